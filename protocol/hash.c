@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See the header. The load factor stays at or below one. Tables are per source and limited in
+// size, so a peer that finds collisions slows down only itself, and not without bound.
+#include "protocol/hash.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FIRST_BUCKETS 16
+
+void nvtxt_hash_deinit(struct nvtxt_hash *table) {
+    free(table->buckets);
+    *table = (struct nvtxt_hash){0};
+}
+
+static struct nvtxt_hash_node **bucket(const struct nvtxt_hash *table, uint64_t hash) {
+    return &table->buckets[hash & (table->bucket_count - 1)];
+}
+
+static int grow(struct nvtxt_hash *table) {
+    struct nvtxt_hash bigger = {.bucket_count =
+                                    table->bucket_count ? table->bucket_count * 2 : FIRST_BUCKETS,
+                                .count = table->count};
+    bigger.buckets = calloc(bigger.bucket_count, sizeof bigger.buckets[0]);
+    if (!bigger.buckets)
+        return -ENOMEM;
+    for (size_t i = 0; i < table->bucket_count; i++) {
+        struct nvtxt_hash_node *node = table->buckets[i], *next;
+        for (; node; node = next) {
+            next = node->next;
+            struct nvtxt_hash_node **to = bucket(&bigger, node->hash);
+            node->next = *to;
+            *to = node;
+        }
+    }
+    free(table->buckets);
+    *table = bigger;
+    return 0;
+}
+
+int nvtxt_hash_add(struct nvtxt_hash *table, struct nvtxt_hash_node *node, uint64_t hash) {
+    if (table->count >= table->bucket_count) {
+        int r = grow(table);
+        if (r < 0)
+            return r;
+    }
+    struct nvtxt_hash_node **to = bucket(table, hash);
+    node->hash = hash;
+    node->next = *to;
+    *to = node;
+    table->count++;
+    return 0;
+}
+
+void nvtxt_hash_remove(struct nvtxt_hash *table, struct nvtxt_hash_node *node) {
+    struct nvtxt_hash_node **at = bucket(table, node->hash);
+    while (*at != node)
+        at = &(*at)->next;
+    *at = node->next;
+    table->count--;
+}
+
+static struct nvtxt_hash_node *first_of(struct nvtxt_hash_node *node, uint64_t hash) {
+    while (node && node->hash != hash)
+        node = node->next;
+    return node;
+}
+
+struct nvtxt_hash_node *nvtxt_hash_find(const struct nvtxt_hash *table, uint64_t hash) {
+    return table->bucket_count ? first_of(*bucket(table, hash), hash) : NULL;
+}
+
+struct nvtxt_hash_node *nvtxt_hash_next(const struct nvtxt_hash_node *node) {
+    return first_of(node->next, node->hash);
+}
+
+uint64_t nvtxt_hash_number(uint64_t number) {
+    number ^= number >> 32;
+    number *= 0x9E3779B97F4A7C15u; // 2^64 divided by the golden ratio
+    number ^= number >> 29;
+    number *= 0xBF58476D1CE4E5B9u;
+    return number ^ number >> 32;
+}
+
+uint64_t nvtxt_hash_bytes(struct nvtxt_slice bytes) {
+    uint64_t hash = bytes.len;
+    size_t i = 0;
+    for (; i + 8 <= bytes.len; i += 8) {
+        uint64_t word;
+        memcpy(&word, bytes.data + i, 8);
+        hash = nvtxt_hash_number(hash ^ word);
+    }
+    uint64_t rest = 0;
+    if (i < bytes.len)
+        memcpy(&rest, bytes.data + i, bytes.len - i);
+    return nvtxt_hash_number(hash ^ rest);
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A hash table whose nodes are embedded in the things it finds: variables, threads, open ranges.
+// It owns only its buckets. Nodes of one hash value are told apart by the caller while walking.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "protocol/slice.h"
+
+struct nvtxt_hash_node {
+    struct nvtxt_hash_node *next;
+    uint64_t hash;
+};
+
+struct nvtxt_hash {
+    struct nvtxt_hash_node **buckets; // owned; NULL while empty
+    size_t bucket_count;              // a power of two
+    size_t count;
+};
+
+void nvtxt_hash_deinit(struct nvtxt_hash *table); // frees the buckets, not the nodes
+
+// Adds a node; its `hash` is set here. Returns 0 or -ENOMEM (then nothing has changed).
+int nvtxt_hash_add(struct nvtxt_hash *table, struct nvtxt_hash_node *node, uint64_t hash);
+void nvtxt_hash_remove(struct nvtxt_hash *table, struct nvtxt_hash_node *node);
+
+// The first node of that hash value, and the next one after a node; NULL at the end.
+struct nvtxt_hash_node *nvtxt_hash_find(const struct nvtxt_hash *table, uint64_t hash);
+struct nvtxt_hash_node *nvtxt_hash_next(const struct nvtxt_hash_node *node);
+
+// Well mixed hashes of a number and of bytes.
+uint64_t nvtxt_hash_number(uint64_t number);
+uint64_t nvtxt_hash_bytes(struct nvtxt_slice bytes);
+
+// The struct that a node is embedded in.
+#define NVTXT_HASH_ENTRY(node, type, member) ((type *)((char *)(node)-offsetof(type, member)))

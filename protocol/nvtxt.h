@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What an author of a client or of a reader needs to know in numbers and words: the limits of the
+// language, the framing of a session, the codes of refusal. Sources: nvtxt(5), "Limits", and
+// nvtxt-protocol(7).
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+// ---- The language ----------------------------------------------------------------------------
+
+#define NVTXT_ID_MAX 0xFFFFFFu // ProcessId and ThreadId: 24 bits each, what globalTid holds
+#define NVTXT_CATEGORY_MAX 0xFFFFFFFFu
+#define NVTXT_EXCERPT_BYTES 200 // a diagnostic keeps so much of its line
+
+// Limits of one source. Every one is a guard against a peer that would grow our memory for ever;
+// the defaults are far beyond what a working producer needs.
+struct nvtxt_limits {
+    size_t line_bytes;     // longest line, without its LF
+    size_t variables;      // variables a source may have
+    size_t variable_bytes; // bytes of all their string values together
+    size_t name_bytes;     // longest variable name
+    size_t push_depth;     // ranges pushed and not popped, per thread
+    size_t open_ranges;    // start/end ranges open at once
+    size_t open_threads;   // threads that have a push stack
+    size_t open_bytes;     // memory that all open ranges take together
+    size_t waiting_names;  // names given before the first event
+    size_t diagnostics;    // diagnostics handed on; further ones are only counted
+};
+
+#define NVTXT_LIMITS_DEFAULT                                                                       \
+    {                                                                                              \
+        .line_bytes = 65536, .variables = 4096, .variable_bytes = 1 << 20, .name_bytes = 255,      \
+        .push_depth = 1024, .open_ranges = 65536, .open_threads = 65536, .open_bytes = 32 << 20,   \
+        .waiting_names = 65536, .diagnostics = 1000                                                \
+    }
+
+// globalTid of the export schema: PID << 24 | TID, bit 63 clear.
+static inline uint64_t nvtxt_global_tid(uint32_t pid, uint32_t tid) {
+    return (uint64_t)pid << 24 | tid;
+}
+
+// ---- The data socket ---------------------------------------------------------------------------
+
+#define NVTXT_PROTOCOL_VERSION 1
+#define NVTXT_HELLO_PREFIX "#nvtxt-session" // then a blank and a JSON object
+#define NVTXT_END_LINE "#nvtxt-end"         // the last line of a session, not counted
+#define NVTXT_LOST_PREFIX "#nvtxt-lost"     // then a blank and a JSON object; counted as a line
+#define NVTXT_LOST_BYTES 256                // longest such line, without its LF
+#define NVTXT_RESERVED_PREFIX "#nvtxt-" // senders put a blank before foreign lines that begin so
+#define NVTXT_HELLO_BYTES 4096          // longest hello line, without its LF
+#define NVTXT_SESSION_ID_BYTES 36       // a UUID in its canonical form; 32 hex digits do as well
+
+// Reasons of a "#nvtxt-lost" line that nvtxt-send gives.
+#define NVTXT_LOST_FULL "full" // neither the spool nor the memory window had room
+
+// Codes of the reply "error".
+#define NVTXT_ERROR_BUSY_SESSION "busy-session"
+#define NVTXT_ERROR_UNSUPPORTED_PROTOCOL "unsupported-protocol"
+#define NVTXT_ERROR_BAD_HELLO "bad-hello"
+#define NVTXT_ERROR_SHUTTING_DOWN "shutting-down"
+#define NVTXT_ERROR_QUOTA "quota"

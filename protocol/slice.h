@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A view of bytes that somebody else owns: how text travels from the read buffer to the batch
+// without a copy. A slice is never NUL-terminated and may hold any byte.
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+struct nvtxt_slice {
+    const char *data; // may be NULL only when len is 0
+    size_t len;       // bytes
+};
+
+// A slice of a string literal, for tables and tests.
+#define NVTXT_SLICE(literal) ((struct nvtxt_slice){(literal), sizeof(literal) - 1})
+
+static inline struct nvtxt_slice nvtxt_slice_of(const char *string) {
+    return (struct nvtxt_slice){string, string ? strlen(string) : 0};
+}
+
+static inline bool nvtxt_slice_equal(struct nvtxt_slice a, struct nvtxt_slice b) {
+    return a.len == b.len && (a.len == 0 || memcmp(a.data, b.data, a.len) == 0);
+}
+
+// The first `most` bytes of valid UTF-8; a character that the cut would split is left out.
+static inline struct nvtxt_slice nvtxt_slice_cut(struct nvtxt_slice text, size_t most) {
+    if (text.len > most) {
+        text.len = most;
+        while (text.len > 0 && ((unsigned char)text.data[text.len] & 0xc0) == 0x80) {
+            text.len--;
+        }
+    }
+    return text;
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The inside of struct nvtxt_interp, shared by the files that are the interpreter: interp.c (lines
+// and calls), interp_open.c (open ranges) and state.c (saving and restoring). Nobody else includes
+// it.
+#pragma once
+
+#include "protocol/call.h"
+#include "protocol/interp.h"
+#include "protocol/ranges.h"
+#include "protocol/refstr.h"
+#include "protocol/symtab.h"
+#include "protocol/waiting.h"
+
+struct nvtxt_interp {
+    struct nvtxt_source_config config;
+    struct nvtxt_clock_offset clocks[NVTXT_TIMEBASE_COUNT];
+    struct nvtxt_symtab symtab;
+    struct nvtxt_cmddef definitions[NVTXT_CMD_COUNT];
+    struct nvtxt_plan *plans[NVTXT_CMD_COUNT]; // made on first call of a command
+    struct nvtxt_ranges ranges;
+    struct nvtxt_refstr *display; // NULL: no domain
+    struct nvtxt_waiting waiting; // names before the first event
+    struct nvtxt_counters counters;
+    uint64_t diagnostics; // handed on
+    bool warned_timebase; // the one-time warnings that were given
+    bool warned_clock;
+
+    bool has_latest; // a call had an effect; the four times mean something
+    int64_t latest;  // largest time of such a call, on the timeline
+    int64_t raw_smallest, raw_largest;
+
+    bool has_event; // an event was stored; what follows is the latest one
+    int64_t event_start;
+    uint32_t event_pid, event_tid;
+
+    struct nvtxt_buf scratch; // repaired strings of the line at hand
+};
+
+// For what comes back from a saved state: it was within the limits that held when it was saved.
+extern const struct nvtxt_limits nvtxt_no_limits;

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Names that were given before the first event of a source. Their rows stand at an event, so they
+// wait for one (nvtxt-store(5), "Names"); the last name that was given to a thing counts.
+#pragma once
+
+#include "protocol/hash.h"
+#include "protocol/interp.h"
+#include "protocol/refstr.h"
+
+struct nvtxt_waiting_name {
+    struct nvtxt_hash_node node; // by what is named
+    struct nvtxt_waiting_name *next;
+    enum nvtxt_name_kind kind; // CATEGORY, THREAD or DOMAIN
+    uint32_t category;
+    uint32_t pid, tid;
+    struct nvtxt_refstr *domain; // NULL: none
+    struct nvtxt_refstr *text;
+};
+
+struct nvtxt_waiting {
+    struct nvtxt_waiting_name *first, *last; // in the order in which things were named first
+    struct nvtxt_hash table;
+    size_t bytes; // of texts and domains
+};
+
+void nvtxt_waiting_deinit(struct nvtxt_waiting *waiting); // a zeroed struct is an empty one
+
+enum nvtxt_waiting_result {
+    NVTXT_WAITING_DONE = 0,
+    NVTXT_WAITING_TOO_MANY = 1,  // limits.waiting_names
+    NVTXT_WAITING_TOO_LARGE = 2, // limits.variable_bytes
+};
+
+// Lets a name wait, in place of an older one of the same thing. `domain` (borrowed, may be NULL) is
+// what name->domain shows. Returns an nvtxt_waiting_result or -ENOMEM; only DONE changes anything.
+int nvtxt_waiting_set(struct nvtxt_waiting *waiting, const struct nvtxt_limits *limits,
+                      const struct nvtxt_name *name, struct nvtxt_refstr *domain);
+
+// Hands all names to the sink, anchored at the given time (ns) and thread, and forgets them.
+// Returns 0 or -errno of the sink.
+int nvtxt_waiting_store(struct nvtxt_waiting *waiting, int64_t at, uint32_t pid, uint32_t tid,
+                        const struct nvtxt_sink *sink);
