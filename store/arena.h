@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// An arena: memory that is handed out piece by piece and taken back all at once. It grows by
+// chunks, so what was handed out never moves. A batch has two: one for its event records alone, so
+// that they stand side by side, and one for everything else.
+//
+// Used by one thread at a time, whoever owns the batch. Nothing is freed singly.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+struct store_chunk;
+
+// Open so that the fast path is a few instructions where it is used.
+struct store_arena {
+    struct store_chunk *chunks; // in use, the current one first
+    struct store_chunk *spare;  // kept by a reset
+    char *at;                   // next free byte of the current chunk
+    size_t left;                // bytes left in it
+    size_t held;                // bytes of all chunks in use
+    size_t spare_bytes;         // bytes of the spare ones
+};
+
+// What a chunk usually holds; a longer piece gets a chunk of its own.
+#define STORE_CHUNK_BYTES ((size_t)64 * 1024)
+
+void store_arena_deinit(struct store_arena *arena);
+
+// Empties the arena; keeps chunks of at most `keep` bytes together for the next use.
+void store_arena_reset(struct store_arena *arena, size_t keep);
+
+// The slow path of store_arena_take: a new chunk. NULL when memory is short.
+void *store_arena_more(struct store_arena *arena, size_t size);
+
+// Memory that is not cleared, aligned to `align` (a power of two, at most 16). NULL when memory is
+// short.
+static inline void *store_arena_take(struct store_arena *arena, size_t size, size_t align) {
+    size_t pad = (size_t)(-(uintptr_t)arena->at) & (align - 1);
+    if (size + pad > arena->left) {
+        return store_arena_more(arena, size);
+    }
+    void *piece = arena->at + pad;
+    arena->at += pad + size;
+    arena->left -= pad + size;
+    return piece;
+}
+
+// A structure, cleared, or NULL.
+static inline void *store_arena_make(struct store_arena *arena, size_t size) {
+    void *piece = store_arena_take(arena, size, 8);
+    return piece ? memset(piece, 0, size) : NULL;
+}
+
+// A copy of bytes with a NUL behind them, or NULL.
+const char *store_arena_copy(struct store_arena *arena, const char *data, size_t len);
+
+// Bytes handed out, padding included.
+static inline size_t store_arena_used(const struct store_arena *arena) {
+    return arena->held - arena->left;
+}

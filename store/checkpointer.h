@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The checkpoint helper: a thread with a connection of its own that moves the WAL into the main
+// file while the writer goes on writing, so that most of that work costs the writer nothing. It
+// only ever does PASSIVE checkpoints, which wait for nobody. It cannot make a busy WAL begin again
+// at its start (the writer has appended before it is through), so at the cap the writer finishes
+// what is left, in store_checkpointer_finish(), and its next transaction begins the WAL anew.
+// https://www.sqlite.org/wal.html, "Checkpointing";
+// https://www.sqlite.org/c3ref/wal_checkpoint_v2.html
+//
+// The thread sleeps until it is told of enough new pages: no timer, no wake-ups when idle.
+// A failure of it costs speed only: the writer's share grows. Owned by the store; its functions are
+// called by the thread that uses the store.
+#pragma once
+
+#include <sqlite3.h>
+#include <stddef.h>
+
+struct store_checkpointer;
+
+// Starts the helper for the WAL store at `path`. NULL when that is not possible: the store works
+// without it.
+struct store_checkpointer *store_checkpointer_start(const char *path);
+void store_checkpointer_stop(struct store_checkpointer *checkpointer); // NULL is fine
+
+// A commit has brought the WAL to so many pages.
+void store_checkpointer_note(struct store_checkpointer *checkpointer, size_t wal_pages);
+
+// Waits for a pass under way to end, then checkpoints what is left through `db`, the writer's own
+// connection. Works with a NULL checkpointer as well. Returns SQLite's code.
+int store_checkpointer_finish(struct store_checkpointer *checkpointer, sqlite3 *db, int mode);

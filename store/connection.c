@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The order matters. The header of the file is looked at before SQLite opens it; what SQLite then
+// says of it is asked before anything is written, and until then closing it moves no WAL. The
+// schema is made before WAL is switched on, so that the main file's header says whose it is from
+// its first byte on.
+#include "store/connection.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "store/file.h"
+#include "store/result.h"
+#include "store/schema.h"
+
+#define JOURNAL_LIMIT "67108864" // a WAL that grew under a pinning reader shrinks to it
+#define CACHE_KIB "4096"
+#define OPENING "open the store"
+
+static int exec(sqlite3 *db, const char *sql) {
+    return sqlite3_exec(db, sql, NULL, NULL, NULL);
+}
+
+static int configure(sqlite3 *db, const struct store_options *options) {
+    sqlite3_extended_result_codes(db, 1);
+    sqlite3_busy_timeout(db, STORE_BUSY_MS);
+    int rc = exec(db, options->synchronous_normal ? "PRAGMA synchronous = NORMAL"
+                                                  : "PRAGMA synchronous = FULL");
+    return rc ?: exec(db, "PRAGMA cache_size = -" CACHE_KIB "; PRAGMA temp_store = MEMORY");
+}
+
+static int set_journal(sqlite3 *db, const struct store_options *options) {
+    int on = 1;
+    if (options->plain) {
+        return exec(db, "PRAGMA journal_mode = DELETE");
+    }
+    sqlite3_file_control(db, "main", SQLITE_FCNTL_PERSIST_WAL, &on);
+    return exec(db, "PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0;"
+                    "PRAGMA journal_size_limit = " JOURNAL_LIMIT);
+}
+
+static int set_up(sqlite3 *db, const struct store_options *options) {
+    if (options->read_only) {
+        return SQLITE_OK;
+    }
+    int rc = store_schema_upgrade(db, store_schema_steps, STORE_SCHEMA_VERSION);
+    rc = rc ?: store_schema_cupti(db, !options->no_cupti_views);
+    rc = rc ?: set_journal(db, options);
+    // A first read: with it -wal and -shm exist, and checkpoints do something.
+    return rc ?: exec(db, "SELECT 1 FROM sqlite_master");
+}
+
+static int refuse(char *error, size_t size, const char *path, int result) {
+    const char *why = "";
+    switch (result) {
+    case STORE_NEWER:
+        why = "was written by a newer version of this program: install that one, or name another "
+              "store";
+        break;
+    case STORE_FOREIGN:
+        why = "is another application's database, it was left alone: name another store";
+        break;
+    case STORE_CORRUPT:
+        why = "is not a database, or a broken one: move it away, or name another store";
+        break;
+    case -ENOENT:
+        why = "does not exist, or its folder does not";
+        break;
+    case -ENOLINK:
+        why = "is a link to nowhere: remove the link, or name another store";
+        break;
+    case -EISDIR:
+        why = "is a folder: name a file in it";
+        break;
+    case -EINVAL:
+        why = "is not a regular file: name another store";
+        break;
+    default:
+        snprintf(error, size, "cannot " OPENING " %s: %s", path, strerror(-result));
+        return result;
+    }
+    snprintf(error, size, "the store %s %s", path, why);
+    return result;
+}
+
+static int result_of_kind(enum store_file_kind kind) {
+    return kind == STORE_FILE_NEWER     ? STORE_NEWER
+           : kind == STORE_FILE_FOREIGN ? STORE_FOREIGN
+           : kind == STORE_FILE_NONE    ? STORE_CORRUPT
+                                        : STORE_DONE;
+}
+
+// What SQLite itself says of the file. `*result` is STORE_DONE when it is ours, or a new one.
+static int inspect(sqlite3 *db, int *result) {
+    enum store_schema_state state;
+    int version;
+    int rc = store_schema_inspect(db, &state, &version);
+    if (rc == SQLITE_OK) {
+        *result = state == STORE_SCHEMA_FOREIGN    ? STORE_FOREIGN
+                  : version > STORE_SCHEMA_VERSION ? STORE_NEWER
+                                                   : STORE_DONE;
+    }
+    return rc;
+}
+
+int store_connection_open(sqlite3 **db, const char *path, const struct store_options *options,
+                          char *error, size_t size) {
+    enum store_file_kind kind;
+    uint32_t mode = options->file_mode ? options->file_mode : 0640;
+    bool must_exist = options->must_exist || options->read_only;
+    int result = store_file_prepare(path, must_exist, mode, STORE_SCHEMA_VERSION, &kind);
+    result = result ? result : result_of_kind(kind);
+    if (result != STORE_DONE) {
+        return refuse(error, size, path, result);
+    }
+    int flags = (options->read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE) |
+                SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;
+    int rc = sqlite3_open_v2(path, db, flags, NULL);
+    if (rc == SQLITE_OK) {
+        sqlite3_db_config(*db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+        rc = configure(*db, options);
+        rc = rc ?: inspect(*db, &result);
+    }
+    if (rc == SQLITE_OK && result == STORE_DONE) {
+        sqlite3_db_config(*db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, NULL);
+        rc = set_up(*db, options);
+    }
+    if (rc != SQLITE_OK) {
+        if (*db) {
+            sqlite3_db_config(*db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+        }
+        result = store_result_say(*db, rc, OPENING, path, error, size);
+    }
+    bool known = result == STORE_NEWER || result == STORE_FOREIGN || result == STORE_CORRUPT;
+    return known ? refuse(error, size, path, result) : result;
+}

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A store's file as an open SQLite connection: created or recognized, migrated, and set up as
+// nvtxt-store(5), "Writing", says.
+#pragma once
+
+#include <sqlite3.h>
+#include <stddef.h>
+
+#include "store/store.h"
+
+#define STORE_BUSY_MS 1000 // how long a foreign lock is waited for
+
+// On success `*db` is a connection to a store of today's schema. Returns what store_open() does,
+// with its sentence in `error`; `*db` may be set then, for the caller to close.
+int store_connection_open(sqlite3 **db, const char *path, const struct store_options *options,
+                          char *error, size_t size);

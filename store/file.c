@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reads the 100-byte header and the head of the first page as the SQLite file format lays them out
+// (https://www.sqlite.org/fileformat2.html): magic, user_version at 60, application_id at 68, and
+// the root of sqlite_schema at 100 (type, then at +3 the number of cells).
+#include "store/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "store/schema.h"
+
+#define HEAD_BYTES 108
+#define MAGIC "SQLite format 3"
+#define INTERIOR_TABLE_PAGE 5
+
+static uint32_t read_u32(const unsigned char *bytes) {
+    return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
+}
+
+static enum store_file_kind kind_of_head(const unsigned char *head, int newest) {
+    if (memcmp(head, MAGIC, sizeof(MAGIC)) != 0) {
+        return STORE_FILE_NONE;
+    }
+    uint32_t application = read_u32(head + 68);
+    uint32_t version = read_u32(head + 60);
+    bool has_tables = head[100] == INTERIOR_TABLE_PAGE || head[103] != 0 || head[104] != 0;
+    if (application == STORE_APPLICATION_ID) {
+        return version > (uint32_t)newest ? STORE_FILE_NEWER : STORE_FILE_STORE;
+    }
+    return application == 0 && !has_tables ? STORE_FILE_UNSURE : STORE_FILE_FOREIGN;
+}
+
+static int look(const char *path, int newest, enum store_file_kind *kind) {
+    struct stat status;
+    if (stat(path, &status) < 0) {
+        int error = -errno;
+        return error == -ENOENT && lstat(path, &status) == 0 ? -ENOLINK : error;
+    }
+    if (!S_ISREG(status.st_mode)) {
+        return S_ISDIR(status.st_mode) ? -EISDIR : -EINVAL;
+    }
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+        return -errno;
+    }
+    unsigned char head[HEAD_BYTES];
+    ssize_t got = pread(fd, head, sizeof(head), 0);
+    int error = got < 0 ? -errno : 0;
+    close(fd);
+    if (error < 0) {
+        return error;
+    }
+    if (got == 0) {
+        *kind = STORE_FILE_NEW;
+    } else {
+        *kind = got == HEAD_BYTES ? kind_of_head(head, newest) : STORE_FILE_NONE;
+    }
+    return 0;
+}
+
+int store_file_prepare(const char *path, bool must_exist, uint32_t mode, int newest,
+                       enum store_file_kind *kind) {
+    int rc = look(path, newest, kind);
+    if (rc != -ENOENT || must_exist) {
+        return rc;
+    }
+    int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0) {
+        return errno == EEXIST ? look(path, newest, kind) : -errno;
+    }
+    rc = fchmod(fd, mode) < 0 ? -errno : 0; // whatever the umask says
+    if (close(fd) < 0 && rc == 0) {
+        rc = -errno;
+    }
+    *kind = STORE_FILE_NEW;
+    return rc;
+}

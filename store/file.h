@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A store's file before SQLite sees it: made with its mode, or looked at without touching it, so
+// that another program's database stays as it is, byte for byte.
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum store_file_kind {
+    STORE_FILE_NEW,     // made just now, or empty
+    STORE_FILE_STORE,   // has our application id
+    STORE_FILE_UNSURE,  // a database whose header says nothing: SQLite must look
+    STORE_FILE_NEWER,   // our application id and a version above `newest`
+    STORE_FILE_FOREIGN, // another application's database
+    STORE_FILE_NONE,    // not a database
+};
+
+// Looks at `path`, or creates it with exactly `mode` unless it must exist. Returns 0 with `*kind`,
+// or -errno: -ENOENT (nothing there), -ENOLINK (a link to nowhere), -EISDIR, -EINVAL (neither file
+// nor folder), or what the system said.
+int store_file_prepare(const char *path, bool must_exist, uint32_t mode, int newest,
+                       enum store_file_kind *kind);

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The bounded memory of which string has which id in StringIds. Forgetting is harmless: the string
+// gets another row, and readers join by id.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct store_intern {
+    struct store_intern_entry *entries;
+    char *ring;    // the strings' bytes, oldest overwritten first
+    uint64_t head; // bytes ever written to the ring
+};
+
+int store_intern_init(struct store_intern *intern); // 0 or -ENOMEM
+void store_intern_deinit(struct store_intern *intern);
+void store_intern_forget(struct store_intern *intern);
+
+// The id of a string whose store_text_hash() is `hash`, or -1.
+int64_t store_intern_find(const struct store_intern *intern, uint32_t hash, const char *data,
+                          size_t len);
+
+// Remembers an id. A string that is too long for the ring is not remembered.
+void store_intern_add(struct store_intern *intern, uint32_t hash, const char *data, size_t len,
+                      int64_t id);

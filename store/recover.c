@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A source that nobody can go on with gets the end that its interpreter would have given it, as far
+// as the store knows: its open ranges become events with the latest known time as their end, each
+// with the warning that it was never closed.
+#include "store/recover.h"
+
+#include <stdlib.h>
+
+#include "protocol/diag.h"
+#include "store/sql.h"
+
+static const char find_lost[] =
+    "SELECT id, displayName, lines, events, warnings, errors, firstNs, lastNs "
+    "FROM NVTXT_SOURCES s WHERE closedNs IS NULL AND (kind <> 'session' OR NOT EXISTS "
+    "(SELECT 1 FROM NVTXT_SESSIONS n WHERE n.sessionId = s.sessionId)) LIMIT ?";
+
+static int end_range(const struct nvtxt_open_range *range, int64_t end,
+                     const struct nvtxt_sink *sink) {
+    struct nvtxt_event event = {
+        .type = range->type,
+        .unclosed = true,
+        .pid = range->pid,
+        .tid = range->tid,
+        .category = range->category,
+        .color = range->color,
+        .start = range->start,
+        .end = end,
+        .text = range->text,
+        .domain = range->domain,
+        .payload = range->payload,
+        .open_seq = range->seq,
+    };
+    struct nvtxt_diag diag;
+    nvtxt_diag_set(&diag, NVTXT_DIAG_NEVER_CLOSED, range->column,
+                   "range '%.*s' was never closed: its source was lost",
+                   (int)(range->text.len < 100 ? range->text.len : 100), range->text.data);
+    nvtxt_diag_set_excerpt(&diag, range->excerpt);
+    diag.line = range->line;
+    int rc = sink->on_event(sink->context, &event);
+    return rc < 0 ? rc : sink->on_diag(sink->context, &diag);
+}
+
+// Ends one source in the batch. Its latest known time is the largest one that a row of it bears.
+static int end_source(struct store_batch_source *share, const struct nvtxt_open_range *ranges,
+                      size_t count, struct nvtxt_counters counters, struct nvtxt_slice display,
+                      int64_t now_ns) {
+    struct nvtxt_sink sink;
+    store_batch_sink(share, &sink);
+    for (size_t i = 0; i < count; i++) {
+        if (!counters.has_time || ranges[i].start < counters.first_ns) {
+            counters.first_ns = ranges[i].start;
+        }
+        if (!counters.has_time || ranges[i].start > counters.last_ns) {
+            counters.last_ns = ranges[i].start;
+        }
+        counters.has_time = true;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (end_range(&ranges[i], counters.last_ns, &sink) < 0) {
+            return SQLITE_NOMEM;
+        }
+    }
+    counters.events += count;
+    counters.warnings += count;
+    bool done = store_batch_progress(share, &counters, display) == 0 &&
+                store_batch_end_source(share, "lost", now_ns) == 0;
+    return done ? SQLITE_OK : SQLITE_NOMEM;
+}
+
+static int recover_source(struct store_sessions *sessions, sqlite3_stmt *stmt, int64_t now_ns,
+                          struct store_batch *batch) {
+    struct store_source source = {.id = sqlite3_column_int64(stmt, 0)};
+    struct nvtxt_counters counters = store_sessions_counters(stmt, 2);
+    struct nvtxt_open_range *ranges = NULL;
+    struct nvtxt_slice display = {0};
+    size_t count = 0;
+    int rc = store_sql_copy(stmt, 1, &display);
+    rc = rc ?: store_sessions_ranges(sessions, source.id, &ranges, &count);
+    if (rc == SQLITE_OK) {
+        struct store_batch_source *share = store_batch_source(batch, &source);
+        rc = share ? end_source(share, ranges, count, counters, display, now_ns) : SQLITE_NOMEM;
+    }
+    free((char *)display.data);
+    store_sessions_free_ranges(ranges, count);
+    return rc;
+}
+
+int store_recover_read(struct store_sessions *sessions, int64_t now_ns, struct store_batch *batch,
+                       int *count) {
+    sqlite3_stmt *stmt = NULL;
+    *count = 0;
+    int rc = sqlite3_prepare_v2(sessions->txn->db, find_lost, -1, &stmt, NULL);
+    rc = rc ?: store_sql_bind(stmt, "i", (int64_t)STORE_RECOVER_AT_ONCE);
+    while (rc == SQLITE_OK && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
+        rc = recover_source(sessions, stmt, now_ns, batch);
+        ++*count;
+    }
+    rc = store_sql_done(stmt, rc);
+    sqlite3_finalize(stmt);
+    return rc;
+}

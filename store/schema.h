@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The tables of a store and how older ones become today's. Steps lead from one user_version to
+// the next, each in a transaction of its own; the first one makes everything. Rules:
+// nvtxt-store(5).
+//
+// Functions return SQLite result codes unless they say otherwise.
+#pragma once
+
+#include <sqlite3.h>
+#include <stdbool.h>
+
+#define STORE_APPLICATION_ID 0x4E565458 // "NVTX", in the file's header
+#define STORE_SCHEMA_VERSION 1          // user_version of what this code writes
+
+struct store_schema_step {
+    int (*apply)(
+        sqlite3 *db); // within a transaction; leads from the version of its index to the next
+};
+
+// The steps of this program: STORE_SCHEMA_VERSION of them.
+extern const struct store_schema_step store_schema_steps[];
+
+enum store_schema_state {
+    STORE_SCHEMA_OURS,    // version written to `*version`; 0 for an empty database
+    STORE_SCHEMA_FOREIGN, // another application's
+};
+
+// What the open database is, by its application id, version and tables.
+int store_schema_inspect(sqlite3 *db, enum store_schema_state *state, int *version);
+
+// Runs what is missing of `steps` (`count` of them). Another process may do the same at the same
+// time: each step looks again once it holds the lock.
+int store_schema_upgrade(sqlite3 *db, const struct store_schema_step *steps, int count);
+
+// Makes or drops the two CUPTI compatibility views; does nothing when they are as wanted.
+int store_schema_cupti(sqlite3 *db, bool wanted);

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The store: one SQLite file in the schema of Nsight Systems' SQLite export, plus tables of our own
+// (nvtxt-store(5)). This is the writing side and what a resumed session reads back. One thread
+// uses a store at a time. No SQLite code leaves it: functions return 0, a documented positive code,
+// or -errno, and leave a sentence for people in store_error().
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "protocol/interp.h"
+#include "store/batch.h"
+
+struct store;
+
+struct store_options {
+    bool plain;              // an import's store: one plain file, no WAL, no link; closed complete
+    bool synchronous_normal; // NORMAL instead of FULL
+    bool no_cupti_views;     // leave the two compatibility views out
+    uint32_t file_mode;      // of a new file, e.g. 0640
+    bool checkpoint_helper;  // a thread that checkpoints beside the writer (see checkpointer.h)
+    size_t wal_cap_pages;    // the writer checkpoints past this many WAL pages; 0: default (8000)
+    bool must_exist;         // do not create a store
+    bool read_only;          // figures only: nothing is created, migrated or written
+};
+
+enum store_result {
+    STORE_DONE = 0,
+    STORE_NOT_FOUND = 1,
+    STORE_BUSY = 2,     // somebody else holds a lock: try again
+    STORE_NEWER = 3,    // store_open: written by a newer version; untouched
+    STORE_FOREIGN = 4,  // store_open: a database of another application; untouched
+    STORE_CORRUPT = 5,  // not a database, or a broken one
+    STORE_NO_SPACE = 6, // the disk is full: roll back, try again later
+    STORE_IO = 7,       // another I/O error: the same
+    STORE_REFUSED = 8,  // SQLite does not take a row (a constraint, too big): never will
+    STORE_GONE = 9,     // store_begin: the file, or its log, is not where it was any more
+};
+
+// Opens or creates. On failure `*store` is NULL and `error` holds a sentence that names the path
+// and what to do. `error` may be NULL.
+int store_open(struct store **store, const char *path, const struct store_options *options,
+               char *error, size_t error_size);
+
+// Checkpoints (main file complete), closes, frees. NULL is fine.
+void store_close(struct store *store);
+
+// The same without touching its files any more: for one that is broken.
+void store_abandon(struct store *store);
+
+const char *store_error(const struct store *store); // sentence of the last failure
+
+// The id for the next new source: larger than every id in the store. The filling side counts on.
+int64_t store_next_source_id(const struct store *store);
+
+// ---- Transactions: begin, write any number of batches, commit or roll back --------------------
+
+int store_begin(struct store *store);
+int store_write(struct store *store, struct store_batch *batch);
+// Commits with one NVTXT_BATCHES row for the events of the transaction (none when it had none).
+int store_commit(struct store *store);
+void store_rollback(struct store *store); // forgets cached ids as well; fine without a transaction
+
+// For a batch that was refused (STORE_REFUSED, -EIO), without a transaction: writes and commits it
+// share by share. What is refused even so is taken out, and noted in NVTXT_LOSSES as "refused" with
+// the number of rows. On a failure that may pass (disk full) call it again: it goes on.
+int store_write_apart(struct store *store, struct store_batch *batch, int64_t now_ns);
+
+#define STORE_LOSS_REFUSED "refused"
+
+// Moves the WAL into the main file as far as readers allow. TRUNCATE as well when `truncate`.
+int store_checkpoint(struct store *store, bool truncate);
+
+// ---- Sessions ---------------------------------------------------------------------------------
+
+// What the store knows of a session. Deinit frees what it owns.
+struct store_session {
+    bool ended; // its id is known, its state is gone: answer with `counters` and `line`
+    int64_t source_id;
+    int64_t uid;   // -1 when not known
+    uint64_t line; // last committed line
+    int64_t opened_ns;
+    struct nvtxt_counters counters;
+    char *name;                      // owned, may be NULL
+    char *state;                     // owned JSON text; NULL when ended
+    struct nvtxt_open_range *ranges; // owned with their texts, in the order of seq
+    size_t range_count;
+    struct store_session_diag {
+        uint64_t line;
+        uint32_t column;
+        char severity[16], stage[16], code[64];
+        char message[NVTXT_DIAG_MESSAGE_SIZE];
+    } * diags; // owned: diagnostics of lines after `acked`, in order
+    size_t diag_count;
+};
+
+// Returns STORE_DONE, STORE_NOT_FOUND for an id that was never seen, or a failure. Diagnostics are
+// read only when `want_diags`, those of lines > acked. Lines of a resumed session go on at line+1.
+int store_session_load(struct store *store, const char *session_id, bool want_diags, uint64_t acked,
+                       struct store_session *session);
+void store_session_deinit(struct store_session *session);
+
+// How many sessions of this user can be resumed. Returns 0 or a failure.
+int store_session_count(struct store *store, int64_t uid, int64_t *count);
+
+// The id of one session that was last seen before `before_ns`. STORE_DONE (id written, size at
+// least NVTXT_SESSION_ID_BYTES + 1), or STORE_NOT_FOUND.
+int store_session_expired(struct store *store, int64_t before_ns, char *session_id, size_t size);
+
+// Called once after store_open by the daemon: sources that a killed daemon left open (plain ones)
+// are closed as "lost", their open ranges stored as the language says for a source that ended.
+int store_recover(struct store *store, int64_t now_ns);
+
+// ---- Losses -----------------------------------------------------------------------------------
+
+// Rows of NVTXT_LOSSES, newest first. Deinit frees what it owns.
+struct store_losses {
+    struct store_loss_row {
+        int64_t at_ns, source_id, uid, pid; // 0, 0, -1, 0 when not known
+        uint64_t count;
+        char reason[64];
+        char source[256]; // display name or name of the source; "" when it has none
+    } * rows;             // owned
+    size_t count;
+};
+
+// At most `limit` of them.
+int store_losses_load(struct store *store, size_t limit, struct store_losses *losses);
+void store_losses_deinit(struct store_losses *losses);
+
+// How many rows there are, as of the last transaction or load; -1 when that cannot be read.
+int64_t store_loss_count(struct store *store);
+
+// ---- Figures ----------------------------------------------------------------------------------
+
+struct store_figures {
+    uint64_t events;  // rows of type 34, 59, 60 in the file
+    int64_t first_ns; // smallest start, largest end of them; 0 when there are none
+    int64_t last_ns;
+    uint64_t sources;
+    uint64_t losses;
+};
+int store_figures(struct store *store, struct store_figures *figures);
+
+int64_t store_file_bytes(const struct store *store);
+int64_t store_wal_bytes(const struct store *store);
