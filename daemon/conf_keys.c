@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The table of configuration keys, and nothing else.
+#include "daemon/conf.h"
+
+#include <stddef.h>
+
+#define AT(member) offsetof(struct conf, member)
+#define KIB (INT64_C(1) << 10)
+#define MIB (INT64_C(1) << 20)
+#define DAY_MS INT64_C(86400000)
+
+#define SOCKETS "Sockets"
+#define STORE "Store"
+#define SOURCE "Limits of a source"
+#define USERS "Users and sessions"
+#define DAEMON "Daemon"
+
+// Row: name, type, when a reload applies it, place, smallest, largest, choices, default, topic,
+// meaning.
+const struct conf_key conf_keys[] = {
+    {"Socket", CONF_PATH, CONF_RESTART, AT(socket), 0, 0, NULL, "", SOCKETS,
+     "The data socket. Default: nvtxtd.sock in /run/nvtxtd, or in a person's runtime folder. A "
+     "socket that the service manager hands over is used instead."},
+    {"SocketMode", CONF_MODE, CONF_RESTART, AT(socket_mode), 0, 0777, NULL, "", SOCKETS,
+     "Mode of the data socket. Default: 0660 as root, 0600 for a person."},
+    {"SocketGroup", CONF_TEXT, CONF_RESTART, AT(socket_group), 0, 0, NULL, "", SOCKETS,
+     "Group of the data socket. Default: nvtxt as root when there is that group."},
+    {"ControlSocket", CONF_PATH, CONF_RESTART, AT(control_socket), 0, 0, NULL, "", SOCKETS,
+     "The control socket, mode 0600. Default: control.sock beside the data socket."},
+
+    {"Store", CONF_PATH, CONF_RESTART, AT(store), 0, 0, NULL, "", STORE,
+     "The store's file. Default: nvtxt.sqlite in /var/lib/nvtxtd, or in a person's state folder."},
+    {"StoreMode", CONF_MODE, CONF_RESTART, AT(store_mode), 0600, 0777, NULL, "0640", STORE,
+     "Mode of a store that is made."},
+    {"Synchronous", CONF_CHOICE, CONF_RESTART, AT(synchronous), 0, 0, "full|normal", "full", STORE,
+     "full: a commit survives power loss; normal: it survives a killed process."},
+    {"CommitInterval", CONF_DURATION, CONF_AT_ONCE, AT(commit_interval_ms), 1, 60000, NULL, "100ms",
+     STORE, "Age at which what came in is committed at the latest."},
+    {"MemoryBudget", CONF_SIZE, CONF_RESTART, AT(memory_budget), MIB, 4096 * MIB, NULL, "16M",
+     STORE, "Bytes on their way to the store; at more, reading stops until they are written."},
+    {"CheckpointPages", CONF_INTEGER, CONF_RESTART, AT(checkpoint_pages), 100, 10000000, NULL,
+     "8000", STORE, "Pages of the write-ahead log at which they are moved into the store's file."},
+    {"CuptiViews", CONF_CHOICE, CONF_RESTART, AT(cupti_views), 0, 0, "no|yes", "yes", STORE,
+     "yes: a new store has the two views that some trace converters do not work without."},
+
+    {"MaxLine", CONF_SIZE, CONF_NEW_SOURCES, AT(max_line), 4096, 16 * MIB, NULL, "64K", SOURCE,
+     "Longest line, without its line end."},
+    {"MaxVariables", CONF_INTEGER, CONF_NEW_SOURCES, AT(max_variables), 16, 1000000, NULL, "4096",
+     SOURCE, "Variables."},
+    {"MaxVariableBytes", CONF_SIZE, CONF_NEW_SOURCES, AT(max_variable_bytes), 4 * KIB, 256 * MIB,
+     NULL, "1M", SOURCE, "Bytes of the text values of all variables together."},
+    {"MaxNameBytes", CONF_SIZE, CONF_NEW_SOURCES, AT(max_name_bytes), 32, 4096, NULL, "255", SOURCE,
+     "Longest name of a variable."},
+    {"MaxPushDepth", CONF_INTEGER, CONF_NEW_SOURCES, AT(max_push_depth), 1, 1000000, NULL, "1024",
+     SOURCE, "Ranges pushed and not popped, of a thread."},
+    {"MaxOpenRanges", CONF_INTEGER, CONF_NEW_SOURCES, AT(max_open_ranges), 1, 10000000, NULL,
+     "65536", SOURCE, "Ranges started and not ended."},
+    {"MaxOpenThreads", CONF_INTEGER, CONF_NEW_SOURCES, AT(max_open_threads), 1, 10000000, NULL,
+     "65536", SOURCE, "Threads that have pushed ranges."},
+    {"MaxOpenBytes", CONF_SIZE, CONF_NEW_SOURCES, AT(max_open_bytes), 64 * KIB, 4096 * MIB, NULL,
+     "32M", SOURCE, "Memory of all open ranges together."},
+    {"MaxWaitingNames", CONF_INTEGER, CONF_NEW_SOURCES, AT(max_waiting_names), 1, 1000000, NULL,
+     "65536", SOURCE, "Names given before the first event."},
+    {"DiagnosticsPerSource", CONF_INTEGER, CONF_NEW_SOURCES, AT(diagnostics_per_source), 0, 1000000,
+     NULL, "1000", SOURCE, "Diagnostics kept; all are counted."},
+
+    {"MaxConnectionsPerUser", CONF_INTEGER, CONF_AT_ONCE, AT(max_connections_per_user), 1, 1000000,
+     NULL, "4096", USERS, "Data connections that one user may have at once."},
+    {"MaxBytesPerUser", CONF_SIZE, CONF_AT_ONCE, AT(max_bytes_per_user), MIB / 4, 4096 * MIB, NULL,
+     "8M", USERS,
+     "Of the memory budget, what one user's lines may take; at more, this user's connections are "
+     "not read until they are written. As much again for lines whose end has not come."},
+    {"MaxSessionsPerUser", CONF_INTEGER, CONF_AT_ONCE, AT(max_sessions_per_user), 1, 1000000, NULL,
+     "10000", USERS, "Sessions of one user that can be resumed; a new one is refused then."},
+    {"MaxEventsPerSecond", CONF_INTEGER, CONF_AT_ONCE, AT(max_events_per_second), 0, 1000000000,
+     NULL, "0", USERS,
+     "Events that one user may send in a second; at more, this user's connections are not read for "
+     "a while. 0: any number."},
+    {"SessionExpiry", CONF_DURATION, CONF_AT_ONCE, AT(session_expiry_ms), 1000, 3650 * DAY_MS, NULL,
+     "24h", USERS, "A session that was not seen for so long is closed."},
+    {"Claim", CONF_CHOICE, CONF_NEW_SOURCES, AT(claim), 0, 0, "none|peer", "none", USERS,
+     "peer: events that carry another process than the sender's are refused."},
+
+    {"LogLevel", CONF_CHOICE, CONF_AT_ONCE, AT(log_level), 0, 0, "error|warning|info|debug", "info",
+     DAEMON, "What is logged."},
+    {"StopTimeout", CONF_DURATION, CONF_AT_ONCE, AT(stop_timeout_ms), 100, 600000, NULL, "10s",
+     DAEMON, "How long an orderly stop may take before connections are cut."},
+};
+const size_t conf_key_count = sizeof(conf_keys) / sizeof(conf_keys[0]);
+
+_Static_assert(sizeof(conf_keys) / sizeof(conf_keys[0]) <= CONF_KEYS_MAX, "too many keys");

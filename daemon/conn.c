@@ -1,0 +1,425 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/conn.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "daemon/server.h"
+#include "daemon/session.h"
+#include "daemon/source.h"
+
+// ---- Reading ------------------------------------------------------------------------------------
+
+static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *buffer) {
+    (void)suggested;
+    struct conn *conn = handle->data;
+    if (conn->turn == conn->server->turn) { // the others first
+        *buffer = uv_buf_init(NULL, 0);
+        return;
+    }
+    size_t size =
+        conn->phase == CONN_FIRST_LINE ? CONN_FIRST_READ_BYTES : (size_t)SERVER_READ_BYTES;
+    *buffer = uv_buf_init(conn->server->read_buffer, (unsigned)size);
+}
+
+static void on_eof(struct conn *conn);
+
+static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buffer) {
+    struct conn *conn = stream->data;
+    if (n == UV_ENOBUFS)
+        return; // it had its turn
+    conn->turn = conn->server->turn;
+    if (n > 0)
+        conn_feed(conn, (struct nvtxt_slice){buffer->base, (size_t)n});
+    else if (n < 0)
+        on_eof(conn);
+}
+
+void conn_update_reading(struct conn *conn) {
+    struct server *server = conn->server;
+    bool wanted =
+        server->stage == SERVER_RUNNING && !server->batcher.pressed &&
+        !(conn->user && (conn->user->full || conn->user->fast)) &&
+        (conn->phase == CONN_FIRST_LINE || conn->phase == CONN_OPEN || conn->phase == CONN_ENDING);
+    if (wanted == conn->reading || conn->phase == CONN_CLOSED)
+        return;
+    if (!wanted)
+        uv_read_stop((uv_stream_t *)&conn->pipe);
+    else if (uv_read_start((uv_stream_t *)&conn->pipe, on_alloc, on_read) < 0)
+        return; // it hung up already: noticed when it is written to, or by the next hello
+    conn->reading = wanted;
+}
+
+void conn_read_rest(struct conn *conn, size_t limit) {
+    uv_os_fd_t fd;
+    if (uv_fileno((uv_handle_t *)&conn->pipe, &fd) < 0)
+        return;
+    while (limit > 0 && (conn->phase == CONN_FIRST_LINE || conn->phase == CONN_OPEN)) {
+        size_t size = limit < SERVER_READ_BYTES ? limit : (size_t)SERVER_READ_BYTES;
+        ssize_t n = read(fd, conn->server->read_buffer, size);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return; // nothing left
+        if (n == 0) {
+            on_eof(conn);
+            return;
+        }
+        limit -= (size_t)n;
+        conn_feed(conn, (struct nvtxt_slice){conn->server->read_buffer, (size_t)n});
+    }
+}
+
+// ---- Lines --------------------------------------------------------------------------------------
+
+int conn_open_source(struct conn *conn, int64_t id, int kind, int64_t opened_ns, const char *name,
+                     struct nvtxt_interp *interp_take) {
+    struct server *server = conn->server;
+    struct source *source =
+        source_new(&server->batcher, id, (enum store_source_kind)kind, interp_take);
+    if (!source)
+        return -ENOMEM;
+    source->peer = conn->peer;
+    source->opened_ns = opened_ns;
+    source->owner = conn;
+    source->user = conn->user;
+    conn->events = nvtxt_interp_counters(interp_take)->events;
+    source->session_id = conn->session ? conn->session->id : NULL;
+    if (source_set_name(source, name) < 0 ||
+        table_add(&server->sources, &source->by_id, table_hash_int((uint64_t)id)) < 0) {
+        source_free(source);
+        return -ENOMEM;
+    }
+    conn->source = source;
+    server_refresh_clocks(server, source);
+    return 0;
+}
+
+static int open_plain(struct conn *conn) {
+    struct server *server = conn->server;
+    uint32_t peer_pid = (uint32_t)conn->peer.pid & NVTXT_ID_MAX;
+    struct nvtxt_source_config config = {
+        .limits = server->limits,
+        .default_pid = peer_pid,
+        .claim = server->config->claim == CONF_CLAIM_PEER,
+        .claimed_pid = peer_pid,
+        .opened_ns = conn->accepted_ns,
+        .origin_ns = conn->accepted_ns,
+    };
+    struct nvtxt_interp *interp = nvtxt_interp_new(&config);
+    if (!interp || conn_open_source(conn, server->next_source_id++, STORE_SOURCE_PLAIN,
+                                    conn->accepted_ns, NULL, interp) < 0)
+        return -ENOMEM;
+    conn->phase = CONN_OPEN;
+    return 0;
+}
+
+static void note_loss(struct conn *conn, const char *reason) {
+    batcher_lose(&conn->server->batcher, &(struct loss){
+                                             .at_ns = clocks_realtime_ns(),
+                                             .source_id = conn->source ? conn->source->id : 0,
+                                             .uid = conn->peer.uid,
+                                             .pid = conn->peer.pid,
+                                             .reason = reason,
+                                             .count = 1,
+                                         });
+}
+
+// Memory was too short for a line. A session comes again with what was not committed; what a plain
+// source loses is written down: here, or with the share that failed when the source is settled.
+static void out_of_memory(struct conn *conn) {
+    struct server *server = conn->server;
+    log_limited(&server->log_memory, LOG_LEVEL_ERROR,
+                "connection dropped: out of memory uid=%" PRId64 " pid=%" PRId64, conn->peer.uid,
+                conn->peer.pid);
+    if (!conn->session && !(conn->source && conn->source->failed && conn->source->share))
+        note_loss(conn, LOSS_MEMORY);
+    conn_close(conn);
+}
+
+// A session's line. When it tells of lines that its client dropped, the row goes into the batch
+// that counts the line: a line that is sent again does not come here again.
+static int take_session_line(struct conn *conn, struct nvtxt_slice line) {
+    struct nvtxt_lost lost;
+    int r = source_line(conn->source, line);
+    if (r < 0 || line.len == 0 || line.data[0] != '#' || !nvtxt_lost_parse(line, &lost))
+        return r;
+    conn->told++;
+    r = store_batch_told(conn->source->share, clocks_realtime_ns(), lost.reason, lost.lines);
+    if (r < 0)
+        source_fail(conn->source);
+    return r;
+}
+
+static void take_line(struct conn *conn, struct nvtxt_slice line, bool overlong) {
+    if (conn->phase == CONN_FIRST_LINE) {
+        if (nvtxt_hello_is(line)) {
+            session_begin(conn, line);
+            return;
+        }
+        if (open_plain(conn) < 0) {
+            out_of_memory(conn);
+            return;
+        }
+    }
+    if (conn->session && !overlong && nvtxt_slice_equal(line, NVTXT_SLICE(NVTXT_END_LINE))) {
+        session_end(conn);
+        return;
+    }
+    int r = overlong        ? source_overlong(conn->source, line)
+            : conn->session ? take_session_line(conn, line)
+                            : source_line(conn->source, line);
+    if (r < 0)
+        out_of_memory(conn);
+    else
+        batcher_check(&conn->server->batcher);
+}
+
+// A hello that never ends is refused as soon as it is too long for one.
+static bool is_endless_hello(struct conn *conn) {
+    if (conn->phase != CONN_FIRST_LINE)
+        return false;
+    struct nvtxt_slice start = nvtxt_frame_pending(&conn->frame);
+    return start.len > NVTXT_HELLO_BYTES && nvtxt_hello_is(start);
+}
+
+static void count_partial(struct conn *conn, size_t partial) {
+    if (conn->user)
+        conn->user->partial += partial - conn->partial;
+    conn->partial = partial;
+}
+
+// What was fed counts against what its user may have.
+static void charge(struct conn *conn) {
+    struct server *server = conn->server;
+    if (!conn->user)
+        return;
+    uint64_t events = conn->source ? nvtxt_interp_counters(conn->source->interp)->events : 0;
+    uint64_t more = conn->source ? events - conn->events + conn->told : 0;
+    conn->told = 0;
+    conn->events = events;
+    count_partial(conn, nvtxt_frame_pending(&conn->frame).len);
+    server_charge(server, conn->user, more);
+    if (conn->partial == 0 || conn->user->partial <= (size_t)server->config->max_bytes_per_user)
+        return;
+    server->stats.connections_refused++;
+    if (!conn->session) {
+        note_loss(conn, LOSS_QUOTA);
+        nvtxt_frame_deinit(&conn->frame);
+        nvtxt_frame_init(&conn->frame, server->limits.line_bytes);
+        if (conn->phase == CONN_OPEN && source_end(conn->source, "quota") < 0) {
+            out_of_memory(conn);
+            return;
+        }
+    }
+    session_refuse(conn, NVTXT_ERROR_QUOTA, "unfinished lines of this user take too much memory");
+}
+
+void conn_feed(struct conn *conn, struct nvtxt_slice input) {
+    struct server *server = conn->server;
+    server->stats.bytes += input.len;
+    if (conn->source)
+        server_refresh_clocks(server, conn->source);
+    while (conn->phase == CONN_FIRST_LINE || conn->phase == CONN_OPEN) {
+        struct nvtxt_slice line;
+        int r = nvtxt_frame_next(&conn->frame, &input, &line);
+        if (r < 0) {
+            out_of_memory(conn);
+        } else if (r == NVTXT_FRAME_MORE) {
+            if (is_endless_hello(conn))
+                session_begin(conn, nvtxt_frame_pending(&conn->frame));
+            break;
+        } else {
+            take_line(conn, line, r == NVTXT_FRAME_OVERLONG);
+        }
+    }
+    if (conn->phase == CONN_LOADING && input.len > 0) {
+        nvtxt_buf_add(&conn->pending, input.data, input.len);
+        if (nvtxt_buf_failed(&conn->pending))
+            conn_close(conn);
+    }
+    if (conn->phase == CONN_FIRST_LINE || conn->phase == CONN_OPEN)
+        charge(conn);
+    if (conn->phase != CONN_CLOSED)
+        conn_update_reading(conn);
+}
+
+// ---- Ends ---------------------------------------------------------------------------------------
+
+static void on_eof(struct conn *conn) {
+    if (conn->phase == CONN_ENDING || conn->phase == CONN_LEAVING) {
+        // It has said all it had to say and may still read.
+        uv_read_stop((uv_stream_t *)&conn->pipe);
+        conn->reading = false;
+        return;
+    }
+    conn_break(conn, "closed");
+}
+
+// The last line without LF, and the end of a plain source. When it is the daemon that stops, the
+// line was cut by us: half a line would be a wrong one, so it is written down as lost instead.
+static void end_plain(struct conn *conn, const char *how) {
+    struct nvtxt_slice line;
+    bool whole = conn->server->stage == SERVER_RUNNING || strcmp(how, "closed") == 0;
+    int r = whole ? nvtxt_frame_finish(&conn->frame, &line) : NVTXT_FRAME_MORE;
+    if (r < 0) {
+        out_of_memory(conn);
+        return;
+    }
+    if (conn->phase == CONN_FIRST_LINE && r == NVTXT_FRAME_LINE && nvtxt_hello_is(line))
+        return; // a client that died over its hello
+    if (conn->phase == CONN_FIRST_LINE && r == NVTXT_FRAME_MORE &&
+        nvtxt_frame_pending(&conn->frame).len == 0)
+        return; // it only looked whether somebody is here: no source
+    if (!whole && nvtxt_frame_pending(&conn->frame).len > 0)
+        note_loss(conn, LOSS_PARTIAL_LINE);
+    if (conn->phase == CONN_FIRST_LINE && open_plain(conn) < 0) {
+        out_of_memory(conn);
+        return;
+    }
+    if (r != NVTXT_FRAME_MORE)
+        take_line(conn, line, r == NVTXT_FRAME_OVERLONG);
+    if (conn->phase == CONN_OPEN && source_end(conn->source, how) < 0)
+        out_of_memory(conn);
+}
+
+void conn_break(struct conn *conn, const char *how) {
+    if (conn->phase == CONN_CLOSED)
+        return;
+    if (!conn->session && (conn->phase == CONN_FIRST_LINE || conn->phase == CONN_OPEN))
+        end_plain(conn, how);
+    conn_close(conn);
+}
+
+static void on_closed(uv_handle_t *handle) {
+    struct conn *conn = handle->data;
+    outq_deinit(&conn->outq);
+    nvtxt_frame_deinit(&conn->frame);
+    nvtxt_buf_deinit(&conn->pending);
+    free(conn);
+}
+
+void conn_close(struct conn *conn) {
+    if (conn->phase == CONN_CLOSED)
+        return;
+    conn->phase = CONN_CLOSED;
+    struct server *server = conn->server;
+    struct conn *next = conn->next;
+    if (conn->source) {
+        batcher_settle(&server->batcher, conn->source);
+        table_remove(&server->sources, &conn->source->by_id);
+        source_free(conn->source);
+        conn->source = NULL;
+    }
+    count_partial(conn, 0);
+    quota_give(&server->quota, conn->user);
+    conn->user = NULL;
+    session_free(conn->session);
+    conn->session = NULL;
+    if (conn->prev)
+        conn->prev->next = next;
+    else
+        server->conns = next;
+    if (next)
+        next->prev = conn->prev;
+    uv_close((uv_handle_t *)&conn->pipe, on_closed);
+    server_forget(server, conn, next);
+}
+
+// The client is gone, or has closed its reading side. What it sent before that counts, so its
+// lines are read to their end; only answers are of no use any more.
+static void stop_answering(struct conn *conn) {
+    outq_abandon(&conn->outq);
+    if (conn->phase == CONN_LEAVING)
+        conn_close(conn);
+}
+
+static void on_drained(struct outq *outq, int status) {
+    struct conn *conn = table_entry(outq, struct conn, outq);
+    if (status < 0)
+        stop_answering(conn);
+    else if (conn->phase == CONN_LEAVING)
+        conn_close(conn);
+}
+
+void conn_flush(struct conn *conn) {
+    if (conn->phase == CONN_CLOSED)
+        return;
+    int r = outq_flush(&conn->outq);
+    if (r == -ENOBUFS) {
+        conn->server->stats.slow_readers++;
+        log_limited(&conn->server->log_broken, LOG_LEVEL_WARNING,
+                    "client given up: it does not read its replies uid=%" PRId64 " pid=%" PRId64,
+                    conn->peer.uid, conn->peer.pid);
+    }
+    if (r == -ENOBUFS || r == -ENOMEM)
+        conn_break(conn, "closed");
+    else if (r < 0)
+        stop_answering(conn);
+}
+
+void conn_leave(struct conn *conn) {
+    if (conn->phase == CONN_CLOSED)
+        return;
+    conn->phase = CONN_LEAVING;
+    conn_update_reading(conn);
+    conn_flush(conn);
+    if (conn->phase == CONN_LEAVING && outq_is_empty(&conn->outq))
+        conn_close(conn);
+}
+
+// ---- Accepting ----------------------------------------------------------------------------------
+
+static void over_quota(struct conn *conn) {
+    struct server *server = conn->server;
+    server->stats.connections_refused++;
+    session_refuse(conn, NVTXT_ERROR_QUOTA, "this user has too many connections");
+}
+
+int conn_accept(struct server *server, uv_stream_t *listener) {
+    struct conn *conn = calloc(1, sizeof(*conn));
+    if (!conn)
+        return -ENOMEM;
+    int r = uv_pipe_init(server->loop, &conn->pipe, 0);
+    if (r < 0) {
+        free(conn);
+        return r;
+    }
+    conn->pipe.data = conn;
+    conn->server = server;
+    conn->accepted_ns = clocks_realtime_ns();
+    nvtxt_frame_init(&conn->frame, server->limits.line_bytes);
+    outq_init(&conn->outq, (uv_stream_t *)&conn->pipe, OUTQ_LIMIT_BYTES, on_drained);
+    conn->next = server->conns;
+    if (conn->next)
+        conn->next->prev = conn;
+    server->conns = conn;
+    server->conn_count++;
+
+    uv_os_fd_t fd = -1;
+    r = uv_accept(listener, (uv_stream_t *)&conn->pipe);
+    if (r < 0) {
+        conn_close(conn);
+        return r;
+    }
+    server->stats.connections_total++;
+    if (uv_fileno((uv_handle_t *)&conn->pipe, &fd) < 0 || peer_get(fd, &conn->peer) < 0) {
+        conn_close(conn);
+        return 0;
+    }
+    struct quota_user *user = NULL;
+    r = quota_take(&server->quota, conn->peer.uid, server->config->max_connections_per_user,
+                   clocks_boottime_ns(), &user);
+    if (r == 0)
+        conn->user = user;
+    if (r > 0)
+        over_quota(conn);
+    else if (r < 0)
+        conn_close(conn);
+    else
+        conn_update_reading(conn);
+    return 0;
+}

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/control.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "daemon/log.h"
+#include "daemon/peer.h"
+#include "daemon/table.h"
+
+static void on_closed(uv_handle_t *handle) {
+    struct control_conn *conn = handle->data;
+    outq_deinit(&conn->outq);
+    nvtxt_frame_deinit(&conn->frame);
+    free(conn);
+}
+
+static void close_conn(struct control_conn *conn) {
+    if (conn->closed)
+        return;
+    conn->closed = true;
+    for (struct control_call *call = conn->calls; call; call = call->next)
+        call->conn = NULL;
+    struct control *control = conn->control;
+    if (conn->prev)
+        conn->prev->next = conn->next;
+    else
+        control->conns = conn->next;
+    if (conn->next)
+        conn->next->prev = conn->prev;
+    control->conn_count--;
+    uv_close((uv_handle_t *)&conn->pipe, on_closed);
+    control->server->on_room(control->server);
+}
+
+static void leave_if_done(struct control_conn *conn) {
+    if (conn->leaving && !conn->calls && outq_is_empty(&conn->outq))
+        close_conn(conn);
+}
+
+static void flush(struct control_conn *conn) {
+    if (conn->closed)
+        return;
+    if (outq_flush(&conn->outq) < 0)
+        close_conn(conn);
+    else
+        leave_if_done(conn);
+}
+
+static void on_drained(struct outq *outq, int status) {
+    struct control_conn *conn = table_entry(outq, struct control_conn, outq);
+    if (status < 0)
+        close_conn(conn);
+    else
+        leave_if_done(conn);
+}
+
+// ---- Calls --------------------------------------------------------------------------------------
+
+static void unlink_call(struct control_call *call) {
+    struct control_conn *conn = call->conn;
+    if (!conn)
+        return;
+    if (call->prev)
+        call->prev->next = call->next;
+    else
+        conn->calls = call->next;
+    if (call->next)
+        call->next->prev = call->prev;
+    conn->call_count--;
+}
+
+static void call_free(struct control_call *call) {
+    nvtxt_ctl_request_deinit(&call->request);
+    free(call);
+}
+
+void control_reply(struct control_call *call, json_t *result_take) {
+    struct control_conn *conn = call->conn;
+    unlink_call(call);
+    if (conn) {
+        if (result_take)
+            nvtxt_ctl_result_format(outq_buffer(&conn->outq), call->request.id, result_take);
+        else
+            nvtxt_ctl_error_format(outq_buffer(&conn->outq), call->request.id, NVTXT_CTL_FAILED,
+                                   "out of memory");
+        flush(conn);
+    }
+    json_decref(result_take);
+    call_free(call);
+}
+
+void control_fail(struct control_call *call, const char *code, const char *message) {
+    struct control_conn *conn = call->conn;
+    unlink_call(call);
+    if (conn) {
+        nvtxt_ctl_error_format(outq_buffer(&conn->outq), call->request.id, code, message);
+        flush(conn);
+    }
+    call_free(call);
+}
+
+static void refuse(struct control_conn *conn, int64_t id, const char *code, const char *message) {
+    nvtxt_ctl_error_format(outq_buffer(&conn->outq), id, code, message);
+    flush(conn);
+}
+
+static const struct control_command *find_command(const char *name) {
+    for (size_t i = 0; i < control_command_count; i++)
+        if (strcmp(control_commands[i].name, name) == 0)
+            return &control_commands[i];
+    return NULL;
+}
+
+static void take_request(struct control_conn *conn, struct nvtxt_slice line) {
+    struct nvtxt_ctl_request request;
+    char why[256];
+    if (nvtxt_ctl_request_parse(line, &request, why, sizeof(why)) != 0) {
+        refuse(conn, request.id, NVTXT_CTL_BAD_REQUEST, why);
+        return;
+    }
+    const struct control_command *command = find_command(request.command);
+    struct control_call *call = NULL;
+    if (!command)
+        refuse(conn, request.id, NVTXT_CTL_UNKNOWN_COMMAND,
+               "there is no such command; \"help\" lists them");
+    else if (conn->call_count >= CONTROL_CALLS_MAX)
+        refuse(conn, request.id, NVTXT_CTL_FAILED, "too many unanswered requests");
+    else if (!(call = calloc(1, sizeof(*call))))
+        refuse(conn, request.id, NVTXT_CTL_FAILED, "out of memory");
+    if (!call) {
+        nvtxt_ctl_request_deinit(&request);
+        return;
+    }
+    call->conn = conn;
+    call->server = conn->control->server;
+    call->request = request;
+    call->next = conn->calls;
+    if (call->next)
+        call->next->prev = call;
+    conn->calls = call;
+    conn->call_count++;
+    command->run(call);
+}
+
+// ---- Connections -------------------------------------------------------------------------------
+
+static void take_bytes(struct control_conn *conn, struct nvtxt_slice input) {
+    while (!conn->closed && !conn->leaving) {
+        struct nvtxt_slice line;
+        int r = nvtxt_frame_next(&conn->frame, &input, &line);
+        if (r < 0) {
+            close_conn(conn);
+        } else if (r == NVTXT_FRAME_OVERLONG) {
+            refuse(conn, 0, NVTXT_CTL_BAD_REQUEST, "the request is too long");
+        } else if (r == NVTXT_FRAME_LINE) {
+            if (line.len > 0)
+                take_request(conn, line);
+        } else {
+            return;
+        }
+    }
+}
+
+static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *buffer) {
+    (void)suggested;
+    struct control_conn *conn = handle->data;
+    *buffer = uv_buf_init(conn->buffer, sizeof(conn->buffer));
+}
+
+static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buffer) {
+    struct control_conn *conn = stream->data;
+    if (n > 0) {
+        take_bytes(conn, (struct nvtxt_slice){buffer->base, (size_t)n});
+        return;
+    }
+    if (n == 0)
+        return;
+    struct nvtxt_slice line;
+    if (n == UV_EOF && nvtxt_frame_finish(&conn->frame, &line) == NVTXT_FRAME_LINE && line.len > 0)
+        take_request(conn, line);
+    if (conn->closed)
+        return;
+    uv_read_stop(stream);
+    conn->leaving = true; // it may still read what it asked for
+    leave_if_done(conn);
+}
+
+static void admit(struct control_conn *conn) {
+    uv_os_fd_t fd;
+    struct peer peer;
+    if (uv_fileno((uv_handle_t *)&conn->pipe, &fd) < 0 || peer_get(fd, &peer) < 0) {
+        close_conn(conn);
+    } else if (peer.uid != 0 && peer.uid != (int64_t)geteuid()) {
+        conn->leaving = true;
+        refuse(conn, 0, NVTXT_CTL_DENIED, "only root and the daemon's own user are served");
+    } else if (uv_read_start((uv_stream_t *)&conn->pipe, on_alloc, on_read) < 0) {
+        close_conn(conn);
+    }
+}
+
+bool control_accept(struct control *control, uv_stream_t *listener) {
+    if (control->conn_count >= CONTROL_CONNS_MAX)
+        return false;
+    struct control_conn *conn = calloc(1, sizeof(*conn));
+    if (!conn)
+        return false;
+    if (uv_pipe_init(control->server->loop, &conn->pipe, 0) < 0) {
+        free(conn);
+        return false;
+    }
+    conn->pipe.data = conn;
+    conn->control = control;
+    nvtxt_frame_init(&conn->frame, NVTXT_CTL_REQUEST_BYTES);
+    outq_init(&conn->outq, (uv_stream_t *)&conn->pipe, CONTROL_REPLIES_BYTES, on_drained);
+    conn->next = control->conns;
+    if (conn->next)
+        conn->next->prev = conn;
+    control->conns = conn;
+    control->conn_count++;
+    if (uv_accept(listener, (uv_stream_t *)&conn->pipe) < 0)
+        close_conn(conn);
+    else
+        admit(conn);
+    return true;
+}
+
+void control_close(struct control *control) {
+    while (control->conns)
+        close_conn(control->conns);
+}

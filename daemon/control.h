@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The control socket: JSON lines in, JSON lines out (protocol/ctlmsg.h). Only root and the
+// daemon's own user are served. A request becomes a call, which a command answers now or, when it
+// has to wait for the writer, later; a call outlives its connection. Commands are rows of the
+// table in control_cmds.c. Loop thread only.
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <uv.h>
+
+#include "daemon/outq.h"
+#include "daemon/server.h"
+#include "protocol/ctlmsg.h"
+#include "protocol/frame.h"
+
+#define CONTROL_CONNS_MAX 32
+#define CONTROL_CALLS_MAX 64              // unanswered, a connection
+#define CONTROL_REPLIES_BYTES (64u << 20) // `sources` of thousands of connections is long
+
+struct control_conn {
+    uv_pipe_t pipe;
+    struct control *control;
+    struct control_conn *next, *prev;
+    struct nvtxt_frame frame;
+    struct outq outq;
+    struct control_call *calls; // unanswered
+    size_t call_count;
+    bool closed;
+    bool leaving; // closes when its replies are written
+    char buffer[4096];
+};
+
+struct control {
+    struct server *server; // borrowed
+    struct control_conn *conns;
+    size_t conn_count;
+};
+
+struct control_call {
+    struct control_conn *conn; // NULL when it is gone
+    struct control_call *next, *prev;
+    struct server *server;
+    struct nvtxt_ctl_request request;
+};
+
+struct control_command {
+    const char *name;
+    const char *help;
+    void (*run)(struct control_call *call); // must end in one of the two below, now or later
+};
+
+extern const struct control_command control_commands[];
+extern const size_t control_command_count;
+
+void control_reload(struct control_call *call); // the command of control_reload.c
+
+// Both free the call. A NULL result stands for memory that was short.
+void control_reply(struct control_call *call, json_t *result_take);
+void control_fail(struct control_call *call, const char *code, const char *message);
+
+// Accepts one connection. Returns false when there is no room now.
+bool control_accept(struct control *control, uv_stream_t *listener);
+void control_close(struct control *control); // all connections

@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Start: configuration, locks, store (opened, recovered), loop and writer, sockets, ready. Stop is
+// the reverse: sockets away, connections ended in order, writer (which closes the store), locks.
+// A start that fails says one sentence and takes back what it had done; clients can connect only
+// when everything behind the sockets works.
+//
+// The first SIGTERM or SIGINT stops in order; a deadline bounds it, and a second signal brings the
+// deadline forward: connections are cut, but the store is closed properly all the same.
+#include "daemon/daemon.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+#include "config.h"
+#include "daemon/activation.h"
+#include "daemon/conf.h"
+#include "daemon/conn.h"
+#include "daemon/control.h"
+#include "daemon/expiry.h"
+#include "daemon/listener.h"
+#include "daemon/log.h"
+#include "daemon/options.h"
+#include "daemon/paths.h"
+#include "daemon/reload.h"
+#include "daemon/revive.h"
+#include "daemon/server.h"
+#include "daemon/sockets.h"
+#include "daemon/watchdog.h"
+#include "daemon/writer.h"
+
+// Descriptors that are not for data connections: the store's files and temporary ones, the loop's
+// own, sockets, control connections.
+#define RESERVED_DESCRIPTORS 96
+#define FEWEST_CONNECTIONS 16
+
+struct daemon {
+    struct conf config;
+    uv_loop_t loop;
+    struct server server;
+    struct writer writer;
+    struct revive revive;
+    struct control control;
+    struct expiry expiry;
+    struct watchdog watchdog;
+    struct reload reload;
+    struct sockets sockets;
+    uv_signal_t sigterm, sigint, sighup;
+    uv_timer_t deadline;
+    struct job stop_job;
+    int store_lock;
+    bool stopping;
+    char why[512]; // the sentence of a failed start
+};
+
+// ---- Stop --------------------------------------------------------------------------------------
+
+static void close_handle(void *handle) {
+    uv_handle_t *uv = handle;
+    if (uv->data && !uv_is_closing(uv))
+        uv_close(uv, NULL);
+}
+
+static void close_handles(struct daemon *daemon) {
+    close_handle(&daemon->sigterm);
+    close_handle(&daemon->sigint);
+    close_handle(&daemon->sighup);
+    close_handle(&daemon->deadline);
+}
+
+// The writer has ended: nothing is left to wait for.
+static void on_writer_stopped(struct job *job) {
+    struct daemon *daemon = job->context;
+    writer_join(&daemon->writer);
+    server_close_handles(&daemon->server);
+    close_handles(daemon);
+}
+
+static void on_stopped(struct server *server) {
+    struct daemon *daemon = server->owner;
+    sockets_close(&daemon->sockets);
+    control_close(&daemon->control);
+    watchdog_stop(&daemon->watchdog);
+    daemon->stop_job =
+        (struct job){.kind = JOB_STOP, .on_done = on_writer_stopped, .context = daemon};
+    server_push(server, &daemon->stop_job);
+}
+
+static void on_deadline(uv_timer_t *timer) {
+    struct daemon *daemon = timer->data;
+    log_warning("the stop takes too long: connections are cut connections=%zu",
+                daemon->server.conn_count);
+    server_abort(&daemon->server);
+}
+
+static void on_signal(uv_signal_t *handle, int number) {
+    struct daemon *daemon = handle->data;
+    if (daemon->stopping) {
+        server_abort(&daemon->server);
+        return;
+    }
+    daemon->stopping = true;
+    expiry_stop(&daemon->expiry);
+    log_info("stopping signal=%s", number == SIGINT ? "SIGINT" : "SIGTERM");
+    activation_notify("STOPPING=1\nSTATUS=Stopping: what came in is committed");
+    listener_close(&daemon->sockets.data);
+    uv_timer_start(&daemon->deadline, on_deadline, (uint64_t)daemon->config.stop_timeout_ms, 0);
+    server_stop(&daemon->server);
+}
+
+static void on_hangup(uv_signal_t *handle, int number) {
+    struct daemon *daemon = handle->data;
+    struct reload_result result;
+    (void)number;
+    if (!daemon->stopping)
+        reload_run(&daemon->reload, &result); // says itself what became of it
+}
+
+// ---- Connections -------------------------------------------------------------------------------
+
+static bool on_data_connection(struct listener *listener) {
+    struct daemon *daemon = listener->owner;
+    struct server *server = &daemon->server;
+    if (server->conn_count >= server->conn_limit) {
+        log_limited(&server->log_accept, LOG_LEVEL_WARNING,
+                    "connections wait: the descriptors are used up connections=%zu",
+                    server->conn_count);
+        return false;
+    }
+    int r = conn_accept(server, (uv_stream_t *)&listener->pipe);
+    if (r < 0)
+        log_limited(&server->log_accept, LOG_LEVEL_WARNING,
+                    "a connection could not be accepted: %s", strerror(-r));
+    return r != -ENOMEM;
+}
+
+static bool on_control_connection(struct listener *listener) {
+    struct daemon *daemon = listener->owner;
+    return control_accept(&daemon->control, (uv_stream_t *)&listener->pipe);
+}
+
+static void on_room(struct server *server) {
+    struct daemon *daemon = server->owner;
+    listener_go_on(&daemon->sockets.data);
+    listener_go_on(&daemon->sockets.control);
+}
+
+// ---- Start -------------------------------------------------------------------------------------
+
+static size_t raise_descriptor_limit(void) {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+        return 1024;
+    rlim_t wanted = limit.rlim_max;
+    if (limit.rlim_cur < wanted) {
+        struct rlimit raised = {.rlim_cur = wanted, .rlim_max = wanted};
+        if (setrlimit(RLIMIT_NOFILE, &raised) == 0)
+            limit.rlim_cur = wanted;
+    }
+    return limit.rlim_cur == RLIM_INFINITY ? SIZE_MAX : (size_t)limit.rlim_cur;
+}
+
+static size_t connection_limit(void) {
+    size_t descriptors = raise_descriptor_limit();
+    if (descriptors < RESERVED_DESCRIPTORS + FEWEST_CONNECTIONS)
+        return FEWEST_CONNECTIONS;
+    return descriptors - RESERVED_DESCRIPTORS;
+}
+
+static int exit_status_of(int result) {
+    return result == STORE_NEWER || result == STORE_FOREIGN                         ? EX_DATAERR
+           : result == STORE_IO || result == STORE_NO_SPACE || result == STORE_BUSY ? EX_IOERR
+                                                                                    : EX_CANTCREAT;
+}
+
+// Opens the store and closes what a killed daemon left open in it.
+static int open_whole(struct daemon *daemon, struct store **store) {
+    int r = revive_open(&daemon->revive, store, daemon->why, sizeof(daemon->why));
+    if (r)
+        return r;
+    r = store_recover(*store, clocks_realtime_ns());
+    if (r)
+        snprintf(daemon->why, sizeof(daemon->why), "the store '%s' cannot be recovered: %s",
+                 daemon->revive.path, store_error(*store));
+    return r;
+}
+
+static int open_store(struct daemon *daemon, struct store **store) {
+    daemon->revive = (struct revive){
+        .path = paths_store_file(&daemon->config),
+        .options = {.synchronous_normal = daemon->config.synchronous == CONF_SYNCHRONOUS_NORMAL,
+                    .file_mode = (uint32_t)daemon->config.store_mode,
+                    .checkpoint_helper = true,
+                    .wal_cap_pages = (size_t)daemon->config.checkpoint_pages,
+                    .no_cupti_views = !daemon->config.cupti_views},
+    };
+    int r = open_whole(daemon, store);
+    if (revive_is_due(r)) {
+        revive_put_aside(&daemon->revive, *store, r, daemon->why);
+        *store = NULL;
+        r = open_whole(daemon, store);
+    }
+    if (r) {
+        store_close(*store);
+        *store = NULL;
+    }
+    return r ? exit_status_of(r) : 0;
+}
+
+static int open_sockets(struct daemon *daemon) {
+    struct sockets *sockets = &daemon->sockets;
+    sockets->data.owner = sockets->control.owner = daemon;
+    sockets->data.on_connection = on_data_connection;
+    sockets->control.on_connection = on_control_connection;
+    return sockets_open(sockets, &daemon->loop, &daemon->config, daemon->why, sizeof(daemon->why));
+}
+
+static int start_handles(struct daemon *daemon, int64_t next_source_id) {
+    struct server *server = &daemon->server;
+    int r = server_init(server, &daemon->loop, &daemon->config, next_source_id);
+    if (r < 0)
+        return r;
+    server->owner = daemon;
+    server->on_stopped = on_stopped;
+    server->on_room = on_room;
+    server->conn_limit = connection_limit();
+    server->reload = &daemon->reload;
+    daemon->reload.server = server;
+    daemon->reload.expiry = &daemon->expiry;
+    daemon->control.server = server;
+    uv_signal_t *signals[] = {&daemon->sigterm, &daemon->sigint, &daemon->sighup};
+    for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
+        r = uv_signal_init(&daemon->loop, signals[i]);
+        if (r < 0)
+            return r;
+        signals[i]->data = daemon; // it wants closing
+    }
+    r = uv_timer_init(&daemon->loop, &daemon->deadline);
+    if (r < 0)
+        return r;
+    daemon->deadline.data = daemon;
+    r = uv_signal_start(&daemon->sigterm, on_signal, SIGTERM);
+    if (r >= 0)
+        r = uv_signal_start(&daemon->sigint, on_signal, SIGINT);
+    return r < 0 ? r : uv_signal_start(&daemon->sighup, on_hangup, SIGHUP);
+}
+
+// What serves: the last step of the start.
+static int go(struct daemon *daemon) {
+    int status = open_sockets(daemon);
+    if (status)
+        return status;
+    int r = expiry_start(&daemon->expiry, &daemon->server);
+    if (r >= 0)
+        r = watchdog_start(&daemon->watchdog, &daemon->server);
+    if (r < 0) {
+        snprintf(daemon->why, sizeof(daemon->why), "the daemon cannot start: %s", strerror(-r));
+        return EX_OSERR;
+    }
+    log_info("started version=%s pid=%d socket=%s store=%s", PACKAGE_VERSION, (int)getpid(),
+             daemon->config.socket, paths_store_file(&daemon->config));
+    activation_notify("READY=1\nSTATUS=Running");
+    return 0;
+}
+
+// From the store on; with everything before it done. Takes back what it did when it fails.
+static int serve(struct daemon *daemon) {
+    struct store *store = NULL;
+    int status = open_store(daemon, &store);
+    if (status)
+        return status;
+    int r = start_handles(daemon, store_next_source_id(store));
+    if (r >= 0)
+        r = writer_start(&daemon->writer, &daemon->server.queue, store, &daemon->revive,
+                         (size_t)daemon->config.memory_budget / 2);
+    if (r < 0) {
+        snprintf(daemon->why, sizeof(daemon->why), "the daemon cannot start: %s", strerror(-r));
+        store_close(store);
+        server_close_handles(&daemon->server);
+        close_handles(daemon);
+        uv_run(&daemon->loop, UV_RUN_DEFAULT);
+        return EX_OSERR;
+    }
+    status = go(daemon);
+    if (status) {
+        expiry_stop(&daemon->expiry);
+        server_stop(&daemon->server); // no connection: ends at once, with the writer
+    }
+    uv_run(&daemon->loop, UV_RUN_DEFAULT);
+    if (!status)
+        log_info("stopped lines=%" PRIu64 " events=%" PRIu64, daemon->server.stats.lines,
+                 daemon->server.stats.events);
+    return status;
+}
+
+// With the locks held.
+static int run_locked(struct daemon *daemon) {
+    if (uv_loop_init(&daemon->loop) < 0) {
+        snprintf(daemon->why, sizeof(daemon->why), "the event loop cannot be made");
+        return EX_OSERR;
+    }
+    int status = serve(daemon);
+    server_deinit(&daemon->server);
+    uv_loop_close(&daemon->loop);
+    return status;
+}
+
+static int run(struct daemon *daemon) {
+    struct conf *config = &daemon->config;
+    char *why = daemon->why;
+    int status = sockets_take(&daemon->sockets, config, why, sizeof(daemon->why));
+    if (!status)
+        status = paths_resolve(config, why, sizeof(daemon->why));
+    if (!status)
+        status = sockets_lock(&daemon->sockets, config, why, sizeof(daemon->why));
+    if (status) {
+        sockets_unlock(&daemon->sockets);
+        return status;
+    }
+    daemon->store_lock =
+        paths_lock(paths_store_file(config), "store", &status, why, sizeof(daemon->why));
+    if (daemon->store_lock >= 0)
+        status = run_locked(daemon);
+    paths_unlock(paths_store_file(config), daemon->store_lock);
+    sockets_unlock(&daemon->sockets);
+    return status;
+}
+
+int daemon_main(int argc, char **argv) {
+    struct daemon *daemon = calloc(1, sizeof(*daemon));
+    int status = EX_OSERR;
+    if (!daemon || conf_init(&daemon->config) < 0) {
+        fputs("nvtxtd: out of memory\n", stderr);
+    } else if (options_read(argc, argv, &daemon->config, &status) == OPTIONS_RUN) {
+        signal(SIGPIPE, SIG_IGN);
+        signal(SIGHUP, SIG_IGN); // until a reload is possible
+        log_set_journal(getenv("JOURNAL_STREAM") != NULL);
+        log_set_level((enum log_level)daemon->config.log_level);
+        daemon->store_lock = -1;
+        snprintf(daemon->why, sizeof(daemon->why), "out of memory");
+        status =
+            reload_init(&daemon->reload, &daemon->config, argc, argv) < 0 ? EX_OSERR : run(daemon);
+        if (status)
+            fprintf(stderr, "nvtxtd: %s\n", daemon->why);
+        reload_deinit(&daemon->reload);
+    }
+    if (daemon)
+        conf_deinit(&daemon->config);
+    free(daemon);
+    return status;
+}

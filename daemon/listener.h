@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A listening Unix socket: made with its final mode and group before anybody can connect, or
+// adopted from the service manager. A socket file whose daemon is dead is replaced, one that is
+// alive never. When the owner has no room for another connection it leaves it waiting: libuv
+// listens no further until that one is accepted, so a full descriptor table makes no spin.
+// Loop thread only.
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+#include <uv.h>
+
+struct listener {
+    uv_pipe_t pipe;
+    char *path;   // owned; of a socket file that we made and remove; NULL for an adopted one
+    bool open;    // the handle wants closing
+    bool waiting; // a connection that was not accepted yet
+    // Accepts with uv_accept. Returns false when there is no room now; see listener_go_on().
+    bool (*on_connection)(struct listener *listener);
+    void *owner;
+};
+
+// Makes the socket and listens. Returns 0, or an exit status of sysexits.h with a sentence in
+// `why`; nothing is left behind then. A `group` of (gid_t)-1 is none.
+int listener_open(struct listener *listener, uv_loop_t *loop, const char *path, mode_t mode,
+                  gid_t group, char *why, size_t size);
+
+// Listens on a descriptor of the service manager. Returns 0 or -errno; the descriptor stays the
+// caller's on failure.
+int listener_adopt(struct listener *listener, uv_loop_t *loop, int fd);
+
+// There is room again: takes the connection that waits.
+void listener_go_on(struct listener *listener);
+
+// Listens no more; removes a socket file of our own. Frees when the loop runs on.
+void listener_close(struct listener *listener);

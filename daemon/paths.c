@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/paths.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pwd.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+static int explain(char *why, size_t size, int status, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+static int explain(char *why, size_t size, int status, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    vsnprintf(why, size, format, args);
+    va_end(args);
+    return status;
+}
+
+static const char *home_folder(void) {
+    const char *home = getenv("HOME");
+    if (home && *home == '/')
+        return home;
+    const struct passwd *entry = getpwuid(geteuid());
+    return entry && entry->pw_dir && *entry->pw_dir == '/' ? entry->pw_dir : "/";
+}
+
+// Makes a folder and what is missing above it.
+static int make_folder(const char *path, mode_t mode, char *why, size_t size) {
+    char part[PATH_MAX];
+    if (snprintf(part, sizeof(part), "%s", path) >= (int)sizeof(part))
+        return explain(why, size, EX_CANTCREAT, "the folder name '%.64s…' is too long", path);
+    for (char *at = part + 1;; at++) {
+        if (*at != '/' && *at)
+            continue;
+        char kept = *at;
+        *at = '\0';
+        bool made = mkdir(part, kept ? 0755 : mode & 0777) == 0;
+        if (!made && errno != EEXIST)
+            return explain(why, size, EX_CANTCREAT, "the folder '%s' cannot be made: %s", path,
+                           strerror(errno));
+        // mkdir(2) gives no set-group-ID bit.
+        if (made && !kept && (mode & 07000) && chmod(part, mode) < 0)
+            return explain(why, size, EX_CANTCREAT, "the mode of '%s' cannot be set: %s", path,
+                           strerror(errno));
+        *at = kept;
+        if (!kept)
+            return 0;
+    }
+}
+
+// A folder in a place where everybody can make one must be a real folder of ours alone.
+static int check_private(const char *path, char *why, size_t size) {
+    struct stat stat;
+    if (lstat(path, &stat) < 0)
+        return explain(why, size, EX_CANTCREAT, "the folder '%s' cannot be used: %s", path,
+                       strerror(errno));
+    if (!S_ISDIR(stat.st_mode) || stat.st_uid != geteuid() || (stat.st_mode & 077))
+        return explain(why, size, EX_CANTCREAT,
+                       "the folder '%s' is not a folder of ours with mode 0700", path);
+    return 0;
+}
+
+// A folder that the service manager made for us (systemd.exec(5)): the first of a list.
+static bool manager_folder(const char *variable, char *folder, size_t size) {
+    const char *list = getenv(variable);
+    if (!list || *list != '/')
+        return false;
+    snprintf(folder, size, "%.*s", (int)strcspn(list, ":"), list);
+    return true;
+}
+
+void paths_config_file(char *path, size_t size) {
+    char folder[PATH_MAX];
+    const char *config = getenv("XDG_CONFIG_HOME");
+    if (manager_folder("CONFIGURATION_DIRECTORY", folder, sizeof(folder)))
+        snprintf(path, size, "%s/nvtxtd.conf", folder);
+    else if (geteuid() == 0)
+        snprintf(path, size, "%s/nvtxtd/nvtxtd.conf", NVTXT_SYSCONFDIR);
+    else if (config && *config == '/')
+        snprintf(path, size, "%s/nvtxtd/nvtxtd.conf", config);
+    else
+        snprintf(path, size, "%s/.config/nvtxtd/nvtxtd.conf", home_folder());
+}
+
+static int socket_folder(char *folder, size_t folder_size, char *why, size_t size) {
+    const char *runtime = getenv("XDG_RUNTIME_DIR");
+    bool shared = false;
+    if (manager_folder("RUNTIME_DIRECTORY", folder, folder_size))
+        return 0;
+    if (geteuid() == 0) {
+        snprintf(folder, folder_size, "/run/nvtxtd");
+    } else if (runtime && *runtime == '/') {
+        snprintf(folder, folder_size, "%s/nvtxtd", runtime);
+    } else {
+        snprintf(folder, folder_size, "/tmp/nvtxtd-%u", (unsigned)geteuid());
+        shared = true;
+    }
+    int r = make_folder(folder, geteuid() == 0 ? 0755 : 0700, why, size);
+    return r || !shared ? r : check_private(folder, why, size);
+}
+
+static int store_folder(char *folder, size_t folder_size, char *why, size_t size) {
+    const char *state = getenv("XDG_STATE_HOME");
+    if (manager_folder("STATE_DIRECTORY", folder, folder_size))
+        return 0;
+    if (geteuid() == 0)
+        snprintf(folder, folder_size, "/var/lib/nvtxtd");
+    else if (state && *state == '/')
+        snprintf(folder, folder_size, "%s/nvtxtd", state);
+    else
+        snprintf(folder, folder_size, "%s/.local/state/nvtxtd", home_folder());
+    return make_folder(folder, geteuid() == 0 ? 02750 : 0700, why, size);
+}
+
+static int fill(char **field, const char *folder, const char *file, char *why, size_t size) {
+    char *path = NULL;
+    if (asprintf(&path, "%s/%s", folder, file) < 0)
+        return explain(why, size, EX_OSERR, "out of memory");
+    free(*field);
+    *field = path;
+    return 0;
+}
+
+static int check_socket_path(const char *path, char *why, size_t size) {
+    size_t len = strlen(path);
+    if (len <= PATHS_SOCKET_MAX)
+        return 0;
+    return explain(why, size, EX_CANTCREAT,
+                   "the socket path is too long, %zu bytes where a Unix socket takes %d: '%s'", len,
+                   PATHS_SOCKET_MAX, path);
+}
+
+int paths_resolve(struct conf *config, char *why, size_t size) {
+    char folder[PATH_MAX / 2];
+    int r = 0;
+    if (!*config->socket) {
+        r = socket_folder(folder, sizeof(folder), why, size);
+        if (!r)
+            r = fill(&config->socket, folder, "nvtxtd.sock", why, size);
+    }
+    if (!r && !*config->control_socket) {
+        const char *slash = strrchr(config->socket, '/');
+        snprintf(folder, sizeof(folder), "%.*s", slash ? (int)(slash - config->socket) : 1,
+                 slash ? config->socket : ".");
+        r = fill(&config->control_socket, folder, "control.sock", why, size);
+    }
+    if (!r)
+        r = check_socket_path(config->socket, why, size);
+    if (!r)
+        r = check_socket_path(config->control_socket, why, size);
+    if (!r && !*config->store) {
+        r = store_folder(folder, sizeof(folder), why, size);
+        if (!r)
+            r = fill(&config->store, folder, "nvtxt.sqlite", why, size);
+    }
+    return r;
+}
+
+int paths_make_store_folder(const char *store) {
+    char folder[PATH_MAX], why[64];
+    const char *slash = strrchr(store, '/');
+    if (!slash || slash == store)
+        return 0;
+    snprintf(folder, sizeof(folder), "%.*s", (int)(slash - store), store);
+    return make_folder(folder, geteuid() == 0 ? 02750 : 0700, why, sizeof(why));
+}
+
+const char *paths_store_file(const struct conf *config) {
+    return config->store;
+}
+
+static bool is_still_there(const char *path, int fd) {
+    struct stat held, named;
+    return fstat(fd, &held) == 0 && stat(path, &named) == 0 && held.st_ino == named.st_ino &&
+           held.st_dev == named.st_dev;
+}
+
+static void who_holds(int fd, char *who, size_t size) {
+    char pid[32] = "";
+    ssize_t n = pread(fd, pid, sizeof(pid) - 1, 0);
+    if (n > 0)
+        pid[strcspn(pid, "\n")] = '\0';
+    snprintf(who, size, *pid ? " (process %s)" : "%s", pid);
+}
+
+int paths_lock(const char *path, const char *what, int *status, char *why, size_t size) {
+    char name[PATH_MAX], who[64];
+    snprintf(name, sizeof(name), "%s.lock", path);
+    for (;;) {
+        int fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+        if (fd < 0) {
+            int error = errno;
+            const char *wrong = error == ENOENT   ? "its folder does not exist"
+                                : error == EACCES ? "its folder cannot be written"
+                                                  : "its lock file cannot be made";
+            *status = explain(why, size, EX_CANTCREAT, "the %s '%s' cannot be used: %s: %s", what,
+                              path, wrong, strerror(error));
+            return -1;
+        }
+        if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
+            who_holds(fd, who, sizeof(who));
+            *status = explain(why, size, EX_CANTCREAT, "another nvtxtd%s uses the %s '%s'", who,
+                              what, path);
+            close(fd);
+            return -1;
+        }
+        if (!is_still_there(name, fd)) { // removed by its last holder in between
+            close(fd);
+            continue;
+        }
+        int len = snprintf(who, sizeof(who), "%d\n", (int)getpid());
+        bool named = ftruncate(fd, 0) == 0 && pwrite(fd, who, (size_t)len, 0) == len;
+        (void)named; // only a hint for people
+        return fd;
+    }
+}
+
+void paths_unlock(const char *path, int fd) {
+    char name[PATH_MAX];
+    if (fd < 0)
+        return;
+    snprintf(name, sizeof(name), "%s.lock", path);
+    unlink(name); // while it is held: nobody can have taken it
+    close(fd);
+}

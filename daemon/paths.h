@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where things are: the default folders of the system service and of a person, and the folders and
+// lock files that must be there before anything starts. Everything that decides a path is here.
+// Folders that a service manager names in the environment (systemd.exec(5)) come first.
+// Faults come back as a sentence that names the path.
+#pragma once
+
+#include <stddef.h>
+
+#include "daemon/conf.h"
+
+#define PATHS_SOCKET_MAX 107 // sun_path of unix(7) without its NUL; libuv 1.44 cuts silently there
+
+// The configuration that is read without -c: nvtxtd.conf of the service manager's folder for it
+// (CONFIGURATION_DIRECTORY), of the system for root, else of a person. Need not be there.
+void paths_config_file(char *path, size_t size);
+
+// Fills the paths that the configuration leaves open and makes the folders of defaults. Returns 0,
+// or an exit status of sysexits.h with a sentence in `why`.
+int paths_resolve(struct conf *config, char *why, size_t size);
+
+// The file that the store is opened at. For now the configured path itself.
+const char *paths_store_file(const struct conf *config);
+
+// Makes the folder of the store when it is not there. Returns 0 or an exit status.
+int paths_make_store_folder(const char *store);
+
+// Takes `<path>.lock` for this process. Returns a descriptor to keep open, or -1 with a sentence
+// in `why` when another process has it or it cannot be made (`*status`: the exit status).
+int paths_lock(const char *path, const char *what, int *status, char *why, size_t size);
+void paths_unlock(const char *path, int fd); // removes the lock file; fine for fd -1

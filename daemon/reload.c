@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/reload.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "daemon/activation.h"
+#include "daemon/conf_file.h"
+#include "daemon/expiry.h"
+#include "daemon/log.h"
+#include "daemon/options.h"
+#include "daemon/server.h"
+
+int reload_init(struct reload *reload, struct conf *config, int argc, char **argv) {
+    *reload = (struct reload){.config = config, .argc = argc, .argv = argv};
+    int r = conf_init(&reload->given);
+    for (size_t i = 0; r == 0 && i < conf_key_count; i++)
+        r = conf_copy(&reload->given, config, &conf_keys[i]);
+    return r;
+}
+
+void reload_deinit(struct reload *reload) {
+    conf_deinit(&reload->given);
+}
+
+static void on_fault(void *context, const char *sentence) {
+    struct reload_result *result = context;
+    size_t len = strlen(result->why);
+    log_error("the configuration stays as it was: %s", sentence);
+    snprintf(result->why + len, sizeof(result->why) - len, "%s%s", len ? "\n" : "", sentence);
+}
+
+// Takes over what can change; the rest stays what it was, and is named each time.
+static int apply(struct reload *reload, const struct conf *wanted, struct reload_result *result) {
+    for (size_t i = 0; i < conf_key_count; i++) {
+        const struct conf_key *key = &conf_keys[i];
+        if (!conf_differs(&reload->given, wanted, key))
+            continue;
+        if (key->change == CONF_RESTART) {
+            result->waiting[result->waiting_count++] = key;
+            continue;
+        }
+        if (conf_copy(&reload->given, wanted, key) < 0 ||
+            conf_copy(reload->config, wanted, key) < 0)
+            return -ENOMEM;
+        result->applied[result->applied_count++] = key;
+        if (key->offset == offsetof(struct conf, log_level))
+            log_set_level((enum log_level)reload->config->log_level);
+    }
+    server_configure(reload->server);
+    expiry_configure(reload->expiry);
+    return 0;
+}
+
+static const char *list_of(const struct conf_key *const *keys, size_t count, char *text,
+                           size_t size) {
+    size_t len = 0;
+    snprintf(text, size, "%s", count ? "" : "none");
+    for (size_t i = 0; i < count && len < size; i++) {
+        int n = snprintf(text + len, size - len, "%s%s", i ? "," : "", keys[i]->name);
+        len += n > 0 ? (size_t)n : 0;
+    }
+    return text;
+}
+
+static void tell_log(const struct reload_result *result) {
+    char applied[1024], waiting[1024];
+    list_of(result->applied, result->applied_count, applied, sizeof(applied));
+    list_of(result->waiting, result->waiting_count, waiting, sizeof(waiting));
+    if (result->waiting_count)
+        log_warning("configuration reloaded, a part of it needs a restart applied=%s "
+                    "needs_restart=%s",
+                    applied, waiting);
+    else
+        log_info("configuration reloaded applied=%s", applied);
+}
+
+static void tell_manager_begin(void) {
+    char state[64];
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    snprintf(state, sizeof(state), "RELOADING=1\nMONOTONIC_USEC=%" PRIu64,
+             (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000);
+    activation_notify(state);
+}
+
+int reload_run(struct reload *reload, struct reload_result *result) {
+    struct conf wanted;
+    const struct conf_faults faults = {.complain = on_fault, .context = result};
+    *result = (struct reload_result){0};
+    tell_manager_begin();
+    int r = conf_init(&wanted);
+    if (r == 0)
+        r = options_read_again(reload->argc, reload->argv, &wanted, &faults);
+    if (r == 0)
+        r = apply(reload, &wanted, result);
+    conf_deinit(&wanted);
+    if (r == -ENOMEM && !result->why[0])
+        on_fault(result, "out of memory");
+    if (r == 0)
+        tell_log(result);
+    activation_notify(r == 0 ? "READY=1\nSTATUS=Running"
+                             : "READY=1\nSTATUS=Running; the last reload was refused, see the log");
+    return r == 0 ? 0 : 1;
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/revive.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "daemon/clocks.h"
+#include "daemon/log.h"
+#include "daemon/losses.h"
+#include "daemon/paths.h"
+#include "store/aside.h"
+
+bool revive_is_due(int result) {
+    return result == STORE_CORRUPT || result == STORE_GONE;
+}
+
+static void rename_files(struct revive *revive) {
+    char aside[PATH_MAX];
+    int r = store_aside_rename(revive->path, revive->loss_ns, aside, sizeof(aside));
+    if (r == 0)
+        log_error("the store's files were put aside as %s", aside);
+    else if (r < 0)
+        log_error("the store's files cannot be put aside: %s", strerror(-r));
+}
+
+void revive_put_aside(struct revive *revive, struct store *store_take, int result,
+                      const char *sentence) {
+    bool broken = result == STORE_CORRUPT;
+    log_error("%s", sentence);
+    revive->loss_ns = clocks_realtime_ns();
+    if (broken)
+        store_abandon(store_take);
+    else
+        store_close(store_take); // what its write-ahead log holds goes to where the file is now
+    // Only the log was taken away: the file is whole, and opened again.
+    if (!broken && access(revive->path, F_OK) == 0)
+        return;
+    revive->loss = broken ? LOSS_STORE_BROKEN : LOSS_STORE_VANISHED;
+    rename_files(revive);
+}
+
+static int tell_loss(struct revive *revive, struct store *store) {
+    struct store_batch *batch = store_batch_new();
+    int r = batch ? store_batch_loss(batch, revive->loss_ns, 0, -1, 0, revive->loss, 1) : -ENOMEM;
+    r = r ? r : store_begin(store);
+    r = r ? r : store_write(store, batch);
+    r = r ? r : store_commit(store);
+    store_batch_free(batch);
+    if (r == STORE_DONE) {
+        revive->loss = NULL;
+        log_warning("a new store takes its place store=%s", revive->path);
+    }
+    return r;
+}
+
+int revive_open(struct revive *revive, struct store **store, char *why, size_t size) {
+    if (access(revive->path, F_OK) < 0)
+        paths_make_store_folder(revive->path); // what is wrong with it is told by store_open()
+    int r = store_open(store, revive->path, &revive->options, why, size);
+    if (r != STORE_DONE || !revive->loss)
+        return r;
+    r = tell_loss(revive, *store);
+    if (r != STORE_DONE) {
+        snprintf(why, size, "%s", r == -ENOMEM ? strerror(ENOMEM) : store_error(*store));
+        store_close(*store);
+        *store = NULL;
+    }
+    return r;
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The daemon needs nobody in order to start or to go on: a store that is broken is put aside with
+// all its files under a new name, one that vanished is let go of, and a new one takes its place,
+// with a row of NVTXT_LOSSES that says so. A store that is locked, full or unreadable for the
+// moment is none of its business, nor one of a newer version or of another application.
+//
+// Used by the thread that owns the store: at the start the loop's, then the writer's.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "store/store.h"
+
+struct revive {
+    const char *path; // borrowed
+    struct store_options options;
+    const char *loss; // a literal: to be told in the next store; NULL: nothing
+    int64_t loss_ns;
+};
+
+// True for results of the store after which only another store helps.
+bool revive_is_due(int result);
+
+// Closes `store_take` (NULL when it could not be opened), whose last result was `result`, and puts
+// its files aside. `sentence` says what was wrong with it; it is logged.
+void revive_put_aside(struct revive *revive, struct store *store_take, int result,
+                      const char *sentence);
+
+// Opens a store, making folder and file if they are missing, and tells it the loss. Returns what
+// store_open() does with its sentence in `why`; revive_put_aside() may be called for it then.
+int revive_open(struct revive *revive, struct store **store, char *why, size_t size);

@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/session.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/conn.h"
+#include "daemon/server.h"
+#include "daemon/source.h"
+#include "protocol/state.h"
+
+void session_refuse(struct conn *conn, const char *code, const char *message) {
+    struct server *server = conn->server;
+    char text[256];
+    log_limited(&server->log_refused, LOG_LEVEL_WARNING,
+                "connection refused code=%s uid=%" PRId64 " pid=%" PRId64 " message=\"%s\"", code,
+                conn->peer.uid, conn->peer.pid,
+                log_escape(text, sizeof(text), nvtxt_slice_of(message)));
+    nvtxt_reply_error(outq_buffer(&conn->outq), code, message);
+    conn_leave(conn);
+}
+
+struct session *session_find(struct server *server, const char *id) {
+    struct table_node *node = table_find(&server->sessions, table_hash_string(id));
+    for (; node; node = table_find_next(node)) {
+        struct session *session = table_entry(node, struct session, node);
+        if (strcmp(session->id, id) == 0)
+            return session;
+    }
+    return NULL;
+}
+
+// A client that vanished while its socket was not read: only the kernel knows.
+static bool is_hung_up(struct conn *conn) {
+    uv_os_fd_t fd;
+    if (uv_fileno((uv_handle_t *)&conn->pipe, &fd) < 0)
+        return true;
+    struct pollfd poll_fd = {.fd = fd, .events = POLLRDHUP};
+    return poll(&poll_fd, 1, 0) > 0 && (poll_fd.revents & (POLLHUP | POLLRDHUP | POLLERR));
+}
+
+static void on_loaded(struct job *job);
+
+static void start_load(struct session *session) {
+    struct conn *conn = session->conn;
+    struct job *job = calloc(1, sizeof(*job));
+    if (!job) {
+        conn_close(conn);
+        return;
+    }
+    job->kind = JOB_SESSION_LOAD;
+    job->on_done = on_loaded;
+    job->context = session;
+    memcpy(job->session_id, session->id, sizeof(job->session_id));
+    job->want_diags = session->hello->diagnostics && session->hello->has_acked;
+    job->acked = session->hello->acked;
+    job->uid = conn->peer.uid;
+    session->loading = job;
+    conn->phase = CONN_LOADING;
+    // What an older connection of this session brought in goes first.
+    batcher_push(&conn->server->batcher, false);
+    server_push(conn->server, job);
+}
+
+void session_begin(struct conn *conn, struct nvtxt_slice line) {
+    struct server *server = conn->server;
+    char why[256] = "";
+    struct session *session = calloc(1, sizeof(*session));
+    struct nvtxt_hello *hello = session ? calloc(1, sizeof(*hello)) : NULL;
+    if (!hello) {
+        free(session);
+        conn_close(conn);
+        return;
+    }
+    session->conn = conn;
+    session->hello = hello;
+    conn->session = session;
+    int r = line.len > NVTXT_HELLO_BYTES
+                ? (snprintf(why, sizeof(why), "the hello line is longer than %d bytes",
+                            NVTXT_HELLO_BYTES),
+                   1)
+                : nvtxt_hello_parse(line, hello, why, sizeof(why));
+    if (r) {
+        session_refuse(conn, r == 2 ? NVTXT_ERROR_UNSUPPORTED_PROTOCOL : NVTXT_ERROR_BAD_HELLO,
+                       why);
+        return;
+    }
+    memcpy(session->id, hello->session, sizeof(session->id));
+    session->wants_diags = hello->diagnostics;
+    struct session *older = session_find(server, session->id);
+    if (older && is_hung_up(older->conn)) {
+        conn_break(older->conn, "closed");
+        older = session_find(server, session->id);
+    }
+    if (older) {
+        session_refuse(conn, NVTXT_ERROR_BUSY_SESSION,
+                       "the session is connected already; it can be connected once only");
+        return;
+    }
+    if (table_add(&server->sessions, &session->node, table_hash_string(session->id)) < 0) {
+        conn_close(conn);
+        return;
+    }
+    session->listed = true;
+    start_load(session);
+}
+
+static struct nvtxt_source_config source_config(struct conn *conn,
+                                                const struct nvtxt_hello *hello) {
+    struct server *server = conn->server;
+    uint32_t peer_pid = (uint32_t)conn->peer.pid & NVTXT_ID_MAX;
+    return (struct nvtxt_source_config){
+        .limits = server->limits,
+        .default_pid = hello && hello->has_pid ? hello->pid : peer_pid,
+        .claim = server->config->claim == CONF_CLAIM_PEER,
+        .claimed_pid = peer_pid,
+        .opened_ns = conn->accepted_ns,
+        .origin_ns = conn->accepted_ns,
+        .mapping = hello ? hello->mapping : (struct nvtxt_mapping){0},
+    };
+}
+
+static void welcome(struct session *session, int64_t source, uint64_t line) {
+    struct server *server = session->conn->server;
+    nvtxt_reply_welcome(outq_buffer(&session->conn->outq), session->id, source, line,
+                        &server->limits, conf_synchronous_name(server->config));
+    session->acked_line = line;
+}
+
+// Replies are on their way: lines may come.
+static void go_on(struct session *session) {
+    struct conn *conn = session->conn;
+    struct nvtxt_buf pending = conn->pending;
+    conn->pending = (struct nvtxt_buf){0};
+    free(session->hello);
+    session->hello = NULL;
+    conn->phase = CONN_OPEN;
+    conn_flush(conn);
+    if (conn->phase == CONN_OPEN && source_touch(conn->source) < 0)
+        conn_break(conn, "closed");
+    if (conn->phase == CONN_OPEN && pending.len > 0)
+        conn_feed(conn, (struct nvtxt_slice){pending.data, pending.len});
+    nvtxt_buf_deinit(&pending);
+    if (conn->phase != CONN_CLOSED)
+        conn_update_reading(conn);
+}
+
+static void open_new(struct session *session) {
+    struct conn *conn = session->conn;
+    struct server *server = conn->server;
+    struct nvtxt_source_config config = source_config(conn, session->hello);
+    struct nvtxt_interp *interp = nvtxt_interp_new(&config);
+    int64_t id = server->next_source_id++;
+    if (!interp || conn_open_source(conn, id, STORE_SOURCE_SESSION, conn->accepted_ns,
+                                    session->hello->name, interp) < 0) {
+        conn_close(conn);
+        return;
+    }
+    server->stats.sessions_new++;
+    welcome(session, id, 0);
+    go_on(session);
+}
+
+static void send_stored_diags(struct session *session, const struct store_session *stored) {
+    struct nvtxt_buf *out = outq_buffer(&session->conn->outq);
+    for (size_t i = 0; i < stored->diag_count; i++) {
+        const struct store_session_diag *diag = &stored->diags[i];
+        nvtxt_reply_diagnostic(out, diag->line, diag->column, diag->severity, diag->stage,
+                               diag->code, diag->message);
+    }
+}
+
+int session_restore(const struct store_session *stored, const struct nvtxt_source_config *config,
+                    struct nvtxt_interp **interp) {
+    int r = nvtxt_state_restore(interp, config, nvtxt_slice_of(stored->state));
+    if (r < 0)
+        return r;
+    for (size_t i = 0; r >= 0 && i < stored->range_count; i++)
+        r = nvtxt_interp_restore_open(*interp, &stored->ranges[i]);
+    if (r < 0) {
+        nvtxt_interp_free(*interp);
+        *interp = NULL;
+    }
+    return r;
+}
+
+// The client comes again; perhaps the store can be read then.
+static void cannot_load(struct conn *conn, int result) {
+    log_limited(&conn->server->log_broken, LOG_LEVEL_ERROR,
+                "a session cannot be loaded from the store session=%s result=%d", conn->session->id,
+                result);
+    conn_close(conn);
+}
+
+static void open_stored(struct session *session, const struct store_session *stored) {
+    struct conn *conn = session->conn;
+    struct nvtxt_source_config config = source_config(conn, NULL);
+    struct nvtxt_interp *interp = NULL;
+    int r = session_restore(stored, &config, &interp);
+    if (r < 0) {
+        cannot_load(conn, r);
+        return;
+    }
+    const char *name = stored->name ? stored->name : session->hello->name;
+    if (conn_open_source(conn, stored->source_id, STORE_SOURCE_SESSION, stored->opened_ns, name,
+                         interp) < 0) {
+        conn_close(conn);
+        return;
+    }
+    conn->server->stats.sessions_resumed++;
+    welcome(session, stored->source_id, stored->line);
+    send_stored_diags(session, stored);
+    go_on(session);
+}
+
+// The session was closed before: the same figures again, nothing is stored.
+static void answer_ended(struct session *session, const struct store_session *stored) {
+    const struct nvtxt_counters *figures = &stored->counters;
+    welcome(session, stored->source_id, stored->line);
+    send_stored_diags(session, stored);
+    nvtxt_reply_end(outq_buffer(&session->conn->outq), stored->line, figures->events,
+                    figures->warnings, figures->errors);
+    conn_leave(session->conn);
+}
+
+static void on_loaded(struct job *job) {
+    struct session *session = job->context;
+    if (session) {
+        struct conn *conn = session->conn;
+        session->loading = NULL;
+        const struct store_session *stored = &job->session;
+        if (conn->server->stage != SERVER_RUNNING)
+            session_refuse(conn, NVTXT_ERROR_SHUTTING_DOWN, "the daemon stops");
+        else if (job->result == STORE_NOT_FOUND &&
+                 job->kept >= conn->server->config->max_sessions_per_user)
+            session_refuse(conn, NVTXT_ERROR_QUOTA,
+                           "this user has too many sessions that can be resumed");
+        else if (job->result == STORE_NOT_FOUND)
+            open_new(session);
+        else if (job->result != STORE_DONE)
+            cannot_load(conn, job->result);
+        else if (stored->uid >= 0 && stored->uid != conn->peer.uid)
+            session_refuse(conn, NVTXT_ERROR_BUSY_SESSION, "the session belongs to another user");
+        else if (stored->ended)
+            answer_ended(session, stored);
+        else
+            open_stored(session, stored);
+    }
+    if (job->result == STORE_DONE)
+        store_session_deinit(&job->session);
+    free(job);
+}
+
+void session_end(struct conn *conn) {
+    if (source_end(conn->source, "end") < 0) {
+        conn_break(conn, "closed");
+        return;
+    }
+    conn->server->stats.sessions_ended++;
+    conn->phase = CONN_ENDING;
+    batcher_push(&conn->server->batcher, true);
+}
+
+static struct session *find_by_source(struct server *server, int64_t id) {
+    struct table_node *node = table_find(&server->sources, table_hash_int((uint64_t)id));
+    for (; node; node = table_find_next(node)) {
+        struct source *source = table_entry(node, struct source, by_id);
+        if (source->id == id)
+            return ((struct conn *)source->owner)->session;
+    }
+    return NULL;
+}
+
+void session_committed(struct server *server, const struct store_batch_source *share) {
+    struct session *session = share->discarded ? NULL : find_by_source(server, share->id);
+    if (!session)
+        return;
+    struct nvtxt_buf *out = outq_buffer(&session->conn->outq);
+    for (const struct store_diag *diag = share->diags; diag && session->wants_diags;
+         diag = diag->next)
+        nvtxt_reply_diagnostic(out, diag->line, diag->column,
+                               nvtxt_severity_name(nvtxt_diag_severity(diag->code)),
+                               nvtxt_stage_name(nvtxt_diag_stage(diag->code)),
+                               nvtxt_diag_code_name(diag->code), diag->message);
+    session->committed_line = share->counters.lines;
+    if (share->ended) {
+        session->end_committed = true;
+        session->figures = share->counters;
+    }
+    if (session->has_news)
+        return;
+    session->has_news = true;
+    session->next_acked = server->acked;
+    server->acked = session;
+}
+
+void session_send_acks(struct server *server) {
+    struct session *session;
+    while ((session = server->acked)) {
+        server->acked = session->next_acked;
+        session->has_news = false;
+        struct conn *conn = session->conn;
+        struct nvtxt_buf *out = outq_buffer(&conn->outq);
+        if (session->committed_line > session->acked_line) {
+            session->acked_line = session->committed_line;
+            nvtxt_reply_ack(out, session->acked_line);
+        }
+        if (session->end_committed) {
+            const struct nvtxt_counters *figures = &session->figures;
+            nvtxt_reply_end(out, figures->lines, figures->events, figures->warnings,
+                            figures->errors);
+            conn_leave(conn);
+        } else {
+            conn_flush(conn);
+        }
+    }
+}
+
+void session_free(struct session *session) {
+    if (!session)
+        return;
+    struct server *server = session->conn->server;
+    if (session->loading)
+        session->loading->context = NULL;
+    if (session->listed)
+        table_remove(&server->sessions, &session->node);
+    if (session->has_news) {
+        struct session **at = &server->acked;
+        while (*at != session)
+            at = &(*at)->next_acked;
+        *at = session->next_acked;
+    }
+    free(session->hello);
+    free(session);
+}

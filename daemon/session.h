@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The session side of a connection: hello, resuming from the store, acknowledgements, end.
+// nvtxt-protocol(7) is the rule book. The state of a session lives in the store only; each time it
+// connects it is loaded, so a broken connection, a killed client and a killed daemon are one case.
+// The load goes through the writer's queue, behind every batch handed over before, so it sees all
+// that an older connection of the same session had brought in. Loop thread only.
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "daemon/table.h"
+#include "protocol/nvtxt.h"
+#include "protocol/reply.h"
+#include "protocol/slice.h"
+#include "store/batch.h"
+
+struct conn;
+struct nvtxt_interp;
+struct nvtxt_source_config;
+struct job;
+struct server;
+struct store_session;
+
+struct session {
+    char id[NVTXT_SESSION_ID_BYTES + 1];
+    struct table_node node; // in server.sessions while connected
+    bool listed;
+    struct conn *conn;
+    struct nvtxt_hello *hello; // owned; gone once the session is open
+    struct job *loading;       // in the writer's hands; its context is this session
+    bool wants_diags;
+    uint64_t acked_line; // the last line acknowledged here
+
+    // What the current drain of commits has for it.
+    bool has_news;
+    struct session *next_acked;
+    uint64_t committed_line;
+    bool end_committed;
+    struct nvtxt_counters figures;
+};
+
+// The connected session of this id; NULL when there is none.
+struct session *session_find(struct server *server, const char *id);
+
+// An interpreter that goes on where the stored session was. Returns 0 or -errno (nothing is left).
+int session_restore(const struct store_session *stored, const struct nvtxt_source_config *config,
+                    struct nvtxt_interp **interp);
+
+// A hello line was read: starts the session or refuses it.
+void session_begin(struct conn *conn, struct nvtxt_slice line);
+
+// `#nvtxt-end` was read.
+void session_end(struct conn *conn);
+
+// Refuses: sends `error` and closes.
+void session_refuse(struct conn *conn, const char *code, const char *message);
+
+// A batch was committed: queues diagnostics, notes what to acknowledge.
+void session_committed(struct server *server, const struct store_batch_source *share);
+
+// After a drain: one ack a session, and `end` where it is due.
+void session_send_acks(struct server *server);
+
+// The connection goes.
+void session_free(struct session *session);

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/source.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/batcher.h"
+#include "daemon/clocks.h"
+#include "daemon/quota.h"
+#include "daemon/stats.h"
+#include "protocol/state.h"
+
+struct source *source_new(struct batcher *batcher, int64_t id, enum store_source_kind kind,
+                          struct nvtxt_interp *interp_take) {
+    struct source *source = calloc(1, sizeof(*source));
+    if (!source) {
+        nvtxt_interp_free(interp_take);
+        return NULL;
+    }
+    source->batcher = batcher;
+    source->id = id;
+    source->kind = kind;
+    source->interp = interp_take;
+    source->reported = *nvtxt_interp_counters(interp_take);
+    return source;
+}
+
+void source_free(struct source *source) {
+    if (!source)
+        return;
+    nvtxt_interp_free(source->interp);
+    free(source->name);
+    free(source);
+}
+
+int source_set_name(struct source *source, const char *name) {
+    char *copy = NULL;
+    if (name && *name) {
+        copy = strdup(name);
+        if (!copy)
+            return -ENOMEM;
+    }
+    free(source->name);
+    source->name = copy;
+    return 0;
+}
+
+int source_touch(struct source *source) {
+    if (source->failed)
+        return -ENOMEM;
+    if (source->share)
+        return 0;
+    struct store_source row = {
+        .id = source->id,
+        .kind = source->kind,
+        .session_id = source->session_id,
+        .name = source->name,
+        .has_peer = source->peer.uid >= 0,
+        .peer_pid = source->peer.pid,
+        .peer_uid = source->peer.uid,
+        .peer_gid = source->peer.gid,
+        .peer_comm = source->peer.comm[0] ? source->peer.comm : NULL,
+        .peer_start = source->peer.start,
+        .opened_ns = source->opened_ns,
+    };
+    return batcher_add(source->batcher, source, &row);
+}
+
+static int checked(struct source *source, int result) {
+    if (result < 0)
+        source_fail(source);
+    return result;
+}
+
+int source_line(struct source *source, struct nvtxt_slice line) {
+    int r = source_touch(source);
+    if (r < 0)
+        return r;
+    struct store_batch *batch = source->share->batch;
+    size_t before = store_batch_bytes(batch);
+    r = nvtxt_interp_line(source->interp, line, &source->sink);
+    if (source->user) {
+        size_t cost = store_batch_bytes(batch) - before;
+        source->share->cost += cost;
+        source->user->bytes += cost;
+    }
+    return checked(source, r);
+}
+
+int source_overlong(struct source *source, struct nvtxt_slice start) {
+    int r = source_touch(source);
+    if (r < 0)
+        return r;
+    return checked(source, nvtxt_interp_overlong(source->interp, start, &source->sink));
+}
+
+int source_end(struct source *source, const char *how) {
+    int r = source_touch(source);
+    if (r < 0)
+        return r;
+    // The display name in force must be asked for before the end.
+    struct nvtxt_buf *name = &source->batcher->state;
+    struct nvtxt_slice in_force = nvtxt_interp_display_name(source->interp);
+    nvtxt_buf_clear(name);
+    nvtxt_buf_add(name, in_force.data, in_force.len);
+    r = nvtxt_buf_failed(name) ? -ENOMEM : nvtxt_interp_end(source->interp, &source->sink);
+    if (r >= 0)
+        r = store_batch_progress(source->share, nvtxt_interp_counters(source->interp),
+                                 (struct nvtxt_slice){name->data, name->len});
+    if (r >= 0)
+        r = store_batch_end_source(source->share, how, clocks_realtime_ns());
+    source->over = true;
+    return checked(source, r);
+}
+
+static int save_session(struct source *source, uint64_t line) {
+    struct nvtxt_buf *buf = &source->batcher->state;
+    nvtxt_buf_clear(buf);
+    int r = nvtxt_state_save(source->interp, false, buf);
+    if (r < 0)
+        return r;
+    source->state_bytes = buf->len;
+    return store_batch_session(source->share, line, (struct nvtxt_slice){buf->data, buf->len});
+}
+
+static int write_share(struct source *source) {
+    if (source->over)
+        return 0; // source_end() wrote everything
+    const struct nvtxt_counters *counters = nvtxt_interp_counters(source->interp);
+    int r =
+        store_batch_progress(source->share, counters, nvtxt_interp_display_name(source->interp));
+    if (r < 0)
+        return r;
+    if (source->kind == STORE_SOURCE_SESSION) {
+        r = save_session(source, counters->lines);
+        if (r < 0)
+            return r;
+    }
+    struct nvtxt_open_range range;
+    while (nvtxt_interp_take_opened(source->interp, &range) == 1) {
+        r = store_batch_open_range(source->share, &range);
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}
+
+static void report(struct source *source, struct stats *stats) {
+    const struct nvtxt_counters *now = nvtxt_interp_counters(source->interp);
+    stats->lines += now->lines - source->reported.lines;
+    stats->events += now->events - source->reported.events;
+    stats->warnings += now->warnings - source->reported.warnings;
+    stats->errors += now->errors - source->reported.errors;
+    source->reported = *now;
+}
+
+int source_settle(struct source *source, struct stats *stats) {
+    if (!source->share)
+        return 0;
+    int r = source->failed ? -ENOMEM : write_share(source);
+    if (r < 0)
+        source_fail(source);
+    else
+        report(source, stats);
+    source->share = NULL;
+    return r;
+}
+
+void source_fail(struct source *source) {
+    source->failed = true;
+    if (source->share)
+        store_batch_discard(source->share);
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A source that is being read: its interpreter, its row, and its share of the open batch. It
+// stands between the connection, which feeds it lines, and the batcher, which decides when a batch
+// is full. A source that was touched since the last batch went out is on the batcher's list; when
+// the batch goes out the source is settled: counters, ranges that are still open and, for a
+// session, the state to resume from are written into its share. Loop thread only.
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "daemon/peer.h"
+#include "daemon/table.h"
+#include "protocol/interp.h"
+#include "store/batch.h"
+
+struct batcher;
+struct stats;
+struct quota_user;
+
+struct source {
+    int64_t id;
+    enum store_source_kind kind;
+    const char *session_id; // borrowed from the session; NULL for a plain source
+    char *name;             // owned; NULL when it has none
+    struct peer peer;
+    int64_t opened_ns; // realtime
+
+    struct nvtxt_interp *interp;    // owned
+    uint32_t clock_generation;      // of the offsets that the interpreter has
+    struct nvtxt_counters reported; // what the statistics have seen of it
+    size_t state_bytes;             // of the state saved last: what settling will add to a batch
+    bool failed;                    // memory ran out in the middle: its interpreter is of no use
+    bool over;                      // source_end() was called
+
+    struct batcher *batcher;                   // borrowed
+    struct quota_user *user;                   // borrowed: who pays for its lines; or NULL
+    struct store_batch_source *share;          // in the open batch; NULL when not touched
+    struct nvtxt_sink sink;                    // into the share
+    struct source *next_touched, **touched_at; // the batcher's list
+
+    struct table_node by_id;
+    void *owner; // the connection; NULL once it is gone
+};
+
+// A source of the batcher. Takes `interp`. Returns NULL when memory is short (`interp` is freed).
+struct source *source_new(struct batcher *batcher, int64_t id, enum store_source_kind kind,
+                          struct nvtxt_interp *interp_take);
+void source_free(struct source *source); // must be settled
+
+int source_set_name(struct source *source, const char *name); // "" and NULL: none
+
+// Before lines are handed to it: makes sure that it has a share. Returns 0 or -ENOMEM.
+int source_touch(struct source *source);
+
+// One line. Returns 0, or -errno after which the source has failed.
+int source_line(struct source *source, struct nvtxt_slice line);
+int source_overlong(struct source *source, struct nvtxt_slice start);
+
+// The source is over; `how` as in store_batch_end_source().
+int source_end(struct source *source, const char *how);
+
+// Writes into the share what a batch must hold of it, and forgets the share. The batcher calls it;
+// returns 0 or -ENOMEM (the share is discarded then and the source has failed).
+int source_settle(struct source *source, struct stats *stats);
+
+// Memory ran out in the middle of a line: nothing of this batch counts.
+void source_fail(struct source *source);

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The daemon's totals since its start. One X-macro makes the struct, the names in `status` and
+// their meaning. Loop thread only; what the writer counts comes with its figures (bqueue.h).
+#pragma once
+
+#include <stdint.h>
+
+// X(name, meaning)
+#define STATS(X)                                                                                   \
+    X(connections_total, "Data connections accepted.")                                             \
+    X(connections_refused, "Data connections refused by a quota.")                                 \
+    X(sessions_new, "Sessions that were started.")                                                 \
+    X(sessions_resumed, "Sessions that went on after a break.")                                    \
+    X(sessions_ended, "Sessions that ended in order.")                                             \
+    X(sessions_expired, "Sessions that were closed because nobody resumed them.")                  \
+    X(bytes, "Bytes read from data connections.")                                                  \
+    X(lines, "Lines taken into batches.")                                                          \
+    X(events, "Events taken into batches.")                                                        \
+    X(warnings, "Warnings.")                                                                       \
+    X(errors, "Errors in lines.")                                                                  \
+    X(batches, "Batches handed to the writer.")                                                    \
+    X(pauses, "Times that reading stopped because the memory budget was used up.")                 \
+    X(slow_readers, "Clients that were given up because they did not read their replies.")
+
+struct stats {
+#define X(name, meaning) uint64_t name;
+    STATS(X)
+#undef X
+};

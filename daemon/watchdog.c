@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/watchdog.h"
+
+#include "daemon/activation.h"
+#include "daemon/server.h"
+
+// Pings in the time after which the manager gives us up: one may be late.
+#define PINGS 3
+
+static void ping(void) {
+    activation_notify("WATCHDOG=1");
+}
+
+static void on_answer(struct job *job) {
+    struct watchdog *watchdog = job->context;
+    watchdog->asked = false;
+    ping();
+}
+
+// Whether the writer did something since the last look that can be seen from here.
+static bool moved(struct watchdog *watchdog) {
+    struct writer_figures figures;
+    bqueue_get_figures(&watchdog->server->queue, &figures);
+    bool yes =
+        figures.commits != watchdog->commits || figures.last_error_ns != watchdog->last_error_ns;
+    watchdog->commits = figures.commits;
+    watchdog->last_error_ns = figures.last_error_ns;
+    return yes;
+}
+
+static void on_timer(uv_timer_t *timer) {
+    struct watchdog *watchdog = timer->data;
+    bool has_moved = moved(watchdog);
+    if (watchdog->asked) {
+        if (has_moved)
+            ping();
+        return;
+    }
+    watchdog->asked = true;
+    watchdog->probe = (struct job){.kind = JOB_PROBE, .on_done = on_answer, .context = watchdog};
+    server_push(watchdog->server, &watchdog->probe);
+}
+
+int watchdog_start(struct watchdog *watchdog, struct server *server) {
+    uint64_t ms = activation_watchdog_ms();
+    watchdog->server = server;
+    if (ms == 0)
+        return 0;
+    int r = uv_timer_init(server->loop, &watchdog->timer);
+    if (r < 0)
+        return r;
+    watchdog->timer.data = watchdog;
+    ms = ms / PINGS ? ms / PINGS : 1;
+    return uv_timer_start(&watchdog->timer, on_timer, ms, ms);
+}
+
+void watchdog_stop(struct watchdog *watchdog) {
+    if (watchdog->timer.data && !uv_is_closing((uv_handle_t *)&watchdog->timer))
+        uv_close((uv_handle_t *)&watchdog->timer, NULL);
+}
