@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Before there ever was a daemon --wait decides how long one is waited for, and with a spool it is
+// waited for in any case. After that it is tried again until --timeout has passed without anything
+// else to do: input that can still be taken into a spool is something to do.
+#include "client/away.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sysexits.h>
+
+const char *away_unacknowledged(const struct transfer *t, char *text, size_t size) {
+    uint64_t lines = intake_unacked(&t->intake);
+    char count[TERM_COUNT_SIZE];
+    snprintf(text, size, "%s line%s of %s not acknowledged", term_count(count, lines),
+             lines == 1 ? "" : "s", t->input->name);
+    return text;
+}
+
+void away_say_kept(struct transfer *t) {
+    const struct window *here = &t->intake.lines;
+    char count[TERM_COUNT_SIZE];
+    if (here->last > here->acked) {
+        uint64_t lines = here->last - here->acked;
+        term_say(t->term, "%s line%s of %s found no room in %s and %s lost",
+                 term_count(count, lines), lines == 1 ? "" : "s", t->input->name, t->spool->dir,
+                 lines == 1 ? "is" : "are");
+    }
+    term_say(t->term, "the rest of %s is kept: 'nvtxt-send --resume %s' sends it", t->input->name,
+             t->spool->dir);
+}
+
+// A new input with a spool needs no daemon.
+static bool is_spooling(const struct transfer *t) {
+    return t->spool && !t->options->resume;
+}
+
+static int give_up(struct transfer *t, const char *why) {
+    char text[5120];
+    term_say(t->term, "giving up on the daemon at %s (%s): %s", t->link.path, why,
+             away_unacknowledged(t, text, sizeof text));
+    return t->spool ? EX_TEMPFAIL : t->away_code;
+}
+
+static int no_daemon(struct transfer *t) {
+    if (t->away_code == EX_TEMPFAIL) {
+        term_say(t->term, "the daemon at %s refuses: %s", t->link.path, t->away_why);
+        return EX_TEMPFAIL;
+    }
+    term_say(t->term, "no daemon at %s: %s", t->link.path, t->away_why);
+    term_line(t->term, "Start one with 'nvtxtd &' or 'systemctl start nvtxtd.socket', or name its "
+                       "socket with --socket.");
+    return EX_UNAVAILABLE;
+}
+
+static void tell(struct transfer *t, bool before) {
+    char text[5120];
+    t->told = true;
+    term_say(t->term,
+             before ? "the daemon at %s is gone (%s), trying again: %s"
+                    : "no daemon at %s yet (%s): waiting",
+             t->link.path, t->away_why, away_unacknowledged(t, text, sizeof text));
+}
+
+// There is no daemon (any more): decides whether to go on trying.
+int away_lost(struct transfer *t, int code, const char *why, bool certain) {
+    int64_t now = link_now_ms();
+    bool was_streaming = t->sender.state == SENDER_STREAMING;
+    link_close(&t->link);
+    sender_disconnected(&t->sender);
+    t->away_code = code;
+    snprintf(t->away_why, sizeof t->away_why, "%s", why);
+    t->away_ms = t->away_ms < 0 ? now : t->away_ms;
+    t->silent_ms = was_streaming ? -1 : t->silent_ms;
+    bool before = t->options->connected_before;
+    bool endless = before || is_spooling(t) || t->busy_ms >= 0;
+    int64_t most = endless ? -1 : t->options->wait_ms;
+    bool patient = endless || t->options->wait || !certain;
+    if (!patient || (most >= 0 && now - t->away_ms >= most)) {
+        return no_daemon(t);
+    }
+    if (!t->told && !t->options->quiet && certain && (t->link.failures > 0 || !before)) {
+        tell(t, before);
+    }
+    link_back_off(&t->link, now);
+    if (most >= 0 && t->link.next_ms > t->away_ms + most) {
+        t->link.next_ms = t->away_ms + most;
+    }
+    return AWAY_RUNNING;
+}
+
+int away_refused(struct transfer *t) {
+    static const char *const passing[] = {NVTXT_ERROR_BUSY_SESSION, NVTXT_ERROR_QUOTA,
+                                          NVTXT_ERROR_SHUTTING_DOWN};
+    const struct sender_refusal *refusal = &t->sender.refusal;
+    char why[sizeof refusal->code + sizeof refusal->message + 4];
+    snprintf(why, sizeof why, "%s [%s]", refusal->message, refusal->code);
+    int64_t now = link_now_ms();
+    bool busy = t->spool && strcmp(refusal->code, NVTXT_ERROR_BUSY_SESSION) == 0;
+    t->busy_ms = !busy ? -1 : t->busy_ms < 0 ? now : t->busy_ms;
+    if (busy && now - t->busy_ms >= TRANSFER_BUSY_MS) {
+        term_say(t->term, "the daemon at %s refuses: %s", t->link.path, why);
+        return EX_TEMPFAIL;
+    }
+    for (size_t i = 0; i < sizeof passing / sizeof passing[0]; i++) {
+        if (strcmp(refusal->code, passing[i]) == 0) {
+            return away_lost(t, EX_TEMPFAIL, why, true);
+        }
+    }
+    term_say(t->term, "the daemon at %s refuses: %s", t->link.path, why);
+    return EX_PROTOCOL;
+}
+
+int away_welcomed(struct transfer *t) {
+    if (t->told && !t->options->quiet) {
+        char count[TERM_COUNT_SIZE];
+        term_say(t->term, "connected to %s, going on behind line %s", t->link.path,
+                 term_count(count, t->sender.window.acked));
+    }
+    t->told = false;
+    t->away_ms = t->silent_ms = t->busy_ms = -1;
+    t->options->connected_before = true;
+    link_worked(&t->link);
+    return AWAY_RUNNING;
+}
+
+int away_try_connect(struct transfer *t) {
+    int result = link_connect(&t->link);
+    if (result == 0) {
+        return sender_connected(&t->sender) == 0 ? AWAY_RUNNING : EX_OSERR;
+    }
+    return away_lost(t, EX_UNAVAILABLE, strerror(-result), result != -EAGAIN);
+}
+
+// ---- Silence ------------------------------------------------------------------------------------
+
+// Nothing is left but to wait for the daemon.
+static bool is_waiting(const struct transfer *t) {
+    if (t->spool && intake_wants(&t->intake)) {
+        return false;
+    }
+    return t->sender.state != SENDER_STREAMING || t->intake.over || intake_unacked(&t->intake) > 0;
+}
+
+int64_t away_deadline(const struct transfer *t) {
+    const struct transfer_options *options = t->options;
+    bool greeting = t->sender.state == SENDER_GREETING;
+    if (!options->connected_before && greeting && options->wait && options->wait_ms >= 0) {
+        return t->begun_ms +
+               (options->wait_ms > TRANSFER_SILENT_MS ? options->wait_ms : TRANSFER_SILENT_MS);
+    }
+    bool counts = options->connected_before || t->spool || greeting;
+    if (options->timeout_ms < 0 || t->silent_ms < 0 || !counts) {
+        return -1;
+    }
+    bool away = t->sender.state == SENDER_AWAY;
+    int64_t most = options->timeout_ms;
+    return t->silent_ms + (away || most > TRANSFER_SILENT_MS ? most : TRANSFER_SILENT_MS);
+}
+
+int away_check_silence(struct transfer *t, int64_t now) {
+    uint64_t heard = t->sender.window.acked;
+    if (!is_waiting(t)) {
+        t->silent_ms = -1;
+    } else if (t->silent_ms < 0 || heard != t->heard) {
+        t->silent_ms = now;
+    }
+    t->heard = heard;
+    int64_t deadline = away_deadline(t);
+    if (deadline < 0 || now < deadline) {
+        return AWAY_RUNNING;
+    }
+    if (t->sender.state == SENDER_AWAY) {
+        return give_up(t, t->away_why);
+    }
+    t->away_code = EX_TEMPFAIL;
+    return give_up(t, t->sender.state == SENDER_GREETING ? "it does not answer"
+                                                         : "it acknowledges nothing");
+}

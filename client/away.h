@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a transfer is made of, and what becomes of it when the connection comes, goes, or is silent:
+// whether to go on, what to tell people, which exit status. For transfer.c; nobody else includes
+// this.
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "client/input.h"
+#include "client/intake.h"
+#include "client/link.h"
+#include "client/report.h"
+#include "client/sender.h"
+#include "client/spool.h"
+#include "client/term.h"
+#include "client/transfer.h"
+
+#define AWAY_RUNNING (-1) // no exit status: it goes on
+
+struct transfer {
+    struct transfer_options *options;
+    struct input *input;
+    struct spool *spool; // NULL: none
+    struct term *term;
+    struct sender sender;
+    struct intake intake;
+    struct link link;
+    struct report report;
+    int64_t begun_ms;
+    int64_t away_ms;   // since when there is no daemon; -1: there is one
+    int64_t silent_ms; // since when nothing but waiting is left; -1: there is more to do
+    uint64_t heard;    // the acknowledgement that counts for it
+    int64_t busy_ms;   // since when the session is said to be connected already; -1: it is not
+    bool told;         // people know that there is no daemon
+    bool told_full;    // or that the spool's disk is full
+    int away_code;     // exit status if it stays so: EX_UNAVAILABLE or EX_TEMPFAIL
+    char away_why[1100];
+    int64_t stop_ms; // when to give up after a signal; 0: no signal came
+    int64_t sync_ms; // when the spool goes onto the disk; -1: not
+    int input_error; // errno of a read that failed
+};
+
+// Each returns AWAY_RUNNING or an exit status after a sentence.
+int away_try_connect(struct transfer *t);
+int away_lost(struct transfer *t, int code, const char *why, bool certain);
+int away_refused(struct transfer *t);
+int away_welcomed(struct transfer *t);
+int away_check_silence(struct transfer *t, int64_t now); // has it been waited too long?
+
+// The time until which it may be silent; -1: for ever.
+int64_t away_deadline(const struct transfer *t);
+
+// "12 lines of a.nvtxt not acknowledged" into `text`; returns it.
+const char *away_unacknowledged(const struct transfer *t, char *text, size_t size);
+
+// The session has not ended: says where its rest is.
+void away_say_kept(struct transfer *t);

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The importer. A batch is written when it has grown to BATCH_BYTES and at the very end; small
+// files share one. A batch that was written is empty, so the share of the running file is taken
+// anew then.
+#include "client/import.h"
+
+#include <errno.h>
+#include <sys/stat.h>
+#include <sysexits.h>
+
+#include "protocol/timebase.h"
+
+#define BATCH_BYTES ((size_t)16 << 20) // some hundred thousand events a transaction
+
+int import_open(struct import *import, const char *path, const struct load_options *options,
+                struct term *term) {
+    mode_t mask = umask(0);
+    umask(mask);
+    const struct store_options how = {.plain = true, .file_mode = 0666 & ~(uint32_t)mask};
+    char why[1024];
+    *import = (struct import){.options = options, .term = term};
+    int result = store_open(&import->store, path, &how, why, sizeof why);
+    if (result != STORE_DONE) {
+        term_say(term, "%s", why);
+        return EX_CANTCREAT;
+    }
+    import->next_id = store_next_source_id(import->store);
+    import->batch = store_batch_new();
+    const struct clock_here *clocks = &options->clocks;
+    for (size_t i = 0; import->batch && i < clocks->count && result == 0; i++) {
+        const struct clock_here_reading *reading = &clocks->readings[i];
+        result =
+            store_batch_clock(import->batch, nvtxt_timebase_name(reading->base), reading->clock_ns,
+                              reading->realtime_ns, reading->uncertainty_ns);
+    }
+    if (!import->batch || result != 0) {
+        term_say(term, "out of memory");
+        import_abandon(import);
+        return EX_OSERR;
+    }
+    return 0;
+}
+
+void import_abandon(struct import *import) {
+    store_batch_free(import->batch);
+    store_close(import->store);
+    import->batch = NULL;
+    import->store = NULL;
+}
+
+// Writes the batch. Returns 0 or -EIO after a sentence.
+static int flush(struct import *import) {
+    int result = store_begin(import->store);
+    if (result == STORE_DONE) {
+        result = store_write(import->store, import->batch);
+    }
+    if (result == STORE_DONE) {
+        result = store_commit(import->store);
+    }
+    if (result != STORE_DONE) {
+        term_say(import->term, "%s", store_error(import->store));
+        return -EIO;
+    }
+    store_batch_reset(import->batch);
+    import->share = NULL;
+    return 0;
+}
+
+// The share of the running file in the batch as it is now.
+static int take_share(struct import *import) {
+    if (!import->share) {
+        import->share = store_batch_source(import->batch, &import->source);
+        if (!import->share) {
+            return -ENOMEM;
+        }
+        store_batch_sink(import->share, &import->target.sink);
+    }
+    return 0;
+}
+
+static int on_pause(void *context, const struct nvtxt_interp *interp) {
+    struct import *import = context;
+    int result = store_batch_progress(import->share, nvtxt_interp_counters(interp),
+                                      nvtxt_interp_display_name(interp));
+    if (result == 0 && store_batch_bytes(import->batch) >= BATCH_BYTES) {
+        result = flush(import);
+        result = result ? result : take_share(import);
+    }
+    return result;
+}
+
+int import_input(struct import *import, struct input *input) {
+    struct nvtxt_counters counters;
+    struct report report = {.term = import->term, .name = input->name, .quiet = import->quiet};
+    import->source = (struct store_source){.id = import->next_id++,
+                                           .kind = STORE_SOURCE_FILE,
+                                           .name = input->name,
+                                           .opened_ns = clock_here_now_ns()};
+    import->target = (struct load_target){
+        .opened_ns = import->source.opened_ns, .on_pause = on_pause, .context = import};
+    import->share = NULL;
+    int result = take_share(import);
+    if (result == 0) {
+        result = load_input(input, import->options, &report, &import->target, &counters);
+    }
+    if (result == 0 || result == EX_NOINPUT) {
+        report_summary(&report, counters.lines, counters.events, counters.errors,
+                       counters.warnings);
+        const char *how = result == 0 ? "end" : "read-error";
+        int ended = store_batch_end_source(import->share, how, clock_here_now_ns());
+        result = ended ? ended : result == 0 && counters.errors > 0 ? 1 : result;
+    }
+    if (result == -ENOMEM) {
+        term_say(import->term, "out of memory");
+        return EX_OSERR;
+    }
+    return result < 0 ? EX_IOERR : result;
+}
+
+int import_finish(struct import *import) {
+    int result = store_batch_is_empty(import->batch) ? 0 : flush(import);
+    import_abandon(import);
+    return result == 0 ? 0 : EX_IOERR;
+}

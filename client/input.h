@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// An input of a client: a file or stdin, under the name that people gave it.
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define INPUT_STDIN_NAME "<stdin>"
+
+struct input {
+    const char *name; // as given, "<stdin>" for "-"; borrowed
+    int fd;           // -1 when closed
+    bool is_regular;  // a file: never blocks, has a size
+    uint64_t size;    // of a regular file, bytes
+    uint64_t taken;   // bytes read so far
+    bool ended;       // its end was read
+    bool limited;     // only `limit` bytes more are read (input_stop)
+    uint64_t limit;
+};
+
+// Opens `path`, "-" for stdin. Returns 0 or -errno (-EISDIR for a folder).
+int input_open(struct input *input, const char *path);
+void input_close(struct input *input); // stdin stays open; fine when closed or zeroed but for fd
+
+// Reads what is there, at most `size` bytes (not 0). Returns the number of bytes, 0 at the end,
+// -EAGAIN when nothing is there yet, or -errno.
+ssize_t input_read(struct input *input, char *data, size_t size);
+
+// The input ends where it is: a file at once, a pipe after what waits in it now, so that nothing
+// that a producer has written already is lost.
+void input_stop(struct input *input);
+
+// True when nothing more will come: its end was read, or is all that is left to read.
+bool input_at_end(const struct input *input);

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The connection to a daemon's data socket: connecting, how long to wait before the next try, and
+// bytes in and out without blocking. Knows nothing of what the bytes mean.
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+
+struct link {
+    const char *path;  // borrowed; fits a socket address
+    int fd;            // -1 while there is no connection
+    bool blocked;      // the socket takes nothing more until poll() says so
+    bool deaf;         // the daemon reads no more; what it said may still be read
+    unsigned failures; // tries since the last success
+    int64_t next_ms;   // when to try again (clock of link_now_ms)
+};
+
+#define LINK_DELAY_FIRST_MS 20
+#define LINK_DELAY_MOST_MS 2000
+
+int64_t link_now_ms(void); // CLOCK_MONOTONIC
+
+void link_init(struct link *link, const char *path);
+void link_close(struct link *link);
+
+// One try. Returns 0 or -errno; -EAGAIN: the daemon is there, but its queue is full.
+int link_connect(struct link *link);
+
+// The daemon answered as it should: the next break is tried again at once.
+void link_worked(struct link *link);
+
+// Sets when to try again: at once after the first failure, then after delays that double up to
+// LINK_DELAY_MOST_MS, each cut by a random part so that many clients do not come at one moment.
+void link_back_off(struct link *link, int64_t now_ms);
+
+// Writes what the socket takes. Returns the number of bytes; 0 when it is blocked or deaf.
+size_t link_write(struct link *link, const struct iovec *pieces, int count);
+
+// Returns the number of bytes read, 0 at the end, -EAGAIN when there is nothing, or -errno.
+ssize_t link_read(struct link *link, char *data, size_t size);

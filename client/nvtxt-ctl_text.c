@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/nvtxt-ctl_text.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <string.h>
+#include <time.h>
+
+#include "client/term.h"
+
+#define LABEL_WIDTH 22
+
+static int64_t integer(const json_t *object, const char *name) {
+    return json_integer_value(json_object_get(object, name));
+}
+
+static int ends_with(const char *name, const char *end) {
+    size_t name_len = strlen(name), end_len = strlen(end);
+    return name_len >= end_len && strcmp(name + name_len - end_len, end) == 0;
+}
+
+// The name without its unit: the value is printed with one. What ends in _ns is a moment: "at".
+static void print_label(FILE *out, const char *name) {
+    char label[LABEL_WIDTH + 16];
+    int name_len = (int)strlen(name);
+    bool moment = ends_with(name, "_ns");
+    name_len -= moment ? 3 : ends_with(name, "_s") ? 2 : 0;
+    snprintf(label, sizeof label, "%.*s%s:", name_len, name, moment ? " at" : "");
+    for (char *c = label; *c; c++) {
+        if (*c == '_') {
+            *c = ' ';
+        }
+    }
+    fprintf(out, "%-*s ", LABEL_WIDTH, label);
+}
+
+static void print_bytes(FILE *out, int64_t bytes) {
+    static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
+    double value = (double)bytes;
+    size_t unit = 0;
+    for (; value >= 1024 && unit + 1 < sizeof units / sizeof units[0]; unit++) {
+        value /= 1024;
+    }
+    fprintf(out, unit ? "%.1f %s\n" : "%.0f %s\n", value, units[unit]);
+}
+
+static void print_duration(FILE *out, int64_t seconds) {
+    if (seconds >= 86400) {
+        fprintf(out, "%" PRId64 " d ", seconds / 86400);
+    }
+    if (seconds >= 3600) {
+        fprintf(out, "%" PRId64 " h ", seconds / 3600 % 24);
+    }
+    if (seconds >= 60) {
+        fprintf(out, "%" PRId64 " min ", seconds / 60 % 60);
+    }
+    fprintf(out, "%" PRId64 " s\n", seconds % 60);
+}
+
+static void print_moment(FILE *out, int64_t ns) {
+    char text[64] = "never";
+    time_t seconds = (time_t)(ns / 1000000000);
+    struct tm tm;
+    if (ns > 0 && localtime_r(&seconds, &tm)) {
+        strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S %z", &tm);
+    }
+    fprintf(out, "%s\n", text);
+}
+
+static void print_figure(FILE *out, const char *name, int64_t value) {
+    char count[TERM_COUNT_SIZE];
+    if (ends_with(name, "bytes") || strcmp(name, "bytes_in_flight") == 0) {
+        print_bytes(out, value);
+    } else if (ends_with(name, "_ns")) {
+        print_moment(out, value);
+    } else if (strcmp(name, "uptime_s") == 0) {
+        print_duration(out, value);
+    } else if (strcmp(name, "pid") == 0 || value < 0) {
+        fprintf(out, "%" PRId64 "\n", value);
+    } else {
+        fprintf(out, "%s\n", term_count(count, (uint64_t)value));
+    }
+}
+
+// One `key: value` a line, in the daemon's order.
+static void print_status(FILE *out, const json_t *result) {
+    const char *name;
+    json_t *value;
+    json_object_foreach((json_t *)(uintptr_t)result, name, value) {
+        char text[4096];
+        print_label(out, name);
+        switch (json_typeof(value)) {
+        case JSON_INTEGER:
+            print_figure(out, name, json_integer_value(value));
+            break;
+        case JSON_STRING:
+            term_printable(text, sizeof text, json_string_value(value));
+            fprintf(out, "%s\n", text);
+            break;
+        default:
+            fputs(json_is_true(value) ? "yes\n" : json_is_false(value) ? "no\n" : "none\n", out);
+        }
+    }
+}
+
+static void print_sources(FILE *out, const json_t *result) {
+    const json_t *list = json_object_get(result, "sources");
+    size_t index;
+    json_t *source;
+    fprintf(out, "%8s %-7s %9s %9s %6s %6s %7s %s\n", "SOURCE", "KIND", "LINES", "EVENTS", "WARN",
+            "ERR", "PID", "NAME");
+    json_array_foreach(list, index, source) {
+        const char *name = json_string_value(json_object_get(source, "name"));
+        if (!name) {
+            name = json_string_value(json_object_get(source, "display_name"));
+        }
+        if (!name) {
+            name = json_string_value(json_object_get(source, "comm"));
+        }
+        const char *kind = json_string_value(json_object_get(source, "kind"));
+        char text[21];
+        term_printable(text, sizeof text, name ? name : "-");
+        fprintf(out,
+                "%8" PRId64 " %-7s %9" PRId64 " %9" PRId64 " %6" PRId64 " %6" PRId64 " %7" PRId64
+                " %s\n",
+                integer(source, "source"), kind ? kind : "-", integer(source, "lines"),
+                integer(source, "events"), integer(source, "warnings"), integer(source, "errors"),
+                integer(source, "pid"), text);
+    }
+}
+
+static void print_help(FILE *out, const json_t *result) {
+    const json_t *list = json_object_get(result, "commands");
+    size_t index;
+    json_t *command;
+    json_array_foreach(list, index, command) {
+        const char *name = json_string_value(json_object_get(command, "name"));
+        const char *help = json_string_value(json_object_get(command, "help"));
+        fprintf(out, "%-12s %s\n", name ? name : "", help ? help : "");
+    }
+}
+
+static void print_loss(FILE *out, const json_t *loss) {
+    const char *reason = json_string_value(json_object_get(loss, "reason"));
+    const char *name = json_string_value(json_object_get(loss, "name"));
+    char when[32] = "-", why[16], text[17];
+    time_t seconds = (time_t)(integer(loss, "at_ns") / 1000000000);
+    struct tm tm;
+    if (localtime_r(&seconds, &tm)) {
+        strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", &tm);
+    }
+    term_printable(why, sizeof why, reason ? reason : "-");
+    term_printable(text, sizeof text, name ? name : "-");
+    fprintf(out, "%-19s %-15s %9" PRId64 " %8" PRId64 " %7" PRId64 " %s\n", when, why,
+            integer(loss, "count"), integer(loss, "source"), integer(loss, "pid"), text);
+}
+
+static void print_health(FILE *out, const json_t *result) {
+    const json_t *list = json_object_get(result, "losses");
+    const char *error = json_string_value(json_object_get(result, "last_error"));
+    char text[4096];
+    size_t index;
+    json_t *loss;
+    if (error) {
+        term_printable(text, sizeof text, error);
+        fprintf(out, "the store cannot be written: %s\n", text);
+    }
+    if (json_is_true(json_object_get(result, "healthy"))) {
+        fputs("nothing was lost\n", out);
+    }
+    if (!json_is_array(list)) {
+        fprintf(out, "losses: %" PRId64 "; the store cannot be asked for them now\n",
+                integer(result, "total"));
+    }
+    if (json_array_size(list) > 0) {
+        fprintf(out, "%-19s %-15s %9s %8s %7s %s\n", "WHEN", "REASON", "COUNT", "SOURCE", "PID",
+                "NAME");
+    }
+    json_array_foreach(list, index, loss) {
+        print_loss(out, loss);
+    }
+}
+
+static void print_nothing(FILE *out, const json_t *result) {
+    (void)out;
+    (void)result;
+}
+
+static void print_names(FILE *out, const char *label, const json_t *names) {
+    size_t index;
+    json_t *name;
+    json_array_foreach(names, index, name) {
+        fprintf(out, "%s%s", index ? ", " : label, json_string_value(name));
+    }
+    if (json_array_size(names) > 0) {
+        fputc('\n', out);
+    }
+}
+
+static void print_reload(FILE *out, const json_t *result) {
+    const json_t *applied = json_object_get(result, "applied");
+    const json_t *waiting = json_object_get(result, "needs_restart");
+    if (json_array_size(applied) == 0 && json_array_size(waiting) == 0) {
+        fputs("nothing has changed\n", out);
+    }
+    print_names(out, "in force now: ", applied);
+    print_names(out, "after a restart: ", waiting);
+}
+
+static const struct {
+    const char *command;
+    void (*print)(FILE *out, const json_t *result);
+} layouts[] = {
+    {"help", print_help},     {"status", print_status}, {"sources", print_sources},
+    {"health", print_health}, {"flush", print_nothing}, {"reload", print_reload},
+};
+
+void ctl_print(FILE *out, const char *command, const json_t *result) {
+    for (size_t i = 0; i < sizeof layouts / sizeof layouts[0]; i++) {
+        if (strcmp(layouts[i].command, command) == 0) {
+            layouts[i].print(out, result);
+            return;
+        }
+    }
+    json_dumpf(result, out, JSON_INDENT(2) | JSON_ENSURE_ASCII);
+    fputc('\n', out);
+}

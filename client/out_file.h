@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A file that appears whole or not at all: it is written under a temporary name beside its place
+// and renamed at the end. For stores: what SQLite leaves beside a database is looked after too.
+#pragma once
+
+#include <limits.h>
+#include <stdbool.h>
+
+struct term;
+
+struct out_file {
+    const char *path;    // where it will be; borrowed
+    char temp[PATH_MAX]; // where it is written; "" when there is nothing to take away
+    bool replace;        // an older store may stand at `path`
+};
+
+// Checks that a store can be put at `path` and makes up the temporary name; creates nothing.
+// Refused are a file that exists (`replace`: one that is no database), and a place beside which a
+// journal lies, because SQLite would play that one into the new file. Returns 0, or EX_CANTCREAT or
+// EX_USAGE after a sentence.
+int out_file_init(struct out_file *out, struct term *term, const char *path, bool replace);
+
+// Puts the finished file in its place and onto the disk. Returns 0, or EX_CANTCREAT after a
+// sentence; the temporary file is gone in any case.
+int out_file_publish(struct out_file *out, struct term *term);
+
+// Takes the temporary file away. Fine when there is none.
+void out_file_discard(struct out_file *out);

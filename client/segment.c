@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reading trusts no byte: lengths are held against the file's size before memory is asked for, and
+// nothing is handed out before its checksum was right.
+#include "client/segment.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#define VERSION 1u
+#define SESSION_AT 12u
+#define SESSION_BYTES 40u
+#define FIRST_AT 52u
+#define HEAD_CRC_AT 60u
+#define LOST_AT 64u
+#define LOST_CRC_AT 76u
+#define READ_BYTES ((size_t)256 << 10)
+
+static const char magic[8] = {'n', 'v', 't', 'x', 't', 's', 'p', 'l'};
+
+static void put_le(unsigned char *to, uint64_t value, int bytes) {
+    for (int i = 0; i < bytes; i++) {
+        to[i] = (unsigned char)(value >> 8 * i);
+    }
+}
+
+static uint64_t get_le(const void *from, int bytes) {
+    const unsigned char *byte = from;
+    uint64_t value = 0;
+    for (int i = bytes; i-- > 0;) {
+        value = value << 8 | byte[i];
+    }
+    return value;
+}
+
+// All of it at `at`. Returns 0 or -errno.
+static int write_all(int fd, const void *data, size_t len, uint64_t at) {
+    const char *from = data;
+    while (len > 0) {
+        ssize_t n = pwrite(fd, from, len, (off_t)at);
+        if (n < 0 && errno != EINTR) {
+            return -errno;
+        }
+        if (n > 0) {
+            from += n;
+            at += (uint64_t)n;
+            len -= (size_t)n;
+        }
+    }
+    return 0;
+}
+
+// As much as there is. Returns the number of bytes or -errno.
+static ssize_t read_all(int fd, void *data, size_t len, uint64_t at) {
+    size_t got = 0;
+    while (got < len) {
+        ssize_t n = pread(fd, (char *)data + got, len - got, (off_t)(at + got));
+        if (n < 0 && errno != EINTR) {
+            return -errno;
+        }
+        if (n == 0) {
+            break;
+        }
+        got += n > 0 ? (size_t)n : 0;
+    }
+    return (ssize_t)got;
+}
+
+// ---- The head -----------------------------------------------------------------------------------
+
+static void put_lost(unsigned char *to, const struct crc32c *crc, uint64_t lost) {
+    memset(to, 0, SEGMENT_HEAD_BYTES - LOST_AT);
+    if (lost > 0) {
+        put_le(to, lost, 8);
+        put_le(to + LOST_CRC_AT - LOST_AT, crc32c_add(crc, 0, to, LOST_CRC_AT - LOST_AT), 4);
+    }
+}
+
+int segment_write_head(int fd, const struct crc32c *crc, const struct segment_head *head) {
+    unsigned char bytes[SEGMENT_HEAD_BYTES] = {0};
+    memcpy(bytes, magic, sizeof magic);
+    put_le(bytes + sizeof magic, VERSION, 4);
+    memcpy(bytes + SESSION_AT, head->session, strlen(head->session));
+    put_le(bytes + FIRST_AT, head->first, 8);
+    put_le(bytes + HEAD_CRC_AT, crc32c_add(crc, 0, bytes, HEAD_CRC_AT), 4);
+    put_lost(bytes + LOST_AT, crc, head->lost);
+    return write_all(fd, bytes, sizeof bytes, 0);
+}
+
+int segment_write_lost(int fd, const struct crc32c *crc, uint64_t lost) {
+    unsigned char bytes[SEGMENT_HEAD_BYTES - LOST_AT];
+    put_lost(bytes, crc, lost);
+    return write_all(fd, bytes, sizeof bytes, LOST_AT);
+}
+
+static bool read_lost(const unsigned char *bytes, const struct crc32c *crc, uint64_t *lost) {
+    static const unsigned char none[SEGMENT_HEAD_BYTES - LOST_AT];
+    *lost = get_le(bytes + LOST_AT, 8);
+    if (memcmp(bytes + LOST_AT, none, sizeof none) == 0) {
+        return true;
+    }
+    return *lost <= INT64_MAX && get_le(bytes + LOST_CRC_AT, 4) ==
+                                     crc32c_add(crc, 0, bytes + LOST_AT, LOST_CRC_AT - LOST_AT);
+}
+
+int segment_read_head(int fd, const struct crc32c *crc, struct segment_head *head) {
+    unsigned char bytes[SEGMENT_HEAD_BYTES];
+    *head = (struct segment_head){.first = 0};
+    ssize_t n = read_all(fd, bytes, sizeof bytes, 0);
+    if (n < 0) {
+        return (int)n;
+    }
+    if ((size_t)n < sizeof bytes || memcmp(bytes, magic, sizeof magic) != 0 ||
+        get_le(bytes + sizeof magic, 4) != VERSION ||
+        get_le(bytes + HEAD_CRC_AT, 4) != crc32c_add(crc, 0, bytes, HEAD_CRC_AT) ||
+        !read_lost(bytes, crc, &head->lost)) {
+        return SEGMENT_DAMAGED;
+    }
+    size_t len = strnlen((char *)bytes + SESSION_AT, SESSION_BYTES);
+    head->first = get_le(bytes + FIRST_AT, 8);
+    if (len > NVTXT_SESSION_ID_BYTES || head->first == 0 || head->first > INT64_MAX) {
+        return SEGMENT_DAMAGED;
+    }
+    memcpy(head->session, bytes + SESSION_AT, len);
+    return 0;
+}
+
+// ---- Records ------------------------------------------------------------------------------------
+
+static uint32_t record_crc(const struct crc32c *crc, uint64_t first, const unsigned char *sizes,
+                           const char *data, size_t len) {
+    unsigned char number[8];
+    put_le(number, first, 8);
+    uint32_t sum = crc32c_add(crc, 0, number, sizeof number);
+    sum = crc32c_add(crc, sum, sizes, 8);
+    return crc32c_add(crc, sum, data, len);
+}
+
+int segment_append(int fd, const struct crc32c *crc, uint64_t at, uint64_t first, const char *data,
+                   size_t len, uint32_t lines) {
+    unsigned char head[SEGMENT_RECORD_BYTES];
+    put_le(head, len, 4);
+    put_le(head + 4, lines, 4);
+    put_le(head + 8, record_crc(crc, first, head, data, len), 4);
+    struct iovec pieces[] = {{head, sizeof head}, {(char *)(uintptr_t)data, len}};
+    ssize_t n;
+    do {
+        n = pwritev(fd, pieces, 2, (off_t)at);
+    } while (n < 0 && errno == EINTR);
+    int result = n < 0 ? -errno : 0;
+    size_t done = n < 0 ? 0 : (size_t)n;
+    if (result == 0 && done < sizeof head) {
+        result = write_all(fd, head + done, sizeof head - done, at + done);
+        done = sizeof head;
+    }
+    if (result == 0) {
+        done -= sizeof head;
+        result = write_all(fd, data + done, len - done, at + sizeof head + done);
+    }
+    if (result < 0) {
+        (void)!ftruncate(fd, (off_t)at); // else its checksum says what it is
+    }
+    return result;
+}
+
+void segment_reader_start(struct segment_reader *reader, int fd, uint64_t at, uint64_t line) {
+    reader->fd = fd;
+    reader->at = at;
+    reader->line = line;
+    reader->data_len = 0;
+}
+
+void segment_reader_deinit(struct segment_reader *reader) {
+    free(reader->data);
+    *reader = (struct segment_reader){.fd = -1};
+}
+
+// Has `len` bytes from `at` on in the buffer, or fewer where the file ends. Returns 0 or -errno.
+static int have(struct segment_reader *reader, size_t len) {
+    uint64_t skip = reader->at - reader->data_at;
+    if (reader->at >= reader->data_at && skip <= reader->data_len &&
+        reader->data_len - skip >= len) {
+        return 0;
+    }
+    size_t cap = len > READ_BYTES ? len : READ_BYTES;
+    if (cap > reader->data_cap) {
+        char *data = realloc(reader->data, cap);
+        if (!data) {
+            return -ENOMEM;
+        }
+        reader->data = data;
+        reader->data_cap = cap;
+    }
+    reader->data_at = reader->at;
+    reader->data_len = 0;
+    ssize_t n = read_all(reader->fd, reader->data, cap, reader->at);
+    if (n < 0) {
+        return (int)n;
+    }
+    reader->data_len = (size_t)n;
+    return 0;
+}
+
+static size_t held(const struct segment_reader *reader) {
+    return reader->data_len - (size_t)(reader->at - reader->data_at);
+}
+
+static const char *here(const struct segment_reader *reader) {
+    return reader->data + (reader->at - reader->data_at);
+}
+
+// A checksum can be made to fit; what counts lines later relies on their number.
+static bool holds_lines(const char *data, size_t len, uint32_t lines) {
+    const char *end = data + len;
+    uint32_t found = 0;
+    for (const char *lf; data < end && (lf = memchr(data, '\n', (size_t)(end - data))); found++) {
+        data = lf + 1;
+    }
+    return data == end && found == lines && lines > 0;
+}
+
+int segment_next(struct segment_reader *reader, const struct crc32c *crc,
+                 struct segment_record *record) {
+    int result = have(reader, SEGMENT_RECORD_BYTES);
+    if (result < 0) {
+        return result;
+    }
+    if (held(reader) < SEGMENT_RECORD_BYTES) {
+        return held(reader) == 0 ? SEGMENT_END : SEGMENT_DAMAGED;
+    }
+    size_t len = (size_t)get_le(here(reader), 4);
+    uint32_t lines = (uint32_t)get_le(here(reader) + 4, 4);
+    struct stat status;
+    if (len > held(reader) - SEGMENT_RECORD_BYTES &&
+        (fstat(reader->fd, &status) != 0 || (uint64_t)status.st_size < reader->at ||
+         len > (uint64_t)status.st_size - reader->at)) {
+        return SEGMENT_DAMAGED;
+    }
+    result = have(reader, SEGMENT_RECORD_BYTES + len);
+    if (result < 0) {
+        return result;
+    }
+    const char *head = here(reader);
+    const char *data = head + SEGMENT_RECORD_BYTES;
+    if (held(reader) < SEGMENT_RECORD_BYTES + len ||
+        get_le(head + 8, 4) !=
+            record_crc(crc, reader->line, (const unsigned char *)head, data, len) ||
+        !holds_lines(data, len, lines)) {
+        return SEGMENT_DAMAGED;
+    }
+    *record = (struct segment_record){data, len, lines};
+    reader->at += SEGMENT_RECORD_BYTES + len;
+    reader->line += lines;
+    return 0;
+}

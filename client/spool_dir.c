@@ -1,0 +1,418 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A spool's folder: how a session's files come to be, are found again, and go. Nothing that is read
+// here is trusted: names, heads and line numbers must fit together, or the session is left as it is
+// and the sentence says what does not fit.
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "client/spool.h"
+
+#define SESSION_SUFFIX ".session"
+#define SEGMENT_SUFFIX ".segment"
+#define FIRST_LINE "nvtxt-spool 1\n"
+#define SESSION_FILE_BYTES (sizeof FIRST_LINE + NVTXT_HELLO_BYTES + 1)
+
+static int refuse(struct spool *spool, int result) {
+    spool_fault(spool, "%s: %s", spool->dir, strerror(-result));
+    return result;
+}
+
+static int init(struct spool *spool, const char *dir, const char *session, uint64_t limit) {
+    *spool = (struct spool){.dir_fd = -1, .session_fd = -1, .tail_fd = -1, .reader_fd = -1};
+    spool->limit = limit;
+    crc32c_init(&spool->crc);
+    snprintf(spool->session, sizeof spool->session, "%s", session);
+    spool->dir = strdup(dir);
+    if (!spool->dir) {
+        spool_fault(spool, "out of memory");
+        return -ENOMEM;
+    }
+    return 0;
+}
+
+static int open_folder(struct spool *spool) {
+    spool->dir_fd = open(spool->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return spool->dir_fd < 0 ? refuse(spool, -errno) : 0;
+}
+
+static void session_name(const struct spool *spool, char *name, size_t size) {
+    snprintf(name, size, "%s" SESSION_SUFFIX, spool->session);
+}
+
+// ---- A new session ------------------------------------------------------------------------------
+
+static int write_session_file(struct spool *spool, const struct nvtxt_hello *hello) {
+    struct nvtxt_buf text = {0};
+    char hidden[SPOOL_NAME_BYTES];
+    char name[SPOOL_NAME_BYTES];
+    snprintf(hidden, sizeof hidden, ".%s.new", spool->session);
+    session_name(spool, name, sizeof name);
+    nvtxt_buf_add_string(&text, FIRST_LINE);
+    nvtxt_hello_format(&text, hello);
+    int result = nvtxt_buf_failed(&text) ? -ENOMEM : 0;
+    if (result == 0) {
+        spool->session_fd =
+            openat(spool->dir_fd, hidden, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        result = spool->session_fd < 0 ? -errno : 0;
+    }
+    if (result == 0) {
+        ssize_t n = write(spool->session_fd, text.data, text.len);
+        if (n != (ssize_t)text.len) {
+            result = n < 0 ? -errno : -ENOSPC;
+        } else if (flock(spool->session_fd, LOCK_EX | LOCK_NB) != 0 ||
+                   renameat(spool->dir_fd, hidden, spool->dir_fd, name) != 0) {
+            result = -errno;
+        }
+        if (result < 0) {
+            unlinkat(spool->dir_fd, hidden, 0);
+        }
+    }
+    nvtxt_buf_deinit(&text);
+    return result < 0 ? refuse(spool, result) : 0;
+}
+
+int spool_create(struct spool *spool, const char *dir, const struct nvtxt_hello *hello,
+                 uint64_t limit) {
+    int result = init(spool, dir, hello->session, limit);
+    if (result == 0 && mkdir(dir, 0700) != 0 && errno != EEXIST) {
+        result = refuse(spool, -errno);
+    }
+    if (result == 0) {
+        result = open_folder(spool);
+    }
+    if (result == 0) {
+        result = write_session_file(spool, hello);
+    }
+    if (result == 0) {
+        result = spool_begin(spool);
+        if (result < 0) {
+            spool_remove(spool);
+        }
+    }
+    return result;
+}
+
+// ---- A session that was left behind -------------------------------------------------------------
+
+// Reads and checks the session file. Returns 0, SPOOL_BAD or -errno.
+static int read_session_file(struct spool *spool, struct nvtxt_hello *hello) {
+    char text[SESSION_FILE_BYTES];
+    char why[256] = "it does not begin with \"nvtxt-spool 1\"";
+    size_t first = sizeof FIRST_LINE - 1;
+    ssize_t n = pread(spool->session_fd, text, sizeof text, 0);
+    if (n < 0) {
+        return refuse(spool, -errno);
+    }
+    size_t len = (size_t)n;
+    if (len > first && len < sizeof text && memcmp(text, FIRST_LINE, first) == 0) {
+        struct nvtxt_slice line = {text + first, len - first - 1};
+        bool whole = text[len - 1] == '\n';
+        if (whole && nvtxt_hello_parse(line, hello, why, sizeof why) == 0 &&
+            strcmp(hello->session, spool->session) == 0) {
+            return 0;
+        }
+        if (!whole || !*why) {
+            snprintf(why, sizeof why, "%s", whole ? "it is of another session" : "it was cut");
+        }
+    }
+    spool_fault(spool, "%s/%s" SESSION_SUFFIX ": %s", spool->dir, spool->session, why);
+    return SPOOL_BAD;
+}
+
+static int lock_session(struct spool *spool) {
+    char name[SPOOL_NAME_BYTES];
+    struct stat status;
+    session_name(spool, name, sizeof name);
+    spool->session_fd = openat(spool->dir_fd, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (spool->session_fd < 0) {
+        return errno == ENOENT ? SPOOL_BUSY : refuse(spool, -errno);
+    }
+    if (flock(spool->session_fd, LOCK_EX | LOCK_NB) != 0) {
+        return errno == EWOULDBLOCK ? SPOOL_BUSY : refuse(spool, -errno);
+    }
+    // Who had it may have removed it before we had the lock.
+    return fstat(spool->session_fd, &status) == 0 && status.st_nlink > 0 ? 0 : SPOOL_BUSY;
+}
+
+// The number in the name of a segment of this session; 0 when it is none.
+static uint64_t segment_number(const struct spool *spool, const char *name) {
+    size_t len = strlen(spool->session);
+    uint64_t number = 0;
+    if (strncmp(name, spool->session, len) != 0 || name[len] != '.') {
+        return 0;
+    }
+    const char *at = name + len + 1;
+    for (; *at >= '0' && *at <= '9' && number < UINT64_MAX / 16; at++) {
+        number = number * 10 + (uint64_t)(*at - '0');
+    }
+    return strcmp(at, SEGMENT_SUFFIX) == 0 ? number : 0;
+}
+
+static int by_number(const void *a, const void *b) {
+    const struct spool_segment *one = a;
+    const struct spool_segment *other = b;
+    return (one->number > other->number) - (one->number < other->number);
+}
+
+// A second descriptor: fdopendir() takes the one that it is given.
+static DIR *open_list(int dir_fd) {
+    int fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *list = fd < 0 ? NULL : fdopendir(fd);
+    if (!list && fd >= 0) {
+        close(fd);
+    }
+    return list;
+}
+
+static int find_segments(struct spool *spool) {
+    DIR *list = open_list(spool->dir_fd);
+    if (!list) {
+        return refuse(spool, -errno);
+    }
+    int result = 0;
+    for (struct dirent *entry; result == 0 && (entry = readdir(list));) {
+        uint64_t number = segment_number(spool, entry->d_name);
+        if (number > 0 && spool->count == spool->cap) {
+            size_t cap = spool->cap ? spool->cap * 2 : 64;
+            struct spool_segment *more = realloc(spool->segments, cap * sizeof *more);
+            result = more ? 0 : refuse(spool, -ENOMEM);
+            spool->segments = more ? more : spool->segments;
+            spool->cap = more ? cap : spool->cap;
+        }
+        if (number > 0 && result == 0) {
+            spool->segments[spool->count++] = (struct spool_segment){.number = number};
+        }
+    }
+    closedir(list);
+    if (spool->count > 0) {
+        qsort(spool->segments, spool->count, sizeof *spool->segments, by_number);
+    }
+    return result;
+}
+
+static int bad_segment(struct spool *spool, uint64_t number, const char *what) {
+    char name[SPOOL_NAME_BYTES];
+    spool_segment_name(spool, number, name, sizeof name);
+    spool_fault(spool, "%s/%s: %s", spool->dir, name, what);
+    return SPOOL_BAD;
+}
+
+static int open_segment(const struct spool *spool, uint64_t number) {
+    char name[SPOOL_NAME_BYTES];
+    spool_segment_name(spool, number, name, sizeof name);
+    return openat(spool->dir_fd, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+}
+
+// The sentence for bytes of a file behind what can be used.
+static void leave_out(struct spool *spool, uint64_t number, uint64_t size, uint64_t offset) {
+    char what[128];
+    snprintf(what, sizeof what, "%llu bytes from offset %llu on are no whole record: left out",
+             (unsigned long long)(size - offset), (unsigned long long)offset);
+    (void)bad_segment(spool, number, what);
+}
+
+// Counts the records of the last segment; what is behind the last whole one is left out, with a
+// sentence. The descriptor stays open as the tail.
+static int recover_tail(struct spool *spool, struct spool_segment *segment) {
+    struct segment_record record;
+    struct stat status;
+    int result;
+    segment_reader_start(&spool->reader, spool->tail_fd, SEGMENT_HEAD_BYTES, segment->first);
+    do {
+        result = segment_next(&spool->reader, &spool->crc, &record);
+    } while (result == 0);
+    if (result < 0 || fstat(spool->tail_fd, &status) != 0) {
+        return bad_segment(spool, segment->number, strerror(result < 0 ? -result : errno)), -EIO;
+    }
+    segment->lines = spool->reader.line - segment->first;
+    segment->size = spool->reader.at;
+    if (result == SEGMENT_DAMAGED) {
+        leave_out(spool, segment->number, (uint64_t)status.st_size, segment->size);
+    }
+    return 0;
+}
+
+// The head of segment i. The last one may have none: its writer was killed before it had written
+// it, or the machine lost power. Then `*none` is set and it does not count.
+static int read_head(struct spool *spool, size_t i, bool *none) {
+    struct spool_segment *segment = &spool->segments[i];
+    struct segment_head head;
+    struct stat status = {0};
+    int fd = open_segment(spool, segment->number);
+    int result =
+        fd < 0 || fstat(fd, &status) != 0 ? -errno : segment_read_head(fd, &spool->crc, &head);
+    bool is_last = i + 1 == spool->count;
+    bool is_cut = status.st_size < (off_t)SEGMENT_HEAD_BYTES;
+    *none = is_last && result == SEGMENT_DAMAGED && (is_cut || i > 0);
+    if (*none && status.st_size > 0) {
+        leave_out(spool, segment->number, (uint64_t)status.st_size, 0);
+    }
+    if (fd >= 0 && is_last && result == 0) {
+        spool->tail_fd = fd;
+    } else if (fd >= 0) {
+        close(fd);
+    }
+    if (*none) {
+        return 0;
+    }
+    if (result < 0) {
+        (void)bad_segment(spool, segment->number, strerror(-result));
+        return result;
+    }
+    if (result > 0) {
+        return bad_segment(spool, segment->number, "the head, bytes 0 to 79, is damaged");
+    }
+    if (strcmp(head.session, spool->session) != 0) {
+        return bad_segment(spool, segment->number, "it is of another session");
+    }
+    segment->first = head.first;
+    segment->lost = head.lost;
+    segment->size = (uint64_t)status.st_size;
+    return 0;
+}
+
+// What the next one's first line says about how many lines this one has.
+static int count_lines(struct spool *spool, struct spool_segment *segment) {
+    const struct spool_segment *next = segment + 1;
+    uint64_t lost = segment->lost > 0;
+    if (next->number != segment->number + 1) {
+        return bad_segment(spool, segment->number + 1, "it is missing");
+    }
+    if (next->first < segment->first + lost) {
+        return bad_segment(spool, next->number, "it begins before the one before it");
+    }
+    segment->lines = next->first - segment->first - lost;
+    return 0;
+}
+
+static int read_segments(struct spool *spool) {
+    bool none = false;
+    int result = find_segments(spool);
+    for (size_t i = 0; result == 0 && i < spool->count; i++) {
+        result = read_head(spool, i, &none);
+    }
+    if (result == 0 && none) { // only its name is of use: it must go in the end
+        spool->stray = spool->segments[--spool->count].number;
+        if (spool->count > 0) {
+            result = read_head(spool, spool->count - 1, &none);
+            none = false;
+        }
+    }
+    for (size_t i = 0; result == 0 && i + 1 < spool->count; i++) {
+        result = count_lines(spool, &spool->segments[i]);
+    }
+    if (result == 0 && spool->count > 0) {
+        struct spool_segment *end = &spool->segments[spool->count - 1];
+        result = recover_tail(spool, end);
+        spool->last = end->first + end->lines - (end->lost == 0);
+    }
+    return result;
+}
+
+int spool_open(struct spool *spool, const char *dir, const char *session,
+               struct nvtxt_hello *hello) {
+    int result = init(spool, dir, session, SPOOL_LIMIT);
+    if (result == 0) {
+        result = open_folder(spool);
+    }
+    if (result == 0) {
+        result = lock_session(spool);
+    }
+    if (result == 0) {
+        result = read_session_file(spool, hello);
+    }
+    if (result == 0) {
+        result = read_segments(spool);
+    }
+    return result == 0 && spool->last == 0 ? SPOOL_NONE : result;
+}
+
+static int by_text(const void *a, const void *b) {
+    const char *const *one = a;
+    const char *const *other = b;
+    return strcmp(*one, *other);
+}
+
+int spool_list(const char *dir, char ***sessions) {
+    DIR *list = opendir(dir);
+    size_t count = 0;
+    int result = list ? 0 : -errno;
+    *sessions = NULL;
+    for (struct dirent *entry; list && result == 0 && (entry = readdir(list));) {
+        size_t len = strlen(entry->d_name);
+        size_t suffix = sizeof SESSION_SUFFIX - 1;
+        if (entry->d_name[0] == '.' || len <= suffix || len - suffix > NVTXT_SESSION_ID_BYTES ||
+            strcmp(entry->d_name + len - suffix, SESSION_SUFFIX) != 0) {
+            continue;
+        }
+        char **more = realloc(*sessions, (count + 1) * sizeof *more);
+        *sessions = more ? more : *sessions;
+        char *name = more ? strndup(entry->d_name, len - suffix) : NULL;
+        if (name) {
+            more[count++] = name;
+        } else {
+            result = -ENOMEM;
+        }
+    }
+    if (list) {
+        closedir(list);
+    }
+    if (result < 0) {
+        while (count > 0) {
+            free((*sessions)[--count]);
+        }
+        free(*sessions);
+        *sessions = NULL;
+        return result;
+    }
+    if (count > 0) {
+        qsort(*sessions, count, sizeof **sessions, by_text);
+    }
+    return (int)count;
+}
+
+// ---- The end ------------------------------------------------------------------------------------
+
+void spool_remove(struct spool *spool) {
+    char name[SPOOL_NAME_BYTES];
+    for (size_t i = 0; i < spool->count; i++) {
+        spool_segment_name(spool, spool->segments[i].number, name, sizeof name);
+        unlinkat(spool->dir_fd, name, 0);
+    }
+    if (spool->stray > 0) {
+        spool_segment_name(spool, spool->stray, name, sizeof name);
+        unlinkat(spool->dir_fd, name, 0);
+    }
+    session_name(spool, name, sizeof name);
+    unlinkat(spool->dir_fd, name, 0);
+    spool->count = 0;
+}
+
+static void close_fd(int fd) {
+    if (fd >= 0) {
+        close(fd);
+    }
+}
+
+void spool_close(struct spool *spool) {
+    if (!spool->dir) {
+        return; // zeroed
+    }
+    segment_reader_deinit(&spool->reader);
+    nvtxt_buf_deinit(&spool->lost_line);
+    close_fd(spool->reader_fd);
+    close_fd(spool->tail_fd);
+    close_fd(spool->session_fd); // and the lock goes
+    close_fd(spool->dir_fd);
+    free(spool->segments);
+    free(spool->dir);
+    *spool = (struct spool){.dir_fd = -1};
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The handler counts and writes one byte into a pipe that nobody reads: the pipe stays readable,
+// which is what stop_fd() promises.
+#include "client/stop.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stddef.h>
+#include <unistd.h>
+
+static volatile sig_atomic_t count;
+static volatile sig_atomic_t first;
+static int ends[2] = {-1, -1};
+
+static void on_signal(int number) {
+    int saved = errno;
+    if (count == 0) {
+        first = number;
+    }
+    if (count < 100) {
+        count = count + 1;
+    }
+    (void)!write(ends[1], "", 1);
+    errno = saved;
+}
+
+int stop_init(void) {
+    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) {
+        return -errno;
+    }
+    struct sigaction action = {.sa_handler = on_signal};
+    struct sigaction ignore = {.sa_handler = SIG_IGN};
+    sigemptyset(&action.sa_mask);
+    sigemptyset(&ignore.sa_mask);
+    if (sigaction(SIGINT, &action, NULL) != 0 || sigaction(SIGTERM, &action, NULL) != 0 ||
+        sigaction(SIGPIPE, &ignore, NULL) != 0) {
+        return -errno;
+    }
+    return 0;
+}
+
+int stop_fd(void) {
+    return ends[0];
+}
+
+int stop_count(void) {
+    return count;
+}
+
+int stop_signal(void) {
+    return first;
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a client says to people, on stderr: sentences, and on a terminal also colour and one line of
+// progress that is wiped before anything else is printed. Everything goes through here so that no
+// message lands in the middle of a progress line. Text of others (file names, a daemon's sentences)
+// never reaches the terminal with control characters in it.
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct term {
+    const char *program; // before every sentence; borrowed
+    bool is_terminal;    // progress is shown
+    bool colour;         // a terminal that was not told otherwise (NO_COLOR, TERM=dumb)
+    bool drawn;          // a progress line stands there
+    int64_t drawn_ms;    // when it was drawn
+};
+
+// Also opens those of the descriptors 0 to 2 that are closed on /dev/null.
+void term_init(struct term *term, const char *program);
+
+// One sentence with its line end: "program: …". Control characters in it become blanks.
+void term_say(struct term *term, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+// One line as it is (already printable), without the program's name.
+void term_line(struct term *term, const char *line);
+
+// The progress line, cut to the terminal's width. Does nothing elsewhere, and not more often than
+// every TERM_PROGRESS_MS.
+#define TERM_PROGRESS_MS 100
+void term_progress(struct term *term, int64_t now_ms, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+void term_wipe(struct term *term); // takes the progress line away
+
+// Copies `text`, control characters replaced by blanks, cut to `size` with its NUL.
+void term_printable(char *out, size_t size, const char *text);
+
+// "1,234,567" into `out`; returns `out`. For figures that people read.
+#define TERM_COUNT_SIZE 27 // 20 digits, 6 commas, NUL
+const char *term_count(char out[TERM_COUNT_SIZE], uint64_t value);

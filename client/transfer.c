@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The event loop: poll(2) over the stop pipe, the input and the socket, always both directions of
+// the socket, so that neither side can wait for the other for ever. Input is read as long as the
+// window has room, also while the connection is down; before the first welcome it is not touched
+// unless there is a spool, so that a client that finds no daemon has taken nothing from its
+// producer.
+//
+// One pass does at most one read of each kind and one write; poll() is asked again in between, so
+// that a signal is seen soon and replies are never starved by input.
+#include "client/transfer.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+#include "client/away.h"
+#include "client/stop.h"
+
+#define PROGRESS_AFTER_MS 1000 // shorter transfers need none
+#define PIECES 64              // of one write: a whole window of chunks
+#define RUNNING AWAY_RUNNING
+#define DISK_FULL_MS 500 // how often a full disk is tried again
+
+static void on_diag(void *context, const struct nvtxt_reply *diag) {
+    struct transfer *t = context;
+    report_diag(&t->report, diag->line, diag->column, diag->severity, diag->message, diag->code);
+}
+
+// ---- Bytes --------------------------------------------------------------------------------------
+
+static int read_replies(struct transfer *t) {
+    char data[16384];
+    ssize_t n = link_read(&t->link, data, sizeof data);
+    if (n == -EAGAIN) {
+        return RUNNING;
+    }
+    if (n <= 0) {
+        return away_lost(t, EX_UNAVAILABLE, n == 0 ? "it closed the connection" : strerror((int)-n),
+                         true);
+    }
+    bool greeting = t->sender.state == SENDER_GREETING;
+    sender_received(&t->sender, data, (size_t)n);
+    intake_acked(&t->intake);
+    if (t->sender.state == SENDER_CONFUSED) {
+        term_say(t->term, "the daemon at %s cannot be understood: %s", t->link.path,
+                 t->sender.refusal.message);
+        return EX_PROTOCOL;
+    }
+    if (t->sender.state == SENDER_REFUSED) {
+        return away_refused(t);
+    }
+    return greeting && t->sender.state != SENDER_GREETING ? away_welcomed(t) : RUNNING;
+}
+
+// What an intake says as an exit status.
+static int taken(struct transfer *t, int result) {
+    if (result == INTAKE_BAD_SPOOL) {
+        term_say(t->term, "%s", t->spool->fault);
+        return t->options->resume ? EX_DATAERR : EX_IOERR;
+    }
+    if (t->spool && !t->spool->disk_full) {
+        t->told_full = false;
+    } else if (t->spool && !t->told_full) {
+        t->told_full = true;
+        term_say(t->term, "%s; %s until there is room", t->spool->fault,
+                 t->options->drop ? "lines are dropped" : "input has to wait");
+    }
+    return result < 0 ? EX_OSERR : RUNNING;
+}
+
+static int read_input(struct transfer *t) {
+    int result = intake_read(&t->intake, &t->input_error);
+    return taken(t, result == INTAKE_BAD_INPUT ? 0 : result);
+}
+
+static void write_output(struct transfer *t) {
+    struct iovec pieces[PIECES];
+    int count = sender_output(&t->sender, pieces, PIECES);
+    if (count > 0) {
+        sender_wrote(&t->sender, link_write(&t->link, pieces, count));
+    }
+}
+
+// ---- The loop -----------------------------------------------------------------------------------
+
+static void show_progress(struct transfer *t, int64_t now) {
+    if (t->options->quiet || !t->term->is_terminal || now - t->begun_ms < PROGRESS_AFTER_MS) {
+        return;
+    }
+    char acked[TERM_COUNT_SIZE];
+    char read[TERM_COUNT_SIZE];
+    char rate[TERM_COUNT_SIZE];
+    char share[16] = "";
+    if (t->input->is_regular && t->input->size > 0) {
+        snprintf(share, sizeof share, "%3.0f%% ",
+                 100.0 * (double)t->input->taken / (double)t->input->size);
+    }
+    uint64_t per_second = t->sender.window.acked * 1000 / (uint64_t)(now - t->begun_ms);
+    // The name last: a long one is cut at the terminal's edge.
+    term_progress(t->term, now, "%s%s lines read, %s committed, %s a second%s: %s", share,
+                  term_count(read, t->sender.window.last),
+                  term_count(acked, t->sender.window.acked), term_count(rate, per_second),
+                  t->away_ms >= 0 ? ", no daemon" : "", t->input->name);
+}
+
+static void earlier(int64_t *until, int64_t other) {
+    if (other >= 0 && (*until < 0 || other < *until)) {
+        *until = other;
+    }
+}
+
+static int poll_timeout(const struct transfer *t, int64_t now) {
+    int64_t until = t->link.fd < 0 ? t->link.next_ms : -1;
+    earlier(&until, t->stop_ms > 0 ? t->stop_ms : -1);
+    earlier(&until, away_deadline(t));
+    earlier(&until, t->sync_ms);
+    if (t->spool && t->spool->disk_full) {
+        earlier(&until, now + DISK_FULL_MS);
+    }
+    if (until < 0 && t->term->is_terminal && !t->options->quiet && t->input->is_regular) {
+        until = now + TERM_PROGRESS_MS;
+    }
+    if (until < 0) {
+        return -1;
+    }
+    return until <= now ? 0 : until - now < 60000 ? (int)(until - now) : 60000;
+}
+
+// Nothing that was read would be gone, and nobody is there to take more of it.
+static bool may_leave(const struct transfer *t) {
+    return t->spool && t->link.fd < 0 && (t->intake.over || t->intake.stuck);
+}
+
+static int on_stop(struct transfer *t, int64_t now) {
+    int code = 128 + stop_signal();
+    char text[5120];
+    bool read = t->spool || t->sender.welcomed;
+    if (t->stop_ms == 0 && read) {
+        t->stop_ms = now + TRANSFER_STOP_MS;
+        input_stop(t->input);
+    }
+    if (stop_count() > 1 || !read || now >= t->stop_ms || may_leave(t)) {
+        if (intake_unacked(&t->intake) > 0) {
+            term_say(t->term, "stopped: %s", away_unacknowledged(t, text, sizeof text));
+        }
+        return code;
+    }
+    return RUNNING;
+}
+
+// The spool goes onto the disk when it is time.
+static int sync_spool(struct transfer *t, int64_t now) {
+    if (!t->spool || t->options->sync_ms < 0 || t->options->resume) {
+        return RUNNING;
+    }
+    if (t->sync_ms >= 0 && now >= t->sync_ms) {
+        t->sync_ms = -1;
+        int result = spool_sync(t->spool);
+        if (result < 0) {
+            return taken(t, INTAKE_BAD_SPOOL);
+        }
+    }
+    if (t->sync_ms < 0 && t->spool->dirty) {
+        t->sync_ms = now + t->options->sync_ms;
+    }
+    return RUNNING;
+}
+
+static int wait_and_move(struct transfer *t, int64_t now) {
+    bool input = intake_wants(&t->intake);
+    if (input && t->input->limited && t->input->limit == 0) {
+        return taken(t, intake_end(&t->intake));
+    }
+    struct iovec piece;
+    bool output = t->link.fd >= 0 && !t->link.deaf && sender_output(&t->sender, &piece, 1) > 0;
+    struct pollfd fds[] = {
+        {.fd = t->stop_ms ? -1 : stop_fd(), .events = POLLIN},
+        {.fd = input ? t->input->fd : -1, .events = POLLIN},
+        {.fd = t->link.fd, .events = (short)(POLLIN | (output ? POLLOUT : 0))},
+    };
+    int result = RUNNING;
+    if (poll(fds, 3, poll_timeout(t, now)) < 0) {
+        return errno == EINTR ? RUNNING : EX_OSERR;
+    }
+    if (fds[2].revents & POLLOUT) {
+        t->link.blocked = false;
+    }
+    if (fds[2].revents & (POLLIN | POLLHUP | POLLERR)) {
+        result = read_replies(t);
+    }
+    if (result == RUNNING && fds[1].revents) {
+        result = read_input(t);
+    } else if (result == RUNNING) {
+        result = taken(t, intake_move(&t->intake));
+    }
+    if (result == RUNNING && t->link.fd >= 0) {
+        write_output(t);
+    }
+    return result;
+}
+
+static int run(struct transfer *t) {
+    int result = RUNNING;
+    while (result == RUNNING && t->sender.state != SENDER_ENDED) {
+        int64_t now = link_now_ms();
+        if (stop_count() > 0) {
+            result = on_stop(t, now);
+        }
+        if (result == RUNNING) {
+            result = away_check_silence(t, now);
+        }
+        if (result == RUNNING) {
+            result = sync_spool(t, now);
+        }
+        if (result == RUNNING && t->link.fd < 0 && now >= t->link.next_ms) {
+            result = away_try_connect(t);
+        }
+        if (result == RUNNING) {
+            show_progress(t, now);
+            result = wait_and_move(t, now);
+        }
+    }
+    return result;
+}
+
+static int conclude(struct transfer *t) {
+    const struct nvtxt_reply *end = &t->sender.end;
+    char count[TERM_COUNT_SIZE];
+    report_summary(&t->report, end->line, end->events, end->errors, end->warnings);
+    if (t->intake.dropped > 0) {
+        term_say(t->term, "%s line%s of %s dropped: there was no room",
+                 term_count(count, t->intake.dropped), t->intake.dropped == 1 ? "" : "s",
+                 t->input->name);
+    }
+    if (t->input_error) {
+        term_say(t->term, "%s: %s; what was read of it is stored", t->input->name,
+                 strerror(t->input_error));
+        return EX_IOERR;
+    }
+    if (t->input->limited && t->intake.cut) {
+        term_say(t->term, "stopped: %s is stored up to line %s", t->input->name,
+                 term_count(count, end->line));
+        return 128 + stop_signal();
+    }
+    return end->errors > 0 || t->intake.dropped > 0;
+}
+
+// The session has not ended. A spool that nothing was written to is of no use.
+static void leave_spool(struct transfer *t) {
+    if (t->spool->last == 0 && !t->spool->open_loss) {
+        spool_remove(t->spool);
+    } else {
+        away_say_kept(t);
+    }
+}
+
+static int begin(struct transfer *t, const struct nvtxt_hello *hello) {
+    link_init(&t->link, t->options->socket);
+    if (sender_init(&t->sender, hello, t->options->window_bytes) != 0) {
+        return EX_OSERR;
+    }
+    t->sender.on_diag = on_diag;
+    t->sender.context = t;
+    intake_init(&t->intake, t->input, &t->sender, t->spool, t->options->drop);
+    if (t->options->resume) {
+        sender_resume(&t->sender, spool_first(t->spool) - 1);
+        t->heard = t->sender.window.acked;
+        return taken(t, intake_end(&t->intake));
+    }
+    return RUNNING;
+}
+
+int transfer_run(struct transfer_options *options, struct input *input, struct spool *spool,
+                 const struct nvtxt_hello *hello, struct term *term) {
+    struct transfer t = {.options = options,
+                         .input = input,
+                         .spool = spool,
+                         .term = term,
+                         .report = {.term = term, .name = input->name, .quiet = options->quiet},
+                         .begun_ms = link_now_ms(),
+                         .away_ms = -1,
+                         .silent_ms = -1,
+                         .busy_ms = -1,
+                         .sync_ms = -1};
+    int result = begin(&t, hello);
+    if (result == RUNNING) {
+        result = run(&t);
+    }
+    term_wipe(term);
+    if (result == EX_OSERR) {
+        term_say(term, "out of memory; %s was not sent whole", input->name);
+    }
+    if (result == RUNNING) {
+        result = conclude(&t);
+        if (spool) {
+            spool_remove(spool);
+        }
+    } else if (spool) {
+        leave_spool(&t);
+    }
+    link_close(&t.link);
+    intake_deinit(&t.intake);
+    sender_deinit(&t.sender);
+    return result;
+}
