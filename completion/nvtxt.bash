@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+#
+# Bash completion for all programs of nvtxtd; installed once under each of their names. Options are
+# asked of the program itself (--help), control commands of the daemon if one runs, so that nothing
+# here has to be kept in step. Files are what is completed where nothing else fits.
+
+_nvtxt_words() { # _nvtxt_words WORD...: those that the current word begins
+    mapfile -t COMPREPLY < <(compgen -W "$*" -- "$cur")
+}
+
+_nvtxt_commands() { # what stands first, where a program has commands
+    case $program in
+    nvtxt-ctl)
+        "$1" help 2>/dev/null | sed -n 's/^\([a-z][a-z-]*\)  *.*/\1/p'
+        "$1" --help 2>/dev/null | sed -n '/^Commands:/,/^$/p' | grep -oE '[a-z][a-z-]+[,;]' |
+            tr -d ',;'
+        ;;
+    nvtxt-import)
+        "$1" --help 2>/dev/null | sed -n 's/^\(Usage:\|      \) *nvtxt-import \([a-z]*\) .*/\2/p'
+        ;;
+    esac
+}
+
+_nvtxt_takes_value() { # whether the word is an option whose value is the next word
+    [[ $2 == -* ]] && "$1" --help 2>/dev/null | grep -qE -e "(^|[ ,])$2 [A-Z]"
+}
+
+_nvtxt_has_command() {
+    local i
+    for ((i = 1; i < COMP_CWORD; i++)); do
+        [[ ${COMP_WORDS[i]} == [a-z]* ]] && ! _nvtxt_takes_value "$1" "${COMP_WORDS[i - 1]}" &&
+            return 0
+    done
+    return 1
+}
+
+_nvtxt() {
+    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
+    local program=${1##*/} i
+    COMPREPLY=()
+    for ((i = 1; i < COMP_CWORD; i++)); do # behind "--" stands somebody else's command line
+        [[ ${COMP_WORDS[i]} == -- ]] && return
+    done
+    if [[ $prev == = ]]; then
+        prev=${COMP_WORDS[COMP_CWORD - 2]}
+    elif [[ $cur == = ]]; then
+        cur=
+    fi
+    case $prev in
+    --mode) _nvtxt_words lerp lin ;;
+    --clock) _nvtxt_words here ;;
+    --log-level) _nvtxt_words error warning info debug ;;
+    --format) _nvtxt_words chrome csv jsonl nvtxt ;;
+    *)
+        if [[ $cur == -* ]]; then
+            _nvtxt_words "$("$1" --help 2>/dev/null | grep -oE -e '--[a-z][a-z-]*' | sort -u)"
+        elif ! _nvtxt_takes_value "$1" "$prev" && ! _nvtxt_has_command "$1"; then
+            _nvtxt_words "$(_nvtxt_commands "$1")"
+        fi
+        ;;
+    esac
+}
+
+complete -o default -F _nvtxt nvtxtd nvtxt-send nvtxt-check nvtxt-ctl nvtxt-import nvtxt-export
