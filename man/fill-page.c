@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Makes a manual page from its template, at build time: fill-page TEMPLATE >PAGE. What the code
+// holds in tables is written into the page from these tables, so that no page can say anything
+// else: commands, arguments, limits and diagnostic codes of the language, and the keys of the
+// configuration. A template names them in double braces:
+//
+//   {{command Marker}}       the arguments of its default definition, optional ones in brackets
+//   {{argument ProcessId}}   what the argument takes
+//   {{limit line_bytes}}     the default of a limit
+//   {{diagnostics LEXING}}   the items of a list of the codes of one stage
+//   {{config}}               the keys of the configuration file, a list for each topic
+//
+// A name that is not in its table is an error; so is a template that names some of the commands,
+// arguments, limits or stages, but not all of them. Not installed.
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/conf.h"
+#include "protocol/commands.h"
+#include "protocol/diag.h"
+#include "protocol/nvtxt.h"
+
+#define LINE_BYTES 4096
+
+static const char *template_name;
+static unsigned template_line;
+
+static void fail(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
+
+static void fail(const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    fprintf(stderr, "%s:%u: ", template_name, template_line);
+    vfprintf(stderr, format, args);
+    fputc('\n', stderr);
+    va_end(args);
+    exit(1);
+}
+
+// Text as roff wants it: hyphens that can be copied, each sentence on a line of its own, no request
+// at the start of a line.
+static void put_text(const char *text) {
+    bool starts = true;
+    for (; *text; text++) {
+        if (starts && (*text == '.' || *text == '\''))
+            fputs("\\&", stdout);
+        starts = text[0] == '.' && text[1] == ' ';
+        if (*text == '\\')
+            fputs("\\e", stdout);
+        else if (*text == '-')
+            fputs("\\-", stdout);
+        else
+            putchar(*text);
+        if (starts) {
+            putchar('\n');
+            text++;
+        }
+    }
+}
+
+static void put_grouped(uint64_t value) {
+    if (value >= 1000) {
+        put_grouped(value / 1000);
+        printf(",%03" PRIu64, value % 1000);
+    } else {
+        printf("%" PRIu64, value);
+    }
+}
+
+// ---- The tables
+// -----------------------------------------------------------------------------------
+
+static void put_command(enum nvtxt_command command) {
+    const struct nvtxt_command_info *info = &nvtxt_commands[command];
+    for (unsigned i = 0; i < info->arg_count; i++) {
+        bool optional = !(info->required & nvtxt_arg_bit(info->args[i]));
+        printf(".%sAr %s%s\n", optional ? "Op " : "", nvtxt_args[info->args[i]].name.data,
+               i + 1 < info->arg_count ? " ," : "");
+    }
+}
+
+static const char *type_words(enum nvtxt_arg_type type) {
+    switch (type) {
+    case NVTXT_TAKES_INTEGER:
+        return "Integer";
+    case NVTXT_TAKES_STRING:
+        return "String";
+    case NVTXT_TAKES_TEXT:
+    case NVTXT_TAKES_COLOR:
+        return "String or Integer";
+    case NVTXT_TAKES_PAYLOAD:
+        return "Integer, or String of a decimal number";
+    }
+    return NULL;
+}
+
+#define LIMITS(X)                                                                                  \
+    X(line_bytes)                                                                                  \
+    X(variables)                                                                                   \
+    X(variable_bytes)                                                                              \
+    X(name_bytes)                                                                                  \
+    X(push_depth)                                                                                  \
+    X(open_ranges)                                                                                 \
+    X(open_threads)                                                                                \
+    X(open_bytes)                                                                                  \
+    X(waiting_names)                                                                               \
+    X(diagnostics)
+
+static const struct nvtxt_limits limits = NVTXT_LIMITS_DEFAULT;
+
+#define X(name) {#name, offsetof(struct nvtxt_limits, name)},
+static const struct {
+    const char *name;
+    size_t offset;
+} limit_table[] = {LIMITS(X)};
+#undef X
+#define LIMIT_COUNT (sizeof(limit_table) / sizeof(limit_table[0]))
+_Static_assert(LIMIT_COUNT * sizeof(size_t) == sizeof(struct nvtxt_limits),
+               "a limit is missing from LIMITS above");
+
+static void put_diagnostics(enum nvtxt_stage stage) {
+    for (int i = 0; i < NVTXT_DIAG_CODE_COUNT; i++) {
+        enum nvtxt_diag_code code = (enum nvtxt_diag_code)i;
+        if (nvtxt_diag_stage(code) != stage)
+            continue;
+        fputs(".It Sy ", stdout);
+        put_text(nvtxt_diag_code_name(code));
+        printf(" Pq %s , %s\n", nvtxt_stage_name(stage),
+               nvtxt_severity_name(nvtxt_diag_severity(code)));
+        put_text(nvtxt_diag_meaning(code));
+        putchar('\n');
+    }
+}
+
+static void put_value_of(const struct conf_key *key) {
+    static const char *const kinds[] = {
+        [CONF_TEXT] = "text",     [CONF_INTEGER] = "number", [CONF_SIZE] = "size",
+        [CONF_DURATION] = "time", [CONF_MODE] = "mode",      [CONF_PATH] = "path",
+    };
+    if (key->type != CONF_CHOICE) {
+        printf("Ar %s\n", kinds[key->type]);
+        return;
+    }
+    fputs("Cm ", stdout);
+    for (const char *at = key->choices; *at; at++)
+        fputs(*at == '|' ? " | " : (char[]){*at, '\0'}, stdout);
+    putchar('\n');
+}
+
+// Which values are allowed, where the type does not say it.
+static void put_range(const struct conf_key *key) {
+    switch (key->type) {
+    case CONF_INTEGER:
+    case CONF_SIZE:
+        printf("From %" PRId64 " to %" PRId64 ".\n", key->min, key->max);
+        break;
+    case CONF_DURATION:
+        printf("From %" PRId64 "\\~ms to %" PRId64 "\\~s.\n", key->min, key->max / 1000);
+        break;
+    default:
+        break;
+    }
+}
+
+static void put_key(const struct conf_key *key) {
+    static const char *const changes[] = {
+        [CONF_AT_ONCE] = "A reload applies it.\n",
+        [CONF_NEW_SOURCES] = "A reload applies it to new sources.\n",
+        [CONF_RESTART] = "",
+    };
+    printf(".It Cm %s Ns = Ns ", key->name);
+    put_value_of(key);
+    put_text(key->help);
+    putchar('\n');
+    put_range(key);
+    fputs(changes[key->change], stdout);
+    if (*key->initial)
+        printf("Default:\n.Cm %s .\n", key->initial);
+}
+
+// The keys, a list for each topic.
+static void put_config(void) {
+    const char *topic = "";
+    for (size_t i = 0; i < conf_key_count; i++) {
+        if (strcmp(topic, conf_keys[i].topic) != 0)
+            printf("%s.Ss %s\n.Bl -tag -width Ds\n", i ? ".El\n" : "", conf_keys[i].topic);
+        topic = conf_keys[i].topic;
+        put_key(&conf_keys[i]);
+    }
+    puts(".El");
+}
+
+// ---- Templates
+// --------------------------------------------------------------------------------------
+
+static uint64_t used_commands, used_args, used_limits, used_stages;
+
+static void check_all_used(const char *what, uint64_t used, unsigned count) {
+    for (unsigned i = 0; used && i < count; i++) {
+        if (!(used >> i & 1))
+            fail("number %u of the %s is not in this page, though others are", i, what);
+    }
+}
+
+static struct nvtxt_slice slice_of(const char *text) {
+    return (struct nvtxt_slice){text, strlen(text)};
+}
+
+static void fill_command(const char *name) {
+    enum nvtxt_command command = nvtxt_command_find(slice_of(name));
+    if (command == NVTXT_CMD_COUNT)
+        fail("there is no command '%s'", name);
+    used_commands |= UINT64_C(1) << command;
+    put_command(command);
+}
+
+static void fill_argument(const char *name) {
+    enum nvtxt_arg arg = nvtxt_arg_find(slice_of(name));
+    if (arg == NVTXT_ARG_COUNT)
+        fail("there is no argument '%s'", name);
+    used_args |= UINT64_C(1) << arg;
+    fputs(type_words(nvtxt_args[arg].type), stdout);
+}
+
+static void fill_limit(const char *name) {
+    for (size_t i = 0; i < LIMIT_COUNT; i++) {
+        if (strcmp(limit_table[i].name, name) == 0) {
+            used_limits |= UINT64_C(1) << i;
+            put_grouped(*(const size_t *)((const char *)&limits + limit_table[i].offset));
+            return;
+        }
+    }
+    fail("there is no limit '%s'", name);
+}
+
+static void fill_diagnostics(const char *name) {
+    static const char *const stages[] = {
+        [NVTXT_LEXING] = "LEXING", [NVTXT_PARSING] = "PARSING", [NVTXT_LOADING] = "LOADING"};
+    for (unsigned stage = 0; stage < sizeof(stages) / sizeof(stages[0]); stage++) {
+        if (strcmp(stages[stage], name) == 0) {
+            used_stages |= UINT64_C(1) << stage;
+            put_diagnostics((enum nvtxt_stage)stage);
+            return;
+        }
+    }
+    fail("there is no stage '%s'", name);
+}
+
+// What stands between the braces.
+static void fill(char *words) {
+    char *name = strchr(words, ' ');
+    if (name)
+        *name++ = '\0';
+    if (!name && strcmp(words, "config") == 0)
+        put_config();
+    else if (name && strcmp(words, "command") == 0)
+        fill_command(name);
+    else if (name && strcmp(words, "argument") == 0)
+        fill_argument(name);
+    else if (name && strcmp(words, "limit") == 0)
+        fill_limit(name);
+    else if (name && strcmp(words, "diagnostics") == 0)
+        fill_diagnostics(name);
+    else
+        fail("there is no table '%s'", words);
+}
+
+// A line that is nothing but a table is replaced whole: the table ends its own lines.
+static void copy_line(char *line) {
+    char *open, *close;
+    char *at = line;
+    while ((open = strstr(at, "{{")) && (close = strstr(open, "}}"))) {
+        printf("%.*s", (int)(open - at), at);
+        *close = '\0';
+        fill(open + 2);
+        at = close + 2;
+    }
+    bool whole = at != line && strcmp(at, "\n") == 0 && strncmp(line, "{{", 2) == 0;
+    fputs(whole ? "" : at, stdout);
+}
+
+int main(int argc, char **argv) {
+    char line[LINE_BYTES];
+    template_name = argc == 2 ? argv[1] : "fill-page";
+    FILE *file = argc == 2 ? fopen(argv[1], "r") : NULL;
+    if (!file)
+        fail("one template that can be read is expected");
+    while (fgets(line, sizeof(line), file)) {
+        template_line++;
+        copy_line(line);
+    }
+    check_all_used("commands", used_commands, NVTXT_CMD_COUNT);
+    check_all_used("arguments", used_args, NVTXT_ARG_COUNT);
+    check_all_used("limits", used_limits, LIMIT_COUNT);
+    check_all_used("stages", used_stages, 3);
+    bool broken = ferror(file) || fflush(stdout) != 0;
+    fclose(file);
+    return broken ? 1 : 0;
+}
