@@ -1,0 +1,270 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the benchmarks share: a daemon of their own, programs and their times, rows of the table.
+
+A benchmark is a function that takes a Kit and adds rows to it. What is compared takes turns, round
+by round, so that both sides of a round have the same neighbours on the machine: a ratio is the
+median of the ratios of the rounds. Everything lies in a folder that is removed at the end, however
+it comes.
+"""
+import glob
+import json
+import os
+import resource
+import shutil
+import socket
+import sqlite3
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+DEADLINE = 120
+
+
+def wait_for(condition, what, pause=0.001):
+    end = time.monotonic() + DEADLINE
+    while not condition():
+        if time.monotonic() > end:
+            raise RuntimeError("not within %d s: %s" % (DEADLINE, what))
+        time.sleep(pause)
+
+
+def figure(value):
+    """Two digits or three, all of those before the point, for people."""
+    if value == int(value) and value < 1e6:
+        return "{:,}".format(int(value))
+    for limit, form in ((100, "{:,.0f}"), (10, "{:.1f}"), (0.1, "{:.2f}")):
+        if abs(value) >= limit:
+            return form.format(value)
+    return "%.2g" % value
+
+
+class Kit:
+    def __init__(self, build, quick, rounds=None, big_events=None, report=None):
+        self.build = build
+        self.quick = quick
+        self.rounds = rounds or (3 if quick else 5)
+        self.events = 100_000 if quick else 1_000_000
+        self.big_events = big_events or (1_000_000 if quick else 10_000_000)
+        self.report = report or (lambda row: None)
+        self.work = tempfile.mkdtemp(prefix="bench.", dir=build)
+        self.sockets = tempfile.mkdtemp(prefix="nvtxtd-bench.")
+        self.processes = []
+        self.big = None
+
+    def close(self):
+        for process in self.processes:
+            if process.poll() is None:
+                process.kill()
+                process.wait()
+        shutil.rmtree(self.work, ignore_errors=True)
+        shutil.rmtree(self.sockets, ignore_errors=True)
+
+    # ---- Rows of the table ---------------------------------------------------------------------
+
+    def compare(self, what, unit, one, other, note=""):
+        """`one` and `other` are (name, values), a value a round; the ratio is one / other."""
+        ratios = [mine / theirs for mine, theirs in zip(one[1], other[1], strict=True)]
+        self.report({"what": what, "unit": unit,
+                     "columns": [self.summary(*one), self.summary(*other)],
+                     "ratio": self.summary("", ratios), "note": note})
+
+    def tell(self, what, unit, *columns, note=""):
+        """Facts that are not compared: (name, values) each."""
+        self.report({"what": what, "unit": unit, "columns": [self.summary(*c) for c in columns],
+                     "ratio": None, "note": note})
+
+    @staticmethod
+    def summary(name, values):
+        values = values if isinstance(values, (list, tuple)) else [values]
+        return {"name": name, "median": statistics.median(values), "min": min(values),
+                "max": max(values), "rounds": len(values)}
+
+    # ---- Programs ------------------------------------------------------------------------------
+
+    def program(self, name):
+        for folder in ("bench", "daemon", "client"):
+            path = os.path.join(self.build, folder, name)
+            if os.access(path, os.X_OK):
+                return path
+        raise RuntimeError("%s is not built" % name)
+
+    def spawn(self, command, **options):
+        process = subprocess.Popen(command, **options)
+        self.processes.append(process)
+        return process
+
+    def run(self, name, *arguments):
+        """The words that a program prints."""
+        command = [self.program(name)] + [str(argument) for argument in arguments]
+        process = self.spawn(command, stdout=subprocess.PIPE)
+        output, _ = process.communicate()
+        self.processes.remove(process)
+        if process.returncode != 0:
+            raise RuntimeError("%s: status %d" % (" ".join(command), process.returncode))
+        return output.decode().split()
+
+    def seconds(self, command, **options):
+        """How long a command takes, from its start to its end."""
+        started = time.monotonic()
+        process = self.spawn(command, **options)
+        status = process.wait()
+        ended = time.monotonic()
+        self.processes.remove(process)
+        if status != 0:
+            raise RuntimeError("%s: status %d" % (" ".join(command), status))
+        return ended - started
+
+    # ---- Files ---------------------------------------------------------------------------------
+
+    def path(self, name):
+        return os.path.join(self.work, name)
+
+    def remove_store(self, path):
+        for file in glob.glob(glob.escape(path) + "*"):
+            os.unlink(file)
+
+    def input(self, kind, events):
+        """A file of NVTXT; made once."""
+        path = self.path("%s-%d.nvtxt" % (kind, events))
+        if not os.path.exists(path):
+            with open(path, "wb") as file:
+                self.seconds([self.program("make_lines"), kind, str(events)], stdout=file)
+        return path
+
+    def big_store(self):
+        """A store of many events, spread over the 24 hours before now; made once. Returns the path
+        and the time that its last event is at."""
+        if not self.big:
+            now = time.time_ns()
+            path = self.path("big.sqlite")
+            self.run("fill_store", "same", self.big_events, path, now - 86400 * 10**9, now)
+            self.big = (path, now)
+        return self.big
+
+    def daemon(self, **options):
+        return Daemon(self, **options)
+
+
+class Daemon:
+    """A daemon with a store in the work folder; a context manager. The store is removed at the end
+    unless it was given."""
+
+    def __init__(self, kit, store=None, options=()):
+        self.kit = kit
+        self.given = store is not None
+        self.store = store or kit.path("store.sqlite")
+        self.socket = os.path.join(kit.sockets, "data.sock")
+        self.control_socket = os.path.join(kit.sockets, "ctl.sock")
+        self.log = kit.path("daemon.log")
+        self.options = list(options)
+        self.process = None
+        self.start_seconds = 0
+
+    def __enter__(self):
+        if not self.given:
+            self.kit.remove_store(self.store)
+        command = [self.kit.program("nvtxtd"), "--socket", self.socket, "--control-socket",
+                   self.control_socket, "--store", self.store] + self.options
+        started = time.monotonic()
+        with open(self.log, "wb") as log:
+            self.process = self.kit.spawn(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        wait_for(self.is_ready, "the daemon is ready", pause=0.0002)
+        self.start_seconds = time.monotonic() - started
+        return self
+
+    def is_ready(self):
+        if self.process.poll() is not None:
+            with open(self.log, errors="replace") as log:
+                raise RuntimeError("the daemon did not start: " + log.read())
+        try:  # the data socket is made last
+            self.connect().close()
+            return True
+        except (FileNotFoundError, ConnectionRefusedError):
+            return False
+
+    def __exit__(self, kind, value, trace):
+        if self.process.poll() is None:
+            self.process.kill() if kind else self.process.terminate()
+        status = self.process.wait()
+        self.kit.processes.remove(self.process)
+        if not self.given:
+            self.kit.remove_store(self.store)
+        if not kind and status != 0:
+            raise RuntimeError("the daemon ended with status %d" % status)
+
+    def connect(self):
+        connection = socket.socket(socket.AF_UNIX)
+        try:
+            connection.connect(self.socket)
+        except OSError:
+            connection.close()
+            raise
+        return connection
+
+    def control(self, command):
+        with socket.socket(socket.AF_UNIX) as connection:
+            connection.connect(self.control_socket)
+            connection.sendall(json.dumps({"id": 1, "command": command}).encode() + b"\n")
+            reply = json.loads(connection.makefile("rb").readline())
+        if not reply["ok"]:
+            raise RuntimeError(reply)
+        return reply["result"]
+
+    def query(self, sql):
+        reader = sqlite3.connect("file:%s?mode=ro" % self.store, uri=True, timeout=60)
+        try:
+            return reader.execute(sql).fetchall()
+        finally:
+            reader.close()
+
+    def wait_visible(self, events):
+        """Returns when a reader sees so many events, polling."""
+        reader = sqlite3.connect("file:%s?mode=ro" % self.store, uri=True, timeout=60)
+        try:
+            wait_for(lambda: (reader.execute("SELECT max(rowid) FROM NVTX_EVENTS").fetchone()[0]
+                              or 0) >= events, "%d events are visible" % events)
+        finally:
+            reader.close()
+
+    def check(self, events):
+        """Fails unless so many events are stored: a figure for less work would be none."""
+        (stored,), = self.query("SELECT count(*) FROM NVTX_EVENTS WHERE eventType IN (34, 59, 60)")
+        if stored != events:
+            raise RuntimeError("%d events are stored where %d were sent" % (stored, events))
+
+    def memory(self):
+        """KiB: VmRSS and VmHWM."""
+        found = {}
+        with open("/proc/%d/status" % self.process.pid) as status:
+            for line in status:
+                name, _, value = line.partition(":")
+                if name in ("VmRSS", "VmHWM"):
+                    found[name] = int(value.split()[0])
+        return found
+
+    def activity(self):
+        """Of all threads together: voluntary and other context switches, seconds of CPU."""
+        switches, forced, ns = 0, 0, 0
+        for task in glob.glob("/proc/%d/task/*" % self.process.pid):
+            with open(task + "/status") as status:
+                for line in status:
+                    name, _, value = line.partition(":")
+                    if name == "voluntary_ctxt_switches":
+                        switches += int(value)
+                    elif name == "nonvoluntary_ctxt_switches":
+                        forced += int(value)
+            with open(task + "/schedstat") as stat:
+                ns += int(stat.read().split()[0])
+        return switches, forced, ns / 1e9
+
+
+def raise_descriptors(count):
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = count if hard == resource.RLIM_INFINITY else min(count, hard)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
+def warn(text):
+    print(text, file=sys.stderr)

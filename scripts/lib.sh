@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=sh disable=SC2034,SC2046,SC2086 # lists of words are split on purpose
+#
+# What scripts/demo, scripts/test, scripts/check-full and scripts/bench share: the packages, the
+# out-of-tree builds, the counting of test results. Sourced with `top` set to the top folder.
+#
+# Builds go to $NVTXT_BUILD_DIR (default: build/ at the top), one folder a configuration.
+
+build_root=${NVTXT_BUILD_DIR:-$top/build}
+jobs=${NVTXT_JOBS:-$(nproc 2>/dev/null || echo 2)}
+log=$build_root/setup.log
+unset MAKEFLAGS MFLAGS MAKELEVEL
+
+say() { printf '== %s\n' "$*"; }
+die() { printf '%s: %s\n' "${0##*/}" "$*" >&2; exit 1; }
+
+# ---- Packages -----------------------------------------------------------------------------------
+
+have_command() { command -v "$1" >/dev/null 2>&1; }
+have_module() { pkg-config --exists "$1" 2>/dev/null; }
+
+# has PACKAGE: is what the Debian package brings there, whoever installed it?
+has() {
+    case $1 in
+    automake) have_command automake && have_command aclocal ;;
+    autoconf) have_command autoreconf ;;
+    libc6-dev) printf '#include <stdio.h>\n' | gcc -E - >/dev/null 2>&1 ;;
+    libuv1-dev) have_module 'libuv >= 1.44' ;;
+    libsqlite3-dev) have_module 'sqlite3 >= 3.40' ;;
+    libjansson-dev) have_module 'jansson >= 2.14' ;;
+    libinih-dev) have_module 'inih >= 53' ;;
+    libcriterion-dev) have_module 'criterion >= 2.4' ;;
+    libsystemd-dev) have_module 'libsystemd >= 240' ;;
+    libclang-rt-dev)
+        echo 'int LLVMFuzzerTestOneInput(const void *, unsigned long);
+            int LLVMFuzzerTestOneInput(const void *d, unsigned long n) { return !d && n; }' |
+            clang -fsanitize=fuzzer -x c - -o /dev/null 2>/dev/null
+        ;;
+    dpkg-dev) have_command dpkg-buildpackage ;;
+    debhelper) have_command dh ;;
+    systemd) have_command systemd-socket-activate && have_command systemd-analyze ;;
+    python3) python3 -c 'import sqlite3' >/dev/null 2>&1 ;;
+    *) have_command "$1" ;;
+    esac
+}
+
+lacking() { # lacking PACKAGE...: those of them that are not there
+    lacking_list=
+    for package; do
+        has "$package" || lacking_list="$lacking_list $package"
+    done
+    echo "${lacking_list# }"
+}
+
+packages_build='autoconf automake make gcc libc6-dev pkg-config libuv1-dev libsqlite3-dev
+    libjansson-dev libinih-dev'
+packages_optional='libsystemd-dev systemd clang-format mandoc'
+
+# need PACKAGE...: installs what is missing (as root), or says in one sentence what is and ends.
+# Optional packages only come along; without them some checks skip.
+need() {
+    missing=$(lacking "$@")
+    [ "$(id -u)" = 0 ] && have_command apt-get && {
+        extra=
+        [ "${want_optional:-no}" = yes ] &&
+            extra=$(lacking $packages_optional)
+        [ -z "$missing$extra" ] && return
+        say "installing $missing${extra:+ $extra}"
+        mkdir -p "$build_root"
+        DEBIAN_FRONTEND=noninteractive
+        export DEBIAN_FRONTEND
+        {
+            apt-get -o DPkg::Lock::Timeout=300 update -q &&
+                apt-get -o DPkg::Lock::Timeout=300 install -q -y --no-install-recommends \
+                    $missing $extra
+        } >"$log" 2>&1 </dev/null || {
+            tail -n 20 "$log" >&2
+            missing=$(lacking "$@")
+            [ -z "$missing" ] || die "apt-get could not install: $missing"
+        }
+        missing=$(lacking "$@")
+    }
+    [ -z "$missing" ] || die "these Debian packages are missing, please install them: $missing"
+}
+
+# ---- Builds -------------------------------------------------------------------------------------
+
+# quietly LOG COMMAND...: output to a file, shown only when the command fails.
+quietly() {
+    quiet_log=$1
+    shift
+    "$@" >"$quiet_log" 2>&1 </dev/null && return
+    tail -n 60 "$quiet_log"
+    return 1
+}
+
+make_configure() {
+    # Later changes of its inputs are make's matter.
+    [ -x "$top/configure" ] && [ -f "$top/Makefile.in" ] && return
+    say 'autogen.sh'
+    mkdir -p "$build_root"
+    quietly "$build_root/autogen.log" "$top/autogen.sh"
+}
+
+# build NAME [CONFIGURE-ARGUMENT...]: configures once and builds in $build_root/NAME.
+build() {
+    dir=$build_root/$1
+    shift
+    make_configure || return 1
+    mkdir -p "$dir"
+    if [ ! -f "$dir/Makefile" ] || [ "$(cat "$dir/.arguments" 2>/dev/null)" != "$*" ]; then
+        say "configure in ${dir#"$top"/}${*:+ with $*}"
+        rm -f "$dir/.arguments"
+        (cd "$dir" && quietly configure.log "$top/configure" -q "$@") || return 1
+        echo "$*" >"$dir/.arguments"
+    fi
+    say "make in ${dir#"$top"/}"
+    quietly "$dir/make.log" make -C "$dir" -k -j "$jobs"
+}
+
+# ---- Tests --------------------------------------------------------------------------------------
+
+passed=0 failed=0 skipped=0
+
+# count_results DIR: adds the cases of all .trs files below DIR, prints the logs of failed tests.
+count_results() {
+    for trs in $(find "$1" -name '*.trs' | LC_ALL=C sort); do
+        set -- $(awk '/^:test-result: / { n[$2]++ }
+            END { print n["PASS"] + n["XFAIL"] + 0, n["FAIL"] + n["XPASS"] + n["ERROR"] + 0,
+                        n["SKIP"] + 0 }' "$trs")
+        passed=$((passed + $1)) failed=$((failed + $2)) skipped=$((skipped + $3))
+        [ "$2" = 0 ] && [ $(($1 + $2 + $3)) -gt 0 ] && continue
+        [ $(($1 + $2 + $3)) -gt 0 ] || failed=$((failed + 1))
+        printf -- '-- %s\n' "${trs%.trs}.log"
+        tail -n 200 "${trs%.trs}.log" 2>/dev/null
+    done
+}
+
+# suite TITLE NAME TARGET [CONFIGURE-ARGUMENT...]: builds in $build_root/NAME, runs
+# `make TARGET` in its tests/ and counts. What cannot be built counts as one failure.
+suite() {
+    title=$1 name=$2 target=$3
+    shift 3
+    say "$title"
+    started=$(date +%s)
+    before="$passed $failed $skipped"
+    if build "$name" "$@"; then
+        find "$build_root/$name/tests" -name '*.trs' -exec rm -f {} +
+        make -C "$build_root/$name/tests" -k -j "$jobs" "$target" \
+            >"$build_root/$name/check.log" 2>&1 </dev/null
+        status=$?
+        failed_before=$failed
+        results_before=$((passed + failed + skipped))
+        count_results "$build_root/$name/tests"
+        if [ "$status" != 0 ] && [ "$failed" = "$failed_before" ]; then
+            failed=$((failed + 1))
+            tail -n 60 "$build_root/$name/check.log"
+        elif [ "$results_before" = $((passed + failed + skipped)) ]; then
+            say "$title: there is no such test"
+        fi
+    else
+        failed=$((failed + 1))
+    fi
+    set -- $before
+    say "$title: $((passed - $1)) passed, $((failed - $2)) failed, $((skipped - $3)) skipped" \
+        "($(($(date +%s) - started)) s)"
+}
+
+# one TITLE LOG COMMAND...: a command that is one case.
+one() {
+    title=$1 one_log=$2
+    shift 2
+    say "$title"
+    mkdir -p "${one_log%/*}"
+    if quietly "$one_log" "$@"; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        say "$title: failed"
+    fi
+}
+
+# The last line of every test script, and its exit status.
+summary() {
+    printf '%d passed, %d failed, %d skipped\n' "$passed" "$failed" "$skipped"
+    [ "$failed" = 0 ] && [ "$passed" -gt 0 ]
+}

@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=sh disable=SC2086 # lists of words are split on purpose
+#
+# What scripts/test and scripts/check-full both run. Sourced after lib.sh.
+
+NVTXT_TEST_TIMEOUT=${NVTXT_TEST_TIMEOUT:-120}
+export NVTXT_TEST_TIMEOUT
+
+need_for_tests() { # need_for_tests PACKAGE...: these besides
+    want_optional=yes
+    need $packages_build libcriterion-dev python3 sqlite3 "$@"
+}
+
+suites() {
+    suite 'plain build' test check --enable-werror
+    suite 'AddressSanitizer and UndefinedBehaviorSanitizer' asan check \
+        --enable-sanitizers=address,undefined --enable-werror
+    suite 'ThreadSanitizer' tsan check --enable-sanitizers=thread
+    one 'demo' "$build_root/demo.log" timeout --kill-after=10 180 "$top/scripts/demo"
+}

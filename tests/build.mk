@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: Apache-2.0
+# Tests of the tree itself; see Makefile.am for what a line looks like.
+script_tests += check_includes.sh
+script_tests += test_check_includes.sh
+script_tests += check_format.sh
+script_tests += check_spdx.sh
+script_tests += check_manuals.sh
+script_tests += check_units.sh
+script_tests += check_completion.sh
+script_tests += test_run_test.sh
+EXTRA_DIST += lsan.supp
+EXTRA_DIST += samples
+EXTRA_DIST += fuzz/replay.h

@@ -1,0 +1,55 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# What bash completes: options of every program, commands, words of options. Skips without bash.
+set -u
+top=${top_srcdir:-.}
+build=${top_builddir:-.}
+command -v bash >/dev/null 2>&1 || { echo "bash is not installed"; exit 77; }
+bad=0 total=0
+
+completed() { # completed PROGRAM-PATH WORD...: what may stand for the last word, in one line
+    NVTXT_SOCKET=/nonexistent/s bash -c '
+        . "$0" || exit 1
+        program=$1
+        shift
+        COMP_WORDS=("$program" "$@") COMP_CWORD=$#
+        _nvtxt "$program"
+        echo "${COMPREPLY[*]}"' "$top/completion/nvtxt.bash" "$@"
+}
+
+check() { # check WANTED PROGRAM-PATH WORD...
+    wanted=$1
+    shift
+    total=$((total + 1))
+    got=$(completed "$@" | tr ' ' '\n' | LC_ALL=C sort -u | tr '\n' ' ')
+    [ "$got" = "$wanted " ] && return
+    echo "$*: got '$got', wanted '$wanted'"
+    bad=$((bad + 1))
+}
+
+for program in "$build"/daemon/nvtxtd "$build"/client/nvtxt-*; do
+    { [ -f "$program" ] && [ -x "$program" ]; } || continue
+    check '--help' "$program" --he
+    check '--version' "$program" --ver
+    grep -qw "${program##*/}" "$top/completion/nvtxt.bash" || {
+        echo "${program##*/} is not completed"
+        bad=$((bad + 1))
+    }
+done
+check '--check-config --config --control-socket' "$build/daemon/nvtxtd" --c
+check 'info' "$build/daemon/nvtxtd" --log-level inf
+check 'debug' "$build/daemon/nvtxtd" --log-level = d
+check 'lerp lin' "$build/client/nvtxt-send" --mode ''
+check '' "$build/client/nvtxt-send" -- ls --he
+check '' "$build/client/nvtxt-send" some
+check 'create' "$build/client/nvtxt-import" cr
+check '' "$build/client/nvtxt-import" create cr
+check 'reload' "$build/client/nvtxt-ctl" rel
+check 'status' "$build/client/nvtxt-ctl" --json stat
+check 'status' "$build/client/nvtxt-ctl" --socket here stat
+check '' "$build/client/nvtxt-ctl" --socket stat
+check '' "$build/client/nvtxt-ctl" status stat
+
+echo "$total looked at, $bad faults"
+[ "$bad" = 0 ]

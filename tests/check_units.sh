@@ -1,0 +1,63 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# What systemd says of the units: `verify` has nothing to say, `security` finds next to no exposure,
+# and sysusers and tmpfiles can be read. The units are looked at as they are built, with the built
+# daemon in the place of the installed one. Skips without systemd-analyze.
+set -u
+top=${top_srcdir:-.}
+build=$(cd "${top_builddir:-.}" && pwd) || exit 1
+command -v systemd-analyze >/dev/null 2>&1 || { echo "systemd-analyze is not installed"; exit 77; }
+work=$(mktemp -d "${TMPDIR:-/tmp}/check_units.XXXXXX") || exit 1
+trap 'rm -rf "$work"' EXIT
+bad=0
+
+fault() {
+    echo "$*"
+    bad=$((bad + 1))
+}
+
+for folder in '' user/; do
+    mkdir -p "$work/$folder"
+    cp "$top/systemd/$folder"*.socket "$work/$folder"
+    sed "s|^ExecStart=.*/nvtxtd|ExecStart=$build/daemon/nvtxtd|" \
+        "$build/systemd/${folder}nvtxtd.service" >"$work/${folder}nvtxtd.service"
+done
+
+# Only what concerns our units: the machine may have others that are not perfect. That the pages
+# are not installed is no fault.
+verify() { # verify OPTION... UNIT...
+    LC_ALL=C SYSTEMD_LOG_LEVEL=warning systemd-analyze verify --man=no "$@" >"$work/said" 2>&1 ||
+        grep -q nvtxt "$work/said" || return 0
+    ! grep nvtxt "$work/said" || fault "systemd-analyze verify has something to say"
+}
+verify "$work"/nvtxtd.service "$work"/nvtxtd.socket "$work"/nvtxtd-control.socket
+verify --user "$work"/user/nvtxtd.service "$work"/user/nvtxtd.socket \
+    "$work"/user/nvtxtd-control.socket
+
+systemd-analyze security --offline=true --threshold=8 "$work/nvtxtd.service" \
+    >"$work/security" 2>&1 || {
+    grep -v '✓' "$work/security"
+    fault "the service is exposed by more than 0.8"
+}
+tail -n 1 "$work/security"
+for setting in PrivateUsers ProtectProc ProcSubset; do
+    ! grep -q "^$setting=" "$work/nvtxtd.service" ||
+        fault "$setting= hides the processes behind connections"
+done
+
+# What the units say of the sockets is what the daemon takes.
+for name in data control; do
+    grep -lx "FileDescriptorName=$name" "$top"/systemd/*.socket >/dev/null ||
+        fault "no socket unit hands over '$name'"
+done
+
+if [ "$(id -u)" = 0 ] && command -v systemd-sysusers >/dev/null 2>&1; then
+    mkdir -p "$work/root/etc"
+    systemd-sysusers --root="$work/root" "$top/systemd/sysusers.d/nvtxtd.conf" >"$work/said" 2>&1 ||
+        fault "sysusers.d: $(cat "$work/said")"
+    grep -q '^nvtxt:' "$work/root/etc/passwd" || fault "sysusers.d makes no user"
+fi
+
+echo "$bad faults"
+[ "$bad" = 0 ]

@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: Apache-2.0
+# Tests of client/; see Makefile.am for what a line looks like.
+unit_programs += unit/test_input
+unit_programs += unit/test_options
+unit_programs += unit/test_out_file
+unit_programs += unit/test_sender
+unit_programs += unit/test_spool
+unit_programs += unit/test_window
+EXTRA_DIST += e2e/client.py
+python_tests += e2e/test_send.py
+python_tests += e2e/test_spool.py
+python_tests += e2e/test_check.py
+python_tests += e2e/test_import.py
+fuzz_programs += fuzz/fuzz_reply
+fuzz_programs += fuzz/fuzz_spool

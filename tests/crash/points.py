@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The daemon dies at points with a name: before a commit, after it and before its acknowledgement,
+in the middle of a commit, and in the middle of a checkpoint. NVTXT_TEST_LONG takes more of each."""
+import os
+import signal
+
+import recorder
+from recorder import lib
+
+LONG = bool(os.environ.get("NVTXT_TEST_LONG"))
+
+
+def die_at(point, numbers):
+    for number in numbers:
+        env = {**os.environ, "NVTXT_FAULT": "%s:%d" % (point, number)}
+        with lib.Daemon(env=env, config="CommitInterval=5ms\nCheckpointPages=100\n",
+                        start=False) as daemon:
+            usual, daemon.program = daemon.program, lib.program("tests/fault", "nvtxtd-faulty")
+            daemon.start()
+            client = recorder.Recorder(daemon, 30000, number)
+            daemon.process.send_signal(signal.SIGUSR1)
+            client.start()
+            lib.equal(daemon.process.wait(lib.DEADLINE), -signal.SIGKILL, point)
+            client.check()
+            daemon.program = usual
+            daemon.start()
+            client.check_all()
+            lib.equal(daemon.query("SELECT count(*) FROM NVTXT_LOSSES"), [(0,)])
+
+
+def test_before_a_commit():
+    die_at("before-commit", range(1, 12) if LONG else (1, 3))
+
+
+def test_after_a_commit_and_before_its_acknowledgement():
+    die_at("after-commit", range(1, 12) if LONG else (1, 3))
+
+
+def test_in_the_middle_of_a_commit():
+    die_at("wal-write", range(1, 60, 3) if LONG else (2, 33))
+
+
+def test_in_the_middle_of_a_checkpoint():
+    die_at("main-write", range(1, 60, 3) if LONG else (1, 20))
+
+
+lib.run(globals())

@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The control socket and nvtxt-ctl."""
+import json
+import os
+import sqlite3
+import stat
+import subprocess
+import tempfile
+
+import lib
+
+HEADER = 'TimeBase = Manual\n@Marker, Time, Message\n'
+
+
+def ctl(daemon, *arguments, status=0, env=None, socket=True):
+    options = ["--socket", daemon.control_socket] if socket else []
+    result = subprocess.run([lib.program("client", "nvtxt-ctl"), *options, *arguments],
+                            capture_output=True, text=True, timeout=lib.DEADLINE, check=False,
+                            env=env)
+    lib.equal(result.returncode, status, (arguments, result.stdout, result.stderr))
+    return result
+
+
+def test_status_tells_the_daemons_state():
+    with lib.Daemon() as daemon:
+        daemon.send(HEADER + 'Marker, 1, "a"\nbad\n')
+        status = daemon.control("status")
+        lib.equal((status["pid"], status["store"], status["synchronous"], status["last_error"]),
+                  (daemon.process.pid, daemon.store, "full", None))
+        lib.equal((status["lines"], status["events"], status["errors"], status["warnings"]),
+                  (4, 1, 1, 0))
+        lib.equal((status["bytes_in_flight"], status["queue_depth"], status["connections"]),
+                  (0, 0, 0))
+        assert status["store_bytes"] > 0 and status["wal_bytes"] > 0, status
+        assert status["commits"] >= 1, status
+
+
+def test_sources_lists_open_ones_with_counters():
+    with lib.Daemon() as daemon:
+        with daemon.plain() as plain, daemon.session(name="a.nvtxt") as session:
+            plain.send(HEADER + 'SetFileDisplayName, "shown"\n')
+            session.send(HEADER + "bad\n")
+            session.ack(3)
+            daemon.flush()
+            rows = {row["kind"]: row for row in daemon.control("sources")["sources"]}
+            lib.equal((rows["session"]["name"], rows["session"]["session"],
+                       rows["session"]["lines"], rows["session"]["errors"]),
+                      ("a.nvtxt", session.id, 3, 1))
+            lib.equal((rows["plain"]["display_name"], rows["plain"]["pid"], rows["plain"]["uid"]),
+                      ("shown", os.getpid(), os.getuid()))
+
+
+def test_flush_answers_when_it_is_committed():
+    with lib.Daemon(config="CommitInterval=60s\n") as daemon:
+        with daemon.plain() as connection:
+            for number in range(20):
+                connection.send((HEADER if not number else "") + 'Marker, %d, "m"\n' % number)
+                lib.wait_for(lambda wanted=number: [s for s in daemon.control("sources")["sources"]
+                                                    if s["events"] == wanted + 1], "it is read")
+                daemon.flush()
+                lib.equal(daemon.query("SELECT count(*) FROM NVTX_EVENTS"), [(number + 1,)])
+
+
+def test_help_lists_the_commands():
+    with lib.Daemon() as daemon:
+        names = [row["name"] for row in daemon.control("help")["commands"]]
+        assert {"help", "status", "sources", "flush"} <= set(names), names
+
+
+def test_answers_bad_requests_and_goes_on():
+    with lib.Daemon() as daemon:
+        with lib.Connection(daemon.control_socket) as connection:
+            for line, code in ((b"nonsense", "bad-request"), (b"[]", "bad-request"),
+                               (b'{"id":5}', "bad-request"), (b'{"command":7}', "bad-request"),
+                               (b'{"command":"%s"}' % (b"x" * 500), "bad-request"),
+                               (b"\xff\xfe", "bad-request"), (b"[" * 5000, "bad-request"),
+                               (b"x" * 200000, "bad-request"),
+                               (b'{"id":6,"command":"sing"}', "unknown-command")):
+                connection.send(line + b"\n")
+                reply = connection.reply()
+                lib.equal((reply["ok"], reply["error"]["code"]), (False, code), line[:40])
+            connection.send(b'{"id":7,"command":"status"}\n{"id":8,"comm')
+            lib.equal(connection.reply()["id"], 7)
+            connection.send(b'and":"help"}\n')
+            lib.equal(connection.reply()["id"], 8)
+
+
+def test_takes_a_last_request_without_line_end():
+    with lib.Daemon() as daemon:
+        with lib.Connection(daemon.control_socket) as connection:
+            connection.send(b'{"id":3,"command":"flush"}')
+            connection.socket.shutdown(1)
+            lib.equal(connection.reply(), {"id": 3, "ok": True, "result": {}})
+            connection.expect_end_of_stream()
+
+
+def test_a_caller_that_left_does_no_harm():
+    with lib.Daemon() as daemon:
+        for _ in range(50):
+            with lib.Connection(daemon.control_socket) as connection:
+                connection.send(b'{"id":3,"command":"flush"}\n{"id":4,"command":"status"}\n')
+        daemon.flush()
+
+
+def test_more_callers_than_it_serves_wait_their_turn():
+    with lib.Daemon() as daemon:
+        callers = [lib.Connection(daemon.control_socket) for _ in range(80)]
+        for caller in callers:
+            caller.send(b'{"id":1,"command":"help"}\n')
+        for caller in callers:
+            lib.equal(caller.reply()["ok"], True)
+            caller.close()
+
+
+def test_modes_of_the_sockets():
+    with lib.Daemon(config="SocketMode=0640\n") as daemon:
+        lib.equal(stat.S_IMODE(os.stat(daemon.control_socket).st_mode), 0o600)
+        lib.equal(stat.S_IMODE(os.stat(daemon.socket).st_mode), 0o640)
+
+
+def test_nvtxt_ctl_prints_text_and_json():
+    with lib.Daemon() as daemon:
+        daemon.send(HEADER + 'Marker, 1, "a"\n')
+        with daemon.session(name="evil\x1b[2Jname" + "x" * 200) as session:
+            session.send(HEADER)
+            session.ack(2)
+            text = ctl(daemon, "status").stdout
+            assert "uptime:" in text and daemon.store in text, text
+            lib.equal(json.loads(ctl(daemon, "--json", "status").stdout)["events"], 1)
+            table = ctl(daemon, "sources").stdout
+            assert "\x1b" not in table and "evil" in table, table
+            assert max(len(line) for line in table.splitlines()) <= 80, table
+        lib.equal(ctl(daemon, "flush").stdout, "")
+        assert "status" in ctl(daemon, "help").stdout
+
+
+def test_nvtxt_ctl_finds_the_socket_beside_the_data_socket():
+    with lib.Daemon() as daemon:
+        os.symlink(daemon.control_socket, os.path.join(daemon.folder, "control.sock"))
+        ctl(daemon, "status", socket=False, env={**os.environ, "NVTXT_SOCKET": daemon.socket})
+
+
+def test_nvtxt_ctl_takes_the_data_socket_for_the_one_beside_it():
+    with tempfile.TemporaryDirectory() as folder, lib.Daemon(start=False) as daemon:
+        daemon.socket = os.path.join(folder, "nvtxtd.sock")
+        daemon.control_socket = os.path.join(folder, "control.sock")
+        daemon.start()
+        done = subprocess.run([lib.program("client", "nvtxt-ctl"), "--socket", daemon.socket,
+                               "--json", "status"], capture_output=True, check=True)
+        lib.equal(json.loads(done.stdout)["pid"], daemon.process.pid)
+        daemon.stop()
+        daemon.process = None
+
+
+def test_health_tells_what_was_lost():
+    with lib.Daemon() as daemon:
+        daemon.send(HEADER + 'SetFileDisplayName, "shown\x1b"\nMarker, 1, "a"\n')
+        lib.equal(ctl(daemon, "health").stdout, "nothing was lost\n")
+        lib.equal(daemon.control("status")["losses"], 0)
+        store = sqlite3.connect(daemon.store, isolation_level=None)
+        store.execute("INSERT INTO NVTXT_LOSSES VALUES (1700000000000000000, 1, 42, 7, 'memory', 12)")
+        store.execute("INSERT INTO NVTXT_LOSSES (reason) VALUES ('partial-line')")
+        store.close()
+        text = ctl(daemon, "health", status=1).stdout.splitlines()
+        lib.equal((len(text), text[1].split()[-5:-3], text[2].split()[2:6]),
+                  (3, ["partial-line", "0"], ["memory", "12", "1", "7"]), text)
+        assert "shown" in text[2] and "\x1b" not in text[2], text
+        assert max(len(line) for line in text) <= 80, text
+        told = json.loads(ctl(daemon, "--json", "health", status=1).stdout)
+        lib.equal((told["healthy"], told["total"], told["last_error"], told["losses"][1]),
+                  (False, 2, None, {"at_ns": 1700000000000000000, "reason": "memory", "count": 12,
+                                    "source": 1, "uid": 42, "pid": 7, "name": "shown\x1b"}))
+        daemon.send("# another transaction\n")
+        lib.equal(daemon.control("status")["losses"], 2)
+
+
+def test_nvtxt_ctl_faults():
+    with lib.Daemon() as daemon:
+        assert "no such command" in ctl(daemon, "sing", status=64).stderr
+        assert "command" in ctl(daemon, status=64).stderr
+        ctl(daemon, "status", "more", status=64)
+        ctl(daemon, "--frobnicate", status=64)
+        daemon.stop()
+        error = ctl(daemon, "status", status=69).stderr
+        assert error.startswith("nvtxt-ctl: no daemon at %s" % daemon.control_socket), error
+        assert "nvtxtd" in error.split(":", 2)[2], error
+        daemon.start()
+
+
+lib.run(globals())

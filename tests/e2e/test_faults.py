@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A store that is broken, gone, or refuses rows: the daemon needs nobody, and nothing is deleted."""
+import glob
+import os
+import shutil
+import sqlite3
+
+import lib
+
+HEADER = 'TimeBase = Manual\n@Marker, Time, Message\n'
+
+
+def sql(path, script):
+    store = sqlite3.connect(path, isolation_level=None)
+    store.executescript(script)
+    store.close()
+
+
+def losses(daemon):
+    return daemon.query("SELECT reason, count FROM NVTXT_LOSSES")
+
+
+def put_aside(daemon):
+    return sorted(name for name in glob.glob(daemon.store + ".broken-*")
+                  if not name.endswith(("-wal", "-shm")))
+
+
+def texts(daemon):
+    return [text for text, in daemon.query("SELECT text FROM NVTX_EVENTS WHERE eventType = 34"
+                                           " ORDER BY start")]
+
+
+def filled_store(daemon):
+    """A store with an event in it, as a stopped daemon leaves it; its bytes."""
+    daemon.send(HEADER + 'Marker, 1, "before"\n')
+    daemon.stop()
+    with open(daemon.store, "rb") as file:
+        return file.read()
+
+
+def write_file(path, data):
+    with open(path, "wb") as file:
+        file.write(data)
+
+
+def test_a_broken_store_is_put_aside_at_the_start():
+    with lib.Daemon() as daemon:
+        whole = filled_store(daemon)
+        page = 4096
+        for number, broken in enumerate((
+                b"not a database, just text that is long enough for a header" * 5,
+                whole[:100] + b"\xff" * (page - 100) + whole[page:],  # the root of the schema
+                whole[:page] + b"\xa5" * (len(whole) - page),         # everything but it
+                whole[:page])):                                       # cut off
+            write_file(daemon.store, broken)
+            daemon.start()
+            aside = put_aside(daemon)
+            lib.equal(len(aside), number + 1, daemon.log_text())
+            kept = [open(name, "rb").read() for name in aside]
+            assert broken in kept, "the broken file is kept as it was"
+            log = daemon.log_text()
+            assert all(name in log for name in aside) and "new store takes its place" in log, log
+            lib.equal(losses(daemon), [("store-broken", 1)])
+            daemon.send(HEADER + 'Marker, 2, "after"\n')
+            lib.equal(texts(daemon), ["after"])
+            lib.equal(daemon.control("health")["healthy"], False)
+            daemon.stop()
+        daemon.start()  # it is whole: nothing more is put aside
+        lib.equal(len(put_aside(daemon)), 4)
+
+
+# SQLite answers SQLITE_CORRUPT to whoever reads the schema next.
+MALFORMED = ("PRAGMA writable_schema = ON; UPDATE sqlite_master SET rootpage = 99999"
+             " WHERE name = 'NVTXT_SOURCES'; PRAGMA schema_version = 4242;")
+
+
+def break_while_running(script, readable):
+    with lib.Daemon() as daemon:
+        with daemon.session() as session:
+            session.send(HEADER + 'Marker, 1, "before"\n')
+            session.ack(3)
+            sql(daemon.store, script)
+            session.send('Marker, 2, "after"\nbad\n')
+            diagnostics = session.ack(5)
+            lib.equal([row["line"] for row in diagnostics], [5])
+            lib.equal(losses(daemon), [("store-broken", 1)])
+            lib.equal(texts(daemon), ["after"])
+            aside = put_aside(daemon)
+            lib.equal(len(aside), 1, daemon.log_text())
+            if readable:
+                old = sqlite3.connect(aside[0])
+                lib.equal(old.execute("SELECT text FROM NVTX_EVENTS").fetchall(), [("before",)])
+                old.close()
+            session.send('Marker, 3, "and on"\n')
+            lib.equal((session.end()["line"], texts(daemon)), (6, ["after", "and on"]))
+        lib.equal(daemon.control("status")["in_trouble"], False)
+        log = daemon.log_text()
+        lib.equal((log.count("were put aside"), log.count("trying again")), (1, 0), log)
+        lib.equal(daemon.query("PRAGMA integrity_check"), [("ok",)])
+
+
+def test_a_store_found_broken_while_running_is_put_aside():
+    break_while_running(MALFORMED, False)
+
+
+def test_a_store_that_lost_a_table_is_put_aside():
+    break_while_running("DROP TABLE NVTXT_SOURCES;", True)
+
+
+def test_a_store_that_is_found_broken_by_reading_is_put_aside():
+    with lib.Daemon() as daemon:
+        daemon.send(HEADER + 'Marker, 1, "before"\n')
+        sql(daemon.store, MALFORMED)
+        with daemon.session() as session:
+            lib.equal((session.welcome["type"], session.welcome["line"]), ("welcome", 0))
+            session.send(HEADER + 'Marker, 2, "after"\n')
+            session.end()
+        lib.equal((texts(daemon), len(put_aside(daemon))), (["after"], 1))
+
+
+def test_a_folder_that_vanishes_is_made_again():
+    with lib.Daemon(start=False) as daemon:
+        daemon.store = os.path.join(daemon.folder, "deep", "er", "store.sqlite")
+        os.makedirs(os.path.dirname(daemon.store))
+        daemon.start()
+        with daemon.session() as session:
+            session.send(HEADER + 'Marker, 1, "before"\n')
+            session.ack(3)
+            shutil.rmtree(os.path.join(daemon.folder, "deep"))
+            session.send('Marker, 2, "after"\n')
+            session.ack(4)
+            lib.equal((losses(daemon), texts(daemon)), ([("store-vanished", 1)], ["after"]))
+            session.end()
+        assert "moved or removed" in daemon.log_text(), daemon.log_text()
+
+
+def test_a_store_that_is_moved_away_stays_whole():
+    with lib.Daemon() as daemon:
+        with daemon.session() as session:
+            session.send(HEADER + 'Marker, 1, "before"\n')
+            session.ack(3)
+            os.rename(daemon.store, daemon.store + "-moved")
+            session.send('Marker, 2, "after"\n')
+            session.ack(4)
+            lib.equal((losses(daemon), texts(daemon)), ([("store-vanished", 1)], ["after"]))
+            moved = sqlite3.connect(daemon.store + "-moved")
+            lib.equal(moved.execute("SELECT text FROM NVTX_EVENTS").fetchall(), [("before",)])
+            moved.close()
+
+
+def test_a_log_that_is_removed_costs_nothing():
+    with lib.Daemon() as daemon:
+        with daemon.session() as session:
+            session.send(HEADER + 'Marker, 1, "before"\n')
+            session.ack(3)
+            os.unlink(daemon.store + "-wal")
+            os.unlink(daemon.store + "-shm")
+            session.send('Marker, 2, "after"\n')
+            session.ack(4)
+            lib.equal((losses(daemon), texts(daemon)), ([], ["before", "after"]))
+            session.end()
+        daemon.stop()
+        lib.equal((losses(daemon), texts(daemon)), ([], ["before", "after"]))
+        daemon.start()
+
+
+def test_rows_that_the_store_refuses_do_not_hold_up_the_others():
+    with lib.Daemon(config="CommitInterval=200ms\n") as daemon:
+        with daemon.session() as bad, daemon.session() as good:
+            bad.send(HEADER + 'Marker, 1, "once"\n')
+            bad.ack(3)
+            sql(daemon.store, "CREATE UNIQUE INDEX foreign_one ON NVTX_EVENTS (text)")
+            bad.send('Marker, 2, "once"\nMarker, 3, "more"\nbad\n')
+            good.send(HEADER + 'Marker, 4, "good"\n')
+            good.ack(3)
+            bad.ack(6)  # it goes on, and its client is not asked for the lines again
+            lib.equal(texts(daemon), ["once", "good"])
+            lib.equal(daemon.query("SELECT reason, count, sourceId FROM NVTXT_LOSSES"),
+                      [("refused", 3, bad.welcome["source"])])
+            sql(daemon.store, "DROP INDEX foreign_one")
+            bad.send('Marker, 7, "once"\n')
+            lib.equal((bad.end()["line"], good.end()["line"]), (7, 3))
+            lib.equal(texts(daemon), ["once", "good", "once"])
+        status = daemon.control("status")
+        lib.equal((status["in_trouble"], status["losses"]), (False, 1))
+        assert "refuses a row" in daemon.log_text(), daemon.log_text()
+
+
+lib.run(globals())

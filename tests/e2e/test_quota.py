@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What one user may have: bytes, sessions, events a second, unfinished lines."""
+import os
+import socket
+import threading
+import time
+
+import lib
+
+HEADER = 'TimeBase = Manual\n@Marker, Time, Message\n'
+OTHER_USER = 65534
+
+
+def lines(count, text="x" * 100):
+    return HEADER + "".join('Marker, %d, "%s"\n' % (number, text) for number in range(count))
+
+
+def send_as_other_user(path, text):
+    """Returns the process that does it."""
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            os.setgroups([])
+            os.setgid(OTHER_USER)
+            os.setuid(OTHER_USER)
+            connection = socket.socket(socket.AF_UNIX)
+            connection.connect(path)
+            connection.sendall(text)
+            status = 0
+        finally:
+            os._exit(status)
+    return child
+
+
+def test_a_user_over_its_bytes_waits_and_loses_nothing():
+    with lib.Daemon(config="MaxBytesPerUser=1M\nMemoryBudget=64M\n") as daemon:
+        with daemon.session() as session:
+            daemon.flush()
+            lock = lib.LockedStore(daemon)
+            sender = threading.Thread(target=session.send, args=(lines(100000),))
+            sender.start()
+            status = lib.wait_for(lambda: (lambda s: s["pauses"] > 0 and s)
+                                  (daemon.control("status")), "it is paused")
+            assert status["bytes_in_flight"] < 4 << 20, status
+            lock.release()
+            sender.join()
+            lib.equal(session.end()["events"], 100000)
+        lib.equal(daemon.query("SELECT count(*), count(DISTINCT start) FROM NVTX_EVENTS"),
+                  [(100000, 100000)])
+
+
+def test_a_user_over_its_bytes_does_not_hold_up_another():
+    if os.getuid() != 0:
+        raise lib.Skip("only root can be somebody else")
+    with lib.Daemon(config="MaxBytesPerUser=1M\nSocketMode=0666\n") as daemon:
+        os.chmod(daemon.folder, 0o755)
+        with daemon.session() as session:
+            daemon.flush()
+            lock = lib.LockedStore(daemon)
+            other = send_as_other_user(daemon.socket, lines(100000).encode())
+            lib.wait_for(lambda: daemon.control("status")["pauses"] > 0, "the other is paused")
+            session.send(HEADER + 'Marker, 1, "mine"\n')
+            lib.wait_for(lambda: [row for row in daemon.control("sources")["sources"]
+                                  if row["kind"] == "session" and row["lines"] == 3],
+                         "this one is read")
+            lock.release()
+            session.ack(3)
+            lib.equal(os.waitpid(other, 0)[1], 0)
+        daemon.settled()
+        lib.equal(daemon.query("SELECT count(*) FROM NVTX_EVENTS"), [(100001,)])
+
+
+def test_more_sessions_than_a_user_may_keep_are_refused():
+    with lib.Daemon(config="MaxSessionsPerUser=2\n") as daemon:
+        kept = []
+        for _ in range(2):
+            with daemon.session() as session:
+                session.send(HEADER)
+                session.ack(2)
+                kept.append(session.id)
+        with daemon.session() as third:
+            lib.equal((third.welcome["type"], third.welcome["code"]), ("error", "quota"))
+        with daemon.session(kept[0]) as again:  # those that it has go on
+            lib.equal((again.welcome["type"], again.welcome["line"]), ("welcome", 2))
+            again.end()
+        with daemon.session() as third:
+            lib.equal(third.welcome["type"], "welcome")
+
+
+def test_events_above_the_rate_come_later_and_all():
+    with lib.Daemon(config="MaxEventsPerSecond=5000\n") as daemon:
+        started = time.monotonic()
+        with daemon.session() as session:
+            session.send(lines(15000, "y" * 200))
+            lib.equal(session.end()["events"], 15000)
+        # A second's worth and one read come at once.
+        assert time.monotonic() - started > 1, time.monotonic() - started
+        assert daemon.control("status")["pauses"] > 0
+        lib.equal(daemon.query("SELECT count(*), count(DISTINCT start) FROM NVTX_EVENTS"),
+                  [(15000, 15000)])
+
+
+def test_a_reload_that_raises_the_rate_frees_who_waits():
+    with lib.Daemon(config="MaxEventsPerSecond=1\n") as daemon:
+        with daemon.session() as session:
+            session.send(lines(500))
+            lib.wait_for(lambda: daemon.control("status")["pauses"] > 0, "it is paused")
+            with open(os.path.join(daemon.folder, "nvtxtd.conf"), "w", encoding="utf-8") as file:
+                file.write("[nvtxtd]\nMaxEventsPerSecond=0\n")
+            lib.equal(daemon.control("reload")["applied"], ["MaxEventsPerSecond"])
+            lib.equal(session.end()["events"], 500)
+
+
+def test_too_many_unfinished_lines_are_refused():
+    with lib.Daemon(config="MaxBytesPerUser=256K\n") as daemon:
+        crowd = [daemon.plain() for _ in range(12)]
+        for connection in crowd:
+            connection.send(HEADER + 'Marker, 1, "' + "z" * 40000)
+        lib.wait_for(lambda: daemon.control("status")["connections_refused"] > 0, "one is refused")
+        lib.wait_for(lambda: len(daemon.control("sources")["sources"]) == 6, "six remain")
+        for connection in crowd:
+            try:
+                connection.send('"\n')
+            except BrokenPipeError:
+                pass
+            connection.close()
+        daemon.settled()
+        lib.equal(daemon.query("SELECT count(*) FROM NVTX_EVENTS"), [(6,)])
+        lib.equal(daemon.query("SELECT reason, sum(count) FROM NVTXT_LOSSES"), [("quota", 6)])
+        lib.equal(daemon.query("SELECT count(*) FROM NVTXT_SOURCES WHERE ended = 'quota'"), [(6,)])
+
+
+lib.run(globals())

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The orderly stop: what was received is committed, clients are told."""
+import os
+import signal
+
+import lib
+
+HEADER = 'TimeBase = Manual\n@Marker, Time, Message\n'
+
+
+def test_commits_what_lies_in_the_sockets():
+    with lib.Daemon(config="CommitInterval=60s\n") as daemon:
+        plain = [daemon.plain() for _ in range(20)]
+        for number, connection in enumerate(plain):
+            connection.send(HEADER + "".join('Marker, %d, "m%d"\n' % (i, number)
+                                             for i in range(500)))
+        daemon.stop()
+        lib.equal(daemon.query("SELECT count(*) FROM NVTX_EVENTS"), [(10000,)])
+        lib.equal(daemon.query("SELECT DISTINCT ended FROM NVTXT_SOURCES WHERE lines > 0"),
+                  [("shutdown",)])
+        for connection in plain:
+            connection.close()
+
+
+def test_sessions_get_acks_and_are_told():
+    with lib.Daemon(config="CommitInterval=60s\n") as daemon:
+        sessions = [daemon.session() for _ in range(20)]
+        for session in sessions:
+            session.send(HEADER + 'Marker, 1, "a"\nMarker, 2')
+        daemon.stop()
+        for session in sessions:
+            kinds = [(r["type"], r.get("line"), r.get("code")) for r in session.replies()]
+            lib.equal(kinds, [("ack", 3, None), ("error", None, "shutting-down")])
+            session.close()
+        lib.equal(daemon.query("SELECT count(*) FROM NVTX_EVENTS"), [(20,)])
+        lib.equal(daemon.query("SELECT count(*), min(line), max(line) FROM NVTXT_SESSIONS"),
+                  [(20, 3, 3)])
+
+
+def test_an_end_in_the_socket_is_still_answered():
+    with lib.Daemon(config="CommitInterval=60s\n") as daemon:
+        with daemon.session() as session:
+            session.send(HEADER + 'Marker, 1, "a"\n#nvtxt-end\n')
+            daemon.stop()
+            lib.equal([r["type"] for r in session.replies() if r["type"] != "ack"], ["end"])
+
+
+def test_a_cut_line_of_a_plain_source_is_written_down_as_lost():
+    with lib.Daemon() as daemon:
+        connection = daemon.plain()
+        connection.send(HEADER + 'Marker, 12')
+        lib.wait_for(lambda: daemon.control("status")["lines"] >= 0 and
+                     daemon.control("sources")["sources"], "the source is known")
+        daemon.stop()
+        lib.equal(daemon.query("SELECT * FROM NVTX_EVENTS"), [])
+        lib.equal(daemon.query("SELECT reason, count FROM NVTXT_LOSSES"), [("partial-line", 1)])
+        connection.close()
+
+
+def test_open_ranges_of_plain_sources_are_closed():
+    with lib.Daemon() as daemon:
+        connection = daemon.plain()
+        connection.send('TimeBase = Manual\n@RangePush, Time, Message\n@Marker, Time\n'
+                        'RangePush, 3, "open"\nMarker, 9\n')
+        lib.wait_for(lambda: daemon.query("SELECT * FROM NVTXT_OPEN_RANGES"), "the range is open")
+        daemon.stop()
+        lib.equal(daemon.query('SELECT text, start, "end" FROM NVTX_EVENTS WHERE eventType = 59'),
+                  [("open", 3, 9)])
+        lib.equal(daemon.query("SELECT * FROM NVTXT_OPEN_RANGES"), [])
+        connection.close()
+
+
+def test_removes_its_sockets_and_leaves_a_complete_main_file():
+    with lib.Daemon() as daemon:
+        daemon.send(HEADER + 'Marker, 1, "a"\n')
+        daemon.stop()
+        left = sorted(os.listdir(daemon.folder))
+        assert "data.sock" not in left and "ctl.sock" not in left, left
+        assert not [name for name in left if name.endswith(".lock")], left
+        copy = os.path.join(daemon.folder, "copy.sqlite")
+        with open(daemon.store, "rb") as source, open(copy, "wb") as target:
+            target.write(source.read())
+        daemon.store = copy
+        lib.equal(daemon.query("SELECT text FROM NVTX_EVENTS"), [("a",)])
+
+
+def test_a_client_that_never_reads_does_not_hold_the_stop_up():
+    with lib.Daemon(config="StopTimeout=2s\n") as daemon:
+        session = daemon.session()
+        session.send(HEADER)
+        session.ack(2)
+        # Diagnostics that nobody reads fill the socket; the rest waits in the daemon.
+        session.send("bad\n" * 1000 + 'Marker, 1, "a"\n')
+        lib.wait_for(lambda: daemon.query("SELECT * FROM NVTX_EVENTS"), "all is committed")
+        daemon.stop()
+        lib.equal(daemon.query("SELECT line FROM NVTXT_SESSIONS"), [(1003,)])
+        session.close()
+
+
+def test_a_second_signal_does_not_corrupt():
+    for _ in range(5):
+        with lib.Daemon() as daemon:
+            connections = [daemon.plain() for _ in range(10)]
+            for connection in connections:
+                connection.send(HEADER + 'Marker, 1, "a"\n' * 2000)
+            daemon.process.send_signal(signal.SIGTERM)
+            daemon.process.send_signal(signal.SIGINT)
+            daemon.wait()
+            lib.equal(daemon.query("PRAGMA integrity_check"), [("ok",)])
+            for connection in connections:
+                connection.close()
+
+
+def test_a_sender_that_never_stops_does_not_hold_the_stop_up():
+    with lib.Daemon() as daemon:
+        connection = daemon.plain()
+        connection.socket.setblocking(False)
+        line = (HEADER + 'Marker, 1, "flood"\n' * 1000).encode()
+        daemon.process.send_signal(signal.SIGTERM)
+
+        def flood():
+            try:
+                connection.socket.send(line)
+            except (BlockingIOError, BrokenPipeError, ConnectionResetError):
+                pass
+            return daemon.process.poll() is not None
+        lib.wait_for(flood, "the daemon stopped")
+        daemon.wait()
+        connection.close()
+
+
+lib.run(globals())

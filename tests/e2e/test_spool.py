@@ -1,0 +1,558 @@
+# SPDX-License-Identifier: Apache-2.0
+"""nvtxt-send --spool and --resume: whatever dies, each line takes effect exactly once."""
+import fcntl
+import json
+import os
+import signal
+import struct
+import subprocess
+import termios
+import threading
+
+from client import Fake, Folder, Running, contains, run_client
+from lib import DEADLINE, Daemon, Skip, equal, program, run, wait_for
+
+HEADS = 80 + 12  # bytes of a segment before its first line
+HEADER = "@Marker, Time, Message\n"
+
+
+def marker(number):
+    return 'Marker, %d, "m%d"\n' % (number, number)
+
+
+def markers(first, last):
+    return "".join(marker(number) for number in range(first, last + 1))
+
+
+def numbers(daemon):
+    return [row[0] for row in
+            daemon.query("SELECT start FROM NVTX_EVENTS WHERE eventType = 34 ORDER BY rowid")]
+
+
+def losses(daemon):
+    return daemon.query("SELECT reason, count FROM NVTXT_LOSSES")
+
+
+def ended(daemon):
+    return daemon.query("SELECT lines, ended FROM NVTXT_SOURCES WHERE kind = 'session'")
+
+
+def spooling(path, folder, *args, **more):
+    return Running("nvtxt-send", "--socket", path, "--spool", folder.name("spool"), *args, **more)
+
+
+def resume(daemon, folder, *args):
+    return run_client("nvtxt-send", "--socket", daemon.socket, "--resume", folder.name("spool"),
+                      *args)
+
+
+def spooled_bytes(folder, least):
+    """Waits until the segments hold lines of so many bytes."""
+    def size():
+        try:
+            names = os.listdir(folder.name("spool"))
+        except FileNotFoundError:
+            return False
+        total = 0
+        for name in names:
+            if name.endswith(".segment"):
+                try:
+                    total += os.stat(os.path.join(folder.name("spool"), name)).st_size - HEADS
+                except FileNotFoundError:
+                    pass
+        return total >= least
+    wait_for(size, "%d bytes are in the spool" % least)
+
+
+def segments(folder):
+    names = [name for name in os.listdir(folder.name("spool")) if name.endswith(".segment")]
+    return [os.path.join(folder.name("spool"), name) for name in sorted(names)]
+
+
+def leave_behind(folder, text, *args):
+    """A session whose sender was killed when it had spooled all of the text."""
+    with spooling(folder.name("none"), folder, *args) as client:
+        client.say(text)
+        spooled_bytes(folder, len(text))
+        client.signal(signal.SIGKILL)
+        client.wait()
+
+
+# ---- Sending with a spool -------------------------------------------------------------------------
+
+def test_a_daemon_that_comes_later_gets_everything_and_the_spool_goes():
+    daemon = Daemon(start=False)
+    with daemon, Folder() as folder, spooling(daemon.socket, folder) as client:
+        client.say(HEADER + markers(1, 1000))
+        spooled_bytes(folder, 15000)
+        equal(os.stat(folder.name("spool")).st_mode & 0o777, 0o700)
+        equal({os.stat(path).st_mode & 0o777 for path in segments(folder)}, {0o600})
+        daemon.start()
+        client.say(markers(1001, 1010))
+        client.close()
+        client.expect(0)
+        equal(numbers(daemon), list(range(1, 1011)))
+        equal(ended(daemon), [(1011, "end")])
+        equal(os.listdir(folder.name("spool")), [])
+
+
+def test_with_a_daemon_it_is_like_no_spool():
+    with Daemon() as daemon, Folder() as folder:
+        path = folder.write("f", HEADER + markers(1, 50000) + "x = $y\n#nvtxt-end\n" + marker(7)[:-1])
+        status, _, err = run_client("nvtxt-send", "--socket", daemon.socket, "--spool",
+                                    folder.name("spool"), "--spool-sync", "0.01", path, path)
+        equal(status, 1)
+        contains(err, "%s:50002:5: error: " % path)
+        equal(len([line for line in err.splitlines() if ": error: " in line]), 2)
+        equal(numbers(daemon), (list(range(1, 50001)) + [7]) * 2)
+        equal(os.listdir(folder.name("spool")), [])
+
+
+def test_input_far_beyond_the_memory_is_taken_while_the_daemon_is_away():
+    daemon = Daemon(start=False)
+    line = 'Marker, 1, "%s"\n' % ("x" * 1000)
+    count = 40000  # 40 MB; the memory window has 16
+    with daemon, Folder() as folder, spooling(daemon.socket, folder) as client:
+        client.say(HEADER)
+        for _ in range(count // 1000):
+            client.say(line * 1000)
+        spooled_bytes(folder, len(line) * count)
+        with open("/proc/%d/status" % client.process.pid) as file:
+            rss = [int(row.split()[1]) for row in file if row.startswith("VmRSS")][0]
+        assert rss < 200 << 10, "%d KiB" % rss  # a sanitizer's share included
+        daemon.start()
+        client.close()
+        client.expect(0)
+        equal(daemon.query("SELECT count(*) FROM NVTX_EVENTS WHERE eventType = 34"), [(count,)])
+
+
+def test_a_daemon_that_dies_in_the_middle_is_survived():
+    with Daemon() as daemon, Folder() as folder, spooling(daemon.socket, folder, "-q") as client:
+        client.say(HEADER)
+        for round in range(5):
+            client.say(markers(round * 100 + 1, round * 100 + 50))
+            daemon.kill()
+            client.say(markers(round * 100 + 51, round * 100 + 100))
+            daemon.start()
+        client.close()
+        client.expect(0)
+        equal(numbers(daemon), list(range(1, 501)))
+
+
+# ---- Killed and resumed -----------------------------------------------------------------------------
+
+def test_a_sender_that_was_killed_is_resumed_in_its_session():
+    with Daemon() as daemon, Folder() as folder:
+        with spooling(daemon.socket, folder, "--name", "mine", "--pid", "77") as client:
+            client.say(HEADER + "CategoryId = 5\n" + markers(1, 10))
+            wait_for(lambda: len(numbers(daemon)) == 10, "the first lines are committed")
+            daemon.kill()
+            client.say(markers(11, 20) + "x = $y\n" + marker(21)[:5])
+            wait_for(lambda: "gone" in client.stderr(), "it knows that the daemon is gone")
+            spooled_bytes(folder, len(HEADER + markers(1, 20)))
+            client.signal(signal.SIGKILL)
+            client.wait()
+        status, _, err = resume(daemon, folder)
+        equal(status, 69)  # there is still no daemon
+        contains(err, "kept")
+        daemon.start()
+        status, _, err = resume(daemon, folder)
+        equal(status, 1)
+        contains(err, "mine:23:5: error: ")
+        equal(numbers(daemon), list(range(1, 21)))
+        equal(daemon.query("SELECT DISTINCT category, globalTid / 0x1000000 FROM NVTX_EVENTS"
+                           " WHERE eventType = 34"), [(5, 77)])
+        equal(daemon.query("SELECT name, lines, ended FROM NVTXT_SOURCES WHERE kind = 'session'"),
+              [("mine", 23, "end")])
+        equal(os.listdir(folder.name("spool")), [])
+        equal(resume(daemon, folder), (0, "", ""))
+
+
+def test_killed_again_and_again_nothing_is_lost_or_doubled():
+    with Daemon() as daemon, Folder() as folder:
+        leave_behind(folder, HEADER + markers(1, 300000))
+        status = None
+        while status != 0:
+            with Running("nvtxt-send", "--socket", daemon.socket, "--resume",
+                         folder.name("spool")) as client:
+                before = len(numbers(daemon))
+                wait_for(lambda: client.process.poll() is not None or
+                         len(numbers(daemon)) > before + 20000, "it gets further")
+                client.signal(signal.SIGKILL)
+                status = client.wait()
+        equal(numbers(daemon), list(range(1, 300001)))
+        equal(len(ended(daemon)), 1)
+
+
+def test_a_session_of_which_only_the_end_was_missed_ends():
+    with Fake() as fake, Folder() as folder, spooling(fake.path, folder) as client:
+        client.say("1\n2\n")
+        client.close()
+        with fake.accept(welcome=0) as peer:
+            equal(peer.lines(3), ["1", "2", "#nvtxt-end"])
+            session = peer.hello["session"]
+            client.signal(signal.SIGKILL)
+            client.wait()
+        with Running("nvtxt-send", "--socket", fake.path, "--resume", folder.name("spool")) as again:
+            with fake.accept(welcome=2) as peer:
+                equal((peer.hello["session"], peer.hello["name"]), (session, "<stdin>"))
+                peer.end(2, events=2)
+                equal(again.expect(0), "")
+        equal(os.listdir(folder.name("spool")), [])
+
+
+def test_a_busy_session_is_tried_again_for_a_while():
+    with Fake() as fake, Folder() as folder:
+        leave_behind(folder, "1\n")
+        with Running("nvtxt-send", "--socket", fake.path, "--resume", folder.name("spool")) as client:
+            for _ in range(3):
+                with fake.accept() as peer:
+                    peer.error("busy-session", "it is connected already")
+            with fake.accept(welcome=0) as peer:
+                equal(peer.lines(2), ["1", "#nvtxt-end"])
+                peer.end(1)
+            client.expect(0)
+
+
+def test_two_senders_share_a_folder_and_a_living_one_is_left_alone():
+    with Daemon() as daemon, Folder() as folder:
+        with spooling(daemon.socket, folder, "--name", "alive") as alive:
+            alive.say(HEADER + markers(1, 10))
+            wait_for(lambda: len(numbers(daemon)) == 10, "it is at work")
+            with spooling(folder.name("none"), folder, "--name", "dead") as dead:
+                dead.say(HEADER + markers(101, 110))
+                wait_for(lambda: len(segments(folder)) == 2, "both have files")
+                spooled_bytes(folder, len(HEADER * 2 + markers(1, 10) + markers(101, 110)))
+                equal(resume(daemon, folder), (0, "", ""))
+                equal(numbers(daemon), list(range(1, 11)))
+                dead.signal(signal.SIGKILL)
+                dead.wait()
+            equal(resume(daemon, folder), (0, "", ""))
+            equal(numbers(daemon), list(range(1, 11)) + list(range(101, 111)))
+            alive.say(markers(11, 20))
+            alive.close()
+            alive.expect(0)
+        equal(numbers(daemon), list(range(1, 11)) + list(range(101, 111)) + list(range(11, 21)))
+        equal(os.listdir(folder.name("spool")), [])
+
+
+# ---- Damage -------------------------------------------------------------------------------------------
+
+def test_a_damaged_tail_costs_only_itself_and_is_said():
+    for damage in ("cut", "changed", "zeros"):
+        with Daemon() as daemon, Folder() as folder:
+            with spooling(folder.name("none"), folder) as client:
+                client.say(HEADER + markers(1, 10))
+                spooled_bytes(folder, len(HEADER + markers(1, 10)))
+                path = segments(folder)[0]
+                end = os.stat(path).st_size
+                client.say(markers(11, 12))
+                wait_for(lambda: os.stat(path).st_size > end, "a second record")
+                client.signal(signal.SIGKILL)
+                client.wait()
+            size = os.stat(path).st_size
+            with open(path, "r+b") as file:
+                if damage == "cut":
+                    file.truncate(size - 3)
+                    size -= 3
+                elif damage == "changed":
+                    file.seek(size - 3)
+                    file.write(b"\0")
+                else:
+                    file.seek(end)
+                    file.write(bytes(size - end))
+            status, _, err = resume(daemon, folder)
+            equal(status, 0)
+            equal(err, "nvtxt-send: %s: %d bytes from offset %d on are no whole record: left out\n"
+                  % (path, size - end, end))
+            equal(numbers(daemon), list(range(1, 11)))
+            equal(os.listdir(folder.name("spool")), [])
+
+
+def test_a_malformed_spool_is_named_and_left_as_it_is():
+    with Daemon() as daemon, Folder() as folder:
+        leave_behind(folder, HEADER + markers(1, 10))
+        names = sorted(os.listdir(folder.name("spool")))
+        session = [name for name in names if name.endswith(".session")][0]
+        path = folder.name("spool/" + session)
+        with open(path, "rb") as file:
+            good = file.read()
+        for text, why in ((b"", "it does not begin"), (b"nvtxt-spool 2\n" + good[14:], "begin"),
+                          (good[:-1], "cut"), (good[:-2] + b"\n", "JSON"),
+                          (good.replace(b'"protocol":1', b'"protocol":9'), "protocol 9")):
+            with open(path, "wb") as file:
+                file.write(text)
+            status, _, err = resume(daemon, folder)
+            equal(status, 65, err)
+            contains(err, "nvtxt-send: %s: " % path)
+            contains(err, why)
+            equal(len(err.splitlines()), 1, err)
+        with open(path, "wb") as file:
+            file.write(good)
+        with open(segments(folder)[0], "r+b") as file:
+            file.write(b"x")
+        status, _, err = resume(daemon, folder)
+        equal(status, 65)
+        contains(err, "nvtxt-send: %s: the head, bytes 0 to 79, is damaged\n" % segments(folder)[0])
+        equal(sorted(os.listdir(folder.name("spool"))), names)
+        equal(numbers(daemon), [])
+        other = Folder()
+        with other:  # a broken one does not keep another from being sent
+            with open(segments(folder)[0], "r+b") as file:
+                file.write(b"n")
+            leave_behind(other, HEADER + marker(99))
+            for name in os.listdir(other.name("spool")):
+                os.rename(other.name("spool/" + name), folder.name("spool/" + name))
+            os.unlink(path)
+            os.mkdir(path)
+            equal(resume(daemon, folder)[0], 74)
+            equal(numbers(daemon), [99])
+
+
+# ---- No room ------------------------------------------------------------------------------------------
+
+def test_a_full_spool_holds_input_up_and_goes_on():
+    with Fake() as fake, Folder() as folder:
+        path = folder.write("f", ("z" * 99 + "\n") * 300000)  # 30 MB
+        with Running("nvtxt-send", "--socket", fake.path, "-q", "--spool", folder.name("spool"),
+                     "--spool-limit", "4M", path) as client:
+            spooled_bytes(folder, 3 << 20)
+            taken = 0
+            with fake.accept(welcome=0) as peer:
+                for line in iter(peer.line, "#nvtxt-end"):
+                    equal(line, "z" * 99)
+                    taken += 1
+                    if taken % 10000 == 0:
+                        total = sum(os.stat(name).st_size for name in segments(folder)
+                                    if os.path.exists(name))
+                        assert total <= 4 << 20, total
+                        peer.ack(taken)
+                equal(taken, 300000)
+                peer.end(taken)
+                client.expect(0)
+
+
+def test_dropped_lines_are_counted_and_told_once_even_over_breaks():
+    daemon = Daemon(start=False)
+    line = 'Marker, 1, "%s"\n' % ("x" * 1000)
+    with daemon, Folder() as folder:
+        with spooling(daemon.socket, folder, "--spool-limit=4M", "--on-full=drop") as client:
+            client.say(HEADER)
+            for _ in range(10):
+                client.say(line * 1000)
+            wait_for(lambda: has_taken_all(client), "all is taken")
+            client.signal(signal.SIGKILL)
+            client.wait()
+        daemon.start()
+        killed = Running("nvtxt-send", "--socket", daemon.socket, "--resume", folder.name("spool"))
+        with killed:
+            wait_for(lambda: ended(daemon), "it has begun")
+            killed.signal(signal.SIGKILL)
+            killed.wait()
+        daemon.kill()
+        daemon.start()
+        status, _, err = resume(daemon, folder)
+        equal(status, 0, err)
+        kept = daemon.query("SELECT count(*) FROM NVTX_EVENTS WHERE eventType = 34")[0][0]
+        assert 3000 < kept < 4200, kept
+        equal(sum(count for _, count in losses(daemon)), 10000 - kept)
+        equal({reason for reason, _ in losses(daemon)}, {"full"})
+        equal(daemon.query("SELECT sum(errors) FROM NVTXT_SOURCES WHERE kind = 'session'"), [(0,)])
+
+
+def has_taken_all(client):
+    """Its stdin is empty and it waits."""
+    waiting = fcntl.ioctl(client.process.stdin.fileno(), termios.FIONREAD, b"\0\0\0\0")
+    with open("/proc/%d/stat" % client.process.pid) as file:
+        return struct.unpack("i", waiting)[0] == 0 and file.read().split()[2] == "S"
+
+
+def test_losses_stand_where_the_lines_stood_and_input_goes_on_behind_them():
+    with Fake() as fake, Folder() as folder:
+        with spooling(fake.path, folder, "--spool-limit=4M", "--on-full=drop", "-q") as client:
+            sent = 0
+            for _ in range(60):
+                client.say("".join("%099d\n" % number for number in range(sent, sent + 1000)))
+                sent += 1000
+            wait_for(lambda: has_taken_all(client), "all is taken")
+            with fake.accept(welcome=0) as peer:
+                got = []
+                lost = 0
+                while True:
+                    line = peer.line()
+                    if line == "#nvtxt-end":
+                        break
+                    if line.startswith("#nvtxt-lost"):
+                        told = json.loads(line[12:])
+                        equal(told["reason"], "full")
+                        lost += told["lines"]
+                        got.append(told["lines"])
+                    else:
+                        got.append(line)
+                    if len(got) % 1000 == 0:
+                        peer.ack(len(got))
+                    if len(got) == 20000:
+                        client.say("".join("%099d\n" % number for number in range(sent, sent + 10)))
+                        sent += 10
+                        client.close()
+                equal(lost > 0, True)
+                at = 0
+                for item in got:
+                    if isinstance(item, int):
+                        at += item
+                    else:
+                        equal(int(item), at)
+                        at += 1
+                equal(at, sent)
+                peer.end(len(got))
+                equal(client.expect(1).splitlines()[-1],
+                      "nvtxt-send: %s lines of <stdin> dropped: there was no room" % f"{lost:,}")
+
+
+def test_without_a_spool_lines_beyond_the_memory_are_dropped_when_asked_to():
+    with Fake() as fake, Running("nvtxt-send", "--socket", fake.path, "-q",
+                                 "--on-full=drop") as client:
+        with fake.accept(welcome=0) as peer:
+            text = ("y" * 1023 + "\n") * 1000
+            for _ in range(30):  # 30 MB
+                client.say(text)
+            client.say("last\n")
+            wait_for(lambda: has_taken_all(client), "all is taken")
+            client.close()
+            lines = list(iter(peer.line, "#nvtxt-end"))
+            told = [line for line in lines if line.startswith("#nvtxt-lost")]
+            equal(len(told) >= 1, True)
+            lost = sum(int(line.split(":")[1].split(",")[0]) for line in told)
+            equal(len(lines) - len(told) + lost, 30001)
+            peer.end(len(lines))
+            contains(client.expect(1), "dropped")
+
+
+def test_a_full_disk_is_said_and_input_waits():
+    full_disk = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c",
+                 'mount -t tmpfs -o size=2m none "$1" && shift && exec "$@"', "sh"]
+    with Folder() as folder:
+        if subprocess.run([*full_disk, folder.path, "true"], stderr=subprocess.DEVNULL).returncode:
+            raise Skip("no right to mount a small file system")
+        for args in ([], ["--on-full=drop"]):
+            with Fake() as fake, Folder() as mount:
+                client = subprocess.Popen([*full_disk, mount.path, program("client", "nvtxt-send"),
+                                           "--socket", fake.path, "--spool", mount.path, *args],
+                                          stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+                writer = threading.Thread(target=feed, args=(client.stdin, 50000))
+                writer.start()
+                said = client.stderr.readline()
+                contains(said.decode(), "No space left on device; ")
+                with fake.accept(welcome=0) as peer:
+                    got = lost = 0
+                    for line in iter(peer.line, "#nvtxt-end"):
+                        got += 1
+                        if line.startswith("#nvtxt-lost"):
+                            lost += json.loads(line[12:])["lines"] - 1
+                        peer.ack(got)  # as a daemon does: in the end, all that was sent
+                    equal(got + lost, 50000)
+                    equal(lost > 0, bool(args))
+                    peer.end(got)
+                    equal(client.wait(DEADLINE), int(bool(args)))
+                writer.join()
+                client.stderr.close()
+
+
+def feed(pipe, count):
+    for number in range(count):
+        pipe.write(b"%099d\n" % number)
+    pipe.close()
+
+
+# ---- Leaving ------------------------------------------------------------------------------------------
+
+def test_a_timeout_leaves_the_rest_in_the_spool_and_says_how_to_go_on():
+    daemon = Daemon(start=False)
+    with daemon, Folder() as folder:
+        status, _, err = run_client("nvtxt-send", "--socket", daemon.socket, "--timeout", "0.2",
+                                    "--spool", folder.name("spool"), stdin=HEADER + markers(1, 5))
+        equal(status, 75)
+        contains(err, "6 lines of <stdin> not acknowledged")
+        contains(err, "nvtxt-send --resume %s" % folder.name("spool"))
+        one = folder.write("one", HEADER + marker(6))
+        two = folder.write("two", HEADER + marker(7))
+        status, _, err = run_client("nvtxt-send", "-q", "--socket", daemon.socket, "--timeout", "0",
+                                    "--spool", folder.name("spool"), one, two)
+        equal(status, 75)
+        equal(len(segments(folder)), 3)
+        daemon.start()
+        equal(resume(daemon, folder), (0, "", ""))
+        equal(sorted(numbers(daemon)), [1, 2, 3, 4, 5, 6, 7])
+
+
+def test_a_timeout_does_not_count_while_input_can_be_taken():
+    daemon = Daemon(start=False)
+    with daemon, Folder() as folder:
+        with spooling(daemon.socket, folder, "--timeout", "0.1") as client:
+            client.say(HEADER)
+            wait_for(lambda: "waiting" in client.stderr(), "it waits")
+            for number in range(1, 6):
+                client.say(marker(number))
+                spooled_bytes(folder, len(HEADER + markers(1, number)))
+            daemon.start()
+            wait_for(lambda: numbers(daemon) == [1, 2, 3, 4, 5], "all is committed")
+            client.close()
+            client.expect(0)
+
+
+def test_a_connected_daemon_that_says_nothing_is_given_up():
+    with Fake() as fake, Running("nvtxt-send", "--socket", fake.path, "--timeout=0.1") as client:
+        client.say("1\n")
+        with fake.accept(welcome=0) as peer:
+            equal(peer.line(), "1")
+            contains(client.expect(75), "it acknowledges nothing): 1 line of <stdin> not ackn")
+
+
+def test_a_signal_leaves_what_was_read_in_the_spool():
+    with Folder() as folder, spooling(folder.name("none"), folder) as client:
+        client.say("1\n2\n")
+        spooled_bytes(folder, 4)
+        client.signal(signal.SIGSTOP)
+        client.say("3\n4")  # waits in the pipe; half a line is none
+        client.signal(signal.SIGTERM)
+        client.signal(signal.SIGCONT)
+        equal(client.wait(), 128 + signal.SIGTERM)
+        contains(client.stderr(), "3 lines of <stdin> not acknowledged")
+        contains(client.stderr(), "'nvtxt-send --resume %s' sends it" % folder.name("spool"))
+        with Fake() as fake, Running("nvtxt-send", "--socket", fake.path, "--resume",
+                                     folder.name("spool")) as again:
+            with fake.accept(welcome=0) as peer:
+                equal(peer.lines(4), ["1", "2", "3", "#nvtxt-end"])
+                peer.end(3)
+                again.expect(0)
+
+
+def test_nothing_read_leaves_nothing_behind():
+    with Folder() as folder:
+        with spooling(folder.name("none"), folder) as client:
+            wait_for(lambda: os.path.isdir(folder.name("spool")) and segments(folder), "it has begun")
+            wait_for(lambda: "waiting" in client.stderr(), "it waits")
+            client.signal(signal.SIGINT)
+            equal(client.wait(), 128 + signal.SIGINT)
+            equal(os.listdir(folder.name("spool")), [])
+
+
+def test_bad_usage_is_status_64_and_what_cannot_be_made_73():
+    for args in (["--on-full"], ["--on-full=often"], ["--spool-limit", "3M"], ["--spool-limit=x"],
+                 ["--spool-sync=-1"], ["--resume", "d", "f"], ["--resume", "d", "--spool", "d"],
+                 ["--resume", "d", "--name", "n"], ["--resume", "d", "--pid", "1"]):
+        status, out, err = run_client("nvtxt-send", *args)
+        equal((status, out), (64, ""), args)
+        contains(err, "nvtxt-send: ")
+    with Folder() as folder:
+        equal(run_client("nvtxt-send", "--resume", folder.name("no")),
+              (66, "", "nvtxt-send: %s: No such file or directory\n" % folder.name("no")))
+        status, _, err = run_client("nvtxt-send", "--spool", folder.name("no/no"), stdin="1\n")
+        equal(status, 73)
+        contains(err, folder.name("no/no") + ": No such file or directory")
+        path = folder.write("file", "")
+        equal(run_client("nvtxt-send", "--spool", path, stdin="1\n")[0], 73)
+
+
+if __name__ == "__main__":
+    run(globals())

@@ -1,0 +1,281 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Starts that work, and starts that are refused with one sentence and leave nothing behind."""
+import os
+import re
+import shutil
+import socket
+import sqlite3
+import stat
+import subprocess
+import tempfile
+
+import lib
+
+
+def refused(arguments, status, *words, env=None, lines=1):
+    """Runs nvtxtd to its end; it must fail with one sentence, or `lines`, that hold the words."""
+    result = subprocess.run([lib.program("daemon", "nvtxtd"), *arguments], capture_output=True,
+                            text=True, timeout=lib.DEADLINE, check=False, env=env)
+    lib.equal(result.returncode, status, (arguments, result.stderr))
+    told = [line for line in result.stderr.splitlines() if line.startswith("nvtxtd: ")]
+    lib.equal(len(told), lines, result.stderr)
+    for word in words:
+        assert word in result.stderr, (word, result.stderr)
+    lib.equal(result.stdout, "")
+    return result.stderr
+
+
+def test_usage_faults_exit_64():
+    refused(["--frobnicate"], 64, "--frobnicate")
+    refused(["-x"], 64, "-x")
+    refused(["--socket"], 64, "--socket")
+    refused(["stray"], 64, "stray")
+    refused(["--log-level", "loud"], 64, "loud", "error|warning|info|debug")
+
+
+def test_help_fits_a_screen_and_version_is_told():
+    for option in ("--help", "--version"):
+        result = subprocess.run([lib.program("daemon", "nvtxtd"), option], capture_output=True,
+                                text=True, timeout=lib.DEADLINE, check=True)
+        lines = result.stdout.splitlines()
+        assert 0 < len(lines) <= 24 and max(map(len, lines)) <= 80, result.stdout
+
+
+def test_a_second_daemon_on_the_same_socket_is_refused():
+    with lib.Daemon() as daemon:
+        other = os.path.join(daemon.folder, "other")
+        refused(["--socket", daemon.socket, "--control-socket", other + ".c", "--store",
+                 other + ".sqlite"], 73, daemon.socket, str(daemon.process.pid))
+        lib.equal(os.path.exists(other + ".sqlite"), False)
+        daemon.send("TimeBase = Manual\n@Marker, Time\nMarker, 1\n")
+        lib.equal(daemon.query("SELECT count(*) FROM NVTX_EVENTS"), [(1,)])
+
+
+def test_a_second_daemon_on_the_same_store_is_refused():
+    with lib.Daemon() as daemon:
+        other = os.path.join(daemon.folder, "other")
+        refused(["--socket", other, "--control-socket", other + ".c", "--store", daemon.store], 73,
+                daemon.store)
+        lib.equal([name for name in os.listdir(daemon.folder) if name.startswith("other")], [])
+
+
+def test_a_second_daemon_on_the_same_control_socket_is_refused():
+    with lib.Daemon() as daemon:
+        other = os.path.join(daemon.folder, "other")
+        refused(["--socket", other, "--control-socket", daemon.control_socket, "--store",
+                 other + ".sqlite"], 73, daemon.control_socket)
+        lib.equal(os.path.exists(other), False)
+        daemon.control("status")
+
+
+def test_a_stale_socket_is_replaced():
+    with lib.Daemon() as daemon:
+        daemon.kill()
+        assert os.path.exists(daemon.socket)
+        daemon.start()
+        daemon.send("# back\n")
+
+
+def test_a_file_that_is_no_socket_is_left_alone():
+    with lib.Daemon(start=False) as daemon:
+        with open(daemon.socket, "w", encoding="utf-8") as file:
+            file.write("precious")
+        refused(daemon.command()[1:], 73, daemon.socket, "no socket")
+        with open(daemon.socket, encoding="utf-8") as file:
+            lib.equal(file.read(), "precious")
+
+
+def test_a_live_socket_of_another_program_is_left_alone():
+    with lib.Daemon(start=False) as daemon:
+        listener = socket.socket(socket.AF_UNIX)
+        listener.bind(daemon.socket)
+        listener.listen()
+        refused(daemon.command()[1:], 73, daemon.socket)
+        probe = socket.socket(socket.AF_UNIX)
+        probe.connect(daemon.socket)
+        probe.close()
+        listener.close()
+        lib.equal(os.path.exists(daemon.control_socket), False)
+
+
+def test_a_socket_path_that_is_too_long_is_refused():
+    folder = tempfile.mkdtemp()
+    try:
+        for length in (108, 200, 4000):
+            path = (folder + "/" + "s" * 200 + "/" * 5000)[:length - 1] + "s"
+            refused(["--socket", path, "--store", folder + "/x.sqlite"], 73, str(length), "107",
+                    path[:300])
+        refused(["--socket", folder + "/s", "--control-socket", folder + "/" + "c" * 120,
+                 "--store", folder + "/x.sqlite"], 73, "107")
+        lib.equal(os.listdir(folder), [])
+    finally:
+        shutil.rmtree(folder)
+
+
+def test_a_socket_path_of_107_bytes_works():
+    with lib.Daemon(start=False) as daemon:
+        daemon.socket = (daemon.folder + "/").ljust(107, "s")
+        daemon.start()
+        daemon.send("# fits\n")
+
+
+def test_a_folder_that_is_not_there_is_named():
+    with lib.Daemon(start=False) as daemon:
+        missing = os.path.join(daemon.folder, "missing")
+        refused(["--socket", missing + "/s", "--store", daemon.store], 73, missing)
+        message = refused(["--socket", daemon.socket, "--control-socket", daemon.control_socket,
+                           "--store", missing + "/x.sqlite"], 73, missing)
+        assert "store" in message, message
+        lib.equal(os.listdir(daemon.folder), ["log"])
+
+
+def test_a_store_of_a_newer_version_is_refused_untouched():
+    with lib.Daemon() as daemon:
+        daemon.stop()
+        store = sqlite3.connect(daemon.store)
+        store.execute("PRAGMA user_version = 9999")
+        store.close()
+        with open(daemon.store, "rb") as file:
+            before = file.read()
+        refused(daemon.command()[1:], 65, daemon.store, "newer")
+        with open(daemon.store, "rb") as file:
+            assert file.read() == before
+        lib.equal(os.path.exists(daemon.socket), False)
+
+
+def test_a_database_of_another_application_is_refused_untouched():
+    with lib.Daemon(start=False) as daemon:
+        store = sqlite3.connect(daemon.store)
+        store.execute("CREATE TABLE precious (a)")
+        store.execute("PRAGMA application_id = 1234")
+        store.commit()
+        store.close()
+        refused(daemon.command()[1:], 65, daemon.store)
+        lib.equal(daemon.query("SELECT name FROM sqlite_master"), [("precious",)])
+        lib.equal(os.path.exists(daemon.socket), False)
+
+
+def test_faults_of_the_configuration_are_told_with_their_lines():
+    folder = tempfile.mkdtemp()
+    path = os.path.join(folder, "n.conf")
+    try:
+        for text, line, word in (("[nvtxtd]\nSokcet=/x\n", 2, "Sokcet"),
+                                 ("[nvtxtd]\n\n# c\nMaxLine=many\n", 4, "many"),
+                                 ("[other]\nSocket=/x\n", 1, "other"),
+                                 ("[nvtxtd]\nnonsense\n", 2, "Key=Value"),
+                                 ("[nvtxtd]\nCommitInterval=0\n", 2, "CommitInterval"),
+                                 ("[nvtxtd]\nSocketMode=0999\n", 2, "0999")):
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text)
+            refused(["-c", path], 78, "%s:%d: " % (path, line), word)
+            refused(["-c", path, "--check-config"], 78, "%s:%d: " % (path, line), word)
+        refused(["-c", folder + "/missing"], 66, folder + "/missing")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("; a comment\n[nvtxtd]\nCommitInterval = 20ms\nSynchronous=normal\n")
+        result = subprocess.run([lib.program("daemon", "nvtxtd"), "-c", path, "--check-config"],
+                                capture_output=True, text=True, timeout=lib.DEADLINE, check=True)
+        lib.equal((result.stdout, result.stderr), ("ok\n", ""))
+        lib.equal(os.listdir(folder), ["n.conf"])
+    finally:
+        shutil.rmtree(folder)
+
+
+def test_every_fault_is_told_at_once_also_those_of_drop_ins():
+    folder = tempfile.mkdtemp()
+    path = os.path.join(folder, "n.conf")
+    try:
+        os.mkdir(path + ".d")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("[nvtxtd]\nSokcet=/x\nMaxLine=many\nnonsense\n")
+        with open(path + ".d/b.conf", "w", encoding="utf-8") as file:
+            file.write("[nvtxtd]\nLogLevel=loud\n")
+        message = refused(["-c", path, "--check-config"], 78, lines=4)
+        for line, (place, allowed) in zip(message.splitlines(), (
+                (":2: ", "Socket"), (":3: ", "4096"), (":4: ", "Key=Value"),
+                (".d/b.conf:2: ", "error|warning|info|debug"))):
+            assert path + place in line and allowed in line, line
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("[nvtxtd]\nMaxLine=2M\n")
+        with open(path + ".d/b.conf", "w", encoding="utf-8") as file:
+            file.write("[nvtxtd]\nMemoryBudget=1M\n")
+        refused(["-c", path], 78, path + ".d/b.conf:2: ", "MaxLine", "MemoryBudget")
+    finally:
+        shutil.rmtree(folder)
+
+
+def test_the_installed_configuration_says_the_defaults():
+    with open(lib.program("daemon", "nvtxtd.conf"), encoding="utf-8") as file:
+        text = file.read()
+    assert max(map(len, text.splitlines())) <= 80
+    with lib.Daemon(config="", start=False) as daemon:
+        path = os.path.join(daemon.folder, "nvtxtd.conf")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(re.sub(r"(?m)^#(?=[A-Z])", "", text))
+        daemon.start()
+        with daemon.session() as session:
+            limits = session.welcome["limits"]
+            lib.equal((limits["line"], limits["push_depth"]), (65536, 1024))
+
+
+def test_folders_of_a_service_manager_come_first():
+    folder = tempfile.mkdtemp()
+    for name in ("run", "state"):
+        os.mkdir(os.path.join(folder, name))
+    env = {**os.environ, "RUNTIME_DIRECTORY": folder + "/run:/nonexistent",
+           "STATE_DIRECTORY": folder + "/state"}
+    process = subprocess.Popen([lib.program("daemon", "nvtxtd")], env=env, cwd="/")
+    try:
+        lib.wait_for(lambda: os.path.exists(folder + "/run/nvtxtd.sock"), "it is ready")
+        assert os.path.exists(folder + "/run/control.sock")
+        assert os.path.exists(folder + "/state/nvtxt.sqlite")
+    finally:
+        process.terminate()
+        lib.equal(process.wait(lib.DEADLINE), 0)
+        shutil.rmtree(folder)
+
+
+def test_the_usual_file_is_read_without_an_option():
+    folder = tempfile.mkdtemp()
+    os.mkdir(folder + "/nvtxtd.conf.d")
+    with open(folder + "/nvtxtd.conf.d/a.conf", "w", encoding="utf-8") as file:
+        file.write("[nvtxtd]\nMaxLine=8K\n")
+    try:
+        with lib.Daemon(env={**os.environ, "CONFIGURATION_DIRECTORY": folder}) as daemon:
+            with daemon.session() as session:
+                lib.equal(session.welcome["limits"]["line"], 8192)
+    finally:
+        shutil.rmtree(folder)
+
+
+def test_the_command_line_beats_the_file():
+    with lib.Daemon(config="Socket=/nowhere/s\nStore=/nowhere/x\nControlSocket=/nowhere/c\n") as daemon:
+        daemon.control("status")
+
+
+def test_a_person_gets_folders_of_their_own():
+    user = 65534 if os.getuid() == 0 else None  # as root: somebody who is not
+    folder = tempfile.mkdtemp()
+    os.mkdir(folder + "/run", 0o700)
+    os.chmod(folder, 0o755)
+    if user:
+        os.chown(folder, user, -1)
+        os.chown(folder + "/run", user, -1)
+    env = {**os.environ, "XDG_RUNTIME_DIR": folder + "/run", "XDG_STATE_HOME": folder + "/state"}
+    try:
+        process = subprocess.Popen([lib.program("daemon", "nvtxtd")], env=env, user=user, cwd="/")
+    except PermissionError:
+        raise lib.Skip("another user cannot run the program where it was built") from None
+    try:
+        lib.wait_for(lambda: os.path.exists(folder + "/run/nvtxtd/nvtxtd.sock"), "it is ready")
+        assert os.path.exists(folder + "/run/nvtxtd/control.sock")
+        assert os.path.exists(folder + "/state/nvtxtd/nvtxt.sqlite")
+        for path, mode in (("run/nvtxtd", 0o700), ("state/nvtxtd", 0o700),
+                           ("run/nvtxtd/nvtxtd.sock", 0o600), ("run/nvtxtd/control.sock", 0o600)):
+            lib.equal(stat.S_IMODE(os.stat(os.path.join(folder, path)).st_mode), mode, path)
+    finally:
+        process.terminate()
+        process.wait(lib.DEADLINE)
+        shutil.rmtree(folder)
+
+
+lib.run(globals())

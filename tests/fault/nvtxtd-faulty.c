@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The daemon with faults: linked from the same library, with some calls wrapped by the linker. At
+// SIGUSR1 it begins what NVTXT_FAULT says:
+//   before-commit:N after-commit:N   kills itself at the N-th commit from then on
+//   wal-write:N main-write:N         kills itself at the N-th write to the log, to the main file
+//   alloc-every:N                    every N-th allocation fails, until the next SIGUSR1
+//   clock:S                          CLOCK_REALTIME is S seconds (may be negative) off from then on
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "daemon/daemon.h"
+#include "store/store.h"
+#include "tests/fault/alloc.h"
+#include "tests/fault/vfs_shim.h"
+
+int __real_store_commit(struct store *store);
+int __real_clock_gettime(clockid_t id, struct timespec *now);
+int __wrap_store_commit(struct store *store);
+int __wrap_clock_gettime(clockid_t id, struct timespec *now);
+
+static char fault[32]; // without its number
+static int number;
+static atomic_bool begun;
+static atomic_int commits;
+
+static bool is(const char *name) {
+    return atomic_load(&begun) && strcmp(fault, name) == 0;
+}
+
+int __wrap_store_commit(struct store *store) {
+    bool last = atomic_load(&begun) && atomic_fetch_add(&commits, 1) + 1 == number;
+    if (last && is("before-commit"))
+        kill(getpid(), SIGKILL);
+    int r = __real_store_commit(store);
+    if (last && is("after-commit"))
+        kill(getpid(), SIGKILL);
+    return r;
+}
+
+int __wrap_clock_gettime(clockid_t id, struct timespec *now) {
+    int r = __real_clock_gettime(id, now);
+    if (id == CLOCK_REALTIME && is("clock"))
+        now->tv_sec += number;
+    return r;
+}
+
+static void begin(int signal) {
+    (void)signal;
+    bool again = atomic_exchange(&begun, true);
+    if (strcmp(fault, "wal-write") == 0)
+        vfs_shim_arm(VFS_SHIM_WAL_WRITES, (unsigned)number, false, VFS_SHIM_KILL);
+    if (strcmp(fault, "main-write") == 0)
+        vfs_shim_arm(VFS_SHIM_MAIN_WRITES, (unsigned)number, false, VFS_SHIM_KILL);
+    if (strcmp(fault, "alloc-every") == 0)
+        alloc_arm_every(again ? 0 : (unsigned)number);
+}
+
+int main(int argc, char **argv) {
+    const char *wanted = getenv("NVTXT_FAULT");
+    if (!wanted || sscanf(wanted, "%31[a-z-]:%d", fault, &number) != 2) {
+        fputs("nvtxtd-faulty: NVTXT_FAULT says nothing that it knows\n", stderr);
+        return 64;
+    }
+    alloc_install();
+    vfs_shim_install();
+    signal(SIGUSR1, begin);
+    return daemon_main(argc, argv);
+}

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The disk is full for a while: a small tmpfs, which only root may mount. It lasts a second, with
+NVTXT_TEST_LONG a minute."""
+import os
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "crash"))
+import recorder  # noqa: E402
+from recorder import lib  # noqa: E402
+
+SECONDS = 60 if os.environ.get("NVTXT_TEST_LONG") else 1
+LINES = 60000
+
+
+class SmallDisk:
+    def __init__(self, folder):
+        self.folder = os.path.join(folder, "disk")
+
+    def mount(self, options):
+        done = subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", self.folder],
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, check=False)
+        return done.returncode == 0
+
+    def __enter__(self):
+        os.mkdir(self.folder)
+        if os.getuid() != 0 or not self.mount("size=2m"):
+            raise lib.Skip("no right to mount a tmpfs")
+        return self
+
+    def __exit__(self, kind, value, trace):
+        subprocess.run(["umount", "-l", self.folder], check=False)
+
+    def fill(self):
+        try:
+            with open(os.path.join(self.folder, "filler"), "wb", buffering=0) as file:
+                while True:
+                    file.write(b"x" * 4096)
+        except OSError:
+            pass
+
+    def grow(self):
+        assert self.mount("remount,size=256m")
+
+
+def full_for_a_while(seconds):
+    with lib.Daemon(start=False) as daemon:
+        with SmallDisk(daemon.folder) as disk:
+            daemon.store = os.path.join(disk.folder, "store.sqlite")
+            daemon.start()
+            client = recorder.Recorder(daemon, LINES, 1)
+            client.start()
+            status = lib.wait_for(lambda: (lambda s: s["in_trouble"] and s)
+                                  (daemon.control("status")), "the disk is full")
+            disk.fill()
+            assert "no room" in status["last_error"], status
+            health = daemon.control("health")
+            lib.equal((health["healthy"], health["in_trouble"]), (False, True))
+            client.check()
+            before = client.acked
+            time.sleep(seconds)  # it is this time that is tested
+            lib.equal(daemon.process.poll(), None, "the daemon lives")
+            lib.equal(client.acked, before, "nothing is acknowledged")
+            client.check()
+            lib.equal(daemon.control("status")["in_trouble"], True)
+            disk.grow()
+            client.check_all()
+            lib.equal(daemon.control("status")["in_trouble"], False)
+            lib.equal(daemon.query("SELECT count(*) FROM NVTXT_LOSSES"), [(0,)])
+            log = daemon.log_text()
+            lib.equal((log.count("trying again"), log.count("written again")), (1, 1), log)
+            daemon.stop()
+
+
+def test_a_full_disk_is_waited_for():
+    full_for_a_while(SECONDS)
+
+
+def test_a_daemon_killed_on_a_full_disk_loses_nothing():
+    with lib.Daemon(start=False) as daemon:
+        with SmallDisk(daemon.folder) as disk:
+            daemon.store = os.path.join(disk.folder, "store.sqlite")
+            daemon.start()
+            client = recorder.Recorder(daemon, LINES, 2)
+            client.start()
+            lib.wait_for(lambda: daemon.control("status")["in_trouble"], "the disk is full")
+            daemon.kill()
+            client.check()
+            disk.grow()
+            daemon.start()
+            client.check_all()
+            daemon.stop()
+
+
+lib.run(globals())

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Memory runs out again and again in a daemon at work: connections are dropped, the daemon lives,
+sessions lose nothing, and what plain sources lose is written down."""
+import os
+import signal
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "crash"))
+import recorder  # noqa: E402
+from recorder import lib  # noqa: E402
+
+
+PLAIN = 200
+
+
+def test_a_daemon_without_memory_lives_and_loses_nothing_of_a_session():
+    for every in (300, 30, 9):
+        env = {**os.environ, "NVTXT_FAULT": "alloc-every:%d" % every}
+        with lib.Daemon(env=env, config="CommitInterval=5ms\n", start=False) as daemon:
+            daemon.program = lib.program("tests/fault", "nvtxtd-faulty")
+            daemon.start()
+            daemon.process.send_signal(signal.SIGUSR1)
+            clients = [recorder.Recorder(daemon, 5000, every + i) for i in range(3)]
+            for client in clients:
+                client.start()
+            for number in range(PLAIN):
+                try:
+                    with daemon.plain() as plain:
+                        plain.send("TimeBase = Manual\n@Marker, Time, Message\n"
+                                   + 'Marker, 1, "plain"\n' * 50)
+                except OSError:
+                    pass
+                lib.equal(daemon.process.poll(), None, "the daemon lives")
+            daemon.process.send_signal(signal.SIGUSR1)
+            for client in clients:
+                client.check_all()
+            daemon.settled()
+            stored = daemon.query("SELECT count(*) FROM NVTX_EVENTS WHERE text = 'plain'")[0][0]
+            lost = daemon.query("SELECT count(*) FROM NVTXT_LOSSES WHERE reason = 'memory'")[0][0]
+            refused = daemon.log_text().count("out of memory")
+            print("# every %d. allocation: %d of %d plain events stored, %d losses, %d log lines"
+                  % (every, stored, PLAIN * 50, lost, refused))
+
+
+lib.run(globals())

@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: Apache-2.0
+# Tests of the golden corpus; see Makefile.am for what a line looks like.
+python_tests += golden/test_check.py
+python_tests += golden/test_daemon.py
+python_tests += golden/test_import.py
+python_tests += golden/test_interp.py
+python_tests += golden/test_lines.py
+python_tests += golden/test_plain.py
+python_tests += golden/test_send.py
+python_tests += golden/test_split.py
+EXTRA_PROGRAMS = golden/interp_dump
+CLEANFILES = $(EXTRA_PROGRAMS)
+golden_record = golden/record.c golden/record.h
+golden_interp_dump_SOURCES = golden/interp_dump.c $(golden_record)
+golden/test_interp.log golden/test_plain.log golden/test_split.log: golden/interp_dump$(EXEEXT)
+
+plain_programs += plain/state_property
+plain_state_property_SOURCES = plain/state_property.c $(golden_record)
+
+fuzz_programs += fuzz/fuzz_interp
+fuzz_fuzz_interp_SOURCES = fuzz/fuzz_interp.c $(golden_record)

@@ -1,0 +1,309 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the golden corpus one way and prints TAP, one result a case.
+
+    run.py MODE [CASE...]
+
+MODE is interp, split, check, import, daemon, lines, plain or send; README.md beside this file says what each
+goes through. Programs are found below $top_builddir, the corpus beside this file.
+"""
+import contextlib
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+
+import corpus
+import stored
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(1, os.path.join(os.path.dirname(HERE), "e2e"))
+import lib  # a daemon, and a client of its socket that is not ours
+TIMEOUT = 120  # seconds a program may take for one case; only a hang comes near it
+WORKERS = 4
+
+# What people are shown: file:line:column: severity: sentence [code]
+SHOWN = re.compile(r"(.*):(\d+):(\d+): (error|warning): .+ \[([a-z0-9-]+)\]")
+
+
+def program(path):
+    found = os.path.join(os.environ.get("top_builddir", "."), path)
+    if not os.access(found, os.X_OK):
+        print(f"Bail out! {found} is not there", flush=True)
+        os._exit(1)
+    return found
+
+
+def run(arguments, **options):
+    return subprocess.run(arguments, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, timeout=TIMEOUT, **options)
+
+
+def unexpected_status(result, wanted):
+    if result.returncode == wanted:
+        return []
+    return [f"exit status {result.returncode}, expected {wanted}",
+            *result.stderr.decode(errors="replace").splitlines()[-20:]]
+
+
+def shown_diags(case, name, text):
+    """The diagnostics among what a program printed, without their stage, which is not shown."""
+    found = []
+    for line in text.decode(errors="replace").split("\n"):
+        match = SHOWN.fullmatch(line)
+        if match and match[1] == name:
+            found.append(f"{match[2]}:{match[3]} {match[4]} {match[5]}")
+    shown = corpus.normal_diags(corpus.without_stage(case.diags))
+    return corpus.difference("messages", shown, corpus.normal_diags(found))
+
+
+# ---- Modes: each gives a function from a case to the lines that say what is wrong ----------------
+
+
+def run_dump(case, *options):
+    """Runs interp_dump; its result, its lines, and the events among them."""
+    result = run([program("tests/golden/interp_dump"), *options, *case.arguments(), case.path])
+    lines = result.stdout.decode().split("\n")
+    rows = [json.loads(line) for line in lines if line.startswith("[")]
+    return result, lines, [row for row in rows if row[0] in corpus.EVENT_KINDS]
+
+
+def dump(case, *options):
+    result, lines, events = run_dump(case, *options)
+    figures = lines[-2].split(" ")[1:] if len(lines) > 1 else []
+    return (unexpected_status(result, 0)
+            + corpus.compare_events(case, events)
+            + corpus.compare_diags(case, [line for line in lines if line[:1].isdigit()])
+            + corpus.compare_counters(case, dict(zip(figures[::2], map(int, figures[1::2])))))
+
+
+@contextlib.contextmanager
+def mode_interp(_):
+    yield dump
+
+
+@contextlib.contextmanager
+def mode_split(_):
+    yield lambda case: dump(case, "--split-all")
+
+
+@contextlib.contextmanager
+def mode_check(_):
+    def check(case):
+        result = run([program("client/nvtxt-check"), *case.arguments(), case.path])
+        return (unexpected_status(result, int(case.has_errors()))
+                + shown_diags(case, case.path, result.stderr))
+    yield check
+
+
+def compare_source(case, store, source, events=None):
+    """Everything that the store says of one source but its names."""
+    return (corpus.compare_events(case, stored.events(store, source["id"]), events)
+            + corpus.compare_diags(case, stored.diags(store, source["id"]))
+            + corpus.compare_counters(case, dict(source))
+            + stored.wrong_excerpts(store, source["id"], case.input))
+
+
+@contextlib.contextmanager
+def mode_import(_):
+    def import_(case):
+        with tempfile.TemporaryDirectory(prefix="nvtxt-golden-") as folder:
+            path = os.path.join(folder, "store.sqlite")
+            result = run([program("client/nvtxt-import"), "create", "-n", case.path, "-o", path,
+                          *case.arguments()])
+            wrong = (unexpected_status(result, int(case.has_errors()))
+                     + shown_diags(case, case.path, result.stderr))
+            if not os.path.exists(path):
+                return wrong + ["no store was made"]
+            if os.listdir(folder) != ["store.sqlite"]:
+                wrong.append(f"more than one plain file: {os.listdir(folder)}")
+            with stored.reading(path) as store:
+                source = stored.source(store, "kind", "file")
+                return (wrong + compare_source(case, store, source)
+                        + corpus.compare_names(case, stored.names(store, source["openedNs"]))
+                        + stored.broken_rules(store))
+    yield import_
+
+
+def compare_replies(case, replies):
+    diags = [f"{r['line']}:{r['column']} {r['severity']} {r['stage']} {r['code']}"
+             for r in replies if r["type"] == "diagnostic"]
+    end = replies[-1] if replies and replies[-1]["type"] == "end" else {}
+    counters = {name: end.get("line" if name == "lines" else name) for name in case.counters()}
+    return corpus.compare_diags(case, diags) + corpus.compare_counters(case, counters)
+
+
+def open_session(daemon, case):
+    hello = {"name": case.name, "pid": int(case.option("--pid") or 0)}
+    if case.mapping():
+        hello["mapping"] = case.mapping()
+    return daemon.session(**hello)
+
+
+def compare_session(daemon, case, session, replies, with_names=False):
+    wrong = compare_replies(case, replies)
+    with stored.reading(daemon.store) as store:
+        source = stored.source(store, "id", session.welcome["source"])
+        if source["name"] != case.name or source["sessionId"] != session.id:
+            wrong.append(f"the source is {dict(source)}")
+        if with_names:
+            names = stored.names(store, source["openedNs"], without_process=os.getpid())
+            wrong += corpus.compare_names(case, names)
+        return wrong + compare_source(case, store, source)
+
+
+def send_session(daemon, case):
+    with open_session(daemon, case) as session:
+        session.send(b"".join(case.lines()) + b"#nvtxt-end\n")
+        return compare_session(daemon, case, session, session.replies())
+
+
+def compare_open(daemon, case, source):
+    """What the store shows as open before the source ends is what is never closed."""
+    unclosed = sum(row[-1] == "unclosed" for row in case.events())
+    found = daemon.query("SELECT count(*) FROM NVTXT_OPEN_RANGES WHERE sourceId = ?", source)
+    return corpus.difference("open ranges", [unclosed], [found[0][0]])
+
+
+def send_by_lines(daemon, case, alone):
+    """Every line is a commit of its own (of a long stream: every few lines)."""
+    lines = case.lines()
+    step = 1 + len(lines) // 100
+    with open_session(daemon, case) as session:
+        replies = []
+        for at in range(0, len(lines), step):
+            session.send(b"".join(lines[at:at + step]))
+            replies += session.ack(min(at + step, len(lines)))
+        wrong = compare_open(daemon, case, session.welcome["source"])
+        session.send(b"#nvtxt-end\n")
+        replies += session.replies()
+        return wrong + compare_session(daemon, case, session, replies, alone)
+
+
+@contextlib.contextmanager
+def running_daemon(config=None):
+    """A daemon that must stop well, and whose store must keep all rules when it has."""
+    program("daemon/nvtxtd")
+    with lib.Daemon(config=config) as daemon:
+        yield daemon
+        daemon.stop()
+        with stored.reading(daemon.store) as store:
+            wrong = stored.broken_rules(store)
+            if wrong:
+                raise AssertionError("\n".join(wrong))
+
+
+@contextlib.contextmanager
+def mode_daemon(_):
+    with running_daemon() as daemon:
+        yield lambda case: send_session(daemon, case)
+
+
+@contextlib.contextmanager
+def mode_lines(_):
+    config = "CommitInterval = 1ms\n"
+
+    def alone(case):
+        with running_daemon(config) as daemon:
+            return send_by_lines(daemon, case, True)
+
+    # Whose name rows are which can be told only in a store of one source.
+    with running_daemon(config) as daemon:
+        yield lambda case: alone(case) if case.names() else send_by_lines(daemon, case, False)
+
+
+def send_file(daemon, case):
+    result = run([program("client/nvtxt-send"), "--pid", case.option("--pid") or "0", case.path],
+                 env={**os.environ, "NVTXT_SOCKET": daemon.socket})
+    wrong = (unexpected_status(result, int(case.has_errors()))
+             + shown_diags(case, case.path, result.stderr))
+    with stored.reading(daemon.store) as store:
+        return wrong + compare_source(case, store, stored.source(store, "name", case.path))
+
+
+@contextlib.contextmanager
+def mode_send(_):
+    with running_daemon() as daemon:
+        yield lambda case: send_file(daemon, case)
+
+
+def send_plainly(daemon, case):
+    """Sends a case from a process of its own, whose id tells its source; returns that id."""
+    pid = os.fork()
+    if pid == 0:
+        status = 1
+        with contextlib.suppress(OSError), daemon.plain() as connection:
+            connection.send(case.input)
+            status = 0
+        os._exit(status)
+    return pid
+
+
+def compare_plain(daemon, case, pid):
+    """The process of a plain connection is the peer's: the interpreter says what that makes."""
+    _, _, events = run_dump(case, "--pid", str(pid))
+    with stored.reading(daemon.store) as store:
+        return compare_source(case, store, stored.source(store, "peerPid", pid), events)
+
+
+@contextlib.contextmanager
+def mode_plain(cases):
+    with running_daemon() as daemon:
+        pids = {case.name: send_plainly(daemon, case) for case in cases}
+        for name, pid in pids.items():
+            if os.waitpid(pid, 0)[1] != 0:
+                raise AssertionError(f"{name} could not be sent")
+        daemon.settled()
+        yield lambda case: compare_plain(daemon, case, pids[case.name])
+
+
+MODES = {name.removeprefix("mode_"): value for name, value in list(globals().items())
+         if name.startswith("mode_")}
+
+
+# ---- TAP ----------------------------------------------------------------------------------------
+
+
+def guarded(test, case):
+    """The complaints of one case; whatever goes wrong in it is one of them."""
+    try:
+        return test(case)
+    except Exception as error:  # the other cases go on
+        return [f"{type(error).__name__}: {error}"]
+
+
+def report(number, title, wrong):
+    print(("not ok" if wrong else "ok"), number, "-", title, flush=True)
+    for line in wrong:
+        for part in line.split("\n"):
+            print("#   " + part.encode("utf-8", "backslashreplace").decode(), flush=True)
+    return bool(wrong)
+
+
+def main(mode, wanted=()):
+    cases = corpus.load(HERE, wanted)
+    chosen = [case for case in cases if case.why_not(mode) is None]
+    print(f"1..{len(chosen) + 1}", flush=True)
+    failed = 0
+    number = 0
+    whole = []  # complaints about the run as a whole
+    try:
+        with MODES[mode](chosen) as test, ThreadPoolExecutor(WORKERS) as pool:
+            results = pool.map(lambda case: guarded(test, case), chosen)
+            for number, (case, wrong) in enumerate(zip(chosen, results), 1):
+                failed += report(number, f"{mode} {case.name}", wrong)
+    except Exception as error:  # of the daemon around the cases
+        whole = [f"{type(error).__name__}: {error}"]
+    for number, case in enumerate(chosen[number:], number + 1):
+        failed += report(number, f"{mode} {case.name}", ["not run"])
+    failed += report(len(chosen) + 1, f"{mode} as a whole", whole)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 2 or sys.argv[1] not in MODES:
+        sys.exit(f"usage: run.py {'|'.join(sorted(MODES))} [CASE]...")
+    sys.exit(main(sys.argv[1], sys.argv[2:]))

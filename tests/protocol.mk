@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
+# Tests of protocol/; see Makefile.am for what a line looks like.
+unit_programs += unit/test_buf
+unit_programs += unit/test_reply
+unit_programs += unit/test_frame
+unit_programs += unit/test_diag
+unit_programs += unit/test_symtab
+unit_programs += unit/test_utf8
+unit_programs += unit/test_value
+unit_programs += unit/test_colors
+unit_programs += unit/test_timebase
+unit_programs += unit/test_commands
+unit_programs += unit/test_hash
+unit_programs += unit/test_lexer
+unit_programs += unit/test_interp
+unit_programs += unit/test_state
+unit_test_interp_SOURCES = unit/test_interp.c unit/recorder.c unit/recorder.h
+unit_test_state_SOURCES = unit/test_state.c unit/recorder.c unit/recorder.h
+unit_programs += unit/test_cmddef
+unit_programs += unit/test_stmt
+unit_programs += unit/test_ranges
+unit_programs += unit/test_call

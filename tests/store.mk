@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: Apache-2.0
+# Tests of store/; see Makefile.am for what a line looks like.
+EXTRA_DIST += unit/store_kit.h
+unit_programs += unit/test_batch
+unit_programs += unit/test_bulk
+unit_programs += unit/test_schema
+unit_programs += unit/test_store
+unit_programs += unit/test_catalog
+unit_programs += unit/test_sessions
+plain_programs += plain/thread_checkpointer

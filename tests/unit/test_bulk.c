@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The rows of NVTX_EVENTS and StringIds that a batch becomes.
+#include "store/record.h"
+#include "store_kit.h"
+
+Test(bulk, writes_every_column_of_an_event) {
+    struct kit kit;
+    kit_open(&kit);
+    struct nvtxt_event event = kit_range(100, 250, "My Message");
+    event.category = 0xFFFFFFFF;
+    event.color = 0xFF0000FF;
+    event.payload = (struct nvtxt_payload){NVTXT_PAYLOAD_INT64, {.int64 = INT64_MIN}};
+    kit_add(&kit, 1, &event);
+    event = kit_mark(INT64_MIN, "");
+    event.payload = (struct nvtxt_payload){NVTXT_PAYLOAD_DOUBLE, {.real = -0.25}};
+    kit_add(&kit, 1, &event);
+    event = kit_range(INT64_MAX, 3, "long after");
+    event.type = NVTXT_EVENT_PUSH_POP;
+    event.ended_elsewhere = true;
+    event.end_pid = 0xFFFFFF;
+    event.end_tid = 0xFFFFFF;
+    kit_add(&kit, 1, &event);
+    kit_commit(&kit);
+    assert_rows(&kit,
+                "SELECT start, end, eventType, rangeId = iif(eventType = 60, rowid, 0), text, "
+                "category, color, globalTid, domainId, endGlobalTid, uint64Value, int64Value, "
+                "doubleValue, uint32Value, int32Value, floatValue, jsonText FROM NVTX_EVENTS",
+                "100|250|60|1|My Message|4294967295|4278190335|30937191184|0|NULL|NULL|"
+                "-9223372036854775808|NULL|NULL|NULL|NULL|NULL "
+                "-9223372036854775808|-9223372036854775808|34|1||0|0|30937191184|0|NULL|NULL|NULL|"
+                "-0.25|NULL|NULL|NULL|NULL "
+                "9223372036854775807|3|59|1|long after|0|0|30937191184|0|281474976710655|NULL|NULL|"
+                "NULL|NULL|NULL|NULL|NULL");
+    assert_rows(&kit,
+                "SELECT DISTINCT globalTid / 0x1000000 % 0x1000000, globalTid % 0x1000000 "
+                "FROM NVTX_EVENTS",
+                "1844|4880");
+    assert_rows(&kit,
+                "SELECT DISTINCT typeof(start) || typeof(text) || typeof(textId) FROM "
+                "NVTX_EVENTS",
+                "integertextinteger");
+    kit_close(&kit);
+}
+
+Test(bulk, keeps_a_payload_beside_another_ending_thread) {
+    struct kit kit;
+    kit_open(&kit);
+    struct nvtxt_event event = kit_range(1, 2, "a");
+    event.payload = (struct nvtxt_payload){NVTXT_PAYLOAD_INT64, {.int64 = 7}};
+    event.ended_elsewhere = true;
+    event.end_pid = 1;
+    event.end_tid = 2;
+    kit_add(&kit, 1, &event);
+    event.payload = (struct nvtxt_payload){NVTXT_PAYLOAD_DOUBLE, {.real = 7.5}};
+    kit_add(&kit, 1, &event);
+    event = kit_mark(3, "plain");
+    kit_add(&kit, 1, &event);
+    kit_commit(&kit);
+    assert_rows(&kit, "SELECT endGlobalTid, int64Value, doubleValue FROM NVTX_EVENTS",
+                "16777218|7|NULL 16777218|NULL|7.5 NULL|NULL|NULL");
+    assert_rows(&kit, "SELECT globalTid FROM ThreadNames ORDER BY 1", "16777218 30937191184");
+    kit_close(&kit);
+}
+
+Test(bulk, fills_only_the_columns_that_an_event_has_in_every_mixture) {
+    struct kit kit;
+    kit_open(&kit);
+    for (int mixture = 0; mixture < 8; mixture++) {
+        for (int bit = 1; bit <= 4; bit *= 2) {
+            struct nvtxt_event event = kit_mark(mixture, "x");
+            if (!(mixture & bit)) {
+                continue;
+            }
+            event.payload.kind = bit == 1   ? NVTXT_PAYLOAD_INT64
+                                 : bit == 2 ? NVTXT_PAYLOAD_DOUBLE
+                                            : NVTXT_PAYLOAD_NONE;
+            event.ended_elsewhere = bit == 4;
+            event.end_tid = 9;
+            kit_add(&kit, 1, &event);
+        }
+        struct nvtxt_event event = kit_mark(mixture, "x");
+        kit_add(&kit, 1, &event);
+        kit_commit(&kit);
+    }
+    for (int mixture = 0; mixture < 8; mixture++) {
+        char sql[200];
+        char expected[64];
+        snprintf(sql, sizeof(sql),
+                 "SELECT count(int64Value), count(doubleValue), count(endGlobalTid) "
+                 "FROM NVTX_EVENTS WHERE start = %d",
+                 mixture);
+        snprintf(expected, sizeof(expected), "%d|%d|%d", !!(mixture & 1), !!(mixture & 2),
+                 !!(mixture & 4));
+        assert_rows(&kit, sql, expected);
+    }
+    kit_close(&kit);
+}
+
+Test(bulk, gives_start_end_ranges_ids_that_are_unique_in_the_store) {
+    struct kit kit;
+    kit_open(&kit);
+    for (int i = 0; i < 30; i++) {
+        struct nvtxt_event event = i % 3 ? kit_range(i, i + 1, "r") : kit_mark(i, "m");
+        kit_add(&kit, i % 4, &event);
+        if (i % 7 == 0) {
+            kit_commit(&kit);
+        }
+    }
+    kit_commit(&kit);
+    assert_rows(&kit,
+                "SELECT count(*), count(DISTINCT rangeId), min(rangeId) > 0 FROM NVTX_EVENTS "
+                "WHERE eventType = 60",
+                "20|20|1");
+    assert_rows(&kit, "SELECT DISTINCT rangeId FROM NVTX_EVENTS WHERE eventType = 34", "0");
+    kit_close(&kit);
+}
+
+Test(bulk, keeps_the_rows_of_a_source_together_and_says_whose_they_are) {
+    struct kit kit;
+    kit_open(&kit);
+    for (int i = 0; i < 12; i++) {
+        struct nvtxt_event event = kit_mark(i, i % 3 == 0 ? "0" : i % 3 == 1 ? "1" : "2");
+        kit_add(&kit, 10 + i % 3, &event);
+    }
+    kit_commit(&kit);
+    assert_rows(&kit, "SELECT firstRow, lastRow, sourceId FROM NVTXT_EVENT_SOURCES",
+                "1|4|10 5|8|11 9|12|12");
+    assert_rows(&kit,
+                "SELECT count(*) FROM NVTX_EVENTS e JOIN NVTXT_EVENT_SOURCES s ON e.rowid BETWEEN "
+                "s.firstRow AND s.lastRow WHERE text = s.sourceId - 10",
+                "12");
+    assert_rows(&kit, "SELECT start FROM NVTX_EVENTS WHERE text = '1'", "1 4 7 10");
+    kit_close(&kit);
+}
+
+Test(bulk, interns_texts_and_fills_text_and_text_id_with_the_same) {
+    struct kit kit;
+    kit_open(&kit);
+    for (int i = 0; i < 1000; i++) {
+        char text[32];
+        snprintf(text, sizeof(text), "message %d", i % 10);
+        struct nvtxt_event event = kit_mark(i, i % 11 ? text : "");
+        kit_add(&kit, 1, &event);
+        if (i % 300 == 0) {
+            kit_commit(&kit);
+        }
+    }
+    kit_commit(&kit);
+    assert_rows(&kit,
+                "SELECT count(*) FROM NVTX_EVENTS e JOIN StringIds s ON s.id = e.textId WHERE "
+                "s.value = e.text",
+                "1000");
+    assert_rows(&kit, "SELECT count(*) FROM StringIds WHERE value LIKE 'message%' OR value = ''",
+                "11");
+    kit_close(&kit);
+}
+
+Test(bulk, stays_right_when_more_texts_come_than_its_cache_holds) {
+    struct kit kit;
+    kit_open(&kit);
+    for (int i = 0; i < 60000; i++) {
+        char text[64];
+        snprintf(text, sizeof(text), "a message that is not said again %d", i % 40000);
+        struct nvtxt_event event = kit_mark(i, text);
+        kit_add(&kit, 1, &event);
+        if (i % 9000 == 0) {
+            kit_commit(&kit);
+        }
+    }
+    kit_commit(&kit);
+    assert_rows(&kit,
+                "SELECT count(*) FROM NVTX_EVENTS e JOIN StringIds s ON s.id = e.textId WHERE "
+                "s.value = e.text",
+                "60000");
+    kit_close(&kit);
+}
+
+Test(bulk, keeps_texts_of_any_length_and_letters) {
+    struct kit kit;
+    kit_open(&kit);
+    char *text = malloc(70001);
+    memset(text, 'x', 70000);
+    text[70000] = '\0';
+    static const char *const texts[] = {"a'b\"c", "\xC3\xA9\xE2\x82\xAC", "100 %s ?1 $a"};
+    for (size_t i = 0; i < 3; i++) {
+        struct nvtxt_event event = kit_mark(1, texts[i]);
+        kit_add(&kit, 1, &event);
+    }
+    struct nvtxt_event event = kit_mark(2, text);
+    kit_add(&kit, 1, &event);
+    kit_commit(&kit);
+    assert_rows(&kit, "SELECT text FROM NVTX_EVENTS WHERE start = 1",
+                "a'b\"c \xC3\xA9\xE2\x82\xAC 100 %s ?1 $a");
+    assert_rows(&kit, "SELECT length(text) FROM NVTX_EVENTS WHERE start = 2", "70000");
+    free(text);
+    kit_close(&kit);
+}
+
+Test(bulk, marks_events_whose_end_was_filled_in) {
+    struct kit kit;
+    kit_open(&kit);
+    for (int i = 0; i < 6; i++) {
+        struct nvtxt_event event = kit_range(i, 9, "r");
+        event.unclosed = i == 2 || i == 5;
+        kit_add(&kit, i % 2, &event);
+    }
+    kit_commit(&kit);
+    assert_rows(&kit,
+                "SELECT e.start FROM NVTXT_UNCLOSED u JOIN NVTX_EVENTS e ON e.rowid = u.eventRow "
+                "ORDER BY 1",
+                "2 5");
+    kit_close(&kit);
+}
+
+Test(bulk, writes_nothing_of_a_discarded_source) {
+    struct kit kit;
+    kit_open(&kit);
+    struct store_source source = kit_source(2);
+    struct nvtxt_event event = kit_mark(1, "kept");
+    kit_add(&kit, 1, &event);
+    event = kit_mark(2, "dropped");
+    event.domain = NVTXT_SLICE("dropped domain");
+    event.tid = 99;
+    kit_add(&kit, 2, &event);
+    store_batch_discard(store_batch_source(kit.batch, &source));
+    kit_commit(&kit);
+    assert_rows(&kit, "SELECT text FROM NVTX_EVENTS", "kept");
+    assert_rows(&kit, "SELECT id FROM NVTXT_SOURCES", "1");
+    assert_rows(&kit, "SELECT count(*) FROM NVTXT_DOMAINS", "0");
+    assert_rows(&kit, "SELECT count(*) FROM ThreadNames", "1");
+    assert_rows(&kit, "SELECT count(*) FROM StringIds WHERE value = 'dropped'", "0");
+    kit_close(&kit);
+}
+
+Test(bulk, names_the_columns_that_any_source_fills) {
+    struct kit kit;
+    kit_open(&kit);
+    struct nvtxt_event event = kit_mark(1, "with a payload");
+    event.payload = (struct nvtxt_payload){NVTXT_PAYLOAD_INT64, {.int64 = 7}};
+    kit_add(&kit, 1, &event);
+    event = kit_mark(2, "without");
+    kit_add(&kit, 2, &event);
+    kit_commit(&kit);
+    assert_rows(&kit, "SELECT int64Value FROM NVTX_EVENTS", "7 NULL");
+    kit_close(&kit);
+}
+
+struct hashed {
+    uint32_t hash;
+    int number;
+};
+
+static int by_hash(const void *a, const void *b) {
+    uint32_t first = ((const struct hashed *)a)->hash;
+    uint32_t second = ((const struct hashed *)b)->hash;
+    return first < second ? -1 : first > second;
+}
+
+Test(bulk, tells_apart_texts_of_one_length_and_hash) {
+    // Among so many texts some have the same hash: 32 bits, a birthday's distance of 77,000.
+    enum { COUNT = 500000 };
+    struct hashed *all = malloc(COUNT * sizeof(*all));
+    char text[32];
+    for (int i = 0; i < COUNT; i++) {
+        snprintf(text, sizeof(text), "text %06d", i);
+        all[i] = (struct hashed){store_text_hash(text, 11), i};
+    }
+    qsort(all, COUNT, sizeof(*all), by_hash);
+    struct kit kit;
+    int pairs = 0;
+    kit_open(&kit);
+    for (int i = 1; i < COUNT; i++) {
+        if (all[i].hash == all[i - 1].hash) {
+            for (int j = i - 1; j <= i; j++) {
+                snprintf(text, sizeof(text), "text %06d", all[j].number);
+                struct nvtxt_event event = kit_mark(1, text);
+                kit_add(&kit, 1, &event);
+            }
+            pairs++;
+        }
+    }
+    cr_assert_gt(pairs, 0);
+    kit_commit(&kit);
+    cr_assert_eq(kit_int(&kit, "SELECT count(*) FROM NVTX_EVENTS e JOIN StringIds s ON s.id = "
+                               "e.textId WHERE s.value = e.text"),
+                 2 * pairs);
+    free(all);
+    kit_close(&kit);
+}
+
+Test(bulk, goes_on_when_somebody_added_a_column) {
+    struct kit kit;
+    kit_open(&kit);
+    kit_exec(&kit, "ALTER TABLE NVTX_EVENTS ADD COLUMN note TEXT");
+    struct nvtxt_event event = kit_mark(5, "text");
+    kit_add(&kit, 1, &event);
+    kit_commit(&kit);
+    assert_rows(&kit, "SELECT text, note IS NULL FROM NVTX_EVENTS", "text|1");
+    kit_close(&kit);
+}

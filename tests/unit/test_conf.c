@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The table of configuration keys: defaults, units, ranges, and files with their line numbers.
+#include "daemon/conf.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "daemon/conf_file.h"
+
+static int set(struct conf *conf, const char *key, const char *value) {
+    char why[256] = "";
+    int r = conf_set(conf, conf_find(key), value, why, sizeof(why));
+    cr_assert(r == 0 || why[0], "%s=%s", key, value);
+    return r;
+}
+
+Test(conf, every_default_is_a_good_value) {
+    struct conf conf;
+    cr_assert_eq(conf_init(&conf), 0);
+    for (size_t i = 0; i < conf_key_count; i++) {
+        cr_assert_eq(set(&conf, conf_keys[i].name, conf_keys[i].initial), 0, "%s",
+                     conf_keys[i].name);
+        cr_assert(conf_keys[i].help[0]);
+    }
+    cr_assert_eq(conf.commit_interval_ms, 100);
+    cr_assert_eq(conf.memory_budget, 16 << 20);
+    cr_assert_eq(conf.max_line, 65536);
+    cr_assert_eq(conf.session_expiry_ms, 86400000);
+    cr_assert_eq(conf.socket_mode, -1);
+    cr_assert_eq(conf.store_mode, 0640);
+    cr_assert_eq(conf.cupti_views, 1);
+    cr_assert_str_eq(conf_synchronous_name(&conf), "full");
+    conf_deinit(&conf);
+}
+
+Test(conf, defaults_of_the_limits_are_those_of_the_language) {
+    static const struct nvtxt_limits language = NVTXT_LIMITS_DEFAULT;
+    struct nvtxt_limits limits;
+    struct conf conf;
+    cr_assert_eq(conf_init(&conf), 0);
+    conf_limits(&conf, &limits);
+    cr_assert_eq(memcmp(&limits, &language, sizeof(limits)), 0);
+    conf_deinit(&conf);
+}
+
+Test(conf, reads_units) {
+    struct conf conf;
+    cr_assert_eq(conf_init(&conf), 0);
+    static const struct {
+        const char *value;
+        int64_t ms;
+    } times[] = {{"1", 1000}, {"20ms", 20}, {"2s", 2000}, {"1 min", 60000}, {"60000ms", 60000}};
+    for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
+        cr_assert_eq(set(&conf, "CommitInterval", times[i].value), 0, "%s", times[i].value);
+        cr_assert_eq(conf.commit_interval_ms, times[i].ms, "%s", times[i].value);
+    }
+    cr_assert_eq(set(&conf, "MemoryBudget", "1G"), 0);
+    cr_assert_eq(conf.memory_budget, 1 << 30);
+    cr_assert_eq(set(&conf, "MaxLine", "8192"), 0);
+    cr_assert_eq(conf.max_line, 8192);
+    cr_assert_eq(set(&conf, "SessionExpiry", "7d"), 0);
+    cr_assert_eq(conf.session_expiry_ms, 7 * INT64_C(86400000));
+    cr_assert_eq(set(&conf, "SocketMode", "0660"), 0);
+    cr_assert_eq(conf.socket_mode, 0660);
+    conf_deinit(&conf);
+}
+
+Test(conf, refuses_bad_values_and_keeps_the_old_one) {
+    static const char *const bad[][2] = {
+        {"CommitInterval", "0"},
+        {"CommitInterval", "61s"},
+        {"CommitInterval", "-1"},
+        {"CommitInterval", "1 week"},
+        {"CommitInterval", ""},
+        {"MemoryBudget", "1023K"},
+        {"MemoryBudget", "16m"},
+        {"MemoryBudget", "16MB"},
+        {"MemoryBudget", "0x100000"},
+        {"MaxLine", "4095"},
+        {"LogLevel", "loud"},
+        {"LogLevel", "INFO"},
+        {"LogLevel", "inf"},
+        {"LogLevel", ""},
+        {"Synchronous", "off"},
+        {"MaxConnectionsPerUser", "1K"},
+        {"SocketMode", "0888"},
+        {"StoreMode", ""},
+        {"StoreMode", "0577"},
+        {"StoreMode", "0640 "},
+        {"CuptiViews", "true"},
+        {"MaxNameBytes", "31"},
+        {"SocketMode", "01000"},
+        {"MemoryBudget", "99999999999999999999"},
+        {"MemoryBudget", "9223372036854775807G"},
+        {"SocketMode", "77777777777777777777777777"},
+    };
+    struct conf conf, before;
+    cr_assert_eq(conf_init(&conf), 0);
+    before = conf;
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+        cr_assert_eq(set(&conf, bad[i][0], bad[i][1]), 1, "%s=%s", bad[i][0], bad[i][1]);
+    cr_assert_eq(memcmp(&conf, &before, sizeof(conf)), 0);
+    conf_deinit(&conf);
+}
+
+Test(conf, knows_no_other_keys) {
+    cr_assert_null(conf_find("socket"));
+    cr_assert_null(conf_find(""));
+    cr_assert_not_null(conf_find("Socket"));
+}
+
+Test(conf, finds_the_key_that_was_meant) {
+    cr_assert_eq(conf_find_like("Sokcet"), conf_find("Socket"));
+    cr_assert_eq(conf_find_like("socket"), conf_find("Socket"));
+    cr_assert_eq(conf_find_like("LogLevels"), conf_find("LogLevel"));
+    cr_assert_eq(conf_find_like("maxline"), conf_find("MaxLine"));
+    cr_assert_null(conf_find_like("Colour"));
+    cr_assert_null(conf_find_like(""));
+}
+
+Test(conf, compares_and_copies_key_by_key) {
+    struct conf one, two;
+    cr_assert_eq(conf_init(&one), 0);
+    cr_assert_eq(conf_init(&two), 0);
+    cr_assert_eq(set(&two, "Store", "/s"), 0);
+    cr_assert_eq(set(&two, "MaxLine", "8K"), 0);
+    for (size_t i = 0; i < conf_key_count; i++) {
+        const struct conf_key *key = &conf_keys[i];
+        bool changed = key == conf_find("Store") || key == conf_find("MaxLine");
+        cr_assert_eq(conf_differs(&one, &two, key), changed, "%s", key->name);
+        cr_assert_eq(conf_copy(&one, &two, key), 0);
+        cr_assert_not(conf_differs(&one, &two, key));
+    }
+    conf_deinit(&two);
+    cr_assert_str_eq(one.store, "/s");
+    cr_assert_eq(one.max_line, 8192);
+    conf_deinit(&one);
+}
+
+// ---- Files --------------------------------------------------------------------------------------
+
+static char folder[32], told[4096];
+
+static void in_folder(void) {
+    strcpy(folder, "/tmp/nvtxt-conf-XXXXXX");
+    cr_assert_not_null(mkdtemp(folder));
+    cr_assert_eq(chdir(folder), 0);
+    cr_assert_eq(mkdir("f.d", 0700), 0);
+    told[0] = '\0';
+}
+
+static void remove_folder(void) {
+    char command[64];
+    snprintf(command, sizeof(command), "rm -r %s", folder);
+    cr_assert_eq(system(command), 0);
+}
+
+static void on_complaint(void *context, const char *sentence) {
+    (void)context;
+    snprintf(told + strlen(told), sizeof(told) - strlen(told), "%s\n", sentence);
+}
+static const struct conf_faults faults = {.complain = on_complaint};
+
+static void write_file(const char *name, const char *text, size_t len) {
+    FILE *file = fopen(name, "w");
+    cr_assert_eq(fwrite(text, 1, len, file), len);
+    cr_assert_eq(fclose(file), 0);
+}
+
+static int read_text(struct conf *conf, const char *text) {
+    told[0] = '\0';
+    write_file("f", text, strlen(text));
+    return conf_file_load(conf, "f", true, &faults);
+}
+
+TestSuite(conf_file, .init = in_folder, .fini = remove_folder);
+
+Test(conf_file, reads_comments_blanks_and_values) {
+    struct conf conf;
+    cr_assert_eq(conf_init(&conf), 0);
+    cr_assert_eq(read_text(&conf, "\xEF\xBB\xBF# c\n; c\n\n[nvtxtd]\r\nSocket=/a b\r\n"
+                                  "  CommitInterval = 1s\n\tMaxLine=8K"),
+                 0, "%s", told);
+    cr_assert_str_eq(conf.socket, "/a b");
+    cr_assert_eq(conf.commit_interval_ms, 1000);
+    cr_assert_eq(conf.max_line, 8192);
+    conf_deinit(&conf);
+}
+
+Test(conf_file, tells_all_faults_with_their_lines) {
+    struct conf conf;
+    cr_assert_eq(conf_init(&conf), 0);
+    cr_assert_eq(read_text(&conf, "Claim=peer\n[nvtxtd]\nSokcet=/a\nMaxLine=1\nnonsense\n[Other]\n"
+                                  "Socket=/b\n[nvtxtd]\nStore=x\nColour=red\nalso nonsense\n"),
+                 1);
+    cr_assert_str_eq(told, "f:1: 'Claim' stands before the section [nvtxtd]\n"
+                           "f:3: unknown key 'Sokcet': is Socket meant?\n"
+                           "f:4: bad value '1' for MaxLine: a size from 4096 to 16777216 bytes is "
+                           "expected, as in 16M\n"
+                           "f:5: a line of the form Key=Value is expected\n"
+                           "f:6: unknown section '[Other]': only [nvtxtd] is known\n"
+                           "f:9: bad value 'x' for Store: an absolute path is expected\n"
+                           "f:10: unknown key 'Colour': nvtxtd.conf(5) lists what is allowed\n"
+                           "f:11: a line of the form Key=Value is expected\n");
+    conf_deinit(&conf);
+}
+
+Test(conf_file, counts_lines_behind_long_ones) {
+    struct conf conf;
+    char text[2048];
+    cr_assert_eq(conf_init(&conf), 0);
+    snprintf(text, sizeof(text), "[nvtxtd]\n#%0700d\nStore=/%0191d\nMaxLine=1\n", 0, 0);
+    cr_assert_eq(read_text(&conf, text), 1);
+    cr_assert_eq(strncmp(told, "f:4: bad value '1'", 18), 0, "%s", told);
+    cr_assert_eq(strlen(conf.store), 192);
+    snprintf(text, sizeof(text), "[nvtxtd]\nStore=/%0192d\nMaxLine=1\n", 0);
+    cr_assert_eq(read_text(&conf, text), 1);
+    cr_assert_eq(
+        strncmp(told, "f:2: the line is too long: at most 198 bytes are allowed\nf:3: ", 62), 0,
+        "%s", told);
+    conf_deinit(&conf);
+}
+
+Test(conf_file, refuses_a_nul_byte) {
+    static const char text[] = "[nvtxtd]\nStore=/a\0b\n";
+    struct conf conf;
+    cr_assert_eq(conf_init(&conf), 0);
+    write_file("f", text, sizeof(text) - 1);
+    cr_assert_eq(conf_file_load(&conf, "f", true, &faults), 1);
+    cr_assert_str_eq(told, "f:2: the line has a NUL byte\n");
+    conf_deinit(&conf);
+}
+
+Test(conf_file, reads_drop_ins_behind_the_file_in_the_order_of_their_names) {
+    static const char *const files[][2] = {
+        {"f.d/20-b.conf", "[nvtxtd]\nMaxLine=8K\nMaxVariables=20\n"},
+        {"f.d/10-a.conf", "[nvtxtd]\nMaxLine=12K\nMaxPushDepth=7\n"},
+        {"f.d/30-c.conf~", "nonsense\n"},
+        {"f.d/.hidden.conf", "nonsense\n"},
+        {"f.d/README", "nonsense\n"},
+    };
+    struct conf conf;
+    cr_assert_eq(conf_init(&conf), 0);
+    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+        write_file(files[i][0], files[i][1], strlen(files[i][1]));
+    cr_assert_eq(read_text(&conf, "[nvtxtd]\nMaxLine=16K\nMaxVariables=30\n"), 0, "%s", told);
+    cr_assert_eq(conf.max_line, 8192);
+    cr_assert_eq(conf.max_variables, 20);
+    cr_assert_eq(conf.max_push_depth, 7);
+    conf_deinit(&conf);
+}
+
+Test(conf_file, tells_what_contradicts_where_the_second_key_stands) {
+    static const char drop_in[] = "\n[nvtxtd]\nMemoryBudget=1M\n";
+    struct conf conf;
+    cr_assert_eq(conf_init(&conf), 0);
+    write_file("f.d/a.conf", drop_in, sizeof(drop_in) - 1);
+    cr_assert_eq(read_text(&conf, "[nvtxtd]\nMaxLine=2M\n"), 1);
+    cr_assert_str_eq(told, "f.d/a.conf:3: MaxLine (2097152) is larger than MemoryBudget (1048576): "
+                           "at most that is allowed\n");
+    cr_assert_eq(read_text(&conf, "[nvtxtd]\nSocket=/s\nMaxLine=4K\nControlSocket=/s\n"), 1);
+    cr_assert_str_eq(told, "f:4: Socket and ControlSocket are the same, they must be two\n");
+    conf_deinit(&conf);
+}
+
+Test(conf_file, a_missing_file_is_a_fault_only_when_it_must_be_there) {
+    static const char drop_in[] = "[nvtxtd]\nMaxLine=8K\n";
+    struct conf conf;
+    cr_assert_eq(conf_init(&conf), 0);
+    cr_assert_eq(conf_file_load(&conf, "f", true, &faults), -ENOENT);
+    cr_assert_str_eq(told, "the configuration 'f' cannot be read: No such file or directory\n");
+    write_file("f.d/a.conf", drop_in, sizeof(drop_in) - 1);
+    cr_assert_eq(conf_file_load(&conf, "f", false, &faults), 0);
+    cr_assert_eq(conf.max_line, 8192);
+    cr_assert_eq(conf_file_load(&conf, "nowhere/f", false, &faults), 0);
+    conf_deinit(&conf);
+}
+
+Test(conf_file, a_drop_in_that_cannot_be_read_is_a_fault) {
+    struct conf conf;
+    cr_assert_eq(conf_init(&conf), 0);
+    cr_assert_eq(mkdir("f.d/a.conf", 0700), 0);
+    cr_assert_eq(read_text(&conf, ""), 1);
+    cr_assert_str_eq(told, "the configuration 'f.d/a.conf' cannot be read: Is a directory\n");
+    conf_deinit(&conf);
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The hash table of embedded nodes: what was added is found until it is removed, also when hash
+// values are the same.
+#include "protocol/hash.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+
+struct thing {
+    int number;
+    struct nvtxt_hash_node node;
+};
+
+static struct thing *entry(struct nvtxt_hash_node *node) {
+    return NVTXT_HASH_ENTRY(node, struct thing, node);
+}
+
+static bool holds(const struct nvtxt_hash *table, const struct thing *thing, uint64_t hash) {
+    struct nvtxt_hash_node *node = nvtxt_hash_find(table, hash);
+    while (node && entry(node) != thing)
+        node = nvtxt_hash_next(node);
+    return node != NULL;
+}
+
+Test(hash, finds_nothing_while_it_is_empty) {
+    struct nvtxt_hash table = {0};
+    cr_assert_null(nvtxt_hash_find(&table, 0));
+    nvtxt_hash_deinit(&table);
+    nvtxt_hash_deinit(&table);
+}
+
+Test(hash, finds_what_was_added_until_it_is_removed) {
+    enum { COUNT = 5000 };
+    static struct thing things[COUNT];
+    struct nvtxt_hash table = {0};
+    for (unsigned i = 0; i < COUNT; i++)
+        cr_assert_eq(nvtxt_hash_add(&table, &things[i].node, nvtxt_hash_number(i)), 0);
+    cr_assert_eq(table.count, COUNT);
+    cr_assert_eq(table.bucket_count & (table.bucket_count - 1), 0);
+    cr_assert_geq(table.bucket_count, COUNT);
+    for (unsigned i = 0; i < COUNT; i += 2)
+        nvtxt_hash_remove(&table, &things[i].node);
+    cr_assert_eq(table.count, COUNT / 2);
+    for (unsigned i = 0; i < COUNT; i++)
+        cr_assert_eq(holds(&table, &things[i], nvtxt_hash_number(i)), i % 2 == 1, "%u", i);
+    nvtxt_hash_deinit(&table);
+    cr_assert_eq(table.count, 0);
+}
+
+Test(hash, keeps_nodes_of_one_hash_value_apart) {
+    enum { COUNT = 100 };
+    struct thing things[COUNT] = {{0}};
+    struct thing neighbour = {0}; // the same bucket, another hash value
+    struct nvtxt_hash table = {0};
+    cr_assert_eq(nvtxt_hash_add(&table, &neighbour.node, 7 + (1u << 20)), 0);
+    for (unsigned i = 0; i < COUNT; i++)
+        cr_assert_eq(nvtxt_hash_add(&table, &things[i].node, 7), 0);
+    unsigned found = 0;
+    struct nvtxt_hash_node *node = nvtxt_hash_find(&table, 7);
+    for (; node; node = nvtxt_hash_next(node)) {
+        cr_assert_neq(entry(node), &neighbour);
+        cr_assert_eq(entry(node)->number++, 0, "each is visited once");
+        found++;
+    }
+    cr_assert_eq(found, COUNT);
+    nvtxt_hash_remove(&table, &things[50].node);
+    cr_assert_not(holds(&table, &things[50], 7));
+    cr_assert(holds(&table, &things[49], 7) && holds(&table, &things[51], 7));
+    cr_assert(holds(&table, &neighbour, 7 + (1u << 20)));
+    nvtxt_hash_deinit(&table);
+}
+
+// Numbers that differ in one bit, as thread ids do, must not crowd a few buckets.
+Test(hash, spreads_numbers_over_the_low_bits) {
+    unsigned used[1024] = {0}, most = 0;
+    for (uint64_t i = 0; i < 4096; i++) {
+        unsigned *bucket = &used[nvtxt_hash_number(i << 24) & 1023];
+        if (++*bucket > most)
+            most = *bucket;
+    }
+    cr_assert_lt(most, 20, "%u of 4096 in one of 1024 buckets", most);
+}
+
+Test(hash, depends_on_every_byte_and_on_the_length) {
+    char text[40];
+    for (size_t len = 0; len <= sizeof text; len++) {
+        memset(text, 'a', sizeof text);
+        uint64_t plain = nvtxt_hash_bytes((struct nvtxt_slice){text, len});
+        cr_assert_eq(plain, nvtxt_hash_bytes((struct nvtxt_slice){text, len}));
+        for (size_t i = 0; i < len; i++) {
+            text[i] = 'b';
+            cr_assert_neq(plain, nvtxt_hash_bytes((struct nvtxt_slice){text, len}));
+            text[i] = 'a';
+        }
+        if (len < sizeof text)
+            cr_assert_neq(plain, nvtxt_hash_bytes((struct nvtxt_slice){text, len + 1}));
+    }
+    cr_assert_neq(nvtxt_hash_bytes(NVTXT_SLICE("a")), nvtxt_hash_bytes(NVTXT_SLICE("a\0")));
+}
+
+Test(hash, reads_no_byte_behind_the_text) {
+    for (size_t len = 1; len <= 17; len++) {
+        char *text = calloc(1, len);
+        cr_assert_not_null(text);
+        nvtxt_hash_bytes((struct nvtxt_slice){text, len});
+        free(text);
+    }
+    nvtxt_hash_bytes((struct nvtxt_slice){NULL, 0});
+}

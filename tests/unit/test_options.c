@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Numbers on the command line, the time mapping, figures for people, the socket's path.
+#include "client/options.h"
+
+#include <criterion/criterion.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+#include "client/paths.h"
+
+static struct term term;
+
+static void quiet(void) { // sentences are looked at in the e2e tests
+    int null = open("/dev/null", O_WRONLY);
+    dup2(null, STDERR_FILENO);
+    close(null);
+    term_init(&term, "test");
+}
+
+TestSuite(options, .init = quiet);
+
+Test(options, reads_integers_to_their_limits) {
+    static const struct {
+        const char *text;
+        int64_t value;
+    } good[] = {{"0", 0},
+                {"-0", 0},
+                {"007", 7},
+                {"-1", -1},
+                {"9223372036854775807", INT64_MAX},
+                {"-9223372036854775808", INT64_MIN},
+                {"0x7fffffffffffffff", INT64_MAX},
+                {"0XfF", 255}};
+    static const char *const bad[] = {"",
+                                      "-",
+                                      "0x",
+                                      "-0x1",
+                                      "+1",
+                                      " 1",
+                                      "1 ",
+                                      "1.5",
+                                      "1e3",
+                                      "0x1g",
+                                      "a",
+                                      "9223372036854775808",
+                                      "-9223372036854775809",
+                                      "0x8000000000000000",
+                                      "--1"};
+    int64_t value;
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
+        cr_assert(options_int64(good[i].text, &value), "%s", good[i].text);
+        cr_assert_eq(value, good[i].value, "%s", good[i].text);
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        cr_assert_not(options_int64(bad[i], &value), "%s", bad[i]);
+    }
+}
+
+Test(options, reads_seconds) {
+    static const struct {
+        const char *text;
+        int64_t ms;
+    } good[] = {{"0", 0},       {"2", 2000},   {"0.5", 500},
+                {"1.25", 1250}, {"0.0001", 1}, {"1.000", 1000}};
+    static const char *const bad[] = {
+        "", ".", ".5", "5.", "-1", "1s", "1.2.3", "1e3", "99999999999999999999"};
+    int64_t ms;
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
+        cr_assert(options_seconds(good[i].text, &ms), "%s", good[i].text);
+        cr_assert_eq(ms, good[i].ms, "%s", good[i].text);
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        cr_assert_not(options_seconds(bad[i], &ms), "%s", bad[i]);
+    }
+}
+
+Test(options, bounds_process_ids) {
+    uint32_t pid = 7;
+    cr_assert_eq(options_pid(&term, "0xFFFFFF", &pid), 0);
+    cr_assert_eq(pid, 0xFFFFFF);
+    cr_assert_eq(options_pid(&term, "16777216", &pid), EX_USAGE);
+    cr_assert_eq(options_pid(&term, "-1", &pid), EX_USAGE);
+    cr_assert_eq(options_pid(&term, "x", &pid), EX_USAGE);
+}
+
+// Takes "mode=lerp ns-a=1 …" and says what the check of the whole answers.
+static int check(const char *text, bool live, struct options_mapping *mapping) {
+    static const struct {
+        const char *name;
+        int option;
+    } names[] = {{"mode=", OPTIONS_MODE},       {"ns-a=", OPTIONS_NS_A},
+                 {"ns-b=", OPTIONS_NS_B},       {"nvtxt-a=", OPTIONS_NVTXT_A},
+                 {"nvtxt-b=", OPTIONS_NVTXT_B}, {"freq=", OPTIONS_FREQ}};
+    char copy[256];
+    *mapping = (struct options_mapping){0};
+    snprintf(copy, sizeof copy, "%s", text);
+    for (char *word = strtok(copy, " "); word; word = strtok(NULL, " ")) {
+        for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+            size_t len = strlen(names[i].name);
+            if (strncmp(word, names[i].name, len) == 0) {
+                int result = options_take_mapping(mapping, &term, names[i].option, word + len);
+                if (result != 0) {
+                    return result;
+                }
+            }
+        }
+    }
+    return options_check_mapping(mapping, &term, live);
+}
+
+Test(options, takes_whole_mappings_only) {
+    static const struct {
+        const char *text;
+        int of_file, live;
+    } cases[] = {
+        {"", 0, 0},
+        {"mode=lin ns-a=1 freq=2 nvtxt-a=3", 0, 0},
+        {"mode=lin ns-a=1 freq=2", 0, EX_USAGE},
+        {"mode=lerp ns-a=1 ns-b=2 nvtxt-a=3 nvtxt-b=4", 0, 0},
+        {"mode=lerp ns-a=1 ns-b=2 nvtxt-a=3", 0, EX_USAGE},
+        {"mode=lerp ns-a=1 ns-b=2", 0, EX_USAGE},
+        {"ns-a=1", EX_USAGE, EX_USAGE},
+        {"freq=1", EX_USAGE, EX_USAGE},
+        {"mode=exp", EX_USAGE, EX_USAGE},
+        {"mode=lin", EX_USAGE, EX_USAGE},
+        {"mode=lin ns-a=1", EX_USAGE, EX_USAGE},
+        {"mode=lin ns-a=1 freq=0", EX_USAGE, EX_USAGE},
+        {"mode=lin ns-a=1 freq=0 nvtxt-a=1", EX_USAGE, EX_USAGE},
+        {"mode=lin ns-a=x freq=1", EX_USAGE, EX_USAGE},
+        {"mode=lin ns-a=1 freq=1 nvtxt-a=1 ns-b=2", EX_USAGE, EX_USAGE},
+        {"mode=lin ns-a=1 freq=1 nvtxt-a=1 nvtxt-b=2", EX_USAGE, EX_USAGE},
+        {"mode=lerp ns-a=1 ns-b=2 nvtxt-a=3 nvtxt-b=4 freq=1", EX_USAGE, EX_USAGE},
+        {"mode=lerp ns-a=1", EX_USAGE, EX_USAGE},
+        {"mode=lerp ns-a=2 ns-b=2", EX_USAGE, EX_USAGE},
+        {"mode=lerp ns-a=1 ns-b=2 nvtxt-a=3 nvtxt-b=3", EX_USAGE, EX_USAGE},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct options_mapping mapping;
+        cr_assert_eq(check(cases[i].text, false, &mapping), cases[i].of_file, "%s", cases[i].text);
+        cr_assert_eq(check(cases[i].text, true, &mapping), cases[i].live, "%s", cases[i].text);
+    }
+}
+
+Test(options, knows_when_the_file_must_be_asked_for_its_times) {
+    struct options_mapping mapping;
+    check("", false, &mapping);
+    cr_assert_not(options_mapping_needs_times(&mapping));
+    check("mode=lin ns-a=1 freq=2", false, &mapping);
+    cr_assert(options_mapping_needs_times(&mapping));
+    check("mode=lerp ns-a=1 ns-b=2 nvtxt-a=3", false, &mapping);
+    cr_assert(options_mapping_needs_times(&mapping));
+    check("mode=lerp ns-a=1 ns-b=2 nvtxt-a=3 nvtxt-b=4", false, &mapping);
+    cr_assert_not(options_mapping_needs_times(&mapping));
+    cr_assert_eq(options_take_mapping(&mapping, &term, OPTIONS_OWN, "x"), 1, "not its option");
+}
+
+Test(term, groups_digits) {
+    char out[TERM_COUNT_SIZE];
+    cr_assert_str_eq(term_count(out, 0), "0");
+    cr_assert_str_eq(term_count(out, 999), "999");
+    cr_assert_str_eq(term_count(out, 1000), "1,000");
+    cr_assert_str_eq(term_count(out, 1234567), "1,234,567");
+    cr_assert_str_eq(term_count(out, UINT64_MAX), "18,446,744,073,709,551,615");
+}
+
+Test(term, takes_control_characters_away) {
+    char out[8];
+    term_printable(out, sizeof out, "a\033[1mb\n\x7f");
+    cr_assert_str_eq(out, "a [1mb ");
+    term_printable(out, sizeof out, "\xc2\x9b\xc3\x9b\xc2\xa0");
+    cr_assert_str_eq(out, "  \xc3\x9b\xc2\xa0");
+    term_printable(out, 3, "abcdef");
+    cr_assert_str_eq(out, "ab");
+}
+
+Test(paths, prefer_the_option_then_the_environment) {
+    char path[256];
+    setenv("NVTXT_SOCKET", "/from/environment", 1);
+    cr_assert_str_eq(paths_data_socket("/from/option", path, sizeof path), "/from/option");
+    cr_assert_str_eq(paths_data_socket(NULL, path, sizeof path), "/from/environment");
+    setenv("NVTXT_SOCKET", "", 1);
+    cr_assert_eq(paths_data_socket(NULL, path, sizeof path), path);
+    cr_assert(strstr(path, "/nvtxtd.sock"));
+    unsetenv("NVTXT_SOCKET");
+    cr_assert_eq(paths_data_socket(NULL, path, sizeof path), path);
+}
+
+Test(paths, must_fit_a_socket_address) {
+    char path[200];
+    memset(path, 'a', sizeof path);
+    path[108] = '\0';
+    cr_assert_not(paths_socket_fits(path));
+    path[107] = '\0';
+    cr_assert(paths_socket_fits(path));
+    cr_assert_not(paths_socket_fits(""));
+}
+
+Test(options, bytes_have_units_of_1024) {
+    static const struct {
+        const char *text;
+        uint64_t bytes;
+    } good[] = {{"0", 0},        {"7", 7},           {"4096K", 4 << 20},
+                {"4M", 4 << 20}, {"1G", 1ull << 30}, {"16777215T", 16777215ull << 40}};
+    static const char *const bad[] = {"",
+                                      "M",
+                                      "-1",
+                                      "1.5M",
+                                      "4MB",
+                                      "4m",
+                                      " 4M",
+                                      "4M ",
+                                      "0x10",
+                                      "16777216T",
+                                      "18446744073709551616"};
+    uint64_t bytes;
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
+        cr_assert(options_bytes(good[i].text, &bytes), "%s", good[i].text);
+        cr_assert_eq(bytes, good[i].bytes, "%s", good[i].text);
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        cr_assert_not(options_bytes(bad[i], &bytes), "%s", bad[i]);
+}

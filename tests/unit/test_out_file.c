@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The file that appears whole or not at all.
+#include "client/out_file.h"
+
+#include <criterion/criterion.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+#include "client/term.h"
+
+static struct term term;
+static char folder[] = "/tmp/test_out_file.XXXXXX";
+static char path[64];
+
+static void set_up(void) {
+    int null = open("/dev/null", O_WRONLY);
+    dup2(null, STDERR_FILENO);
+    close(null);
+    term_init(&term, "test");
+    cr_assert(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/out", folder);
+}
+
+static void put(const char *name, const char *content) {
+    int fd = open(name, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+    size_t len = strlen(content) + 1; // with its NUL, which a database's first bytes have
+    cr_assert_geq(fd, 0);
+    cr_assert_eq(write(fd, content, len), (ssize_t)len);
+    close(fd);
+}
+
+static bool holds(const char *name, const char *content) {
+    char text[64] = "";
+    int fd = open(name, O_RDONLY);
+    ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+    if (fd >= 0) {
+        close(fd);
+    }
+    return n >= 0 && strcmp(text, content) == 0;
+}
+
+static int files_in_folder(void) {
+    int count = 0;
+    DIR *dir = opendir(folder);
+    cr_assert(dir);
+    for (const struct dirent *entry; (entry = readdir(dir));) {
+        count += entry->d_name[0] != '.';
+    }
+    closedir(dir);
+    return count;
+}
+
+static void clean_up(void) {
+    DIR *dir = opendir(folder);
+    char name[512];
+    for (const struct dirent *entry; dir && (entry = readdir(dir));) {
+        snprintf(name, sizeof name, "%s/%s", folder, entry->d_name);
+        unlink(name);
+    }
+    if (dir) {
+        closedir(dir);
+    }
+    rmdir(folder);
+}
+
+TestSuite(out_file, .init = set_up, .fini = clean_up);
+
+Test(out_file, appears_when_it_is_published) {
+    struct out_file out;
+    cr_assert_eq(out_file_init(&out, &term, path, false), 0);
+    cr_assert_eq(files_in_folder(), 0, "nothing is created before");
+    put(out.temp, "content");
+    cr_assert_neq(access(path, F_OK), 0);
+    cr_assert_eq(out_file_publish(&out, &term), 0);
+    cr_assert(holds(path, "content"));
+    cr_assert_eq(files_in_folder(), 1);
+    out_file_discard(&out);
+    cr_assert(holds(path, "content"), "published is published");
+}
+
+Test(out_file, leaves_nothing_when_it_is_discarded) {
+    struct out_file out;
+    char beside[PATH_MAX + 16];
+    cr_assert_eq(out_file_init(&out, &term, path, false), 0);
+    put(out.temp, "half");
+    snprintf(beside, sizeof beside, "%s-journal", out.temp);
+    put(beside, "half");
+    out_file_discard(&out);
+    cr_assert_eq(files_in_folder(), 0);
+}
+
+Test(out_file, does_not_replace_what_is_there) {
+    struct out_file out;
+    put(path, "old");
+    cr_assert_eq(out_file_init(&out, &term, path, false), EX_CANTCREAT);
+    cr_assert_eq(out_file_init(&out, &term, path, true), EX_CANTCREAT, "it is no database");
+    put(path, "SQLite format 3");
+    cr_assert_eq(out_file_init(&out, &term, path, true), 0);
+    put(out.temp, "new");
+    cr_assert_eq(out_file_publish(&out, &term), 0);
+    cr_assert(holds(path, "new"));
+}
+
+Test(out_file, takes_the_place_of_an_empty_file) {
+    struct out_file out;
+    put(path, "");
+    cr_assert_eq(truncate(path, 0), 0);
+    cr_assert_eq(out_file_init(&out, &term, path, false), 0);
+    put(out.temp, "new");
+    cr_assert_eq(out_file_publish(&out, &term), 0);
+    cr_assert(holds(path, "new"));
+}
+
+Test(out_file, does_not_replace_what_came_meanwhile) {
+    struct out_file out;
+    cr_assert_eq(out_file_init(&out, &term, path, false), 0);
+    put(out.temp, "new");
+    put(path, "somebody else's");
+    cr_assert_eq(out_file_publish(&out, &term), EX_CANTCREAT);
+    cr_assert(holds(path, "somebody else's"));
+    cr_assert_eq(files_in_folder(), 1);
+}
+
+Test(out_file, stays_away_from_foreign_journals) {
+    struct out_file out;
+    char wal[80];
+    snprintf(wal, sizeof wal, "%s-wal", path);
+    put(wal, "frames");
+    cr_assert_eq(out_file_init(&out, &term, path, false), EX_CANTCREAT);
+    put(path, "SQLite format 3");
+    cr_assert_eq(out_file_init(&out, &term, path, true), EX_CANTCREAT);
+}
+
+Test(out_file, needs_a_folder_and_a_name) {
+    struct out_file out;
+    char name[PATH_MAX + 1];
+    memset(name, 'a', sizeof name);
+    name[PATH_MAX] = '\0';
+    cr_assert_eq(out_file_init(&out, &term, "/nonexistent/folder/out", false), EX_CANTCREAT);
+    cr_assert_eq(out_file_init(&out, &term, folder, true), EX_CANTCREAT);
+    cr_assert_eq(out_file_init(&out, &term, "", false), EX_USAGE);
+    cr_assert_eq(out_file_init(&out, &term, name, false), EX_USAGE);
+}

@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The tables as readers expect them, upgrades, and files that must be left alone.
+#include <sys/stat.h>
+
+#include "store/schema.h"
+#include "store/sql.h"
+#include "store_kit.h"
+
+#define COLUMNS(table)                                                                             \
+    "SELECT group_concat(name || ' ' || type || iif(\"notnull\", ' NOT NULL', '') || "             \
+    "iif(pk, ' PK', ''), ', ') FROM pragma_table_info('" table "')"
+
+struct bytes {
+    char *data;
+    size_t len;
+};
+
+static struct bytes read_file(const char *path) {
+    struct bytes bytes = {0};
+    FILE *file = fopen(path, "rb");
+    cr_assert_not_null(file);
+    cr_assert_eq(fseek(file, 0, SEEK_END), 0);
+    bytes.len = (size_t)ftell(file);
+    rewind(file);
+    bytes.data = malloc(bytes.len + 1);
+    cr_assert_eq(fread(bytes.data, 1, bytes.len, file), bytes.len);
+    fclose(file);
+    return bytes;
+}
+
+// Opening must fail with `result`, say `words`, and leave every byte of the file.
+static void assert_left_alone(struct kit *kit, int result, const char *words) {
+    struct bytes before = read_file(kit->path);
+    cr_assert_eq(kit_reopen(kit), result, "%s", kit->error);
+    cr_assert_null(kit->store);
+    cr_assert_not_null(strstr(kit->error, words), "%s", kit->error);
+    cr_assert_not_null(strstr(kit->error, kit->path), "%s", kit->error);
+    struct bytes after = read_file(kit->path);
+    cr_assert_eq(before.len, after.len);
+    cr_assert_eq(memcmp(before.data, after.data, before.len), 0);
+    free(before.data);
+    free(after.data);
+}
+
+Test(schema, has_the_event_table_that_readers_expect) {
+    struct kit kit;
+    kit_open(&kit);
+    assert_rows(&kit, COLUMNS("NVTX_EVENTS"),
+                "start INT NOT NULL, end INT NOT NULL, eventType INT NOT NULL, "
+                "rangeId INT NOT NULL, text TEXT NOT NULL, category INT NOT NULL, "
+                "color INT NOT NULL, globalTid INT NOT NULL, domainId INT NOT NULL, "
+                "endGlobalTid INTEGER, textId INTEGER, uint64Value INTEGER, int64Value INTEGER, "
+                "doubleValue REAL, uint32Value INTEGER, int32Value INTEGER, floatValue REAL, "
+                "jsonText TEXT");
+    assert_rows(&kit, COLUMNS("StringIds"), "id INTEGER PK, value TEXT NOT NULL");
+    assert_rows(&kit, COLUMNS("ThreadNames"), "nameId INTEGER PK, globalTid INT NOT NULL");
+    assert_rows(&kit, COLUMNS("PROCESSES"), "globalPid INTEGER, pid INTEGER, name TEXT");
+    assert_rows(&kit, "SELECT count(*) FROM pragma_index_list('NVTX_EVENTS')", "0");
+    kit_close(&kit);
+}
+
+Test(schema, has_our_tables_with_the_columns_of_the_page_first) {
+    struct kit kit;
+    kit_open(&kit);
+    static const char *const tables[][2] = {
+        {"NVTXT_SOURCES", "id,kind,sessionId,name,displayName,peerPid,peerUid,peerGid,peerComm,"
+                          "openedNs,closedNs,ended,lines,events,warnings,errors,firstNs,lastNs"},
+        {"NVTXT_DIAGNOSTICS", "sourceId,line,column,severity,stage,code,message,excerpt,atNs"},
+        {"NVTXT_SESSIONS", "sessionId,sourceId,uid,line,state,seenNs"},
+        {"NVTXT_OPEN_RANGES", "sourceId,globalTid,kind,depth,rangeId,start,text,category,color,"
+                              "domainId,line"},
+        {"NVTXT_UNCLOSED", "eventRow"},
+        {"NVTXT_EVENT_SOURCES", "firstRow,lastRow,sourceId"},
+        {"NVTXT_BATCHES", "id,firstRow,lastRow,minStart,maxEnd,committedNs"},
+        {"NVTXT_CLOCKS", "clock,clockNs,realtimeNs,uncertaintyNs"},
+        {"NVTXT_LOSSES", "atNs,sourceId,uid,pid,reason,count"},
+    };
+    for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
+        char sql[128];
+        snprintf(sql, sizeof(sql), "SELECT group_concat(name, ',') FROM pragma_table_info('%s')",
+                 tables[i][0]);
+        const char *columns = kit_text(&kit, sql);
+        cr_assert_eq(strncmp(columns, tables[i][1], strlen(tables[i][1])), 0, "%s: %s",
+                     tables[i][0], columns);
+    }
+    kit_close(&kit);
+}
+
+Test(schema, says_what_it_is_and_that_the_timeline_is_unix_time) {
+    struct kit kit;
+    kit_open(&kit);
+    assert_rows(&kit, "SELECT id, value FROM StringIds", "0|[Unknown]");
+    assert_rows(&kit, "SELECT utcEpochNs FROM TARGET_INFO_SESSION_START_TIME", "0");
+    assert_rows(&kit, "SELECT id, name FROM ENUM_NSYS_EVENT_TYPE ORDER BY id",
+                "33|NvtxCategory 34|NvtxMark 39|NvtxThread 59|NvtxPushPopRange "
+                "60|NvtxStartEndRange 75|NvtxDomainCreate");
+    assert_rows(&kit, "SELECT value FROM META_DATA_EXPORT WHERE name = 'PRODUCT_NAME'", "nvtxtd");
+    assert_rows(&kit, "SELECT count(*) FROM META_DATA_EXPORT WHERE value LIKE '%nsys%'", "0");
+    assert_rows(&kit, "PRAGMA application_id", "1314280536");
+    assert_rows(&kit, "PRAGMA user_version", "1");
+    assert_rows(&kit, "SELECT globalVid, duration, startTime, stopTime FROM ANALYSIS_DETAILS",
+                "0|0|0|0");
+    kit_close(&kit);
+}
+
+Test(schema, leaves_the_compatibility_views_out_on_request_and_brings_them_back) {
+    static const char sql[] = "SELECT count(*) FROM sqlite_master WHERE type = 'view' AND name "
+                              "LIKE 'CUPTI_%'";
+    struct kit kit;
+    kit_open(&kit);
+    cr_assert_eq(kit_int(&kit, sql), 2);
+    kit.options.no_cupti_views = true;
+    cr_assert_eq(kit_reopen(&kit), STORE_DONE);
+    cr_assert_eq(kit_int(&kit, sql), 0);
+    kit.options.no_cupti_views = false;
+    cr_assert_eq(kit_reopen(&kit), STORE_DONE);
+    cr_assert_eq(kit_int(&kit, sql), 2);
+    kit_close(&kit);
+}
+
+Test(schema, shows_one_kernel_of_no_length_per_process_and_no_runtime_call) {
+    struct kit kit;
+    kit_open(&kit);
+    struct nvtxt_event event = kit_range(100, 200, "a");
+    kit_add(&kit, 1, &event);
+    event.pid = 5;
+    kit_add(&kit, 1, &event);
+    kit_commit(&kit);
+    assert_rows(&kit,
+                "SELECT start, \"end\", globalPid >> 24 FROM CUPTI_ACTIVITY_KIND_KERNEL ORDER BY 3",
+                "100|100|5 100|100|1844");
+    assert_rows(&kit, "SELECT * FROM CUPTI_ACTIVITY_KIND_RUNTIME", "");
+    kit_close(&kit);
+}
+
+Test(schema, shows_events_as_people_read_them) {
+    struct kit kit;
+    kit_open(&kit);
+    struct store_source source = kit_source(1);
+    source.name = "build.nvtxt";
+    struct nvtxt_sink sink = kit_sink(&kit, &source);
+    struct nvtxt_event event = kit_range(1700000000000000007, 1700000000000000107, "compile");
+    event.category = 3;
+    event.color = 0xFF00AA11;
+    cr_assert_eq(sink.on_event(sink.context, &event), 0);
+    event = kit_mark(-1, "before the epoch");
+    cr_assert_eq(sink.on_event(sink.context, &event), 0);
+    struct nvtxt_name name = {.kind = NVTXT_NAME_CATEGORY,
+                              .text = NVTXT_SLICE("I/O"),
+                              .category = 3,
+                              .at = 7,
+                              .at_pid = PID,
+                              .at_tid = TID};
+    kit_add_name(&kit, &source, &name);
+    kit_commit(&kit);
+    assert_rows(&kit,
+                "SELECT utcTime, duration, kind, message, category, color, process, thread, source "
+                "FROM NVTXT_TIMELINE",
+                "2023-11-14T22:13:20.000000007Z|100|start/end|compile|I/O|#FF00AA11|Process 1844|"
+                "Thread 4880|build.nvtxt 1969-12-31T23:59:59.999999999Z|0|mark|before the epoch|"
+                "NULL|NULL|Process 1844|Thread 4880|build.nvtxt");
+    kit_close(&kit);
+}
+
+Test(schema, sums_ranges_up_by_message_and_category) {
+    struct kit kit;
+    kit_open(&kit);
+    for (int i = 1; i <= 3; i++) {
+        struct nvtxt_event event = kit_range(1000, 1000 + i * 10, "a");
+        kit_add(&kit, 1, &event);
+    }
+    struct nvtxt_event event = kit_range(1000, 1005, "a");
+    event.category = 9;
+    kit_add(&kit, 1, &event);
+    event = kit_mark(1, "a");
+    kit_add(&kit, 1, &event);
+    kit_commit(&kit);
+    assert_rows(&kit,
+                "SELECT message, category, \"count\", total, mean, \"min\", \"max\" "
+                "FROM NVTXT_RANGE_SUMMARY ORDER BY categoryId",
+                "a|NULL|3|60|20.0|10|30 a|9|1|5|5.0|5|5");
+    kit_close(&kit);
+}
+
+Test(schema, shows_the_last_hour_without_a_scan_of_the_events) {
+    struct kit kit;
+    kit_open(&kit);
+    int64_t now = kit_int(&kit, "SELECT strftime('%s', 'now') * 1000000000");
+    struct nvtxt_event event = kit_mark(now - 7200000000000, "old");
+    kit_add(&kit, 1, &event);
+    kit_commit(&kit);
+    event = kit_mark(now - 60000000000, "new");
+    kit_add(&kit, 1, &event);
+    event = kit_mark(now - 7200000000000, "old in a new batch");
+    kit_add(&kit, 1, &event);
+    kit_commit(&kit);
+    assert_rows(&kit, "SELECT message FROM NVTXT_RECENT", "new");
+    const char *plan =
+        kit_text(&kit, "EXPLAIN QUERY PLAN SELECT utcTime, message FROM NVTXT_RECENT");
+    cr_assert_not_null(strstr(plan, "SEARCH e USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)"),
+                       "%s", plan);
+    cr_assert_null(strstr(plan, "SCAN"), "%s", plan);
+    // Less than the hour: batches that end before are not entered.
+    plan = kit_text(&kit, "EXPLAIN QUERY PLAN SELECT message FROM NVTXT_RECENT "
+                          "WHERE batchEnd >= 5 AND \"end\" >= 5");
+    cr_assert_not_null(strstr(plan, "(maxEnd>?)"), "%s", plan);
+    char sql[160];
+    snprintf(sql, sizeof(sql), "SELECT message FROM NVTXT_RECENT WHERE batchEnd >= %lld",
+             (long long)now);
+    assert_rows(&kit, sql, "");
+    kit_close(&kit);
+}
+
+// ---- Upgrades ---------------------------------------------------------------------------------
+
+static int make_first(sqlite3 *db) {
+    return sqlite3_exec(db, "CREATE TABLE t (a); INSERT INTO t VALUES (1)", NULL, NULL, NULL);
+}
+
+static int make_second(sqlite3 *db) {
+    return sqlite3_exec(db, "ALTER TABLE t ADD COLUMN b; UPDATE t SET b = a + 1", NULL, NULL, NULL);
+}
+
+static int fail_halfway(sqlite3 *db) {
+    int rc = sqlite3_exec(db, "UPDATE t SET b = 99", NULL, NULL, NULL);
+    return rc != SQLITE_OK ? rc : SQLITE_FULL;
+}
+
+static int64_t ask(sqlite3 *db, const char *sql) {
+    int64_t value;
+    cr_assert_eq(store_sql_int(db, sql, &value), SQLITE_OK, "%s", sqlite3_errmsg(db));
+    return value;
+}
+
+Test(schema, upgrades_an_older_version_step_by_step) {
+    static const struct store_schema_step steps[] = {{make_first}, {make_second}};
+    sqlite3 *db;
+    cr_assert_eq(sqlite3_open(":memory:", &db), SQLITE_OK);
+    cr_assert_eq(store_schema_upgrade(db, steps, 1), SQLITE_OK);
+    cr_assert_eq(ask(db, "PRAGMA user_version"), 1);
+    cr_assert_eq(store_schema_upgrade(db, steps, 2), SQLITE_OK);
+    cr_assert_eq(ask(db, "PRAGMA user_version"), 2);
+    cr_assert_eq(ask(db, "SELECT b FROM t"), 2);
+    cr_assert_eq(ask(db, "SELECT count(*) FROM t"), 1);
+    cr_assert_eq(store_schema_upgrade(db, steps, 2), SQLITE_OK); // nothing left to do
+    cr_assert_eq(ask(db, "SELECT b FROM t"), 2);
+    sqlite3_close(db);
+}
+
+Test(schema, leaves_the_last_whole_step_when_one_fails) {
+    static const struct store_schema_step steps[] = {{make_first}, {make_second}, {fail_halfway}};
+    sqlite3 *db;
+    cr_assert_eq(sqlite3_open(":memory:", &db), SQLITE_OK);
+    cr_assert_eq(store_schema_upgrade(db, steps, 3), SQLITE_FULL);
+    cr_assert_eq(sqlite3_get_autocommit(db), 1);
+    cr_assert_eq(ask(db, "PRAGMA user_version"), 2);
+    cr_assert_eq(ask(db, "SELECT b FROM t"), 2);
+    sqlite3_close(db);
+}
+
+// Stands for another process that finishes the same upgrade while this one waits for its lock.
+static int commit_other(void *other, int times) {
+    return times == 0 && sqlite3_exec(other, "COMMIT", NULL, NULL, NULL) == SQLITE_OK;
+}
+
+Test(schema, leaves_out_a_step_that_another_process_took_meanwhile) {
+    static const struct store_schema_step steps[] = {{make_first}};
+    struct kit kit;
+    sqlite3 *db;
+    sqlite3 *other;
+    kit_folder(&kit);
+    cr_assert_eq(sqlite3_open(kit.path, &db), SQLITE_OK);
+    cr_assert_eq(sqlite3_open(kit.path, &other), SQLITE_OK);
+    cr_assert_eq(sqlite3_exec(other, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
+    cr_assert_eq(make_first(other), SQLITE_OK);
+    cr_assert_eq(sqlite3_exec(other, "PRAGMA user_version = 1", NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_busy_handler(db, commit_other, other);
+    cr_assert_eq(store_schema_upgrade(db, steps, 1), SQLITE_OK, "%s", sqlite3_errmsg(db));
+    cr_assert_eq(ask(db, "SELECT count(*) FROM t"), 1);
+    sqlite3_close(db);
+    sqlite3_close(other);
+    kit_close(&kit);
+}
+
+// ---- Files that are not ours ------------------------------------------------------------------
+
+Test(schema, refuses_a_newer_store_and_leaves_it_alone) {
+    struct kit kit;
+    kit_open(&kit);
+    store_close(kit.store);
+    kit.store = NULL;
+    kit_exec(&kit, "PRAGMA journal_mode = DELETE; PRAGMA user_version = 2");
+    assert_left_alone(&kit, STORE_NEWER, "newer version");
+    kit_close(&kit);
+}
+
+Test(schema, refuses_a_newer_store_whose_version_is_still_in_its_wal) {
+    struct kit kit;
+    kit_open(&kit);
+    store_close(kit.store);
+    kit.store = NULL;
+    sqlite3 *db;
+    cr_assert_eq(sqlite3_open(kit.path, &db), SQLITE_OK);
+    sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+    cr_assert_eq(sqlite3_exec(db, "PRAGMA wal_autocheckpoint = 0; PRAGMA user_version = 2", NULL,
+                              NULL, NULL),
+                 SQLITE_OK);
+    sqlite3_close(db);
+    assert_left_alone(&kit, STORE_NEWER, "newer version");
+    kit_close(&kit);
+}
+
+Test(schema, refuses_a_database_with_another_application_id) {
+    struct kit kit;
+    kit_folder(&kit);
+    kit_exec(&kit, "PRAGMA application_id = 77; CREATE TABLE mine (a)");
+    assert_left_alone(&kit, STORE_FOREIGN, "another application");
+    kit_close(&kit);
+}
+
+Test(schema, refuses_a_database_with_foreign_tables) {
+    struct kit kit;
+    kit_folder(&kit);
+    kit_exec(&kit, "CREATE TABLE NVTX_EVENTS (start INT); CREATE TABLE mine (a)");
+    assert_left_alone(&kit, STORE_FOREIGN, "another application");
+    kit_close(&kit);
+}
+
+Test(schema, refuses_foreign_tables_that_are_still_in_a_wal) {
+    struct kit kit;
+    kit_folder(&kit);
+    sqlite3 *db;
+    cr_assert_eq(sqlite3_open(kit.path, &db), SQLITE_OK);
+    sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+    cr_assert_eq(
+        sqlite3_exec(db, "PRAGMA journal_mode = WAL; CREATE TABLE mine (a)", NULL, NULL, NULL),
+        SQLITE_OK);
+    sqlite3_close(db);
+    assert_left_alone(&kit, STORE_FOREIGN, "another application");
+    kit_close(&kit);
+}
+
+Test(schema, refuses_what_is_no_database) {
+    static const char *const contents[] = {"short", "This text is long enough to be taken for the "
+                                                    "first hundred and eight bytes of a database "
+                                                    "by somebody who does not look at it closely."};
+    for (size_t i = 0; i < 2; i++) {
+        struct kit kit;
+        kit_folder(&kit);
+        FILE *file = fopen(kit.path, "wb");
+        fputs(contents[i], file);
+        fclose(file);
+        assert_left_alone(&kit, STORE_CORRUPT, "not a database");
+        kit_close(&kit);
+    }
+}
+
+Test(schema, takes_an_empty_file_and_an_empty_database) {
+    struct kit kit;
+    kit_folder(&kit);
+    fclose(fopen(kit.path, "wb"));
+    cr_assert_eq(kit_reopen(&kit), STORE_DONE, "%s", kit.error);
+    kit_close(&kit);
+    kit_folder(&kit);
+    kit_exec(&kit, "PRAGMA journal_mode = WAL; CREATE TABLE a (b); DROP TABLE a; VACUUM");
+    cr_assert_eq(kit_reopen(&kit), STORE_DONE, "%s", kit.error);
+    cr_assert_eq(kit_int(&kit, "SELECT count(*) FROM NVTX_EVENTS"), 0);
+    kit_close(&kit);
+}

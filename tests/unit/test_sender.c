@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A session's client against scripted answers: what it says, from where it goes on after a break,
+// and that an answer which contradicts the session never makes it lose or double a line.
+#include "client/sender.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define ID "7f0c1a2b-0000-4000-8000-00000000000a"
+#define WELCOME(line)                                                                              \
+    "{\"type\":\"welcome\",\"protocol\":1,\"session\":\"" ID "\",\"source\":1,\"line\":" line "}"  \
+    "\n"
+#define ACK(line) "{\"type\":\"ack\",\"line\":" line "}\n"
+#define END(line) "{\"type\":\"end\",\"line\":" line ",\"events\":2,\"warnings\":0,\"errors\":1}\n"
+#define DIAG(line, column)                                                                         \
+    "{\"type\":\"diagnostic\",\"line\":" line ",\"column\":" column ",\"severity\":\"error\","     \
+    "\"stage\":\"lexing\",\"code\":\"stray-byte\",\"message\":\"m\"}\n"
+
+static char diags[256];
+
+static void note_diag(void *context, const struct nvtxt_reply *diag) {
+    size_t len = strlen(diags);
+    (void)context;
+    snprintf(diags + len, sizeof diags - len, "%llu:%u ", (unsigned long long)diag->line,
+             diag->column);
+}
+
+static void begin(struct sender *sender) {
+    struct nvtxt_hello hello = {.protocol = 1, .session = ID, .name = "n", .diagnostics = true};
+    cr_assert_eq(sender_init(sender, &hello, 1 << 20), 0);
+    sender->on_diag = note_diag;
+    diags[0] = '\0';
+}
+
+static void feed(struct sender *sender, const char *text) {
+    char *at;
+    size_t size;
+    cr_assert_eq(window_space(&sender->window, &at, &size), 0);
+    cr_assert_geq(size, strlen(text));
+    memcpy(at, text, strlen(text));
+    cr_assert_eq(window_filled(&sender->window, strlen(text)), 0);
+}
+
+// All that the sender has to say, written in pieces of `step` bytes.
+static char *said_in_steps(struct sender *sender, size_t step) {
+    static char text[65536];
+    size_t len = 0;
+    struct iovec pieces[3];
+    while (sender_output(sender, pieces, 3) > 0) {
+        size_t n = pieces[0].iov_len < step ? pieces[0].iov_len : step;
+        memcpy(text + len, pieces[0].iov_base, n);
+        len += n;
+        sender_wrote(sender, n);
+    }
+    text[len] = '\0';
+    return text;
+}
+
+static char *said(struct sender *sender) {
+    return said_in_steps(sender, 1 << 20);
+}
+
+static void hear(struct sender *sender, const char *text) {
+    sender_received(sender, text, strlen(text));
+}
+
+static void connect_at(struct sender *sender, const char *welcome) {
+    cr_assert_eq(sender_connected(sender), 0);
+    cr_assert(strstr(said(sender), "#nvtxt-session {"));
+    hear(sender, welcome);
+}
+
+Test(sender, says_hello_then_waits_for_the_welcome) {
+    struct sender sender;
+    begin(&sender);
+    feed(&sender, "a\nb\n");
+    struct iovec piece;
+    cr_assert_eq(sender_output(&sender, &piece, 1), 0, "nothing without a connection");
+    cr_assert_eq(sender_connected(&sender), 0);
+    cr_assert_str_eq(said(&sender),
+                     "#nvtxt-session {\"protocol\":1,\"session\":\"" ID "\",\"name\":\"n\"}\n");
+    cr_assert_eq(sender_output(&sender, &piece, 1), 0);
+    hear(&sender, WELCOME("0"));
+    cr_assert_eq(sender.state, SENDER_STREAMING);
+    cr_assert_str_eq(said(&sender), "a\nb\n");
+    sender_deinit(&sender);
+    sender_deinit(&sender);
+}
+
+Test(sender, ends_with_the_end_line_once_the_input_is_over) {
+    for (size_t step = 1; step < 30; step++) {
+        struct sender sender;
+        begin(&sender);
+        connect_at(&sender, WELCOME("0"));
+        feed(&sender, "a\nb");
+        cr_assert_eq(sender_finish(&sender), 0);
+        cr_assert_str_eq(said_in_steps(&sender, step), "a\nb\n#nvtxt-end\n");
+        hear(&sender, ACK("2") END("2"));
+        cr_assert_eq(sender.state, SENDER_ENDED);
+        cr_assert_eq(sender.end.events, 2);
+        cr_assert_eq(sender.end.errors, 1);
+        cr_assert_eq(window_unacked(&sender.window), 0);
+        sender_deinit(&sender);
+    }
+}
+
+Test(sender, writes_lines_and_end_in_one_go) {
+    struct sender sender;
+    struct iovec pieces[4];
+    begin(&sender);
+    connect_at(&sender, WELCOME("0"));
+    feed(&sender, "a\n");
+    sender_finish(&sender);
+    cr_assert_eq(sender_output(&sender, pieces, 4), 2);
+    sender_wrote(&sender, pieces[0].iov_len + pieces[1].iov_len);
+    cr_assert_eq(sender_output(&sender, pieces, 4), 0);
+    hear(&sender, END("1"));
+    cr_assert_eq(sender.state, SENDER_ENDED);
+    sender_deinit(&sender);
+}
+
+Test(sender, goes_on_behind_the_committed_line) {
+    struct sender sender;
+    begin(&sender);
+    connect_at(&sender, WELCOME("0"));
+    feed(&sender, "1\n2\n3\n4\n");
+    cr_assert_str_eq(said(&sender), "1\n2\n3\n4\n");
+    hear(&sender, ACK("1"));
+    sender_disconnected(&sender);
+    cr_assert_eq(sender.state, SENDER_AWAY);
+    feed(&sender, "5\n"); // input goes on while there is no daemon
+    cr_assert_eq(sender_connected(&sender), 0);
+    cr_assert(strstr(said(&sender), "\"acked\":1}"), "the hello names the last acknowledged line");
+    hear(&sender, WELCOME("3"));
+    cr_assert_str_eq(said(&sender), "4\n5\n");
+    cr_assert_eq(window_unacked(&sender.window), 2);
+    sender_deinit(&sender);
+}
+
+Test(sender, sends_the_end_again_after_a_break) {
+    struct sender sender;
+    begin(&sender);
+    connect_at(&sender, WELCOME("0"));
+    feed(&sender, "1\n2\n");
+    sender_finish(&sender);
+    said(&sender);
+    sender_disconnected(&sender);
+    connect_at(&sender, WELCOME("1"));
+    cr_assert_str_eq(said(&sender), "2\n#nvtxt-end\n");
+    sender_deinit(&sender);
+}
+
+Test(sender, is_done_when_the_session_had_ended_before_the_break) {
+    struct sender sender;
+    begin(&sender);
+    connect_at(&sender, WELCOME("0"));
+    feed(&sender, "1\n");
+    sender_finish(&sender);
+    said(&sender);
+    sender_disconnected(&sender);
+    connect_at(&sender, WELCOME("1") END("1"));
+    cr_assert_eq(sender.state, SENDER_ENDED);
+    sender_deinit(&sender);
+}
+
+Test(sender, forgets_half_a_line_and_half_a_reply_of_a_broken_connection) {
+    struct sender sender;
+    begin(&sender);
+    connect_at(&sender, WELCOME("0"));
+    feed(&sender, "first\nsecond\n");
+    sender_wrote(&sender, 8);
+    hear(&sender, "{\"type\":\"ack\",");
+    sender_disconnected(&sender);
+    connect_at(&sender, WELCOME("1"));
+    cr_assert_eq(sender.state, SENDER_STREAMING);
+    cr_assert_str_eq(said(&sender), "second\n");
+    sender_deinit(&sender);
+}
+
+Test(sender, hands_each_diagnostic_on_once) {
+    struct sender sender;
+    begin(&sender);
+    connect_at(&sender, WELCOME("0"));
+    feed(&sender, "1\n2\n3\n");
+    said(&sender);
+    hear(&sender, DIAG("1", "1") ACK("1") DIAG("2", "1") DIAG("2", "5"));
+    cr_assert_str_eq(diags, "1:1 2:1 2:5 ");
+    cr_assert_eq(sender.seen_len, 2, "those of acknowledged lines are forgotten");
+    sender_disconnected(&sender);
+    // Lines up to 3 were committed; of their diagnostics only the last did not come through.
+    connect_at(&sender, WELCOME("3") DIAG("2", "1") DIAG("2", "5") DIAG("3", "1"));
+    cr_assert_str_eq(diags, "1:1 2:1 2:5 3:1 ");
+    sender_deinit(&sender);
+}
+
+Test(sender, reads_replies_that_are_split_anywhere) {
+    static const char replies[] = WELCOME("0") DIAG("1", "7") ACK("1");
+    for (size_t cut = 1; cut < sizeof replies - 1; cut++) {
+        struct sender sender;
+        begin(&sender);
+        feed(&sender, "1\n");
+        cr_assert_eq(sender_connected(&sender), 0);
+        said(&sender);
+        sender_received(&sender, replies, cut);
+        sender_received(&sender, replies + cut, sizeof replies - 1 - cut);
+        cr_assert_eq(sender.state, SENDER_STREAMING);
+        cr_assert_str_eq(diags, "1:7 ");
+        cr_assert_eq(window_unacked(&sender.window), 0);
+        sender_deinit(&sender);
+    }
+}
+
+Test(sender, keeps_the_reason_of_a_refusal) {
+    struct sender sender;
+    begin(&sender);
+    cr_assert_eq(sender_connected(&sender), 0);
+    said(&sender);
+    hear(&sender, "{\"type\":\"error\",\"code\":\"quota\",\"message\":\"too many\"}\n" ACK("7"));
+    cr_assert_eq(sender.state, SENDER_REFUSED);
+    cr_assert_str_eq(sender.refusal.code, "quota");
+    cr_assert_str_eq(sender.refusal.message, "too many");
+    sender_disconnected(&sender);
+    cr_assert_eq(sender.state, SENDER_AWAY);
+    sender_deinit(&sender);
+}
+
+Test(sender, ignores_replies_of_a_later_version) {
+    struct sender sender;
+    begin(&sender);
+    connect_at(&sender, "{\"type\":\"hint\",\"x\":1}\n" WELCOME("0") "{\"type\":\"news\"}\n");
+    cr_assert_eq(sender.state, SENDER_STREAMING);
+    sender_deinit(&sender);
+}
+
+Test(sender, is_confused_by_what_contradicts_the_session) {
+    static const struct {
+        const char *replies, *word;
+    } cases[] = {
+        {"hello\n", "no reply"},
+        {"\n", "no reply"},
+        {ACK("1"), "welcome"},
+        {WELCOME("0") WELCOME("0"), "two welcomes"},
+        {WELCOME("4"), "only 3"},
+        {WELCOME("0") ACK("4"), "line 4"},
+        {WELCOME("0") DIAG("4", "1"), "line 4"},
+        {WELCOME("0") END("3"), "before its end"},
+        {"{\"type\":\"welcome\",\"protocol\":9,\"source\":1,\"line\":0}\n", "protocol 9"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct sender sender;
+        begin(&sender);
+        feed(&sender, "1\n2\n3\n");
+        cr_assert_eq(sender_connected(&sender), 0);
+        said(&sender);
+        hear(&sender, cases[i].replies);
+        cr_assert_eq(sender.state, SENDER_CONFUSED, "%s", cases[i].replies);
+        cr_assert(strstr(sender.refusal.message, cases[i].word), "%s", sender.refusal.message);
+        sender_disconnected(&sender);
+        cr_assert_eq(sender.state, SENDER_CONFUSED, "it stays so");
+        sender_deinit(&sender);
+    }
+}
+
+Test(sender, is_confused_by_a_daemon_that_forgot) {
+    struct sender sender;
+    begin(&sender);
+    connect_at(&sender, WELCOME("0"));
+    feed(&sender, "1\n2\n3\n");
+    said(&sender);
+    hear(&sender, ACK("2"));
+    sender_disconnected(&sender);
+    connect_at(&sender, WELCOME("0"));
+    cr_assert_eq(sender.state, SENDER_CONFUSED);
+    cr_assert(strstr(sender.refusal.message, "forgot"), "%s", sender.refusal.message);
+    sender_deinit(&sender);
+}
+
+Test(sender, bounds_the_length_of_a_reply) {
+    struct sender sender;
+    char junk[4096];
+    memset(junk, ' ', sizeof junk);
+    begin(&sender);
+    cr_assert_eq(sender_connected(&sender), 0);
+    said(&sender);
+    for (int i = 0; i < 17 && sender.state == SENDER_GREETING; i++) {
+        sender_received(&sender, junk, sizeof junk);
+    }
+    cr_assert_eq(sender.state, SENDER_CONFUSED);
+    sender_deinit(&sender);
+}
+
+Test(sender, keeps_more_of_a_line_than_the_daemon_takes) {
+    struct sender sender;
+    begin(&sender);
+    connect_at(&sender, "{\"type\":\"welcome\",\"protocol\":1,\"source\":1,\"line\":0,"
+                        "\"limits\":{\"line\":5000000}}\n");
+    cr_assert_eq(sender.window.line_max, 5000001);
+    sender_deinit(&sender);
+}
+
+Test(sender, goes_on_behind_what_only_the_spool_holds) {
+    struct sender sender;
+    begin(&sender);
+    feed(&sender, "1\n2\n");
+    sender.stored = 9; // the rest is on disk
+    cr_assert_eq(sender_last(&sender), 9);
+    connect_at(&sender, WELCOME("7"));
+    cr_assert_eq(sender.state, SENDER_STREAMING);
+    cr_assert_str_eq(said(&sender), "", "line 8 is to come from the spool");
+    cr_assert_eq(window_append(&sender.window, "8\n9\n", 4, 2), 0);
+    cr_assert_eq(sender_finish(&sender), 0);
+    cr_assert_str_eq(said(&sender), "8\n9\n#nvtxt-end\n");
+    hear(&sender, END("8"));
+    cr_assert_eq(sender.state, SENDER_CONFUSED, "there are nine");
+    sender_deinit(&sender);
+    begin(&sender);
+    sender.stored = 9;
+    connect_at(&sender, WELCOME("10"));
+    cr_assert_eq(sender.state, SENDER_CONFUSED);
+    sender_deinit(&sender);
+}
+
+Test(sender, resumes_a_session_of_another_process) {
+    struct sender sender;
+    begin(&sender);
+    sender_resume(&sender, 4);
+    sender.stored = 6;
+    cr_assert_eq(sender_connected(&sender), 0);
+    cr_assert(strstr(said(&sender), "\"acked\":4}"));
+    hear(&sender, WELCOME("8")); // it was told more than reached the disk
+    cr_assert_eq(sender.state, SENDER_STREAMING);
+    cr_assert_eq(sender_finish(&sender), 0);
+    cr_assert_str_eq(said(&sender), "#nvtxt-end\n");
+    hear(&sender, END("8"));
+    cr_assert_eq(sender.state, SENDER_ENDED);
+    sender_deinit(&sender);
+
+    begin(&sender);
+    sender_resume(&sender, 4);
+    sender.stored = 6;
+    connect_at(&sender, WELCOME("5"));
+    hear(&sender, END("5")); // it was closed before all was there
+    cr_assert_eq(sender.state, SENDER_CONFUSED);
+    sender_deinit(&sender);
+
+    begin(&sender);
+    sender_resume(&sender, 4);
+    connect_at(&sender, WELCOME("3"));
+    cr_assert_eq(sender.state, SENDER_CONFUSED, "it forgot what it had acknowledged");
+    sender_deinit(&sender);
+}

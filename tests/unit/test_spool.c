@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The spool: what was appended comes back, from any line on, also for another process; cut at every
+// byte it gives its whole records; changed at any byte it gives nothing that was not written.
+#include "client/spool.h"
+
+#include <criterion/criterion.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define ID "7f0c1a2b-0000-4000-8000-00000000000a"
+
+static char dir[64];
+static struct spool spool;
+static struct nvtxt_hello hello = {.protocol = 1, .session = ID, .name = "n", .diagnostics = true};
+
+static void begin(uint64_t limit) {
+    snprintf(dir, sizeof dir, "/tmp/test_spool.XXXXXX");
+    cr_assert(mkdtemp(dir));
+    cr_assert_eq(spool_create(&spool, dir, &hello, limit), 0, "%s", spool.fault);
+}
+
+static void append(const char *text, uint32_t lines) {
+    cr_assert_eq(spool_append(&spool, text, strlen(text), lines), 0, "%s", spool.fault);
+}
+
+// All that stands behind a line, as one string.
+static const char *behind(uint64_t line) {
+    static char text[4096];
+    struct segment_record record;
+    size_t len = 0;
+    while (spool_next(&spool, line, &record) == 0) {
+        memcpy(text + len, record.data, record.len);
+        len += record.len;
+        line += record.lines;
+    }
+    text[len] = '\0';
+    cr_assert_eq(line, spool.last);
+    return text;
+}
+
+static int take_over(void) {
+    struct nvtxt_hello read;
+    spool_close(&spool);
+    int result = spool_open(&spool, dir, ID, &read);
+    if (result == 0)
+        cr_assert_str_eq(read.name, "n");
+    return result;
+}
+
+static void end(void) {
+    spool_remove(&spool);
+    spool_close(&spool);
+    cr_assert_eq(rmdir(dir), 0, "everything is removed");
+}
+
+static char *segment_path(uint64_t number) {
+    static char path[256];
+    snprintf(path, sizeof path, "%s/" ID ".%06llu.segment", dir, (unsigned long long)number);
+    return path;
+}
+
+Test(crc32c, has_the_published_values) {
+    struct crc32c crc;
+    char zeros[32] = {0};
+    crc32c_init(&crc);
+    cr_assert_eq(crc32c_add(&crc, 0, "123456789", 9), 0xe3069283u);
+    cr_assert_eq(crc32c_add(&crc, 0, zeros, 32), 0x8a9136aau); // RFC 3720, B.4
+    for (size_t i = 0; i <= 9; i++)
+        cr_assert_eq(crc32c_add(&crc, crc32c_add(&crc, 0, "123456789", i), "123456789" + i, 9 - i),
+                     0xe3069283u);
+}
+
+Test(spool, gives_back_what_it_got_from_any_line_on) {
+    begin(SPOOL_LIMIT);
+    struct segment_record record;
+    cr_assert_eq(spool_next(&spool, 0, &record), SPOOL_NONE);
+    append("1\n2\n3\n", 3);
+    append("4\n", 1);
+    for (int again = 0; again < 2; again++) {
+        cr_assert_str_eq(behind(0), "1\n2\n3\n4\n");
+        cr_assert_str_eq(behind(1), "2\n3\n4\n");
+        cr_assert_str_eq(behind(3), "4\n");
+        cr_assert_str_eq(behind(2), "3\n4\n", "backwards too");
+        cr_assert_str_eq(behind(4), "");
+        if (!again) {
+            spool_seen(&spool);
+            append("5\n6\n", 2);
+            cr_assert_str_eq(behind(4), "5\n6\n");
+            spool_ack(&spool, 4);
+            cr_assert_eq(spool_first(&spool), 1, "the last segment stays");
+            cr_assert_eq(spool_sync(&spool), 0);
+            spool.last -= 2; // as if not there, for the second round
+        }
+    }
+    spool.last += 2;
+    cr_assert_eq(take_over(), 0);
+    cr_assert_str_eq(spool.fault, "");
+    cr_assert_str_eq(behind(3), "4\n5\n6\n");
+    end();
+}
+
+Test(spool, is_bounded_and_acknowledged_segments_go) {
+    static char block[65536];
+    begin(SPOOL_LIMIT_LEAST);
+    memset(block, 'x', sizeof block);
+    block[sizeof block - 1] = '\n';
+    uint64_t lines = 0;
+    while (spool_append(&spool, block, sizeof block, 1) == 0)
+        lines++;
+    cr_assert(lines > 55 && lines < 64, "%llu", (unsigned long long)lines);
+    cr_assert_not(spool.disk_full);
+    size_t count = spool.count;
+    spool_ack(&spool, lines / 2);
+    cr_assert_lt(spool.count, count);
+    cr_assert_leq(spool_first(&spool), lines / 2 + 1);
+    cr_assert_neq(access(segment_path(1), F_OK), 0, "its file is gone");
+    append("more\n", 1);
+    cr_assert_eq(take_over(), 0, "%s", spool.fault);
+    cr_assert_eq(spool.last, lines + 1);
+    struct segment_record record;
+    cr_assert_eq(spool_next(&spool, lines, &record), 0);
+    cr_assert_eq(record.len, 5);
+    end();
+}
+
+Test(spool, begins_its_last_segment_anew_when_all_is_acknowledged) {
+    static char block[600000];
+    begin(SPOOL_LIMIT_LEAST);
+    memset(block, '\n', sizeof block);
+    cr_assert_eq(spool_append(&spool, block, sizeof block, sizeof block), 0);
+    spool_ack(&spool, sizeof block);
+    cr_assert_eq(spool.segments[0].size, SEGMENT_HEAD_BYTES);
+    append("next\n", 1);
+    cr_assert_str_eq(behind(sizeof block), "next\n");
+    cr_assert_eq(take_over(), 0);
+    cr_assert_eq(spool_first(&spool), sizeof block + 1);
+    cr_assert_str_eq(behind(sizeof block), "next\n");
+    end();
+}
+
+Test(spool, tells_of_dropped_lines_where_they_would_stand) {
+    static const char told[] = "1\n#nvtxt-lost {\"lines\":7,\"reason\":\"full\"}\n2\n";
+    begin(SPOOL_LIMIT);
+    append("1\n", 1);
+    cr_assert_eq(spool_lose(&spool, 5), 0);
+    cr_assert_str_eq(behind(0), "1\n", "it may grow: not given out");
+    cr_assert_eq(spool_lose(&spool, 2), 0);
+    append("2\n", 1);
+    cr_assert_eq(spool.last, 3);
+    cr_assert_str_eq(behind(0), told);
+    cr_assert_str_eq(behind(2), "2\n");
+    cr_assert_eq(take_over(), 0);
+    cr_assert_str_eq(behind(0), told);
+    end();
+}
+
+Test(spool, keeps_the_count_of_a_loss_that_is_open_when_it_dies) {
+    begin(SPOOL_LIMIT);
+    append("1\n", 1);
+    cr_assert_eq(spool_lose(&spool, 5), 0);
+    cr_assert_eq(take_over(), 0);
+    for (int again = 0; again < 2; again++) {
+        cr_assert_str_eq(behind(0), "1\n#nvtxt-lost {\"lines\":5,\"reason\":\"full\"}\n");
+        spool_ack(&spool, 1);
+        cr_assert_eq(take_over(), 0);
+    }
+    end();
+}
+
+Test(spool, settles_a_loss_when_there_is_room_or_no_more_input) {
+    begin(SPOOL_LIMIT);
+    cr_assert_eq(spool_settle(&spool, false), 0);
+    cr_assert_eq(spool.last, 0);
+    spool_lose(&spool, 1);
+    spool.used += SPOOL_LIMIT;
+    cr_assert_eq(spool_settle(&spool, false), 0);
+    cr_assert_eq(spool.last, 0, "no room");
+    spool.used -= SPOOL_LIMIT;
+    cr_assert_eq(spool_settle(&spool, false), 0);
+    cr_assert_eq(spool.last, 1);
+    spool_lose(&spool, 2);
+    cr_assert_eq(spool_settle(&spool, true), 0);
+    cr_assert_str_eq(behind(0), "#nvtxt-lost {\"lines\":1,\"reason\":\"full\"}\n"
+                                "#nvtxt-lost {\"lines\":2,\"reason\":\"full\"}\n");
+    end();
+}
+
+Test(spool, survives_a_full_disk) {
+    begin(SPOOL_LIMIT);
+    append("1\n", 1);
+    int good = dup(spool.tail_fd);
+    int full = open("/dev/full", O_RDWR);
+    dup2(full, spool.tail_fd);
+    cr_assert_eq(spool_append(&spool, "2\n", 2, 1), SPOOL_FULL);
+    cr_assert(spool.disk_full);
+    cr_assert(strstr(spool.fault, "No space left"), "%s", spool.fault);
+    dup2(good, spool.tail_fd);
+    spool_ack(&spool, 1);
+    cr_assert_eq(spool.segments[0].size, SEGMENT_HEAD_BYTES, "all room is given back");
+    append("2\n", 1);
+    cr_assert_not(spool.disk_full);
+    cr_assert_str_eq(behind(1), "2\n");
+    close(good);
+    close(full);
+    end();
+}
+
+Test(spool, belongs_to_one_process) {
+    struct spool other;
+    struct nvtxt_hello read;
+    begin(SPOOL_LIMIT);
+    cr_assert_eq(spool_open(&other, dir, ID, &read), SPOOL_BUSY);
+    spool_close(&other);
+    char **sessions;
+    cr_assert_eq(spool_list(dir, &sessions), 1);
+    cr_assert_str_eq(sessions[0], ID);
+    free(sessions[0]);
+    free(sessions);
+    end();
+    cr_assert_lt(spool_list(dir, &sessions), 0);
+}
+
+// ---- Damage -------------------------------------------------------------------------------------
+
+static size_t file_size(const char *path) {
+    struct stat status;
+    cr_assert_eq(stat(path, &status), 0);
+    return (size_t)status.st_size;
+}
+
+static void put_file(const char *path, const char *data, size_t len) {
+    int fd = open(path, O_WRONLY | O_TRUNC | O_CREAT, 0600);
+    cr_assert_eq(write(fd, data, len), (ssize_t)len);
+    close(fd);
+}
+
+static size_t get_file(const char *path, char *data, size_t size) {
+    int fd = open(path, O_RDONLY);
+    ssize_t n = read(fd, data, size);
+    close(fd);
+    return (size_t)n;
+}
+
+// The whole text, or its beginning up to the end of a record.
+static void assert_whole_records(const char *text) {
+    static const char *const beginnings[] = {"", "one\n", "one\ntwo\n3\n", "one\ntwo\n3\nfour\n"};
+    for (size_t i = 0; i < 4; i++)
+        if (strcmp(text, beginnings[i]) == 0)
+            return;
+    cr_assert_fail("'%s'", text);
+}
+
+static size_t write_three_records(char *data, size_t size) {
+    begin(SPOOL_LIMIT);
+    append("one\n", 1);
+    append("two\n3\n", 2);
+    append("four\n", 1);
+    return get_file(segment_path(1), data, size);
+}
+
+Test(spool, cut_at_every_byte_gives_its_whole_records) {
+    char data[512];
+    size_t len = write_three_records(data, sizeof data);
+    for (size_t cut = 0; cut < len; cut++) {
+        put_file(segment_path(1), data, cut);
+        int result = take_over();
+        if (cut < SEGMENT_HEAD_BYTES) {
+            cr_assert_eq(result, SPOOL_NONE);
+            cr_assert_eq(*spool.fault != '\0', cut > 0);
+            continue;
+        }
+        const char *text = result == SPOOL_NONE ? "" : behind(0);
+        assert_whole_records(text);
+        size_t records = (size_t)(text[0] != 0) + (strlen(text) > 4) + (strlen(text) > 10);
+        size_t whole = SEGMENT_HEAD_BYTES + records * SEGMENT_RECORD_BYTES + strlen(text);
+        cr_assert_leq(whole, cut);
+        cr_assert(cut - whole < SEGMENT_RECORD_BYTES + 6, "no whole record is left out");
+        char offset[64];
+        snprintf(offset, sizeof offset, ": %zu bytes from offset %zu on", cut - whole, whole);
+        cr_assert(cut == whole ? !*spool.fault : strstr(spool.fault, offset) != NULL, "%s",
+                  spool.fault);
+    }
+    end();
+}
+
+Test(spool, changed_at_any_byte_gives_nothing_else) {
+    char data[512];
+    size_t len = write_three_records(data, sizeof data);
+    for (size_t i = 0; i < 8 * len; i++) {
+        char changed[512];
+        memcpy(changed, data, len);
+        changed[i / 8] = (char)(changed[i / 8] ^ 1 << i % 8);
+        put_file(segment_path(1), changed, len);
+        int result = take_over();
+        cr_assert(result == 0 || result == SPOOL_BAD || result == SPOOL_NONE, "%d", result);
+        cr_assert(*spool.fault, "bit %zu", i);
+        if (result == 0)
+            assert_whole_records(behind(0));
+        else
+            cr_assert_eq(result == SPOOL_BAD, i < 8 * SEGMENT_HEAD_BYTES);
+    }
+    end();
+}
+
+Test(spool, refuses_segments_that_do_not_fit_together) {
+    static char block[700000];
+    char saved[SEGMENT_HEAD_BYTES];
+    begin(SPOOL_LIMIT_LEAST);
+    memset(block, '\n', sizeof block);
+    for (int i = 0; i < 3; i++)
+        cr_assert_eq(spool_append(&spool, block, sizeof block, sizeof block), 0);
+    cr_assert_eq(spool.count, 3);
+
+    cr_assert_eq(truncate(segment_path(1), 5000), 0); // not the last one
+    cr_assert_eq(take_over(), 0, "it is read when it is wanted");
+    struct segment_record record;
+    cr_assert_eq(spool_next(&spool, 0, &record), SPOOL_BAD);
+    cr_assert(strstr(spool.fault, "000001.segment: the record at offset 80 is damaged"), "%s",
+              spool.fault);
+    cr_assert_eq(spool_next(&spool, sizeof block, &record), 0, "the others are sound");
+
+    get_file(segment_path(2), saved, sizeof saved);
+    char *path = strdup(segment_path(2));
+    char moved[256];
+    snprintf(moved, sizeof moved, "%s/x", dir);
+    rename(path, moved);
+    cr_assert_eq(take_over(), SPOOL_BAD);
+    cr_assert(strstr(spool.fault, "000002.segment: it is missing"), "%s", spool.fault);
+    put_file(path, saved, 10);
+    cr_assert_eq(take_over(), SPOOL_BAD);
+    cr_assert(strstr(spool.fault, "000002.segment: the head"), "%s", spool.fault);
+    rename(moved, path);
+    cr_assert_eq(truncate(segment_path(3), 12), 0); // killed while it was made
+    cr_assert_eq(take_over(), 0);
+    cr_assert_eq(spool.last, 2 * sizeof block);
+    cr_assert_eq(file_size(path), SEGMENT_HEAD_BYTES + SEGMENT_RECORD_BYTES + sizeof block);
+    free(path);
+    end();
+}
+
+Test(spool, takes_no_record_of_another_place_for_one) {
+    char data[512];
+    size_t len = write_three_records(data, sizeof data);
+    size_t first = SEGMENT_RECORD_BYTES + 4;
+    memmove(data + SEGMENT_HEAD_BYTES, data + SEGMENT_HEAD_BYTES + first,
+            len - SEGMENT_HEAD_BYTES - first);
+    put_file(segment_path(1), data, len - first);
+    cr_assert_eq(take_over(), SPOOL_NONE);
+    cr_assert(*spool.fault);
+    end();
+}
+
+Test(spool, keeps_an_open_loss_when_its_segment_begins_anew) {
+    begin(SPOOL_LIMIT);
+    append("1\n", 1);
+    spool_lose(&spool, 5);
+    spool_ack(&spool, 1);
+    cr_assert_eq(spool.segments[0].size, SEGMENT_HEAD_BYTES);
+    cr_assert_eq(take_over(), 0);
+    cr_assert_eq(spool_first(&spool), 2);
+    cr_assert_str_eq(behind(1), "#nvtxt-lost {\"lines\":5,\"reason\":\"full\"}\n");
+    end();
+}
+
+Test(spool, keeps_a_segment_until_its_last_line_is_acknowledged) {
+    begin(SPOOL_LIMIT);
+    append("1\n2\n", 2);
+    spool_lose(&spool, 5);
+    append("4\n", 1);
+    cr_assert_eq(spool.count, 2);
+    spool_ack(&spool, 2);
+    cr_assert_eq(spool.count, 2, "the loss is not told yet");
+    spool_ack(&spool, 3);
+    cr_assert_eq(spool.count, 1);
+    cr_assert_str_eq(behind(3), "4\n");
+    end();
+}
