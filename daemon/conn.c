@@ -383,11 +383,7 @@ int conn_accept(struct server *server, uv_stream_t *listener) {
     struct conn *conn = calloc(1, sizeof(*conn));
     if (!conn)
         return -ENOMEM;
-    int r = uv_pipe_init(server->loop, &conn->pipe, 0);
-    if (r < 0) {
-        free(conn);
-        return r;
-    }
+    uv_pipe_init(server->loop, &conn->pipe, 0); // cannot fail
     conn->pipe.data = conn;
     conn->server = server;
     conn->accepted_ns = clocks_realtime_ns();
@@ -400,7 +396,7 @@ int conn_accept(struct server *server, uv_stream_t *listener) {
     server->conn_count++;
 
     uv_os_fd_t fd = -1;
-    r = uv_accept(listener, (uv_stream_t *)&conn->pipe);
+    int r = uv_accept(listener, (uv_stream_t *)&conn->pipe);
     if (r < 0) {
         conn_close(conn);
         return r;

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "daemon/listener.h"
 #include "daemon/log.h"
 #include "daemon/peer.h"
 #include "daemon/table.h"
@@ -201,16 +202,13 @@ static void admit(struct control_conn *conn) {
     }
 }
 
-bool control_accept(struct control *control, uv_stream_t *listener) {
+int control_accept(struct control *control, uv_stream_t *listener) {
     if (control->conn_count >= CONTROL_CONNS_MAX)
-        return false;
+        return LISTENER_NO_ROOM;
     struct control_conn *conn = calloc(1, sizeof(*conn));
     if (!conn)
-        return false;
-    if (uv_pipe_init(control->server->loop, &conn->pipe, 0) < 0) {
-        free(conn);
-        return false;
-    }
+        return -ENOMEM;
+    uv_pipe_init(control->server->loop, &conn->pipe, 0); // cannot fail
     conn->pipe.data = conn;
     conn->control = control;
     nvtxt_frame_init(&conn->frame, NVTXT_CTL_REQUEST_BYTES);
@@ -224,7 +222,7 @@ bool control_accept(struct control *control, uv_stream_t *listener) {
         close_conn(conn);
     else
         admit(conn);
-    return true;
+    return 0;
 }
 
 void control_close(struct control *control) {

@@ -60,6 +60,6 @@ void control_reload(struct control_call *call); // the command of control_reload
 void control_reply(struct control_call *call, json_t *result_take);
 void control_fail(struct control_call *call, const char *code, const char *message);
 
-// Accepts one connection. Returns false when there is no room now.
-bool control_accept(struct control *control, uv_stream_t *listener);
+// Accepts one connection. Returns what a listener's on_connection returns.
+int control_accept(struct control *control, uv_stream_t *listener);
 void control_close(struct control *control); // all connections

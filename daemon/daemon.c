@@ -126,23 +126,23 @@ static void on_hangup(uv_signal_t *handle, int number) {
 
 // ---- Connections -------------------------------------------------------------------------------
 
-static bool on_data_connection(struct listener *listener) {
+static int on_data_connection(struct listener *listener) {
     struct daemon *daemon = listener->owner;
     struct server *server = &daemon->server;
     if (server->conn_count >= server->conn_limit) {
         log_limited(&server->log_accept, LOG_LEVEL_WARNING,
                     "connections wait: the descriptors are used up connections=%zu",
                     server->conn_count);
-        return false;
+        return LISTENER_NO_ROOM;
     }
     int r = conn_accept(server, (uv_stream_t *)&listener->pipe);
     if (r < 0)
         log_limited(&server->log_accept, LOG_LEVEL_WARNING,
                     "a connection could not be accepted: %s", strerror(-r));
-    return r != -ENOMEM;
+    return r == -ENOMEM ? r : 0;
 }
 
-static bool on_control_connection(struct listener *listener) {
+static int on_control_connection(struct listener *listener) {
     struct daemon *daemon = listener->owner;
     return control_accept(&daemon->control, (uv_stream_t *)&listener->pipe);
 }

@@ -15,8 +15,20 @@
 
 #define BACKLOG 4096 // cut to net.core.somaxconn by the kernel
 
+// Long enough to be no load, short enough for a peer that waits.
+#define MEMORY_RETRY_MS 100
+
+static void on_again(uv_timer_t *timer);
+
 static void try_accept(struct listener *listener) {
-    listener->waiting = !listener->on_connection(listener);
+    int r = listener->on_connection(listener);
+    listener->waiting = r != 0;
+    if (r < 0)
+        uv_timer_start(&listener->again, on_again, MEMORY_RETRY_MS, 0);
+}
+
+static void on_again(uv_timer_t *timer) {
+    listener_go_on(timer->data);
 }
 
 static void on_connection(uv_stream_t *stream, int status) {
@@ -41,7 +53,8 @@ static int start(struct listener *listener, uv_loop_t *loop, int fd) {
     int r = uv_pipe_init(loop, &listener->pipe, 0);
     if (r < 0)
         return r;
-    listener->pipe.data = listener;
+    uv_timer_init(loop, &listener->again); // cannot fail
+    listener->pipe.data = listener->again.data = listener;
     listener->open = true;
     r = uv_pipe_open(&listener->pipe, fd);
     if (r < 0)
@@ -146,7 +159,9 @@ void listener_close(struct listener *listener) {
         unlink(listener->path);
     free(listener->path);
     listener->path = NULL;
-    if (listener->open)
+    if (listener->open) {
         uv_close((uv_handle_t *)&listener->pipe, NULL);
+        uv_close((uv_handle_t *)&listener->again, NULL);
+    }
     listener->open = false;
 }

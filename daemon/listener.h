@@ -2,8 +2,9 @@
 //
 // A listening Unix socket: made with its final mode and group before anybody can connect, or
 // adopted from the service manager. A socket file whose daemon is dead is replaced, one that is
-// alive never. When the owner has no room for another connection it leaves it waiting: libuv
-// listens no further until that one is accepted, so a full descriptor table makes no spin.
+// alive never. When the owner cannot take another connection it leaves it waiting: libuv listens
+// no further until that one is accepted, so a full descriptor table makes no spin. The owner says
+// when there is room again; for memory, which nobody gives back with a word, a timer asks again.
 // Loop thread only.
 #pragma once
 
@@ -12,13 +13,17 @@
 #include <sys/types.h>
 #include <uv.h>
 
+enum { LISTENER_NO_ROOM = 1 };
+
 struct listener {
     uv_pipe_t pipe;
-    char *path;   // owned; of a socket file that we made and remove; NULL for an adopted one
-    bool open;    // the handle wants closing
-    bool waiting; // a connection that was not accepted yet
-    // Accepts with uv_accept. Returns false when there is no room now; see listener_go_on().
-    bool (*on_connection)(struct listener *listener);
+    uv_timer_t again; // runs only while a connection waits for memory
+    char *path;       // owned; of a socket file that we made and remove; NULL for an adopted one
+    bool open;        // the handles want closing
+    bool waiting;     // a connection that was not accepted yet
+    // Accepts with uv_accept, whatever becomes of the connection then: 0. Left waiting: -ENOMEM (it
+    // is called again by itself), or LISTENER_NO_ROOM (it is called again by listener_go_on()).
+    int (*on_connection)(struct listener *listener);
     void *owner;
 };
 
@@ -34,5 +39,5 @@ int listener_adopt(struct listener *listener, uv_loop_t *loop, int fd);
 // There is room again: takes the connection that waits.
 void listener_go_on(struct listener *listener);
 
-// Listens no more; removes a socket file of our own. Frees when the loop runs on.
+// Listens no more; removes a socket file of our own. The handles end when the loop runs on.
 void listener_close(struct listener *listener);

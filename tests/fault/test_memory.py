@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Memory runs out again and again in a daemon at work: connections are dropped, the daemon lives,
 sessions lose nothing, and what plain sources lose is written down."""
+import contextlib
 import os
 import signal
 import sys
@@ -40,6 +41,28 @@ def test_a_daemon_without_memory_lives_and_loses_nothing_of_a_session():
             refused = daemon.log_text().count("out of memory")
             print("# every %d. allocation: %d of %d plain events stored, %d losses, %d log lines"
                   % (every, stored, PLAIN * 50, lost, refused))
+
+
+def test_connections_that_wait_for_memory_are_taken_when_there_is_some():
+    """Nobody else leaves meanwhile, so nothing but the listeners themselves can ask again."""
+    env = {**os.environ, "NVTXT_FAULT": "alloc-every:1"}
+    with lib.Daemon(env=env, start=False) as daemon, contextlib.ExitStack() as open_ones:
+        daemon.program = lib.program("tests/fault", "nvtxtd-faulty")
+        daemon.start()
+        daemon.process.send_signal(signal.SIGUSR1)
+
+        def is_left_waiting():
+            waiting.append(open_ones.enter_context(daemon.plain()))
+            return "could not be accepted" in daemon.log_text()
+        waiting = []
+        lib.wait_for(is_left_waiting, "a connection finds no memory")
+        control = open_ones.enter_context(lib.Connection(daemon.control_socket))
+        daemon.process.send_signal(signal.SIGUSR1)
+        control.send('{"id":1,"command":"help"}\n')
+        lib.equal(control.reply()["ok"], True, "the control socket serves")
+        with daemon.session() as session:
+            lib.equal(session.welcome["type"], "welcome", "so does the data socket")
+            session.end()
 
 
 lib.run(globals())
