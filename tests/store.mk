@@ -7,4 +7,5 @@ unit_programs += unit/test_schema
 unit_programs += unit/test_store
 unit_programs += unit/test_catalog
 unit_programs += unit/test_sessions
+unit_programs += unit/test_segments
 plain_programs += plain/thread_checkpointer
