@@ -121,6 +121,7 @@ static struct nvtxt_source_config source_config(struct conn *conn,
         .opened_ns = conn->accepted_ns,
         .origin_ns = conn->accepted_ns,
         .mapping = hello ? hello->mapping : (struct nvtxt_mapping){0},
+        .escapes = hello && hello->escapes,
     };
 }
 

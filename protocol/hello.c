@@ -143,6 +143,16 @@ static int read_number(const json_t *root, const char *key, int64_t largest, boo
     return 0;
 }
 
+// A flag that keeps its value when it is missing.
+static int read_flag(const json_t *root, const char *key, bool *flag, char *why, size_t size) {
+    const json_t *member = json_object_get(root, key);
+    if (member && !json_is_boolean(member)) {
+        return fault(why, size, MALFORMED, "'%s' of the hello must be true or false", key);
+    }
+    *flag = member ? json_is_true(member) : *flag;
+    return 0;
+}
+
 static int read_hello(const json_t *root, struct nvtxt_hello *hello, char *why, size_t size) {
     // The protocol stands first: what the other members mean hangs on it.
     const json_t *member = json_object_get(root, "protocol");
@@ -176,11 +186,10 @@ static int read_hello(const json_t *root, struct nvtxt_hello *hello, char *why, 
     }
     hello->pid = (uint32_t)pid;
     hello->acked = (uint64_t)acked;
-    member = json_object_get(root, "diagnostics");
-    if (member && !json_is_boolean(member)) {
-        return fault(why, size, MALFORMED, "'diagnostics' of the hello must be true or false");
+    if (read_flag(root, "diagnostics", &hello->diagnostics, why, size) ||
+        read_flag(root, "escapes", &hello->escapes, why, size)) {
+        return MALFORMED;
     }
-    hello->diagnostics = !json_is_false(member);
     return read_mapping(json_object_get(root, "mapping"), &hello->mapping, why, size);
 }
 
@@ -278,6 +287,9 @@ void nvtxt_hello_format(struct nvtxt_buf *out, const struct nvtxt_hello *hello) 
             add_int(out, ",\"freq\":", mapping->freq);
         }
         nvtxt_buf_add_string(out, "}");
+    }
+    if (hello->escapes) {
+        nvtxt_buf_add_string(out, ",\"escapes\":true");
     }
     if (!hello->diagnostics) {
         nvtxt_buf_add_string(out, ",\"diagnostics\":false");

@@ -515,7 +515,8 @@ static int execute(struct job *job) {
 
 static int run(struct job *job) {
     struct nvtxt_interp *interp = job->interp;
-    int r = nvtxt_lex(job->line, &interp->symtab, &interp->scratch, &job->tokens, &job->diag);
+    int r = nvtxt_lex(job->line, interp->config.escapes, &interp->symtab, &interp->scratch,
+                      &job->tokens, &job->diag);
     if (r == 0)
         r = nvtxt_parse(&job->tokens, interp->definitions, &job->stmt, &job->diag);
     if (r == 0) {

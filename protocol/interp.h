@@ -38,6 +38,7 @@ struct nvtxt_source_config {
     int64_t
         origin_ns; // of TimeBase Relative: same as opened_ns when live; for a file as given, else 0
     struct nvtxt_mapping mapping; // NONE unless given
+    bool escapes;                 // in double quotes; see nvtxt_lex()
 };
 
 // What is reported of a source at any moment.

@@ -15,6 +15,7 @@
 
 struct lexer {
     const char *begin, *at, *end;
+    bool escapes;
     const struct nvtxt_symtab *symtab;
     struct nvtxt_buf *scratch;
     struct nvtxt_tokens *tokens;
@@ -124,6 +125,16 @@ static bool is_plain_ascii(const char *text, size_t len) {
     return (found & highs) == 0;
 }
 
+// Where a string can be written anew. There is room for every string that the line may hold, taken
+// at once: earlier tokens point into it. NULL when memory is short.
+static char *place_string(struct lexer *lx) {
+    struct nvtxt_buf *scratch = lx->scratch;
+    size_t room = (size_t)(lx->end - lx->begin) * NVTXT_UTF8_GROWTH;
+    if (scratch->len == 0 && nvtxt_buf_reserve(scratch, room) < 0)
+        return NULL;
+    return scratch->data + scratch->len;
+}
+
 // A string that is not plain ASCII: finds NUL bytes and repairs what is not UTF-8.
 static int check_string(struct lexer *lx, struct nvtxt_slice *text, uint32_t quote_column) {
     const char *nul = memchr(text->data, '\0', text->len);
@@ -135,21 +146,56 @@ static int check_string(struct lexer *lx, struct nvtxt_slice *text, uint32_t quo
         return 0;
     if (lx->tokens->repaired == 0)
         lx->tokens->repaired = quote_column;
-    // Room for every string that the line may hold, taken at once: earlier tokens point into it.
-    struct nvtxt_buf *scratch = lx->scratch;
-    size_t room = (size_t)(lx->end - lx->begin) * NVTXT_UTF8_GROWTH;
-    if (scratch->len == 0 && nvtxt_buf_reserve(scratch, room) < 0)
+    char *repaired = place_string(lx);
+    if (!repaired)
         return -ENOMEM;
-    char *repaired = scratch->data + scratch->len;
     size_t len = nvtxt_utf8_repair(repaired, *text);
-    scratch->len += len;
+    lx->scratch->len += len;
     *text = (struct nvtxt_slice){repaired, len};
     return 0;
 }
 
+// What a backslash and this byte stand for; 0 when the backslash is data.
+static char escaped(char byte) {
+    return byte == '"' || byte == '\\' ? byte : byte == 'n' ? '\n' : '\0';
+}
+
+// A text that may stand in the scratch buffer already: it only becomes shorter.
+static int unescape(struct lexer *lx, struct nvtxt_slice *text) {
+    bool rewritten = lx->scratch->len > 0 && text->data + text->len == place_string(lx);
+    char *to = rewritten ? lx->scratch->data + (lx->scratch->len - text->len) : place_string(lx);
+    if (!to)
+        return -ENOMEM;
+    char *out = to;
+    for (size_t i = 0; i < text->len; i++) {
+        char byte = i + 1 < text->len && text->data[i] == '\\' ? escaped(text->data[i + 1]) : '\0';
+        i += byte != '\0';
+        *out++ = byte ? byte : text->data[i];
+    }
+    lx->scratch->len = (size_t)(out - lx->scratch->data);
+    *text = (struct nvtxt_slice){to, (size_t)(out - to)};
+    return 0;
+}
+
+// The quote that ends a string whose text begins at `text`, or NULL. One that an odd number of
+// backslashes stands before is escaped.
+static const char *find_close(const struct lexer *lx, const char *text, bool escapes) {
+    const char *close = text;
+    while ((close = memchr(close, text[-1], (size_t)(lx->end - close))) && escapes) {
+        const char *slash = close;
+        while (slash > text && slash[-1] == '\\')
+            slash--;
+        if ((close - slash) % 2 == 0)
+            break;
+        close++;
+    }
+    return close;
+}
+
 static int lex_string(struct lexer *lx, struct nvtxt_token *token) {
     const char *text = lx->at + 1;
-    const char *close = memchr(text, *lx->at, (size_t)(lx->end - text));
+    bool escapes = lx->escapes && *lx->at == '"';
+    const char *close = find_close(lx, text, escapes);
     if (!close) {
         struct nvtxt_slice rest = from_to(lx->at, lx->end);
         nvtxt_diag_set(lx->diag, NVTXT_DIAG_UNTERMINATED_STRING, column(lx, lx->at),
@@ -162,6 +208,8 @@ static int lex_string(struct lexer *lx, struct nvtxt_token *token) {
         if (r != 0)
             return r;
     }
+    if (escapes && memchr(value.data, '\\', value.len) && unescape(lx, &value) < 0)
+        return -ENOMEM;
     token->kind = NVTXT_TOKEN_STRING;
     token->value.type = NVTXT_STRING;
     token->value.string = value;
@@ -236,9 +284,16 @@ static int lex_token(struct lexer *lx, struct nvtxt_token *token) {
     return stray(lx);
 }
 
-int nvtxt_lex(struct nvtxt_slice line, const struct nvtxt_symtab *symtab, struct nvtxt_buf *scratch,
-              struct nvtxt_tokens *tokens, struct nvtxt_diag *diag) {
-    struct lexer lx = {line.data, line.data, line.data + line.len, symtab, scratch, tokens, diag};
+int nvtxt_lex(struct nvtxt_slice line, bool escapes, const struct nvtxt_symtab *symtab,
+              struct nvtxt_buf *scratch, struct nvtxt_tokens *tokens, struct nvtxt_diag *diag) {
+    struct lexer lx = {.begin = line.data,
+                       .at = line.data,
+                       .end = line.data + line.len,
+                       .escapes = escapes,
+                       .symtab = symtab,
+                       .scratch = scratch,
+                       .tokens = tokens,
+                       .diag = diag};
     const char *last = lx.at;
     size_t count = 0;
     tokens->repaired = 0;

@@ -44,8 +44,9 @@ static inline bool nvtxt_token_is_value(const struct nvtxt_token *token) {
     return token->kind >= NVTXT_TOKEN_WORD;
 }
 
-// Lexes a line. Values are views of the line, of variables, or of `scratch` (repaired strings);
-// they live as long as these do not change. Returns 0, 1 with `diag` filled at the leftmost fault,
-// or -ENOMEM.
-int nvtxt_lex(struct nvtxt_slice line, const struct nvtxt_symtab *symtab, struct nvtxt_buf *scratch,
-              struct nvtxt_tokens *tokens, struct nvtxt_diag *diag);
+// Lexes a line. Values are views of the line, of variables, or of `scratch` (rewritten strings);
+// they live as long as these do not change. With `escapes`, \" \\ and \n in double quotes stand
+// for a quote, a backslash and LF (nvtxt-protocol(7), "escapes"). Returns 0, 1 with `diag` filled
+// at the leftmost fault, or -ENOMEM.
+int nvtxt_lex(struct nvtxt_slice line, bool escapes, const struct nvtxt_symtab *symtab,
+              struct nvtxt_buf *scratch, struct nvtxt_tokens *tokens, struct nvtxt_diag *diag);

@@ -25,6 +25,7 @@ struct nvtxt_hello {
     bool has_pid;
     uint32_t pid;
     struct nvtxt_mapping mapping; // NONE when not given
+    bool escapes;                 // default false
     bool diagnostics;             // default true
     bool has_acked;
     uint64_t acked;

@@ -6,6 +6,7 @@
 //   version       1
 //   config        [default pid, opened_ns, origin_ns]
 //   mapping       [mode, ns_a, ns_b, nvtxt_a, nvtxt_b, freq]
+//   escapes       [1], only when there are any
 //   variables     [[name, integer or string], …] in the order of their first assignment
 //   definitions   [[command, argument, …], …] of commands that have not their default one
 //   display       string, "" for none
@@ -158,6 +159,8 @@ int nvtxt_state_save(const struct nvtxt_interp *interp, bool with_open_ranges,
              config->origin_ns);
     add_ints(out, ",\"mapping\":", 6, (int64_t)mapping->mode, mapping->ns_a, mapping->ns_b,
              mapping->nvtxt_a, mapping->nvtxt_b, mapping->freq);
+    if (config->escapes)
+        add_ints(out, ",\"escapes\":", 1, (int64_t)1);
     save_variables(out, &interp->symtab);
     save_definitions(out, interp->definitions);
     nvtxt_buf_add_string(out, ",\"display\":");
@@ -260,7 +263,11 @@ static int restore_config(struct nvtxt_source_config *config, const json_t *stat
     mapping->nvtxt_a = read_any(&in);
     mapping->nvtxt_b = read_any(&in);
     mapping->freq = read_any(&in);
-    return finished(&in) < 0 || nvtxt_mapping_fault(mapping) ? -EINVAL : 0;
+    if (finished(&in) < 0 || nvtxt_mapping_fault(mapping))
+        return -EINVAL;
+    in = member(state, "escapes");
+    config->escapes = in.array && read_flag(&in);
+    return in.array ? finished(&in) : 0;
 }
 
 static int restore_variable(struct nvtxt_interp *interp, const json_t *pair) {

@@ -26,7 +26,8 @@ static int take(const char *line) {
         for (unsigned command = 0; command < NVTXT_CMD_COUNT; command++)
             nvtxt_cmddef_default(&definitions[command], (enum nvtxt_command)command);
     }
-    cr_assert_eq(nvtxt_lex(nvtxt_slice_of(line), &symtab, &scratch, &tokens, &diag), 0, "%s", line);
+    cr_assert_eq(nvtxt_lex(nvtxt_slice_of(line), false, &symtab, &scratch, &tokens, &diag), 0, "%s",
+                 line);
     cr_assert_eq(nvtxt_parse(&tokens, definitions, &stmt, &diag), 0, "%s: %s", line, diag.message);
     if (stmt.kind == NVTXT_STMT_ASSIGN)
         return nvtxt_symtab_set(&symtab, &config.limits, stmt.name->value.string,

@@ -12,6 +12,7 @@ static struct nvtxt_symtab symtab;
 static struct nvtxt_buf scratch;
 static struct nvtxt_tokens tokens;
 static struct nvtxt_diag diag;
+static bool escapes;
 
 // Lexes a copy, so that a read behind the line is found by the sanitizer.
 static char *copy;
@@ -21,7 +22,8 @@ static int lex(struct nvtxt_slice line) {
     copy = malloc(line.len ? line.len : 1);
     cr_assert_not_null(copy);
     memcpy(copy, line.data, line.len);
-    return nvtxt_lex((struct nvtxt_slice){copy, line.len}, &symtab, &scratch, &tokens, &diag);
+    return nvtxt_lex((struct nvtxt_slice){copy, line.len}, escapes, &symtab, &scratch, &tokens,
+                     &diag);
 }
 
 // A line as the tokens that came out: "kind column value".
@@ -195,6 +197,26 @@ Test(lexer, repairs_strings_that_are_not_utf8) {
     cr_assert_eq(tokens.repaired, 7, "the first one");
     lexes("'fine'", "string 1 <fine>, end 7");
     cr_assert_eq(tokens.repaired, 0);
+    done();
+}
+
+Test(lexer, reads_escapes_in_double_quotes_when_the_session_has_them) {
+    lexes("\"a\\\\b\" '\\n'", "string 1 <a\\\\b>, string 8 <\\n>, end 12");
+    escapes = true;
+    lexes("\"a\\\"b'c\"", "string 1 <a\"b'c>, end 9");
+    lexes("\"\\\\\", \"\\\\\\\"\"", "string 1 <\\>, comma 5, string 7 <\\\">, end 13");
+    lexes("\"one\\ntwo\"", "string 1 <one\ntwo>, end 11");
+    lexes("\"C:\\tmp \\ \\x\"", "string 1 <C:\\tmp \\ \\x>, end 14");
+    lexes("'a\\\\b\\n' \"\"", "string 1 <a\\\\b\\n>, string 10 <>, end 12");
+    lexes(
+        "\"\xFF\\\"\" \"\\n\xFE\\\\\" '\xFD'",
+        "string 1 <\xEF\xBF\xBD\">, string 7 <\n\xEF\xBF\xBD\\>, string 15 <\xEF\xBF\xBD>, end 18");
+    cr_assert_eq(tokens.repaired, 1);
+    fails("\"open\\\"", NVTXT_DIAG_UNTERMINATED_STRING, 1);
+    fails("\"open\\\\\\\"", NVTXT_DIAG_UNTERMINATED_STRING, 1);
+    fails_bytes(NVTXT_SLICE("\"\\\"\0\""), NVTXT_DIAG_NUL_BYTE, 4);
+    escapes = false;
+    fails("\"a\\\"b\"", NVTXT_DIAG_UNTERMINATED_STRING, 6);
     done();
 }
 

@@ -129,6 +129,19 @@ Test(state, holds_mapping_origin_and_default_process) {
     nvtxt_buf_deinit(&saved);
 }
 
+Test(state, holds_whether_strings_have_escapes) {
+    config.escapes = true;
+    struct nvtxt_interp *interp = run("@Marker, Time, Message\n");
+    struct nvtxt_buf saved = save(interp);
+    nvtxt_interp_free(interp);
+    config.escapes = false;
+    cr_assert_eq(restore(&interp, saved.data, saved.len), 0);
+    recorder_run(&rec, interp, "Marker, 2, \"a\\\"b\"\n");
+    recorder_take(&rec, "unescaped", "mark 7.7 2..2 'a\"b'\n");
+    nvtxt_interp_free(interp);
+    nvtxt_buf_deinit(&saved);
+}
+
 Test(state, takes_limits_and_claim_from_the_configuration) {
     struct nvtxt_interp *interp = run("@Marker, Time\n");
     struct nvtxt_buf saved = save(interp);

@@ -17,7 +17,8 @@ static int parse(const char *line) {
         for (unsigned command = 0; command < NVTXT_CMD_COUNT; command++)
             nvtxt_cmddef_default(&definitions[command], (enum nvtxt_command)command);
     }
-    cr_assert_eq(nvtxt_lex(nvtxt_slice_of(line), &symtab, &scratch, &tokens, &diag), 0, "%s", line);
+    cr_assert_eq(nvtxt_lex(nvtxt_slice_of(line), false, &symtab, &scratch, &tokens, &diag), 0, "%s",
+                 line);
     return nvtxt_parse(&tokens, definitions, &stmt, &diag);
 }
 
