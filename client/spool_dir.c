@@ -115,8 +115,11 @@ static int read_session_file(struct spool *spool, struct nvtxt_hello *hello) {
     if (len > first && len < sizeof text && memcmp(text, FIRST_LINE, first) == 0) {
         struct nvtxt_slice line = {text + first, len - first - 1};
         bool whole = text[len - 1] == '\n';
-        if (whole && nvtxt_hello_parse(line, hello, why, sizeof why) == 0 &&
-            strcmp(hello->session, spool->session) == 0) {
+        int parsed = whole ? nvtxt_hello_parse(line, hello, why, sizeof why) : 1;
+        if (parsed < 0) {
+            return refuse(spool, parsed);
+        }
+        if (parsed == 0 && strcmp(hello->session, spool->session) == 0) {
             return 0;
         }
         if (!whole || !*why) {

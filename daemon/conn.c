@@ -145,10 +145,15 @@ static void out_of_memory(struct conn *conn) {
 static int take_session_line(struct conn *conn, struct nvtxt_slice line) {
     struct nvtxt_lost lost;
     int r = source_line(conn->source, line);
-    if (r < 0 || line.len == 0 || line.data[0] != '#' || !nvtxt_lost_parse(line, &lost))
+    if (r < 0 || line.len == 0 || line.data[0] != '#')
         return r;
-    conn->told++;
-    r = store_batch_told(conn->source->share, clocks_realtime_ns(), lost.reason, lost.lines);
+    r = nvtxt_lost_parse(line, &lost);
+    if (r == 0)
+        return 0;
+    if (r > 0) {
+        conn->told++;
+        r = store_batch_told(conn->source->share, clocks_realtime_ns(), lost.reason, lost.lines);
+    }
     if (r < 0)
         source_fail(conn->source);
     return r;

@@ -36,6 +36,8 @@ static int end_stored(struct expiry *expiry, struct job *job) {
     struct nvtxt_source_config config = {.limits = server->limits, .opened_ns = stored->opened_ns};
     struct nvtxt_interp *interp = NULL;
     int r = session_restore(stored, &config, &interp);
+    if (r == -EINVAL)
+        return session_give_up(server, job->session_id, stored, "expired");
     if (r < 0)
         return r;
     struct source *source =

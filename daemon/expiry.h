@@ -3,6 +3,7 @@
 // Closes sessions that nobody resumed for SessionExpiry: their open ranges are stored as the
 // language says for a source that ended, their state is removed, their id stays known. The writer
 // finds one at a time; its state is loaded, ended and handed to the batcher like any other source.
+// One whose state cannot be read is ended with what its rows say, so that the others go on.
 // A connected session does not expire: it is written again, which sets the time it was seen.
 //
 // Looked for at the start and then every 24th of the expiry.

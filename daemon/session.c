@@ -84,7 +84,11 @@ void session_begin(struct conn *conn, struct nvtxt_slice line) {
                             NVTXT_HELLO_BYTES),
                    1)
                 : nvtxt_hello_parse(line, hello, why, sizeof(why));
-    if (r) {
+    if (r < 0) {
+        conn_close(conn);
+        return;
+    }
+    if (r > 0) {
         session_refuse(conn, r == 2 ? NVTXT_ERROR_UNSUPPORTED_PROTOCOL : NVTXT_ERROR_BAD_HELLO,
                        why);
         return;
@@ -189,6 +193,33 @@ int session_restore(const struct store_session *stored, const struct nvtxt_sourc
     return r;
 }
 
+int session_give_up(struct server *server, const char *id, const struct store_session *stored,
+                    const char *how) {
+    struct store_batch *batch = batcher_open_batch(&server->batcher);
+    struct store_source row = {.id = stored->source_id,
+                               .kind = STORE_SOURCE_SESSION,
+                               .session_id = id,
+                               .name = stored->name,
+                               .opened_ns = stored->opened_ns};
+    struct store_batch_source *share = batch ? store_batch_source(batch, &row) : NULL;
+    if (!share)
+        return -ENOMEM;
+    int64_t now_ns = clocks_realtime_ns();
+    if (store_session_end(share, stored, how, now_ns) < 0) {
+        store_batch_discard(share);
+        return -ENOMEM;
+    }
+    batcher_lose(&server->batcher, &(struct loss){.at_ns = now_ns,
+                                                  .source_id = stored->source_id,
+                                                  .uid = stored->uid,
+                                                  .reason = LOSS_SESSION_STATE,
+                                                  .count = 1});
+    log_error("the saved state of a session cannot be read: it ends where it was, at line "
+              "%" PRIu64 " session=%s",
+              stored->line, id);
+    return 0;
+}
+
 // The client comes again; perhaps the store can be read then.
 static void cannot_load(struct conn *conn, int result) {
     log_limited(&conn->server->log_broken, LOG_LEVEL_ERROR,
@@ -197,11 +228,25 @@ static void cannot_load(struct conn *conn, int result) {
     conn_close(conn);
 }
 
+// Ended, and loaded again: what the client hears then is durable.
+static void give_up(struct session *session, const struct store_session *stored) {
+    struct conn *conn = session->conn;
+    session->given_up = true;
+    if (session_give_up(conn->server, session->id, stored, "lost") < 0)
+        conn_close(conn);
+    else
+        start_load(session);
+}
+
 static void open_stored(struct session *session, const struct store_session *stored) {
     struct conn *conn = session->conn;
     struct nvtxt_source_config config = source_config(conn, NULL);
     struct nvtxt_interp *interp = NULL;
     int r = session_restore(stored, &config, &interp);
+    if (r == -EINVAL && !session->given_up) {
+        give_up(session, stored);
+        return;
+    }
     if (r < 0) {
         cannot_load(conn, r);
         return;

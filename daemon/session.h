@@ -30,6 +30,7 @@ struct session {
     struct conn *conn;
     struct nvtxt_hello *hello; // owned; gone once the session is open
     struct job *loading;       // in the writer's hands; its context is this session
+    bool given_up;             // its saved state cannot be read: it was ended
     bool wants_diags;
     uint64_t acked_line; // the last line acknowledged here
 
@@ -47,6 +48,11 @@ struct session *session_find(struct server *server, const char *id);
 // An interpreter that goes on where the stored session was. Returns 0 or -errno (nothing is left).
 int session_restore(const struct store_session *stored, const struct nvtxt_source_config *config,
                     struct nvtxt_interp **interp);
+
+// Ends a stored session whose saved state cannot be read, with what its rows say, and writes that
+// down as a loss. Returns 0 or -ENOMEM (nothing was done).
+int session_give_up(struct server *server, const char *id, const struct store_session *stored,
+                    const char *how);
 
 // A hello line was read: starts the session or refuses it.
 void session_begin(struct conn *conn, struct nvtxt_slice line);

@@ -7,11 +7,12 @@
 // The spelling of a session id stays as the client wrote it, except that letters become small.
 #include "protocol/reply.h"
 
-#include <jansson.h>
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "protocol/json.h"
 #include "protocol/utf8.h"
 
 // Bytes that the two names of a hello may take as escaped JSON. Together with the other members
@@ -202,9 +203,12 @@ int nvtxt_hello_parse(struct nvtxt_slice line, struct nvtxt_hello *hello, char *
         return fault(why, size, MALFORMED, "the hello does not begin with " NVTXT_HELLO_PREFIX);
     }
     size_t prefix = sizeof NVTXT_HELLO_PREFIX - 1;
-    json_error_t error;
-    json_t *root =
-        json_loadb(line.data + prefix, line.len - prefix, JSON_REJECT_DUPLICATES, &error);
+    struct nvtxt_slice text = {line.data + prefix, line.len - prefix};
+    json_error_t error = {0};
+    json_t *root;
+    if (nvtxt_json_read(text, JSON_REJECT_DUPLICATES, &root, &error) == -ENOMEM) {
+        return -ENOMEM;
+    }
     if (!json_is_object(root)) {
         json_decref(root);
         return fault(why, size, MALFORMED,

@@ -4,18 +4,24 @@
 // not exactly such a line is an ordinary comment.
 #include "protocol/reply.h"
 
-#include <jansson.h>
+#include <errno.h>
 #include <string.h>
 
-bool nvtxt_lost_parse(struct nvtxt_slice line, struct nvtxt_lost *lost) {
+#include "protocol/json.h"
+
+int nvtxt_lost_parse(struct nvtxt_slice line, struct nvtxt_lost *lost) {
     size_t prefix = sizeof NVTXT_LOST_PREFIX - 1;
     *lost = (struct nvtxt_lost){0};
     if (line.len <= prefix || line.len > NVTXT_LOST_BYTES ||
         memcmp(line.data, NVTXT_LOST_PREFIX, prefix) != 0 ||
         (line.data[prefix] != ' ' && line.data[prefix] != '\t')) {
-        return false;
+        return 0;
     }
-    json_t *root = json_loadb(line.data + prefix, line.len - prefix, JSON_REJECT_DUPLICATES, NULL);
+    json_t *root;
+    struct nvtxt_slice text = {line.data + prefix, line.len - prefix};
+    if (nvtxt_json_read(text, JSON_REJECT_DUPLICATES, &root, NULL) == -ENOMEM) {
+        return -ENOMEM;
+    }
     const json_t *lines = json_object_get(root, "lines");
     const json_t *reason = json_object_get(root, "reason");
     size_t len = json_string_length(reason);

@@ -40,7 +40,7 @@ bool nvtxt_hello_is(struct nvtxt_slice line);
 
 // Reads a hello line (with its prefix, without LF). Returns 0, or 1 for a malformed one with a
 // sentence in `why` (valid UTF-8), or 2 for a protocol number that is not supported (the sentence
-// names the supported ones).
+// names the supported ones), or -ENOMEM.
 int nvtxt_hello_parse(struct nvtxt_slice line, struct nvtxt_hello *hello, char *why, size_t size);
 
 // Appends the hello line with its LF. Names that are not UTF-8 are made so, and cut where the line
@@ -54,8 +54,9 @@ struct nvtxt_lost {
     char reason[32]; // small letters and hyphens
 };
 
-// True when a line (without LF) is such a line of a session; anything else is a comment.
-bool nvtxt_lost_parse(struct nvtxt_slice line, struct nvtxt_lost *lost);
+// Returns 1 when a line (without LF) is such a line of a session, 0 for anything else, which is a
+// comment, or -ENOMEM.
+int nvtxt_lost_parse(struct nvtxt_slice line, struct nvtxt_lost *lost);
 
 // Appends the line with its LF.
 void nvtxt_lost_format(struct nvtxt_buf *out, const struct nvtxt_lost *lost);

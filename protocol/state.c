@@ -23,11 +23,11 @@
 #include "protocol/state.h"
 
 #include <errno.h>
-#include <jansson.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "protocol/json.h"
 #include "protocol/source_state.h"
 
 #define STATE_VERSION 1
@@ -443,12 +443,13 @@ static int restore_all(struct nvtxt_interp *interp, const json_t *state) {
 
 int nvtxt_state_restore(struct nvtxt_interp **interp, const struct nvtxt_source_config *config,
                         struct nvtxt_slice state) {
-    json_t *root = json_loadb(state.data, state.len, JSON_REJECT_DUPLICATES, NULL);
-    if (!root)
-        return -EINVAL;
+    json_t *root;
+    int r = nvtxt_json_read(state, JSON_REJECT_DUPLICATES, &root, NULL);
+    if (r < 0)
+        return r;
     struct nvtxt_source_config merged = *config;
     struct nvtxt_interp *restored = NULL;
-    int r = -EINVAL;
+    r = -EINVAL;
     const json_t *version = json_object_get(root, "version");
     if (!json_is_integer(version) || json_integer_value(version) != STATE_VERSION)
         goto done;

@@ -17,7 +17,6 @@ int nvtxt_state_save(const struct nvtxt_interp *interp, bool with_open_ranges,
 
 // A new interpreter that goes on where the saved one was. The configuration gives only what a
 // state does not hold: limits and claim (clocks are given as ever). Returns 0, -ENOMEM, or -EINVAL
-// for text that nvtxt_state_save did not write (and when memory runs out while jansson reads it,
-// which it does not tell apart); `*interp` is set only on success.
+// for text that nvtxt_state_save did not write; `*interp` is set only on success.
 int nvtxt_state_restore(struct nvtxt_interp **interp, const struct nvtxt_source_config *config,
                         struct nvtxt_slice state);

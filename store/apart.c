@@ -79,11 +79,38 @@ static int write_share(struct store *store, struct store_batch *batch, struct st
         strip(batch, share);
         r = write_alone(store, batch, share);
     }
+    if (is_refusal(r) && share->told) {
+        share->told = NULL; // NVTXT_LOSSES itself takes nothing
+        r = write_alone(store, batch, share);
+    }
     if (is_refusal(r)) {
         store_batch_discard(&share->pub);
         r = STORE_DONE;
     }
     share->written = r == STORE_DONE;
+    return r;
+}
+
+// What belongs to no share. Clock measurements go first when they are refused, then all of it: what
+// NVTXT_LOSSES does not take can be noted nowhere, and must not keep the store from going on.
+static int write_rest(struct store *store, struct store_batch *batch, int64_t now_ns) {
+    int r = write_alone(store, batch, NULL);
+    if (is_refusal(r) && batch->clocks) {
+        uint64_t rows = 0;
+        for (const struct store_clock *clock = batch->clocks; clock; clock = clock->next) {
+            rows++;
+        }
+        r = store_batch_loss(batch, now_ns, 0, -1, 0, STORE_LOSS_REFUSED, rows);
+        if (r < 0) {
+            return r;
+        }
+        batch->clocks = NULL;
+        r = write_alone(store, batch, NULL);
+    }
+    if (is_refusal(r)) {
+        batch->losses = NULL;
+        r = STORE_DONE;
+    }
     return r;
 }
 
@@ -95,5 +122,5 @@ int store_write_apart(struct store *store, struct store_batch *batch, int64_t no
             r = write_share(store, batch, share, now_ns);
         }
     }
-    return r != STORE_DONE ? r : write_alone(store, batch, NULL);
+    return r != STORE_DONE ? r : write_rest(store, batch, now_ns);
 }

@@ -30,6 +30,7 @@ static void clear_lists(struct store_batch *batch) {
     batch->clock_end = &batch->clocks;
     batch->losses = NULL;
     batch->loss_end = &batch->losses;
+    batch->told = false;
 }
 
 struct store_batch *store_batch_new(void) {
@@ -117,6 +118,7 @@ static void empty_share(struct store_share *share) {
     share->opened = NULL;
     share->opened_end = &share->opened;
     share->extras = NULL;
+    share->told = NULL;
     share->last_domain = 0;
     share->flags = 0;
     share->has_progress = share->has_session = false;
@@ -271,17 +273,26 @@ int store_batch_clock(struct store_batch *batch, const char *clock, int64_t cloc
     return 0;
 }
 
-int store_batch_loss(struct store_batch *batch, int64_t at_ns, int64_t source_id, int64_t uid,
-                     int64_t pid, const char *reason, uint64_t count) {
+static struct store_loss *make_loss(struct store_batch *batch, int64_t at_ns, const char *reason,
+                                    uint64_t count) {
     struct store_loss *entry = store_arena_make(&batch->data, sizeof(*entry));
     if (!entry || copy_string(batch, reason, &entry->reason) < 0) {
-        return -ENOMEM;
+        return NULL;
     }
     entry->at_ns = at_ns;
+    entry->count = count;
+    return entry;
+}
+
+int store_batch_loss(struct store_batch *batch, int64_t at_ns, int64_t source_id, int64_t uid,
+                     int64_t pid, const char *reason, uint64_t count) {
+    struct store_loss *entry = make_loss(batch, at_ns, reason, count);
+    if (!entry) {
+        return -ENOMEM;
+    }
     entry->source_id = source_id;
     entry->uid = uid;
     entry->pid = pid;
-    entry->count = count;
     *batch->loss_end = entry;
     batch->loss_end = &entry->next;
     return 0;
@@ -290,7 +301,7 @@ int store_batch_loss(struct store_batch *batch, int64_t at_ns, int64_t source_id
 // The row that takes the count: of the same reason, or any when there are enough.
 static struct store_loss *find_told(const struct store_share *share, const char *reason) {
     size_t count = 0;
-    for (struct store_loss *loss = share->told; loss; loss = loss->next_told) {
+    for (struct store_loss *loss = share->told; loss; loss = loss->next) {
         if (strcmp(loss->reason, reason) == 0) {
             return loss;
         }
@@ -309,12 +320,15 @@ int store_batch_told(struct store_batch_source *source, int64_t at_ns, const cha
         told->count += count < room ? count : room;
         return 0;
     }
-    struct store_loss **at = batch->loss_end;
-    int r = store_batch_loss(batch, at_ns, source->id, source->source.peer_uid,
-                             source->source.peer_pid, reason, count);
-    if (r == 0) {
-        (*at)->next_told = share->told;
-        share->told = *at;
+    told = make_loss(batch, at_ns, reason, count);
+    if (!told) {
+        return -ENOMEM;
     }
-    return r;
+    told->source_id = source->id;
+    told->uid = source->source.peer_uid;
+    told->pid = source->source.peer_pid;
+    told->next = share->told;
+    share->told = told;
+    batch->told = true;
+    return 0;
 }

@@ -120,11 +120,21 @@ static int write_diags(struct store_catalog *catalog, const struct store_share *
     return rc;
 }
 
+static int write_losses(struct store_catalog *catalog, const struct store_loss *loss) {
+    int rc = SQLITE_OK;
+    for (; loss && rc == SQLITE_OK; loss = loss->next) {
+        rc = RUN(catalog, ADD_LOSS, "iiiiti", loss->at_ns, loss->source_id, loss->uid, loss->pid,
+                 loss->reason, (int64_t)loss->count);
+    }
+    return rc;
+}
+
 static int write_share(struct store_catalog *catalog, const struct store_batch *batch,
                        const struct store_share *share) {
     int rc = write_source(catalog, share);
     rc = rc ?: store_names_write(catalog->names, batch, share);
-    return rc ?: write_diags(catalog, share);
+    rc = rc ?: write_diags(catalog, share);
+    return rc ?: write_losses(catalog, share->told);
 }
 
 int store_catalog_write(struct store_catalog *catalog, const struct store_batch *batch) {
@@ -138,10 +148,5 @@ int store_catalog_write(struct store_catalog *catalog, const struct store_batch 
         rc = RUN(catalog, ADD_CLOCK, "tiii", clock->clock, clock->clock_ns, clock->realtime_ns,
                  clock->uncertainty_ns);
     }
-    for (const struct store_loss *loss = batch->losses; loss && rc == SQLITE_OK;
-         loss = loss->next) {
-        rc = RUN(catalog, ADD_LOSS, "iiiiti", loss->at_ns, loss->source_id, loss->uid, loss->pid,
-                 loss->reason, (int64_t)loss->count);
-    }
-    return rc;
+    return rc ?: write_losses(catalog, batch->losses);
 }

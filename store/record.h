@@ -99,8 +99,7 @@ struct store_clock {
 };
 
 struct store_loss {
-    struct store_loss *next;
-    struct store_loss *next_told; // of the same share
+    struct store_loss *next; // of the batch, or of the share that told of it
     int64_t at_ns, source_id, uid, pid;
     const char *reason;
     uint64_t count;
@@ -115,7 +114,7 @@ struct store_share {
     struct store_name *names, **name_end;
     struct store_opened *opened, **opened_end;
     struct store_event_extra *extras; // newest first
-    struct store_loss *told;          // newest first; in the batch's list as well
+    struct store_loss *told;          // newest first
     uint32_t last_domain;
     unsigned flags; // of all its events together
     bool has_progress;
@@ -140,7 +139,8 @@ struct store_batch {
     size_t live;                    // shares that are not discarded
     size_t events;
     struct store_clock *clocks, **clock_end;
-    struct store_loss *losses, **loss_end;
+    struct store_loss *losses, **loss_end; // those that no share tells of
+    bool told;                             // a share has some
 };
 
 static inline const struct store_share *store_share_of(const struct store_batch_source *source) {

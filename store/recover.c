@@ -5,6 +5,7 @@
 // with the warning that it was never closed.
 #include "store/recover.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include "protocol/diag.h"
@@ -42,9 +43,10 @@ static int end_range(const struct nvtxt_open_range *range, int64_t end,
 }
 
 // Ends one source in the batch. Its latest known time is the largest one that a row of it bears.
+// Returns 0 or -ENOMEM.
 static int end_source(struct store_batch_source *share, const struct nvtxt_open_range *ranges,
                       size_t count, struct nvtxt_counters counters, struct nvtxt_slice display,
-                      int64_t now_ns) {
+                      const char *how, int64_t now_ns) {
     struct nvtxt_sink sink;
     store_batch_sink(share, &sink);
     for (size_t i = 0; i < count; i++) {
@@ -58,14 +60,21 @@ static int end_source(struct store_batch_source *share, const struct nvtxt_open_
     }
     for (size_t i = 0; i < count; i++) {
         if (end_range(&ranges[i], counters.last_ns, &sink) < 0) {
-            return SQLITE_NOMEM;
+            return -ENOMEM;
         }
     }
     counters.events += count;
     counters.warnings += count;
     bool done = store_batch_progress(share, &counters, display) == 0 &&
-                store_batch_end_source(share, "lost", now_ns) == 0;
-    return done ? SQLITE_OK : SQLITE_NOMEM;
+                store_batch_end_source(share, how, now_ns) == 0;
+    return done ? 0 : -ENOMEM;
+}
+
+int store_session_end(struct store_batch_source *share, const struct store_session *session,
+                      const char *how, int64_t closed_ns) {
+    return end_source(share, session->ranges, session->range_count, session->counters,
+                      nvtxt_slice_of(session->display_name ? session->display_name : ""), how,
+                      closed_ns);
 }
 
 static int recover_source(struct store_sessions *sessions, sqlite3_stmt *stmt, int64_t now_ns,
@@ -79,7 +88,9 @@ static int recover_source(struct store_sessions *sessions, sqlite3_stmt *stmt, i
     rc = rc ?: store_sessions_ranges(sessions, source.id, &ranges, &count);
     if (rc == SQLITE_OK) {
         struct store_batch_source *share = store_batch_source(batch, &source);
-        rc = share ? end_source(share, ranges, count, counters, display, now_ns) : SQLITE_NOMEM;
+        bool done =
+            share && end_source(share, ranges, count, counters, display, "lost", now_ns) == 0;
+        rc = done ? SQLITE_OK : SQLITE_NOMEM;
     }
     free((char *)display.data);
     store_sessions_free_ranges(ranges, count);

@@ -40,7 +40,8 @@ static const char *const texts[STORE_SESSIONS_STMTS] = {
     [LOAD_SOURCE] =
         "SELECT s.id, s.openedNs, s.name, s.closedNs IS NOT NULL, s.lines, s.events, s.warnings, "
         "s.errors, s.firstNs, s.lastNs, coalesce(n.uid, s.peerUid, -1), coalesce(n.line, s.lines), "
-        "n.state FROM NVTXT_SOURCES s LEFT JOIN NVTXT_SESSIONS n ON n.sessionId = s.sessionId "
+        "n.state, s.displayName FROM NVTXT_SOURCES s LEFT JOIN NVTXT_SESSIONS n ON n.sessionId = "
+        "s.sessionId "
         "WHERE s.sessionId = ? ORDER BY s.id DESC LIMIT 1",
     [LOAD_OPEN] =
         "SELECT seq, kind, globalTid, depth, rangeId, start, category, color, line, \"column\", "
@@ -52,7 +53,9 @@ static const char *const texts[STORE_SESSIONS_STMTS] = {
                    "WHERE sourceId = ? AND (line > ? OR code = 'never-closed') "
                    "ORDER BY code = 'never-closed', line, rowid",
     [FIND_EXPIRED] =
-        "SELECT sessionId FROM NVTXT_SESSIONS WHERE seenNs < ? ORDER BY seenNs LIMIT 1",
+        "SELECT sessionId FROM NVTXT_SESSIONS n WHERE seenNs < ? AND EXISTS (SELECT 1 FROM "
+        "NVTXT_SOURCES s WHERE s.sessionId = n.sessionId AND s.closedNs IS NULL) "
+        "ORDER BY seenNs LIMIT 1",
     [COUNT_SESSIONS] = "SELECT count(*) FROM NVTXT_SESSIONS WHERE uid = ?",
 };
 
@@ -277,6 +280,7 @@ static int load_source(struct store_sessions *sessions, const char *session_id,
         session->line = (uint64_t)sqlite3_column_int64(stmt, 11);
         int copied = copy_string(stmt, 2, &session->name);
         copied = copied ?: copy_string(stmt, 12, &session->state);
+        copied = copied ?: copy_string(stmt, 13, &session->display_name);
         if (copied != SQLITE_OK) {
             sqlite3_reset(stmt);
             return copied;
@@ -300,6 +304,7 @@ int store_sessions_load(struct store_sessions *sessions, const char *session_id,
 
 void store_session_deinit(struct store_session *session) {
     free(session->name);
+    free(session->display_name);
     free(session->state);
     store_sessions_free_ranges(session->ranges, session->range_count);
     free(session->diags);

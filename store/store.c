@@ -314,7 +314,7 @@ int store_write(struct store *store, struct store_batch *batch) {
     if (!store->in_transaction || store->failed) {
         return store->failed ? store->failed : -EINVAL;
     }
-    store->losses_known = store->losses_known && !batch->losses;
+    store->losses_known = store->losses_known && !batch->losses && !batch->told;
     store_domains_begin(batch);
     int rc = store_catalog_write(&store->catalog, batch);
     rc = rc ?: store_bulk_write(&store->bulk, batch);

@@ -83,7 +83,7 @@ struct store_session {
     uint64_t line; // last committed line
     int64_t opened_ns;
     struct nvtxt_counters counters;
-    char *name;                      // owned, may be NULL
+    char *name, *display_name;       // owned, may be NULL
     char *state;                     // owned JSON text; NULL when ended
     struct nvtxt_open_range *ranges; // owned with their texts, in the order of seq
     size_t range_count;
@@ -102,10 +102,16 @@ int store_session_load(struct store *store, const char *session_id, bool want_di
                        struct store_session *session);
 void store_session_deinit(struct store_session *session);
 
+// The end of a session that cannot go on, into its share of a batch: what is known of it is
+// `session`, the loaded rows. Its open ranges become events, each with the warning that it was
+// never closed. Returns 0 or -ENOMEM: discard the share then.
+int store_session_end(struct store_batch_source *share, const struct store_session *session,
+                      const char *how, int64_t closed_ns);
+
 // How many sessions of this user can be resumed. Returns 0 or a failure.
 int store_session_count(struct store *store, int64_t uid, int64_t *count);
 
-// The id of one session that was last seen before `before_ns`. STORE_DONE (id written, size at
+// The id of one open session that was last seen before `before_ns`. STORE_DONE (id written, size at
 // least NVTXT_SESSION_ID_BYTES + 1), or STORE_NOT_FOUND.
 int store_session_expired(struct store *store, int64_t before_ns, char *session_id, size_t size);
 

@@ -27,7 +27,7 @@ function is_libc(name) { return name in pure || name in libc || name ~ /^(sys|li
 
 # Only the files that build and read JSON know jansson.
 function knows_json(path) {
-    return path ~ /^protocol\/(hello|lost|reply|ctlmsg|state)(_[a-z]+)?\.[ch]$/ ||
+    return path ~ /^protocol\/(json|hello|lost|reply|ctlmsg|state)(_[a-z]+)?\.[ch]$/ ||
            path ~ /^daemon\/(control|stats)[a-z_]*\.[ch]$/ ||
            path ~ /^client\/nvtxt-ctl[a-z_]*\.[ch]$/
 }

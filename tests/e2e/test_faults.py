@@ -186,4 +186,19 @@ def test_rows_that_the_store_refuses_do_not_hold_up_the_others():
         assert "refuses a row" in daemon.log_text(), daemon.log_text()
 
 
+def test_refused_rows_of_no_source_hold_up_nothing():
+    with lib.Daemon(config="CommitInterval=5ms\n") as daemon:
+        sql(daemon.store, "CREATE TRIGGER foreign_one BEFORE INSERT ON NVTXT_CLOCKS"
+                          " BEGIN SELECT raise(ABORT, 'no clocks'); END")
+        daemon.send('TimeBase = ClockMonotonic\n@Marker, Time, Message\nMarker, 1, "kept"\n')
+        lib.equal(texts(daemon), ["kept"])
+        lib.equal([reason for reason, _ in losses(daemon)], ["refused"])
+        sql(daemon.store, "CREATE TRIGGER foreign_two BEFORE INSERT ON NVTXT_LOSSES"
+                          " BEGIN SELECT raise(ABORT, 'no losses'); END")
+        with daemon.session() as session:
+            session.send(HEADER + 'Marker, 2, "kept"\n#nvtxt-lost {"lines":1,"reason":"full"}\n')
+            session.end()
+        lib.equal(daemon.control("status")["in_trouble"], False)
+
+
 lib.run(globals())

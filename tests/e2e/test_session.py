@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import sqlite3
 import uuid
 
 import lib
@@ -300,6 +301,52 @@ def test_an_expired_session_is_closed_with_its_open_ranges():
         lib.equal(daemon.query("SELECT * FROM NVTXT_SESSIONS"), [])
         with daemon.session(session.id) as late:
             late.expect("end")
+
+
+def break_state(daemon, session, state):
+    store = sqlite3.connect(daemon.store, isolation_level=None, timeout=lib.DEADLINE)
+    store.execute("UPDATE NVTXT_SESSIONS SET state = ? WHERE sessionId = ?", (state, session.id))
+    store.close()
+
+
+LEFT = 'SetFileDisplayName, "shown"\n@RangePush, Time, Message\nRangePush, 4, "left"\nRangePush, 9, "in"\n'
+
+
+def test_an_unreadable_state_does_not_keep_other_sessions_from_expiring():
+    with lib.Daemon(config="SessionExpiry=1s\n") as daemon:
+        with daemon.session() as oldest, daemon.session() as other:
+            oldest.send("TimeBase = Manual\n" + LEFT)
+            oldest.ack(5)
+            other.send(HEADER)
+            other.ack(2)
+            break_state(daemon, oldest, '{"version":1,"conf')
+        lib.wait_for(lambda: daemon.query("SELECT ended FROM NVTXT_SOURCES ORDER BY id") ==
+                     [("expired",)] * 2, "both sessions expired")
+        lib.equal(daemon.query("SELECT * FROM NVTXT_SESSIONS"), [])
+        lib.equal(daemon.query("SELECT reason, count, uid, sourceId FROM NVTXT_LOSSES"),
+                  [("session-state", 1, os.getuid(), oldest.welcome["source"])])
+        lib.equal(daemon.query('SELECT text, start, "end" FROM NVTX_EVENTS WHERE eventType = 59'),
+                  [("left", 4, 9), ("in", 9, 9)])
+        lib.equal(daemon.query("SELECT line, code FROM NVTXT_DIAGNOSTICS"),
+                  [(4, "never-closed"), (5, "never-closed")])
+        assert oldest.id in daemon.log_text(), daemon.log_text()
+
+
+def test_a_session_whose_state_is_unreadable_is_over_for_its_client():
+    with lib.Daemon() as daemon:
+        with daemon.session() as session:
+            session.send("TimeBase = Manual\n" + LEFT)
+            session.ack(5)
+            break_state(daemon, session, None)
+        for _ in range(2):  # the second time it is one that ended long ago
+            with daemon.session(session.id) as again:
+                lib.equal(again.welcome["line"], 5)
+                lib.equal(again.expect("end"), {"type": "end", "line": 5, "events": 2,
+                                                "warnings": 2, "errors": 0})
+                again.expect_end_of_stream()
+        lib.equal(daemon.query("SELECT ended, displayName, lines, events FROM NVTXT_SOURCES"
+                               " WHERE kind = 'session'"), [("lost", "shown", 5, 2)])
+        lib.equal(daemon.query("SELECT reason, count FROM NVTXT_LOSSES"), [("session-state", 1)])
 
 
 def test_a_connected_session_does_not_expire():

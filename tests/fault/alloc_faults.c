@@ -120,7 +120,6 @@ static int act_state(void) {
     r = r ? r
           : nvtxt_state_restore(&restored, &config, (struct nvtxt_slice){state.data, state.len});
     must(r == 0 || !restored, "half a state");
-    r = r == -EINVAL ? -ENOMEM : r; // jansson does not tell them apart
     r = r ? r : nvtxt_interp_end(restored, &sink);
     must(r != 0 || nvtxt_interp_counters(restored)->events == 7, "events after a restore");
     nvtxt_interp_free(restored);
@@ -170,7 +169,6 @@ static int write_to(struct store *store, struct store_batch *batch) {
     if (r == 0) {
         struct nvtxt_interp *interp = NULL;
         r = nvtxt_state_restore(&interp, &config, nvtxt_slice_of(session.state));
-        r = r == -EINVAL ? -ENOMEM : r;
         for (size_t i = 0; i < session.range_count && r == 0; i++)
             r = nvtxt_interp_restore_open(interp, &session.ranges[i]);
         nvtxt_interp_free(interp);

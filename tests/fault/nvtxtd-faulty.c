@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The daemon with faults: linked from the same library, with some calls wrapped by the linker. At
-// SIGUSR1 it begins what NVTXT_FAULT says:
+// SIGUSR1 it begins what NVTXT_FAULT says, and writes a line to stderr:
 //   before-commit:N after-commit:N   kills itself at the N-th commit from then on
 //   wal-write:N main-write:N         kills itself at the N-th write to the log, to the main file
 //   alloc-every:N                    every N-th allocation fails, until the next SIGUSR1
@@ -51,6 +51,7 @@ int __wrap_clock_gettime(clockid_t id, struct timespec *now) {
 }
 
 static void begin(int signal) {
+    static const char line[] = "nvtxtd-faulty: SIGUSR1\n";
     (void)signal;
     bool again = atomic_exchange(&begun, true);
     if (strcmp(fault, "wal-write") == 0)
@@ -59,6 +60,8 @@ static void begin(int signal) {
         vfs_shim_arm(VFS_SHIM_MAIN_WRITES, (unsigned)number, false, VFS_SHIM_KILL);
     if (strcmp(fault, "alloc-every") == 0)
         alloc_arm_every(again ? 0 : (unsigned)number);
+    bool written = write(STDERR_FILENO, line, sizeof(line) - 1) > 0;
+    (void)written;
 }
 
 int main(int argc, char **argv) {

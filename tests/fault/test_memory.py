@@ -21,6 +21,8 @@ def test_a_daemon_without_memory_lives_and_loses_nothing_of_a_session():
             daemon.program = lib.program("tests/fault", "nvtxtd-faulty")
             daemon.start()
             daemon.process.send_signal(signal.SIGUSR1)
+            # A second signal that comes before the first one was taken is none.
+            lib.wait_for(lambda: "SIGUSR1" in daemon.log_text(), "memory begins to fail")
             clients = [recorder.Recorder(daemon, 5000, every + i) for i in range(3)]
             for client in clients:
                 client.start()

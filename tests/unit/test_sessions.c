@@ -258,6 +258,22 @@ Test(sessions, gives_the_diagnostics_of_lines_that_were_not_acked) {
     kit_close(&kit);
 }
 
+Test(sessions, tells_a_loss_with_its_share_or_not_at_all) {
+    struct kit kit;
+    kit_open(&kit);
+    for (int turn = 0; turn < 2; turn++) {
+        struct store_batch_source *share = add_session(&kit, 3, 10, "{}");
+        cr_assert_eq(store_batch_told(share, 5, "full", 7), 0);
+        if (turn == 0) {
+            store_batch_discard(share); // its client sends the line again
+        }
+    }
+    kit_commit(&kit);
+    assert_rows(&kit, "SELECT sourceId, uid, reason, count FROM NVTXT_LOSSES", "3|1000|full|7");
+    cr_assert_eq(store_loss_count(kit.store), 1);
+    kit_close(&kit);
+}
+
 Test(sessions, finds_the_session_that_was_not_seen_for_the_longest_time) {
     struct kit kit;
     char id[64];
@@ -268,6 +284,8 @@ Test(sessions, finds_the_session_that_was_not_seen_for_the_longest_time) {
                  0);
     kit_commit(&kit);
     kit_exec(&kit, "UPDATE NVTXT_SESSIONS SET seenNs = iif(sessionId = 'other', 100, 200)");
+    // A row that no open session stands behind is in nobody's way.
+    kit_exec(&kit, "INSERT INTO NVTXT_SESSIONS (sessionId, sourceId, seenNs) VALUES ('x', 99, 1)");
     cr_assert_eq(store_session_expired(kit.store, 100, id, sizeof(id)), STORE_NOT_FOUND);
     cr_assert_eq(store_session_expired(kit.store, 150, id, sizeof(id)), STORE_DONE);
     cr_assert_str_eq(id, "other");
