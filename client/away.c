@@ -92,7 +92,7 @@ int away_lost(struct transfer *t, int code, const char *why, bool certain) {
 
 int away_refused(struct transfer *t) {
     static const char *const passing[] = {NVTXT_ERROR_BUSY_SESSION, NVTXT_ERROR_QUOTA,
-                                          NVTXT_ERROR_SHUTTING_DOWN};
+                                          NVTXT_ERROR_SHUTTING_DOWN, NVTXT_ERROR_DISCONNECTED};
     const struct sender_refusal *refusal = &t->sender.refusal;
     char why[sizeof refusal->code + sizeof refusal->message + 4];
     snprintf(why, sizeof why, "%s [%s]", refusal->message, refusal->code);

@@ -9,6 +9,7 @@
 #include "client/term.h"
 
 #define LABEL_WIDTH 22
+#define WIDTH 80
 
 static int64_t integer(const json_t *object, const char *name) {
     return json_integer_value(json_object_get(object, name));
@@ -129,30 +130,120 @@ static void print_sources(FILE *out, const json_t *result) {
     }
 }
 
+static const char *text_of(const json_t *object, const char *name) {
+    const char *text = json_string_value(json_object_get(object, name));
+    return text ? text : "";
+}
+
 static void print_help(FILE *out, const json_t *result) {
     const json_t *list = json_object_get(result, "commands");
     size_t index;
     json_t *command;
     json_array_foreach(list, index, command) {
-        const char *name = json_string_value(json_object_get(command, "name"));
-        const char *help = json_string_value(json_object_get(command, "help"));
-        fprintf(out, "%-12s %s\n", name ? name : "", help ? help : "");
+        fprintf(out, "%-12s %s\n", text_of(command, "name"), text_of(command, "help"));
     }
+}
+
+// "2026-11-21 12:00:00", local time.
+static const char *moment(char out[static 32], int64_t ns) {
+    time_t seconds = (time_t)(ns / 1000000000);
+    struct tm tm;
+    if (ns <= 0 || !localtime_r(&seconds, &tm)) {
+        return "-";
+    }
+    strftime(out, 32, "%Y-%m-%d %H:%M:%S", &tm);
+    return out;
+}
+
+static size_t columns(const char *text, size_t len) {
+    size_t count = 0;
+    for (size_t i = 0; i < len; i++) {
+        count += ((unsigned char)text[i] & 0xc0) != 0x80;
+    }
+    return count;
+}
+
+// Printable text, broken at blanks into lines of at most WIDTH columns that begin with `indent`.
+static void print_wrapped(FILE *out, const char *indent, const char *text) {
+    size_t used = 0;
+    while (*text) {
+        size_t len = strcspn(text, " ");
+        size_t width = columns(text, len);
+        if (used > 0 && used + 1 + width <= WIDTH) {
+            fprintf(out, " %.*s", (int)len, text);
+            used += 1 + width;
+        } else {
+            fprintf(out, "%s%s%.*s", used > 0 ? "\n" : "", indent, (int)len, text);
+            used = strlen(indent) + width;
+        }
+        text += len + strspn(text + len, " ");
+    }
+    fputs(used > 0 ? "\n" : "", out);
+}
+
+static void print_diagnostic(FILE *out, const json_t *diag) {
+    char when[32], name[21], text[2048];
+    const char *source = text_of(diag, "name");
+    term_printable(name, sizeof name, *source ? source : "-");
+    fprintf(out, "%-19s %s:%" PRId64 ":%" PRId64 ": %s, source %" PRId64 "\n",
+            moment(when, integer(diag, "at_ns")), name, integer(diag, "line"),
+            integer(diag, "column"), text_of(diag, "severity"), integer(diag, "source"));
+    snprintf(text, sizeof text, "%s [%s]", text_of(diag, "message"), text_of(diag, "code"));
+    term_printable(text, sizeof text, text);
+    print_wrapped(out, "    ", text);
+}
+
+static void print_diagnostics(FILE *out, const json_t *result) {
+    const json_t *list = json_object_get(result, "diagnostics");
+    size_t index;
+    json_t *diag;
+    if (json_array_size(list) == 0) {
+        fputs("no diagnostics\n", out);
+    }
+    json_array_foreach(list, index, diag) {
+        print_diagnostic(out, diag);
+    }
+}
+
+static void print_checkpoint(FILE *out, const json_t *result) {
+    char pages[TERM_COUNT_SIZE], moved[TERM_COUNT_SIZE];
+    fputs("write-ahead log before: ", out);
+    print_bytes(out, integer(result, "wal_bytes_before"));
+    fputs("write-ahead log now:    ", out);
+    print_bytes(out, integer(result, "wal_bytes"));
+    if (json_is_true(json_object_get(result, "pinned"))) {
+        fprintf(out,
+                "A reader holds on to it: %s of %s pages are in the main file. It goes on\n"
+                "growing until that reader ends its transaction; 'lsof' or 'fuser' on the\n"
+                "store's -shm file names the processes that have it open.\n",
+                term_count(moved, (uint64_t)integer(result, "pages_moved")),
+                term_count(pages, (uint64_t)integer(result, "pages")));
+    }
+}
+
+static void print_disconnect(FILE *out, const json_t *result) {
+    const json_t *source = json_object_get(result, "source");
+    char count[TERM_COUNT_SIZE];
+    fprintf(out, "source %" PRId64 " is disconnected at line %s%s\n", integer(source, "source"),
+            term_count(count, (uint64_t)integer(source, "lines")),
+            strcmp(text_of(source, "kind"), "session") == 0 ? "; its session can be resumed" : "");
+}
+
+static void print_log_level(FILE *out, const json_t *result) {
+    const char *level = text_of(result, "level"), *before = text_of(result, "before");
+    bool same = strcmp(level, before) == 0;
+    fprintf(out, "%s%s%s%s\n", level, same ? "" : " (was ", same ? "" : before, same ? "" : ")");
 }
 
 static void print_loss(FILE *out, const json_t *loss) {
     const char *reason = json_string_value(json_object_get(loss, "reason"));
     const char *name = json_string_value(json_object_get(loss, "name"));
-    char when[32] = "-", why[16], text[17];
-    time_t seconds = (time_t)(integer(loss, "at_ns") / 1000000000);
-    struct tm tm;
-    if (localtime_r(&seconds, &tm)) {
-        strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", &tm);
-    }
+    char when[32], why[16], text[17];
     term_printable(why, sizeof why, reason ? reason : "-");
     term_printable(text, sizeof text, name ? name : "-");
-    fprintf(out, "%-19s %-15s %9" PRId64 " %8" PRId64 " %7" PRId64 " %s\n", when, why,
-            integer(loss, "count"), integer(loss, "source"), integer(loss, "pid"), text);
+    fprintf(out, "%-19s %-15s %9" PRId64 " %8" PRId64 " %7" PRId64 " %s\n",
+            moment(when, integer(loss, "at_ns")), why, integer(loss, "count"),
+            integer(loss, "source"), integer(loss, "pid"), text);
 }
 
 static void print_health(FILE *out, const json_t *result) {
@@ -211,8 +302,16 @@ static const struct {
     const char *command;
     void (*print)(FILE *out, const json_t *result);
 } layouts[] = {
-    {"help", print_help},     {"status", print_status}, {"sources", print_sources},
-    {"health", print_health}, {"flush", print_nothing}, {"reload", print_reload},
+    {"help", print_help},
+    {"status", print_status},
+    {"sources", print_sources},
+    {"health", print_health},
+    {"flush", print_nothing},
+    {"reload", print_reload},
+    {"diagnostics", print_diagnostics},
+    {"checkpoint", print_checkpoint},
+    {"disconnect", print_disconnect},
+    {"log-level", print_log_level},
 };
 
 void ctl_print(FILE *out, const char *command, const json_t *result) {

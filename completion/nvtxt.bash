@@ -13,8 +13,8 @@ _nvtxt_commands() { # what stands first, where a program has commands
     case $program in
     nvtxt-ctl)
         "$1" help 2>/dev/null | sed -n 's/^\([a-z][a-z-]*\)  *.*/\1/p'
-        "$1" --help 2>/dev/null | sed -n '/^Commands:/,/^$/p' | grep -oE '[a-z][a-z-]+[,;]' |
-            tr -d ',;'
+        "$1" --help 2>/dev/null | sed -n '/^Commands:/,/^$/s/^  \([a-z]\)/\1/p' |
+            sed 's/  .*//' | grep -oE '(^|, )[a-z][a-z-]+' | tr -d ', '
         ;;
     nvtxt-import)
         "$1" --help 2>/dev/null | sed -n 's/^\(Usage:\|      \) *nvtxt-import \([a-z]*\) .*/\2/p'
@@ -23,7 +23,7 @@ _nvtxt_commands() { # what stands first, where a program has commands
 }
 
 _nvtxt_takes_value() { # whether the word is an option whose value is the next word
-    [[ $2 == -* ]] && "$1" --help 2>/dev/null | grep -qE -e "(^|[ ,])$2 [A-Z]"
+    [[ $2 == -* ]] && "$1" --help 2>/dev/null | grep -qE -e "(^|[ ,[])$2 [A-Z]"
 }
 
 _nvtxt_has_command() {
@@ -50,7 +50,7 @@ _nvtxt() {
     case $prev in
     --mode) _nvtxt_words lerp lin ;;
     --clock) _nvtxt_words here ;;
-    --log-level) _nvtxt_words error warning info debug ;;
+    --log-level | log-level) _nvtxt_words error warning info debug ;;
     --format) _nvtxt_words chrome csv jsonl nvtxt ;;
     *)
         if [[ $cur == -* ]]; then

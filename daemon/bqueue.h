@@ -24,9 +24,9 @@ enum job_kind {
     JOB_SESSION_LOAD, // fill `session` from the store; commits first when it was found
     JOB_EXPIRED,      // find a session last seen before `before_ns`
     JOB_LOSSES,       // fill `losses`; commits first
-    JOB_CHECKPOINT,
-    JOB_PROBE, // nothing: that it is done says that the writer runs
-    JOB_STOP,  // commit, close the store, end the thread
+    JOB_ASK,          // result = ask(store, question); commits first when `commit`
+    JOB_PROBE,        // nothing: that it is done says that the writer runs
+    JOB_STOP,         // commit, close the store, end the thread
 };
 
 struct job {
@@ -38,7 +38,7 @@ struct job {
 
     struct store_batch *batch; // BATCH: owned by the job
     size_t bytes;              // BATCH: what it counts against the memory budget
-    bool commit;               // BATCH
+    bool commit;               // BATCH, ASK
     bool stored;               // BATCH: the writer's: committed, apart from the others
 
     char session_id[NVTXT_SESSION_ID_BYTES + 1]; // SESSION_LOAD: in, EXPIRED: out
@@ -49,6 +49,10 @@ struct job {
     struct store_session session;                // SESSION_LOAD: result
     int64_t before_ns;                           // EXPIRED
     struct store_losses losses;                  // LOSSES: result
+
+    // ASK: writer thread, which may ask twice: what the first answer left must not matter.
+    int (*ask)(struct store *store, void *question);
+    void *question;
 };
 
 // What the writer publishes after each commit and when it is in trouble; a copy is read for status.

@@ -210,7 +210,6 @@ static void charge(struct conn *conn) {
     server_charge(server, conn->user, more);
     if (conn->partial == 0 || conn->user->partial <= (size_t)server->config->max_bytes_per_user)
         return;
-    server->stats.connections_refused++;
     if (!conn->session) {
         note_loss(conn, LOSS_QUOTA);
         nvtxt_frame_deinit(&conn->frame);
@@ -264,11 +263,11 @@ static void on_eof(struct conn *conn) {
     conn_break(conn, "closed");
 }
 
-// The last line without LF, and the end of a plain source. When it is the daemon that stops, the
+// The last line without LF, and the end of a plain source. When it is the daemon that ends it, the
 // line was cut by us: half a line would be a wrong one, so it is written down as lost instead.
 static void end_plain(struct conn *conn, const char *how) {
     struct nvtxt_slice line;
-    bool whole = conn->server->stage == SERVER_RUNNING || strcmp(how, "closed") == 0;
+    bool whole = strcmp(how, "closed") == 0;
     int r = whole ? nvtxt_frame_finish(&conn->frame, &line) : NVTXT_FRAME_MORE;
     if (r < 0) {
         out_of_memory(conn);
@@ -379,8 +378,6 @@ void conn_leave(struct conn *conn) {
 // ---- Accepting ----------------------------------------------------------------------------------
 
 static void over_quota(struct conn *conn) {
-    struct server *server = conn->server;
-    server->stats.connections_refused++;
     session_refuse(conn, NVTXT_ERROR_QUOTA, "this user has too many connections");
 }
 

@@ -135,6 +135,12 @@ static void take_request(struct control_conn *conn, struct nvtxt_slice line) {
         nvtxt_ctl_request_deinit(&request);
         return;
     }
+    if (nvtxt_ctl_args_check(request.object, command->args, why, sizeof(why)) != 0) {
+        refuse(conn, request.id, NVTXT_CTL_BAD_ARGUMENT, why);
+        nvtxt_ctl_request_deinit(&request);
+        free(call);
+        return;
+    }
     call->conn = conn;
     call->server = conn->control->server;
     call->request = request;

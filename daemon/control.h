@@ -13,10 +13,12 @@
 #include "daemon/outq.h"
 #include "daemon/server.h"
 #include "protocol/ctlmsg.h"
+#include "protocol/ctlmsg_args.h"
 #include "protocol/frame.h"
 
 #define CONTROL_CONNS_MAX 32
 #define CONTROL_CALLS_MAX 64              // unanswered, a connection
+#define CONTROL_DIAGNOSTICS_MAX 1000      // in one answer
 #define CONTROL_REPLIES_BYTES (64u << 20) // `sources` of thousands of connections is long
 
 struct control_conn {
@@ -42,19 +44,26 @@ struct control_call {
     struct control_conn *conn; // NULL when it is gone
     struct control_call *next, *prev;
     struct server *server;
-    struct nvtxt_ctl_request request;
+    struct nvtxt_ctl_request request; // its arguments are those of the command's table
 };
 
 struct control_command {
     const char *name;
     const char *help;
     void (*run)(struct control_call *call); // must end in one of the two below, now or later
+    const struct nvtxt_ctl_arg *args;       // NULL: none
 };
 
 extern const struct control_command control_commands[];
 extern const size_t control_command_count;
 
-void control_reload(struct control_call *call); // the command of control_reload.c
+// Commands that live in files of their own.
+void control_reload(struct control_call *call);
+void control_sources(struct control_call *call);
+void control_disconnect(struct control_call *call);
+void control_diagnostics(struct control_call *call);
+void control_checkpoint(struct control_call *call);
+void control_metrics(struct control_call *call);
 
 // Both free the call. A NULL result stands for memory that was short.
 void control_reply(struct control_call *call, json_t *result_take);

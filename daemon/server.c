@@ -240,7 +240,7 @@ static void tell_sessions(struct server *server) {
     for (struct conn *conn = server->conns; conn; conn = next) {
         next = conn->next;
         if (conn->phase != CONN_LEAVING)
-            session_refuse(conn, NVTXT_ERROR_SHUTTING_DOWN, "the daemon stops; resume later");
+            session_shut_down(conn);
     }
 }
 

@@ -13,15 +13,29 @@
 #include "daemon/source.h"
 #include "protocol/state.h"
 
+// The last reply: says why, and closes.
+static void say_last(struct conn *conn, const char *code, const char *message) {
+    nvtxt_reply_error(outq_buffer(&conn->outq), code, message);
+    conn_leave(conn);
+}
+
 void session_refuse(struct conn *conn, const char *code, const char *message) {
     struct server *server = conn->server;
     char text[256];
+    server->stats.connections_refused++;
     log_limited(&server->log_refused, LOG_LEVEL_WARNING,
                 "connection refused code=%s uid=%" PRId64 " pid=%" PRId64 " message=\"%s\"", code,
                 conn->peer.uid, conn->peer.pid,
                 log_escape(text, sizeof(text), nvtxt_slice_of(message)));
-    nvtxt_reply_error(outq_buffer(&conn->outq), code, message);
-    conn_leave(conn);
+    say_last(conn, code, message);
+}
+
+void session_shut_down(struct conn *conn) {
+    say_last(conn, NVTXT_ERROR_SHUTTING_DOWN, "the daemon stops; resume later");
+}
+
+void session_disconnect(struct conn *conn) {
+    say_last(conn, NVTXT_ERROR_DISCONNECTED, "the daemon was told to disconnect this source");
 }
 
 struct session *session_find(struct server *server, const char *id) {
@@ -280,7 +294,7 @@ static void on_loaded(struct job *job) {
         session->loading = NULL;
         const struct store_session *stored = &job->session;
         if (conn->server->stage != SERVER_RUNNING)
-            session_refuse(conn, NVTXT_ERROR_SHUTTING_DOWN, "the daemon stops");
+            session_shut_down(conn);
         else if (job->result == STORE_NOT_FOUND &&
                  job->kept >= conn->server->config->max_sessions_per_user)
             session_refuse(conn, NVTXT_ERROR_QUOTA,
@@ -312,13 +326,8 @@ void session_end(struct conn *conn) {
 }
 
 static struct session *find_by_source(struct server *server, int64_t id) {
-    struct table_node *node = table_find(&server->sources, table_hash_int((uint64_t)id));
-    for (; node; node = table_find_next(node)) {
-        struct source *source = table_entry(node, struct source, by_id);
-        if (source->id == id)
-            return ((struct conn *)source->owner)->session;
-    }
-    return NULL;
+    struct source *source = source_find(&server->sources, id);
+    return source ? ((struct conn *)source->owner)->session : NULL;
 }
 
 void session_committed(struct server *server, const struct store_batch_source *share) {

@@ -60,8 +60,10 @@ void session_begin(struct conn *conn, struct nvtxt_slice line);
 // `#nvtxt-end` was read.
 void session_end(struct conn *conn);
 
-// Refuses: sends `error` and closes.
+// Each sends `error` and closes. Only a refusal is logged and counted as one.
 void session_refuse(struct conn *conn, const char *code, const char *message);
+void session_shut_down(struct conn *conn);
+void session_disconnect(struct conn *conn); // somebody asked for it; what was read counts
 
 // A batch was committed: queues diagnostics, notes what to acknowledge.
 void session_committed(struct server *server, const struct store_batch_source *share);

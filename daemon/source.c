@@ -34,6 +34,16 @@ void source_free(struct source *source) {
     free(source);
 }
 
+struct source *source_find(const struct table *sources, int64_t id) {
+    struct table_node *node = table_find(sources, table_hash_int((uint64_t)id));
+    for (; node; node = table_find_next(node)) {
+        struct source *source = table_entry(node, struct source, by_id);
+        if (source->id == id)
+            return source;
+    }
+    return NULL;
+}
+
 int source_set_name(struct source *source, const char *name) {
     char *copy = NULL;
     if (name && *name) {
@@ -79,6 +89,7 @@ int source_line(struct source *source, struct nvtxt_slice line) {
         return r;
     struct store_batch *batch = source->share->batch;
     size_t before = store_batch_bytes(batch);
+    source->bytes += line.len + 1;
     r = nvtxt_interp_line(source->interp, line, &source->sink);
     if (source->user) {
         size_t cost = store_batch_bytes(batch) - before;

@@ -30,6 +30,7 @@ struct source {
     struct nvtxt_interp *interp;    // owned
     uint32_t clock_generation;      // of the offsets that the interpreter has
     struct nvtxt_counters reported; // what the statistics have seen of it
+    uint64_t bytes;                 // of its lines, on this connection
     size_t state_bytes;             // of the state saved last: what settling will add to a batch
     bool failed;                    // memory ran out in the middle: its interpreter is of no use
     bool over;                      // source_end() was called
@@ -48,6 +49,9 @@ struct source {
 struct source *source_new(struct batcher *batcher, int64_t id, enum store_source_kind kind,
                           struct nvtxt_interp *interp_take);
 void source_free(struct source *source); // must be settled
+
+// The source of this id in a table of them (server.sources); NULL when there is none.
+struct source *source_find(const struct table *sources, int64_t id);
 
 int source_set_name(struct source *source, const char *name); // "" and NULL: none
 

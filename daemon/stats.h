@@ -9,7 +9,7 @@
 // X(name, meaning)
 #define STATS(X)                                                                                   \
     X(connections_total, "Data connections accepted.")                                             \
-    X(connections_refused, "Data connections refused by a quota.")                                 \
+    X(connections_refused, "Data connections refused: a quota, a bad hello, a busy session.")      \
     X(sessions_new, "Sessions that were started.")                                                 \
     X(sessions_resumed, "Sessions that went on after a break.")                                    \
     X(sessions_ended, "Sessions that ended in order.")                                             \

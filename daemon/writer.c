@@ -206,8 +206,9 @@ static int ask(struct writer *writer, struct job *job) {
         return writer->store ? store_losses_load(writer->store, LOSSES_SHOWN, &job->losses)
                              : STORE_IO;
     default:
-        commit(writer);
-        return writer->store ? store_checkpoint(writer->store, false) : STORE_IO;
+        if (job->commit)
+            commit(writer);
+        return writer->store ? job->ask(writer->store, job->question) : STORE_IO;
     }
 }
 

@@ -3,7 +3,8 @@
 // The control socket's messages, one JSON object a line, built and read here for both sides:
 //   {"id":1,"command":"status"}  ->  {"id":1,"ok":true,"result":{…}}
 //                                    {"id":1,"ok":false,"error":{"code":"…","message":"…"}}
-// Other members of a request are the command's arguments. Unknown members are ignored.
+// Other members of a request are the command's arguments (ctlmsg_args.h). Unknown members of a
+// reply are ignored.
 #pragma once
 
 #include <jansson.h>

@@ -61,3 +61,4 @@ static inline uint64_t nvtxt_global_tid(uint32_t pid, uint32_t tid) {
 #define NVTXT_ERROR_BAD_HELLO "bad-hello"
 #define NVTXT_ERROR_SHUTTING_DOWN "shutting-down"
 #define NVTXT_ERROR_QUOTA "quota"
+#define NVTXT_ERROR_DISCONNECTED "disconnected"

@@ -121,11 +121,12 @@ void store_checkpointer_note(struct store_checkpointer *checkpointer, size_t wal
     pthread_mutex_unlock(&checkpointer->lock);
 }
 
-int store_checkpointer_finish(struct store_checkpointer *checkpointer, sqlite3 *db, int mode) {
+int store_checkpointer_finish(struct store_checkpointer *checkpointer, sqlite3 *db, int mode,
+                              int *pages, int *moved) {
     if (checkpointer) {
         pthread_mutex_lock(&checkpointer->pass);
     }
-    int rc = sqlite3_wal_checkpoint_v2(db, "main", mode, NULL, NULL);
+    int rc = sqlite3_wal_checkpoint_v2(db, "main", mode, pages, moved);
     if (checkpointer) {
         pthread_mutex_unlock(&checkpointer->pass);
     }

@@ -27,5 +27,7 @@ void store_checkpointer_stop(struct store_checkpointer *checkpointer); // NULL i
 void store_checkpointer_note(struct store_checkpointer *checkpointer, size_t wal_pages);
 
 // Waits for a pass under way to end, then checkpoints what is left through `db`, the writer's own
-// connection. Works with a NULL checkpointer as well. Returns SQLite's code.
-int store_checkpointer_finish(struct store_checkpointer *checkpointer, sqlite3 *db, int mode);
+// connection. Works with a NULL checkpointer as well. Returns SQLite's code. `pages` and `moved`,
+// which may be NULL, get what sqlite3_wal_checkpoint_v2() says.
+int store_checkpointer_finish(struct store_checkpointer *checkpointer, sqlite3 *db, int mode,
+                              int *pages, int *moved);

@@ -27,6 +27,7 @@
 #include "store/catalog.h"
 #include "store/checkpointer.h"
 #include "store/connection.h"
+#include "store/diags.h"
 #include "store/figures.h"
 #include "store/losses.h"
 #include "store/recover.h"
@@ -254,7 +255,8 @@ static int64_t realtime_ns(void) {
 // readers keep it from that, nothing is tried again before it has grown by another half.
 static void checkpoint_at_cap(struct store *store) {
     if (store->wal_pages >= store->checkpoint_at) {
-        store_checkpointer_finish(store->checkpointer, store->db, SQLITE_CHECKPOINT_PASSIVE);
+        store_checkpointer_finish(store->checkpointer, store->db, SQLITE_CHECKPOINT_PASSIVE, NULL,
+                                  NULL);
         store->checkpoint_at = store->wal_pages + store->options.wal_cap_pages / 2;
     }
 }
@@ -368,12 +370,30 @@ int store_checkpoint(struct store *store, bool truncate) {
     }
     int mode = truncate ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_PASSIVE;
     sqlite3_busy_timeout(store->db, TRUNCATE_BUSY_MS);
-    int rc = store_checkpointer_finish(store->checkpointer, store->db, mode);
+    int rc = store_checkpointer_finish(store->checkpointer, store->db, mode, NULL, NULL);
     sqlite3_busy_timeout(store->db, STORE_BUSY_MS);
     if (rc == SQLITE_OK && truncate) {
         store->wal_pages = 0;
     }
     return translate(store, rc, "checkpoint");
+}
+
+int store_checkpoint_now(struct store *store, struct store_checkpointed *done) {
+    int pages = 0, moved = 0;
+    *done = (struct store_checkpointed){.before_bytes = store_wal_bytes(store)};
+    sqlite3_busy_timeout(store->db, TRUNCATE_BUSY_MS);
+    int rc = store_checkpointer_finish(store->checkpointer, store->db, SQLITE_CHECKPOINT_TRUNCATE,
+                                       &pages, &moved);
+    sqlite3_busy_timeout(store->db, STORE_BUSY_MS);
+    done->pinned = rc == SQLITE_BUSY;
+    done->bytes = store_wal_bytes(store);
+    done->pages = pages;
+    done->moved_pages = moved;
+    if (rc == SQLITE_OK) {
+        store->wal_pages = 0;
+        store->checkpoint_at = store->options.wal_cap_pages;
+    }
+    return done->pinned ? STORE_DONE : translate(store, rc, "checkpoint");
 }
 
 // ---- Sessions ---------------------------------------------------------------------------------
@@ -448,6 +468,18 @@ int64_t store_loss_count(struct store *store) {
         store->losses_known = store_losses_count(store->db, &store->losses) == SQLITE_OK;
     }
     return store->losses_known ? store->losses : -1;
+}
+
+// ---- Diagnostics ------------------------------------------------------------------------------
+
+int store_diags_load(struct store *store, int64_t source_id, size_t limit,
+                     struct store_diags *diags) {
+    *diags = (struct store_diags){0};
+    int result = translate(store, store_diags_read(store->db, source_id, limit, diags), "read");
+    if (result != STORE_DONE) {
+        store_diags_deinit(diags);
+    }
+    return result;
 }
 
 // ---- Figures ----------------------------------------------------------------------------------

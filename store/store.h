@@ -73,6 +73,14 @@ int store_write_apart(struct store *store, struct store_batch *batch, int64_t no
 // Moves the WAL into the main file as far as readers allow. TRUNCATE as well when `truncate`.
 int store_checkpoint(struct store *store, bool truncate);
 
+// The same with TRUNCATE, on demand: says what became of it. A reader in the way is no failure.
+struct store_checkpointed {
+    int64_t before_bytes, bytes; // the WAL file
+    int64_t pages, moved_pages;  // in the WAL when it was done, and those that the main file has
+    bool pinned;                 // a reader keeps the WAL from beginning again
+};
+int store_checkpoint_now(struct store *store, struct store_checkpointed *done);
+
 // ---- Sessions ---------------------------------------------------------------------------------
 
 // What the store knows of a session. Deinit frees what it owns.
@@ -138,6 +146,27 @@ void store_losses_deinit(struct store_losses *losses);
 
 // How many rows there are, as of the last transaction or load; -1 when that cannot be read.
 int64_t store_loss_count(struct store *store);
+
+// ---- Diagnostics ------------------------------------------------------------------------------
+
+// Rows of NVTXT_DIAGNOSTICS, newest first. Deinit frees what it owns.
+struct store_diags {
+    struct store_diag_row {
+        int64_t at_ns, source_id;
+        uint64_t line;
+        uint32_t column;
+        char severity[16], stage[16], code[64];
+        char message[NVTXT_DIAG_MESSAGE_SIZE];
+        char excerpt[NVTXT_DIAG_EXCERPT_SIZE];
+        char source[256]; // name or display name of the source, or its peer's; "" for none
+    } * rows;             // owned
+    size_t count;
+};
+
+// At most `limit` of them; of one source unless `source_id` is 0.
+int store_diags_load(struct store *store, int64_t source_id, size_t limit,
+                     struct store_diags *diags);
+void store_diags_deinit(struct store_diags *diags);
 
 // ---- Figures ----------------------------------------------------------------------------------
 

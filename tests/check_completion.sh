@@ -47,6 +47,11 @@ check 'create' "$build/client/nvtxt-import" cr
 check '' "$build/client/nvtxt-import" create cr
 check 'reload' "$build/client/nvtxt-ctl" rel
 check 'status' "$build/client/nvtxt-ctl" --json stat
+check 'diagnostics disconnect' "$build/client/nvtxt-ctl" di
+check 'log-level' "$build/client/nvtxt-ctl" log
+check 'warning' "$build/client/nvtxt-ctl" log-level w
+check '--output' "$build/client/nvtxt-ctl" metrics --o
+check '' "$build/client/nvtxt-ctl" metrics --output stat
 check 'status' "$build/client/nvtxt-ctl" --socket here stat
 check '' "$build/client/nvtxt-ctl" --socket stat
 check '' "$build/client/nvtxt-ctl" status stat

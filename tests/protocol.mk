@@ -10,6 +10,7 @@ unit_programs += unit/test_value
 unit_programs += unit/test_colors
 unit_programs += unit/test_timebase
 unit_programs += unit/test_commands
+unit_programs += unit/test_ctlmsg_args
 unit_programs += unit/test_hash
 unit_programs += unit/test_lexer
 unit_programs += unit/test_interp

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// nvtxt-ctl's command line: a command, what it takes, and which options belong to it.
+#pragma once
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct term;
+
+struct ctl_options {
+    const char *socket; // NULL: derived
+    bool json;
+    const char *command;
+    const char *operand;  // NULL: none given
+    int64_t lines;        // -n; -1: not given
+    int64_t source;       // 0: not given
+    const char *output;   // NULL: standard output
+    const char *given[8]; // names of the command's own options that were given
+    int given_count;
+};
+
+// Returns 0, EX_USAGE after a sentence, or -1 when there is nothing more to do.
+int ctl_options_parse(struct ctl_options *options, struct term *term, int argc, char **argv);
+
+// The arguments of a command that is one request. NULL when memory is short.
+json_t *ctl_options_arguments(const struct ctl_options *options);

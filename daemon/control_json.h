@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Values of a control command's result. What comes from outside may hold any bytes and is repaired.
+#pragma once
+
+#include <jansson.h>
+#include <stdint.h>
+
+// A text of the outside (a path, an error, a name). NULL when memory is short.
+json_t *control_text(const char *text);
+json_t *control_nullable(const char *text); // null for NULL and ""
+
+void control_set(json_t *object, const char *name, int64_t value);
