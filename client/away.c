@@ -10,6 +10,8 @@
 #include <string.h>
 #include <sysexits.h>
 
+#include "client/session_id.h"
+
 const char *away_unacknowledged(const struct transfer *t, char *text, size_t size) {
     uint64_t lines = intake_unacked(&t->intake);
     char count[TERM_COUNT_SIZE];
@@ -27,8 +29,8 @@ void away_say_kept(struct transfer *t) {
                  term_count(count, lines), lines == 1 ? "" : "s", t->input->name, t->spool->dir,
                  lines == 1 ? "is" : "are");
     }
-    term_say(t->term, "the rest of %s is kept: 'nvtxt-send --resume %s' sends it", t->input->name,
-             t->spool->dir);
+    term_say(t->term, "the rest of %s is kept: 'nvtxt-send --resume %s%s' sends it", t->input->name,
+             t->spool->dir, t->sender.state == SENDER_CLOSED ? " --new-session" : "");
 }
 
 // A new input with a spool needs no daemon.
@@ -122,6 +124,38 @@ int away_welcomed(struct transfer *t) {
     t->away_ms = t->silent_ms = t->busy_ms = -1;
     t->options->connected_before = true;
     link_worked(&t->link);
+    return AWAY_RUNNING;
+}
+
+// The rest of a session that is closed has the daemon's word that none of it is stored, so it can
+// be sent again under another id, which is written down before the first of its lines goes out.
+int away_closed(struct transfer *t) {
+    static const char lacks[] = "the variables, definitions and open ranges of the lines before";
+    char text[5120], session[NVTXT_SESSION_ID_BYTES + 1];
+    uint64_t line = t->sender.end.line;
+    term_say(t->term,
+             "the daemon at %s has closed the session of %s at line %llu: it was away for too "
+             "long, or its state could not be read",
+             t->link.path, t->input->name, (unsigned long long)line);
+    if (!t->options->new_session || (t->renewed && line == t->sender.base)) {
+        term_say(t->term, "%s; --new-session sends what is left in a session that lacks %s",
+                 away_unacknowledged(t, text, sizeof text), lacks);
+        return EX_PROTOCOL;
+    }
+    int result = session_id_make(session);
+    if (result == 0 && t->spool) {
+        result = spool_renew(t->spool, session, line);
+    }
+    if (result < 0) {
+        term_say(t->term, "no new session can be begun: %s",
+                 t->spool && *t->spool->fault ? t->spool->fault : strerror(-result));
+        return t->spool ? EX_IOERR : EX_OSERR;
+    }
+    term_say(t->term, "what follows is a session of its own, which lacks %s", lacks);
+    t->renewed = true;
+    sender_renew(&t->sender, session, line);
+    link_close(&t->link);
+    link_back_off(&t->link, link_now_ms());
     return AWAY_RUNNING;
 }
 

@@ -33,6 +33,7 @@ struct transfer {
     int64_t silent_ms; // since when nothing but waiting is left; -1: there is more to do
     uint64_t heard;    // the acknowledgement that counts for it
     int64_t busy_ms;   // since when the session is said to be connected already; -1: it is not
+    bool renewed;      // this process has begun another session for the rest
     bool told;         // people know that there is no daemon
     bool told_full;    // or that the spool's disk is full
     int away_code;     // exit status if it stays so: EX_UNAVAILABLE or EX_TEMPFAIL
@@ -47,6 +48,7 @@ int away_try_connect(struct transfer *t);
 int away_lost(struct transfer *t, int code, const char *why, bool certain);
 int away_refused(struct transfer *t);
 int away_welcomed(struct transfer *t);
+int away_closed(struct transfer *t);
 int away_check_silence(struct transfer *t, int64_t now); // has it been waited too long?
 
 // The time until which it may be silent; -1: for ever.

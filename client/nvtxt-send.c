@@ -9,13 +9,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sysexits.h>
 #include <unistd.h>
 
 #include "client/input.h"
 #include "client/options.h"
 #include "client/paths.h"
+#include "client/session_id.h"
 #include "client/spool.h"
 #include "client/stop.h"
 #include "client/term.h"
@@ -34,6 +34,7 @@ enum {
     OPT_SPOOL_SYNC,
     OPT_ON_FULL,
     OPT_RESUME,
+    OPT_NEW_SESSION,
 };
 
 struct arguments {
@@ -64,6 +65,7 @@ static void print_help(void) {
           "      --spool-sync SECONDS  have it on the disk itself so often (default: never)\n"
           "      --on-full=block|drop  when spool or memory is full (default: block)\n"
           "      --resume DIR        send what is left in DIR's spools\n"
+          "      --new-session       go on in another one when the daemon closed this one\n"
           "  -q, --quiet             no diagnostics, no progress\n"
           "      --help, --version\n"
           "Times of another clock:\n"
@@ -133,6 +135,9 @@ static int take_option(struct arguments *args, struct term *term, int option, co
     case OPT_ON_FULL:
     case OPT_RESUME:
         return take_spool_option(args, term, option, text);
+    case OPT_NEW_SESSION:
+        args->transfer.new_session = true;
+        return 0;
     case 'q':
         args->transfer.quiet = true;
         return 0;
@@ -172,6 +177,7 @@ static int parse_arguments(struct arguments *args, struct term *term, int argc, 
         {"spool-sync", required_argument, NULL, OPT_SPOOL_SYNC},
         {"on-full", required_argument, NULL, OPT_ON_FULL},
         {"resume", required_argument, NULL, OPT_RESUME},
+        {"new-session", no_argument, NULL, OPT_NEW_SESSION},
         {"quiet", no_argument, NULL, 'q'},
         {"help", no_argument, NULL, 'h'},
         {"version", no_argument, NULL, 'V'},
@@ -194,21 +200,6 @@ static int parse_arguments(struct arguments *args, struct term *term, int argc, 
     }
     args->files = optind;
     return check_arguments(args, term, argc - optind);
-}
-
-// A random UUID (version 4). Returns 0 or -errno.
-static int make_session(char session[NVTXT_SESSION_ID_BYTES + 1]) {
-    unsigned char r[16];
-    if (getrandom(r, sizeof r, 0) != (ssize_t)sizeof r) {
-        return -errno;
-    }
-    r[6] = (unsigned char)((r[6] & 0x0f) | 0x40);
-    r[8] = (unsigned char)((r[8] & 0x3f) | 0x80);
-    snprintf(session, NVTXT_SESSION_ID_BYTES + 1,
-             "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", r[0], r[1],
-             r[2], r[3], r[4], r[5], r[6], r[7], r[8], r[9], r[10], r[11], r[12], r[13], r[14],
-             r[15]);
-    return 0;
 }
 
 // ---- New sessions -------------------------------------------------------------------------------
@@ -246,7 +237,7 @@ static int send_file(struct arguments *args, struct term *term, const char *path
         .diagnostics = !args->transfer.quiet,
     };
     snprintf(hello.name, sizeof hello.name, "%s", args->name ? args->name : input.name);
-    result = make_session(hello.session);
+    result = session_id_make(hello.session);
     if (result < 0) {
         term_say(term, "no random numbers for a session id: %s", strerror(-result));
         result = EX_OSERR;

@@ -40,6 +40,14 @@ void sender_resume(struct sender *sender, uint64_t line) {
     sender->end_sent = true;
 }
 
+void sender_renew(struct sender *sender, const char *session, uint64_t base) {
+    snprintf(sender->hello.session, sizeof sender->hello.session, "%s", session);
+    window_ack(&sender->window, base);
+    sender->base = base;
+    sender->end_sent = false;
+    sender->state = SENDER_AWAY;
+}
+
 uint64_t sender_last(const struct sender *sender) {
     uint64_t last = sender->window.last;
     return last > sender->stored ? last : sender->stored;
@@ -53,7 +61,8 @@ int sender_finish(struct sender *sender) {
 int sender_connected(struct sender *sender) {
     assert(sender->state == SENDER_AWAY);
     sender->hello.has_acked = sender->welcomed;
-    sender->hello.acked = sender->window.acked;
+    uint64_t acked = sender->window.acked;
+    sender->hello.acked = acked > sender->base ? acked - sender->base : 0;
     nvtxt_buf_clear(&sender->greeting);
     nvtxt_hello_format(&sender->greeting, &sender->hello);
     sender->greeting_at = 0;
@@ -67,7 +76,8 @@ int sender_connected(struct sender *sender) {
 }
 
 void sender_disconnected(struct sender *sender) {
-    if (sender->state != SENDER_ENDED && sender->state != SENDER_CONFUSED) {
+    if (sender->state != SENDER_ENDED && sender->state != SENDER_CLOSED &&
+        sender->state != SENDER_CONFUSED) {
         sender->state = SENDER_AWAY;
     }
 }
@@ -194,14 +204,10 @@ static bool was_seen(struct sender *sender, const struct nvtxt_reply *diag) {
 }
 
 static void on_end(struct sender *sender, const struct nvtxt_reply *reply) {
-    if (!sender->end_sent || reply->line != sender_last(sender)) {
-        confuse(sender, "it closed this session at line %llu, before its end",
-                (unsigned long long)reply->line);
-        return;
-    }
+    bool whole = sender->end_sent && reply->line == sender_last(sender);
     acknowledge(sender, reply->line);
     sender->end = *reply;
-    sender->state = SENDER_ENDED;
+    sender->state = whole ? SENDER_ENDED : SENDER_CLOSED;
 }
 
 static void on_reply(struct sender *sender, const struct nvtxt_reply *reply) {
@@ -238,6 +244,7 @@ static void on_line(struct sender *sender, struct nvtxt_slice line) {
         confuse(sender, "it sent something that is no reply");
         return;
     }
+    reply.line += sender->base;
     on_reply(sender, &reply);
 }
 

@@ -23,6 +23,7 @@ enum sender_state {
     SENDER_STREAMING, // welcomed: lines go out
     SENDER_ENDED,     // the reply "end" came: `end` holds its figures
     SENDER_REFUSED,   // the reply "error" came: `refusal` holds its code and sentence
+    SENDER_CLOSED,    // the daemon had closed the session before its end, at line `end.line`
     SENDER_CONFUSED,  // the daemon broke the protocol: `refusal` says how
 };
 
@@ -35,6 +36,7 @@ struct sender {
     struct window window;
     enum sender_state state;
     bool welcomed;   // ever
+    uint64_t base;   // lines before the session that is spoken of over the socket
     uint64_t stored; // number of the last line that exists outside the window; 0: all are in it
     bool input_over; // no more lines will come
 
@@ -42,7 +44,7 @@ struct sender {
     void (*on_diag)(void *context, const struct nvtxt_reply *diag);
     void *context;
 
-    struct nvtxt_reply end; // ENDED
+    struct nvtxt_reply end; // ENDED, CLOSED
     struct sender_refusal refusal;
 
     // Private.
@@ -68,6 +70,10 @@ void sender_deinit(struct sender *sender); // zeroed or deinitialised ones are f
 // acknowledged. The daemon may know more lines than there are here, and the end.
 void sender_resume(struct sender *sender, uint64_t line);
 
+// What follows line `base` is a session of its own, with this id: an earlier one was closed there.
+// Line numbers stay what they were, whatever is said over the socket.
+void sender_renew(struct sender *sender, const char *session, uint64_t base);
+
 // The last line that is known, in the window or outside.
 uint64_t sender_last(const struct sender *sender);
 
@@ -77,7 +83,7 @@ int sender_finish(struct sender *sender);
 // A connection stands: begins with the hello. Returns 0 or -ENOMEM.
 int sender_connected(struct sender *sender);
 
-// The connection is gone. ENDED and CONFUSED stay; everything else becomes AWAY.
+// The connection is gone. ENDED, CLOSED and CONFUSED stay; everything else becomes AWAY.
 void sender_disconnected(struct sender *sender);
 
 // Bytes that are to be written now, as at most `most` pieces; 0 when there is nothing to write.

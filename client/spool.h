@@ -4,7 +4,9 @@
 // away and a sender that was killed loses nothing that it had written here.
 //
 // Files, all in one folder that any number of senders may share:
-//   <session>.session         text: "nvtxt-spool 1", then the hello of the session, a line each.
+//   <session>.session         text: "nvtxt-spool 1", then the hello of the session, a line each;
+//                             and "renewed", another session id and a line number when what
+//                             follows that line is sent in a session of that id.
 //                             Whoever sends the session holds an exclusive flock(2) on it
 //   <session>.<n>.segment     lines, in the order of n; see segment.h
 // The session file appears under its name whole and locked (it is renamed), so one that can be
@@ -55,6 +57,8 @@ struct spool {
     int dir_fd;
     int session_fd; // holds the lock
     char session[NVTXT_SESSION_ID_BYTES + 1];
+    char renewed[NVTXT_SESSION_ID_BYTES + 1]; // the session of lines behind `base`; "": this one
+    uint64_t base;
     uint64_t limit;
     struct crc32c crc;
 
@@ -91,6 +95,15 @@ int spool_create(struct spool *spool, const char *dir, const struct nvtxt_hello 
 // SPOOL_NONE when it holds nothing (nothing to send), SPOOL_BUSY, SPOOL_BAD or -errno.
 int spool_open(struct spool *spool, const char *dir, const char *session,
                struct nvtxt_hello *hello);
+
+// What follows line `base` will be sent in the session `session`: on the disk when this returns 0.
+// Returns -errno with `fault` else.
+int spool_renew(struct spool *spool, const char *session, uint64_t base);
+
+// Whether lines go into another session than the one that the spool was made for. NULL: no.
+static inline bool spool_is_renewed(const struct spool *spool) {
+    return spool && *spool->renewed;
+}
 
 // The sessions of a folder, in the order of their ids: `*sessions` is an array of strings to free,
 // and it itself. Returns their number or -errno.

@@ -18,7 +18,8 @@
 #define SESSION_SUFFIX ".session"
 #define SEGMENT_SUFFIX ".segment"
 #define FIRST_LINE "nvtxt-spool 1\n"
-#define SESSION_FILE_BYTES (sizeof FIRST_LINE + NVTXT_HELLO_BYTES + 1)
+#define RENEWED "renewed "
+#define SESSION_FILE_BYTES (sizeof FIRST_LINE + NVTXT_HELLO_BYTES + 1 + 80)
 
 static int refuse(struct spool *spool, int result) {
     spool_fault(spool, "%s: %s", spool->dir, strerror(-result));
@@ -49,34 +50,68 @@ static void session_name(const struct spool *spool, char *name, size_t size) {
 
 // ---- A new session ------------------------------------------------------------------------------
 
-static int write_session_file(struct spool *spool, const struct nvtxt_hello *hello) {
-    struct nvtxt_buf text = {0};
+// Puts a whole and locked session file in the place of the one that is there, if any. Returns 0 or
+// -errno; then that one stays.
+static int put_session_file(struct spool *spool, const char *text, size_t len, bool sync) {
     char hidden[SPOOL_NAME_BYTES];
     char name[SPOOL_NAME_BYTES];
     snprintf(hidden, sizeof hidden, ".%s.new", spool->session);
     session_name(spool, name, sizeof name);
+    (void)unlinkat(spool->dir_fd, hidden, 0); // of a process that was killed in here
+    int fd = openat(spool->dir_fd, hidden, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0) {
+        return -errno;
+    }
+    ssize_t n = write(fd, text, len);
+    int result = n == (ssize_t)len ? 0 : n < 0 ? -errno : -ENOSPC;
+    if (result == 0 && (flock(fd, LOCK_EX | LOCK_NB) != 0 || (sync && fdatasync(fd) != 0) ||
+                        renameat(spool->dir_fd, hidden, spool->dir_fd, name) != 0)) {
+        result = -errno;
+    }
+    if (result < 0) {
+        unlinkat(spool->dir_fd, hidden, 0);
+        close(fd);
+        return result;
+    }
+    if (spool->session_fd >= 0) {
+        close(spool->session_fd);
+    }
+    spool->session_fd = fd;
+    return sync && fsync(spool->dir_fd) != 0 ? -errno : 0;
+}
+
+static int write_session_file(struct spool *spool, const struct nvtxt_hello *hello) {
+    struct nvtxt_buf text = {0};
     nvtxt_buf_add_string(&text, FIRST_LINE);
     nvtxt_hello_format(&text, hello);
-    int result = nvtxt_buf_failed(&text) ? -ENOMEM : 0;
-    if (result == 0) {
-        spool->session_fd =
-            openat(spool->dir_fd, hidden, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-        result = spool->session_fd < 0 ? -errno : 0;
-    }
-    if (result == 0) {
-        ssize_t n = write(spool->session_fd, text.data, text.len);
-        if (n != (ssize_t)text.len) {
-            result = n < 0 ? -errno : -ENOSPC;
-        } else if (flock(spool->session_fd, LOCK_EX | LOCK_NB) != 0 ||
-                   renameat(spool->dir_fd, hidden, spool->dir_fd, name) != 0) {
-            result = -errno;
-        }
-        if (result < 0) {
-            unlinkat(spool->dir_fd, hidden, 0);
-        }
-    }
+    int result =
+        nvtxt_buf_failed(&text) ? -ENOMEM : put_session_file(spool, text.data, text.len, false);
     nvtxt_buf_deinit(&text);
     return result < 0 ? refuse(spool, result) : 0;
+}
+
+// Without the power failure that a sync guards against, what is sent twice could be stored twice.
+int spool_renew(struct spool *spool, const char *session, uint64_t base) {
+    char text[SESSION_FILE_BYTES];
+    ssize_t n = pread(spool->session_fd, text, sizeof text, 0);
+    if (n < 0) {
+        return refuse(spool, -errno);
+    }
+    const char *hello = memchr(text, '\n', (size_t)n);
+    const char *end = hello ? memchr(hello + 1, '\n', (size_t)(text + n - hello - 1)) : NULL;
+    size_t len = end ? (size_t)(end + 1 - text) : 0;
+    int more = snprintf(text + len, sizeof text - len, RENEWED "%s %llu\n", session,
+                        (unsigned long long)base);
+    if (!end || more >= (int)(sizeof text - len)) {
+        return refuse(spool, -EIO);
+    }
+    int result = put_session_file(spool, text, len + (size_t)more, true);
+    if (result < 0) {
+        return refuse(spool, result);
+    }
+    snprintf(spool->renewed, sizeof spool->renewed, "%s", session);
+    spool->base = base;
+    return 0;
 }
 
 int spool_create(struct spool *spool, const char *dir, const struct nvtxt_hello *hello,
@@ -102,6 +137,28 @@ int spool_create(struct spool *spool, const char *dir, const struct nvtxt_hello 
 
 // ---- A session that was left behind -------------------------------------------------------------
 
+// The line "renewed" of a session file, if there is one; it ends with its line end.
+static bool read_renewed(struct spool *spool, const char *line, size_t len) {
+    size_t prefix = sizeof RENEWED - 1;
+    uint64_t base = 0;
+    if (len == 0) {
+        return true;
+    }
+    const char *id = line + prefix;
+    const char *blank =
+        len > prefix && memcmp(line, RENEWED, prefix) == 0 ? memchr(id, ' ', len - prefix) : NULL;
+    if (!blank || blank == id || blank - id > NVTXT_SESSION_ID_BYTES) {
+        return false;
+    }
+    const char *at = blank + 1;
+    for (; *at >= '0' && *at <= '9' && base < INT64_MAX / 16; at++) {
+        base = base * 10 + (uint64_t)(*at - '0');
+    }
+    spool->base = base;
+    snprintf(spool->renewed, sizeof spool->renewed, "%.*s", (int)(blank - id), id);
+    return at > blank + 1 && at == line + len - 1;
+}
+
 // Reads and checks the session file. Returns 0, SPOOL_BAD or -errno.
 static int read_session_file(struct spool *spool, struct nvtxt_hello *hello) {
     char text[SESSION_FILE_BYTES];
@@ -113,9 +170,15 @@ static int read_session_file(struct spool *spool, struct nvtxt_hello *hello) {
     }
     size_t len = (size_t)n;
     if (len > first && len < sizeof text && memcmp(text, FIRST_LINE, first) == 0) {
-        struct nvtxt_slice line = {text + first, len - first - 1};
+        const char *end = memchr(text + first, '\n', len - first);
+        struct nvtxt_slice line = {text + first, end ? (size_t)(end - text) - first : 0};
         bool whole = text[len - 1] == '\n';
+        why[0] = '\0';
         int parsed = whole ? nvtxt_hello_parse(line, hello, why, sizeof why) : 1;
+        if (parsed == 0 && !read_renewed(spool, end + 1, len - first - line.len - 1)) {
+            snprintf(why, sizeof why, "its third line is no \"" RENEWED "\" with id and line");
+            parsed = 1;
+        }
         if (parsed < 0) {
             return refuse(spool, parsed);
         }

@@ -53,6 +53,9 @@ static int read_replies(struct transfer *t) {
     if (t->sender.state == SENDER_REFUSED) {
         return away_refused(t);
     }
+    if (t->sender.state == SENDER_CLOSED) {
+        return away_closed(t);
+    }
     return greeting && t->sender.state != SENDER_GREETING ? away_welcomed(t) : RUNNING;
 }
 
@@ -266,6 +269,9 @@ static int begin(struct transfer *t, const struct nvtxt_hello *hello) {
     t->sender.on_diag = on_diag;
     t->sender.context = t;
     intake_init(&t->intake, t->input, &t->sender, t->spool, t->options->drop);
+    if (spool_is_renewed(t->spool)) {
+        sender_renew(&t->sender, t->spool->renewed, t->spool->base);
+    }
     if (t->options->resume) {
         sender_resume(&t->sender, spool_first(t->spool) - 1);
         t->heard = t->sender.window.acked;

@@ -20,6 +20,7 @@ struct transfer_options {
     int64_t timeout_ms;    // for an acknowledgement, when nothing else can be done; -1: for ever
     int64_t sync_ms;       // how often the spool goes onto the disk; -1: when the system likes
     bool drop;             // lines that have no room are dropped
+    bool new_session;      // what follows a session that the daemon closed is another one
     bool resume;           // the inputs are spools that were left behind
     bool quiet;            // no diagnostics, no progress, no news of the connection
     size_t window_bytes;   // unacknowledged lines that are held

@@ -13,6 +13,7 @@
 
 #define CHECKS_PER_EXPIRY 24
 #define SHORTEST_CHECK_MS 500
+#define FIRST_CHECK_MS 60000        // at most: whose daemon was away for long is back before that
 #define JUMP_NS INT64_C(1000000000) // less is a clock that is being corrected
 
 static void look(struct expiry *expiry);
@@ -21,12 +22,16 @@ static void on_timer(uv_timer_t *timer) {
     look(timer->data);
 }
 
+static uint64_t period_ms(const struct expiry *expiry) {
+    uint64_t ms = (uint64_t)expiry->server->config->session_expiry_ms / CHECKS_PER_EXPIRY;
+    return ms < SHORTEST_CHECK_MS ? SHORTEST_CHECK_MS : ms;
+}
+
 static void wait_for_next(struct expiry *expiry) {
     if (expiry->stopped)
         return;
-    uint64_t ms = (uint64_t)expiry->server->config->session_expiry_ms / CHECKS_PER_EXPIRY;
     expiry->last[0] = '\0';
-    uv_timer_start(&expiry->timer, on_timer, ms < SHORTEST_CHECK_MS ? SHORTEST_CHECK_MS : ms, 0);
+    uv_timer_start(&expiry->timer, on_timer, period_ms(expiry), 0);
 }
 
 // Ends what the store holds of the session. Returns 0 or -errno.
@@ -148,8 +153,8 @@ int expiry_start(struct expiry *expiry, struct server *server) {
     if (r < 0)
         return r;
     expiry->timer.data = expiry;
-    look(expiry);
-    return 0;
+    uint64_t ms = period_ms(expiry);
+    return uv_timer_start(&expiry->timer, on_timer, ms < FIRST_CHECK_MS ? ms : FIRST_CHECK_MS, 0);
 }
 
 void expiry_configure(struct expiry *expiry) {

@@ -6,7 +6,8 @@
 // One whose state cannot be read is ended with what its rows say, so that the others go on.
 // A connected session does not expire: it is written again, which sets the time it was seen.
 //
-// Looked for at the start and then every 24th of the expiry.
+// Looked for every 24th of the expiry, and a minute after the start at the latest: a client that
+// waited for days for the daemon to come back must be there before its session is looked at.
 // Loop thread only.
 #pragma once
 
@@ -26,6 +27,6 @@ struct expiry {
     char last[NVTXT_SESSION_ID_BYTES + 1]; // the session that was found last
 };
 
-int expiry_start(struct expiry *expiry, struct server *server); // 0 or -errno; looks at once
+int expiry_start(struct expiry *expiry, struct server *server); // 0 or -errno
 void expiry_configure(struct expiry *expiry);                   // SessionExpiry may have changed
 void expiry_stop(struct expiry *expiry);                        // closes the timer; zeroed is fine

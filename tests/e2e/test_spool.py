@@ -214,6 +214,84 @@ def test_a_busy_session_is_tried_again_for_a_while():
             client.expect(0)
 
 
+def whole(number):
+    """A marker that needs no definition."""
+    return 'Marker, %d, Manual, 7, 7, 0, 0, "m%d", 0\n' % (number, number)
+
+
+def session_of(folder):
+    name, = [name for name in os.listdir(folder.name("spool")) if name.endswith(".session")]
+    return name[:-len(".session")]
+
+
+def test_the_rest_of_a_session_that_was_closed_is_sent_in_another_one_when_asked_for():
+    with Daemon() as daemon, Folder() as folder:
+        lines = [whole(number) for number in range(1, 21)] + ["bad\n"]
+        leave_behind(folder, "".join(lines))
+        with daemon.session(session_of(folder)) as session:
+            session.send("".join(lines[:5]))
+            session.end()
+        for _ in range(2):
+            status, _, err = resume(daemon, folder)
+            equal(status, 76, err)
+            contains(err, "has closed the session of <stdin> at line 5")
+            contains(err, "16 lines of <stdin> not acknowledged")
+            contains(err, "'nvtxt-send --resume %s --new-session' sends it" % folder.name("spool"))
+        status, _, err = resume(daemon, folder, "--new-session")
+        equal(status, 1, err)
+        contains(err, "lacks the variables, definitions and open ranges of the lines before")
+        contains(err, "<stdin>:21:")
+        equal(numbers(daemon), list(range(1, 21)))
+        equal(ended(daemon), [(5, "end"), (16, "end")])
+        equal(os.listdir(folder.name("spool")), [])
+
+
+def test_a_new_session_for_the_rest_survives_its_sender():
+    with Fake() as fake, Folder() as folder:
+        leave_behind(folder, "1\n2\n3\n4\n")
+        resuming = ["nvtxt-send", "--socket", fake.path, "--resume", folder.name("spool")]
+        with Running(*resuming, "--new-session") as client:
+            with fake.accept(welcome=1) as peer:
+                old = peer.hello["session"]
+                peer.end(1)
+            with fake.accept(welcome=0) as peer:
+                new = peer.hello["session"]
+                assert new != old, new
+                equal(peer.lines(4), ["2", "3", "4", "#nvtxt-end"])
+                client.signal(signal.SIGKILL)
+                client.wait()
+        with Running(*resuming) as client:
+            with fake.accept(welcome=1) as peer:
+                equal((peer.hello["session"], peer.hello["acked"]), (new, 0))
+                equal(peer.lines(3), ["3", "4", "#nvtxt-end"])
+                peer.end(3)
+            client.expect(0)
+        equal(os.listdir(folder.name("spool")), [])
+
+
+def test_a_sender_whose_session_was_closed_goes_on_in_another_one():
+    with Fake() as fake, Running("nvtxt-send", "--socket", fake.path, "--new-session") as client:
+        client.say("1\n2\n")
+        with fake.accept(welcome=0) as peer:
+            equal(peer.lines(2), ["1", "2"])
+            peer.ack(1)
+        with fake.accept(welcome=2) as peer:
+            peer.end(2)
+        client.say("3\n")
+        client.close()
+        with fake.accept(welcome=0) as peer:
+            equal(peer.lines(2), ["3", "#nvtxt-end"])
+            peer.end(1)
+        contains(client.expect(0), "has closed the session")
+        # One that closes every session gets no third one.
+    with Fake() as fake, Running("nvtxt-send", "--socket", fake.path, "--new-session") as client:
+        client.say("1\n")
+        for _ in range(2):
+            with fake.accept(welcome=0) as peer:
+                peer.end(0)
+        contains(client.expect(76), "1 line of <stdin> not acknowledged")
+
+
 def test_two_senders_share_a_folder_and_a_living_one_is_left_alone():
     with Daemon() as daemon, Folder() as folder:
         with spooling(daemon.socket, folder, "--name", "alive") as alive:

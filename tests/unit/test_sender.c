@@ -245,7 +245,6 @@ Test(sender, is_confused_by_what_contradicts_the_session) {
         {WELCOME("4"), "only 3"},
         {WELCOME("0") ACK("4"), "line 4"},
         {WELCOME("0") DIAG("4", "1"), "line 4"},
-        {WELCOME("0") END("3"), "before its end"},
         {"{\"type\":\"welcome\",\"protocol\":9,\"source\":1,\"line\":0}\n", "protocol 9"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -261,6 +260,39 @@ Test(sender, is_confused_by_what_contradicts_the_session) {
         cr_assert_eq(sender.state, SENDER_CONFUSED, "it stays so");
         sender_deinit(&sender);
     }
+}
+
+Test(sender, sends_the_rest_of_a_closed_session_in_another_one) {
+    static const char other[] = "00000000-0000-4000-8000-000000000001";
+    struct sender sender;
+    begin(&sender);
+    connect_at(&sender, WELCOME("0"));
+    feed(&sender, "1\n2\n3\n4\n");
+    said(&sender);
+    hear(&sender, ACK("1"));
+    sender_disconnected(&sender);
+    connect_at(&sender, WELCOME("2") END("2"));
+    cr_assert_eq(sender.state, SENDER_CLOSED);
+    cr_assert_eq(sender.end.line, 2);
+    sender_disconnected(&sender);
+    cr_assert_eq(sender.state, SENDER_CLOSED, "it stays so");
+    sender_renew(&sender, other, sender.end.line);
+    cr_assert_eq(sender_connected(&sender), 0);
+    cr_assert(strstr(said(&sender), other));
+    hear(&sender, WELCOME("0"));
+    cr_assert_str_eq(said(&sender), "3\n4\n");
+    hear(&sender, DIAG("2", "7") ACK("1"));
+    cr_assert_eq(sender.window.acked, 3);
+    sender_disconnected(&sender);
+    cr_assert_eq(sender_connected(&sender), 0);
+    cr_assert(strstr(said(&sender), "\"acked\":1"), "counted in the session that is spoken of");
+    hear(&sender, WELCOME("1"));
+    cr_assert_eq(sender_finish(&sender), 0);
+    cr_assert_str_eq(said(&sender), "4\n#nvtxt-end\n");
+    hear(&sender, END("2"));
+    cr_assert_eq(sender.state, SENDER_ENDED);
+    cr_assert_eq(sender.end.line, 4);
+    sender_deinit(&sender);
 }
 
 Test(sender, is_confused_by_a_daemon_that_forgot) {
@@ -313,7 +345,7 @@ Test(sender, goes_on_behind_what_only_the_spool_holds) {
     cr_assert_eq(sender_finish(&sender), 0);
     cr_assert_str_eq(said(&sender), "8\n9\n#nvtxt-end\n");
     hear(&sender, END("8"));
-    cr_assert_eq(sender.state, SENDER_CONFUSED, "there are nine");
+    cr_assert_eq(sender.state, SENDER_CLOSED, "there are nine");
     sender_deinit(&sender);
     begin(&sender);
     sender.stored = 9;
@@ -342,7 +374,7 @@ Test(sender, resumes_a_session_of_another_process) {
     sender.stored = 6;
     connect_at(&sender, WELCOME("5"));
     hear(&sender, END("5")); // it was closed before all was there
-    cr_assert_eq(sender.state, SENDER_CONFUSED);
+    cr_assert_eq(sender.state, SENDER_CLOSED);
     sender_deinit(&sender);
 
     begin(&sender);
