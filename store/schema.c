@@ -19,14 +19,16 @@
 #define PACKAGE_VERSION "unknown"
 #endif
 
-static const char export_tables[] =
-    "CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT NOT NULL);"
-    "CREATE TABLE ThreadNames (nameId INTEGER PRIMARY KEY, globalTid INT NOT NULL);"
+const char store_schema_events_sql[] =
     "CREATE TABLE NVTX_EVENTS (start INT NOT NULL, end INT NOT NULL, eventType INT NOT NULL, "
     "rangeId INT NOT NULL, text TEXT NOT NULL, category INT NOT NULL, color INT NOT NULL, "
     "globalTid INT NOT NULL, domainId INT NOT NULL, endGlobalTid INTEGER, textId INTEGER, "
     "uint64Value INTEGER, int64Value INTEGER, doubleValue REAL, uint32Value INTEGER, "
-    "int32Value INTEGER, floatValue REAL, jsonText TEXT);"
+    "int32Value INTEGER, floatValue REAL, jsonText TEXT);";
+
+static const char export_tables[] =
+    "CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT NOT NULL);"
+    "CREATE TABLE ThreadNames (nameId INTEGER PRIMARY KEY, globalTid INT NOT NULL);"
     "CREATE TABLE PROCESSES (globalPid INTEGER, pid INTEGER, name TEXT);"
     "CREATE TABLE ENUM_NSYS_EVENT_TYPE (id INTEGER NOT NULL PRIMARY KEY, name TEXT, label TEXT);"
     "CREATE TABLE META_DATA_EXPORT (name TEXT NOT NULL, value TEXT);"
@@ -82,7 +84,8 @@ static const char own_tables[] =
     "WITHOUT ROWID;";
 
 static int create_all(sqlite3 *db) {
-    static const char *const parts[] = {export_tables, export_rows, own_tables, store_views_sql};
+    static const char *const parts[] = {store_schema_events_sql, export_tables, export_rows,
+                                        own_tables, store_views_sql};
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
         int rc = sqlite3_exec(db, parts[i], NULL, NULL, NULL);
         if (rc != SQLITE_OK) {

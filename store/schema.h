@@ -13,6 +13,8 @@
 #define STORE_APPLICATION_ID 0x4E565458 // "NVTX", in the file's header
 #define STORE_SCHEMA_VERSION 1          // user_version of what this code writes
 
+extern const char store_schema_events_sql[]; // makes the table NVTX_EVENTS
+
 struct store_schema_step {
     int (*apply)(
         sqlite3 *db); // within a transaction; leads from the version of its index to the next

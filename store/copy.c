@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// SQLite's online backup inside one read transaction of the input: other processes may go on
+// writing it, and the copy is of one moment.
+//
+// A reader of a WAL-mode database makes -wal and -shm when they are not there. Then nobody has it
+// open, and it is read as a file that does not change (`immutable=1`), which makes neither.
+#include "store/copy.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <sqlite3.h>
+
+#include "store/connection.h"
+#include "store/export_facts.h"
+#include "store/file.h"
+#include "store/result.h"
+#include "store/schema.h"
+#include "store/sql.h"
+
+#define STEP_BYTES ((int64_t)4 << 20)
+#define WRITE_VERSION_AT 18 // of the file's header; 2: WAL
+#define URI_SIZE (3 * PATH_MAX + 32)
+
+// ---- Sentences --------------------------------------------------------------------------------
+
+static int refuse(char *error, size_t size, const char *path, int result) {
+    const char *why;
+    switch (result) {
+    case STORE_NEWER:
+        why = "was written by a newer version of this program: install that one";
+        break;
+    case STORE_FOREIGN:
+        why = "is another application's database: name a store, or an SQLite export of Nsight "
+              "Systems";
+        break;
+    case STORE_CORRUPT:
+        why = "is not an SQLite database, or a broken one: export the report again with "
+              "'nsys export --type sqlite', or name another file";
+        break;
+    case STORE_NOT_FOUND:
+        why = "is empty: name a store, or an SQLite export of Nsight Systems";
+        break;
+    case STORE_BUSY:
+        why = "is locked by another process: try again when that one is done";
+        break;
+    case -EROFS: // a journal would have to be rolled back
+        why = "was left in the middle of a write: open it once with sqlite3, which repairs it";
+        break;
+    case -ENOENT:
+        why = "does not exist: name a store, or an SQLite export of Nsight Systems";
+        break;
+    case -ENOLINK:
+        why = "is a link to nowhere: name the file itself";
+        break;
+    case -EISDIR:
+        why = "is a folder: name a file in it";
+        break;
+    case -EINVAL:
+        why = "is not a regular file: copy it to one first";
+        break;
+    default:
+        return result;
+    }
+    snprintf(error, size, "%s %s", path, why);
+    return result;
+}
+
+static int say(sqlite3 *db, int rc, const char *what, const char *path, char *error, size_t size) {
+    int result = store_result_say(db, rc, what, path, error, size);
+    return result == STORE_DONE ? result : refuse(error, size, path, result);
+}
+
+// ---- Opening ----------------------------------------------------------------------------------
+
+// True for a database in WAL mode that nobody has open.
+static bool is_idle_wal(const char *path) {
+    char real[PATH_MAX];
+    char log[PATH_MAX + 8];
+    unsigned char version = 0;
+    if (!realpath(path, real)) {
+        return false;
+    }
+    int fd = open(real, O_RDONLY | O_CLOEXEC);
+    ssize_t got = fd < 0 ? -1 : pread(fd, &version, 1, WRITE_VERSION_AT);
+    if (fd >= 0) {
+        close(fd);
+    }
+    snprintf(log, sizeof log, "%s-wal", real);
+    return got == 1 && version == 2 && access(log, F_OK) < 0 && errno == ENOENT;
+}
+
+static void make_uri(char *uri, size_t size, const char *path) {
+    size_t at = (size_t)snprintf(uri, size, "file:");
+    for (; *path && at + 20 < size; path++) {
+        if (strchr("%?#", *path)) {
+            at += (size_t)snprintf(uri + at, size - at, "%%%02X", (unsigned)*path);
+        } else {
+            uri[at++] = *path;
+        }
+    }
+    snprintf(uri + at, size - at, "?immutable=1");
+}
+
+static int open_for_reading(sqlite3 **db, const char *path) {
+    char uri[URI_SIZE];
+    int flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;
+    bool idle = is_idle_wal(path);
+    if (idle) {
+        make_uri(uri, sizeof uri, path);
+    }
+    int rc = sqlite3_open_v2(idle ? uri : path, db, flags | (idle ? SQLITE_OPEN_URI : 0), NULL);
+    if (rc == SQLITE_OK) {
+        sqlite3_extended_result_codes(*db, 1);
+        sqlite3_busy_timeout(*db, STORE_BUSY_MS);
+        sqlite3_db_config(*db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+        rc = sqlite3_exec(*db, "BEGIN; SELECT count(*) FROM sqlite_master", NULL, NULL, NULL);
+    }
+    return rc;
+}
+
+static int inspect(sqlite3 *db, enum store_copy_kind *kind, int *result) {
+    enum store_schema_state state;
+    int version;
+    bool is_export = false;
+    int rc = store_schema_inspect(db, &state, &version);
+    if (rc == SQLITE_OK && state == STORE_SCHEMA_FOREIGN) {
+        rc = store_export_recognize(db, &is_export);
+    }
+    *kind = is_export ? STORE_COPY_EXPORT : STORE_COPY_STORE;
+    *result = rc != SQLITE_OK || is_export     ? STORE_DONE
+              : state == STORE_SCHEMA_FOREIGN  ? STORE_FOREIGN
+              : version > STORE_SCHEMA_VERSION ? STORE_NEWER
+              : version < 1                    ? STORE_NOT_FOUND
+                                               : STORE_DONE;
+    return rc;
+}
+
+// Opens `path` in a read transaction that stands until it is closed, and says what it is. `*db` is
+// NULL after a failure.
+static int open_input(sqlite3 **db, const char *path, enum store_copy_kind *kind, char *error,
+                      size_t size) {
+    enum store_file_kind file;
+    *db = NULL;
+    int result = store_file_prepare(path, true, 0, STORE_SCHEMA_VERSION, &file);
+    if (result == 0) {
+        result = file == STORE_FILE_NONE    ? STORE_CORRUPT
+                 : file == STORE_FILE_NEW   ? STORE_NOT_FOUND
+                 : file == STORE_FILE_NEWER ? STORE_NEWER
+                                            : STORE_DONE;
+    }
+    if (result != STORE_DONE) {
+        snprintf(error, size, "cannot read %s: %s", path, strerror(result < 0 ? -result : EINVAL));
+        return refuse(error, size, path, result);
+    }
+    int rc = open_for_reading(db, path);
+    rc = rc ?: inspect(*db, kind, &result);
+    result = rc == SQLITE_OK ? refuse(error, size, path, result)
+                             : say(*db, rc, "read", path, error, size);
+    if (result != STORE_DONE) {
+        sqlite3_close(*db);
+        *db = NULL;
+    }
+    return result;
+}
+
+// ---- Copying ----------------------------------------------------------------------------------
+
+static int open_copy(sqlite3 **db, const char *path) {
+    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;
+    int rc = sqlite3_open_v2(path, db, flags, NULL);
+    if (rc == SQLITE_OK) {
+        sqlite3_extended_result_codes(*db, 1);
+        rc = sqlite3_exec(*db, "PRAGMA synchronous = OFF; PRAGMA journal_mode = OFF", NULL, NULL,
+                          NULL);
+    }
+    return rc;
+}
+
+// Pages are copied until the end or until the watch wants to stop, which goes to `*stop`.
+static int run_backup(sqlite3 *from, sqlite3 *to, const struct store_copy_watch *watch, int *stop) {
+    int64_t page_bytes = 0;
+    int rc = store_sql_int(from, "PRAGMA page_size", &page_bytes);
+    sqlite3_backup *backup = rc == SQLITE_OK ? sqlite3_backup_init(to, "main", from, "main") : NULL;
+    if (!backup) {
+        return rc ?: sqlite3_extended_errcode(to);
+    }
+    int pages = page_bytes > 0 ? (int)(STEP_BYTES / page_bytes) : 1;
+    do {
+        rc = sqlite3_backup_step(backup, pages);
+        int total = sqlite3_backup_pagecount(backup);
+        int left = sqlite3_backup_remaining(backup);
+        if (watch) {
+            *stop = watch->on_step(watch->context, (uint64_t)((total - left) * page_bytes),
+                                   (uint64_t)(total * page_bytes));
+        }
+    } while (rc == SQLITE_OK && *stop == 0);
+    int finish = sqlite3_backup_finish(backup);
+    return rc == SQLITE_DONE || *stop ? SQLITE_OK : finish ?: rc;
+}
+
+// SQLite reports every failure of a backup at the copy.
+static bool is_of_input(int rc) {
+    return (rc & 0xff) == SQLITE_CORRUPT || (rc & 0xff) == SQLITE_NOTADB ||
+           (rc & 0xff) == SQLITE_BUSY || rc == SQLITE_IOERR_READ || rc == SQLITE_IOERR_SHORT_READ;
+}
+
+int store_copy(const char *from, const char *to, uint32_t mode,
+               const struct store_copy_watch *watch, enum store_copy_kind *kind, char *error,
+               size_t size) {
+    enum store_file_kind file;
+    sqlite3 *source;
+    sqlite3 *copy = NULL;
+    int stop = 0;
+    int result = open_input(&source, from, kind, error, size);
+    if (result != STORE_DONE) {
+        return result;
+    }
+    result = store_file_prepare(to, false, mode, STORE_SCHEMA_VERSION, &file);
+    if (result < 0) {
+        snprintf(error, size, "cannot create %s: %s", to, strerror(-result));
+    } else {
+        int rc = open_copy(&copy, to);
+        rc = rc ?: run_backup(source, copy, watch, &stop);
+        result = is_of_input(rc) ? say(copy, rc, "read", from, error, size)
+                                 : store_result_say(copy, rc, "write", to, error, size);
+        sqlite3_close(copy);
+    }
+    sqlite3_close(source);
+    return result == STORE_DONE ? stop : result;
+}
+
+int store_copy_export_span(const char *path, int64_t *first_ns, int64_t *last_ns, char *error,
+                           size_t size) {
+    enum store_copy_kind kind;
+    struct store_export_facts facts;
+    sqlite3 *db;
+    bool any;
+    int result = open_input(&db, path, &kind, error, size);
+    if (result != STORE_DONE) {
+        return result;
+    }
+    if (kind != STORE_COPY_EXPORT) {
+        sqlite3_close(db);
+        return refuse(error, size, path, STORE_FOREIGN);
+    }
+    int rc = store_export_facts_read(db, &facts);
+    *first_ns = facts.first_ns;
+    *last_ns = facts.last_ns;
+    if (rc == SQLITE_OK && !facts.has_window) {
+        rc = store_export_extent(db, &any, first_ns, last_ns);
+    }
+    result = rc == SQLITE_OK ? STORE_DONE : say(db, rc, "read", path, error, size);
+    sqlite3_close(db);
+    return result;
+}
