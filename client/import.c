@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The importer. A batch is written when it has grown to BATCH_BYTES and at the very end; small
-// files share one. A batch that was written is empty, so the share of the running file is taken
-// anew then.
+// The importer. Into a store, a batch is written when it has grown to BATCH_BYTES and at the very
+// end; small files share one. A batch that was written is empty, so the share of the running file
+// is taken anew then. Into an export, rows go one by one.
 #include "client/import.h"
 
 #include <errno.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sysexits.h>
 
@@ -13,11 +14,15 @@
 
 #define BATCH_BYTES ((size_t)16 << 20) // some hundred thousand events a transaction
 
-int import_open(struct import *import, const char *path, const struct load_options *options,
-                struct term *term) {
+uint32_t import_file_mode(void) {
     mode_t mask = umask(0);
     umask(mask);
-    const struct store_options how = {.plain = true, .file_mode = 0666 & ~(uint32_t)mask};
+    return 0666 & ~(uint32_t)mask;
+}
+
+int import_open(struct import *import, const char *path, const struct load_options *options,
+                struct term *term) {
+    const struct store_options how = {.plain = true, .file_mode = import_file_mode()};
     char why[1024];
     *import = (struct import){.options = options, .term = term};
     int result = store_open(&import->store, path, &how, why, sizeof why);
@@ -42,11 +47,18 @@ int import_open(struct import *import, const char *path, const struct load_optio
     return 0;
 }
 
+void import_open_export_take(struct import *import, struct store_foreign *foreign,
+                             const struct load_options *options, struct term *term) {
+    *import = (struct import){.options = options, .term = term, .foreign = foreign};
+}
+
 void import_abandon(struct import *import) {
     store_batch_free(import->batch);
     store_close(import->store);
+    store_foreign_close(import->foreign);
     import->batch = NULL;
     import->store = NULL;
+    import->foreign = NULL;
 }
 
 // Writes the batch. Returns 0 or -EIO after a sentence.
@@ -67,8 +79,12 @@ static int flush(struct import *import) {
     return 0;
 }
 
-// The share of the running file in the batch as it is now.
+// The share of the running file in the batch as it is now; an export has no such thing.
 static int take_share(struct import *import) {
+    if (import->foreign) {
+        store_foreign_sink(import->foreign, &import->target.sink);
+        return 0;
+    }
     if (!import->share) {
         import->share = store_batch_source(import->batch, &import->source);
         if (!import->share) {
@@ -79,8 +95,19 @@ static int take_share(struct import *import) {
     return 0;
 }
 
+static void take_display_name(struct import *import, const struct nvtxt_interp *interp) {
+    struct nvtxt_slice name =
+        nvtxt_slice_cut(nvtxt_interp_display_name(interp), sizeof import->display_name - 1);
+    memcpy(import->display_name, name.len ? name.data : "", name.len);
+    import->display_name[name.len] = '\0';
+}
+
 static int on_pause(void *context, const struct nvtxt_interp *interp) {
     struct import *import = context;
+    take_display_name(import, interp);
+    if (import->foreign) {
+        return 0;
+    }
     int result = store_batch_progress(import->share, nvtxt_interp_counters(interp),
                                       nvtxt_interp_display_name(interp));
     if (result == 0 && store_batch_bytes(import->batch) >= BATCH_BYTES) {
@@ -90,9 +117,41 @@ static int on_pause(void *context, const struct nvtxt_interp *interp) {
     return result;
 }
 
+// The file was read; `result` is 0, or EX_NOINPUT when not to its end. Returns 0, 1 or -ENOMEM.
+static int end_input(struct import *import, struct report *report, int result) {
+    const struct nvtxt_counters *counters = &import->counters;
+    report_summary(report, counters->lines, counters->events, counters->errors, counters->warnings);
+    if (counters->events == 0 && counters->errors > counters->lines / 2) {
+        term_say(import->term,
+                 "%s: nothing came of it, and most of its lines are wrong: is it NVTXT?",
+                 report->name);
+    }
+    if (!import->foreign) {
+        const char *how = result == 0 ? "end" : "read-error";
+        int ended = store_batch_end_source(import->share, how, clock_here_now_ns());
+        if (ended < 0) {
+            return ended;
+        }
+    }
+    return result != 0 || counters->errors > 0;
+}
+
+static int tell_failure(const struct import *import, int result) {
+    if (result == -ENOMEM) {
+        term_say(import->term, "out of memory");
+        return EX_OSERR;
+    }
+    if (import->foreign) {
+        term_say(import->term, "%s", store_foreign_error(import->foreign));
+    }
+    return EX_IOERR;
+}
+
 int import_input(struct import *import, struct input *input) {
-    struct nvtxt_counters counters;
-    struct report report = {.term = import->term, .name = input->name, .quiet = import->quiet};
+    struct report report = {.term = import->term,
+                            .name = input->name,
+                            .quiet = import->quiet,
+                            .file = import->messages};
     import->source = (struct store_source){.id = import->next_id++,
                                            .kind = STORE_SOURCE_FILE,
                                            .name = input->name,
@@ -100,25 +159,23 @@ int import_input(struct import *import, struct input *input) {
     import->target = (struct load_target){
         .opened_ns = import->source.opened_ns, .on_pause = on_pause, .context = import};
     import->share = NULL;
+    import->counters = (struct nvtxt_counters){0};
+    import->display_name[0] = '\0';
     int result = take_share(import);
     if (result == 0) {
-        result = load_input(input, import->options, &report, &import->target, &counters);
+        result = load_input(input, import->options, &report, &import->target, &import->counters);
     }
     if (result == 0 || result == EX_NOINPUT) {
-        report_summary(&report, counters.lines, counters.events, counters.errors,
-                       counters.warnings);
-        const char *how = result == 0 ? "end" : "read-error";
-        int ended = store_batch_end_source(import->share, how, clock_here_now_ns());
-        result = ended ? ended : result == 0 && counters.errors > 0 ? 1 : result;
+        result = end_input(import, &report, result);
     }
-    if (result == -ENOMEM) {
-        term_say(import->term, "out of memory");
-        return EX_OSERR;
-    }
-    return result < 0 ? EX_IOERR : result;
+    return result < 0 ? tell_failure(import, result) : result;
 }
 
 int import_finish(struct import *import) {
+    if (import->foreign) {
+        int result = store_foreign_finish(import->foreign);
+        return result == STORE_DONE ? 0 : tell_failure(import, -EIO);
+    }
     int result = store_batch_is_empty(import->batch) ? 0 : flush(import);
     import_abandon(import);
     return result == 0 ? 0 : EX_IOERR;

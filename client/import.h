@@ -1,25 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Files into a store: each file is a source of its own, and what the loader makes of it goes into
-// the store batch by batch, so that memory stays flat however long a file is.
+// Files into a store, or into the copy of an export of Nsight Systems: each file is a source of its
+// own, and what the loader makes of it is written as it comes, so that memory stays flat however
+// long a file is.
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "client/load.h"
+#include "store/foreign.h"
 #include "store/store.h"
+
+#define IMPORT_NAME_BYTES 256
 
 struct import {
     const struct load_options *options; // borrowed
     struct term *term;                  // borrowed
     bool quiet;
-    struct store *store;       // owned
-    struct store_batch *batch; // owned
-    int64_t next_id;           // of the next source
+    FILE *messages; // where diagnostics go instead of the terminal; borrowed, may be NULL
 
-    // Private: the file that is being loaded.
-    struct store_source source;
+    // Of the file that was loaded last.
+    struct nvtxt_counters counters;
+    char display_name[IMPORT_NAME_BYTES]; // cut; "" when it gave none
+
+    // Private. A store, with the batch that is being filled, or an export.
+    struct store *store;
+    struct store_batch *batch;
+    int64_t next_id; // of the next source
+    struct store_foreign *foreign;
+    struct store_source source; // the file that is being loaded
     struct store_batch_source *share;
     struct load_target target;
 };
@@ -28,13 +39,19 @@ struct import {
 int import_open(struct import *import, const char *path, const struct load_options *options,
                 struct term *term);
 
-// Loads one open input. Returns 0, 1 when it had errors (its good lines are loaded), EX_NOINPUT
-// when it could not be read to its end (the same), or a status that ends the import, after a
-// sentence.
+// Loads into an export that is open and placed, which is taken over.
+void import_open_export_take(struct import *import, struct store_foreign *foreign,
+                             const struct load_options *options, struct term *term);
+
+// Loads one open input. Returns 0, 1 when it had errors or could not be read to its end (what was
+// good is loaded), or a status that ends the import; each but 0 after a sentence.
 int import_input(struct import *import, struct input *input);
 
-// Writes what is left and closes. Returns 0, or an exit status after a sentence; then the store is
-// not whole.
+// Writes what is left and closes; an export stays open for its counts to be read. Returns 0, or an
+// exit status after a sentence; then the file is not whole.
 int import_finish(struct import *import);
 
 void import_abandon(struct import *import); // closes without writing; fine when closed or zeroed
+
+// The permissions of a file that is made now: what the umask leaves.
+uint32_t import_file_mode(void);

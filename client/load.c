@@ -42,6 +42,7 @@ int load_take_option(struct load_options *options, struct term *term, int option
             term_say(term, "--origin takes nanoseconds since 1970, not '%s'", text);
             return EX_USAGE;
         }
+        options->has_origin = true;
         return 0;
     case OPTIONS_CLOCK:
         if (strcmp(text, "here") != 0) {

@@ -18,6 +18,7 @@ struct load_options {
     struct options_mapping mapping;
     struct clock_here clocks; // count 0: where the clocks stood is not known
     int64_t origin_ns;        // of TimeBase Relative
+    bool has_origin;          // it was given
     uint32_t default_pid;
 };
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// nvtxt-import: NVTXT files into a store without a daemon, and what a store holds. The commands and
-// options of Nsight Systems' ImportNvtxt are understood in its own spelling as well.
+// nvtxt-import: NVTXT files into a store or an export of Nsight Systems without a daemon, and what
+// one spans. The commands and options of Nsight Systems' ImportNvtxt are understood in its own
+// spelling as well.
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
@@ -10,56 +11,58 @@
 #include <string.h>
 #include <sysexits.h>
 
-#include "client/import.h"
+#include "client/import_job.h"
 #include "client/options.h"
-#include "client/out_file.h"
 #include "client/stop.h"
 #include "client/term.h"
+#include "store/copy.h"
 
-enum { OPT_FORCE = OPTIONS_OWN };
+enum { OPT_FORCE = OPTIONS_OWN, OPT_TARGET, OPT_PROLONG };
 
 struct arguments {
     const char *command;
-    const char *output; // -o
-    const char *input;  // -i
-    const char **files; // -n, as many as argv has words; owned
-    int file_count;
     bool taking_files; // behind -n: words are files
-    bool force;
-    bool quiet;
-    struct load_options load;
+    bool named_files;  // there was a -n
+    bool named_folder; // there were words that are folders
+    struct import_job job;
 };
 
 static void print_help(void) {
-    fputs("Usage: nvtxt-import create -n FILE... -o STORE [OPTION]...\n"
-          "       nvtxt-import info -i STORE\n"
-          "Loads NVTXT files into a new store, one plain SQLite file, without a daemon.\n"
-          "\n"
+    fputs("Usage: nvtxt-import create -n FILE... -o OUT [OPTION]...\n"
+          "       nvtxt-import merge -i IN -n FILE... -o OUT [OPTION]...\n"
+          "       nvtxt-import collect [FOLDER]... -o OUT [OPTION]...\n"
+          "       nvtxt-import info -i IN\n"
+          "NVTXT files into a new store; into a copy of IN, which is a store or an SQLite\n"
+          "export of Nsight Systems; those of report folders; and what IN spans.\n"
           "  -n, --nvtxt FILE...   files to load, each a source of its own; '-': stdin\n"
-          "  -o, --output STORE    the store to make\n"
-          "  -i, --input STORE     the store to look at\n"
-          "      --force           replace a store that exists\n"
+          "  -i, --input IN        the store or export to read; it is never changed\n"
+          "  -o, --output OUT      the file to make, whole or not at all\n"
+          "      --force           replace an OUT that exists\n"
           "      --pid N           ProcessId where a file gives none (default: 0)\n"
-          "      --origin NS       what TimeBase Relative counts from (default: 0)\n"
+          "      --origin NS       where TimeBase Relative begins (default: 0 or IN's)\n"
           "      --clock=here      the files were written on this machine since it booted\n"
+          "      --target HW:VM    whose the events are, if IN has several targets\n"
+          "      --update-report-time  keep events outside the export's session; prolong it\n"
           "  -q, --quiet           no diagnostics, no progress\n"
           "      --help, --version\n"
-          "\n"
           "Times of another clock (a, b: default the file's smallest and largest time):\n"
           "      --mode lerp --ns-a A --ns-b B [--nvtxt-a a] [--nvtxt-b b]\n"
           "      --mode lin  --ns-a A --freq F [--nvtxt-a a]\n"
-          "\n"
-          "Exit status: 0 done; 1 done, but files had errors; 64 usage; 66 a file cannot be\n"
-          "read; 73 STORE cannot be made; 74 I/O error.\n",
+          "Exit status: 0 done; 1 done, but files had errors or cannot be read; 64 usage;\n"
+          "65 IN is neither store nor export; 66 nothing to read; 73 OUT cannot be made;\n"
+          "74 I/O error; 75 IN is locked.\n",
           stdout);
 }
 
-// A word without a dash: the command, or a file behind -n.
+// A word without a dash: the command, a file behind -n, or a folder to collect.
 static int take_word(struct arguments *args, struct term *term, const char *word) {
     if (args->taking_files) {
-        args->files[args->file_count++] = word;
+        args->job.files[args->job.file_count++] = word;
     } else if (!args->command) {
         args->command = word;
+    } else if (strcmp(args->command, "collect") == 0) {
+        args->named_folder = true;
+        args->job.files[args->job.file_count++] = word;
     } else {
         term_say(term, "what is '%s'? Files are named behind -n", word);
         return options_refuse(term);
@@ -67,7 +70,29 @@ static int take_word(struct arguments *args, struct term *term, const char *word
     return 0;
 }
 
+// "0:1": hardware id and VM id, 8 bits each.
+static int take_target(struct import_job *job, struct term *term, const char *text) {
+    char hardware[24];
+    const char *colon = strchr(text, ':');
+    int64_t ids[2] = {-1, -1};
+    if (colon && (size_t)(colon - text) < sizeof hardware) {
+        memcpy(hardware, text, (size_t)(colon - text));
+        hardware[colon - text] = '\0';
+        if (!options_int64(hardware, &ids[0]) || !options_int64(colon + 1, &ids[1])) {
+            ids[0] = -1;
+        }
+    }
+    if (ids[0] < 0 || ids[0] > 255 || ids[1] < 0 || ids[1] > 255) {
+        term_say(term, "--target takes HW:VM, two numbers from 0 to 255, not '%s'", text);
+        return EX_USAGE;
+    }
+    job->target = (uint16_t)(ids[0] << 8 | ids[1]);
+    job->has_target = true;
+    return 0;
+}
+
 static int take_option(struct arguments *args, struct term *term, int option, const char *text) {
+    struct import_job *job = &args->job;
     int result = 0;
     if (option == 1) {
         return take_word(args, term, text);
@@ -78,22 +103,29 @@ static int take_option(struct arguments *args, struct term *term, int option, co
         args->command = text;
         break;
     case 'n':
-        args->files[args->file_count++] = text;
+        args->named_files = true;
+        job->files[job->file_count++] = text;
         break;
     case 'o':
-        args->output = text;
+        job->output = text;
         break;
     case 'i':
-        args->input = text;
+        job->input = text;
         break;
     case 'q':
-        args->quiet = true;
+        job->quiet = true;
         break;
     case OPT_FORCE:
-        args->force = true;
+        job->force = true;
+        break;
+    case OPT_PROLONG:
+        job->prolong = true;
+        break;
+    case OPT_TARGET:
+        result = take_target(job, term, text);
         break;
     default:
-        result = load_take_option(&args->load, term, option == 'm' ? OPTIONS_MODE : option, text);
+        result = load_take_option(&job->load, term, option == 'm' ? OPTIONS_MODE : option, text);
     }
     return result == 1 ? options_refuse(term) : result;
 }
@@ -107,6 +139,9 @@ static int parse_arguments(struct arguments *args, struct term *term, int argc, 
         {"output", required_argument, NULL, 'o'},
         {"input", required_argument, NULL, 'i'},
         {"force", no_argument, NULL, OPT_FORCE},
+        {"target", required_argument, NULL, OPT_TARGET},
+        {"update-report-time", no_argument, NULL, OPT_PROLONG},
+        {"update_report_time", no_argument, NULL, OPT_PROLONG},
         {"quiet", no_argument, NULL, 'q'},
         {"help", no_argument, NULL, 'h'},
         {"version", no_argument, NULL, 'V'},
@@ -114,7 +149,7 @@ static int parse_arguments(struct arguments *args, struct term *term, int argc, 
     };
     int option;
     // The leading minus hands over words in their place, so that -n can take several.
-    while ((option = getopt_long(argc, argv, "-c:n:o:i:m:q", table, NULL)) != -1) {
+    while ((option = getopt_long(argc, argv, "-c:n:o:i:m:qh", table, NULL)) != -1) {
         if (option == 'h') {
             print_help();
             return -1;
@@ -137,143 +172,97 @@ static int parse_arguments(struct arguments *args, struct term *term, int argc, 
     return 0;
 }
 
-// ---- create -------------------------------------------------------------------------------------
-
-// A file that is missing or has errors does not keep the others from being loaded; of the two the
-// missing one decides the exit status. `*loaded` counts the files that were there.
-static int import_files(struct import *import, const struct arguments *args, int *loaded) {
-    int status = 0;
-    for (int i = 0; i < args->file_count; i++) {
-        struct input input;
-        int result = input_open(&input, args->files[i]);
-        if (result < 0) {
-            term_say(import->term, "%s: %s", input.name, strerror(-result));
-            result = EX_NOINPUT;
-        } else {
-            result = import_input(import, &input);
-            input_close(&input);
-            *loaded += 1;
-        }
-        if (result > 1 && result != EX_NOINPUT) {
-            return result;
-        }
-        status = result > status ? result : status;
-    }
-    return status;
-}
-
-// Loads everything into the temporary file. Returns the exit status; `*good` says whether there is
-// a store to keep: not when no file at all could be read.
-static int fill(const struct arguments *args, struct term *term, const struct out_file *out,
-                bool *good) {
-    struct import import;
-    int loaded = 0;
-    int result = import_open(&import, out->temp, &args->load, term);
-    if (result != 0) {
-        return result;
-    }
-    import.quiet = args->quiet;
-    int status = import_files(&import, args, &loaded);
-    if ((status > 1 && status != EX_NOINPUT) || loaded == 0) {
-        import_abandon(&import);
-        return status;
-    }
-    result = import_finish(&import);
-    *good = result == 0;
-    return result ? result : status;
-}
-
-static int run_create(const struct arguments *args, struct term *term) {
-    struct out_file out;
-    if (args->file_count == 0 || !args->output) {
-        term_say(term, "create needs %s",
-                 args->output ? "files to load: -n FILE..." : "a store to make: -o STORE");
-        return options_refuse(term);
-    }
-    if (args->input) {
-        term_say(term, "create makes a new store; it takes no -i");
-        return options_refuse(term);
-    }
-    int result = options_check_mapping(&args->load.mapping, term, false);
-    if (result == 0) {
-        result = out_file_init(&out, term, args->output, args->force);
-    }
-    if (result != 0) {
-        return result;
-    }
-    bool good = false;
-    int status = fill(args, term, &out, &good);
-    if (good) {
-        result = out_file_publish(&out, term);
-        return result ? result : status;
-    }
-    out_file_discard(&out);
-    return status;
-}
-
 // ---- info ---------------------------------------------------------------------------------------
 
-static int run_info(const struct arguments *args, struct term *term) {
+// A store answers from its figures; what is none may be an export.
+static int span_of(const char *path, struct term *term, int64_t *first_ns, int64_t *last_ns) {
     const struct store_options how = {.read_only = true};
     struct store *store;
     struct store_figures figures;
     char why[1024];
-    if (!args->input || args->file_count > 0 || args->output) {
-        term_say(term, "info takes one store and nothing else: -i STORE");
-        return options_refuse(term);
+    int result = store_open(&store, path, &how, why, sizeof why);
+    if (result == STORE_FOREIGN) {
+        result = store_copy_export_span(path, first_ns, last_ns, why, sizeof why);
+    } else if (result == STORE_DONE) {
+        result = store_figures(store, &figures);
+        *first_ns = figures.first_ns;
+        *last_ns = figures.last_ns;
+        snprintf(why, sizeof why, "%s", store_error(store));
+        store_close(store);
     }
-    int result = store_open(&store, args->input, &how, why, sizeof why);
     if (result != STORE_DONE) {
         term_say(term, "%s", why);
-        return result < 0 ? EX_NOINPUT : EX_DATAERR;
     }
-    result = store_figures(store, &figures);
-    if (result != STORE_DONE) {
-        term_say(term, "%s", store_error(store));
-    } else {
-        printf("Analysis start (ns)\t%" PRId64 "\nAnalysis end (ns)\t%" PRId64 "\n",
-               figures.first_ns, figures.last_ns);
+    return result == STORE_DONE   ? 0
+           : result == STORE_BUSY ? EX_TEMPFAIL
+           : result < 0           ? EX_NOINPUT
+                                  : EX_DATAERR;
+}
+
+static int run_info(const struct import_job *job, struct term *term) {
+    int64_t first_ns;
+    int64_t last_ns;
+    if (!job->input || job->file_count > 0 || job->output) {
+        term_say(term, "info takes one store or export and nothing else: -i IN");
+        return options_refuse(term);
     }
-    store_close(store);
+    int status = span_of(job->input, term, &first_ns, &last_ns);
+    if (status == 0) {
+        printf("Analysis start (ns)\t%" PRId64 "\nAnalysis end (ns)\t%" PRId64 "\n", first_ns,
+               last_ns);
+    }
     if (fflush(stdout) != 0) {
         term_say(term, "cannot write to stdout: %s", strerror(errno));
         return EX_IOERR;
     }
-    return result == STORE_DONE ? 0 : EX_DATAERR;
+    return status;
 }
+
+// ---- Commands -----------------------------------------------------------------------------------
 
 static int run(const struct arguments *args, struct term *term) {
     static const struct {
         const char *name;
-        int (*run)(const struct arguments *args, struct term *term);
-    } commands[] = {{"create", run_create}, {"info", run_info}};
+        int (*run)(const struct import_job *job, struct term *term);
+    } commands[] = {{"create", import_create},
+                    {"merge", import_merge},
+                    {"collect", import_collect},
+                    {"info", run_info}};
     if (!args->command) {
-        term_say(term, "a command is missing: create or info");
+        term_say(term, "a command is missing: create, merge, collect or info");
         return options_refuse(term);
     }
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
-        if (strcmp(args->command, commands[i].name) == 0) {
-            return commands[i].run(args, term);
+        if (strcmp(args->command, commands[i].name) != 0) {
+            continue;
         }
+        bool collects = commands[i].run == import_collect;
+        if (collects ? args->named_files : args->named_folder) {
+            term_say(term,
+                     collects ? "collect takes folders, not -n" : "files are named behind -n");
+            return options_refuse(term);
+        }
+        return commands[i].run(&args->job, term);
     }
-    term_say(term, "there is no command '%s'; there are create and info", args->command);
+    term_say(term, "there is no command '%s'; there are create, merge, collect and info",
+             args->command);
     return options_refuse(term);
 }
 
 int main(int argc, char **argv) {
     struct term term;
-    struct arguments args = {.files = calloc((size_t)argc, sizeof *args.files)};
+    struct arguments args = {.job.files = calloc((size_t)argc, sizeof *args.job.files)};
     term_init(&term, "nvtxt-import");
-    int status = args.files ? stop_init() : -ENOMEM;
+    int status = args.job.files ? stop_init() : -ENOMEM;
     if (status < 0) {
         term_say(&term, "cannot start: %s", strerror(-status));
-        free(args.files);
+        free(args.job.files);
         return EX_OSERR;
     }
     status = parse_arguments(&args, &term, argc, argv);
     if (status == 0) {
         status = run(&args, &term);
     }
-    free(args.files);
+    free(args.job.files);
     return status < 0 ? 0 : status;
 }

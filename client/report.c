@@ -15,6 +15,14 @@
 #define MAGENTA "\033[1;35m"
 #define PLAIN "\033[0m"
 
+static void print(const struct report *report, const char *line) {
+    if (report->file) {
+        fprintf(report->file, "%s\n", line);
+    } else {
+        term_line(report->term, line);
+    }
+}
+
 void report_diag(struct report *report, uint64_t line, uint32_t column, const char *severity,
                  const char *message, const char *code) {
     report->printed++;
@@ -24,7 +32,7 @@ void report_diag(struct report *report, uint64_t line, uint32_t column, const ch
     char name[PATH_MAX + 16];
     char kind[48];
     char text[PATH_MAX + 1536];
-    bool colour = report->term->colour;
+    bool colour = report->term->colour && !report->file;
     bool is_error = strcmp(severity, nvtxt_severity_name(NVTXT_ERROR)) == 0;
     snprintf(kind, sizeof kind, "%s%.16s%s",
              !colour    ? ""
@@ -38,7 +46,7 @@ void report_diag(struct report *report, uint64_t line, uint32_t column, const ch
         strcat(name, PLAIN);
     }
     nvtxt_diag_format(text, sizeof text, name, line, column, kind, message, code);
-    term_line(report->term, text);
+    print(report, text);
 }
 
 static const char *plural(uint64_t count) {
@@ -79,5 +87,5 @@ void report_summary(struct report *report, uint64_t lines, uint64_t events, uint
     snprintf(text, sizeof text, "%s: %s%s in %s line%s, %s event%s", name, faults, shown,
              term_count(count[1], lines), plural(lines), term_count(count[2], events),
              plural(events));
-    term_line(report->term, text);
+    print(report, text);
 }

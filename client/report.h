@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "client/term.h"
 
@@ -13,6 +14,7 @@ struct report {
     struct term *term; // borrowed
     const char *name;  // of the file, as given; borrowed
     bool quiet;        // nothing is printed
+    FILE *file;        // where the lines go instead of the terminal, without colour; may be NULL
     uint64_t printed;  // diagnostics so far
 };
 

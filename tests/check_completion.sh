@@ -44,6 +44,10 @@ check 'lerp lin' "$build/client/nvtxt-send" --mode ''
 check '' "$build/client/nvtxt-send" -- ls --he
 check '' "$build/client/nvtxt-send" some
 check 'create' "$build/client/nvtxt-import" cr
+check 'collect create info merge' "$build/client/nvtxt-import" ''
+check '--target' "$build/client/nvtxt-import" merge --tar
+check '--update-report-time' "$build/client/nvtxt-import" merge --up
+check '' "$build/client/nvtxt-import" merge -i cr
 check '' "$build/client/nvtxt-import" create cr
 check 'reload' "$build/client/nvtxt-ctl" rel
 check 'status' "$build/client/nvtxt-ctl" --json stat

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Files into a new store.
+#include "client/import_job.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sysexits.h>
+
+#include "client/out_file.h"
+
+int import_file(struct import *import, const char *path, bool *loaded) {
+    struct input input;
+    int result = input_open(&input, path);
+    *loaded = result == 0;
+    if (result == -EISDIR) {
+        term_say(import->term, "%s is a folder: name its files, or use 'nvtxt-import collect'",
+                 input.name);
+    } else if (result < 0) {
+        term_say(import->term, "%s: %s", input.name, strerror(-result));
+    }
+    if (result < 0) {
+        return 1;
+    }
+    result = import_input(import, &input);
+    input_close(&input);
+    return result;
+}
+
+int import_files(struct import *import, const struct import_job *job) {
+    int status = 0;
+    bool any = false;
+    for (int i = 0; i < job->file_count; i++) {
+        bool loaded;
+        int result = import_file(import, job->files[i], &loaded);
+        if (result > 1) {
+            return result;
+        }
+        any |= loaded;
+        status |= result;
+    }
+    return any ? status : EX_NOINPUT;
+}
+
+void import_ignore_target(const struct import_job *job, struct term *term) {
+    if (job->has_target && job->target != 0) {
+        term_say(term, "a store holds one machine: --target is ignored");
+    }
+}
+
+// Loads everything into the temporary file. Returns the exit status; up to 1 there is a store to
+// keep.
+static int fill(const struct import_job *job, struct term *term, const struct out_file *out) {
+    struct import import;
+    int status = import_open(&import, out->temp, &job->load, term);
+    if (status != 0) {
+        return status;
+    }
+    import.quiet = job->quiet;
+    status = import_files(&import, job);
+    if (status > 1) {
+        import_abandon(&import);
+        return status;
+    }
+    int result = import_finish(&import);
+    return result ? result : status;
+}
+
+int import_create(const struct import_job *job, struct term *term) {
+    struct out_file out;
+    if (job->file_count == 0 || !job->output) {
+        term_say(term, "create needs %s",
+                 job->output ? "files to load: -n FILE..." : "a store to make: -o STORE");
+        return options_refuse(term);
+    }
+    if (job->input) {
+        term_say(term, "create makes a new store; it takes no -i");
+        return options_refuse(term);
+    }
+    int status = options_check_mapping(&job->load.mapping, term, false);
+    if (status == 0) {
+        status = out_file_init(&out, term, job->output, job->force);
+    }
+    if (status != 0) {
+        return status;
+    }
+    import_ignore_target(job, term);
+    status = fill(job, term, &out);
+    if (status <= 1) {
+        int result = out_file_publish(&out, term);
+        return result ? result : status;
+    }
+    out_file_discard(&out);
+    return status;
+}
