@@ -13,6 +13,7 @@ python_tests += e2e/test_check.py
 python_tests += e2e/test_import.py
 python_tests += e2e/test_merge.py
 python_tests += e2e/test_collect.py
+python_tests += e2e/test_nsight.py
 EXTRA_DIST += nsight/make-export.py nsight/exports.py
 fuzz_programs += fuzz/fuzz_reply
 fuzz_programs += fuzz/fuzz_spool
