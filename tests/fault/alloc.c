@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <uv.h>
 
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);
@@ -127,6 +128,13 @@ static void sql_shutdown(void *context) {
     (void)context;
 }
 
+// libuv grows its table of descriptors with realloc, and ends the process when it cannot: that one
+// call does not fail.
+static void *uv_grow(void *old, size_t size) {
+    void *memory = __real_realloc(old, size);
+    return old ? memory : counted(memory);
+}
+
 void alloc_install(void) {
     static const sqlite3_mem_methods sql = {
         .xMalloc = sql_malloc,
@@ -140,4 +148,6 @@ void alloc_install(void) {
     if (sqlite3_config(SQLITE_CONFIG_MALLOC, &sql) != SQLITE_OK)
         abort();
     json_set_alloc_funcs(__wrap_malloc, __wrap_free);
+    if (uv_replace_allocator(__wrap_malloc, uv_grow, __wrap_calloc, __wrap_free) != 0)
+        abort();
 }

@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The n-th allocation fails, for n = 1, 2, 3 … until none does: once, and from then on; in our own
-// code, in SQLite and in jansson. Each act must end, free all that it took, and say that memory was
-// short if it did not do its work; the store must hold a batch whole or not at all.
+// code, in SQLite, in jansson and in libuv. Each act must end, free all that it took, and say that
+// memory was short if it did not do its work; the store must hold a batch whole or not at all.
 #include <err.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sysexits.h>
 #include <unistd.h>
 
+#include "daemon/conf.h"
+#include "daemon/expiry.h"
+#include "daemon/listener.h"
+#include "daemon/server.h"
 #include "protocol/ctlmsg.h"
 #include "protocol/frame.h"
 #include "protocol/reply.h"
@@ -195,6 +200,43 @@ static int act_store(void) {
     return r;
 }
 
+static int no_connection(struct listener *listener) {
+    (void)listener;
+    return LISTENER_NO_ROOM;
+}
+
+// The handles of a start: as the daemon makes them, and in whatever state they are taken back.
+static int start_serving(uv_loop_t *loop, struct server *server, struct expiry *expiry,
+                         struct listener *listener, const struct conf *conf) {
+    char socket[96], why[512];
+    snprintf(socket, sizeof(socket), "%s.sock", path);
+    int r = server_init(server, loop, conf, 1);
+    r = r ? r : expiry_start(expiry, server);
+    int status = r ? 0 : listener_open(listener, loop, socket, 0600, (gid_t)-1, why, sizeof(why));
+    must(status == 0 || status == EX_OSERR, why);
+    return status ? -ENOMEM : r;
+}
+
+static int act_loop(void) {
+    uv_loop_t loop;
+    struct conf conf;
+    struct server server = {0};
+    struct expiry expiry = {.stopped = false};
+    struct listener listener = {.on_connection = no_connection};
+    int r = conf_init(&conf);
+    if (r == 0 && (r = uv_loop_init(&loop)) == 0) {
+        r = start_serving(&loop, &server, &expiry, &listener, &conf);
+        expiry_stop(&expiry);
+        listener_close(&listener);
+        server_close_handles(&server);
+        uv_run(&loop, UV_RUN_DEFAULT);
+        server_deinit(&server);
+        must(uv_loop_close(&loop) == 0, "a handle is left");
+    }
+    conf_deinit(&conf);
+    return r;
+}
+
 // ---- All of them --------------------------------------------------------------------------------
 
 static void remove_store(void) {
@@ -260,6 +302,7 @@ int main(void) {
         all_allocations("batch", act_batch, lasting, 1);
         all_allocations("state", act_state, lasting, 1);
         all_allocations("messages", act_messages, lasting, 1);
+        all_allocations("loop", act_loop, lasting, 1);
         all_allocations("store", act_store, lasting, stride);
     }
     rmdir(folder);
