@@ -26,6 +26,7 @@
 #include "daemon/conn.h"
 #include "daemon/control.h"
 #include "daemon/expiry.h"
+#include "daemon/leftover.h"
 #include "daemon/listener.h"
 #include "daemon/log.h"
 #include "daemon/options.h"
@@ -76,10 +77,25 @@ static void close_handles(struct daemon *daemon) {
     close_handle(&daemon->deadline);
 }
 
+// What plain sources brought in and no store took: told now, and in the store of the next start.
+static void tell_unwritten(const struct daemon *daemon) {
+    uint64_t events = daemon->server.unwritten;
+    const char *path = daemon->revive.path;
+    if (!events)
+        return;
+    log_error("the stop gave up on the store: events of plain connections are lost events=%" PRIu64,
+              events);
+    int r = leftover_note(path, clocks_realtime_ns(), events);
+    if (r < 0)
+        log_error("their number cannot be kept for the next start beside the store %s: %s", path,
+                  strerror(-r));
+}
+
 // The writer has ended: nothing is left to wait for.
 static void on_writer_stopped(struct job *job) {
     struct daemon *daemon = job->context;
     writer_join(&daemon->writer);
+    tell_unwritten(daemon);
     server_close_handles(&daemon->server);
     close_handles(daemon);
 }
@@ -183,13 +199,16 @@ static int exit_status_of(int result) {
 
 // Opens the store and closes what a killed daemon left open in it.
 static int open_whole(struct daemon *daemon, struct store **store) {
-    int r = revive_open(&daemon->revive, store, daemon->why, sizeof(daemon->why));
+    int moved, r = revive_open(&daemon->revive, store, daemon->why, sizeof(daemon->why));
     if (r)
         return r;
     r = store_recover(*store, clocks_realtime_ns());
     if (r)
         snprintf(daemon->why, sizeof(daemon->why), "the store '%s' cannot be recovered: %s",
                  daemon->revive.path, store_error(*store));
+    else if ((moved = leftover_move(daemon->revive.path, *store)))
+        log_warning("what an earlier stop lost cannot be moved into the store: %s",
+                    moved < 0 ? strerror(-moved) : store_error(*store));
     return r;
 }
 
@@ -201,6 +220,7 @@ static int open_store(struct daemon *daemon, struct store **store) {
                     .checkpoint_helper = true,
                     .wal_cap_pages = (size_t)daemon->config.checkpoint_pages,
                     .no_cupti_views = !daemon->config.cupti_views},
+        .lock = &daemon->store_lock,
     };
     int r = open_whole(daemon, store);
     if (revive_is_due(r)) {

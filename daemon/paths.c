@@ -225,6 +225,12 @@ int paths_lock(const char *path, const char *what, int *status, char *why, size_
     }
 }
 
+bool paths_is_locked(const char *path, int fd) {
+    char name[PATH_MAX];
+    snprintf(name, sizeof(name), "%s.lock", path);
+    return is_still_there(name, fd);
+}
+
 void paths_unlock(const char *path, int fd) {
     char name[PATH_MAX];
     if (fd < 0)

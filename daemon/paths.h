@@ -6,6 +6,7 @@
 // Faults come back as a sentence that names the path.
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "daemon/conf.h"
@@ -29,4 +30,5 @@ int paths_make_store_folder(const char *store);
 // Takes `<path>.lock` for this process. Returns a descriptor to keep open, or -1 with a sentence
 // in `why` when another process has it or it cannot be made (`*status`: the exit status).
 int paths_lock(const char *path, const char *what, int *status, char *why, size_t size);
-void paths_unlock(const char *path, int fd); // removes the lock file; fine for fd -1
+bool paths_is_locked(const char *path, int fd); // whether the lock file is still the one of `fd`
+void paths_unlock(const char *path, int fd);    // removes the lock file; fine for fd -1

@@ -56,9 +56,24 @@ static int tell_loss(struct revive *revive, struct store *store) {
     return r;
 }
 
+// The lock file may have gone with its folder; then another daemon could take the new one.
+static int keep_lock(struct revive *revive, char *why, size_t size) {
+    int status;
+    if (paths_is_locked(revive->path, *revive->lock))
+        return 0;
+    int fd = paths_lock(revive->path, "store", &status, why, size);
+    if (fd < 0)
+        return STORE_BUSY;
+    close(*revive->lock);
+    *revive->lock = fd;
+    return 0;
+}
+
 int revive_open(struct revive *revive, struct store **store, char *why, size_t size) {
     if (access(revive->path, F_OK) < 0)
-        paths_make_store_folder(revive->path); // what is wrong with it is told by store_open()
+        paths_make_store_folder(revive->path); // what is wrong with it is told by keep_lock()
+    if (keep_lock(revive, why, size))
+        return STORE_BUSY;
     int r = store_open(store, revive->path, &revive->options, why, size);
     if (r != STORE_DONE || !revive->loss)
         return r;

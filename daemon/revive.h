@@ -18,6 +18,7 @@ struct revive {
     struct store_options options;
     const char *loss; // a literal: to be told in the next store; NULL: nothing
     int64_t loss_ns;
+    int *lock; // borrowed: descriptor of the store's lock file, taken anew with a new folder
 };
 
 // True for results of the store after which only another store helps.
@@ -28,6 +29,7 @@ bool revive_is_due(int result);
 void revive_put_aside(struct revive *revive, struct store *store_take, int result,
                       const char *sentence);
 
-// Opens a store, making folder and file if they are missing, and tells it the loss. Returns what
+// Opens a store, making folder and file if they are missing, takes its lock when that was in a
+// folder that is gone, and tells it the loss. Returns what
 // store_open() does with its sentence in `why`; revive_put_aside() may be called for it then.
 int revive_open(struct revive *revive, struct store **store, char *why, size_t size);

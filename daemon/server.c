@@ -85,10 +85,11 @@ static void give_bytes(struct server *server, const struct store_batch *batch) {
 static void on_committed(struct batcher *batcher, struct store_batch *batch, int result) {
     struct server *server = batcher->owner;
     give_bytes(server, batch);
-    if (result != 0)
-        return; // given up at the stop: nothing is acknowledged
+    // Given up at the stop: nothing is acknowledged, and sessions come again with it.
     for (struct store_batch_source *share = store_batch_first(batch); share; share = share->next)
-        if (share->source.kind == STORE_SOURCE_SESSION)
+        if (result != 0 && share->source.kind == STORE_SOURCE_PLAIN && !share->discarded)
+            server->unwritten += store_batch_source_events(share);
+        else if (result == 0 && share->source.kind == STORE_SOURCE_SESSION)
             session_committed(server, share);
 }
 

@@ -61,6 +61,8 @@ struct server {
     struct session *acked; // sessions that the current drain has something for
     char *read_buffer;     // SERVER_READ_BYTES
 
+    uint64_t unwritten; // events of plain sources that a stop gave up
+
     enum server_stage stage;
     struct conn *cursor; // READING: the next connection whose socket is read
 

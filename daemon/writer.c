@@ -131,7 +131,7 @@ static int write_again(struct writer *writer, int failure) {
 static void give_back(struct writer *writer, int result) {
     struct job *list = writer->held;
     for (struct job *job = list; job; job = job->next) {
-        job->result = result;
+        job->result = job->stored ? 0 : result;
         job->stored = false;
     }
     writer->held = NULL;

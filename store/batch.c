@@ -190,6 +190,10 @@ struct store_batch_source *store_batch_first(const struct store_batch *batch) {
     return batch->first ? &batch->first->pub : NULL;
 }
 
+size_t store_batch_source_events(const struct store_batch_source *share) {
+    return ((const struct store_share *)share)->events;
+}
+
 void store_batch_discard(struct store_batch_source *source) {
     struct store_share *share = own(source);
     struct store_batch *batch = source->batch;

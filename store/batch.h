@@ -72,6 +72,7 @@ size_t store_batch_events(const struct store_batch *batch); // rows of NVTX_EVEN
 struct store_batch_source *store_batch_source(struct store_batch *batch,
                                               const struct store_source *source);
 struct store_batch_source *store_batch_first(const struct store_batch *batch);
+size_t store_batch_source_events(const struct store_batch_source *share);
 
 // A sink that appends what an interpreter makes to the share.
 void store_batch_sink(struct store_batch_source *share, struct nvtxt_sink *sink);

@@ -64,6 +64,9 @@ def test_stops_while_the_store_cannot_be_written():
             session.ack(2)
             lock = lib.LockedStore(daemon)
             session.send('Marker, 1, "never acknowledged"\n')
+            plain = daemon.plain()
+            plain.send(HEADER + 'Marker, 2, "lost"\nMarker, 3, "lost"\n')
+            plain.close()
             lib.wait_for(lambda: daemon.control("status")["in_trouble"], "trouble")
             health = daemon.control("health")
             lib.equal((health["healthy"], health["in_trouble"], health["losses"]),
@@ -73,8 +76,13 @@ def test_stops_while_the_store_cannot_be_written():
             daemon.wait()
             kinds = [reply["type"] for reply in session.replies()]
             assert "ack" not in kinds, kinds
+        assert "events=2" in daemon.log_text(), daemon.log_text()
         lock.release()
         daemon.start()
+        lib.equal(os.path.exists(daemon.store + ".lost"), False)
+        lib.equal(daemon.query("SELECT reason, count, atNs > 1e18 FROM NVTXT_LOSSES"),
+                  [("unwritten", 2, 1)])
+        lib.equal(daemon.control("health")["healthy"], False)
         with daemon.session(session.id) as again:
             lib.equal(again.welcome["line"], 2)
             again.send('Marker, 1, "never acknowledged"\n')

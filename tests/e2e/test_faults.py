@@ -4,6 +4,7 @@ import glob
 import os
 import shutil
 import sqlite3
+import subprocess
 
 import lib
 
@@ -131,6 +132,12 @@ def test_a_folder_that_vanishes_is_made_again():
             session.ack(4)
             lib.equal((losses(daemon), texts(daemon)), ([("store-vanished", 1)], ["after"]))
             session.end()
+        with lib.Daemon(start=False) as second:  # the lock is in the new folder, too
+            second.store = daemon.store
+            done = subprocess.run(second.command(), stderr=subprocess.PIPE, timeout=lib.DEADLINE,
+                                  check=False)
+            lib.equal(done.returncode, 73, done.stderr)
+            assert b"process %d) uses the store" % daemon.process.pid in done.stderr, done.stderr
         assert "moved or removed" in daemon.log_text(), daemon.log_text()
 
 
