@@ -134,12 +134,12 @@ class Kit:
         return path
 
     def big_store(self):
-        """A store of many events, spread over the 24 hours before now; made once. Returns the path
-        and the time that its last event is at."""
+        """A store of many push/pop ranges, spread over the 24 hours before now; made once. Returns
+        the path and the time that its last event is at."""
         if not self.big:
             now = time.time_ns()
             path = self.path("big.sqlite")
-            self.run("fill_store", "same", self.big_events, path, now - 86400 * 10**9, now)
+            self.run("fill_store", "pushpop", self.big_events, path, now - 86400 * 10**9, now)
             self.big = (path, now)
         return self.big
 

@@ -63,6 +63,35 @@ def queries(kit):
                         ("scan", found["scan"]), note)
 
 
+QUERIES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "doc", "queries")
+
+
+def answered(path, sql, last):
+    """Milliseconds of a ready query on a connection of its own, and how many rows it gave."""
+    reader = sqlite3.connect("file:%s?mode=ro" % path, uri=True)
+    try:
+        started = time.monotonic()
+        rows = reader.execute(sql, {"from_ns": last - WINDOW, "to_ns": last, "rows": None,
+                                    "minutes": None}).fetchall()
+        return (time.monotonic() - started) * 1e3, len(rows)
+    finally:
+        reader.close()
+
+
+def dashboards(kit):
+    """The ready queries of doc/queries over the last five minutes of a big store"""
+    path, last = kit.big_store()
+    for name in sorted(os.listdir(QUERIES)):
+        with open(os.path.join(QUERIES, name), encoding="utf-8") as file:
+            sql = file.read()
+        if "older." in sql:  # wants a second store
+            continue
+        rounds = 1 if "-- Reads every event" in sql else kit.rounds
+        found = [answered(path, sql, last) for _ in range(rounds)]
+        kit.tell("dashboards: %s" % name[:-4], "ms", ("took", [ms for ms, _ in found]),
+                 note="{:,} rows, {:,} events in the store".format(found[0][1], kit.big_events))
+
+
 class Pin(threading.Thread):
     """A reader that holds a snapshot, and how large the write-ahead log gets meanwhile."""
 
