@@ -12,8 +12,9 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from client import Folder, Running, contains  # noqa: E402
 from exports import (SESSION_NS, SHAPES, added, bytes_of, categories,  # noqa: E402
                      load, make, query, ranges, tables, thread_names)
-from lib import Daemon, equal, program, run, wait_for  # noqa: E402
+from lib import Daemon, Skip, equal, program, run, wait_for  # noqa: E402
 
+LONG = bool(os.environ.get("NVTXT_TEST_LONG"))
 MARKER = 'Marker, %d, Manual, 4242, 4243, 1, Blue, "%s", 5\n'
 
 SERVICE = """
@@ -46,6 +47,8 @@ def merged(folder, shape, text=SERVICE, *args, status=0):
     """An export, and what comes of merging `text` into it."""
     export = make(folder.name("export.sqlite"), shape)
     before = bytes_of(export)
+    if os.path.exists(folder.name("out.sqlite")):
+        os.unlink(folder.name("out.sqlite"))
     folder.write("service.nvtxt", text)
     got = load("merge", "-i", export, "-n", folder.name("service.nvtxt"), "-o",
                folder.name("out.sqlite"), *ORIGIN.get(shape, ()), *args)
@@ -195,7 +198,7 @@ def test_events_outside_the_session_are_left_out_and_counted():
                                             "ORDER BY start")], ["m1", "m2", "m3"])
         equal(query(out, "SELECT * FROM ANALYSIS_DETAILS"),
               query(export, "SELECT * FROM ANALYSIS_DETAILS"))
-        _, _, said = merged(folder, "2022", MARKER % (5, "far"), "--force")
+        _, _, said = merged(folder, "2022", MARKER % (5, "far"))
         contains(said, "1 event outside")
         contains(said, "they lie between 5 and 5; is the clock right?")
 
@@ -211,7 +214,7 @@ def test_the_session_is_prolonged_on_demand():
               ["ANALYSIS_DETAILS", "NVTX_EVENTS", "StringIds"])
         equal(load("info", "-i", out)[1], "Analysis start (ns)\t-1\nAnalysis end (ns)\t90000000\n")
         inside = MARKER % (SESSION_NS + 5, "m")
-        export, out, _ = merged(folder, "2026", inside, "--update_report_time", "--force")
+        export, out, _ = merged(folder, "2026", inside, "--update_report_time")
         equal(query(out, "SELECT * FROM ANALYSIS_DETAILS"),
               query(export, "SELECT * FROM ANALYSIS_DETAILS"))
 
@@ -474,7 +477,7 @@ def test_mappings_are_the_formulas_for_every_value():
     dice = random.Random(20)
     with Folder() as folder:
         out = folder.name("out")
-        for _ in range(40):
+        for _ in range(1000 if LONG else 24):
             times = [random_value(dice) for _ in range(100)]
             path = folder.write("n", "".join('Marker, %d, Qpc, 1, 1, 0, 0, "%d", 0\n' % (t, i)
                                              for i, t in enumerate(times)))
@@ -511,7 +514,7 @@ def test_a_kill_leaves_no_half_file():
         before = bytes_of(export)
         dice = random.Random(7)
         finished = 0
-        for number in range(12):
+        for number in range(200 if LONG else 8):
             out = folder.name("out%d" % number)
             with Running("nvtxt-import", "merge", "-i", export, "-n", many, "-o", out) as client:
                 at = dice.random() * 0.12 if number else 60
@@ -527,6 +530,41 @@ def test_a_kill_leaves_no_half_file():
                                  "WHERE text LIKE 'm%'"), [(30000, 30000)])
                 equal(query(out, "PRAGMA quick_check"), [("ok",)])
         equal(finished > 0, True)
+
+
+def peak_kb(*args):
+    """The most memory that a run of the importer took."""
+    process = subprocess.Popen([program("client", "nvtxt-import"), "-q", *args])
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    equal(process.returncode, 0)
+    return usage.ru_maxrss
+
+
+def write_many(folder, name, count):
+    with open(folder.name(name), "w", encoding="ascii") as file:
+        for i in range(count):
+            file.write(MARKER % (SESSION_NS + i, "m%d" % i))
+    return folder.name(name)
+
+
+def test_memory_stays_flat():
+    if os.environ.get("SANITIZERS"):
+        raise Skip("sanitizers keep freed memory")
+    few, many = (1000000, 10000000) if LONG else (20000, 200000)
+    with Folder() as folder:
+        export = make(folder.name("e"), "2022")
+        first = write_many(folder, "few", few)
+        second = write_many(folder, "many", many)
+        commands = [("merge", "-i", export)] + ([("create",)] if LONG else [])
+        for command in commands:
+            small = peak_kb(*command, "-n", first, "-o", folder.name("out1"))
+            large = peak_kb(*command, "-n", second, "-o", folder.name("out2"))
+            equal(large < small + 8192, True, "%s: %d and %d KiB" % (command[0], small, large))
+            equal(query(folder.name("out2"), "SELECT count(*) FROM NVTX_EVENTS WHERE start = end "
+                                             "AND text GLOB 'm[0-9]*'"), [(many,)])
+            os.unlink(folder.name("out1"))
+            os.unlink(folder.name("out2"))
 
 
 def test_a_signal_leaves_nothing_behind():
