@@ -25,8 +25,10 @@ static int exec(sqlite3 *db, const char *sql) {
 static int configure(sqlite3 *db, const struct store_options *options) {
     sqlite3_extended_result_codes(db, 1);
     sqlite3_busy_timeout(db, STORE_BUSY_MS);
-    int rc = exec(db, options->synchronous_normal ? "PRAGMA synchronous = NORMAL"
-                                                  : "PRAGMA synchronous = FULL");
+    // An import's store is thrown away when it does not become whole, and synced when it has.
+    int rc = exec(db, options->plain                ? "PRAGMA synchronous = OFF"
+                      : options->synchronous_normal ? "PRAGMA synchronous = NORMAL"
+                                                    : "PRAGMA synchronous = FULL");
     return rc ?: exec(db, "PRAGMA cache_size = -" CACHE_KIB "; PRAGMA temp_store = MEMORY");
 }
 

@@ -16,7 +16,8 @@
 struct store;
 
 struct store_options {
-    bool plain;              // an import's store: one plain file, no WAL, no link; closed complete
+    bool plain; // an import's store: one plain file, no WAL, no link; complete when it is closed,
+                // but not synced, which is for who gives it its name
     bool synchronous_normal; // NORMAL instead of FULL
     bool no_cupti_views;     // leave the two compatibility views out
     uint32_t file_mode;      // of a new file, e.g. 0640
