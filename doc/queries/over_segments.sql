@@ -9,7 +9,7 @@ WITH events AS (
     SELECT globalTid / 0x1000000 % 0x1000000, start, "end"
     FROM older.NVTX_EVENTS WHERE eventType IN (34, 59, 60)
 ),
-names AS ( -- every segment has its own ids: join inside each, never across
+names AS ( -- join inside each segment, never across: most ids are its own
     SELECT pid, name FROM main.PROCESSES
     UNION ALL
     SELECT pid, name FROM older.PROCESSES WHERE pid NOT IN (SELECT pid FROM main.PROCESSES)
