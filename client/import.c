@@ -6,11 +6,15 @@
 #include "client/import.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sysexits.h>
 
+#include "client/term.h"
 #include "protocol/timebase.h"
+#include "store/copy.h"
+#include "store/file.h"
 
 #define BATCH_BYTES ((size_t)16 << 20) // some hundred thousand events a transaction
 
@@ -179,4 +183,20 @@ int import_finish(struct import *import) {
     int result = store_batch_is_empty(import->batch) ? 0 : flush(import);
     import_abandon(import);
     return result == 0 ? 0 : EX_IOERR;
+}
+
+int import_check_replaced(const char *path, bool exports, struct term *term) {
+    enum store_file_kind kind;
+    int64_t first_ns;
+    int64_t last_ns;
+    char why[1024];
+    if (store_file_prepare(path, true, 0, INT_MAX, &kind) != 0 || kind != STORE_FILE_FOREIGN) {
+        return 0;
+    }
+    if (exports &&
+        store_copy_export_span(path, &first_ns, &last_ns, why, sizeof why) == STORE_DONE) {
+        return 0;
+    }
+    term_say(term, "%s is another program's database; it is not replaced", path);
+    return EX_CANTCREAT;
 }

@@ -53,5 +53,10 @@ int import_finish(struct import *import);
 
 void import_abandon(struct import *import); // closes without writing; fine when closed or zeroed
 
+// Whether --force may replace what stands at `path`: a store of ours and, with `exports`, an export
+// that merge() could have made. Returns 0 (also for what is no database or not there, which
+// out_file_init() looks at), or EX_CANTCREAT after a sentence.
+int import_check_replaced(const char *path, bool exports, struct term *term);
+
 // The permissions of a file that is made now: what the umask leaves.
 uint32_t import_file_mode(void);

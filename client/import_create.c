@@ -78,6 +78,9 @@ int import_create(const struct import_job *job, struct term *term) {
         return options_refuse(term);
     }
     int status = options_check_mapping(&job->load.mapping, term, false);
+    if (status == 0 && job->force) {
+        status = import_check_replaced(job->output, false, term);
+    }
     if (status == 0) {
         status = out_file_init(&out, term, job->output, job->force);
     }

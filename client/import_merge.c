@@ -234,6 +234,9 @@ int import_merge(const struct import_job *job, struct term *term) {
     struct merge merge = {.job = job, .term = term, .load = job->load};
     struct out_file out;
     int status = check_job(job, term);
+    if (status == 0 && job->force) {
+        status = import_check_replaced(job->output, true, term);
+    }
     if (status == 0) {
         status = out_file_init(&out, term, job->output, job->force);
     }

@@ -193,10 +193,10 @@ static int span_of(const char *path, struct term *term, int64_t *first_ns, int64
     if (result != STORE_DONE) {
         term_say(term, "%s", why);
     }
-    return result == STORE_DONE   ? 0
-           : result == STORE_BUSY ? EX_TEMPFAIL
-           : result < 0           ? EX_NOINPUT
-                                  : EX_DATAERR;
+    return result == STORE_DONE               ? 0
+           : result == STORE_BUSY             ? EX_TEMPFAIL
+           : result < 0 && result != -ENODATA ? EX_NOINPUT
+                                              : EX_DATAERR;
 }
 
 static int run_info(const struct import_job *job, struct term *term) {

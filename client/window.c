@@ -128,6 +128,17 @@ static void add_bytes(struct window_chunk *chunk, const char *data, size_t len) 
     chunk->len += len;
 }
 
+#define LONG_RESERVED 1024 // below the smallest MaxLine of a daemon
+
+// A reserved line and its line end. A long one gives its last byte for the blank, so that it does
+// not become too long; as a comment it says nothing.
+static void add_guarded(struct window_chunk *chunk, const char *line, size_t len) {
+    size_t end = len > 1 && line[len - 2] == '\r' ? 2 : 1;
+    add_bytes(chunk, " ", 1);
+    add_bytes(chunk, line, len - end - (len > LONG_RESERVED));
+    add_bytes(chunk, line + len - end, end);
+}
+
 // Writes what follows the last whole line of the tail anew, with a blank before each reserved line.
 // Such lines have at least eight bytes, so an eighth more room is enough for any number of them.
 static int guard_reserved(struct window *window) {
@@ -146,9 +157,10 @@ static int guard_reserved(struct window *window) {
     while (at < end && (lf = memchr(at, '\n', (size_t)(end - at)))) {
         size_t len = (size_t)(lf + 1 - at);
         if (is_reserved(at, len)) {
-            add_bytes(tail, " ", 1);
+            add_guarded(tail, at, len);
+        } else {
+            add_bytes(tail, at, len);
         }
-        add_bytes(tail, at, len);
         tail->lines++;
         at += len;
     }

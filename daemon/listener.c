@@ -49,21 +49,32 @@ void listener_go_on(struct listener *listener) {
     try_accept(listener);
 }
 
-static int start(struct listener *listener, uv_loop_t *loop, int fd) {
-    int r = uv_pipe_init(loop, &listener->pipe, 0);
-    if (r < 0)
-        return r;
-    uv_timer_init(loop, &listener->again); // cannot fail
+static int start(struct listener *listener, uv_loop_t *loop, int fd_take) {
+    uv_pipe_init(loop, &listener->pipe, 0);
+    uv_timer_init(loop, &listener->again); // neither can fail
     listener->pipe.data = listener->again.data = listener;
     listener->open = true;
-    r = uv_pipe_open(&listener->pipe, fd);
-    if (r < 0)
+    int r = uv_pipe_open(&listener->pipe, fd_take);
+    if (r < 0) {
+        close(fd_take); // else it is the handle's
         return r;
+    }
     return uv_listen((uv_stream_t *)&listener->pipe, BACKLOG, on_connection);
 }
 
-int listener_adopt(struct listener *listener, uv_loop_t *loop, int fd) {
-    return start(listener, loop, fd);
+int listener_adopt(struct listener *listener, uv_loop_t *loop, int fd_take) {
+    return start(listener, loop, fd_take);
+}
+
+// The path as an address. Returns 0 or an exit status.
+static int address_of(const char *path, struct sockaddr_un *address, char *why, size_t size) {
+    *address = (struct sockaddr_un){.sun_family = AF_UNIX};
+    if (strlen(path) >= sizeof(address->sun_path)) {
+        snprintf(why, size, "the socket path '%s' is too long", path);
+        return EX_CANTCREAT;
+    }
+    strcpy(address->sun_path, path);
+    return 0;
 }
 
 // What stands at the path: 0 nothing (any more), else an exit status.
@@ -99,6 +110,12 @@ static int clear_path(const char *path, const struct sockaddr_un *address, char 
     return 0;
 }
 
+int listener_clear(const char *path, char *why, size_t size) {
+    struct sockaddr_un address;
+    int r = address_of(path, &address, why, size);
+    return r ? r : clear_path(path, &address, why, size);
+}
+
 // Mode and group are set between bind and listen, when nobody can connect yet.
 static int bind_socket(int fd, const struct sockaddr_un *address, mode_t mode, gid_t group,
                        char *why, size_t size) {
@@ -121,13 +138,10 @@ static int bind_socket(int fd, const struct sockaddr_un *address, mode_t mode, g
 
 int listener_open(struct listener *listener, uv_loop_t *loop, const char *path, mode_t mode,
                   gid_t group, char *why, size_t size) {
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    if (strlen(path) >= sizeof(address.sun_path)) {
-        snprintf(why, size, "the socket path '%s' is too long", path);
-        return EX_CANTCREAT;
-    }
-    strcpy(address.sun_path, path);
-    int r = clear_path(path, &address, why, size);
+    struct sockaddr_un address;
+    int r = address_of(path, &address, why, size);
+    if (r == 0)
+        r = clear_path(path, &address, why, size);
     if (r)
         return r;
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);

@@ -32,9 +32,13 @@ struct listener {
 int listener_open(struct listener *listener, uv_loop_t *loop, const char *path, mode_t mode,
                   gid_t group, char *why, size_t size);
 
-// Listens on a descriptor of the service manager. Returns 0 or -errno; the descriptor stays the
-// caller's on failure.
-int listener_adopt(struct listener *listener, uv_loop_t *loop, int fd);
+// Whether a socket could be made at the path, as far as that can be seen without making one; a
+// socket file whose daemon is dead is removed. Returns as listener_open() does.
+int listener_clear(const char *path, char *why, size_t size);
+
+// Listens on a descriptor of the service manager. Returns 0 or -errno; close the listener in any
+// case, and the descriptor is closed with it.
+int listener_adopt(struct listener *listener, uv_loop_t *loop, int fd_take);
 
 // There is room again: takes the connection that waits.
 void listener_go_on(struct listener *listener);

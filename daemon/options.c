@@ -149,6 +149,20 @@ static int check_whole(const struct conf *config, const struct conf_faults *faul
     return 1;
 }
 
+// What a start would find out only after it has made folders.
+static enum options_result answer_check(const struct conf *config, int *status) {
+    char why[512];
+    *status = paths_check_socket(config->socket, why, sizeof(why));
+    if (*status == 0)
+        *status = paths_check_socket(config->control_socket, why, sizeof(why));
+    if (*status) {
+        complain(NULL, why);
+        return OPTIONS_FAULT;
+    }
+    puts("ok");
+    return OPTIONS_DONE;
+}
+
 enum options_result options_read(int argc, char **argv, struct conf *config, int *status) {
     const struct conf_faults faults = {.complain = complain};
     const char *file = NULL;
@@ -167,11 +181,7 @@ enum options_result options_read(int argc, char **argv, struct conf *config, int
         *status = EX_CONFIG;
         return OPTIONS_FAULT;
     }
-    if (r == OPTIONS_RUN && check) {
-        puts("ok");
-        return OPTIONS_DONE;
-    }
-    return r;
+    return r == OPTIONS_RUN && check ? answer_check(config, status) : r;
 }
 
 int options_read_again(int argc, char **argv, struct conf *config,

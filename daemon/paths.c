@@ -131,7 +131,7 @@ static int fill(char **field, const char *folder, const char *file, char *why, s
     return 0;
 }
 
-static int check_socket_path(const char *path, char *why, size_t size) {
+int paths_check_socket(const char *path, char *why, size_t size) {
     size_t len = strlen(path);
     if (len <= PATHS_SOCKET_MAX)
         return 0;
@@ -155,9 +155,9 @@ int paths_resolve(struct conf *config, char *why, size_t size) {
         r = fill(&config->control_socket, folder, "control.sock", why, size);
     }
     if (!r)
-        r = check_socket_path(config->socket, why, size);
+        r = paths_check_socket(config->socket, why, size);
     if (!r)
-        r = check_socket_path(config->control_socket, why, size);
+        r = paths_check_socket(config->control_socket, why, size);
     if (!r && !*config->store) {
         r = store_folder(folder, sizeof(folder), why, size);
         if (!r)

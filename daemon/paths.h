@@ -24,6 +24,9 @@ int paths_resolve(struct conf *config, char *why, size_t size);
 // The file that the store is opened at. For now the configured path itself.
 const char *paths_store_file(const struct conf *config);
 
+// Whether a Unix socket can have this path. Returns 0 or an exit status with a sentence in `why`.
+int paths_check_socket(const char *path, char *why, size_t size);
+
 // Makes the folder of the store when it is not there. Returns 0 or an exit status.
 int paths_make_store_folder(const char *store);
 

@@ -55,6 +55,28 @@ static int apply(struct reload *reload, const struct conf *wanted, struct reload
     return 0;
 }
 
+// What will be in force: the new values, and the old ones of what needs a restart. Returns 0, 1
+// for a fault, or -ENOMEM.
+static int check_merged(const struct reload *reload, const struct conf *wanted,
+                        struct reload_result *result) {
+    const struct conf_key *keys[2];
+    struct conf merged;
+    char why[256], sentence[320];
+    int r = conf_init(&merged);
+    for (size_t i = 0; r == 0 && i < conf_key_count; i++) {
+        bool stays = conf_keys[i].change == CONF_RESTART;
+        r = conf_copy(&merged, stays ? &reload->given : wanted, &conf_keys[i]);
+    }
+    if (r == 0 && conf_check(&merged, keys, why, sizeof(why)) != 0) {
+        snprintf(sentence, sizeof(sentence), "a part of it needs a restart, and until then %s",
+                 why);
+        on_fault(result, sentence);
+        r = 1;
+    }
+    conf_deinit(&merged);
+    return r;
+}
+
 static const char *list_of(const struct conf_key *const *keys, size_t count, char *text,
                            size_t size) {
     size_t len = 0;
@@ -95,6 +117,8 @@ int reload_run(struct reload *reload, struct reload_result *result) {
     int r = conf_init(&wanted);
     if (r == 0)
         r = options_read_again(reload->argc, reload->argv, &wanted, &faults);
+    if (r == 0)
+        r = check_merged(reload, &wanted, result);
     if (r == 0)
         r = apply(reload, &wanted, result);
     conf_deinit(&wanted);

@@ -29,7 +29,7 @@ static int note_path(int fd, char **field, char *why, size_t size) {
 }
 
 int sockets_take(struct sockets *sockets, struct conf *config, char *why, size_t size) {
-    sockets->lock = -1;
+    sockets->data_lock.fd = sockets->control_lock.fd = -1;
     int status = activation_take(&sockets->handed, why, size);
     if (!status)
         status = note_path(sockets->handed.data, &config->socket, why, size);
@@ -38,37 +38,22 @@ int sockets_take(struct sockets *sockets, struct conf *config, char *why, size_t
     return status;
 }
 
-int sockets_lock(struct sockets *sockets, const struct conf *config, char *why, size_t size) {
+static int lock(struct socket_lock *lock, const char *path, char *why, size_t size) {
     int status = 0;
-    if (sockets->handed.data >= 0)
-        return 0;
-    sockets->locked = strdup(config->socket);
-    if (!sockets->locked) {
+    lock->path = strdup(path);
+    if (!lock->path) {
         snprintf(why, size, "out of memory");
         return EX_OSERR;
     }
-    sockets->lock = paths_lock(sockets->locked, "socket", &status, why, size);
-    return sockets->lock < 0 ? status : 0;
+    lock->fd = paths_lock(lock->path, "socket", &status, why, size);
+    return lock->fd < 0 ? status : listener_clear(path, why, size);
 }
 
-void sockets_unlock(struct sockets *sockets) {
-    if (sockets->locked)
-        paths_unlock(sockets->locked, sockets->lock);
-    free(sockets->locked);
-    sockets->locked = NULL;
-    sockets->lock = -1;
-}
-
-// ---- Listening --------------------------------------------------------------------------------
-
-static int adopt(struct listener *listener, uv_loop_t *loop, int fd, const char *path, char *why,
-                 size_t size) {
-    int r = listener_adopt(listener, loop, fd);
-    if (r == 0)
-        return 0;
-    snprintf(why, size, "the socket '%s' that was handed over cannot be listened on: %s", path,
-             uv_strerror(r));
-    return EX_OSERR;
+static void unlock(struct socket_lock *lock) {
+    if (lock->path)
+        paths_unlock(lock->path, lock->fd);
+    free(lock->path);
+    *lock = (struct socket_lock){.fd = -1};
 }
 
 static gid_t group_of(const struct conf *config, int *status, char *why, size_t size) {
@@ -84,6 +69,34 @@ static gid_t group_of(const struct conf *config, int *status, char *why, size_t 
         *status = EX_CONFIG;
     }
     return (gid_t)-1;
+}
+
+int sockets_lock(struct sockets *sockets, const struct conf *config, char *why, size_t size) {
+    int status = 0;
+    if (sockets->handed.data < 0)
+        status = lock(&sockets->data_lock, config->socket, why, size);
+    if (!status && sockets->handed.data < 0)
+        group_of(config, &status, why, size);
+    if (!status && sockets->handed.control < 0)
+        status = lock(&sockets->control_lock, config->control_socket, why, size);
+    return status;
+}
+
+void sockets_unlock(struct sockets *sockets) {
+    unlock(&sockets->data_lock);
+    unlock(&sockets->control_lock);
+}
+
+// ---- Listening --------------------------------------------------------------------------------
+
+static int adopt(struct listener *listener, uv_loop_t *loop, int fd, const char *path, char *why,
+                 size_t size) {
+    int r = listener_adopt(listener, loop, fd);
+    if (r == 0)
+        return 0;
+    snprintf(why, size, "the socket '%s' that was handed over cannot be listened on: %s", path,
+             uv_strerror(r));
+    return EX_OSERR;
 }
 
 static int open_data(struct sockets *sockets, uv_loop_t *loop, const struct conf *config, char *why,

@@ -2,7 +2,7 @@
 //
 // The two listening sockets of the daemon: handed over by the service manager or made here, each
 // for itself. A socket that was handed over keeps its file, mode and group, which are the
-// manager's; one of our own has a lock file beside it and its file goes when it is closed.
+// manager's; each of our own has a lock file beside it and its file goes when it is closed.
 // Loop thread only.
 #pragma once
 
@@ -16,15 +16,18 @@
 struct sockets {
     struct listener data, control; // owner and on_connection are the user's to set
     struct activation handed;
-    int lock;     // descriptor of the data socket's lock file; -1: none
-    char *locked; // the path it is for; owned
+    struct socket_lock {
+        int fd;     // of the lock file; -1: none
+        char *path; // of the socket; owned
+    } data_lock, control_lock;
 };
 
 // Before paths are resolved: takes what was handed over and writes where that is into `config`.
 // All return 0, or an exit status of sysexits.h with a sentence in `why`.
 int sockets_take(struct sockets *sockets, struct conf *config, char *why, size_t size);
 
-// Keeps a second daemon away from a data socket that we are to make. sockets_unlock() ends it.
+// Keeps a second daemon away from the sockets that we are to make, and finds out what will be in
+// their way, before anything else is begun. sockets_unlock() ends it.
 int sockets_lock(struct sockets *sockets, const struct conf *config, char *why, size_t size);
 void sockets_unlock(struct sockets *sockets);
 

@@ -66,6 +66,9 @@ static int refuse(char *error, size_t size, const char *path, int result) {
     case STORE_CORRUPT:
         why = "is not a database, or a broken one: move it away, or name another store";
         break;
+    case -ENODATA:
+        why = "is empty: no store was made in it yet";
+        break;
     case -ENOENT:
         why = "does not exist, or its folder does not";
         break;
@@ -113,6 +116,9 @@ int store_connection_open(sqlite3 **db, const char *path, const struct store_opt
     bool must_exist = options->must_exist || options->read_only;
     int result = store_file_prepare(path, must_exist, mode, STORE_SCHEMA_VERSION, &kind);
     result = result ? result : result_of_kind(kind);
+    if (result == STORE_DONE && kind == STORE_FILE_NEW && options->read_only) {
+        result = -ENODATA;
+    }
     if (result != STORE_DONE) {
         return refuse(error, size, path, result);
     }

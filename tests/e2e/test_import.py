@@ -105,7 +105,15 @@ def test_a_store_is_replaced_on_demand_only():
         status, _, err = load("create", "--force", "-n", "b", "-o", "a", cwd=folder.path)
         equal(status, 73)
         contains(err, "a is no store")
-        equal(sorted(os.listdir(folder.path)), ["a", "b", "out"])
+        with sqlite3.connect(folder.name("theirs")) as theirs:
+            theirs.execute("CREATE TABLE photos (name TEXT)")
+        theirs.close()
+        before = open(folder.name("theirs"), "rb").read()
+        status, _, err = load("create", "--force", "-n", "b", "-o", "theirs", cwd=folder.path)
+        equal(status, 73)
+        contains(err, "theirs is another program's database")
+        equal(open(folder.name("theirs"), "rb").read(), before)
+        equal(sorted(os.listdir(folder.path)), ["a", "b", "out", "theirs"])
 
 
 def test_a_store_in_use_is_not_replaced():
@@ -220,6 +228,9 @@ def test_bad_usage_is_status_64_and_a_sentence():
 def test_info_says_what_a_file_is_not():
     with Folder() as folder:
         equal(load("info", "-i", folder.name("none"))[0], 66)
+        status, _, err = load("info", "-i", folder.write("empty", ""))
+        equal(status, 65)
+        contains(err, "is empty")
         text = folder.write("text", "not a database, just some text that is long enough" * 20)
         status, out, err = load("info", "-i", text)
         equal((status, out), (65, ""))

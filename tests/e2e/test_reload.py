@@ -43,6 +43,16 @@ def test_what_can_change_is_applied_and_what_cannot_is_named():
         lib.equal(line_limit(daemon), 65536)
 
 
+def test_values_must_fit_what_stays_until_a_restart():
+    with lib.Daemon(config="MemoryBudget=1M\n") as daemon:
+        write(daemon, "MemoryBudget=8M\nMaxLine=4M\nCommitInterval=20ms\n")
+        reply = daemon.control_raw(b'{"id":1,"command":"reload"}')
+        lib.equal(reply["ok"], False)
+        for word in ("until then MaxLine (4194304)", "MemoryBudget (1048576)", "restart"):
+            assert word in reply["error"]["message"], reply
+        lib.equal(line_limit(daemon), 65536)
+
+
 def test_any_fault_keeps_the_old_configuration():
     with lib.Daemon(config="MaxLine=8K\n") as daemon:
         write(daemon, "MaxLine=16K\nMaxVariables=many\nSokcet=/x\n")

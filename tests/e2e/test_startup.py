@@ -63,8 +63,8 @@ def test_a_second_daemon_on_the_same_control_socket_is_refused():
     with lib.Daemon() as daemon:
         other = os.path.join(daemon.folder, "other")
         refused(["--socket", other, "--control-socket", daemon.control_socket, "--store",
-                 other + ".sqlite"], 73, daemon.control_socket)
-        lib.equal(os.path.exists(other), False)
+                 other + ".sqlite"], 73, daemon.control_socket, str(daemon.process.pid))
+        lib.equal([name for name in os.listdir(daemon.folder) if name.startswith("other")], [])
         daemon.control("status")
 
 
@@ -83,6 +83,15 @@ def test_a_file_that_is_no_socket_is_left_alone():
         refused(daemon.command()[1:], 73, daemon.socket, "no socket")
         with open(daemon.socket, encoding="utf-8") as file:
             lib.equal(file.read(), "precious")
+        os.rename(daemon.socket, daemon.control_socket)
+        refused(daemon.command()[1:], 73, daemon.control_socket, "no socket")
+        lib.equal(sorted(os.listdir(daemon.folder)), ["ctl.sock", "log"])
+
+
+def test_a_group_that_is_not_there_is_told_before_anything_is_made():
+    with lib.Daemon(start=False, config="SocketGroup=no-such-group\n") as daemon:
+        refused(daemon.command()[1:], 78, "no-such-group")
+        lib.equal(sorted(os.listdir(daemon.folder)), ["log", "nvtxtd.conf"])
 
 
 def test_a_live_socket_of_another_program_is_left_alone():
@@ -95,7 +104,7 @@ def test_a_live_socket_of_another_program_is_left_alone():
         probe.connect(daemon.socket)
         probe.close()
         listener.close()
-        lib.equal(os.path.exists(daemon.control_socket), False)
+        lib.equal(sorted(os.listdir(daemon.folder)), ["data.sock", "log"])
 
 
 def test_a_socket_path_that_is_too_long_is_refused():
@@ -107,6 +116,8 @@ def test_a_socket_path_that_is_too_long_is_refused():
                     path[:300])
         refused(["--socket", folder + "/s", "--control-socket", folder + "/" + "c" * 120,
                  "--store", folder + "/x.sqlite"], 73, "107")
+        for option in ("--socket", "--control-socket"):
+            refused([option, folder + "/" + "s" * 107, "--check-config"], 73, "107")
         lib.equal(os.listdir(folder), [])
     finally:
         shutil.rmtree(folder)
@@ -260,7 +271,8 @@ def test_a_person_gets_folders_of_their_own():
     if user:
         os.chown(folder, user, -1)
         os.chown(folder + "/run", user, -1)
-    env = {**os.environ, "XDG_RUNTIME_DIR": folder + "/run", "XDG_STATE_HOME": folder + "/state"}
+    env = {**os.environ, "XDG_RUNTIME_DIR": folder + "/run", "XDG_STATE_HOME": folder + "/state",
+           "XDG_CONFIG_HOME": folder}
     try:
         process = subprocess.Popen([lib.program("daemon", "nvtxtd")], env=env, user=user, cwd="/")
     except PermissionError:

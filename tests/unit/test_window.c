@@ -111,6 +111,29 @@ Test(window, puts_a_blank_before_reserved_lines) {
     }
 }
 
+Test(window, does_not_make_a_long_reserved_line_longer) {
+    for (int crlf = 0; crlf < 2; crlf++) {
+        struct window window;
+        struct nvtxt_buf in = {0};
+        struct nvtxt_buf out = {0};
+        nvtxt_buf_add_string(&in, "#nvtxt-");
+        while (in.len < 65536) {
+            nvtxt_buf_add(&in, "xyz", in.len + 3 < 65536 ? 3 : 65536 - in.len);
+        }
+        nvtxt_buf_add_string(&in, crlf ? "\r\n" : "\n");
+        window_init(&window, 1 << 20, 4096, 100000);
+        feed(&window, in.data, in.len, 1000);
+        drain(&window, &out, 4096);
+        cr_assert_eq(out.len, in.len);
+        cr_assert_arr_eq(out.data, " #nvtxt-xyz", 11);
+        cr_assert_arr_eq(out.data + 11, in.data + 10, 65536 - 11);
+        cr_assert_str_eq(crlf ? "\r\n" : "\n", (nvtxt_buf_add(&out, "", 1), out.data + 65536));
+        nvtxt_buf_deinit(&in);
+        nvtxt_buf_deinit(&out);
+        window_deinit(&window);
+    }
+}
+
 Test(window, has_room_for_nothing_but_reserved_lines) {
     struct window window;
     struct nvtxt_buf in = {0};
