@@ -298,6 +298,11 @@ static void print_reload(FILE *out, const json_t *result) {
     print_names(out, "after a restart: ", waiting);
 }
 
+static void print_rotate(FILE *out, const json_t *result) {
+    fprintf(out, "the store goes on in %s; %s was left\n", text_of(result, "segment"),
+            text_of(result, "previous"));
+}
+
 static const struct {
     const char *command;
     void (*print)(FILE *out, const json_t *result);
@@ -311,6 +316,7 @@ static const struct {
     {"diagnostics", print_diagnostics},
     {"checkpoint", print_checkpoint},
     {"disconnect", print_disconnect},
+    {"rotate", print_rotate},
     {"log-level", print_log_level},
 };
 

@@ -57,10 +57,14 @@ static struct job *take_first(struct bqueue *queue) {
     return job;
 }
 
-struct job *bqueue_take(struct bqueue *queue) {
+struct job *bqueue_take(struct bqueue *queue, int64_t until_ns) {
+    const struct timespec until = {.tv_sec = (time_t)(until_ns / 1000000000),
+                                   .tv_nsec = (long)(until_ns % 1000000000)};
+    int r = 0;
     pthread_mutex_lock(&queue->lock);
-    while (!queue->head)
-        pthread_cond_wait(&queue->filled, &queue->lock);
+    while (!queue->head && r != ETIMEDOUT)
+        r = until_ns ? pthread_cond_timedwait(&queue->filled, &queue->lock, &until)
+                     : pthread_cond_wait(&queue->filled, &queue->lock);
     struct job *job = take_first(queue);
     pthread_mutex_unlock(&queue->lock);
     return job;
@@ -130,7 +134,17 @@ bool bqueue_pause(struct bqueue *queue, unsigned ms) {
 
 void bqueue_set_figures(struct bqueue *queue, const struct writer_figures *figures) {
     pthread_mutex_lock(&queue->lock);
+    int64_t segments = queue->figures.old_segments, bytes = queue->figures.old_bytes;
     queue->figures = *figures;
+    queue->figures.old_segments = segments;
+    queue->figures.old_bytes = bytes;
+    pthread_mutex_unlock(&queue->lock);
+}
+
+void bqueue_set_old(struct bqueue *queue, int64_t segments, int64_t bytes) {
+    pthread_mutex_lock(&queue->lock);
+    queue->figures.old_segments = segments;
+    queue->figures.old_bytes = bytes;
     pthread_mutex_unlock(&queue->lock);
 }
 

@@ -12,12 +12,22 @@
 // bqueue_hurry() is how the loop tells a writer that retries for ever (full disk) to give up.
 #pragma once
 
+#include <limits.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "store/retention.h"
 #include "store/store.h"
+
+// When the store goes on in a new segment, and which old ones are kept; see daemon/rotate.h.
+struct rotate_limits {
+    int64_t bytes;     // of a segment
+    int64_t age_ns;    // of it, 0: any
+    int64_t wal_bytes; // of its log, when a reader keeps that from being used again
+    struct store_retention keep;
+};
 
 enum job_kind {
     JOB_BATCH,        // write `batch` (may be NULL), commit when `commit`; done once committed
@@ -25,6 +35,8 @@ enum job_kind {
     JOB_EXPIRED,      // find a session last seen before `before_ns`
     JOB_LOSSES,       // fill `losses`; commits first
     JOB_ASK,          // result = ask(store, question); commits first when `commit`
+    JOB_ROTATE,       // commit, go on in a new segment; `answer` is its name, or why not
+    JOB_CONFIGURE,    // `limits` are in force
     JOB_PROBE,        // nothing: that it is done says that the writer runs
     JOB_STOP,         // commit, close the store, end the thread
 };
@@ -49,6 +61,9 @@ struct job {
     struct store_session session;                // SESSION_LOAD: result
     int64_t before_ns;                           // EXPIRED
     struct store_losses losses;                  // LOSSES: result
+    char *answer;                                // ROTATE: owned by who gets the job back
+    char previous[NAME_MAX + 1];                 // ROTATE: the segment that was left
+    struct rotate_limits limits;                 // CONFIGURE
 
     // ASK: writer thread, which may ask twice: what the first answer left must not matter.
     int (*ask)(struct store *store, void *question);
@@ -59,7 +74,9 @@ struct job {
 struct writer_figures {
     int64_t store_bytes;
     int64_t wal_bytes;
-    int64_t losses; // rows of NVTXT_LOSSES; -1: not known
+    int64_t losses;                  // rows of NVTXT_LOSSES; -1: not known
+    int64_t old_segments, old_bytes; // that the store has left; see bqueue_set_old()
+    char segment[NAME_MAX + 1];      // the active one; "": there is none
     uint64_t commits;
     int64_t committed_ns;  // realtime of the last commit; 0: none yet
     bool in_trouble;       // commits fail at the moment and are tried again
@@ -90,8 +107,12 @@ void bqueue_hurry(struct bqueue *queue);
 void bqueue_get_figures(struct bqueue *queue, struct writer_figures *figures);
 
 // Writer thread.
-struct job *bqueue_take(struct bqueue *queue);              // waits for a job
+// Waits for a job, no longer than `until_ns` (CLOCK_MONOTONIC, 0: for ever). NULL: it has come.
+struct job *bqueue_take(struct bqueue *queue, int64_t until_ns);
 struct job *bqueue_try_take(struct bqueue *queue);          // NULL when there is none now
 void bqueue_finish(struct bqueue *queue, struct job *list); // jobs linked by next, in order
 bool bqueue_pause(struct bqueue *queue, unsigned ms); // waits; returns true when told to hurry
 void bqueue_set_figures(struct bqueue *queue, const struct writer_figures *figures);
+
+// Any thread: of the figures, those that are not the writer's.
+void bqueue_set_old(struct bqueue *queue, int64_t segments, int64_t bytes);

@@ -200,6 +200,15 @@ int conf_check(const struct conf *config, const struct conf_key *keys[2], char *
                  config->max_line, config->memory_budget);
         return 1;
     }
+    if (config->keep_size > 0 && config->rotate_size > config->keep_size) {
+        keys[0] = conf_find("RotateSize");
+        keys[1] = conf_find("KeepSize");
+        snprintf(why, size,
+                 "RotateSize (%" PRId64 ") is larger than KeepSize (%" PRId64
+                 "): at most that is allowed",
+                 config->rotate_size, config->keep_size);
+        return 1;
+    }
     return 0;
 }
 

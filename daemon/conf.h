@@ -29,6 +29,14 @@ struct conf {
     int64_t memory_budget;
     int64_t checkpoint_pages;
     int64_t cupti_views; // 0, 1
+    char *store_group;
+    int64_t rotate_size;
+    int64_t rotate_age_ms; // 0: never for its age
+    int64_t rotate_wal;
+    int64_t keep_files;  // 0: any number
+    int64_t keep_size;   // 0: any
+    int64_t keep_age_ms; // 0: any
+    int64_t keep_free;   // percent
     int64_t max_line;
     int64_t max_variables;
     int64_t max_variable_bytes;

@@ -12,6 +12,7 @@
 
 #define SOCKETS "Sockets"
 #define STORE "Store"
+#define SEGMENTS "Segments of the store"
 #define SOURCE "Limits of a source"
 #define USERS "Users and sessions"
 #define DAEMON "Daemon"
@@ -33,6 +34,10 @@ const struct conf_key conf_keys[] = {
      "The store's file. Default: nvtxt.sqlite in /var/lib/nvtxtd, or in a person's state folder."},
     {"StoreMode", CONF_MODE, CONF_RESTART, AT(store_mode), 0600, 0777, NULL, "0640", STORE,
      "Mode of a store that is made."},
+    {"StoreGroup", CONF_TEXT, CONF_RESTART, AT(store_group), 0, 0, NULL, "", STORE,
+     "Group that may read the store: its files get it, and its folder if that is the default one. "
+     "Default: that of the folder; the default folder is made for nvtxt, as root, if there is that "
+     "group."},
     {"Synchronous", CONF_CHOICE, CONF_RESTART, AT(synchronous), 0, 0, "full|normal", "full", STORE,
      "full: a commit survives power loss; normal: it survives a killed process."},
     {"CommitInterval", CONF_DURATION, CONF_AT_ONCE, AT(commit_interval_ms), 1, 60000, NULL, "100ms",
@@ -43,6 +48,23 @@ const struct conf_key conf_keys[] = {
      "8000", STORE, "Pages of the write-ahead log at which they are moved into the store's file."},
     {"CuptiViews", CONF_CHOICE, CONF_RESTART, AT(cupti_views), 0, 0, "no|yes", "yes", STORE,
      "yes: a new store has the two views that some trace converters do not work without."},
+
+    {"RotateSize", CONF_SIZE, CONF_AT_ONCE, AT(rotate_size), MIB, 1024 * 1024 * MIB, NULL, "1G",
+     SEGMENTS, "Size at which the store goes on in a new file, a segment."},
+    {"RotateAge", CONF_DURATION, CONF_AT_ONCE, AT(rotate_age_ms), 0, 3650 * DAY_MS, NULL, "0",
+     SEGMENTS, "Age at which it does; a segment without events stays. 0: any age."},
+    {"RotateWal", CONF_SIZE, CONF_AT_ONCE, AT(rotate_wal), MIB, 1024 * 1024 * MIB, NULL, "256M",
+     SEGMENTS,
+     "Size of the write-ahead log at which it does: a reader that keeps a transaction open keeps "
+     "the log from being used again. At least what twice CheckpointPages take."},
+    {"KeepFiles", CONF_INTEGER, CONF_AT_ONCE, AT(keep_files), 0, 1000000, NULL, "0", SEGMENTS,
+     "Segments that are kept, with the one in use; older ones are removed. 0: any number."},
+    {"KeepSize", CONF_SIZE, CONF_AT_ONCE, AT(keep_size), 0, 1024 * 1024 * MIB, NULL, "8G", SEGMENTS,
+     "What all segments may take together; the oldest are removed. 0: any size."},
+    {"KeepAge", CONF_DURATION, CONF_AT_ONCE, AT(keep_age_ms), 0, 3650 * DAY_MS, NULL, "0", SEGMENTS,
+     "A segment that was left so long ago is removed. 0: any age."},
+    {"KeepFree", CONF_INTEGER, CONF_AT_ONCE, AT(keep_free), 0, 99, NULL, "10", SEGMENTS,
+     "Percent of the disk that stay free; the oldest segments are removed for it. 0: no bound."},
 
     {"MaxLine", CONF_SIZE, CONF_NEW_SOURCES, AT(max_line), 4096, 16 * MIB, NULL, "64K", SOURCE,
      "Longest line, without its line end."},

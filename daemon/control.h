@@ -64,6 +64,7 @@ void control_disconnect(struct control_call *call);
 void control_diagnostics(struct control_call *call);
 void control_checkpoint(struct control_call *call);
 void control_metrics(struct control_call *call);
+void control_rotate(struct control_call *call);
 
 // Both free the call. A NULL result stands for memory that was short.
 void control_reply(struct control_call *call, json_t *result_take);

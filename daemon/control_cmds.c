@@ -54,6 +54,9 @@ static void add_writer(json_t *result, struct server *server) {
     bqueue_get_figures(&server->queue, &figures);
     control_set(result, "store_bytes", figures.store_bytes);
     control_set(result, "wal_bytes", figures.wal_bytes);
+    json_object_set_new(result, "segment", control_nullable(figures.segment));
+    control_set(result, "old_segments", figures.old_segments);
+    control_set(result, "old_segments_bytes", figures.old_bytes);
     control_set(result, "queue_depth", (int64_t)bqueue_depth(&server->queue));
     control_set(result, "bytes_in_flight", (int64_t)server->batcher.in_flight);
     control_set(result, "losses", figures.losses);
@@ -208,6 +211,7 @@ const struct control_command control_commands[] = {
     {"metrics", "totals and figures in Prometheus' text format", control_metrics, NULL},
     {"flush", "commit what came in; answers when it is safe in the store", run_flush, NULL},
     {"checkpoint", "move the write-ahead log into the store's main file", control_checkpoint, NULL},
+    {"rotate", "go on in a new segment of the store", control_rotate, NULL},
     {"disconnect", "cut a source's connection; its session can be resumed", control_disconnect,
      disconnect_args},
     {"log-level", "tell, or set while it runs, how much is logged", run_log_level, log_level_args},

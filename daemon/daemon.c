@@ -222,7 +222,11 @@ static int open_store(struct daemon *daemon, struct store **store) {
                     .no_cupti_views = !daemon->config.cupti_views},
         .lock = &daemon->store_lock,
     };
-    int r = open_whole(daemon, store);
+    int r = paths_store_group(&daemon->config, &daemon->revive.options.group, daemon->why,
+                              sizeof(daemon->why));
+    if (r)
+        return r;
+    r = open_whole(daemon, store);
     if (revive_is_due(r)) {
         revive_put_aside(&daemon->revive, *store, r, daemon->why);
         *store = NULL;
@@ -291,6 +295,13 @@ static int go(struct daemon *daemon) {
     return 0;
 }
 
+static int start_writer(struct daemon *daemon, struct store *store) {
+    struct rotate_limits limits;
+    rotate_limits_of(&daemon->config, &limits);
+    return writer_start(&daemon->writer, &daemon->server.queue, store, &daemon->revive, &limits,
+                        (size_t)daemon->config.memory_budget / 2);
+}
+
 // From the store on; with everything before it done. Takes back what it did when it fails.
 static int serve(struct daemon *daemon) {
     struct store *store = NULL;
@@ -299,8 +310,7 @@ static int serve(struct daemon *daemon) {
         return status;
     int r = start_handles(daemon, store_next_source_id(store));
     if (r >= 0)
-        r = writer_start(&daemon->writer, &daemon->server.queue, store, &daemon->revive,
-                         (size_t)daemon->config.memory_budget / 2);
+        r = start_writer(daemon, store);
     if (r < 0) {
         snprintf(daemon->why, sizeof(daemon->why), "the daemon cannot start: %s", strerror(-r));
         store_close(store);

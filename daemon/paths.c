@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <limits.h>
 #include <pwd.h>
 #include <stdarg.h>
@@ -109,7 +110,54 @@ static int socket_folder(char *folder, size_t folder_size, char *why, size_t siz
     return r || !shared ? r : check_private(folder, why, size);
 }
 
-static int store_folder(char *folder, size_t folder_size, char *why, size_t size) {
+// The group that the configuration names, else that of the system's installation; -1: none.
+static int readers_group(const struct conf *config, gid_t *gid, char *why, size_t size) {
+    const char *name = config->store_group;
+    *gid = (gid_t)-1;
+    if (!*name && geteuid() != 0)
+        return 0;
+    const struct group *group = getgrnam(*name ? name : "nvtxt");
+    if (group)
+        *gid = group->gr_gid;
+    return group || !*name
+               ? 0
+               : explain(why, size, EX_CONFIG, "there is no group '%s' (StoreGroup)", name);
+}
+
+// The readers' folder. One that somebody gave to another group keeps it, unless StoreGroup says so.
+static int give_folder(const char *folder, const struct conf *config, char *why, size_t size) {
+    struct stat status;
+    gid_t gid;
+    int r = readers_group(config, &gid, why, size);
+    if (r || gid == (gid_t)-1 || stat(folder, &status) < 0 || status.st_gid == gid ||
+        (!*config->store_group && status.st_gid != 0))
+        return r;
+    if (chown(folder, (uid_t)-1, gid) < 0 || chmod(folder, 02750) < 0)
+        return explain(why, size, EX_CANTCREAT, "the folder '%s' cannot be given to its group: %s",
+                       folder, strerror(errno));
+    return 0;
+}
+
+int paths_store_group(const struct conf *config, int64_t *group, char *why, size_t size) {
+    struct stat status;
+    gid_t gid = (gid_t)-1;
+    char folder[PATH_MAX];
+    *group = 0;
+    if (*config->store_group) {
+        int r = readers_group(config, &gid, why, size);
+        *group = r ? 0 : (int64_t)gid;
+        return r;
+    }
+    const char *slash = strrchr(config->store, '/');
+    snprintf(folder, sizeof(folder), "%.*s", slash ? (int)(slash - config->store) + 1 : 1,
+             slash ? config->store : ".");
+    if (geteuid() == 0 && stat(folder, &status) == 0 && (status.st_mode & S_ISGID))
+        *group = (int64_t)status.st_gid; // as new files get it by themselves
+    return 0;
+}
+
+static int store_folder(const struct conf *config, char *folder, size_t folder_size, char *why,
+                        size_t size) {
     const char *state = getenv("XDG_STATE_HOME");
     if (manager_folder("STATE_DIRECTORY", folder, folder_size))
         return 0;
@@ -119,7 +167,8 @@ static int store_folder(char *folder, size_t folder_size, char *why, size_t size
         snprintf(folder, folder_size, "%s/nvtxtd", state);
     else
         snprintf(folder, folder_size, "%s/.local/state/nvtxtd", home_folder());
-    return make_folder(folder, geteuid() == 0 ? 02750 : 0700, why, size);
+    int r = make_folder(folder, geteuid() == 0 ? 02750 : 0700, why, size);
+    return r ? r : give_folder(folder, config, why, size);
 }
 
 static int fill(char **field, const char *folder, const char *file, char *why, size_t size) {
@@ -159,7 +208,7 @@ int paths_resolve(struct conf *config, char *why, size_t size) {
     if (!r)
         r = paths_check_socket(config->control_socket, why, size);
     if (!r && !*config->store) {
-        r = store_folder(folder, sizeof(folder), why, size);
+        r = store_folder(config, folder, sizeof(folder), why, size);
         if (!r)
             r = fill(&config->store, folder, "nvtxt.sqlite", why, size);
     }

@@ -21,11 +21,15 @@ void paths_config_file(char *path, size_t size);
 // or an exit status of sysexits.h with a sentence in `why`.
 int paths_resolve(struct conf *config, char *why, size_t size);
 
-// The file that the store is opened at. For now the configured path itself.
+// The store as it is configured: the link to its active segment (store/segments.h).
 const char *paths_store_file(const struct conf *config);
 
 // Whether a Unix socket can have this path. Returns 0 or an exit status with a sentence in `why`.
 int paths_check_socket(const char *path, char *why, size_t size);
+
+// The group of the store's files (StoreGroup): StoreGroup, else that of a folder that gives its own
+// to new files; 0: what the system gives. Returns 0, or an exit status with a sentence in `why`.
+int paths_store_group(const struct conf *config, int64_t *group, char *why, size_t size);
 
 // Makes the folder of the store when it is not there. Returns 0 or an exit status.
 int paths_make_store_folder(const char *store);

@@ -12,14 +12,15 @@
 #include "daemon/losses.h"
 #include "daemon/paths.h"
 #include "store/aside.h"
+#include "store/rotation.h"
 
 bool revive_is_due(int result) {
     return result == STORE_CORRUPT || result == STORE_GONE;
 }
 
-static void rename_files(struct revive *revive) {
+static void rename_files(struct revive *revive, const char *file) {
     char aside[PATH_MAX];
-    int r = store_aside_rename(revive->path, revive->loss_ns, aside, sizeof(aside));
+    int r = store_aside_rename(file, revive->path, revive->loss_ns, aside, sizeof(aside));
     if (r == 0)
         log_error("the store's files were put aside as %s", aside);
     else if (r < 0)
@@ -29,6 +30,13 @@ static void rename_files(struct revive *revive) {
 void revive_put_aside(struct revive *revive, struct store *store_take, int result,
                       const char *sentence) {
     bool broken = result == STORE_CORRUPT;
+    char file[PATH_MAX];
+    if (store_take)
+        snprintf(file, sizeof(file), "%s", store_file(store_take));
+    else
+        store_rotation_active(revive->path, file, sizeof(file));
+    if (!*file) // a plain file so far
+        snprintf(file, sizeof(file), "%s", revive->path);
     log_error("%s", sentence);
     revive->loss_ns = clocks_realtime_ns();
     if (broken)
@@ -36,10 +44,10 @@ void revive_put_aside(struct revive *revive, struct store *store_take, int resul
     else
         store_close(store_take); // what its write-ahead log holds goes to where the file is now
     // Only the log was taken away: the file is whole, and opened again.
-    if (!broken && access(revive->path, F_OK) == 0)
+    if (!broken && access(file, F_OK) == 0)
         return;
     revive->loss = broken ? LOSS_STORE_BROKEN : LOSS_STORE_VANISHED;
-    rename_files(revive);
+    rename_files(revive, file);
 }
 
 static int tell_loss(struct revive *revive, struct store *store) {
@@ -74,7 +82,13 @@ int revive_open(struct revive *revive, struct store **store, char *why, size_t s
         paths_make_store_folder(revive->path); // what is wrong with it is told by keep_lock()
     if (keep_lock(revive, why, size))
         return STORE_BUSY;
-    int r = store_open(store, revive->path, &revive->options, why, size);
+    bool vanished = false;
+    int r = store_rotation_open(store, revive->path, &revive->options, revive->loss != NULL,
+                                &vanished, why, size);
+    if (r == STORE_DONE && vanished && !revive->loss) {
+        revive->loss = LOSS_STORE_VANISHED;
+        revive->loss_ns = clocks_realtime_ns();
+    }
     if (r != STORE_DONE || !revive->loss)
         return r;
     r = tell_loss(revive, *store);

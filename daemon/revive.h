@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The daemon needs nobody in order to start or to go on: a store that is broken is put aside with
-// all its files under a new name, one that vanished is let go of, and a new one takes its place,
-// with a row of NVTXT_LOSSES that says so. A store that is locked, full or unreadable for the
-// moment is none of its business, nor one of a newer version or of another application.
+// The daemon needs nobody in order to start or to go on: a segment of the store that is broken is
+// put aside with all its files under a new name, one that vanished is let go of, and a new one
+// takes its place, with a row of NVTXT_LOSSES that says so. A store that is locked, full or
+// unreadable for the moment is none of its business, nor one of a newer version or of another
+// application.
 //
 // Used by the thread that owns the store: at the start the loop's, then the writer's.
 #pragma once

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "daemon/conn.h"
+#include "daemon/rotate.h"
 #include "daemon/session.h"
 #include "daemon/source.h"
 
@@ -159,9 +160,26 @@ int server_init(struct server *server, uv_loop_t *loop, const struct conf *confi
     return 0;
 }
 
+static void on_configured(struct job *job) {
+    free(job);
+}
+
+static void configure_writer(struct server *server) {
+    struct job *job = calloc(1, sizeof(*job));
+    if (!job) {
+        log_error("the bounds of the store stay as they were: out of memory");
+        return;
+    }
+    job->kind = JOB_CONFIGURE;
+    job->on_done = on_configured;
+    rotate_limits_of(server->config, &job->limits);
+    server_push(server, job);
+}
+
 void server_configure(struct server *server) {
     conf_limits(server->config, &server->limits);
     server->batcher.interval_ms = (uint64_t)server->config->commit_interval_ms;
+    configure_writer(server);
     for (struct conn *conn = server->conns; conn; conn = conn->next)
         if (conn->user)
             server_charge(server, conn->user, 0); // a bound that was raised may free it

@@ -15,6 +15,14 @@
 #define TRIES_BEFORE_APART 3 // of a failure that may be a row's fault, or not
 #define LOSSES_SHOWN 1000
 
+// The store is another one than before, or none.
+static void publish_segment(struct writer *writer) {
+    const char *file = writer->store ? store_file(writer->store) : "";
+    const char *slash = strrchr(file, '/');
+    snprintf(writer->figures.segment, sizeof(writer->figures.segment), "%s",
+             slash ? slash + 1 : file);
+}
+
 static void publish(struct writer *writer) {
     if (writer->store) {
         writer->figures.store_bytes = store_file_bytes(writer->store);
@@ -48,6 +56,7 @@ static void note_success(struct writer *writer) {
         log_info("the store is written again after_s=%" PRId64,
                  (clocks_boottime_ns() - writer->trouble_since_ns) / 1000000000);
     figures->in_trouble = false;
+    writer->looked = false;
     figures->commits++;
     figures->committed_ns = clocks_realtime_ns();
     publish(writer);
@@ -69,6 +78,10 @@ static int open_again(struct writer *writer) {
     int r = revive_open(&writer->revive, &writer->store, writer->why, sizeof(writer->why));
     if (revive_is_due(r))
         revive_put_aside(&writer->revive, NULL, r, writer->why);
+    if (!r) {
+        rotate_begun(&writer->rotate, writer->store);
+        publish_segment(writer);
+    }
     return r;
 }
 
@@ -178,6 +191,43 @@ static void take_batch(struct writer *writer, struct job *job) {
         writer->commit_wanted = true;
 }
 
+// ---- Segments -----------------------------------------------------------------------------------
+
+// Returns as rotate_now(); nothing may be held.
+static int go_on_in_new_segment(struct writer *writer, const char *reason, char *why, size_t size) {
+    int r = rotate_now(&writer->rotate, &writer->store, reason, why, size);
+    if (r) {
+        snprintf(writer->figures.last_error, sizeof(writer->figures.last_error), "%s", why);
+        writer->figures.last_error_ns = clocks_realtime_ns();
+    }
+    publish_segment(writer);
+    publish(writer);
+    return r;
+}
+
+static void rotate_if_due(struct writer *writer) {
+    char why[512];
+    writer->looked = true;
+    if (!writer->store || writer->gave_up)
+        return;
+    const char *reason = rotate_reason(&writer->rotate, writer->store);
+    if (reason)
+        go_on_in_new_segment(writer, reason, why, sizeof(why));
+}
+
+static int rotate_on_demand(struct writer *writer, struct job *job) {
+    char why[512] = "the store cannot be written";
+    commit(writer);
+    snprintf(job->previous, sizeof(job->previous), "%s", writer->figures.segment);
+    int r = writer->store && !writer->gave_up
+                ? go_on_in_new_segment(writer, "asked", why, sizeof(why))
+                : STORE_IO;
+    job->answer = strdup(r ? why : writer->figures.segment);
+    return r;
+}
+
+// ---- Jobs ---------------------------------------------------------------------------------------
+
 static int load_session(struct writer *writer, struct job *job) {
     int r = store_session_load(writer->store, job->session_id, job->want_diags, job->acked,
                                &job->session);
@@ -205,6 +255,8 @@ static int ask(struct writer *writer, struct job *job) {
         commit(writer);
         return writer->store ? store_losses_load(writer->store, LOSSES_SHOWN, &job->losses)
                              : STORE_IO;
+    case JOB_ROTATE:
+        return rotate_on_demand(writer, job);
     default:
         if (job->commit)
             commit(writer);
@@ -219,10 +271,15 @@ static void handle(struct writer *writer, struct job *job) {
         return;
     case JOB_PROBE:
         break;
+    case JOB_CONFIGURE:
+        rotate_configure(&writer->rotate, &job->limits, writer->store);
+        writer->looked = false;
+        break;
     case JOB_STOP:
         commit(writer);
         store_close(writer->store);
         writer->store = NULL;
+        rotate_deinit(&writer->rotate);
         job->result = 0;
         break;
     default:
@@ -239,37 +296,51 @@ static void handle(struct writer *writer, struct job *job) {
 static void *run(void *context) {
     struct writer *writer = context;
     pthread_setname_np(pthread_self(), "writer"); // only for people who look at the threads
+    publish_segment(writer);
     publish(writer);
     for (;;) {
+        if (!writer->looked && !writer->held)
+            rotate_if_due(writer);
         struct job *job = bqueue_try_take(writer->queue);
         if (!job && writer->commit_wanted) {
             commit(writer);
             continue;
         }
         if (!job)
-            job = bqueue_take(writer->queue);
+            job = bqueue_take(writer->queue, rotate_wait_until_ns(&writer->rotate));
+        if (!job) {
+            writer->looked = false;
+            continue;
+        }
         bool stop = job->kind == JOB_STOP;
         handle(writer, job); // the job is not ours any more
         if (stop)
             return NULL;
-        if (writer->held_bytes >= writer->commit_bytes)
+        if (writer->held_bytes >= writer->commit_bytes ||
+            (writer->in_transaction && rotate_is_full(&writer->rotate, writer->store)))
             commit(writer);
     }
 }
 
 int writer_start(struct writer *writer, struct bqueue *queue, struct store *store,
-                 const struct revive *revive, size_t commit_bytes) {
+                 const struct revive *revive, const struct rotate_limits *limits,
+                 size_t commit_bytes) {
     *writer = (struct writer){
         .queue = queue, .store = store, .revive = *revive, .commit_bytes = commit_bytes};
     writer->held_tail = &writer->held;
+    int r = rotate_init(&writer->rotate, queue, revive, limits, store);
+    if (r < 0)
+        return r;
     // Signals are the loop's: the thread starts with all of them blocked.
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    int r = pthread_create(&writer->thread, NULL, run, writer);
+    r = pthread_create(&writer->thread, NULL, run, writer);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (r)
+    if (r) {
+        rotate_deinit(&writer->rotate);
         return -r;
+    }
     writer->started = true;
     return 0;
 }

@@ -11,6 +11,9 @@
 // by itself because the held bytes count against its budget. bqueue_hurry() ends the trying; the
 // jobs come back with the failure as their result then.
 //
+// Between two transactions the store may go on in a new segment (rotate.h); what is left of the old
+// one is done beside the writer (keeper.h).
+//
 // A store that turns out to be broken, or that vanished, is replaced by a new one (revive.h), which
 // gets all that is held. A batch that SQLite refuses is written source by source, so that only what
 // cannot be written at all is lost, and noted.
@@ -22,11 +25,13 @@
 
 #include "daemon/bqueue.h"
 #include "daemon/revive.h"
+#include "daemon/rotate.h"
 
 struct writer {
     struct bqueue *queue; // borrowed
     struct store *store;  // owned from writer_start on; NULL while there is none
     struct revive revive; // how to get another one
+    struct rotate rotate; // when to go on in a new segment
     size_t commit_bytes;  // commit when so many bytes are held
     pthread_t thread;
     bool started;
@@ -38,13 +43,15 @@ struct writer {
     bool commit_wanted;
     int64_t trouble_since_ns; // CLOCK_BOOTTIME
     char why[256];            // why there is no store
+    bool looked;              // nothing was committed since it was asked whether to rotate
     bool gave_up;             // told to hurry while in trouble: nothing is tried any more
     struct writer_figures figures;
 };
 
 // Takes `store` over and starts the thread. On failure (-errno) the store stays the caller's.
 int writer_start(struct writer *writer, struct bqueue *queue, struct store *store,
-                 const struct revive *revive, size_t commit_bytes);
+                 const struct revive *revive, const struct rotate_limits *limits,
+                 size_t commit_bytes);
 
 // Waits for the end of the thread, which a JOB_STOP brings about. Fine when it never started.
 void writer_join(struct writer *writer);

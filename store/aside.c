@@ -54,14 +54,15 @@ static int find_name(const char *path, int64_t now_ns, char *aside, size_t size)
     return -EEXIST;
 }
 
-int store_aside_rename(const char *path, int64_t now_ns, char *aside, size_t size) {
+int store_aside_rename(const char *file, const char *path, int64_t now_ns, char *aside,
+                       size_t size) {
     char from[PATH_MAX], to[PATH_MAX];
-    if (!exists(path)) {
+    if (!exists(file)) {
         return 1;
     }
     int r = find_name(path, now_ns, aside, size);
     for (size_t i = 0; i < ENDINGS && r == 0; i++) {
-        r = name_with(from, path, endings[i]);
+        r = name_with(from, file, endings[i]);
         r = r ? r : name_with(to, aside, endings[i]);
         if (r == 0 && rename(from, to) < 0 && errno != ENOENT) {
             r = -errno;

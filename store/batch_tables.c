@@ -172,7 +172,9 @@ static int on_event_column(sqlite3_vtab_cursor *base, sqlite3_context *context, 
         sqlite3_result_int(context, event->type);
         break;
     case RANGE_ID:
-        sqlite3_result_int64(context, event->type == NVTXT_EVENT_START_END ? cursor->row : 0);
+        sqlite3_result_int64(context, event->type == NVTXT_EVENT_START_END
+                                          ? cursor->row + cursor->bulk->txn->range_base
+                                          : 0);
         break;
     case TEXT:
         sqlite3_result_text(context, event->text, (int)event->text_len, SQLITE_STATIC);

@@ -11,8 +11,8 @@
 // Ids are known before they are given: within a transaction nobody else writes, and SQLite gives a
 // row that names no rowid the largest one plus 1. So a first pass over the records looks up (or
 // gives) the id of every text and the strings go in first; a start/end range's rangeId is its own
-// rowid; the rows of a source are a range of rowids. After each statement the last rowid is
-// compared with what was foreseen.
+// rowid, above those of earlier segments; the rows of a source are a range of rowids. After each
+// statement the last rowid is compared with what was foreseen.
 #include "store/bulk.h"
 
 #include <stdlib.h>

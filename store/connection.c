@@ -114,13 +114,14 @@ int store_connection_open(sqlite3 **db, const char *path, const struct store_opt
     enum store_file_kind kind;
     uint32_t mode = options->file_mode ? options->file_mode : 0640;
     bool must_exist = options->must_exist || options->read_only;
+    const char *called = options->name ? options->name : path;
     int result = store_file_prepare(path, must_exist, mode, STORE_SCHEMA_VERSION, &kind);
     result = result ? result : result_of_kind(kind);
     if (result == STORE_DONE && kind == STORE_FILE_NEW && options->read_only) {
         result = -ENODATA;
     }
     if (result != STORE_DONE) {
-        return refuse(error, size, path, result);
+        return refuse(error, size, called, result);
     }
     int flags = (options->read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE) |
                 SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;
@@ -133,13 +134,16 @@ int store_connection_open(sqlite3 **db, const char *path, const struct store_opt
     if (rc == SQLITE_OK && result == STORE_DONE) {
         sqlite3_db_config(*db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, NULL);
         rc = set_up(*db, options);
+        if (!options->read_only) {
+            store_file_give(path, options->group); // where that is not allowed, nothing is lost
+        }
     }
     if (rc != SQLITE_OK) {
         if (*db) {
             sqlite3_db_config(*db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
         }
-        result = store_result_say(*db, rc, OPENING, path, error, size);
+        result = store_result_say(*db, rc, OPENING, called, error, size);
     }
     bool known = result == STORE_NEWER || result == STORE_FOREIGN || result == STORE_CORRUPT;
-    return known ? refuse(error, size, path, result) : result;
+    return known ? refuse(error, size, called, result) : result;
 }

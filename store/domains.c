@@ -11,7 +11,8 @@ enum statement { FIND_DOMAIN, ADD_DOMAIN };
 
 static const char *const texts[STORE_DOMAINS_STMTS] = {
     [FIND_DOMAIN] = "SELECT id FROM NVTXT_DOMAINS WHERE name = ?",
-    [ADD_DOMAIN] = "INSERT INTO NVTXT_DOMAINS (name) VALUES (?)",
+    [ADD_DOMAIN] = "INSERT INTO NVTXT_DOMAINS (id, name) SELECT max(ifnull((SELECT max(id) FROM "
+                   "NVTXT_DOMAINS), 0), ifnull((SELECT domainBase FROM NVTXT_SEGMENT), 0)) + 1, ?",
 };
 
 void store_domains_init(struct store_domains *domains, struct store_txn *txn) {

@@ -7,6 +7,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -78,4 +80,19 @@ int store_file_prepare(const char *path, bool must_exist, uint32_t mode, int new
     }
     *kind = STORE_FILE_NEW;
     return rc;
+}
+
+int store_file_give(const char *path, int64_t group) {
+    static const char *const endings[] = {"", "-wal", "-shm"};
+    char name[PATH_MAX];
+    struct stat status;
+    int r = 0;
+    for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]) && group > 0; i++) {
+        int len = snprintf(name, sizeof(name), "%s%s", path, endings[i]);
+        if (len < (int)sizeof(name) && stat(name, &status) == 0 && status.st_gid != (gid_t)group &&
+            chown(name, (uid_t)-1, (gid_t)group) < 0) {
+            r = -errno;
+        }
+    }
+    return r;
 }

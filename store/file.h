@@ -22,3 +22,7 @@ enum store_file_kind {
 // nor folder), or what the system said.
 int store_file_prepare(const char *path, bool must_exist, uint32_t mode, int newest,
                        enum store_file_kind *kind);
+
+// Gives a store and its logs, as far as they are there, to a group. 0: leaves them alone. Returns 0
+// or -errno.
+int store_file_give(const char *path, int64_t group);

@@ -97,8 +97,22 @@ static int create_all(sqlite3 *db) {
     return sqlite3_exec(db, pragma, NULL, NULL, NULL);
 }
 
+// Version 2: a store is a row of segments. NVTXT_SEGMENT has one row in each of them, none in a
+// plain file: what comes before this one, so that ids go on. priorEvents are the events of a source
+// that stand in earlier segments.
+static int add_segments(sqlite3 *db) {
+    return sqlite3_exec(db,
+                        "ALTER TABLE NVTXT_SOURCES ADD COLUMN priorEvents INTEGER;"
+                        "CREATE TABLE NVTXT_SEGMENT (number INTEGER PRIMARY KEY, name TEXT, "
+                        "previous TEXT, startedNs INTEGER, rangeBase INTEGER, sourceBase INTEGER, "
+                        "domainBase INTEGER, lossesBefore INTEGER, allEnded INTEGER);"
+                        "UPDATE META_DATA_EXPORT SET value = '2' WHERE name = 'SCHEMA_VERSION'",
+                        NULL, NULL, NULL);
+}
+
 const struct store_schema_step store_schema_steps[STORE_SCHEMA_VERSION] = {
     {create_all},
+    {add_segments},
 };
 
 int store_schema_inspect(sqlite3 *db, enum store_schema_state *state, int *version) {

@@ -290,7 +290,8 @@ int store_segments_swing(const char *path, const char *segment) {
         unlink(fresh);
         return r;
     }
-    return store_segments_sync(path);
+    store_segments_sync(path); // it has swung: there is no way back
+    return 0;
 }
 
 // ---- Files --------------------------------------------------------------------------------------

@@ -42,7 +42,7 @@ static const char *const texts[STORE_SESSIONS_STMTS] = {
         "s.errors, s.firstNs, s.lastNs, coalesce(n.uid, s.peerUid, -1), coalesce(n.line, s.lines), "
         "n.state, s.displayName FROM NVTXT_SOURCES s LEFT JOIN NVTXT_SESSIONS n ON n.sessionId = "
         "s.sessionId "
-        "WHERE s.sessionId = ? ORDER BY s.id DESC LIMIT 1",
+        "WHERE s.sessionId = ? AND s.ended IS NOT 'rotated' ORDER BY s.id DESC LIMIT 1",
     [LOAD_OPEN] =
         "SELECT seq, kind, globalTid, depth, rangeId, start, category, color, line, \"column\", "
         "text, excerpt, (SELECT name FROM NVTXT_DOMAINS WHERE id = domainId), int64Value, "
@@ -230,8 +230,8 @@ void store_sessions_free_ranges(struct nvtxt_open_range *ranges, size_t count) {
     free(ranges);
 }
 
-static int load_diags(struct store_sessions *sessions, uint64_t acked,
-                      struct store_session *session) {
+int store_sessions_diags(struct store_sessions *sessions, uint64_t acked,
+                         struct store_session *session) {
     int rc = PREPARE(sessions, LOAD_DIAGS, "ii", session->source_id, (int64_t)acked);
     sqlite3_stmt *stmt = sessions->stmts[LOAD_DIAGS];
     while (rc == SQLITE_OK && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
@@ -290,14 +290,11 @@ static int load_source(struct store_sessions *sessions, const char *session_id,
 }
 
 int store_sessions_load(struct store_sessions *sessions, const char *session_id,
-                        const uint64_t *acked, struct store_session *session, bool *found) {
+                        struct store_session *session, bool *found) {
     int rc = load_source(sessions, session_id, session, found);
     if (rc == SQLITE_OK && *found && !session->ended) {
         rc = store_sessions_ranges(sessions, session->source_id, &session->ranges,
                                    &session->range_count);
-    }
-    if (rc == SQLITE_OK && *found && acked) {
-        rc = load_diags(sessions, *acked, session);
     }
     return rc;
 }

@@ -31,8 +31,11 @@ void store_sessions_deinit(struct store_sessions *sessions);
 int store_sessions_write(struct store_sessions *sessions, const struct store_batch *batch);
 
 // See store_session_load(); `*found` is false for an id that was never seen.
+// Its diagnostics are left to store_sessions_diags(), which appends those of lines > acked.
 int store_sessions_load(struct store_sessions *sessions, const char *session_id,
-                        const uint64_t *acked, struct store_session *session, bool *found);
+                        struct store_session *session, bool *found);
+int store_sessions_diags(struct store_sessions *sessions, uint64_t acked,
+                         struct store_session *session);
 
 // See store_session_expired().
 int store_sessions_expired(struct store_sessions *sessions, int64_t before_ns, char *session_id,

@@ -24,12 +24,14 @@
 #include <sqlite3.h>
 
 #include "store/bulk.h"
+#include "store/carry.h"
 #include "store/catalog.h"
 #include "store/checkpointer.h"
 #include "store/connection.h"
 #include "store/diags.h"
 #include "store/figures.h"
 #include "store/losses.h"
+#include "store/older.h"
 #include "store/recover.h"
 #include "store/result.h"
 #include "store/sessions.h"
@@ -38,21 +40,23 @@
 #define WAL_CAP_PAGES 8000 // 32 MiB: where the writer's checkpoints were measured fastest
 #define TRUNCATE_BUSY_MS 5 // nobody waits for a truncation
 #define ERROR_SIZE 512
+#define PAGE_BYTES 4096 // what SQLite makes them; a page in the log has 24 bytes more
 
-enum statement { BEGIN, COMMIT, ROLLBACK, DATA_VERSION, ADD_BATCH, STORE_STMTS };
+enum statement { BEGIN, COMMIT, ROLLBACK, DATA_VERSION, PAGES, ADD_BATCH, STORE_STMTS };
 
 static const char *const texts[STORE_STMTS] = {
     [BEGIN] = "BEGIN IMMEDIATE",
     [COMMIT] = "COMMIT",
     [ROLLBACK] = "ROLLBACK",
     [DATA_VERSION] = "PRAGMA data_version",
+    [PAGES] = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size",
     [ADD_BATCH] = "INSERT INTO NVTXT_BATCHES (firstRow, lastRow, minStart, maxEnd, committedNs, "
                   "events) VALUES (?, ?, ?, ?, ?, ?)",
 };
 
 struct store {
     sqlite3 *db;
-    char *path;
+    char *path; // by which sentences call it
     struct store_options options;
     struct store_txn txn;
     struct store_intern intern;
@@ -65,7 +69,7 @@ struct store {
     sqlite3_stmt *stmts[STORE_STMTS];
     int64_t data_version;   // when the ids and caches were right
     int64_t next_source_id; // as read when the store was opened
-    int64_t losses;         // rows of NVTXT_LOSSES
+    int64_t losses;         // rows of NVTXT_LOSSES, with those of earlier segments
     bool losses_known;
     bool ids_known;
     bool in_transaction;
@@ -109,6 +113,7 @@ static int load_ids(struct store *store) {
     rc = rc
              ?: store_sql_int(db, "SELECT ifnull(max(id), 0) + 1 FROM StringIds",
                               &store->txn.next_string);
+    rc = rc ?: store_carry_fact(db, "rangeBase", &store->txn.range_base);
     store->ids_known = rc == SQLITE_OK;
     return rc;
 }
@@ -146,6 +151,11 @@ static int open_rest(struct store *store) {
     rc = rc
              ?: store_sql_int(store->db, "SELECT ifnull(max(id), 0) + 1 FROM NVTXT_SOURCES",
                               &store->next_source_id);
+    int64_t before = 0;
+    rc = rc ?: store_carry_fact(store->db, "sourceBase", &before);
+    if (before >= store->next_source_id) {
+        store->next_source_id = before + 1;
+    }
     return rc ?: load_ids(store);
 }
 
@@ -158,7 +168,7 @@ int store_open(struct store **out, const char *path, const struct store_options 
         error_size = sizeof(unused);
     }
     struct store *store = calloc(1, sizeof(*store));
-    char *copy = strdup(path);
+    char *copy = strdup(options->name ? options->name : path);
     if (!store || !copy) {
         free(store);
         free(copy);
@@ -174,7 +184,7 @@ int store_open(struct store **out, const char *path, const struct store_options 
     int rc = store_connection_open(&store->db, path, options, error, error_size);
     if (rc == STORE_DONE) {
         sqlite3_wal_hook(store->db, on_wal, store);
-        rc = store_result_say(store->db, open_rest(store), "open the store", path, error,
+        rc = store_result_say(store->db, open_rest(store), "open the store", copy, error,
                               error_size);
     }
     if (rc != STORE_DONE) {
@@ -182,7 +192,7 @@ int store_open(struct store **out, const char *path, const struct store_options 
         return rc;
     }
     if (options->checkpoint_helper && !options->plain && !options->read_only) {
-        store->checkpointer = store_checkpointer_start(path);
+        store->checkpointer = store_checkpointer_start(store_file(store));
     }
     *out = store;
     return STORE_DONE;
@@ -282,7 +292,7 @@ static bool is_gone(const struct store *store) {
         moved) {
         return true;
     }
-    int len = snprintf(log, sizeof(log), "%s-wal", sqlite3_db_filename(store->db, "main"));
+    int len = snprintf(log, sizeof(log), "%s-wal", store_file(store));
     return !store->options.plain && len < (int)sizeof(log) && access(log, F_OK) < 0 &&
            errno == ENOENT;
 }
@@ -400,10 +410,17 @@ int store_checkpoint_now(struct store *store, struct store_checkpointed *done) {
 
 int store_session_load(struct store *store, const char *session_id, bool want_diags, uint64_t acked,
                        struct store_session *session) {
+    const struct store_older older = {store->options.name, store_file(store), store->db};
     bool found = false;
     *session = (struct store_session){0};
-    int rc = store_sessions_load(&store->sessions, session_id, want_diags ? &acked : NULL, session,
-                                 &found);
+    int rc = store_sessions_load(&store->sessions, session_id, session, &found);
+    if (rc == SQLITE_OK && !found) {
+        rc = store_older_session(&older, session_id, session, &found);
+    }
+    if (rc == SQLITE_OK && found && want_diags) {
+        rc = store_older_diags(&older, acked, session);
+        rc = rc ?: store_sessions_diags(&store->sessions, acked, session);
+    }
     if (rc != SQLITE_OK) {
         store_session_deinit(session);
         return translate(store, rc, "read");
@@ -456,7 +473,10 @@ int store_recover(struct store *store, int64_t now_ns) {
 int store_losses_load(struct store *store, size_t limit, struct store_losses *losses) {
     *losses = (struct store_losses){0};
     store->losses_known = false; // somebody may have looked through them and deleted them
-    int result = translate(store, store_losses_read(store->db, limit, losses), "read");
+    const struct store_older older = {store->options.name, store_file(store), store->db};
+    int rc = store_losses_read(store->db, limit, losses);
+    rc = rc ?: store_older_losses(&older, limit, losses);
+    int result = translate(store, rc, "read");
     if (result != STORE_DONE) {
         store_losses_deinit(losses);
     }
@@ -464,8 +484,11 @@ int store_losses_load(struct store *store, size_t limit, struct store_losses *lo
 }
 
 int64_t store_loss_count(struct store *store) {
+    int64_t before = 0;
     if (!store->losses_known) {
-        store->losses_known = store_losses_count(store->db, &store->losses) == SQLITE_OK;
+        store->losses_known = store_losses_count(store->db, &store->losses) == SQLITE_OK &&
+                              store_carry_fact(store->db, "lossesBefore", &before) == SQLITE_OK;
+        store->losses += before;
     }
     return store->losses_known ? store->losses : -1;
 }
@@ -492,12 +515,43 @@ int store_figures(struct store *store, struct store_figures *figures) {
 static int64_t bytes_of(const struct store *store, const char *suffix) {
     char path[PATH_MAX];
     struct stat status;
-    int len = snprintf(path, sizeof(path), "%s%s", store->path, suffix);
+    int len = snprintf(path, sizeof(path), "%s%s", store_file(store), suffix);
     return len < (int)sizeof(path) && stat(path, &status) == 0 ? (int64_t)status.st_size : 0;
+}
+
+const char *store_file(const struct store *store) {
+    return sqlite3_db_filename(store->db, "main");
+}
+
+int64_t store_content_bytes(struct store *store) {
+    int64_t bytes = 0;
+    if (store_sql_prepare(store->db, &store->stmts[PAGES], texts[PAGES]) == SQLITE_OK) {
+        if (sqlite3_step(store->stmts[PAGES]) == SQLITE_ROW) {
+            bytes = sqlite3_column_int64(store->stmts[PAGES], 0);
+        }
+        sqlite3_reset(store->stmts[PAGES]);
+    }
+    return bytes;
 }
 
 int64_t store_file_bytes(const struct store *store) {
     return bytes_of(store, "");
+}
+
+int64_t store_wal_used(const struct store *store) {
+    return (int64_t)store->wal_pages * (PAGE_BYTES + 24);
+}
+
+int64_t store_begun_ns(struct store *store) {
+    int64_t begun = 0;
+    return store_carry_fact(store->db, "startedNs", &begun) == SQLITE_OK ? begun : 0;
+}
+
+bool store_holds_events(struct store *store) {
+    int64_t holds = 0;
+    return store_sql_int(store->db, "SELECT EXISTS (SELECT 1 FROM NVTXT_BATCHES)", &holds) ==
+               SQLITE_OK &&
+           holds;
 }
 
 int64_t store_wal_bytes(const struct store *store) {

@@ -25,6 +25,10 @@ struct store_options {
     size_t wal_cap_pages;    // the writer checkpoints past this many WAL pages; 0: default (8000)
     bool must_exist;         // do not create a store
     bool read_only;          // figures only: nothing is created, migrated or written
+    int64_t group;           // of a new file and its logs; 0: whatever the system gives
+    const char *name;        // borrowed for the store's life: the configured path of a store of
+                             // segments, by which sentences call it; NULL: a file of its own
+    size_t carry_rows;       // see store/carry.h; 0: default (10000)
 };
 
 enum store_result {
@@ -53,7 +57,8 @@ void store_abandon(struct store *store);
 
 const char *store_error(const struct store *store); // sentence of the last failure
 
-// The id for the next new source: larger than every id in the store. The filling side counts on.
+// The id for the next new source: larger than every id in the store, whatever its segment. The
+// filling side counts on.
 int64_t store_next_source_id(const struct store *store);
 
 // ---- Transactions: begin, write any number of batches, commit or roll back --------------------
@@ -182,3 +187,12 @@ int store_figures(struct store *store, struct store_figures *figures);
 
 int64_t store_file_bytes(const struct store *store);
 int64_t store_wal_bytes(const struct store *store);
+
+// What the file will take when its write-ahead log is in it. Also within a transaction.
+int64_t store_content_bytes(struct store *store);
+
+int64_t store_wal_used(const struct store *store); // bytes of the log that are not moved out of use
+
+const char *store_file(const struct store *store); // its real path; the store's
+int64_t store_begun_ns(struct store *store);  // when its segment was begun; 0: it is no segment
+bool store_holds_events(struct store *store); // committed ones

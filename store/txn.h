@@ -12,6 +12,7 @@ struct store_txn {
     sqlite3 *db;
     int64_t now_ns;      // Unix time at which the transaction began
     int64_t next_row;    // of NVTX_EVENTS
+    int64_t range_base;  // what a rangeId is above its row: rows of earlier segments
     int64_t next_string; // of StringIds
     uint64_t events;     // rows of type 34, 59, 60 that it added
     int64_t first_row, last_row;

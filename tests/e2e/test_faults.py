@@ -146,7 +146,7 @@ def test_a_store_that_is_moved_away_stays_whole():
         with daemon.session() as session:
             session.send(HEADER + 'Marker, 1, "before"\n')
             session.ack(3)
-            os.rename(daemon.store, daemon.store + "-moved")
+            os.rename(os.path.realpath(daemon.store), daemon.store + "-moved")
             session.send('Marker, 2, "after"\n')
             session.ack(4)
             lib.equal((losses(daemon), texts(daemon)), ([("store-vanished", 1)], ["after"]))
@@ -160,8 +160,8 @@ def test_a_log_that_is_removed_costs_nothing():
         with daemon.session() as session:
             session.send(HEADER + 'Marker, 1, "before"\n')
             session.ack(3)
-            os.unlink(daemon.store + "-wal")
-            os.unlink(daemon.store + "-shm")
+            for ending in ("-wal", "-shm"):
+                os.unlink(os.path.realpath(daemon.store) + ending)
             session.send('Marker, 2, "after"\n')
             session.ack(4)
             lib.equal((losses(daemon), texts(daemon)), ([], ["before", "after"]))
@@ -169,6 +169,28 @@ def test_a_log_that_is_removed_costs_nothing():
         daemon.stop()
         lib.equal((losses(daemon), texts(daemon)), ([], ["before", "after"]))
         daemon.start()
+
+
+def test_a_link_that_is_taken_away_is_made_again():
+    with lib.Daemon() as daemon:
+        segment = os.path.realpath(daemon.store)
+        with daemon.session() as session:
+            session.send(HEADER + 'Marker, 1, "before"\n')
+            session.ack(3)
+            os.rename(daemon.store, daemon.store + "-moved")
+            session.send('Marker, 2, "after"\n')
+            session.ack(4)
+            lib.wait_for(lambda: os.path.realpath(daemon.store) == segment, "the link is back")
+            lib.equal((losses(daemon), texts(daemon)), ([], ["before", "after"]))
+            os.unlink(daemon.store)
+            with open(daemon.store, "w", encoding="utf-8") as file:
+                file.write("precious")
+            for number in (5, 6):
+                session.send('Marker, 3, "and on"\n')
+                session.ack(number)
+            lib.equal(open(daemon.store, encoding="utf-8").read(), "precious")
+            session.end()
+        lib.equal(daemon.log_text().count("move it away"), 1)
 
 
 def test_rows_that_the_store_refuses_do_not_hold_up_the_others():

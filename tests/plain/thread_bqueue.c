@@ -28,7 +28,7 @@ static void *writer(void *context) {
     (void)context;
     int64_t taken = 0;
     for (;;) {
-        struct job *first = bqueue_take(&queue), *last = first;
+        struct job *first = bqueue_take(&queue, 0), *last = first;
         bool stop = first->kind == JOB_STOP;
         first->result = (int)taken++;
         for (struct job *job; !stop && taken % 7 && (job = bqueue_try_take(&queue));) {

@@ -98,7 +98,7 @@ Test(schema, says_what_it_is_and_that_the_timeline_is_unix_time) {
     assert_rows(&kit, "SELECT value FROM META_DATA_EXPORT WHERE name = 'PRODUCT_NAME'", "nvtxtd");
     assert_rows(&kit, "SELECT count(*) FROM META_DATA_EXPORT WHERE value LIKE '%nsys%'", "0");
     assert_rows(&kit, "PRAGMA application_id", "1314280536");
-    assert_rows(&kit, "PRAGMA user_version", "1");
+    assert_rows(&kit, "PRAGMA user_version", "2");
     assert_rows(&kit, "SELECT globalVid, duration, startTime, stopTime FROM ANALYSIS_DETAILS",
                 "0|0|0|0");
     kit_close(&kit);
@@ -283,6 +283,24 @@ Test(schema, leaves_out_a_step_that_another_process_took_meanwhile) {
     kit_close(&kit);
 }
 
+Test(schema, brings_a_store_of_the_first_version_up_to_date) {
+    struct kit kit;
+    sqlite3 *db;
+    kit_folder(&kit);
+    cr_assert_eq(sqlite3_open(kit.path, &db), SQLITE_OK);
+    cr_assert_eq(store_schema_upgrade(db, store_schema_steps, 1), SQLITE_OK);
+    cr_assert_eq(ask(db, "PRAGMA user_version"), 1);
+    sqlite3_close(db);
+    kit_exec(&kit, "INSERT INTO NVTXT_SOURCES (id, events) VALUES (7, 3)");
+    cr_assert_eq(kit_reopen(&kit), STORE_DONE, "%s", kit.error);
+    assert_rows(&kit, "PRAGMA user_version", "2");
+    assert_rows(&kit, "SELECT id, events, priorEvents IS NULL FROM NVTXT_SOURCES", "7|3|1");
+    assert_rows(&kit, "SELECT count(*) FROM NVTXT_SEGMENT", "0");
+    assert_rows(&kit, "SELECT value FROM META_DATA_EXPORT WHERE name = 'SCHEMA_VERSION'", "2");
+    cr_assert_eq(store_next_source_id(kit.store), 8);
+    kit_close(&kit);
+}
+
 // ---- Files that are not ours ------------------------------------------------------------------
 
 Test(schema, refuses_a_newer_store_and_leaves_it_alone) {
@@ -290,7 +308,7 @@ Test(schema, refuses_a_newer_store_and_leaves_it_alone) {
     kit_open(&kit);
     store_close(kit.store);
     kit.store = NULL;
-    kit_exec(&kit, "PRAGMA journal_mode = DELETE; PRAGMA user_version = 2");
+    kit_exec(&kit, "PRAGMA journal_mode = DELETE; PRAGMA user_version = 3");
     assert_left_alone(&kit, STORE_NEWER, "newer version");
     kit_close(&kit);
 }
@@ -303,7 +321,7 @@ Test(schema, refuses_a_newer_store_whose_version_is_still_in_its_wal) {
     sqlite3 *db;
     cr_assert_eq(sqlite3_open(kit.path, &db), SQLITE_OK);
     sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
-    cr_assert_eq(sqlite3_exec(db, "PRAGMA wal_autocheckpoint = 0; PRAGMA user_version = 2", NULL,
+    cr_assert_eq(sqlite3_exec(db, "PRAGMA wal_autocheckpoint = 0; PRAGMA user_version = 3", NULL,
                               NULL, NULL),
                  SQLITE_OK);
     sqlite3_close(db);

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The keeper: a thread for the segments that the store has left. It closes them (their last
+// checkpoint, which a reader may hold up), makes their main files complete, and removes the oldest
+// when there are too many. The writer hands a segment over and goes on at once.
+//
+// The thread is started when there is an old segment for the first time, and sleeps when there is
+// nothing to do: it wakes for a segment that gets too old, and every half minute while a reader
+// keeps the log of an old segment in use.
+//
+// Owned by the writer thread, which calls all of this.
+#pragma once
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "store/retention.h"
+#include "store/store.h"
+
+struct bqueue;
+
+#define KEEPER_CLOSING_MAX 8 // segments handed over and not closed yet; at more the writer waits
+
+struct keeper_figures {
+    int64_t segments; // old ones
+    int64_t bytes;    // of them
+    int64_t pinned;   // of them, that a reader keeps from being completed
+    uint64_t removed; // since the start
+};
+
+struct keeper {
+    const char *path;     // borrowed: the configured one
+    struct bqueue *queue; // borrowed
+    pthread_t thread;
+    bool started;
+
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    struct store_retention retention;
+    struct store *closing[KEEPER_CLOSING_MAX];
+    size_t closing_count;
+    struct keeper_figures figures;
+    bool wanted; // to look at all of them
+    bool stop;
+
+    // The thread's own.
+    uint64_t removal_failed; // number of a segment that could not be removed, as was logged
+};
+
+// What it counts goes into the figures of `queue`.
+int keeper_init(struct keeper *keeper, const char *path, struct bqueue *queue,
+                const struct store_retention *retention);
+void keeper_deinit(struct keeper *keeper); // finishes what was handed over
+
+// The store of a segment that the link has left.
+void keeper_take(struct keeper *keeper, struct store *store_take);
+
+// Looks at the old segments, in a moment.
+void keeper_look(struct keeper *keeper);
+
+void keeper_configure(struct keeper *keeper, const struct store_retention *retention);
+
+void keeper_get_figures(struct keeper *keeper, struct keeper_figures *figures);

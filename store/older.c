@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A segment knows whether anything before it can matter: allEnded says that every session that ever
+// ended is known to it, sourceBase tells sources that began in it from older ones. So a store whose
+// sessions are few never opens an old file for them.
+#include "store/older.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/carry.h"
+#include "store/losses.h"
+#include "store/segments.h"
+#include "store/sessions.h"
+
+// The segments before the one in use, oldest first.
+static void list_before(const struct store_older *older, struct store_segments *list) {
+    *list = (struct store_segments){0};
+    if (!older->path || store_segments_list(older->path, list) < 0) {
+        return;
+    }
+    const char *active = strrchr(older->active, '/');
+    const char *last = list->count ? strrchr(list->rows[list->count - 1].path, '/') : NULL;
+    if (active && last && strcmp(active, last) == 0) {
+        free(list->rows[--list->count].path);
+    }
+}
+
+// NULL when it cannot be read.
+static sqlite3 *open_segment(const struct store_segment *segment) {
+    sqlite3 *db = NULL;
+    int flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;
+    if (sqlite3_open_v2(segment->path, &db, flags, NULL) != SQLITE_OK) {
+        sqlite3_close(db);
+        return NULL;
+    }
+    sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+    return db;
+}
+
+int store_older_session(const struct store_older *older, const char *session_id,
+                        struct store_session *session, bool *found) {
+    struct store_segments list;
+    int64_t all = 1;
+    if (!older->path || store_carry_fact(older->db, "allEnded", &all) != SQLITE_OK || all) {
+        return SQLITE_OK;
+    }
+    list_before(older, &list);
+    int rc = SQLITE_OK;
+    for (size_t i = list.count; i-- > 0 && !*found && rc != SQLITE_NOMEM;) {
+        struct store_txn txn = {.db = open_segment(&list.rows[i])};
+        struct store_sessions sessions;
+        if (txn.db) {
+            store_sessions_init(&sessions, &txn, NULL);
+            rc = store_sessions_load(&sessions, session_id, session, found);
+            store_sessions_deinit(&sessions);
+        }
+        sqlite3_close(txn.db);
+    }
+    store_segments_deinit(&list);
+    return rc == SQLITE_NOMEM ? rc : SQLITE_OK;
+}
+
+// The first of them that may hold something of the source; the count when none may.
+static size_t first_of_source(const struct store_older *older, const struct store_segments *list,
+                              int64_t source_id) {
+    int64_t before = 0;
+    size_t first = list->count;
+    int rc = store_carry_fact(older->db, "sourceBase", &before);
+    while (first > 0 && rc == SQLITE_OK && source_id <= before) {
+        sqlite3 *db = open_segment(&list->rows[--first]);
+        before = 0;
+        rc = db ? store_carry_fact(db, "sourceBase", &before) : SQLITE_CANTOPEN;
+        sqlite3_close(db);
+    }
+    return first;
+}
+
+int store_older_diags(const struct store_older *older, uint64_t acked,
+                      struct store_session *session) {
+    struct store_segments list;
+    int rc = SQLITE_OK;
+    list_before(older, &list);
+    size_t first = first_of_source(older, &list, session->source_id);
+    for (size_t i = first; i < list.count && rc != SQLITE_NOMEM; i++) {
+        struct store_txn txn = {.db = open_segment(&list.rows[i])};
+        struct store_sessions sessions;
+        if (txn.db) {
+            store_sessions_init(&sessions, &txn, NULL);
+            rc = store_sessions_diags(&sessions, acked, session);
+            store_sessions_deinit(&sessions);
+        }
+        sqlite3_close(txn.db);
+    }
+    store_segments_deinit(&list);
+    return rc == SQLITE_NOMEM ? rc : SQLITE_OK;
+}
+
+int store_older_losses(const struct store_older *older, size_t limit, struct store_losses *losses) {
+    struct store_segments list;
+    int64_t before = 0;
+    if (!older->path || store_carry_fact(older->db, "lossesBefore", &before) != SQLITE_OK ||
+        before == 0) {
+        return SQLITE_OK;
+    }
+    int rc = SQLITE_OK;
+    list_before(older, &list);
+    for (size_t i = list.count; i-- > 0 && losses->count < limit && rc != SQLITE_NOMEM;) {
+        sqlite3 *db = open_segment(&list.rows[i]);
+        rc = db ? store_losses_read(db, limit - losses->count, losses) : SQLITE_OK;
+        sqlite3_close(db);
+    }
+    store_segments_deinit(&list);
+    return rc == SQLITE_NOMEM ? rc : SQLITE_OK;
+}

@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A segment is built without journal and without fsync, since nobody looks at it before it is
+// whole, and synchronized once. Then it gets its name, its -wal and -shm, and the link.
+//
+// A plain store becomes a segment by hard links: its files get their new names beside the old ones,
+// so that readers of either meet the same files and the same locks; then the link takes the place
+// of the old name, and what is left of the old names goes.
+#include "store/rotation.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <sqlite3.h>
+
+#include "store/carry.h"
+#include "store/connection.h"
+#include "store/file.h"
+#include "store/result.h"
+#include "store/schema.h"
+#include "store/segments.h"
+
+#define CARRY_ROWS 10000 // about 2 MB: little beside a segment of the usual size
+#define LEAVE_BUSY_MS 20
+
+static int64_t now_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static int say_errno(int r, const char *what, const char *path, char *error, size_t size) {
+    snprintf(error, size, "cannot %s the store %s: %s", what, path,
+             r == -ENOSPC || r == -EDQUOT ? "no room is left (disk full, or a limit reached)"
+                                          : strerror(-r));
+    return r == -ENOSPC || r == -EDQUOT ? STORE_NO_SPACE : r;
+}
+
+static const char *base_name(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+// ---- A new segment ------------------------------------------------------------------------------
+
+struct birth {
+    const char *path; // the configured one
+    const struct store_options *options;
+    struct store_carry carry;
+    char segment[PATH_MAX];
+    char unfinished[PATH_MAX + 8];
+    char *error;
+    size_t size;
+};
+
+static int sync_file(const char *path) {
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    int r = fd < 0 || fsync(fd) < 0 ? -errno : 0;
+    if (fd >= 0) {
+        close(fd);
+    }
+    return r;
+}
+
+static int fill_database(sqlite3 *db, const struct birth *birth) {
+    int on = 1;
+    sqlite3_extended_result_codes(db, 1);
+    sqlite3_busy_timeout(db, STORE_BUSY_MS);
+    int rc = sqlite3_exec(db,
+                          "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; "
+                          "PRAGMA temp_store = MEMORY",
+                          NULL, NULL, NULL);
+    rc = rc ?: store_schema_upgrade(db, store_schema_steps, STORE_SCHEMA_VERSION);
+    rc = rc ?: store_schema_cupti(db, !birth->options->no_cupti_views);
+    rc = rc ?: store_carry(db, &birth->carry);
+    sqlite3_file_control(db, "main", SQLITE_FCNTL_PERSIST_WAL, &on);
+    return rc
+               ?: sqlite3_exec(db, "PRAGMA journal_mode = WAL; SELECT 1 FROM sqlite_master", NULL,
+                               NULL, NULL);
+}
+
+static int build(const struct birth *birth) {
+    enum store_file_kind kind;
+    const struct store_options *options = birth->options;
+    sqlite3 *db = NULL;
+    store_segments_remove(birth->unfinished);
+    int r =
+        store_file_prepare(birth->unfinished, false, options->file_mode ? options->file_mode : 0640,
+                           STORE_SCHEMA_VERSION, &kind);
+    r = r < 0 ? r : store_file_give(birth->unfinished, options->group);
+    if (r < 0) {
+        return say_errno(r, "make a new segment of", birth->path, birth->error, birth->size);
+    }
+    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;
+    int rc = sqlite3_open_v2(birth->unfinished, &db, flags, NULL);
+    rc = rc ?: fill_database(db, birth);
+    r = store_result_say(db, rc, "make a new segment of the store", birth->path, birth->error,
+                         birth->size);
+    sqlite3_close(db);
+    return r;
+}
+
+static int finish(const struct birth *birth) {
+    int r = sync_file(birth->unfinished);
+    r = r < 0 ? r : store_file_give(birth->unfinished, birth->options->group);
+    r = r < 0 ? r : store_segments_rename(birth->unfinished, birth->segment);
+    return r < 0 ? say_errno(r, "make a new segment of", birth->path, birth->error, birth->size)
+                 : STORE_DONE;
+}
+
+// The number that comes next, and the newest segment up to now when there is one: `newest` is ""
+// else.
+static int next_number(const char *path, uint64_t *number, char *newest) {
+    struct store_segments list;
+    int r = store_segments_scan(path, &list);
+    *number = 1;
+    *newest = '\0';
+    if (r == 0 && list.count > 0) {
+        *number = list.rows[list.count - 1].number + 1;
+        snprintf(newest, PATH_MAX, "%s", list.rows[list.count - 1].path);
+    }
+    store_segments_deinit(&list);
+    return r;
+}
+
+// Makes the segment, opens it and swings the link. `from`: see struct store_carry.
+static int make(struct birth *birth, struct store **store, const char *from, bool ids_only) {
+    char newest[PATH_MAX];
+    struct store_carry *carry = &birth->carry;
+    *carry = (struct store_carry){.started_ns = now_ns(), .ids_only = ids_only};
+    int r = next_number(birth->path, &carry->number, newest);
+    r = r < 0 ? r
+              : store_segments_name(birth->path, carry->started_ns, carry->number, birth->segment,
+                                    sizeof(birth->segment));
+    int len = snprintf(birth->unfinished, sizeof(birth->unfinished), "%s" STORE_SEGMENT_UNFINISHED,
+                       birth->segment);
+    r = r == 0 && len >= (int)sizeof(birth->unfinished) ? -ENAMETOOLONG : r;
+    if (r < 0) {
+        return say_errno(r, "make a new segment of", birth->path, birth->error, birth->size);
+    }
+    carry->name = base_name(birth->segment);
+    carry->from = from ? from : ids_only && *newest ? newest : NULL;
+    carry->rows = birth->options->carry_rows ? birth->options->carry_rows : CARRY_ROWS;
+    r = build(birth);
+    if (r != STORE_DONE && ids_only && carry->from) { // the one before cannot be read either
+        carry->from = NULL;
+        r = build(birth);
+    }
+    r = r ? r : finish(birth);
+    r = r ? r : store_open(store, birth->segment, birth->options, birth->error, birth->size);
+    if (r == STORE_DONE) {
+        r = store_segments_swing(birth->path, birth->segment);
+        r = r < 0 ? say_errno(r, "let the link point to the new segment of", birth->path,
+                              birth->error, birth->size)
+                  : STORE_DONE;
+    }
+    if (r != STORE_DONE) {
+        store_abandon(*store);
+        *store = NULL;
+        store_segments_remove(birth->unfinished);
+        store_segments_remove(birth->segment);
+    }
+    return r;
+}
+
+// ---- A plain store becomes a segment ------------------------------------------------------------
+
+static int link_as(const char *path, const char *segment, const char *ending) {
+    char from[PATH_MAX], to[PATH_MAX];
+    if (snprintf(from, sizeof(from), "%s%s", path, ending) >= (int)sizeof(from) ||
+        snprintf(to, sizeof(to), "%s%s", segment, ending) >= (int)sizeof(to)) {
+        return -ENAMETOOLONG;
+    }
+    return link(from, to) < 0 && (*ending == '\0' || errno != ENOENT) ? -errno : 0;
+}
+
+static void remove_logs(const char *path) {
+    char name[PATH_MAX];
+    for (int i = 0; i < 2; i++) {
+        if (snprintf(name, sizeof(name), "%s%s", path, i ? "-shm" : "-wal") < (int)sizeof(name)) {
+            unlink(name);
+        }
+    }
+}
+
+// Second names of the file that one that was killed in the middle has left.
+static int remove_second_names(const char *path) {
+    struct store_segments list;
+    struct stat file, other;
+    int r = stat(path, &file) < 0 ? -errno : store_segments_scan(path, &list);
+    if (r < 0) {
+        return r;
+    }
+    for (size_t i = 0; i < list.count && r == 0; i++) {
+        const char *name = list.rows[i].path;
+        if (stat(name, &other) == 0 && other.st_ino == file.st_ino && other.st_dev == file.st_dev) {
+            r = store_segments_remove(name);
+        }
+    }
+    store_segments_deinit(&list);
+    return r;
+}
+
+static int link_files(sqlite3 *db, const char *path) {
+    char segment[PATH_MAX], newest[PATH_MAX];
+    struct store_carry carry = {.started_ns = now_ns()};
+    int r = remove_second_names(path);
+    r = r < 0 ? r : next_number(path, &carry.number, newest);
+    r = r < 0 ? r
+              : store_segments_name(path, carry.started_ns, carry.number, segment, sizeof(segment));
+    carry.name = base_name(segment);
+    r = r < 0 || store_carry_found(db, &carry) == SQLITE_OK ? r : -EIO;
+    r = r < 0 ? r : link_as(path, segment, "-wal");
+    r = r < 0 ? r : link_as(path, segment, "-shm");
+    r = r < 0 ? r : link_as(path, segment, "");
+    return r < 0 ? r : store_segments_swing(path, segment);
+}
+
+static int take_over(const char *path, const struct store_options *options, char *error,
+                     size_t size) {
+    sqlite3 *db = NULL;
+    int result = store_connection_open(&db, path, options, error, size);
+    if (result == STORE_DONE) {
+        sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+        int r = link_files(db, path); // while it is open: its logs are there
+        result = r < 0 ? say_errno(r, "make a segment of", path, error, size) : STORE_DONE;
+    }
+    sqlite3_close(db);
+    if (result == STORE_DONE) {
+        remove_logs(path);
+    }
+    return result;
+}
+
+// ---- Opening ------------------------------------------------------------------------------------
+
+static int refuse_link(const char *path, const char *target, char *error, size_t size) {
+    enum store_file_kind kind;
+    int r = store_file_prepare(path, true, 0, STORE_SCHEMA_VERSION, &kind);
+    if (r == -ENOLINK || r == -ENOENT) {
+        snprintf(error, size,
+                 "the store %s is a link to nowhere (%s): remove the link, or name another store",
+                 path, target);
+        return -ENOLINK;
+    }
+    bool ours = r == 0 && (kind == STORE_FILE_STORE || kind == STORE_FILE_NEWER);
+    snprintf(error, size, "the store %s is a link to %s, which is %s: %s", path, target,
+             ours ? "a store, but not a segment of this one" : "not a store of ours",
+             ours ? "remove the link, or name that file itself as the store"
+                  : "both were left alone; remove the link, or name another store");
+    return STORE_FOREIGN;
+}
+
+static bool holds_events(const char *segment) {
+    sqlite3 *db = NULL;
+    sqlite3_stmt *stmt = NULL;
+    bool holds = true; // unless it is certain that it does not
+    if (sqlite3_open_v2(segment, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) ==
+            SQLITE_OK &&
+        sqlite3_prepare_v2(db, "SELECT 1 FROM NVTXT_BATCHES LIMIT 1", -1, &stmt, NULL) ==
+            SQLITE_OK) {
+        holds = sqlite3_step(stmt) != SQLITE_DONE;
+    }
+    sqlite3_finalize(stmt);
+    sqlite3_close(db);
+    return holds;
+}
+
+// Segments that were made and that the link never came to point to.
+static void remove_unlinked(const char *path, const char *active) {
+    struct store_segments list;
+    if (store_segments_scan(path, &list) < 0) {
+        return;
+    }
+    for (size_t i = list.count; i-- > 0 && strcmp(list.rows[i].path, active) != 0;) {
+        if (!holds_events(list.rows[i].path)) {
+            store_segments_remove(list.rows[i].path);
+        }
+    }
+    store_segments_deinit(&list);
+}
+
+static int open_active(struct store **store, const char *path, const char *active,
+                       const struct store_options *options, char *error, size_t size) {
+    remove_logs(path); // of a plain store that became a segment
+    store_segments_tidy(path);
+    remove_unlinked(path, active);
+    return store_open(store, active, options, error, size);
+}
+
+// The link is not there, or points to what is not there.
+static int open_new(struct store **store, const char *path, const struct store_options *options,
+                    bool lost, char *error, size_t size) {
+    struct birth birth = {.path = path, .options = options, .error = error, .size = size};
+    char newest[PATH_MAX];
+    uint64_t number;
+    store_segments_tidy(path);
+    int r = next_number(path, &number, newest);
+    if (r < 0 && r != -ENOENT) {
+        return say_errno(r, "open", path, error, size);
+    }
+    if (lost || !*newest) {
+        return make(&birth, store, NULL, true);
+    }
+    r = store_segments_swing(path, newest); // somebody took the link away, and no segment
+    return r < 0 ? say_errno(r, "make the link of", path, error, size)
+                 : open_active(store, path, newest, options, error, size);
+}
+
+int store_rotation_open(struct store **store, const char *path, const struct store_options *options,
+                        bool fresh, bool *vanished, char *error, size_t size) {
+    struct store_options called = *options;
+    enum store_link link;
+    char target[PATH_MAX];
+    called.name = path;
+    *store = NULL;
+    *vanished = false;
+    int r = store_segments_link(path, &link, target);
+    if (r == 0 && link == STORE_LINK_FILE) {
+        r = take_over(path, &called, error, size);
+        if (r != STORE_DONE) {
+            return r;
+        }
+        r = store_segments_link(path, &link, target);
+    }
+    if (r < 0) {
+        return say_errno(r, "open", path, error, size);
+    }
+    switch (link) {
+    case STORE_LINK_SEGMENT:
+        return open_active(store, path, target, &called, error, size);
+    case STORE_LINK_VANISHED:
+        *vanished = true;
+        return open_new(store, path, &called, true, error, size);
+    case STORE_LINK_NONE:
+        return open_new(store, path, &called, fresh, error, size);
+    case STORE_LINK_FOREIGN:
+        return refuse_link(path, target, error, size);
+    default:
+        return store_open(store, path, &called, error, size); // which refuses it, with its reason
+    }
+}
+
+int store_rotation_next(struct store **next, struct store *old, const char *path,
+                        const struct store_options *options, char *error, size_t size) {
+    struct store_options called = *options;
+    called.name = path;
+    struct birth birth = {.path = path, .options = &called, .error = error, .size = size};
+    *next = NULL;
+    return make(&birth, next, store_file(old), false);
+}
+
+void store_rotation_active(const char *path, char *active, size_t size) {
+    enum store_link link;
+    char target[PATH_MAX];
+    bool there = store_segments_link(path, &link, target) == 0 && link == STORE_LINK_SEGMENT;
+    snprintf(active, size, "%s", there ? target : "");
+}
+
+// ---- Leaving ------------------------------------------------------------------------------------
+
+int store_rotation_leave(const char *segment) {
+    sqlite3 *db = NULL;
+    int left = 0, on = 1;
+    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;
+    int rc = sqlite3_open_v2(segment, &db, flags, NULL);
+    if (rc == SQLITE_OK) {
+        sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+        sqlite3_busy_timeout(db, LEAVE_BUSY_MS);
+        sqlite3_file_control(db, "main", SQLITE_FCNTL_PERSIST_WAL, &on);
+        rc = store_carry_leave(db, now_ns());
+        rc = rc ?: sqlite3_wal_checkpoint_v2(db, "main", SQLITE_CHECKPOINT_TRUNCATE, &left, NULL);
+    }
+    int result = store_result_of(db, rc);
+    sqlite3_close(db);
+    return result;
+}
