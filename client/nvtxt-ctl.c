@@ -66,13 +66,20 @@ static int conclude(const struct ctl_options *options, struct term *term,
 static int ask(struct ctl_link *link, const struct ctl_options *options, struct term *term) {
     struct nvtxt_ctl_reply reply = {0};
     json_t *arguments = ctl_options_arguments(options);
-    int result = arguments ? ctl_link_ask(link, options->command, arguments, -1, &reply) : -ENOMEM;
+    int result = arguments ? ctl_link_ask(link, options->command, arguments,
+                                          (int)options->timeout_ms, &reply)
+                           : -ENOMEM;
     int status = EX_UNAVAILABLE;
     if (result == 0) {
         status = conclude(options, term, &reply);
     } else if (result == -EPROTO) {
         term_say(term, "the daemon's answer is not understood");
         status = EX_PROTOCOL;
+    } else if (result == -ETIMEDOUT) {
+        term_say(term,
+                 "the daemon at %s has not answered for %g s: it is stopped or stuck; --timeout "
+                 "waits longer",
+                 link->path, (double)options->timeout_ms / 1000);
     } else {
         term_say(term, "the daemon did not answer: %s", strerror(-result));
     }

@@ -5,6 +5,7 @@
 #include "client/nvtxt-ctl_options.h"
 
 #include <getopt.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sysexits.h>
@@ -12,7 +13,12 @@
 #include "client/options.h"
 #include "client/term.h"
 
-enum { OPT_SOCKET = OPTIONS_OWN, OPT_JSON, OPT_SOURCE, OPT_OUTPUT };
+enum { OPT_SOCKET = OPTIONS_OWN, OPT_JSON, OPT_TIMEOUT, OPT_SOURCE, OPT_OUTPUT };
+
+#define ANSWER_MS 30000 // a daemon that runs answers at once; behind a slow disk, in seconds
+
+// These end when the daemon has done it, however long that takes.
+static const char patient[] = " flush checkpoint rotate snapshot ";
 
 // What may stand behind a command: an operand, which becomes the argument of this name, and the
 // options of its own.
@@ -47,6 +53,7 @@ static void print_help(void) {
           "      --socket PATH   the control socket (default: control.sock beside\n"
           "                      $NVTXT_SOCKET, else the system's, else yours)\n"
           "      --json          print the result as JSON\n"
+          "      --timeout SECONDS  longest wait for the answer (default: 30, or for ever)\n"
           "      --help, --version\n"
           "\n"
           "Exit status: 0 done; 1 the daemon reports an error, or its health\n"
@@ -98,6 +105,12 @@ static int take_option(struct ctl_options *options, struct term *term, int optio
     case OPT_JSON:
         options->json = true;
         return 0;
+    case OPT_TIMEOUT:
+        if (options_seconds(optarg, &options->timeout_ms) && options->timeout_ms <= INT_MAX) {
+            return 0;
+        }
+        term_say(term, "--timeout takes seconds, not '%s'", optarg);
+        return EX_USAGE;
     case 'h':
         print_help();
         return -1;
@@ -111,10 +124,15 @@ static int take_option(struct ctl_options *options, struct term *term, int optio
     }
 }
 
+// Whether the list, each between blanks, has the word.
+static bool lists(const char *list, const char *word) {
+    char padded[32];
+    return snprintf(padded, sizeof padded, " %s ", word) < (int)sizeof padded &&
+           strstr(list, padded);
+}
+
 static bool is_allowed(const struct usage *usage, const char *name) {
-    char word[32];
-    snprintf(word, sizeof word, " %s ", name);
-    return usage && strstr(usage->options, word);
+    return usage && lists(usage->options, name);
 }
 
 static int check_command(const struct ctl_options *options, struct term *term) {
@@ -145,6 +163,7 @@ int ctl_options_parse(struct ctl_options *options, struct term *term, int argc, 
         {"socket", required_argument, NULL, OPT_SOCKET},
         {"control-socket", required_argument, NULL, OPT_SOCKET},
         {"json", no_argument, NULL, OPT_JSON},
+        {"timeout", required_argument, NULL, OPT_TIMEOUT},
         {"lines", required_argument, NULL, 'n'},
         {"source", required_argument, NULL, OPT_SOURCE},
         {"output", required_argument, NULL, OPT_OUTPUT},
@@ -152,7 +171,7 @@ int ctl_options_parse(struct ctl_options *options, struct term *term, int argc, 
         {"version", no_argument, NULL, 'V'},
         {NULL, 0, NULL, 0},
     };
-    *options = (struct ctl_options){.lines = -1};
+    *options = (struct ctl_options){.lines = -1, .timeout_ms = -2};
     int option;
     while ((option = getopt_long(argc, argv, "n:", table, NULL)) != -1) {
         int result = take_option(options, term, option);
@@ -167,6 +186,9 @@ int ctl_options_parse(struct ctl_options *options, struct term *term, int argc, 
     }
     options->command = argv[optind];
     options->operand = argv[optind + 1]; // NULL behind the last one
+    if (options->timeout_ms < -1) {
+        options->timeout_ms = lists(patient, options->command) ? -1 : ANSWER_MS;
+    }
     return check_command(options, term);
 }
 

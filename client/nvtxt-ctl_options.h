@@ -14,6 +14,7 @@ struct ctl_options {
     bool json;
     const char *command;
     const char *operand;  // NULL: none given
+    int64_t timeout_ms;   // for the answer; -1: for ever
     int64_t lines;        // -n; -1: not given
     int64_t source;       // 0: not given
     const char *output;   // NULL: standard output

@@ -279,6 +279,17 @@ def test_what_nvtxt_ctl_refuses_by_itself():
         assert "no source 7" in ctl(daemon, "disconnect", "7", status=1).stderr
 
 
+def test_a_daemon_that_does_not_answer_is_not_waited_for_longer_than_asked():
+    with lib.Daemon() as daemon:
+        daemon.process.send_signal(signal.SIGSTOP)
+        try:
+            error = ctl(daemon, "--timeout", "0.05", "status", status=69).stderr
+        finally:
+            daemon.process.send_signal(signal.SIGCONT)
+        assert "has not answered for 0.05 s" in error and daemon.control_socket in error, error
+        assert "seconds" in ctl(daemon, "--timeout", "soon", "status", status=64).stderr
+
+
 def test_a_daemon_that_hangs_up_is_no_answer():
     with lib.Daemon() as daemon:
         daemon.process.send_signal(signal.SIGSTOP)
