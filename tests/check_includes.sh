@@ -18,7 +18,7 @@ BEGIN {
     split("assert errno float inttypes limits math stdalign stdarg stdbool stddef stdint stdio " \
           "stdlib string", words, " ")
     for (i in words) pure[words[i] ".h"] = 1
-    split("ctype dirent endian err fcntl getopt grp locale poll pthread pwd sched signal " \
+    split("ctype dirent endian err fcntl getopt grp locale poll pthread pwd regex sched signal " \
           "stdatomic strings sysexits termios time unistd wchar", words, " ")
     for (i in words) libc[words[i] ".h"] = 1
 }

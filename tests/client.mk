@@ -1,5 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # Tests of client/; see Makefile.am for what a line looks like.
+EXTRA_DIST += unit/export_kit.h
+unit_programs += unit/test_export_fmt
+unit_programs += unit/test_export_lanes
+unit_programs += unit/test_export_out
+unit_programs += unit/test_export_time
 unit_programs += unit/test_input
 unit_programs += unit/test_options
 unit_programs += unit/test_out_file
@@ -11,6 +16,7 @@ python_tests += e2e/test_send.py
 python_tests += e2e/test_spool.py
 python_tests += e2e/test_check.py
 python_tests += e2e/test_import.py
+python_tests += e2e/test_export.py
 python_tests += e2e/test_merge.py
 python_tests += e2e/test_collect.py
 python_tests += e2e/test_nsight.py

@@ -2,6 +2,7 @@
 # Tests of the golden corpus; see Makefile.am for what a line looks like.
 python_tests += golden/test_check.py
 python_tests += golden/test_daemon.py
+python_tests += golden/test_export.py
 python_tests += golden/test_import.py
 python_tests += golden/test_interp.py
 python_tests += golden/test_lines.py

@@ -84,7 +84,7 @@ class Case:
             return None
         if "--claim" in names or "--limit" in names:
             return "needs a configuration of its own"
-        if mode in ("import", "check"):
+        if mode in ("import", "export", "check"):
             return "a file has no default process" if "--pid" in names else None
         if self.offline:
             return "a rule of files"

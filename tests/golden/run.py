@@ -4,7 +4,7 @@
 
     run.py MODE [CASE...]
 
-MODE is interp, split, check, import, daemon, lines, plain or send; README.md beside this file says what each
+MODE is interp, split, check, import, export, daemon, lines, plain or send; README.md beside this file says what each
 goes through. Programs are found below $top_builddir, the corpus beside this file.
 """
 import contextlib
@@ -126,6 +126,38 @@ def mode_import(_):
                         + corpus.compare_names(case, stored.names(store, source["openedNs"]))
                         + stored.broken_rules(store))
     yield import_
+
+
+def content(path):
+    """The events of a store and its names, in terms that do not depend on when it was made."""
+    with stored.reading(path) as store:
+        source = stored.source(store, "kind", "file")
+        events = [row[:11] for row in stored.events(store, source["id"])]
+        names = sorted(stored.names(store, source["openedNs"]), key=json.dumps)
+        return events, names, stored.broken_rules(store)
+
+
+@contextlib.contextmanager
+def mode_export(_):
+    """Into a store, out as NVTXT, into another store: it holds the same."""
+    def export(case):
+        with tempfile.TemporaryDirectory(prefix="nvtxt-golden-") as folder:
+            first, text, second = (os.path.join(folder, name) for name in ("a", "nvtxt", "b"))
+            run([program("client/nvtxt-import"), "create", "-n", case.path, "-o", first,
+                 *case.arguments()])
+            events, names, _ = content(first)
+            out = run([program("client/nvtxt-export"), "--store", first, "--format", "nvtxt",
+                       "-o", text])
+            wrong = unexpected_status(out, 0)
+            if os.path.exists(text):
+                back = run([program("client/nvtxt-import"), "create", "-n", text, "-o", second])
+                wrong += unexpected_status(back, 0)
+            if wrong:
+                return wrong
+            found, found_names, rules = content(second)
+            return (corpus.difference("rows", events, found)
+                    + corpus.difference("names", names, found_names) + rules)
+    yield export
 
 
 def compare_replies(case, replies):

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The file of -o: it is written under a temporary name beside its place and replaces what stood
+// there when it is complete. A device or a pipe is written to directly.
+#pragma once
+
+#include <limits.h>
+#include <stdbool.h>
+
+struct term;
+
+struct export_file {
+    int fd;              // -1: not open
+    const char *name;    // as given; borrowed
+    char path[PATH_MAX]; // where it will be, links followed
+    char temp[PATH_MAX]; // where it is written; "" when it is written to directly
+};
+
+// Returns 0, or EX_CANTCREAT or EX_USAGE after a sentence. An SQLite database is not replaced.
+int export_file_open(struct export_file *file, struct term *term, const char *name);
+
+// Puts the finished file in its place and onto the disk. Returns 0, or EX_IOERR or EX_CANTCREAT
+// after a sentence; the temporary file is gone in any case.
+int export_file_publish(struct export_file *file, struct term *term);
+
+void export_file_discard(struct export_file *file); // fine when not open

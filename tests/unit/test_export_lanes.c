@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Lanes against the definition: no two ranges of a lane may cross, and while all are remembered a
+// range takes the first lane where it crosses none.
+#include "client/export_lanes.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+
+static unsigned lane_of(struct export_lanes *lanes, int64_t start, int64_t end) {
+    unsigned lane = 99;
+    cr_assert_eq(export_lanes_place(lanes, 7, start, end, &lane), 0);
+    return lane;
+}
+
+Test(export_lanes, keeps_what_nests_on_the_thread) {
+    struct export_lanes lanes = {0};
+    cr_expect_eq(lane_of(&lanes, 10, 20), 0);
+    cr_expect_eq(lane_of(&lanes, 20, 30), 0, "they touch");
+    cr_expect_eq(lane_of(&lanes, 5, 40), 0, "around both");
+    cr_expect_eq(lane_of(&lanes, 5, 40), 0, "the same again");
+    cr_expect_eq(lane_of(&lanes, 12, 15), 0, "inside");
+    cr_expect_eq(lane_of(&lanes, 5, 10), 0, "at the edge");
+    cr_expect_eq(lane_of(&lanes, 0, 5), 0);
+    cr_expect_eq(lane_of(&lanes, 0, 100), 0);
+    export_lanes_deinit(&lanes);
+}
+
+Test(export_lanes, moves_what_crosses) {
+    struct export_lanes lanes = {0};
+    cr_expect_eq(lane_of(&lanes, 10, 20), 0);
+    cr_expect_eq(lane_of(&lanes, 15, 25), 1);
+    cr_expect_eq(lane_of(&lanes, 18, 30), 2);
+    cr_expect_eq(lane_of(&lanes, 5, 15), 1);
+    cr_expect_eq(lane_of(&lanes, 20, 40), 0);
+    unsigned lane = 99;
+    cr_assert_eq(export_lanes_place(&lanes, 8, 15, 25, &lane), 0);
+    cr_expect_eq(lane, 0, "another thread");
+    export_lanes_deinit(&lanes);
+}
+
+Test(export_lanes, lets_points_and_backward_ranges_be) {
+    struct export_lanes lanes = {0};
+    cr_expect_eq(lane_of(&lanes, 10, 20), 0);
+    cr_expect_eq(lane_of(&lanes, 15, 15), 0);
+    cr_expect_eq(lane_of(&lanes, 15, 5), 0);
+    cr_expect_eq(lane_of(&lanes, INT64_MIN, INT64_MAX), 0);
+    export_lanes_deinit(&lanes);
+}
+
+struct range {
+    int64_t start, end;
+    unsigned lane;
+};
+
+static bool cross(const struct range *a, const struct range *b) {
+    return (a->start < b->start && b->start < a->end && a->end < b->end) ||
+           (b->start < a->start && a->start < b->end && b->end < a->end);
+}
+
+static bool fits(const struct range *ranges, size_t count, const struct range *range,
+                 unsigned lane) {
+    for (size_t i = 0; i < count; i++) {
+        if (ranges[i].lane == lane && cross(&ranges[i], range)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+Test(export_lanes, agrees_with_the_definition_on_random_ranges) {
+    struct export_lanes lanes = {0};
+    enum { COUNT = 1500 };
+    struct range *ranges = calloc(COUNT, sizeof *ranges);
+    cr_assert_not_null(ranges);
+    srand(42);
+    for (size_t i = 0; i < COUNT; i++) {
+        struct range *range = &ranges[i];
+        range->start = rand() % 3000;
+        range->end = range->start + 1 + rand() % (rand() % 4 ? 8 : 500);
+        range->lane = lane_of(&lanes, range->start, range->end);
+        cr_assert(fits(ranges, i, range, range->lane), "range %zu crosses", i);
+        for (unsigned lane = 0; lane < range->lane; lane++) {
+            cr_assert_not(fits(ranges, i, range, lane), "range %zu needs no lane %u", i,
+                          range->lane);
+        }
+    }
+    export_lanes_deinit(&lanes);
+    free(ranges);
+}
+
+// The orders in which a million ranges come: each is drawn where it should be, and memory is
+// bounded.
+Test(export_lanes, forgets_what_is_long_past) {
+    struct export_lanes lanes = {0};
+    for (int64_t i = 0; i < 1000000; i++) { // children, then their parent
+        cr_assert_eq(lane_of(&lanes, 10 * i, 10 * i + 9), 0);
+        if (i % 10 == 9) {
+            cr_assert_eq(lane_of(&lanes, 10 * (i - 9), 10 * i + 9), 0);
+        }
+    }
+    cr_expect_leq(lanes.spans, 20000);
+    cr_expect_eq(lane_of(&lanes, -5, 10000005), 0, "around all");
+    cr_expect_eq(lane_of(&lanes, 1234, 9000001), 1, "may cross what is forgotten");
+    export_lanes_deinit(&lanes);
+}
+
+Test(export_lanes, forgets_inside_of_a_range_that_came_first) {
+    struct export_lanes lanes = {0};
+    cr_expect_eq(lane_of(&lanes, 0, 100000000), 0);
+    for (int64_t i = 0; i < 100000; i++) {
+        cr_assert_eq(lane_of(&lanes, 10 * i, 10 * i + 9), 0);
+    }
+    cr_expect_leq(lanes.spans, 20000);
+    export_lanes_deinit(&lanes);
+}
+
+Test(export_lanes, forgets_a_deep_nest) {
+    struct export_lanes lanes = {0};
+    for (int64_t i = 0; i < 40000; i++) {
+        cr_assert_eq(lane_of(&lanes, -i - 1, i + 1), 0);
+    }
+    cr_expect_leq(lanes.spans, 20000);
+    export_lanes_deinit(&lanes);
+}
+
+Test(export_lanes, ends_somewhere) {
+    struct export_lanes lanes = {0};
+    for (int64_t i = 0; i < EXPORT_LANES_MAX; i++) {
+        cr_assert_eq(lane_of(&lanes, i, 100000 + i), (unsigned)i);
+    }
+    cr_expect_eq(lanes.forced, 0);
+    cr_expect_eq(lane_of(&lanes, 50000, 200000), EXPORT_LANES_MAX - 1);
+    cr_expect_eq(lanes.forced, 1);
+    export_lanes_deinit(&lanes);
+}
