@@ -1,4 +1,4 @@
--- Sources with errors or warnings, worst first, with the last message of each.
+-- Sources with errors or warnings, worst first, with the last message of each in this segment.
 -- Parameters: none.
 -- Quick: does not touch the events.
 SELECT coalesce(s.name, s.displayName, s.peerComm, 'source ' || s.id) AS source,

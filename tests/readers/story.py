@@ -74,6 +74,11 @@ Marker, {52}, 300, 301, 0, 0, "guest", 0
 RangePop, {53}, 200, 200
 """
 
+REST = """RangePop, {80}, 100, 100
+RangeEnd, {82}, 9, 100, 101
+Marker, {81}, 100, 101, 2, Red, "again", 1
+"""
+
 
 class Story:
     """base: ns, the start of a minute, by default of two minutes ago."""
@@ -88,13 +93,14 @@ class Story:
         return re.sub(r"\{([0-9.]+)\}", lambda found: str(self.at(float(found[1]))), text)
 
     def tell(self, daemon):
-        """Sends both sources. When it returns all is committed; the session did not end, only its
-        connection did, so that its two ranges stay open."""
+        """Sends both sources; returns the id of the session. All is committed then; the session did
+        not end, only its connection did, so that its two ranges stay open."""
         daemon.send(self.lines(DISK))
         with daemon.session(name="web.nvtxt", pid=100) as session:
             session.send(self.lines(WEB))
             session.ack(WEB.count("\n"))
         daemon.settled()
+        return session.id
 
 
 class Told:
@@ -103,10 +109,11 @@ class Told:
     def __init__(self, **options):
         self.daemon = Daemon(**options)
         self.story = Story()
+        self.session = None
 
     def __enter__(self):
         self.daemon.__enter__()
-        self.story.tell(self.daemon)
+        self.session = self.story.tell(self.daemon)
         return self
 
     def __exit__(self, kind, value, trace):
@@ -117,6 +124,15 @@ class Told:
 
     def query(self, sql, *values):
         return self.daemon.query(sql, *values)
+
+    def rotate(self):
+        """Begins a new segment and tells in it how the open ranges end; returns the path of the one
+        before."""
+        previous = self.daemon.control("rotate")["previous"]
+        with self.daemon.session(self.session) as session:
+            session.send(self.story.lines(REST))
+            session.end()
+        return os.path.join(self.daemon.folder, previous)
 
     def reader(self, options="mode=ro"):
         """A connection as a reader has it, to be closed."""

@@ -287,5 +287,37 @@ def test_somebody_elses_index_is_survived():
         equal(told.query("PRAGMA integrity_check"), [("ok",)])
 
 
+def test_the_segment_after_a_rotation_reads_like_the_first():
+    with Told() as told:
+        schema = "SELECT type, name, sql FROM sqlite_master ORDER BY name"
+        first = told.query(schema)
+        told.rotate()
+        equal(told.query(schema), first)
+        equal(told.query("""
+            WITH categories AS (SELECT category, text AS name, domainId FROM NVTX_EVENTS
+                                WHERE eventType = 33),
+                 domains AS (SELECT domainId, globalTid >> 24 AS process, text AS name
+                             FROM NVTX_EVENTS WHERE eventType = 75)
+            SELECT e.eventType, d.name || ':' || e.text, c.name, s.value, p.name, e.start, e.end
+            FROM NVTX_EVENTS e JOIN domains d ON e.domainId = d.domainId
+            AND e.globalTid >> 24 = d.process LEFT JOIN categories c ON e.category = c.category
+            AND e.domainId = c.domainId JOIN ThreadNames t ON t.globalTid = e.globalTid
+            JOIN StringIds s ON s.id = t.nameId JOIN PROCESSES p
+            ON p.globalPid >> 24 = e.globalTid >> 24
+            WHERE e.eventType IN (34, 59, 60) ORDER BY e.start"""), [
+                (59, "shop:serving", None, "Thread 100", "web", told.at(70), told.at(80)),
+                (60, "shop:transfer", None, "worker one", "web", told.at(71), told.at(82)),
+                (34, "shop:again", "db", "worker one", "web", told.at(81), told.at(81))])
+        equal(told.query("SELECT text FROM NVTX_EVENTS e LEFT JOIN StringIds s ON e.textId = s.id "
+                         "WHERE s.value IS NOT e.text"), [])
+        equal(told.query("SELECT globalTid, count(*) FROM ThreadNames GROUP BY 1 HAVING "
+                         "count(*) > 1"), [])
+        equal(told.query("SELECT count(*) FROM NVTX_EVENTS WHERE start < ?", told.at(65)), [(0,)])
+        equal(told.query("SELECT startTime, stopTime FROM ANALYSIS_DETAILS"),
+              [(told.at(70), told.at(82))])
+        equal(told.query("SELECT DISTINCT start, end FROM CUPTI_ACTIVITY_KIND_KERNEL"),
+              [(told.at(70), told.at(70))])
+
+
 if __name__ == "__main__":
     run(globals())
