@@ -61,9 +61,8 @@ static int open_file(struct store_foreign *foreign, const char *path) {
     sqlite3_extended_result_codes(foreign->db, 1);
     sqlite3_db_config(foreign->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
     sqlite3_db_config(foreign->db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
-    // An export may be in WAL mode, which only a journal mode of its own kind ends.
     return sqlite3_exec(foreign->db,
-                        "PRAGMA journal_mode = DELETE; PRAGMA journal_mode = OFF;"
+                        "PRAGMA journal_mode = OFF;"
                         "PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE;"
                         "PRAGMA cache_size = -" CACHE_KIB "; BEGIN IMMEDIATE",
                         NULL, NULL, NULL);
@@ -128,13 +127,18 @@ static int read_types(struct store_foreign *foreign) {
     return rc;
 }
 
-// Runs `text` when its table has the column.
+#define ROOM "< 1 << 62" // some give ids from the upper half; there is room below
+
+// The number after the largest that `text` finds, if the table has the column.
 static int next_after(struct store_foreign *foreign, const char *table, const char *column,
                       const char *text, int64_t *next) {
     bool has = false;
     int64_t largest = 0;
     int rc = store_export_has(foreign->db, table, column, &has);
     rc = rc != SQLITE_OK || !has ? rc : store_sql_int(foreign->db, text, &largest);
+    if (largest == INT64_MAX) {
+        return SQLITE_FULL;
+    }
     *next = largest < 0 ? 1 : largest + 1;
     return rc;
 }
@@ -144,17 +148,18 @@ static int read_ids(struct store_foreign *foreign) {
     int rc = next_after(foreign, "NVTX_EVENTS", NULL, "SELECT max(rowid) FROM NVTX_EVENTS",
                         &txn->next_row);
     rc = rc
-             ?: next_after(foreign, "StringIds", "id", "SELECT max(id) FROM StringIds",
-                           &txn->next_string);
-    rc = rc
              ?: next_after(foreign, "PROCESSES", NULL, "SELECT max(rowid) FROM PROCESSES",
                            &foreign->next_process);
     rc = rc
+             ?: next_after(foreign, "StringIds", "id",
+                           "SELECT max(id) FROM StringIds WHERE id " ROOM, &txn->next_string);
+    rc = rc
              ?: next_after(foreign, "NVTX_EVENTS", "domainId",
-                           "SELECT max(domainId) FROM NVTX_EVENTS", &foreign->next_domain);
+                           "SELECT max(domainId) FROM NVTX_EVENTS WHERE domainId " ROOM,
+                           &foreign->next_domain);
     rc = rc
              ?: next_after(foreign, "NVTX_EVENTS", "rangeId",
-                           "SELECT max(rangeId) FROM NVTX_EVENTS WHERE rangeId < 1 << 62",
+                           "SELECT max(rangeId) FROM NVTX_EVENTS WHERE rangeId " ROOM,
                            &foreign->next_range);
     foreign->first_row = txn->next_row;
     foreign->first_string = txn->next_string;

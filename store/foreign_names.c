@@ -342,7 +342,7 @@ static int name_thread(struct store_foreign *foreign, const struct nvtxt_name *n
     struct foreign_row row = {.type = TYPE_THREAD, .text = name->text, .tid = tid};
     int64_t id;
     int rc = store_name_rows_find(&foreign->rows, STORE_ROW_THREAD, 0, tid, &id);
-    if (rc == SQLITE_OK && id >= foreign->first_string) {
+    if (rc == SQLITE_OK && id >= foreign->first_string && id < foreign->txn.next_string) {
         rc = prepare(foreign, SET_STRING);
         rc = rc
                  ?: store_sql_bind(foreign->stmts[SET_STRING], "is", id, name->text.data,

@@ -65,8 +65,10 @@ int store_shape_init(struct store_shape *shape, sqlite3 *db, const char *table,
     sqlite3_str *values = sqlite3_str_new(db);
     *shape = (struct store_shape){0};
     int rc = sqlite3_prepare_v2(db,
-                                "SELECT name, type, \"notnull\", dflt_value, pk "
-                                "FROM pragma_table_info(?1, 'main')",
+                                "SELECT p.name, p.type, p.\"notnull\", p.dflt_value, p.pk "
+                                "FROM main.sqlite_master m "
+                                "JOIN pragma_table_info(m.name, 'main') p "
+                                "WHERE m.type = 'table' AND m.name = ?1 ORDER BY p.cid",
                                 -1, &rows, NULL);
     rc = rc ?: store_sql_bind(rows, "t", table);
     while (rc == SQLITE_OK && (rc = sqlite3_step(rows)) == SQLITE_ROW) {

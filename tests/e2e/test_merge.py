@@ -14,6 +14,7 @@ from exports import (SESSION_NS, SHAPES, added, bytes_of, categories,  # noqa: E
                      load, make, query, ranges, tables, thread_names)
 from lib import Daemon, Skip, equal, program, run, wait_for  # noqa: E402
 
+LOW, HIGH = -2**63, 2**63 - 1
 LONG = bool(os.environ.get("NVTXT_TEST_LONG"))
 MARKER = 'Marker, %d, Manual, 4242, 4243, 1, Blue, "%s", 5\n'
 
@@ -246,8 +247,9 @@ def test_an_export_without_nvtx_gets_the_table():
 def test_the_numbers_of_the_export_are_used():
     with Folder() as folder:
         export = make(folder.name("e"), "2022", change="UPDATE ENUM_NSYS_EVENT_TYPE SET id = id + "
-                      "1000; UPDATE NVTX_EVENTS SET eventType = eventType + 1000, rangeId = rangeId "
-                      "* 3074457345618258602")
+                      "1000; UPDATE NVTX_EVENTS SET eventType = eventType + 1000; "
+                      "UPDATE NVTX_EVENTS SET rangeId = %d WHERE rangeId = 3; "
+                      "INSERT INTO StringIds VALUES (%d, 'last')" % (HIGH, HIGH))
         path = folder.write("n", MARKER % (SESSION_NS + 5, "m") + "RangeStartEnd, %d, %d, Manual, "
                             "1, 1, 1, Red, r, 1\n" % (SESSION_NS + 1, SESSION_NS + 2) * 2)
         equal(load("merge", "-i", export, "-n", path, "-o", folder.name("out")), (0, "", ""))
@@ -367,6 +369,8 @@ def test_bad_input_gets_a_sentence():
 
 def test_a_table_that_is_not_fit_is_named():
     for change, part in (("ALTER TABLE NVTX_EVENTS DROP COLUMN globalTid", "no column 'globalTid'"),
+                         ("ALTER TABLE NVTX_EVENTS RENAME TO n; CREATE VIEW NVTX_EVENTS AS "
+                          "SELECT * FROM n", "view NVTX_EVENTS"),
                          ("ALTER TABLE NVTX_EVENTS ADD COLUMN c CHECK (text <> 'm')", "CHECK")):
         with Folder() as folder:
             export = make(folder.name("e"), "2022", change=change)
@@ -376,6 +380,24 @@ def test_a_table_that_is_not_fit_is_named():
             contains(said, export)
             contains(said, part)
             equal(sorted(os.listdir(folder.path)), ["e", "n"])
+
+
+def test_tables_that_are_not_there_or_not_tables_are_done_without():
+    for change in ("DROP TABLE ThreadNames; DROP TABLE PROCESSES; DROP TABLE ENUM_NSYS_EVENT_TYPE",
+                   "ALTER TABLE ThreadNames RENAME TO t; CREATE VIEW ThreadNames AS SELECT * FROM t",
+                   "ALTER TABLE NVTX_EVENTS DROP COLUMN text",
+                   "ALTER TABLE NVTX_EVENTS DROP COLUMN textId",
+                   "ALTER TABLE NVTX_EVENTS DROP COLUMN domainId",
+                   "ALTER TABLE NVTX_EVENTS ADD COLUMN length GENERATED ALWAYS AS (end - start)",
+                   "CREATE TRIGGER t AFTER INSERT ON NVTX_EVENTS BEGIN DELETE FROM OSRT_API; END",
+                   "CREATE TABLE s AS SELECT * FROM StringIds; DROP TABLE StringIds; "
+                   "ALTER TABLE s RENAME TO StringIds"):
+        with Folder() as folder:
+            export = make(folder.name("e"), "2022", change=change)
+            path = folder.write("n", SERVICE)
+            status, _, said = load("merge", "-i", export, "-n", path, "-o", folder.name("out"))
+            equal(status, 0, said)
+            equal(len(added(export, folder.name("out"))["NVTX_EVENTS"]) >= 6, True, change)
 
 
 def test_the_input_is_never_the_output():
@@ -437,9 +459,6 @@ def test_bad_usage_is_status_64_and_a_sentence():
 
 
 # ---- Mappings against Python's integers ---------------------------------------------------------
-
-LOW, HIGH = -2**63, 2**63 - 1
-
 
 def lerp(t, ns_a, ns_b, a, b):
     return ns_a + (t - a) * (ns_b - ns_a) // (b - a)
