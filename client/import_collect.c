@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sysexits.h>
+#include <unistd.h>
 
 #include "client/folders.h"
 #include "client/out_file.h"
@@ -109,13 +110,13 @@ static int fill(struct collect *collect, const struct out_file *out) {
     if (status != 0) {
         return status;
     }
+    int held = out_file_hold(out);
     import.quiet = collect->job->quiet;
     import.messages = collect->messages;
     status = load_files(collect, &import);
-    if (status == 0) {
-        return import_finish(&import);
-    }
+    status = status ? status : import_finish(&import);
     import_abandon(&import);
+    close(held);
     return status;
 }
 
@@ -229,6 +230,7 @@ int import_collect(const struct import_job *job, struct term *term) {
     if (status != 0) {
         return status;
     }
+    out_file_sweep(&out);
     import_ignore_target(job, term);
     status = run(&collect, &out);
     out_file_discard(&out);

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sysexits.h>
+#include <unistd.h>
 
 #include "client/out_file.h"
 
@@ -56,14 +57,16 @@ static int fill(const struct import_job *job, struct term *term, const struct ou
     if (status != 0) {
         return status;
     }
+    int held = out_file_hold(out);
     import.quiet = job->quiet;
     status = import_files(&import, job);
-    if (status > 1) {
-        import_abandon(&import);
-        return status;
+    if (status <= 1) {
+        int result = import_finish(&import);
+        status = result ? result : status;
     }
-    int result = import_finish(&import);
-    return result ? result : status;
+    import_abandon(&import);
+    close(held);
+    return status;
 }
 
 int import_create(const struct import_job *job, struct term *term) {
@@ -87,6 +90,7 @@ int import_create(const struct import_job *job, struct term *term) {
     if (status != 0) {
         return status;
     }
+    out_file_sweep(&out);
     import_ignore_target(job, term);
     status = fill(job, term, &out);
     if (status <= 1) {

@@ -9,11 +9,13 @@
 // are Unix times, from which the session's beginning is taken away.
 #include "client/import_job.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sysexits.h>
+#include <unistd.h>
 
 #include "client/link.h"
 #include "client/out_file.h"
@@ -117,7 +119,7 @@ static int open_export(struct merge *merge, struct import *import, const char *p
     int result = store_foreign_open(&foreign, path, merge->job->input, why, sizeof why);
     if (result != STORE_DONE) {
         term_say(merge->term, "%s", why);
-        return status_of(result);
+        return result == -ENOMEM ? EX_OSERR : result < 0 ? EX_DATAERR : status_of(result);
     }
     const struct store_export_facts *facts = store_foreign_facts(foreign);
     result = choose_target(merge, facts, &place.target);
@@ -203,7 +205,10 @@ static int fill(struct merge *merge, const struct out_file *out) {
         import_ignore_target(merge->job, merge->term);
         status = import_open(&import, out->temp, &merge->load, merge->term);
     }
-    return status ? status : load_all(merge, &import);
+    int held = out_file_hold(out);
+    status = status ? status : load_all(merge, &import);
+    close(held);
+    return status;
 }
 
 static bool is_same_file(const char *a, const char *b) {
@@ -243,6 +248,7 @@ int import_merge(const struct import_job *job, struct term *term) {
     if (status != 0) {
         return status;
     }
+    out_file_sweep(&out);
     status = fill(&merge, &out);
     if (status <= 1) {
         int result = out_file_publish(&out, term);

@@ -4,13 +4,16 @@
 // into one name cannot both win; a file system that cannot do that gets a link and an unlink.
 #include "client/out_file.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <sysexits.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "client/term.h"
@@ -73,6 +76,9 @@ static int check_place(struct out_file *out, struct term *term) {
     return 0;
 }
 
+#define PART ".part-"
+#define PART_DIGITS 8
+
 int out_file_init(struct out_file *out, struct term *term, const char *path, bool replace) {
     *out = (struct out_file){.path = path, .replace = replace};
     uint32_t random = (uint32_t)getpid();
@@ -83,7 +89,7 @@ int out_file_init(struct out_file *out, struct term *term, const char *path, boo
     }
     int result = check_place(out, term);
     if (result == 0) {
-        snprintf(out->temp, sizeof out->temp, "%s.part-%08x", path, random);
+        snprintf(out->temp, sizeof out->temp, "%s" PART "%0*x", path, PART_DIGITS, random);
     }
     return result;
 }
@@ -132,15 +138,66 @@ int out_file_publish(struct out_file *out, struct term *term) {
     return 0;
 }
 
-void out_file_discard(struct out_file *out) {
-    char beside[PATH_MAX + 16];
-    if (!out->temp[0]) {
-        return;
-    }
-    (void)unlink(out->temp);
+static void unlink_all(const char *temp) {
+    char beside[PATH_MAX + 272];
+    (void)unlink(temp);
     for (size_t i = 0; i < COMPANIONS; i++) {
-        snprintf(beside, sizeof beside, "%s%s", out->temp, companions[i]);
+        snprintf(beside, sizeof beside, "%s%s", temp, companions[i]);
         (void)unlink(beside);
     }
-    out->temp[0] = '\0';
+}
+
+void out_file_discard(struct out_file *out) {
+    if (out->temp[0]) {
+        unlink_all(out->temp);
+        out->temp[0] = '\0';
+    }
+}
+
+// ---- What killed programs left ------------------------------------------------------------------
+
+int out_file_hold(const struct out_file *out) {
+    int fd = open(out->temp, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (fd >= 0) {
+        (void)flock(fd, LOCK_SH | LOCK_NB); // where that does not work its age protects it
+    }
+    return fd;
+}
+
+// A temporary file is young between the moment it is made and the moment it is held.
+static bool is_left(const char *temp) {
+    struct stat status;
+    int fd = open(temp, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    bool left = fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
+                status.st_mtime < time(NULL) - OUT_FILE_LEFT_S && flock(fd, LOCK_EX | LOCK_NB) == 0;
+    if (fd >= 0) {
+        close(fd);
+    }
+    return left;
+}
+
+// True for the name of `base`, ".part-" and the digits.
+static bool is_part_of(const char *name, const char *base) {
+    size_t len = strlen(base);
+    const char *digits = name + len + sizeof PART - 1;
+    return strlen(name) == len + sizeof PART - 1 + PART_DIGITS && memcmp(name, base, len) == 0 &&
+           memcmp(name + len, PART, sizeof PART - 1) == 0 &&
+           strspn(digits, "0123456789abcdef") == PART_DIGITS;
+}
+
+void out_file_sweep(const struct out_file *out) {
+    char folder[PATH_MAX];
+    char temp[PATH_MAX + 256];
+    const char *slash = strrchr(out->path, '/');
+    folder_of(out->path, folder, sizeof folder);
+    DIR *dir = opendir(folder);
+    for (const struct dirent *entry; dir && (entry = readdir(dir));) {
+        snprintf(temp, sizeof temp, "%s/%s", folder, entry->d_name);
+        if (is_part_of(entry->d_name, slash ? slash + 1 : out->path) && is_left(temp)) {
+            unlink_all(temp);
+        }
+    }
+    if (dir) {
+        closedir(dir);
+    }
 }

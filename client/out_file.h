@@ -21,6 +21,15 @@ struct out_file {
 // EX_USAGE after a sentence.
 int out_file_init(struct out_file *out, struct term *term, const char *path, bool replace);
 
+// Takes away what killed programs left of attempts at the same place: temporary files that nobody
+// holds and that have not been written for OUT_FILE_LEFT_S.
+#define OUT_FILE_LEFT_S 60
+void out_file_sweep(const struct out_file *out);
+
+// Holds the temporary file, once it is there, so that no other program takes it away. Returns a
+// descriptor to close when it has its name or is discarded, or -1.
+int out_file_hold(const struct out_file *out);
+
 // Puts the finished file in its place and onto the disk. Returns 0, or EX_CANTCREAT after a
 // sentence; the temporary file is gone in any case.
 int out_file_publish(struct out_file *out, struct term *term);

@@ -138,6 +138,43 @@ Test(out_file, stays_away_from_foreign_journals) {
     cr_assert_eq(out_file_init(&out, &term, path, true), EX_CANTCREAT);
 }
 
+static void age(const char *name) {
+    const struct timespec old[2] = {{.tv_sec = 1000000000}, {.tv_sec = 1000000000}};
+    cr_assert_eq(utimensat(AT_FDCWD, name, old, 0), 0);
+}
+
+Test(out_file, sweeps_what_killed_programs_left_and_nothing_else) {
+    static const char *const kept[] = {"part-00000001", ".part-0000000", ".part-000000012",
+                                       ".part-0000000g", "x.part-00000001"};
+    struct out_file out, young, held;
+    char name[128];
+    for (size_t i = 0; i < sizeof kept / sizeof kept[0]; i++) {
+        snprintf(name, sizeof name, "%s%s", path, kept[i]);
+        put(name, "another's");
+        age(name);
+    }
+    cr_assert_eq(out_file_init(&young, &term, path, false), 0);
+    put(young.temp, "being made");
+    cr_assert_eq(out_file_init(&held, &term, path, false), 0);
+    put(held.temp, "being filled");
+    age(held.temp);
+    int hold = out_file_hold(&held);
+    cr_assert_geq(hold, 0);
+    snprintf(name, sizeof name, "%s.part-0123abcd", path);
+    put(name, "left");
+    age(name);
+    snprintf(name, sizeof name, "%s.part-0123abcd-journal", path);
+    put(name, "left as well");
+    cr_assert_eq(out_file_init(&out, &term, path, false), 0);
+    out_file_sweep(&out);
+    cr_assert_eq(files_in_folder(), (int)(sizeof kept / sizeof kept[0]) + 2);
+    cr_assert(holds(young.temp, "being made"));
+    cr_assert(holds(held.temp, "being filled"));
+    close(hold);
+    out_file_sweep(&out);
+    cr_assert(!holds(held.temp, "being filled"), "nobody holds it any more");
+}
+
 Test(out_file, needs_a_folder_and_a_name) {
     struct out_file out;
     char name[PATH_MAX + 1];
