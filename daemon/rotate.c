@@ -29,6 +29,7 @@ void rotate_limits_of(const struct conf *config, struct rotate_limits *limits) {
         .wal_bytes = config->rotate_wal > usual ? config->rotate_wal : usual,
         .keep = {.files = config->keep_files,
                  .bytes = config->keep_size,
+                 .active_bytes = config->rotate_size,
                  .age_ns = config->keep_age_ms * 1000000,
                  .free_percent = config->keep_free},
     };

@@ -39,7 +39,9 @@ size_t store_retention_excess(const struct store_segments *segments,
     int64_t bytes = 0, freed = 0;
     int64_t missing = store_disk_wanted(disk, retention->free_percent) - disk->free;
     for (size_t i = 0; i < segments->count; i++) {
-        bytes += segments->rows[i].bytes;
+        bool active = i + 1 == segments->count;
+        bool grows = active && segments->rows[i].bytes < retention->active_bytes;
+        bytes += grows ? retention->active_bytes : segments->rows[i].bytes;
     }
     size_t gone = 0;
     for (; gone + 1 < segments->count; gone++) {

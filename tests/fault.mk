@@ -12,7 +12,8 @@ fault_alloc_faults_LDFLAGS = $(alloc_ldflags)
 helper_programs += fault/nvtxtd-faulty
 fault_nvtxtd_faulty_SOURCES = fault/nvtxtd-faulty.c fault/alloc.c fault/alloc.h \
 	fault/vfs_shim.c fault/vfs_shim.h
-fault_nvtxtd_faulty_LDFLAGS = $(alloc_ldflags) -Wl,--wrap=store_commit,--wrap=clock_gettime
+fault_nvtxtd_faulty_LDFLAGS = $(alloc_ldflags) -Wl,--wrap=store_commit,--wrap=clock_gettime \
+	-Wl,--wrap=rename,--wrap=symlink,--wrap=unlink,--wrap=fsync
 EXTRA_DIST += crash/recorder.py
 EXTRA_DIST += crash/soak.py
 python_tests += crash/acks.py

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The daemon dies at points with a name: before a commit, after it and before its acknowledgement,
-in the middle of a commit, and in the middle of a checkpoint. NVTXT_TEST_LONG takes more of each."""
+in the middle of a commit, in the middle of a checkpoint, and at every step of a rotation.
+NVTXT_TEST_LONG takes more of each."""
 import os
 import signal
 
@@ -10,10 +11,10 @@ from recorder import lib
 LONG = bool(os.environ.get("NVTXT_TEST_LONG"))
 
 
-def die_at(point, numbers):
+def die_at(point, numbers, keys=""):
     for number in numbers:
         env = {**os.environ, "NVTXT_FAULT": "%s:%d" % (point, number)}
-        with lib.Daemon(env=env, config="CommitInterval=5ms\nCheckpointPages=100\n",
+        with lib.Daemon(env=env, config="CommitInterval=5ms\nCheckpointPages=100\n" + keys,
                         start=False) as daemon:
             usual, daemon.program = daemon.program, lib.program("tests/fault", "nvtxtd-faulty")
             daemon.start()
@@ -25,7 +26,7 @@ def die_at(point, numbers):
             daemon.program = usual
             daemon.start()
             client.check_all()
-            lib.equal(daemon.query("SELECT count(*) FROM NVTXT_LOSSES"), [(0,)])
+            lib.equal(daemon.everywhere("SELECT count(*) FROM NVTXT_LOSSES"), [(0,)] * len(daemon.segments()))
 
 
 def test_before_a_commit():
@@ -42,6 +43,15 @@ def test_in_the_middle_of_a_commit():
 
 def test_in_the_middle_of_a_checkpoint():
     die_at("main-write", range(1, 60, 3) if LONG else (1, 20))
+
+
+def test_in_the_middle_of_a_rotation():
+    # Renaming, linking, removing, synchronizing: about a dozen calls a rotation.
+    die_at("file-call", range(1, 40) if LONG else (3, 7, 10, 12), "RotateSize=1M\n")
+
+
+def test_while_a_new_segment_is_written():
+    die_at("new-write", range(1, 40, 3) if LONG else (2, 30), "RotateSize=1M\n")
 
 
 lib.run(globals())

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Senders under a daemon that is killed again and again: every line takes effect exactly once.
 
-    storm.py [--senders N] [--lines N] [--kills N] [--seed N]
+    storm.py [--senders N] [--lines N] [--kills N] [--seed N] [--segment SIZE]
 
 Two more senders have a spool each and are killed and resumed themselves, again and again, while the
 daemon is. Each sender is an nvtxt-send with a file of its own: unique messages, nested ranges, assignments in
@@ -9,6 +9,9 @@ the middle of the stream, a bad line now and then. The daemon is killed with SIG
 moments while they run and started again on the same store. In the end every event must be there
 once with the attributes that a plain model of the language gives it, every bad line must have its
 one diagnostic under its own number, and the store must be sound.
+
+Segments of the store are small, so that it goes on in a new one again and again, also while it is
+killed. Meanwhile a reader opens it by its link, over and over: it must find a whole store each time.
 """
 import argparse
 import collections
@@ -189,8 +192,40 @@ def storm(daemon, senders, mortals, kills, rng):
     return done
 
 
+class Follower(threading.Thread):
+    """Reads the store through its link, whatever happens to the daemon."""
+
+    def __init__(self, daemon):
+        super().__init__(daemon=True)
+        self.peer = daemon
+        self.done = threading.Event()
+        self.reads = 0
+        self.segments = set()
+        self.fault = None
+
+    def run(self):
+        try:
+            while not self.done.wait(0.002):
+                (name, rows, newest), = self.peer.query(
+                    "SELECT (SELECT name FROM NVTXT_SEGMENT), count(*), ifnull(max(rowid), 0)"
+                    " FROM NVTX_EVENTS")
+                lib.equal(rows, newest, "rows without gaps in " + name)
+                self.reads += 1
+                self.segments.add(name)
+        except Exception as fault:  # told by check()
+            self.fault = fault
+
+    def check(self):
+        self.done.set()
+        self.join(lib.DEADLINE)
+        if self.fault:
+            raise self.fault
+        print("# a reader opened the link %d times and met %d segments"
+              % (self.reads, len(self.segments)))
+
+
 def stored_events(daemon):
-    rows = daemon.query(
+    rows = daemon.everywhere(
         "SELECT eventType, start, end, globalTid / 0x1000000 % 0x1000000, globalTid % 0x1000000,"
         " text, category FROM NVTX_EVENTS WHERE eventType IN (34, 59, 60)")
     return collections.Counter(rows)
@@ -205,23 +240,29 @@ def check(daemon, streams):
     lib.equal((sum(lost.values()), sum(doubled.values())), (0, 0),
               "lost %r doubled or wrong %r" % (list(lost)[:3], list(doubled)[:3]))
     for stream in streams:
-        lines = daemon.query(
+        lines = daemon.everywhere(
             "SELECT line, code FROM NVTXT_DIAGNOSTICS JOIN NVTXT_SOURCES ON id = sourceId"
             " WHERE name = ? ORDER BY line", os.path.join(daemon.folder, stream.name))
         lib.equal(lines, [(line, "undefined-variable") for line in stream.bad_lines],
                   "diagnostics of " + stream.name)
-    lib.equal(daemon.query("SELECT count(*) FROM NVTXT_OPEN_RANGES"), [(0,)], "open ranges")
-    lib.equal(daemon.query("SELECT count(*) FROM NVTXT_LOSSES"), [(0,)], "losses")
+    lib.wait_for(lambda: set(daemon.everywhere("SELECT count(*) FROM NVTXT_OPEN_RANGES")) == {(0,)},
+                 "no open ranges")
+    lib.equal(set(daemon.everywhere("SELECT count(*) FROM NVTXT_LOSSES")), {(0,)}, "losses")
     lib.equal(daemon.query("SELECT count(*), count(DISTINCT sessionId), sum(ended = 'end')"
                            " FROM NVTXT_SOURCES WHERE kind = 'session'"),
               [(len(streams),) * 3], "one row a session")
-    lib.equal(daemon.query("PRAGMA integrity_check"), [("ok",)], "the store is sound")
+    lib.equal(set(daemon.everywhere("PRAGMA integrity_check")), {("ok",)}, "the store is sound")
+    ids = daemon.everywhere("SELECT rangeId FROM NVTX_EVENTS WHERE eventType = 60")
+    lib.equal(len(ids), len(set(ids)), "range ids are given once")
+    print("# %d segments" % len(daemon.segments()))
 
 
-def run(senders, lines, kills, seed):
+def run(senders, lines, kills, seed, segment):
     rng = random.Random(seed)
     streams = [Stream(number, lines, rng) for number in range(senders + MORTALS)]
-    with lib.Daemon() as daemon:
+    with lib.Daemon(config="RotateSize=%s\n" % segment) as daemon:
+        follower = Follower(daemon)
+        follower.start()
         processes = [start_sender(daemon, stream) for stream in streams[:senders]]
         mortals = [Mortal(daemon, stream) for stream in streams[senders:]]
         done = storm(daemon, processes, mortals, kills, rng)
@@ -234,6 +275,7 @@ def run(senders, lines, kills, seed):
             shown = [line for line in errors.splitlines() if "[undefined-variable]" in line]
             lib.equal([int(line.split(":")[1]) for line in shown], stream.bad_lines,
                       "diagnostics printed for " + stream.name)
+        follower.check()
         check(daemon, streams)
     return done
 
@@ -244,9 +286,10 @@ def main():
     parser.add_argument("--lines", type=int, default=20000)
     parser.add_argument("--kills", type=int, default=6)
     parser.add_argument("--seed", type=int, default=random.randrange(2**32))
+    parser.add_argument("--segment", default="1M")
     options = parser.parse_args()
     print("# seed %d" % options.seed, flush=True)
-    done = run(options.senders, options.lines, options.kills, options.seed)
+    done = run(options.senders, options.lines, options.kills, options.seed, options.segment)
     print("# %d senders, %d lines each, daemon killed %d times"
           % (options.senders, options.lines, done))
     print("1..1\nok 1 - every line takes effect exactly once")

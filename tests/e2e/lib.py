@@ -5,6 +5,7 @@ Nothing here sleeps to let something happen: every wait is for a condition and h
 A daemon is ended by its own process id, and its exit status is looked at, so a sanitizer's finding
 fails the test that caused it.
 """
+import glob
 import json
 import os
 import shutil
@@ -45,6 +46,15 @@ def wait_for(condition, what, deadline=DEADLINE):
 def equal(got, wanted, what=""):
     if got != wanted:
         raise AssertionError("%s\n  got    %r\n  wanted %r" % (what, got, wanted))
+
+
+def rows(path, sql, *values):
+    """Rows of a store as a reader sees them."""
+    store = sqlite3.connect("file:%s?mode=ro" % path, uri=True, timeout=10)
+    try:
+        return store.execute(sql, values).fetchall()
+    finally:
+        store.close()
 
 
 class Daemon:
@@ -164,11 +174,19 @@ class Daemon:
 
     def query(self, sql, *values):
         """Rows as a reader sees them while the daemon runs (or after it)."""
-        store = sqlite3.connect("file:%s?mode=ro" % self.store, uri=True, timeout=10)
-        try:
-            return store.execute(sql, values).fetchall()
-        finally:
-            store.close()
+        return rows(self.store, sql, *values)
+
+    def segments(self):
+        """The files of the store up to the one in use, oldest first."""
+        stem = self.store[:-len(".sqlite")]
+        numbers = {path: int(path[:-len(".sqlite")].rsplit("-", 1)[1])
+                   for path in glob.glob(glob.escape(stem) + "-*Z-*.sqlite")}
+        last = numbers[os.path.join(os.path.dirname(self.store), os.readlink(self.store))]
+        return sorted((path for path in numbers if numbers[path] <= last), key=numbers.get)
+
+    def everywhere(self, sql, *values):
+        """The rows of all segments, oldest first."""
+        return [row for path in self.segments() for row in rows(path, sql, *values)]
 
     def plain(self):
         return Connection(self.socket)

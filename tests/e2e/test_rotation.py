@@ -13,26 +13,6 @@ RANGES = '@RangePush, Time, Message\n@RangePop, Time\n@RangeStart, Time, RangeId
          '@RangeEnd, Time, RangeId\n'
 
 
-def segments(daemon):
-    """Their paths, oldest first."""
-    stem = daemon.store[:-len(".sqlite")]
-    return sorted(glob.glob(glob.escape(stem) + "-*Z-*.sqlite"),
-                  key=lambda path: int(path[:-len(".sqlite")].rsplit("-", 1)[1]))
-
-
-def rows(path, sql, *values):
-    store = sqlite3.connect("file:%s?mode=ro" % path, uri=True, timeout=10)
-    try:
-        return store.execute(sql, values).fetchall()
-    finally:
-        store.close()
-
-
-def everywhere(daemon, sql, *values):
-    """The rows of all segments."""
-    return [row for path in segments(daemon) for row in rows(path, sql, *values)]
-
-
 def rotate(daemon):
     answer = daemon.control("rotate")
     lib.equal(os.path.realpath(daemon.store), os.path.join(os.path.realpath(daemon.folder),
@@ -43,7 +23,7 @@ def rotate(daemon):
 def left(daemon, path):
     """Waits until a segment that was left is complete: nothing goes on in it, its log is empty."""
     lib.wait_for(lambda: os.path.getsize(path + "-wal") == 0
-                 and rows(path, "SELECT count(*) FROM NVTXT_SOURCES WHERE closedNs IS NULL") == [(0,)],
+                 and lib.rows(path, "SELECT count(*) FROM NVTXT_SOURCES WHERE closedNs IS NULL") == [(0,)],
                  "%s is complete" % path)
 
 
@@ -51,7 +31,7 @@ def test_the_store_is_a_link_to_its_first_segment():
     with lib.Daemon() as daemon:
         assert os.path.islink(daemon.store)
         target = os.readlink(daemon.store)
-        lib.equal([os.path.basename(path) for path in segments(daemon)], [target])
+        lib.equal([os.path.basename(path) for path in daemon.segments()], [target])
         assert target.startswith("store-2") and target.endswith("Z-1.sqlite"), target
         for ending in ("", "-wal", "-shm"):
             lib.equal(stat.S_IMODE(os.stat(os.path.realpath(daemon.store) + ending).st_mode), 0o640)
@@ -70,13 +50,13 @@ def test_everything_goes_on_in_the_next_segment():
             session.ack(17)
             other.send(HEADER + 'Marker, 1, "other"\nbad\n')
             lib.equal(len(other.ack(4)), 1)
-            first = segments(daemon)[0]
+            first = daemon.segments()[0]
             answer = rotate(daemon)
-            lib.equal((answer["previous"], len(segments(daemon))), (os.path.basename(first), 2))
+            lib.equal((answer["previous"], len(daemon.segments())), (os.path.basename(first), 2))
             lib.equal(daemon.query("SELECT text, start, domainId FROM NVTXT_OPEN_RANGES ORDER BY seq"),
                       [("pushed", 10, 1), ("started", 11, 1)])
             left(daemon, first)
-            lib.equal(rows(first, "SELECT count(*) FROM NVTXT_OPEN_RANGES UNION ALL"
+            lib.equal(lib.rows(first, "SELECT count(*) FROM NVTXT_OPEN_RANGES UNION ALL"
                            " SELECT count(*) FROM NVTXT_SESSIONS"), [(0,), (0,)])
             session.send('Marker, $x, "two"\nRangePop, 22\nRangeEnd, 23, 3\n')
             session.ack(20)
@@ -88,17 +68,17 @@ def test_everything_goes_on_in_the_next_segment():
                  ("two", 21, 21, "seven", "proc", "thread", "shown")])
             lib.equal(session.end()["events"], 4)
             other.end()
-        lib.equal(sorted(everywhere(daemon, "SELECT text FROM NVTX_EVENTS WHERE eventType IN"
+        lib.equal(sorted(daemon.everywhere("SELECT text FROM NVTX_EVENTS WHERE eventType IN"
                                     " (34, 59, 60)")),
                   [("one",), ("other",), ("pushed",), ("started",), ("two",)])
-        for path in segments(daemon):
-            lib.equal(rows(path, "SELECT count(*) FROM NVTX_EVENTS e LEFT JOIN StringIds s"
+        for path in daemon.segments():
+            lib.equal(lib.rows(path, "SELECT count(*) FROM NVTX_EVENTS e LEFT JOIN StringIds s"
                            " ON s.id = e.textId WHERE s.value IS NOT e.text"), [(0,)])
-            lib.equal(rows(path, "SELECT eventType, text FROM NVTX_EVENTS WHERE eventType IN"
+            lib.equal(lib.rows(path, "SELECT eventType, text FROM NVTX_EVENTS WHERE eventType IN"
                            " (33, 39, 75) ORDER BY 1"),
                       [(33, "seven"), (39, "thread"), (75, "shown")])
-            lib.equal(rows(path, "PRAGMA integrity_check"), [("ok",)])
-        lib.equal(everywhere(daemon, "SELECT events, priorEvents, ended FROM NVTXT_SOURCES"
+            lib.equal(lib.rows(path, "PRAGMA integrity_check"), [("ok",)])
+        lib.equal(daemon.everywhere("SELECT events, priorEvents, ended FROM NVTXT_SOURCES"
                              " WHERE id = ?", session.welcome["source"]),
                   [(1, None, "rotated"), (4, 1, "end")])
         lib.equal(daemon.query("SELECT count(*) FROM NVTXT_OPEN_RANGES"), [(0,)])
@@ -114,9 +94,9 @@ def test_range_ids_and_source_ids_are_given_once():
             daemon.stop()
             daemon.start()
         daemon.send(text)
-        ids = everywhere(daemon, "SELECT rangeId FROM NVTX_EVENTS WHERE eventType = 60")
+        ids = daemon.everywhere("SELECT rangeId FROM NVTX_EVENTS WHERE eventType = 60")
         lib.equal((len(ids), len(set(ids))), (40, 40))
-        sources = everywhere(daemon, "SELECT id FROM NVTXT_SOURCES")
+        sources = daemon.everywhere("SELECT id FROM NVTXT_SOURCES")
         lib.equal(len(sources), len(set(sources)))
 
 
@@ -132,7 +112,7 @@ def test_a_session_that_ended_before_a_rotation_stays_known():
                 replies = again.replies()
                 lib.equal([reply["type"] for reply in replies], ["diagnostic", "end"])
                 lib.equal({**replies[-1]}, end)
-        lib.equal(len(everywhere(daemon, "SELECT 1 FROM NVTX_EVENTS WHERE eventType = 34")), 1)
+        lib.equal(len(daemon.everywhere("SELECT 1 FROM NVTX_EVENTS WHERE eventType = 34")), 1)
 
 
 def test_a_break_around_a_rotation_hides_no_diagnostics():
@@ -166,12 +146,12 @@ def test_losses_are_told_whatever_segment_they_stand_in():
 
 def test_the_oldest_segments_are_removed():
     with lib.Daemon(config="KeepFiles=3\n") as daemon:
-        seen = segments(daemon)
+        seen = daemon.segments()
         for number in range(5):
             daemon.send(HEADER + 'Marker, %d, "x"\n' % number)
             rotate(daemon)
             seen.append(os.path.realpath(daemon.store))
-            lib.wait_for(lambda: segments(daemon) == [os.path.join(daemon.folder, os.path.basename(p))
+            lib.wait_for(lambda: daemon.segments() == [os.path.join(daemon.folder, os.path.basename(p))
                                                       for p in seen[-3:]], "three are left")
         lib.wait_for(lambda: len(glob.glob(daemon.store[:-7] + "-2*")) == 9, "their logs are gone")
         lib.wait_for(lambda: daemon.control("status")["old_segments"] == 2, "status says so")
@@ -181,23 +161,23 @@ def test_a_bound_that_is_reloaded_is_in_force():
     with lib.Daemon(config="KeepFiles=0\n") as daemon:
         for _ in range(3):
             rotate(daemon)
-        lib.equal(len(segments(daemon)), 4)
+        lib.equal(len(daemon.segments()), 4)
         with open(daemon.folder + "/nvtxtd.conf", "w", encoding="utf-8") as file:
             file.write("[nvtxtd]\nKeepFiles=2\n")
         daemon.control("reload")
-        lib.wait_for(lambda: len(segments(daemon)) == 2, "two are left")
+        lib.wait_for(lambda: len(daemon.segments()) == 2, "two are left")
 
 
 def test_a_segment_with_events_is_left_at_its_age_and_an_empty_one_is_not():
     with lib.Daemon(config="RotateAge=1s\n") as daemon:
-        first = segments(daemon)[0]
+        first = daemon.segments()[0]
         daemon.send(HEADER + 'Marker, 1, "x"\n')
-        lib.wait_for(lambda: len(segments(daemon)) == 2, "it is left")
+        lib.wait_for(lambda: len(daemon.segments()) == 2, "it is left")
         left(daemon, first)
         second = os.path.realpath(daemon.store)
-        lib.equal(rows(second, "SELECT count(*) FROM NVTXT_BATCHES"), [(0,)])
+        lib.equal(lib.rows(second, "SELECT count(*) FROM NVTXT_BATCHES"), [(0,)])
         daemon.send(HEADER + 'Marker, 2, "y"\n')
-        lib.wait_for(lambda: len(segments(daemon)) == 3, "it is left")
+        lib.wait_for(lambda: len(daemon.segments()) == 3, "it is left")
 
 
 # ---- Starts --------------------------------------------------------------------------------------
@@ -215,14 +195,14 @@ def test_a_plain_store_becomes_the_first_segment():
         daemon.start()
         daemon.send(HEADER + 'Marker, 2, "new"\n')
         assert os.path.islink(daemon.store)
-        lib.equal(len(segments(daemon)), 1)
+        lib.equal(len(daemon.segments()), 1)
         lib.equal(daemon.query("SELECT text FROM NVTX_EVENTS ORDER BY start"), [("old",), ("new",)])
         lib.equal(reader.execute("SELECT text FROM NVTX_EVENTS ORDER BY start").fetchall(),
                   [("old",), ("new",)])  # the same file, the same locks
         reader.close()
         for ending in ("-wal", "-shm"):
             lib.equal(os.path.exists(daemon.store + ending), False)
-        lib.equal(os.stat(segments(daemon)[0]).st_nlink, 1)
+        lib.equal(os.stat(daemon.segments()[0]).st_nlink, 1)
 
 
 def test_a_take_over_that_was_killed_is_done_again():
@@ -234,7 +214,7 @@ def test_a_take_over_that_was_killed_is_done_again():
         for ending in ("", "-wal", "-shm"):  # second names, and no link yet
             os.link(segment + ending, daemon.store + ending)
         daemon.start()
-        lib.equal(len(segments(daemon)), 1)
+        lib.equal(len(daemon.segments()), 1)
         lib.equal(daemon.query("SELECT text FROM NVTX_EVENTS"), [("old",)])
 
 
@@ -243,13 +223,13 @@ def test_what_a_killed_rotation_left_is_cleared_away():
         daemon.send(HEADER + 'Marker, 1, "x"\n')
         rotate(daemon)
         daemon.stop()
-        first, second = segments(daemon)
+        first, second = daemon.segments()
         # The second was made, and the link had not swung.
         os.unlink(daemon.store)
         os.symlink(os.path.basename(first), daemon.store)
         shutil.copy(first, second + ".new")
         daemon.start()
-        lib.equal(segments(daemon), [first])
+        lib.equal(daemon.segments(), [first])
         lib.equal(sorted(glob.glob(daemon.store[:-7] + "-2*")),
                   [first, first + "-shm", first + "-wal"])
         lib.equal(daemon.query("SELECT text FROM NVTX_EVENTS"), [("x",)])
@@ -261,7 +241,7 @@ def test_a_link_that_is_missing_is_made_again():
         daemon.stop()
         os.unlink(daemon.store)
         daemon.start()
-        lib.equal((len(segments(daemon)), daemon.query("SELECT text FROM NVTX_EVENTS")),
+        lib.equal((len(daemon.segments()), daemon.query("SELECT text FROM NVTX_EVENTS")),
                   (1, [("x",)]))
 
 
@@ -274,7 +254,7 @@ def test_a_segment_that_is_missing_is_noted_and_replaced():
             os.unlink(path)
         daemon.start()
         lib.equal(daemon.query("SELECT reason FROM NVTXT_LOSSES"), [("store-vanished",)])
-        lib.equal(len(segments(daemon)), 2)
+        lib.equal(len(daemon.segments()), 2)
 
 
 def refused(daemon, *words):
@@ -306,8 +286,8 @@ def test_links_to_what_is_no_segment_are_refused_and_left_alone():
         daemon.stop()
         elsewhere = os.path.join(daemon.folder, "elsewhere")
         os.mkdir(elsewhere)
-        name = os.path.basename(segments(daemon)[0])
-        os.rename(segments(daemon)[0], os.path.join(elsewhere, name))
+        name = os.path.basename(daemon.segments()[0])
+        os.rename(daemon.segments()[0], os.path.join(elsewhere, name))
         os.unlink(daemon.store)
         os.symlink(os.path.join(elsewhere, name), daemon.store)
         os.truncate(daemon.log, 0)
@@ -331,7 +311,7 @@ def test_a_rotation_that_fails_leaves_everything_as_it_is():
             rotate(daemon)
             session.send('Marker, 3, "z"\n')
             lib.equal(session.end()["events"], 3)
-        lib.equal(everywhere(daemon, "SELECT text FROM NVTX_EVENTS WHERE eventType = 34"),
+        lib.equal(daemon.everywhere("SELECT text FROM NVTX_EVENTS WHERE eventType = 34"),
                   [("x",), ("y",), ("z",)])
         lib.equal(daemon.log_text().count("goes on in the segment that it has"), 1)
 

@@ -4,6 +4,8 @@
 // SIGUSR1 it begins what NVTXT_FAULT says, and writes a line to stderr:
 //   before-commit:N after-commit:N   kills itself at the N-th commit from then on
 //   wal-write:N main-write:N         kills itself at the N-th write to the log, to the main file
+//   new-write:N                      the same at the N-th write to a segment that is being made
+//   file-call:N                      kills itself at the N-th rename, link, removal or fsync
 //   alloc-every:N                    every N-th allocation fails, until the next SIGUSR1
 //   clock:S                          CLOCK_REALTIME is S seconds (may be negative) off from then on
 #include <signal.h>
@@ -23,6 +25,15 @@ int __real_store_commit(struct store *store);
 int __real_clock_gettime(clockid_t id, struct timespec *now);
 int __wrap_store_commit(struct store *store);
 int __wrap_clock_gettime(clockid_t id, struct timespec *now);
+
+int __real_rename(const char *from, const char *to);
+int __real_symlink(const char *target, const char *path);
+int __real_unlink(const char *path);
+int __real_fsync(int fd);
+int __wrap_rename(const char *from, const char *to);
+int __wrap_symlink(const char *target, const char *path);
+int __wrap_unlink(const char *path);
+int __wrap_fsync(int fd);
 
 static char fault[32]; // without its number
 static int number;
@@ -50,6 +61,32 @@ int __wrap_clock_gettime(clockid_t id, struct timespec *now) {
     return r;
 }
 
+static void count_file_call(void) {
+    static atomic_int calls;
+    if (is("file-call") && atomic_fetch_add(&calls, 1) + 1 == number)
+        kill(getpid(), SIGKILL);
+}
+
+int __wrap_rename(const char *from, const char *to) {
+    count_file_call();
+    return __real_rename(from, to);
+}
+
+int __wrap_symlink(const char *target, const char *path) {
+    count_file_call();
+    return __real_symlink(target, path);
+}
+
+int __wrap_unlink(const char *path) {
+    count_file_call();
+    return __real_unlink(path);
+}
+
+int __wrap_fsync(int fd) {
+    count_file_call();
+    return __real_fsync(fd);
+}
+
 static void begin(int signal) {
     static const char line[] = "nvtxtd-faulty: SIGUSR1\n";
     (void)signal;
@@ -58,6 +95,8 @@ static void begin(int signal) {
         vfs_shim_arm(VFS_SHIM_WAL_WRITES, (unsigned)number, false, VFS_SHIM_KILL);
     if (strcmp(fault, "main-write") == 0)
         vfs_shim_arm(VFS_SHIM_MAIN_WRITES, (unsigned)number, false, VFS_SHIM_KILL);
+    if (strcmp(fault, "new-write") == 0)
+        vfs_shim_arm(VFS_SHIM_NEW_WRITES, (unsigned)number, false, VFS_SHIM_KILL);
     if (strcmp(fault, "alloc-every") == 0)
         alloc_arm_every(again ? 0 : (unsigned)number);
     bool written = write(STDERR_FILENO, line, sizeof(line) - 1) > 0;

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define BEING_MADE (1 << 30) // no flag of SQLite's: a segment that has not got its name yet
+
 struct shim_file {
     sqlite3_file base;
     int flags; // of its open
@@ -38,6 +40,8 @@ static bool is_counted(int flags, bool writes) {
         return writes && (flags & SQLITE_OPEN_MAIN_DB);
     case VFS_SHIM_WAL_WRITES:
         return writes && (flags & SQLITE_OPEN_WAL);
+    case VFS_SHIM_NEW_WRITES:
+        return writes && (flags & BEING_MADE);
     default:
         return true;
     }
@@ -147,7 +151,9 @@ static int shim_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int
     int rc = strike(flags, false, SQLITE_CANTOPEN);
     if (rc != SQLITE_OK)
         return rc;
-    ours->flags = flags;
+    size_t len = name ? strlen(name) : 0;
+    bool is_new = len > 4 && strcmp(name + len - 4, ".new") == 0;
+    ours->flags = flags | (is_new ? BEING_MADE : 0);
     ours->real = sqlite3_malloc(system_vfs->szOsFile);
     if (!ours->real)
         return SQLITE_NOMEM;

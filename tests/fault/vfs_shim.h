@@ -16,6 +16,7 @@ enum vfs_shim_calls { // what is counted
     VFS_SHIM_ALL,
     VFS_SHIM_MAIN_WRITES, // writes to a main file: a checkpoint under way
     VFS_SHIM_WAL_WRITES,  // writes to a write-ahead log: a commit under way
+    VFS_SHIM_NEW_WRITES,  // writes to a segment that is being made
 };
 
 void vfs_shim_install(void);
