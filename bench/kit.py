@@ -122,7 +122,8 @@ class Kit:
         return os.path.join(self.work, name)
 
     def remove_store(self, path):
-        for file in glob.glob(glob.escape(path) + "*"):
+        stem = glob.escape(path[:-len(".sqlite")])
+        for file in glob.glob(glob.escape(path) + "*") + glob.glob(stem + "-*Z-*.sqlite*"):
             os.unlink(file)
 
     def input(self, kind, events):
@@ -219,6 +220,23 @@ class Daemon:
         finally:
             reader.close()
 
+    def segments(self):
+        """The files of the store, oldest first; the store itself when it is one plain file."""
+        stem = self.store[:-len(".sqlite")]
+        return sorted(glob.glob(glob.escape(stem) + "-*Z-*.sqlite"),
+                      key=lambda path: int(path[:-len(".sqlite")].rsplit("-", 1)[1])) or [self.store]
+
+    def everywhere(self, sql):
+        """The rows of all segments."""
+        rows = []
+        for path in self.segments():
+            reader = sqlite3.connect("file:%s?mode=ro" % path, uri=True, timeout=60)
+            try:
+                rows += reader.execute(sql).fetchall()
+            finally:
+                reader.close()
+        return rows
+
     def wait_visible(self, events):
         """Returns when a reader sees so many events, polling."""
         reader = sqlite3.connect("file:%s?mode=ro" % self.store, uri=True, timeout=60)
@@ -230,7 +248,8 @@ class Daemon:
 
     def check(self, events):
         """Fails unless so many events are stored: a figure for less work would be none."""
-        (stored,), = self.query("SELECT count(*) FROM NVTX_EVENTS WHERE eventType IN (34, 59, 60)")
+        stored = sum(count for count, in self.everywhere(
+            "SELECT count(*) FROM NVTX_EVENTS WHERE eventType IN (34, 59, 60)"))
         if stored != events:
             raise RuntimeError("%d events are stored where %d were sent" % (stored, events))
 

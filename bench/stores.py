@@ -95,35 +95,34 @@ def dashboards(kit):
 class Pin(threading.Thread):
     """A reader that holds a snapshot, and how large the write-ahead log gets meanwhile."""
 
-    def __init__(self, store, hold):
+    def __init__(self, peer, hold):
         super().__init__(daemon=True)
-        self.store, self.hold = store, hold
+        self.peer, self.hold = peer, hold
         self.largest = 0
         self.done = threading.Event()
 
     def run(self):
-        reader = sqlite3.connect("file:%s?mode=ro" % self.store, uri=True, timeout=60,
+        reader = sqlite3.connect("file:%s?mode=ro" % self.peer.store, uri=True, timeout=60,
                                  isolation_level=None)
         if self.hold:
             reader.execute("BEGIN")
             reader.execute("SELECT count(*) FROM NVTX_EVENTS").fetchall()
         while not self.done.wait(0.01):
-            try:
-                self.largest = max(self.largest, os.stat(self.store + "-wal").st_size)
-            except FileNotFoundError:
-                pass
+            logs = [path + "-wal" for path in self.peer.segments()]
+            self.largest = max([self.largest] + [os.stat(log).st_size for log in logs
+                                                 if os.path.exists(log)])
         reader.close()
 
 
 def gaps(daemon):
     """Milliseconds between one commit and the next."""
-    times = [ns for ns, in daemon.query("SELECT committedNs FROM NVTXT_BATCHES ORDER BY id")]
+    times = [ns for ns, in daemon.everywhere("SELECT committedNs FROM NVTXT_BATCHES ORDER BY id")]
     return [(b - a) / 1e6 for a, b in zip(times, times[1:])]
 
 
 def pinned_run(kit, events, hold):
     with kit.daemon() as daemon:
-        pin = Pin(daemon.store, hold)
+        pin = Pin(daemon, hold)
         pin.start()
         seconds = kit.seconds([kit.program("nvtxt-send"), "--socket", daemon.socket,
                                kit.input("same", events)])
@@ -140,8 +139,8 @@ def percentile(values, share):
 
 
 def pinned(kit):
-    """A reader holds a snapshot while 2 M events come in: rate, WAL size, gaps between commits"""
-    events = 2 * kit.events
+    """A reader holds a snapshot while 5 M events come in: rate, WAL size, gaps between commits"""
+    events = 5 * kit.events
     runs = {True: [], False: []}
     kit.input("same", events)
     for _ in range(3):
