@@ -127,6 +127,36 @@ def test_the_target_is_that_of_the_export():
                                             "WHERE text = 'm'"), [(target,)])
 
 
+def test_the_target_may_stand_with_the_session_alone():
+    with Folder() as folder:
+        export = make(folder.name("e"), "2022", 0x0102)
+        database = sqlite3.connect(export)
+        for table in tables(export):
+            columns = [name for _, name, *_ in database.execute('PRAGMA table_info("%s")' % table)]
+            if {"globalTid", "globalPid"} & set(columns):
+                database.execute('DELETE FROM "%s"' % table)
+        database.commit()
+        database.close()
+        path = folder.write("n", MARKER % (SESSION_NS + 5, "m"))
+        equal(load("merge", "-i", export, "-n", path, "-o", folder.name("out")), (0, "", ""))
+        equal(query(folder.name("out"), "SELECT globalTid >> 48 FROM NVTX_EVENTS WHERE text = 'm'"),
+              [(0x0102,)])
+
+
+def test_a_domain_is_named_once_in_a_process():
+    text = "@Marker, Time, ProcessId, Message\nTimeBase = Manual\n" + "".join(
+        "SetFileDisplayName, '%s'\nMarker, %d, %d, '%s'\n" % (name, SESSION_NS + 5, pid, name)
+        for _ in range(3) for pid in (7, 8, 4242) for name in ("one", "app"))
+    with Folder() as folder:
+        _, out, _ = merged(folder, "2022", text)
+        equal(query(out, "SELECT text, domainId, globalTid / 0x1000000 % 0x1000000 FROM NVTX_EVENTS "
+                         "WHERE eventType = 75 ORDER BY 1, 3"),
+              [("app", 3, 7), ("app", 3, 8), ("app", 1, 4242), ("one", 2, 7), ("one", 2, 8),
+               ("one", 2, 4242)])
+        equal(query(out, "SELECT text, domainId, count(*) FROM NVTX_EVENTS WHERE eventType = 34 AND "
+                         "text <> 'ready' GROUP BY 1, 2"), [("app", 1, 3), ("app", 3, 6), ("one", 2, 9)])
+
+
 def test_several_targets_are_a_question():
     with Folder() as folder:
         export = make(folder.name("e"), "2026", change="INSERT INTO OSRT_API (start, end, eventClass,"
@@ -304,6 +334,34 @@ def test_a_live_store_is_merged_into_through_its_link():
         daemon.send(MARKER % (3, "c"))
         equal(daemon.query("SELECT text FROM NVTX_EVENTS WHERE eventType = 34"), [("a",), ("c",)])
         equal(sorted(os.listdir(folder.path)), ["b", "link.sqlite", "out"])
+
+
+def test_a_store_that_is_written_without_a_pause_is_copied_as_of_one_moment():
+    with Folder() as folder:
+        path = write_many(folder, "many", 120000)  # several steps of the copy
+        store = folder.name("store")
+        equal(load("create", "-n", path, "-o", store), (0, "", ""))
+        writer = sqlite3.connect(store, isolation_level=None)
+        writer.executescript("PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF")
+        small = folder.write("small", MARKER % (1, "last"))
+        with Running("nvtxt-import", "merge", "-i", store, "-n", small, "-o",
+                     folder.name("out")) as client:
+            for number in range(10**6):
+                writer.execute("BEGIN")
+                writer.execute("INSERT INTO NVTXT_CLOCKS (clock, clockNs) VALUES ('a', ?)", (number,))
+                writer.execute("UPDATE StringIds SET value = ? WHERE id = 0", (str(number),))
+                writer.execute("COMMIT")
+                if client.process.poll() is not None:
+                    break
+            client.expect(0)
+        writer.close()
+        out = folder.name("out")
+        equal(query(out, "SELECT count(*) FROM NVTX_EVENTS WHERE eventType = 34"), [(120001,)])
+        last, written = query(out, "SELECT max(clockNs), count(*) FROM NVTXT_CLOCKS")[0]
+        equal(last is None or last == written - 1, True)
+        if written:
+            equal(query(out, "SELECT value FROM StringIds WHERE id = 0"), [(str(last),)])
+        equal(query(out, "PRAGMA quick_check"), [("ok",)])
 
 
 def test_a_wal_that_nobody_has_open_leaves_no_trace():
