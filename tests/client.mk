@@ -17,6 +17,7 @@ python_tests += e2e/test_spool.py
 python_tests += e2e/test_check.py
 python_tests += e2e/test_import.py
 python_tests += e2e/test_export.py
+EXTRA_DIST += e2e/test_speedscope.py
 python_tests += e2e/test_merge.py
 python_tests += e2e/test_collect.py
 python_tests += e2e/test_nsight.py
