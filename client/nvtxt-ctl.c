@@ -12,6 +12,7 @@
 #include "client/nvtxt-ctl_link.h"
 #include "client/nvtxt-ctl_metrics.h"
 #include "client/nvtxt-ctl_options.h"
+#include "client/nvtxt-ctl_tail.h"
 #include "client/nvtxt-ctl_text.h"
 #include "client/paths.h"
 #include "client/term.h"
@@ -113,7 +114,8 @@ int main(int argc, char **argv) {
                  path, strerror(-result));
         return EX_UNAVAILABLE;
     }
-    status = ask(&link, &options, &term);
+    status = strcmp(options.command, "tail") == 0 ? ctl_tail(&link, &options, &term)
+                                                  : ask(&link, &options, &term);
     ctl_link_close(&link);
     return status;
 }

@@ -13,7 +13,18 @@
 #include "client/options.h"
 #include "client/term.h"
 
-enum { OPT_SOCKET = OPTIONS_OWN, OPT_JSON, OPT_TIMEOUT, OPT_SOURCE, OPT_OUTPUT };
+enum {
+    OPT_SOCKET = OPTIONS_OWN,
+    OPT_JSON,
+    OPT_TIMEOUT,
+    OPT_SOURCE,
+    OPT_OUTPUT,
+    OPT_CATEGORY,
+    OPT_MESSAGE,
+    OPT_REGEX,
+    OPT_KIND,
+    OPT_COUNT,
+};
 
 #define ANSWER_MS 30000 // a daemon that runs answers at once; behind a slow disk, in seconds
 
@@ -30,6 +41,7 @@ static const struct usage {
     const char *options; // each between blanks
 } usages[] = {
     {"diagnostics", NULL, false, false, " -n --source "},
+    {"tail", NULL, false, false, " -n --pid --category --message --regex --kind --count "},
     {"metrics", NULL, false, false, " --output "},
     {"disconnect", "source", true, true, ""},
     {"log-level", "level", false, false, ""},
@@ -43,12 +55,13 @@ static void print_help(void) {
           "  status, sources, health     how it is, who is connected, what was lost\n"
           "  diagnostics [-n N] [--source ID]\n"
           "                              the last faults in lines\n"
+          "  tail [-n N] [--count N] [--pid PID] [--category NAME] [--message TEXT]\n"
+          "       [--regex RE] [--kind KIND]\n"
+          "                              events as they are committed\n"
           "  metrics [--output FILE]     totals and figures for Prometheus\n"
           "  flush, checkpoint, rotate, reload\n"
           "                              do it, and say what became of it\n"
-          "  log-level [LEVEL]           tell or set how much is logged\n"
-          "  disconnect SOURCE           cut a source's connection\n"
-          "  help                        what the daemon knows\n"
+          "  log-level [LEVEL], disconnect SOURCE, help\n"
           "\n"
           "      --socket PATH   the control socket (default: control.sock beside\n"
           "                      $NVTXT_SOCKET, else the system's, else yours)\n"
@@ -79,17 +92,58 @@ static int take_number(struct term *term, const char *name, const char *text, in
     return EX_USAGE;
 }
 
+static const struct {
+    int option;
+    const char *name;
+} own_options[] = {
+    {'n', "-n"},
+    {OPT_SOURCE, "--source"},
+    {OPT_OUTPUT, "--output"},
+    {OPTIONS_PID, "--pid"},
+    {OPT_CATEGORY, "--category"},
+    {OPT_MESSAGE, "--message"},
+    {OPT_REGEX, "--regex"},
+    {OPT_KIND, "--kind"},
+    {OPT_COUNT, "--count"},
+};
+
+static const char *note_given(struct ctl_options *options, int option) {
+    size_t i = 0;
+    while (own_options[i].option != option) {
+        i++;
+    }
+    options->given |= 1u << i;
+    return own_options[i].name;
+}
+
 // One of the options that belong to a command.
 static int take_own(struct ctl_options *options, struct term *term, int option) {
-    const char *name = option == 'n' ? "-n" : option == OPT_SOURCE ? "--source" : "--output";
-    if (options->given_count < (int)(sizeof options->given / sizeof options->given[0])) {
-        options->given[options->given_count++] = name;
-    }
+    const char *name = note_given(options, option);
+    uint32_t pid = 0;
+    int result = 0;
     switch (option) {
     case 'n':
-        return take_number(term, name, optarg, 1, &options->lines);
+        return take_number(term, name, optarg, 0, &options->lines);
     case OPT_SOURCE:
         return take_number(term, name, optarg, 1, &options->source);
+    case OPT_COUNT:
+        return take_number(term, name, optarg, 1, &options->count);
+    case OPTIONS_PID:
+        result = options_pid(term, optarg, &pid);
+        options->pid = pid;
+        return result;
+    case OPT_CATEGORY:
+        options->category = optarg;
+        return 0;
+    case OPT_MESSAGE:
+        options->message = optarg;
+        return 0;
+    case OPT_REGEX:
+        options->regex = optarg;
+        return 0;
+    case OPT_KIND:
+        options->kind = optarg;
+        return 0;
     default:
         options->output = optarg;
         return 0;
@@ -137,11 +191,16 @@ static bool is_allowed(const struct usage *usage, const char *name) {
 
 static int check_command(const struct ctl_options *options, struct term *term) {
     const struct usage *usage = find_usage(options->command);
-    for (int i = 0; i < options->given_count; i++) {
-        if (!is_allowed(usage, options->given[i])) {
-            term_say(term, "'%s' does not take the option %s", options->command, options->given[i]);
+    for (size_t i = 0; i < sizeof own_options / sizeof own_options[0]; i++) {
+        if ((options->given & 1u << i) && !is_allowed(usage, own_options[i].name)) {
+            term_say(term, "'%s' does not take the option %s", options->command,
+                     own_options[i].name);
             return EX_USAGE;
         }
+    }
+    if (options->lines == 0 && strcmp(options->command, "tail") != 0) {
+        term_say(term, "-n takes a number from 1 on, not '0'");
+        return EX_USAGE;
     }
     bool takes = usage && usage->operand;
     if (options->operand && !takes) {
@@ -167,11 +226,17 @@ int ctl_options_parse(struct ctl_options *options, struct term *term, int argc, 
         {"lines", required_argument, NULL, 'n'},
         {"source", required_argument, NULL, OPT_SOURCE},
         {"output", required_argument, NULL, OPT_OUTPUT},
+        {"pid", required_argument, NULL, OPTIONS_PID},
+        {"category", required_argument, NULL, OPT_CATEGORY},
+        {"message", required_argument, NULL, OPT_MESSAGE},
+        {"regex", required_argument, NULL, OPT_REGEX},
+        {"kind", required_argument, NULL, OPT_KIND},
+        {"count", required_argument, NULL, OPT_COUNT},
         {"help", no_argument, NULL, 'h'},
         {"version", no_argument, NULL, 'V'},
         {NULL, 0, NULL, 0},
     };
-    *options = (struct ctl_options){.lines = -1, .timeout_ms = -2};
+    *options = (struct ctl_options){.lines = -1, .pid = -1, .timeout_ms = -2};
     int option;
     while ((option = getopt_long(argc, argv, "n:", table, NULL)) != -1) {
         int result = take_option(options, term, option);
@@ -192,21 +257,45 @@ int ctl_options_parse(struct ctl_options *options, struct term *term, int argc, 
     return check_command(options, term);
 }
 
+static void set_text(json_t *arguments, const char *name, const char *text) {
+    if (text) {
+        json_object_set_new(arguments, name, json_string(text));
+    }
+}
+
+static void set_number(json_t *arguments, const char *name, int64_t value, bool given) {
+    if (given) {
+        json_object_set_new(arguments, name, json_integer(value));
+    }
+}
+
+// All digits: its number.
+static void set_category(json_t *arguments, const char *category) {
+    int64_t number;
+    bool numbered = category && options_int64(category, &number) && number >= 0;
+    if (numbered) {
+        set_number(arguments, "category", number, true);
+    } else {
+        set_text(arguments, "category_name", category);
+    }
+}
+
 json_t *ctl_options_arguments(const struct ctl_options *options) {
     const struct usage *usage = find_usage(options->command);
     json_t *arguments = json_object();
     int64_t number = 0;
     if (options->operand && usage->is_number) {
         options_int64(options->operand, &number); // was looked at before
-        json_object_set_new(arguments, usage->operand, json_integer(number));
+        set_number(arguments, usage->operand, number, true);
     } else if (options->operand) {
-        json_object_set_new(arguments, usage->operand, json_string(options->operand));
+        set_text(arguments, usage->operand, options->operand);
     }
-    if (options->lines >= 0) {
-        json_object_set_new(arguments, "limit", json_integer(options->lines));
-    }
-    if (options->source) {
-        json_object_set_new(arguments, "source", json_integer(options->source));
-    }
+    bool tail = strcmp(options->command, "tail") == 0; // its lines are several requests
+    set_number(arguments, "limit", options->lines, options->lines >= 0 && !tail);
+    set_number(arguments, "source", options->source, options->source > 0);
+    set_number(arguments, "pid", options->pid, options->pid >= 0);
+    set_category(arguments, options->category);
+    set_text(arguments, "message", options->message);
+    set_text(arguments, "kind", options->kind);
     return arguments;
 }

@@ -18,8 +18,11 @@ struct ctl_options {
     int64_t lines;        // -n; -1: not given
     int64_t source;       // 0: not given
     const char *output;   // NULL: standard output
-    const char *given[8]; // names of the command's own options that were given
-    int given_count;
+    int64_t pid;          // -1: not given
+    const char *category; // this and the next three: NULL: not given
+    const char *message, *regex, *kind;
+    int64_t count;  // 0: not given
+    unsigned given; // a bit for each of the commands' own options
 };
 
 // Returns 0, EX_USAGE after a sentence, or -1 when there is nothing more to do.

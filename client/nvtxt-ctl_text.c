@@ -6,14 +6,11 @@
 #include <string.h>
 #include <time.h>
 
+#include "client/nvtxt-ctl_format.h"
 #include "client/term.h"
 
 #define LABEL_WIDTH 22
 #define WIDTH 80
-
-static int64_t integer(const json_t *object, const char *name) {
-    return json_integer_value(json_object_get(object, name));
-}
 
 static int ends_with(const char *name, const char *end) {
     size_t name_len = strlen(name), end_len = strlen(end);
@@ -36,13 +33,8 @@ static void print_label(FILE *out, const char *name) {
 }
 
 static void print_bytes(FILE *out, int64_t bytes) {
-    static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
-    double value = (double)bytes;
-    size_t unit = 0;
-    for (; value >= 1024 && unit + 1 < sizeof units / sizeof units[0]; unit++) {
-        value /= 1024;
-    }
-    fprintf(out, unit ? "%.1f %s\n" : "%.0f %s\n", value, units[unit]);
+    char text[FORMAT_SIZE];
+    fprintf(out, "%s\n", format_bytes(text, bytes));
 }
 
 static void print_duration(FILE *out, int64_t seconds) {
@@ -119,20 +111,16 @@ static void print_sources(FILE *out, const json_t *result) {
             name = json_string_value(json_object_get(source, "comm"));
         }
         const char *kind = json_string_value(json_object_get(source, "kind"));
-        char text[21];
-        term_printable(text, sizeof text, name ? name : "-");
+        char text[128];
+        format_fit(text, sizeof text, name ? name : "-", 20);
         fprintf(out,
                 "%8" PRId64 " %-7s %9" PRId64 " %9" PRId64 " %6" PRId64 " %6" PRId64 " %7" PRId64
                 " %s\n",
-                integer(source, "source"), kind ? kind : "-", integer(source, "lines"),
-                integer(source, "events"), integer(source, "warnings"), integer(source, "errors"),
-                integer(source, "pid"), text);
+                format_integer(source, "source"), kind ? kind : "-",
+                format_integer(source, "lines"), format_integer(source, "events"),
+                format_integer(source, "warnings"), format_integer(source, "errors"),
+                format_integer(source, "pid"), text);
     }
-}
-
-static const char *text_of(const json_t *object, const char *name) {
-    const char *text = json_string_value(json_object_get(object, name));
-    return text ? text : "";
 }
 
 static void print_help(FILE *out, const json_t *result) {
@@ -140,27 +128,14 @@ static void print_help(FILE *out, const json_t *result) {
     size_t index;
     json_t *command;
     json_array_foreach(list, index, command) {
-        fprintf(out, "%-12s %s\n", text_of(command, "name"), text_of(command, "help"));
+        fprintf(out, "%-12s %s\n", format_text(command, "name"), format_text(command, "help"));
     }
 }
 
-// "2026-11-21 12:00:00", local time.
-static const char *moment(char out[static 32], int64_t ns) {
-    time_t seconds = (time_t)(ns / 1000000000);
-    struct tm tm;
-    if (ns <= 0 || !localtime_r(&seconds, &tm)) {
-        return "-";
-    }
-    strftime(out, 32, "%Y-%m-%d %H:%M:%S", &tm);
-    return out;
-}
-
-static size_t columns(const char *text, size_t len) {
-    size_t count = 0;
-    for (size_t i = 0; i < len; i++) {
-        count += ((unsigned char)text[i] & 0xc0) != 0x80;
-    }
-    return count;
+static size_t columns_of(const char *text, size_t len) {
+    char word[2048];
+    snprintf(word, sizeof word, "%.*s", (int)len, text);
+    return format_columns(word);
 }
 
 // Printable text, broken at blanks into lines of at most WIDTH columns that begin with `indent`.
@@ -168,7 +143,7 @@ static void print_wrapped(FILE *out, const char *indent, const char *text) {
     size_t used = 0;
     while (*text) {
         size_t len = strcspn(text, " ");
-        size_t width = columns(text, len);
+        size_t width = columns_of(text, len);
         if (used > 0 && used + 1 + width <= WIDTH) {
             fprintf(out, " %.*s", (int)len, text);
             used += 1 + width;
@@ -182,14 +157,15 @@ static void print_wrapped(FILE *out, const char *indent, const char *text) {
 }
 
 static void print_diagnostic(FILE *out, const json_t *diag) {
-    char when[32], name[21], text[2048];
-    const char *source = text_of(diag, "name");
-    term_printable(name, sizeof name, *source ? source : "-");
+    char when[FORMAT_SIZE], name[128], text[2048];
+    const char *source = format_text(diag, "name");
+    format_fit(name, sizeof name, *source ? source : "-", 20);
     fprintf(out, "%-19s %s:%" PRId64 ":%" PRId64 ": %s, source %" PRId64 "\n",
-            moment(when, integer(diag, "at_ns")), name, integer(diag, "line"),
-            integer(diag, "column"), text_of(diag, "severity"), integer(diag, "source"));
-    snprintf(text, sizeof text, "%s [%s]", text_of(diag, "message"), text_of(diag, "code"));
-    term_printable(text, sizeof text, text);
+            format_moment(when, format_integer(diag, "at_ns")), name, format_integer(diag, "line"),
+            format_integer(diag, "column"), format_text(diag, "severity"),
+            format_integer(diag, "source"));
+    snprintf(text, sizeof text, "%s [%s]", format_text(diag, "message"), format_text(diag, "code"));
+    format_fit(text, sizeof text, text, 0);
     print_wrapped(out, "    ", text);
 }
 
@@ -208,29 +184,30 @@ static void print_diagnostics(FILE *out, const json_t *result) {
 static void print_checkpoint(FILE *out, const json_t *result) {
     char pages[TERM_COUNT_SIZE], moved[TERM_COUNT_SIZE];
     fputs("write-ahead log before: ", out);
-    print_bytes(out, integer(result, "wal_bytes_before"));
+    print_bytes(out, format_integer(result, "wal_bytes_before"));
     fputs("write-ahead log now:    ", out);
-    print_bytes(out, integer(result, "wal_bytes"));
+    print_bytes(out, format_integer(result, "wal_bytes"));
     if (json_is_true(json_object_get(result, "pinned"))) {
         fprintf(out,
                 "A reader holds on to it: %s of %s pages are in the main file. It goes on\n"
                 "growing until that reader ends its transaction; 'lsof' or 'fuser' on the\n"
                 "store's -shm file names the processes that have it open.\n",
-                term_count(moved, (uint64_t)integer(result, "pages_moved")),
-                term_count(pages, (uint64_t)integer(result, "pages")));
+                term_count(moved, (uint64_t)format_integer(result, "pages_moved")),
+                term_count(pages, (uint64_t)format_integer(result, "pages")));
     }
 }
 
 static void print_disconnect(FILE *out, const json_t *result) {
     const json_t *source = json_object_get(result, "source");
     char count[TERM_COUNT_SIZE];
-    fprintf(out, "source %" PRId64 " is disconnected at line %s%s\n", integer(source, "source"),
-            term_count(count, (uint64_t)integer(source, "lines")),
-            strcmp(text_of(source, "kind"), "session") == 0 ? "; its session can be resumed" : "");
+    fprintf(
+        out, "source %" PRId64 " is disconnected at line %s%s\n", format_integer(source, "source"),
+        term_count(count, (uint64_t)format_integer(source, "lines")),
+        strcmp(format_text(source, "kind"), "session") == 0 ? "; its session can be resumed" : "");
 }
 
 static void print_log_level(FILE *out, const json_t *result) {
-    const char *level = text_of(result, "level"), *before = text_of(result, "before");
+    const char *level = format_text(result, "level"), *before = format_text(result, "before");
     bool same = strcmp(level, before) == 0;
     fprintf(out, "%s%s%s%s\n", level, same ? "" : " (was ", same ? "" : before, same ? "" : ")");
 }
@@ -238,12 +215,12 @@ static void print_log_level(FILE *out, const json_t *result) {
 static void print_loss(FILE *out, const json_t *loss) {
     const char *reason = json_string_value(json_object_get(loss, "reason"));
     const char *name = json_string_value(json_object_get(loss, "name"));
-    char when[32], why[16], text[17];
+    char when[FORMAT_SIZE], why[16], text[128];
     term_printable(why, sizeof why, reason ? reason : "-");
-    term_printable(text, sizeof text, name ? name : "-");
+    format_fit(text, sizeof text, name ? name : "-", 16);
     fprintf(out, "%-19s %-15s %9" PRId64 " %8" PRId64 " %7" PRId64 " %s\n",
-            moment(when, integer(loss, "at_ns")), why, integer(loss, "count"),
-            integer(loss, "source"), integer(loss, "pid"), text);
+            format_moment(when, format_integer(loss, "at_ns")), why, format_integer(loss, "count"),
+            format_integer(loss, "source"), format_integer(loss, "pid"), text);
 }
 
 static void print_health(FILE *out, const json_t *result) {
@@ -261,7 +238,7 @@ static void print_health(FILE *out, const json_t *result) {
     }
     if (!json_is_array(list)) {
         fprintf(out, "losses: %" PRId64 "; the store cannot be asked for them now\n",
-                integer(result, "total"));
+                format_integer(result, "total"));
     }
     if (json_array_size(list) > 0) {
         fprintf(out, "%-19s %-15s %9s %8s %7s %s\n", "WHEN", "REASON", "COUNT", "SOURCE", "PID",
@@ -299,8 +276,8 @@ static void print_reload(FILE *out, const json_t *result) {
 }
 
 static void print_rotate(FILE *out, const json_t *result) {
-    fprintf(out, "the store goes on in %s; %s was left\n", text_of(result, "segment"),
-            text_of(result, "previous"));
+    fprintf(out, "the store goes on in %s; %s was left\n", format_text(result, "segment"),
+            format_text(result, "previous"));
 }
 
 static const struct {

@@ -51,6 +51,7 @@ _nvtxt() {
     --mode) _nvtxt_words lerp lin ;;
     --clock) _nvtxt_words here ;;
     --log-level | log-level) _nvtxt_words error warning info debug ;;
+    --kind) _nvtxt_words mark range push/pop start/end ;;
     --format) _nvtxt_words chrome csv jsonl nvtxt ;;
     *)
         if [[ $cur == -* ]]; then

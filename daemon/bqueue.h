@@ -65,7 +65,7 @@ struct job {
     char previous[NAME_MAX + 1];                 // ROTATE: the segment that was left
     struct rotate_limits limits;                 // CONFIGURE
 
-    // ASK: writer thread, which may ask twice: what the first answer left must not matter.
+    // ASK: writer thread.
     int (*ask)(struct store *store, void *question);
     void *question;
 };

@@ -18,10 +18,23 @@ static void on_closed(uv_handle_t *handle) {
     free(conn);
 }
 
+// Commands that wait for something are told that nobody else will come for it.
+static void leave_calls(struct control_conn *conn) {
+    struct control_call *call = conn->calls;
+    while (call) {
+        void (*on_leave)(struct control_call * call) = call->on_leave;
+        call->on_leave = NULL;
+        if (on_leave)
+            on_leave(call); // it may be gone now, and no other one
+        call = on_leave ? conn->calls : call->next;
+    }
+}
+
 static void close_conn(struct control_conn *conn) {
     if (conn->closed)
         return;
     conn->closed = true;
+    leave_calls(conn);
     for (struct control_call *call = conn->calls; call; call = call->next)
         call->conn = NULL;
     struct control *control = conn->control;
@@ -192,6 +205,9 @@ static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buffer) {
         return;
     uv_read_stop(stream);
     conn->leaving = true; // it may still read what it asked for
+    leave_calls(conn);
+    if (conn->closed)
+        return;
     leave_if_done(conn);
 }
 
@@ -231,7 +247,13 @@ int control_accept(struct control *control, uv_stream_t *listener) {
     return 0;
 }
 
+void control_init(struct control *control, struct server *server) {
+    control->server = server;
+    control_events_init(&control->feed, server);
+}
+
 void control_close(struct control *control) {
     while (control->conns)
         close_conn(control->conns);
+    control_events_close(&control->feed);
 }

@@ -19,6 +19,8 @@
 #define CONTROL_CONNS_MAX 32
 #define CONTROL_CALLS_MAX 64              // unanswered, a connection
 #define CONTROL_DIAGNOSTICS_MAX 1000      // in one answer
+#define CONTROL_EVENTS_MAX 1000           // the same
+#define CONTROL_WAIT_MS_MAX 3600000       // an hour
 #define CONTROL_REPLIES_BYTES (64u << 20) // `sources` of thousands of connections is long
 
 struct control_conn {
@@ -34,10 +36,20 @@ struct control_conn {
     char buffer[4096];
 };
 
+// Calls that wait for events: control_events.c.
+struct control_feed {
+    struct server *server;          // borrowed
+    struct feed_call *first, *last; // in the order of their turns
+    struct feed_call *reading;      // in the writer's hands, in no list; NULL: none
+    uv_timer_t timer;               // the next one's patience ends
+    bool closing;
+};
+
 struct control {
     struct server *server; // borrowed
     struct control_conn *conns;
     size_t conn_count;
+    struct control_feed feed;
 };
 
 struct control_call {
@@ -45,6 +57,9 @@ struct control_call {
     struct control_call *next, *prev;
     struct server *server;
     struct nvtxt_ctl_request request; // its arguments are those of the command's table
+    // Set by a command that waits: the caller has gone or sends no more. It answers soon.
+    void (*on_leave)(struct control_call *call);
+    void *waiting; // that command's own
 };
 
 struct control_command {
@@ -65,11 +80,18 @@ void control_diagnostics(struct control_call *call);
 void control_checkpoint(struct control_call *call);
 void control_metrics(struct control_call *call);
 void control_rotate(struct control_call *call);
+void control_events(struct control_call *call);
+
+void control_events_init(struct control_feed *feed, struct server *server);
+void control_events_news(struct control_feed *feed); // something was committed
+void control_events_close(struct control_feed *feed);
 
 // Both free the call. A NULL result stands for memory that was short.
 void control_reply(struct control_call *call, json_t *result_take);
 void control_fail(struct control_call *call, const char *code, const char *message);
 
+void control_init(struct control *control, struct server *server);
+
 // Accepts one connection. Returns what a listener's on_connection returns.
 int control_accept(struct control *control, uv_stream_t *listener);
-void control_close(struct control *control); // all connections
+void control_close(struct control *control); // all connections, for good

@@ -191,6 +191,18 @@ static const struct nvtxt_ctl_arg diagnostics_args[] = {
     {"source", NVTXT_CTL_INTEGER, false, 1, INT64_MAX, NULL},
     END,
 };
+static const struct nvtxt_ctl_arg events_args[] = {
+    {"after", NVTXT_CTL_STRING, false, 1, 64, NULL},
+    {"before", NVTXT_CTL_STRING, false, 1, 64, NULL},
+    {"limit", NVTXT_CTL_INTEGER, false, 1, CONTROL_EVENTS_MAX, NULL},
+    {"wait_ms", NVTXT_CTL_INTEGER, false, 0, CONTROL_WAIT_MS_MAX, NULL},
+    {"pid", NVTXT_CTL_INTEGER, false, 0, NVTXT_ID_MAX, NULL},
+    {"category", NVTXT_CTL_INTEGER, false, 0, UINT32_MAX, NULL},
+    {"category_name", NVTXT_CTL_STRING, false, 1, 4096, NULL},
+    {"message", NVTXT_CTL_STRING, false, 1, 4096, NULL},
+    {"kind", NVTXT_CTL_STRING, false, 0, 0, "mark|range|push/pop|start/end"},
+    END,
+};
 static const struct nvtxt_ctl_arg disconnect_args[] = {
     {"source", NVTXT_CTL_INTEGER, true, 1, INT64_MAX, NULL},
     END,
@@ -207,6 +219,7 @@ const struct control_command control_commands[] = {
     {"sources", "the sources that are connected, with their counters", control_sources, NULL},
     {"diagnostics", "the last faults in lines, also of sources that are gone", control_diagnostics,
      diagnostics_args},
+    {"events", "what was committed, behind a cursor; waits for more", control_events, events_args},
     {"health", "what could not be kept, and whether the store can be written", run_health, NULL},
     {"metrics", "totals and figures in Prometheus' text format", control_metrics, NULL},
     {"flush", "commit what came in; answers when it is safe in the store", run_flush, NULL},

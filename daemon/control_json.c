@@ -2,6 +2,7 @@
 #include "daemon/control_json.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "protocol/utf8.h"
 
@@ -10,6 +11,21 @@ json_t *control_text(const char *text) {
     char *valid = malloc(bytes.len * NVTXT_UTF8_GROWTH + 1);
     json_t *string = valid ? json_stringn(valid, nvtxt_utf8_repair(valid, bytes)) : NULL;
     free(valid);
+    return string;
+}
+
+// A NUL is repaired as well: readers of JSON refuse it.
+json_t *control_slice(struct nvtxt_slice text) {
+    json_t *string = memchr(text.data, 0, text.len) ? NULL : json_stringn(text.data, text.len);
+    char *copy = string ? NULL : malloc(text.len * (NVTXT_UTF8_GROWTH + 1) + 1);
+    if (!copy)
+        return string;
+    memcpy(copy, text.data, text.len);
+    for (size_t i = 0; i < text.len; i++)
+        copy[i] = copy[i] ? copy[i] : '\xff'; // no byte of any character
+    char *valid = copy + text.len;
+    string = json_stringn(valid, nvtxt_utf8_repair(valid, (struct nvtxt_slice){copy, text.len}));
+    free(copy);
     return string;
 }
 

@@ -6,8 +6,12 @@
 #include <jansson.h>
 #include <stdint.h>
 
+#include "protocol/slice.h"
+
 // A text of the outside (a path, an error, a name). NULL when memory is short.
 json_t *control_text(const char *text);
 json_t *control_nullable(const char *text); // null for NULL and ""
+
+json_t *control_slice(struct nvtxt_slice text);
 
 void control_set(json_t *object, const char *name, int64_t value);

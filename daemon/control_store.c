@@ -47,7 +47,6 @@ struct diags_question {
 
 static int ask_diags(struct store *store, void *question) {
     struct diags_question *asked = question;
-    store_diags_deinit(&asked->diags);
     return store_diags_load(store, asked->source_id, asked->limit, &asked->diags);
 }
 

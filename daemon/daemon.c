@@ -169,6 +169,11 @@ static void on_room(struct server *server) {
     listener_go_on(&daemon->sockets.control);
 }
 
+static void on_news(struct server *server) {
+    struct daemon *daemon = server->owner;
+    control_events_news(&daemon->control.feed);
+}
+
 // ---- Start -------------------------------------------------------------------------------------
 
 static size_t raise_descriptor_limit(void) {
@@ -255,11 +260,12 @@ static int start_handles(struct daemon *daemon, int64_t next_source_id) {
     server->owner = daemon;
     server->on_stopped = on_stopped;
     server->on_room = on_room;
+    server->on_news = on_news;
     server->conn_limit = connection_limit();
     server->reload = &daemon->reload;
     daemon->reload.server = server;
     daemon->reload.expiry = &daemon->expiry;
-    daemon->control.server = server;
+    control_init(&daemon->control, server);
     uv_signal_t *signals[] = {&daemon->sigterm, &daemon->sigint, &daemon->sighup};
     for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
         r = uv_signal_init(&daemon->loop, signals[i]);
@@ -314,6 +320,7 @@ static int serve(struct daemon *daemon) {
     if (r < 0) {
         snprintf(daemon->why, sizeof(daemon->why), "the daemon cannot start: %s", strerror(-r));
         store_close(store);
+        control_close(&daemon->control);
         server_close_handles(&daemon->server);
         close_handles(daemon);
         uv_run(&daemon->loop, UV_RUN_DEFAULT);

@@ -26,6 +26,9 @@ static void on_doorbell(uv_async_t *async) {
         job->on_done(job);
     }
     session_send_acks(server);
+    if (server->news)
+        server->on_news(server);
+    server->news = false;
     go_on_stopping(server);
 }
 
@@ -87,6 +90,7 @@ static void on_committed(struct batcher *batcher, struct store_batch *batch, int
     struct server *server = batcher->owner;
     give_bytes(server, batch);
     // Given up at the stop: nothing is acknowledged, and sessions come again with it.
+    server->news |= result == 0;
     for (struct store_batch_source *share = store_batch_first(batch); share; share = share->next)
         if (result != 0 && share->source.kind == STORE_SOURCE_PLAIN && !share->discarded)
             server->unwritten += store_batch_source_events(share);

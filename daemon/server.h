@@ -58,6 +58,7 @@ struct server {
     struct conn *conns; // all that are not closed
     size_t conn_count;
     size_t conn_limit;     // descriptors that connections may take
+    bool news;             // of the current drain: a batch was committed
     struct session *acked; // sessions that the current drain has something for
     char *read_buffer;     // SERVER_READ_BYTES
 
@@ -67,10 +68,11 @@ struct server {
     struct conn *cursor; // READING: the next connection whose socket is read
 
     // The owner's: the last connection is gone after server_stop(); a connection was closed (room
-    // for a waiting one).
+    // for a waiting one); there is something new in the store.
     void (*on_stopped)(struct server *server);
     void (*on_room)(struct server *server);
-    struct reload *reload; // for the control command
+    void (*on_news)(struct server *server); // batches were committed, all of a drain
+    struct reload *reload;                  // for the control command
     void *owner;
 
     struct log_limit log_refused, log_broken, log_memory, log_accept;

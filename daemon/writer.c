@@ -284,7 +284,8 @@ static void handle(struct writer *writer, struct job *job) {
         break;
     default:
         job->result = writer->store ? ask(writer, job) : STORE_IO;
-        if (revive_is_due(job->result) && writer->store) {
+        // What is only read says nothing of the store's health: a view may be missing.
+        if (job->kind != JOB_ASK && revive_is_due(job->result) && writer->store) {
             start_over(writer, job->result);
             job->result = writer->store ? ask(writer, job) : STORE_IO;
         }

@@ -29,6 +29,7 @@
 #include "store/checkpointer.h"
 #include "store/connection.h"
 #include "store/diags.h"
+#include "store/events.h"
 #include "store/figures.h"
 #include "store/losses.h"
 #include "store/older.h"
@@ -71,6 +72,7 @@ struct store {
     int64_t next_source_id; // as read when the store was opened
     int64_t losses;         // rows of NVTXT_LOSSES, with those of earlier segments
     bool losses_known;
+    int64_t committed_row; // of NVTX_EVENTS, while a transaction is open
     bool ids_known;
     bool in_transaction;
     bool batch_row_written;
@@ -319,6 +321,7 @@ int store_begin(struct store *store) {
         store_rollback(store);
         return result;
     }
+    store->committed_row = store->txn.next_row - 1;
     return STORE_DONE;
 }
 
@@ -501,6 +504,21 @@ int store_diags_load(struct store *store, int64_t source_id, size_t limit,
     int result = translate(store, store_diags_read(store->db, source_id, limit, diags), "read");
     if (result != STORE_DONE) {
         store_diags_deinit(diags);
+    }
+    return result;
+}
+
+// ---- Events -----------------------------------------------------------------------------------
+
+int store_events_load(struct store *store, const char *path, const struct store_event_query *query,
+                      struct store_events *events) {
+    *events = (struct store_events){0};
+    struct store_events_place active = {.db = store->db, .last_row = store->committed_row};
+    int rc = store->in_transaction ? SQLITE_OK : store_events_last(store->db, &active.last_row);
+    rc = rc ?: store_events_read(&active, path, query, events);
+    int result = translate(store, rc, "read");
+    if (result != STORE_DONE) {
+        store_events_deinit(events);
     }
     return result;
 }

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Pieces of what nvtxt-ctl prints for people: texts cut to columns, times, sizes.
+#pragma once
+
+#include <jansson.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define FORMAT_SIZE 32
+
+int64_t format_integer(const json_t *object, const char *name);  // 0 when there is none
+const char *format_text(const json_t *object, const char *name); // "" when there is none
+
+// Copies text of others for a terminal, cut to `columns` (0: not cut) and to `size`: control
+// characters become blanks, characters that turn the direction of writing are left out.
+void format_fit(char *out, size_t size, const char *text, size_t columns);
+size_t format_columns(const char *text); // that a terminal needs for a printable text
+
+// All return `out`.
+const char *format_moment(char out[static FORMAT_SIZE], int64_t ns);   // 2026-11-21 12:00:00
+const char *format_day(char out[static FORMAT_SIZE], int64_t ns);      // 2026-11-21
+const char *format_clock(char out[static FORMAT_SIZE], int64_t ns);    // 12:00:00.123
+const char *format_duration(char out[static FORMAT_SIZE], int64_t ns); // 1.20ms, at most 8 columns
+const char *format_bytes(char out[static FORMAT_SIZE], int64_t bytes); // 1.2 MiB

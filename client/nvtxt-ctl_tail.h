@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `nvtxt-ctl tail`: events as they are committed.
+#pragma once
+
+struct ctl_link;
+struct ctl_options;
+struct term;
+
+// `link` is connected. Ends with the daemon's refusal, a signal, the reader of what it prints, or
+// when it has shown as many as were asked for. Returns the exit status.
+int ctl_tail(struct ctl_link *link, const struct ctl_options *options, struct term *term);
