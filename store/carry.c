@@ -65,7 +65,8 @@ static const char *const rest[] = {
     "(SELECT id FROM NVTXT_DOMAINS)) ORDER BY row DESC LIMIT ?1",
     "INSERT OR IGNORE INTO carried (kind, domainId, key, oldRow) SELECT kind, domainId, key, row "
     "FROM old.NVTXT_NAME_ROWS WHERE kind = 2 AND domainId = 0 AND key IN (SELECT key FROM carried "
-    "WHERE kind = 39 UNION SELECT globalTid FROM old.NVTXT_OPEN_RANGES)",
+    "WHERE kind = 39 UNION SELECT e.globalTid FROM carried c JOIN old.NVTX_EVENTS e "
+    "ON e.rowid = c.oldRow UNION SELECT globalTid FROM old.NVTXT_OPEN_RANGES)",
     "INSERT OR IGNORE INTO carried (kind, domainId, key, oldRow) SELECT kind, domainId, key, row "
     "FROM old.NVTXT_NAME_ROWS WHERE kind = 1 AND domainId = 0 AND key IN (" OPEN_PIDS
     " UNION SELECT key / 0x1000000 FROM carried WHERE kind = 2)",

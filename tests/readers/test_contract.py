@@ -312,6 +312,9 @@ def test_the_segment_after_a_rotation_reads_like_the_first():
                          "WHERE s.value IS NOT e.text"), [])
         equal(told.query("SELECT globalTid, count(*) FROM ThreadNames GROUP BY 1 HAVING "
                          "count(*) > 1"), [])
+        equal(told.query("SELECT e.text FROM NVTX_EVENTS e LEFT JOIN ThreadNames t ON "
+                         "t.globalTid = e.globalTid LEFT JOIN PROCESSES p ON p.globalPid >> 24 = "
+                         "e.globalTid >> 24 WHERE t.nameId IS NULL OR p.pid IS NULL"), [])
         equal(told.query("SELECT count(*) FROM NVTX_EVENTS WHERE start < ?", told.at(65)), [(0,)])
         equal(told.query("SELECT startTime, stopTime FROM ANALYSIS_DETAILS"),
               [(told.at(70), told.at(82))])
