@@ -4,7 +4,6 @@
 #include "client/intake.h"
 
 #include <errno.h>
-#include <string.h>
 
 #define MOVES 8 // records from the disk a call: replies and signals come in between
 

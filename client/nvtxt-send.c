@@ -3,7 +3,6 @@
 // nvtxt-send: sends NVTXT from files or stdin to a daemon and waits until it is committed. Options
 // and the order of the files, or of the spools that were left behind, are here; everything else is
 // in transfer.
-#include <errno.h>
 #include <getopt.h>
 #include <limits.h>
 #include <stdio.h>

@@ -80,7 +80,3 @@ int window_peek(const struct window *window, struct iovec *pieces, int most);
 void window_take(struct window *window, size_t n); // `n` of them are out
 
 size_t window_ready(const struct window *window); // all the bytes that window_peek could give
-
-static inline uint64_t window_unacked(const struct window *window) {
-    return window->last - window->acked;
-}

@@ -12,6 +12,7 @@
 #define COMMITS_OUT_MAX 4
 
 static void arm(struct batcher *batcher, uint64_t ms);
+static void on_done(struct job *job);
 
 static void on_timer(uv_timer_t *timer) {
     struct batcher *batcher = timer->data;
@@ -73,7 +74,7 @@ static struct job *job_new(struct batcher *batcher, bool with_batch) {
     if (!job)
         return NULL;
     job->kind = JOB_BATCH;
-    job->on_done = batcher_on_done;
+    job->on_done = on_done;
     job->context = batcher;
     if (with_batch && !(job->batch = store_batch_new())) {
         free(job);
@@ -210,7 +211,7 @@ void batcher_settle(struct batcher *batcher, struct source *source) {
         lose_share(batcher, source);
 }
 
-void batcher_on_done(struct job *job) {
+static void on_done(struct job *job) {
     struct batcher *batcher = job->context;
     batcher->in_flight -= job->bytes;
     batcher->jobs_out--;

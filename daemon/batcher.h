@@ -80,6 +80,3 @@ void batcher_settle(struct batcher *batcher, struct source *source);
 
 // Something of the source was lost: noted in the next batch.
 void batcher_lose(struct batcher *batcher, const struct loss *loss);
-
-// A job of the batcher came back: called from the drain of the done list.
-void batcher_on_done(struct job *job);

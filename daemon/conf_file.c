@@ -217,13 +217,6 @@ static void read_drop_ins(struct reader *reader, const char *path) {
     free(drop_ins);
 }
 
-int conf_file_read(struct conf *config, const char *path, const struct conf_faults *faults) {
-    struct reader reader = {.config = config, .faults = faults};
-    int r = read_file(&reader, path);
-    free(reader.text);
-    return r < 0 ? r : reader.faulty;
-}
-
 int conf_file_load(struct conf *config, const char *path, bool must_exist,
                    const struct conf_faults *faults) {
     struct origin origins[CONF_KEYS_MAX] = {0};

@@ -7,7 +7,6 @@
 #pragma once
 
 #include <stdbool.h>
-#include <stddef.h>
 
 #include "daemon/conf.h"
 
@@ -23,6 +22,3 @@ struct conf_faults {
 // is not there is no fault unless `must_exist`.
 int conf_file_load(struct conf *config, const char *path, bool must_exist,
                    const struct conf_faults *faults);
-
-// One file only, without its drop-ins. The same results; a missing file is -ENOENT and not told.
-int conf_file_read(struct conf *config, const char *path, const struct conf_faults *faults);

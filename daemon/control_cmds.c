@@ -3,16 +3,13 @@
 // The commands of the control socket: one function each and one row in the table at the end.
 // Loop thread; what only the writer knows comes from the figures it published, so that `status`
 // answers when the writer is stuck as well.
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "config.h"
-#include "daemon/conn.h"
 #include "daemon/control.h"
 #include "daemon/control_json.h"
 #include "daemon/log.h"
-#include "daemon/paths.h"
 
 static json_t *describe_args(const struct nvtxt_ctl_arg *args) {
     json_t *list = json_array();
@@ -72,11 +69,10 @@ static void run_status(struct control_call *call) {
     struct server *server = call->server;
     const struct conf *config = server->config;
     int64_t uptime = clocks_boottime_ns() - server->started_ns;
-    json_t *result =
-        json_pack("{s:s, s:I, s:I, s:o, s:o, s:s}", "version", PACKAGE_VERSION, "pid",
-                  (json_int_t)getpid(), "uptime_s", (json_int_t)(uptime / 1000000000), "socket",
-                  control_text(config->socket), "store", control_text(paths_store_file(config)),
-                  "synchronous", conf_synchronous_name(config));
+    json_t *result = json_pack(
+        "{s:s, s:I, s:I, s:o, s:o, s:s}", "version", PACKAGE_VERSION, "pid", (json_int_t)getpid(),
+        "uptime_s", (json_int_t)(uptime / 1000000000), "socket", control_text(config->socket),
+        "store", control_text(config->store), "synchronous", conf_synchronous_name(config));
     if (result) {
         add_writer(result, server);
         control_set(result, "connections", (int64_t)server->conn_count);

@@ -19,7 +19,6 @@
 
 #include "daemon/control.h"
 #include "daemon/control_json.h"
-#include "daemon/paths.h"
 
 #define EVENTS_USUAL 100
 #define BUSY_PATIENCE_MS 5000 // of a call that does not want to wait, but meets a busy writer
@@ -271,7 +270,7 @@ void control_events(struct control_call *call) {
     uint64_t wait = (uint64_t)nvtxt_ctl_integer(call->request.object, "wait_ms", 0);
     waiting->feed = feed;
     waiting->call = call;
-    waiting->path = paths_store_file(feed->server->config);
+    waiting->path = feed->server->config->store;
     waiting->waits = wait > 0;
     waiting->until_ms = uv_now(feed->server->loop) + (wait ? wait : BUSY_PATIENCE_MS);
     call->waiting = waiting;

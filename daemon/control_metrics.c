@@ -12,7 +12,6 @@
 #include "config.h"
 #include "daemon/control.h"
 #include "daemon/control_json.h"
-#include "daemon/paths.h"
 
 __attribute__((format(printf, 2, 3))) static void add(struct nvtxt_buf *out, const char *format,
                                                       ...) {
@@ -69,7 +68,7 @@ static void add_label(struct nvtxt_buf *out, const char *before, const char *val
 static void add_info(struct nvtxt_buf *out, const struct conf *config) {
     add_head(out, "info", "", "gauge", "The running daemon, always 1.");
     add_label(out, "nvtxtd_info{version", PACKAGE_VERSION);
-    add_label(out, ",store", paths_store_file(config));
+    add_label(out, ",store", config->store);
     add_label(out, ",synchronous", conf_synchronous_name(config));
     add(out, "} 1\n");
 }

@@ -11,7 +11,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -219,7 +218,7 @@ static int open_whole(struct daemon *daemon, struct store **store) {
 
 static int open_store(struct daemon *daemon, struct store **store) {
     daemon->revive = (struct revive){
-        .path = paths_store_file(&daemon->config),
+        .path = daemon->config.store,
         .options = {.synchronous_normal = daemon->config.synchronous == CONF_SYNCHRONOUS_NORMAL,
                     .file_mode = (uint32_t)daemon->config.store_mode,
                     .checkpoint_helper = true,
@@ -296,7 +295,7 @@ static int go(struct daemon *daemon) {
         return EX_OSERR;
     }
     log_info("started version=%s pid=%d socket=%s store=%s", PACKAGE_VERSION, (int)getpid(),
-             daemon->config.socket, paths_store_file(&daemon->config));
+             daemon->config.socket, daemon->config.store);
     activation_notify("READY=1\nSTATUS=Running");
     return 0;
 }
@@ -362,11 +361,10 @@ static int run(struct daemon *daemon) {
         sockets_unlock(&daemon->sockets);
         return status;
     }
-    daemon->store_lock =
-        paths_lock(paths_store_file(config), "store", &status, why, sizeof(daemon->why));
+    daemon->store_lock = paths_lock(config->store, "store", &status, why, sizeof(daemon->why));
     if (daemon->store_lock >= 0)
         status = run_locked(daemon);
-    paths_unlock(paths_store_file(config), daemon->store_lock);
+    paths_unlock(config->store, daemon->store_lock);
     sockets_unlock(&daemon->sockets);
     return status;
 }

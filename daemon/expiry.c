@@ -2,7 +2,6 @@
 #include "daemon/expiry.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -5,7 +5,6 @@
 // stop, and becomes rows of NVTXT_LOSSES at the next start.
 #pragma once
 
-#include <stddef.h>
 #include <stdint.h>
 
 struct store;

@@ -4,8 +4,6 @@
 // read first, so that the command line beats it, wherever -c stands.
 #pragma once
 
-#include <stdbool.h>
-
 #include "daemon/conf.h"
 #include "daemon/conf_file.h"
 

@@ -224,10 +224,6 @@ int paths_make_store_folder(const char *store) {
     return make_folder(folder, geteuid() == 0 ? 02750 : 0700, why, sizeof(why));
 }
 
-const char *paths_store_file(const struct conf *config) {
-    return config->store;
-}
-
 static bool is_still_there(const char *path, int fd) {
     struct stat held, named;
     return fstat(fd, &held) == 0 && stat(path, &named) == 0 && held.st_ino == named.st_ino &&

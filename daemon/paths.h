@@ -21,9 +21,6 @@ void paths_config_file(char *path, size_t size);
 // or an exit status of sysexits.h with a sentence in `why`.
 int paths_resolve(struct conf *config, char *why, size_t size);
 
-// The store as it is configured: the link to its active segment (store/segments.h).
-const char *paths_store_file(const struct conf *config);
-
 // Whether a Unix socket can have this path. Returns 0 or an exit status with a sentence in `why`.
 int paths_check_socket(const char *path, char *why, size_t size);
 

@@ -6,7 +6,6 @@
 // that the loop touches a disk, and only when somebody asks.
 #pragma once
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "daemon/conf.h"

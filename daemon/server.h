@@ -6,7 +6,6 @@
 // thread only; the writer sees nothing of it but the bqueue.
 #pragma once
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <uv.h>

@@ -108,3 +108,18 @@ void nvtxt_buf_add_json_string(struct nvtxt_buf *buf, struct nvtxt_slice text) {
     }
     nvtxt_buf_add(buf, "\"", 1);
 }
+
+void nvtxt_buf_add_pair_int(struct nvtxt_buf *buf, const char *before, int64_t value) {
+    nvtxt_buf_add_string(buf, before);
+    nvtxt_buf_add_int(buf, value);
+}
+
+void nvtxt_buf_add_pair_uint(struct nvtxt_buf *buf, const char *before, uint64_t value) {
+    nvtxt_buf_add_string(buf, before);
+    nvtxt_buf_add_uint(buf, value);
+}
+
+void nvtxt_buf_add_pair_text(struct nvtxt_buf *buf, const char *before, const char *text) {
+    nvtxt_buf_add_string(buf, before);
+    nvtxt_buf_add_json_string(buf, nvtxt_slice_of(text));
+}

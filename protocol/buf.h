@@ -32,5 +32,10 @@ void nvtxt_buf_add_string(struct nvtxt_buf *buf, const char *string);
 void nvtxt_buf_add_int(struct nvtxt_buf *buf, int64_t value);
 void nvtxt_buf_add_uint(struct nvtxt_buf *buf, uint64_t value);
 
+// A text, such as `,"line":`, and the value behind it; the last one as a JSON string.
+void nvtxt_buf_add_pair_int(struct nvtxt_buf *buf, const char *before, int64_t value);
+void nvtxt_buf_add_pair_uint(struct nvtxt_buf *buf, const char *before, uint64_t value);
+void nvtxt_buf_add_pair_text(struct nvtxt_buf *buf, const char *before, const char *text);
+
 // A JSON string with its quotes. `text` must be valid UTF-8; control characters are escaped.
 void nvtxt_buf_add_json_string(struct nvtxt_buf *buf, struct nvtxt_slice text);

@@ -4,8 +4,6 @@
 // and so before everything that the call lists; a missing argument stands behind the last token.
 #include "protocol/call.h"
 
-#include <errno.h>
-
 #include "protocol/colors.h"
 #include "protocol/quote.h"
 

@@ -5,7 +5,6 @@
 // parser, interpreter, manual.
 #pragma once
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "protocol/slice.h"

@@ -255,40 +255,25 @@ static void add_name(struct nvtxt_buf *out, const char *key, const char *text, s
     nvtxt_buf_add_string(out, "\"");
 }
 
-static void add_int(struct nvtxt_buf *out, const char *before, int64_t value) {
-    nvtxt_buf_add_string(out, before);
-    nvtxt_buf_add_int(out, value);
-}
-
-static void add_uint(struct nvtxt_buf *out, const char *before, uint64_t value) {
-    nvtxt_buf_add_string(out, before);
-    nvtxt_buf_add_uint(out, value);
-}
-
-static void add_text(struct nvtxt_buf *out, const char *before, const char *text) {
-    nvtxt_buf_add_string(out, before);
-    nvtxt_buf_add_json_string(out, nvtxt_slice_of(text));
-}
-
 void nvtxt_hello_format(struct nvtxt_buf *out, const struct nvtxt_hello *hello) {
-    add_int(out, NVTXT_HELLO_PREFIX " {\"protocol\":", hello->protocol);
-    add_text(out, ",\"session\":", hello->session);
+    nvtxt_buf_add_pair_int(out, NVTXT_HELLO_PREFIX " {\"protocol\":", hello->protocol);
+    nvtxt_buf_add_pair_text(out, ",\"session\":", hello->session);
     add_name(out, "client", hello->client, CLIENT_JSON_BYTES);
     add_name(out, "name", hello->name, NAME_JSON_BYTES);
     if (hello->has_pid) {
-        add_uint(out, ",\"pid\":", hello->pid);
+        nvtxt_buf_add_pair_uint(out, ",\"pid\":", hello->pid);
     }
     const struct nvtxt_mapping *mapping = &hello->mapping;
     if (mapping->mode != NVTXT_MAPPING_NONE) {
         bool lerp = mapping->mode == NVTXT_MAPPING_LERP;
-        add_text(out, ",\"mapping\":{\"mode\":", lerp ? "lerp" : "lin");
-        add_int(out, ",\"ns_a\":", mapping->ns_a);
-        add_int(out, ",\"nvtxt_a\":", mapping->nvtxt_a);
+        nvtxt_buf_add_pair_text(out, ",\"mapping\":{\"mode\":", lerp ? "lerp" : "lin");
+        nvtxt_buf_add_pair_int(out, ",\"ns_a\":", mapping->ns_a);
+        nvtxt_buf_add_pair_int(out, ",\"nvtxt_a\":", mapping->nvtxt_a);
         if (lerp) {
-            add_int(out, ",\"ns_b\":", mapping->ns_b);
-            add_int(out, ",\"nvtxt_b\":", mapping->nvtxt_b);
+            nvtxt_buf_add_pair_int(out, ",\"ns_b\":", mapping->ns_b);
+            nvtxt_buf_add_pair_int(out, ",\"nvtxt_b\":", mapping->nvtxt_b);
         } else {
-            add_int(out, ",\"freq\":", mapping->freq);
+            nvtxt_buf_add_pair_int(out, ",\"freq\":", mapping->freq);
         }
         nvtxt_buf_add_string(out, "}");
     }
@@ -299,7 +284,7 @@ void nvtxt_hello_format(struct nvtxt_buf *out, const struct nvtxt_hello *hello) 
         nvtxt_buf_add_string(out, ",\"diagnostics\":false");
     }
     if (hello->has_acked) {
-        add_uint(out, ",\"acked\":", hello->acked);
+        nvtxt_buf_add_pair_uint(out, ",\"acked\":", hello->acked);
     }
     nvtxt_buf_add_string(out, "}\n");
 }

@@ -12,68 +12,53 @@
 
 // ---- Building -----------------------------------------------------------------------------------
 
-static void add_int(struct nvtxt_buf *out, const char *before, int64_t value) {
-    nvtxt_buf_add_string(out, before);
-    nvtxt_buf_add_int(out, value);
-}
-
-static void add_uint(struct nvtxt_buf *out, const char *before, uint64_t value) {
-    nvtxt_buf_add_string(out, before);
-    nvtxt_buf_add_uint(out, value);
-}
-
-static void add_text(struct nvtxt_buf *out, const char *before, const char *text) {
-    nvtxt_buf_add_string(out, before);
-    nvtxt_buf_add_json_string(out, nvtxt_slice_of(text));
-}
-
 void nvtxt_reply_welcome(struct nvtxt_buf *out, const char *session, int64_t source, uint64_t line,
                          const struct nvtxt_limits *limits, const char *synchronous) {
-    add_int(out, "{\"type\":\"welcome\",\"protocol\":", NVTXT_PROTOCOL_VERSION);
-    add_text(out, ",\"session\":", session);
-    add_int(out, ",\"source\":", source);
-    add_uint(out, ",\"line\":", line);
-    add_uint(out, ",\"limits\":{\"line\":", limits->line_bytes);
-    add_uint(out, ",\"variables\":", limits->variables);
-    add_uint(out, ",\"variable_bytes\":", limits->variable_bytes);
-    add_uint(out, ",\"name\":", limits->name_bytes);
-    add_uint(out, ",\"push_depth\":", limits->push_depth);
-    add_uint(out, ",\"open_ranges\":", limits->open_ranges);
-    add_uint(out, ",\"open_threads\":", limits->open_threads);
-    add_uint(out, ",\"diagnostics\":", limits->diagnostics);
-    add_text(out, "},\"synchronous\":", synchronous);
+    nvtxt_buf_add_pair_int(out, "{\"type\":\"welcome\",\"protocol\":", NVTXT_PROTOCOL_VERSION);
+    nvtxt_buf_add_pair_text(out, ",\"session\":", session);
+    nvtxt_buf_add_pair_int(out, ",\"source\":", source);
+    nvtxt_buf_add_pair_uint(out, ",\"line\":", line);
+    nvtxt_buf_add_pair_uint(out, ",\"limits\":{\"line\":", limits->line_bytes);
+    nvtxt_buf_add_pair_uint(out, ",\"variables\":", limits->variables);
+    nvtxt_buf_add_pair_uint(out, ",\"variable_bytes\":", limits->variable_bytes);
+    nvtxt_buf_add_pair_uint(out, ",\"name\":", limits->name_bytes);
+    nvtxt_buf_add_pair_uint(out, ",\"push_depth\":", limits->push_depth);
+    nvtxt_buf_add_pair_uint(out, ",\"open_ranges\":", limits->open_ranges);
+    nvtxt_buf_add_pair_uint(out, ",\"open_threads\":", limits->open_threads);
+    nvtxt_buf_add_pair_uint(out, ",\"diagnostics\":", limits->diagnostics);
+    nvtxt_buf_add_pair_text(out, "},\"synchronous\":", synchronous);
     nvtxt_buf_add_string(out, "}\n");
 }
 
 void nvtxt_reply_ack(struct nvtxt_buf *out, uint64_t line) {
-    add_uint(out, "{\"type\":\"ack\",\"line\":", line);
+    nvtxt_buf_add_pair_uint(out, "{\"type\":\"ack\",\"line\":", line);
     nvtxt_buf_add_string(out, "}\n");
 }
 
 void nvtxt_reply_diagnostic(struct nvtxt_buf *out, uint64_t line, uint32_t column,
                             const char *severity, const char *stage, const char *code,
                             const char *message) {
-    add_uint(out, "{\"type\":\"diagnostic\",\"line\":", line);
-    add_uint(out, ",\"column\":", column);
-    add_text(out, ",\"severity\":", severity);
-    add_text(out, ",\"stage\":", stage);
-    add_text(out, ",\"code\":", code);
-    add_text(out, ",\"message\":", message);
+    nvtxt_buf_add_pair_uint(out, "{\"type\":\"diagnostic\",\"line\":", line);
+    nvtxt_buf_add_pair_uint(out, ",\"column\":", column);
+    nvtxt_buf_add_pair_text(out, ",\"severity\":", severity);
+    nvtxt_buf_add_pair_text(out, ",\"stage\":", stage);
+    nvtxt_buf_add_pair_text(out, ",\"code\":", code);
+    nvtxt_buf_add_pair_text(out, ",\"message\":", message);
     nvtxt_buf_add_string(out, "}\n");
 }
 
 void nvtxt_reply_end(struct nvtxt_buf *out, uint64_t line, uint64_t events, uint64_t warnings,
                      uint64_t errors) {
-    add_uint(out, "{\"type\":\"end\",\"line\":", line);
-    add_uint(out, ",\"events\":", events);
-    add_uint(out, ",\"warnings\":", warnings);
-    add_uint(out, ",\"errors\":", errors);
+    nvtxt_buf_add_pair_uint(out, "{\"type\":\"end\",\"line\":", line);
+    nvtxt_buf_add_pair_uint(out, ",\"events\":", events);
+    nvtxt_buf_add_pair_uint(out, ",\"warnings\":", warnings);
+    nvtxt_buf_add_pair_uint(out, ",\"errors\":", errors);
     nvtxt_buf_add_string(out, "}\n");
 }
 
 void nvtxt_reply_error(struct nvtxt_buf *out, const char *code, const char *message) {
-    add_text(out, "{\"type\":\"error\",\"code\":", code);
-    add_text(out, ",\"message\":", message);
+    nvtxt_buf_add_pair_text(out, "{\"type\":\"error\",\"code\":", code);
+    nvtxt_buf_add_pair_text(out, ",\"message\":", message);
     nvtxt_buf_add_string(out, "}\n");
 }
 

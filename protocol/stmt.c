@@ -5,8 +5,6 @@
 // their number is right.
 #include "protocol/stmt.h"
 
-#include <errno.h>
-
 #include "protocol/quote.h"
 
 static int fault(struct nvtxt_diag *diag, enum nvtxt_diag_code code,

@@ -4,8 +4,6 @@
 // as ranges of the second byte.
 #include "protocol/utf8.h"
 
-#include <stdint.h>
-
 static bool continues(unsigned char byte) {
     return (byte & 0xC0) == 0x80;
 }

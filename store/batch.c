@@ -69,10 +69,6 @@ size_t store_batch_bytes(const struct store_batch *batch) {
     return store_arena_used(&batch->records) + store_arena_used(&batch->data);
 }
 
-size_t store_batch_events(const struct store_batch *batch) {
-    return batch->events;
-}
-
 // ---- Pieces in the arena ----------------------------------------------------------------------
 
 // Copies `string` to `*copy`; NULL stays NULL.
@@ -137,7 +133,6 @@ static struct store_share *new_share(struct store_batch *batch, const struct sto
     share->pub.batch = batch;
     share->pub.id = source->id;
     share->pub.source = *source;
-    share->pub.is_session = source->kind == STORE_SOURCE_SESSION;
     empty_share(share);
     struct store_source *copy = &share->pub.source;
     share->node.hash = hash_id(source->id);
@@ -191,7 +186,7 @@ struct store_batch_source *store_batch_first(const struct store_batch *batch) {
 }
 
 size_t store_batch_source_events(const struct store_batch_source *share) {
-    return ((const struct store_share *)share)->events;
+    return store_share_of(share)->events;
 }
 
 void store_batch_discard(struct store_batch_source *source) {

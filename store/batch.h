@@ -51,10 +51,9 @@ struct store_batch_source {
     int64_t id;
     struct store_source source; // strings copied
     struct store_diag *diags;   // in the order of lines
-    bool is_session;
-    bool ended;     // store_batch_end_source was called
-    bool discarded; // store_batch_discard was called: nothing of it is written
-    uint64_t line;  // session: last line that this batch covers
+    bool ended;                 // store_batch_end_source was called
+    bool discarded;             // store_batch_discard was called: nothing of it is written
+    uint64_t line;              // session: last line that this batch covers
     struct nvtxt_counters counters;
     size_t cost; // the filling side's: what its lines count against a quota
 };
@@ -64,8 +63,7 @@ void store_batch_free(struct store_batch *batch);
 void store_batch_reset(struct store_batch *batch); // empty again; keeps a bounded amount of memory
 
 bool store_batch_is_empty(const struct store_batch *batch);
-size_t store_batch_bytes(const struct store_batch *batch);  // memory that its content takes
-size_t store_batch_events(const struct store_batch *batch); // rows of NVTX_EVENTS it will add
+size_t store_batch_bytes(const struct store_batch *batch); // memory that its content takes
 
 // The share of a source, made on first use (then the source's row is inserted or updated when the
 // batch is written). NULL when memory is short. The pointer lives until the batch is reset.

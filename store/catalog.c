@@ -51,35 +51,25 @@ void store_catalog_deinit(struct store_catalog *catalog) {
     store_sql_finalize(catalog->stmts, STORE_CATALOG_STMTS);
 }
 
-static int prepare(struct store_catalog *catalog, enum statement which) {
-    return store_sql_prepare(catalog->txn->db, &catalog->stmts[which], texts[which]);
-}
-
-#define RUN(catalog, which, types, ...)                                                            \
-    (prepare(catalog, which)                                                                       \
-         ?: store_sql_bind((catalog)->stmts[which], types, __VA_ARGS__)                            \
-                ?: store_sql_run((catalog)->stmts[which]))
-
 // ---- Sources ----------------------------------------------------------------------------------
 
 static int add_source(struct store_catalog *catalog, const struct store_source *source) {
     const char *kind = kind_names[source->kind];
     int rc;
     if (source->has_peer) {
-        rc = RUN(catalog, ADD_SOURCE, "itttiiiiti", source->id, kind, source->session_id,
-                 source->name, source->opened_ns, source->peer_pid, source->peer_uid,
-                 source->peer_gid, source->peer_comm, source->peer_start);
+        rc = STORE_SQL_RUN(catalog, ADD_SOURCE, "itttiiiiti", source->id, kind, source->session_id,
+                           source->name, source->opened_ns, source->peer_pid, source->peer_uid,
+                           source->peer_gid, source->peer_comm, source->peer_start);
     } else {
-        rc = RUN(catalog, ADD_SOURCE, "itttinnnni", source->id, kind, source->session_id,
-                 source->name, source->opened_ns, (int64_t)0);
+        rc = STORE_SQL_RUN(catalog, ADD_SOURCE, "itttinnnni", source->id, kind, source->session_id,
+                           source->name, source->opened_ns, (int64_t)0);
     }
     return rc != SQLITE_OK ? rc : store_names_new_source(catalog->names, source);
 }
 
 static int find_source(struct store_catalog *catalog, int64_t id, bool *found) {
-    int rc = prepare(catalog, FIND_SOURCE);
+    int rc = STORE_SQL_BIND(catalog, FIND_SOURCE, "i", id);
     sqlite3_stmt *stmt = catalog->stmts[FIND_SOURCE];
-    rc = rc ?: store_sql_bind(stmt, "i", id);
     if (rc != SQLITE_OK) {
         return rc;
     }
@@ -97,13 +87,14 @@ static int write_source(struct store_catalog *catalog, const struct store_share 
         rc = add_source(catalog, source);
     }
     if (rc == SQLITE_OK && share->has_progress) {
-        rc = RUN(catalog, SET_PROGRESS, "isiiiiiii", source->id, share->display_name.data,
-                 share->display_name.len, (int64_t)counters->lines, (int64_t)counters->events,
-                 (int64_t)counters->warnings, (int64_t)counters->errors,
-                 (int64_t)counters->has_time, counters->first_ns, counters->last_ns);
+        rc = STORE_SQL_RUN(catalog, SET_PROGRESS, "isiiiiiii", source->id, share->display_name.data,
+                           share->display_name.len, (int64_t)counters->lines,
+                           (int64_t)counters->events, (int64_t)counters->warnings,
+                           (int64_t)counters->errors, (int64_t)counters->has_time,
+                           counters->first_ns, counters->last_ns);
     }
     if (rc == SQLITE_OK && share->pub.ended) {
-        rc = RUN(catalog, SET_END, "iti", source->id, share->how, share->closed_ns);
+        rc = STORE_SQL_RUN(catalog, SET_END, "iti", source->id, share->how, share->closed_ns);
     }
     return rc;
 }
@@ -112,10 +103,11 @@ static int write_diags(struct store_catalog *catalog, const struct store_share *
     int rc = SQLITE_OK;
     for (const struct store_diag *diag = share->pub.diags; diag && rc == SQLITE_OK;
          diag = diag->next) {
-        rc = RUN(catalog, ADD_DIAG, "iiittttti", share->pub.id, (int64_t)diag->line,
-                 (int64_t)diag->column, nvtxt_severity_name(nvtxt_diag_severity(diag->code)),
-                 nvtxt_stage_name(nvtxt_diag_stage(diag->code)), nvtxt_diag_code_name(diag->code),
-                 diag->message, diag->excerpt, catalog->txn->now_ns);
+        rc = STORE_SQL_RUN(
+            catalog, ADD_DIAG, "iiittttti", share->pub.id, (int64_t)diag->line,
+            (int64_t)diag->column, nvtxt_severity_name(nvtxt_diag_severity(diag->code)),
+            nvtxt_stage_name(nvtxt_diag_stage(diag->code)), nvtxt_diag_code_name(diag->code),
+            diag->message, diag->excerpt, catalog->txn->now_ns);
     }
     return rc;
 }
@@ -123,8 +115,8 @@ static int write_diags(struct store_catalog *catalog, const struct store_share *
 static int write_losses(struct store_catalog *catalog, const struct store_loss *loss) {
     int rc = SQLITE_OK;
     for (; loss && rc == SQLITE_OK; loss = loss->next) {
-        rc = RUN(catalog, ADD_LOSS, "iiiiti", loss->at_ns, loss->source_id, loss->uid, loss->pid,
-                 loss->reason, (int64_t)loss->count);
+        rc = STORE_SQL_RUN(catalog, ADD_LOSS, "iiiiti", loss->at_ns, loss->source_id, loss->uid,
+                           loss->pid, loss->reason, (int64_t)loss->count);
     }
     return rc;
 }
@@ -145,8 +137,8 @@ int store_catalog_write(struct store_catalog *catalog, const struct store_batch 
     }
     for (const struct store_clock *clock = batch->clocks; clock && rc == SQLITE_OK;
          clock = clock->next) {
-        rc = RUN(catalog, ADD_CLOCK, "tiii", clock->clock, clock->clock_ns, clock->realtime_ns,
-                 clock->uncertainty_ns);
+        rc = STORE_SQL_RUN(catalog, ADD_CLOCK, "tiii", clock->clock, clock->clock_ns,
+                           clock->realtime_ns, clock->uncertainty_ns);
     }
     return rc ?: write_losses(catalog, batch->losses);
 }

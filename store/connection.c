@@ -113,9 +113,8 @@ int store_connection_open(sqlite3 **db, const char *path, const struct store_opt
                           char *error, size_t size) {
     enum store_file_kind kind;
     uint32_t mode = options->file_mode ? options->file_mode : 0640;
-    bool must_exist = options->must_exist || options->read_only;
     const char *called = options->name ? options->name : path;
-    int result = store_file_prepare(path, must_exist, mode, STORE_SCHEMA_VERSION, &kind);
+    int result = store_file_prepare(path, options->read_only, mode, STORE_SCHEMA_VERSION, &kind);
     result = result ? result : result_of_kind(kind);
     if (result == STORE_DONE && kind == STORE_FILE_NEW && options->read_only) {
         result = -ENODATA;

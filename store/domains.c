@@ -3,8 +3,6 @@
 // One look-up by name per domain and batch; nothing is kept beyond the batch.
 #include "store/domains.h"
 
-#include <stdbool.h>
-
 #include "store/sql.h"
 
 enum statement { FIND_DOMAIN, ADD_DOMAIN };

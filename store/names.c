@@ -47,20 +47,11 @@ void store_names_deinit(struct store_names *names) {
     store_sql_finalize(names->stmts, STORE_NAMES_STMTS);
 }
 
-#define RUN(names, which, types, ...)                                                              \
-    (prepare(names, which)                                                                         \
-         ?: store_sql_bind((names)->stmts[which], types, __VA_ARGS__)                              \
-                ?: store_sql_run((names)->stmts[which]))
-
-static int prepare(struct store_names *names, enum statement which) {
-    return store_sql_prepare(names->txn->db, &names->stmts[which], texts[which]);
-}
-
 // ---- Strings ----------------------------------------------------------------------------------
 
 static int add_string(struct store_names *names, const char *data, size_t len, int64_t *id) {
     *id = names->txn->next_string++;
-    return RUN(names, ADD_STRING, "is", *id, data, len);
+    return STORE_SQL_RUN(names, ADD_STRING, "is", *id, data, len);
 }
 
 // The id of a string that may be shared.
@@ -80,7 +71,8 @@ static int intern(struct store_names *names, uint32_t hash, const char *data, si
 // ---- Processes and threads --------------------------------------------------------------------
 
 static int add_process(struct store_names *names, uint64_t pid, const char *name, size_t len) {
-    int rc = RUN(names, ADD_PROCESS, "iis", (int64_t)(pid << 24), (int64_t)pid, name, len);
+    int rc =
+        STORE_SQL_RUN(names, ADD_PROCESS, "iis", (int64_t)(pid << 24), (int64_t)pid, name, len);
     if (rc != SQLITE_OK) {
         return rc;
     }
@@ -110,7 +102,7 @@ static int add_thread(struct store_names *names, uint64_t global_tid, const char
                       int64_t *id) {
     int rc = add_string(names, name, len, id);
     if (rc == SQLITE_OK) {
-        rc = RUN(names, ADD_THREAD, "ii", *id, (int64_t)global_tid);
+        rc = STORE_SQL_RUN(names, ADD_THREAD, "ii", *id, (int64_t)global_tid);
     }
     if (rc == SQLITE_OK) {
         rc = store_name_rows_add(names->rows, STORE_ROW_THREAD, 0, global_tid, *id);
@@ -143,7 +135,7 @@ int store_names_new_source(struct store_names *names, const struct store_source 
     }
     char name[32];
     default_name(name, sizeof(name), "Process", (uint64_t)source->peer_pid);
-    return RUN(names, RAISE_PROCESS, "itt", row, source->peer_comm, name);
+    return STORE_SQL_RUN(names, RAISE_PROCESS, "itt", row, source->peer_comm, name);
 }
 
 // ---- Name rows of NVTX_EVENTS -----------------------------------------------------------------
@@ -161,9 +153,9 @@ struct name_row {
 
 static int add_name_row(struct store_names *names, const struct name_row *row, uint64_t key) {
     int64_t rowid = names->txn->next_row++;
-    int rc =
-        RUN(names, ADD_EVENT, "iiisiiii", rowid, row->at, (int64_t)row->type, row->text, row->len,
-            (int64_t)row->category, (int64_t)row->global_tid, row->domain, row->text_id);
+    int rc = STORE_SQL_RUN(names, ADD_EVENT, "iiisiiii", rowid, row->at, (int64_t)row->type,
+                           row->text, row->len, (int64_t)row->category, (int64_t)row->global_tid,
+                           row->domain, row->text_id);
     int64_t domain = row->type == NVTXT_EVENT_THREAD ? 0 : row->domain;
     return rc != SQLITE_OK ? rc
                            : store_name_rows_add(names->rows, (int)row->type, domain, key, rowid);
@@ -180,7 +172,8 @@ static int name_category(struct store_names *names, const struct store_name *nam
         return rc;
     }
     if (row) {
-        return RUN(names, SET_EVENT, "isi", row, name->text, (size_t)name->text_len, text_id);
+        return STORE_SQL_RUN(names, SET_EVENT, "isi", row, name->text, (size_t)name->text_len,
+                             text_id);
     }
     struct name_row new_row = {.type = NVTXT_EVENT_CATEGORY,
                                .domain = domain,
@@ -200,7 +193,7 @@ static int name_thread(struct store_names *names, const struct store_name *name,
     size_t len = name->text_len;
     int rc = store_name_rows_find(names->rows, STORE_ROW_THREAD, 0, name->global_tid, &id);
     if (rc == SQLITE_OK && id) {
-        rc = RUN(names, SET_STRING, "is", id, name->text, len);
+        rc = STORE_SQL_RUN(names, SET_STRING, "is", id, name->text, len);
     } else if (rc == SQLITE_OK) {
         rc = add_thread(names, name->global_tid, name->text, len, &id);
         rc = rc != SQLITE_OK ? rc : see_process(names, name->global_tid >> 24, source);
@@ -212,7 +205,7 @@ static int name_thread(struct store_names *names, const struct store_name *name,
         return rc;
     }
     if (row) {
-        return RUN(names, SET_EVENT_TEXT, "is", row, name->text, len);
+        return STORE_SQL_RUN(names, SET_EVENT_TEXT, "is", row, name->text, len);
     }
     struct name_row new_row = {.type = NVTXT_EVENT_THREAD,
                                .global_tid = name->global_tid,
@@ -230,7 +223,7 @@ static int name_process(struct store_names *names, const struct store_name *name
     if (rc != SQLITE_OK) {
         return rc;
     }
-    return row ? RUN(names, SET_PROCESS, "is", row, name->text, (size_t)name->text_len)
+    return row ? STORE_SQL_RUN(names, SET_PROCESS, "is", row, name->text, (size_t)name->text_len)
                : add_process(names, pid, name->text, name->text_len);
 }
 

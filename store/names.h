@@ -8,7 +8,6 @@
 #pragma once
 
 #include <sqlite3.h>
-#include <stdint.h>
 
 #include "store/domains.h"
 #include "store/intern.h"

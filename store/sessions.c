@@ -68,15 +68,6 @@ void store_sessions_deinit(struct store_sessions *sessions) {
     store_sql_finalize(sessions->stmts, STORE_SESSIONS_STMTS);
 }
 
-static int prepare(struct store_sessions *sessions, enum statement which) {
-    return store_sql_prepare(sessions->txn->db, &sessions->stmts[which], texts[which]);
-}
-
-#define PREPARE(sessions, which, types, ...)                                                       \
-    (prepare(sessions, which) ?: store_sql_bind((sessions)->stmts[which], types, __VA_ARGS__))
-#define RUN(sessions, which, types, ...)                                                           \
-    (PREPARE(sessions, which, types, __VA_ARGS__) ?: store_sql_run((sessions)->stmts[which]))
-
 // ---- Writing ----------------------------------------------------------------------------------
 
 static int write_open(struct store_sessions *sessions, const struct store_share *share,
@@ -90,38 +81,39 @@ static int write_open(struct store_sessions *sessions, const struct store_share 
     }
     bool is_int = payload->kind == NVTXT_PAYLOAD_INT64;
     bool is_real = payload->kind == NVTXT_PAYLOAD_DOUBLE;
-    return RUN(sessions, ADD_OPEN, "iiiiiisiiiiiisiid", share->pub.id,
-               (int64_t)nvtxt_global_tid(range->pid, range->tid), (int64_t)range->type,
-               (int64_t)range->depth, range->range_id, range->start, range->text.data,
-               range->text.len, (int64_t)range->category, (int64_t)range->color, domain,
-               (int64_t)range->line, (int64_t)range->seq, (int64_t)range->column,
-               range->excerpt.data, range->excerpt.len,
-               (int64_t)(is_int    ? 1
-                         : is_real ? 2
-                                   : 0),
-               is_int ? payload->int64 : 0, is_real ? payload->real : 0.0);
+    return STORE_SQL_RUN(sessions, ADD_OPEN, "iiiiiisiiiiiisiid", share->pub.id,
+                         (int64_t)nvtxt_global_tid(range->pid, range->tid), (int64_t)range->type,
+                         (int64_t)range->depth, range->range_id, range->start, range->text.data,
+                         range->text.len, (int64_t)range->category, (int64_t)range->color, domain,
+                         (int64_t)range->line, (int64_t)range->seq, (int64_t)range->column,
+                         range->excerpt.data, range->excerpt.len,
+                         (int64_t)(is_int    ? 1
+                                   : is_real ? 2
+                                             : 0),
+                         is_int ? payload->int64 : 0, is_real ? payload->real : 0.0);
 }
 
 static int write_state(struct store_sessions *sessions, const struct store_share *share) {
     const struct store_source *source = &share->pub.source;
     int64_t uid = source->has_peer ? source->peer_uid : -1;
     if (!share->state.data) {
-        return RUN(sessions, SET_SESSION, "tiiini", source->session_id, source->id, uid,
-                   (int64_t)share->pub.line, sessions->txn->now_ns);
+        return STORE_SQL_RUN(sessions, SET_SESSION, "tiiini", source->session_id, source->id, uid,
+                             (int64_t)share->pub.line, sessions->txn->now_ns);
     }
-    return RUN(sessions, SET_SESSION, "tiiisi", source->session_id, source->id, uid,
-               (int64_t)share->pub.line, share->state.data, share->state.len,
-               sessions->txn->now_ns);
+    return STORE_SQL_RUN(sessions, SET_SESSION, "tiiisi", source->session_id, source->id, uid,
+                         (int64_t)share->pub.line, share->state.data, share->state.len,
+                         sessions->txn->now_ns);
 }
 
 static int write_share(struct store_sessions *sessions, const struct store_share *share) {
     const struct store_source *source = &share->pub.source;
     int rc = SQLITE_OK;
     if (share->pub.ended) {
-        rc = RUN(sessions, DROP_SOURCE_OPEN, "i", source->id);
+        rc = STORE_SQL_RUN(sessions, DROP_SOURCE_OPEN, "i", source->id);
         return rc
-                   ?: source->session_id ? RUN(sessions, DROP_SESSION, "t", source->session_id)
-                                         : SQLITE_OK;
+                   ?: source->session_id
+                      ? STORE_SQL_RUN(sessions, DROP_SESSION, "t", source->session_id)
+                      : SQLITE_OK;
     }
     for (const struct store_opened *opened = share->opened; opened && rc == SQLITE_OK;
          opened = opened->next) {
@@ -130,7 +122,7 @@ static int write_share(struct store_sessions *sessions, const struct store_share
     for (const struct store_event_extra *extra = share->extras; extra && rc == SQLITE_OK;
          extra = extra->next) {
         if (extra->open_seq) {
-            rc = RUN(sessions, DROP_OPEN, "ii", source->id, (int64_t)extra->open_seq);
+            rc = STORE_SQL_RUN(sessions, DROP_OPEN, "ii", source->id, (int64_t)extra->open_seq);
         }
     }
     if (rc == SQLITE_OK && share->has_session && source->session_id) {
@@ -212,7 +204,7 @@ static int read_range(sqlite3_stmt *stmt, struct nvtxt_open_range *range) {
 
 int store_sessions_ranges(struct store_sessions *sessions, int64_t source_id,
                           struct nvtxt_open_range **ranges, size_t *count) {
-    int rc = PREPARE(sessions, LOAD_OPEN, "i", source_id);
+    int rc = STORE_SQL_BIND(sessions, LOAD_OPEN, "i", source_id);
     sqlite3_stmt *stmt = sessions->stmts[LOAD_OPEN];
     while (rc == SQLITE_OK && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
         struct nvtxt_open_range *range = append((void **)ranges, count, sizeof(**ranges));
@@ -232,7 +224,7 @@ void store_sessions_free_ranges(struct nvtxt_open_range *ranges, size_t count) {
 
 int store_sessions_diags(struct store_sessions *sessions, uint64_t acked,
                          struct store_session *session) {
-    int rc = PREPARE(sessions, LOAD_DIAGS, "ii", session->source_id, (int64_t)acked);
+    int rc = STORE_SQL_BIND(sessions, LOAD_DIAGS, "ii", session->source_id, (int64_t)acked);
     sqlite3_stmt *stmt = sessions->stmts[LOAD_DIAGS];
     while (rc == SQLITE_OK && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
         struct store_session_diag *diag =
@@ -264,7 +256,7 @@ struct nvtxt_counters store_sessions_counters(sqlite3_stmt *stmt, int first) {
 
 static int load_source(struct store_sessions *sessions, const char *session_id,
                        struct store_session *session, bool *found) {
-    int rc = PREPARE(sessions, LOAD_SOURCE, "t", session_id);
+    int rc = STORE_SQL_BIND(sessions, LOAD_SOURCE, "t", session_id);
     sqlite3_stmt *stmt = sessions->stmts[LOAD_SOURCE];
     if (rc != SQLITE_OK) {
         return rc;
@@ -310,7 +302,7 @@ void store_session_deinit(struct store_session *session) {
 
 int store_sessions_expired(struct store_sessions *sessions, int64_t before_ns, char *session_id,
                            size_t size, bool *found) {
-    int rc = PREPARE(sessions, FIND_EXPIRED, "i", before_ns);
+    int rc = STORE_SQL_BIND(sessions, FIND_EXPIRED, "i", before_ns);
     sqlite3_stmt *stmt = sessions->stmts[FIND_EXPIRED];
     if (rc != SQLITE_OK) {
         return rc;
@@ -324,7 +316,7 @@ int store_sessions_expired(struct store_sessions *sessions, int64_t before_ns, c
 }
 
 int store_sessions_count(struct store_sessions *sessions, int64_t uid, int64_t *count) {
-    int rc = PREPARE(sessions, COUNT_SESSIONS, "i", uid);
+    int rc = STORE_SQL_BIND(sessions, COUNT_SESSIONS, "i", uid);
     sqlite3_stmt *stmt = sessions->stmts[COUNT_SESSIONS];
     *count = 0;
     if (rc != SQLITE_OK) {

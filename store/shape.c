@@ -4,8 +4,6 @@
 // needs no look-up. Generated columns are not in table_info and are left alone.
 #include "store/shape.h"
 
-#include <string.h>
-
 #include "store/sql.h"
 
 enum { NAME, TYPE, NOT_NULL, DEFAULT, KEY }; // columns of the look-up

@@ -32,3 +32,11 @@ int store_sql_int(sqlite3 *db, const char *text, int64_t *value);
 int store_sql_copy(sqlite3_stmt *stmt, int column, struct nvtxt_slice *slice);
 
 void store_sql_finalize(sqlite3_stmt **slots, size_t count);
+
+// For a part of the store with `txn` and `stmts`, whose file has the statements' `texts` under the
+// same numbers: prepares one on first use and binds; runs it, too.
+#define STORE_SQL_BIND(part, which, types, ...)                                                    \
+    (store_sql_prepare((part)->txn->db, &(part)->stmts[which], texts[which])                       \
+         ?: store_sql_bind((part)->stmts[which], types, __VA_ARGS__))
+#define STORE_SQL_RUN(part, which, types, ...)                                                     \
+    (STORE_SQL_BIND(part, which, types, __VA_ARGS__) ?: store_sql_run((part)->stmts[which]))

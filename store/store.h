@@ -23,7 +23,6 @@ struct store_options {
     uint32_t file_mode;      // of a new file, e.g. 0640
     bool checkpoint_helper;  // a thread that checkpoints beside the writer (see checkpointer.h)
     size_t wal_cap_pages;    // the writer checkpoints past this many WAL pages; 0: default (8000)
-    bool must_exist;         // do not create a store
     bool read_only;          // figures only: nothing is created, migrated or written
     int64_t group;           // of a new file and its logs; 0: whatever the system gives
     const char *name;        // borrowed for the store's life: the configured path of a store of

@@ -5,7 +5,6 @@
 #include <sqlite3.h>
 #include <stdatomic.h>
 #include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <uv.h>

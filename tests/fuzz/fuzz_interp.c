@@ -12,7 +12,6 @@
 #include "tests/fuzz/replay.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "protocol/frame.h"
 #include "protocol/state.h"

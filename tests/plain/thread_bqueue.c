@@ -8,10 +8,8 @@
 
 #include <assert.h>
 #include <semaphore.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #define JOBS 200000
 

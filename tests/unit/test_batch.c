@@ -61,7 +61,7 @@ Test(batch, is_empty_at_first_and_after_a_reset) {
     cr_assert_gt(store_batch_bytes(batch), sizeof(struct store_event));
     store_batch_reset(batch);
     cr_assert(store_batch_is_empty(batch));
-    cr_assert_eq(store_batch_events(batch), 0);
+    cr_assert_eq(batch->events, 0);
     cr_assert_eq(store_batch_bytes(batch), 0);
     cr_assert_null(store_batch_first(batch));
     store_batch_free(batch);
@@ -110,7 +110,7 @@ Test(batch, keeps_the_order_of_each_source_when_sources_take_turns) {
     cr_assert_str_eq(text, "1 2 3");
     starts_of(share_of(batch, 2), text, sizeof(text));
     cr_assert_str_eq(text, "10 11");
-    cr_assert_eq(store_batch_events(batch), 5);
+    cr_assert_eq(batch->events, 5);
     store_batch_free(batch);
 }
 
@@ -143,7 +143,7 @@ Test(batch, keeps_a_bounded_amount_of_memory_after_a_reset) {
     cr_assert_gt(batch->records.spare_bytes, 1u << 20);
     cr_assert_leq(batch->by_id.size, 1024);
     add_mark(share_of(batch, 1), 5, "again");
-    cr_assert_eq(store_batch_events(batch), 1);
+    cr_assert_eq(batch->events, 1);
     store_batch_free(batch);
 }
 
@@ -228,7 +228,7 @@ Test(batch, forgets_a_discarded_share_and_takes_it_up_again_empty) {
     add_mark(share_of(batch, 2), 2, "stays");
     store_batch_discard(share);
     cr_assert(share->discarded);
-    cr_assert_eq(store_batch_events(batch), 1);
+    cr_assert_eq(batch->events, 1);
     cr_assert_not(store_batch_is_empty(batch));
 
     cr_assert_eq(share_of(batch, 1), share);
@@ -236,7 +236,7 @@ Test(batch, forgets_a_discarded_share_and_takes_it_up_again_empty) {
     add_mark(share, 3, "new");
     starts_of(share, text, sizeof(text));
     cr_assert_str_eq(text, "3");
-    cr_assert_eq(store_batch_events(batch), 2);
+    cr_assert_eq(batch->events, 2);
     store_batch_free(batch);
 }
 
@@ -258,7 +258,7 @@ Test(batch, is_empty_when_its_only_share_is_discarded) {
     store_batch_discard(store_batch_first(batch));
     cr_assert(store_batch_is_empty(batch));
     add_mark(share_of(batch, 2), 2, "next");
-    cr_assert_eq(store_batch_events(batch), 1);
+    cr_assert_eq(batch->events, 1);
     store_batch_free(batch);
 }
 

@@ -4,7 +4,6 @@
 #include "protocol/buf.h"
 
 #include <criterion/criterion.h>
-#include <stdlib.h>
 
 static void expect(struct nvtxt_buf *buf, const char *text) {
     cr_assert_eq(buf->len, strlen(text), "%.*s", (int)buf->len, buf->data);

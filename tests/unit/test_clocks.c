@@ -4,7 +4,6 @@
 #include "daemon/clocks.h"
 
 #include <criterion/criterion.h>
-#include <stdlib.h>
 #include <time.h>
 
 static int64_t now(clockid_t id) {

@@ -5,7 +5,6 @@
 #include "protocol/diag.h"
 
 #include <criterion/criterion.h>
-#include <stdio.h>
 
 #include "protocol/utf8.h"
 

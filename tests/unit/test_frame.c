@@ -4,7 +4,6 @@
 #include "protocol/frame.h"
 
 #include <criterion/criterion.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "protocol/nvtxt.h"

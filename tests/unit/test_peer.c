@@ -2,8 +2,6 @@
 #include "daemon/peer.h"
 
 #include <criterion/criterion.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>

@@ -6,7 +6,6 @@
 
 #include <criterion/criterion.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 static struct nvtxt_ranges ranges;
 static struct nvtxt_limits limits = NVTXT_LIMITS_DEFAULT;

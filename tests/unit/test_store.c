@@ -79,10 +79,10 @@ Test(store, is_one_plain_file_on_request) {
 Test(store, says_what_is_wrong_with_a_path) {
     struct kit kit;
     kit_folder(&kit);
-    kit.options.must_exist = true;
+    kit.options.read_only = true;
     cr_assert_eq(kit_reopen(&kit), -ENOENT);
     cr_assert_not_null(strstr(kit.error, "does not exist"), "%s", kit.error);
-    kit.options.must_exist = false;
+    kit.options.read_only = false;
     cr_assert_eq(symlink("/nonexistent/target", kit.path), 0);
     cr_assert_eq(kit_reopen(&kit), -ENOLINK);
     cr_assert_not_null(strstr(kit.error, "link to nowhere"), "%s", kit.error);

@@ -2,7 +2,6 @@
 #include "daemon/table.h"
 
 #include <criterion/criterion.h>
-#include <stdbool.h>
 
 struct item {
     struct table_node node;
