@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a transfer is made of, and what becomes of it when the connection comes, goes, or is silent:
-// whether to go on, what to tell people, which exit status. For transfer.c; nobody else includes
-// this.
+// whether to go on, what to tell people, which exit status. For transfer.c, and for command.c,
+// which has an event loop of its own.
 #pragma once
 
+#include <poll.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -15,6 +16,7 @@
 #include "client/sender.h"
 #include "client/spool.h"
 #include "client/term.h"
+#include "client/textlog.h"
 #include "client/transfer.h"
 
 #define AWAY_RUNNING (-1) // no exit status: it goes on
@@ -38,9 +40,11 @@ struct transfer {
     bool told_full;    // or that the spool's disk is full
     int away_code;     // exit status if it stays so: EX_UNAVAILABLE or EX_TEMPFAIL
     char away_why[1100];
-    int64_t stop_ms; // when to give up after a signal; 0: no signal came
-    int64_t sync_ms; // when the spool goes onto the disk; -1: not
-    int input_error; // errno of a read that failed
+    int64_t stop_ms;    // when to give up after a signal; 0: no signal came
+    int64_t sync_ms;    // when the spool goes onto the disk; -1: not
+    int input_error;    // errno of a read that failed
+    struct textlog log; // zeroed until the first read of a log
+    bool told_unstamped;
 };
 
 // Each returns AWAY_RUNNING or an exit status after a sentence.
@@ -59,3 +63,23 @@ const char *away_unacknowledged(const struct transfer *t, char *text, size_t siz
 
 // The session has not ended: says where its rest is.
 void away_say_kept(struct transfer *t);
+
+// ---- The pieces of transfer_run(), in transfer.c. Results are AWAY_RUNNING or an exit status.
+
+// `options`, `input`, `spool` and `term` are set, all else is zero.
+int transfer_begin(struct transfer *t, const struct nvtxt_hello *hello);
+
+int transfer_tick(struct transfer *t, int64_t now); // connects, and looks at what has waited long
+
+// What to poll for, and until when (-1: no end); as a timeout for poll(2).
+struct pollfd transfer_poll(const struct transfer *t);
+int64_t transfer_until(const struct transfer *t, int64_t now);
+int transfer_timeout(int64_t until, int64_t now);
+
+int transfer_replies(struct transfer *t, short revents); // after poll()
+int transfer_taken(struct transfer *t, int result);      // what a function of the intake returned
+void transfer_write(struct transfer *t);
+
+// Says what became of it and lets go of all but what was set. AWAY_RUNNING: the session has ended,
+// else it has not. Returns the exit status.
+int transfer_end(struct transfer *t, int result);

@@ -23,7 +23,7 @@ void intake_deinit(struct intake *intake) {
 }
 
 static bool is_plain(const struct intake *intake) {
-    return !intake->spool && !intake->drop;
+    return !intake->spool && !intake->drop && !intake->pushed;
 }
 
 bool intake_wants(const struct intake *intake) {
@@ -150,6 +150,16 @@ int intake_move(struct intake *intake) {
         result = move_on(intake);
     }
     return result == 0 || result == -ENOMEM ? result : INTAKE_BAD_SPOOL;
+}
+
+// ---- From elsewhere -----------------------------------------------------------------------------
+
+bool intake_has_room(const struct intake *intake) {
+    return !intake->over && !window_is_full(&intake->lines);
+}
+
+int intake_put(struct intake *intake, struct nvtxt_slice line) {
+    return window_append(&intake->lines, line.data, line.len, 1);
 }
 
 // ---- From the input -----------------------------------------------------------------------------

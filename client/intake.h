@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The way of lines from an input into a sender's window, in one of three forms:
+// The way of lines from an input into a sender's window, in one of four forms:
 //   plain        read straight into the window; a full window stops reading
 //   with a spool every line goes onto the disk first, then into the window, at once or, when the
 //                window is full, later from the disk: what was read is in the spool or was not sent
+//   pushed       lines that were made of something else are put in, and wait here for their turn
 //   dropping     (with a spool or without) whole lines that have no room are dropped and counted;
 //                the line "#nvtxt-lost" stands where they would have stood
 // The intake knows no time and no connection; whoever has the event loop calls it.
@@ -16,12 +17,14 @@
 #include "client/sender.h"
 #include "client/spool.h"
 #include "client/window.h"
+#include "protocol/slice.h"
 
 struct intake {
     struct input *input;   // borrowed
     struct sender *sender; // borrowed
     struct spool *spool;   // borrowed; NULL: none
     bool drop;             // what has no room is dropped; else reading stops
+    bool pushed;           // lines come with intake_put(), nothing is read here
     bool over;             // no more will be read
     bool cut;              // that was before the input's end
     bool stuck;            // lines wait here for room
@@ -45,6 +48,12 @@ bool intake_wants(const struct intake *intake);
 // Takes what the input has, in one read. Returns 0, INTAKE_BAD_SPOOL, -ENOMEM, or INTAKE_BAD_INPUT
 // with `*fault` set to the errno.
 int intake_read(struct intake *intake, int *fault);
+
+// True when a line may be put in.
+bool intake_has_room(const struct intake *intake);
+
+// A whole line, with its LF, behind the others; intake_move() moves it on. Returns 0 or -ENOMEM.
+int intake_put(struct intake *intake, struct nvtxt_slice line);
 
 // No more input: the whole lines that were read are all. A last line without its LF is one only at
 // the input's end. Returns as intake_move().

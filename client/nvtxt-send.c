@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// nvtxt-send: sends NVTXT from files or stdin to a daemon and waits until it is committed. Options
-// and the order of the files, or of the spools that were left behind, are here; everything else is
-// in transfer.
-#include <getopt.h>
+// nvtxt-send: sends files or stdin to a daemon and waits until it is committed. The
+// order of the files, or of the spools that were left behind, is here; options are in
+// nvtxt-send_options, a command's run in command, and everything else in transfer.
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,8 +11,10 @@
 #include <sysexits.h>
 #include <unistd.h>
 
+#include "client/clock_here.h"
+#include "client/command.h"
 #include "client/input.h"
-#include "client/options.h"
+#include "client/nvtxt-send_options.h"
 #include "client/paths.h"
 #include "client/session_id.h"
 #include "client/spool.h"
@@ -23,187 +25,9 @@
 #include "config.h"
 #include "protocol/nvtxt.h"
 
-enum {
-    OPT_SOCKET = OPTIONS_OWN,
-    OPT_NAME,
-    OPT_WAIT,
-    OPT_TIMEOUT,
-    OPT_SPOOL,
-    OPT_SPOOL_LIMIT,
-    OPT_SPOOL_SYNC,
-    OPT_ON_FULL,
-    OPT_RESUME,
-    OPT_NEW_SESSION,
-};
-
-struct arguments {
-    struct transfer_options transfer;
-    struct options_mapping mapping;
-    const char *socket;
-    const char *name; // NULL: the file's
-    uint32_t pid;
-    bool is_new;        // an option was given that describes a new session
-    const char *spool;  // folder; NULL: none
-    const char *resume; // folder; NULL: new sessions are sent
-    uint64_t spool_limit;
-    int files; // index of the first FILE
-};
-
-static void print_help(void) {
-    fputs("Usage: nvtxt-send [OPTION]... [FILE]...   or   nvtxt-send --resume DIR\n"
-          "Sends NVTXT to nvtxtd and waits until it is committed. '-' or no FILE: stdin.\n"
-          "\n"
-          "      --socket PATH       the daemon's data socket (default: $NVTXT_SOCKET,\n"
-          "                          else the system's, else yours)\n"
-          "      --wait[=SECONDS]    wait for a daemon at the start\n"
-          "      --timeout SECONDS   longest wait for the daemon later (default: for ever)\n"
-          "      --name NAME         what the store calls the input (default: FILE)\n"
-          "      --pid N             ProcessId where the input gives none (default: own)\n"
-          "      --spool DIR         keep on disk what is not committed; no daemon is fine\n"
-          "      --spool-limit SIZE  of one input's spool (default: 1G)\n"
-          "      --spool-sync SECONDS  have it on the disk itself so often (default: never)\n"
-          "      --on-full=block|drop  when spool or memory is full (default: block)\n"
-          "      --resume DIR        send what is left in DIR's spools\n"
-          "      --new-session       go on in another one when the daemon closed this one\n"
-          "  -q, --quiet             no diagnostics, no progress\n"
-          "      --help, --version\n"
-          "Times of another clock:\n"
-          "      --mode lerp --ns-a A --ns-b B --nvtxt-a a --nvtxt-b b\n"
-          "      --mode lin  --ns-a A --freq F --nvtxt-a a\n"
-          "Exit status: 0 stored; 1 stored, but the input had errors or lines were dropped;\n"
-          "64 usage; 65 a spool is broken; 66 a FILE cannot be read; 69 no daemon; 73 no\n"
-          "spool can be made; 74 I/O error; 75 try again later, or with --resume.\n",
-          stdout);
-}
-
-static int refuse_value(struct term *term, const char *option, const char *wanted,
-                        const char *text) {
-    term_say(term, "--%s takes %s, not '%s'", option, wanted, text);
-    return EX_USAGE;
-}
-
-static int take_seconds(struct term *term, const char *option, const char *text, int64_t *ms) {
-    *ms = -1;
-    return text && !options_seconds(text, ms) ? refuse_value(term, option, "seconds", text) : 0;
-}
-
-static int take_spool_option(struct arguments *args, struct term *term, int option,
-                             const char *text) {
-    switch (option) {
-    case OPT_SPOOL:
-        args->spool = text;
-        return 0;
-    case OPT_SPOOL_LIMIT:
-        return options_bytes(text, &args->spool_limit) && args->spool_limit >= SPOOL_LIMIT_LEAST &&
-                       args->spool_limit <= INT64_MAX
-                   ? 0
-                   : refuse_value(term, "spool-limit", "bytes, at least 4M", text);
-    case OPT_SPOOL_SYNC:
-        return take_seconds(term, "spool-sync", text, &args->transfer.sync_ms);
-    case OPT_ON_FULL:
-        args->transfer.drop = strcmp(text, "drop") == 0;
-        return args->transfer.drop || strcmp(text, "block") == 0
-                   ? 0
-                   : refuse_value(term, "on-full", "'block' or 'drop'", text);
-    default:
-        args->resume = text;
-        return 0;
-    }
-}
-
-static int take_option(struct arguments *args, struct term *term, int option, const char *text) {
-    switch (option) {
-    case OPT_SOCKET:
-        args->socket = text;
-        return 0;
-    case OPT_NAME:
-        args->name = text;
-        args->is_new = true;
-        return 0;
-    case OPTIONS_PID:
-        args->is_new = true;
-        return options_pid(term, text, &args->pid);
-    case OPT_WAIT:
-        args->transfer.wait = true;
-        return take_seconds(term, "wait", text, &args->transfer.wait_ms);
-    case OPT_TIMEOUT:
-        return take_seconds(term, "timeout", text, &args->transfer.timeout_ms);
-    case OPT_SPOOL:
-    case OPT_SPOOL_LIMIT:
-    case OPT_SPOOL_SYNC:
-    case OPT_ON_FULL:
-    case OPT_RESUME:
-        return take_spool_option(args, term, option, text);
-    case OPT_NEW_SESSION:
-        args->transfer.new_session = true;
-        return 0;
-    case 'q':
-        args->transfer.quiet = true;
-        return 0;
-    default:
-        break;
-    }
-    args->is_new = true;
-    int result = options_take_mapping(&args->mapping, term, option, text);
-    return result == 1 ? options_refuse(term) : result;
-}
-
-// Options that do not go together.
-static int check_arguments(const struct arguments *args, struct term *term, int files) {
-    if (args->resume && (files > 0 || args->spool || args->is_new)) {
-        term_say(term, "--resume goes on with the sessions of a spool: it takes no FILE and no "
-                       "option that describes a new session");
-        return EX_USAGE;
-    }
-    if (args->name && files > 1) {
-        term_say(term, "--name names one input, but there are %d files", files);
-        return EX_USAGE;
-    }
-    return options_check_mapping(&args->mapping, term, true);
-}
-
-// Returns 0, EX_USAGE, or -1 when there is nothing more to do.
-static int parse_arguments(struct arguments *args, struct term *term, int argc, char **argv) {
-    static const struct option table[] = {
-        OPTIONS_MAPPING,
-        {"socket", required_argument, NULL, OPT_SOCKET},
-        {"pid", required_argument, NULL, OPTIONS_PID},
-        {"name", required_argument, NULL, OPT_NAME},
-        {"wait", optional_argument, NULL, OPT_WAIT},
-        {"timeout", required_argument, NULL, OPT_TIMEOUT},
-        {"spool", required_argument, NULL, OPT_SPOOL},
-        {"spool-limit", required_argument, NULL, OPT_SPOOL_LIMIT},
-        {"spool-sync", required_argument, NULL, OPT_SPOOL_SYNC},
-        {"on-full", required_argument, NULL, OPT_ON_FULL},
-        {"resume", required_argument, NULL, OPT_RESUME},
-        {"new-session", no_argument, NULL, OPT_NEW_SESSION},
-        {"quiet", no_argument, NULL, 'q'},
-        {"help", no_argument, NULL, 'h'},
-        {"version", no_argument, NULL, 'V'},
-        {NULL, 0, NULL, 0},
-    };
-    int option;
-    while ((option = getopt_long(argc, argv, "q", table, NULL)) != -1) {
-        if (option == 'h') {
-            print_help();
-            return -1;
-        }
-        if (option == 'V') {
-            options_version(term);
-            return -1;
-        }
-        int result = take_option(args, term, option, optarg);
-        if (result != 0) {
-            return result;
-        }
-    }
-    args->files = optind;
-    return check_arguments(args, term, argc - optind);
-}
-
 // ---- New sessions -------------------------------------------------------------------------------
 
-static int send_session(struct arguments *args, struct term *term, struct input *input,
+static int send_session(struct send_arguments *args, struct term *term, struct input *input,
                         const struct nvtxt_hello *hello) {
     struct spool spool = {.dir_fd = -1};
     if (!args->spool) {
@@ -220,27 +44,37 @@ static int send_session(struct arguments *args, struct term *term, struct input 
     return result;
 }
 
-static int send_file(struct arguments *args, struct term *term, const char *path) {
+// Returns 0, or EX_OSERR after a sentence.
+static int make_hello(const struct send_arguments *args, struct term *term, const char *name,
+                      uint32_t pid, struct nvtxt_hello *hello) {
+    *hello = (struct nvtxt_hello){
+        .protocol = NVTXT_PROTOCOL_VERSION,
+        .client = "nvtxt-send " PACKAGE_VERSION,
+        .has_pid = true,
+        .pid = pid,
+        .mapping = args->mapping.mapping,
+        .escapes = args->is_text || args->command,
+        .diagnostics = !args->transfer.quiet,
+    };
+    snprintf(hello->name, sizeof hello->name, "%s", args->name ? args->name : name);
+    int result = session_id_make(hello->session);
+    if (result < 0) {
+        term_say(term, "no random numbers for a session id: %s", strerror(-result));
+        return EX_OSERR;
+    }
+    return 0;
+}
+
+static int send_file(struct send_arguments *args, struct term *term, const char *path) {
     struct input input;
     int result = input_open(&input, path);
     if (result < 0) {
         term_say(term, "%s: %s", input.name, strerror(-result));
         return EX_NOINPUT;
     }
-    struct nvtxt_hello hello = {
-        .protocol = NVTXT_PROTOCOL_VERSION,
-        .client = "nvtxt-send " PACKAGE_VERSION,
-        .has_pid = true,
-        .pid = args->pid,
-        .mapping = args->mapping.mapping,
-        .diagnostics = !args->transfer.quiet,
-    };
-    snprintf(hello.name, sizeof hello.name, "%s", args->name ? args->name : input.name);
-    result = session_id_make(hello.session);
-    if (result < 0) {
-        term_say(term, "no random numbers for a session id: %s", strerror(-result));
-        result = EX_OSERR;
-    } else {
+    struct nvtxt_hello hello;
+    result = make_hello(args, term, input.name, args->pid, &hello);
+    if (result == 0) {
         result = send_session(args, term, &input, &hello);
     }
     input_close(&input);
@@ -250,7 +84,7 @@ static int send_file(struct arguments *args, struct term *term, const char *path
 // A file that is missing or has errors does not keep the others from being sent, and a spool takes
 // them also without a daemon; else what goes wrong with the daemon ends it. The worst decides the
 // exit status.
-static int send_files(struct arguments *args, struct term *term, char **paths) {
+static int send_files(struct send_arguments *args, struct term *term, char **paths) {
     static char *only_stdin[] = {"-", NULL};
     int status = 0;
     for (char **path = *paths ? paths : only_stdin; *path; path++) {
@@ -268,9 +102,47 @@ static int send_files(struct arguments *args, struct term *term, char **paths) {
     return status;
 }
 
+// ---- A command ----------------------------------------------------------------------------------
+
+// The command runs already: what goes wrong here only keeps it from being recorded.
+static void run_command(struct send_arguments *args, struct term *term, struct child *child,
+                        int64_t begun_ns) {
+    struct spool spool = {.dir_fd = -1};
+    struct nvtxt_hello hello;
+    struct command_record record = {
+        .transfer = &args->transfer, .text = &args->text, .hello = &hello, .begun_ns = begun_ns};
+    bool good = make_hello(args, term, args->command[0], (uint32_t)child->pid, &hello) == 0;
+    if (good && args->spool) {
+        record.spool = &spool;
+        good = spool_create(&spool, args->spool, &hello, args->spool_limit) == 0;
+        if (!good) {
+            term_say(term, "no spool can be made: %s; %s runs on without being recorded",
+                     spool.fault, args->command[0]);
+        }
+    }
+    command_run(child, args->command, good ? &record : NULL, term);
+    spool_close(&spool);
+}
+
+static int send_command(struct send_arguments *args, struct term *term) {
+    struct child child;
+    int64_t begun_ns = clock_here_now_ns();
+    int result = child_start(&child, args->command);
+    if (result != 0) {
+        term_say(term, result > 0 ? "%s: %s" : "%s cannot be started: %s", args->command[0],
+                 strerror(result > 0 ? result : -result));
+        child_close(&child);
+        return result == ENOENT ? 127 : result > 0 ? 126 : EX_OSERR;
+    }
+    run_command(args, term, &child, begun_ns);
+    child_close(&child);
+    child_die_likewise(&child);
+    return child_exit_code(&child);
+}
+
 // ---- Sessions that were left behind -------------------------------------------------------------
 
-static int resume_session(struct arguments *args, struct term *term, const char *session) {
+static int resume_session(struct send_arguments *args, struct term *term, const char *session) {
     struct spool spool;
     struct nvtxt_hello hello;
     int result = spool_open(&spool, args->resume, session, &hello);
@@ -294,7 +166,7 @@ static int resume_session(struct arguments *args, struct term *term, const char 
 }
 
 // A session that cannot be sent keeps the others from it only when there is no daemon.
-static int resume(struct arguments *args, struct term *term) {
+static int resume(struct send_arguments *args, struct term *term) {
     char **sessions;
     int count = spool_list(args->resume, &sessions);
     int status = 0;
@@ -314,29 +186,38 @@ static int resume(struct arguments *args, struct term *term) {
     return stop_count() > 0 && status < 128 ? 128 + stop_signal() : status;
 }
 
+static int run(struct send_arguments *args, struct term *term) {
+    char path[PATH_MAX];
+    args->transfer.socket = paths_data_socket(args->socket, path, sizeof path);
+    if (!paths_socket_fits(args->transfer.socket)) {
+        term_say(term, "'%s' cannot be a socket's path: it must have 1 to %d bytes",
+                 args->transfer.socket, PATHS_SOCKET_MAX);
+        return EX_USAGE;
+    }
+    if (args->command) {
+        return send_command(args, term);
+    }
+    int result = stop_init();
+    if (result < 0) {
+        term_say(term, "cannot catch signals: %s", strerror(-result));
+        return EX_OSERR;
+    }
+    return args->resume ? resume(args, term) : send_files(args, term, args->files);
+}
+
 int main(int argc, char **argv) {
     struct term term;
     term_init(&term, "nvtxt-send");
-    struct arguments args = {
+    struct send_arguments args = {
         .transfer = {.wait_ms = -1, .timeout_ms = -1, .sync_ms = -1, .window_bytes = WINDOW_LIMIT},
         .pid = (uint32_t)getpid(),
         .spool_limit = SPOOL_LIMIT,
     };
-    int result = parse_arguments(&args, &term, argc, argv);
-    if (result != 0) {
-        return result < 0 ? 0 : result;
+    int result = send_arguments_parse(&args, &term, argc, argv);
+    if (result == 0) {
+        args.transfer.text = args.is_text ? &args.text : NULL;
+        result = run(&args, &term);
     }
-    char path[PATH_MAX];
-    args.transfer.socket = paths_data_socket(args.socket, path, sizeof path);
-    if (!paths_socket_fits(args.transfer.socket)) {
-        term_say(&term, "'%s' cannot be a socket's path: it must have 1 to %d bytes",
-                 args.transfer.socket, PATHS_SOCKET_MAX);
-        return EX_USAGE;
-    }
-    result = stop_init();
-    if (result < 0) {
-        term_say(&term, "cannot catch signals: %s", strerror(-result));
-        return EX_OSERR;
-    }
-    return args.resume ? resume(&args, &term) : send_files(&args, &term, argv + args.files);
+    levels_deinit(&args.text.levels);
+    return result < 0 ? 0 : result;
 }

@@ -167,6 +167,7 @@ static void on_welcome(struct sender *sender, const struct nvtxt_reply *reply) {
             window->line_max = reply->line_bytes + 1;
         }
         sender->welcomed = true;
+        sender->line_bytes = reply->line_bytes;
         sender->state = SENDER_STREAMING;
     }
 }

@@ -35,10 +35,11 @@ struct sender_refusal {
 struct sender {
     struct window window;
     enum sender_state state;
-    bool welcomed;   // ever
-    uint64_t base;   // lines before the session that is spoken of over the socket
-    uint64_t stored; // number of the last line that exists outside the window; 0: all are in it
-    bool input_over; // no more lines will come
+    bool welcomed;     // ever
+    size_t line_bytes; // the longest line that the daemon takes; 0 before it said so
+    uint64_t base;     // lines before the session that is spoken of over the socket
+    uint64_t stored;   // number of the last line that exists outside the window; 0: all are in it
+    bool input_over;   // no more lines will come
 
     // What the caller wants to hear of; `context` is theirs.
     void (*on_diag)(void *context, const struct nvtxt_reply *diag);

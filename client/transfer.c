@@ -18,6 +18,8 @@
 #include <unistd.h>
 
 #include "client/away.h"
+#include "client/clock_here.h"
+#include "client/feed.h"
 #include "client/stop.h"
 
 #define PROGRESS_AFTER_MS 1000 // shorter transfers need none
@@ -60,7 +62,7 @@ static int read_replies(struct transfer *t) {
 }
 
 // What an intake says as an exit status.
-static int taken(struct transfer *t, int result) {
+int transfer_taken(struct transfer *t, int result) {
     if (result == INTAKE_BAD_SPOOL) {
         term_say(t->term, "%s", t->spool->fault);
         return t->options->resume ? EX_DATAERR : EX_IOERR;
@@ -75,9 +77,75 @@ static int taken(struct transfer *t, int result) {
     return result < 0 ? EX_OSERR : RUNNING;
 }
 
+// ---- Logs ---------------------------------------------------------------------------------------
+
+static void tell_unstamped(struct transfer *t) {
+    if (t->log.unstamped > 0 && !t->told_unstamped && !t->options->quiet) {
+        char count[TERM_COUNT_SIZE];
+        t->told_unstamped = true;
+        term_say(t->term,
+                 "%s: line %s does not begin with a time as --time-format says; such lines get "
+                 "the time of the line before them",
+                 t->input->name, term_count(count, t->log.first_unstamped));
+    }
+}
+
+static int move_log(struct transfer *t) {
+    struct textlog *log = &t->log;
+    int result = feed_move(log, &t->intake);
+    tell_unstamped(t);
+    if (result == 0 && log->over && !textlog_has_next(log)) {
+        result = intake_end(&t->intake);
+    }
+    return result;
+}
+
+static int read_log(struct transfer *t) {
+    struct textlog *log = &t->log;
+    if (!log->data && textlog_init(log, t->options->text, NULL, t->sender.hello.pid,
+                                   feed_line_max(&t->sender)) != 0) {
+        return -ENOMEM;
+    }
+    size_t size;
+    char *at = textlog_space(log, &size);
+    ssize_t n = input_read(t->input, at, size);
+    if (n == -EAGAIN) {
+        return 0;
+    }
+    if (n > 0) {
+        textlog_filled(log, (size_t)n, clock_here_now_ns());
+    } else {
+        t->input_error = (int)-n;
+        textlog_finish(log);
+    }
+    return move_log(t);
+}
+
+// ---- Input --------------------------------------------------------------------------------------
+
+static bool wants_input(const struct transfer *t) {
+    return intake_wants(&t->intake) && !textlog_has_next(&t->log);
+}
+
+// Nothing more is read: a signal came.
+static int end_input(struct transfer *t) {
+    if (t->options->text) {
+        textlog_finish(&t->log);
+        return transfer_taken(t, move_log(t));
+    }
+    return transfer_taken(t, intake_end(&t->intake));
+}
+
+static int move_input(struct transfer *t) {
+    return transfer_taken(t, t->options->text ? move_log(t) : intake_move(&t->intake));
+}
+
 static int read_input(struct transfer *t) {
+    if (t->options->text) {
+        return transfer_taken(t, read_log(t));
+    }
     int result = intake_read(&t->intake, &t->input_error);
-    return taken(t, result == INTAKE_BAD_INPUT ? 0 : result);
+    return transfer_taken(t, result == INTAKE_BAD_INPUT ? 0 : result);
 }
 
 static void write_output(struct transfer *t) {
@@ -116,7 +184,7 @@ static void earlier(int64_t *until, int64_t other) {
     }
 }
 
-static int poll_timeout(const struct transfer *t, int64_t now) {
+int64_t transfer_until(const struct transfer *t, int64_t now) {
     int64_t until = t->link.fd < 0 ? t->link.next_ms : -1;
     earlier(&until, t->stop_ms > 0 ? t->stop_ms : -1);
     earlier(&until, away_deadline(t));
@@ -127,6 +195,10 @@ static int poll_timeout(const struct transfer *t, int64_t now) {
     if (until < 0 && t->term->is_terminal && !t->options->quiet && t->input->is_regular) {
         until = now + TERM_PROGRESS_MS;
     }
+    return until;
+}
+
+int transfer_timeout(int64_t until, int64_t now) {
     if (until < 0) {
         return -1;
     }
@@ -164,7 +236,7 @@ static int sync_spool(struct transfer *t, int64_t now) {
         t->sync_ms = -1;
         int result = spool_sync(t->spool);
         if (result < 0) {
-            return taken(t, INTAKE_BAD_SPOOL);
+            return transfer_taken(t, INTAKE_BAD_SPOOL);
         }
     }
     if (t->sync_ms < 0 && t->spool->dirty) {
@@ -173,35 +245,57 @@ static int sync_spool(struct transfer *t, int64_t now) {
     return RUNNING;
 }
 
-static int wait_and_move(struct transfer *t, int64_t now) {
-    bool input = intake_wants(&t->intake);
-    if (input && t->input->limited && t->input->limit == 0) {
-        return taken(t, intake_end(&t->intake));
-    }
+struct pollfd transfer_poll(const struct transfer *t) {
     struct iovec piece;
     bool output = t->link.fd >= 0 && !t->link.deaf && sender_output(&t->sender, &piece, 1) > 0;
+    return (struct pollfd){.fd = t->link.fd, .events = (short)(POLLIN | (output ? POLLOUT : 0))};
+}
+
+int transfer_replies(struct transfer *t, short revents) {
+    if (revents & POLLOUT) {
+        t->link.blocked = false;
+    }
+    return revents & (POLLIN | POLLHUP | POLLERR) ? read_replies(t) : RUNNING;
+}
+
+void transfer_write(struct transfer *t) {
+    if (t->link.fd >= 0) {
+        write_output(t);
+    }
+}
+
+static int wait_and_move(struct transfer *t, int64_t now) {
+    bool input = wants_input(t);
+    if (input && t->input->limited && t->input->limit == 0) {
+        return end_input(t);
+    }
     struct pollfd fds[] = {
         {.fd = t->stop_ms ? -1 : stop_fd(), .events = POLLIN},
         {.fd = input ? t->input->fd : -1, .events = POLLIN},
-        {.fd = t->link.fd, .events = (short)(POLLIN | (output ? POLLOUT : 0))},
+        transfer_poll(t),
     };
-    int result = RUNNING;
-    if (poll(fds, 3, poll_timeout(t, now)) < 0) {
+    if (poll(fds, 3, transfer_timeout(transfer_until(t, now), now)) < 0) {
         return errno == EINTR ? RUNNING : EX_OSERR;
     }
-    if (fds[2].revents & POLLOUT) {
-        t->link.blocked = false;
-    }
-    if (fds[2].revents & (POLLIN | POLLHUP | POLLERR)) {
-        result = read_replies(t);
-    }
+    int result = transfer_replies(t, fds[2].revents);
     if (result == RUNNING && fds[1].revents) {
         result = read_input(t);
     } else if (result == RUNNING) {
-        result = taken(t, intake_move(&t->intake));
+        result = move_input(t);
     }
-    if (result == RUNNING && t->link.fd >= 0) {
-        write_output(t);
+    if (result == RUNNING) {
+        transfer_write(t);
+    }
+    return result;
+}
+
+int transfer_tick(struct transfer *t, int64_t now) {
+    int result = away_check_silence(t, now);
+    if (result == RUNNING) {
+        result = sync_spool(t, now);
+    }
+    if (result == RUNNING && t->link.fd < 0 && now >= t->link.next_ms) {
+        result = away_try_connect(t);
     }
     return result;
 }
@@ -214,13 +308,7 @@ static int run(struct transfer *t) {
             result = on_stop(t, now);
         }
         if (result == RUNNING) {
-            result = away_check_silence(t, now);
-        }
-        if (result == RUNNING) {
-            result = sync_spool(t, now);
-        }
-        if (result == RUNNING && t->link.fd < 0 && now >= t->link.next_ms) {
-            result = away_try_connect(t);
+            result = transfer_tick(t, now);
         }
         if (result == RUNNING) {
             show_progress(t, now);
@@ -238,6 +326,10 @@ static int conclude(struct transfer *t) {
         term_say(t->term, "%s line%s of %s dropped: there was no room",
                  term_count(count, t->intake.dropped), t->intake.dropped == 1 ? "" : "s",
                  t->input->name);
+    }
+    if (t->log.unstamped > 1 && !t->options->quiet) {
+        term_say(t->term, "%s: %s lines did not begin with a time", t->input->name,
+                 term_count(count, t->log.unstamped));
     }
     if (t->input_error) {
         term_say(t->term, "%s: %s; what was read of it is stored", t->input->name,
@@ -261,7 +353,11 @@ static void leave_spool(struct transfer *t) {
     }
 }
 
-static int begin(struct transfer *t, const struct nvtxt_hello *hello) {
+int transfer_begin(struct transfer *t, const struct nvtxt_hello *hello) {
+    t->report =
+        (struct report){.term = t->term, .name = t->input->name, .quiet = t->options->quiet};
+    t->begun_ms = link_now_ms();
+    t->away_ms = t->silent_ms = t->busy_ms = t->sync_ms = -1;
     link_init(&t->link, t->options->socket);
     if (sender_init(&t->sender, hello, t->options->window_bytes) != 0) {
         return EX_OSERR;
@@ -272,44 +368,38 @@ static int begin(struct transfer *t, const struct nvtxt_hello *hello) {
     if (spool_is_renewed(t->spool)) {
         sender_renew(&t->sender, t->spool->renewed, t->spool->base);
     }
+    t->intake.pushed = t->options->text != NULL;
     if (t->options->resume) {
         sender_resume(&t->sender, spool_first(t->spool) - 1);
         t->heard = t->sender.window.acked;
-        return taken(t, intake_end(&t->intake));
+        return transfer_taken(t, intake_end(&t->intake));
     }
     return RUNNING;
 }
 
+int transfer_end(struct transfer *t, int result) {
+    term_wipe(t->term);
+    if (result == EX_OSERR) {
+        term_say(t->term, "out of memory; %s was not sent whole", t->input->name);
+    }
+    if (result == RUNNING) {
+        result = conclude(t);
+        if (t->spool) {
+            spool_remove(t->spool);
+        }
+    } else if (t->spool) {
+        leave_spool(t);
+    }
+    link_close(&t->link);
+    intake_deinit(&t->intake);
+    sender_deinit(&t->sender);
+    textlog_deinit(&t->log);
+    return result;
+}
+
 int transfer_run(struct transfer_options *options, struct input *input, struct spool *spool,
                  const struct nvtxt_hello *hello, struct term *term) {
-    struct transfer t = {.options = options,
-                         .input = input,
-                         .spool = spool,
-                         .term = term,
-                         .report = {.term = term, .name = input->name, .quiet = options->quiet},
-                         .begun_ms = link_now_ms(),
-                         .away_ms = -1,
-                         .silent_ms = -1,
-                         .busy_ms = -1,
-                         .sync_ms = -1};
-    int result = begin(&t, hello);
-    if (result == RUNNING) {
-        result = run(&t);
-    }
-    term_wipe(term);
-    if (result == EX_OSERR) {
-        term_say(term, "out of memory; %s was not sent whole", input->name);
-    }
-    if (result == RUNNING) {
-        result = conclude(&t);
-        if (spool) {
-            spool_remove(spool);
-        }
-    } else if (spool) {
-        leave_spool(&t);
-    }
-    link_close(&t.link);
-    intake_deinit(&t.intake);
-    sender_deinit(&t.sender);
-    return result;
+    struct transfer t = {.options = options, .input = input, .spool = spool, .term = term};
+    int result = transfer_begin(&t, hello);
+    return transfer_end(&t, result == RUNNING ? run(&t) : result);
 }

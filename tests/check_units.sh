@@ -24,6 +24,20 @@ for folder in '' user/; do
         "$build/systemd/${folder}nvtxtd.service" >"$work/${folder}nvtxtd.service"
 done
 
+# The examples: a template as an instance of it. Jobs of one's own are wherever they are.
+mkdir -p "$work/examples"
+example() { # example UNIT INSTANCE
+    sed -e "s|@bindir@/nvtxt-send|$build/client/nvtxt-send|" \
+        -e 's|/usr/local/lib/jobs/%i|/bin/true|' "$top/systemd/examples/$1.in" >"$work/examples/$2"
+    grep -q "^Exec.*/nvtxt-send\|^ .*/nvtxt-send" "$work/examples/$2" ||
+        fault "$1 does not use nvtxt-send"
+    ! grep '@[a-z]*@' "$build/systemd/examples/$1" || fault "$1 is not filled in"
+}
+example nvtxt-journal.service nvtxt-journal.service
+example nvtxt-log@.service nvtxt-log@var-log-one.service
+example nvtxt-run@.service nvtxt-run@one.service
+cp "$work/nvtxtd.socket" "$work/nvtxtd.service" "$work/nvtxtd-control.socket" "$work/examples"
+
 # Only what concerns our units: the machine may have others that are not perfect. That the pages
 # are not installed is no fault.
 verify() { # verify OPTION... UNIT...
@@ -34,6 +48,8 @@ verify() { # verify OPTION... UNIT...
 verify "$work"/nvtxtd.service "$work"/nvtxtd.socket "$work"/nvtxtd-control.socket
 verify --user "$work"/user/nvtxtd.service "$work"/user/nvtxtd.socket \
     "$work"/user/nvtxtd-control.socket
+
+verify "$work"/examples/nvtxt-*.service
 
 systemd-analyze security --offline=true --threshold=8 "$work/nvtxtd.service" \
     >"$work/security" 2>&1 || {

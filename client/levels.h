@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How severe a line of a log says it is, as a colour: patterns of the user's own, then what is
+// usual. Rules: nvtxt-send(1), "Colours".
+#pragma once
+
+#include <regex.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "protocol/slice.h"
+
+#define LEVELS_RULES 64           // patterns of one's own: each is tried on every line
+#define LEVELS_BYTES 256u         // of a line are looked at for the usual words
+#define LEVELS_PATTERN_BYTES 4096 // and for a pattern of one's own
+
+struct levels {
+    bool usual_off;
+    size_t count;
+    struct levels_rule {
+        regex_t regex;
+        uint32_t color; // 0xAARRGGBB
+    } rules[LEVELS_RULES];
+};
+
+void levels_deinit(struct levels *levels); // zeroed ones are fine
+
+// Takes "REGEX=COLOR", a POSIX extended regular expression, or "none", which turns the usual words
+// off. Returns 0, or 1 with a sentence about it in `fault`.
+int levels_add(struct levels *levels, const char *text, char *fault, size_t size);
+
+// The colour of a line. False when nothing in it says how severe it is.
+bool levels_find(const struct levels *levels, struct nvtxt_slice line, uint32_t *color);
+
+// A colour's name, "#RRGGBB", "#AARRGGBB" or an integer, as of an argument Color.
+bool levels_color(const char *text, uint32_t *color);

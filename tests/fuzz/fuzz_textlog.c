@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Any bytes as a log: the first byte chooses the time format and how the rest is cut into reads.
+// The lines that come out are without fault for the interpreter, within the limit, and their
+// messages, decoded and put together, are the log again.
+#include "tests/fuzz/replay.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/message.h"
+#include "client/textlog.h"
+#include "protocol/interp.h"
+
+#define LINE_MAX TEXTLOG_LINE_LEAST
+
+struct run {
+    const char *log; // what has to come out
+    size_t len, at;
+    int64_t line;
+    char back[LINE_MAX];
+};
+
+static void must(bool condition) {
+    if (!condition)
+        abort();
+}
+
+static void expect(struct run *run, const char *bytes, size_t len) {
+    must(len <= run->len - run->at && memcmp(run->log + run->at, bytes, len) == 0);
+    run->at += len;
+}
+
+static int on_event(void *context, const struct nvtxt_event *event) {
+    struct run *run = context;
+    if (run->line > 0 && event->payload.int64 != run->line)
+        expect(run, "\n", 1);
+    must(event->payload.int64 == run->line || event->payload.int64 == run->line + 1);
+    run->line = event->payload.int64;
+    expect(run, run->back, message_decode(run->back, event->text));
+    return 0;
+}
+
+static int on_name(void *context, const struct nvtxt_name *name) {
+    (void)context;
+    (void)name;
+    return 0;
+}
+
+static int on_diag(void *context, const struct nvtxt_diag *diag) {
+    (void)context;
+    (void)diag;
+    abort();
+}
+
+static void take(struct textlog *log, struct nvtxt_interp *interp, const struct nvtxt_sink *sink) {
+    struct nvtxt_slice line;
+    while (textlog_next(log, &line)) {
+        must(line.len > 0 && line.len <= LINE_MAX + 1 && line.data[line.len - 1] == '\n');
+        line.len--;
+        must(!memchr(line.data, '\n', line.len));
+        must(nvtxt_interp_line(interp, line, sink) == 0);
+    }
+}
+
+static void run_log(struct textlog *log, size_t step, struct run *run) {
+    struct nvtxt_sink sink = {on_event, on_name, on_diag, run};
+    struct nvtxt_source_config config = {.limits = NVTXT_LIMITS_DEFAULT, .escapes = true};
+    config.limits.line_bytes = LINE_MAX;
+    struct nvtxt_interp *interp = nvtxt_interp_new(&config);
+    must(interp != NULL);
+    for (size_t at = 0; at < run->len;) {
+        size_t room;
+        char *to = textlog_space(log, &room);
+        size_t n = run->len - at < step ? run->len - at : step;
+        must(room >= n);
+        memcpy(to, run->log + at, n);
+        textlog_filled(log, n, 1763730000000000000);
+        take(log, interp, &sink);
+        at += n;
+    }
+    textlog_finish(log);
+    take(log, interp, &sink);
+    must(nvtxt_interp_end(interp, &sink) == 0);
+    must(run->at + (run->len > 0 && run->log[run->len - 1] == '\n') == run->len);
+    nvtxt_interp_free(interp);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    static const char *const formats[] = {
+        NULL, "auto", "iso", "syslog", "epoch", "%*[%d/%b/%Y:%T %z]", "%T", "%a %j %I %p %f%s"};
+    static const size_t steps[] = {1, 7, 100, 65536};
+    struct textlog_options options = {.category = "fuzz"};
+    struct textlog log;
+    const char *fault;
+    if (size == 0)
+        return 0;
+    const char *format = formats[data[0] % 8];
+    options.has_stamp = format && timestamp_init(&options.stamp, format, &fault) == 0;
+    must(!format || options.has_stamp);
+    struct run run = {.log = (const char *)data + 1, .len = size - 1};
+    must(textlog_init(&log, &options, NULL, 1, LINE_MAX) == 0);
+    run_log(&log, steps[data[0] / 8 % 4], &run);
+    textlog_deinit(&log);
+    return 0;
+}
