@@ -40,6 +40,15 @@ def figure(value):
     return "%.2g" % value
 
 
+def high_water(pid):
+    """VmHWM of a process, 0 when it has ended. Of the program itself, not of who started it."""
+    try:
+        with open("/proc/%d/status" % pid) as status:
+            return next((int(line.split()[1]) for line in status if line.startswith("VmHWM:")), 0)
+    except OSError:
+        return 0
+
+
 class Kit:
     def __init__(self, build, quick, rounds=None, big_events=None, report=None):
         self.build = build
@@ -115,6 +124,20 @@ class Kit:
         if status != 0:
             raise RuntimeError("%s: status %d" % (" ".join(command), status))
         return ended - started
+
+    def watched(self, command, **options):
+        """Seconds that a command takes, and the KiB that it was seen to hold at most (VmHWM)."""
+        started = time.monotonic()
+        process = self.spawn(command, **options)
+        most = 0
+        while process.poll() is None:
+            most = max(most, high_water(process.pid))
+            time.sleep(0.02)
+        seconds = time.monotonic() - started
+        self.processes.remove(process)
+        if process.returncode != 0:
+            raise RuntimeError("%s: status %d" % (" ".join(command), process.returncode))
+        return seconds, most
 
     # ---- Files ---------------------------------------------------------------------------------
 

@@ -159,6 +159,31 @@ def pinned(kit):
                     "about %d commits" % statistics.median(len(found) for found in pauses[True]))
 
 
+# ---- Out again ----------------------------------------------------------------------------------
+
+def export(kit):
+    """The big store out: nvtxt-export against sqlite3 -csv, and its other formats and memory"""
+    path, _ = kit.big_store()
+    program = [kit.program("nvtxt-export"), "--store", path, "--format"]
+    shell = ["sqlite3", "-readonly", "-csv", path,
+             "SELECT * FROM NVTX_EVENTS WHERE eventType IN (34, 59, 60)"]
+    commands = {form: program + [form] for form in ("csv", "chrome", "jsonl", "nvtxt")}
+    rates = {name: [] for name in (*commands, "sqlite3")}
+    peaks = {name: [] for name in rates}
+    with open(os.devnull, "wb") as null:
+        for _ in range(3):
+            for name, command in (*commands.items(), ("sqlite3", shell)):
+                seconds, peak = kit.watched(command, stdout=null)
+                rates[name].append(kit.big_events / seconds)
+                peaks[name].append(peak / 1024)
+    note = "{:,} events, to /dev/null".format(kit.big_events)
+    kit.compare("export: csv", "events/s", ("nvtxt-export", rates["csv"]),
+                ("sqlite3 -csv", rates["sqlite3"]), note + "; sqlite3: the columns of NVTX_EVENTS")
+    kit.tell("export: other formats", "events/s",
+             *((name, rates[name]) for name in ("chrome", "jsonl", "nvtxt")), note=note)
+    kit.tell("export: peak memory", "MiB", *peaks.items(), note=note + ", VmHWM")
+
+
 # ---- Start-up -----------------------------------------------------------------------------------
 
 def grow(path, size):

@@ -372,6 +372,36 @@ static int write_all(struct export *export) {
     return result < 0 ? no_memory(export->term) : status;
 }
 
+static void format_time(char text[32], int64_t ns) {
+    struct export_out out;
+    text[0] = '\0';
+    if (export_out_init(&out, -1) == 0) { // never flushed
+        export_utc(&out, ns);
+        memcpy(text, out.data, out.len);
+        text[out.len] = '\0';
+        export_out_deinit(&out);
+    }
+}
+
+static void say_nothing_found(struct export *export) {
+    char from[32], to[32];
+    int64_t last_ns = INT64_MIN;
+    bool any = false;
+    for (size_t i = 0; i < export->count; i++) {
+        const struct store_read_figures *figures = store_read_figures(export->readers[i]);
+        any |= figures->events > 0;
+        last_ns = figures->events > 0 && figures->last_ns > last_ns ? figures->last_ns : last_ns;
+    }
+    if (!any) {
+        term_say(export->term, "%s holds no event", export->options->store);
+        return;
+    }
+    format_time(from, export->writer.base_ns);
+    format_time(to, last_ns);
+    term_say(export->term, "no event is as you asked for; those of %s are from %s to %s",
+             export->options->store, from, to);
+}
+
 // What is to be said when all is written.
 static int finish(struct export *export, const char *name) {
     struct export_writer *writer = &export->writer;
@@ -389,7 +419,7 @@ static int finish(struct export *export, const char *name) {
         return error == -ENOMEM ? EX_OSERR : EX_IOERR;
     }
     if (export->rows == 0 && !is_everything(export)) {
-        term_say(export->term, "no event is as you asked for");
+        say_nothing_found(export);
     }
     if (writer->changed > 0) {
         term_say(export->term, "%s %s", term_count(count, writer->changed), writer->format->loss);

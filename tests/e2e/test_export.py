@@ -277,10 +277,14 @@ def test_nothing_is_said_to_be_nothing():
     with Folder() as folder:
         store = create(folder, STREAM)
         status, out, err = export("--store", store, "--format", "chrome", "--last", "5m")
-        equal((status, err), (0, "nvtxt-export: no event is as you asked for\n"))
+        equal((status, err), (0, "nvtxt-export: no event is as you asked for; those of %s are from "
+                                 "1970-01-01T00:00:00.000001000Z to "
+                                 "1970-01-01T00:00:00.000003700Z\n" % store))
         equal(json.loads(out)["traceEvents"], [])
         empty = create(folder, "", "empty")
         equal(export("--store", empty, "--format", "jsonl"), (0, "", ""))
+        equal(export("--store", empty, "--format", "jsonl", "--pid", "7"),
+              (0, "", "nvtxt-export: %s holds no event\n" % empty))
         _, out, _ = export("--store", empty, "--format", "chrome")
         equal(json.loads(out)["otherData"]["baseTimeNs"], "0")
 
