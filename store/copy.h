@@ -2,8 +2,8 @@
 //
 // A consistent copy of a database under another name: of one of our stores, also while a daemon
 // writes it, or of an SQLite export of Nsight Systems. The input is only read: nothing of it is
-// changed, and nothing is left beside it. The copy is for one writer to extend before anybody sees
-// it, so it is not synced; see client/out_file.h for that.
+// changed, and nothing is left beside it but a -shm where a -wal lay without one. The copy is for
+// one writer to extend before anybody sees it, so it is not synced; see client/out_file.h for that.
 #pragma once
 
 #include <stddef.h>

@@ -6,7 +6,7 @@ import signal
 import subprocess
 
 from client import Folder, Running, contains, run_client
-from lib import equal, program, run
+from lib import DEADLINE, equal, program, run
 from test_import import MARKER, query
 
 SESSION = "NSIGHT_ANALYSIS_SESSION_OUTPUT_PATH"
@@ -169,7 +169,7 @@ def test_a_kill_leaves_no_half_file():
             out = report.name("out%d" % number)
             with Running("nvtxt-import", "collect", report.first, "-o", out) as client:
                 try:
-                    client.process.wait(dice.random() * 0.15 if number else 60)
+                    client.process.wait(dice.random() * 0.15 if number else DEADLINE)
                 except subprocess.TimeoutExpired:
                     client.signal(dice.choice((signal.SIGKILL, signal.SIGINT)))
                 client.wait()

@@ -12,7 +12,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from client import Folder, Running, contains  # noqa: E402
 from exports import (SESSION_NS, SHAPES, added, bytes_of, categories,  # noqa: E402
                      load, make, query, ranges, tables, thread_names)
-from lib import Daemon, Skip, equal, program, run, wait_for  # noqa: E402
+from lib import DEADLINE, Daemon, Skip, equal, program, run, wait_for  # noqa: E402
 
 LOW, HIGH = -2**63, 2**63 - 1
 LONG = bool(os.environ.get("NVTXT_TEST_LONG"))
@@ -594,7 +594,7 @@ def test_a_kill_leaves_no_half_file():
         for number in range(200 if LONG else 8):
             out = folder.name("out%d" % number)
             with Running("nvtxt-import", "merge", "-i", export, "-n", many, "-o", out) as client:
-                at = dice.random() * 0.12 if number else 60
+                at = dice.random() * 0.12 if number else DEADLINE
                 try:
                     client.process.wait(at)
                 except subprocess.TimeoutExpired:

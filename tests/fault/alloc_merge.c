@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The n-th allocation fails while an export is copied and added to: the merge ends, frees all that
+// it took, says that memory was short, and the input is as it was.
+#include <err.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <sqlite3.h>
+
+#include "store/copy.h"
+#include "store/foreign.h"
+#include "store/sql.h"
+#include "store/store.h"
+#include "tests/fault/alloc.h"
+
+#define EVENTS 4
+
+static char folder[] = "/tmp/nvtxt-merge-XXXXXX";
+static char in[64], out[64];
+
+static const char schema[] =
+    "CREATE TABLE StringIds (id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL);"
+    "CREATE TABLE ThreadNames (nameId INTEGER NOT NULL, priority INTEGER, globalTid INTEGER);"
+    "CREATE TABLE PROCESSES (globalPid INTEGER, pid INTEGER, name TEXT);"
+    "CREATE TABLE ANALYSIS_DETAILS (globalVid, duration, startTime, stopTime);"
+    "CREATE TABLE TARGET_INFO_SESSION_START_TIME (utcEpochNs INTEGER);"
+    "CREATE TABLE NVTX_EVENTS (start INTEGER NOT NULL, end INTEGER, eventType INTEGER NOT NULL,"
+    " rangeId INTEGER, category INTEGER, color INTEGER, text TEXT, globalTid INTEGER,"
+    " endGlobalTid INTEGER, textId INTEGER, domainId INTEGER, int64Value INTEGER);"
+    "INSERT INTO StringIds VALUES (0, 'known'), (1, 'worker');"
+    "INSERT INTO ThreadNames VALUES (1, 0, (1 << 48) | (7 << 24) | 7);"
+    "INSERT INTO PROCESSES VALUES ((1 << 48) | (7 << 24), 7, 'service');"
+    "INSERT INTO ANALYSIS_DETAILS VALUES (1 << 48, 10, 0, 10);"
+    "INSERT INTO TARGET_INFO_SESSION_START_TIME VALUES (1000);"
+    "INSERT INTO NVTX_EVENTS VALUES (1, NULL, 75, NULL, NULL, NULL, NULL, (1 << 48) | (7 << 24) | "
+    "7,"
+    " NULL, 0, 1, NULL), (1, 2, 59, NULL, 1, 2, 'old', (1 << 48) | (7 << 24) | 7, NULL, NULL, 1, "
+    "3);";
+
+static const char *const lines[] = {
+    "TimeBase = Manual",
+    "@Marker, Time, ThreadId, Message, Payload",
+    "@RangeStart, Time, RangeId, ThreadId",
+    "@RangeEnd, Time, RangeId, ThreadId",
+    "SetThreadName, 7, 7, \"front\"",
+    "SetThreadName, 7, 8, \"back\"",
+    "SetProcessName, 7, \"another\"",
+    "SetProcessName, 9, \"nine\"",
+    "SetCategoryName, 3, \"three\"",
+    "SetFileDisplayName, \"known\"",
+    "Marker, 1001, 7, \"one\", 5",
+    "SetFileDisplayName, \"new\"",
+    "Marker, 1002, 8, \"two\", '2.5'",
+    "SetCategoryName, 3, \"drei\"",
+    "RangeStart, 1003, 1, 8",
+    "RangeEnd, 1004, 1, 9",
+    "Marker, 1020, 9, \"outside\", 1",
+    "SetThreadName, 7, 8, \"rear\"",
+    "Marker, 1005, 9, \"three\", 1",
+};
+
+static void must(bool condition, const char *what) {
+    if (!condition)
+        errx(1, "%s", what);
+}
+
+static void make_export(void) {
+    sqlite3 *db = NULL;
+    must(sqlite3_open(in, &db) == SQLITE_OK, "open");
+    must(sqlite3_exec(db, schema, NULL, NULL, NULL) == SQLITE_OK, "schema");
+    sqlite3_close(db);
+}
+
+static size_t content(char *data, size_t size) {
+    int fd = open(in, O_RDONLY);
+    ssize_t n = fd < 0 ? -1 : read(fd, data, size);
+    close(fd);
+    must(n > 0 && (size_t)n < size, "the input is there");
+    return (size_t)n;
+}
+
+static int feed(struct store_foreign *foreign) {
+    const struct nvtxt_source_config config = {.limits = NVTXT_LIMITS_DEFAULT, .default_pid = 7};
+    struct nvtxt_interp *interp = nvtxt_interp_new(&config);
+    struct nvtxt_sink sink;
+    int r = interp ? 0 : -ENOMEM;
+    store_foreign_sink(foreign, &sink);
+    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]) && r == 0; i++)
+        r = nvtxt_interp_line(interp, nvtxt_slice_of(lines[i]), &sink);
+    r = r ? r : nvtxt_interp_end(interp, &sink);
+    nvtxt_interp_free(interp);
+    return r;
+}
+
+// 0, or a failure that memory explains.
+static int merge(void) {
+    const struct store_foreign_place place = {.target = 1, .zero_ns = 1000};
+    struct store_foreign *foreign = NULL;
+    enum store_copy_kind kind;
+    char why[512];
+    int r = store_copy(in, out, 0600, NULL, &kind, why, sizeof(why));
+    must(r != 0 || kind == STORE_COPY_EXPORT, "it is an export");
+    r = r ? r : store_foreign_open(&foreign, out, in, why, sizeof(why));
+    r = r ? r : store_foreign_place(foreign, &place);
+    r = r ? r : feed(foreign);
+    r = r ? r : store_foreign_finish(foreign);
+    if (r == 0) {
+        must(store_foreign_counts(foreign)->events == EVENTS, "all events are added");
+        must(store_foreign_counts(foreign)->outside == 1, "one is outside");
+    }
+    store_foreign_close(foreign);
+    return r;
+}
+
+static void check_output(void) {
+    sqlite3 *db = NULL;
+    int64_t events = 0;
+    must(sqlite3_open(out, &db) == SQLITE_OK, "open");
+    must(store_sql_int(db, "SELECT count(*) FROM NVTX_EVENTS WHERE eventType IN (34, 60)",
+                       &events) == SQLITE_OK &&
+             events == EVENTS,
+         "the events are in the file");
+    sqlite3_close(db);
+}
+
+static void all_allocations(bool lasting, unsigned stride) {
+    static char before[1 << 20], after[1 << 20];
+    size_t len = content(before, sizeof(before));
+    unsigned n = 1;
+    for (bool struck = true; struck; n += stride) {
+        long live = alloc_live();
+        alloc_arm(n, lasting);
+        int r = merge();
+        struck = alloc_has_struck();
+        alloc_arm(0, false);
+        if (r != 0 && (r != -ENOMEM || !struck))
+            errx(1, "%d at allocation %u", r, n);
+        if (alloc_live() != live)
+            errx(1, "%ld left at allocation %u", alloc_live() - live, n);
+        if (r == 0)
+            check_output();
+        unlink(out);
+        must(content(after, sizeof(after)) == len && memcmp(before, after, len) == 0,
+             "the input is as it was");
+    }
+    printf("# %u allocations, every %u. failed %s\n", n - 1, stride, lasting ? "for ever" : "once");
+}
+
+int main(void) {
+    unsigned stride = getenv("NVTXT_TEST_LONG") ? 1 : getenv("NVTXT_TEST_WRAPPER") ? 499 : 29;
+    alloc_install();
+    must(mkdtemp(folder) != NULL, "mkdtemp");
+    snprintf(in, sizeof(in), "%s/in", folder);
+    snprintf(out, sizeof(out), "%s/out", folder);
+    make_export();
+    must(merge() == 0, "without a fault"); // SQLite keeps some of its first time
+    check_output();
+    unlink(out);
+    all_allocations(false, stride);
+    all_allocations(true, stride);
+    unlink(in);
+    rmdir(folder);
+    return 0;
+}
