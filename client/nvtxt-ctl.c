@@ -49,7 +49,9 @@ static int print_result(const struct ctl_options *options, struct term *term,
         term_say(term, "cannot write: %s", strerror(errno));
         return EX_IOERR;
     }
-    return json_is_false(json_object_get(result, "healthy")) ? 1 : 0;
+    bool bad = json_is_false(json_object_get(result, "healthy")) ||
+               json_is_false(json_object_get(result, "sound"));
+    return bad ? 1 : 0;
 }
 
 static int conclude(const struct ctl_options *options, struct term *term,

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sysexits.h>
+#include <unistd.h>
 
 #include "client/options.h"
 #include "client/term.h"
@@ -29,7 +30,7 @@ enum {
 #define ANSWER_MS 30000 // a daemon that runs answers at once; behind a slow disk, in seconds
 
 // These end when the daemon has done it, however long that takes.
-static const char patient[] = " flush checkpoint rotate snapshot ";
+static const char patient[] = " flush checkpoint rotate snapshot verify ";
 
 // What may stand behind a command: an operand, which becomes the argument of this name, and the
 // options of its own.
@@ -45,6 +46,7 @@ static const struct usage {
     {"metrics", NULL, false, false, " --output "},
     {"disconnect", "source", true, true, ""},
     {"log-level", "level", false, false, ""},
+    {"snapshot", "file", false, true, ""},
 };
 
 static void print_help(void) {
@@ -61,6 +63,7 @@ static void print_help(void) {
           "  metrics [--output FILE]     totals and figures for Prometheus\n"
           "  flush, checkpoint, rotate, reload\n"
           "                              do it, and say what became of it\n"
+          "  snapshot FILE, verify       copy the store as of now; is it sound?\n"
           "  log-level [LEVEL], disconnect SOURCE, help\n"
           "\n"
           "      --socket PATH   the control socket (default: control.sock beside\n"
@@ -69,8 +72,8 @@ static void print_help(void) {
           "      --timeout SECONDS  longest wait for the answer (default: 30, or for ever)\n"
           "      --help, --version\n"
           "\n"
-          "Exit status: 0 done; 1 the daemon reports an error, or its health\n"
-          "is not good; 64 usage; 69 no daemon; 74 I/O error.\n",
+          "Exit status: 0 done; 1 the daemon reports an error, or its health or\n"
+          "store is not good; 64 usage; 69 no daemon; 74 I/O error.\n",
           stdout);
 }
 
@@ -280,6 +283,16 @@ static void set_category(json_t *arguments, const char *category) {
     }
 }
 
+// As the daemon, which is somewhere else, has to be told. A path that is not UTF-8, or a folder
+// that has no name any more, makes none; the daemon says then that it is missing.
+static json_t *absolute_path(const char *path) {
+    char folder[PATH_MAX];
+    if (*path == '/' || !getcwd(folder, sizeof folder)) {
+        return json_string(path);
+    }
+    return json_sprintf("%s/%s", folder, path);
+}
+
 json_t *ctl_options_arguments(const struct ctl_options *options) {
     const struct usage *usage = find_usage(options->command);
     json_t *arguments = json_object();
@@ -287,6 +300,8 @@ json_t *ctl_options_arguments(const struct ctl_options *options) {
     if (options->operand && usage->is_number) {
         options_int64(options->operand, &number); // was looked at before
         set_number(arguments, usage->operand, number, true);
+    } else if (options->operand && strcmp(usage->operand, "file") == 0) {
+        json_object_set_new(arguments, usage->operand, absolute_path(options->operand));
     } else if (options->operand) {
         set_text(arguments, usage->operand, options->operand);
     }

@@ -280,6 +280,34 @@ static void print_rotate(FILE *out, const json_t *result) {
             format_text(result, "previous"));
 }
 
+static void print_snapshot(FILE *out, const json_t *result) {
+    char file[4096];
+    term_printable(file, sizeof file, format_text(result, "file"));
+    fprintf(out, "%s: ", file);
+    print_bytes(out, format_integer(result, "bytes"));
+}
+
+static void print_lines(FILE *out, const char *label, const json_t *list) {
+    size_t index;
+    json_t *line;
+    json_array_foreach(list, index, line) {
+        char text[1024];
+        term_printable(text, sizeof text, json_string_value(line));
+        fprintf(out, "%s%s\n", label, text);
+    }
+}
+
+static void print_verify(FILE *out, const json_t *result) {
+    char events[TERM_COUNT_SIZE];
+    int64_t problems = format_integer(result, "problems_total");
+    print_lines(out, "", json_object_get(result, "problems"));
+    print_lines(out, "advice: ", json_object_get(result, "advice"));
+    fprintf(out, "%s: %" PRId64 " problem%s; segments: %" PRId64 ", events: %s\n",
+            problems ? "not sound" : "sound", problems, problems == 1 ? "" : "s",
+            format_integer(result, "segments"),
+            term_count(events, (uint64_t)format_integer(result, "events")));
+}
+
 static const struct {
     const char *command;
     void (*print)(FILE *out, const json_t *result);
@@ -294,6 +322,8 @@ static const struct {
     {"checkpoint", print_checkpoint},
     {"disconnect", print_disconnect},
     {"rotate", print_rotate},
+    {"snapshot", print_snapshot},
+    {"verify", print_verify},
     {"log-level", print_log_level},
 };
 

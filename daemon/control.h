@@ -81,6 +81,8 @@ void control_checkpoint(struct control_call *call);
 void control_metrics(struct control_call *call);
 void control_rotate(struct control_call *call);
 void control_events(struct control_call *call);
+void control_snapshot(struct control_call *call);
+void control_verify(struct control_call *call);
 
 void control_events_init(struct control_feed *feed, struct server *server);
 void control_events_news(struct control_feed *feed); // something was committed

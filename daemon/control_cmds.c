@@ -199,6 +199,10 @@ static const struct nvtxt_ctl_arg events_args[] = {
     {"kind", NVTXT_CTL_STRING, false, 0, 0, "mark|range|push/pop|start/end"},
     END,
 };
+static const struct nvtxt_ctl_arg snapshot_args[] = {
+    {"file", NVTXT_CTL_STRING, true, 1, 4000, NULL},
+    END,
+};
 static const struct nvtxt_ctl_arg disconnect_args[] = {
     {"source", NVTXT_CTL_INTEGER, true, 1, INT64_MAX, NULL},
     END,
@@ -221,6 +225,9 @@ const struct control_command control_commands[] = {
     {"flush", "commit what came in; answers when it is safe in the store", run_flush, NULL},
     {"checkpoint", "move the write-ahead log into the store's main file", control_checkpoint, NULL},
     {"rotate", "go on in a new segment of the store", control_rotate, NULL},
+    {"snapshot", "copy the segment in use to a file, as of one moment", control_snapshot,
+     snapshot_args},
+    {"verify", "read all of the store: is it sound, and do its books agree?", control_verify, NULL},
     {"disconnect", "cut a source's connection; its session can be resumed", control_disconnect,
      disconnect_args},
     {"log-level", "tell, or set while it runs, how much is logged", run_log_level, log_level_args},

@@ -289,6 +289,7 @@ void server_stop(struct server *server) {
     if (server->stage != SERVER_RUNNING)
         return;
     server->stage = SERVER_READING;
+    atomic_store(&server->leaving, true);
     server->cursor = server->conns;
     for (struct conn *conn = server->conns; conn; conn = conn->next)
         conn_update_reading(conn);

@@ -6,6 +6,8 @@
 // thread only; the writer sees nothing of it but the bqueue.
 #pragma once
 
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <uv.h>
@@ -64,6 +66,7 @@ struct server {
     uint64_t unwritten; // events of plain sources that a stop gave up
 
     enum server_stage stage;
+    atomic_bool leaving; // for threads of the loop's pool: it is no longer RUNNING
     struct conn *cursor; // READING: the next connection whose socket is read
 
     // The owner's: the last connection is gone after server_stop(); a connection was closed (room

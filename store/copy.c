@@ -18,14 +18,13 @@
 
 #include <sqlite3.h>
 
+#include "store/backup.h"
 #include "store/connection.h"
 #include "store/export_facts.h"
 #include "store/file.h"
 #include "store/result.h"
 #include "store/schema.h"
-#include "store/sql.h"
 
-#define STEP_BYTES ((int64_t)4 << 20)
 #define WRITE_VERSION_AT 18 // of the file's header; 2: WAL
 #define URI_SIZE (3 * PATH_MAX + 32)
 
@@ -184,28 +183,6 @@ static int open_copy(sqlite3 **db, const char *path) {
     return rc;
 }
 
-// Pages are copied until the end or until the watch wants to stop, which goes to `*stop`.
-static int run_backup(sqlite3 *from, sqlite3 *to, const struct store_copy_watch *watch, int *stop) {
-    int64_t page_bytes = 0;
-    int rc = store_sql_int(from, "PRAGMA page_size", &page_bytes);
-    sqlite3_backup *backup = rc == SQLITE_OK ? sqlite3_backup_init(to, "main", from, "main") : NULL;
-    if (!backup) {
-        return rc ?: sqlite3_extended_errcode(to);
-    }
-    int pages = page_bytes > 0 ? (int)(STEP_BYTES / page_bytes) : 1;
-    do {
-        rc = sqlite3_backup_step(backup, pages);
-        int total = sqlite3_backup_pagecount(backup);
-        int left = sqlite3_backup_remaining(backup);
-        if (watch) {
-            *stop = watch->on_step(watch->context, (uint64_t)((total - left) * page_bytes),
-                                   (uint64_t)(total * page_bytes));
-        }
-    } while (rc == SQLITE_OK && *stop == 0);
-    int finish = sqlite3_backup_finish(backup);
-    return rc == SQLITE_DONE || *stop ? SQLITE_OK : finish ?: rc;
-}
-
 // SQLite reports every failure of a backup at the copy.
 static bool is_of_input(int rc) {
     return (rc & 0xff) == SQLITE_CORRUPT || (rc & 0xff) == SQLITE_NOTADB ||
@@ -228,7 +205,7 @@ int store_copy(const char *from, const char *to, uint32_t mode,
         snprintf(error, size, "cannot create %s: %s", to, strerror(-result));
     } else {
         int rc = open_copy(&copy, to);
-        rc = rc ?: run_backup(source, copy, watch, &stop);
+        rc = rc ?: store_backup_run(source, copy, watch, &stop);
         result = is_of_input(rc) ? say(copy, rc, "read", from, error, size)
                                  : store_result_say(copy, rc, "write", to, error, size);
         sqlite3_close(copy);

@@ -47,7 +47,7 @@ def test_in_the_middle_of_a_checkpoint():
 
 def test_in_the_middle_of_a_rotation():
     # Renaming, linking, removing, synchronizing: about a dozen calls a rotation.
-    die_at("file-call", range(1, 40) if LONG else (3, 7, 10, 12), "RotateSize=1M\n")
+    die_at("file-call", range(1, 30) if LONG else (3, 7, 10, 12), "RotateSize=1M\n")
 
 
 def test_while_a_new_segment_is_written():

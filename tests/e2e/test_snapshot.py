@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: Apache-2.0
+"""nvtxt-ctl snapshot and verify: a copy of one moment while the store is written, and books that
+agree with the rows, or not."""
+import os
+import sqlite3
+import stat
+import subprocess
+import threading
+
+import lib
+
+HEADER = 'TimeBase = Manual\n@Marker, Time, Message\n'
+
+
+def ctl(daemon, *arguments, cwd=None):
+    done = subprocess.run([os.path.abspath(lib.program("client", "nvtxt-ctl")), "--socket",
+                           daemon.control_socket, *arguments], capture_output=True, text=True,
+                          timeout=lib.DEADLINE, check=False, cwd=cwd)
+    return done.returncode, done.stdout, done.stderr
+
+
+class Sender(threading.Thread):
+    """Sends events until it is told to end."""
+
+    def __init__(self, daemon):
+        super().__init__(daemon=True)
+        self.peer = daemon
+        self.done = threading.Event()
+        self.sent = 0
+
+    def run(self):
+        with self.peer.plain() as connection:
+            connection.send(HEADER)
+            while not self.done.is_set():
+                connection.send("".join('Marker, %d, "event %d"\n' % (n, n)
+                                        for n in range(self.sent, self.sent + 500)))
+                self.sent += 500
+
+
+def test_a_snapshot_is_whole_plain_and_of_one_moment():
+    with lib.Daemon(config="CommitInterval=5ms\n") as daemon:
+        sender = Sender(daemon)
+        sender.start()
+        lib.wait_for(lambda: daemon.query("SELECT count(*) FROM NVTX_EVENTS")[0][0] > 1000, "events")
+        status, out, err = ctl(daemon, "snapshot", "copy.sqlite", cwd=daemon.folder)
+        lib.equal((status, err), (0, ""), out)
+        copy = os.path.join(daemon.folder, "copy.sqlite")
+        assert copy in out, out
+        sender.done.set()
+        sender.join(lib.DEADLINE)
+        with open(copy, "rb") as file:
+            lib.equal(file.read(20)[18:], b"\x01\x01", "no WAL")
+        lib.equal(stat.S_IMODE(os.stat(copy).st_mode), 0o640)
+        (rows, least, most), = lib.rows(copy, "SELECT count(*), min(start), max(start)"
+                                        " FROM NVTX_EVENTS")
+        lib.equal((least, most), (0, rows - 1), "a beginning of what was sent")
+        assert rows > 1000, rows
+        lib.equal(lib.rows(copy, "SELECT sum(events) FROM NVTXT_BATCHES"), [(rows,)])
+        lib.equal(lib.rows(copy, "PRAGMA integrity_check"), [("ok",)])
+        lib.equal(sorted(name for name in os.listdir(daemon.folder) if name.startswith("copy")),
+                  ["copy.sqlite"])
+
+
+def test_a_snapshot_replaces_nothing_and_leaves_nothing():
+    with lib.Daemon() as daemon:
+        before = sorted(os.listdir(daemon.folder))
+        for target, word in (("log", "exists already"), ("store.sqlite", "exists already"),
+                             ("no/where", "No such file"), ("", "File exists")):
+            path = os.path.join(daemon.folder, target) if target else "/"
+            status, out, err = ctl(daemon, "snapshot", path)
+            lib.equal((status, out), (1, ""), err)
+            assert path in err and (word in err or not target), err
+        lib.equal(sorted(os.listdir(daemon.folder)), before)
+        reply = daemon.control_raw(b'{"command":"snapshot","file":"relative"}')
+        lib.equal(reply["error"]["code"], "bad-argument")
+        lib.equal(ctl(daemon, "snapshot")[0], 64)
+
+
+def test_the_store_is_locked_as_before_after_a_snapshot():
+    with lib.Daemon() as daemon:
+        daemon.send(HEADER + 'Marker, 1, "x"\n')
+        ctl(daemon, "snapshot", os.path.join(daemon.folder, "copy.sqlite"))
+        ctl(daemon, "verify")
+        # Whoever closes a store last removes its log; the daemon still has it open.
+        other = sqlite3.connect(daemon.store)
+        lib.equal(other.execute("SELECT count(*) FROM NVTX_EVENTS").fetchall(), [(1,)])
+        try:
+            other.execute("PRAGMA journal_mode = DELETE")
+        except sqlite3.OperationalError as error:
+            assert "locked" in str(error), error
+        else:
+            raise AssertionError("the daemon's lock is gone")
+        other.close()
+        daemon.send(HEADER + 'Marker, 2, "y"\n')
+        lib.equal(daemon.query("SELECT count(*) FROM NVTX_EVENTS"), [(2,)])
+
+
+STORY = HEADER + ('@RangePush, Time, Message\n@RangeStart, Time, RangeId, Message\n'
+                  '@RangeEnd, Time, RangeId\nSetCategoryName, 7, "seven"\n'
+                  'SetFileDisplayName, "shown"\nRangePush, 1, "open"\nRangeStart, 2, 5, "r"\n'
+                  'RangeEnd, 3, 5\nRangeStart, 4, 6, "also open"\nMarker, 5, "m"\nbad\n')
+
+
+def test_a_store_that_is_used_is_sound():
+    with lib.Daemon() as daemon:
+        lib.equal(ctl(daemon, "verify")[0], 0)
+        for _ in range(2):
+            daemon.send(STORY)
+            daemon.control("rotate")
+        with daemon.session() as session:
+            session.send(STORY)
+            session.ack(13)
+            daemon.control("rotate")
+            session.send('Marker, 6, "n"\n')
+            session.ack(14)
+            result = daemon.control("verify")
+            lib.equal((result["sound"], result["problems"], result["segments"]), (True, [], 4))
+            events = sum(n for n, in daemon.everywhere("SELECT total(events) FROM NVTXT_BATCHES"))
+            lib.equal(result["events"], int(events))
+            daemon.kill()
+        daemon.start()
+        status, out, _ = ctl(daemon, "verify")
+        lib.equal(status, 0, out)
+        assert out.startswith("sound: 0 problems; segments: 4, events: "), out
+        lib.equal(lib.json.loads(ctl(daemon, "--json", "verify")[1])["problems"], [])
+
+
+def test_what_does_not_agree_is_found():
+    faults = {
+        "DELETE FROM NVTX_EVENTS WHERE text = 'm'": "events more or less",
+        "UPDATE NVTX_EVENTS SET text = 'n' WHERE text = 'm'": "textId",
+        "UPDATE NVTX_EVENTS SET start = 0 WHERE text = 'm'": "NVTXT_BATCHES",
+        "UPDATE NVTX_EVENTS SET rangeId = 9 WHERE text = 'r'": "rangeId",
+        "UPDATE NVTXT_EVENT_SOURCES SET lastRow = lastRow + 1": "NVTXT_EVENT_SOURCES",
+        "UPDATE NVTXT_EVENT_SOURCES SET sourceId = 77": "source is not known",
+        "UPDATE NVTXT_SOURCES SET events = events + 1": "counted more or fewer",
+        "UPDATE NVTXT_SOURCES SET warnings = 0, errors = 0": "diagnostics",
+        "UPDATE NVTXT_SESSIONS SET line = line + 1": "sessions",
+        "UPDATE NVTXT_OPEN_RANGES SET sourceId = 77": "not open",
+        "INSERT INTO NVTXT_UNCLOSED VALUES (999)": "NVTXT_UNCLOSED",
+        "UPDATE NVTXT_NAME_ROWS SET row = 999 WHERE kind = 33": "lead nowhere",
+        "DELETE FROM ThreadNames": "without a name",
+        "UPDATE NVTXT_SEGMENT SET sourceBase = 0": "do not go on",
+    }
+    with lib.Daemon() as daemon:
+        daemon.send("# nothing\n")
+        daemon.control("rotate")
+        with daemon.session() as session:
+            session.send(STORY)
+            session.ack(13)
+            for sql, word in faults.items():
+                store = sqlite3.connect(daemon.store, isolation_level=None)
+                store.execute("CREATE TABLE IF NOT EXISTS undo (sql)")
+                names = [name for name, in store.execute("SELECT name FROM sqlite_master WHERE"
+                                                         " type = 'table' AND name <> 'undo'")]
+                table = next(name for name in names if name in sql.split())
+                store.execute("CREATE TABLE kept AS SELECT %s* FROM %s"
+                              % ("rowid AS r, " if table == "NVTX_EVENTS" else "", table))
+                store.execute(sql)
+                status, out, _ = ctl(daemon, "verify")
+                lib.equal(status, 1, sql + "\n" + out)
+                assert word in out and "not sound" in out, (sql, out)
+                store.execute("DELETE FROM " + table)
+                columns = [row[1] for row in store.execute("PRAGMA table_info(%s)" % table)]
+                listed = ", ".join('"%s"' % column for column in columns)
+                into, of = ("rowid, " + listed, "r, " + listed) if table == "NVTX_EVENTS" \
+                    else (listed, listed)
+                store.execute("INSERT INTO %s (%s) SELECT %s FROM kept" % (table, into, of))
+                store.execute("DROP TABLE kept")
+                store.close()
+            lib.equal(ctl(daemon, "verify")[0], 0)
+            session.end()
+
+
+lib.run(globals())
