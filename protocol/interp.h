@@ -66,7 +66,7 @@ int nvtxt_interp_overlong(struct nvtxt_interp *interp, struct nvtxt_slice start,
                           const struct nvtxt_sink *sink);
 
 // The source ends: open ranges are stored with the latest time and a warning each, waiting names
-// are stored. After it the interpreter may only be asked for its counters and freed.
+// are stored. After it the interpreter may only be asked for its counters, saved and freed.
 int nvtxt_interp_end(struct nvtxt_interp *interp, const struct nvtxt_sink *sink);
 
 // The offset of a clock, as measured last. Until it is given the clock's values are taken as

@@ -31,6 +31,7 @@ static void clear_lists(struct store_batch *batch) {
     batch->losses = NULL;
     batch->loss_end = &batch->losses;
     batch->told = false;
+    batch->forgotten = NULL;
 }
 
 struct store_batch *store_batch_new(void) {
@@ -62,7 +63,7 @@ void store_batch_reset(struct store_batch *batch) {
 }
 
 bool store_batch_is_empty(const struct store_batch *batch) {
-    return batch->live == 0 && !batch->clocks && !batch->losses;
+    return batch->live == 0 && !batch->clocks && !batch->losses && !batch->forgotten;
 }
 
 size_t store_batch_bytes(const struct store_batch *batch) {
@@ -120,6 +121,7 @@ static void empty_share(struct store_share *share) {
     share->has_progress = share->has_session = false;
     share->display_name = share->state = (struct nvtxt_slice){0};
     share->how = NULL;
+    share->file = NULL;
     share->pub.ended = false;
     share->pub.line = 0;
     memset(&share->pub.counters, 0, sizeof(share->pub.counters));
@@ -245,6 +247,33 @@ int store_batch_session(struct store_batch_source *source, uint64_t line,
     }
     share->has_session = true;
     source->line = line;
+    return 0;
+}
+
+int store_batch_file(struct store_batch_source *source, const struct store_followed *file,
+                     struct nvtxt_slice state) {
+    struct store_share *share = own(source);
+    struct store_batch *batch = source->batch;
+    struct store_followed *copy = store_arena_make(&batch->data, sizeof(*copy));
+    if (!copy || copy_slice(batch, state, &share->state) < 0) {
+        return -ENOMEM;
+    }
+    *copy = *file;
+    if (copy_string(batch, file->path, &copy->path) < 0) {
+        return -ENOMEM;
+    }
+    share->file = copy;
+    return 0;
+}
+
+int store_batch_forget_file(struct store_batch *batch, int64_t source_id) {
+    struct store_forgotten *entry = store_arena_make(&batch->data, sizeof(*entry));
+    if (!entry) {
+        return -ENOMEM;
+    }
+    entry->source_id = source_id;
+    entry->next = batch->forgotten;
+    batch->forgotten = entry;
     return 0;
 }
 

@@ -44,6 +44,17 @@ struct store_diag {
     const char *excerpt;
 };
 
+// How far a followed file was read, and what tells it from another one that came to its place.
+// Hashes are nvtxt's own: who writes them compares them.
+struct store_followed {
+    const char *path;                // where it is; borrowed by the call that takes it
+    int64_t device, inode;           // as stat(2) gives them
+    uint64_t offset;                 // bytes of the lines that were taken
+    uint32_t head_bytes, tail_bytes; // hashed: of its start, and right before `offset`
+    uint64_t head_hash, tail_hash;
+    int64_t changed_ns; // its time of change, as last seen
+};
+
 // One source's share of a batch. Open for reading; written through the functions below.
 struct store_batch_source {
     struct store_batch_source *next;
@@ -86,6 +97,14 @@ int store_batch_open_range(struct store_batch_source *share, const struct nvtxt_
 // A session's last line and saved state (JSON text, copied). A state without data leaves the one
 // that the store has (or that this batch already holds). Returns 0 or -ENOMEM.
 int store_batch_session(struct store_batch_source *share, uint64_t line, struct nvtxt_slice state);
+
+// A followed file's place and saved state, copied. It stays when the source ends, so that the
+// source goes on when the file does: one that had ended is open again then. Returns 0 or -ENOMEM.
+int store_batch_file(struct store_batch_source *share, const struct store_followed *file,
+                     struct nvtxt_slice state);
+
+// Nobody will go on with the file of this source: its place and state go. Returns 0 or -ENOMEM.
+int store_batch_forget_file(struct store_batch *batch, int64_t source_id);
 
 // The source is over: `how` is a short word for NVTXT_SOURCES.ended ("closed", "end", "expired",
 // "disconnected", "shutdown"). Its session state and open ranges go with the same transaction; the

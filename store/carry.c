@@ -50,6 +50,11 @@ static const char *const rest[] = {
     "(SELECT count(*) FROM NVTXT_SOURCES WHERE sessionId IS NOT NULL)",
     "INSERT INTO NVTXT_SESSIONS (sessionId, sourceId, uid, line, state, seenNs) "
     "SELECT sessionId, sourceId, uid, line, state, seenNs FROM old.NVTXT_SESSIONS",
+    // Followed files: those whose sources ended as well, for they may go on.
+    "INSERT INTO NVTXT_SOURCES (" SOURCE_COLUMNS ", priorEvents) SELECT " SOURCE_COLUMNS
+    ", events FROM old.NVTXT_SOURCES WHERE closedNs IS NOT NULL AND id IN "
+    "(SELECT sourceId FROM old.NVTXT_FILES)",
+    "INSERT INTO NVTXT_FILES SELECT * FROM old.NVTXT_FILES",
     "INSERT INTO NVTXT_OPEN_RANGES (" OPEN_COLUMNS ") SELECT " OPEN_COLUMNS
     " FROM old.NVTXT_OPEN_RANGES",
     "INSERT INTO NVTXT_CLOCKS SELECT * FROM old.NVTXT_CLOCKS WHERE rowid IN "
@@ -176,13 +181,15 @@ int store_carry_found(sqlite3 *db, const struct store_carry *carry) {
 }
 
 int store_carry_leave(sqlite3 *db, int64_t now_ns) {
-    char *sql = sqlite3_mprintf("DELETE FROM NVTXT_SESSIONS; DELETE FROM NVTXT_OPEN_RANGES;"
+    char *sql = sqlite3_mprintf("DELETE FROM NVTXT_SESSIONS; DELETE FROM NVTXT_FILES;"
+                                "DELETE FROM NVTXT_OPEN_RANGES;"
                                 "UPDATE NVTXT_SOURCES SET closedNs = %lld, ended = 'rotated' "
                                 "WHERE closedNs IS NULL",
                                 (long long)now_ns);
     int64_t there = 0;
     int rc = sql ? store_sql_int(db,
                                  "SELECT EXISTS (SELECT 1 FROM NVTXT_SESSIONS) OR EXISTS "
+                                 "(SELECT 1 FROM NVTXT_FILES) OR EXISTS "
                                  "(SELECT 1 FROM NVTXT_OPEN_RANGES) OR EXISTS "
                                  "(SELECT 1 FROM NVTXT_SOURCES WHERE closedNs IS NULL)",
                                  &there)

@@ -23,7 +23,7 @@ static const char *const texts[STORE_CATALOG_STMTS] = {
     [ADD_SOURCE] =
         "INSERT INTO NVTXT_SOURCES (id, kind, sessionId, name, openedNs, lines, events, warnings, "
         "errors, peerPid, peerUid, peerGid, peerComm, peerStart) "
-        "VALUES (?, ?, ?, ?, ?, 0, 0, 0, 0, ?, ?, ?, ?, nullif(?, 0))",
+        "VALUES (?, ?, ?, ?, ?, 0, 0, 0, 0, nullif(?, 0), ?, ?, ?, nullif(?, 0))",
     [SET_PROGRESS] = "UPDATE NVTXT_SOURCES SET displayName = nullif(?2, ''), lines = ?3, "
                      "events = ?4, warnings = ?5, errors = ?6, firstNs = iif(?7, ?8, NULL), "
                      "lastNs = iif(?7, ?9, NULL) WHERE id = ?1",

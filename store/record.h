@@ -105,6 +105,11 @@ struct store_loss {
     uint64_t count;
 };
 
+struct store_forgotten {
+    struct store_forgotten *next;
+    int64_t source_id;
+};
+
 struct store_share {
     struct store_batch_source pub; // first, so that one pointer is both
     struct store_node node;
@@ -121,7 +126,8 @@ struct store_share {
     bool written; // store_write_apart() has committed it
     bool has_session;
     struct nvtxt_slice display_name;
-    struct nvtxt_slice state; // no data: as stored before
+    struct nvtxt_slice state;          // no data: as stored before
+    const struct store_followed *file; // NULL unless a file's; its state is `state`
     const char *how;
     int64_t closed_ns;
 };
@@ -141,6 +147,7 @@ struct store_batch {
     struct store_clock *clocks, **clock_end;
     struct store_loss *losses, **loss_end; // those that no share tells of
     bool told;                             // a share has some
+    struct store_forgotten *forgotten;     // files, newest first
 };
 
 static inline const struct store_share *store_share_of(const struct store_batch_source *source) {

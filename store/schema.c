@@ -110,9 +110,21 @@ static int add_segments(sqlite3 *db) {
                         NULL, NULL, NULL);
 }
 
+// Version 3: followed files.
+static int add_files(sqlite3 *db) {
+    return sqlite3_exec(db,
+                        "CREATE TABLE NVTXT_FILES (sourceId INTEGER PRIMARY KEY, path TEXT, "
+                        "device INTEGER, inode INTEGER, offset INTEGER, headBytes INTEGER, "
+                        "headHash INTEGER, tailBytes INTEGER, tailHash INTEGER, "
+                        "changedNs INTEGER, state TEXT);"
+                        "UPDATE META_DATA_EXPORT SET value = '3' WHERE name = 'SCHEMA_VERSION'",
+                        NULL, NULL, NULL);
+}
+
 const struct store_schema_step store_schema_steps[STORE_SCHEMA_VERSION] = {
     {create_all},
     {add_segments},
+    {add_files},
 };
 
 int store_schema_inspect(sqlite3 *db, enum store_schema_state *state, int *version) {

@@ -31,6 +31,7 @@
 #include "store/diags.h"
 #include "store/events.h"
 #include "store/figures.h"
+#include "store/files.h"
 #include "store/losses.h"
 #include "store/older.h"
 #include "store/recover.h"
@@ -67,6 +68,7 @@ struct store {
     struct store_catalog catalog;
     struct store_bulk bulk;
     struct store_sessions sessions;
+    struct store_files files;
     sqlite3_stmt *stmts[STORE_STMTS];
     int64_t data_version;   // when the ids and caches were right
     int64_t next_source_id; // as read when the store was opened
@@ -131,6 +133,7 @@ static int open_parts(struct store *store) {
                      &store->name_rows);
     store_catalog_init(&store->catalog, &store->txn, &store->names);
     store_sessions_init(&store->sessions, &store->txn, &store->domains);
+    store_files_init(&store->files, &store->txn);
     return store_bulk_init(&store->bulk, &store->txn, &store->intern);
 }
 
@@ -138,6 +141,7 @@ static void free_store(struct store *store) {
     store_bulk_deinit(&store->bulk);
     store_catalog_deinit(&store->catalog);
     store_sessions_deinit(&store->sessions);
+    store_files_deinit(&store->files);
     store_names_deinit(&store->names);
     store_name_rows_deinit(&store->name_rows);
     store_domains_deinit(&store->domains);
@@ -334,6 +338,7 @@ int store_write(struct store *store, struct store_batch *batch) {
     int rc = store_catalog_write(&store->catalog, batch);
     rc = rc ?: store_bulk_write(&store->bulk, batch);
     rc = rc ?: store_sessions_write(&store->sessions, batch);
+    rc = rc ?: store_files_write(&store->files, batch);
     store->failed = translate(store, rc, "write to");
     return store->failed;
 }
@@ -439,6 +444,33 @@ int store_session_expired(struct store *store, int64_t before_ns, char *session_
     bool found = false;
     int rc = store_sessions_expired(&store->sessions, before_ns, session_id, size, &found);
     return rc != SQLITE_OK ? translate(store, rc, "read") : found ? STORE_DONE : STORE_NOT_FOUND;
+}
+
+int store_file_list(struct store *store, struct store_file_list *list) {
+    *list = (struct store_file_list){0};
+    int rc = store_files_read(store->db, list);
+    if (rc != SQLITE_OK) {
+        store_files_free(list);
+    }
+    return translate(store, rc, "read");
+}
+
+int store_file_load(struct store *store, int64_t source_id, struct store_file *file,
+                    struct store_session *session) {
+    bool found = false;
+    *file = (struct store_file){0};
+    *session = (struct store_session){0};
+    int rc = store_files_load(&store->files, source_id, file, session, &found);
+    if (rc == SQLITE_OK && found) {
+        rc = store_sessions_ranges(&store->sessions, source_id, &session->ranges,
+                                   &session->range_count);
+    }
+    if (rc != SQLITE_OK) {
+        store_session_deinit(session);
+        store_file_deinit(file);
+        return translate(store, rc, "read");
+    }
+    return found ? STORE_DONE : STORE_NOT_FOUND;
 }
 
 static int recover_some(struct store *store, struct store_batch *batch, int64_t now_ns,

@@ -128,6 +128,33 @@ int store_session_count(struct store *store, int64_t uid, int64_t *count);
 // least NVTXT_SESSION_ID_BYTES + 1), or STORE_NOT_FOUND.
 int store_session_expired(struct store *store, int64_t before_ns, char *session_id, size_t size);
 
+// ---- Followed files ---------------------------------------------------------------------------
+
+// What the store knows of a followed file. Deinit frees what it owns.
+struct store_file {
+    int64_t source_id;
+    struct store_followed at; // its path is NULL
+    char *path;               // owned
+    bool ended;               // its source is closed; it goes on when the file does
+    int64_t opened_ns, closed_ns;
+    struct nvtxt_counters counters;
+};
+void store_file_deinit(struct store_file *file);
+
+struct store_file_list {
+    struct store_file *files; // owned, by source id
+    size_t count;
+};
+int store_file_list(struct store *store, struct store_file_list *list);
+void store_files_free(struct store_file_list *list);
+
+// All that is needed to go on with the file of a source: its place in `file`, state and open ranges
+// in `session`. Returns STORE_DONE, STORE_NOT_FOUND or a failure (nothing is owned then).
+int store_file_load(struct store *store, int64_t source_id, struct store_file *file,
+                    struct store_session *session);
+
+// ---- After a kill -----------------------------------------------------------------------------
+
 // Called once after store_open by the daemon: sources that a killed daemon left open (plain ones)
 // are closed as "lost", their open ranges stored as the language says for a source that ended.
 int store_recover(struct store *store, int64_t now_ns);

@@ -8,5 +8,6 @@ unit_programs += unit/test_store
 unit_programs += unit/test_catalog
 unit_programs += unit/test_events
 unit_programs += unit/test_sessions
+unit_programs += unit/test_files
 unit_programs += unit/test_segments
 plain_programs += plain/thread_checkpointer

@@ -98,7 +98,7 @@ Test(schema, says_what_it_is_and_that_the_timeline_is_unix_time) {
     assert_rows(&kit, "SELECT value FROM META_DATA_EXPORT WHERE name = 'PRODUCT_NAME'", "nvtxtd");
     assert_rows(&kit, "SELECT count(*) FROM META_DATA_EXPORT WHERE value LIKE '%nsys%'", "0");
     assert_rows(&kit, "PRAGMA application_id", "1314280536");
-    assert_rows(&kit, "PRAGMA user_version", "2");
+    assert_rows(&kit, "PRAGMA user_version", "3");
     assert_rows(&kit, "SELECT globalVid, duration, startTime, stopTime FROM ANALYSIS_DETAILS",
                 "0|0|0|0");
     kit_close(&kit);
@@ -308,7 +308,7 @@ Test(schema, refuses_a_newer_store_and_leaves_it_alone) {
     kit_open(&kit);
     store_close(kit.store);
     kit.store = NULL;
-    kit_exec(&kit, "PRAGMA journal_mode = DELETE; PRAGMA user_version = 3");
+    kit_exec(&kit, "PRAGMA journal_mode = DELETE; PRAGMA user_version = 99");
     assert_left_alone(&kit, STORE_NEWER, "newer version");
     kit_close(&kit);
 }
@@ -321,7 +321,7 @@ Test(schema, refuses_a_newer_store_whose_version_is_still_in_its_wal) {
     sqlite3 *db;
     cr_assert_eq(sqlite3_open(kit.path, &db), SQLITE_OK);
     sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
-    cr_assert_eq(sqlite3_exec(db, "PRAGMA wal_autocheckpoint = 0; PRAGMA user_version = 3", NULL,
+    cr_assert_eq(sqlite3_exec(db, "PRAGMA wal_autocheckpoint = 0; PRAGMA user_version = 99", NULL,
                               NULL, NULL),
                  SQLITE_OK);
     sqlite3_close(db);
