@@ -75,6 +75,23 @@ static void print_figure(FILE *out, const char *name, int64_t value) {
     }
 }
 
+// Folders that are watched, a line each.
+static void print_folders(FILE *out, const json_t *list) {
+    size_t index;
+    json_t *folder;
+    char text[4096];
+    json_array_foreach(list, index, folder) {
+        const char *path = json_string_value(json_object_get(folder, "path"));
+        term_printable(text, sizeof text, path ? path : "-");
+        fprintf(out, "%s%s (%" PRId64 "%s)\n", index ? "                      " : "", text,
+                format_integer(folder, "files"),
+                json_is_true(json_object_get(folder, "watched")) ? " files" : " files, not there");
+    }
+    if (index == 0) {
+        fputs("none\n", out);
+    }
+}
+
 // One `key: value` a line, in the daemon's order.
 static void print_status(FILE *out, const json_t *result) {
     const char *name;
@@ -89,6 +106,9 @@ static void print_status(FILE *out, const json_t *result) {
         case JSON_STRING:
             term_printable(text, sizeof text, json_string_value(value));
             fprintf(out, "%s\n", text);
+            break;
+        case JSON_ARRAY:
+            print_folders(out, value);
             break;
         default:
             fputs(json_is_true(value) ? "yes\n" : json_is_false(value) ? "no\n" : "none\n", out);
@@ -112,6 +132,9 @@ static void print_sources(FILE *out, const json_t *result) {
         }
         const char *kind = json_string_value(json_object_get(source, "kind"));
         char text[128];
+        if (kind && name && strcmp(kind, "file") == 0 && strrchr(name, '/')) {
+            name = strrchr(name, '/') + 1; // there is no room for the folder
+        }
         format_fit(text, sizeof text, name ? name : "-", 20);
         fprintf(out,
                 "%8" PRId64 " %-7s %9" PRId64 " %9" PRId64 " %6" PRId64 " %6" PRId64 " %7" PRId64

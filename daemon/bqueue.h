@@ -33,6 +33,7 @@ enum job_kind {
     JOB_BATCH,        // write `batch` (may be NULL), commit when `commit`; done once committed
     JOB_SESSION_LOAD, // fill `session` from the store; commits first when it was found
     JOB_EXPIRED,      // find a session last seen before `before_ns`
+    JOB_FILE_LOAD,    // fill `file` and `session` for `source_id`
     JOB_LOSSES,       // fill `losses`; commits first
     JOB_ASK,          // result = ask(store, question); commits first when `commit`
     JOB_ROTATE,       // commit, go on in a new segment; `answer` is its name, or why not
@@ -58,7 +59,9 @@ struct job {
     uint64_t acked;                              // SESSION_LOAD
     int64_t uid;                                 // SESSION_LOAD: who asks
     int64_t kept;                                // SESSION_LOAD: not found: sessions of the uid
-    struct store_session session;                // SESSION_LOAD: result
+    struct store_session session;                // SESSION_LOAD, FILE_LOAD: result
+    int64_t source_id;                           // FILE_LOAD
+    struct store_file file;                      // FILE_LOAD: result
     int64_t before_ns;                           // EXPIRED
     struct store_losses losses;                  // LOSSES: result
     char *answer;                                // ROTATE: owned by who gets the job back

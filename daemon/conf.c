@@ -22,7 +22,7 @@ static const struct unit duration_units[] = {
 static const struct unit no_units[] = {{"", 1}, {NULL, 0}};
 
 static bool is_text(const struct conf_key *key) {
-    return key->type == CONF_TEXT || key->type == CONF_PATH;
+    return key->type == CONF_TEXT || key->type == CONF_PATH || key->type == CONF_PATHS;
 }
 
 static void *field_of(const struct conf *config, const struct conf_key *key) {
@@ -107,11 +107,24 @@ static int set_mode(int64_t *field, const struct conf_key *key, const char *valu
     return 0;
 }
 
+static char *joined(const char *before, const char *value) {
+    size_t len = strlen(before), more = strlen(value);
+    char *list = malloc(len + more + 2);
+    if (!list)
+        return NULL;
+    memcpy(list, before, len);
+    list[len] = '\n';
+    memcpy(list + len + 1, value, more + 1);
+    return list;
+}
+
 int conf_set(struct conf *config, const struct conf_key *key, const char *value, char *why,
              size_t size) {
     void *field = field_of(config, key);
     if (is_text(key)) {
-        char *copy = strdup(value);
+        const char *before = *(char **)field;
+        char *copy = key->type == CONF_PATHS && *value && before && *before ? joined(before, value)
+                                                                            : strdup(value);
         if (!copy)
             return -ENOMEM;
         free(*(char **)field);

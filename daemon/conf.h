@@ -54,11 +54,14 @@ struct conf {
     int64_t session_expiry_ms;
     int64_t claim; // enum conf_claim
     int64_t stop_timeout_ms;
+    char *watch_directory; // absolute paths, a line each
+    int64_t file_expiry_ms;
 };
 
 enum conf_type {
     CONF_TEXT,
     CONF_PATH,   // absolute in a file; on the command line as the shell has it
+    CONF_PATHS,  // absolute, one each time; "" forgets those before
     CONF_CHOICE, // `choices`, a word of a list; the value is its place in it
     CONF_INTEGER,
     CONF_SIZE,     // bytes; K, M, G: powers of 1024

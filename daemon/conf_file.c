@@ -126,7 +126,8 @@ static int on_key(void *user, const char *section, const char *name, const char 
         unknown_key(reader, name);
         return 1;
     }
-    if (key->type == CONF_PATH && *value && *value != '/') {
+    bool is_path = key->type == CONF_PATH || key->type == CONF_PATHS;
+    if (is_path && *value && *value != '/') {
         fault(reader, "bad value '%.64s' for %s: an absolute path is expected", value, name);
         return 1;
     }

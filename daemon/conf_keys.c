@@ -15,6 +15,7 @@
 #define SEGMENTS "Segments of the store"
 #define SOURCE "Limits of a source"
 #define USERS "Users and sessions"
+#define WATCH "Watched folders"
 #define DAEMON "Daemon"
 
 // Row: name, type, when a reload applies it, place, smallest, largest, choices, default, topic,
@@ -103,6 +104,15 @@ const struct conf_key conf_keys[] = {
      "24h", USERS, "A session that was not seen for so long is closed."},
     {"Claim", CONF_CHOICE, CONF_NEW_SOURCES, AT(claim), 0, 0, "none|peer", "none", USERS,
      "peer: events that carry another process than the sender's are refused."},
+
+    {"WatchDirectory", CONF_PATHS, CONF_AT_ONCE, AT(watch_directory), 0, 0, NULL, "", WATCH,
+     "A folder whose files *.nvtxt are followed, each a source of its own. May be given several "
+     "times; an empty value forgets those before it. Default: the folder that "
+     "NSIGHT_ANALYSIS_SESSION_OUTPUT_PATH names in the environment, if it does."},
+    {"FileExpiry", CONF_DURATION, CONF_AT_ONCE, AT(file_expiry_ms), 1000, 3650 * DAY_MS, NULL,
+     "24h", WATCH,
+     "The source of a file that did not change for so long ends; it goes on when the file grows. "
+     "What is known of a file that has gone is kept for so long."},
 
     {"LogLevel", CONF_CHOICE, CONF_AT_ONCE, AT(log_level), 0, 0, "error|warning|info|debug", "info",
      DAEMON, "What is logged."},

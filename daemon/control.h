@@ -88,6 +88,11 @@ void control_events_init(struct control_feed *feed, struct server *server);
 void control_events_news(struct control_feed *feed); // something was committed
 void control_events_close(struct control_feed *feed);
 
+// Of control_watch.c: what `status` says of watched folders, `sources` of open files.
+struct watch;
+void control_add_folders(json_t *status, const struct watch *watch);
+void control_add_files(json_t *sources, const struct watch *watch);
+
 // Both free the call. A NULL result stands for memory that was short.
 void control_reply(struct control_call *call, json_t *result_take);
 void control_fail(struct control_call *call, const char *code, const char *message);

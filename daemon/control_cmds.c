@@ -78,6 +78,7 @@ static void run_status(struct control_call *call) {
         control_set(result, "connections", (int64_t)server->conn_count);
         control_set(result, "sources", (int64_t)server->sources.count);
         control_set(result, "sessions", (int64_t)server->sessions.count);
+        control_add_folders(result, server->watch);
         add_rates(result, server);
         add_totals(result, &server->stats);
     }
@@ -216,7 +217,8 @@ static const struct nvtxt_ctl_arg log_level_args[] = {
 const struct control_command control_commands[] = {
     {"help", "list the commands", run_help, NULL},
     {"status", "the daemon's state, totals and the store's figures", run_status, NULL},
-    {"sources", "the sources that are connected, with their counters", control_sources, NULL},
+    {"sources", "the sources that are connected or followed, with their counters", control_sources,
+     NULL},
     {"diagnostics", "the last faults in lines, also of sources that are gone", control_diagnostics,
      diagnostics_args},
     {"events", "what was committed, behind a cursor; waits for more", control_events, events_args},

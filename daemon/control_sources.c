@@ -39,6 +39,8 @@ void control_sources(struct control_call *call) {
     for (struct conn *conn = call->server->conns; list && conn; conn = conn->next)
         if (conn->source)
             json_array_append_new(list, describe(conn->source));
+    if (list)
+        control_add_files(list, call->server->watch);
     control_reply(call, list ? json_pack("{s:o}", "sources", list) : NULL);
 }
 
@@ -105,11 +107,13 @@ void control_disconnect(struct control_call *call) {
     int64_t id = nvtxt_ctl_integer(call->request.object, "source", 0);
     struct source *source = source_find(&server->sources, id);
     char why[128];
-    if (source) {
+    if (source && source->kind != STORE_SOURCE_FILE) {
         disconnect(call, source->owner);
         return;
     }
     snprintf(why, sizeof(why),
-             "no source %" PRId64 " is connected; \"sources\" lists those that are", id);
+             source ? "source %" PRId64 " is a followed file, not a connection"
+                    : "no source %" PRId64 " is connected; \"sources\" lists those that are",
+             id);
     control_fail(call, NVTXT_CTL_FAILED, why);
 }

@@ -34,6 +34,7 @@
 #include "daemon/revive.h"
 #include "daemon/server.h"
 #include "daemon/sockets.h"
+#include "daemon/watch.h"
 #include "daemon/watchdog.h"
 #include "daemon/writer.h"
 
@@ -50,6 +51,8 @@ struct daemon {
     struct revive revive;
     struct control control;
     struct expiry expiry;
+    struct watch watch;
+    struct store_file_list known; // followed files, until the watch has them
     struct watchdog watchdog;
     struct reload reload;
     struct sockets sockets;
@@ -124,6 +127,7 @@ static void on_signal(uv_signal_t *handle, int number) {
     }
     daemon->stopping = true;
     expiry_stop(&daemon->expiry);
+    watch_stop(&daemon->watch);
     log_info("stopping signal=%s", number == SIGINT ? "SIGINT" : "SIGTERM");
     activation_notify("STOPPING=1\nSTATUS=Stopping: what came in is committed");
     listener_close(&daemon->sockets.data);
@@ -207,6 +211,8 @@ static int open_whole(struct daemon *daemon, struct store **store) {
     if (r)
         return r;
     r = store_recover(*store, clocks_realtime_ns());
+    if (!r)
+        r = store_file_list(*store, &daemon->known);
     if (r)
         snprintf(daemon->why, sizeof(daemon->why), "the store '%s' cannot be recovered: %s",
                  daemon->revive.path, store_error(*store));
@@ -262,6 +268,7 @@ static int start_handles(struct daemon *daemon, int64_t next_source_id) {
     server->on_news = on_news;
     server->conn_limit = connection_limit();
     server->reload = &daemon->reload;
+    server->watch = &daemon->watch;
     daemon->reload.server = server;
     daemon->reload.expiry = &daemon->expiry;
     control_init(&daemon->control, server);
@@ -288,6 +295,8 @@ static int go(struct daemon *daemon) {
     if (status)
         return status;
     int r = expiry_start(&daemon->expiry, &daemon->server);
+    if (r >= 0)
+        r = watch_start(&daemon->watch, &daemon->server, &daemon->known, daemon->server.conn_limit);
     if (r >= 0)
         r = watchdog_start(&daemon->watchdog, &daemon->server);
     if (r < 0) {
@@ -328,6 +337,7 @@ static int serve(struct daemon *daemon) {
     status = go(daemon);
     if (status) {
         expiry_stop(&daemon->expiry);
+        watch_stop(&daemon->watch);
         server_stop(&daemon->server); // no connection: ends at once, with the writer
     }
     uv_run(&daemon->loop, UV_RUN_DEFAULT);
@@ -344,6 +354,8 @@ static int run_locked(struct daemon *daemon) {
         return EX_OSERR;
     }
     int status = serve(daemon);
+    watch_deinit(&daemon->watch);
+    store_files_free(&daemon->known);
     server_deinit(&daemon->server);
     uv_loop_close(&daemon->loop);
     return status;

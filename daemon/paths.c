@@ -284,3 +284,10 @@ void paths_unlock(const char *path, int fd) {
     unlink(name); // while it is held: nobody can have taken it
     close(fd);
 }
+
+const char *paths_watched(const struct conf *config) {
+    const char *folder = getenv("NSIGHT_ANALYSIS_SESSION_OUTPUT_PATH");
+    if (*config->watch_directory)
+        return config->watch_directory;
+    return folder && *folder == '/' && !strchr(folder, '\n') ? folder : "";
+}

@@ -28,6 +28,9 @@ int paths_check_socket(const char *path, char *why, size_t size);
 // to new files; 0: what the system gives. Returns 0, or an exit status with a sentence in `why`.
 int paths_store_group(const struct conf *config, int64_t *group, char *why, size_t size);
 
+// The watched folders, a line each: those of the configuration, else that of the environment.
+const char *paths_watched(const struct conf *config);
+
 // Makes the folder of the store when it is not there. Returns 0 or an exit status.
 int paths_make_store_folder(const char *store);
 

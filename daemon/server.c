@@ -8,6 +8,7 @@
 #include "daemon/rotate.h"
 #include "daemon/session.h"
 #include "daemon/source.h"
+#include "daemon/watch.h"
 
 // What a stopping daemon still takes from one socket: more than its buffer holds, so that a
 // sender's last lines are in, and bounded, so that one that never stops does not hold us up.
@@ -100,6 +101,10 @@ static void on_committed(struct batcher *batcher, struct store_batch *batch, int
 
 static void on_failed(struct batcher *batcher, struct source *source) {
     struct server *server = batcher->owner;
+    if (source->kind == STORE_SOURCE_FILE) {
+        follow_fail(source->owner);
+        return;
+    }
     log_limited(&server->log_memory, LOG_LEVEL_ERROR, "connection dropped: out of memory");
     conn_close(source->owner);
 }
@@ -110,6 +115,8 @@ static void on_pressure(struct batcher *batcher, bool pressed) {
         server->stats.pauses++;
     for (struct conn *conn = server->conns; conn; conn = conn->next)
         conn_update_reading(conn);
+    if (server->watch && !pressed)
+        watch_go_on(server->watch);
 }
 
 void server_push(struct server *server, struct job *job) {
@@ -187,6 +194,8 @@ void server_configure(struct server *server) {
     for (struct conn *conn = server->conns; conn; conn = conn->next)
         if (conn->user)
             server_charge(server, conn->user, 0); // a bound that was raised may free it
+    if (server->watch)
+        watch_configure(server->watch);
 }
 
 void server_close_handles(struct server *server) {

@@ -29,6 +29,7 @@ struct conn;
 struct reload;
 struct session;
 struct source;
+struct watch;
 
 enum server_stage {
     SERVER_RUNNING,
@@ -75,6 +76,7 @@ struct server {
     void (*on_room)(struct server *server);
     void (*on_news)(struct server *server); // batches were committed, all of a drain
     struct reload *reload;                  // for the control command
+    struct watch *watch;                    // followed files
     void *owner;
 
     struct log_limit log_refused, log_broken, log_memory, log_accept;

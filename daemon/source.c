@@ -106,6 +106,18 @@ int source_overlong(struct source *source, struct nvtxt_slice start) {
     return checked(source, nvtxt_interp_overlong(source->interp, start, &source->sink));
 }
 
+static int save_file(struct source *source) {
+    struct nvtxt_buf *buf = &source->batcher->state;
+    struct store_followed where = {0};
+    nvtxt_buf_clear(buf);
+    int r = nvtxt_state_save(source->interp, false, buf);
+    if (r < 0)
+        return r;
+    source->state_bytes = buf->len;
+    source->where(source, &where);
+    return store_batch_file(source->share, &where, (struct nvtxt_slice){buf->data, buf->len});
+}
+
 int source_end(struct source *source, const char *how) {
     int r = source_touch(source);
     if (r < 0)
@@ -121,6 +133,8 @@ int source_end(struct source *source, const char *how) {
                                  (struct nvtxt_slice){name->data, name->len});
     if (r >= 0)
         r = store_batch_end_source(source->share, how, clocks_realtime_ns());
+    if (r >= 0 && source->where)
+        r = save_file(source);
     source->over = true;
     return checked(source, r);
 }
@@ -145,9 +159,11 @@ static int write_share(struct source *source) {
         return r;
     if (source->kind == STORE_SOURCE_SESSION) {
         r = save_session(source, counters->lines);
-        if (r < 0)
-            return r;
+    } else if (source->where) {
+        r = save_file(source);
     }
+    if (r < 0)
+        return r;
     struct nvtxt_open_range range;
     while (nvtxt_interp_take_opened(source->interp, &range) == 1) {
         r = store_batch_open_range(source->share, &range);

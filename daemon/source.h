@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A source that is being read: its interpreter, its row, and its share of the open batch. It
-// stands between the connection, which feeds it lines, and the batcher, which decides when a batch
-// is full. A source that was touched since the last batch went out is on the batcher's list; when
-// the batch goes out the source is settled: counters, ranges that are still open and, for a
-// session, the state to resume from are written into its share. Loop thread only.
+// stands between the connection or file, which feeds it lines, and the batcher, which decides when
+// a batch is full. A source that was touched since the last batch went out is on the batcher's
+// list; when the batch goes out the source is settled: counters, ranges that are still open and,
+// for a session or a followed file, the state to resume from are written into its share. Loop
+// thread only.
 #pragma once
 
 #include <stdbool.h>
@@ -41,8 +42,11 @@ struct source {
     struct nvtxt_sink sink;                    // into the share
     struct source *next_touched, **touched_at; // the batcher's list
 
+    // FILE: fills in how far it was read; `path` lives until the next call. NULL for the others.
+    void (*where)(const struct source *source, struct store_followed *where);
+
     struct table_node by_id;
-    void *owner; // the connection; NULL once it is gone
+    void *owner; // the connection, or the followed file; NULL once it is gone
 };
 
 // A source of the batcher. Takes `interp`. Returns NULL when memory is short (`interp` is freed).

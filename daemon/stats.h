@@ -14,7 +14,9 @@
     X(sessions_resumed, "Sessions that went on after a break.")                                    \
     X(sessions_ended, "Sessions that ended in order.")                                             \
     X(sessions_expired, "Sessions that were closed because nobody resumed them.")                  \
-    X(bytes, "Bytes read from data connections.")                                                  \
+    X(files_new, "Sources that followed files began.")                                             \
+    X(files_ended, "Sources of followed files that ended.")                                        \
+    X(bytes, "Bytes read from data connections and followed files.")                               \
     X(lines, "Lines taken into batches.")                                                          \
     X(events, "Events taken into batches.")                                                        \
     X(warnings, "Warnings.")                                                                       \

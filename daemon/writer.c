@@ -251,6 +251,8 @@ static int ask(struct writer *writer, struct job *job) {
     case JOB_EXPIRED:
         return store_session_expired(writer->store, job->before_ns, job->session_id,
                                      sizeof(job->session_id));
+    case JOB_FILE_LOAD:
+        return store_file_load(writer->store, job->source_id, &job->file, &job->session);
     case JOB_LOSSES:
         commit(writer);
         return writer->store ? store_losses_load(writer->store, LOSSES_SHOWN, &job->losses)

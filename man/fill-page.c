@@ -143,6 +143,7 @@ static void put_value_of(const struct conf_key *key) {
     static const char *const kinds[] = {
         [CONF_TEXT] = "text",     [CONF_INTEGER] = "number", [CONF_SIZE] = "size",
         [CONF_DURATION] = "time", [CONF_MODE] = "mode",      [CONF_PATH] = "path",
+        [CONF_PATHS] = "path",
     };
     if (key->type != CONF_CHOICE) {
         printf("Ar %s\n", kinds[key->type]);

@@ -9,6 +9,7 @@ python_tests += golden/test_lines.py
 python_tests += golden/test_plain.py
 python_tests += golden/test_send.py
 python_tests += golden/test_split.py
+python_tests += golden/test_watch.py
 EXTRA_PROGRAMS = golden/interp_dump
 CLEANFILES = $(EXTRA_PROGRAMS)
 golden_record = golden/record.c golden/record.h

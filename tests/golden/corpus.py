@@ -86,6 +86,9 @@ class Case:
             return "needs a configuration of its own"
         if mode in ("import", "export", "check"):
             return "a file has no default process" if "--pid" in names else None
+        if mode == "watch":
+            return "a followed file has no options, and needs a byte" \
+                if names or not self.input else None
         if self.offline:
             return "a rule of files"
         if mode in ("send", "plain") and self.mapping():

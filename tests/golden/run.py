@@ -4,8 +4,9 @@
 
     run.py MODE [CASE...]
 
-MODE is interp, split, check, import, export, daemon, lines, plain or send; README.md beside this file says what each
-goes through. Programs are found below $top_builddir, the corpus beside this file.
+MODE is interp, split, check, import, export, daemon, lines, plain, send or watch; README.md beside
+this file says what each goes through. Programs are found below $top_builddir, the corpus beside
+this file.
 """
 import contextlib
 import json
@@ -290,6 +291,31 @@ def mode_plain(cases):
                 raise AssertionError(f"{name} could not be sent")
         daemon.settled()
         yield lambda case: compare_plain(daemon, case, pids[case.name])
+
+
+def compare_followed(daemon, case, path):
+    with stored.reading(daemon.store) as store:
+        source = stored.source(store, "name", path)
+        return ([] if source["ended"] == "removed" else [f"the source is {dict(source)}"]) \
+            + compare_source(case, store, source)
+
+
+@contextlib.contextmanager
+def mode_watch(cases):
+    """Files of a watched folder; the last line counts when they are removed."""
+    with tempfile.TemporaryDirectory(prefix="nvtxt-golden-") as folder, \
+            running_daemon(f"WatchDirectory={folder}\n") as daemon:
+        paths = {case.name: os.path.join(folder, case.name + ".nvtxt") for case in cases}
+        for case in cases:
+            with open(paths[case.name], "wb") as file:
+                file.write(case.input)
+        bytes_ = sum(len(case.input) for case in cases)
+        lib.wait_for(lambda: daemon.control("status")["bytes"] == bytes_, "all is read")
+        for path in paths.values():
+            os.unlink(path)
+        lib.wait_for(lambda: daemon.control("status")["files"] == 0, "all sources end")
+        daemon.flush()
+        yield lambda case: compare_followed(daemon, case, paths[case.name])
 
 
 MODES = {name.removeprefix("mode_"): value for name, value in list(globals().items())

@@ -293,10 +293,10 @@ Test(schema, brings_a_store_of_the_first_version_up_to_date) {
     sqlite3_close(db);
     kit_exec(&kit, "INSERT INTO NVTXT_SOURCES (id, events) VALUES (7, 3)");
     cr_assert_eq(kit_reopen(&kit), STORE_DONE, "%s", kit.error);
-    assert_rows(&kit, "PRAGMA user_version", "2");
+    assert_rows(&kit, "PRAGMA user_version", "3");
     assert_rows(&kit, "SELECT id, events, priorEvents IS NULL FROM NVTXT_SOURCES", "7|3|1");
     assert_rows(&kit, "SELECT count(*) FROM NVTXT_SEGMENT", "0");
-    assert_rows(&kit, "SELECT value FROM META_DATA_EXPORT WHERE name = 'SCHEMA_VERSION'", "2");
+    assert_rows(&kit, "SELECT value FROM META_DATA_EXPORT WHERE name = 'SCHEMA_VERSION'", "3");
     cr_assert_eq(store_next_source_id(kit.store), 8);
     kit_close(&kit);
 }

@@ -1,0 +1,381 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Watched folders: files that are there, that grow, are cut, moved, replaced, or come again."""
+import os
+import signal
+import stat
+import sys
+
+sys.path.insert(0, os.path.dirname(__file__))
+import lib  # noqa: E402
+from lib import equal, wait_for  # noqa: E402
+
+HEAD = ("@Marker, Time, ThreadId, Message\n@RangePush, Time, ThreadId, Message\n"
+        "@RangePop, Time, ThreadId\n")
+
+
+class Watched(lib.Daemon):
+    """A daemon that watches the folder `in` of its own folder."""
+
+    def __init__(self, config="", make=True, start=True, **options):
+        super().__init__(config="", start=False, **options)
+        self.inside = os.path.join(self.folder, "in")
+        if make:
+            os.mkdir(self.inside)
+        self.configure("WatchDirectory=%s\n%s" % (self.inside, config))
+        if start:
+            self.start()
+
+    def configure(self, text):
+        with open(os.path.join(self.folder, "nvtxtd.conf"), "w", encoding="utf-8") as file:
+            file.write("[nvtxtd]\nCommitInterval=5ms\n" + text)
+
+    def path(self, name):
+        return os.path.join(self.inside, name)
+
+    def write(self, name, text, mode="w"):
+        with open(self.path(name), mode, encoding="utf-8") as file:
+            file.write(text)
+
+    def append(self, name, text):
+        self.write(name, text, "a")
+
+    def messages(self):
+        return [row[0] for row in self.query(
+            "SELECT text FROM NVTX_EVENTS WHERE eventType IN (34, 59, 60) ORDER BY rowid")]
+
+    def has(self, *messages):
+        """Waits for these events, in any order; and that there are no others."""
+        wanted = sorted(messages)
+        wait_for(lambda: len(self.messages()) >= len(wanted), "%d events" % len(wanted))
+        equal(sorted(self.messages()), wanted, "events")
+
+    def sources(self, columns="name, ended"):
+        return self.query("SELECT %s FROM NVTXT_SOURCES ORDER BY id" % columns)
+
+    def ended(self, *wanted):
+        """Waits until the sources have ended like this, oldest first; None: open."""
+        wait_for(lambda: [row[0] for row in self.sources("ended")] == list(wanted),
+                 "the sources end as %r" % (wanted,))
+
+    def says(self, text):
+        wait_for(lambda: text in self.log_text(), "the log says " + text)
+
+    def places(self):
+        return self.query("SELECT path, offset FROM NVTXT_FILES ORDER BY sourceId")
+
+
+def marker(message, time=1):
+    return "Marker, %d, 7, '%s'\n" % (time, message)
+
+
+def test_a_file_that_is_there_and_one_that_comes_are_read():
+    with Watched(start=False) as daemon:
+        daemon.write("a.nvtxt", HEAD + marker("one", 5))
+        daemon.write("other.txt", HEAD + marker("no"))
+        daemon.write(".hidden.nvtxt", HEAD + marker("no"))
+        daemon.start()
+        daemon.has("one")
+        daemon.write("b.nvtxt", HEAD + marker("two"))
+        daemon.has("one", "two")
+        rows = daemon.sources("kind, name, peerPid, peerUid, lines, events, closedNs")
+        equal(rows, [("file", daemon.path(name), None, os.getuid(), 4, 1, None)
+                     for name in ("a.nvtxt", "b.nvtxt")])
+        equal(daemon.query("SELECT globalTid, start FROM NVTX_EVENTS WHERE text = 'one'"), [(7, 5)])
+        listed = daemon.control("sources")["sources"]
+        equal(sorted((row["kind"], row["name"], row["lines"]) for row in listed),
+              [("file", daemon.path(name), 4) for name in ("a.nvtxt", "b.nvtxt")])
+        equal(daemon.control("status")["files"], 2)
+        equal(daemon.control("status")["folders"],
+              [{"path": daemon.inside, "watched": True, "files": 2}])
+
+
+def test_a_growing_file_is_read_line_by_line_and_part_of_a_line_waits():
+    with Watched() as daemon:
+        daemon.write("a.nvtxt", HEAD + "Marker, 1, 7")
+        wait_for(daemon.places, "the whole lines are taken")
+        equal(daemon.places(), [(daemon.path("a.nvtxt"), len(HEAD))])
+        daemon.append("a.nvtxt", ", 'one'\nMarker, 2")
+        daemon.has("one")
+        daemon.append("a.nvtxt", ", 7, 'two'\n")
+        daemon.has("one", "two")
+        equal(daemon.sources("events, errors, lines"), [(2, 0, 5)])
+
+
+def test_a_restart_reads_no_byte_again_and_goes_on_with_the_state():
+    with Watched() as daemon:
+        daemon.write("a.nvtxt", HEAD + "RangePush, 1, 7, 'open'\n" + marker("one") + "Mark")
+        daemon.has("one")
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            daemon.stop(number, status=0 if number == signal.SIGTERM else -signal.SIGKILL)
+            daemon.append("a.nvtxt", "er, 3, 7, '%d'\nMark" % number)
+            daemon.start()
+        daemon.has("one", "15", "9")
+        daemon.append("a.nvtxt", "er, 9, 7, 'last'\nRangePop, 10, 7\n")
+        daemon.has("one", "15", "9", "last", "open")
+        equal(daemon.sources("ended, events, errors, warnings"), [(None, 5, 0, 0)])
+        equal(daemon.query("SELECT start, end FROM NVTX_EVENTS WHERE text = 'open'"), [(1, 10)])
+
+
+def test_a_file_that_is_cut_begins_a_new_source():
+    with Watched() as daemon:
+        daemon.write("a.nvtxt", HEAD + "RangePush, 1, 7, 'open'\n" + marker("one", 4) + "Marker, 2")
+        daemon.has("one")
+        daemon.write("a.nvtxt", HEAD + marker("two"))
+        daemon.has("one", "open", "two")
+        daemon.ended("truncated", None)
+        daemon.says("begins anew: it was truncated")
+        equal(daemon.query("SELECT end FROM NVTX_EVENTS WHERE text = 'open'"), [(4,)])
+        equal(daemon.sources("events, warnings, errors"), [(2, 1, 0), (1, 0, 0)])
+
+
+def test_a_file_that_is_written_anew_over_its_old_size_is_noticed():
+    with Watched() as daemon:
+        daemon.write("a.nvtxt", HEAD + marker("one"))
+        daemon.has("one")
+        text = HEAD + marker("two") + marker("three")
+        daemon.process.send_signal(signal.SIGSTOP)
+        try:
+            daemon.write("a.nvtxt", text)
+        finally:
+            daemon.process.send_signal(signal.SIGCONT)
+        daemon.has("one", "two", "three")
+        daemon.ended("truncated", None)
+
+
+def test_a_file_that_is_replaced_is_read_to_its_end_first():
+    with Watched() as daemon:
+        daemon.write("a.nvtxt", HEAD + marker("one"))
+        daemon.has("one")
+        with open(daemon.path("new"), "w", encoding="utf-8") as file:
+            file.write(HEAD + marker("new"))
+        daemon.process.send_signal(signal.SIGSTOP)
+        try:
+            daemon.append("a.nvtxt", marker("two") + "Marker, 9, 7, 'three'")
+            os.rename(daemon.path("new"), daemon.path("a.nvtxt"))
+        finally:
+            daemon.process.send_signal(signal.SIGCONT)
+        daemon.has("one", "two", "three", "new")
+        daemon.ended("replaced", None)
+
+
+def test_a_file_that_is_renamed_goes_on():
+    with Watched() as daemon:
+        daemon.write("a.nvtxt", HEAD + marker("one"))
+        daemon.has("one")
+        os.rename(daemon.path("a.nvtxt"), daemon.path("b.nvtxt"))
+        daemon.append("b.nvtxt", marker("two"))
+        daemon.has("one", "two")
+        daemon.ended(None)
+        wait_for(lambda: daemon.places()[0][0] == daemon.path("b.nvtxt"), "its new name is known")
+        daemon.stop()
+        os.rename(daemon.path("b.nvtxt"), daemon.path("c.nvtxt"))
+        daemon.append("c.nvtxt", marker("three"))
+        daemon.start()
+        daemon.has("one", "two", "three")
+        daemon.ended(None)
+
+
+def test_a_file_that_is_removed_ends_its_source_with_its_last_line():
+    with Watched() as daemon:
+        daemon.write("a.nvtxt", HEAD + marker("one") + "RangePush, 3, 7, 'open'")
+        daemon.write("b.nvtxt", HEAD + marker("two"))
+        daemon.has("one", "two")
+        os.unlink(daemon.path("a.nvtxt"))
+        daemon.has("one", "two", "open")
+        wait_for(lambda: daemon.sources("name, ended").count((daemon.path("a.nvtxt"), "removed")),
+                 "its source ends")
+        wait_for(lambda: len(daemon.places()) == 1, "its place is forgotten")
+        daemon.stop()
+        os.unlink(daemon.path("b.nvtxt"))
+        daemon.start()
+        daemon.ended("removed", "removed")
+
+
+def test_a_file_that_was_moved_away_goes_on_when_it_comes_again():
+    with Watched() as daemon:
+        daemon.write("a.nvtxt", HEAD + marker("one"))
+        daemon.has("one")
+        away = os.path.join(daemon.folder, "away")
+        os.rename(daemon.path("a.nvtxt"), away)
+        daemon.ended("removed")
+        with open(away, "a", encoding="utf-8") as file:
+            file.write(marker("two"))
+        os.rename(away, daemon.path("a.nvtxt"))
+        daemon.has("one", "two")
+        daemon.ended(None)
+        equal(daemon.sources("events, errors"), [(2, 0)])
+
+
+def test_another_file_in_its_place_while_nobody_looked_is_known():
+    with Watched() as daemon:
+        daemon.write("a.nvtxt", HEAD + marker("one"))
+        daemon.has("one")
+        daemon.stop()
+        daemon.write("a.nvtxt", HEAD + marker("two") + marker("three"))  # the same inode
+        daemon.start()
+        daemon.has("one", "two", "three")
+        daemon.ended("replaced", None)
+
+
+def test_what_did_not_change_for_long_ends_and_goes_on_when_it_grows():
+    with Watched("FileExpiry=1s\n") as daemon:
+        daemon.write("a.nvtxt", HEAD + "RangePush, 1, 7, 'open'\nMarker, 4, 7, 'one'")
+        daemon.ended("idle")
+        daemon.has("open", "one")
+        daemon.append("a.nvtxt", "\n" + marker("two"))
+        daemon.has("open", "one", "two")
+        wait_for(lambda: daemon.sources("events") == [(3,)], "one source")
+        daemon.ended("idle")
+
+
+def test_what_is_no_file_or_cannot_be_read_is_left_alone_and_said_once():
+    with Watched(start=False) as daemon:
+        os.mkfifo(daemon.path("pipe.nvtxt"))
+        os.mkdir(daemon.path("folder.nvtxt"))
+        with open(os.path.join(daemon.folder, "secret"), "w", encoding="utf-8") as file:
+            file.write(HEAD + marker("no"))
+        os.symlink(os.path.join(daemon.folder, "secret"), daemon.path("link.nvtxt"))
+        daemon.write("a.nvtxt", HEAD + marker("one"))
+        daemon.write("b.nvtxt", HEAD + marker("two"))
+        os.chmod(daemon.path("b.nvtxt"), 0)
+        daemon.start()
+        readable = os.access(daemon.path("b.nvtxt"), os.R_OK)  # root reads everything
+        daemon.has(*(["one", "two"] if readable else ["one"]))
+        if not readable:
+            daemon.says("cannot be read: Permission denied path=\"%s" % daemon.path("b.nvtxt"))
+        os.chmod(daemon.path("b.nvtxt"), stat.S_IRUSR)
+        daemon.has("one", "two")
+        for name in ("pipe", "folder", "link"):
+            daemon.says("not followed: it is no regular file path=\"%s" % daemon.path(name))
+        os.utime(daemon.path("folder.nvtxt"))
+        daemon.write("c.nvtxt", HEAD + marker("three"))
+        daemon.has("one", "two", "three")
+        equal(daemon.log_text().count("not followed"), 3)
+
+
+def test_a_folder_may_come_late_and_come_again():
+    with Watched(make=False) as daemon:
+        daemon.says("a folder cannot be watched: No such file or directory")
+        os.mkdir(daemon.inside)
+        daemon.write("a.nvtxt", HEAD + marker("one"))
+        daemon.has("one")
+        away = os.path.join(daemon.folder, "away")
+        os.rename(daemon.inside, away)
+        wait_for(lambda: daemon.log_text().count("cannot be watched") == 2, "it is missed")
+        with open(os.path.join(away, "a.nvtxt"), "a", encoding="utf-8") as file:
+            file.write(marker("two"))
+        os.rename(away, daemon.inside)
+        daemon.has("one", "two")
+        os.unlink(daemon.path("a.nvtxt"))
+        os.rmdir(daemon.inside)
+        os.mkdir(daemon.inside)
+        daemon.write("b.nvtxt", HEAD + marker("three"))
+        daemon.has("one", "two", "three")
+
+
+def test_a_reload_adds_and_takes_away_folders():
+    with Watched() as daemon:
+        other = os.path.join(daemon.folder, "other")
+        os.mkdir(other)
+        daemon.write("a.nvtxt", HEAD + marker("one"))
+        with open(os.path.join(other, "b.nvtxt"), "w", encoding="utf-8") as file:
+            file.write(HEAD + marker("two"))
+        daemon.has("one")
+        daemon.configure("WatchDirectory=%s/\n" % other)
+        equal(daemon.control("reload")["applied"], ["WatchDirectory"])
+        daemon.has("one", "two")
+        daemon.ended("unwatched", None)
+        daemon.append("a.nvtxt", marker("three"))
+        daemon.configure("WatchDirectory=%s\nWatchDirectory=%s\n" % (other, daemon.inside))
+        daemon.control("reload")
+        daemon.has("one", "two", "three")
+        daemon.ended(None, None)
+
+
+def test_the_folder_of_the_environment_is_the_default():
+    folder = lib.tempfile.mkdtemp(prefix="nvtxtd-test-")
+    try:
+        with open(os.path.join(folder, "a.nvtxt"), "w", encoding="utf-8") as file:
+            file.write(HEAD + marker("one"))
+        env = dict(os.environ, NSIGHT_ANALYSIS_SESSION_OUTPUT_PATH=folder)
+        with Watched("WatchDirectory=\n", env=env) as daemon:
+            daemon.has("one")
+    finally:
+        lib.shutil.rmtree(folder)
+
+
+def test_events_that_the_kernel_dropped_cost_no_line():
+    with open("/proc/sys/fs/inotify/max_queued_events", encoding="ascii") as file:
+        most = int(file.read())
+    if most > 20000:
+        raise lib.Skip("the kernel keeps %d events" % most)
+    with Watched() as daemon:
+        files = [open(daemon.path(name), "w", encoding="utf-8") for name in ("a.nvtxt", "b.nvtxt")]
+        for file in files:
+            file.write(HEAD)
+            file.flush()
+        wait_for(lambda: len(daemon.places()) == 2, "both are followed")
+        daemon.process.send_signal(signal.SIGSTOP)
+        try:
+            for i in range(most + 10):
+                os.write(files[i % 2].fileno(), b"\n")
+            daemon.write("late.nvtxt", HEAD + marker("late"))
+            daemon.append("a.nvtxt", marker("one"))
+        finally:
+            daemon.process.send_signal(signal.SIGCONT)
+        daemon.has("late", "one")
+        for file in files:
+            file.close()
+
+
+def test_a_rotation_takes_the_places_along():
+    with Watched("FileExpiry=1s\n") as daemon:
+        daemon.write("old.nvtxt", HEAD + marker("old"))
+        daemon.ended("idle")
+        daemon.configure("WatchDirectory=%s\n" % daemon.inside)
+        daemon.control("reload")
+        daemon.write("a.nvtxt", HEAD + "RangePush, 1, 7, 'open'\n" + marker("one") + "Mark")
+        daemon.has("old", "one")
+        daemon.control("rotate")
+        daemon.append("a.nvtxt", "er, 1, 7, 'two'\nRangePop, 5, 7\n")
+        daemon.has("two", "open")  # of the new segment
+        daemon.stop()
+        daemon.start()
+        daemon.append("a.nvtxt", marker("three"))
+        daemon.append("old.nvtxt", marker("again"))
+        daemon.has("two", "open", "three", "again")
+        equal(daemon.sources("name, events, errors, ended"),
+              [(daemon.path("old.nvtxt"), 2, 0, None), (daemon.path("a.nvtxt"), 4, 0, None)])
+
+
+def test_a_file_that_is_named_twice_is_read_once():
+    with Watched() as daemon:
+        daemon.write("a.nvtxt", HEAD + marker("one"))
+        os.link(daemon.path("a.nvtxt"), daemon.path("b.nvtxt"))
+        daemon.has("one")
+        os.unlink(daemon.path("a.nvtxt"))
+        daemon.append("b.nvtxt", marker("two"))
+        daemon.has("one", "two")
+        daemon.ended(None)
+
+
+def test_more_files_than_descriptors_are_read():
+    def few():
+        import resource
+        resource.setrlimit(resource.RLIMIT_NOFILE, (160, 160))
+
+    with Watched(start=False, limits=few) as daemon:
+        names = ["f%03d" % i for i in range(300)]
+        for name in names:
+            daemon.write(name + ".nvtxt", HEAD + marker(name))
+        daemon.start()
+        daemon.has(*names)
+        for name in names[::7]:
+            daemon.append(name + ".nvtxt", marker(name + "+"))
+        daemon.has(*names, *[name + "+" for name in names[::7]])
+        equal(daemon.sources("sum(errors), count(*), sum(ended IS NOT NULL)"), [(0, 300, 0)])
+        taken = len(os.listdir("/proc/%d/fd" % daemon.process.pid))
+        assert taken < 100, "%d descriptors" % taken
+
+
+lib.run(globals())
