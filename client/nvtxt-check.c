@@ -42,9 +42,7 @@ static int parse_arguments(struct arguments *args, struct term *term, int argc, 
     static const struct option table[] = {
         LOAD_OPTIONS,
         {"quiet", no_argument, NULL, 'q'},
-        {"help", no_argument, NULL, 'h'},
-        {"version", no_argument, NULL, 'V'},
-        {NULL, 0, NULL, 0},
+        OPTIONS_TAIL,
     };
     int option;
     int result = 0;

@@ -235,9 +235,7 @@ int ctl_options_parse(struct ctl_options *options, struct term *term, int argc, 
         {"regex", required_argument, NULL, OPT_REGEX},
         {"kind", required_argument, NULL, OPT_KIND},
         {"count", required_argument, NULL, OPT_COUNT},
-        {"help", no_argument, NULL, 'h'},
-        {"version", no_argument, NULL, 'V'},
-        {NULL, 0, NULL, 0},
+        OPTIONS_TAIL,
     };
     *options = (struct ctl_options){.lines = -1, .pid = -1, .timeout_ms = -2};
     int option;

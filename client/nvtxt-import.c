@@ -143,9 +143,7 @@ static int parse_arguments(struct arguments *args, struct term *term, int argc, 
         {"update-report-time", no_argument, NULL, OPT_PROLONG},
         {"update_report_time", no_argument, NULL, OPT_PROLONG},
         {"quiet", no_argument, NULL, 'q'},
-        {"help", no_argument, NULL, 'h'},
-        {"version", no_argument, NULL, 'V'},
-        {NULL, 0, NULL, 0},
+        OPTIONS_TAIL,
     };
     int option;
     // The leading minus hands over words in their place, so that -n can take several.

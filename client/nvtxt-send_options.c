@@ -194,9 +194,7 @@ int send_arguments_parse(struct send_arguments *args, struct term *term, int arg
         {"resume", required_argument, NULL, OPT_RESUME},
         {"new-session", no_argument, NULL, OPT_NEW_SESSION},
         {"quiet", no_argument, NULL, 'q'},
-        {"help", no_argument, NULL, 'h'},
-        {"version", no_argument, NULL, 'V'},
-        {NULL, 0, NULL, 0},
+        OPTIONS_TAIL,
     };
     const char *value = NULL;
     char **file = argv + 1; // files move to the front, over what was read already

@@ -23,7 +23,13 @@ enum {
     OPTIONS_OWN,
 };
 
-// Lines of a struct option table, for <getopt.h>. The spellings with an underscore are those of
+// The end of every struct option table, for <getopt.h>: 'h' and 'V'.
+#define OPTIONS_TAIL                                                                               \
+    {"help", no_argument, NULL, 'h'}, {"version", no_argument, NULL, 'V'}, {                       \
+        NULL, 0, NULL, 0                                                                           \
+    }
+
+// Lines of such a table. The spellings with an underscore are those of
 // Nsight Systems' ImportNvtxt.
 #define OPTIONS_MAPPING                                                                            \
     {"mode", required_argument, NULL, OPTIONS_MODE},                                               \
