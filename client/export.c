@@ -6,7 +6,7 @@
 #include "client/export.h"
 
 #include <errno.h>
-#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sysexits.h>
@@ -114,20 +114,34 @@ static int open_files(struct export *export) {
     return result;
 }
 
+// True when the file is the segment, or one of those that SQLite keeps beside it.
+static bool belongs_to(const struct stat *file, const char *segment) {
+    static const char *const suffixes[] = {"", "-wal", "-shm", "-journal"};
+    char path[PATH_MAX + 16];
+    struct stat theirs;
+    for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
+        snprintf(path, sizeof path, "%s%s", segment, suffixes[i]);
+        if (stat(path, &theirs) == 0 && file->st_dev == theirs.st_dev &&
+            file->st_ino == theirs.st_ino) {
+            return true;
+        }
+    }
+    return false;
+}
+
 int export_check_output(const struct export_options *options, struct term *term, const char *path) {
     struct store_segments segments = {0};
-    struct stat ours, theirs;
+    struct stat file;
     int result = 0;
-    if (stat(path, &ours) != 0) {
+    if (stat(path, &file) != 0) {
         return 0;
     }
     if (list_files(options->store, &segments) < 0) {
         return no_memory(term);
     }
     for (size_t i = 0; i < segments.count && result == 0; i++) {
-        if (stat(segments.rows[i].path, &theirs) == 0 && ours.st_dev == theirs.st_dev &&
-            ours.st_ino == theirs.st_ino) {
-            term_say(term, "%s is the store itself: choose another name", path);
+        if (belongs_to(&file, segments.rows[i].path)) {
+            term_say(term, "%s belongs to the store itself: choose another name", path);
             result = EX_USAGE;
         }
     }

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The readers' side: which rows are read, the snapshot, names and sources. What the sentences say
+// and exports of other eras are matters of e2e/test_export.py.
+#include "store/store_read.h"
+
+#include <errno.h>
+
+#include "store/reader.h"
+#include "tests/unit/store_kit.h"
+
+struct texts {
+    char all[4096]; // of the events, a blank between
+    size_t events, chunks;
+};
+
+static void read_all(struct store_reader *reader, struct texts *texts) {
+    const struct store_read_event *events;
+    size_t count;
+    int result;
+    *texts = (struct texts){0};
+    while ((result = store_read_chunk(reader, &events, &count)) == STORE_DONE) {
+        texts->chunks++;
+        for (size_t i = 0; i < count; i++, texts->events++) {
+            size_t at = strlen(texts->all);
+            if (at + events[i].text.len + 2 < sizeof texts->all) {
+                snprintf(texts->all + at, sizeof texts->all - at, "%s%.*s", at ? " " : "",
+                         (int)events[i].text.len, events[i].text.data);
+            }
+        }
+    }
+    cr_assert_eq(result, STORE_NOT_FOUND, "%s", store_read_error(reader));
+}
+
+static struct store_reader *open_reader(struct kit *kit) {
+    struct store_reader *reader;
+    cr_assert_eq(store_read_open(&reader, kit->path, kit->error, sizeof kit->error), STORE_DONE,
+                 "%s", kit->error);
+    return reader;
+}
+
+static void add_batch(struct kit *kit, int64_t source, int64_t at, const char *text) {
+    struct nvtxt_event range = kit_range(at, at + 50, text);
+    kit_add(kit, source, &range);
+    kit_commit(kit);
+}
+
+Test(store_read, reads_what_was_there_when_it_was_opened) {
+    struct kit kit;
+    struct texts texts;
+    kit_open(&kit);
+    add_batch(&kit, 1, 100, "a");
+    add_batch(&kit, 1, 200, "b");
+    struct store_reader *reader = open_reader(&kit);
+    add_batch(&kit, 1, 300, "c");
+    read_all(reader, &texts);
+    cr_expect_str_eq(texts.all, "a b");
+    cr_expect_eq(store_read_figures(reader)->events, 2);
+    cr_expect_eq(store_read_figures(reader)->first_ns, 100);
+    cr_expect_eq(store_read_figures(reader)->last_ns, 250);
+    cr_expect_eq(store_read_progress(reader), 1.0);
+    store_read_close(reader);
+    kit_close(&kit);
+}
+
+Test(store_read, passes_over_batches_outside_of_the_window) {
+    struct kit kit;
+    struct texts texts;
+    char text[16];
+    kit_open(&kit);
+    for (int i = 0; i < 100; i++) {
+        snprintf(text, sizeof text, "e%d", i);
+        add_batch(&kit, 1, 100 * i, text);
+    }
+    struct store_reader *reader = open_reader(&kit);
+    struct store_read_window window = STORE_READ_ALL;
+    window.since_ns = 5050;
+    window.until_ns = 5300;
+    cr_assert_eq(store_read_select(reader, &window), STORE_DONE);
+    cr_expect_eq(reader->rows, 4, "%lld rows are looked at", (long long)reader->rows);
+    cr_expect_eq(reader->span_count, 1);
+    read_all(reader, &texts);
+    cr_expect_str_eq(texts.all, "e50 e51 e52 e53");
+    cr_assert_eq(store_read_select(reader, &STORE_READ_ALL), STORE_DONE);
+    read_all(reader, &texts);
+    cr_expect_eq(texts.events, 100);
+    store_read_close(reader);
+    kit_close(&kit);
+}
+
+Test(store_read, finds_rows_that_no_batch_tells_of) {
+    struct kit kit;
+    struct texts texts;
+    kit_open(&kit);
+    add_batch(&kit, 1, 100, "a");
+    kit_exec(&kit,
+             "INSERT INTO NVTX_EVENTS (start, end, eventType, rangeId, text, category, color, "
+             "globalTid, domainId) VALUES (50, 60, 59, 0, 'by hand', 0, 0, 0, 0)");
+    struct store_reader *reader = open_reader(&kit);
+    struct store_read_window window = STORE_READ_ALL;
+    window.until_ns = 70;
+    cr_assert_eq(store_read_select(reader, &window), STORE_DONE);
+    read_all(reader, &texts);
+    cr_expect_str_eq(texts.all, "by hand");
+    cr_expect_eq(store_read_figures(reader)->first_ns, 50);
+    store_read_close(reader);
+    kit_close(&kit);
+}
+
+Test(store_read, cuts_out_the_rows_of_sources) {
+    struct kit kit;
+    struct texts texts;
+    kit_open(&kit);
+    for (int64_t i = 0; i < 12; i++) {
+        add_batch(&kit, 1 + i % 3, 100 * i, i % 3 == 0 ? "x" : i % 3 == 1 ? "y" : "z");
+    }
+    struct store_reader *reader = open_reader(&kit);
+    const int64_t ids[] = {3, 1};
+    struct store_read_window window = STORE_READ_ALL;
+    window.sources = ids;
+    window.source_count = 2;
+    cr_assert_eq(store_read_select(reader, &window), STORE_DONE);
+    read_all(reader, &texts);
+    cr_expect_str_eq(texts.all, "x z x z x z x z");
+    window.since_ns = 600;
+    window.source_count = 1;
+    cr_assert_eq(store_read_select(reader, &window), STORE_DONE);
+    cr_expect_eq(reader->rows, 2);
+    read_all(reader, &texts);
+    cr_expect_str_eq(texts.all, "z z");
+    window.source_count = 0;
+    cr_assert_eq(store_read_select(reader, &window), STORE_DONE);
+    read_all(reader, &texts);
+    cr_expect_eq(texts.events, 0);
+    store_read_close(reader);
+    kit_close(&kit);
+}
+
+Test(store_read, names_what_events_bear) {
+    struct kit kit;
+    struct nvtxt_slice name;
+    kit_open(&kit);
+    struct store_source source = kit_source(1);
+    source.name = "a.nvtxt";
+    struct nvtxt_name thread = {.kind = NVTXT_NAME_THREAD,
+                                .text = NVTXT_SLICE("worker"),
+                                .pid = PID,
+                                .tid = TID,
+                                .at = 100,
+                                .at_pid = PID,
+                                .at_tid = TID};
+    kit_add_name(&kit, &source, &thread);
+    struct nvtxt_event mark = kit_mark(100, "m");
+    mark.domain = NVTXT_SLICE("shop");
+    kit_add(&kit, 1, &mark);
+    kit_commit(&kit);
+    struct store_reader *reader = open_reader(&kit);
+    uint64_t tid = GLOBAL_TID(PID, TID);
+    cr_expect(nvtxt_slice_equal(store_read_thread(reader, tid), NVTXT_SLICE("worker")));
+    cr_expect(nvtxt_slice_equal(store_read_process(reader, tid), NVTXT_SLICE("Process 1844")));
+    cr_expect(nvtxt_slice_equal(store_read_domain(reader, tid, 1), NVTXT_SLICE("shop")));
+    cr_expect_null(store_read_domain(reader, tid, 0).data);
+    cr_expect_null(store_read_category(reader, tid, 1, 5).data);
+    cr_expect_null(store_read_thread(reader, 7).data);
+    cr_expect_null(store_read_thread(reader, 7).data, "asked for again");
+    int64_t row = kit_int(&kit, "SELECT rowid FROM NVTX_EVENTS WHERE eventType = 34");
+    cr_expect_eq(store_read_source(reader, row, &name), 1);
+    cr_expect(nvtxt_slice_equal(name, NVTXT_SLICE("a.nvtxt")));
+    cr_expect_eq(store_read_source(reader, row + 100, &name), 0);
+    cr_expect_null(name.data);
+    store_read_close(reader);
+    kit_close(&kit);
+}
+
+Test(store_read, keeps_chunks_small) {
+    struct kit kit;
+    struct texts texts;
+    char *long_text = malloc(300001);
+    cr_assert_not_null(long_text);
+    memset(long_text, 'x', 300000);
+    long_text[300000] = '\0';
+    kit_open(&kit);
+    for (int i = 0; i < 10000; i++) {
+        struct nvtxt_event mark = kit_mark(i, "m");
+        kit_add(&kit, 1, &mark);
+    }
+    kit_commit(&kit);
+    struct store_reader *reader = open_reader(&kit);
+    read_all(reader, &texts);
+    cr_expect_eq(texts.events, 10000);
+    cr_expect_geq(texts.chunks, 4);
+    store_read_close(reader);
+    for (int i = 0; i < 10; i++) {
+        struct nvtxt_event mark = kit_mark(i, long_text);
+        kit_add(&kit, 1, &mark);
+    }
+    kit_commit(&kit);
+    reader = open_reader(&kit);
+    read_all(reader, &texts);
+    cr_expect_eq(texts.events, 10010);
+    cr_expect_geq(texts.chunks, 9, "two long texts a chunk");
+    store_read_close(reader);
+    kit_close(&kit);
+    free(long_text);
+}
+
+Test(store_read, says_what_is_wrong) {
+    struct kit kit;
+    struct store_reader *reader;
+    kit_folder(&kit);
+    cr_expect_eq(store_read_open(&reader, kit.path, kit.error, sizeof kit.error), -ENOENT);
+    cr_expect_null(reader);
+    cr_expect_not_null(strstr(kit.error, kit.path));
+    cr_expect_eq(store_read_open(&reader, kit.folder, kit.error, sizeof kit.error), -EISDIR);
+    kit_exec(&kit, "CREATE TABLE other (x)");
+    cr_expect_eq(store_read_open(&reader, kit.path, kit.error, sizeof kit.error), STORE_FOREIGN);
+    store_read_close(NULL);
+    kit_close(&kit);
+}
