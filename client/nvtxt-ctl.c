@@ -14,6 +14,7 @@
 #include "client/nvtxt-ctl_options.h"
 #include "client/nvtxt-ctl_tail.h"
 #include "client/nvtxt-ctl_text.h"
+#include "client/nvtxt-ctl_top.h"
 #include "client/paths.h"
 #include "client/term.h"
 
@@ -116,8 +117,9 @@ int main(int argc, char **argv) {
                  path, strerror(-result));
         return EX_UNAVAILABLE;
     }
-    status = strcmp(options.command, "tail") == 0 ? ctl_tail(&link, &options, &term)
-                                                  : ask(&link, &options, &term);
+    status = strcmp(options.command, "tail") == 0  ? ctl_tail(&link, &options, &term)
+             : strcmp(options.command, "top") == 0 ? ctl_top(&link, &options, &term)
+                                                   : ask(&link, &options, &term);
     ctl_link_close(&link);
     return status;
 }

@@ -25,6 +25,7 @@ enum {
     OPT_REGEX,
     OPT_KIND,
     OPT_COUNT,
+    OPT_INTERVAL,
 };
 
 #define ANSWER_MS 30000 // a daemon that runs answers at once; behind a slow disk, in seconds
@@ -43,6 +44,7 @@ static const struct usage {
 } usages[] = {
     {"diagnostics", NULL, false, false, " -n --source "},
     {"tail", NULL, false, false, " -n --pid --category --message --regex --kind --count "},
+    {"top", NULL, false, false, " --interval --count "},
     {"metrics", NULL, false, false, " --output "},
     {"disconnect", "source", true, true, ""},
     {"log-level", "level", false, false, ""},
@@ -57,12 +59,12 @@ static void print_help(void) {
           "  status, sources, health     how it is, who is connected, what was lost\n"
           "  diagnostics [-n N] [--source ID]\n"
           "                              the last faults in lines\n"
+          "  top [--interval SECONDS] [--count N]  live rates; q quits\n"
           "  tail [-n N] [--count N] [--pid PID] [--category NAME] [--message TEXT]\n"
           "       [--regex RE] [--kind KIND]\n"
           "                              events as they are committed\n"
           "  metrics [--output FILE]     totals and figures for Prometheus\n"
-          "  flush, checkpoint, rotate, reload\n"
-          "                              do it, and say what became of it\n"
+          "  flush, checkpoint, rotate, reload  do it, and say what became of it\n"
           "  snapshot FILE, verify       copy the store as of now; is it sound?\n"
           "  log-level [LEVEL], disconnect SOURCE, help\n"
           "\n"
@@ -108,6 +110,7 @@ static const struct {
     {OPT_REGEX, "--regex"},
     {OPT_KIND, "--kind"},
     {OPT_COUNT, "--count"},
+    {OPT_INTERVAL, "--interval"},
 };
 
 static const char *note_given(struct ctl_options *options, int option) {
@@ -117,6 +120,15 @@ static const char *note_given(struct ctl_options *options, int option) {
     }
     options->given |= 1u << i;
     return own_options[i].name;
+}
+
+static int take_interval(struct ctl_options *options, struct term *term) {
+    if (options_seconds(optarg, &options->interval_ms) && options->interval_ms >= 100 &&
+        options->interval_ms <= 86400000) {
+        return 0;
+    }
+    term_say(term, "--interval takes 0.1 to 86400 seconds, not '%s'", optarg);
+    return EX_USAGE;
 }
 
 // One of the options that belong to a command.
@@ -131,6 +143,8 @@ static int take_own(struct ctl_options *options, struct term *term, int option) 
         return take_number(term, name, optarg, 1, &options->source);
     case OPT_COUNT:
         return take_number(term, name, optarg, 1, &options->count);
+    case OPT_INTERVAL:
+        return take_interval(options, term);
     case OPTIONS_PID:
         result = options_pid(term, optarg, &pid);
         options->pid = pid;
@@ -235,6 +249,7 @@ int ctl_options_parse(struct ctl_options *options, struct term *term, int argc, 
         {"regex", required_argument, NULL, OPT_REGEX},
         {"kind", required_argument, NULL, OPT_KIND},
         {"count", required_argument, NULL, OPT_COUNT},
+        {"interval", required_argument, NULL, OPT_INTERVAL},
         OPTIONS_TAIL,
     };
     *options = (struct ctl_options){.lines = -1, .pid = -1, .timeout_ms = -2};

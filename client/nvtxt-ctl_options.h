@@ -21,8 +21,9 @@ struct ctl_options {
     int64_t pid;          // -1: not given
     const char *category; // this and the next three: NULL: not given
     const char *message, *regex, *kind;
-    int64_t count;  // 0: not given
-    unsigned given; // a bit for each of the commands' own options
+    int64_t count;       // 0: not given
+    int64_t interval_ms; // the same
+    unsigned given;      // a bit for each of the commands' own options
 };
 
 // Returns 0, EX_USAGE after a sentence, or -1 when there is nothing more to do.

@@ -56,6 +56,7 @@ check 'status' "$build/client/nvtxt-ctl" --json stat
 check 'diagnostics disconnect' "$build/client/nvtxt-ctl" di
 check 'log-level' "$build/client/nvtxt-ctl" log
 check 'warning' "$build/client/nvtxt-ctl" log-level w
+check 'top' "$build/client/nvtxt-ctl" to
 check 'range' "$build/client/nvtxt-ctl" tail --kind r
 check '--output' "$build/client/nvtxt-ctl" metrics --o
 check '' "$build/client/nvtxt-ctl" metrics --output stat

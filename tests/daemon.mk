@@ -14,6 +14,7 @@ python_tests += e2e/test_shutdown.py
 python_tests += e2e/test_control.py
 python_tests += e2e/test_control_commands.py
 python_tests += e2e/test_tail.py
+python_tests += e2e/test_top.py
 python_tests += e2e/test_startup.py
 python_tests += e2e/test_backpressure.py
 python_tests += e2e/test_bad_peers.py

@@ -42,6 +42,9 @@ class Tail:
     def messages(self, count):
         return [json.loads(self.line())["message"] for _ in range(count)]
 
+    def is_stopped(self):
+        return os.waitid(os.P_PID, self.process.pid, os.WSTOPPED | os.WNOWAIT | os.WNOHANG)
+
     def end(self, status, number=None):
         if number:
             self.process.send_signal(number)
@@ -206,7 +209,7 @@ def test_tail_goes_on_in_the_next_segment():
             lib.equal(tail.messages(1), ["a"])
             daemon.control("rotate")
             tail.process.send_signal(signal.SIGSTOP)
-            os.waitid(os.P_PID, tail.process.pid, os.WSTOPPED | os.WNOWAIT)
+            lib.wait_for(tail.is_stopped, "it is stopped")
             daemon.send(marks("b"))
             daemon.control("rotate")
             daemon.send(marks("c"))
@@ -247,7 +250,7 @@ def test_tail_says_what_it_passed_over():
             assert text.line() and text.line()
             for one in (tail, text):
                 one.process.send_signal(signal.SIGSTOP)
-                os.waitid(os.P_PID, one.process.pid, os.WSTOPPED | os.WNOWAIT)
+                lib.wait_for(one.is_stopped, "it is stopped")
             daemon.send(marks(*["m"] * 120000))
             told = daemon.control("events", after="1:1", limit=1)
             lib.equal((told["skipped"], told["cursor"]), (110000, "1:110002"))
