@@ -35,12 +35,23 @@ _nvtxt_has_command() {
     return 1
 }
 
+_nvtxt_command_line() { # _nvtxt_command_line I: the words from the I-th on are a command's
+    if declare -F _command_offset >/dev/null; then
+        _command_offset "$1"
+    elif ((COMP_CWORD == $1)); then
+        mapfile -t COMPREPLY < <(compgen -c -- "$cur")
+    fi
+}
+
 _nvtxt() {
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
     local program=${1##*/} i
     COMPREPLY=()
     for ((i = 1; i < COMP_CWORD; i++)); do # behind "--" stands somebody else's command line
-        [[ ${COMP_WORDS[i]} == -- ]] && return
+        [[ ${COMP_WORDS[i]} == -- ]] && {
+            [[ $program == nvtxt-send ]] && _nvtxt_command_line $((i + 1))
+            return
+        }
     done
     if [[ $prev == = ]]; then
         prev=${COMP_WORDS[COMP_CWORD - 2]}
@@ -50,6 +61,8 @@ _nvtxt() {
     case $prev in
     --mode) _nvtxt_words lerp lin ;;
     --clock) _nvtxt_words here ;;
+    --on-full) _nvtxt_words block drop ;;
+    --time-format) _nvtxt_words auto iso syslog epoch ;;
     --log-level | log-level) _nvtxt_words error warning info debug ;;
     --kind) _nvtxt_words mark range push/pop start/end ;;
     --format) _nvtxt_words chrome csv jsonl nvtxt ;;

@@ -42,6 +42,9 @@ check 'info' "$build/daemon/nvtxtd" --log-level inf
 check 'debug' "$build/daemon/nvtxtd" --log-level = d
 check 'lerp lin' "$build/client/nvtxt-send" --mode ''
 check '' "$build/client/nvtxt-send" -- ls --he
+check 'printenv' "$build/client/nvtxt-send" -- printen
+check 'iso' "$build/client/nvtxt-send" --text --time-format i
+check 'block drop' "$build/client/nvtxt-send" --on-full = ''
 check '' "$build/client/nvtxt-send" some
 check 'create' "$build/client/nvtxt-import" cr
 check 'collect create info merge' "$build/client/nvtxt-import" ''
