@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sysexits.h>
 #include <time.h>
@@ -32,8 +33,10 @@ struct export {
     const struct export_options *options;
     struct term *term;
     struct export_writer writer;
-    struct store_reader **readers; // owned, oldest first
+    struct store_reader **readers; // owned, oldest first; NULL when written
     size_t count;
+    bool has_events; // before the filters, and when the last of them ends
+    int64_t last_ns;
     struct store_read_window window;
     uint32_t *pids; // owned, of --pid
     struct export_row row;
@@ -97,8 +100,18 @@ static int open_one(struct export *export, const char *path, bool may_be_gone) {
     return 0;
 }
 
+// Three for each segment; a store may have thousands.
+static void raise_descriptors(void) {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+        limit.rlim_cur = limit.rlim_max;
+        (void)setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
+
 static int open_files(struct export *export) {
     struct store_segments segments = {0};
+    raise_descriptors();
     if (list_files(export->options->store, &segments) < 0) {
         return no_memory(export->term);
     }
@@ -343,14 +356,20 @@ static int write_file(struct export *export, size_t file) {
 
 // ---- The whole ----------------------------------------------------------------------------------
 
-static void find_base(struct export *export) {
-    bool found = false;
+static void find_bounds(struct export *export) {
+    struct export_writer *writer = &export->writer;
     for (size_t i = 0; i < export->count; i++) {
         const struct store_read_figures *figures = store_read_figures(export->readers[i]);
-        if (figures->events > 0 && (!found || figures->first_ns < export->writer.base_ns)) {
-            export->writer.base_ns = figures->first_ns;
-            found = true;
+        if (figures->events == 0) {
+            continue;
         }
+        if (!export->has_events || figures->first_ns < writer->base_ns) {
+            writer->base_ns = figures->first_ns;
+        }
+        if (!export->has_events || figures->last_ns > export->last_ns) {
+            export->last_ns = figures->last_ns;
+        }
+        export->has_events = true;
     }
 }
 
@@ -379,6 +398,8 @@ static int write_all(struct export *export) {
     int result = writer->format->begin ? writer->format->begin(writer) : 0;
     for (size_t i = 0; i < export->count && result == 0 && status == 0 && !is_over(export); i++) {
         status = write_file(export, i);
+        store_read_close(export->readers[i]);
+        export->readers[i] = NULL;
     }
     if (result == 0 && status == 0 && !is_over(export) && writer->format->end) {
         result = writer->format->end(writer);
@@ -399,19 +420,12 @@ static void format_time(char text[32], int64_t ns) {
 
 static void say_nothing_found(struct export *export) {
     char from[32], to[32];
-    int64_t last_ns = INT64_MIN;
-    bool any = false;
-    for (size_t i = 0; i < export->count; i++) {
-        const struct store_read_figures *figures = store_read_figures(export->readers[i]);
-        any |= figures->events > 0;
-        last_ns = figures->events > 0 && figures->last_ns > last_ns ? figures->last_ns : last_ns;
-    }
-    if (!any) {
+    if (!export->has_events) {
         term_say(export->term, "%s holds no event", export->options->store);
         return;
     }
     format_time(from, export->writer.base_ns);
-    format_time(to, last_ns);
+    format_time(to, export->last_ns);
     term_say(export->term, "no event is as you asked for; those of %s are from %s to %s",
              export->options->store, from, to);
 }
@@ -469,7 +483,7 @@ int export_run(const struct export_options *options, struct term *term, int fd, 
         status = no_memory(term);
     }
     if (status == 0) {
-        find_base(&export);
+        find_bounds(&export);
         status = write_all(&export);
         int finished = finish(&export, name);
         status = status ? status : finished;

@@ -162,11 +162,8 @@ static void begin_anew(struct store_reader *reader, const struct store_read_wind
 int store_read_open(struct store_reader **out, const char *path, char *error, size_t size) {
     struct store_reader *reader = calloc(1, sizeof *reader);
     *out = NULL;
-    if (reader) {
-        reader->events = calloc(CHUNK_ROWS, sizeof *reader->events);
-    }
-    if (!reader || !reader->events || strlen(path) >= sizeof reader->path) {
-        int result = strlen(path) >= PATH_MAX ? -ENAMETOOLONG : -ENOMEM;
+    if (!reader || strlen(path) >= sizeof reader->path) {
+        int result = reader ? -ENAMETOOLONG : -ENOMEM;
         snprintf(error, size, "cannot read %s: %s", path, strerror(-result));
         free(reader);
         return result;
@@ -344,8 +341,14 @@ static void go_on_at(struct store_reader *reader, int64_t next) {
 int store_read_chunk(struct store_reader *reader, const struct store_read_event **events,
                      size_t *count) {
     sqlite3_stmt *stmt = reader->stmts[STORE_READ_ROWS];
+    if (!reader->events) { // a reader that only waits for its turn is small
+        reader->events = calloc(CHUNK_ROWS, sizeof *reader->events);
+    }
     *events = reader->events;
     *count = 0;
+    if (!reader->events) {
+        return store_reader_result(reader, SQLITE_NOMEM);
+    }
     if (reader->failed != STORE_DONE || reader->span_at >= reader->span_count) {
         return reader->failed != STORE_DONE ? reader->failed : STORE_NOT_FOUND;
     }

@@ -326,6 +326,21 @@ def test_a_link_is_all_segments_in_order():
         equal(messages(link, "--category", "4"), ["other 1", "other 2"])
 
 
+def test_a_store_that_rotates_stays_whole():
+    numbered = ["%d" % number for number in range(9)]
+    with Daemon() as daemon:
+        for number in numbered:
+            daemon.send('Marker, 5, Manual, 7, 8, 0, 0, "%s", 1\n' % number)
+            if int(number) % 3 == 2:
+                daemon.control("rotate")
+        equal(len([name for name in os.listdir(daemon.folder) if name.endswith("Z-1.sqlite")]), 1)
+        equal(messages(daemon.store), numbered)
+        daemon.kill()
+        equal(messages(daemon.store), numbered, "after a kill")
+        daemon.start()
+        equal(messages(daemon.store), numbered)
+
+
 def emptied(path):
     """Whether the log of a store was emptied now; a reader with a snapshot of it prevents that."""
     store = sqlite3.connect(path)
