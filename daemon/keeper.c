@@ -125,7 +125,7 @@ static int64_t look(struct keeper *keeper, const struct store_retention *retenti
 // With the lock held: until something is wanted, or `until` (Unix time) has come.
 static void wait_for_work(struct keeper *keeper, int64_t until) {
     struct timespec end;
-    while (!keeper->stop && !keeper->wanted && keeper->closing_count == 0) {
+    while (!keeper->stop && !keeper->wanted && !keeper->closing) {
         if (until == NEVER) {
             pthread_cond_wait(&keeper->changed, &keeper->lock);
             continue;
@@ -140,22 +140,11 @@ static void wait_for_work(struct keeper *keeper, int64_t until) {
     }
 }
 
-// With the lock held, which is let go of meanwhile.
-static void close_all(struct keeper *keeper) {
-    while (keeper->closing_count > 0) {
-        struct store *store = keeper->closing[0];
-        char segment[PATH_MAX];
-        pthread_mutex_unlock(&keeper->lock);
-        snprintf(segment, sizeof(segment), "%s", store_file(store));
-        store_close(store);
-        store_rotation_leave(segment);
-        pthread_mutex_lock(&keeper->lock);
-        keeper->closing_count--;
-        memmove(keeper->closing, keeper->closing + 1,
-                keeper->closing_count * sizeof(keeper->closing[0]));
-        keeper->wanted = true;
-        pthread_cond_broadcast(&keeper->changed);
-    }
+static void close_one(struct store *store) {
+    char segment[PATH_MAX];
+    snprintf(segment, sizeof(segment), "%s", store_file(store));
+    store_close(store);
+    store_rotation_leave(segment);
 }
 
 static void *run(void *context) {
@@ -164,17 +153,24 @@ static void *run(void *context) {
     bool first_round = true;
     pthread_setname_np(pthread_self(), "keeper");
     pthread_mutex_lock(&keeper->lock);
-    for (;;) {
+    while (!keeper->stop || keeper->closing) {
         wait_for_work(keeper, until);
-        close_all(keeper);
-        if (keeper->stop)
-            break;
         struct store_retention retention = keeper->retention;
+        struct store *closing = keeper->closing;
+        bool last = keeper->stop;
         keeper->wanted = false;
+        keeper->busy = true;
         pthread_mutex_unlock(&keeper->lock);
-        until = look(keeper, &retention, first_round);
+        if (closing)
+            close_one(closing);
+        if (!last)
+            until = look(keeper, &retention, first_round);
         first_round = false;
         pthread_mutex_lock(&keeper->lock);
+        if (closing)
+            keeper->closing = NULL;
+        keeper->busy = false;
+        pthread_cond_broadcast(&keeper->changed);
     }
     pthread_mutex_unlock(&keeper->lock);
     return NULL;
@@ -208,17 +204,14 @@ void keeper_deinit(struct keeper *keeper) {
 
 void keeper_take(struct keeper *keeper, struct store *store_take) {
     if (!start(keeper)) { // without a thread the writer does it itself
-        char segment[PATH_MAX];
-        snprintf(segment, sizeof(segment), "%s", store_file(store_take));
-        store_close(store_take);
-        store_rotation_leave(segment);
+        close_one(store_take);
         look(keeper, &keeper->retention, false);
         return;
     }
     pthread_mutex_lock(&keeper->lock);
-    while (keeper->closing_count == KEEPER_CLOSING_MAX)
+    while (keeper->closing || keeper->busy)
         pthread_cond_wait(&keeper->changed, &keeper->lock);
-    keeper->closing[keeper->closing_count++] = store_take;
+    keeper->closing = store_take;
     pthread_cond_broadcast(&keeper->changed);
     pthread_mutex_unlock(&keeper->lock);
 }
@@ -244,6 +237,6 @@ void keeper_configure(struct keeper *keeper, const struct store_retention *reten
 void keeper_get_figures(struct keeper *keeper, struct keeper_figures *figures) {
     pthread_mutex_lock(&keeper->lock);
     *figures = keeper->figures;
-    figures->segments += (int64_t)keeper->closing_count;
+    figures->segments += keeper->closing != NULL;
     pthread_mutex_unlock(&keeper->lock);
 }

@@ -21,8 +21,6 @@
 
 struct bqueue;
 
-#define KEEPER_CLOSING_MAX 8 // segments handed over and not closed yet; at more the writer waits
-
 struct keeper_figures {
     int64_t segments; // old ones
     int64_t bytes;    // of them
@@ -39,8 +37,8 @@ struct keeper {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     struct store_retention retention;
-    struct store *closing[KEEPER_CLOSING_MAX];
-    size_t closing_count;
+    struct store *closing; // handed over and not closed yet
+    bool busy;             // a round is under way
     struct keeper_figures figures;
     bool wanted; // to look at all of them
     bool stop;
@@ -54,7 +52,8 @@ int keeper_init(struct keeper *keeper, const char *path, struct bqueue *queue,
                 const struct store_retention *retention);
 void keeper_deinit(struct keeper *keeper); // finishes what was handed over
 
-// The store of a segment that the link has left.
+// The store of a segment that the link has left. Waits for the one before, and for what is to be
+// removed for it: however fast segments are filled, the disk is not.
 void keeper_take(struct keeper *keeper, struct store *store_take);
 
 // Looks at the old segments, in a moment.

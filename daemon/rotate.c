@@ -23,13 +23,15 @@
 void rotate_limits_of(const struct conf *config, struct rotate_limits *limits) {
     // A log of twice the pages at which it is emptied is still usual.
     int64_t usual = 2 * config->checkpoint_pages * PAGE_BYTES;
+    // Room for the segment in use, its log, and that of the one left before, on its way into it.
+    int64_t log = usual < config->rotate_size ? usual : config->rotate_size;
     *limits = (struct rotate_limits){
         .bytes = config->rotate_size,
         .age_ns = config->rotate_age_ms * 1000000,
         .wal_bytes = config->rotate_wal > usual ? config->rotate_wal : usual,
         .keep = {.files = config->keep_files,
                  .bytes = config->keep_size,
-                 .active_bytes = config->rotate_size,
+                 .active_bytes = config->rotate_size + 2 * log,
                  .age_ns = config->keep_age_ms * 1000000,
                  .free_percent = config->keep_free},
     };

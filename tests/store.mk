@@ -10,5 +10,6 @@ unit_programs += unit/test_catalog
 unit_programs += unit/test_events
 unit_programs += unit/test_sessions
 unit_programs += unit/test_files
+unit_programs += unit/test_retention
 unit_programs += unit/test_segments
 plain_programs += plain/thread_checkpointer

@@ -180,6 +180,60 @@ def test_a_segment_with_events_is_left_at_its_age_and_an_empty_one_is_not():
         lib.wait_for(lambda: len(daemon.segments()) == 3, "it is left")
 
 
+def disk_use(daemon):
+    total = 0
+    for path in glob.glob(daemon.store[:-len(".sqlite")] + "-2*"):
+        try:
+            total += os.stat(path).st_size
+        except FileNotFoundError:  # just removed
+            pass
+    return total
+
+
+def test_the_bound_of_the_size_is_kept_while_it_is_written():
+    keep, segment = 6 << 20, 1 << 20
+    with lib.Daemon(config="RotateSize=1M\nKeepSize=6M\nCommitInterval=10ms\n") as daemon:
+        most = 0
+        for _ in range(12):  # about a segment each
+            with daemon.plain() as connection:
+                connection.send(HEADER + "".join('Marker, %d, "%s"\n' % (n, "x" * 40)
+                                                 for n in range(10000)))
+            lib.wait_for(lambda: daemon.control("status")["connections"] == 0, "it is read")
+            most = max(most, disk_use(daemon))
+        daemon.flush()
+        number = int(daemon.control("status")["segment"].rsplit("-", 1)[1][:-len(".sqlite")])
+        assert number > 7, number
+        # Beside the bound: a segment whose log is on its way into its main file.
+        assert most <= keep + segment, most
+        lib.wait_for(lambda: disk_use(daemon) <= keep, "in the end")
+
+
+def test_a_reader_that_pins_the_log_is_warned_of_and_left_behind():
+    with lib.Daemon(config="RotateWal=1M\nCheckpointPages=100\nCommitInterval=5ms\n") as daemon:
+        daemon.send(HEADER + 'Marker, 1, "first"\n')
+        first = os.path.realpath(daemon.store)
+        reader = sqlite3.connect("file:%s?mode=ro" % daemon.store, uri=True, isolation_level=None)
+        reader.execute("BEGIN")
+        lib.equal(reader.execute("SELECT count(*) FROM NVTX_EVENTS").fetchone(), (1,))
+        with daemon.session() as session:
+            session.send(HEADER)
+            line, sent = 2, 1
+            while os.path.realpath(daemon.store) == first:
+                session.send("".join('Marker, %d, "event %d"\n' % (n, n) for n in range(500)))
+                line, sent = line + 500, sent + 500
+                session.ack(line)
+                assert os.path.getsize(first + "-wal") < 8 << 20, "the log is bounded"
+            lib.equal(reader.execute("SELECT count(*) FROM NVTX_EVENTS").fetchone(), (1,))
+            lib.equal(daemon.log_text().count("keeps the write-ahead log growing"), 1)
+            session.send('Marker, 1, "after"\n')
+            lib.equal(session.end()["events"], sent)
+        reader.close()
+        lib.equal(len(daemon.everywhere("SELECT 1 FROM NVTX_EVENTS WHERE eventType = 34")), sent + 1)
+        daemon.stop()
+        daemon.start()  # what the reader was in the way of is done by now
+        left(daemon, first)
+
+
 # ---- Starts --------------------------------------------------------------------------------------
 
 def test_a_plain_store_becomes_the_first_segment():
