@@ -8,6 +8,6 @@ script_tests += check_manuals.sh
 script_tests += check_units.sh
 script_tests += check_completion.sh
 script_tests += test_run_test.sh
-EXTRA_DIST += lsan.supp
+EXTRA_DIST += lsan.supp tsan.supp
 EXTRA_DIST += samples
 EXTRA_DIST += fuzz/replay.h
