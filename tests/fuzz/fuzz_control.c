@@ -1,17 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Any bytes as a request of the control socket and as a reply of it. A request is taken, or refused
-// with a sentence that can be sent as a reply and read again; a reply is taken or not.
+// with a sentence that can be sent as a reply and read again, and so are its arguments; a reply is
+// taken or not.
 #include "tests/fuzz/replay.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "protocol/ctlmsg.h"
+#include "protocol/ctlmsg_args.h"
 
 static void must(bool condition) {
     if (!condition)
         abort();
+}
+
+// Arguments are taken, and then read as what the table says, or refused with a sentence.
+static void check_arguments(const json_t *request) {
+    static const struct nvtxt_ctl_arg args[] = {
+        {"limit", NVTXT_CTL_INTEGER, false, 1, 1000, NULL},
+        {"path", NVTXT_CTL_STRING, true, 1, 16, NULL},
+        {"level", NVTXT_CTL_STRING, false, 0, 0, "error|warning"},
+        {NULL, NVTXT_CTL_INTEGER, false, 0, 0, NULL},
+    };
+    char why[256] = "";
+    int r = nvtxt_ctl_args_check(request, args, why, sizeof(why));
+    must(r == 0 || (r == 1 && strlen(why) > 0));
+    if (r == 0) {
+        int64_t limit = nvtxt_ctl_integer(request, "limit", 1);
+        const char *level = nvtxt_ctl_string(request, "level");
+        must(limit >= 1 && limit <= 1000);
+        must(strlen(nvtxt_ctl_string(request, "path")) <= 16);
+        must(!level || strcmp(level, "error") == 0 || strcmp(level, "warning") == 0);
+    }
+    must(nvtxt_ctl_args_check(request, NULL, why, sizeof(why)) == 0 || strlen(why) > 0);
 }
 
 // What is formatted is one line that its reader takes.
@@ -36,6 +59,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     must(r == 0 || (r == 1 && !request.object && strlen(why) > 0));
     if (r == 0) {
         must(request.object && strlen(request.command) <= NVTXT_CTL_COMMAND_BYTES);
+        check_arguments(request.object);
         nvtxt_ctl_result_format(&out, 7, request.object);
         read_back(&out, true, "");
         nvtxt_ctl_request_format(&out, 7, request.command, request.object);
