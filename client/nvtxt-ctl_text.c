@@ -4,116 +4,16 @@
 #include <inttypes.h>
 #include <stdbool.h>
 #include <string.h>
-#include <time.h>
 
 #include "client/nvtxt-ctl_format.h"
+#include "client/nvtxt-ctl_status.h"
 #include "client/term.h"
 
-#define LABEL_WIDTH 22
 #define WIDTH 80
-
-static int ends_with(const char *name, const char *end) {
-    size_t name_len = strlen(name), end_len = strlen(end);
-    return name_len >= end_len && strcmp(name + name_len - end_len, end) == 0;
-}
-
-// The name without its unit: the value is printed with one. What ends in _ns is a moment: "at".
-static void print_label(FILE *out, const char *name) {
-    char label[LABEL_WIDTH + 16];
-    int name_len = (int)strlen(name);
-    bool moment = ends_with(name, "_ns");
-    name_len -= moment ? 3 : ends_with(name, "_s") ? 2 : 0;
-    snprintf(label, sizeof label, "%.*s%s:", name_len, name, moment ? " at" : "");
-    for (char *c = label; *c; c++) {
-        if (*c == '_') {
-            *c = ' ';
-        }
-    }
-    fprintf(out, "%-*s ", LABEL_WIDTH, label);
-}
 
 static void print_bytes(FILE *out, int64_t bytes) {
     char text[FORMAT_SIZE];
     fprintf(out, "%s\n", format_bytes(text, bytes));
-}
-
-static void print_duration(FILE *out, int64_t seconds) {
-    if (seconds >= 86400) {
-        fprintf(out, "%" PRId64 " d ", seconds / 86400);
-    }
-    if (seconds >= 3600) {
-        fprintf(out, "%" PRId64 " h ", seconds / 3600 % 24);
-    }
-    if (seconds >= 60) {
-        fprintf(out, "%" PRId64 " min ", seconds / 60 % 60);
-    }
-    fprintf(out, "%" PRId64 " s\n", seconds % 60);
-}
-
-static void print_moment(FILE *out, int64_t ns) {
-    char text[64] = "never";
-    time_t seconds = (time_t)(ns / 1000000000);
-    struct tm tm;
-    if (ns > 0 && localtime_r(&seconds, &tm)) {
-        strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S %z", &tm);
-    }
-    fprintf(out, "%s\n", text);
-}
-
-static void print_figure(FILE *out, const char *name, int64_t value) {
-    char count[TERM_COUNT_SIZE];
-    if (ends_with(name, "bytes") || strcmp(name, "bytes_in_flight") == 0) {
-        print_bytes(out, value);
-    } else if (ends_with(name, "_ns")) {
-        print_moment(out, value);
-    } else if (strcmp(name, "uptime_s") == 0) {
-        print_duration(out, value);
-    } else if (strcmp(name, "pid") == 0 || value < 0) {
-        fprintf(out, "%" PRId64 "\n", value);
-    } else {
-        fprintf(out, "%s\n", term_count(count, (uint64_t)value));
-    }
-}
-
-// Folders that are watched, a line each.
-static void print_folders(FILE *out, const json_t *list) {
-    size_t index;
-    json_t *folder;
-    char text[4096];
-    json_array_foreach(list, index, folder) {
-        const char *path = json_string_value(json_object_get(folder, "path"));
-        term_printable(text, sizeof text, path ? path : "-");
-        fprintf(out, "%s%s (%" PRId64 "%s)\n", index ? "                      " : "", text,
-                format_integer(folder, "files"),
-                json_is_true(json_object_get(folder, "watched")) ? " files" : " files, not there");
-    }
-    if (index == 0) {
-        fputs("none\n", out);
-    }
-}
-
-// One `key: value` a line, in the daemon's order.
-static void print_status(FILE *out, const json_t *result) {
-    const char *name;
-    json_t *value;
-    json_object_foreach((json_t *)(uintptr_t)result, name, value) {
-        char text[4096];
-        print_label(out, name);
-        switch (json_typeof(value)) {
-        case JSON_INTEGER:
-            print_figure(out, name, json_integer_value(value));
-            break;
-        case JSON_STRING:
-            term_printable(text, sizeof text, json_string_value(value));
-            fprintf(out, "%s\n", text);
-            break;
-        case JSON_ARRAY:
-            print_folders(out, value);
-            break;
-        default:
-            fputs(json_is_true(value) ? "yes\n" : json_is_false(value) ? "no\n" : "none\n", out);
-        }
-    }
 }
 
 static void print_sources(FILE *out, const json_t *result) {
@@ -336,7 +236,7 @@ static const struct {
     void (*print)(FILE *out, const json_t *result);
 } layouts[] = {
     {"help", print_help},
-    {"status", print_status},
+    {"status", ctl_print_status},
     {"sources", print_sources},
     {"health", print_health},
     {"flush", print_nothing},

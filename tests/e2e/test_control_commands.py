@@ -241,6 +241,20 @@ def test_a_sender_comes_again_after_a_disconnect():
         lib.equal(daemon.query("SELECT text FROM NVTX_EVENTS"), [("a",), ("b",)])
 
 
+def test_status_fits_a_screen():
+    with lib.Daemon(start=False) as daemon:
+        daemon.store = os.path.join(daemon.folder, "long" * 20 + "\x1b[2J.sqlite")
+        daemon.start()
+        daemon.send(HEADER + 'Marker, 1, "a"\n')
+        lines = subprocess.run([lib.program("client", "nvtxt-ctl"), "--socket",
+                                daemon.control_socket, "status"], capture_output=True, text=True,
+                               check=True).stdout.splitlines()
+        long = [line for line in lines if len(line) > 80]
+        assert all("long" in line and "\x1b" not in line for line in long), long
+        assert len(lines) < 30 and any(line.split()[:3] == ["events:", "1", "warnings:"] or
+                                       line.split()[-2:] == ["events:", "1"] for line in lines), lines
+
+
 def test_log_level_is_told_and_set():
     with lib.Daemon() as daemon:
         lib.equal(daemon.control("log-level"), {"level": "info", "before": "info"})
