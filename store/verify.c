@@ -64,6 +64,9 @@ static const struct rule {
     {"SELECT count(*) FROM NVTXT_SESSIONS n LEFT JOIN NVTXT_SOURCES s ON s.id = n.sourceId WHERE "
      "s.sessionId IS NOT n.sessionId OR s.closedNs IS NOT NULL OR s.lines IS NOT n.line",
      "sessions whose state does not fit their source"},
+    {"SELECT count(*) FROM NVTXT_FILES f LEFT JOIN NVTXT_SOURCES s ON s.id = f.sourceId WHERE "
+     "s.kind IS NOT 'file'",
+     "followed files without a source"},
     {"SELECT count(*) FROM NVTXT_OPEN_RANGES o LEFT JOIN NVTXT_SOURCES s ON s.id = o.sourceId "
      "WHERE s.id IS NULL OR s.closedNs IS NOT NULL",
      "open ranges of sources that are not open"},
