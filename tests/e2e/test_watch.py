@@ -84,6 +84,8 @@ def test_a_file_that_is_there_and_one_that_comes_are_read():
         listed = daemon.control("sources")["sources"]
         equal(sorted((row["kind"], row["name"], row["lines"]) for row in listed),
               [("file", daemon.path(name), 4) for name in ("a.nvtxt", "b.nvtxt")])
+        reply = daemon.control_raw(b'{"id": 1, "command": "disconnect", "source": 1}')
+        assert "followed file" in reply["error"]["message"], reply
         equal(daemon.control("status")["files"], 2)
         equal(daemon.control("status")["folders"],
               [{"path": daemon.inside, "watched": True, "files": 2}])
