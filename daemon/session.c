@@ -331,7 +331,15 @@ static struct session *find_by_source(struct server *server, int64_t id) {
 }
 
 void session_committed(struct server *server, const struct store_batch_source *share) {
-    struct session *session = share->discarded ? NULL : find_by_source(server, share->id);
+    struct session *session = find_by_source(server, share->id);
+    if (session && share->discarded) {
+        // Not even its line is in the store: the client comes again, and goes on from there.
+        log_limited(&server->log_broken, LOG_LEVEL_ERROR,
+                    "the store refuses all of a session, its connection is closed session=%s",
+                    session->id);
+        conn_close(session->conn);
+        return;
+    }
     if (!session)
         return;
     struct nvtxt_buf *out = outq_buffer(&session->conn->outq);

@@ -122,8 +122,9 @@ static int write_again(struct writer *writer, int failure) {
         note_failure(writer, failure, !at_once);
         if (!apart && is_refusal(failure, tries)) {
             apart = true;
-            log_error("the store refuses a row, its source loses it: %s",
-                      writer->figures.last_error);
+            log_limited(&writer->log_refused, LOG_LEVEL_ERROR,
+                        "the store refuses a row, its source loses it: %s",
+                        writer->figures.last_error);
         }
         roll_back(writer, failure);
         if (!at_once) {

@@ -24,6 +24,7 @@
 #include <stddef.h>
 
 #include "daemon/bqueue.h"
+#include "daemon/log.h"
 #include "daemon/revive.h"
 #include "daemon/rotate.h"
 
@@ -46,6 +47,7 @@ struct writer {
     bool looked;              // nothing was committed since it was asked whether to rotate
     bool gave_up;             // told to hurry while in trouble: nothing is tried any more
     struct writer_figures figures;
+    struct log_limit log_refused;
 };
 
 // Takes `store` over and starts the thread. On failure (-errno) the store stays the caller's.

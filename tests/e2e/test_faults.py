@@ -215,6 +215,23 @@ def test_rows_that_the_store_refuses_do_not_hold_up_the_others():
         assert "refuses a row" in daemon.log_text(), daemon.log_text()
 
 
+def test_a_session_that_is_refused_as_a_whole_comes_again():
+    with lib.Daemon(config="CommitInterval=5ms\n") as daemon:
+        with daemon.session() as session:
+            session.send(HEADER)
+            session.ack(2)
+            sql(daemon.store, "CREATE TRIGGER foreign_one BEFORE UPDATE ON NVTXT_SOURCES"
+                              " BEGIN SELECT raise(ABORT, 'no progress'); END")
+            session.send('Marker, 1, "again"\n#nvtxt-end\n')
+            lib.equal(session.replies(), [])  # it is closed, and told of nothing
+        sql(daemon.store, "DROP TRIGGER foreign_one")
+        with daemon.session(session.id) as again:
+            lib.equal(again.welcome["line"], 2)
+            again.send('Marker, 1, "again"\n')
+            lib.equal(again.end()["events"], 1)
+        lib.equal((texts(daemon), daemon.control("status")["in_trouble"]), (["again"], False))
+
+
 def test_refused_rows_of_no_source_hold_up_nothing():
     with lib.Daemon(config="CommitInterval=5ms\n") as daemon:
         sql(daemon.store, "CREATE TRIGGER foreign_one BEFORE INSERT ON NVTXT_CLOCKS"
