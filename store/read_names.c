@@ -80,9 +80,12 @@ void store_reader_free_names(struct store_reader *reader) {
     free((char *)reader->source_name.data);
 }
 
-static struct nvtxt_slice column_text(sqlite3_stmt *stmt, int column) {
+// A view of a column, data == NULL for NULL. Text that cannot be had for lack of memory is told.
+static int column_text(sqlite3_stmt *stmt, int column, struct nvtxt_slice *text) {
     const unsigned char *data = sqlite3_column_text(stmt, column);
-    return (struct nvtxt_slice){(const char *)data, (size_t)sqlite3_column_bytes(stmt, column)};
+    *text = (struct nvtxt_slice){(const char *)data, (size_t)sqlite3_column_bytes(stmt, column)};
+    bool lost = !data && sqlite3_column_type(stmt, column) != SQLITE_NULL;
+    return lost ? SQLITE_NOMEM : SQLITE_OK;
 }
 
 // ---- Of a store ---------------------------------------------------------------------------------
@@ -121,12 +124,13 @@ static int look_up(struct store_reader *reader, enum store_read_stmt which, cons
     }
     rc = sqlite3_step(stmt);
     struct nvtxt_slice text = {NULL, 0};
-    if (rc == SQLITE_ROW) {
-        text = column_text(stmt, 0);
+    int got = rc == SQLITE_ROW ? column_text(stmt, 0, &text) : SQLITE_OK;
+    if (got == SQLITE_OK && (rc == SQLITE_ROW || rc == SQLITE_DONE)) {
+        *name = remember(reader, key, text);
+        got = *name ? SQLITE_OK : SQLITE_NOMEM;
     }
-    *name = rc == SQLITE_ROW || rc == SQLITE_DONE ? remember(reader, key, text) : NULL;
     rc = store_sql_done(stmt, rc);
-    return rc != SQLITE_OK ? rc : *name ? SQLITE_OK : SQLITE_NOMEM;
+    return rc ?: got;
 }
 
 static struct nvtxt_slice name_of(struct store_reader *reader, enum store_read_stmt which,
@@ -198,8 +202,7 @@ static int each_row(struct store_reader *reader, const char *sql,
         int type = sqlite3_column_int(stmt, 0);
         uint64_t thread = (uint64_t)sqlite3_column_int64(stmt, 4) & UINT64_C(0xFFFFFFFFFFFF);
         struct store_read_name name = {.category = (uint32_t)sqlite3_column_int64(stmt, 2),
-                                       .global_tid = thread,
-                                       .text = column_text(stmt, 5)};
+                                       .global_tid = thread};
         struct key key = {.who = owner_of(reader, thread), .category = name.category};
         key.domain = sqlite3_column_int64(stmt, 1);
         key.kind = name.kind = type == NVTXT_EVENT_CATEGORY ? NVTXT_NAME_CATEGORY
@@ -211,8 +214,8 @@ static int each_row(struct store_reader *reader, const char *sql,
             key = (struct key){.kind = name.kind, .who = who};
         }
         name.at = type < 0 ? 0 : sqlite3_column_int64(stmt, 3) + reader->offset_ns;
-        rc = SQLITE_OK;
-        *stopped = name.text.data ? on_row(context, &key, &name) : 0;
+        rc = column_text(stmt, 5, &name.text);
+        *stopped = rc == SQLITE_OK && name.text.data ? on_row(context, &key, &name) : 0;
     }
     sqlite3_finalize(stmt);
     return rc == SQLITE_DONE ? SQLITE_OK : rc;

@@ -12,6 +12,9 @@ fault_alloc_faults_LDFLAGS = $(alloc_ldflags)
 plain_programs += fault/alloc_merge
 fault_alloc_merge_SOURCES = fault/alloc_merge.c fault/alloc.c fault/alloc.h
 fault_alloc_merge_LDFLAGS = $(alloc_ldflags)
+plain_programs += fault/alloc_export
+fault_alloc_export_SOURCES = fault/alloc_export.c fault/alloc.c fault/alloc.h
+fault_alloc_export_LDFLAGS = $(alloc_ldflags)
 
 helper_programs += fault/nvtxtd-faulty
 fault_nvtxtd_faulty_SOURCES = fault/nvtxtd-faulty.c fault/alloc.c fault/alloc.h \
@@ -27,7 +30,8 @@ python_tests += fault/test_clock.py
 python_tests += fault/test_enospc.py
 
 # What takes longer with NVTXT_TEST_LONG set; scripts/check-full does.
-long_tests = fault/io_faults fault/alloc_faults fault/alloc_merge crash/acks.py crash/points.py \
+long_tests = fault/io_faults fault/alloc_faults fault/alloc_merge fault/alloc_export \
+	crash/acks.py crash/points.py \
 	e2e/test_bad_peers.py e2e/test_collect.py e2e/test_merge.py fault/test_enospc.py \
 	e2e/test_export.py e2e/test_speedscope.py golden/test_export.py
 check-long: $(check_PROGRAMS)

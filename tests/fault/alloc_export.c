@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The n-th allocation fails while a store, or an export of Nsight Systems, is written in each of
+// the formats: it ends, frees all that it took, and either says that memory was short or wrote what
+// it writes without a fault.
+#include <err.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+#include <sqlite3.h>
+
+#include "client/export.h"
+#include "store/store.h"
+#include "tests/fault/alloc.h"
+
+static char folder[] = "/tmp/nvtxt-export-XXXXXX";
+static char ours[64], theirs[64];
+static struct term term;
+
+static const char schema[] =
+    "CREATE TABLE StringIds (id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL);"
+    "CREATE TABLE ThreadNames (nameId INTEGER NOT NULL, priority INTEGER, globalTid INTEGER);"
+    "CREATE TABLE PROCESSES (globalPid INTEGER, pid INTEGER, name TEXT);"
+    "CREATE TABLE TARGET_INFO_SESSION_START_TIME (utcEpochNs INTEGER);"
+    "CREATE TABLE NVTX_EVENTS (start INTEGER NOT NULL, end INTEGER, eventType INTEGER NOT NULL,"
+    " category INTEGER, color INTEGER, text TEXT, globalTid INTEGER, textId INTEGER, domainId "
+    "INTEGER, jsonText TEXT);"
+    "INSERT INTO StringIds VALUES (0, 'known'), (1, 'worker');"
+    "INSERT INTO ThreadNames VALUES (1, 0, (1 << 48) | (7 << 24) | 8);"
+    "INSERT INTO PROCESSES VALUES ((1 << 48) | (7 << 24), 7, 'service');"
+    "INSERT INTO TARGET_INFO_SESSION_START_TIME VALUES (1000);"
+    "INSERT INTO NVTX_EVENTS VALUES (1, NULL, 75, 0, 0, 'shop', (1 << 48) | (7 << 24) | 8, NULL, "
+    "1, NULL), (1, NULL, 33, 3, 0, 'io', (1 << 48) | (7 << 24) | 8, NULL, 1, NULL),"
+    " (2, 5, 59, 3, 1, NULL, (1 << 48) | (7 << 24) | 8, 0, 1, '{}'),"
+    " (4, 7, 60, 0, 0, 'crosses', (1 << 48) | (7 << 24) | 8, NULL, 0, NULL);";
+
+static const char *const lines[] = {
+    "@Marker, Time, ProcessId, ThreadId, CategoryId, Message",
+    "@RangeStartEnd, Start, End, ProcessId, ThreadId, Message",
+    "SetFileDisplayName, \"shop\"",
+    "SetCategoryName, 3, \"io\"",
+    "SetThreadName, 7, 8, \"worker\"",
+    "SetProcessName, 7, \"service\"",
+    "Marker, 5, 7, 8, 3, \"mark\"",
+    "RangeStartEnd, 1, 5, 7, 8, \"range\"",
+    "RangeStartEnd, 4, 7, 7, 8, \"crosses\"",
+    "SetFileDisplayName, \"\"",
+    "Marker, 9, 9, 9, 0, \"other\"",
+};
+
+static void must(bool condition, const char *what) {
+    if (!condition) {
+        printf("# %s\n", what);
+        exit(1);
+    }
+}
+
+static void make_store(void) {
+    const struct store_options how = {.plain = true, .file_mode = 0600};
+    const struct nvtxt_source_config config = {.limits = NVTXT_LIMITS_DEFAULT, .default_pid = 7};
+    const struct store_source source = {.id = 1, .kind = STORE_SOURCE_FILE, .name = "a.nvtxt"};
+    struct store *store;
+    struct nvtxt_sink sink;
+    must(store_open(&store, ours, &how, NULL, 0) == 0, "a store");
+    struct store_batch *batch = store_batch_new();
+    struct nvtxt_interp *interp = nvtxt_interp_new(&config);
+    store_batch_sink(store_batch_source(batch, &source), &sink);
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+        must(nvtxt_interp_line(interp, nvtxt_slice_of(lines[i]), &sink) == 0, lines[i]);
+    }
+    must(nvtxt_interp_end(interp, &sink) == 0, "the end");
+    must(store_begin(store) == 0 && store_write(store, batch) == 0 && store_commit(store) == 0,
+         "a commit");
+    nvtxt_interp_free(interp);
+    store_batch_free(batch);
+    store_close(store);
+}
+
+static void make_export(void) {
+    sqlite3 *db = NULL;
+    must(sqlite3_open(theirs, &db) == SQLITE_OK, "open");
+    must(sqlite3_exec(db, schema, NULL, NULL, NULL) == SQLITE_OK, "schema");
+    sqlite3_close(db);
+}
+
+// Returns the exit status, with the output in `text`.
+static int run(const struct export_options *options, char *text, size_t size) {
+    int fd = memfd_create("out", MFD_CLOEXEC);
+    must(fd >= 0, "memfd");
+    int status = export_run(options, &term, fd, "out");
+    ssize_t n = pread(fd, text, size - 1, 0);
+    must(n >= 0, "the output");
+    text[n] = '\0';
+    close(fd);
+    return status;
+}
+
+static unsigned all_allocations(const struct export_options *options, bool lasting,
+                                unsigned stride) {
+    static char wanted[16384], got[16384];
+    int usual = run(options, wanted, sizeof wanted);
+    must(usual == 0 || usual == 1, "without a fault");
+    must(strstr(wanted, "crosses") != NULL, wanted);
+    unsigned n = 1;
+    for (bool struck = true; struck; n += stride) {
+        long live = alloc_live();
+        alloc_arm(n, lasting);
+        int status = run(options, got, sizeof got);
+        struck = alloc_has_struck();
+        alloc_arm(0, false);
+        if (alloc_live() != live || (status != EX_OSERR && status != usual) ||
+            (status == EX_OSERR && !struck) || (status == usual && strcmp(got, wanted) != 0)) {
+            printf("# %s of %s: status %d, %ld left, at allocation %u\n%s\n", options->format->name,
+                   options->store, status, alloc_live() - live, n, got);
+            exit(1);
+        }
+    }
+    return n;
+}
+
+int main(void) {
+    static const char *const formats[] = {"chrome", "csv", "jsonl", "nvtxt"};
+    unsigned stride = getenv("NVTXT_TEST_LONG") ? 1 : getenv("NVTXT_TEST_WRAPPER") ? 499 : 47;
+    alloc_install();
+    term_init(&term, "test");
+    int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    dup2(null, STDERR_FILENO); // thousands of "out of memory"
+    close(null);
+    must(mkdtemp(folder) != NULL, "mkdtemp");
+    snprintf(ours, sizeof ours, "%s/ours.sqlite", folder);
+    snprintf(theirs, sizeof theirs, "%s/theirs.sqlite", folder);
+    make_store();
+    make_export();
+    for (size_t i = 0; i < 8; i++) {
+        struct export_options options = {.store = i % 2 ? ours : theirs,
+                                         .format = export_format_find(formats[i / 2])};
+        unsigned once = all_allocations(&options, false, stride);
+        unsigned lasting = all_allocations(&options, true, stride);
+        printf("# %s of %s: %u and %u allocations, every %u. failed\n", options.format->name,
+               options.store, once, lasting, stride);
+    }
+    unlink(ours);
+    unlink(theirs);
+    rmdir(folder);
+    return 0;
+}
