@@ -115,7 +115,10 @@ static int open_export(struct merge *merge, struct import *import, const char *p
     struct store_foreign *foreign;
     struct store_foreign_place place = {.prolong = merge->job->prolong};
     char why[1024];
-    int result = store_foreign_open(&foreign, path, merge->job->input, why, sizeof why);
+    int result = store_foreign_open(&foreign, path, merge->job->input, stop_count, why, sizeof why);
+    if (result != STORE_DONE && stop_count() > 0) {
+        return 128 + stop_signal();
+    }
     if (result != STORE_DONE) {
         term_say(merge->term, "%s", why);
         return result == -ENOMEM ? EX_OSERR : result < 0 ? EX_DATAERR : status_of(result);
@@ -124,8 +127,10 @@ static int open_export(struct merge *merge, struct import *import, const char *p
     result = choose_target(merge, facts, &place.target);
     result = result ? result : choose_timeline(merge, facts, &place.zero_ns);
     if (result == 0 && store_foreign_place(foreign, &place) != STORE_DONE) {
+        result = stop_count() > 0 ? 128 + stop_signal() : EX_DATAERR;
+    }
+    if (result == EX_DATAERR) {
         term_say(merge->term, "%s", store_foreign_error(foreign));
-        result = EX_DATAERR;
     }
     if (result != 0) {
         store_foreign_close(foreign);

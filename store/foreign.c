@@ -52,6 +52,13 @@ const struct store_foreign_counts *store_foreign_counts(const struct store_forei
 
 // ---- Opening ----------------------------------------------------------------------------------
 
+#define ASK_EVERY 100000 // instructions of SQLite's machine: about a millisecond
+
+static int on_progress(void *context) {
+    const struct store_foreign *foreign = context;
+    return foreign->asked_to_stop && foreign->asked_to_stop() > 0;
+}
+
 static int open_file(struct store_foreign *foreign, const char *path) {
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;
     int rc = sqlite3_open_v2(path, &foreign->db, flags, NULL);
@@ -59,6 +66,7 @@ static int open_file(struct store_foreign *foreign, const char *path) {
         return rc;
     }
     sqlite3_extended_result_codes(foreign->db, 1);
+    sqlite3_progress_handler(foreign->db, ASK_EVERY, on_progress, foreign);
     sqlite3_db_config(foreign->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
     sqlite3_db_config(foreign->db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
     return sqlite3_exec(foreign->db,
@@ -180,8 +188,8 @@ static int open_rest(struct store_foreign *foreign) {
     return rc;
 }
 
-int store_foreign_open(struct store_foreign **out, const char *path, const char *name, char *error,
-                       size_t size) {
+int store_foreign_open(struct store_foreign **out, const char *path, const char *name,
+                       int (*asked_to_stop)(void), char *error, size_t size) {
     struct store_foreign *foreign = calloc(1, sizeof *foreign);
     *out = NULL;
     if (foreign) {
@@ -192,6 +200,7 @@ int store_foreign_open(struct store_foreign **out, const char *path, const char 
         snprintf(error, size, "cannot open %s: out of memory", name);
         return -ENOMEM;
     }
+    foreign->asked_to_stop = asked_to_stop;
     int rc = open_file(foreign, path);
     rc = rc ?: open_rest(foreign);
     int result = store_result_say(foreign->db, rc, "read", name, error, size);
@@ -229,7 +238,9 @@ void store_foreign_close(struct store_foreign *foreign) {
 
 int store_foreign_place(struct store_foreign *foreign, const struct store_foreign_place *place) {
     foreign->place = *place;
-    return translate(foreign, store_foreign_names_load(foreign), "read");
+    int rc = store_foreign_names_load(foreign);
+    sqlite3_progress_handler(foreign->db, 0, NULL, NULL); // who loads looks for itself
+    return translate(foreign, rc, "read");
 }
 
 // ---- Rows -------------------------------------------------------------------------------------

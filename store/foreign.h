@@ -35,10 +35,11 @@ struct store_foreign_counts {
     int64_t outside_first_ns, outside_last_ns; // as the events came, before zero_ns is taken away
 };
 
-// Opens the export at `path` and begins; sentences call it `name`. Returns STORE_DONE or what
-// store.h says, with a sentence in `error`.
+// Opens the export at `path` and begins; sentences call it `name`. Reads all of it, which takes
+// seconds for a large one: when `asked_to_stop` (may be NULL) returns more than 0 this and
+// store_foreign_place() fail. Returns STORE_DONE or what store.h says, with a sentence in `error`.
 int store_foreign_open(struct store_foreign **foreign, const char *path, const char *name,
-                       char *error, size_t size);
+                       int (*asked_to_stop)(void), char *error, size_t size);
 void store_foreign_close(struct store_foreign *foreign); // without committing; NULL is fine
 
 const struct store_export_facts *store_foreign_facts(const struct store_foreign *foreign);

@@ -63,7 +63,8 @@ struct foreign_domain { // the one asked for last
 
 struct store_foreign {
     sqlite3 *db;
-    char *name; // what sentences call it
+    char *name;                 // what sentences call it
+    int (*asked_to_stop)(void); // may be NULL
     struct store_export_facts facts;
     struct store_foreign_place place;
     struct store_foreign_counts counts;
