@@ -110,8 +110,10 @@ static size_t print_folders(FILE *out, size_t used, const char *name, const json
     char path[VALUE_SIZE - 64], value[VALUE_SIZE];
     json_array_foreach(list, index, folder) {
         format_fit(path, sizeof path, format_text(folder, "path"), 0);
-        snprintf(value, sizeof value, "%s (%" PRId64 "%s)", path, format_integer(folder, "files"),
-                 json_is_true(json_object_get(folder, "watched")) ? " files" : " files, not there");
+        int64_t files = format_integer(folder, "files");
+        snprintf(value, sizeof value, "%s (%" PRId64 " file%s%s)", path, files,
+                 files == 1 ? "" : "s",
+                 json_is_true(json_object_get(folder, "watched")) ? "" : ", not there");
         fprintf(out, "%s%-*s %s\n", index == 0 && used > 0 ? "\n" : "", LABEL_WIDTH,
                 index == 0 ? "folders:" : "", value);
     }

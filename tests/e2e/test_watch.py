@@ -227,7 +227,6 @@ def test_what_did_not_change_for_long_ends_and_goes_on_when_it_grows():
         daemon.append("a.nvtxt", "\n" + marker("two"))
         daemon.has("open", "one", "two")
         wait_for(lambda: daemon.sources("events") == [(3,)], "one source")
-        daemon.ended("idle")
 
 
 def test_what_is_no_file_or_cannot_be_read_is_left_alone_and_said_once():
