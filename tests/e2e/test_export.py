@@ -601,7 +601,7 @@ def peak(folder, store, form):
 
 
 def test_memory_does_not_grow_with_the_store():
-    if os.environ.get("SANITIZERS"):
+    if os.environ.get("SANITIZERS", "no") not in ("", "no"):
         raise Skip("a sanitizer's memory grows")
     long = os.environ.get("NVTXT_TEST_LONG")
     with Folder() as folder:
