@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # Tests of the golden corpus; see Makefile.am for what a line looks like.
-python_tests += golden/test_check.py
+serial_tests += golden/test_check.py
 python_tests += golden/test_daemon.py
-python_tests += golden/test_export.py
-python_tests += golden/test_import.py
-python_tests += golden/test_interp.py
+serial_tests += golden/test_export.py
+serial_tests += golden/test_import.py
+serial_tests += golden/test_interp.py
 python_tests += golden/test_lines.py
 python_tests += golden/test_plain.py
 python_tests += golden/test_send.py
-python_tests += golden/test_split.py
+serial_tests += golden/test_split.py
 python_tests += golden/test_watch.py
 EXTRA_PROGRAMS = golden/interp_dump
 CLEANFILES = $(EXTRA_PROGRAMS)

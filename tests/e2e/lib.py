@@ -131,7 +131,7 @@ class Daemon:
 
     def insist(self, number):
         """ThreadSanitizer takes signals itself and hands them on later; on a busy machine one sent
-        right after the start may never come through (33 of 1,050; 0 of 1,600 without it). The
+        right after the start may never come through (7 of 600; 0 of 1,600 without it). The
         daemon catches signals before it listens; a debugger showed each time that the kernel had
         delivered the signal and that libuv's handler, which was in place, was not called."""
         for _ in range(10):
