@@ -216,6 +216,10 @@ static void rotate_if_due(struct writer *writer) {
         go_on_in_new_segment(writer, reason, why, sizeof(why));
 }
 
+static int64_t wait_until_ns(const struct writer *writer) {
+    return writer->store && !writer->gave_up ? rotate_wait_until_ns(&writer->rotate) : 0;
+}
+
 static int rotate_on_demand(struct writer *writer, struct job *job) {
     char why[512] = "the store cannot be written";
     commit(writer);
@@ -311,7 +315,7 @@ static void *run(void *context) {
             continue;
         }
         if (!job)
-            job = bqueue_take(writer->queue, rotate_wait_until_ns(&writer->rotate));
+            job = bqueue_take(writer->queue, wait_until_ns(writer));
         if (!job) {
             writer->looked = false;
             continue;
