@@ -248,8 +248,10 @@ int paths_lock(const char *path, const char *what, int *status, char *why, size_
             const char *wrong = error == ENOENT   ? "its folder does not exist"
                                 : error == EACCES ? "its folder cannot be written"
                                                   : "its lock file cannot be made";
-            *status = explain(why, size, EX_CANTCREAT, "the %s '%s' cannot be used: %s: %s", what,
-                              path, wrong, strerror(error));
+            *status =
+                explain(why, size, EX_CANTCREAT,
+                        "the %s '%s' cannot be used: %s: %s; mend that, or name another place",
+                        what, path, wrong, strerror(error));
             return -1;
         }
         if (flock(fd, LOCK_EX | LOCK_NB) < 0) {

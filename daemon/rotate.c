@@ -52,6 +52,30 @@ void rotate_begun(struct rotate *rotate, struct store *store) {
     set_age(rotate, store);
 }
 
+static void watch_disk(struct rotate *rotate, int64_t store_bytes) {
+    struct keeper_figures old;
+    struct store_disk disk;
+    const struct store_retention *keep = &rotate->limits.keep;
+    if (store_disk_read(rotate->path, &disk) < 0)
+        return;
+    keeper_get_figures(&rotate->keeper, &old);
+    int64_t wanted = store_disk_wanted(&disk, keep->free_percent);
+    int64_t now = clocks_boottime_ns();
+    bool low = disk.free < wanted;
+    bool large = keep->bytes > 0 && old.bytes + store_bytes > keep->bytes;
+    if (old.segments > 0 && (large || (low && now - rotate->asked_ns > ASK_EVERY_NS))) {
+        rotate->asked_ns = low ? now : rotate->asked_ns;
+        keeper_look(&rotate->keeper);
+    }
+    if (low && !rotate->short_of_room && old.segments == 0)
+        log_warning(
+            "the disk of the store %s has less room than KeepFree asks for, and there is no "
+            "old segment to remove: make room, or lower KeepFree free_bytes=%" PRId64
+            " wanted=%" PRId64,
+            rotate->path, disk.free, wanted);
+    rotate->short_of_room = low && (rotate->short_of_room || old.segments == 0);
+}
+
 int rotate_init(struct rotate *rotate, struct bqueue *queue, const struct revive *revive,
                 const struct rotate_limits *limits, struct store *store) {
     const char *path = revive->path;
@@ -64,6 +88,8 @@ int rotate_init(struct rotate *rotate, struct bqueue *queue, const struct revive
     set_age(rotate, store);
     if (store_segments_list(path, &list) == 0 && list.count > 1)
         keeper_look(&rotate->keeper);
+    else
+        watch_disk(rotate, 0); // no old segment could make room
     store_segments_deinit(&list);
     return 0;
 }
@@ -116,30 +142,6 @@ static void watch_link(struct rotate *rotate, struct store *store) {
                             : "it cannot be made again",
                     file + 1);
     rotate->unlinked = r != 0;
-}
-
-static void watch_disk(struct rotate *rotate, int64_t store_bytes) {
-    struct keeper_figures old;
-    struct store_disk disk;
-    const struct store_retention *keep = &rotate->limits.keep;
-    if (store_disk_read(rotate->path, &disk) < 0)
-        return;
-    keeper_get_figures(&rotate->keeper, &old);
-    int64_t wanted = store_disk_wanted(&disk, keep->free_percent);
-    int64_t now = clocks_boottime_ns();
-    bool low = disk.free < wanted;
-    bool large = keep->bytes > 0 && old.bytes + store_bytes > keep->bytes;
-    if (old.segments > 0 && (large || (low && now - rotate->asked_ns > ASK_EVERY_NS))) {
-        rotate->asked_ns = low ? now : rotate->asked_ns;
-        keeper_look(&rotate->keeper);
-    }
-    if (low && !rotate->short_of_room && old.segments == 0)
-        log_warning(
-            "the disk of the store %s has less room than KeepFree asks for, and there is no "
-            "old segment to remove: make room, or lower KeepFree free_bytes=%" PRId64
-            " wanted=%" PRId64,
-            rotate->path, disk.free, wanted);
-    rotate->short_of_room = low && (rotate->short_of_room || old.segments == 0);
 }
 
 // ---- Rotation -----------------------------------------------------------------------------------

@@ -155,6 +155,28 @@ def test_a_group_that_is_not_there_is_named():
         lib.equal(daemon.process.wait(), 78)
 
 
+def test_a_folder_where_nothing_can_be_made_is_named():
+    with lib.Daemon(start=False) as daemon:
+        os.chmod(daemon.folder, 0o755)
+        folder = os.path.join(daemon.folder, "others")
+        os.mkdir(folder)
+        sockets = os.path.join(daemon.folder, "own")
+        os.mkdir(sockets)
+        os.chown(sockets, READER, -1)
+        store = os.path.join(folder, "store.sqlite")
+        try:
+            done = subprocess.run([os.path.abspath(daemon.program), "--socket", sockets + "/s",
+                                   "--control-socket", sockets + "/c", "--store", store],
+                                  capture_output=True, text=True, user=READER, cwd="/",
+                                  timeout=lib.DEADLINE, check=False)
+        except PermissionError:
+            raise lib.Skip("another user cannot run the program where it was built") from None
+        lib.equal((done.returncode, len(done.stderr.splitlines())), (73, 1), done.stderr)
+        for word in (store, "cannot be written", "name another place"):
+            assert word in done.stderr, done.stderr
+        lib.equal((os.listdir(folder), os.listdir(sockets)), ([], []))
+
+
 if not can_become_another_user():
     print("another user cannot run python3 here")
     sys.exit(77)

@@ -234,6 +234,22 @@ def test_a_reader_that_pins_the_log_is_warned_of_and_left_behind():
         left(daemon, first)
 
 
+def test_a_disk_without_enough_room_is_told_once_and_old_segments_go():
+    with lib.Daemon(config="KeepFree=99\n") as daemon:
+        log = daemon.log_text()
+        lib.equal(log.count("less room than KeepFree asks for"), 1, log)
+        assert daemon.store in log and "make room, or lower KeepFree" in log, log
+        precious = os.path.join(daemon.folder, "store-precious.sqlite")
+        with open(precious, "w", encoding="utf-8") as file:
+            file.write("precious")
+        for number in range(3):
+            daemon.send(HEADER + 'Marker, %d, "x"\n' % number)
+            rotate(daemon)
+            lib.wait_for(lambda: len(daemon.segments()) == 1, "only the one in use is left")
+        assert os.path.exists(precious)
+        lib.equal(daemon.log_text().count("less room than KeepFree asks for"), 1)
+
+
 # ---- Starts --------------------------------------------------------------------------------------
 
 def test_a_plain_store_becomes_the_first_segment():
