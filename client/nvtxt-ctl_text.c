@@ -10,6 +10,7 @@
 #include "client/term.h"
 
 #define WIDTH 80
+#define NAME_COLUMNS 20
 
 static void print_bytes(FILE *out, int64_t bytes) {
     char text[FORMAT_SIZE];
@@ -82,7 +83,10 @@ static void print_wrapped(FILE *out, const char *indent, const char *text) {
 static void print_diagnostic(FILE *out, const json_t *diag) {
     char when[FORMAT_SIZE], name[128], text[2048];
     const char *source = format_text(diag, "name");
-    format_fit(name, sizeof name, *source ? source : "-", 20);
+    const char *slash = strrchr(source, '/');
+    bool cut = format_columns(source) > NAME_COLUMNS && slash && slash[1];
+    source = cut ? slash + 1 : source; // of a path its end
+    format_fit(name, sizeof name, *source ? source : "-", NAME_COLUMNS);
     fprintf(out, "%-19s %s:%" PRId64 ":%" PRId64 ": %s, source %" PRId64 "\n",
             format_moment(when, format_integer(diag, "at_ns")), name, format_integer(diag, "line"),
             format_integer(diag, "column"), format_text(diag, "severity"),

@@ -68,9 +68,14 @@ def test_diagnostics_of_all_and_of_one_source():
         text = ctl(daemon, "diagnostics").stdout
         assert "named.nvtxt:4:9: error, source 2" in text and "[%s]" % last["code"] in text, text
         assert "\x1b" not in text, text
+        with daemon.session(name="a/long/folder/of/many/parts/f.nvtxt") as session:
+            session.send("bad\n")
+            session.ack(1)
+        assert " f.nvtxt:1:1: error" in ctl(daemon, "diagnostics", "-n", "1").stdout
         lib.equal(len(ctl(daemon, "diagnostics", "-n", "1", "--source", "1").stdout.splitlines()), 2)
         lib.equal(ctl(daemon, "diagnostics", "--source", "99").stdout, "no diagnostics\n")
-        told = json.loads(ctl(daemon, "--json", "diagnostics", "-n", "1").stdout)["diagnostics"]
+        told = json.loads(ctl(daemon, "--json", "diagnostics", "-n", "1", "--source",
+                              str(last["source"])).stdout)["diagnostics"]
         lib.equal(told, [last])
 
 
