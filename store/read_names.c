@@ -213,7 +213,7 @@ static int each_row(struct store_reader *reader, const char *sql,
             uint64_t who = name.kind == NVTXT_NAME_THREAD ? thread : thread >> 24;
             key = (struct key){.kind = name.kind, .who = who};
         }
-        name.at = type < 0 ? 0 : sqlite3_column_int64(stmt, 3) + reader->offset_ns;
+        name.at = type < 0 ? 0 : store_reader_time(reader, sqlite3_column_int64(stmt, 3));
         rc = column_text(stmt, 5, &name.text);
         *stopped = rc == SQLITE_OK && name.text.data ? on_row(context, &key, &name) : 0;
     }

@@ -35,15 +35,20 @@ static int add_span(struct store_reader *reader, int64_t first, int64_t last) {
 static int spans_of_time(struct store_reader *reader, const struct store_read_window *window) {
     sqlite3_stmt *stmt = NULL;
     int64_t next = reader->first_row;
+    bool over = false; // no row is behind the batches up to here
     int rc = store_sql_prepare(reader->db, &stmt,
                                "SELECT firstRow, lastRow FROM NVTXT_BATCHES WHERE maxEnd < ?1 OR "
                                "minStart > ?2 ORDER BY id");
     rc = rc ?: store_sql_bind(stmt, "ii", window->since_ns, window->until_ns);
-    while (rc == SQLITE_OK && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
+    while (rc == SQLITE_OK && !over && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
         int64_t first = sqlite3_column_int64(stmt, 0);
         int64_t last = sqlite3_column_int64(stmt, 1);
-        rc = add_span(reader, next, first - 1 < reader->last_row ? first - 1 : reader->last_row);
-        next = last + 1 > next ? last + 1 : next;
+        rc = SQLITE_OK;
+        if (first > next) {
+            rc = add_span(reader, next, first <= reader->last_row ? first - 1 : reader->last_row);
+        }
+        over = last >= reader->last_row;
+        next = !over && last >= next ? last + 1 : next;
     }
     if (rc == SQLITE_DONE) {
         rc = add_span(reader, next, reader->last_row);
@@ -113,7 +118,7 @@ int store_reader_spans(struct store_reader *reader, const struct store_read_wind
     }
     reader->rows = 0;
     for (size_t i = 0; i < reader->span_count; i++) {
-        reader->rows += reader->spans[i].last - reader->spans[i].first + 1;
+        reader->rows += (double)reader->spans[i].last - (double)reader->spans[i].first + 1;
     }
     return rc;
 }

@@ -40,9 +40,9 @@ struct store_reader {
     int64_t since_ns, until_ns;
     struct store_span *spans; // owned, in order
     size_t span_count, span_room;
-    size_t span_at;   // being read
-    int64_t next_row; // in it
-    int64_t rows, rows_read;
+    size_t span_at;         // being read
+    int64_t next_row;       // in it
+    double rows, rows_read; // for progress: their numbers may span more than an int64_t
 
     // The chunk.
     struct store_read_event *events; // owned
@@ -69,6 +69,15 @@ int store_reader_result(struct store_reader *reader, int rc);
 // read_file: true when the export's table has the column. `*rc` is an SQLite result code.
 bool store_reader_has_column(struct store_reader *reader, const char *table, const char *column,
                              int *rc);
+
+// A time of the file since the Unix epoch, or the nearest one that can be said.
+static inline int64_t store_reader_time(const struct store_reader *reader, int64_t time) {
+    int64_t result;
+    if (__builtin_add_overflow(time, reader->offset_ns, &result)) {
+        return time < 0 ? INT64_MIN : INT64_MAX;
+    }
+    return result;
+}
 
 // read_spans: fills the spans of the window. Returns an SQLite result code.
 int store_reader_spans(struct store_reader *reader, const struct store_read_window *window);

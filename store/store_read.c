@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Rows into events. A chunk is one statement over a range of rows that is run to its end, or until
-// the chunk is full, and reset: the read transaction is over before anybody sees the rows.
+// the chunk is full, and reset: the read transaction is over before anybody sees the rows. Numbers
+// of rows are anybody's in an export: they may be far apart, and as large or small as can be.
 #include "store/store_read.h"
 
 #include <errno.h>
@@ -16,6 +17,7 @@
 
 // A chunk is some milliseconds of reading and fits the second level of a processor's cache.
 #define CHUNK_ROWS 2048
+#define CHUNK_LOOKED (8 * CHUNK_ROWS)   // with those that are left out, which take time too
 #define CHUNK_TEXT ((size_t)512 * 1024) // the text that ends a chunk early
 #define KEPT_TEXT ((size_t)2 << 20)
 
@@ -99,14 +101,6 @@ static int read_offset(struct store_reader *reader) {
     return rc;
 }
 
-static int64_t moved(const struct store_reader *reader, int64_t time) {
-    int64_t result;
-    if (__builtin_add_overflow(time, reader->offset_ns, &result)) {
-        return time < 0 ? INT64_MIN : INT64_MAX;
-    }
-    return result;
-}
-
 #define OF_EVENTS " FROM NVTX_EVENTS WHERE eventType IN (34, 59, 60)"
 
 static int export_figures(struct store_reader *reader) {
@@ -119,8 +113,8 @@ static int export_figures(struct store_reader *reader) {
                               &figures->last_ns);
     figures->events = (uint64_t)events;
     if (events > 0) {
-        figures->first_ns = moved(reader, figures->first_ns);
-        figures->last_ns = moved(reader, figures->last_ns);
+        figures->first_ns = store_reader_time(reader, figures->first_ns);
+        figures->last_ns = store_reader_time(reader, figures->last_ns);
     }
     return rc;
 }
@@ -293,8 +287,8 @@ static int take_row(struct store_reader *reader, sqlite3_stmt *stmt, size_t *cou
         return SQLITE_OK;
     }
     event->type = (enum nvtxt_event_type)type;
-    event->start = moved(reader, sqlite3_column_int64(stmt, START));
-    event->end = moved(reader, sqlite3_column_int64(stmt, END));
+    event->start = store_reader_time(reader, sqlite3_column_int64(stmt, START));
+    event->end = store_reader_time(reader, sqlite3_column_int64(stmt, END));
     if (event->end < reader->since_ns || event->start > reader->until_ns) {
         return SQLITE_OK;
     }
@@ -312,28 +306,31 @@ static int take_row(struct store_reader *reader, sqlite3_stmt *stmt, size_t *cou
     return rc;
 }
 
-// Steps through rows until the range ends or the chunk is full. `*next` is the row to go on at.
-static int step_rows(struct store_reader *reader, sqlite3_stmt *stmt, int64_t *next,
+// Steps through rows until the range ends or the chunk is full; then `*last` is the row before the
+// next one.
+static int step_rows(struct store_reader *reader, sqlite3_stmt *stmt, int64_t *last,
                      size_t *count) {
     int rc = SQLITE_ROW;
-    while ((rc = sqlite3_step(stmt)) == SQLITE_ROW) {
+    for (int looked = 1; (rc = sqlite3_step(stmt)) == SQLITE_ROW; looked++) {
         int64_t row = sqlite3_column_int64(stmt, ROW);
         rc = take_row(reader, stmt, count);
         if (rc != SQLITE_OK) {
             return rc;
         }
-        if (*count == CHUNK_ROWS || store_arena_used(&reader->texts) >= CHUNK_TEXT) {
-            *next = row + 1;
+        if (*count == CHUNK_ROWS || looked == CHUNK_LOOKED ||
+            store_arena_used(&reader->texts) >= CHUNK_TEXT) {
+            *last = row;
             return SQLITE_OK;
         }
     }
     return rc == SQLITE_DONE ? SQLITE_OK : rc;
 }
 
-static void go_on_at(struct store_reader *reader, int64_t next) {
-    reader->rows_read += next - reader->next_row;
-    reader->next_row = next;
-    if (next > reader->spans[reader->span_at].last && ++reader->span_at < reader->span_count) {
+static void go_on_behind(struct store_reader *reader, int64_t last) {
+    reader->rows_read += (double)last - (double)reader->next_row + 1;
+    if (last < reader->spans[reader->span_at].last) {
+        reader->next_row = last + 1;
+    } else if (++reader->span_at < reader->span_count) {
         reader->next_row = reader->spans[reader->span_at].first;
     }
 }
@@ -353,22 +350,17 @@ int store_read_chunk(struct store_reader *reader, const struct store_read_event 
         return reader->failed != STORE_DONE ? reader->failed : STORE_NOT_FOUND;
     }
     store_arena_reset(&reader->texts, KEPT_TEXT);
-    // Rows that are left out count too: a chunk of them must not hold a snapshot for long either.
     int64_t last = reader->spans[reader->span_at].last;
-    if (last - reader->next_row >= 8 * CHUNK_ROWS) {
-        last = reader->next_row + 8 * CHUNK_ROWS - 1;
-    }
-    int64_t next = last + 1;
     int rc = store_sql_bind(stmt, "ii", reader->next_row, last);
-    rc = rc ?: step_rows(reader, stmt, &next, count);
+    rc = rc ?: step_rows(reader, stmt, &last, count);
     int reset = sqlite3_reset(stmt);
     rc = rc ?: reset;
     if (rc == SQLITE_OK) {
-        go_on_at(reader, next);
+        go_on_behind(reader, last);
     }
     return store_reader_result(reader, rc);
 }
 
 double store_read_progress(const struct store_reader *reader) {
-    return reader->rows > 0 ? (double)reader->rows_read / (double)reader->rows : 1;
+    return reader->rows > 0 ? reader->rows_read / reader->rows : 1;
 }

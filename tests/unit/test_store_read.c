@@ -77,7 +77,7 @@ Test(store_read, passes_over_batches_outside_of_the_window) {
     window.since_ns = 5050;
     window.until_ns = 5300;
     cr_assert_eq(store_read_select(reader, &window), STORE_DONE);
-    cr_expect_eq(reader->rows, 4, "%lld rows are looked at", (long long)reader->rows);
+    cr_expect_eq(reader->rows, 4, "%g rows are looked at", reader->rows);
     cr_expect_eq(reader->span_count, 1);
     read_all(reader, &texts);
     cr_expect_str_eq(texts.all, "e50 e51 e52 e53");
@@ -202,6 +202,48 @@ Test(store_read, keeps_chunks_small) {
     store_read_close(reader);
     kit_close(&kit);
     free(long_text);
+}
+
+#define ADD_RANGE(row, text)                                                                       \
+    "INSERT INTO NVTX_EVENTS (rowid, start, end, eventType, text, globalTid) VALUES (" row         \
+    ", 1, 2, 59, '" text "', 16777217);"
+
+Test(store_read, reads_exports_with_any_numbers_of_rows) {
+    struct kit kit;
+    struct texts texts;
+    kit_folder(&kit);
+    kit_exec(&kit, "CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT);"
+                   "CREATE TABLE NVTX_EVENTS (start INT, end INT, eventType INT, text TEXT, "
+                   "globalTid INT);" ADD_RANGE("-9223372036854775807 - 1", "first")
+                       ADD_RANGE("7", "usual") ADD_RANGE("5000000000000000", "far")
+                           ADD_RANGE("9223372036854775807", "last"));
+    struct store_reader *reader = open_reader(&kit);
+    read_all(reader, &texts);
+    cr_expect_str_eq(texts.all, "first usual far last");
+    cr_expect_eq(store_read_progress(reader), 1.0);
+    store_read_close(reader);
+    kit_close(&kit);
+}
+
+static int note_time(void *context, const struct store_read_name *name) {
+    *(int64_t *)context = name->at;
+    return 0;
+}
+
+Test(store_read, reads_names_at_any_time) {
+    struct kit kit;
+    int64_t at = 0;
+    kit_folder(&kit);
+    kit_exec(&kit, "CREATE TABLE TARGET_INFO_SESSION_START_TIME (utcEpochNs INT);"
+                   "INSERT INTO TARGET_INFO_SESSION_START_TIME VALUES (1000);"
+                   "CREATE TABLE NVTX_EVENTS (start INT, end INT, eventType INT, text TEXT, "
+                   "globalTid INT, category INT);"
+                   "INSERT INTO NVTX_EVENTS VALUES (9223372036854775807, NULL, 33, 'late', 1, 4)");
+    struct store_reader *reader = open_reader(&kit);
+    cr_expect_eq(store_read_names(reader, note_time, &at), STORE_DONE);
+    cr_expect_eq(at, INT64_MAX);
+    store_read_close(reader);
+    kit_close(&kit);
 }
 
 Test(store_read, says_what_is_wrong) {
