@@ -169,7 +169,7 @@ def test_a_bound_that_is_reloaded_is_in_force():
 
 
 def test_a_segment_with_events_is_left_at_its_age_and_an_empty_one_is_not():
-    with lib.Daemon(config="RotateAge=1s\n") as daemon:
+    with lib.Daemon(config="RotateAge=300ms\n") as daemon:
         first = daemon.segments()[0]
         daemon.send(HEADER + 'Marker, 1, "x"\n')
         lib.wait_for(lambda: len(daemon.segments()) == 2, "it is left")
