@@ -2,11 +2,12 @@
 //
 // Files into a copy of IN: of a store, or of an SQLite export of Nsight Systems. IN itself is only
 // read. An export has a timeline of its own, whose time 0 is the beginning of its session, and says
-// in the upper bits of globalTid which target a thread is of; both are taken from the export where
-// it leaves no doubt, and asked for where it does.
+// in the upper bits of globalTid which target a thread is of. Where it has several, one is asked
+// for.
 //
 // Times of a mapping are the export's own nanoseconds, those that `info` prints; all other times
-// are Unix times, from which the session's beginning is taken away.
+// are Unix times, from which the session's beginning is taken away. An export that does not say
+// when it began (none of before 2022 does) takes them as they are, with a note.
 #include "client/import_job.h"
 
 #include <errno.h>
@@ -92,23 +93,21 @@ static int choose_target(const struct merge *merge, const struct store_export_fa
     return EX_USAGE;
 }
 
-static int choose_timeline(struct merge *merge, const struct store_export_facts *facts,
-                           int64_t *zero_ns) {
+static void choose_timeline(struct merge *merge, const struct store_export_facts *facts,
+                            int64_t *zero_ns) {
     struct load_options *load = &merge->load;
     bool mapped = load->mapping.mapping.mode != NVTXT_MAPPING_NONE;
     *zero_ns = mapped ? 0 : facts->has_session ? facts->session_ns : load->origin_ns;
     if (!mapped && !facts->has_session && !load->has_origin) {
-        term_say(
-            merge->term,
-            "%s does not say when its session began (TARGET_INFO_SESSION_START_TIME): give the "
-            "Unix time of its time 0 with --origin NS, or map the times with --mode",
-            merge->job->input);
-        return EX_USAGE;
+        term_say(merge->term,
+                 "%s does not say when its session began (TARGET_INFO_SESSION_START_TIME): times "
+                 "are taken as its own; if they are Unix times, give that of its time 0 with "
+                 "--origin NS",
+                 merge->job->input);
     }
     if (!load->has_origin && facts->has_session) {
         load->origin_ns = facts->session_ns;
     }
-    return 0;
 }
 
 static int open_export(struct merge *merge, struct import *import, const char *path) {
@@ -125,7 +124,9 @@ static int open_export(struct merge *merge, struct import *import, const char *p
     }
     const struct store_export_facts *facts = store_foreign_facts(foreign);
     result = choose_target(merge, facts, &place.target);
-    result = result ? result : choose_timeline(merge, facts, &place.zero_ns);
+    if (result == 0) {
+        choose_timeline(merge, facts, &place.zero_ns);
+    }
     if (result == 0 && store_foreign_place(foreign, &place) != STORE_DONE) {
         result = stop_count() > 0 ? 128 + stop_signal() : EX_DATAERR;
     }

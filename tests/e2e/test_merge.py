@@ -197,21 +197,23 @@ def test_times_go_to_the_exports_own_time():
                   [(wanted, wanted)], base)
 
 
-def test_an_export_that_does_not_say_when_it_began_is_a_question():
+def test_times_stand_where_an_export_does_not_say_when_it_began():
+    mapping = ("--mode", "lin", "--ns-a", "5", "--freq", "1000000000")
     for shape, change in (("old", ""), ("2022", "DELETE FROM TARGET_INFO_SESSION_START_TIME"),
                           ("2026", "DROP TABLE TARGET_INFO_SESSION_START_TIME")):
         with Folder() as folder:
             export = make(folder.name("e"), shape, change=change)
-            path = folder.write("n", MARKER % (SESSION_NS + 5, "m"))
-            status, _, said = load("merge", "-i", export, "-n", path, "-o", folder.name("out"))
-            equal(status, 64, said)
-            contains(said, "%s does not say when its session began" % export)
-            contains(said, "--origin NS")
-            mapping = ("--mode", "lin", "--ns-a", "5", "--freq", "1000000000")
-            for args in (("--origin", str(SESSION_NS)), mapping):
-                equal(load("merge", "-i", export, "-n", path, "-o", folder.name("out"), *args)[0], 0)
-                equal(query(folder.name("out"), "SELECT start FROM NVTX_EVENTS WHERE text = 'm'"),
-                      [(5,)])
+            own = folder.write("own", MARKER % (5, "m") + MARKER.replace("Manual", "Relative") %
+                               (5, "r"))
+            unix = folder.write("unix", MARKER % (SESSION_NS + 5, "m"))
+            for path, args in ((own, ()), (unix, ("--origin", str(SESSION_NS))), (unix, mapping)):
+                status, _, said = load("merge", "-i", export, "-n", path, "-o", folder.name("out"),
+                                       *args)
+                equal(status, 0, said)
+                equal(query(folder.name("out"), "SELECT DISTINCT start FROM NVTX_EVENTS WHERE text "
+                                                "IN ('m', 'r')"), [(5,)])
+                equal("%s does not say when its session began" % export in said, not args, said)
+                equal("--origin NS" in said, not args, said)
                 os.unlink(folder.name("out"))
 
 
