@@ -7,8 +7,13 @@
 #include "store/connection.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "store/file.h"
 #include "store/result.h"
@@ -17,6 +22,51 @@
 #define JOURNAL_LIMIT "67108864" // a WAL that grew under a pinning reader shrinks to it
 #define CACHE_KIB "4096"
 #define OPENING "open the store"
+#define WRITE_VERSION_AT 18 // of the file's header; 2: WAL
+#define URI_SIZE (3 * PATH_MAX + 32)
+
+// ---- Reading ----------------------------------------------------------------------------------
+
+// True for a database in WAL mode that nobody has open.
+static bool is_idle_wal(const char *path) {
+    char real[PATH_MAX];
+    char log[PATH_MAX + 8];
+    unsigned char version = 0;
+    if (!realpath(path, real)) {
+        return false;
+    }
+    int fd = open(real, O_RDONLY | O_CLOEXEC);
+    ssize_t got = fd < 0 ? -1 : pread(fd, &version, 1, WRITE_VERSION_AT);
+    if (fd >= 0) {
+        close(fd);
+    }
+    snprintf(log, sizeof log, "%s-wal", real);
+    return got == 1 && version == 2 && access(log, F_OK) < 0 && errno == ENOENT;
+}
+
+static void make_uri(char *uri, size_t size, const char *path) {
+    size_t at = (size_t)snprintf(uri, size, "file:");
+    for (; *path && at + 20 < size; path++) {
+        if (strchr("%?#", *path)) {
+            at += (size_t)snprintf(uri + at, size - at, "%%%02X", (unsigned)*path);
+        } else {
+            uri[at++] = *path;
+        }
+    }
+    snprintf(uri + at, size - at, "?immutable=1");
+}
+
+int store_connection_read(sqlite3 **db, const char *path) {
+    char uri[URI_SIZE];
+    int flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;
+    bool idle = is_idle_wal(path);
+    if (idle) {
+        make_uri(uri, sizeof uri, path);
+    }
+    return sqlite3_open_v2(idle ? uri : path, db, flags | (idle ? SQLITE_OPEN_URI : 0), NULL);
+}
+
+// ---- Opening ----------------------------------------------------------------------------------
 
 static int exec(sqlite3 *db, const char *sql) {
     return sqlite3_exec(db, sql, NULL, NULL, NULL);
@@ -65,6 +115,9 @@ static int refuse(char *error, size_t size, const char *path, int result) {
         break;
     case STORE_CORRUPT:
         why = "is not a database, or a broken one: move it away, or name another store";
+        break;
+    case STORE_BUSY:
+        why = "is locked by another process: try again when that one is done";
         break;
     case -ENODATA:
         why = "is empty: no store was made in it yet";
@@ -122,9 +175,9 @@ int store_connection_open(sqlite3 **db, const char *path, const struct store_opt
     if (result != STORE_DONE) {
         return refuse(error, size, called, result);
     }
-    int flags = (options->read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE) |
-                SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;
-    int rc = sqlite3_open_v2(path, db, flags, NULL);
+    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;
+    int rc = options->read_only ? store_connection_read(db, path)
+                                : sqlite3_open_v2(path, db, flags, NULL);
     if (rc == SQLITE_OK) {
         sqlite3_db_config(*db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
         rc = configure(*db, options);
@@ -143,6 +196,7 @@ int store_connection_open(sqlite3 **db, const char *path, const struct store_opt
         }
         result = store_result_say(*db, rc, OPENING, called, error, size);
     }
-    bool known = result == STORE_NEWER || result == STORE_FOREIGN || result == STORE_CORRUPT;
+    bool known = result == STORE_NEWER || result == STORE_FOREIGN || result == STORE_CORRUPT ||
+                 result == STORE_BUSY;
     return known ? refuse(error, size, called, result) : result;
 }

@@ -15,3 +15,9 @@
 // with its sentence in `error`; `*db` may be set then, for the caller to close.
 int store_connection_open(sqlite3 **db, const char *path, const struct store_options *options,
                           char *error, size_t size);
+
+// For a reader who leaves no trace: opens `path` read-only. A reader of a database in WAL mode
+// makes -wal and -shm when they are not there, and fails where it may not. Then nobody has it open,
+// and it is read as a file that does not change (`immutable=1`), which needs neither. Returns an
+// SQLite result code; the caller closes `*db` in any case.
+int store_connection_read(sqlite3 **db, const char *path);

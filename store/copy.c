@@ -2,19 +2,12 @@
 //
 // SQLite's online backup inside one read transaction of the input: other processes may go on
 // writing it, and the copy is of one moment.
-//
-// A reader of a WAL-mode database makes -wal and -shm when they are not there. Then nobody has it
-// open, and it is read as a file that does not change (`immutable=1`), which makes neither.
 #include "store/copy.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <sqlite3.h>
 
@@ -24,9 +17,6 @@
 #include "store/file.h"
 #include "store/result.h"
 #include "store/schema.h"
-
-#define WRITE_VERSION_AT 18 // of the file's header; 2: WAL
-#define URI_SIZE (3 * PATH_MAX + 32)
 
 // ---- Sentences --------------------------------------------------------------------------------
 
@@ -79,43 +69,8 @@ static int say(sqlite3 *db, int rc, const char *what, const char *path, char *er
 
 // ---- Opening ----------------------------------------------------------------------------------
 
-// True for a database in WAL mode that nobody has open.
-static bool is_idle_wal(const char *path) {
-    char real[PATH_MAX];
-    char log[PATH_MAX + 8];
-    unsigned char version = 0;
-    if (!realpath(path, real)) {
-        return false;
-    }
-    int fd = open(real, O_RDONLY | O_CLOEXEC);
-    ssize_t got = fd < 0 ? -1 : pread(fd, &version, 1, WRITE_VERSION_AT);
-    if (fd >= 0) {
-        close(fd);
-    }
-    snprintf(log, sizeof log, "%s-wal", real);
-    return got == 1 && version == 2 && access(log, F_OK) < 0 && errno == ENOENT;
-}
-
-static void make_uri(char *uri, size_t size, const char *path) {
-    size_t at = (size_t)snprintf(uri, size, "file:");
-    for (; *path && at + 20 < size; path++) {
-        if (strchr("%?#", *path)) {
-            at += (size_t)snprintf(uri + at, size - at, "%%%02X", (unsigned)*path);
-        } else {
-            uri[at++] = *path;
-        }
-    }
-    snprintf(uri + at, size - at, "?immutable=1");
-}
-
 static int open_for_reading(sqlite3 **db, const char *path) {
-    char uri[URI_SIZE];
-    int flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;
-    bool idle = is_idle_wal(path);
-    if (idle) {
-        make_uri(uri, sizeof uri, path);
-    }
-    int rc = sqlite3_open_v2(idle ? uri : path, db, flags | (idle ? SQLITE_OPEN_URI : 0), NULL);
+    int rc = store_connection_read(db, path);
     if (rc == SQLITE_OK) {
         sqlite3_extended_result_codes(*db, 1);
         sqlite3_busy_timeout(*db, STORE_BUSY_MS);

@@ -256,6 +256,32 @@ def test_info_looks_at_a_live_store():
               (0, "Analysis start (ns)\t5\nAnalysis end (ns)\t9\n", ""))
 
 
+def test_info_leaves_nothing_beside_a_store_that_lies_there():
+    with Folder() as folder:
+        path = folder.write("n", MARKER % (5, "a"))
+        out = folder.name("out")
+        equal(load("create", "-n", path, "-o", out)[0], 0)
+        database = sqlite3.connect(out)
+        database.execute("PRAGMA journal_mode = WAL")  # as a copy of a daemon's store is
+        database.close()
+        there = os.listdir(folder.path)
+        equal(load("info", "-i", out), (0, "Analysis start (ns)\t5\nAnalysis end (ns)\t5\n", ""))
+        equal(os.listdir(folder.path), there)
+
+
+def test_info_says_that_a_store_is_locked():
+    with Folder() as folder:
+        path = folder.write("n", MARKER % (5, "a"))
+        out = folder.name("out")
+        equal(load("create", "-n", path, "-o", out)[0], 0)
+        database = sqlite3.connect(out, isolation_level=None)
+        database.execute("BEGIN EXCLUSIVE")
+        status, _, said = load("info", "-i", out)
+        equal(status, 75)
+        contains(said, "%s is locked by another process: try again" % out)
+        database.close()
+
+
 def test_many_lines_give_every_event_once():
     with Folder() as folder:
         count = 300000  # more than one transaction
