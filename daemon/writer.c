@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "daemon/clocks.h"
@@ -216,8 +217,10 @@ static void rotate_if_due(struct writer *writer) {
         go_on_in_new_segment(writer, reason, why, sizeof(why));
 }
 
+// What is held comes before a rotation: a job with its commit is on the way.
 static int64_t wait_until_ns(const struct writer *writer) {
-    return writer->store && !writer->gave_up ? rotate_wait_until_ns(&writer->rotate) : 0;
+    bool may_rotate = writer->store && !writer->gave_up && !writer->held;
+    return may_rotate ? rotate_wait_until_ns(&writer->rotate) : 0;
 }
 
 static int rotate_on_demand(struct writer *writer, struct job *job) {
@@ -227,6 +230,7 @@ static int rotate_on_demand(struct writer *writer, struct job *job) {
     int r = writer->store && !writer->gave_up
                 ? go_on_in_new_segment(writer, "asked", why, sizeof(why))
                 : STORE_IO;
+    free(job->answer); // of a store that was replaced since
     job->answer = strdup(r ? why : writer->figures.segment);
     return r;
 }

@@ -5,6 +5,7 @@ import os
 import shutil
 import sqlite3
 import stat
+import time
 
 import lib
 
@@ -178,6 +179,37 @@ def test_a_segment_with_events_is_left_at_its_age_and_an_empty_one_is_not():
         lib.equal(lib.rows(second, "SELECT count(*) FROM NVTXT_BATCHES"), [(0,)])
         daemon.send(HEADER + 'Marker, 2, "y"\n')
         lib.wait_for(lambda: len(daemon.segments()) == 3, "it is left")
+
+
+def writer_ticks(daemon):
+    folder = "/proc/%d/task" % daemon.process.pid
+    for thread in os.listdir(folder):
+        with open(os.path.join(folder, thread, "stat"), encoding="utf-8") as file:
+            name, rest = file.read().split("(", 1)[1].rsplit(")", 1)
+        if name == "writer":
+            return sum(int(ticks) for ticks in rest.split()[11:13])
+    raise AssertionError("no writer")
+
+
+def test_the_writer_sleeps_while_what_it_holds_is_in_the_way_of_a_rotation():
+    with lib.Daemon(config="CommitInterval=60s\nMemoryBudget=1M\n") as daemon:
+        daemon.send(HEADER + 'Marker, 1, "x"\n')
+        daemon.flush()
+        with daemon.plain() as plain:
+            plain.send(HEADER + 'Marker, 2, "%s"\n' % ("y" * 60000))
+            lib.wait_for(lambda: daemon.control("status")["bytes_in_flight"] > 0, "it is held")
+            with open(daemon.folder + "/nvtxtd.conf", "a", encoding="utf-8") as file:
+                file.write("RotateAge=1ms\n")
+            daemon.control("reload")
+
+            def sleeps():
+                before = writer_ticks(daemon)
+                time.sleep(0.3)
+                return writer_ticks(daemon) == before
+            lib.wait_for(sleeps, "the writer sleeps", 20)
+            lib.equal(len(daemon.segments()), 1)
+            daemon.flush()
+            lib.wait_for(lambda: len(daemon.segments()) == 2, "the segment is left")
 
 
 def disk_use(daemon):
