@@ -56,8 +56,7 @@ struct command {
     uint64_t acked;
 };
 
-// ---- Through
-// --------------------------------------------------------------------------------------
+// ---- Through -----------------------------------------------------------------------------------
 
 static void close_stream(struct stream *stream) {
     if (stream->from >= 0) {
@@ -124,8 +123,7 @@ static void serve_stream(struct command *c, struct stream *stream, const struct 
     }
 }
 
-// ---- The record
-// -----------------------------------------------------------------------------------
+// ---- The record --------------------------------------------------------------------------------
 
 // AWAY_RUNNING: the session has ended; else why it has not.
 static void stop_recording(struct command *c, int result) {
@@ -244,10 +242,10 @@ static void check_patience(struct command *c, int64_t now) {
     }
 }
 
-static bool begin_recording(struct command *c) {
+static void begin_recording(struct command *c) {
     const struct command_record *record = c->record;
     if (!record) {
-        return false;
+        return;
     }
     record->transfer->text = record->text;
     c->transfer = (struct transfer){
@@ -264,11 +262,9 @@ static bool begin_recording(struct command *c) {
     c->recording = true;
     result = result == AWAY_RUNNING ? transfer_taken(&c->transfer, put_name(c)) : result;
     check(c, result);
-    return c->recording;
 }
 
-// ---- The loop
-// -------------------------------------------------------------------------------------
+// ---- The loop ----------------------------------------------------------------------------------
 
 static void earlier(int64_t *soonest, int64_t other) {
     if (*soonest < 0 || other < *soonest) {

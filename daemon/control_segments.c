@@ -45,8 +45,7 @@ void control_rotate(struct control_call *call) {
     server_push(server, job);
 }
 
-// ---- snapshot, verify: work for another thread
-// ---------------------------------------------------
+// ---- snapshot, verify: work for another thread -------------------------------------------------
 
 // What takes long runs on a thread of the loop's pool, on connections of its own, once everything
 // that was handed over before is committed.

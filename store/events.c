@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/connection.h"
 #include "store/segments.h"
 #include "store/sql.h"
 
@@ -163,6 +164,7 @@ static int step_old(const char *path, const struct store_event_query *query,
                     struct store_events *events) {
     struct store_events_place place = {0};
     int rc = sqlite3_open_v2(path, &place.db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL);
+    rc = rc ?: sqlite3_busy_timeout(place.db, STORE_BUSY_MS); // the keeper may be completing it
     rc = rc ?: store_events_last(place.db, &place.last_row);
     rc = rc ?: step(&place, query, events);
     sqlite3_close(place.db);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "store/carry.h"
+#include "store/connection.h"
 #include "store/losses.h"
 #include "store/segments.h"
 #include "store/sessions.h"
@@ -34,6 +35,7 @@ static sqlite3 *open_segment(const struct store_segment *segment) {
         sqlite3_close(db);
         return NULL;
     }
+    sqlite3_busy_timeout(db, STORE_BUSY_MS); // the keeper may be completing it
     sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     return db;
 }
