@@ -74,7 +74,7 @@ static void put_grouped(uint64_t value) {
     }
 }
 
-// ---- The tables -----------------------------------------------------------------------------------
+// ---- The tables ---------------------------------------------------------------------------------
 
 static void put_command(enum nvtxt_command command) {
     const struct nvtxt_command_info *info = &nvtxt_commands[command];
@@ -197,7 +197,7 @@ static void put_config(void) {
     puts(".El");
 }
 
-// ---- Templates ------------------------------------------------------------------------------------
+// ---- Templates ----------------------------------------------------------------------------------
 
 static uint64_t used_commands, used_args, used_limits, used_stages;
 
