@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <unistd.h>
 
@@ -32,13 +33,15 @@ int stop_init(void) {
     }
     struct sigaction action = {.sa_handler = on_signal};
     struct sigaction ignore = {.sa_handler = SIG_IGN};
+    struct sigaction hangup;
     sigemptyset(&action.sa_mask);
     sigemptyset(&ignore.sa_mask);
     if (sigaction(SIGINT, &action, NULL) != 0 || sigaction(SIGTERM, &action, NULL) != 0 ||
-        sigaction(SIGPIPE, &ignore, NULL) != 0) {
+        sigaction(SIGPIPE, &ignore, NULL) != 0 || sigaction(SIGHUP, NULL, &hangup) != 0) {
         return -errno;
     }
-    return 0;
+    bool unheeded = hangup.sa_handler == SIG_IGN; // nohup(1)
+    return unheeded || sigaction(SIGHUP, &action, NULL) == 0 ? 0 : -errno;
 }
 
 int stop_fd(void) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// SIGINT and SIGTERM as something that an event loop can wait for. The one piece of process-wide
-// state of the clients: a signal handler has nowhere else to write to.
+// SIGINT, SIGTERM and SIGHUP as something that an event loop can wait for. The one piece of
+// process-wide state of the clients: a signal handler has nowhere else to write to.
 #pragma once
 
-// Catches the two signals and ignores SIGPIPE. Returns 0 or -errno.
+// Catches the three signals, SIGHUP unless it is ignored, and ignores SIGPIPE. Returns 0 or -errno.
 int stop_init(void);
 
 int stop_fd(void);     // readable once a signal came; for poll()

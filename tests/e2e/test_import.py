@@ -296,7 +296,7 @@ def test_many_lines_give_every_event_once():
 
 def test_a_signal_leaves_nothing_behind():
     with Folder() as folder:
-        for number in (signal.SIGTERM, signal.SIGINT):
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             with Running("nvtxt-import", "create", "-n", "-", "-o", folder.name("out")) as client:
                 client.say(MARKER % (1, "a"))
                 wait_for(lambda: os.listdir(folder.path), "it has begun")
