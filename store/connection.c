@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "store/file.h"
@@ -22,26 +23,32 @@
 #define JOURNAL_LIMIT "67108864" // a WAL that grew under a pinning reader shrinks to it
 #define CACHE_KIB "4096"
 #define OPENING "open the store"
-#define WRITE_VERSION_AT 18 // of the file's header; 2: WAL
+#define READ_VERSION_AT 19 // of the file's header; 2: WAL
 #define URI_SIZE (3 * PATH_MAX + 32)
 
 // ---- Reading ----------------------------------------------------------------------------------
 
-// True for a database in WAL mode that nobody has open.
+static int64_t bytes_of(const char *path, const char *ending) { // -1: not there
+    char beside[PATH_MAX + 8];
+    struct stat status;
+    snprintf(beside, sizeof beside, "%s%s", path, ending);
+    return stat(beside, &status) == 0 ? (int64_t)status.st_size : -1;
+}
+
+// True for a database in WAL mode that nobody has open. One in rollback mode has no files beside
+// it either, but its locks count.
 static bool is_idle_wal(const char *path) {
-    char real[PATH_MAX];
-    char log[PATH_MAX + 8];
     unsigned char version = 0;
-    if (!realpath(path, real)) {
+    int64_t wal = bytes_of(path, "-wal");
+    if (wal > 0 || (wal == 0 && bytes_of(path, "-shm") >= 0)) {
         return false;
     }
-    int fd = open(real, O_RDONLY | O_CLOEXEC);
-    ssize_t got = fd < 0 ? -1 : pread(fd, &version, 1, WRITE_VERSION_AT);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t got = fd < 0 ? -1 : pread(fd, &version, 1, READ_VERSION_AT);
     if (fd >= 0) {
         close(fd);
     }
-    snprintf(log, sizeof log, "%s-wal", real);
-    return got == 1 && version == 2 && access(log, F_OK) < 0 && errno == ENOENT;
+    return got == 1 && version == 2;
 }
 
 static void make_uri(char *uri, size_t size, const char *path) {
@@ -57,11 +64,12 @@ static void make_uri(char *uri, size_t size, const char *path) {
 }
 
 int store_connection_read(sqlite3 **db, const char *path) {
+    char real[PATH_MAX];
     char uri[URI_SIZE];
     int flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;
-    bool idle = is_idle_wal(path);
+    bool idle = realpath(path, real) && is_idle_wal(real);
     if (idle) {
-        make_uri(uri, sizeof uri, path);
+        make_uri(uri, sizeof uri, real);
     }
     return sqlite3_open_v2(idle ? uri : path, db, flags | (idle ? SQLITE_OPEN_URI : 0), NULL);
 }

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Opening a file that somebody else owns, without leaving a trace. SQLite makes a -wal and a -shm
-// file beside a database in WAL mode even for a reader, if it may, and refuses to read if it may
-// not. A store that is in use has both. One that lies there without a -wal is complete as it is and
-// nobody has it open; it is opened as immutable, which needs neither.
+// Opening a file that somebody else owns, without leaving a trace (store/connection.h), and finding
+// out what it is. What stands in the way is told in a sentence that says what to do.
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
+#include "store/connection.h"
 #include "store/file.h"
 #include "store/reader.h"
 #include "store/result.h"
@@ -18,7 +15,6 @@
 #include "store/sql.h"
 #include "store/store.h"
 
-#define BUSY_MS 1000 // a store in rollback mode is locked while somebody writes to it
 #define CACHE_KIB "1024"
 
 static const char *sentence_of(int result) {
@@ -72,49 +68,6 @@ int store_reader_result(struct store_reader *reader, int rc) {
                             sizeof reader->error);
 }
 
-// ---- The name for SQLite ------------------------------------------------------------------------
-
-static int64_t bytes_of(const char *path, const char *suffix) { // -1: not there
-    char beside[PATH_MAX + 8];
-    struct stat status;
-    snprintf(beside, sizeof beside, "%s%s", path, suffix);
-    return stat(beside, &status) == 0 ? (int64_t)status.st_size : -1;
-}
-
-static bool lies_alone(const char *path) {
-    int64_t wal = bytes_of(path, "-wal");
-    return wal < 0 || (wal == 0 && bytes_of(path, "-shm") < 0);
-}
-
-// A store in rollback mode has neither file, but its locks count.
-static bool is_in_wal_mode(const char *path) {
-    unsigned char head[20] = {0}; // the read version of the format is at 19: 2 for WAL
-    FILE *file = fopen(path, "re");
-    size_t got = file ? fread(head, 1, sizeof head, file) : 0;
-    if (file) {
-        fclose(file);
-    }
-    return got == sizeof head && head[19] == 2;
-}
-
-static void make_uri(char *uri, size_t size, const char *path) {
-    static const char hex[] = "0123456789ABCDEF";
-    const char *mode =
-        is_in_wal_mode(path) && lies_alone(path) ? "?mode=ro&immutable=1" : "?mode=ro";
-    size_t at = (size_t)snprintf(uri, size, "file:");
-    for (; *path && at + 32 < size; path++) {
-        unsigned char byte = (unsigned char)*path;
-        if (byte == '%' || byte == '?' || byte == '#') {
-            uri[at++] = '%';
-            uri[at++] = hex[byte >> 4];
-            uri[at++] = hex[byte & 15];
-        } else {
-            uri[at++] = *path;
-        }
-    }
-    snprintf(uri + at, size - at, "%s", mode);
-}
-
 // ---- Whose file it is ---------------------------------------------------------------------------
 
 bool store_reader_has_column(struct store_reader *reader, const char *table, const char *column,
@@ -157,7 +110,6 @@ static int inspect(struct store_reader *reader, int *result) {
 int store_reader_connect(struct store_reader *reader) {
     enum store_file_kind kind;
     char real[PATH_MAX];
-    char uri[PATH_MAX * 3 + 32];
     int result = store_file_prepare(reader->path, true, 0, STORE_SCHEMA_VERSION, &kind);
     if (result == STORE_DONE) {
         result = kind == STORE_FILE_NEWER  ? STORE_NEWER
@@ -171,14 +123,10 @@ int store_reader_connect(struct store_reader *reader) {
     if (result != STORE_DONE) {
         return refuse(reader, result);
     }
-    make_uri(uri, sizeof uri, real);
-    int rc = sqlite3_open_v2(uri, &reader->db,
-                             SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX |
-                                 SQLITE_OPEN_PRIVATECACHE,
-                             NULL);
+    int rc = store_connection_read(&reader->db, real);
     if (rc == SQLITE_OK) {
         sqlite3_extended_result_codes(reader->db, 1);
-        sqlite3_busy_timeout(reader->db, BUSY_MS);
+        sqlite3_busy_timeout(reader->db, STORE_BUSY_MS);
         rc = sqlite3_exec(reader->db, "PRAGMA cache_size = -" CACHE_KIB, NULL, NULL, NULL);
         rc = rc ?: inspect(reader, &result);
     }
