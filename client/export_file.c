@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Beside the place and renamed. A link is followed: what it points to is replaced, not the link.
+// What a killed export left beside the place goes, as that of a killed import does.
 #include "client/export_file.h"
 
 #include <errno.h>
@@ -8,11 +9,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <sysexits.h>
 #include <unistd.h>
 
+#include "client/out_file.h"
 #include "client/term.h"
 
 static int refuse(const struct export_file *file, struct term *term, int error) {
@@ -44,6 +47,8 @@ static int open_temp(struct export_file *file, struct term *term, mode_t mode) {
         file->temp[0] = '\0';
         return refuse(file, term, errno);
     }
+    (void)flock(file->fd, LOCK_SH | LOCK_NB); // so that no other program takes it for left
+    out_file_sweep(&(struct out_file){.path = file->path});
     if (mode) {
         (void)fchmod(file->fd, mode); // as the file that it replaces
     }

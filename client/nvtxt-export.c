@@ -41,7 +41,7 @@ static void print_help(void) {
           "                        export of Nsight Systems\n"
           "      --format FORMAT   chrome (trace events for Perfetto and others), csv,\n"
           "                        jsonl (a JSON object a line), nvtxt\n"
-          "  -o, --output OUT      the file to make (default: stdout)\n"
+          "  -o, --output OUT      the file to make (default, and '-': stdout)\n"
           "      --since TIME      events that end at TIME or later: 2026-11-21T06:24:00Z,\n"
           "      --until TIME      ... and begin at TIME or before; @SECONDS; nanoseconds\n"
           "      --last LENGTH     events of the last 90s, 5m, 2h, 1d\n"
@@ -122,7 +122,7 @@ static int take_option(struct arguments *args, struct term *term, int option, co
     case OPT_FORMAT:
         return take_format(options, term, text);
     case 'o':
-        args->output = text;
+        args->output = strcmp(text, "-") == 0 ? NULL : text;
         return 0;
     case 'q':
         args->quiet = true;

@@ -9,6 +9,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import time
 
 sys.path.insert(1, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "golden"))
 import stored
@@ -524,6 +525,27 @@ def test_the_output_appears_whole_or_not_at_all():
         refuses(73, "Is a directory", "--store", store, "--format", "csv", "-o", folder.path)
         refuses(73, "No such file", "--store", store, "--format", "csv", "-o",
                 folder.name("no/where"))
+
+
+def test_what_a_killed_export_left_is_taken_away():
+    with Folder() as folder:
+        store = create(folder, STREAM)
+        for name, age in (("out.part-0123abcd", 3600), ("out.part-89abcdef", 0),
+                          ("out.part-old", 3600), ("other.part-0123abcd", 3600)):
+            path = folder.write(name, "half")
+            os.utime(path, (time.time() - age,) * 2)
+        equal(export("--store", store, "--format", "csv", "-o", folder.name("out"))[0], 0)
+        equal(sorted(name for name in os.listdir(folder.path) if "part" in name),
+              ["other.part-0123abcd", "out.part-89abcdef", "out.part-old"])
+
+
+def test_a_hyphen_is_stdout():
+    with Folder() as folder:
+        store = create(folder, STREAM)
+        before = sorted(os.listdir(folder.path))
+        args = ("--store", store, "--format", "csv")
+        equal(export(*args, "-o", "-", cwd=folder.path), export(*args))
+        equal(sorted(os.listdir(folder.path)), before)
 
 
 def test_a_full_disk_is_said():
