@@ -80,7 +80,7 @@ struct conf_key {
     enum conf_type type;
     enum conf_change change;
     size_t offset;
-    int64_t min, max;
+    int64_t min, max;    // PATH: `max` is its longest in bytes, 0: any
     const char *choices; // CHOICE: "full|normal"
     const char *initial; // the default, as one would write it
     const char *topic;   // keys of one topic stand together

@@ -114,6 +114,18 @@ static void unknown_key(struct reader *reader, const char *name) {
         fault(reader, "unknown key '%.64s': nvtxtd.conf(5) lists what is allowed", name);
 }
 
+// What a path in a file has to be beyond its form. Returns whether it is.
+static bool look_at_path(struct reader *reader, const struct conf_key *key, const char *value) {
+    if (*value && *value != '/')
+        fault(reader, "bad value '%.64s' for %s: an absolute path is expected", value, key->name);
+    else if (key->max > 0 && strlen(value) > (size_t)key->max)
+        fault(reader, "bad value '%.64s' for %s: a path of at most %lld bytes is expected", value,
+              key->name, (long long)key->max);
+    else
+        return true;
+    return false;
+}
+
 static int on_key(void *user, const char *section, const char *name, const char *value) {
     struct reader *reader = user;
     char why[256];
@@ -127,10 +139,8 @@ static int on_key(void *user, const char *section, const char *name, const char 
         return 1;
     }
     bool is_path = key->type == CONF_PATH || key->type == CONF_PATHS;
-    if (is_path && *value && *value != '/') {
-        fault(reader, "bad value '%.64s' for %s: an absolute path is expected", value, name);
+    if (is_path && !look_at_path(reader, key, value))
         return 1;
-    }
     int r = conf_set(reader->config, key, value, why, sizeof(why));
     if (r < 0)
         reader->no_memory = true;

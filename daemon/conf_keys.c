@@ -5,6 +5,8 @@
 
 #include <stddef.h>
 
+#include "daemon/paths.h"
+
 #define AT(member) offsetof(struct conf, member)
 #define KIB (INT64_C(1) << 10)
 #define MIB (INT64_C(1) << 20)
@@ -21,15 +23,18 @@
 // Row: name, type, when a reload applies it, place, smallest, largest, choices, default, topic,
 // meaning.
 const struct conf_key conf_keys[] = {
-    {"Socket", CONF_PATH, CONF_RESTART, AT(socket), 0, 0, NULL, "", SOCKETS,
-     "The data socket. Default: nvtxtd.sock in /run/nvtxtd, or in a person's runtime folder. A "
+    {"Socket", CONF_PATH, CONF_RESTART, AT(socket), 0, PATHS_SOCKET_MAX, NULL, "", SOCKETS,
+     "The data socket, a path of at most 107 bytes. Default: nvtxtd.sock in /run/nvtxtd, or in a "
+     "person's runtime folder. A "
      "socket that the service manager hands over is used instead."},
     {"SocketMode", CONF_MODE, CONF_RESTART, AT(socket_mode), 0, 0777, NULL, "", SOCKETS,
      "Mode of the data socket. Default: 0660 as root, 0600 for a person."},
     {"SocketGroup", CONF_TEXT, CONF_RESTART, AT(socket_group), 0, 0, NULL, "", SOCKETS,
      "Group of the data socket. Default: nvtxt as root when there is that group."},
-    {"ControlSocket", CONF_PATH, CONF_RESTART, AT(control_socket), 0, 0, NULL, "", SOCKETS,
-     "The control socket, mode 0600. Default: control.sock beside the data socket."},
+    {"ControlSocket", CONF_PATH, CONF_RESTART, AT(control_socket), 0, PATHS_SOCKET_MAX, NULL, "",
+     SOCKETS,
+     "The control socket, mode 0600; a path of at most 107 bytes. Default: control.sock beside the "
+     "data socket."},
 
     {"Store", CONF_PATH, CONF_RESTART, AT(store), 0, 0, NULL, "", STORE,
      "The store's file. Default: nvtxt.sqlite in /var/lib/nvtxtd, or in a person's state folder."},

@@ -76,8 +76,9 @@ static const char *option_name(int option) {
 }
 
 static enum options_result set(struct conf *config, int option, const char *value, int *status) {
-    char why[256];
-    int r = conf_set(config, conf_find(key_of(option)), value, why, sizeof(why));
+    char why[256] = "a path is expected"; // an unset variable of a script is no wish for defaults
+    const struct conf_key *key = conf_find(key_of(option));
+    int r = key->type == CONF_PATH && !*value ? 1 : conf_set(config, key, value, why, sizeof(why));
     if (r == 0)
         return OPTIONS_RUN;
     if (r < 0)

@@ -119,8 +119,18 @@ def test_a_socket_path_that_is_too_long_is_refused():
         for option in ("--socket", "--control-socket"):
             refused([option, folder + "/" + "s" * 107, "--check-config"], 73, "107")
         lib.equal(os.listdir(folder), [])
+        config = folder + "/c"
+        with open(config, "w", encoding="utf-8") as file:
+            file.write("[nvtxtd]\n\nSocket=/" + "s" * 107 + "\n")
+        for more in ([], ["--check-config"]):
+            refused(["-c", config] + more, 78, config + ":3: ", "Socket", "107")
     finally:
         shutil.rmtree(folder)
+
+
+def test_an_empty_path_is_no_wish_for_the_default():
+    for option in ("--socket", "--control-socket", "--store"):
+        refused([option, "", "--check-config"], 64, option, "path")
 
 
 def test_a_socket_path_of_107_bytes_works():

@@ -212,6 +212,23 @@ Test(conf_file, tells_all_faults_with_their_lines) {
     conf_deinit(&conf);
 }
 
+Test(conf_file, refuses_a_path_that_no_socket_can_have) {
+    struct conf conf;
+    char text[512];
+    cr_assert_eq(conf_init(&conf), 0);
+    snprintf(text, sizeof(text), "[nvtxtd]\nSocket=/%0106d\nControlSocket=/1%0105d\n", 0, 0);
+    cr_assert_eq(read_text(&conf, text), 0, "%s", told);
+    cr_assert_eq(strlen(conf.socket), 107);
+    snprintf(text, sizeof(text), "[nvtxtd]\nStore=/%0107d\nSocket=/%0107d\nControlSocket=/%0107d\n",
+             0, 0, 0);
+    cr_assert_eq(read_text(&conf, text), 1);
+    cr_assert_eq(strncmp(told, "f:3: bad value '/0", 18), 0, "%s", told);
+    cr_assert_not_null(
+        strstr(told, "' for Socket: a path of at most 107 bytes is expected\nf:4: "));
+    cr_assert_not_null(strstr(told, "' for ControlSocket: a path of at most 107 bytes"));
+    conf_deinit(&conf);
+}
+
 Test(conf_file, counts_lines_behind_long_ones) {
     struct conf conf;
     char text[2048];
