@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "daemon/server.h"
@@ -40,10 +41,10 @@ static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buffer) {
 
 void conn_update_reading(struct conn *conn) {
     struct server *server = conn->server;
-    bool wanted =
-        server->stage == SERVER_RUNNING && !server->batcher.pressed &&
-        !(conn->user && (conn->user->full || conn->user->fast)) &&
+    bool takes =
+        !server->batcher.pressed && !(conn->user && (conn->user->full || conn->user->fast)) &&
         (conn->phase == CONN_FIRST_LINE || conn->phase == CONN_OPEN || conn->phase == CONN_ENDING);
+    bool wanted = server->stage == SERVER_RUNNING && (takes || conn->phase == CONN_PARTING);
     if (wanted == conn->reading || conn->phase == CONN_CLOSED)
         return;
     if (!wanted)
@@ -260,7 +261,10 @@ static void on_eof(struct conn *conn) {
         conn->reading = false;
         return;
     }
-    conn_break(conn, "closed");
+    if (conn->phase == CONN_PARTING)
+        conn_leave(conn);
+    else
+        conn_break(conn, "closed");
 }
 
 // The last line without LF, and the end of a plain source. When it is the daemon that ends it, the
@@ -337,7 +341,14 @@ void conn_close(struct conn *conn) {
 // lines are read to their end; only answers are of no use any more.
 static void stop_answering(struct conn *conn) {
     outq_abandon(&conn->outq);
-    if (conn->phase == CONN_LEAVING)
+    if (conn->phase == CONN_LEAVING || conn->phase == CONN_PARTING)
+        conn_close(conn);
+}
+
+// The client reads the end of the stream; nothing is written any more.
+static void end_stream(struct conn *conn) {
+    uv_os_fd_t fd;
+    if (uv_fileno((uv_handle_t *)&conn->pipe, &fd) < 0 || shutdown(fd, SHUT_WR) < 0)
         conn_close(conn);
 }
 
@@ -347,6 +358,8 @@ static void on_drained(struct outq *outq, int status) {
         stop_answering(conn);
     else if (conn->phase == CONN_LEAVING)
         conn_close(conn);
+    else if (conn->phase == CONN_PARTING)
+        end_stream(conn);
 }
 
 void conn_flush(struct conn *conn) {
@@ -373,6 +386,19 @@ void conn_leave(struct conn *conn) {
     conn_flush(conn);
     if (conn->phase == CONN_LEAVING && outq_is_empty(&conn->outq))
         conn_close(conn);
+}
+
+void conn_part(struct conn *conn) {
+    if (conn->phase == CONN_CLOSED)
+        return;
+    session_free(conn->session);
+    conn->session = NULL;
+    conn->phase = CONN_PARTING;
+    server_part(conn->server, conn);
+    conn_update_reading(conn);
+    conn_flush(conn);
+    if (conn->phase == CONN_PARTING && outq_is_empty(&conn->outq))
+        end_stream(conn);
 }
 
 // ---- Accepting ----------------------------------------------------------------------------------

@@ -28,12 +28,15 @@ struct nvtxt_interp;
 // Until the first line is known, only so much is read: what comes with a hello has to wait.
 #define CONN_FIRST_READ_BYTES 8192
 
+#define CONN_PARTING_MS 1000 // a client that goes on at once needs less
+
 enum conn_phase {
     CONN_FIRST_LINE, // nothing known yet
     CONN_LOADING,    // a hello was read; the store is asked
     CONN_OPEN,       // lines are interpreted
     CONN_ENDING,     // the session's end was read; waits for the commit
     CONN_LEAVING,    // the last reply is on its way; input is ignored
+    CONN_PARTING,    // likewise, and what the client still sends is dropped until it closes
     CONN_CLOSED,     // waits for the close callback
 };
 
@@ -49,6 +52,7 @@ struct conn {
     uint64_t told;           // losses that it told of, to be counted there like events
     size_t partial;          // counted there: of the line whose end has not come
     uint64_t events;         // counted there
+    uint64_t part_by_ms;     // PARTING: closed then, in the loop's time
     int64_t accepted_ns;     // realtime
     struct nvtxt_frame frame;
     struct nvtxt_buf pending; // what came with the hello; used when the session is loaded
@@ -80,6 +84,11 @@ void conn_break(struct conn *conn, const char *how);
 
 // Closes when all replies are written; nothing is read any more.
 void conn_leave(struct conn *conn);
+
+// Likewise, for a client that does not know yet that there is nothing to say: it reads the end of
+// the stream, and what it sends is read and dropped until it closes, or for CONN_PARTING_MS. The
+// session is no longer this connection's.
+void conn_part(struct conn *conn);
 
 // Writes the replies that were appended; breaks the connection when that fails.
 void conn_flush(struct conn *conn);

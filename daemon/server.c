@@ -153,6 +153,10 @@ int server_init(struct server *server, uv_loop_t *loop, const struct conf *confi
     if (r < 0)
         return r;
     server->patience.data = server;
+    r = uv_timer_init(loop, &server->parting);
+    if (r < 0)
+        return r;
+    server->parting.data = server;
     r = uv_prepare_init(loop, &server->turns);
     if (r < 0)
         return r;
@@ -203,6 +207,8 @@ void server_close_handles(struct server *server) {
         uv_close((uv_handle_t *)&server->doorbell, NULL);
     if (server->patience.data)
         uv_close((uv_handle_t *)&server->patience, NULL);
+    if (server->parting.data)
+        uv_close((uv_handle_t *)&server->parting, NULL);
     if (server->turns.data)
         uv_close((uv_handle_t *)&server->turns, NULL);
     if (server->batcher.timer.data)
@@ -233,6 +239,32 @@ void server_refresh_clocks(struct server *server, struct source *source) {
         return;
     source->clock_generation = clocks->generation;
     clocks_apply(clocks, source->interp);
+}
+
+// ---- Clients that were told the end -------------------------------------------------------------
+
+static void on_parting(uv_timer_t *timer) {
+    struct server *server = timer->data;
+    uint64_t now = uv_now(server->loop), next_ms = 0;
+    struct conn *next;
+    for (struct conn *conn = server->conns; conn; conn = next) {
+        next = conn->next;
+        if (conn->phase != CONN_PARTING)
+            continue;
+        if (conn->part_by_ms <= now)
+            conn_close(conn);
+        else if (next_ms == 0 || conn->part_by_ms < next_ms)
+            next_ms = conn->part_by_ms;
+    }
+    if (next_ms > 0 && !uv_is_closing((uv_handle_t *)timer))
+        uv_timer_start(timer, on_parting, next_ms - now, 0);
+}
+
+void server_part(struct server *server, struct conn *conn) {
+    uv_handle_t *handle = (uv_handle_t *)&server->parting;
+    conn->part_by_ms = uv_now(server->loop) + CONN_PARTING_MS;
+    if (!uv_is_active(handle) && !uv_is_closing(handle))
+        uv_timer_start(&server->parting, on_parting, CONN_PARTING_MS, 0);
 }
 
 // ---- The orderly stop --------------------------------------------------------------------------

@@ -50,6 +50,7 @@ struct server {
     struct stats stats;
     struct quota quota;
     uv_timer_t patience; // until users that are too fast are read again
+    uv_timer_t parting;  // until clients that were told the end do not close
     uv_prepare_t turns;
     uint64_t turn;         // of the loop: a connection is read once in each
     struct table sources;  // by id
@@ -106,6 +107,9 @@ void server_stop(struct server *server);
 
 // Ends an orderly stop that takes too long: every connection is closed now.
 void server_abort(struct server *server);
+
+// A connection is parting: it is closed when its client does not in time.
+void server_part(struct server *server, struct conn *conn);
 
 // A connection is gone from the list; `next` is what followed it.
 void server_forget(struct server *server, struct conn *conn, struct conn *next);

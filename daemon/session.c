@@ -284,7 +284,7 @@ static void answer_ended(struct session *session, const struct store_session *st
     send_stored_diags(session, stored);
     nvtxt_reply_end(outq_buffer(&session->conn->outq), stored->line, figures->events,
                     figures->warnings, figures->errors);
-    conn_leave(session->conn);
+    conn_part(session->conn);
 }
 
 static void on_loaded(struct job *job) {

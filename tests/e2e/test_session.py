@@ -170,8 +170,29 @@ def test_a_late_duplicate_gets_the_same_end_and_stores_nothing():
                 lib.equal((late.welcome["type"], late.welcome["line"]), ("welcome", 4))
                 lib.equal(late.expect("end"), end)
                 late.expect_end_of_stream()
+                late.send("#nvtxt-end\n")  # it may have been on its way already
         lib.equal(daemon.query("SELECT text FROM NVTX_EVENTS"), [("a",)])
         lib.equal(daemon.query("SELECT count(*) FROM NVTXT_SOURCES WHERE kind = 'session'"), [(1,)])
+
+
+def test_a_late_duplicate_may_say_it_all_again():
+    text = HEADER + "".join('Marker, %d, "%s"\n' % (n, "x" * 500) for n in range(2000))
+    with lib.Daemon() as daemon:
+        with daemon.session() as session:
+            session.send(text)
+            end = session.end()
+        with daemon.session(session.id) as late:
+            late.send(text + "#nvtxt-end\n")
+            lib.equal(late.expect("end"), end)
+            lib.equal(late.file.readline(), b"", "an end, not a reset")
+            with daemon.session(session.id) as at_once:  # the one before is not in its way
+                lib.equal(at_once.expect("end"), end)
+            # Who does not close is not waited for.
+            lib.wait_for(lambda: daemon.control("status")["connections"] == 0, "it is closed")
+        with daemon.session(session.id) as last:
+            last.expect("end")
+            daemon.stop()  # nor at a stop
+        lib.equal(daemon.query("SELECT count(*) FROM NVTX_EVENTS"), [(2000,)])
 
 
 def test_a_connected_session_is_busy():
