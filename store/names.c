@@ -317,5 +317,10 @@ int store_names_write(struct store_names *names, const struct store_batch *batch
             rc = see_thread(names, extra->end_global_tid, &share->pub.source);
         }
     }
+    for (const struct store_opened *opened = share->opened; opened && rc == SQLITE_OK;
+         opened = opened->next) {
+        rc = see_thread(names, nvtxt_global_tid(opened->range.pid, opened->range.tid),
+                        &share->pub.source);
+    }
     return rc;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Who and what is named: rows of ThreadNames and PROCESSES for every thread and process that an
-// event bears, and the name rows of NVTX_EVENTS (33 categories, 39 threads, 75 domains). Each is
-// made once and found again through NVTXT_NAME_ROWS, never by a scan.
+// event or an open range bears, and the name rows of NVTX_EVENTS (33 categories, 39 threads, 75
+// domains). Each is made once and found again through NVTXT_NAME_ROWS, never by a scan.
 //
 // Functions return SQLite result codes. Used by the thread that owns the store.
 #pragma once

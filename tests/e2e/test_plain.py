@@ -102,6 +102,11 @@ def test_an_open_range_shows_before_it_closes():
                             'RangePush, 3, "running"\n')
             lib.wait_for(lambda: daemon.query("SELECT text, start FROM NVTXT_OPEN_RANGES") ==
                          [("running", 3)], "the range is seen open")
+            lib.equal(daemon.query("SELECT p.name, s.value FROM NVTXT_OPEN_RANGES o "
+                                   "JOIN PROCESSES p ON p.globalPid = o.globalTid >> 24 << 24 "
+                                   "JOIN ThreadNames t ON t.globalTid = o.globalTid "
+                                   "JOIN StringIds s ON s.id = t.nameId"),
+                      [("Process 7", "Thread 8")])
             connection.send("RangePop, 9\n")
             lib.wait_for(lambda: daemon.query('SELECT text, start, "end" FROM NVTX_EVENTS') ==
                          [("running", 3, 9)], "the range is seen closed")
