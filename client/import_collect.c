@@ -220,17 +220,10 @@ int import_collect(const struct import_job *job, struct term *term) {
                                    : "collect needs a store to make: -o STORE");
         return options_refuse(term);
     }
-    int status = options_check_mapping(&job->load.mapping, term, false);
-    if (status == 0 && job->force) {
-        status = import_check_replaced(job->output, false, term);
-    }
-    if (status == 0) {
-        status = out_file_init(&out, term, job->output, job->force);
-    }
+    int status = import_begin_output(job, false, &out, term);
     if (status != 0) {
         return status;
     }
-    out_file_sweep(&out);
     import_ignore_target(job, term);
     status = run(&collect, &out);
     out_file_discard(&out);

@@ -43,6 +43,21 @@ int import_files(struct import *import, const struct import_job *job) {
     return any ? status : EX_NOINPUT;
 }
 
+int import_begin_output(const struct import_job *job, bool exports, struct out_file *out,
+                        struct term *term) {
+    int status = options_check_mapping(&job->load.mapping, term, false);
+    if (status == 0 && job->force) {
+        status = import_check_replaced(job->output, exports, term);
+    }
+    if (status == 0) {
+        status = out_file_init(out, term, job->output, job->force);
+    }
+    if (status == 0) {
+        out_file_sweep(out);
+    }
+    return status;
+}
+
 void import_ignore_target(const struct import_job *job, struct term *term) {
     if (job->has_target && job->target != 0) {
         term_say(term, "a store holds one machine: --target is ignored");
@@ -80,17 +95,10 @@ int import_create(const struct import_job *job, struct term *term) {
         term_say(term, "create makes a new store; it takes no -i");
         return options_refuse(term);
     }
-    int status = options_check_mapping(&job->load.mapping, term, false);
-    if (status == 0 && job->force) {
-        status = import_check_replaced(job->output, false, term);
-    }
-    if (status == 0) {
-        status = out_file_init(&out, term, job->output, job->force);
-    }
+    int status = import_begin_output(job, false, &out, term);
     if (status != 0) {
         return status;
     }
-    out_file_sweep(&out);
     import_ignore_target(job, term);
     status = fill(job, term, &out);
     if (status <= 1) {

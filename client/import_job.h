@@ -9,6 +9,8 @@
 
 #include "client/import.h"
 
+struct out_file;
+
 struct import_job {
     const char *input;  // -i
     const char *output; // -o
@@ -26,6 +28,12 @@ struct import_job {
 int import_create(const struct import_job *job, struct term *term);
 int import_merge(const struct import_job *job, struct term *term);
 int import_collect(const struct import_job *job, struct term *term);
+
+// Begins the file that a command makes: the mapping is sound, what stands at OUT may be replaced,
+// what killed imports left beside it is gone. `exports`: an export of Nsight Systems may be
+// replaced too. Returns 0, or an exit status after a sentence; then there is nothing to discard.
+int import_begin_output(const struct import_job *job, bool exports, struct out_file *out,
+                        struct term *term);
 
 // Loads the job's files. A file that cannot be read, or has errors, does not keep the others from
 // being loaded. Returns 0, 1 when there was one, EX_NOINPUT when none could be read at all, or a

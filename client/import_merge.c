@@ -237,23 +237,19 @@ static int check_job(const struct import_job *job, struct term *term) {
                  job->input, job->output);
         return EX_USAGE;
     }
-    return options_check_mapping(&job->load.mapping, term, false);
+    return 0;
 }
 
 int import_merge(const struct import_job *job, struct term *term) {
     struct merge merge = {.job = job, .term = term, .load = job->load};
     struct out_file out;
     int status = check_job(job, term);
-    if (status == 0 && job->force) {
-        status = import_check_replaced(job->output, true, term);
-    }
     if (status == 0) {
-        status = out_file_init(&out, term, job->output, job->force);
+        status = import_begin_output(job, true, &out, term);
     }
     if (status != 0) {
         return status;
     }
-    out_file_sweep(&out);
     status = fill(&merge, &out);
     if (status <= 1) {
         int result = out_file_publish(&out, term);
