@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A format is walked along with the line, directive by directive. The named formats are formats of
-// the same kind with four further directives, below, that a user cannot spell. Civil dates are
-// counted in days by hand, since timegm() would need a struct tm for each try.
+// the same kind with five further directives, below, that a user cannot spell.
 #include "client/timestamp.h"
 
 #include <string.h>
-#include <time.h>
+
+#include "client/civil.h"
 
 #define NS INT64_C(1000000000)
-#define DAY_S 86400
-#define YEARS_BACK 8 // from one 29 February to the next are at most so many
 
 // Directives of the named formats only.
 #define FRACTION "\1" // [.,] and digits, or nothing
@@ -21,15 +19,6 @@
 
 #define ISO WEEKDAY "%Y-%m-%d" BREAK "%H:%M:%S" FRACTION ZONE
 #define SYSLOG WEEKDAY "%b %e %H:%M:%S" FRACTION
-
-struct civil {
-    int64_t year;
-    int month, day, yday, hour, minute, second; // month and day from 1; 0: not given; yday likewise
-    int64_t ns;
-    int64_t epoch_ns;
-    int64_t zone_s; // east of Greenwich
-    bool has_year, has_hour, has_epoch, has_zone, twelve, pm;
-};
 
 struct cursor {
     const char *at, *end;
@@ -268,7 +257,6 @@ static bool read_time(char directive, struct cursor *in, struct civil *to) {
     switch (directive) {
     case 'H':
     case 'I':
-        to->has_hour = true;
         to->twelve = directive == 'I';
         skip_blanks(in);
         return read_int(in, 2, to->twelve, to->twelve ? 12 : 23, &to->hour);
@@ -343,111 +331,6 @@ static bool read_format(const char *format, struct cursor *in, struct civil *to)
     return true;
 }
 
-// ---- What it means ------------------------------------------------------------------------------
-
-static bool is_leap(int64_t year) {
-    return (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
-}
-
-static int days_of(int64_t year, int month) {
-    static const int days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-    return month == 2 && is_leap(year) ? 29 : days[month - 1];
-}
-
-// Days from 1970-01-01 to the first day of a year from 0 on (Gregorian, also before 1582).
-static int64_t days_to_year(int64_t year) {
-    int64_t before = year - 1 + 400; // counted from the year -399, so that divisions round down
-    return before * 365 + before / 4 - before / 100 + before / 400 - 865259;
-}
-
-// Days since the epoch of the date, or false when the year has no such day.
-static bool find_day(const struct civil *civil, int64_t year, int64_t *day) {
-    *day = days_to_year(year);
-    if (civil->yday > 0) {
-        *day += civil->yday - 1;
-        return civil->yday <= 365 + is_leap(year);
-    }
-    for (int month = 1; month < civil->month; month++) {
-        *day += days_of(year, month);
-    }
-    *day += civil->day - 1;
-    return civil->day <= days_of(year, civil->month);
-}
-
-// East of Greenwich, where the clock on the wall shows `wall_s` (as if it were UTC).
-static int64_t local_offset(struct timestamp *stamp, int64_t wall_s) {
-    int64_t hour = wall_s / 3600 - (wall_s % 3600 < 0);
-    if (stamp->has_offset && stamp->offset_hour == hour) {
-        return stamp->offset_s;
-    }
-    time_t wall = (time_t)wall_s;
-    struct tm tm;
-    stamp->has_offset = true;
-    stamp->offset_hour = hour;
-    stamp->offset_s = 0;
-    if (gmtime_r(&wall, &tm)) {
-        tm.tm_isdst = -1;
-        time_t real = mktime(&tm);
-        stamp->offset_s = real == (time_t)-1 ? 0 : wall_s - (int64_t)real;
-    }
-    return stamp->offset_s;
-}
-
-static bool to_ns(struct timestamp *stamp, const struct civil *civil, int64_t day, int64_t *ns) {
-    int hour = civil->twelve ? civil->hour % 12 + (civil->pm ? 12 : 0) : civil->hour;
-    int64_t wall_s = day * DAY_S + hour * 3600 + civil->minute * 60 + civil->second;
-    int64_t real_s = wall_s - (civil->has_zone ? civil->zone_s : local_offset(stamp, wall_s));
-    return !__builtin_mul_overflow(real_s, NS, ns) && !__builtin_add_overflow(*ns, civil->ns, ns);
-}
-
-// The latest year that brings it not more than a day behind `near_ns`.
-static bool guess_year(struct timestamp *stamp, const struct civil *civil, int64_t near_ns,
-                       int64_t *ns) {
-    int64_t year = 1970 + near_ns / NS / DAY_S / 365 + 1; // the real one or a later one
-    int64_t day;
-    for (int64_t tried = 0; tried <= YEARS_BACK + 2; tried++, year--) {
-        if (find_day(civil, year, &day) && to_ns(stamp, civil, day, ns) &&
-            *ns <= near_ns + DAY_S * NS) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool guess_day(struct timestamp *stamp, const struct civil *civil, int64_t near_ns,
-                      int64_t *ns) {
-    int64_t today = near_ns / NS / DAY_S;
-    uint64_t best = UINT64_MAX;
-    int64_t candidate;
-    for (int64_t day = today - 2; day <= today + 2; day++) {
-        if (to_ns(stamp, civil, day, &candidate)) {
-            uint64_t apart = candidate > near_ns ? (uint64_t)candidate - (uint64_t)near_ns
-                                                 : (uint64_t)near_ns - (uint64_t)candidate;
-            if (apart < best) {
-                best = apart;
-                *ns = candidate;
-            }
-        }
-    }
-    return best < UINT64_MAX;
-}
-
-static bool resolve(struct timestamp *stamp, const struct civil *civil, int64_t near_ns,
-                    int64_t *ns) {
-    int64_t day;
-    if (civil->has_epoch) {
-        return !__builtin_add_overflow(civil->epoch_ns,
-                                       civil->epoch_ns < 0 ? -civil->ns : civil->ns, ns);
-    }
-    if (civil->day == 0 && civil->yday == 0) {
-        return guess_day(stamp, civil, near_ns, ns);
-    }
-    if (!civil->has_year) {
-        return guess_year(stamp, civil, near_ns, ns);
-    }
-    return find_day(civil, civil->year, &day) && to_ns(stamp, civil, day, ns);
-}
-
 // ---- Formats and lines --------------------------------------------------------------------------
 
 static bool read_at(struct timestamp *stamp, struct nvtxt_slice line, size_t begin, int64_t near_ns,
@@ -455,7 +338,8 @@ static bool read_at(struct timestamp *stamp, struct nvtxt_slice line, size_t beg
     for (size_t i = 0; i < 3 && stamp->formats[i]; i++) {
         struct cursor in = {line.data + begin, line.data + line.len};
         struct civil civil = {0};
-        if (read_format(stamp->formats[i], &in, &civil) && resolve(stamp, &civil, near_ns, ns)) {
+        if (read_format(stamp->formats[i], &in, &civil) &&
+            civil_to_ns(&civil, &stamp->zone, near_ns, ns)) {
             return true;
         }
     }

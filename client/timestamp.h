@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "client/civil.h"
 #include "protocol/slice.h"
 
 #define TIMESTAMP_SEARCH_BYTES 1024u // of a line are looked at by a format that begins with %*
@@ -18,10 +19,7 @@ struct timestamp {
     const char *formats[3]; // tried in this order; the rest NULL
     bool named;             // brackets, blanks and <N> before the stamp are passed over
     bool search;            // the stamp may stand anywhere: the first place that fits
-    // The zone's offset is asked for once an hour of the log.
-    bool has_offset;
-    int64_t offset_hour;
-    int64_t offset_s;
+    struct civil_zone zone;
 };
 
 // `format` is borrowed: "auto", "iso", "syslog", "epoch", or directives. Returns 0, or 1 with
