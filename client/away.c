@@ -51,8 +51,11 @@ static int no_daemon(struct transfer *t) {
         return EX_TEMPFAIL;
     }
     term_say(t->term, "no daemon at %s: %s", t->link.path, t->away_why);
-    term_line(t->term, "Start one with 'nvtxtd &' or 'systemctl start nvtxtd.socket', or name its "
-                       "socket with --socket.");
+    term_line(t->term, t->denied
+                           ? "Its owner and its group (often nvtxt) may connect: join the group, "
+                             "or name another socket with --socket."
+                           : "Start one with 'nvtxtd &' or 'systemctl start nvtxtd.socket', or "
+                             "name its socket with --socket.");
     return EX_UNAVAILABLE;
 }
 
@@ -161,6 +164,7 @@ int away_closed(struct transfer *t) {
 
 int away_try_connect(struct transfer *t) {
     int result = link_connect(&t->link);
+    t->denied = result == -EACCES;
     if (result == 0) {
         return sender_connected(&t->sender) == 0 ? AWAY_RUNNING : EX_OSERR;
     }

@@ -36,6 +36,7 @@ struct transfer {
     uint64_t heard;    // the acknowledgement that counts for it
     int64_t busy_ms;   // since when the session is said to be connected already; -1: it is not
     bool renewed;      // this process has begun another session for the rest
+    bool denied;       // there may be a daemon, but not for us
     bool told;         // people know that there is no daemon
     bool told_full;    // or that the spool's disk is full
     int away_code;     // exit status if it stays so: EX_UNAVAILABLE or EX_TEMPFAIL

@@ -111,10 +111,10 @@ int main(int argc, char **argv) {
     ctl_link_init(&link, path);
     int result = ctl_link_open(&link);
     if (result < 0) {
-        term_say(&term,
-                 "no daemon at %s: %s; start one with 'nvtxtd' or name its control socket "
-                 "with --socket",
-                 path, strerror(-result));
+        term_say(&term, "no daemon at %s: %s; %s", path, strerror(-result),
+                 result == -EACCES
+                     ? "only root and the user that it runs as may use its control socket"
+                     : "start one with 'nvtxtd' or name its control socket with --socket");
         return EX_UNAVAILABLE;
     }
     status = strcmp(options.command, "tail") == 0  ? ctl_tail(&link, &options, &term)
