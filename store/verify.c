@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <sqlite3.h>
 
@@ -243,6 +244,11 @@ static int check_segment(sqlite3 *db, const char *path, bool active, struct chai
     return rc;
 }
 
+// Removed for its age or size, since it was listed.
+static bool is_gone(const char *segment) {
+    return access(segment, F_OK) < 0 && errno == ENOENT;
+}
+
 int store_verify(const char *path, int (*may_stop)(void *context), void *context,
                  struct store_findings *findings) {
     struct store_segments list;
@@ -256,12 +262,11 @@ int store_verify(const char *path, int (*may_stop)(void *context), void *context
         sqlite3 *db = NULL;
         int rc = open_one(&db, segment, &asking);
         rc = rc ?: check_segment(db, segment, active, &chain, findings);
-        if (rc == SQLITE_CANTOPEN && !active) {
-            rc = SQLITE_OK; // it was removed for its age or size
-        } else if (rc != SQLITE_OK && !asking.stopped) {
+        bool removed = rc == SQLITE_CANTOPEN && !active && is_gone(segment);
+        if (rc != SQLITE_OK && !removed && !asking.stopped) {
             add(findings, true, segment, db ? sqlite3_errmsg(db) : sqlite3_errstr(rc));
         }
-        findings->segments++;
+        findings->segments += !removed;
         sqlite3_close(db);
     }
     store_segments_deinit(&list);

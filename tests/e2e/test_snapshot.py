@@ -125,6 +125,22 @@ def test_a_store_that_is_used_is_sound():
         lib.equal(lib.json.loads(ctl(daemon, "--json", "verify")[1])["problems"], [])
 
 
+def test_a_segment_that_cannot_be_opened_is_found():
+    with lib.Daemon() as daemon:
+        daemon.send(STORY)
+        daemon.control("rotate")
+        lib.wait_for(lambda: daemon.control("status")["old_segments"] == 1, "it was left")
+        old = daemon.segments()[0]
+        for ending in ("", "-wal", "-shm"):
+            os.unlink(old + ending)
+        lib.equal(daemon.control("verify")["segments"], 1)
+        os.symlink(old, old)
+        result = daemon.control("verify")
+        lib.equal((result["sound"], result["segments"]), (False, 2))
+        assert os.path.basename(old) in result["problems"][0], result
+        os.unlink(old)
+
+
 def test_what_does_not_agree_is_found():
     faults = {
         "DELETE FROM NVTX_EVENTS WHERE text = 'm'": "events more or less",
