@@ -143,10 +143,19 @@ static int open_export(struct merge *merge, struct import *import, const char *p
 
 // ---- What became of it --------------------------------------------------------------------------
 
+// A prolonged session leaves out only what cannot be said in the export's time.
 static void tell_outside(const struct merge *merge, const struct store_foreign *foreign) {
     const struct store_foreign_counts *counts = store_foreign_counts(foreign);
     const struct store_export_facts *facts = store_foreign_facts(foreign);
     char number[TERM_COUNT_SIZE];
+    if (merge->job->prolong || !facts->has_window) {
+        term_say(merge->term,
+                 "%s event%s left out: in the time of %s, from the beginning of its session on, "
+                 "signed 64-bit nanoseconds do not hold them",
+                 term_count(number, counts->outside), counts->outside == 1 ? " was" : "s were",
+                 merge->job->input);
+        return;
+    }
     term_say(merge->term,
              "%s event%s outside the session of %s, %" PRId64 " to %" PRId64 " in its own time, %s "
              "left out; keep such events with --update-report-time",

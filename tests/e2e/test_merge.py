@@ -221,6 +221,16 @@ OUTSIDE = "".join(MARKER % (SESSION_NS + ns, "m%d" % i)
                   for i, ns in enumerate((-1, 0, 5, 20000000, 20000001, 90000000)))
 
 
+def test_times_that_the_export_cannot_hold_are_said_to_be_so():
+    with Folder() as folder:
+        text = MARKER % (-2**63, "first") + MARKER % (SESSION_NS + 5, "m")
+        for shape, args in (("2022", ("--update-report-time",)), ("old", ())):
+            _, out, said = merged(folder, shape, text, *args)
+            contains(said, "1 event was left out: in the time of %s" % folder.name("export.sqlite"))
+            equal("--update-report-time" in said, False, said)
+            equal(query(out, "SELECT start FROM NVTX_EVENTS WHERE text IN ('first', 'm')"), [(5,)])
+
+
 def test_events_outside_the_session_are_left_out_and_counted():
     with Folder() as folder:
         export, out, said = merged(folder, "2022", OUTSIDE)
