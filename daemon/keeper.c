@@ -120,6 +120,15 @@ static int64_t look(struct keeper *keeper, const struct store_retention *retenti
     return pinned && next > now + AGAIN_NS ? now + AGAIN_NS : next;
 }
 
+// What a reader was in the way of may be done by now; after a stop main files alone are complete.
+static void look_last(struct keeper *keeper) {
+    struct store_segments list;
+    if (store_segments_list(keeper->path, &list) < 0)
+        return;
+    complete(&list, false);
+    store_segments_deinit(&list);
+}
+
 // ---- The thread ---------------------------------------------------------------------------------
 
 // With the lock held: until something is wanted, or `until` (Unix time) has come.
@@ -173,6 +182,7 @@ static void *run(void *context) {
         pthread_cond_broadcast(&keeper->changed);
     }
     pthread_mutex_unlock(&keeper->lock);
+    look_last(keeper);
     return NULL;
 }
 

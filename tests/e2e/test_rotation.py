@@ -266,6 +266,24 @@ def test_a_reader_that_pins_the_log_is_warned_of_and_left_behind():
         left(daemon, first)
 
 
+def test_a_stop_completes_what_a_reader_was_in_the_way_of():
+    with lib.Daemon() as daemon:
+        daemon.send(HEADER + 'Marker, 1, "first"\n')
+        first = os.path.realpath(daemon.store)
+        reader = sqlite3.connect("file:%s?mode=ro" % first, uri=True, isolation_level=None)
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM NVTX_EVENTS").fetchone()
+        rotate(daemon)
+        lib.wait_for(lambda: daemon.control("status")["old_segments"] == 1, "it was looked at")
+        assert os.path.getsize(first + "-wal") > 0
+        reader.close()
+        daemon.stop()
+        lib.equal([os.path.getsize(path + "-wal") for path in daemon.segments()], [0, 0])
+        alone = sqlite3.connect("file:%s?immutable=1" % first, uri=True)
+        lib.equal(alone.execute("SELECT text FROM NVTX_EVENTS").fetchall(), [("first",)])
+        alone.close()
+
+
 def test_a_disk_without_enough_room_is_told_once_and_old_segments_go():
     with lib.Daemon(config="KeepFree=99\n") as daemon:
         log = daemon.log_text()
