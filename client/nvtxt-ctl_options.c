@@ -224,7 +224,8 @@ static int check_command(const struct ctl_options *options, struct term *term) {
         term_say(term, "'%s' stands alone; '%s' is too much", options->command, options->operand);
         return EX_USAGE;
     }
-    if (!options->operand && takes && usage->required) {
+    bool given = options->operand && *options->operand;
+    if (!given && takes && usage->required) {
         term_say(term, "'%s' needs a %s; see 'nvtxt-ctl --help'", options->command, usage->operand);
         return EX_USAGE;
     }

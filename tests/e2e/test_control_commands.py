@@ -287,6 +287,7 @@ def test_refused_hellos_are_counted():
 def test_what_nvtxt_ctl_refuses_by_itself():
     with lib.Daemon() as daemon:
         for arguments, word in ((("disconnect",), "needs a source"), (("disconnect", "x"), "number"),
+                                (("snapshot",), "needs a file"), (("snapshot", ""), "needs a file"),
                                 (("disconnect", "1", "2"), "one command"),
                                 (("status", "--source", "1"), "--source"),
                                 (("diagnostics", "-n", "0"), "-n"), (("diagnostics", "-n", "x"), "-n"),
