@@ -126,11 +126,12 @@ def test_a_good_session_is_served_among_bad_peers():
         if not SANITIZED:
             assert memory(daemon, "VmHWM:") < 96 << 20, memory(daemon, "VmHWM:")
         daemon.send(HEADER + 'Marker, 1, "afterwards"\n')
-        lib.equal(daemon.query("SELECT count(*), count(DISTINCT start) FROM NVTX_EVENTS"
-                               " WHERE text = 'good'"), [(LINES, LINES)])
-        lib.equal(daemon.query("SELECT count(*) FROM NVTX_EVENTS WHERE text = 'afterwards'"),
-                  [(1,)])
-        lib.equal(daemon.query("SELECT count(*) FROM NVTXT_LOSSES"), [(0,)])
+        # The flood may have filled more than one segment.
+        good = daemon.everywhere("SELECT start FROM NVTX_EVENTS WHERE text = 'good'")
+        lib.equal((len(good), len(set(good))), (LINES, LINES))
+        lib.equal(daemon.everywhere("SELECT text FROM NVTX_EVENTS WHERE text = 'afterwards'"),
+                  [("afterwards",)])
+        lib.equal(daemon.everywhere("SELECT * FROM NVTXT_LOSSES"), [])
 
 
 lib.run(globals())
