@@ -151,13 +151,15 @@ static int resume_session(struct send_arguments *args, struct term *term, const 
         result = result < 0 ? EX_IOERR : EX_DATAERR;
     } else if (result == SPOOL_BUSY) {
         result = 0; // its sender is alive, or another one resumes it
-    } else if (result == SPOOL_NONE) {
-        spool_remove(&spool);
-        result = 0;
     } else {
         struct input input = {.name = hello.name, .fd = -1, .ended = true};
-        if (*spool.fault) {
+        if (*spool.fault) { // a tail that is left out, of a session without a whole record, too
             term_say(term, "%s", spool.fault);
+        }
+        if (result == SPOOL_NONE) {
+            spool_remove(&spool);
+            spool_close(&spool);
+            return 0;
         }
         result = transfer_run(&args->transfer, &input, &spool, &hello, term);
     }

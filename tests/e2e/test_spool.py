@@ -347,6 +347,21 @@ def test_a_damaged_tail_costs_only_itself_and_is_said():
             equal(os.listdir(folder.name("spool")), [])
 
 
+def test_a_spool_whose_only_record_is_cut_is_said():
+    for left in (1, HEADS - 1, HEADS + 5):
+        with Daemon() as daemon, Folder() as folder:
+            leave_behind(folder, HEADER + markers(1, 10))
+            path = segments(folder)[0]
+            os.truncate(path, left)
+            offset = 80 if left > 80 else 0
+            status, _, err = resume(daemon, folder)
+            equal((status, err), (
+                0, "nvtxt-send: %s: %d bytes from offset %d on are no whole record: left out\n"
+                % (path, left - offset, offset)))
+            equal(numbers(daemon), [])
+            equal(os.listdir(folder.name("spool")), [])
+
+
 def test_a_malformed_spool_is_named_and_left_as_it_is():
     with Daemon() as daemon, Folder() as folder:
         leave_behind(folder, HEADER + markers(1, 10))
