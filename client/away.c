@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Before there ever was a daemon --wait decides how long one is waited for, and with a spool it is
-// waited for in any case. After that it is tried again until --timeout has passed without anything
-// else to do: input that can still be taken into a spool is something to do.
+// waited for in any case. One that took the connection and was gone before its welcome is being
+// started again more often than not: it gets a while without --wait, too. After that it is tried
+// again until --timeout has passed without anything else to do: input that can still be taken into
+// a spool is something to do.
 #include "client/away.h"
 
 #include <errno.h>
@@ -72,6 +74,7 @@ static void tell(struct transfer *t, bool before) {
 int away_lost(struct transfer *t, int code, const char *why, bool certain) {
     int64_t now = link_now_ms();
     bool was_streaming = t->sender.state == SENDER_STREAMING;
+    t->cut_short |= t->sender.state == SENDER_GREETING;
     link_close(&t->link);
     sender_disconnected(&t->sender);
     t->away_code = code;
@@ -82,6 +85,10 @@ int away_lost(struct transfer *t, int code, const char *why, bool certain) {
     bool endless = before || is_spooling(t) || t->busy_ms >= 0;
     int64_t most = endless ? -1 : t->options->wait_ms;
     bool patient = endless || t->options->wait || !certain;
+    if (!patient && t->cut_short) {
+        patient = true;
+        most = t->options->timeout_ms >= 0 ? t->options->timeout_ms : TRANSFER_CUT_SHORT_MS;
+    }
     if (!patient || (most >= 0 && now - t->away_ms >= most)) {
         return no_daemon(t);
     }

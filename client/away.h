@@ -39,6 +39,7 @@ struct transfer {
     bool denied;       // there may be a daemon, but not for us
     bool told;         // people know that there is no daemon
     bool told_full;    // or that the spool's disk is full
+    bool cut_short;    // a connection ended before its welcome
     int away_code;     // exit status if it stays so: EX_UNAVAILABLE or EX_TEMPFAIL
     char away_why[1100];
     int64_t stop_ms;    // when to give up after a signal; 0: no signal came

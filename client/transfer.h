@@ -31,8 +31,9 @@ struct transfer_options {
 
 #define TRANSFER_STOP_MS 5000 // after a signal: for the acknowledgement of what was read
 
-#define TRANSFER_SILENT_MS 5000 // at least so long, a connected daemon may say nothing
-#define TRANSFER_BUSY_MS 30000  // "busy-session" may be an older connection of ours that dies
+#define TRANSFER_SILENT_MS 5000     // at least so long, a connected daemon may say nothing
+#define TRANSFER_CUT_SHORT_MS 10000 // a daemon that died before its welcome may take to come back
+#define TRANSFER_BUSY_MS 30000      // "busy-session" may be an older connection of ours that dies
 
 // Sends the open `input` as the session that `hello` describes. With a `spool` (NULL: none) that
 // was created or opened for it, unacknowledged lines are in there; it is removed when the session

@@ -406,6 +406,20 @@ def test_refusals_that_pass_are_temporary_failures():
                 equal(client.expect(0), "")
 
 
+def test_a_daemon_that_dies_before_its_welcome_is_awaited_for_a_while():
+    with Fake() as fake, running(fake, "-q") as client:
+        client.close()
+        fake.accept().close()
+        with fake.accept(welcome=0) as peer:
+            equal(peer.line(), "#nvtxt-end")
+            peer.end(0)
+            equal(client.expect(0), "")
+    with Fake() as fake, running(fake, "--timeout", "0.1") as client:
+        fake.accept().close()
+        fake.vanish()
+        contains(client.expect(69), "no daemon at %s: " % fake.path)
+
+
 def test_a_daemon_that_shuts_down_is_awaited():
     with Fake() as fake, running(fake) as client:
         client.say("1\n2\n")
