@@ -8,6 +8,7 @@
 
 build_root=${NVTXT_BUILD_DIR:-$top/build}
 jobs=${NVTXT_JOBS:-$(nproc 2>/dev/null || echo 2)}
+test_jobs=${NVTXT_TEST_JOBS:-$((jobs * 2))} # most of them wait most of the time
 log=$build_root/setup.log
 unset MAKEFLAGS MFLAGS MAKELEVEL
 
@@ -146,7 +147,7 @@ suite() {
     before="$passed $failed $skipped"
     if build "$name" "$@"; then
         find "$build_root/$name/tests" -name '*.trs' -exec rm -f {} +
-        make -C "$build_root/$name/tests" -k -j "$jobs" "$target" \
+        make -C "$build_root/$name/tests" -k -j "$test_jobs" "$target" \
             >"$build_root/$name/check.log" 2>&1 </dev/null
         status=$?
         failed_before=$failed

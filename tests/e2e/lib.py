@@ -43,6 +43,35 @@ def wait_for(condition, what, deadline=DEADLINE):
         time.sleep(0.002)
 
 
+def tell(process, number, has_heard):
+    """Sends a signal that stops. ThreadSanitizer takes signals itself and hands them on later; on a
+    busy machine one sent right after the start may never come through (7 of 600; 0 of 1,600 without
+    it). The daemon catches signals before it listens; a debugger showed each time that the kernel
+    had delivered the signal and that libuv's handler, which was in place, was not called. So it is
+    sent again there until it was heard."""
+    process.send_signal(number)
+    if "thread" not in os.environ.get("SANITIZERS", ""):
+        return
+    for _ in range(10):
+        try:
+            process.wait(2)
+            return
+        except subprocess.TimeoutExpired:
+            if has_heard():
+                return
+            process.send_signal(number)
+
+
+def terminate(process):
+    """Ends a program in order, else by force; returns its exit status."""
+    tell(process, signal.SIGTERM, lambda: False)
+    try:
+        return process.wait(DEADLINE)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        return process.wait()
+
+
 def equal(got, wanted, what=""):
     if got != wanted:
         raise AssertionError("%s\n  got    %r\n  wanted %r" % (what, got, wanted))
@@ -124,24 +153,11 @@ class Daemon:
             return file.read()
 
     def stop(self, number=signal.SIGTERM, status=0):
-        self.process.send_signal(number)
-        if "thread" in os.environ.get("SANITIZERS", ""):
-            self.insist(number)
+        self.tell_to_stop(number)
         self.wait(status)
 
-    def insist(self, number):
-        """ThreadSanitizer takes signals itself and hands them on later; on a busy machine one sent
-        right after the start may never come through (7 of 600; 0 of 1,600 without it). The
-        daemon catches signals before it listens; a debugger showed each time that the kernel had
-        delivered the signal and that libuv's handler, which was in place, was not called."""
-        for _ in range(10):
-            try:
-                self.process.wait(2)
-                return
-            except subprocess.TimeoutExpired:
-                if "stopping" in self.log_text():
-                    return
-                self.process.send_signal(number)
+    def tell_to_stop(self, number=signal.SIGTERM):
+        tell(self.process, number, lambda: "stopping" in self.log_text())
 
     def wait(self, status=0):
         try:

@@ -88,8 +88,7 @@ def test_stops_while_the_store_cannot_be_written():
             lib.equal((health["healthy"], health["in_trouble"], health["losses"]),
                       (False, True, None))
             assert "lock" in health["last_error"], health
-            daemon.process.terminate()
-            daemon.wait()
+            daemon.stop()
             kinds = [reply["type"] for reply in session.replies()]
             assert "ack" not in kinds, kinds
         assert "events=2" in daemon.log_text(), daemon.log_text()

@@ -116,7 +116,7 @@ def test_a_sender_that_never_stops_does_not_hold_the_stop_up():
         connection = daemon.plain()
         connection.socket.setblocking(False)
         line = (HEADER + 'Marker, 1, "flood"\n' * 1000).encode()
-        daemon.process.send_signal(signal.SIGTERM)
+        daemon.tell_to_stop()
 
         def flood():
             try:

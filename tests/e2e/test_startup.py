@@ -250,9 +250,9 @@ def test_folders_of_a_service_manager_come_first():
         assert os.path.exists(folder + "/run/control.sock")
         assert os.path.exists(folder + "/state/nvtxt.sqlite")
     finally:
-        process.terminate()
-        lib.equal(process.wait(lib.DEADLINE), 0)
+        status = lib.terminate(process)
         shutil.rmtree(folder)
+    lib.equal(status, 0)
 
 
 def test_the_usual_file_is_read_without_an_option():
@@ -295,9 +295,9 @@ def test_a_person_gets_folders_of_their_own():
                            ("run/nvtxtd/nvtxtd.sock", 0o600), ("run/nvtxtd/control.sock", 0o600)):
             lib.equal(stat.S_IMODE(os.stat(os.path.join(folder, path)).st_mode), mode, path)
     finally:
-        process.terminate()
-        process.wait(lib.DEADLINE)
+        status = lib.terminate(process)
         shutil.rmtree(folder)
+    lib.equal(status, 0)
 
 
 lib.run(globals())
