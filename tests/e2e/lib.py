@@ -157,7 +157,8 @@ class Daemon:
         self.wait(status)
 
     def tell_to_stop(self, number=signal.SIGTERM):
-        tell(self.process, number, lambda: "stopping" in self.log_text())
+        before = self.log_text().count("stopping")  # of earlier lives
+        tell(self.process, number, lambda: self.log_text().count("stopping") > before)
 
     def wait(self, status=0):
         try:
