@@ -3,6 +3,8 @@
 
     storm.py [--senders N] [--lines N] [--kills N] [--seed N] [--segment SIZE]
 
+NVTXT_TEST_LONG takes 8 senders of 100,000 lines and 30 kills.
+
 Two more senders have a spool each and are killed and resumed themselves, again and again, while the
 daemon is. Each sender is an nvtxt-send with a file of its own: unique messages, nested ranges, assignments in
 the middle of the stream, a bad line now and then. The daemon is killed with SIGKILL at random
@@ -31,6 +33,7 @@ import lib  # noqa: E402
 BAD_LINE_EVERY = 997
 ASSIGNMENT_EVERY = 101
 MORTALS = 2
+LONG = bool(os.environ.get("NVTXT_TEST_LONG"))
 
 
 class Stream:
@@ -266,6 +269,8 @@ def run(senders, lines, kills, seed, segment):
         processes = [start_sender(daemon, stream) for stream in streams[:senders]]
         mortals = [Mortal(daemon, stream) for stream in streams[senders:]]
         done = storm(daemon, processes, mortals, kills, rng)
+        if LONG:  # the short form may be sent before the last of them
+            lib.equal(done, kills, "kills while something was sent")
         for mortal in mortals:
             mortal.finish()
             print("# a sender was killed %d times" % mortal.killed)
@@ -282,9 +287,9 @@ def run(senders, lines, kills, seed, segment):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--senders", type=int, default=4)
-    parser.add_argument("--lines", type=int, default=20000)
-    parser.add_argument("--kills", type=int, default=6)
+    parser.add_argument("--senders", type=int, default=8 if LONG else 4)
+    parser.add_argument("--lines", type=int, default=100000 if LONG else 20000)
+    parser.add_argument("--kills", type=int, default=30 if LONG else 6)
     parser.add_argument("--seed", type=int, default=random.randrange(2**32))
     parser.add_argument("--segment", default="1M")
     options = parser.parse_args()
