@@ -87,7 +87,7 @@ void control_diagnostics(struct control_call *call) {
 // ---- checkpoint ---------------------------------------------------------------------------------
 
 static int ask_checkpoint(struct store *store, void *question) {
-    return store_checkpoint_now(store, question);
+    return store_checkpoint(store, question);
 }
 
 static void on_checkpointed(struct job *job) {

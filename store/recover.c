@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A source that nobody can go on with gets the end that its interpreter would have given it, as far
-// as the store knows: its open ranges become events with the latest known time as their end, each
-// with the warning that it was never closed.
-#include "store/recover.h"
-
+// What a killed daemon left: sources without an end. A source that nobody can go on with gets the
+// end that its interpreter would have given it, as far as the store knows: its open ranges become
+// events with the latest known time as their end, each with the warning that it was never closed.
 #include <errno.h>
 #include <stdlib.h>
 
 #include "protocol/diag.h"
 #include "store/sql.h"
+#include "store/store_state.h"
+
+#define AT_ONCE 100 // sources closed in one transaction
 
 static const char find_lost[] =
     "SELECT id, displayName, lines, events, warnings, errors, firstNs, lastNs "
@@ -98,17 +99,50 @@ static int recover_source(struct store_sessions *sessions, sqlite3_stmt *stmt, i
     return rc;
 }
 
-int store_recover_read(struct store_sessions *sessions, int64_t now_ns, struct store_batch *batch,
-                       int *count) {
+// Adds to `batch` the end of sources that nobody can go on with: open ones that are no session
+// and no followed file, or one without a state. `*count` says how many: there may be more when it
+// is AT_ONCE. Returns an SQLite result code.
+static int read_lost(struct store_sessions *sessions, int64_t now_ns, struct store_batch *batch,
+                     int *count) {
     sqlite3_stmt *stmt = NULL;
     *count = 0;
     int rc = sqlite3_prepare_v2(sessions->txn->db, find_lost, -1, &stmt, NULL);
-    rc = rc ?: store_sql_bind(stmt, "i", (int64_t)STORE_RECOVER_AT_ONCE);
+    rc = rc ?: store_sql_bind(stmt, "i", (int64_t)AT_ONCE);
     while (rc == SQLITE_OK && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
         rc = recover_source(sessions, stmt, now_ns, batch);
         ++*count;
     }
     rc = store_sql_done(stmt, rc);
     sqlite3_finalize(stmt);
+    return rc;
+}
+
+static int recover_some(struct store *store, struct store_batch *batch, int64_t now_ns,
+                        int *count) {
+    int rc = store_begin(store);
+    if (rc != STORE_DONE) {
+        return rc;
+    }
+    rc = store_translate(store, read_lost(&store->sessions, now_ns, batch, count), "read");
+    rc = rc ? rc : store_write(store, batch);
+    rc = rc ? rc : store_commit(store);
+    if (rc != STORE_DONE) {
+        store_rollback(store);
+    }
+    return rc;
+}
+
+int store_recover(struct store *store, int64_t now_ns) {
+    struct store_batch *batch = store_batch_new();
+    if (!batch) {
+        return store_translate(store, SQLITE_NOMEM, "recover");
+    }
+    int count = AT_ONCE;
+    int rc = STORE_DONE;
+    while (rc == STORE_DONE && count == AT_ONCE) {
+        rc = recover_some(store, batch, now_ns, &count);
+        store_batch_reset(batch);
+    }
+    store_batch_free(batch);
     return rc;
 }

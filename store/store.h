@@ -75,16 +75,14 @@ int store_write_apart(struct store *store, struct store_batch *batch, int64_t no
 
 #define STORE_LOSS_REFUSED "refused"
 
-// Moves the WAL into the main file as far as readers allow. TRUNCATE as well when `truncate`.
-int store_checkpoint(struct store *store, bool truncate);
-
-// The same with TRUNCATE, on demand: says what became of it. A reader in the way is no failure.
+// Moves the WAL into the main file and cuts it, on demand: says what became of it. A reader in the
+// way is no failure.
 struct store_checkpointed {
     int64_t before_bytes, bytes; // the WAL file
     int64_t pages, moved_pages;  // in the WAL when it was done, and those that the main file has
     bool pinned;                 // a reader keeps the WAL from beginning again
 };
-int store_checkpoint_now(struct store *store, struct store_checkpointed *done);
+int store_checkpoint(struct store *store, struct store_checkpointed *done);
 
 // ---- Sessions ---------------------------------------------------------------------------------
 

@@ -287,10 +287,12 @@ Test(store, goes_on_while_a_reader_holds_its_snapshot) {
         add_some(&kit, 100);
         kit_commit(&kit);
     }
-    cr_assert_eq(store_checkpoint(kit.store, false), STORE_DONE);
-    cr_assert_eq(store_checkpoint(kit.store, true), STORE_BUSY);
+    struct store_checkpointed done;
+    cr_assert_eq(store_checkpoint(kit.store, &done), STORE_DONE);
+    cr_assert(done.pinned);
     sqlite3_close(db);
-    cr_assert_eq(store_checkpoint(kit.store, true), STORE_DONE);
+    cr_assert_eq(store_checkpoint(kit.store, &done), STORE_DONE);
+    cr_assert(!done.pinned);
     cr_assert_eq(store_wal_bytes(kit.store), 0);
     assert_rows(&kit, "SELECT count(*) FROM NVTX_EVENTS", "5100");
     kit_close(&kit);

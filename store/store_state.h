@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The inside of struct store, shared by the files that are the store: store.c (life, transactions),
+// answers.c (what it is asked) and recover.c. Nobody else includes it.
+//
+// The parts return SQLite's codes raw; store_translate() makes them ours, with a sentence that says
+// what failed.
+#pragma once
+
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "store/bulk.h"
+#include "store/catalog.h"
+#include "store/domains.h"
+#include "store/files.h"
+#include "store/intern.h"
+#include "store/name_rows.h"
+#include "store/names.h"
+#include "store/sessions.h"
+#include "store/store.h"
+#include "store/txn.h"
+#include "store/wal.h"
+
+#define STORE_ERROR_SIZE 512
+#define STORE_OWN_STMTS 5
+
+struct store {
+    sqlite3 *db;
+    char *path; // by which sentences call it
+    struct store_options options;
+    struct store_txn txn;
+    struct store_intern intern;
+    struct store_domains domains;
+    struct store_name_rows name_rows;
+    struct store_names names;
+    struct store_catalog catalog;
+    struct store_bulk bulk;
+    struct store_sessions sessions;
+    struct store_files files;
+    struct store_wal wal;
+    sqlite3_stmt *stmts[STORE_OWN_STMTS]; // of transactions
+    sqlite3_stmt *pages;                  // of store_content_bytes()
+    int64_t data_version;                 // when the ids and caches were right
+    int64_t next_source_id;               // as read when the store was opened
+    int64_t losses;                       // rows of NVTXT_LOSSES, with those of earlier segments
+    bool losses_known;
+    int64_t committed_row; // of NVTX_EVENTS, while a transaction is open
+    bool ids_known;
+    bool in_transaction;
+    bool batch_row_written;
+    int failed; // result of the failed write of this transaction: it can only be rolled back
+    char error[STORE_ERROR_SIZE];
+};
+
+// Remembers a sentence, "cannot <what> the store ...", and returns our code for SQLite's `rc`.
+int store_translate(struct store *store, int rc, const char *what);
