@@ -18,7 +18,8 @@
 #include <stdlib.h>
 
 #include "client/export_fmt.h"
-#include "protocol/hash.h"
+#include "client/export_names.h"
+#include "protocol/refstr.h"
 #include "protocol/utf8.h"
 
 #ifdef HAVE_CONFIG_H
@@ -45,42 +46,15 @@ static const struct {
     [END] = {"RangeEnd", "Time, RangeId, ProcessId, ThreadId", false},
 };
 
-struct name {
-    struct nvtxt_hash_node by_key;  // by what is named
-    struct nvtxt_hash_node by_time; // of its event, while it waits for it
-    struct name *next;
-    enum nvtxt_name_kind kind;
-    uint32_t category;
-    uint64_t global_tid; // of what is named; else of its event
-    int64_t at;
-    bool waits;   // in the table by time
-    bool written; // with this text
-    bool used;    // by an event that was exported
-    char *domain; // owned, as `text`
-    char *text;
-    size_t domain_len, text_len;
-};
-
 struct nvtxt_export {
     int defined[COMMANDS]; // 0: not yet; 1: without a payload, 2: with one
-    struct nvtxt_hash keys, times;
-    struct name *names; // owned
-    size_t waiting;
-    char *domain; // the display name in force; owned, NULL: none
-    size_t domain_len;
-    uint64_t last_tid; // whose names were looked for
+    struct export_names names;
+    struct nvtxt_refstr *domain; // the display name in force; NULL: none
+    uint64_t last_tid;           // whose names were looked for
     bool has_last;
 };
 
 // ---- Texts --------------------------------------------------------------------------------------
-
-static struct nvtxt_slice domain_of(const struct name *name) {
-    return (struct nvtxt_slice){name->domain, name->domain_len};
-}
-
-static struct nvtxt_slice text_of(const struct name *name) {
-    return (struct nvtxt_slice){name->text, name->text_len};
-}
 
 static bool has_byte(struct nvtxt_slice text, char byte) {
     return text.len > 0 && memchr(text.data, byte, text.len) != NULL;
@@ -276,120 +250,26 @@ static void put_event(struct export_writer *writer, const struct store_read_even
 
 // ---- Names --------------------------------------------------------------------------------------
 
-static uint64_t key_hash(enum nvtxt_name_kind kind, uint32_t category, uint64_t global_tid,
-                         struct nvtxt_slice domain) {
-    uint64_t number = (uint64_t)kind << 60 ^ (uint64_t)category << 24;
-    number ^= kind == NVTXT_NAME_CATEGORY ? 0 : global_tid;
-    return nvtxt_hash_number(number) ^ nvtxt_hash_bytes(domain);
-}
-
-// What a name belongs to: a category to its domain, a domain to a process.
-static uint64_t owner_of(enum nvtxt_name_kind kind, uint64_t global_tid) {
-    return kind == NVTXT_NAME_THREAD     ? global_tid
-           : kind == NVTXT_NAME_CATEGORY ? 0
-                                         : global_tid >> 24 << 24;
-}
-
-static struct name *find_name(const struct nvtxt_export *state, enum nvtxt_name_kind kind,
-                              uint32_t category, uint64_t global_tid, struct nvtxt_slice domain) {
-    uint64_t owner = owner_of(kind, global_tid);
-    struct nvtxt_hash_node *node =
-        nvtxt_hash_find(&state->keys, key_hash(kind, category, owner, domain));
-    for (; node; node = nvtxt_hash_next(node)) {
-        struct name *name = NVTXT_HASH_ENTRY(node, struct name, by_key);
-        if (name->kind == kind && name->category == category &&
-            owner_of(kind, name->global_tid) == owner &&
-            nvtxt_slice_equal(domain_of(name), domain)) {
-            return name;
-        }
-    }
-    return NULL;
-}
-
-static int set_text(char **text, size_t *len, struct nvtxt_slice value) {
-    char *copy = malloc(value.len + 1);
-    if (!copy) {
-        return -ENOMEM;
-    }
-    if (value.len > 0) {
-        memcpy(copy, value.data, value.len);
-    }
-    free(*text);
-    *text = copy;
-    *len = value.len;
-    return 0;
-}
-
-static struct name *new_name(struct nvtxt_export *state, const struct store_read_name *told) {
-    struct name *name = calloc(1, sizeof *name);
-    uint64_t owner = owner_of(told->kind, told->global_tid);
-    if (!name || set_text(&name->domain, &name->domain_len, told->domain) < 0 ||
-        nvtxt_hash_add(&state->keys, &name->by_key,
-                       key_hash(told->kind, told->category, owner, told->domain)) < 0) {
-        free(name ? name->domain : NULL);
-        free(name);
-        return NULL;
-    }
-    name->kind = told->kind;
-    name->category = told->category;
-    name->global_tid = told->global_tid;
-    name->next = state->names;
-    state->names = name;
-    return name;
-}
-
-// A name of the segment that begins. One that was said in an older segment already needs no line.
-static int on_name(void *context, const struct store_read_name *told) {
-    struct nvtxt_export *state = context;
-    struct name *name =
-        find_name(state, told->kind, told->category, told->global_tid, told->domain);
-    if (!name) {
-        name = new_name(state, told);
-    }
-    if (!name) {
-        return -ENOMEM;
-    }
-    if (name->text && nvtxt_slice_equal(text_of(name), told->text)) {
-        return 0;
-    }
-    if (set_text(&name->text, &name->text_len, told->text) < 0) {
-        return -ENOMEM;
-    }
-    if (name->waits) {
-        nvtxt_hash_remove(&state->times, &name->by_time);
-        state->waiting--;
-    }
-    name->written = false;
-    name->global_tid = told->global_tid;
-    name->at = told->at;
-    name->waits = told->kind != NVTXT_NAME_PROCESS;
-    if (name->waits &&
-        nvtxt_hash_add(&state->times, &name->by_time, nvtxt_hash_number((uint64_t)told->at)) < 0) {
-        name->waits = false;
-        return -ENOMEM;
-    }
-    state->waiting += name->waits;
-    return 0;
-}
-
 static int set_domain(struct export_writer *writer, struct nvtxt_slice domain) {
     struct nvtxt_export *state = writer->state;
-    if (nvtxt_slice_equal((struct nvtxt_slice){state->domain, state->domain_len}, domain)) {
+    if (nvtxt_slice_equal(nvtxt_refstr_slice(state->domain), domain)) {
         return 0;
     }
     bool variable = put_variable(writer, domain);
     EXPORT_LITERAL(&writer->out, "SetFileDisplayName");
     put_text_or_variable(writer, domain, variable);
     EXPORT_LITERAL(&writer->out, "\n");
-    return set_text(&state->domain, &state->domain_len, domain);
+    nvtxt_refstr_unref(state->domain);
+    state->domain = nvtxt_refstr_new(domain);
+    return state->domain ? 0 : -ENOMEM;
 }
 
-static int write_name(struct export_writer *writer, struct name *name) {
+static int write_name(struct export_writer *writer, struct export_name *name) {
     struct export_out *out = &writer->out;
-    struct nvtxt_slice text = text_of(name);
+    struct nvtxt_slice text = nvtxt_refstr_slice(name->text);
     name->written = true;
     if (name->kind == NVTXT_NAME_DOMAIN || name->kind == NVTXT_NAME_CATEGORY) {
-        int result = set_domain(writer, domain_of(name));
+        int result = set_domain(writer, nvtxt_refstr_slice(name->domain));
         if (result < 0 || name->kind == NVTXT_NAME_DOMAIN) {
             return result;
         }
@@ -410,38 +290,9 @@ static int write_name(struct export_writer *writer, struct name *name) {
     return 0;
 }
 
-// The names that stand at this event. A thread's bears its own thread, whatever the event's is.
-static int write_waiting(struct export_writer *writer, const struct store_read_event *event) {
-    struct nvtxt_export *state = writer->state;
-    struct nvtxt_hash_node *node =
-        nvtxt_hash_find(&state->times, nvtxt_hash_number((uint64_t)event->start));
-    while (node) {
-        struct name *name = NVTXT_HASH_ENTRY(node, struct name, by_time);
-        node = nvtxt_hash_next(node);
-        if (name->at != event->start ||
-            (name->kind != NVTXT_NAME_THREAD && name->global_tid != event->global_tid)) {
-            continue;
-        }
-        nvtxt_hash_remove(&state->times, &name->by_time);
-        name->waits = false;
-        state->waiting--;
-        if (writer->all || name->used) {
-            int result = write_name(writer, name);
-            if (result < 0) {
-                return result;
-            }
-        }
-    }
-    return 0;
-}
-
-static struct name *use_name(struct nvtxt_export *state, enum nvtxt_name_kind kind,
-                             uint32_t category, uint64_t global_tid, struct nvtxt_slice domain) {
-    struct name *name = find_name(state, kind, category, global_tid, domain);
-    if (name) {
-        name->used = true;
-    }
-    return name;
+static int write_if_wanted(void *context, struct export_name *name) {
+    struct export_writer *writer = context;
+    return writer->all || name->used ? write_name(writer, name) : 0;
 }
 
 // What the event bears is used; its process is named now.
@@ -450,15 +301,17 @@ static int use_names(struct export_writer *writer, const struct export_row *row)
     const struct store_read_event *event = row->event;
     static const struct nvtxt_slice none = {NULL, 0};
     if (row->category.data) {
-        use_name(state, NVTXT_NAME_CATEGORY, event->category, event->global_tid, row->domain);
+        export_names_use(&state->names, NVTXT_NAME_CATEGORY, event->category, event->global_tid,
+                         row->domain);
     }
     if (state->has_last && state->last_tid == event->global_tid) {
         return 0;
     }
     state->has_last = true;
     state->last_tid = event->global_tid;
-    use_name(state, NVTXT_NAME_THREAD, 0, event->global_tid, none);
-    struct name *process = use_name(state, NVTXT_NAME_PROCESS, 0, event->global_tid, none);
+    export_names_use(&state->names, NVTXT_NAME_THREAD, 0, event->global_tid, none);
+    struct export_name *process =
+        export_names_use(&state->names, NVTXT_NAME_PROCESS, 0, event->global_tid, none);
     return process && !process->written ? write_name(writer, process) : 0;
 }
 
@@ -471,10 +324,14 @@ static int begin_nvtxt(struct export_writer *writer) {
     return writer->state ? 0 : -ENOMEM;
 }
 
+static int on_name(void *context, const struct store_read_name *told) {
+    return export_names_tell(context, told);
+}
+
 static int segment_nvtxt(struct export_writer *writer, struct store_reader *reader) {
     struct nvtxt_export *state = writer->state;
     state->has_last = false;
-    return store_read_names(reader, on_name, state);
+    return store_read_names(reader, on_name, &state->names);
 }
 
 static int row_nvtxt(struct export_writer *writer, const struct export_row *row) {
@@ -483,7 +340,8 @@ static int row_nvtxt(struct export_writer *writer, const struct export_row *row)
     result = result ? result : set_domain(writer, row->domain);
     if (result == 0) {
         put_event(writer, row->event);
-        result = state->waiting > 0 ? write_waiting(writer, row->event) : 0;
+        result = export_names_each_at(&state->names, row->event->start, row->event->global_tid,
+                                      write_if_wanted, writer);
     }
     return result;
 }
@@ -491,7 +349,7 @@ static int row_nvtxt(struct export_writer *writer, const struct export_row *row)
 static int end_nvtxt(struct export_writer *writer) {
     const struct nvtxt_export *state = writer->state;
     int result = 0;
-    for (struct name *name = state->names; name && result == 0; name = name->next) {
+    for (struct export_name *name = state->names.first; name && result == 0; name = name->next) {
         bool wanted = writer->all || (name->used && name->kind != NVTXT_NAME_DOMAIN);
         if (wanted && !name->written) {
             result = write_name(writer, name);
@@ -502,17 +360,9 @@ static int end_nvtxt(struct export_writer *writer) {
 
 static void free_nvtxt(struct export_writer *writer) {
     struct nvtxt_export *state = writer->state;
-    while (state && state->names) {
-        struct name *next = state->names->next;
-        free(state->names->domain);
-        free(state->names->text);
-        free(state->names);
-        state->names = next;
-    }
     if (state) {
-        nvtxt_hash_deinit(&state->keys);
-        nvtxt_hash_deinit(&state->times);
-        free(state->domain);
+        export_names_deinit(&state->names);
+        nvtxt_refstr_unref(state->domain);
         free(state);
     }
 }
