@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The interpreter's open ranges as its owner sees them: announcing those that are new, visiting all
-// of them, and putting them back when a session goes on. What lines do to them is in interp.c.
+// of them, and putting them back when a session goes on. What lines do to them is in interp_call.c.
 #include <errno.h>
 
 #include "protocol/source_state.h"

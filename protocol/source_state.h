@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The inside of struct nvtxt_interp, shared by the files that are the interpreter: interp.c (lines
-// and calls), interp_open.c (open ranges) and state.c (saving and restoring). Nobody else includes
-// it.
+// The inside of struct nvtxt_interp, shared by the files that are the interpreter: interp.c
+// (lines), interp_call.c and interp_diag.c (what a line does and is told, see interp_job.h),
+// interp_open.c (open ranges) and state.c (saving and restoring). Nobody else includes it.
 #pragma once
 
 #include "protocol/call.h"
