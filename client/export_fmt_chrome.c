@@ -12,6 +12,7 @@
 
 #include "client/export_fmt.h"
 #include "client/export_lanes.h"
+#include "protocol/container.h"
 #include "protocol/hash.h"
 
 #ifdef HAVE_CONFIG_H
@@ -81,7 +82,7 @@ static struct track *find_track(struct chrome *chrome, uint64_t global_tid, int 
                                 uint64_t hash) {
     struct nvtxt_hash_node *node = nvtxt_hash_find(&chrome->tracks, hash);
     for (; node; node = nvtxt_hash_next(node)) {
-        struct track *track = NVTXT_HASH_ENTRY(node, struct track, node);
+        struct track *track = NVTXT_CONTAINER_OF(node, struct track, node);
         if (track->global_tid == global_tid && track->lane == lane) {
             return track;
         }

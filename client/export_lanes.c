@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "protocol/container.h"
+
 // 32 bytes each: half a MiB for a lane, 32 MiB for all.
 #define SPANS_A_LANE 16384
 #define SPANS_MAX (UINT64_C(1) << 20)
@@ -176,7 +178,7 @@ static struct lane_thread *thread_of(struct export_lanes *lanes, uint64_t global
     uint64_t hash = nvtxt_hash_number(global_tid);
     struct nvtxt_hash_node *node = nvtxt_hash_find(&lanes->threads, hash);
     for (; node; node = nvtxt_hash_next(node)) {
-        struct lane_thread *thread = NVTXT_HASH_ENTRY(node, struct lane_thread, node);
+        struct lane_thread *thread = NVTXT_CONTAINER_OF(node, struct lane_thread, node);
         if (thread->global_tid == global_tid) {
             return lanes->last = thread;
         }

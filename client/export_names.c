@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "protocol/container.h"
+
 static uint64_t key_hash(enum nvtxt_name_kind kind, uint32_t category, uint64_t global_tid,
                          struct nvtxt_slice domain) {
     uint64_t number = (uint64_t)kind << 60 ^ (uint64_t)category << 24;
@@ -24,7 +26,7 @@ static struct export_name *find(const struct export_names *names, enum nvtxt_nam
     struct nvtxt_hash_node *node =
         nvtxt_hash_find(&names->keys, key_hash(kind, category, owner, domain));
     for (; node; node = nvtxt_hash_next(node)) {
-        struct export_name *name = NVTXT_HASH_ENTRY(node, struct export_name, by_key);
+        struct export_name *name = NVTXT_CONTAINER_OF(node, struct export_name, by_key);
         if (name->kind == kind && name->category == category &&
             owner_of(kind, name->global_tid) == owner &&
             nvtxt_slice_equal(nvtxt_refstr_slice(name->domain), domain)) {
@@ -112,7 +114,7 @@ int export_names_each_at(struct export_names *names, int64_t at, uint64_t global
     int result = 0;
     struct nvtxt_hash_node *node = nvtxt_hash_find(&names->times, nvtxt_hash_number((uint64_t)at));
     while (node && result == 0) {
-        struct export_name *name = NVTXT_HASH_ENTRY(node, struct export_name, by_time);
+        struct export_name *name = NVTXT_CONTAINER_OF(node, struct export_name, by_time);
         node = nvtxt_hash_next(node);
         // A thread's name bears its own thread, whatever the event's is.
         if (name->at == at && (name->kind == NVTXT_NAME_THREAD || name->global_tid == global_tid)) {

@@ -11,6 +11,7 @@
 #include "daemon/server.h"
 #include "daemon/session.h"
 #include "daemon/source.h"
+#include "protocol/container.h"
 
 // ---- Reading ------------------------------------------------------------------------------------
 
@@ -90,7 +91,7 @@ int conn_open_source(struct conn *conn, int64_t id, int kind, int64_t opened_ns,
     conn->events = nvtxt_interp_counters(interp_take)->events;
     source->session_id = conn->session ? conn->session->id : NULL;
     if (source_set_name(source, name) < 0 ||
-        table_add(&server->sources, &source->by_id, table_hash_int((uint64_t)id)) < 0) {
+        nvtxt_hash_add(&server->sources, &source->by_id, nvtxt_hash_number((uint64_t)id)) < 0) {
         source_free(source);
         return -ENOMEM;
     }
@@ -318,7 +319,7 @@ void conn_close(struct conn *conn) {
     struct conn *next = conn->next;
     if (conn->source) {
         batcher_settle(&server->batcher, conn->source);
-        table_remove(&server->sources, &conn->source->by_id);
+        nvtxt_hash_remove(&server->sources, &conn->source->by_id);
         source_free(conn->source);
         conn->source = NULL;
     }
@@ -353,7 +354,7 @@ static void end_stream(struct conn *conn) {
 }
 
 static void on_drained(struct outq *outq, int status) {
-    struct conn *conn = table_entry(outq, struct conn, outq);
+    struct conn *conn = NVTXT_CONTAINER_OF(outq, struct conn, outq);
     if (status < 0)
         stop_answering(conn);
     else if (conn->phase == CONN_LEAVING)

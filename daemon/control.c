@@ -9,7 +9,7 @@
 #include "daemon/listener.h"
 #include "daemon/log.h"
 #include "daemon/peer.h"
-#include "daemon/table.h"
+#include "protocol/container.h"
 
 static void on_closed(uv_handle_t *handle) {
     struct control_conn *conn = handle->data;
@@ -64,7 +64,7 @@ static void flush(struct control_conn *conn) {
 }
 
 static void on_drained(struct outq *outq, int status) {
-    struct control_conn *conn = table_entry(outq, struct control_conn, outq);
+    struct control_conn *conn = NVTXT_CONTAINER_OF(outq, struct control_conn, outq);
     if (status < 0)
         close_conn(conn);
     else

@@ -13,6 +13,7 @@
 #include "daemon/log.h"
 #include "daemon/server.h"
 #include "daemon/watch.h"
+#include "protocol/container.h"
 
 #define LOOK_AGAIN_MS 5000 // at what nothing is told of
 
@@ -21,9 +22,10 @@ static void list_next(struct folder *folder);
 // ---- Names -------------------------------------------------------------------------------------
 
 static struct folder_name *find_name(struct folder *folder, const char *text) {
-    struct table_node *node = table_find(&folder->names, table_hash_string(text));
-    for (; node; node = table_find_next(node)) {
-        struct folder_name *name = table_entry(node, struct folder_name, node);
+    struct nvtxt_hash_node *node =
+        nvtxt_hash_find(&folder->names, nvtxt_hash_bytes(nvtxt_slice_of(text)));
+    for (; node; node = nvtxt_hash_next(node)) {
+        struct folder_name *name = NVTXT_CONTAINER_OF(node, struct folder_name, node);
         if (strcmp(name->name, text) == 0)
             return name;
     }
@@ -35,7 +37,7 @@ static struct folder_name *add_name(struct folder *folder, const char *text) {
     if (!name)
         return NULL;
     memcpy(name->name, text, strlen(text) + 1);
-    if (table_add(&folder->names, &name->node, table_hash_string(text)) < 0) {
+    if (nvtxt_hash_add(&folder->names, &name->node, nvtxt_hash_bytes(nvtxt_slice_of(text))) < 0) {
         free(name);
         return NULL;
     }
@@ -53,7 +55,7 @@ static void drop_name(struct folder *folder, struct folder_name *name) {
         folder->first = name->next;
     if (name->next)
         name->next->prev = name->prev;
-    table_remove(&folder->names, &name->node);
+    nvtxt_hash_remove(&folder->names, &name->node);
     if (name->follow)
         watch_lose_name(name->follow, false);
     free(name);
@@ -278,13 +280,13 @@ static void free_when_closed(struct folder *folder) {
     if (folder->handles > 0 || folder->listing)
         return;
     free_names(folder->wanted, folder->wanted_count);
-    table_deinit(&folder->names);
+    nvtxt_hash_deinit(&folder->names);
     free(folder->path);
     free(folder);
 }
 
 static void work(uv_work_t *req) {
-    struct folder *folder = table_entry(req, struct folder, work);
+    struct folder *folder = NVTXT_CONTAINER_OF(req, struct folder, work);
     folder->list_result =
         watch_io_list(folder->path, folder->asked, folder->asked_count, &folder->list);
 }
@@ -305,7 +307,7 @@ static void merge(struct folder *folder) {
 }
 
 static void on_listed(uv_work_t *req, int status) {
-    struct folder *folder = table_entry(req, struct folder, work);
+    struct folder *folder = NVTXT_CONTAINER_OF(req, struct folder, work);
     struct watch *watch = folder->watch;
     (void)status; // nothing is ever cancelled
     free_names(folder->asked, folder->asked_count);

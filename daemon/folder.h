@@ -11,14 +11,14 @@
 #include <stdint.h>
 #include <uv.h>
 
-#include "daemon/table.h"
 #include "daemon/watch_io.h"
+#include "protocol/hash.h"
 
 struct follow;
 struct watch;
 
 struct folder_name {
-    struct table_node node;
+    struct nvtxt_hash_node node;
     struct folder_name *next, *prev;
     struct follow *follow; // NULL: nothing that is followed
     uint64_t round;        // of the folder's lists of all names: seen in it
@@ -50,7 +50,7 @@ struct folder {
     uv_work_t work;
     struct watch_list list;
     int list_result;
-    struct table names;
+    struct nvtxt_hash names;
     struct folder_name *first;
 };
 

@@ -15,6 +15,7 @@
 #include "daemon/session.h"
 #include "daemon/source.h"
 #include "daemon/watch.h"
+#include "protocol/container.h"
 
 const char follow_idle[] = "idle";
 const char follow_unwatched[] = "unwatched";
@@ -66,7 +67,7 @@ static int take_source(struct follow *follow, int64_t id, int64_t opened_ns, con
     source->owner = follow;
     source->where = where;
     if (source_set_name(source, name) < 0 ||
-        table_add(&server->sources, &source->by_id, table_hash_int((uint64_t)id)) < 0) {
+        nvtxt_hash_add(&server->sources, &source->by_id, nvtxt_hash_number((uint64_t)id)) < 0) {
         source_free(source);
         return -ENOMEM;
     }
@@ -93,7 +94,7 @@ static void drop_source(struct follow *follow) {
         return;
     batcher_settle(&server->batcher, live->source);
     follow->counters = *nvtxt_interp_counters(live->source->interp);
-    table_remove(&server->sources, &live->source->by_id);
+    nvtxt_hash_remove(&server->sources, &live->source->by_id);
     source_free(live->source);
     live->source = NULL;
 }
@@ -471,7 +472,7 @@ static void on_read(struct follow *follow, struct follow_step *step) {
 // ---- Steps -------------------------------------------------------------------------------------
 
 static void work(uv_work_t *req) {
-    struct follow_step *step = table_entry(req, struct follow_step, work);
+    struct follow_step *step = NVTXT_CONTAINER_OF(req, struct follow_step, work);
     if (step->read)
         watch_io_read(step->fd, step->buffer, FOLLOW_READ_BYTES, step->offset, &step->result);
     else
@@ -479,7 +480,7 @@ static void work(uv_work_t *req) {
 }
 
 static void on_worked(uv_work_t *req, int status) {
-    struct follow_step *step = table_entry(req, struct follow_step, work);
+    struct follow_step *step = NVTXT_CONTAINER_OF(req, struct follow_step, work);
     struct follow *follow = step->follow;
     bool read = step->read;
     (void)status; // nothing is ever cancelled

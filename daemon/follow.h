@@ -19,9 +19,9 @@
 #include <stdint.h>
 #include <uv.h>
 
-#include "daemon/table.h"
 #include "daemon/watch_io.h"
 #include "protocol/frame.h"
+#include "protocol/hash.h"
 #include "protocol/interp.h"
 #include "store/store.h"
 
@@ -51,7 +51,7 @@ struct follow_live {
 struct follow {
     struct watch *watch; // borrowed
     struct follow *next, *prev;
-    struct table_node by_inode;
+    struct nvtxt_hash_node by_inode;
     struct follow *next_ready;
     struct store_followed at; // its path is not used
     char *path;               // owned: the name it has, or had last

@@ -7,10 +7,12 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "protocol/container.h"
+
 static struct quota_user *find(struct quota *quota, int64_t uid) {
-    struct table_node *node = table_find(&quota->users, table_hash_int((uint64_t)uid));
-    for (; node; node = table_find_next(node)) {
-        struct quota_user *user = table_entry(node, struct quota_user, node);
+    struct nvtxt_hash_node *node = nvtxt_hash_find(&quota->users, nvtxt_hash_number((uint64_t)uid));
+    for (; node; node = nvtxt_hash_next(node)) {
+        struct quota_user *user = NVTXT_CONTAINER_OF(node, struct quota_user, node);
         if (user->uid == uid)
             return user;
     }
@@ -22,7 +24,7 @@ static struct quota_user *add(struct quota *quota, int64_t uid) {
     if (!user)
         return NULL;
     user->uid = uid;
-    if (table_add(&quota->users, &user->node, table_hash_int((uint64_t)uid)) < 0) {
+    if (nvtxt_hash_add(&quota->users, &user->node, nvtxt_hash_number((uint64_t)uid)) < 0) {
         free(user);
         return NULL;
     }
@@ -33,21 +35,21 @@ static bool drop_unused(struct quota *quota, struct quota_user *user) {
     // A user that has spent some of its rate would get it back by coming again: see drop_rested().
     if (user->connections > 0 || user->bytes > 0 || user->credit_ns != 0)
         return false;
-    table_remove(&quota->users, &user->node);
+    nvtxt_hash_remove(&quota->users, &user->node);
     free(user);
     return true;
 }
 
 // Those whose bucket is full again by now need not be remembered.
 static void drop_rested(struct quota *quota, int64_t now_ns) {
-    for (size_t i = 0; i < quota->users.slot_count; i++) {
-        struct table_node *next;
-        for (struct table_node *node = quota->users.slots[i]; node; node = next) {
-            struct quota_user *user = table_entry(node, struct quota_user, node);
+    for (size_t i = 0; i < quota->users.bucket_count; i++) {
+        struct nvtxt_hash_node *next;
+        for (struct nvtxt_hash_node *node = quota->users.buckets[i]; node; node = next) {
+            struct quota_user *user = NVTXT_CONTAINER_OF(node, struct quota_user, node);
             next = node->next;
             if (user->connections > 0 || user->bytes > 0 || user->rested_ns > now_ns)
                 continue;
-            table_remove(&quota->users, node);
+            nvtxt_hash_remove(&quota->users, node);
             free(user);
         }
     }
@@ -122,9 +124,9 @@ uint64_t quota_wait_ms(const struct quota_user *user, int64_t rate) {
 
 struct quota_user *quota_next_fast(struct quota *quota, struct quota_user *after) {
     bool seen = after == NULL;
-    for (size_t i = 0; i < quota->users.slot_count; i++) {
-        for (struct table_node *node = quota->users.slots[i]; node; node = node->next) {
-            struct quota_user *user = table_entry(node, struct quota_user, node);
+    for (size_t i = 0; i < quota->users.bucket_count; i++) {
+        for (struct nvtxt_hash_node *node = quota->users.buckets[i]; node; node = node->next) {
+            struct quota_user *user = NVTXT_CONTAINER_OF(node, struct quota_user, node);
             if (seen && user->fast)
                 return user;
             seen = seen || user == after;
@@ -134,12 +136,12 @@ struct quota_user *quota_next_fast(struct quota *quota, struct quota_user *after
 }
 
 void quota_deinit(struct quota *quota) {
-    for (size_t i = 0; i < quota->users.slot_count; i++) {
-        struct table_node *next;
-        for (struct table_node *node = quota->users.slots[i]; node; node = next) {
+    for (size_t i = 0; i < quota->users.bucket_count; i++) {
+        struct nvtxt_hash_node *next;
+        for (struct nvtxt_hash_node *node = quota->users.buckets[i]; node; node = next) {
             next = node->next;
-            free(table_entry(node, struct quota_user, node));
+            free(NVTXT_CONTAINER_OF(node, struct quota_user, node));
         }
     }
-    table_deinit(&quota->users);
+    nvtxt_hash_deinit(&quota->users);
 }

@@ -10,10 +10,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "daemon/table.h"
+#include "protocol/hash.h"
 
 struct quota_user {
-    struct table_node node;
+    struct nvtxt_hash_node node;
     int64_t uid;
     int64_t connections;
     size_t bytes;      // taken into batches that are not committed
@@ -25,7 +25,7 @@ struct quota_user {
 };
 
 struct quota { // zeroed is ready
-    struct table users;
+    struct nvtxt_hash users;
 };
 
 void quota_deinit(struct quota *quota);

@@ -219,8 +219,8 @@ void server_deinit(struct server *server) {
     batcher_deinit(&server->batcher);
     bqueue_deinit(&server->queue);
     quota_deinit(&server->quota);
-    table_deinit(&server->sources);
-    table_deinit(&server->sessions);
+    nvtxt_hash_deinit(&server->sources);
+    nvtxt_hash_deinit(&server->sessions);
     free(server->read_buffer);
     server->read_buffer = NULL;
 }

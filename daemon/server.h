@@ -19,7 +19,7 @@
 #include "daemon/log.h"
 #include "daemon/quota.h"
 #include "daemon/stats.h"
-#include "daemon/table.h"
+#include "protocol/hash.h"
 #include "protocol/nvtxt.h"
 
 #define SERVER_READ_BYTES                                                                          \
@@ -52,9 +52,9 @@ struct server {
     uv_timer_t patience; // until users that are too fast are read again
     uv_timer_t parting;  // until clients that were told the end do not close
     uv_prepare_t turns;
-    uint64_t turn;         // of the loop: a connection is read once in each
-    struct table sources;  // by id
-    struct table sessions; // connected ones, by session id
+    uint64_t turn;              // of the loop: a connection is read once in each
+    struct nvtxt_hash sources;  // by id
+    struct nvtxt_hash sessions; // connected ones, by session id
     int64_t next_source_id;
     int64_t started_ns; // CLOCK_BOOTTIME
 

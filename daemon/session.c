@@ -11,6 +11,7 @@
 #include "daemon/conn.h"
 #include "daemon/server.h"
 #include "daemon/source.h"
+#include "protocol/container.h"
 #include "protocol/state.h"
 
 // The last reply: says why, and closes.
@@ -39,9 +40,10 @@ void session_disconnect(struct conn *conn) {
 }
 
 struct session *session_find(struct server *server, const char *id) {
-    struct table_node *node = table_find(&server->sessions, table_hash_string(id));
-    for (; node; node = table_find_next(node)) {
-        struct session *session = table_entry(node, struct session, node);
+    struct nvtxt_hash_node *node =
+        nvtxt_hash_find(&server->sessions, nvtxt_hash_bytes(nvtxt_slice_of(id)));
+    for (; node; node = nvtxt_hash_next(node)) {
+        struct session *session = NVTXT_CONTAINER_OF(node, struct session, node);
         if (strcmp(session->id, id) == 0)
             return session;
     }
@@ -119,7 +121,8 @@ void session_begin(struct conn *conn, struct nvtxt_slice line) {
                        "the session is connected already; it can be connected once only");
         return;
     }
-    if (table_add(&server->sessions, &session->node, table_hash_string(session->id)) < 0) {
+    if (nvtxt_hash_add(&server->sessions, &session->node,
+                       nvtxt_hash_bytes(nvtxt_slice_of(session->id))) < 0) {
         conn_close(conn);
         return;
     }
@@ -390,7 +393,7 @@ void session_free(struct session *session) {
     if (session->loading)
         session->loading->context = NULL;
     if (session->listed)
-        table_remove(&server->sessions, &session->node);
+        nvtxt_hash_remove(&server->sessions, &session->node);
     if (session->has_news) {
         struct session **at = &server->acked;
         while (*at != session)

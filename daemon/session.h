@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "daemon/table.h"
+#include "protocol/hash.h"
 #include "protocol/nvtxt.h"
 #include "protocol/reply.h"
 #include "protocol/slice.h"
@@ -25,7 +25,7 @@ struct store_session;
 
 struct session {
     char id[NVTXT_SESSION_ID_BYTES + 1];
-    struct table_node node; // in server.sessions while connected
+    struct nvtxt_hash_node node; // in server.sessions while connected
     bool listed;
     struct conn *conn;
     struct nvtxt_hello *hello; // owned; gone once the session is open

@@ -9,6 +9,7 @@
 #include "daemon/clocks.h"
 #include "daemon/quota.h"
 #include "daemon/stats.h"
+#include "protocol/container.h"
 #include "protocol/state.h"
 
 struct source *source_new(struct batcher *batcher, int64_t id, enum store_source_kind kind,
@@ -34,10 +35,10 @@ void source_free(struct source *source) {
     free(source);
 }
 
-struct source *source_find(const struct table *sources, int64_t id) {
-    struct table_node *node = table_find(sources, table_hash_int((uint64_t)id));
-    for (; node; node = table_find_next(node)) {
-        struct source *source = table_entry(node, struct source, by_id);
+struct source *source_find(const struct nvtxt_hash *sources, int64_t id) {
+    struct nvtxt_hash_node *node = nvtxt_hash_find(sources, nvtxt_hash_number((uint64_t)id));
+    for (; node; node = nvtxt_hash_next(node)) {
+        struct source *source = NVTXT_CONTAINER_OF(node, struct source, by_id);
         if (source->id == id)
             return source;
     }

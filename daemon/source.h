@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "daemon/peer.h"
-#include "daemon/table.h"
+#include "protocol/hash.h"
 #include "protocol/interp.h"
 #include "store/batch.h"
 
@@ -45,7 +45,7 @@ struct source {
     // FILE: fills in how far it was read; `path` lives until the next call. NULL for the others.
     void (*where)(const struct source *source, struct store_followed *where);
 
-    struct table_node by_id;
+    struct nvtxt_hash_node by_id;
     void *owner; // the connection, or the followed file; NULL once it is gone
 };
 
@@ -55,7 +55,7 @@ struct source *source_new(struct batcher *batcher, int64_t id, enum store_source
 void source_free(struct source *source); // must be settled
 
 // The source of this id in a table of them (server.sources); NULL when there is none.
-struct source *source_find(const struct table *sources, int64_t id);
+struct source *source_find(const struct nvtxt_hash *sources, int64_t id);
 
 int source_set_name(struct source *source, const char *name); // "" and NULL: none
 

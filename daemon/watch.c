@@ -12,6 +12,7 @@
 #include "daemon/paths.h"
 #include "daemon/server.h"
 #include "daemon/source.h"
+#include "protocol/container.h"
 
 #define QUIET_MS 10000       // a file that did not change for so long is closed
 #define SETTLE_MS 20         // see on_settle()
@@ -230,8 +231,8 @@ static void wait_for_expiry(struct watch *watch) {
 // ---- Names and files ---------------------------------------------------------------------------
 
 static int add(struct watch *watch, struct follow *follow) {
-    uint64_t hash = table_hash_int((uint64_t)follow->at.inode);
-    if (table_add(&watch->by_inode, &follow->by_inode, hash) < 0)
+    uint64_t hash = nvtxt_hash_number((uint64_t)follow->at.inode);
+    if (nvtxt_hash_add(&watch->by_inode, &follow->by_inode, hash) < 0)
         return -ENOMEM;
     follow->next = watch->follows;
     if (follow->next)
@@ -244,7 +245,7 @@ static int add(struct watch *watch, struct follow *follow) {
 void watch_forget(struct follow *follow) {
     struct watch *watch = follow->watch;
     follow_release(follow);
-    table_remove(&watch->by_inode, &follow->by_inode);
+    nvtxt_hash_remove(&watch->by_inode, &follow->by_inode);
     if (follow->prev)
         follow->prev->next = follow->next;
     else
@@ -263,9 +264,10 @@ static bool is_it(const struct follow *follow, const char *path, const struct wa
 
 struct follow *watch_find(struct watch *watch, const char *path, const struct watch_stat *stat) {
     struct follow *other = NULL;
-    struct table_node *node = table_find(&watch->by_inode, table_hash_int((uint64_t)stat->inode));
-    for (; node; node = table_find_next(node)) {
-        struct follow *follow = table_entry(node, struct follow, by_inode);
+    struct nvtxt_hash_node *node =
+        nvtxt_hash_find(&watch->by_inode, nvtxt_hash_number((uint64_t)stat->inode));
+    for (; node; node = nvtxt_hash_next(node)) {
+        struct follow *follow = NVTXT_CONTAINER_OF(node, struct follow, by_inode);
         if (follow->at.inode != stat->inode || !is_it(follow, path, stat))
             continue;
         if (follow->at.device == stat->device)
@@ -486,11 +488,12 @@ void watch_configure(struct watch *watch) {
 
 // An older file whose number was given to a newer one: it is not there any more.
 static void retire(struct watch *watch, const struct store_followed *newer) {
-    struct table_node *node = table_find(&watch->by_inode, table_hash_int((uint64_t)newer->inode));
-    for (; node; node = table_find_next(node)) {
-        struct follow *follow = table_entry(node, struct follow, by_inode);
+    struct nvtxt_hash_node *node =
+        nvtxt_hash_find(&watch->by_inode, nvtxt_hash_number((uint64_t)newer->inode));
+    for (; node; node = nvtxt_hash_next(node)) {
+        struct follow *follow = NVTXT_CONTAINER_OF(node, struct follow, by_inode);
         if (follow->at.inode == newer->inode && follow->at.device == newer->device) {
-            table_remove(&watch->by_inode, node);
+            nvtxt_hash_remove(&watch->by_inode, node);
             return;
         }
     }
@@ -565,5 +568,5 @@ void watch_deinit(struct watch *watch) {
         watch_forget(watch->follows);
     for (size_t i = 0; i < WATCH_STEPS; i++)
         free(watch->steps[i].buffer);
-    table_deinit(&watch->by_inode);
+    nvtxt_hash_deinit(&watch->by_inode);
 }

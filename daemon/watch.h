@@ -16,7 +16,7 @@
 
 #include "daemon/follow.h"
 #include "daemon/log.h"
-#include "daemon/table.h"
+#include "protocol/hash.h"
 
 struct folder;
 struct server;
@@ -31,7 +31,7 @@ struct watch {
     struct server *server; // borrowed
     struct folder *folders;
     struct follow *follows;
-    struct table by_inode;
+    struct nvtxt_hash by_inode;
     size_t follow_count;
     struct watch_queue ready_open, ready_closed;
     struct follow *rested, **rested_tail; // open, at their end; longest ago first

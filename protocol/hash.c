@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. The load factor stays at or below one. Tables are per source and limited in
-// size, so a peer that finds collisions slows down only itself, and not without bound.
+// Chains, and buckets that double when there are more nodes than buckets. Hashes are not secret:
+// what a peer may choose keys of is bounded (variables, sessions of a user), so one that finds
+// collisions slows things down, and not without bound.
 #include "protocol/hash.h"
 
 #include <errno.h>
@@ -41,11 +42,8 @@ static int grow(struct nvtxt_hash *table) {
 }
 
 int nvtxt_hash_add(struct nvtxt_hash *table, struct nvtxt_hash_node *node, uint64_t hash) {
-    if (table->count >= table->bucket_count) {
-        int r = grow(table);
-        if (r < 0)
-            return r;
-    }
+    if (table->count >= table->bucket_count && grow(table) < 0 && !table->buckets)
+        return -ENOMEM;
     struct nvtxt_hash_node **to = bucket(table, hash);
     node->hash = hash;
     node->next = *to;
@@ -55,9 +53,13 @@ int nvtxt_hash_add(struct nvtxt_hash *table, struct nvtxt_hash_node *node, uint6
 }
 
 void nvtxt_hash_remove(struct nvtxt_hash *table, struct nvtxt_hash_node *node) {
+    if (!table->buckets)
+        return;
     struct nvtxt_hash_node **at = bucket(table, node->hash);
-    while (*at != node)
+    while (*at && *at != node)
         at = &(*at)->next;
+    if (!*at)
+        return;
     *at = node->next;
     table->count--;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A hash table whose nodes are embedded in the things it finds: variables, threads, open ranges.
-// It owns only its buckets. Nodes of one hash value are told apart by the caller while walking.
+// A hash table whose nodes are embedded in the things it finds (container.h): variables, open
+// ranges, sources, sessions. It owns only its buckets. Nodes of one hash value are told apart by
+// the caller while walking.
 #pragma once
 
 #include <stddef.h>
@@ -22,8 +23,11 @@ struct nvtxt_hash {
 
 void nvtxt_hash_deinit(struct nvtxt_hash *table); // frees the buckets, not the nodes
 
-// Adds a node; its `hash` is set here. Returns 0 or -ENOMEM (then nothing has changed).
+// Adds a node that is in no table; its `hash` is set here. Returns 0 or -ENOMEM, which only the
+// first one can meet: later ones make the chains longer when there is no memory for more buckets.
 int nvtxt_hash_add(struct nvtxt_hash *table, struct nvtxt_hash_node *node, uint64_t hash);
+
+// Takes a node out; one that is not in the table is fine.
 void nvtxt_hash_remove(struct nvtxt_hash *table, struct nvtxt_hash_node *node);
 
 // The first node of that hash value, and the next one after a node; NULL at the end.
@@ -33,6 +37,3 @@ struct nvtxt_hash_node *nvtxt_hash_next(const struct nvtxt_hash_node *node);
 // Well mixed hashes of a number and of bytes.
 uint64_t nvtxt_hash_number(uint64_t number);
 uint64_t nvtxt_hash_bytes(struct nvtxt_slice bytes);
-
-// The struct that a node is embedded in.
-#define NVTXT_HASH_ENTRY(node, type, member) ((type *)((char *)(node)-offsetof(type, member)))

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "protocol/container.h"
+
 #define USUAL_BYTES 192 // message and excerpt of a usual range; such ranges are kept for reuse
 #define SPARE_RANGES 16 // so many of them at most, so an idle source holds little
 #define FEW_THREADS 64  // below it empty threads are not swept
@@ -25,7 +27,7 @@ static void free_threads(struct nvtxt_ranges *ranges) {
         struct nvtxt_hash_node *node = ranges->threads.buckets[i], *next;
         for (; node; node = next) {
             next = node->next;
-            free(NVTXT_HASH_ENTRY(node, struct nvtxt_thread, node));
+            free(NVTXT_CONTAINER_OF(node, struct nvtxt_thread, node));
         }
     }
     nvtxt_hash_deinit(&ranges->threads);
@@ -53,7 +55,7 @@ static struct nvtxt_thread *thread_find(struct nvtxt_ranges *ranges, uint64_t gl
         return ranges->last_thread;
     struct nvtxt_hash_node *node = nvtxt_hash_find(&ranges->threads, nvtxt_hash_number(global_tid));
     for (; node; node = nvtxt_hash_next(node)) {
-        struct nvtxt_thread *thread = NVTXT_HASH_ENTRY(node, struct nvtxt_thread, node);
+        struct nvtxt_thread *thread = NVTXT_CONTAINER_OF(node, struct nvtxt_thread, node);
         if (thread->global_tid == global_tid)
             return ranges->last_thread = thread;
     }
@@ -64,7 +66,7 @@ static void sweep_threads(struct nvtxt_ranges *ranges) {
     for (size_t i = 0; i < ranges->threads.bucket_count; i++) {
         struct nvtxt_hash_node **at = &ranges->threads.buckets[i];
         while (*at) {
-            struct nvtxt_thread *thread = NVTXT_HASH_ENTRY(*at, struct nvtxt_thread, node);
+            struct nvtxt_thread *thread = NVTXT_CONTAINER_OF(*at, struct nvtxt_thread, node);
             if (thread->top) {
                 at = &(*at)->next;
                 continue;
@@ -220,7 +222,7 @@ struct nvtxt_range *nvtxt_ranges_find(const struct nvtxt_ranges *ranges, int64_t
     struct nvtxt_hash_node *node =
         nvtxt_hash_find(&ranges->ids, nvtxt_hash_number((uint64_t)range_id));
     for (; node; node = nvtxt_hash_next(node)) {
-        struct nvtxt_range *range = NVTXT_HASH_ENTRY(node, struct nvtxt_range, node);
+        struct nvtxt_range *range = NVTXT_CONTAINER_OF(node, struct nvtxt_range, node);
         if (range->view.range_id == range_id)
             return range;
     }

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "protocol/container.h"
+
 // A string's storage may be so much larger than twice the string, so that limits.variable_bytes
 // bounds memory too.
 #define SPARE_BYTES 64
@@ -26,7 +28,7 @@ static struct nvtxt_variable *find(const struct nvtxt_symtab *symtab, struct nvt
                                    uint64_t hash) {
     struct nvtxt_hash_node *node = nvtxt_hash_find(&symtab->table, hash);
     for (; node; node = nvtxt_hash_next(node)) {
-        struct nvtxt_variable *variable = NVTXT_HASH_ENTRY(node, struct nvtxt_variable, node);
+        struct nvtxt_variable *variable = NVTXT_CONTAINER_OF(node, struct nvtxt_variable, node);
         if (nvtxt_slice_equal(name, (struct nvtxt_slice){variable->name, variable->name_len}))
             return variable;
     }

@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "protocol/container.h"
+
 static void name_free(struct nvtxt_waiting_name *name) {
     nvtxt_refstr_unref(name->domain);
     nvtxt_refstr_unref(name->text);
@@ -65,7 +67,8 @@ static struct nvtxt_waiting_name *find(const struct nvtxt_waiting *waiting,
                                        const struct nvtxt_name *name) {
     struct nvtxt_hash_node *node = nvtxt_hash_find(&waiting->table, hash_of_thing(name));
     for (; node; node = nvtxt_hash_next(node)) {
-        struct nvtxt_waiting_name *found = NVTXT_HASH_ENTRY(node, struct nvtxt_waiting_name, node);
+        struct nvtxt_waiting_name *found =
+            NVTXT_CONTAINER_OF(node, struct nvtxt_waiting_name, node);
         if (is_same_thing(found, name))
             return found;
     }

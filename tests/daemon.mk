@@ -30,6 +30,5 @@ unit_programs += unit/test_outq
 unit_programs += unit/test_peer
 unit_programs += unit/test_quota
 unit_programs += unit/test_rates
-unit_programs += unit/test_table
 unit_programs += unit/test_watch_io
 plain_programs += plain/thread_bqueue

@@ -7,13 +7,15 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
+#include "protocol/container.h"
+
 struct thing {
     int number;
     struct nvtxt_hash_node node;
 };
 
 static struct thing *entry(struct nvtxt_hash_node *node) {
-    return NVTXT_HASH_ENTRY(node, struct thing, node);
+    return NVTXT_CONTAINER_OF(node, struct thing, node);
 }
 
 static bool holds(const struct nvtxt_hash *table, const struct thing *thing, uint64_t hash) {
@@ -46,6 +48,19 @@ Test(hash, finds_what_was_added_until_it_is_removed) {
         cr_assert_eq(holds(&table, &things[i], nvtxt_hash_number(i)), i % 2 == 1, "%u", i);
     nvtxt_hash_deinit(&table);
     cr_assert_eq(table.count, 0);
+}
+
+Test(hash, removing_what_is_not_in_it_does_nothing) {
+    struct thing in = {0}, out = {0};
+    struct nvtxt_hash table = {0};
+    nvtxt_hash_remove(&table, &out.node);
+    cr_assert_eq(nvtxt_hash_add(&table, &in.node, 0), 0);
+    nvtxt_hash_remove(&table, &out.node);
+    cr_assert_eq(table.count, 1);
+    nvtxt_hash_remove(&table, &in.node);
+    nvtxt_hash_remove(&table, &in.node);
+    cr_assert_eq(table.count, 0);
+    nvtxt_hash_deinit(&table);
 }
 
 Test(hash, keeps_nodes_of_one_hash_value_apart) {
