@@ -10,10 +10,20 @@
 #include <string.h>
 
 #define FIRST_BUCKETS 16
+#define KEPT_BUCKETS 1024 // by a reset: what was crowded once does not hold its memory for ever
 
 void nvtxt_hash_deinit(struct nvtxt_hash *table) {
     free(table->buckets);
     *table = (struct nvtxt_hash){0};
+}
+
+void nvtxt_hash_reset(struct nvtxt_hash *table) {
+    if (table->bucket_count > KEPT_BUCKETS) {
+        nvtxt_hash_deinit(table);
+    } else if (table->count > 0) {
+        memset(table->buckets, 0, table->bucket_count * sizeof table->buckets[0]);
+        table->count = 0;
+    }
 }
 
 static struct nvtxt_hash_node **bucket(const struct nvtxt_hash *table, uint64_t hash) {

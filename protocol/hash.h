@@ -21,7 +21,9 @@ struct nvtxt_hash {
     size_t count;
 };
 
-void nvtxt_hash_deinit(struct nvtxt_hash *table); // frees the buckets, not the nodes
+// Both forget the nodes, which are not freed; reset keeps few buckets.
+void nvtxt_hash_deinit(struct nvtxt_hash *table);
+void nvtxt_hash_reset(struct nvtxt_hash *table);
 
 // Adds a node that is in no table; its `hash` is set here. Returns 0 or -ENOMEM, which only the
 // first one can meet: later ones make the chains longer when there is no memory for more buckets.

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "protocol/container.h"
 #include "protocol/utf8.h"
 #include "store/record.h"
 
@@ -48,8 +49,8 @@ void store_batch_free(struct store_batch *batch) {
     }
     store_arena_deinit(&batch->records);
     store_arena_deinit(&batch->data);
-    store_table_deinit(&batch->by_id);
-    store_table_deinit(&batch->by_name);
+    nvtxt_hash_deinit(&batch->by_id);
+    nvtxt_hash_deinit(&batch->by_name);
     free(batch->domains);
     free(batch);
 }
@@ -57,8 +58,8 @@ void store_batch_free(struct store_batch *batch) {
 void store_batch_reset(struct store_batch *batch) {
     store_arena_reset(&batch->records, KEEP_BYTES);
     store_arena_reset(&batch->data, KEEP_BYTES);
-    store_table_reset(&batch->by_id);
-    store_table_reset(&batch->by_name);
+    nvtxt_hash_reset(&batch->by_id);
+    nvtxt_hash_reset(&batch->by_name);
     clear_lists(batch);
 }
 
@@ -101,10 +102,6 @@ static int copy_slice(struct store_batch *batch, struct nvtxt_slice from, struct
 
 // ---- Shares -----------------------------------------------------------------------------------
 
-static uint32_t hash_id(int64_t id) {
-    return (uint32_t)(((uint64_t)id * 0x9E3779B97F4A7C15u) >> 32);
-}
-
 static void empty_share(struct store_share *share) {
     share->runs = share->last_run = NULL;
     share->events = 0;
@@ -137,11 +134,10 @@ static struct store_share *new_share(struct store_batch *batch, const struct sto
     share->pub.source = *source;
     empty_share(share);
     struct store_source *copy = &share->pub.source;
-    share->node.hash = hash_id(source->id);
     if (copy_string(batch, source->session_id, &copy->session_id) < 0 ||
         copy_string(batch, source->name, &copy->name) < 0 ||
         copy_string(batch, source->peer_comm, &copy->peer_comm) < 0 ||
-        store_table_add(&batch->by_id, &share->node) < 0) {
+        nvtxt_hash_add(&batch->by_id, &share->node, nvtxt_hash_number((uint64_t)source->id)) < 0) {
         return NULL;
     }
     *batch->end = share;
@@ -151,11 +147,9 @@ static struct store_share *new_share(struct store_batch *batch, const struct sto
 }
 
 static struct store_share *find_share(struct store_batch *batch, int64_t id) {
-    uint32_t hash = hash_id(id);
-    for (struct store_node *node = store_table_first(&batch->by_id, hash); node;
-         node = node->next) {
-        struct store_share *share =
-            (struct store_share *)((char *)node - offsetof(struct store_share, node));
+    struct nvtxt_hash_node *node = nvtxt_hash_find(&batch->by_id, nvtxt_hash_number((uint64_t)id));
+    for (; node; node = nvtxt_hash_next(node)) {
+        struct store_share *share = NVTXT_CONTAINER_OF(node, struct store_share, node);
         if (share->pub.id == id) {
             return share;
         }

@@ -240,7 +240,7 @@ static int see_domain(struct store_names *names, const struct store_batch *batch
     if (rc != SQLITE_OK || row) {
         return rc;
     }
-    rc = intern(names, domain->node.hash, domain->name, domain->len, &text_id);
+    rc = intern(names, domain->name_hash, domain->name, domain->len, &text_id);
     if (rc != SQLITE_OK) {
         return rc;
     }

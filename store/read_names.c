@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "protocol/container.h"
 #include "protocol/nvtxt.h"
 #include "store/reader.h"
 #include "store/sql.h"
@@ -24,7 +25,7 @@ struct key {
 };
 
 struct known_name {
-    struct store_node node;
+    struct nvtxt_hash_node node;
     struct key key;
     struct nvtxt_slice text; // data is NULL: it has none
 };
@@ -36,19 +37,22 @@ static bool same(const struct key *a, const struct key *b) {
            a->category == b->category;
 }
 
-static uint32_t hash_of(const struct key *key) {
+static uint64_t hash_of(const struct key *key) {
     uint64_t mixed = key->who * UINT64_C(0x9E3779B97F4A7C15) ^
                      (uint64_t)key->domain * UINT64_C(0xC2B2AE3D27D4EB4F) ^
                      key->category * UINT64_C(0x165667B19E3779F9) ^ (uint64_t)key->kind << 60;
-    return (uint32_t)(mixed >> 32 ^ mixed);
+    return nvtxt_hash_number(mixed);
 }
 
 static struct known_name *find(struct store_reader *reader, const struct key *key) {
-    struct store_node *node = store_table_first(&reader->names, hash_of(key));
-    while (node && !same(&((struct known_name *)node)->key, key)) {
-        node = node->next;
+    struct nvtxt_hash_node *node = nvtxt_hash_find(&reader->names, hash_of(key));
+    for (; node; node = nvtxt_hash_next(node)) {
+        struct known_name *name = NVTXT_CONTAINER_OF(node, struct known_name, node);
+        if (same(&name->key, key)) {
+            return name;
+        }
     }
-    return (struct known_name *)node;
+    return NULL;
 }
 
 // The name of a key, changed or made. NULL when memory is short.
@@ -61,8 +65,7 @@ static struct known_name *remember(struct store_reader *reader, const struct key
             return NULL;
         }
         name->key = *key;
-        name->node.hash = hash_of(key);
-        if (store_table_add(&reader->names, &name->node) < 0) {
+        if (nvtxt_hash_add(&reader->names, &name->node, hash_of(key)) < 0) {
             return NULL;
         }
     }
@@ -75,7 +78,7 @@ static struct known_name *remember(struct store_reader *reader, const struct key
 }
 
 void store_reader_free_names(struct store_reader *reader) {
-    store_table_deinit(&reader->names);
+    nvtxt_hash_deinit(&reader->names);
     store_arena_deinit(&reader->name_bytes);
     free((char *)reader->source_name.data);
 }

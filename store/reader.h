@@ -7,9 +7,9 @@
 #include <limits.h>
 #include <sqlite3.h>
 
+#include "protocol/hash.h"
 #include "store/arena.h"
 #include "store/store_read.h"
-#include "store/table.h"
 
 enum store_read_stmt {
     STORE_READ_ROWS,
@@ -50,7 +50,7 @@ struct store_reader {
 
     // Names.
     bool names_loaded; // of an export: all are in the table
-    struct store_table names;
+    struct nvtxt_hash names;
     struct store_arena name_bytes;
     int64_t source_first, source_last; // rows of the source that was asked for last
     int64_t source_id;

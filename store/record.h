@@ -13,9 +13,9 @@
 #include <string.h>
 
 #include "protocol/event.h"
+#include "protocol/hash.h"
 #include "store/arena.h"
 #include "store/batch.h"
-#include "store/table.h"
 
 enum store_event_flag {
     STORE_EVENT_UNCLOSED = 1,  // the end was filled in
@@ -85,11 +85,12 @@ struct store_opened {
 };
 
 struct store_domain {
-    struct store_node node;
+    struct nvtxt_hash_node node;
     uint32_t index;
     uint32_t len;
     const char *name;
-    int64_t store_id; // NVTXT_DOMAINS.id, given by the writing side
+    uint32_t name_hash; // store_text_hash() of it
+    int64_t store_id;   // NVTXT_DOMAINS.id, given by the writing side
 };
 
 struct store_clock {
@@ -112,7 +113,7 @@ struct store_forgotten {
 
 struct store_share {
     struct store_batch_source pub; // first, so that one pointer is both
-    struct store_node node;
+    struct nvtxt_hash_node node;
     struct store_run *runs, *last_run;
     size_t events;
     struct store_diag **diag_end;
@@ -135,8 +136,8 @@ struct store_share {
 struct store_batch {
     struct store_arena records; // struct store_event only
     struct store_arena data;
-    struct store_table by_id;
-    struct store_table by_name;    // domains
+    struct nvtxt_hash by_id;
+    struct nvtxt_hash by_name;     // domains
     struct store_domain **domains; // [1 … domain_count]
     uint32_t domain_count, domain_room;
     struct store_share *first, **end;

@@ -11,17 +11,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "protocol/container.h"
 #include "store/record.h"
 
 // ---- Domains ----------------------------------------------------------------------------------
 
 static struct store_domain *find_domain(struct store_batch *batch, struct nvtxt_slice name,
                                         uint32_t hash) {
-    for (struct store_node *node = store_table_first(&batch->by_name, hash); node;
-         node = node->next) {
-        struct store_domain *domain = (struct store_domain *)node;
-        if (node->hash == hash &&
-            nvtxt_slice_equal((struct nvtxt_slice){domain->name, domain->len}, name)) {
+    struct nvtxt_hash_node *node = nvtxt_hash_find(&batch->by_name, hash);
+    for (; node; node = nvtxt_hash_next(node)) {
+        struct store_domain *domain = NVTXT_CONTAINER_OF(node, struct store_domain, node);
+        if (nvtxt_slice_equal((struct nvtxt_slice){domain->name, domain->len}, name)) {
             return domain;
         }
     }
@@ -44,11 +44,11 @@ static struct store_domain *new_domain(struct store_batch *batch, struct nvtxt_s
     if (!domain) {
         return NULL;
     }
-    domain->node.hash = hash;
+    domain->name_hash = hash;
     domain->name = store_arena_copy(&batch->data, name.data, name.len);
     domain->len = (uint32_t)name.len;
     domain->index = batch->domain_count + 1;
-    if (!domain->name || store_table_add(&batch->by_name, &domain->node) < 0) {
+    if (!domain->name || nvtxt_hash_add(&batch->by_name, &domain->node, hash) < 0) {
         return NULL;
     }
     batch->domains[++batch->domain_count] = domain;

@@ -141,7 +141,7 @@ Test(batch, keeps_a_bounded_amount_of_memory_after_a_reset) {
     cr_assert_leq(batch->records.spare_bytes, 2u << 20);
     cr_assert_leq(batch->data.spare_bytes, 2u << 20);
     cr_assert_gt(batch->records.spare_bytes, 1u << 20);
-    cr_assert_leq(batch->by_id.size, 1024);
+    cr_assert_leq(batch->by_id.bucket_count, 1024);
     add_mark(share_of(batch, 1), 5, "again");
     cr_assert_eq(batch->events, 1);
     store_batch_free(batch);

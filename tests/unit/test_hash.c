@@ -50,6 +50,23 @@ Test(hash, finds_what_was_added_until_it_is_removed) {
     cr_assert_eq(table.count, 0);
 }
 
+Test(hash, is_empty_after_a_reset_and_can_be_filled_again) {
+    enum { COUNT = 5000 };
+    static struct thing things[COUNT];
+    struct nvtxt_hash table = {0};
+    for (unsigned few = 10; few <= COUNT; few *= 500) { // buckets are kept; are given back
+        for (unsigned i = 0; i < few; i++)
+            cr_assert_eq(nvtxt_hash_add(&table, &things[i].node, i), 0);
+        nvtxt_hash_reset(&table);
+        cr_assert_eq(table.count, 0);
+        cr_assert_eq(table.bucket_count > 0, few == 10);
+        cr_assert_null(nvtxt_hash_find(&table, 3));
+    }
+    cr_assert_eq(nvtxt_hash_add(&table, &things[3].node, 3), 0);
+    cr_assert(holds(&table, &things[3], 3));
+    nvtxt_hash_deinit(&table);
+}
+
 Test(hash, removing_what_is_not_in_it_does_nothing) {
     struct thing in = {0}, out = {0};
     struct nvtxt_hash table = {0};
