@@ -101,12 +101,12 @@ int child_start(struct child *child, char *const *argv) {
 }
 
 void child_close(struct child *child) {
-    int *const fds[] = {&child->out, &child->err, &child->signals};
-    for (size_t i = 0; i < sizeof fds / sizeof fds[0]; i++) {
-        if (*fds[i] >= 0) {
-            close(*fds[i]);
+    int *const own[] = {&child->out, &child->err, &child->signals};
+    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) {
+        if (*own[i] >= 0) {
+            close(*own[i]);
         }
-        *fds[i] = -1;
+        *own[i] = -1;
     }
 }
 

@@ -4,18 +4,6 @@
 // the view NVTXT_TIMELINE, in its order and with its values, and endGlobalTid behind them.
 #include "client/export_fmt.h"
 
-static const struct export_format *const formats[] = {&export_chrome, &export_comma, &export_lines,
-                                                      &export_nvtxt};
-
-const struct export_format *export_format_find(const char *name) {
-    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
-        if (strcmp(name, formats[i]->name) == 0) {
-            return formats[i];
-        }
-    }
-    return NULL;
-}
-
 struct nvtxt_slice export_kind_name(enum nvtxt_event_type type) {
     return type == NVTXT_EVENT_MARK       ? NVTXT_SLICE("mark")
            : type == NVTXT_EVENT_PUSH_POP ? NVTXT_SLICE("push/pop")
@@ -125,7 +113,7 @@ static int row_csv(struct export_writer *writer, const struct export_row *row) {
     return 0;
 }
 
-const struct export_format export_comma = {
+static const struct export_format comma = {
     .name = "csv", .wants_sources = true, .begin = begin_csv, .row = row_csv};
 
 // ---- JSON lines ---------------------------------------------------------------------------------
@@ -199,5 +187,19 @@ static int row_lines(struct export_writer *writer, const struct export_row *row)
     return 0;
 }
 
-const struct export_format export_lines = {
+static const struct export_format lines = {
     .name = "jsonl", .wants_sources = true, .row = row_lines};
+
+// ---- The formats -----------------------------------------------------------------------------
+
+static const struct export_format *const formats[] = {&export_chrome, &comma, &lines,
+                                                      &export_nvtxt};
+
+const struct export_format *export_format_find(const char *name) {
+    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
+        if (strcmp(name, formats[i]->name) == 0) {
+            return formats[i];
+        }
+    }
+    return NULL;
+}

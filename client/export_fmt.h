@@ -39,8 +39,6 @@ struct export_format {
 };
 
 extern const struct export_format export_chrome;
-extern const struct export_format export_comma;
-extern const struct export_format export_lines;
 extern const struct export_format export_nvtxt;
 
 // By name; NULL when there is none.

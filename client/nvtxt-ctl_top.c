@@ -27,8 +27,7 @@
 #define INTERVAL_MS 1000
 #define ANSWER_MS 10000
 #define LINE_SIZE 1280
-#define HEAD_ROWS 5    // above the sources
-#define BEFORE_NAME 56 // columns
+#define HEAD_ROWS 5 // above the sources
 
 struct top {
     struct ctl_link *link;

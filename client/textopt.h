@@ -15,7 +15,6 @@ enum {
     TEXTOPT_COLOR,
     TEXTOPT_LEVEL_PATTERN,
     TEXTOPT_TIME_FORMAT,
-    TEXTOPT_COUNT,
 };
 
 // Lines of a struct option table.

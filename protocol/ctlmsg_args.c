@@ -58,7 +58,7 @@ static int say_wrong(const struct nvtxt_ctl_arg *arg, char *why, size_t size) {
 static int say_unknown(const char *name, char *why, size_t size) {
     char shown[NAME_BYTES + 1];
     size_t len = 0;
-    for (; name[len] && len < NAME_BYTES; len++) {
+    for (; len < NAME_BYTES && name[len]; len++) {
         shown[len] = name[len] >= ' ' && name[len] < 0x7f ? name[len] : '?';
     }
     shown[len] = '\0';

@@ -136,11 +136,14 @@ static int look_up(struct store_reader *reader, enum store_read_stmt which, cons
     return rc ?: got;
 }
 
+// All names of an export into the table. Returns an SQLite result code.
+static int load_names(struct store_reader *reader);
+
 static struct nvtxt_slice name_of(struct store_reader *reader, enum store_read_stmt which,
                                   const struct key *key) {
     int rc = SQLITE_OK;
     if (!reader->ours && !reader->names_loaded) {
-        rc = store_reader_load_names(reader);
+        rc = load_names(reader);
         reader->names_loaded = rc == SQLITE_OK;
     }
     struct known_name *name = find(reader, key);
@@ -262,7 +265,7 @@ static int each_of_export(struct store_reader *reader,
     return rc;
 }
 
-int store_reader_load_names(struct store_reader *reader) {
+static int load_names(struct store_reader *reader) {
     int stopped = 0;
     int rc = each_of_export(reader, load_row, reader, &stopped);
     return rc ?: (stopped ? SQLITE_NOMEM : SQLITE_OK);

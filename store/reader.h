@@ -82,6 +82,5 @@ static inline int64_t store_reader_time(const struct store_reader *reader, int64
 // read_spans: fills the spans of the window. Returns an SQLite result code.
 int store_reader_spans(struct store_reader *reader, const struct store_read_window *window);
 
-// read_names: all names of an export into the table. Returns an SQLite result code.
-int store_reader_load_names(struct store_reader *reader);
+// read_names: forgets the names that were looked up.
 void store_reader_free_names(struct store_reader *reader);
