@@ -15,6 +15,7 @@ static void on_closed(uv_handle_t *handle) {
     struct control_conn *conn = handle->data;
     outq_deinit(&conn->outq);
     nvtxt_frame_deinit(&conn->frame);
+    nvtxt_buf_deinit(&conn->pending);
     free(conn);
 }
 
@@ -73,10 +74,14 @@ static void on_drained(struct outq *outq, int status) {
 
 // ---- Calls --------------------------------------------------------------------------------------
 
+static void go_on(struct control_conn *conn);
+
 static void unlink_call(struct control_call *call) {
     struct control_conn *conn = call->conn;
     if (!conn)
         return;
+    if (conn->holding == call)
+        conn->holding = NULL;
     if (call->prev)
         call->prev->next = call->next;
     else
@@ -104,6 +109,8 @@ void control_reply(struct control_call *call, json_t *result_take) {
     }
     json_decref(result_take);
     call_free(call);
+    if (conn)
+        go_on(conn);
 }
 
 void control_fail(struct control_call *call, const char *code, const char *message) {
@@ -114,9 +121,16 @@ void control_fail(struct control_call *call, const char *code, const char *messa
         flush(conn);
     }
     call_free(call);
+    if (conn)
+        go_on(conn);
 }
 
-static void refuse(struct control_conn *conn, int64_t id, const char *code, const char *message) {
+void control_let_pass(struct control_call *call) {
+    if (call->conn && call->conn->holding == call)
+        call->conn->holding = NULL;
+}
+
+static void refuse(struct control_conn *conn, json_t *id, const char *code, const char *message) {
     nvtxt_ctl_error_format(outq_buffer(&conn->outq), id, code, message);
     flush(conn);
 }
@@ -133,6 +147,7 @@ static void take_request(struct control_conn *conn, struct nvtxt_slice line) {
     char why[256];
     if (nvtxt_ctl_request_parse(line, &request, why, sizeof(why)) != 0) {
         refuse(conn, request.id, NVTXT_CTL_BAD_REQUEST, why);
+        nvtxt_ctl_request_deinit(&request);
         return;
     }
     const struct control_command *command = find_command(request.command);
@@ -162,26 +177,66 @@ static void take_request(struct control_conn *conn, struct nvtxt_slice line) {
         call->next->prev = call;
     conn->calls = call;
     conn->call_count++;
+    conn->holding = call;
     command->run(call);
 }
 
 // ---- Connections -------------------------------------------------------------------------------
 
-static void take_bytes(struct control_conn *conn, struct nvtxt_slice input) {
-    while (!conn->closed && !conn->leaving) {
+static void take_lines(struct control_conn *conn, struct nvtxt_slice *input) {
+    while (!conn->closed && !conn->holding) {
         struct nvtxt_slice line;
-        int r = nvtxt_frame_next(&conn->frame, &input, &line);
-        if (r < 0) {
+        int r = nvtxt_frame_next(&conn->frame, input, &line);
+        if (r < 0)
             close_conn(conn);
-        } else if (r == NVTXT_FRAME_OVERLONG) {
-            refuse(conn, 0, NVTXT_CTL_BAD_REQUEST, "the request is too long");
-        } else if (r == NVTXT_FRAME_LINE) {
-            if (line.len > 0)
-                take_request(conn, line);
-        } else {
+        else if (r == NVTXT_FRAME_OVERLONG)
+            refuse(conn, NULL, NVTXT_CTL_BAD_REQUEST, "the request is too long");
+        else if (r == NVTXT_FRAME_LINE && line.len > 0)
+            take_request(conn, line);
+        else if (r == NVTXT_FRAME_MORE)
             return;
-        }
     }
+}
+
+// A last request may lack its LF.
+static void take_last(struct control_conn *conn) {
+    struct nvtxt_slice line;
+    if (nvtxt_frame_finish(&conn->frame, &line) == NVTXT_FRAME_LINE && line.len > 0)
+        take_request(conn, line);
+    conn->leaving = true; // it may still read what it asked for
+}
+
+static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *buffer);
+static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buffer);
+
+// Who sends on and on behind a request that takes its time has to wait.
+static void update_reading(struct control_conn *conn) {
+    bool wanted = !conn->at_end && conn->pending.len < NVTXT_CTL_REQUEST_BYTES;
+    if (!wanted)
+        uv_read_stop((uv_stream_t *)&conn->pipe);
+    else if (!conn->reading && uv_read_start((uv_stream_t *)&conn->pipe, on_alloc, on_read) < 0)
+        close_conn(conn);
+    conn->reading = wanted;
+}
+
+// Takes what has come in, up to the next request that holds up those behind it. When that one is
+// answered it goes on here; an answer that comes at once only goes back to this loop.
+static void go_on(struct control_conn *conn) {
+    if (conn->taking || conn->closed || conn->leaving)
+        return;
+    conn->taking = true;
+    struct nvtxt_slice input = {conn->pending.data, conn->pending.len};
+    take_lines(conn, &input);
+    nvtxt_buf_drop(&conn->pending, conn->pending.len - input.len);
+    if (conn->at_end && conn->pending.len == 0 && !conn->holding && !conn->closed)
+        take_last(conn);
+    conn->taking = false;
+    if (conn->at_end && !conn->closed)
+        leave_calls(conn);
+    if (!conn->closed)
+        update_reading(conn);
+    if (!conn->closed)
+        leave_if_done(conn);
 }
 
 static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *buffer) {
@@ -192,23 +247,16 @@ static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *buffer) {
 
 static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buffer) {
     struct control_conn *conn = stream->data;
-    if (n > 0) {
-        take_bytes(conn, (struct nvtxt_slice){buffer->base, (size_t)n});
-        return;
-    }
     if (n == 0)
         return;
-    struct nvtxt_slice line;
-    if (n == UV_EOF && nvtxt_frame_finish(&conn->frame, &line) == NVTXT_FRAME_LINE && line.len > 0)
-        take_request(conn, line);
-    if (conn->closed)
-        return;
-    uv_read_stop(stream);
-    conn->leaving = true; // it may still read what it asked for
-    leave_calls(conn);
-    if (conn->closed)
-        return;
-    leave_if_done(conn);
+    if (n > 0)
+        nvtxt_buf_add(&conn->pending, buffer->base, (size_t)n);
+    else
+        conn->at_end = true;
+    if (nvtxt_buf_failed(&conn->pending))
+        close_conn(conn);
+    else
+        go_on(conn);
 }
 
 static void admit(struct control_conn *conn) {
@@ -218,9 +266,9 @@ static void admit(struct control_conn *conn) {
         close_conn(conn);
     } else if (peer.uid != 0 && peer.uid != (int64_t)geteuid()) {
         conn->leaving = true;
-        refuse(conn, 0, NVTXT_CTL_DENIED, "only root and the daemon's own user are served");
-    } else if (uv_read_start((uv_stream_t *)&conn->pipe, on_alloc, on_read) < 0) {
-        close_conn(conn);
+        refuse(conn, NULL, NVTXT_CTL_DENIED, "only root and the daemon's own user are served");
+    } else {
+        update_reading(conn);
     }
 }
 

@@ -2,8 +2,10 @@
 //
 // The control socket: JSON lines in, JSON lines out (protocol/ctlmsg.h). Only root and the
 // daemon's own user are served. A request becomes a call, which a command answers now or, when it
-// has to wait for the writer, later; a call outlives its connection. Commands are rows of the
-// table in control_cmds.c. Loop thread only.
+// has to wait for the writer, later; a call outlives its connection. The requests of a connection
+// are served one after the other, so answers come in their order: one that is not answered yet
+// holds up those behind it, unless it lets them pass. Commands are rows of the table in
+// control_cmds.c. Loop thread only.
 #pragma once
 
 #include <stdbool.h>
@@ -12,6 +14,7 @@
 
 #include "daemon/outq.h"
 #include "daemon/server.h"
+#include "protocol/buf.h"
 #include "protocol/ctlmsg.h"
 #include "protocol/ctlmsg_args.h"
 #include "protocol/frame.h"
@@ -29,8 +32,13 @@ struct control_conn {
     struct control_conn *next, *prev;
     struct nvtxt_frame frame;
     struct outq outq;
-    struct control_call *calls; // unanswered
+    struct nvtxt_buf pending;     // read, and not taken yet
+    struct control_call *calls;   // unanswered
+    struct control_call *holding; // the one of them that those behind it wait for; or NULL
     size_t call_count;
+    bool reading;
+    bool at_end; // it sends no more
+    bool taking; // requests are being taken
     bool closed;
     bool leaving; // closes when its replies are written
     char buffer[4096];
@@ -96,6 +104,10 @@ void control_add_files(json_t *sources, const struct watch *watch);
 // Both free the call. A NULL result stands for memory that was short.
 void control_reply(struct control_call *call, json_t *result_take);
 void control_fail(struct control_call *call, const char *code, const char *message);
+
+// Its answer may take long: the requests behind it do not wait for it. To be called by the command
+// before it returns.
+void control_let_pass(struct control_call *call);
 
 void control_init(struct control *control, struct server *server);
 

@@ -275,6 +275,8 @@ void control_events(struct control_call *call) {
     waiting->until_ms = uv_now(feed->server->loop) + (wait ? wait : BUSY_PATIENCE_MS);
     call->waiting = waiting;
     call->on_leave = on_leave;
+    if (waiting->waits)
+        control_let_pass(call);
     append(feed, waiting);
     set_timer(feed);
     read_if_idle(feed);

@@ -19,15 +19,6 @@ bool outq_is_empty(const struct outq *outq) {
     return !outq->busy && outq->waiting.len == 0;
 }
 
-static void drop_front(struct nvtxt_buf *buf, size_t len) {
-    if (len == buf->len) {
-        nvtxt_buf_deinit(buf);
-        return;
-    }
-    memmove(buf->data, buf->data + len, buf->len - len);
-    buf->len -= len;
-}
-
 static int start_write(struct outq *outq);
 
 static void on_written(uv_write_t *request, int status) {
@@ -76,7 +67,7 @@ int outq_flush(struct outq *outq) {
     if (n < 0 && n != UV_EAGAIN)
         return n;
     if (n > 0)
-        drop_front(&outq->waiting, (size_t)n);
+        nvtxt_buf_drop(&outq->waiting, (size_t)n);
     if (outq->waiting.len == 0)
         return 0;
     if (outq->waiting.len > outq->limit)

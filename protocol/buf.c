@@ -21,6 +21,15 @@ void nvtxt_buf_clear(struct nvtxt_buf *buf) {
     buf->failed = false;
 }
 
+void nvtxt_buf_drop(struct nvtxt_buf *buf, size_t len) {
+    if (len == buf->len) {
+        nvtxt_buf_deinit(buf);
+        return;
+    }
+    memmove(buf->data, buf->data + len, buf->len - len);
+    buf->len -= len;
+}
+
 static bool reserve(struct nvtxt_buf *buf, size_t more) {
     if (buf->failed) {
         return false;

@@ -20,6 +20,7 @@ struct nvtxt_buf {
 
 void nvtxt_buf_deinit(struct nvtxt_buf *buf); // frees; the buffer is empty and usable after it
 void nvtxt_buf_clear(struct nvtxt_buf *buf);  // empties, keeps the memory, forgets a failure
+void nvtxt_buf_drop(struct nvtxt_buf *buf, size_t len); // its first bytes; frees when none are left
 static inline bool nvtxt_buf_failed(const struct nvtxt_buf *buf) {
     return buf->failed;
 }

@@ -8,15 +8,6 @@
 
 #define MESSAGE_BYTES 1000 // more of a message is not told
 
-static int64_t read_id(const json_t *object) {
-    return json_integer_value(json_object_get(object, "id"));
-}
-
-static bool has_bad_id(const json_t *object) {
-    const json_t *id = json_object_get(object, "id");
-    return id && !json_is_integer(id);
-}
-
 static void copy(char *to, size_t size, const json_t *string) {
     const char *text = json_string_value(string);
     snprintf(to, size, "%s", text ? text : "");
@@ -36,12 +27,7 @@ int nvtxt_ctl_request_parse(struct nvtxt_slice line, struct nvtxt_ctl_request *r
         json_decref(object);
         return 1;
     }
-    if (has_bad_id(object)) {
-        snprintf(why, size, "\"id\" must be an integer");
-        json_decref(object);
-        return 1;
-    }
-    request->id = read_id(object);
+    request->id = json_incref(json_object_get(object, "id"));
     const json_t *command = json_object_get(object, "command");
     const char *word = json_string_value(command);
     size_t len = json_string_length(command);
@@ -56,8 +42,9 @@ int nvtxt_ctl_request_parse(struct nvtxt_slice line, struct nvtxt_ctl_request *r
 }
 
 void nvtxt_ctl_request_deinit(struct nvtxt_ctl_request *request) {
+    json_decref(request->id);
     json_decref(request->object);
-    request->object = NULL;
+    *request = (struct nvtxt_ctl_request){0};
 }
 
 static int append(const char *data, size_t len, void *out) {
@@ -83,11 +70,11 @@ void nvtxt_ctl_request_format(struct nvtxt_buf *out, int64_t id, const char *com
     append_line(out, message);
 }
 
-void nvtxt_ctl_result_format(struct nvtxt_buf *out, int64_t id, json_t *result) {
-    append_line(out, json_pack("{s:I, s:b, s:O}", "id", (json_int_t)id, "ok", 1, "result", result));
+void nvtxt_ctl_result_format(struct nvtxt_buf *out, json_t *id, json_t *result) {
+    append_line(out, json_pack("{s:O?, s:b, s:O}", "id", id, "ok", 1, "result", result));
 }
 
-void nvtxt_ctl_error_format(struct nvtxt_buf *out, int64_t id, const char *code,
+void nvtxt_ctl_error_format(struct nvtxt_buf *out, json_t *id, const char *code,
                             const char *message) {
     char valid[NVTXT_UTF8_GROWTH * MESSAGE_BYTES];
     struct nvtxt_slice text = nvtxt_slice_of(message);
@@ -97,8 +84,8 @@ void nvtxt_ctl_error_format(struct nvtxt_buf *out, int64_t id, const char *code,
             text.len--; // not in the middle of a character
     }
     text.len = nvtxt_utf8_repair(valid, text); // a JSON reader's error may be cut in a character
-    append_line(out, json_pack("{s:I, s:b, s:{s:s, s:s%}}", "id", (json_int_t)id, "ok", 0, "error",
-                               "code", code, "message", valid, text.len));
+    append_line(out, json_pack("{s:O?, s:b, s:{s:s, s:s%}}", "id", id, "ok", 0, "error", "code",
+                               code, "message", valid, text.len));
 }
 
 int nvtxt_ctl_reply_parse(struct nvtxt_slice line, struct nvtxt_ctl_reply *reply) {
@@ -109,7 +96,7 @@ int nvtxt_ctl_reply_parse(struct nvtxt_slice line, struct nvtxt_ctl_reply *reply
         json_decref(object);
         return 1;
     }
-    reply->id = read_id(object);
+    reply->id = json_integer_value(json_object_get(object, "id"));
     reply->ok = json_is_true(ok);
     const json_t *error = json_object_get(object, "error");
     copy(reply->code, sizeof(reply->code), json_object_get(error, "code"));

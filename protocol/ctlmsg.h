@@ -3,8 +3,9 @@
 // The control socket's messages, one JSON object a line, built and read here for both sides:
 //   {"id":1,"command":"status"}  ->  {"id":1,"ok":true,"result":{…}}
 //                                    {"id":1,"ok":false,"error":{"code":"…","message":"…"}}
-// Other members of a request are the command's arguments (ctlmsg_args.h). Unknown members of a
-// reply are ignored.
+// A request's id may be any JSON: the reply repeats it, or has null when there is none. Other
+// members of a request are the command's arguments (ctlmsg_args.h). Unknown members of a reply are
+// ignored.
 #pragma once
 
 #include <jansson.h>
@@ -26,27 +27,28 @@
 #define NVTXT_CTL_DENIED "denied"
 
 struct nvtxt_ctl_request {
-    int64_t id; // 0 when not given
+    json_t *id; // owned; NULL when not given
     char command[NVTXT_CTL_COMMAND_BYTES + 1];
     json_t *object; // the whole request, owned: arguments are members of it
 };
 
 // Reads a line without LF. Returns 0, or 1 with a sentence in `why` (`id` is set if it could be
-// read, object is NULL).
+// read, object is NULL). In both cases the request is the caller's to deinit.
 int nvtxt_ctl_request_parse(struct nvtxt_slice line, struct nvtxt_ctl_request *request, char *why,
                             size_t size);
 void nvtxt_ctl_request_deinit(struct nvtxt_ctl_request *request);
 
-// Each appends one line with its LF. `arguments` (an object or NULL) and `result` are borrowed.
+// Each appends one line with its LF. `arguments` (an object or NULL), `result` and `id` (NULL:
+// null) are borrowed.
 // What cannot be built for want of memory marks `out` as failed.
 void nvtxt_ctl_request_format(struct nvtxt_buf *out, int64_t id, const char *command,
                               json_t *arguments);
-void nvtxt_ctl_result_format(struct nvtxt_buf *out, int64_t id, json_t *result);
-void nvtxt_ctl_error_format(struct nvtxt_buf *out, int64_t id, const char *code,
+void nvtxt_ctl_result_format(struct nvtxt_buf *out, json_t *id, json_t *result);
+void nvtxt_ctl_error_format(struct nvtxt_buf *out, json_t *id, const char *code,
                             const char *message);
 
 struct nvtxt_ctl_reply {
-    int64_t id;
+    int64_t id; // 0 when it is no integer
     bool ok;
     json_t *result;               // ok: owned
     char code[64], message[1024]; // not ok

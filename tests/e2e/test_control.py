@@ -85,6 +85,45 @@ def test_answers_bad_requests_and_goes_on():
             lib.equal(connection.reply()["id"], 8)
 
 
+def test_answers_come_in_the_order_of_the_requests():
+    with lib.Daemon() as daemon:
+        daemon.send(HEADER)
+        commands = ["status", "flush", "sing", "checkpoint", "help", "diagnostics", "flush"] * 20
+        lines = [json.dumps({"id": number, "command": command})
+                 for number, command in enumerate(commands)]
+        with lib.Connection(daemon.control_socket) as connection:
+            connection.send("\n".join(lines))  # the last one without its end
+            connection.socket.shutdown(1)
+            lib.equal([reply["id"] for reply in connection.replies()], list(range(len(lines))))
+
+
+def test_a_request_is_served_when_those_before_it_are_answered():
+    with lib.Daemon() as daemon:
+        lock = lib.LockedStore(daemon)
+        with daemon.plain() as plain, lib.Connection(daemon.control_socket) as connection:
+            plain.send(HEADER)
+            lib.wait_for(lambda: daemon.control("status")["in_trouble"], "commits fail")
+            connection.send(b'{"id":1,"command":"flush"}\n' +
+                            b'{"id":2,"command":"status"}\n' * 1000)
+            lock.release()
+            lib.equal(connection.reply()["id"], 1)
+            lib.equal([connection.reply()["result"]["in_trouble"] for _ in range(1000)],
+                      [False] * 1000)
+
+
+def test_an_id_is_repeated_as_it_is():
+    with lib.Daemon() as daemon:
+        with lib.Connection(daemon.control_socket) as connection:
+            for number in ("a", 1.5, None, [1, {"b": True}], -2 ** 63):
+                connection.send(json.dumps({"id": number, "command": "log-level"}) + "\n")
+                reply = connection.reply()
+                lib.equal((reply["id"], reply["ok"]), (number, True))
+            for line in ('{"command":"sing"}', "nonsense"):
+                connection.send(line + "\n")
+                reply = connection.reply()
+                lib.equal((reply["id"], reply["ok"]), (None, False))
+
+
 def test_takes_a_last_request_without_line_end():
     with lib.Daemon() as daemon:
         with lib.Connection(daemon.control_socket) as connection:

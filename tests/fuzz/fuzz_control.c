@@ -38,12 +38,12 @@ static void check_arguments(const json_t *request) {
 }
 
 // What is formatted is one line that its reader takes.
-static void read_back(struct nvtxt_buf *out, bool ok, const char *message) {
+static void read_back(struct nvtxt_buf *out, int64_t id, bool ok, const char *message) {
     struct nvtxt_ctl_reply reply = {0};
     must(!nvtxt_buf_failed(out) && out->len > 1);
     must(memchr(out->data, '\n', out->len) == out->data + out->len - 1);
     must(nvtxt_ctl_reply_parse((struct nvtxt_slice){out->data, out->len - 1}, &reply) == 0);
-    must(reply.id == 7 && reply.ok == ok);
+    must(reply.id == id && reply.ok == ok);
     must(ok || strlen(reply.message) > 0 || !*message);
     nvtxt_ctl_reply_deinit(&reply);
     nvtxt_buf_clear(out);
@@ -60,16 +60,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (r == 0) {
         must(request.object && strlen(request.command) <= NVTXT_CTL_COMMAND_BYTES);
         check_arguments(request.object);
-        nvtxt_ctl_result_format(&out, 7, request.object);
-        read_back(&out, true, "");
+        int64_t id = json_integer_value(request.id);
+        nvtxt_ctl_result_format(&out, request.id, request.object);
+        read_back(&out, id, true, "");
         nvtxt_ctl_request_format(&out, 7, request.command, request.object);
         must(!nvtxt_buf_failed(&out));
         nvtxt_buf_clear(&out);
-        nvtxt_ctl_request_deinit(&request);
     } else {
-        nvtxt_ctl_error_format(&out, 7, NVTXT_CTL_BAD_REQUEST, why);
-        read_back(&out, false, why);
+        nvtxt_ctl_error_format(&out, request.id, NVTXT_CTL_BAD_REQUEST, why);
+        read_back(&out, json_integer_value(request.id), false, why);
     }
+    nvtxt_ctl_request_deinit(&request);
     if (nvtxt_ctl_reply_parse(line, &reply) == 0)
         nvtxt_ctl_reply_deinit(&reply);
     nvtxt_buf_deinit(&out);
