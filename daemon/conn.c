@@ -256,6 +256,8 @@ void conn_feed(struct conn *conn, struct nvtxt_slice input) {
 // ---- Ends ---------------------------------------------------------------------------------------
 
 static void on_eof(struct conn *conn) {
+    if (conn->phase == CONN_OPEN && conn->session)
+        session_half_close(conn);
     if (conn->phase == CONN_ENDING || conn->phase == CONN_LEAVING) {
         // It has said all it had to say and may still read.
         uv_read_stop((uv_stream_t *)&conn->pipe);
@@ -264,6 +266,8 @@ static void on_eof(struct conn *conn) {
     }
     if (conn->phase == CONN_PARTING)
         conn_leave(conn);
+    else if (conn->phase == CONN_FIRST_LINE && nvtxt_hello_is(nvtxt_frame_pending(&conn->frame)))
+        session_refuse_cut_hello(conn);
     else
         conn_break(conn, "closed");
 }
@@ -278,8 +282,6 @@ static void end_plain(struct conn *conn, const char *how) {
         out_of_memory(conn);
         return;
     }
-    if (conn->phase == CONN_FIRST_LINE && r == NVTXT_FRAME_LINE && nvtxt_hello_is(line))
-        return; // a client that died over its hello
     if (conn->phase == CONN_FIRST_LINE && r == NVTXT_FRAME_MORE &&
         nvtxt_frame_pending(&conn->frame).len == 0)
         return; // it only looked whether somebody is here: no source

@@ -34,7 +34,7 @@ enum conn_phase {
     CONN_FIRST_LINE, // nothing known yet
     CONN_LOADING,    // a hello was read; the store is asked
     CONN_OPEN,       // lines are interpreted
-    CONN_ENDING,     // the session's end was read; waits for the commit
+    CONN_ENDING,     // the session's end, or the stream's, was read; waits for the commit
     CONN_LEAVING,    // the last reply is on its way; input is ignored
     CONN_PARTING,    // likewise, and what the client still sends is dropped until it closes
     CONN_CLOSED,     // waits for the close callback

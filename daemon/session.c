@@ -20,7 +20,7 @@ static void say_last(struct conn *conn, const char *code, const char *message) {
     conn_leave(conn);
 }
 
-void session_refuse(struct conn *conn, const char *code, const char *message) {
+static void note_refusal(struct conn *conn, const char *code, const char *message) {
     struct server *server = conn->server;
     char text[256];
     server->stats.connections_refused++;
@@ -28,7 +28,18 @@ void session_refuse(struct conn *conn, const char *code, const char *message) {
                 "connection refused code=%s uid=%" PRId64 " pid=%" PRId64 " message=\"%s\"", code,
                 conn->peer.uid, conn->peer.pid,
                 log_escape(text, sizeof(text), nvtxt_slice_of(message)));
+}
+
+void session_refuse(struct conn *conn, const char *code, const char *message) {
+    note_refusal(conn, code, message);
     say_last(conn, code, message);
+}
+
+// What a client sent behind its hello before it knew must not keep it from reading the answer.
+static void turn_away(struct conn *conn, const char *code, const char *message) {
+    note_refusal(conn, code, message);
+    nvtxt_reply_error(outq_buffer(&conn->outq), code, message);
+    conn_part(conn);
 }
 
 void session_shut_down(struct conn *conn) {
@@ -57,6 +68,18 @@ static bool is_hung_up(struct conn *conn) {
         return true;
     struct pollfd poll_fd = {.fd = fd, .events = POLLRDHUP};
     return poll(&poll_fd, 1, 0) > 0 && (poll_fd.revents & (POLLHUP | POLLRDHUP | POLLERR));
+}
+
+// Whatever is wrong with a hello, what would be right is said too.
+static void refuse_hello(struct conn *conn, const char *code, const char *why) {
+    char message[320];
+    snprintf(message, sizeof(message), "%s; this daemon speaks protocol %d", why,
+             NVTXT_PROTOCOL_VERSION);
+    turn_away(conn, code, message);
+}
+
+void session_refuse_cut_hello(struct conn *conn) {
+    refuse_hello(conn, NVTXT_ERROR_BAD_HELLO, "the line of the hello has no end");
 }
 
 static void on_loaded(struct job *job);
@@ -95,18 +118,13 @@ void session_begin(struct conn *conn, struct nvtxt_slice line) {
     session->conn = conn;
     session->hello = hello;
     conn->session = session;
-    int r = line.len > NVTXT_HELLO_BYTES
-                ? (snprintf(why, sizeof(why), "the hello line is longer than %d bytes",
-                            NVTXT_HELLO_BYTES),
-                   1)
-                : nvtxt_hello_parse(line, hello, why, sizeof(why));
+    int r = nvtxt_hello_parse(line, hello, why, sizeof(why));
     if (r < 0) {
         conn_close(conn);
         return;
     }
     if (r > 0) {
-        session_refuse(conn, r == 2 ? NVTXT_ERROR_UNSUPPORTED_PROTOCOL : NVTXT_ERROR_BAD_HELLO,
-                       why);
+        refuse_hello(conn, r == 2 ? NVTXT_ERROR_UNSUPPORTED_PROTOCOL : NVTXT_ERROR_BAD_HELLO, why);
         return;
     }
     memcpy(session->id, hello->session, sizeof(session->id));
@@ -117,8 +135,8 @@ void session_begin(struct conn *conn, struct nvtxt_slice line) {
         older = session_find(server, session->id);
     }
     if (older) {
-        session_refuse(conn, NVTXT_ERROR_BUSY_SESSION,
-                       "the session is connected already; it can be connected once only");
+        turn_away(conn, NVTXT_ERROR_BUSY_SESSION,
+                  "the session is connected already; it can be connected once only");
         return;
     }
     if (nvtxt_hash_add(&server->sessions, &session->node,
@@ -300,14 +318,14 @@ static void on_loaded(struct job *job) {
             session_shut_down(conn);
         else if (job->result == STORE_NOT_FOUND &&
                  job->kept >= conn->server->config->max_sessions_per_user)
-            session_refuse(conn, NVTXT_ERROR_QUOTA,
-                           "this user has too many sessions that can be resumed");
+            turn_away(conn, NVTXT_ERROR_QUOTA,
+                      "this user has too many sessions that can be resumed");
         else if (job->result == STORE_NOT_FOUND)
             open_new(session);
         else if (job->result != STORE_DONE)
             cannot_load(conn, job->result);
         else if (stored->uid >= 0 && stored->uid != conn->peer.uid)
-            session_refuse(conn, NVTXT_ERROR_BUSY_SESSION, "the session belongs to another user");
+            turn_away(conn, NVTXT_ERROR_BUSY_SESSION, "the session belongs to another user");
         else if (stored->ended)
             answer_ended(session, stored);
         else
@@ -324,6 +342,27 @@ void session_end(struct conn *conn) {
         return;
     }
     conn->server->stats.sessions_ended++;
+    conn->phase = CONN_ENDING;
+    batcher_push(&conn->server->batcher, true);
+}
+
+static bool is_all_acked(const struct session *session) {
+    return session->acked_line >= nvtxt_interp_counters(session->conn->source->interp)->lines;
+}
+
+// A client that closed no more than its sending side may still read.
+static bool may_read(struct conn *conn) {
+    uv_os_fd_t fd;
+    if (uv_fileno((uv_handle_t *)&conn->pipe, &fd) < 0)
+        return false;
+    struct pollfd poll_fd = {.fd = fd};
+    return poll(&poll_fd, 1, 0) == 0; // POLLHUP and POLLERR are always told
+}
+
+void session_half_close(struct conn *conn) {
+    if (is_all_acked(conn->session) || !may_read(conn))
+        return;
+    conn->session->half_closed = true;
     conn->phase = CONN_ENDING;
     batcher_push(&conn->server->batcher, true);
 }
@@ -379,6 +418,8 @@ void session_send_acks(struct server *server) {
             const struct nvtxt_counters *figures = &session->figures;
             nvtxt_reply_end(out, figures->lines, figures->events, figures->warnings,
                             figures->errors);
+            conn_leave(conn);
+        } else if (session->half_closed && is_all_acked(session)) {
             conn_leave(conn);
         } else {
             conn_flush(conn);

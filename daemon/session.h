@@ -32,6 +32,7 @@ struct session {
     struct job *loading;       // in the writer's hands; its context is this session
     bool given_up;             // its saved state cannot be read: it was ended
     bool wants_diags;
+    bool half_closed;    // a break of which the client may hear what was committed
     uint64_t acked_line; // the last line acknowledged here
 
     // What the current drain of commits has for it.
@@ -59,6 +60,13 @@ void session_begin(struct conn *conn, struct nvtxt_slice line);
 
 // `#nvtxt-end` was read.
 void session_end(struct conn *conn);
+
+// The client of an open session sends no more, without `#nvtxt-end`: a break. When it may still
+// read and is owed an acknowledgement, the connection is ending then, and closes when that is sent.
+void session_half_close(struct conn *conn);
+
+// The client sends no more, in the middle of its hello.
+void session_refuse_cut_hello(struct conn *conn);
 
 // Each sends `error` and closes. Only a refusal is logged and counted as one.
 void session_refuse(struct conn *conn, const char *code, const char *message);

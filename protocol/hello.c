@@ -160,14 +160,12 @@ static int read_hello(const json_t *root, struct nvtxt_hello *hello, char *why, 
     if (!json_is_integer(member)) {
         return fault(why, size, MALFORMED,
                      member ? "'protocol' of the hello must be an integer"
-                            : "the hello lacks 'protocol'; this daemon speaks protocol %d",
-                     NVTXT_PROTOCOL_VERSION);
+                            : "the hello lacks 'protocol'");
     }
     hello->protocol = json_integer_value(member);
     if (hello->protocol != NVTXT_PROTOCOL_VERSION) {
-        return fault(why, size, UNSUPPORTED,
-                     "protocol %lld is not supported; this daemon speaks protocol %d",
-                     (long long)hello->protocol, NVTXT_PROTOCOL_VERSION);
+        return fault(why, size, UNSUPPORTED, "protocol %lld is not supported",
+                     (long long)hello->protocol);
     }
     member = json_object_get(root, "session");
     if (!json_is_string(member) ||
@@ -212,8 +210,9 @@ int nvtxt_hello_parse(struct nvtxt_slice line, struct nvtxt_hello *hello, char *
     if (!json_is_object(root)) {
         json_decref(root);
         return fault(why, size, MALFORMED,
-                     root ? "what follows " NVTXT_HELLO_PREFIX " is not a JSON object"
-                          : "what follows " NVTXT_HELLO_PREFIX " is not a JSON object: %s",
+                     root || !*error.text
+                         ? "what follows " NVTXT_HELLO_PREFIX " is not a JSON object"
+                         : "what follows " NVTXT_HELLO_PREFIX " is not a JSON object: %s",
                      error.text);
     }
     int result = read_hello(root, hello, why, size);

@@ -39,8 +39,7 @@ struct nvtxt_hello {
 bool nvtxt_hello_is(struct nvtxt_slice line);
 
 // Reads a hello line (with its prefix, without LF). Returns 0, or 1 for a malformed one with a
-// sentence in `why` (valid UTF-8), or 2 for a protocol number that is not supported (the sentence
-// names the supported ones), or -ENOMEM.
+// sentence in `why` (valid UTF-8), or 2 for a protocol number that is not supported, or -ENOMEM.
 int nvtxt_hello_parse(struct nvtxt_slice line, struct nvtxt_hello *hello, char *why, size_t size);
 
 // Appends the hello line with its LF. Names that are not UTF-8 are made so, and cut where the line

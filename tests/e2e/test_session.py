@@ -221,9 +221,9 @@ def test_a_dead_older_connection_is_noticed_before_it_is_called_busy():
 
 def test_refuses_a_protocol_that_it_does_not_speak():
     with lib.Daemon() as daemon:
-        message = refused(daemon, hello(protocol=99, session=str(uuid.uuid4())),
-                          "unsupported-protocol")
-        assert "1" in message, message
+        lib.equal(refused(daemon, hello(protocol=99, session=str(uuid.uuid4())),
+                          "unsupported-protocol"),
+                  "protocol 99 is not supported; this daemon speaks protocol 1")
 
 
 def test_refuses_bad_hellos():
@@ -236,9 +236,32 @@ def test_refuses_bad_hellos():
                      "#nvtxt-session " + "x" * 5000 + "\n",
                      "#nvtxt-session " + "x" * 100000,
                      "#nvtxt-session " + "[" * 2000 + "\n"):
-            assert refused(daemon, line, "bad-hello"), line[:60]
+            message = refused(daemon, line, "bad-hello")
+            assert message.endswith("; this daemon speaks protocol 1"), message
         lib.equal(daemon.control("status")["sessions"], 0)
         lib.equal(daemon.query("SELECT count(*) FROM NVTXT_SOURCES WHERE kind = 'session'"), [(0,)])
+
+
+def test_a_hello_that_is_cut_is_refused_too():
+    with lib.Daemon() as daemon:
+        for line in ("#nvtxt-session", '#nvtxt-session {"protocol":1',
+                     hello(protocol=1, session=str(uuid.uuid4())).rstrip("\n")):
+            with daemon.plain() as connection:
+                connection.send(line)
+                connection.socket.shutdown(1)
+                lib.equal(connection.expect("error")["code"], "bad-hello")
+                connection.expect_end_of_stream()
+        lib.equal(daemon.query("SELECT count(*) FROM NVTXT_SOURCES"), [(0,)])
+
+
+def test_who_is_refused_may_send_on_and_read_why():
+    with lib.Daemon() as daemon:
+        with daemon.session(protocol=99) as session:
+            for _ in range(20):
+                session.send(HEADER * 1000)
+            lib.equal(session.welcome["code"], "unsupported-protocol")
+            lib.equal(session.socket.recv(1), b"")
+        lib.equal(daemon.query("SELECT count(*) FROM NVTXT_SOURCES"), [(0,)])
 
 
 def test_a_hello_may_come_byte_by_byte_and_with_lines_behind_it():
@@ -276,6 +299,19 @@ def test_end_is_sent_to_a_client_that_half_closed():
             session.send(HEADER + 'Marker, 1, "a"\n#nvtxt-end\n')
             session.socket.shutdown(1)
             lib.equal(session.replies()[-1]["type"], "end")
+
+
+def test_a_client_that_half_closed_hears_what_was_committed():
+    with lib.Daemon(config="CommitInterval=60s\n") as daemon:
+        with daemon.session() as session:
+            session.send(HEADER + 'Marker, 1, "a"\nbad\nMarker, 2, "cut')
+            session.socket.shutdown(1)
+            lib.equal([(reply["type"], reply["line"]) for reply in session.replies()],
+                      [("diagnostic", 4), ("ack", 4)])
+        with daemon.session(session.id) as again:
+            lib.equal(again.welcome["line"], 4)
+            again.socket.shutdown(1)
+            again.expect_end_of_stream()
 
 
 def test_one_ack_a_commit_not_one_a_line():
