@@ -265,7 +265,7 @@ static void come_up(struct folder *folder) {
     folder->up = true;
     folder->said = false;
     if (new)
-        watch_resolve(folder->watch);
+        search_begin(&folder->watch->search);
 }
 
 // ---- Listing -----------------------------------------------------------------------------------
@@ -324,7 +324,7 @@ static void on_listed(uv_work_t *req, int status) {
         return;
     }
     list_next(folder);
-    watch_listed(watch);
+    search_listed(&watch->search);
 }
 
 static void list_next(struct folder *folder) {
@@ -342,7 +342,7 @@ static void list_next(struct folder *folder) {
     folder->wanted = NULL;
     folder->wanted_count = 0;
     folder->all_wanted = false;
-    folder->list_round = folder->watch->round;
+    folder->list_round = folder->watch->search.round;
     folder->listing =
         uv_queue_work(folder->watch->server->loop, &folder->work, work, on_listed) == 0;
 }

@@ -12,10 +12,8 @@
 #include "daemon/paths.h"
 #include "daemon/server.h"
 #include "daemon/source.h"
-#include "protocol/container.h"
 
 #define QUIET_MS 10000       // a file that did not change for so long is closed
-#define SETTLE_MS 20         // see on_settle()
 #define RETRY_MS 1000        // what failed for want of memory or descriptors
 #define CHECKS_PER_EXPIRY 24 // as for sessions
 #define SHORTEST_CHECK_MS 500
@@ -81,19 +79,24 @@ void watch_change(struct follow *follow) {
     watch_go_on(watch);
 }
 
-// While all follows are walked over none of them is to go: what becomes ready waits until the end.
-static bool hold(struct watch *watch) {
+bool watch_hold(struct watch *watch) {
     bool before = watch->going;
     watch->going = true;
     return before;
 }
 
-static void let_go(struct watch *watch, bool before) {
+void watch_let_go(struct watch *watch, bool before) {
     watch->going = before;
     watch_go_on(watch);
 }
 
 static void wait_for_expiry(struct watch *watch);
+
+static void forget(struct follow *follow) {
+    follow_release(follow);
+    follows_remove(&follow->watch->follows, follow);
+    follow_free(follow);
+}
 
 void watch_done(struct follow *follow, bool more) {
     struct watch *watch = follow->watch;
@@ -102,7 +105,7 @@ void watch_done(struct follow *follow, bool more) {
     if (!watch->stopping && (more || follow->again))
         put(follow->live ? &watch->ready_open : &watch->ready_closed, follow);
     else if (follow->names == 0 && follow->source_id == 0 && !follow->lost && !follow->retry)
-        watch_forget(follow);
+        forget(follow);
     if (!uv_is_active((uv_handle_t *)&watch->expiry))
         wait_for_expiry(watch);
     watch_go_on(watch);
@@ -160,14 +163,14 @@ void watch_unrest(struct follow *follow) {
 
 static void on_retry(uv_timer_t *timer) {
     struct watch *watch = timer->data;
-    bool before = hold(watch);
-    for (struct follow *follow = watch->follows; follow; follow = follow->next) {
+    bool before = watch_hold(watch);
+    for (struct follow *follow = watch->follows.first; follow; follow = follow->next) {
         if (!follow->retry)
             continue;
         follow->retry = false;
         watch_change(follow);
     }
-    let_go(watch, before);
+    watch_let_go(watch, before);
 }
 
 void watch_retry(struct follow *follow) {
@@ -186,7 +189,7 @@ static bool can_end(const struct follow *follow) {
 static void drop_place(struct watch *watch, struct follow *follow) {
     struct store_batch *batch = batcher_open_batch(&watch->server->batcher);
     if (batch && store_batch_forget_file(batch, follow->source_id) == 0)
-        watch_forget(follow);
+        forget(follow);
 }
 
 // Returns whether there is something in it that time may change.
@@ -210,80 +213,39 @@ static bool check_expiry(struct watch *watch, struct follow *follow, int64_t bef
 static void on_expiry(uv_timer_t *timer) {
     struct watch *watch = timer->data;
     int64_t before_ns = clocks_realtime_ns() - watch->server->config->file_expiry_ms * 1000000;
-    bool waiting = false, before = hold(watch);
+    bool waiting = false, before = watch_hold(watch);
     struct follow *next;
-    for (struct follow *follow = watch->follows; follow; follow = next) {
+    for (struct follow *follow = watch->follows.first; follow; follow = next) {
         next = follow->next;
         waiting |= check_expiry(watch, follow, before_ns);
     }
     if (waiting)
         wait_for_expiry(watch);
-    let_go(watch, before);
+    watch_let_go(watch, before);
 }
 
 static void wait_for_expiry(struct watch *watch) {
     uint64_t ms = (uint64_t)watch->server->config->file_expiry_ms / CHECKS_PER_EXPIRY;
-    if (!watch->stopping && watch->follows)
+    if (!watch->stopping && watch->follows.first)
         uv_timer_start(&watch->expiry, on_expiry, ms < SHORTEST_CHECK_MS ? SHORTEST_CHECK_MS : ms,
                        0);
 }
 
 // ---- Names and files ---------------------------------------------------------------------------
 
-static int add(struct watch *watch, struct follow *follow) {
-    uint64_t hash = nvtxt_hash_number((uint64_t)follow->at.inode);
-    if (nvtxt_hash_add(&watch->by_inode, &follow->by_inode, hash) < 0)
-        return -ENOMEM;
-    follow->next = watch->follows;
-    if (follow->next)
-        follow->next->prev = follow;
-    watch->follows = follow;
-    watch->follow_count++;
-    return 0;
-}
-
-void watch_forget(struct follow *follow) {
-    struct watch *watch = follow->watch;
-    follow_release(follow);
-    nvtxt_hash_remove(&watch->by_inode, &follow->by_inode);
-    if (follow->prev)
-        follow->prev->next = follow->next;
-    else
-        watch->follows = follow->next;
-    if (follow->next)
-        follow->next->prev = follow->prev;
-    watch->follow_count--;
-    follow_free(follow);
-}
-
-// A file system may have another number since the machine was started again.
-static bool is_it(const struct follow *follow, const char *path, const struct watch_stat *stat) {
-    return follow->at.device == stat->device ||
-           (follow->names == 0 && !follow->verified && strcmp(follow->path, path) == 0);
-}
-
-struct follow *watch_find(struct watch *watch, const char *path, const struct watch_stat *stat) {
-    struct follow *other = NULL;
-    struct nvtxt_hash_node *node =
-        nvtxt_hash_find(&watch->by_inode, nvtxt_hash_number((uint64_t)stat->inode));
-    for (; node; node = nvtxt_hash_next(node)) {
-        struct follow *follow = NVTXT_CONTAINER_OF(node, struct follow, by_inode);
-        if (follow->at.inode != stat->inode || !is_it(follow, path, stat))
-            continue;
-        if (follow->at.device == stat->device)
-            return follow;
-        other = follow;
-    }
-    if (other) {
-        other->at.device = stat->device;
-        return other;
-    }
-    struct follow *follow = follow_new(watch, path, stat->device, stat->inode);
-    if (follow && add(watch, follow) < 0) {
+// NULL when memory is short.
+static struct follow *begin(struct watch *watch, const char *path, int64_t device, int64_t inode) {
+    struct follow *follow = follow_new(watch, path, device, inode);
+    if (follow && follows_add(&watch->follows, follow) < 0) {
         follow_free(follow);
         return NULL;
     }
     return follow;
+}
+
+struct follow *watch_find(struct watch *watch, const char *path, const struct watch_stat *stat) {
+    struct follow *follow = follows_find(&watch->follows, path, stat);
+    return follow ? follow : begin(watch, path, stat->device, stat->inode);
 }
 
 void watch_see(struct follow *follow, const struct watch_stat *stat) {
@@ -317,86 +279,10 @@ void watch_lose_name(struct follow *follow, bool replaced) {
         return;
     follow->lost = true;
     follow->replaced = replaced;
-    follow->lost_round = watch->round;
+    follow->lost_round = watch->search.round;
     if (!follow->live)
         follow->verified = false;
-    watch_resolve(watch);
-}
-
-// The watched folder that the file is, or was, in.
-static const struct folder *folder_of(const struct watch *watch, const char *path) {
-    const char *slash = strrchr(path, '/');
-    size_t len = slash ? (size_t)(slash - path) : 0;
-    for (const struct folder *folder = watch->folders; folder; folder = folder->next)
-        if (strlen(folder->path) == len && memcmp(folder->path, path, len) == 0)
-            return folder;
-    return NULL;
-}
-
-// Its name was not found again. Returns whether that may still come.
-static bool settle_loss(struct watch *watch, struct follow *follow) {
-    const struct folder *folder = folder_of(watch, follow->path);
-    if (folder && !folder->up)
-        return false; // nobody can say: until its folder is there, or FileExpiry
-    if (follow->lost_round >= watch->settle_round)
-        return true;
-    follow->lost = false;
-    if (!follow->anew)
-        follow->ending = !folder ? follow_unwatched : follow->replaced ? "replaced" : "removed";
-    watch_change(follow);
-    return false;
-}
-
-static bool is_resolved(const struct watch *watch) {
-    for (const struct folder *folder = watch->folders; folder; folder = folder->next)
-        if (folder->round < watch->round)
-            return false;
-    return true;
-}
-
-static void on_settle(uv_timer_t *timer);
-
-static void wait_to_settle(struct watch *watch, unsigned turns) {
-    watch->settle_turns = turns;
-    uv_timer_start(&watch->settle, on_settle, turns == 0 ? SETTLE_MS : 0, 0);
-}
-
-// A file that is renamed while its folder is listed may stand in the list under neither name. But
-// then there is an event that says where to look: all that came until the list was made must have
-// been taken, which one more turn of the loop is sure to have done, and have been looked at.
-static void on_settle(uv_timer_t *timer) {
-    struct watch *watch = timer->data;
-    bool looking = false, again = false;
-    for (struct folder *folder = watch->folders; folder; folder = folder->next)
-        looking |= folder_is_looking(folder);
-    if (looking || watch->settle_turns == 0) {
-        wait_to_settle(watch, looking ? 0 : 1);
-        return;
-    }
-    bool before = hold(watch);
-    for (struct follow *follow = watch->follows; follow; follow = follow->next)
-        again |= follow->lost && settle_loss(watch, follow);
-    let_go(watch, before);
-    if (again)
-        watch_resolve(watch);
-}
-
-void watch_listed(struct watch *watch) {
-    if (watch->stopping || !watch->resolving || !is_resolved(watch))
-        return;
-    watch->resolving = false;
-    watch->settle_round = watch->round;
-    wait_to_settle(watch, 0);
-}
-
-void watch_resolve(struct watch *watch) {
-    if (watch->resolving || watch->stopping)
-        return;
-    watch->resolving = true;
-    watch->round++;
-    for (struct folder *folder = watch->folders; folder; folder = folder->next)
-        folder_list_all(folder);
-    watch_listed(watch); // there may be no folder
+    search_begin(&watch->search);
 }
 
 // ---- Events ------------------------------------------------------------------------------------
@@ -483,31 +369,15 @@ void watch_configure(struct watch *watch) {
     server->conn_limit = watch->descriptors - (watch->folders ? watch->open_max : 0);
     if (uv_is_active((uv_handle_t *)&watch->expiry))
         wait_for_expiry(watch);
-    watch_resolve(watch);
-}
-
-// An older file whose number was given to a newer one: it is not there any more.
-static void retire(struct watch *watch, const struct store_followed *newer) {
-    struct nvtxt_hash_node *node =
-        nvtxt_hash_find(&watch->by_inode, nvtxt_hash_number((uint64_t)newer->inode));
-    for (; node; node = nvtxt_hash_next(node)) {
-        struct follow *follow = NVTXT_CONTAINER_OF(node, struct follow, by_inode);
-        if (follow->at.inode == newer->inode && follow->at.device == newer->device) {
-            nvtxt_hash_remove(&watch->by_inode, node);
-            return;
-        }
-    }
+    search_begin(&watch->search);
 }
 
 // What the store knows, oldest first.
 static int know(struct watch *watch, struct store_file *file) {
-    retire(watch, &file->at);
-    struct follow *follow = follow_new(watch, file->path, file->at.device, file->at.inode);
-    if (!follow || add(watch, follow) < 0) {
-        if (follow)
-            follow_free(follow);
+    follows_retire(&watch->follows, file->at.device, file->at.inode);
+    struct follow *follow = begin(watch, file->path, file->at.device, file->at.inode);
+    if (!follow)
         return -ENOMEM;
-    }
     follow->at = file->at;
     follow->size = (int64_t)file->at.offset;
     follow->source_id = file->source_id;
@@ -530,11 +400,12 @@ int watch_start(struct watch *watch, struct server *server, struct store_file_li
                     : share > 0       ? share
                                       : 1,
     };
-    uv_timer_t *timers[] = {&watch->quiet, &watch->expiry, &watch->retry, &watch->settle};
+    uv_timer_t *timers[] = {&watch->quiet, &watch->expiry, &watch->retry};
     for (size_t i = 0; i < sizeof(timers) / sizeof(timers[0]); i++) {
         uv_timer_init(server->loop, timers[i]); // cannot fail
         timers[i]->data = watch;
     }
+    search_init(&watch->search, watch);
     watch->started = true;
     int r = 0;
     for (size_t i = 0; i < known_take->count && r == 0; i++)
@@ -554,19 +425,19 @@ void watch_stop(struct watch *watch) {
         watch->folders = folder->next;
         folder_close(folder);
     }
-    for (struct follow *follow = watch->follows; follow; follow = follow->next)
+    for (struct follow *follow = watch->follows.first; follow; follow = follow->next)
         if (!follow->busy)
             follow_release(follow);
     uv_close((uv_handle_t *)&watch->quiet, NULL);
     uv_close((uv_handle_t *)&watch->expiry, NULL);
     uv_close((uv_handle_t *)&watch->retry, NULL);
-    uv_close((uv_handle_t *)&watch->settle, NULL);
+    search_close(&watch->search);
 }
 
 void watch_deinit(struct watch *watch) {
-    while (watch->follows)
-        watch_forget(watch->follows);
+    while (watch->follows.first)
+        forget(watch->follows.first);
     for (size_t i = 0; i < WATCH_STEPS; i++)
         free(watch->steps[i].buffer);
-    nvtxt_hash_deinit(&watch->by_inode);
+    follows_deinit(&watch->follows);
 }

@@ -15,8 +15,9 @@
 #include <uv.h>
 
 #include "daemon/follow.h"
+#include "daemon/follows.h"
 #include "daemon/log.h"
-#include "protocol/hash.h"
+#include "daemon/search.h"
 
 struct folder;
 struct server;
@@ -30,24 +31,18 @@ struct watch_queue {
 struct watch {
     struct server *server; // borrowed
     struct folder *folders;
-    struct follow *follows;
-    struct nvtxt_hash by_inode;
-    size_t follow_count;
+    struct follows follows;
+    struct search search;
     struct watch_queue ready_open, ready_closed;
     struct follow *rested, **rested_tail; // open, at their end; longest ago first
     struct follow_step steps[WATCH_STEPS];
     size_t busy, open_count, open_max;
     size_t descriptors; // for files and connections together
-    uint64_t round;     // of lists of all folders, in which what was lost may be found again
-    bool resolving;     // a round is being made
     bool going, ready_turn;
     bool started, stopping;
     uv_timer_t quiet;  // closes files that rest
     uv_timer_t expiry; // ends what did not change for long
     uv_timer_t retry;
-    uv_timer_t settle; // believes that what was not found is lost
-    unsigned settle_turns;
-    uint64_t settle_round;
     uint64_t turn; // of the loop, in which
     size_t events; // so many came
     size_t burst;  // so many may be all that the kernel kept
@@ -66,6 +61,11 @@ void watch_deinit(struct watch *watch); // after the loop has run out
 // Goes on, as far as memory and descriptors allow.
 void watch_go_on(struct watch *watch);
 
+// While all follows are walked over none of them is to go: what becomes ready waits until the end.
+// What hold returns is for let_go.
+bool watch_hold(struct watch *watch);
+void watch_let_go(struct watch *watch, bool before);
+
 // ---- For folders -------------------------------------------------------------------------------
 
 // The file of a name, as looked at just now. NULL when memory is short.
@@ -76,8 +76,6 @@ void watch_see(struct follow *follow, const struct watch_stat *stat);
 void watch_gain_name(struct follow *follow, const char *path, const struct watch_stat *stat);
 void watch_lose_name(struct follow *follow, bool replaced);
 void watch_change(struct follow *follow); // it may have changed
-void watch_listed(struct watch *watch);   // a folder was listed
-void watch_resolve(struct watch *watch);  // looks everywhere for what was lost
 
 // An event came. True when they are so many that some may have been lost: everything is looked at.
 bool watch_count_event(struct watch *watch);
@@ -87,7 +85,6 @@ bool watch_count_event(struct watch *watch);
 // A step is over. `more`: there is more to do at once.
 void watch_done(struct follow *follow, bool more);
 void watch_retry(struct follow *follow);
-void watch_forget(struct follow *follow); // out of every list, and freed; not while it is busy
-void watch_rest(struct follow *follow);   // it is at its end
+void watch_rest(struct follow *follow); // it is at its end
 void watch_unrest(struct follow *follow);
 struct follow_step *watch_step(struct watch *watch); // a free one; NULL when memory is short
