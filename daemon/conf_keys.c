@@ -39,7 +39,7 @@ const struct conf_key conf_keys[] = {
     {"Store", CONF_PATH, CONF_RESTART, AT(store), 0, 0, NULL, "", STORE,
      "The store's file. Default: nvtxt.sqlite in /var/lib/nvtxtd, or in a person's state folder."},
     {"StoreMode", CONF_MODE, CONF_RESTART, AT(store_mode), 0600, 0777, NULL, "0640", STORE,
-     "Mode of a store that is made."},
+     "Mode of a store that is made, or that becomes the first segment."},
     {"StoreGroup", CONF_TEXT, CONF_RESTART, AT(store_group), 0, 0, NULL, "", STORE,
      "Group that may read the store: its files get it, and its folder if that is the default one. "
      "Default: that of the folder; the default folder is made for nvtxt, as root, if there is that "

@@ -82,8 +82,18 @@ int store_file_prepare(const char *path, bool must_exist, uint32_t mode, int new
     return rc;
 }
 
+static const char *const endings[] = {"", "-wal", "-shm"};
+
+void store_file_allow(const char *path, uint32_t mode) {
+    char name[PATH_MAX];
+    for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
+        if (snprintf(name, sizeof(name), "%s%s", path, endings[i]) < (int)sizeof(name)) {
+            (void)!chmod(name, mode);
+        }
+    }
+}
+
 int store_file_give(const char *path, int64_t group) {
-    static const char *const endings[] = {"", "-wal", "-shm"};
     char name[PATH_MAX];
     struct stat status;
     int r = 0;

@@ -22,6 +22,9 @@ enum store_file_kind {
 int store_file_prepare(const char *path, bool must_exist, uint32_t mode, int newest,
                        enum store_file_kind *kind);
 
+// Sets the mode of a store and its logs, as far as they are there and are ours to change.
+void store_file_allow(const char *path, uint32_t mode);
+
 // Gives a store and its logs, as far as they are there, to a group. 0: leaves them alone. Returns 0
 // or -errno.
 int store_file_give(const char *path, int64_t group);

@@ -229,6 +229,7 @@ static int take_over(const char *path, const struct store_options *options, char
     int result = store_connection_open(&db, path, options, error, size);
     if (result == STORE_DONE) {
         sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+        store_file_allow(path, options->file_mode ? options->file_mode : 0640);
         int r = link_files(db, path); // while it is open: its logs are there
         result = r < 0 ? say_errno(r, "make a segment of", path, error, size) : STORE_DONE;
     }

@@ -325,6 +325,22 @@ def test_a_plain_store_becomes_the_first_segment():
         lib.equal(os.stat(daemon.segments()[0]).st_nlink, 1)
 
 
+def test_a_plain_store_gets_the_mode_of_the_store():
+    for config, mode in (("", 0o640), ("StoreMode=0600\n", 0o600)):
+        with lib.Daemon(config=config) as daemon:
+            daemon.send(HEADER + 'Marker, 1, "old"\n')
+            daemon.kill()
+            segment = os.path.realpath(daemon.store)
+            os.unlink(daemon.store)
+            for ending in ("", "-wal", "-shm"):
+                os.rename(segment + ending, daemon.store + ending)
+                os.chmod(daemon.store + ending, 0o664)
+            daemon.start()
+            for ending in ("", "-wal", "-shm"):
+                path = os.path.realpath(daemon.store) + ending
+                lib.equal(stat.S_IMODE(os.stat(path).st_mode), mode, path)
+
+
 def test_a_take_over_that_was_killed_is_done_again():
     with lib.Daemon() as daemon:
         daemon.send(HEADER + 'Marker, 1, "old"\n')
