@@ -156,6 +156,13 @@ static void close_one(struct store *store) {
     store_rotation_leave(segment);
 }
 
+// With the lock held.
+static void give_back(struct keeper *keeper) {
+    if (keeper->told)
+        bqueue_finish(keeper->queue, keeper->told);
+    keeper->told = NULL;
+}
+
 static void *run(void *context) {
     struct keeper *keeper = context;
     int64_t until = NEVER;
@@ -176,8 +183,10 @@ static void *run(void *context) {
             until = look(keeper, &retention, first_round);
         first_round = false;
         pthread_mutex_lock(&keeper->lock);
-        if (closing)
+        if (closing) {
             keeper->closing = NULL;
+            give_back(keeper);
+        }
         keeper->busy = false;
         pthread_cond_broadcast(&keeper->changed);
     }
@@ -223,6 +232,15 @@ void keeper_take(struct keeper *keeper, struct store *store_take) {
         pthread_cond_wait(&keeper->changed, &keeper->lock);
     keeper->closing = store_take;
     pthread_cond_broadcast(&keeper->changed);
+    pthread_mutex_unlock(&keeper->lock);
+}
+
+void keeper_tell(struct keeper *keeper, struct job *job_take) {
+    pthread_mutex_lock(&keeper->lock);
+    job_take->next = keeper->told;
+    keeper->told = job_take;
+    if (!keeper->closing)
+        give_back(keeper);
     pthread_mutex_unlock(&keeper->lock);
 }
 

@@ -20,6 +20,7 @@
 #include "store/store.h"
 
 struct bqueue;
+struct job;
 
 struct keeper_figures {
     int64_t segments; // old ones
@@ -38,6 +39,7 @@ struct keeper {
     pthread_cond_t changed;
     struct store_retention retention;
     struct store *closing; // handed over and not closed yet
+    struct job *told;      // ROTATE: finished when that is closed; NULL: nobody waits
     bool busy;             // a round is under way
     struct keeper_figures figures;
     bool wanted; // to look at all of them
@@ -55,6 +57,10 @@ void keeper_deinit(struct keeper *keeper); // finishes what was handed over
 // The store of a segment that the link has left. Waits for the one before, and for what is to be
 // removed for it: however fast segments are filled, the disk is not.
 void keeper_take(struct keeper *keeper, struct store *store_take);
+
+// Gives a job back when what was handed over last is closed and complete, or a reader is in the way
+// of that: at once when it is so already.
+void keeper_tell(struct keeper *keeper, struct job *job_take);
 
 // Looks at the old segments, in a moment.
 void keeper_look(struct keeper *keeper);

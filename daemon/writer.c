@@ -302,6 +302,10 @@ static void handle(struct writer *writer, struct job *job) {
         }
         publish(writer);
     }
+    if (job->kind == JOB_ROTATE && job->result == 0) {
+        keeper_tell(&writer->rotate.keeper, job); // who asked may copy the segment that was left
+        return;
+    }
     bqueue_finish(writer->queue, job);
 }
 

@@ -266,6 +266,17 @@ def test_a_reader_that_pins_the_log_is_warned_of_and_left_behind():
         left(daemon, first)
 
 
+def test_what_was_left_can_be_copied_when_the_answer_is_there():
+    with lib.Daemon(config="CommitInterval=5ms\n") as daemon:
+        for number in range(10):
+            daemon.send(HEADER + "".join('Marker, %d, "x"\n' % n for n in range(500)))
+            previous = os.path.join(daemon.folder, rotate(daemon)["previous"])
+            lib.equal(os.path.getsize(previous + "-wal"), 0, number)
+            alone = sqlite3.connect("file:%s?immutable=1" % previous, uri=True)
+            lib.equal(alone.execute("SELECT count(*) FROM NVTX_EVENTS").fetchall(), [(500,)], number)
+            alone.close()
+
+
 def test_a_stop_completes_what_a_reader_was_in_the_way_of():
     with lib.Daemon() as daemon:
         daemon.send(HEADER + 'Marker, 1, "first"\n')
