@@ -288,8 +288,19 @@ static void remove_unlinked(const char *path, const char *active) {
     store_segments_deinit(&list);
 }
 
+// A segment is whole before the link points to it. SQLite would take an empty one for new, and the
+// log beside it away.
+static bool is_cut(const char *active) {
+    struct stat status;
+    return stat(active, &status) == 0 && S_ISREG(status.st_mode) && status.st_size == 0;
+}
+
 static int open_active(struct store **store, const char *path, const char *active,
                        const struct store_options *options, char *error, size_t size) {
+    if (is_cut(active)) {
+        snprintf(error, size, "the store %s is broken: %s is empty", path, base_name(active));
+        return STORE_CORRUPT;
+    }
     remove_logs(path); // of a plain store that became a segment
     store_segments_tidy(path);
     remove_unlinked(path, active);

@@ -169,6 +169,9 @@ int store_schema_upgrade(sqlite3 *db, const struct store_schema_step *steps, int
             return rc;
         }
         rc = apply_step(db, steps, from);
+        if ((rc & 0xff) == SQLITE_ERROR) {
+            rc = SQLITE_CORRUPT; // what the step makes is there, or what it changes is not
+        }
         if (rc == SQLITE_OK) {
             rc = sqlite3_exec(db, "COMMIT", NULL, NULL, NULL);
         }

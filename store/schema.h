@@ -32,7 +32,8 @@ enum store_schema_state {
 int store_schema_inspect(sqlite3 *db, enum store_schema_state *state, int *version);
 
 // Runs what is missing of `steps` (`count` of them). Another process may do the same at the same
-// time: each step looks again once it holds the lock.
+// time: each step looks again once it holds the lock. SQLITE_CORRUPT: the tables are not those of
+// the version that the file claims.
 int store_schema_upgrade(sqlite3 *db, const struct store_schema_step *steps, int count);
 
 // Makes or drops the two CUPTI compatibility views; does nothing when they are as wanted.

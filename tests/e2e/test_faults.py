@@ -70,6 +70,31 @@ def test_a_broken_store_is_put_aside_at_the_start():
         lib.equal(len(put_aside(daemon)), 4)
 
 
+def test_a_store_that_was_emptied_is_put_aside_with_its_log():
+    with lib.Daemon() as daemon:
+        daemon.send(HEADER + 'Marker, 1, "before"\n')
+        daemon.kill()
+        os.truncate(os.path.realpath(daemon.store), 0)
+        daemon.start()
+        aside = put_aside(daemon)
+        lib.equal([os.path.getsize(name) for name in aside], [0])
+        assert os.path.getsize(aside[0] + "-wal") > 0, "what was not moved yet is not lost"
+        lib.equal(losses(daemon), [("store-broken", 1)])
+        daemon.send(HEADER + 'Marker, 2, "after"\n')
+        lib.equal(texts(daemon), ["after"])
+
+
+def test_a_store_that_is_not_of_its_version_is_put_aside():
+    for version in (0, 1, 2):
+        with lib.Daemon() as daemon:
+            filled_store(daemon)
+            sql(daemon.store, "PRAGMA user_version = %d" % version)
+            daemon.start()
+            lib.equal(lib.rows(put_aside(daemon)[0], "SELECT text FROM NVTX_EVENTS"), [("before",)])
+            lib.equal(losses(daemon), [("store-broken", 1)])
+            daemon.stop()
+
+
 # SQLite answers SQLITE_CORRUPT to whoever reads the schema next.
 MALFORMED = ("PRAGMA writable_schema = ON; UPDATE sqlite_master SET rootpage = 99999"
              " WHERE name = 'NVTXT_SOURCES'; PRAGMA schema_version = 4242;")
