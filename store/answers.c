@@ -168,8 +168,9 @@ int64_t store_file_bytes(const struct store *store) {
     return bytes_of(store, "");
 }
 
-int64_t store_wal_used(const struct store *store) {
-    return (int64_t)store->wal.pages * (PAGE_BYTES + 24);
+int64_t store_wal_used(struct store *store) {
+    store_wal_check(&store->wal);
+    return (int64_t)store_wal_held(&store->wal) * (PAGE_BYTES + 24);
 }
 
 int64_t store_begun_ns(struct store *store) {

@@ -266,7 +266,9 @@ int64_t store_wal_bytes(const struct store *store);
 // What the file will take when its write-ahead log is in it. Also within a transaction.
 int64_t store_content_bytes(struct store *store);
 
-int64_t store_wal_used(const struct store *store); // bytes of the log that are not moved out of use
+// Bytes of the log that readers keep in use, or that are not worth a checkpoint yet. Between two
+// transactions: does the checkpoint that is due, so that one big commit is not taken for a reader.
+int64_t store_wal_used(struct store *store);
 
 const char *store_file(const struct store *store); // its real path; the store's
 int64_t store_begun_ns(struct store *store);  // when its segment was begun; 0: it is no segment

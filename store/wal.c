@@ -13,6 +13,7 @@ static int on_wal(void *context, sqlite3 *db, const char *name, int pages) {
     struct store_wal *wal = context;
     if ((size_t)pages < wal->pages) {
         wal->checkpoint_at = wal->cap_pages; // it began again at its start
+        wal->moved = 0;
     }
     wal->pages = (size_t)pages;
     store_checkpointer_note(wal->checkpointer, wal->pages);
@@ -34,12 +35,18 @@ void store_wal_stop(struct store_wal *wal) {
     wal->checkpointer = NULL;
 }
 
+size_t store_wal_held(const struct store_wal *wal) {
+    return wal->pages > wal->moved ? wal->pages : 0;
+}
+
 // When all of it could be moved, the next transaction writes the log from its start again. When
 // readers keep it from that, nothing is tried again before it has grown by another half.
 void store_wal_check(struct store_wal *wal) {
+    int pages = 0, moved = 0;
     if (wal->pages >= wal->checkpoint_at) {
-        store_checkpointer_finish(wal->checkpointer, wal->db, SQLITE_CHECKPOINT_PASSIVE, NULL,
-                                  NULL);
+        int rc = store_checkpointer_finish(wal->checkpointer, wal->db, SQLITE_CHECKPOINT_PASSIVE,
+                                           &pages, &moved);
+        wal->moved = rc == SQLITE_OK && pages > 0 && moved == pages ? wal->pages : 0;
         wal->checkpoint_at = wal->pages + wal->cap_pages / 2;
     }
 }
@@ -51,6 +58,7 @@ int store_wal_truncate(struct store_wal *wal, int *pages, int *moved) {
     sqlite3_busy_timeout(wal->db, STORE_BUSY_MS);
     if (rc == SQLITE_OK) {
         wal->pages = 0;
+        wal->moved = 0;
         wal->checkpoint_at = wal->cap_pages;
     }
     return rc;

@@ -19,6 +19,7 @@ struct store_checkpointed;
 struct store_wal {
     sqlite3 *db; // borrowed
     size_t pages;
+    size_t moved; // all of the log, when it had so many pages, is in the main file
     size_t cap_pages;
     size_t checkpoint_at;                    // pages from which the next attempt is made
     struct store_checkpointer *checkpointer; // NULL: all checkpoints are this thread's
@@ -32,6 +33,9 @@ void store_wal_init(struct store_wal *wal, sqlite3 *db, size_t cap_pages);
 // fine.
 void store_wal_start(struct store_wal *wal, const char *path);
 void store_wal_stop(struct store_wal *wal);
+
+// The pages that are still in the way of writing the log from its start again.
+size_t store_wal_held(const struct store_wal *wal);
 
 // Between two transactions: checkpoints when the log has passed its cap. A failure costs nothing
 // but time: it is tried again when the log has grown by another half.

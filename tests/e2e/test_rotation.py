@@ -266,6 +266,22 @@ def test_a_reader_that_pins_the_log_is_warned_of_and_left_behind():
         left(daemon, first)
 
 
+def test_a_big_commit_is_not_taken_for_a_reader():
+    config = "RotateWal=1M\nCheckpointPages=100\nCommitInterval=10s\nMemoryBudget=64M\n" \
+             "MaxBytesPerUser=64M\n"
+    with lib.Daemon(config=config) as daemon:
+        with daemon.session() as session:
+            session.send(HEADER + "".join('Marker, %d, "%s"\n' % (n, "x" * 4000)
+                                          for n in range(1000)))
+            lib.equal(session.end()["events"], 1000)
+        daemon.flush()
+        assert os.path.getsize(os.path.realpath(daemon.store) + "-wal") > 1 << 20
+        daemon.send(HEADER + 'Marker, 1, "after"\n')
+        log = daemon.log_text()
+        assert "keeps the write-ahead log growing" not in log, log
+        lib.equal(len(daemon.segments()), 1)
+
+
 def test_what_was_left_can_be_copied_when_the_answer_is_there():
     with lib.Daemon(config="CommitInterval=5ms\n") as daemon:
         for number in range(10):
