@@ -155,6 +155,8 @@ static enum options_result answer_check(const struct conf *config, int *status) 
     *status = paths_check_socket(config->socket, why, sizeof(why));
     if (*status == 0)
         *status = paths_check_socket(config->control_socket, why, sizeof(why));
+    if (*status == 0)
+        *status = paths_check_groups(config, why, sizeof(why));
     if (*status) {
         complain(NULL, why);
         return OPTIONS_FAULT;

@@ -138,6 +138,14 @@ static int give_folder(const char *folder, const struct conf *config, char *why,
     return 0;
 }
 
+int paths_check_groups(const struct conf *config, char *why, size_t size) {
+    gid_t gid;
+    if (*config->socket_group && !getgrnam(config->socket_group))
+        return explain(why, size, EX_CONFIG, "there is no group '%s' (SocketGroup)",
+                       config->socket_group);
+    return *config->store_group ? readers_group(config, &gid, why, size) : 0;
+}
+
 int paths_store_group(const struct conf *config, int64_t *group, char *why, size_t size) {
     struct stat status;
     gid_t gid = (gid_t)-1;

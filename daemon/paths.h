@@ -24,6 +24,10 @@ int paths_resolve(struct conf *config, char *why, size_t size);
 // Whether a Unix socket can have this path. Returns 0 or an exit status with a sentence in `why`.
 int paths_check_socket(const char *path, char *why, size_t size);
 
+// Whether the groups that the configuration names are there. Returns 0 or an exit status with a
+// sentence in `why`.
+int paths_check_groups(const struct conf *config, char *why, size_t size);
+
 // The group of the store's files (StoreGroup): StoreGroup, else that of a folder that gives its own
 // to new files; 0: what the system gives. Returns 0, or an exit status with a sentence in `why`.
 int paths_store_group(const struct conf *config, int64_t *group, char *why, size_t size);

@@ -89,9 +89,11 @@ def test_a_file_that_is_no_socket_is_left_alone():
 
 
 def test_a_group_that_is_not_there_is_told_before_anything_is_made():
-    with lib.Daemon(start=False, config="SocketGroup=no-such-group\n") as daemon:
-        refused(daemon.command()[1:], 78, "no-such-group")
-        lib.equal(sorted(os.listdir(daemon.folder)), ["log", "nvtxtd.conf"])
+    for key in ("SocketGroup", "StoreGroup"):
+        with lib.Daemon(start=False, config=key + "=no-such-group\n") as daemon:
+            for more in ([], ["--check-config"]):
+                refused(daemon.command()[1:] + more, 78, "no-such-group", key)
+                lib.equal(sorted(os.listdir(daemon.folder)), ["log", "nvtxtd.conf"])
 
 
 def test_a_live_socket_of_another_program_is_left_alone():
