@@ -45,6 +45,10 @@ int import_files(struct import *import, const struct import_job *job) {
 
 int import_begin_output(const struct import_job *job, bool exports, struct out_file *out,
                         struct term *term) {
+    if (strcmp(job->output, "-") == 0) {
+        term_say(term, "a store cannot go to standard output; './-' is a file of that name");
+        return EX_USAGE;
+    }
     int status = options_check_mapping(&job->load.mapping, term, false);
     if (status == 0 && job->force) {
         status = import_check_replaced(job->output, exports, term);

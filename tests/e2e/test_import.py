@@ -219,6 +219,8 @@ def test_bad_usage_is_status_64_and_a_sentence():
                  ["explode"], ["create", "a", "-o", "b"], ["info", "-i", "a", "-o", "b"],
                  ["create", "-n", "a", "-o", "b", "stray"], ["create", "-n", "a", "-o", "b", "--x"],
                  ["create", "-n", "a", "-i", "x", "-o", "b"],
+                 ["create", "-n", "a", "-o", "-"], ["collect", "a", "-o", "-"],
+                 ["merge", "-i", "x", "-n", "a", "-o", "-"],
                  ["create", "-n", "a", "-o", "b", "--mode", "lin"]):
         status, out, err = load(*args)
         equal((status, out), (64, ""), args)
