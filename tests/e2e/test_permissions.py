@@ -168,6 +168,7 @@ def test_a_folder_where_nothing_can_be_made_is_named():
             done = subprocess.run([os.path.abspath(daemon.program), "--socket", sockets + "/s",
                                    "--control-socket", sockets + "/c", "--store", store],
                                   capture_output=True, text=True, user=READER, cwd="/",
+                                  env={"HOME": sockets},
                                   timeout=lib.DEADLINE, check=False)
         except PermissionError:
             raise lib.Skip("another user cannot run the program where it was built") from None
