@@ -114,9 +114,10 @@ static int64_t look(struct keeper *keeper, const struct store_retention *retenti
     size_t gone =
         remove_oldest(keeper, &list, store_retention_excess(&list, retention, &disk, now));
     count(keeper, &list, gone, pinned);
-    int64_t next = store_retention_next_ns(&list, retention);
+    struct store_segments kept = {.rows = list.rows + gone, .count = list.count - gone};
+    int64_t next = store_retention_next_ns(&kept, retention);
     store_segments_deinit(&list);
-    next = next == 0 ? NEVER : next < now + AGAIN_NS ? now + AGAIN_NS : next;
+    next = next == 0 ? NEVER : next <= now ? now + AGAIN_NS : next; // could not be removed
     return pinned && next > now + AGAIN_NS ? now + AGAIN_NS : next;
 }
 

@@ -158,6 +158,14 @@ def test_the_oldest_segments_are_removed():
         lib.wait_for(lambda: daemon.control("status")["old_segments"] == 2, "status says so")
 
 
+def test_a_segment_that_was_left_long_enough_ago_is_removed():
+    with lib.Daemon(config="KeepAge=1s\nKeepFree=0\n") as daemon:
+        daemon.send(HEADER + 'Marker, 1, "x"\n')
+        for _ in range(2):
+            rotate(daemon)
+        lib.wait_for(lambda: len(daemon.segments()) == 1, "both became too old")
+
+
 def test_a_bound_that_is_reloaded_is_in_force():
     with lib.Daemon(config="KeepFiles=0\n") as daemon:
         for _ in range(3):
@@ -284,7 +292,7 @@ def test_a_big_commit_is_not_taken_for_a_reader():
 
 def test_what_was_left_can_be_copied_when_the_answer_is_there():
     with lib.Daemon(config="CommitInterval=5ms\n") as daemon:
-        for number in range(10):
+        for number in range(3):
             daemon.send(HEADER + "".join('Marker, %d, "x"\n' % n for n in range(500)))
             previous = os.path.join(daemon.folder, rotate(daemon)["previous"])
             lib.equal(os.path.getsize(previous + "-wal"), 0, number)
