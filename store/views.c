@@ -50,6 +50,14 @@
     "e.start AS start, e.end AS \"end\", e.globalTid AS globalTid, e.domainId AS domainId, "       \
     "e.category AS categoryId, " SOURCE_ID " AS sourceId, e.rowid AS eventRow "
 
+// sum() gives up where a sum leaves 64 bits, and with it the whole view: a few ranges of a
+// forgotten time base do that. So halves are summed, and a total that is no integer is what avg()
+// saw, a REAL. A duration is an integer, or a REAL that is the least or the greatest of its group.
+#define EXACT_TOTAL                                                                                \
+    "CASE WHEN typeof(e.\"min\") = 'integer' AND typeof(e.\"max\") = 'integer' "                   \
+    "AND abs(e.mean * e.\"count\") < 9.2e18 THEN e.high * 4294967296 + e.low "                     \
+    "ELSE e.mean * e.\"count\" END"
+
 #define ONLY_EVENTS "e.eventType IN (34, 59, 60)"
 #define AN_HOUR_AGO "(CAST(strftime('%s', 'now') AS INTEGER) - 3600) * 1000000000"
 
@@ -59,13 +67,15 @@ const char store_views_sql[] =
     "FROM NVTXT_BATCHES b CROSS JOIN NVTX_EVENTS e ON e.rowid BETWEEN b.firstRow AND b.lastRow "
     "WHERE b.maxEnd >= " AN_HOUR_AGO " AND e.end >= " AN_HOUR_AGO " AND " ONLY_EVENTS ";"
     "CREATE VIEW NVTXT_RANGE_SUMMARY AS "
-    "SELECT e.message AS message, " CATEGORY_NAME " AS category, e.\"count\" AS \"count\", "
-    "e.total AS total, e.mean AS mean, e.\"min\" AS \"min\", e.\"max\" AS \"max\", "
+    "SELECT e.message AS message, " CATEGORY_NAME
+    " AS category, e.\"count\" AS \"count\", " EXACT_TOTAL
+    " AS total, e.mean AS mean, e.\"min\" AS \"min\", e.\"max\" AS \"max\", "
     "(SELECT d.name FROM NVTXT_DOMAINS d WHERE d.id = e.domainId) AS domain, "
     "e.category AS categoryId, e.domainId AS domainId FROM ("
     "SELECT text AS message, category, domainId, count(*) AS \"count\", "
-    "sum(end - start) AS total, avg(end - start) AS mean, min(end - start) AS \"min\", "
-    "max(end - start) AS \"max\" FROM NVTX_EVENTS WHERE eventType IN (59, 60) "
+    "sum((end - start) >> 32) AS high, sum((end - start) & 4294967295) AS low, "
+    "avg(end - start) AS mean, min(end - start) AS \"min\", max(end - start) AS \"max\" FROM "
+    "NVTX_EVENTS WHERE eventType IN (59, 60) "
     "GROUP BY text, category, domainId) e;"
     "CREATE VIEW ANALYSIS_DETAILS AS SELECT 0 AS globalVid, "
     "ifnull(max(maxEnd) - min(minStart), 0) AS duration, ifnull(min(minStart), 0) AS startTime, "

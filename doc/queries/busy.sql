@@ -19,7 +19,7 @@ reached AS ( -- how far the ranges before it on its thread reach
 ),
 sums AS (
     SELECT max(row) AS eventRow, count(*) AS ranges, globalTid,
-           sum(max(stop - max(start, coalesce(reach, start)), 0)) AS ns
+           total(max(stop - max(start, coalesce(reach, start)), 0)) AS ns
     FROM reached GROUP BY globalTid
 )
 SELECT t.process, t.thread, t.pid, t.tid, sums.ranges, sums.ns / 1e9 AS seconds,

@@ -7,7 +7,7 @@ WITH span AS (
 ),
 sums AS (
     SELECT max(e.rowid) AS eventRow, count(*) AS ranges,
-           sum(min(e."end", span.to_ns) - max(e.start, span.from_ns)) AS ns
+           total(min(e."end", span.to_ns) - max(e.start, span.from_ns)) AS ns
     FROM span CROSS JOIN NVTXT_BATCHES b ON b.maxEnd >= span.from_ns AND b.minStart <= span.to_ns
     CROSS JOIN NVTX_EVENTS e ON e.rowid BETWEEN b.firstRow AND b.lastRow
     WHERE e.eventType IN (59, 60) AND e."end" >= max(e.start, span.from_ns)

@@ -33,6 +33,7 @@ def test_what_happened():
         the_queries_of_ranges(told, start)
         the_queries_of_sources(told)
         parameters_may_be_missing_empty_or_text(told)
+        ranges_of_all_time_end_no_query(told)
 
 
 def the_queries_of_events(told, start):
@@ -142,6 +143,19 @@ def parameters_may_be_missing_empty_or_text(told):
         if name != "running_now":  # its seconds go on
             equal(as_text, as_numbers, name)
         ask(told, name, **dict.fromkeys(PARAMETERS, ""))
+
+
+def ranges_of_all_time_end_no_query(told):
+    """Six of them are more than an Int64 of nanoseconds: a few pushes of a forgotten time base."""
+    now = told.at(80)
+    told.daemon.send("@RangePush, Time, Message\n@RangePop, Time\nProcessId = 300\n"
+                     + "RangePush, 5, ages\n" * 6 + "RangePop, %d\n" % now * 6)
+    seconds = 6 * (now - 5) / 1e9
+    equal(ask(told, "range_totals", rows=1),
+          [("ages", None, None, 6, seconds, seconds * 1e3 / 6, seconds * 1e3 / 6)])
+    equal([row[4:] for row in ask(told, "time_per_category", from_ns=0)][0], (6, seconds))
+    for name in ("busy", "events_per_minute", "last_five_minutes", "nesting", "slowest_ranges"):
+        assert ask(told, name, from_ns=0), name
 
 
 def test_the_default_is_the_last_five_minutes():

@@ -183,6 +183,29 @@ Test(schema, sums_ranges_up_by_message_and_category) {
     kit_close(&kit);
 }
 
+Test(schema, sums_up_ranges_whose_total_is_no_integer) {
+    struct kit kit;
+    kit_open(&kit);
+    const int64_t now = 1700000000000000003; // what a range of a forgotten time base takes
+    for (int i = 0; i < 6; i++) {
+        struct nvtxt_event event = kit_range(0, now, i < 3 ? "three" : "six");
+        kit_add(&kit, 1, &event);
+        event = kit_range(0, now, "six");
+        kit_add(&kit, 1, &event);
+    }
+    struct nvtxt_event event = kit_range(INT64_MIN, INT64_MAX, "all of time");
+    kit_add(&kit, 1, &event);
+    event = kit_range(100, 90, "backwards");
+    kit_add(&kit, 1, &event);
+    event = kit_range(now, 0, "backwards");
+    kit_add(&kit, 1, &event);
+    kit_commit(&kit);
+    assert_rows(&kit, "SELECT message, \"count\", total FROM NVTXT_RANGE_SUMMARY ORDER BY message",
+                "all of time|1|1.84467440737096e+19 backwards|2|-1700000000000000013 "
+                "six|9|1.53e+19 three|3|5100000000000000009");
+    kit_close(&kit);
+}
+
 Test(schema, shows_the_last_hour_without_a_scan_of_the_events) {
     struct kit kit;
     kit_open(&kit);
