@@ -10,9 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "daemon/follow_source.h"
 #include "daemon/log.h"
 #include "daemon/server.h"
-#include "daemon/session.h"
 #include "daemon/source.h"
 #include "daemon/watch.h"
 #include "protocol/container.h"
@@ -46,59 +46,6 @@ static const char *escaped(const struct follow *follow, char *text, size_t size)
     return log_escape(text, size, nvtxt_slice_of(follow->path));
 }
 
-// ---- Sources -----------------------------------------------------------------------------------
-
-// How far it was read, as of the last line that was taken.
-static void where(const struct source *source, struct store_followed *at) {
-    const struct follow *follow = source->owner;
-    *at = follow->at;
-    at->path = follow->path;
-    at->tail_hash = watch_io_hash(0, follow->live->tail, follow->at.tail_bytes);
-}
-
-static int take_source(struct follow *follow, int64_t id, int64_t opened_ns, const char *name,
-                       struct nvtxt_interp *interp_take) {
-    struct server *server = follow->watch->server;
-    struct source *source = source_new(&server->batcher, id, STORE_SOURCE_FILE, interp_take);
-    if (!source)
-        return -ENOMEM;
-    source->peer = (struct peer){.uid = follow->uid, .gid = follow->gid};
-    source->opened_ns = follow->opened_ns = opened_ns;
-    source->owner = follow;
-    source->where = where;
-    if (source_set_name(source, name) < 0 ||
-        nvtxt_hash_add(&server->sources, &source->by_id, nvtxt_hash_number((uint64_t)id)) < 0) {
-        source_free(source);
-        return -ENOMEM;
-    }
-    follow->source_id = id;
-    follow->live->source = source;
-    return 0;
-}
-
-static int open_source(struct follow *follow) {
-    struct server *server = follow->watch->server;
-    struct nvtxt_source_config config = {.limits = server->limits,
-                                         .opened_ns = clocks_realtime_ns()};
-    struct nvtxt_interp *interp = nvtxt_interp_new(&config);
-    if (!interp)
-        return -ENOMEM;
-    server->stats.files_new++;
-    return take_source(follow, server->next_source_id++, config.opened_ns, follow->path, interp);
-}
-
-static void drop_source(struct follow *follow) {
-    struct follow_live *live = follow->live;
-    struct server *server = follow->watch->server;
-    if (!live->source)
-        return;
-    batcher_settle(&server->batcher, live->source);
-    follow->counters = *nvtxt_interp_counters(live->source->interp);
-    nvtxt_hash_remove(&server->sources, &live->source->by_id);
-    source_free(live->source);
-    live->source = NULL;
-}
-
 void follow_release(struct follow *follow) {
     struct follow_live *live = follow->live;
     if (!live)
@@ -106,7 +53,7 @@ void follow_release(struct follow *follow) {
     if (live->compared)
         follow->at.tail_hash = watch_io_hash(0, live->tail, follow->at.tail_bytes);
     watch_unrest(follow);
-    drop_source(follow);
+    follow_source_drop(follow);
     nvtxt_frame_deinit(&live->frame);
     if (live->fd >= 0) {
         close(live->fd);
@@ -119,7 +66,7 @@ void follow_release(struct follow *follow) {
 // What the store has counts: it is asked before the next line is taken.
 void follow_fail(struct follow *follow) {
     struct follow_live *live = follow->live;
-    drop_source(follow);
+    follow_source_drop(follow);
     follow->ended = false;
     follow->at.offset = 0;
     follow->at.tail_bytes = 0;
@@ -181,7 +128,7 @@ static void begin_anew(struct follow *follow) {
 
 static int take_line(struct follow *follow, struct nvtxt_slice line, bool overlong) {
     struct follow_live *live = follow->live;
-    if (!live->source && open_source(follow) < 0)
+    if (!live->source && follow_source_open(follow) < 0)
         return -ENOMEM;
     follow->ended = false;
     return overlong ? source_overlong(live->source, line) : source_line(live->source, line);
@@ -218,7 +165,7 @@ static void finish(struct follow *follow) {
         follow->ended = true;
         follow->closed_ns = clocks_realtime_ns();
         server->stats.files_ended++;
-        drop_source(follow);
+        follow_source_drop(follow);
     }
     if (follow->anew) {
         begin_anew(follow);
@@ -287,34 +234,6 @@ static void on_opened(struct follow *follow, struct follow_step *step) {
 
 // ---- The state from the store ------------------------------------------------------------------
 
-static void on_loaded(struct job *job);
-
-static void load(struct follow *follow) {
-    struct server *server = follow->watch->server;
-    struct job *job = calloc(1, sizeof(*job));
-    if (!job) {
-        give_up(follow);
-        return;
-    }
-    job->kind = JOB_FILE_LOAD;
-    job->on_done = on_loaded;
-    job->context = follow;
-    job->source_id = follow->source_id;
-    batcher_push(&server->batcher, false); // what was read of it before goes first
-    server_push(server, job);
-}
-
-static int restore(struct follow *follow, const struct job *job) {
-    struct server *server = follow->watch->server;
-    const struct store_session *stored = &job->session;
-    struct nvtxt_source_config config = {.limits = server->limits};
-    struct nvtxt_interp *interp = NULL;
-    int r = session_restore(stored, &config, &interp);
-    if (r == 0)
-        r = take_source(follow, follow->source_id, stored->opened_ns, stored->name, interp);
-    return r;
-}
-
 // The place in the store is the true one: it is that of the state.
 static void take_place(struct follow *follow, const struct store_file *file) {
     struct follow_live *live = follow->live;
@@ -341,7 +260,7 @@ static void on_loaded(struct job *job) {
         rewind_place(follow);
         follow_go(follow);
     } else {
-        r = r == STORE_DONE ? restore(follow, job) : r;
+        r = r == STORE_DONE ? follow_source_restore(follow, job) : r;
         if (r == 0) {
             take_place(follow, &job->file);
             follow_go(follow);
@@ -356,11 +275,7 @@ static void on_loaded(struct job *job) {
             watch_done(follow, false);
         }
     }
-    if (job->result == STORE_DONE) {
-        store_session_deinit(&job->session);
-        store_file_deinit(&job->file);
-    }
-    free(job);
+    follow_source_loaded(job);
 }
 
 // ---- Reading -----------------------------------------------------------------------------------
@@ -546,7 +461,8 @@ static void follow_go(struct follow *follow) {
         live->gone = true;
     }
     if (!live->source && needs_source(follow)) {
-        load(follow);
+        if (follow_source_load(follow, on_loaded) < 0)
+            give_up(follow);
     } else if (live->gone || follow->anew) {
         finish(follow);
     } else if (is_done(follow)) {

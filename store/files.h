@@ -33,5 +33,5 @@ int store_files_write(struct store_files *files, const struct store_batch *batch
 int store_files_load(struct store_files *files, int64_t source_id, struct store_file *file,
                      struct store_session *session, bool *found);
 
-// See store_files_list().
+// See store_file_list().
 int store_files_read(sqlite3 *db, struct store_file_list *list);

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The source of a followed file: new, or with its state from the store, and put away again. While
+// it is in memory it is live->source. Loop thread only.
+#pragma once
+
+struct follow;
+struct job;
+
+int follow_source_open(struct follow *follow); // a new one; returns 0 or -ENOMEM
+
+// Its state and counters into the open batch, and out of memory. Fine when there is none.
+void follow_source_drop(struct follow *follow);
+
+// Asks the store for the state of `source_id`. `on_loaded` is called with a job whose context is
+// the follow, whose result is that of store_file_load(), and which it gives to
+// follow_source_loaded(). Returns 0 or -ENOMEM.
+int follow_source_load(struct follow *follow, void (*on_loaded)(struct job *job));
+
+// The source from a job that is STORE_DONE. Returns 0, -ENOMEM, or -EINVAL for a state that cannot
+// be gone on with.
+int follow_source_restore(struct follow *follow, const struct job *job);
+void follow_source_loaded(struct job *job); // frees it
