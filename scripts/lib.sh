@@ -41,6 +41,7 @@ has() {
     debhelper) have_command dh ;;
     systemd) have_command systemd-socket-activate && have_command systemd-analyze ;;
     python3) python3 -c 'import sqlite3' >/dev/null 2>&1 ;;
+    python3-yaml) python3 -c 'import yaml' >/dev/null 2>&1 ;;
     *) have_command "$1" ;;
     esac
 }

@@ -29,6 +29,11 @@ says 0 '^ok 1 - inner' "passes a plan through" sh -c 'echo "ok 1 - inner"; echo 
 says 3 '^ok 1 - inner' "passes the exit status beside a plan on" \
     sh -c 'echo 1..1; echo "ok 1 - inner"; exit 3'
 says 0 '^ok 1 - sleep' "ends what a command leaves behind" sh -c 'sleep 600 & exit 0'
+says 0 '^not ok 1 ' "takes what was found besides as a failure" \
+    sh -c 'echo lost >"$NVTXT_TEST_FINDINGS/7"'
+says 9 '^# lost' "shows what was found, also beside a plan" \
+    sh -c 'echo 1..1; echo "ok 1 - inner"; echo lost >"$NVTXT_TEST_FINDINGS/7"'
+says 0 '^ok 1 ' "takes an empty finding for none" sh -c ': >"$NVTXT_TEST_FINDINGS/7"'
 NVTXT_TEST_TIMEOUT=1
 export NVTXT_TEST_TIMEOUT
 says 0 '^not ok 1 ' "ends a command that hangs" sh -c 'sleep 600'

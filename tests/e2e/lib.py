@@ -5,9 +5,11 @@ Nothing here sleeps to let something happen: every wait is for a condition and h
 A daemon is ended by its own process id, and its exit status is looked at, so a sanitizer's finding
 fails the test that caused it.
 """
+import contextlib
 import glob
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -21,10 +23,40 @@ import uuid
 
 DEADLINE = float(os.environ.get("NVTXT_TEST_DEADLINE", "60"))
 TOP_BUILD = os.environ.get("top_builddir") or os.path.join(os.path.dirname(__file__), "..", "..")
+WRAPPER = os.environ.get("NVTXT_TEST_WRAPPER")  # valgrind, when it watches our programs
+WRAPPED = os.path.join(os.environ.get("NVTXT_TEST_FINDINGS", ""), "programs")
+
+# Runs under valgrind the program whose name it was called by. It has all it needs in itself,
+# because tests start programs in environments of their own.
+WRAP = """\
+#!/bin/sh
+export NVTXT_TEST_FINDINGS='%s'
+exec %s '%s'/"${0##*/findings/programs/}" "$@"
+"""
+
+
+def make_wrap():
+    os.makedirs(WRAPPED)
+    path = os.path.join(WRAPPED, "wrap")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(WRAP % (os.path.dirname(WRAPPED), WRAPPER, os.path.abspath(TOP_BUILD)))
+    os.chmod(path, 0o755)
 
 
 def program(folder, name):
-    return os.path.join(TOP_BUILD, folder, name)
+    """The path of a file of the build; of a program what runs it under valgrind, if that is on."""
+    path = os.path.join(TOP_BUILD, folder, name)
+    if not WRAPPER or not os.access(path, os.X_OK):
+        return path
+    link = os.path.join(WRAPPED, folder, name)
+    os.makedirs(os.path.dirname(link), exist_ok=True)
+    with contextlib.suppress(FileExistsError):
+        os.symlink(os.path.join(WRAPPED, "wrap"), link)
+    return link
+
+
+if WRAPPER and not os.path.exists(WRAPPED):  # now: later there may be threads
+    make_wrap()
 
 
 class Skip(Exception):
@@ -40,7 +72,7 @@ def wait_for(condition, what, deadline=DEADLINE):
             return value
         if time.monotonic() > end:
             raise AssertionError("not within %g s: %s" % (deadline, what))
-        time.sleep(0.002)
+        time.sleep(0.02 if WRAPPER else 0.002)
 
 
 def tell(process, number, has_heard):
@@ -312,9 +344,24 @@ class LockedStore:
         self.store.close()
 
 
+def left_out(tests):
+    """The cases of this file that make no sense under valgrind, with the reason."""
+    if not WRAPPER:
+        return {}
+    here = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    path = os.path.relpath(os.path.abspath(sys.argv[0]), here)
+    with open(os.path.join(here, "valgrind.out"), encoding="utf-8") as file:
+        out = dict(re.findall("^%s (test_[a-z0-9_]+): (.+)$" % re.escape(path), file.read(), re.M))
+    unknown = set(out) - {name for name, case in tests}
+    if unknown:
+        raise AssertionError("valgrind.out names cases that are not there: %s" % sorted(unknown))
+    return out
+
+
 def run(cases):
     """Runs the functions test_* of a module's globals() as TAP; a case is a sentence."""
     tests = [(name, case) for name, case in cases.items() if name.startswith("test_")]
+    out = left_out(tests)
     chosen = sys.argv[1:]
     tests = [(name, case) for name, case in tests if not chosen or name in chosen]
     print("1..%d" % len(tests))
@@ -322,6 +369,8 @@ def run(cases):
     for number, (name, case) in enumerate(tests, 1):
         title = name[len("test_"):].replace("_", " ")
         try:
+            if name in out:
+                raise Skip("not under valgrind: " + out[name])
             case()
             print("ok %d - %s" % (number, title))
         except Skip as reason:
