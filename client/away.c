@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Before there ever was a daemon --wait decides how long one is waited for, and with a spool it is
-// waited for in any case. One that took the connection and was gone before its welcome is being
-// started again more often than not: it gets a while without --wait, too. After that it is tried
-// again until --timeout has passed without anything else to do: input that can still be taken into
-// a spool is something to do.
+// waited for in any case: until --timeout, or for a while behind the end of an input that is all in
+// the spool. One that took the connection and was gone before its welcome is being started again
+// more often than not: it gets a while without --wait, too. After that it is tried again until
+// --timeout has passed without anything else to do: input that can still be taken into a spool is
+// something to do.
 #include "client/away.h"
 
 #include <errno.h>
@@ -188,8 +189,34 @@ static bool is_waiting(const struct transfer *t) {
     return t->sender.state != SENDER_STREAMING || t->intake.over || intake_unacked(&t->intake) > 0;
 }
 
+// The whole input is in its spool, and there never was a daemon: it need not come.
+static bool may_leave(const struct transfer *t) {
+    const struct transfer_options *options = t->options;
+    return is_spooling(t) && t->intake.over && !t->intake.stuck && t->sender.state == SENDER_AWAY &&
+           t->away_code == EX_UNAVAILABLE && !t->denied && !options->connected_before &&
+           !options->wait && options->timeout_ms < 0;
+}
+
+static int leave(struct transfer *t) {
+    char text[5120];
+    t->options->left = true;
+    if (intake_unacked(&t->intake) > 0) {
+        term_say(t->term, "no daemon at %s (%s): %s", t->link.path, t->away_why,
+                 away_unacknowledged(t, text, sizeof text));
+    }
+    if (t->input_error) {
+        term_say(t->term, "%s: %s; what was read of it is kept", t->input->name,
+                 strerror(t->input_error));
+        return EX_IOERR;
+    }
+    return t->intake.dropped > 0 ? 1 : 0;
+}
+
 int64_t away_deadline(const struct transfer *t) {
     const struct transfer_options *options = t->options;
+    if (may_leave(t) && t->silent_ms >= 0) {
+        return t->silent_ms + (options->left ? 0 : TRANSFER_LEAVE_MS);
+    }
     bool greeting = t->sender.state == SENDER_GREETING;
     if (!options->connected_before && greeting && options->wait && options->wait_ms >= 0) {
         return t->begun_ms +
@@ -215,6 +242,9 @@ int away_check_silence(struct transfer *t, int64_t now) {
     int64_t deadline = away_deadline(t);
     if (deadline < 0 || now < deadline) {
         return AWAY_RUNNING;
+    }
+    if (may_leave(t)) {
+        return leave(t);
     }
     if (t->sender.state == SENDER_AWAY) {
         return give_up(t, t->away_why);

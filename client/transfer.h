@@ -27,9 +27,12 @@ struct transfer_options {
     size_t window_bytes; // unacknowledged lines that are held
     const struct textlog_options *text; // the input is a log; NULL: NVTXT. Borrowed
     bool connected_before; // there was a daemon for an earlier input: it will come back
+    bool left; // an earlier input was left to its spool: later ones do not wait for a daemon
 };
 
 #define TRANSFER_STOP_MS 5000 // after a signal: for the acknowledgement of what was read
+
+#define TRANSFER_LEAVE_MS 5000 // behind the end of an input that is in its spool: for a daemon
 
 #define TRANSFER_SILENT_MS 5000     // at least so long, a connected daemon may say nothing
 #define TRANSFER_CUT_SHORT_MS 10000 // a daemon that died before its welcome may take to come back

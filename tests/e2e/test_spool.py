@@ -578,6 +578,32 @@ def test_a_timeout_leaves_the_rest_in_the_spool_and_says_how_to_go_on():
         equal(sorted(numbers(daemon)), [1, 2, 3, 4, 5, 6, 7])
 
 
+def test_without_any_daemon_what_is_in_the_spool_is_left_there():
+    daemon = Daemon(start=False)
+    with daemon, Folder() as folder:
+        one = folder.write("one", HEADER + marker(1))
+        two = folder.write("two", HEADER + marker(2))
+        status, out, err = run_client("nvtxt-send", "--socket", daemon.socket, "--spool",
+                                      folder.name("spool"), one, two)
+        equal((status, out), (0, ""), err)
+        for path in (one, two):
+            contains(err, "the rest of %s is kept: 'nvtxt-send --resume" % path)
+        daemon.start()
+        equal(resume(daemon, folder), (0, "", ""))
+        equal(sorted(numbers(daemon)), [1, 2])
+
+
+def test_a_daemon_that_was_told_to_be_waited_for_is():
+    daemon = Daemon(start=False)
+    with daemon, Folder() as folder, spooling(daemon.socket, folder, "--wait") as client:
+        client.say(HEADER + marker(1))
+        client.close()
+        spooled_bytes(folder, len(HEADER + marker(1)))
+        daemon.start()
+        client.expect(0)
+        equal(numbers(daemon), [1])
+
+
 def test_a_timeout_does_not_count_while_input_can_be_taken():
     daemon = Daemon(start=False)
     with daemon, Folder() as folder:
