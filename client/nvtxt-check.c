@@ -47,12 +47,7 @@ static int parse_arguments(struct arguments *args, struct term *term, int argc, 
     int option;
     int result = 0;
     while (result == 0 && (option = getopt_long(argc, argv, "q", table, NULL)) != -1) {
-        if (option == 'h') {
-            print_help();
-            return -1;
-        }
-        if (option == 'V') {
-            options_version(term);
+        if (options_answer(term, option, print_help)) {
             return -1;
         }
         if (option == 'q') {

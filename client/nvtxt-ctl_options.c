@@ -183,10 +183,8 @@ static int take_option(struct ctl_options *options, struct term *term, int optio
         term_say(term, "--timeout takes seconds, not '%s'", optarg);
         return EX_USAGE;
     case 'h':
-        print_help();
-        return -1;
     case 'V':
-        options_version(term);
+        options_answer(term, option, print_help);
         return -1;
     case '?':
         return options_refuse(term);

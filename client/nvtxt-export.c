@@ -183,8 +183,7 @@ static int parse_arguments(struct arguments *args, struct term *term, int argc, 
     int option;
     int result = 0;
     while (result == 0 && (option = getopt_long(argc, argv, "o:q", table, NULL)) != -1) {
-        if (option == 'h' || option == 'V') {
-            option == 'h' ? print_help() : options_version(term);
+        if (options_answer(term, option, print_help)) {
             return -1;
         }
         result = take_option(args, term, option, optarg);

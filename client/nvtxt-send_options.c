@@ -200,12 +200,7 @@ int send_arguments_parse(struct send_arguments *args, struct term *term, int arg
     char **file = argv + 1; // files move to the front, over what was read already
     int option;
     while ((option = getopt_long(argc, argv, "-q", table, NULL)) != -1) {
-        if (option == 'h') {
-            print_help();
-            return -1;
-        }
-        if (option == 'V') {
-            options_version(term);
+        if (options_answer(term, option, print_help)) {
             return -1;
         }
         if (option == 1) { // an operand

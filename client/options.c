@@ -194,6 +194,11 @@ int options_refuse(const struct term *term) {
     return EX_USAGE;
 }
 
-void options_version(const struct term *term) {
-    printf("%s (%s) %s\n", term->program, PACKAGE_NAME, PACKAGE_VERSION);
+bool options_answer(const struct term *term, int option, void (*print_help)(void)) {
+    if (option == 'h') {
+        print_help();
+    } else if (option == 'V') {
+        printf("%s (%s) %s\n", term->program, PACKAGE_NAME, PACKAGE_VERSION);
+    }
+    return option == 'h' || option == 'V';
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the option parsers of the clients share: numbers, the time mapping, --version.
+// What the option parsers of the clients share: numbers, the time mapping, --help and --version.
 #pragma once
 
 #include <stdbool.h>
@@ -78,4 +78,6 @@ bool options_mapping_needs_times(const struct options_mapping *mapping);
 // For an option error that getopt_long() has put into words: the second line. Returns EX_USAGE.
 int options_refuse(const struct term *term);
 
-void options_version(const struct term *term); // "nvtxt-send (nvtxtd) 0.1.0" on stdout
+// Answers 'h' with `print_help` and 'V' with "nvtxt-send (nvtxtd) 0.1.0" on stdout. False when
+// `option` is none of them; otherwise there is nothing more to do.
+bool options_answer(const struct term *term, int option, void (*print_help)(void));
