@@ -70,7 +70,7 @@ static int take_spool_option(struct send_arguments *args, struct term *term, int
     switch (option) {
     case OPT_SPOOL:
         args->spool = text;
-        return 0;
+        return *text ? 0 : refuse_value(term, "spool", "a folder", text);
     case OPT_SPOOL_LIMIT:
         return options_bytes(text, &args->spool_limit) && args->spool_limit >= SPOOL_LIMIT_LEAST &&
                        args->spool_limit <= INT64_MAX
@@ -85,7 +85,7 @@ static int take_spool_option(struct send_arguments *args, struct term *term, int
                    : refuse_value(term, "on-full", "'block' or 'drop'", text);
     default:
         args->resume = text;
-        return 0;
+        return *text ? 0 : refuse_value(term, "resume", "a folder", text);
     }
 }
 

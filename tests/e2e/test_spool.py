@@ -659,7 +659,8 @@ def test_nothing_read_leaves_nothing_behind():
 def test_bad_usage_is_status_64_and_what_cannot_be_made_73():
     for args in (["--on-full"], ["--on-full=often"], ["--spool-limit", "3M"], ["--spool-limit=x"],
                  ["--spool-sync=-1"], ["--resume", "d", "f"], ["--resume", "d", "--spool", "d"],
-                 ["--resume", "d", "--name", "n"], ["--resume", "d", "--pid", "1"]):
+                 ["--resume", "d", "--name", "n"], ["--resume", "d", "--pid", "1"],
+                 ["--spool", ""], ["--resume", ""]):
         status, out, err = run_client("nvtxt-send", *args)
         equal((status, out), (64, ""), args)
         contains(err, "nvtxt-send: ")
