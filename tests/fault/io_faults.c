@@ -172,7 +172,7 @@ int main(void) {
     char folder[] = "/tmp/nvtxt-io-XXXXXX";
     unsigned stride = getenv("NVTXT_TEST_LONG")      ? 1
                       : getenv("NVTXT_TEST_WRAPPER") ? 59 // valgrind
-                                                     : 13;
+                                                     : 29;
     vfs_shim_install();
     if (!mkdtemp(folder))
         err(1, "mkdtemp");
