@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -82,4 +83,9 @@ int peer_get(int fd, struct peer *peer) {
     if (peer->pid > 0) // 0: a process of another pid namespace
         read_process(peer);
     return 0;
+}
+
+bool peer_may_read(int fd) {
+    struct pollfd poll_fd = {.fd = fd};
+    return poll(&poll_fd, 1, 0) == 0; // POLLHUP and POLLERR are always told
 }

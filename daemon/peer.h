@@ -4,6 +4,7 @@
 // the name of its process as /proc shows it, best effort. Loop thread only.
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define PEER_COMM_SIZE 64 // the kernel's own limit is 16; threads of user space can do no better
@@ -16,3 +17,7 @@ struct peer {
 
 // Fills what is known of the process behind the socket. Returns 0 or -errno (no credentials).
 int peer_get(int fd, struct peer *peer);
+
+// Whether it may still read what is written to it. False when it has closed, or vanished; one that
+// closed no more than its sending side may.
+bool peer_may_read(int fd);

@@ -350,18 +350,15 @@ static bool is_all_acked(const struct session *session) {
     return session->acked_line >= nvtxt_interp_counters(session->conn->source->interp)->lines;
 }
 
-// A client that closed no more than its sending side may still read.
-static bool may_read(struct conn *conn) {
-    uv_os_fd_t fd;
-    if (uv_fileno((uv_handle_t *)&conn->pipe, &fd) < 0)
-        return false;
-    struct pollfd poll_fd = {.fd = fd};
-    return poll(&poll_fd, 1, 0) == 0; // POLLHUP and POLLERR are always told
-}
-
 void session_half_close(struct conn *conn) {
-    if (is_all_acked(conn->session) || !may_read(conn))
+    uv_os_fd_t fd;
+    if (uv_fileno((uv_handle_t *)&conn->pipe, &fd) < 0 || !peer_may_read(fd))
         return;
+    if (is_all_acked(conn->session)) {
+        if (!outq_is_empty(&conn->outq))
+            conn_leave(conn);
+        return;
+    }
     conn->session->half_closed = true;
     conn->phase = CONN_ENDING;
     batcher_push(&conn->server->batcher, true);

@@ -62,7 +62,8 @@ void session_begin(struct conn *conn, struct nvtxt_slice line);
 void session_end(struct conn *conn);
 
 // The client of an open session sends no more, without `#nvtxt-end`: a break. When it may still
-// read and is owed an acknowledgement, the connection is ending then, and closes when that is sent.
+// read, and is owed an acknowledgement or has not read all replies, the connection is ending or
+// leaving then, and closes when they are written.
 void session_half_close(struct conn *conn);
 
 // The client sends no more, in the middle of its hello.

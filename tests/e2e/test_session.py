@@ -314,6 +314,18 @@ def test_a_client_that_half_closed_hears_what_was_committed():
             again.expect_end_of_stream()
 
 
+def test_a_client_that_half_closed_reads_all_that_was_on_its_way():
+    with lib.Daemon(config="DiagnosticsPerSource=10000\n") as daemon:
+        with daemon.session() as session:
+            session.send("".join("bad%d%s\n" % (n, "x" * 300) for n in range(2000)))
+            lib.wait_for(lambda: daemon.control("status")["lines"] == 2000, "all is read")
+            daemon.flush()  # more was acknowledged now than the socket holds
+            session.socket.shutdown(1)
+            replies = session.replies()
+            lib.equal(sum(reply["type"] == "diagnostic" for reply in replies), 2000)
+            lib.equal((replies[-1]["type"], replies[-1]["line"]), ("ack", 2000))
+
+
 def test_one_ack_a_commit_not_one_a_line():
     with lib.Daemon() as daemon:
         with daemon.session() as session:
