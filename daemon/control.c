@@ -19,15 +19,19 @@ static void on_closed(uv_handle_t *handle) {
     free(conn);
 }
 
-// Commands that wait for something are told that nobody else will come for it.
-static void leave_calls(struct control_conn *conn) {
+// Commands that wait for something are told that nobody else will come for it: `all`, or those that
+// may take long.
+static void leave_calls(struct control_conn *conn, bool all) {
     struct control_call *call = conn->calls;
     while (call) {
-        void (*on_leave)(struct control_call * call) = call->on_leave;
+        void (*on_leave)(struct control_call *) = all || call->passed ? call->on_leave : NULL;
+        if (!on_leave) {
+            call = call->next;
+            continue;
+        }
         call->on_leave = NULL;
-        if (on_leave)
-            on_leave(call); // it may be gone now, and no other one
-        call = on_leave ? conn->calls : call->next;
+        on_leave(call); // it may be gone now, and others
+        call = conn->calls;
     }
 }
 
@@ -35,7 +39,7 @@ static void close_conn(struct control_conn *conn) {
     if (conn->closed)
         return;
     conn->closed = true;
-    leave_calls(conn);
+    leave_calls(conn, true);
     for (struct control_call *call = conn->calls; call; call = call->next)
         call->conn = NULL;
     struct control *control = conn->control;
@@ -126,6 +130,7 @@ void control_fail(struct control_call *call, const char *code, const char *messa
 }
 
 void control_let_pass(struct control_call *call) {
+    call->passed = true;
     if (call->conn && call->conn->holding == call)
         call->conn->holding = NULL;
 }
@@ -219,6 +224,25 @@ static void update_reading(struct control_conn *conn) {
     conn->reading = wanted;
 }
 
+// All that it asked for is under way, and nobody is there to read an answer.
+static bool is_deserted(struct control_conn *conn) {
+    uv_os_fd_t fd;
+    bool taken =
+        conn->leaving || (conn->pending.len == 0 && nvtxt_frame_pending(&conn->frame).len == 0);
+    return conn->at_end && !conn->closed && taken &&
+           (uv_fileno((uv_handle_t *)&conn->pipe, &fd) < 0 || !peer_may_read(fd));
+}
+
+// When a client goes that closed its sending side before, nothing tells: looked at for want of room.
+static void close_deserted(struct control *control) {
+    struct control_conn *next;
+    for (struct control_conn *conn = control->conns; conn; conn = next) {
+        next = conn->next;
+        if (is_deserted(conn))
+            close_conn(conn);
+    }
+}
+
 // Takes what has come in, up to the next request that holds up those behind it. When that one is
 // answered it goes on here; an answer that comes at once only goes back to this loop.
 static void go_on(struct control_conn *conn) {
@@ -232,7 +256,9 @@ static void go_on(struct control_conn *conn) {
         take_last(conn);
     conn->taking = false;
     if (conn->at_end && !conn->closed)
-        leave_calls(conn);
+        leave_calls(conn, false);
+    if (is_deserted(conn))
+        close_conn(conn);
     if (!conn->closed)
         update_reading(conn);
     if (!conn->closed)
@@ -273,6 +299,8 @@ static void admit(struct control_conn *conn) {
 }
 
 int control_accept(struct control *control, uv_stream_t *listener) {
+    if (control->conn_count >= CONTROL_CONNS_MAX)
+        close_deserted(control);
     if (control->conn_count >= CONTROL_CONNS_MAX)
         return LISTENER_NO_ROOM;
     struct control_conn *conn = calloc(1, sizeof(*conn));

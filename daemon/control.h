@@ -65,7 +65,9 @@ struct control_call {
     struct control_call *next, *prev;
     struct server *server;
     struct nvtxt_ctl_request request; // its arguments are those of the command's table
-    // Set by a command that waits: the caller has gone or sends no more. It answers soon.
+    bool passed;                      // see control_let_pass()
+    // Set by a command that waits: the caller has gone or, when it may take long, sends no more. It
+    // answers soon.
     void (*on_leave)(struct control_call *call);
     void *waiting; // that command's own
 };

@@ -124,6 +124,38 @@ def test_an_id_is_repeated_as_it_is():
                 lib.equal((reply["id"], reply["ok"]), (None, False))
 
 
+def test_events_that_do_not_wait_come_to_a_caller_that_half_closed():
+    with lib.Daemon() as daemon:
+        daemon.send(HEADER + 'Marker, 1, "a"\n')
+        callers = [lib.Connection(daemon.control_socket) for _ in range(20)]
+        for caller in callers:
+            caller.send(b'{"id":1,"command":"events","after":"0:0"}\n')
+            caller.socket.shutdown(1)
+        for caller in callers:
+            lib.equal([event["message"] for event in caller.reply()["result"]["events"]], ["a"])
+            caller.close()
+
+
+def test_callers_that_are_gone_are_not_in_the_way():
+    with lib.Daemon() as daemon:
+        lock = lib.LockedStore(daemon)
+        with daemon.plain() as plain:
+            plain.send(HEADER)
+            lib.wait_for(lambda: daemon.control("status")["in_trouble"], "commits fail")
+            halves = [lib.Connection(daemon.control_socket) for _ in range(20)]
+            for number in range(40):
+                with lib.Connection(daemon.control_socket) as connection:
+                    connection.send(b'{"id":1,"command":"flush"}\n')
+            for half in halves:
+                half.send(b'{"id":1,"command":"flush"}\n')
+                half.socket.shutdown(1)
+            for half in halves:
+                half.close()
+            for number in range(20):
+                lib.equal(daemon.control("status")["in_trouble"], True)
+            lock.release()
+
+
 def test_takes_a_last_request_without_line_end():
     with lib.Daemon() as daemon:
         with lib.Connection(daemon.control_socket) as connection:
