@@ -233,7 +233,7 @@ static bool is_deserted(struct control_conn *conn) {
            (uv_fileno((uv_handle_t *)&conn->pipe, &fd) < 0 || !peer_may_read(fd));
 }
 
-// When a client goes that closed its sending side before, nothing tells: looked at for want of room.
+// Nothing tells of a client that goes after it closed its sending side.
 static void close_deserted(struct control *control) {
     struct control_conn *next;
     for (struct control_conn *conn = control->conns; conn; conn = next) {
