@@ -282,10 +282,11 @@ static void end_plain(struct conn *conn, const char *how) {
         out_of_memory(conn);
         return;
     }
+    struct nvtxt_slice rest = nvtxt_frame_pending(&conn->frame);
     if (conn->phase == CONN_FIRST_LINE && r == NVTXT_FRAME_MORE &&
-        nvtxt_frame_pending(&conn->frame).len == 0)
-        return; // it only looked whether somebody is here: no source
-    if (!whole && nvtxt_frame_pending(&conn->frame).len > 0)
+        (rest.len == 0 || nvtxt_hello_is(rest)))
+        return; // it only looked whether somebody is here, or is a session's: no source
+    if (!whole && rest.len > 0)
         note_loss(conn, LOSS_PARTIAL_LINE);
     if (conn->phase == CONN_FIRST_LINE && open_plain(conn) < 0) {
         out_of_memory(conn);

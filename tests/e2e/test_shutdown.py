@@ -57,6 +57,15 @@ def test_a_cut_line_of_a_plain_source_is_written_down_as_lost():
         connection.close()
 
 
+def test_a_cut_hello_is_no_loss():
+    with lib.Daemon() as daemon, daemon.plain() as connection:
+        connection.send('#nvtxt-session {"protocol":1')
+        lib.wait_for(lambda: daemon.control("status")["connections"] == 1, "it is known")
+        daemon.stop()
+        lib.equal(daemon.query("SELECT count(*) FROM NVTXT_SOURCES"), [(0,)])
+        lib.equal(daemon.query("SELECT count(*) FROM NVTXT_LOSSES"), [(0,)])
+
+
 def test_open_ranges_of_plain_sources_are_closed():
     with lib.Daemon() as daemon:
         connection = daemon.plain()
