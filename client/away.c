@@ -79,6 +79,7 @@ int away_lost(struct transfer *t, int code, const char *why, bool certain) {
     link_close(&t->link);
     sender_disconnected(&t->sender);
     t->away_code = code;
+    t->absent = code == EX_UNAVAILABLE && certain && !t->denied;
     snprintf(t->away_why, sizeof t->away_why, "%s", why);
     t->away_ms = t->away_ms < 0 ? now : t->away_ms;
     t->silent_ms = was_streaming ? -1 : t->silent_ms;
@@ -193,8 +194,7 @@ static bool is_waiting(const struct transfer *t) {
 static bool may_leave(const struct transfer *t) {
     const struct transfer_options *options = t->options;
     return is_spooling(t) && t->intake.over && !t->intake.stuck && t->sender.state == SENDER_AWAY &&
-           t->away_code == EX_UNAVAILABLE && !t->denied && !options->connected_before &&
-           !options->wait && options->timeout_ms < 0;
+           t->absent && !options->connected_before && !options->wait && options->timeout_ms < 0;
 }
 
 static int leave(struct transfer *t) {

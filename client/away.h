@@ -37,6 +37,7 @@ struct transfer {
     int64_t busy_ms;   // since when the session is said to be connected already; -1: it is not
     bool renewed;      // this process has begun another session for the rest
     bool denied;       // there may be a daemon, but not for us
+    bool absent;       // there is none: nobody listens, or it was gone before its welcome
     bool told;         // people know that there is no daemon
     bool told_full;    // or that the spool's disk is full
     bool cut_short;    // a connection ended before its welcome

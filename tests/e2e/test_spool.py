@@ -4,6 +4,7 @@ import fcntl
 import json
 import os
 import signal
+import socket
 import struct
 import subprocess
 import termios
@@ -44,6 +45,15 @@ def spooling(path, folder, *args, **more):
 def resume(daemon, folder, *args):
     return run_client("nvtxt-send", "--socket", daemon.socket, "--resume", folder.name("spool"),
                       *args)
+
+
+def full_listener(path):
+    """A socket that listens, and has no room for another connection."""
+    listener, client = socket.socket(socket.AF_UNIX), socket.socket(socket.AF_UNIX)
+    listener.bind(path)
+    listener.listen(0)
+    client.connect(path)
+    return listener, client
 
 
 def spooled_bytes(folder, least):
@@ -583,14 +593,22 @@ def test_without_any_daemon_what_is_in_the_spool_is_left_there():
     with daemon, Folder() as folder:
         one = folder.write("one", HEADER + marker(1))
         two = folder.write("two", HEADER + marker(2))
-        status, out, err = run_client("nvtxt-send", "--socket", daemon.socket, "--spool",
-                                      folder.name("spool"), one, two)
-        equal((status, out), (0, ""), err)
-        for path in (one, two):
-            contains(err, "the rest of %s is kept: 'nvtxt-send --resume" % path)
+        zero = folder.write("zero", HEADER + marker(0))
+        busy, connected = full_listener(folder.name("busy.sock"))
+        with spooling(folder.name("busy.sock"), folder, zero) as other:
+            spooled_bytes(folder, len(HEADER + marker(0)))
+            status, out, err = run_client("nvtxt-send", "--socket", daemon.socket, "--spool",
+                                          folder.name("spool"), one, two)
+            equal((status, out), (0, ""), err)
+            for path in (one, two):
+                contains(err, "the rest of %s is kept: 'nvtxt-send --resume" % path)
+            equal(other.process.poll(), None, "a daemon that has no time is one")
+            busy.close()
+            connected.close()
+            contains(other.expect(0), "the rest of %s is kept" % zero)
         daemon.start()
         equal(resume(daemon, folder), (0, "", ""))
-        equal(sorted(numbers(daemon)), [1, 2])
+        equal(sorted(numbers(daemon)), [0, 1, 2])
 
 
 def test_a_daemon_that_was_told_to_be_waited_for_is():
