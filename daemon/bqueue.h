@@ -2,9 +2,10 @@
 //
 // The queue between the two threads, and the only lock between these two. The loop thread pushes
 // jobs, the writer thread takes them in the same order, and gives them back on the done list when
-// they are done; the loop drains that list when the doorbell rang. Ownership moves with the job:
-// whoever holds it may touch it, nobody else does. The lock is held for pointer moves and for
-// copying the writer's figures, never across work.
+// they are done; the loop drains that list when the doorbell rang. Only a rotation is given back by
+// the keeper, to which the writer hands it over. Ownership moves with the job: whoever holds it may
+// touch it, nobody else does. The lock is held for pointer moves and for copying the writer's
+// figures, never across work.
 //
 // The doorbell (uv_async_send in the daemon) coalesces: one ring may stand for many jobs, so the
 // whole list is drained each time. It is rung outside the lock.

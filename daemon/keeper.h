@@ -58,8 +58,8 @@ void keeper_deinit(struct keeper *keeper); // finishes what was handed over
 // removed for it: however fast segments are filled, the disk is not.
 void keeper_take(struct keeper *keeper, struct store *store_take);
 
-// Gives a job back when what was handed over last is closed and complete, or a reader is in the way
-// of that: at once when it is so already.
+// Gives a job back to the loop when what was handed over last is closed and complete, or a reader
+// is in the way of that: at once when it is so already, and before keeper_deinit() returns.
 void keeper_tell(struct keeper *keeper, struct job *job_take);
 
 // Looks at the old segments, in a moment.
