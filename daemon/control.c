@@ -68,17 +68,19 @@ static void flush(struct control_conn *conn) {
         leave_if_done(conn);
 }
 
+static void go_on(struct control_conn *conn);
+
 static void on_drained(struct outq *outq, int status) {
     struct control_conn *conn = NVTXT_CONTAINER_OF(outq, struct control_conn, outq);
     if (status < 0)
         close_conn(conn);
-    else
+    else if (conn->leaving)
         leave_if_done(conn);
+    else
+        go_on(conn);
 }
 
 // ---- Calls --------------------------------------------------------------------------------------
-
-static void go_on(struct control_conn *conn);
 
 static void unlink_call(struct control_call *call) {
     struct control_conn *conn = call->conn;
@@ -188,8 +190,13 @@ static void take_request(struct control_conn *conn, struct nvtxt_slice line) {
 
 // ---- Connections -------------------------------------------------------------------------------
 
+// What is asked next waits for an answer that is not there yet, or not read.
+static bool has_to_wait(const struct control_conn *conn) {
+    return conn->holding || !outq_is_empty(&conn->outq);
+}
+
 static void take_lines(struct control_conn *conn, struct nvtxt_slice *input) {
-    while (!conn->closed && !conn->holding) {
+    while (!conn->closed && !has_to_wait(conn)) {
         struct nvtxt_slice line;
         int r = nvtxt_frame_next(&conn->frame, input, &line);
         if (r < 0)
@@ -214,7 +221,7 @@ static void take_last(struct control_conn *conn) {
 static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *buffer);
 static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buffer);
 
-// Who sends on and on behind a request that takes its time has to wait.
+// Who sends on and on behind a request that takes its time, or reads no replies, has to wait.
 static void update_reading(struct control_conn *conn) {
     bool wanted = !conn->at_end && conn->pending.len < NVTXT_CTL_REQUEST_BYTES;
     if (!wanted)
@@ -244,7 +251,8 @@ static void close_deserted(struct control *control) {
 }
 
 // Takes what has come in, up to the next request that holds up those behind it. When that one is
-// answered it goes on here; an answer that comes at once only goes back to this loop.
+// answered, and the answer read, it goes on here; an answer that comes at once only goes back to
+// this loop.
 static void go_on(struct control_conn *conn) {
     if (conn->taking || conn->closed || conn->leaving)
         return;
@@ -252,7 +260,7 @@ static void go_on(struct control_conn *conn) {
     struct nvtxt_slice input = {conn->pending.data, conn->pending.len};
     take_lines(conn, &input);
     nvtxt_buf_drop(&conn->pending, conn->pending.len - input.len);
-    if (conn->at_end && conn->pending.len == 0 && !conn->holding && !conn->closed)
+    if (conn->at_end && conn->pending.len == 0 && !has_to_wait(conn) && !conn->closed)
         take_last(conn);
     conn->taking = false;
     if (conn->at_end && !conn->closed)

@@ -4,8 +4,8 @@
 // daemon's own user are served. A request becomes a call, which a command answers now or, when it
 // has to wait for the writer, later; a call outlives its connection. The requests of a connection
 // are served one after the other, so answers come in their order: one that is not answered yet
-// holds up those behind it, unless it lets them pass. Commands are rows of the table in
-// control_cmds.c. Loop thread only.
+// holds up those behind it, unless it lets them pass, and so do replies that the client does not
+// read. Commands are rows of the table in control_cmds.c. Loop thread only.
 #pragma once
 
 #include <stdbool.h>

@@ -111,6 +111,21 @@ def test_a_request_is_served_when_those_before_it_are_answered():
                       [False] * 1000)
 
 
+def test_answers_are_not_made_faster_than_they_are_read():
+    with lib.Daemon() as daemon, lib.Connection(daemon.control_socket) as connection:
+        sources = [daemon.plain() for _ in range(100)]
+        for source in sources:
+            source.send(HEADER)
+        lib.wait_for(lambda: len(daemon.control("sources")["sources"]) == 100, "all are known")
+        connection.send(b'{"command":"sources"}\n' * 4000)
+        for _ in range(60):  # turns in which it may go on with those: more than 64 MiB of replies
+            daemon.control("log-level")
+        for _ in range(50):
+            lib.equal(len(connection.reply()["result"]["sources"]), 100)
+        for source in sources:
+            source.close()
+
+
 def test_an_id_is_repeated_as_it_is():
     with lib.Daemon() as daemon:
         with lib.Connection(daemon.control_socket) as connection:
