@@ -208,11 +208,11 @@ int nvtxt_hello_parse(struct nvtxt_slice line, struct nvtxt_hello *hello, char *
         return -ENOMEM;
     }
     if (!json_is_object(root)) {
+        bool unsaid = root || !*error.text;
         json_decref(root);
         return fault(why, size, MALFORMED,
-                     root || !*error.text
-                         ? "what follows " NVTXT_HELLO_PREFIX " is not a JSON object"
-                         : "what follows " NVTXT_HELLO_PREFIX " is not a JSON object: %s",
+                     unsaid ? "what follows " NVTXT_HELLO_PREFIX " is not a JSON object"
+                            : "what follows " NVTXT_HELLO_PREFIX " is not a JSON object: %s",
                      error.text);
     }
     int result = read_hello(root, hello, why, size);
