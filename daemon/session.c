@@ -80,6 +80,7 @@ static void refuse_hello(struct conn *conn, const char *code, const char *why) {
 
 void session_refuse_cut_hello(struct conn *conn) {
     refuse_hello(conn, NVTXT_ERROR_BAD_HELLO, "the line of the hello has no end");
+    conn_leave(conn); // it has closed its sending side: nothing is to be waited for
 }
 
 static void on_loaded(struct job *job);
