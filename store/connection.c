@@ -122,7 +122,7 @@ static int refuse(char *error, size_t size, const char *path, int result) {
         why = "is another application's database, it was left alone: name another store";
         break;
     case STORE_CORRUPT:
-        why = "is not a database, or a broken one: move it away, or name another store";
+        why = "is not a database, or a broken one";
         break;
     case STORE_BUSY:
         why = "is locked by another process: try again when that one is done";
