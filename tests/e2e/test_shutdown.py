@@ -113,7 +113,7 @@ def test_a_second_signal_does_not_corrupt():
             for connection in connections:
                 connection.send(HEADER + 'Marker, 1, "a"\n' * 2000)
             daemon.process.send_signal(signal.SIGTERM)
-            daemon.process.send_signal(signal.SIGINT)
+            daemon.tell_to_stop(signal.SIGINT)
             daemon.wait()
             lib.equal(daemon.query("PRAGMA integrity_check"), [("ok",)])
             for connection in connections:
