@@ -3,7 +3,7 @@
 
 EXTRA_DIST += e2e/lib.py e2e/manager.py
 python_tests += e2e/test_activation.py
-serial_tests += e2e/test_reload.py
+python_tests += e2e/test_reload.py
 python_tests += e2e/test_rotation.py
 python_tests += e2e/test_snapshot.py
 python_tests += e2e/test_permissions.py

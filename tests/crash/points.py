@@ -13,18 +13,14 @@ LONG = bool(os.environ.get("NVTXT_TEST_LONG"))
 
 def die_at(point, numbers, keys=""):
     for number in numbers:
-        env = {**os.environ, "NVTXT_FAULT": "%s:%d" % (point, number)}
-        with lib.Daemon(env=env, config="CommitInterval=5ms\nCheckpointPages=100\n" + keys,
-                        start=False) as daemon:
-            usual, daemon.program = daemon.program, lib.program("tests/fault", "nvtxtd-faulty")
-            daemon.start()
+        with lib.FaultyDaemon("%s:%d" % (point, number),
+                              "CommitInterval=5ms\nCheckpointPages=100\n" + keys) as daemon:
             client = recorder.Recorder(daemon, 30000, number)
-            daemon.process.send_signal(signal.SIGUSR1)
+            daemon.tell_fault()
             client.start()
             lib.equal(daemon.process.wait(lib.DEADLINE), -signal.SIGKILL, point)
             client.check()
-            daemon.program = usual
-            daemon.start()
+            daemon.restart_without()
             client.check_all()
             lib.equal(daemon.everywhere("SELECT count(*) FROM NVTXT_LOSSES"), [(0,)] * len(daemon.segments()))
 

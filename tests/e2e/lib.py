@@ -76,8 +76,8 @@ def wait_for(condition, what, deadline=DEADLINE):
 
 
 def tell(process, number, has_heard):
-    """Sends a signal that stops. ThreadSanitizer takes signals itself and hands them on later; on a
-    busy machine one sent right after the start may never come through (7 of 600; 0 of 1,600 without
+    """Sends a signal. ThreadSanitizer takes signals itself and hands them on later; on a busy
+    machine one sent right after the start may never come through (7 of 600; 0 of 1,600 without
     it). The daemon catches signals before it listens; a debugger showed each time that the kernel
     had delivered the signal and that libuv's handler, which was in place, was not called. So it is
     sent again there until it was heard."""
@@ -85,13 +85,12 @@ def tell(process, number, has_heard):
     if "thread" not in os.environ.get("SANITIZERS", ""):
         return
     for _ in range(10):
-        try:
-            process.wait(2)
-            return
-        except subprocess.TimeoutExpired:
-            if has_heard():
+        end = time.monotonic() + 2
+        while time.monotonic() < end:
+            if process.poll() is not None or has_heard():
                 return
-            process.send_signal(number)
+            time.sleep(0.01)
+        process.send_signal(number)
 
 
 def terminate(process):
@@ -189,8 +188,14 @@ class Daemon:
         self.wait(status)
 
     def tell_to_stop(self, number=signal.SIGTERM):
-        before = self.log_text().count("stopping")  # of earlier lives
-        tell(self.process, number, lambda: self.log_text().count("stopping") > before)
+        self.tell(number, "stopping")
+
+    def tell_to_reload(self):
+        self.tell(signal.SIGHUP, "configuration")
+
+    def tell(self, number, answer):
+        before = self.log_text().count(answer)
+        tell(self.process, number, lambda: self.log_text().count(answer) > before)
 
     def wait(self, status=0):
         try:
@@ -250,6 +255,25 @@ class Daemon:
         with self.plain() as connection:
             connection.send(text)
         self.settled()
+
+
+class FaultyDaemon(Daemon):
+    """A daemon that begins a fault when it is told to; tests/fault/nvtxtd-faulty.c lists them."""
+
+    def __init__(self, fault, config=None):
+        super().__init__(env={**os.environ, "NVTXT_FAULT": fault}, config=config, start=False)
+        self.program = program("tests/fault", "nvtxtd-faulty")
+        self.start()
+
+    def tell_fault(self):
+        """It begins; or ends, if it is one that does. Returns when the daemon has done so."""
+        before = self.log_text().count("SIGUSR1")
+        self.process.send_signal(signal.SIGUSR1)
+        wait_for(lambda: self.log_text().count("SIGUSR1") > before, "the daemon has taken SIGUSR1")
+
+    def restart_without(self):
+        self.program = program("daemon", "nvtxtd")
+        self.start()
 
 
 class Connection:

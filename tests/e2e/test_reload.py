@@ -76,14 +76,14 @@ def test_sighup_reloads_and_tells_the_manager():
         write(daemon, "MaxLine=8K\nStoreMode=0600\n", "nvtxtd.conf.d/limits.conf")
         lib.equal(line_limit(daemon), 65536)
         # The file of -c is nvtxtd.conf, its drop-ins stand in nvtxtd.conf.d.
-        daemon.process.send_signal(signal.SIGHUP)
+        daemon.tell_to_reload()
         message = daemon.notify.expect("RELOADING=1")
         assert any(word.startswith("MONOTONIC_USEC=") for word in message), message
         daemon.notify.expect("READY=1")
         lib.equal(line_limit(daemon), 8192)
         assert "applied=MaxLine needs_restart=StoreMode" in daemon.log_text(), daemon.log_text()
         write(daemon, "MaxLine=1\n", "nvtxtd.conf.d/limits.conf")
-        daemon.process.send_signal(signal.SIGHUP)
+        daemon.tell_to_reload()
         daemon.notify.expect("RELOADING=1")
         message = daemon.notify.expect("READY=1")
         assert any("refused" in word for word in message), message
@@ -133,7 +133,7 @@ def test_many_reloads_under_load_lose_nothing():
             session.send("TimeBase = Manual\n@Marker, Time\n")
             for number in range(200):
                 write(daemon, "CommitInterval=%dms\nMaxLine=%dK\n" % (number + 1, number + 4))
-                daemon.process.send_signal(signal.SIGHUP)
+                daemon.tell_to_reload()
                 session.send("Marker, %d\n" % number)
             lib.equal(session.end()["events"], 200)
         lib.equal(daemon.query("SELECT count(*) FROM NVTX_EVENTS WHERE eventType = 34"), [(200,)])

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The daemon with faults: linked from the same library, with some calls wrapped by the linker. At
-// SIGUSR1 it begins what NVTXT_FAULT says, and writes a line to stderr:
+// SIGUSR1 it begins what NVTXT_FAULT says, and then writes a line to stderr:
 //   before-commit:N after-commit:N   kills itself at the N-th commit from then on
 //   wal-write:N main-write:N         kills itself at the N-th write to the log, to the main file
 //   new-write:N                      the same at the N-th write to a segment that is being made
 //   file-call:N                      kills itself at the N-th rename, link, removal or fsync
 //   alloc-every:N                    every N-th allocation fails, until the next SIGUSR1
 //   clock:S                          CLOCK_REALTIME is S seconds (may be negative) off from then on
+#include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -87,9 +88,8 @@ int __wrap_fsync(int fd) {
     return __real_fsync(fd);
 }
 
-static void begin(int signal) {
+static void begin(void) {
     static const char line[] = "nvtxtd-faulty: SIGUSR1\n";
-    (void)signal;
     bool again = atomic_exchange(&begun, true);
     if (strcmp(fault, "wal-write") == 0)
         vfs_shim_arm(VFS_SHIM_WAL_WRITES, (unsigned)number, false, VFS_SHIM_KILL);
@@ -103,6 +103,14 @@ static void begin(int signal) {
     (void)written;
 }
 
+// A thread that waits for the signal, not a handler: ThreadSanitizer may hold a handler back for ever.
+static void *wait_for_signals(void *signals) {
+    int taken;
+    while (sigwait(signals, &taken) == 0)
+        begin();
+    return NULL;
+}
+
 int main(int argc, char **argv) {
     const char *wanted = getenv("NVTXT_FAULT");
     if (!wanted || sscanf(wanted, "%31[a-z-]:%d", fault, &number) != 2) {
@@ -111,6 +119,14 @@ int main(int argc, char **argv) {
     }
     alloc_install();
     vfs_shim_install();
-    signal(SIGUSR1, begin);
+    static sigset_t signals;
+    pthread_t waiter;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGUSR1);
+    pthread_sigmask(SIG_BLOCK, &signals, NULL);
+    if (pthread_create(&waiter, NULL, wait_for_signals, &signals) || pthread_detach(waiter)) {
+        fputs("nvtxtd-faulty: no thread\n", stderr);
+        return 71;
+    }
     return daemon_main(argc, argv);
 }

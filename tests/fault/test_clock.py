@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The wall clock jumps, forwards and back: nothing is lost or expires, and commits go on."""
 import os
-import signal
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "e2e"))
@@ -11,17 +10,14 @@ HEADER = 'TimeBase = Manual\n@Marker, Time, Message\n@RangePush, Time, Message\n
 
 
 def jump(seconds):
-    env = {**os.environ, "NVTXT_FAULT": "clock:%d" % seconds}
-    with lib.Daemon(env=env, config="SessionExpiry=12s\n", start=False) as daemon:
-        daemon.program = lib.program("tests/fault", "nvtxtd-faulty")
-        daemon.start()
+    with lib.FaultyDaemon("clock:%d" % seconds, "SessionExpiry=12s\n") as daemon:
         with daemon.session() as away:
             away.send(HEADER + 'RangePush, 1, "open"\n')
             away.ack(5)
         with daemon.session() as session:
             session.send(HEADER)
             session.ack(4)
-            daemon.process.send_signal(signal.SIGUSR1)
+            daemon.tell_fault()
             for number in range(20):
                 session.send('Marker, %d, "m"\n' % number)
                 session.ack(number + 5)

@@ -3,7 +3,6 @@
 sessions lose nothing, and what plain sources lose is written down."""
 import contextlib
 import os
-import signal
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "crash"))
@@ -16,13 +15,8 @@ PLAIN = 200
 
 def test_a_daemon_without_memory_lives_and_loses_nothing_of_a_session():
     for every in (300, 30, 9):
-        env = {**os.environ, "NVTXT_FAULT": "alloc-every:%d" % every}
-        with lib.Daemon(env=env, config="CommitInterval=5ms\n", start=False) as daemon:
-            daemon.program = lib.program("tests/fault", "nvtxtd-faulty")
-            daemon.start()
-            daemon.process.send_signal(signal.SIGUSR1)
-            # A second signal that comes before the first one was taken is none.
-            lib.wait_for(lambda: "SIGUSR1" in daemon.log_text(), "memory begins to fail")
+        with lib.FaultyDaemon("alloc-every:%d" % every, "CommitInterval=5ms\n") as daemon:
+            daemon.tell_fault()
             clients = [recorder.Recorder(daemon, 5000, every + i) for i in range(3)]
             for client in clients:
                 client.start()
@@ -34,7 +28,7 @@ def test_a_daemon_without_memory_lives_and_loses_nothing_of_a_session():
                 except OSError:
                     pass
                 lib.equal(daemon.process.poll(), None, "the daemon lives")
-            daemon.process.send_signal(signal.SIGUSR1)
+            daemon.tell_fault()
             for client in clients:
                 client.check_all()
             daemon.settled()
@@ -47,11 +41,8 @@ def test_a_daemon_without_memory_lives_and_loses_nothing_of_a_session():
 
 def test_connections_that_wait_for_memory_are_taken_when_there_is_some():
     """Nobody else leaves meanwhile, so nothing but the listeners themselves can ask again."""
-    env = {**os.environ, "NVTXT_FAULT": "alloc-every:1"}
-    with lib.Daemon(env=env, start=False) as daemon, contextlib.ExitStack() as open_ones:
-        daemon.program = lib.program("tests/fault", "nvtxtd-faulty")
-        daemon.start()
-        daemon.process.send_signal(signal.SIGUSR1)
+    with lib.FaultyDaemon("alloc-every:1") as daemon, contextlib.ExitStack() as open_ones:
+        daemon.tell_fault()
 
         def is_left_waiting():
             waiting.append(open_ones.enter_context(daemon.plain()))
@@ -59,7 +50,7 @@ def test_connections_that_wait_for_memory_are_taken_when_there_is_some():
         waiting = []
         lib.wait_for(is_left_waiting, "a connection finds no memory")
         control = open_ones.enter_context(lib.Connection(daemon.control_socket))
-        daemon.process.send_signal(signal.SIGUSR1)
+        daemon.tell_fault()
         control.send('{"id":1,"command":"help"}\n')
         lib.equal(control.reply()["ok"], True, "the control socket serves")
         with daemon.session() as session:
