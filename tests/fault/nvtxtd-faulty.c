@@ -103,7 +103,8 @@ static void begin(void) {
     (void)written;
 }
 
-// A thread that waits for the signal, not a handler: ThreadSanitizer may hold a handler back for ever.
+// A thread that waits for the signal, not a handler: ThreadSanitizer may hold a handler back for
+// ever.
 static void *wait_for_signals(void *signals) {
     int taken;
     while (sigwait(signals, &taken) == 0)
