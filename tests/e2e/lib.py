@@ -23,6 +23,7 @@ import uuid
 
 DEADLINE = float(os.environ.get("NVTXT_TEST_DEADLINE", "60"))
 TOP_BUILD = os.environ.get("top_builddir") or os.path.join(os.path.dirname(__file__), "..", "..")
+SANITIZERS = os.environ.get("SANITIZERS", "")  # as in configure --enable-sanitizers
 WRAPPER = os.environ.get("NVTXT_TEST_WRAPPER")  # valgrind, when it watches our programs
 WRAPPED = os.path.join(os.environ.get("NVTXT_TEST_FINDINGS", ""), "programs")
 
@@ -82,7 +83,7 @@ def tell(process, number, has_heard):
     had delivered the signal and that libuv's handler, which was in place, was not called. So it is
     sent again there until it was heard."""
     process.send_signal(number)
-    if "thread" not in os.environ.get("SANITIZERS", ""):
+    if "thread" not in SANITIZERS:
         return
     for _ in range(10):
         end = time.monotonic() + 2

@@ -106,7 +106,6 @@ def test_stops_while_the_store_cannot_be_written():
 
 
 def test_memory_stays_bounded_under_many_fast_senders():
-    sanitized = os.environ.get("SANITIZERS", "no") not in ("", "no")
     with lib.Daemon() as daemon:
         text = (HEADER + 'Marker, 1, "%s"\n' % ("x" * 60) * 40000).encode()
         connections = [daemon.plain() for _ in range(30)]
@@ -120,7 +119,7 @@ def test_memory_stays_bounded_under_many_fast_senders():
             connection.close()
         daemon.settled()
         lib.equal(daemon.query("SELECT count(*) FROM NVTX_EVENTS"), [(30 * 40000,)])
-        if not sanitized:
+        if not lib.SANITIZERS:
             assert rss_bytes(daemon) < 96 << 20, rss_bytes(daemon)
 
 
@@ -207,7 +206,7 @@ def test_more_connections_than_descriptors_wait_without_a_spin():
 
 
 def test_an_idle_daemon_does_not_wake_up():
-    if os.environ.get("SANITIZERS", "no") not in ("", "no") or "NVTXT_TEST_WRAPPER" in os.environ:
+    if lib.SANITIZERS or lib.WRAPPER:
         raise lib.Skip("what wraps the program has threads and waits of its own")
     with lib.Daemon() as daemon:
         held = [daemon.plain() for _ in range(25)] + [daemon.session() for _ in range(25)]

@@ -18,7 +18,6 @@ HEADER = 'TimeBase = Manual\n@Marker, Time, Message\n'
 LONG = bool(os.environ.get("NVTXT_TEST_LONG"))
 LINES = 600 if LONG else 40
 CROWD = 2000
-SANITIZED = os.environ.get("SANITIZERS", "no") not in ("", "no")
 
 
 def connect(path):
@@ -123,7 +122,7 @@ def test_a_good_session_is_served_among_bad_peers():
         print("# %d lines in all; VmRSS %.1f MiB, at most %.1f MiB"
               % (status["lines"], memory(daemon, "VmRSS:") / 2**20,
                  memory(daemon, "VmHWM:") / 2**20))
-        if not SANITIZED:
+        if not lib.SANITIZERS:
             assert memory(daemon, "VmHWM:") < 96 << 20, memory(daemon, "VmHWM:")
         daemon.send(HEADER + 'Marker, 1, "afterwards"\n')
         # The flood may have filled more than one segment.

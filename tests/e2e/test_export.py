@@ -15,7 +15,7 @@ sys.path.insert(1, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import stored
 
 from client import ENV, Folder, Running, contains, run_client, run_in_terminal
-from lib import Daemon, Skip, equal, program, run, wait_for
+from lib import SANITIZERS, Daemon, Skip, equal, program, run, wait_for
 
 COLUMNS = ("utcTime duration kind message category color process thread source domain payload pid "
            "tid start end globalTid domainId categoryId sourceId eventRow").split()
@@ -623,7 +623,7 @@ def peak(folder, store, form):
 
 
 def test_memory_does_not_grow_with_the_store():
-    if os.environ.get("SANITIZERS", "no") not in ("", "no"):
+    if SANITIZERS:
         raise Skip("a sanitizer's memory grows")
     long = os.environ.get("NVTXT_TEST_LONG")
     with Folder() as folder:

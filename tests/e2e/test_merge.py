@@ -12,7 +12,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from client import Folder, Running, contains  # noqa: E402
 from exports import (SESSION_NS, SHAPES, added, bytes_of, categories,  # noqa: E402
                      load, make, query, ranges, tables, thread_names)
-from lib import DEADLINE, Daemon, Skip, equal, program, run, wait_for  # noqa: E402
+from lib import DEADLINE, SANITIZERS, Daemon, Skip, equal, program, run, wait_for  # noqa: E402
 
 LOW, HIGH = -2**63, 2**63 - 1
 LONG = bool(os.environ.get("NVTXT_TEST_LONG"))
@@ -638,7 +638,7 @@ def write_many(folder, name, count):
 
 
 def test_memory_stays_flat():
-    if os.environ.get("SANITIZERS"):
+    if SANITIZERS:
         raise Skip("sanitizers keep freed memory")
     few, many = (1000000, 10000000) if LONG else (20000, 200000)
     with Folder() as folder:
