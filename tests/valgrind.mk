@@ -2,8 +2,7 @@
 # The whole suite under valgrind: `make check-valgrind`. Not the interpreters of the tests: only our
 # programs, whichever way a test starts them. What valgrind says lands in the folder of findings,
 # and run-test fails the test for it. valgrind.out lists what is left out, and why.
-plain_criterion = unit/plain/criterion/criterion.h
-EXTRA_DIST += valgrind.supp valgrind.out $(plain_criterion)
+EXTRA_DIST += valgrind.supp valgrind.out
 
 valgrind = valgrind -q --vgdb=no --error-exitcode=9 --leak-check=full --num-callers=25 \
 	--suppressions=$(abs_srcdir)/valgrind.supp --log-file=%q{NVTXT_TEST_FINDINGS}/%p
@@ -12,13 +11,8 @@ valgrind = valgrind -q --vgdb=no --error-exitcode=9 --leak-check=full --num-call
 VALGRIND_TESTS = $(python_tests) $(serial_tests) $(plain_programs) $(fuzz_programs) \
 	$(unit_programs)
 
-check-valgrind: $(check_PROGRAMS)
-	@case '$(CRITERION_CFLAGS)' in \
-	*unit/plain*) ;; \
-	*) echo 'configure with CRITERION_CFLAGS=-I$(abs_srcdir)/unit/plain CRITERION_LIBS=-lm' >&2; \
-	  exit 1 ;; \
-	esac; \
-	tests=; \
+check-valgrind: plain-criterion $(check_PROGRAMS)
+	@tests=; \
 	for test in $(VALGRIND_TESTS); do \
 	  grep -q "^$$test:" '$(srcdir)/valgrind.out' || tests="$$tests $$test"; \
 	done; \

@@ -3,9 +3,9 @@
 // What our unit programs use of Criterion, without its processes: each of its cases is a program
 // that starts anew with all its libraries, which takes ten times as long as the case under
 // valgrind. Here a case is a fork of one process, as alone as there, and leaks are looked for when
-// it ends. No more than `make check-valgrind` needs: values are not shown unless a message has
-// them, and no case is chosen. In force when configured with CRITERION_CFLAGS=-I of this folder;
-// see scripts/check-full.
+// it ends. Under ThreadSanitizer Criterion's own programs abort. No more than our programs need:
+// values are not shown unless a message has them, and no case is chosen. In force when configured
+// with CRITERION_CFLAGS=-I of this folder; see scripts/check-full.
 #pragma once
 #pragma GCC system_header // warnings are for the tests
 
