@@ -94,7 +94,7 @@ static void rewind_place(struct follow *follow) {
     *at = (struct store_followed){
         .device = at->device, .inode = at->inode, .changed_ns = at->changed_ns};
     follow->source_id = 0;
-    follow->ended = false;
+    follow->ended = follow->stuck = false;
     follow->counters = (struct nvtxt_counters){0};
     if (follow->live) {
         follow->live->compared = true; // no bytes are like any others
@@ -234,19 +234,17 @@ static void on_opened(struct follow *follow, struct follow_step *step) {
 
 // ---- The state from the store ------------------------------------------------------------------
 
-// The place in the store is the true one: it is that of the state.
-static void take_place(struct follow *follow, const struct store_file *file) {
-    struct follow_live *live = follow->live;
-    struct store_followed known = follow->at;
-    follow->at = file->at;
-    follow->at.device = known.device; // it may have another number since
-    follow->at.changed_ns = known.changed_ns;
-    follow->ended = file->ended;
-    if (known.offset == file->at.offset && known.tail_bytes == file->at.tail_bytes)
+// Without the variables and definitions before them its lines would become other events.
+static void cannot_go_on(struct follow *follow, const struct job *job) {
+    char text[512];
+    if (follow_source_give_up(follow, job) < 0) {
+        give_up(follow);
         return;
-    live->position = file->at.offset;
-    live->recent_len = 0;
-    follow->at.tail_bytes = 0;
+    }
+    log_error("the saved state of a followed file cannot be read: it is not read on after byte "
+              "%" PRIu64 "; a copy of it is read from its start path=\"%s\"",
+              follow->at.offset, escaped(follow, text, sizeof(text)));
+    follow_go(follow);
 }
 
 static void on_loaded(struct job *job) {
@@ -262,17 +260,15 @@ static void on_loaded(struct job *job) {
     } else {
         r = r == STORE_DONE ? follow_source_restore(follow, job) : r;
         if (r == 0) {
-            take_place(follow, &job->file);
             follow_go(follow);
+        } else if (r == -EINVAL) {
+            cannot_go_on(follow, job);
         } else {
             log_limited(&follow->watch->log_files, LOG_LEVEL_ERROR,
                         "the state of a followed file cannot be loaded from the store path=\"%s\" "
                         "result=%d",
                         escaped(follow, text, sizeof(text)), r);
-            if (r != -EINVAL) // which will not pass
-                watch_retry(follow);
-            follow_release(follow);
-            watch_done(follow, false);
+            give_up(follow);
         }
     }
     follow_source_loaded(job);
@@ -438,7 +434,7 @@ static void begin_step(struct follow *follow, bool read) {
 // Whether what comes next is done with the source in memory.
 static bool needs_source(const struct follow *follow) {
     const struct follow_live *live = follow->live;
-    if (follow->source_id == 0)
+    if (follow->source_id == 0 || follow->stuck)
         return false;
     if (follow->ending && !follow->ended)
         return true;
@@ -463,7 +459,7 @@ static void follow_go(struct follow *follow) {
     if (!live->source && needs_source(follow)) {
         if (follow_source_load(follow, on_loaded) < 0)
             give_up(follow);
-    } else if (live->gone || follow->anew) {
+    } else if (live->gone || follow->anew || follow->stuck) {
         finish(follow);
     } else if (is_done(follow)) {
         follow_release(follow);

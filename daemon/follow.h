@@ -63,6 +63,7 @@ struct follow {
     int64_t closed_ns;        // when it ended
     struct nvtxt_counters counters;
     bool ended;          // its source did
+    bool stuck;          // its source's state cannot be read: no more is taken until it begins anew
     bool ready, busy;    // see above
     bool again;          // it has changed while it was busy
     bool verified;       // compared with what is known of it since it was found

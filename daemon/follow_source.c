@@ -75,6 +75,21 @@ int follow_source_load(struct follow *follow, void (*on_loaded)(struct job *job)
     return 0;
 }
 
+// The place in the store is the true one: it is that of the state.
+static void take_place(struct follow *follow, const struct store_file *file) {
+    struct follow_live *live = follow->live;
+    struct store_followed known = follow->at;
+    follow->at = file->at;
+    follow->at.device = known.device; // it may have another number since
+    follow->at.changed_ns = known.changed_ns;
+    follow->ended = file->ended;
+    if (known.offset == file->at.offset && known.tail_bytes == file->at.tail_bytes)
+        return;
+    live->position = file->at.offset;
+    live->recent_len = 0;
+    follow->at.tail_bytes = 0;
+}
+
 int follow_source_restore(struct follow *follow, const struct job *job) {
     struct server *server = follow->watch->server;
     const struct store_session *stored = &job->session;
@@ -83,7 +98,49 @@ int follow_source_restore(struct follow *follow, const struct job *job) {
     int r = session_restore(stored, &config, &interp);
     if (r == 0)
         r = take_source(follow, follow->source_id, stored->opened_ns, stored->name, interp);
+    if (r == 0)
+        take_place(follow, &job->file);
     return r;
+}
+
+// Ends it in the store, where it stays without a state: the place of the file is kept.
+static int end_stored(struct follow *follow, const struct job *job) {
+    struct batcher *batcher = &follow->watch->server->batcher;
+    const struct store_session *stored = &job->session;
+    struct loss loss = {.uid = follow->uid, .reason = LOSS_FILE_STATE};
+    struct store_source row = {.id = follow->source_id,
+                               .kind = STORE_SOURCE_FILE,
+                               .name = stored->name,
+                               .opened_ns = stored->opened_ns};
+    struct store_followed at = job->file.at;
+    at.path = follow->path;
+    struct store_batch *batch = batcher_open_batch(batcher);
+    struct store_batch_source *share = batch ? store_batch_source(batch, &row) : NULL;
+    if (!share)
+        return -ENOMEM;
+    if (store_batch_file(share, &at, (struct nvtxt_slice){0}) < 0) {
+        store_batch_discard(share);
+        return -ENOMEM;
+    }
+    return source_give_up(batcher, &row, stored, "lost", &loss);
+}
+
+int follow_source_give_up(struct follow *follow, const struct job *job) {
+    const struct store_session *stored = &job->session;
+    bool ended_before = stored->ended && nvtxt_slice_of(stored->state).len == 0;
+    if (!ended_before) {
+        int r = end_stored(follow, job);
+        if (r < 0)
+            return r;
+    }
+    take_place(follow, &job->file);
+    if (!follow->ended) {
+        follow->closed_ns = clocks_realtime_ns();
+        follow->watch->server->stats.files_ended++;
+    }
+    follow->stuck = follow->ended = true;
+    follow->counters = stored->counters;
+    return 0;
 }
 
 void follow_source_loaded(struct job *job) {

@@ -18,6 +18,7 @@ struct store_batch;
 
 #define LOSS_QUOTA "quota"                   // count: 1, the unfinished line of a plain source
 #define LOSS_SESSION_STATE "session-state"   // count: 1, a session that cannot be resumed
+#define LOSS_FILE_STATE "file-state"         // count: 1, a followed file that is not read on
 #define LOSS_UNWRITTEN "unwritten"           // count: events, see leftover.h
 #define LOSS_STORE_BROKEN "store-broken"     // count: 1, put aside
 #define LOSS_STORE_VANISHED "store-vanished" // count: 1

@@ -231,25 +231,15 @@ int session_restore(const struct store_session *stored, const struct nvtxt_sourc
 
 int session_give_up(struct server *server, const char *id, const struct store_session *stored,
                     const char *how) {
-    struct store_batch *batch = batcher_open_batch(&server->batcher);
+    struct loss loss = {.uid = stored->uid, .reason = LOSS_SESSION_STATE};
     struct store_source row = {.id = stored->source_id,
                                .kind = STORE_SOURCE_SESSION,
                                .session_id = id,
                                .name = stored->name,
                                .opened_ns = stored->opened_ns};
-    struct store_batch_source *share = batch ? store_batch_source(batch, &row) : NULL;
-    if (!share)
-        return -ENOMEM;
-    int64_t now_ns = clocks_realtime_ns();
-    if (store_session_end(share, stored, how, now_ns) < 0) {
-        store_batch_discard(share);
-        return -ENOMEM;
-    }
-    batcher_lose(&server->batcher, &(struct loss){.at_ns = now_ns,
-                                                  .source_id = stored->source_id,
-                                                  .uid = stored->uid,
-                                                  .reason = LOSS_SESSION_STATE,
-                                                  .count = 1});
+    int r = source_give_up(&server->batcher, &row, stored, how, &loss);
+    if (r < 0)
+        return r;
     log_error("the saved state of a session cannot be read: it ends where it was, at line "
               "%" PRIu64 " session=%s",
               stored->line, id);

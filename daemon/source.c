@@ -11,6 +11,7 @@
 #include "daemon/stats.h"
 #include "protocol/container.h"
 #include "protocol/state.h"
+#include "store/store.h"
 
 struct source *source_new(struct batcher *batcher, int64_t id, enum store_source_kind kind,
                           struct nvtxt_interp *interp_take) {
@@ -138,6 +139,24 @@ int source_end(struct source *source, const char *how) {
         r = save_file(source);
     source->over = true;
     return checked(source, r);
+}
+
+int source_give_up(struct batcher *batcher, const struct store_source *row,
+                   const struct store_session *stored, const char *how, const struct loss *loss) {
+    struct store_batch *batch = batcher_open_batch(batcher);
+    struct store_batch_source *share = batch ? store_batch_source(batch, row) : NULL;
+    if (!share)
+        return -ENOMEM;
+    struct loss whole = *loss;
+    whole.at_ns = clocks_realtime_ns();
+    whole.source_id = row->id;
+    whole.count = 1;
+    if (store_session_end(share, stored, how, whole.at_ns) < 0) {
+        store_batch_discard(share);
+        return -ENOMEM;
+    }
+    batcher_lose(batcher, &whole);
+    return 0;
 }
 
 static int save_session(struct source *source, uint64_t line) {

@@ -17,8 +17,10 @@
 #include "store/batch.h"
 
 struct batcher;
+struct loss;
 struct stats;
 struct quota_user;
+struct store_session;
 
 struct source {
     int64_t id;
@@ -68,6 +70,11 @@ int source_overlong(struct source *source, struct nvtxt_slice start);
 
 // The source is over; `how` as in store_batch_end_source().
 int source_end(struct source *source, const char *how);
+
+// Ends a stored source whose saved state cannot be read, with what its rows say, and notes the
+// loss, of which `uid` and `reason` are given. Returns 0 or -ENOMEM (nothing was done).
+int source_give_up(struct batcher *batcher, const struct store_source *row,
+                   const struct store_session *stored, const char *how, const struct loss *loss);
 
 // Writes into the share what a batch must hold of it, and forgets the share. The batcher calls it;
 // returns 0 or -ENOMEM (the share is discarded then and the source has failed).

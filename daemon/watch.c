@@ -183,7 +183,8 @@ void watch_retry(struct follow *follow) {
 // ---- What ends ---------------------------------------------------------------------------------
 
 static bool can_end(const struct follow *follow) {
-    return (follow->source_id && !follow->ended) || (uint64_t)follow->size > follow->at.offset;
+    return (follow->source_id && !follow->ended) ||
+           (!follow->stuck && (uint64_t)follow->size > follow->at.offset);
 }
 
 static void drop_place(struct watch *watch, struct follow *follow) {

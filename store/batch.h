@@ -99,7 +99,8 @@ int store_batch_open_range(struct store_batch_source *share, const struct nvtxt_
 int store_batch_session(struct store_batch_source *share, uint64_t line, struct nvtxt_slice state);
 
 // A followed file's place and saved state, copied. It stays when the source ends, so that the
-// source goes on when the file does: one that had ended is open again then. Returns 0 or -ENOMEM.
+// source goes on when the file does: one that had ended is open again then. A state without data
+// is that of a source that nobody can go on with. Returns 0 or -ENOMEM.
 int store_batch_file(struct store_batch_source *share, const struct store_followed *file,
                      struct nvtxt_slice state);
 

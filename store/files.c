@@ -21,7 +21,7 @@ static const char *const texts[STORE_FILES_STMTS] = {
     [GO_ON] = "UPDATE NVTXT_SOURCES SET ended = NULL, closedNs = NULL WHERE id = ? AND closedNs "
               "IS NOT NULL",
     [DROP_FILE] = "DELETE FROM NVTXT_FILES WHERE sourceId = ?",
-    [LOAD_FILE] = "SELECT " COLUMNS ", f.state, s.name " FROM "WHERE f.sourceId = ?",
+    [LOAD_FILE] = "SELECT " COLUMNS ", f.state, s.name, s.displayName " FROM "WHERE f.sourceId = ?",
 };
 
 void store_files_init(struct store_files *files, struct store_txn *txn) {
@@ -109,11 +109,13 @@ int store_files_load(struct store_files *files, int64_t source_id, struct store_
     if (*found) {
         int copied = read_file(stmt, file);
         session->source_id = source_id;
+        session->uid = -1;
         session->counters = file->counters;
         session->ended = file->ended;
         session->opened_ns = file->opened_ns;
         copied = copied ?: copy_string(stmt, 18, &session->state);
         copied = copied ?: copy_string(stmt, 19, &session->name);
+        copied = copied ?: copy_string(stmt, 20, &session->display_name);
         if (copied != SQLITE_OK) {
             sqlite3_reset(stmt);
             return copied;

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Watched folders: files that are there, that grow, are cut, moved, replaced, or come again."""
+import contextlib
 import os
 import signal
+import sqlite3
 import stat
 import sys
 
@@ -116,6 +118,40 @@ def test_a_restart_reads_no_byte_again_and_goes_on_with_the_state():
         daemon.has("one", "15", "9", "last", "open")
         equal(daemon.sources("ended, events, errors, warnings"), [(None, 5, 0, 0)])
         equal(daemon.query("SELECT start, end FROM NVTX_EVENTS WHERE text = 'open'"), [(1, 10)])
+
+
+def test_a_file_whose_state_is_unreadable_is_not_read_on_and_that_is_a_loss():
+    for state in ('{"version":1,"conf', None):
+        with Watched() as daemon:
+            daemon.write("a.nvtxt", HEAD + "SetFileDisplayName, 'shown'\nRangePush, 1, 7, 'left'\n"
+                         + marker("one", 5))
+            daemon.has("one")
+            daemon.write("b.nvtxt", HEAD + marker("other"))
+            daemon.has("one", "other")
+            daemon.stop()
+            with contextlib.closing(sqlite3.connect(daemon.store)) as store, store:
+                store.execute("UPDATE NVTXT_FILES SET state = ? WHERE path GLOB '*/a.nvtxt'", (state,))
+            daemon.append("a.nvtxt", marker("never"))
+            for _ in range(2):  # it is told of once
+                daemon.start()
+                daemon.says("a copy of it is read from its start path=\"%s\"" % daemon.path("a.nvtxt"))
+                daemon.append("a.nvtxt", marker("nor this"))
+                daemon.append("b.nvtxt", marker("more"))
+                wait_for(lambda: "more" in daemon.messages(), "the other file goes on")
+                daemon.settled()
+                equal(daemon.query("SELECT reason, count, uid, sourceId FROM NVTXT_LOSSES"),
+                      [("file-state", 1, os.getuid(), 1)])
+                equal(daemon.sources("name, displayName, ended, events")[0],
+                      (daemon.path("a.nvtxt"), "shown", "lost", 2))
+                equal(daemon.query("SELECT start, end FROM NVTX_EVENTS WHERE text = 'left'"), [(1, 5)])
+                daemon.stop()
+                os.truncate(daemon.log, 0)
+            daemon.start()
+            daemon.write("a.nvtxt", HEAD + marker("anew"))
+            wait_for(lambda: "anew" in daemon.messages(), "a file that was cut is read again")
+            equal([text for text in daemon.messages() if text.startswith("n")], [])
+            os.unlink(daemon.path("a.nvtxt"))
+            daemon.ended("lost", None, "removed")
 
 
 def test_a_file_that_is_cut_begins_a_new_source():
