@@ -47,8 +47,9 @@ static int parse_arguments(struct arguments *args, struct term *term, int argc, 
     int option;
     int result = 0;
     while (result == 0 && (option = getopt_long(argc, argv, "q", table, NULL)) != -1) {
-        if (options_answer(term, option, print_help)) {
-            return -1;
+        int answered = options_answer(term, option, print_help);
+        if (answered != 0) {
+            return answered;
         }
         if (option == 'q') {
             args->quiet = true;

@@ -184,8 +184,7 @@ static int take_option(struct ctl_options *options, struct term *term, int optio
         return EX_USAGE;
     case 'h':
     case 'V':
-        options_answer(term, option, print_help);
-        return -1;
+        return options_answer(term, option, print_help);
     case '?':
         return options_refuse(term);
     default:

@@ -183,8 +183,9 @@ static int parse_arguments(struct arguments *args, struct term *term, int argc, 
     int option;
     int result = 0;
     while (result == 0 && (option = getopt_long(argc, argv, "o:q", table, NULL)) != -1) {
-        if (options_answer(term, option, print_help)) {
-            return -1;
+        int answered = options_answer(term, option, print_help);
+        if (answered != 0) {
+            return answered;
         }
         result = take_option(args, term, option, optarg);
     }

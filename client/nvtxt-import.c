@@ -148,8 +148,9 @@ static int parse_arguments(struct arguments *args, struct term *term, int argc, 
     int option;
     // The leading minus hands over words in their place, so that -n can take several.
     while ((option = getopt_long(argc, argv, "-c:n:o:i:m:qh", table, NULL)) != -1) {
-        if (options_answer(term, option, print_help)) {
-            return -1;
+        int answered = options_answer(term, option, print_help);
+        if (answered != 0) {
+            return answered;
         }
         int result = take_option(args, term, option, optarg);
         if (result != 0) {

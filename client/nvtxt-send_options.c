@@ -200,8 +200,9 @@ int send_arguments_parse(struct send_arguments *args, struct term *term, int arg
     char **file = argv + 1; // files move to the front, over what was read already
     int option;
     while ((option = getopt_long(argc, argv, "-q", table, NULL)) != -1) {
-        if (options_answer(term, option, print_help)) {
-            return -1;
+        int answered = options_answer(term, option, print_help);
+        if (answered != 0) {
+            return answered;
         }
         if (option == 1) { // an operand
             *file++ = optarg;

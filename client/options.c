@@ -4,6 +4,7 @@
 // signs and octal digits that nobody meant.
 #include "client/options.h"
 
+#include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -194,11 +195,17 @@ int options_refuse(const struct term *term) {
     return EX_USAGE;
 }
 
-bool options_answer(const struct term *term, int option, void (*print_help)(void)) {
+int options_answer(struct term *term, int option, void (*print_help)(void)) {
     if (option == 'h') {
         print_help();
     } else if (option == 'V') {
         printf("%s (%s) %s\n", term->program, PACKAGE_NAME, PACKAGE_VERSION);
+    } else {
+        return 0;
     }
-    return option == 'h' || option == 'V';
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        term_say(term, "cannot write to stdout: %s", strerror(errno));
+        return EX_IOERR;
+    }
+    return -1;
 }

@@ -78,6 +78,6 @@ bool options_mapping_needs_times(const struct options_mapping *mapping);
 // For an option error that getopt_long() has put into words: the second line. Returns EX_USAGE.
 int options_refuse(const struct term *term);
 
-// Answers 'h' with `print_help` and 'V' with "nvtxt-send (nvtxtd) 0.1.0" on stdout. False when
-// `option` is none of them; otherwise there is nothing more to do.
-bool options_answer(const struct term *term, int option, void (*print_help)(void));
+// Answers 'h' with `print_help` and 'V' with "nvtxt-send (nvtxtd) 0.1.0" on stdout. 0 when
+// `option` is none of them; else there is nothing more to do: -1, or EX_IOERR if that was said.
+int options_answer(struct term *term, int option, void (*print_help)(void));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/options.h"
 
+#include <errno.h>
 #include <getopt.h>
 #include <limits.h>
 #include <stdio.h>
@@ -50,6 +51,15 @@ static void complain(void *context, const char *sentence) {
 
 static enum options_result usage(int *status) {
     *status = EX_USAGE;
+    return OPTIONS_FAULT;
+}
+
+// What was asked for was printed.
+static enum options_result done(int *status) {
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return OPTIONS_DONE;
+    fprintf(stderr, "nvtxtd: cannot write to stdout: %s\n", strerror(errno));
+    *status = EX_IOERR;
     return OPTIONS_FAULT;
 }
 
@@ -110,10 +120,10 @@ static enum options_result walk(int argc, char **argv, struct conf *config, bool
             break;
         case 'h':
             fputs(help, stdout);
-            return OPTIONS_DONE;
+            return done(status);
         case OPT_VERSION:
             puts("nvtxtd " PACKAGE_VERSION);
-            return OPTIONS_DONE;
+            return done(status);
         case OPT_CHECK:
             *check = true;
             break;
@@ -162,7 +172,7 @@ static enum options_result answer_check(const struct conf *config, int *status) 
         return OPTIONS_FAULT;
     }
     puts("ok");
-    return OPTIONS_DONE;
+    return done(status);
 }
 
 enum options_result options_read(int argc, char **argv, struct conf *config, int *status) {

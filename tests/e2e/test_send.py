@@ -7,7 +7,7 @@ import subprocess
 import time
 
 from client import Fake, Folder, Running, contains, run_client, run_in_terminal
-from lib import Daemon, equal, program, run, wait_for
+from lib import DEADLINE, Daemon, equal, program, run, wait_for
 
 GOOD = 'Marker, %d, Manual, 7, 8, 1, Blue, "%s", 5\n'
 
@@ -258,6 +258,16 @@ def test_help_fits_a_screen():
         assert max(len(line) for line in out.splitlines()) <= 80, out
         status, out, _ = run_client(name, "--version")
         equal((status, out[:len(name) + 9]), (0, name + " (nvtxtd)"))
+
+
+def test_help_that_cannot_be_written_is_a_fault():
+    for name in ("nvtxt-send", "nvtxt-check", "nvtxt-import", "nvtxt-export", "nvtxt-ctl"):
+        for option in ("--help", "--version"):
+            with open("/dev/full", "wb") as full:
+                done = subprocess.run([program("client", name), option], stdout=full,
+                                      stderr=subprocess.PIPE, timeout=DEADLINE)
+            equal((done.returncode, done.stderr.decode()),
+                  (74, name + ": cannot write to stdout: No space left on device\n"))
 
 
 # ---- A scripted daemon ------------------------------------------------------------------------------

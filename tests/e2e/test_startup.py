@@ -39,6 +39,12 @@ def test_help_fits_a_screen_and_version_is_told():
                                 text=True, timeout=lib.DEADLINE, check=True)
         lines = result.stdout.splitlines()
         assert 0 < len(lines) <= 24 and max(map(len, lines)) <= 80, result.stdout
+    for option in ("--help", "--version", "--check-config"):
+        with open("/dev/full", "wb") as full:
+            result = subprocess.run([lib.program("daemon", "nvtxtd"), option], stdout=full,
+                                    stderr=subprocess.PIPE, text=True, timeout=lib.DEADLINE)
+        lib.equal((result.returncode, result.stderr),
+                  (74, "nvtxtd: cannot write to stdout: No space left on device\n"))
 
 
 def test_a_second_daemon_on_the_same_socket_is_refused():
