@@ -104,10 +104,10 @@ static void begin(void) {
 }
 
 // A thread that waits for the signal, not a handler: ThreadSanitizer may hold a handler back for
-// ever.
+// ever. SIGUSR2 ends it.
 static void *wait_for_signals(void *signals) {
     int taken;
-    while (sigwait(signals, &taken) == 0)
+    while (sigwait(signals, &taken) == 0 && taken == SIGUSR1)
         begin();
     return NULL;
 }
@@ -120,14 +120,18 @@ int main(int argc, char **argv) {
     }
     alloc_install();
     vfs_shim_install();
-    static sigset_t signals;
+    sigset_t signals;
     pthread_t waiter;
     sigemptyset(&signals);
     sigaddset(&signals, SIGUSR1);
+    sigaddset(&signals, SIGUSR2);
     pthread_sigmask(SIG_BLOCK, &signals, NULL);
-    if (pthread_create(&waiter, NULL, wait_for_signals, &signals) || pthread_detach(waiter)) {
+    if (pthread_create(&waiter, NULL, wait_for_signals, &signals)) {
         fputs("nvtxtd-faulty: no thread\n", stderr);
         return 71;
     }
-    return daemon_main(argc, argv);
+    int status = daemon_main(argc, argv);
+    pthread_kill(waiter, SIGUSR2);
+    pthread_join(waiter, NULL);
+    return status;
 }
