@@ -267,6 +267,7 @@ static void give_up(struct session *session, const struct store_session *stored)
 static void open_stored(struct session *session, const struct store_session *stored) {
     struct conn *conn = session->conn;
     struct nvtxt_source_config config = source_config(conn, NULL);
+    config.began_pid = (uint32_t)stored->pid & NVTXT_ID_MAX;
     struct nvtxt_interp *interp = NULL;
     int r = session_restore(stored, &config, &interp);
     if (r == -EINVAL && !session->given_up) {

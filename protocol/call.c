@@ -232,13 +232,15 @@ static int check_claim(const struct nvtxt_call_context *context, const struct nv
                        const struct nvtxt_call *call, bool fault, struct nvtxt_diag *diag) {
     bool takes_process =
         (nvtxt_commands[stmt->command].accepted & nvtxt_arg_bit(NVTXT_ARG_PROCESS_ID)) != 0;
-    if (!context->config->claim || !takes_process || call->pid == context->config->claimed_pid)
+    const struct nvtxt_source_config *config = context->config;
+    if (!config->claim || !takes_process || call->pid == config->claimed_pid ||
+        (config->began_pid && call->pid == config->began_pid))
         return fault;
     uint32_t column = nvtxt_call_column(stmt, context->definition, NVTXT_ARG_PROCESS_ID);
     if (!fault || column < diag->column)
         nvtxt_diag_set(diag, NVTXT_DIAG_FOREIGN_PROCESS, column,
                        "ProcessId %u is not the sender's own (%u), which the daemon requires",
-                       call->pid, context->config->claimed_pid);
+                       call->pid, config->claimed_pid);
     return 1;
 }
 

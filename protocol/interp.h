@@ -31,8 +31,9 @@ struct nvtxt_sink {
 struct nvtxt_source_config {
     struct nvtxt_limits limits;
     uint32_t default_pid; // ProcessId where none is given; 0 for a file
-    bool claim;           // refuse events of another process than claimed_pid
-    uint32_t claimed_pid;
+    bool claim;           // refuse events of another process than these
+    uint32_t claimed_pid; // the sender
+    uint32_t began_pid;   // who began the session that the sender has resumed; 0: nobody else
     int64_t opened_ns; // realtime when the source was opened: names of a source that ends
                        // without an event stand there
     int64_t

@@ -40,7 +40,7 @@ static const char *const texts[STORE_SESSIONS_STMTS] = {
     [LOAD_SOURCE] =
         "SELECT s.id, s.openedNs, s.name, s.closedNs IS NOT NULL, s.lines, s.events, s.warnings, "
         "s.errors, s.firstNs, s.lastNs, coalesce(n.uid, s.peerUid, -1), coalesce(n.line, s.lines), "
-        "n.state, s.displayName FROM NVTXT_SOURCES s LEFT JOIN NVTXT_SESSIONS n ON n.sessionId = "
+        "n.state, s.displayName, coalesce(s.peerPid, 0) FROM NVTXT_SOURCES s LEFT JOIN NVTXT_SESSIONS n ON n.sessionId = "
         "s.sessionId "
         "WHERE s.sessionId = ? AND s.ended IS NOT 'rotated' ORDER BY s.id DESC LIMIT 1",
     [LOAD_OPEN] =
@@ -270,6 +270,7 @@ static int load_source(struct store_sessions *sessions, const char *session_id,
         session->counters = store_sessions_counters(stmt, 4);
         session->uid = sqlite3_column_int64(stmt, 10);
         session->line = (uint64_t)sqlite3_column_int64(stmt, 11);
+        session->pid = sqlite3_column_int64(stmt, 14);
         int copied = copy_string(stmt, 2, &session->name);
         copied = copied ?: copy_string(stmt, 12, &session->state);
         copied = copied ?: copy_string(stmt, 13, &session->display_name);

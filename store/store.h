@@ -91,6 +91,7 @@ struct store_session {
     bool ended; // its id is known, its state is gone: answer with `counters` and `line`
     int64_t source_id;
     int64_t uid;   // -1 when not known
+    int64_t pid;   // of the process that began it; 0 when not known
     uint64_t line; // last committed line
     int64_t opened_ns;
     struct nvtxt_counters counters;

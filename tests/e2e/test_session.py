@@ -131,6 +131,32 @@ def test_goes_on_after_the_daemon_was_killed():
         lib.equal(daemon.query("SELECT * FROM NVTXT_OPEN_RANGES"), [])
 
 
+def test_who_resumes_a_session_may_send_what_its_beginner_claims():
+    with lib.Daemon(config="Claim=peer\n") as daemon:
+        id = str(uuid.uuid4())
+        beginner = os.fork()
+        if beginner == 0:
+            with daemon.session(id) as session:
+                session.send(HEADER + '@RangePush, Time, Message\n@RangePop, Time\nRangePush, 1, "open"\n')
+                session.ack(5)
+                os.kill(os.getpid(), signal.SIGKILL)
+        os.waitpid(beginner, 0)
+        for _ in range(2):  # the second time its row is one that an earlier life wrote
+            daemon.kill()
+            daemon.start()
+            with daemon.session(id) as session:
+                session.send('Marker, 2, "its own"\nProcessId = %d\nMarker, 3, "the new one"\n'
+                             'ProcessId = 1\nMarker, 4, "foreign"\nProcessId = %d\n'
+                             % (os.getpid(), beginner))
+                session.ack(session.welcome["line"] + 6)
+        with daemon.session(id) as session:
+            session.send("RangePop, 9\n")
+            session.end()
+        lib.equal(daemon.query("SELECT text, globalTid >> 24, count(*) FROM NVTX_EVENTS GROUP BY 1"),
+                  [("its own", beginner, 2), ("open", beginner, 1), ("the new one", os.getpid(), 2)])
+        lib.equal(daemon.query("SELECT DISTINCT code FROM NVTXT_DIAGNOSTICS"), [("foreign-process",)])
+
+
 def test_a_partial_last_line_is_dropped_at_a_break():
     with lib.Daemon() as daemon:
         with daemon.session() as session:

@@ -213,6 +213,19 @@ Test(call, reports_the_leftmost_of_its_faults) {
     fails("RangeStartEnd, 1, 7", NVTXT_DIAG_MISSING_ARGUMENT, 20);
 }
 
+Test(call, takes_who_began_a_session_for_its_sender) {
+    config.claim = true;
+    config.claimed_pid = 7;
+    config.began_pid = 6;
+    takes("@Marker, Time, ProcessId");
+    takes("Marker, 1, 7");
+    takes("Marker, 1, 6");
+    fails("Marker, 1, 0", NVTXT_DIAG_FOREIGN_PROCESS, 12);
+    config.began_pid = 0;
+    fails("Marker, 1, 6", NVTXT_DIAG_FOREIGN_PROCESS, 12);
+    fails("Marker, 1, 0", NVTXT_DIAG_FOREIGN_PROCESS, 12);
+}
+
 Test(call, moves_times_by_origin_clock_or_mapping) {
     config.origin_ns = 1000;
     clocks[NVTXT_TIMEBASE_BOOTTIME] = (struct nvtxt_clock_offset){true, 50, 0};
