@@ -145,10 +145,18 @@ int away_closed(struct transfer *t) {
     static const char lacks[] = "the variables, definitions and open ranges of the lines before";
     char text[5120], session[NVTXT_SESSION_ID_BYTES + 1];
     uint64_t line = t->sender.end.line;
-    term_say(t->term,
-             "the daemon at %s has closed the session of %s at line %llu: it was away for too "
-             "long, or its state could not be read",
-             t->link.path, t->input->name, (unsigned long long)line);
+    if (t->sender.forgot) {
+        term_say(t->term,
+                 "the daemon at %s forgot the session of %s: it knows %llu line%s, but had "
+                 "acknowledged %llu; was its store replaced?",
+                 t->link.path, t->input->name, (unsigned long long)t->sender.known,
+                 t->sender.known == 1 ? "" : "s", (unsigned long long)line);
+    } else {
+        term_say(t->term,
+                 "the daemon at %s has closed the session of %s at line %llu: it was away for too "
+                 "long, or its state could not be read",
+                 t->link.path, t->input->name, (unsigned long long)line);
+    }
     if (!t->options->new_session || (t->renewed && line == t->sender.base)) {
         term_say(t->term, "%s; --new-session sends what is left in a session that lacks %s",
                  away_unacknowledged(t, text, sizeof text), lacks);

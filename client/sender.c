@@ -2,8 +2,8 @@
 //
 // The state machine of a session's client. States move on replies and on the two reports about the
 // connection only. A reply that contradicts what was said before (a line acknowledged that was
-// never read, a session that forgot lines it had acknowledged) ends in CONFUSED with a sentence:
-// going on would lose or double lines without a word.
+// never read) ends in CONFUSED with a sentence: going on would lose or double lines without a word.
+// So does, in CLOSED, a session that forgot lines it had acknowledged: they are not here any more.
 #include "client/sender.h"
 
 #include <assert.h>
@@ -44,7 +44,7 @@ void sender_renew(struct sender *sender, const char *session, uint64_t base) {
     snprintf(sender->hello.session, sizeof sender->hello.session, "%s", session);
     window_ack(&sender->window, base);
     sender->base = base;
-    sender->end_sent = false;
+    sender->end_sent = sender->forgot = false;
     sender->state = SENDER_AWAY;
 }
 
@@ -148,10 +148,10 @@ static void on_welcome(struct sender *sender, const struct nvtxt_reply *reply) {
     } else if (reply->protocol != NVTXT_PROTOCOL_VERSION) {
         confuse(sender, "it speaks protocol %lld", (long long)reply->protocol);
     } else if (reply->line < window->acked) {
-        confuse(sender,
-                "it forgot this session: it knows %llu lines, but had acknowledged %llu; was its "
-                "store replaced?",
-                (unsigned long long)reply->line, (unsigned long long)window->acked);
+        sender->forgot = true;
+        sender->known = reply->line;
+        sender->end.line = window->acked;
+        sender->state = SENDER_CLOSED;
     } else if (reply->line > sender_last(sender) && !sender->resumed) {
         confuse(sender, "it claims %llu lines of this session, but only %llu were sent",
                 (unsigned long long)reply->line, (unsigned long long)sender_last(sender));

@@ -23,7 +23,8 @@ enum sender_state {
     SENDER_STREAMING, // welcomed: lines go out
     SENDER_ENDED,     // the reply "end" came: `end` holds its figures
     SENDER_REFUSED,   // the reply "error" came: `refusal` holds its code and sentence
-    SENDER_CLOSED,    // the daemon had closed the session before its end, at line `end.line`
+    SENDER_CLOSED,    // the daemon had closed the session before its end, at line `end.line`, or
+                      // `forgot` it: it knows fewer lines than it had acknowledged, `end.line`
     SENDER_CONFUSED,  // the daemon broke the protocol: `refusal` says how
 };
 
@@ -46,6 +47,8 @@ struct sender {
     void *context;
 
     struct nvtxt_reply end; // ENDED, CLOSED
+    bool forgot;            // CLOSED
+    uint64_t known;         // the lines that it knows then
     struct sender_refusal refusal;
 
     // Private.

@@ -279,6 +279,29 @@ def test_a_new_session_for_the_rest_survives_its_sender():
         equal(os.listdir(folder.name("spool")), [])
 
 
+def test_a_sender_whose_session_was_forgotten_goes_on_in_another_one_when_asked_for():
+    for args in ((), ("--new-session",)):
+        with Fake() as fake, Running("nvtxt-send", "--socket", fake.path, *args) as client:
+            client.say("1\n2\n")
+            with fake.accept(welcome=0) as peer:
+                equal(peer.lines(2), ["1", "2"])
+                peer.ack(2)
+            client.say("3\n")
+            client.close()
+            with fake.accept(welcome=1) as peer:
+                old = peer.hello["session"]
+                if not args:
+                    err = client.expect(76)
+                    contains(err, "it knows 1 line, but had acknowledged 2; was its store replaced?")
+                    contains(err, "--new-session sends what is left")
+                    continue
+            with fake.accept(welcome=0) as peer:
+                assert peer.hello["session"] != old, old
+                equal(peer.lines(2), ["3", "#nvtxt-end"])
+                peer.end(1)
+            contains(client.expect(0), "forgot the session")
+
+
 def test_a_sender_whose_session_was_closed_goes_on_in_another_one():
     with Fake() as fake, Running("nvtxt-send", "--socket", fake.path, "--new-session") as client:
         client.say("1\n2\n")
