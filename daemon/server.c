@@ -342,6 +342,12 @@ void server_abort(struct server *server) {
     if (server->stage == SERVER_STOPPED)
         return;
     server->stage = SERVER_COMMITTING; // the last one to close must not end it before the push
+    struct conn *next;
+    for (struct conn *conn = server->conns; conn; conn = next) {
+        next = conn->next;
+        if (conn->session && conn->phase != CONN_LEAVING)
+            session_shut_down(conn); // who does not read just now is not waited for
+    }
     while (server->conns)
         conn_close(server->conns);
     batcher_push(&server->batcher, true); // what was taken goes to the writer before its stop

@@ -34,8 +34,8 @@ struct nvtxt_source_config {
     bool claim;           // refuse events of another process than these
     uint32_t claimed_pid; // the sender
     uint32_t began_pid;   // who began the session that the sender has resumed; 0: nobody else
-    int64_t opened_ns; // realtime when the source was opened: names of a source that ends
-                       // without an event stand there
+    int64_t opened_ns;    // realtime when the source was opened: names of a source that ends
+                          // without an event stand there
     int64_t
         origin_ns; // of TimeBase Relative: same as opened_ns when live; for a file as given, else 0
     struct nvtxt_mapping mapping; // NONE unless given

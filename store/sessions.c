@@ -40,8 +40,8 @@ static const char *const texts[STORE_SESSIONS_STMTS] = {
     [LOAD_SOURCE] =
         "SELECT s.id, s.openedNs, s.name, s.closedNs IS NOT NULL, s.lines, s.events, s.warnings, "
         "s.errors, s.firstNs, s.lastNs, coalesce(n.uid, s.peerUid, -1), coalesce(n.line, s.lines), "
-        "n.state, s.displayName, coalesce(s.peerPid, 0) FROM NVTXT_SOURCES s LEFT JOIN NVTXT_SESSIONS n ON n.sessionId = "
-        "s.sessionId "
+        "n.state, s.displayName, coalesce(s.peerPid, 0) FROM NVTXT_SOURCES s LEFT JOIN "
+        "NVTXT_SESSIONS n ON n.sessionId = s.sessionId "
         "WHERE s.sessionId = ? AND s.ended IS NOT 'rotated' ORDER BY s.id DESC LIMIT 1",
     [LOAD_OPEN] =
         "SELECT seq, kind, globalTid, depth, rangeId, start, category, color, line, \"column\", "
