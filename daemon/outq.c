@@ -36,6 +36,7 @@ static void on_written(uv_write_t *request, int status) {
 static int start_write(struct outq *outq) {
     outq->writing = outq->waiting;
     outq->waiting = (struct nvtxt_buf){0};
+    outq->flushed = 0;
     uv_buf_t piece = uv_buf_init(outq->writing.data, (unsigned)outq->writing.len);
     int r = uv_write(&outq->request, outq->stream, &piece, 1, on_written);
     if (r < 0) {
@@ -60,8 +61,11 @@ int outq_flush(struct outq *outq) {
         return -ENOMEM;
     if (outq->waiting.len == 0)
         return 0;
-    if (outq->busy)
-        return outq->waiting.len + outq->writing.len > outq->limit ? -ENOBUFS : 0;
+    if (outq->busy) {
+        bool over = outq->flushed > outq->limit && outq->waiting.len > outq->flushed;
+        outq->flushed = outq->waiting.len;
+        return over ? -ENOBUFS : 0;
+    }
     uv_buf_t piece = uv_buf_init(outq->waiting.data, (unsigned)outq->waiting.len);
     int n = uv_try_write(outq->stream, &piece, 1);
     if (n < 0 && n != UV_EAGAIN)
@@ -70,7 +74,5 @@ int outq_flush(struct outq *outq) {
         nvtxt_buf_drop(&outq->waiting, (size_t)n);
     if (outq->waiting.len == 0)
         return 0;
-    if (outq->waiting.len > outq->limit)
-        return -ENOBUFS;
     return start_write(outq);
 }

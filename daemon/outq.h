@@ -2,7 +2,9 @@
 //
 // Replies on their way to a client: appended as text, written when the socket takes them, bounded.
 // One write is under way at a time; what is appended meanwhile waits in a second buffer. A client
-// that does not read is given up at the limit. An empty outq holds no memory. Loop thread.
+// that does not read is given up at a flush that adds to more than the limit in there. What one
+// flush brings may be more: no client can have read it before. An empty outq holds no memory. Loop
+// thread.
 #pragma once
 
 #include <stdbool.h>
@@ -21,6 +23,7 @@ struct outq {
     bool busy;
     bool abandoned; // nobody reads any more
     size_t limit;
+    size_t flushed; // of `waiting`, at the last flush
     // Called when everything was written (status 0) or a write failed (-errno); the owner closes
     // its stream in it if it wants to.
     void (*on_drained)(struct outq *outq, int status);
@@ -38,7 +41,8 @@ static inline struct nvtxt_buf *outq_buffer(struct outq *outq) {
 }
 
 // Writes what the socket takes now, the rest later. Returns 0, -ENOMEM when an append had failed,
-// -ENOBUFS when more than the limit waits, or -errno of the write. Does not call on_drained.
+// -ENOBUFS when more than the limit waited before, or -errno of the write. Does not call
+// on_drained.
 int outq_flush(struct outq *outq);
 
 // The client reads no more: what waits is dropped, and so is what is appended from now on.

@@ -111,6 +111,29 @@ Test(outq, gives_up_a_reader_above_the_limit) {
     tear_down();
 }
 
+Test(outq, brings_much_at_once_to_who_reads) {
+    set_up();
+    for (int i = 0; i < 3; i++) {
+        append(3 * OUTQ_LIMIT_BYTES, 'a');
+        cr_assert_eq(outq_flush(&world.outq), 0);
+        cr_assert_eq(outq_flush(&world.outq), 0, "nothing was added");
+        size_t total = 0;
+        while (total < 3 * OUTQ_LIMIT_BYTES) {
+            uv_run(&world.loop, UV_RUN_NOWAIT);
+            total += read_all();
+        }
+        uv_run(&world.loop, UV_RUN_NOWAIT);
+        cr_assert(outq_is_empty(&world.outq));
+    }
+    append(3 * OUTQ_LIMIT_BYTES, 'a');
+    cr_assert_eq(outq_flush(&world.outq), 0);
+    append(2 * OUTQ_LIMIT_BYTES, 'a');
+    cr_assert_eq(outq_flush(&world.outq), 0);
+    append(1, 'a');
+    cr_assert_eq(outq_flush(&world.outq), -ENOBUFS, "who has read neither gets no more");
+    tear_down();
+}
+
 Test(outq, reports_a_reader_that_is_gone) {
     signal(SIGPIPE, SIG_IGN); // as the daemon does
     set_up();
