@@ -32,6 +32,11 @@ void away_say_kept(struct transfer *t) {
                  term_count(count, lines), lines == 1 ? "" : "s", t->input->name, t->spool->dir,
                  lines == 1 ? "is" : "are");
     }
+    if (!spool_is_there(t->spool)) {
+        term_say(t->term, "the rest of %s is not kept: its files in %s were removed or moved",
+                 t->input->name, t->spool->dir);
+        return;
+    }
     term_say(t->term, "the rest of %s is kept: 'nvtxt-send --resume %s%s' sends it", t->input->name,
              t->spool->dir, t->sender.state == SENDER_CLOSED ? " --new-session" : "");
 }

@@ -109,6 +109,9 @@ static inline bool spool_is_renewed(const struct spool *spool) {
 // and it itself. Returns their number or -errno.
 int spool_list(const char *dir, char ***sessions);
 
+// Whether all its files are where they were made: somebody may have removed or moved them.
+bool spool_is_there(const struct spool *spool);
+
 void spool_remove(struct spool *spool); // all files: the session has ended
 void spool_close(struct spool *spool);  // the files stay
 

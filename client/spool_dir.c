@@ -447,6 +447,23 @@ int spool_list(const char *dir, char ***sessions) {
 
 // ---- The end ------------------------------------------------------------------------------------
 
+bool spool_is_there(const struct spool *spool) {
+    struct stat dir, named, session;
+    char name[SPOOL_NAME_BYTES];
+    if (fstat(spool->dir_fd, &dir) != 0 || stat(spool->dir, &named) != 0 ||
+        dir.st_dev != named.st_dev || dir.st_ino != named.st_ino ||
+        fstat(spool->session_fd, &session) != 0 || session.st_nlink == 0) {
+        return false;
+    }
+    for (size_t i = 0; i < spool->count; i++) {
+        spool_segment_name(spool, spool->segments[i].number, name, sizeof name);
+        if (faccessat(spool->dir_fd, name, F_OK, 0) != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
 void spool_remove(struct spool *spool) {
     char name[SPOOL_NAME_BYTES];
     for (size_t i = 0; i < spool->count; i++) {

@@ -3,6 +3,7 @@
 import fcntl
 import json
 import os
+import shutil
 import signal
 import socket
 import struct
@@ -277,6 +278,19 @@ def test_a_new_session_for_the_rest_survives_its_sender():
                 peer.end(3)
             client.expect(0)
         equal(os.listdir(folder.name("spool")), [])
+
+
+def test_a_spool_that_somebody_removed_is_not_said_to_be_kept():
+    for remove in (shutil.rmtree, lambda path: os.rename(path, path + ".moved"),
+                   lambda path: os.unlink(os.path.join(path, sorted(os.listdir(path))[0]))):
+        with Folder() as folder, spooling(folder.name("none"), folder) as client:
+            client.say(markers(1, 1000))
+            spooled_bytes(folder, len(markers(1, 1000)))
+            remove(folder.name("spool"))
+            client.signal(signal.SIGTERM)
+            err = client.expect(143)
+            contains(err, "1,000 lines of <stdin> not acknowledged")
+            contains(err, "is not kept: its files in %s were removed or moved" % folder.name("spool"))
 
 
 def test_a_sender_whose_session_was_forgotten_goes_on_in_another_one_when_asked_for():
