@@ -43,6 +43,9 @@
 #define RESERVED_DESCRIPTORS 96
 #define FEWEST_CONNECTIONS 16
 
+// With fewer of them libuv would close connections that it has no descriptor for, without a word.
+#define LEAST_DESCRIPTORS 48
+
 struct daemon {
     struct conf config;
     uv_loop_t loop;
@@ -190,6 +193,16 @@ static size_t raise_descriptor_limit(void) {
             limit.rlim_cur = wanted;
     }
     return limit.rlim_cur == RLIM_INFINITY ? SIZE_MAX : (size_t)limit.rlim_cur;
+}
+
+static int check_descriptors(char *why, size_t size) {
+    size_t descriptors = raise_descriptor_limit();
+    if (descriptors >= LEAST_DESCRIPTORS)
+        return 0;
+    snprintf(why, size,
+             "the limit of %zu descriptors is too low (ulimit -n, LimitNOFILE=): %d are the least",
+             descriptors, LEAST_DESCRIPTORS);
+    return EX_OSERR;
 }
 
 static size_t connection_limit(void) {
@@ -364,7 +377,10 @@ static int run_locked(struct daemon *daemon) {
 static int run(struct daemon *daemon) {
     struct conf *config = &daemon->config;
     char *why = daemon->why;
-    int status = sockets_take(&daemon->sockets, config, why, sizeof(daemon->why));
+    int status = check_descriptors(why, sizeof(daemon->why));
+    if (status)
+        return status;
+    status = sockets_take(&daemon->sockets, config, why, sizeof(daemon->why));
     if (!status)
         status = paths_resolve(config, why, sizeof(daemon->why));
     if (!status)

@@ -47,6 +47,18 @@ def test_help_fits_a_screen_and_version_is_told():
                   (74, "nvtxtd: cannot write to stdout: No space left on device\n"))
 
 
+def test_too_few_descriptors_are_refused():
+    if lib.WRAPPER:
+        raise lib.Skip("what wraps the program takes descriptors of its own")
+    with lib.Daemon(start=False) as daemon:
+        result = subprocess.run(["sh", "-c", 'ulimit -n 47 && exec "$@"', "sh"] + daemon.command(),
+                                stderr=subprocess.PIPE, text=True, timeout=lib.DEADLINE)
+        lib.equal((result.returncode, result.stderr),
+                  (71, "nvtxtd: the limit of 47 descriptors is too low (ulimit -n, LimitNOFILE=): "
+                       "48 are the least\n"))
+        lib.equal(os.listdir(daemon.folder), ["log"])
+
+
 def test_a_second_daemon_on_the_same_socket_is_refused():
     with lib.Daemon() as daemon:
         other = os.path.join(daemon.folder, "other")
