@@ -11,6 +11,7 @@
 
 #define WIDTH 80
 #define NAME_COLUMNS 20
+#define LOSSES_LISTED 1000 // by the daemon at most
 
 static void print_bytes(FILE *out, int64_t bytes) {
     char text[FORMAT_SIZE];
@@ -150,8 +151,21 @@ static void print_loss(FILE *out, const json_t *loss) {
             format_integer(loss, "source"), format_integer(loss, "pid"), text);
 }
 
+// The losses beyond those that the daemon lists.
+static void print_rest(FILE *out, int64_t rest, size_t listed) {
+    const char *what = rest == 1 ? "loss" : "losses";
+    if (listed >= LOSSES_LISTED) {
+        fprintf(out, "%" PRId64 " older %s\n", rest, what);
+    } else {
+        fprintf(out, "%" PRId64 " %s%s, in segments that are not kept any more\n", rest,
+                listed > 0 ? "more " : "", what);
+    }
+}
+
 static void print_health(FILE *out, const json_t *result) {
     const json_t *list = json_object_get(result, "losses");
+    int64_t total = format_integer(result, "total");
+    int64_t rest = total - (int64_t)json_array_size(list);
     const char *error = json_string_value(json_object_get(result, "last_error"));
     char text[4096];
     size_t index;
@@ -173,6 +187,11 @@ static void print_health(FILE *out, const json_t *result) {
     }
     json_array_foreach(list, index, loss) {
         print_loss(out, loss);
+    }
+    if (json_is_array(list) && total < 0) {
+        fputs("the losses cannot be counted now\n", out);
+    } else if (json_is_array(list) && rest > 0) {
+        print_rest(out, rest, json_array_size(list));
     }
 }
 

@@ -94,14 +94,15 @@ static json_t *describe_loss(const struct store_loss_row *row) {
                      (json_int_t)row->pid, "name", control_nullable(row->source));
 }
 
-// `losses` is NULL when the store cannot be asked now.
+// `losses` is NULL when the store cannot be asked now. The total also counts those whose segments
+// are not kept any more; it is -1 when it is not known.
 static void answer_health(struct control_call *call, const struct store_losses *losses) {
     struct writer_figures figures;
     bqueue_get_figures(&call->server->queue, &figures);
     json_t *list = losses ? json_array() : json_null();
     for (size_t i = 0; losses && i < losses->count; i++)
         json_array_append_new(list, describe_loss(&losses->rows[i]));
-    bool healthy = losses && losses->count == 0 && !figures.in_trouble;
+    bool healthy = losses && losses->count == 0 && figures.losses == 0 && !figures.in_trouble;
     const char *error = figures.in_trouble ? figures.last_error : NULL;
     control_reply(call,
                   list ? json_pack("{s:b, s:b, s:o, s:I, s:o}", "healthy", healthy, "in_trouble",

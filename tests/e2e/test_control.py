@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The control socket and nvtxt-ctl."""
+import contextlib
 import json
 import os
 import sqlite3
@@ -258,6 +259,34 @@ def test_health_tells_what_was_lost():
                                     "source": 1, "uid": 42, "pid": 7, "name": "shown\x1b"}))
         daemon.send("# another transaction\n")
         lib.equal(daemon.control("status")["losses"], 2)
+
+
+def note_losses(daemon, count):
+    with contextlib.closing(sqlite3.connect(daemon.store, isolation_level=None)) as store:
+        store.execute("WITH n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n LIMIT ?) INSERT INTO "
+                      "NVTXT_LOSSES SELECT i, 1, 1, 1, 'memory', 1 FROM n", (count,))
+
+
+def test_health_counts_losses_whose_segment_is_gone():
+    gone = "in segments that are not kept any more"
+    with lib.Daemon(config="KeepFiles=2\n") as daemon:
+        first = daemon.segments()[0]
+        note_losses(daemon, 1)
+        for _ in range(2):
+            daemon.control("rotate")
+        lib.wait_for(lambda: first not in daemon.segments(), "the first segment is removed")
+        for _ in range(2):
+            lib.equal(ctl(daemon, "health", status=1).stdout, "1 loss, %s\n" % gone)
+            told = daemon.control("health")
+            lib.equal((told["healthy"], told["total"], told["losses"]), (False, 1, []))
+            daemon.stop()
+            daemon.start()
+        note_losses(daemon, 2)
+        text = ctl(daemon, "health", status=1).stdout.splitlines()
+        lib.equal((len(text), text[3]), (4, "1 more loss, " + gone), text)
+        note_losses(daemon, 1000)
+        text = ctl(daemon, "health", status=1).stdout.splitlines()
+        lib.equal((len(text), text[-1]), (1002, "3 older losses"))
 
 
 def test_nvtxt_ctl_faults():
