@@ -2,89 +2,93 @@
 #include "daemon/leftover.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "daemon/losses.h"
+#include "store/segments.h"
 #include "store/store.h"
 
-#define NOTES_BYTES 16384 // a note has fewer than 48: more than 300 stops that gave up in a row
+#define NOTE_BYTES 48 // two numbers
+
+struct note {
+    int64_t at_ns;
+    uint64_t events; // 0: nothing is noted
+};
 
 static void file_of(const char *store_path, char *path, size_t size) {
     snprintf(path, size, "%s.lost", store_path);
 }
 
-int leftover_note(const char *store_path, int64_t at_ns, uint64_t events) {
-    char path[PATH_MAX], note[64];
+static bool parse(const char *text, struct note *note) {
+    int len = 0;
+    return sscanf(text, "%" SCNd64 " %" SCNu64 "%n", &note->at_ns, &note->events, &len) == 2 &&
+           text[len] == '\0' && note->events > 0 && note->events <= INT64_MAX;
+}
+
+// Returns 0 or -errno.
+static int read_note(const char *path, struct note *note) {
+    char target[NOTE_BYTES + 1];
     struct stat stat;
-    file_of(store_path, path, sizeof(path));
-    int len = snprintf(note, sizeof(note), "%" PRId64 " %" PRIu64 "\n", at_ns, events);
-    int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
-    if (fd < 0 || fstat(fd, &stat) < 0) {
-        int error = errno;
-        if (fd >= 0)
-            close(fd);
-        return -error;
-    }
-    ssize_t n = -1;
-    errno = EFBIG;
-    if (S_ISREG(stat.st_mode) && stat.st_size + len <= NOTES_BYTES)
-        n = write(fd, note, (size_t)len);
-    int r = n == len ? 0 : n < 0 ? -errno : -ENOSPC;
-    if (close(fd) < 0 && r == 0)
-        r = -errno;
-    return r;
-}
-
-// The notes as they stand; "" when there are none. Returns 0 or -errno.
-static int read_notes(const char *path, char *notes, size_t size) {
-    notes[0] = '\0';
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    if (fd < 0)
+    *note = (struct note){0};
+    if (lstat(path, &stat) < 0)
         return errno == ENOENT ? 0 : -errno;
-    ssize_t n = read(fd, notes, size - 1);
-    int r = n < 0 ? -errno : 0;
-    close(fd);
-    notes[n < 0 ? 0 : n] = '\0';
-    return r;
+    if (S_ISDIR(stat.st_mode))
+        return -EISDIR; // it could not be removed, and would count at each start
+    ssize_t n = readlink(path, target, sizeof(target) - 1);
+    target[n < 0 ? 0 : n] = '\0';
+    if (!parse(target, note))
+        *note = (struct note){
+            .at_ns = (int64_t)stat.st_mtim.tv_sec * 1000000000 + stat.st_mtim.tv_nsec, .events = 1};
+    return 0;
 }
 
-static int add_losses(struct store_batch *batch, const char *notes) {
-    int r = 0;
-    for (const char *at = notes; *at && r == 0;) {
-        int64_t at_ns = 0;
-        uint64_t events = 0;
-        int len = 0;
-        if (sscanf(at, "%" SCNd64 " %" SCNu64 "%n", &at_ns, &events, &len) != 2 || events == 0 ||
-            events > INT64_MAX)
-            events = 1;
-        r = store_batch_loss(batch, at_ns, 0, -1, 0, LOSS_UNWRITTEN, events);
-        at += len;
-        while (*at && *at++ != '\n')
-            ;
-    }
-    return r;
-}
-
-int leftover_move(const char *store_path, struct store *store) {
-    char path[PATH_MAX], notes[NOTES_BYTES + 1];
+int leftover_note(const char *store_path, int64_t at_ns, uint64_t events) {
+    char path[PATH_MAX], fresh[PATH_MAX + sizeof(".new")], target[NOTE_BYTES];
+    struct note before;
     file_of(store_path, path, sizeof(path));
-    int r = read_notes(path, notes, sizeof(notes));
-    if (r < 0 || !*notes)
+    int r = read_note(path, &before); // of a stop that no start followed that could write it
+    if (r < 0)
         return r;
+    snprintf(fresh, sizeof(fresh), "%s.new", path);
+    snprintf(target, sizeof(target), "%" PRId64 " %" PRIu64, at_ns, before.events + events);
+    unlink(fresh);
+    if (symlink(target, fresh) < 0)
+        return -errno;
+    if (rename(fresh, path) < 0) {
+        r = -errno;
+        unlink(fresh);
+        return r;
+    }
+    return store_segments_sync(path);
+}
+
+static int write_loss(struct store *store, const struct note *note) {
     struct store_batch *batch = store_batch_new();
-    r = batch ? add_losses(batch, notes) : -ENOMEM;
+    int r = batch ? store_batch_loss(batch, note->at_ns, 0, -1, 0, LOSS_UNWRITTEN, note->events)
+                  : -ENOMEM;
     r = r ? r : store_begin(store);
     r = r ? r : store_write(store, batch);
     r = r ? r : store_commit(store);
     if (r)
         store_rollback(store);
-    else
-        unlink(path);
     store_batch_free(batch);
+    return r;
+}
+
+int leftover_move(const char *store_path, struct store *store) {
+    char path[PATH_MAX];
+    struct note note;
+    file_of(store_path, path, sizeof(path));
+    int r = read_note(path, &note);
+    if (r < 0 || note.events == 0)
+        return r;
+    r = write_loss(store, &note);
+    if (r == 0)
+        unlink(path);
     return r;
 }

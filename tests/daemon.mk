@@ -24,6 +24,7 @@ python_tests += e2e/test_hundred_sources.py
 unit_programs += unit/test_clocks
 unit_programs += unit/test_conf
 unit_programs += unit/test_ctlmsg
+unit_programs += unit/test_leftover
 unit_programs += unit/test_log
 unit_programs += unit/test_losses
 unit_programs += unit/test_outq

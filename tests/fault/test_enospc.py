@@ -41,6 +41,9 @@ class SmallDisk:
         except OSError:
             pass
 
+    def empty(self):
+        os.remove(os.path.join(self.folder, "filler"))
+
     def grow(self):
         assert self.mount("remount,size=256m")
 
@@ -92,6 +95,29 @@ def test_a_daemon_killed_on_a_full_disk_loses_nothing():
             daemon.start()
             client.check_all()
             daemon.stop()
+
+
+def test_what_a_stop_on_a_full_disk_gives_up_is_told():
+    with lib.Daemon(config="StopTimeout=200ms\nKeepFree=0\n", start=False) as daemon:
+        with SmallDisk(daemon.folder) as disk:
+            daemon.store = os.path.join(disk.folder, "store.sqlite")
+            for total in (100, 200):
+                daemon.start()
+                disk.fill()
+                with daemon.plain() as plain:
+                    plain.send("".join('Marker, %d, Manual, 1, 1, 0, 0, "lost", 0\n' % i
+                                       for i in range(100)))
+                lib.wait_for(lambda: daemon.control("status")["in_trouble"], "the disk is full")
+                daemon.stop()
+                assert "events=100" in daemon.log_text(), daemon.log_text()
+                assert "cannot be kept" not in daemon.log_text(), daemon.log_text()
+                disk.empty()
+                daemon.start()
+                lib.equal(daemon.control("health")["healthy"], False)
+                lib.equal(daemon.query("SELECT total(count) FROM NVTXT_LOSSES "
+                                       "WHERE reason = 'unwritten'"), [(total,)])
+                daemon.stop()
+            lib.equal(os.path.lexists(daemon.store + ".lost"), False)
 
 
 lib.run(globals())
