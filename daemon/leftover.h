@@ -2,7 +2,7 @@
 //
 // A stop that gives up on a store that cannot be written cannot say so in that store. What plain
 // sources lose then (sessions come again with it) is noted beside the store, and becomes a row of
-// NVTXT_LOSSES at the next start that can write it.
+// NVTXT_LOSSES at the next start, or as soon as the store can be written then.
 //
 // The usual reason is a full disk, on which a file can be made but holds nothing. So the note is
 // the target of a symbolic link that leads nowhere: a target of fewer than 60 bytes stands in the

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "daemon/clocks.h"
+#include "daemon/leftover.h"
 #include "daemon/log.h"
 
 #define FIRST_DELAY_MS 20
@@ -60,6 +61,7 @@ static void note_success(struct writer *writer) {
     writer->looked = false;
     figures->commits++;
     figures->committed_ns = clocks_realtime_ns();
+    leftover_move(writer->revive.path, writer->store); // that the start had no room for
     publish(writer);
 }
 
@@ -253,6 +255,15 @@ static int load_session(struct writer *writer, struct job *job) {
     return r;
 }
 
+// An earlier stop's note that cannot be moved into the store yet is a loss that is not listed.
+static int load_losses(struct writer *writer, struct job *job) {
+    commit(writer);
+    if (!writer->store || writer->gave_up)
+        return STORE_IO;
+    int r = leftover_move(writer->revive.path, writer->store);
+    return r ? r : store_losses_load(writer->store, LOSSES_SHOWN, &job->losses);
+}
+
 static int ask(struct writer *writer, struct job *job) {
     switch (job->kind) {
     case JOB_SESSION_LOAD:
@@ -263,9 +274,7 @@ static int ask(struct writer *writer, struct job *job) {
     case JOB_FILE_LOAD:
         return store_file_load(writer->store, job->source_id, &job->file, &job->session);
     case JOB_LOSSES:
-        commit(writer);
-        return writer->store ? store_losses_load(writer->store, LOSSES_SHOWN, &job->losses)
-                             : STORE_IO;
+        return load_losses(writer, job);
     case JOB_ROTATE:
         return rotate_on_demand(writer, job);
     default:

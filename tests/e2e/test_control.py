@@ -289,6 +289,22 @@ def test_health_counts_losses_whose_segment_is_gone():
         lib.equal((len(text), text[-1]), (1002, "3 older losses"))
 
 
+def test_health_tells_what_the_start_had_no_room_to_tell():
+    with lib.Daemon() as daemon:
+        note = daemon.store + ".lost"
+        os.symlink("1700000000000000000 5", note)
+        told = daemon.control("health")
+        lib.equal((told["healthy"], told["total"], told["losses"][0]["count"]), (False, 1, 5))
+        os.symlink("1700000000000000000 6", note)
+        daemon.send(HEADER + 'Marker, 1, "a"\n')
+        lib.equal(daemon.control("status")["losses"], 2)
+        lib.equal(os.path.lexists(note), False)
+        os.mkdir(note)  # nobody knows what it is to say
+        lib.equal(ctl(daemon, "health", status=1).stdout,
+                  "losses: 2; the store cannot be asked for them now\n")
+        os.rmdir(note)
+
+
 def test_nvtxt_ctl_faults():
     with lib.Daemon() as daemon:
         assert "no such command" in ctl(daemon, "sing", status=64).stderr
