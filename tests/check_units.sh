@@ -57,6 +57,13 @@ systemd-analyze security --offline=true --threshold=8 "$work/nvtxtd.service" \
     fault "the service is exposed by more than 0.8"
 }
 tail -n 1 "$work/security"
+# A disk that is full for a while must not end it for good; what only a person mends must.
+for unit in "$work/nvtxtd.service" "$work/user/nvtxtd.service"; do
+    for line in StartLimitIntervalSec=0 Restart=on-failure RestartSec=1s \
+        'RestartPreventExitStatus=64 65 66 78'; do
+        grep -qx "$line" "$unit" || fault "$unit has no $line"
+    done
+done
 for setting in PrivateUsers ProtectProc ProcSubset; do
     ! grep -q "^$setting=" "$work/nvtxtd.service" ||
         fault "$setting= hides the processes behind connections"
