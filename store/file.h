@@ -7,6 +7,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define STORE_FILE_HEAD_BYTES 100 // of SQLite's header
+
+// The bytes that a database with this header has when all of its pages are in the file; 0 when the
+// header does not say. The header is the first to know of new pages, so while a log is moved into
+// the file it may be shorter for a moment.
+int64_t store_file_claimed(const unsigned char *head);
+
 enum store_file_kind {
     STORE_FILE_NEW,     // made just now, or empty
     STORE_FILE_STORE,   // has our application id

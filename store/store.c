@@ -135,6 +135,7 @@ int store_open(struct store **out, const char *path, const struct store_options 
         free_store(store);
         return rc;
     }
+    store_main_file_init(&store->main_file, store->db);
     if (options->checkpoint_helper && !options->plain && !options->read_only) {
         store_wal_start(&store->wal, store_file(store));
     }
@@ -148,7 +149,9 @@ void store_close(struct store *store) {
     }
     store_rollback(store);
     store_wal_stop(&store->wal);
-    if (!store->options.read_only && !store->options.plain) {
+    if (store_main_file_is_broken(&store->main_file)) { // the log is what can be saved of it
+        sqlite3_db_config(store->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+    } else if (!store->options.read_only && !store->options.plain) {
         store_wal_truncate(&store->wal, NULL, NULL);
     }
     free_store(store);
@@ -230,13 +233,27 @@ static bool is_gone(const struct store *store) {
            errno == ENOENT;
 }
 
+// What was committed beside such a file would be lost.
+static int check_main_file(struct store *store) {
+    if (!store_main_file_is_broken(&store->main_file)) {
+        return STORE_DONE;
+    }
+    snprintf(store->error, sizeof(store->error),
+             "the store %s was cut or written over while it was in use", store->path);
+    return STORE_CORRUPT;
+}
+
 int store_begin(struct store *store) {
     if (is_gone(store)) {
         snprintf(store->error, sizeof(store->error),
                  "the store %s, or its log, was moved or removed while it was in use", store->path);
         return STORE_GONE;
     }
-    int rc = begin(store);
+    int rc = check_main_file(store);
+    if (rc != STORE_DONE) {
+        return rc;
+    }
+    rc = begin(store);
     if (rc != SQLITE_OK) {
         return store_translate(store, rc, "write to");
     }
@@ -288,7 +305,11 @@ int store_commit(struct store *store) {
     if (!store->in_transaction || store->failed) {
         return store->failed ? store->failed : -EINVAL;
     }
-    int rc = write_batch_row(store);
+    int rc = check_main_file(store);
+    if (rc != STORE_DONE) {
+        return rc;
+    }
+    rc = write_batch_row(store);
     rc = rc ?: run(store, COMMIT);
     if (rc != SQLITE_OK) {
         return store_translate(store, rc, "commit to");
@@ -312,7 +333,12 @@ void store_rollback(struct store *store) {
 int store_checkpoint(struct store *store, struct store_checkpointed *done) {
     int pages = 0, moved = 0;
     *done = (struct store_checkpointed){.before_bytes = store_wal_bytes(store)};
-    int rc = store_wal_truncate(&store->wal, &pages, &moved);
+    int rc = check_main_file(store);
+    if (rc != STORE_DONE) {
+        return rc;
+    }
+    rc = store_wal_truncate(&store->wal, &pages, &moved);
+    rc = rc ?: store_main_file_is_broken(&store->main_file) ? SQLITE_CORRUPT : rc;
     done->pinned = rc == SQLITE_BUSY;
     done->bytes = store_wal_bytes(store);
     done->pages = pages;

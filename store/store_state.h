@@ -16,6 +16,7 @@
 #include "store/domains.h"
 #include "store/files.h"
 #include "store/intern.h"
+#include "store/main_file.h"
 #include "store/name_rows.h"
 #include "store/names.h"
 #include "store/sessions.h"
@@ -40,6 +41,7 @@ struct store {
     struct store_sessions sessions;
     struct store_files files;
     struct store_wal wal;
+    struct store_main_file main_file;
     sqlite3_stmt *stmts[STORE_OWN_STMTS]; // of transactions
     sqlite3_stmt *pages;                  // of store_content_bytes()
     int64_t data_version;                 // when the ids and caches were right

@@ -133,6 +133,42 @@ def test_a_store_that_lost_a_table_is_put_aside():
     break_while_running("DROP TABLE NVTXT_SOURCES;", True)
 
 
+def write_over(path):
+    size = os.path.getsize(path)
+    with open(path, "r+b") as file:
+        file.write(b"\xa5" * size)
+
+
+def test_a_store_that_is_cut_or_written_over_in_place_is_put_aside():
+    for spoil in (write_over, lambda path: os.truncate(path, 0),
+                  lambda path: os.truncate(path, os.path.getsize(path) - 4096)):
+        with lib.Daemon() as daemon:
+            with daemon.session() as session:
+                session.send(HEADER + 'Marker, 1, "before"\n')
+                session.ack(3)
+                daemon.control("checkpoint")
+                spoil(os.path.realpath(daemon.store))
+                checkpointed = daemon.control_raw(b'{"id": 1, "command": "checkpoint"}')
+                lib.equal(checkpointed["ok"], False, checkpointed)
+                session.send('Marker, 2, "after"\n')
+                session.end()
+            lib.equal((losses(daemon), texts(daemon)), ([("store-broken", 1)], ["after"]))
+            lib.equal(len(put_aside(daemon)), 1)
+            lib.equal(daemon.control("health")["healthy"], False)
+            assert "was cut or written over" in daemon.log_text(), daemon.log_text()
+
+
+def test_the_log_of_a_store_that_is_written_over_outlives_the_stop():
+    with lib.Daemon() as daemon:
+        daemon.send(HEADER + 'Marker, 1, "before"\n')
+        write_over(os.path.realpath(daemon.store))
+        daemon.stop()
+        daemon.start()
+        lib.equal(losses(daemon), [("store-broken", 1)])
+        log, = glob.glob(daemon.store + ".broken-*-wal")
+        assert b"before" in open(log, "rb").read(), "what was not moved yet is not lost"
+
+
 def test_a_store_that_is_found_broken_by_reading_is_put_aside():
     with lib.Daemon() as daemon:
         daemon.send(HEADER + 'Marker, 1, "before"\n')

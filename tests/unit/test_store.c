@@ -110,6 +110,78 @@ Test(store, reads_without_writing_when_asked_to) {
     kit_close(&kit);
 }
 
+static int64_t main_bytes(const struct kit *kit) {
+    return store_file_bytes(kit->store);
+}
+
+static void fill_main_file(struct kit *kit) {
+    struct store_checkpointed done;
+    kit_open(kit);
+    add_some(kit, 3000);
+    kit_commit(kit);
+    cr_assert_eq(store_checkpoint(kit->store, &done), STORE_DONE);
+}
+
+static void assert_broken(struct kit *kit) {
+    cr_assert_eq(store_begin(kit->store), STORE_CORRUPT);
+    cr_assert_not_null(strstr(store_error(kit->store), "was cut or written over"));
+    store_abandon(kit->store);
+    kit->store = NULL;
+    kit_close(kit);
+}
+
+Test(store, finds_that_its_file_was_cut) {
+    for (int part = 0; part < 4; part++) {
+        struct kit kit;
+        fill_main_file(&kit);
+        cr_assert_eq(truncate(kit.path, main_bytes(&kit) * part / 4), 0);
+        assert_broken(&kit);
+    }
+    struct kit kit;
+    fill_main_file(&kit);
+    cr_assert_eq(truncate(kit.path, main_bytes(&kit) - 1), 0);
+    assert_broken(&kit);
+}
+
+Test(store, finds_that_its_file_was_written_over) {
+    struct kit kit;
+    fill_main_file(&kit);
+    FILE *file = fopen(kit.path, "r+b");
+    fputs("no database", file);
+    fclose(file);
+    assert_broken(&kit);
+}
+
+Test(store, finds_at_the_commit_that_its_file_was_cut) {
+    struct kit kit;
+    fill_main_file(&kit);
+    add_some(&kit, 1);
+    cr_assert_eq(store_begin(kit.store), STORE_DONE);
+    cr_assert_eq(store_write(kit.store, kit.batch), STORE_DONE);
+    cr_assert_eq(truncate(kit.path, 0), 0);
+    cr_assert_eq(store_commit(kit.store), STORE_CORRUPT);
+    store_rollback(kit.store);
+    assert_broken(&kit);
+}
+
+Test(store, goes_on_in_a_file_that_somebody_else_made_smaller) {
+    struct kit kit;
+    fill_main_file(&kit);
+    int64_t before = main_bytes(&kit);
+    kit_exec(&kit, "DELETE FROM NVTX_EVENTS; DELETE FROM NVTXT_EVENT_SOURCES;"
+                   "DELETE FROM NVTXT_BATCHES; VACUUM");
+    for (int i = 0; i < 2; i++) {
+        add_some(&kit, 10);
+        kit_commit(&kit);
+        kit_exec(&kit, "PRAGMA wal_checkpoint(TRUNCATE)");
+    }
+    cr_assert_lt(main_bytes(&kit), before);
+    add_some(&kit, 10);
+    kit_commit(&kit);
+    assert_rows(&kit, "SELECT count(*) FROM NVTX_EVENTS", "30");
+    kit_close(&kit);
+}
+
 Test(store, writes_one_batch_row_per_transaction_that_has_events) {
     struct kit kit;
     kit_open(&kit);
