@@ -180,6 +180,10 @@ int store_connection_open(sqlite3 **db, const char *path, const struct store_opt
     if (result == STORE_DONE && kind == STORE_FILE_NEW && options->read_only) {
         result = -ENODATA;
     }
+    if (result == STORE_DONE && kind == STORE_FILE_STORE && !options->read_only &&
+        store_file_is_cut(path)) {
+        result = STORE_CORRUPT;
+    }
     if (result != STORE_DONE) {
         return refuse(error, size, called, result);
     }

@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -89,6 +90,28 @@ int store_file_prepare(const char *path, bool must_exist, uint32_t mode, int new
     }
     *kind = STORE_FILE_NEW;
     return rc;
+}
+
+static bool is_filled(const char *path, const char *ending) {
+    char name[PATH_MAX];
+    struct stat status;
+    int len = snprintf(name, sizeof(name), "%s%s", path, ending);
+    return len < (int)sizeof(name) && stat(name, &status) == 0 && status.st_size > 0;
+}
+
+bool store_file_is_cut(const char *path) {
+    unsigned char head[STORE_FILE_HEAD_BYTES];
+    char real[PATH_MAX];
+    struct stat status;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+        return false;
+    }
+    bool is_short = pread(fd, head, sizeof(head), 0) == (ssize_t)sizeof(head) &&
+                    fstat(fd, &status) == 0 && status.st_size < store_file_claimed(head);
+    close(fd);
+    return is_short && realpath(path, real) && !is_filled(real, "-wal") &&
+           !is_filled(real, "-journal");
 }
 
 static const char *const endings[] = {"", "-wal", "-shm"};

@@ -29,6 +29,11 @@ enum store_file_kind {
 int store_file_prepare(const char *path, bool must_exist, uint32_t mode, int newest,
                        enum store_file_kind *kind);
 
+// True for a database that is shorter than its header says, without a log or journal that may have
+// the rest. SQLite takes one that lacks less than a page for whole. For who is about to write: with
+// other writers about, the answer may be out of date.
+bool store_file_is_cut(const char *path);
+
 // Sets the mode of a store and its logs, as far as they are there and are ours to change.
 void store_file_allow(const char *path, uint32_t mode);
 

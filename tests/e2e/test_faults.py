@@ -52,7 +52,9 @@ def test_a_broken_store_is_put_aside_at_the_start():
                 b"not a database, just text that is long enough for a header" * 5,
                 whole[:100] + b"\xff" * (page - 100) + whole[page:],  # the root of the schema
                 whole[:page] + b"\xa5" * (len(whole) - page),         # everything but it
-                whole[:page])):                                       # cut off
+                whole[:page],                                         # cut off
+                whole[:-1000],
+                whole[:-1])):
             write_file(daemon.store, broken)
             daemon.start()
             aside = put_aside(daemon)
@@ -67,7 +69,7 @@ def test_a_broken_store_is_put_aside_at_the_start():
             lib.equal(daemon.control("health")["healthy"], False)
             daemon.stop()
         daemon.start()  # it is whole: nothing more is put aside
-        lib.equal(len(put_aside(daemon)), 4)
+        lib.equal(len(put_aside(daemon)), 6)
 
 
 def test_a_store_that_was_emptied_is_put_aside_with_its_log():

@@ -397,6 +397,42 @@ Test(schema, refuses_what_is_no_database) {
     }
 }
 
+Test(schema, refuses_a_store_that_lacks_a_part_of_a_page) {
+    struct kit kit;
+    struct stat status;
+    kit_open(&kit);
+    store_close(kit.store);
+    kit.store = NULL;
+    cr_assert_eq(stat(kit.path, &status), 0);
+    cr_assert_eq(truncate(kit.path, status.st_size - 1), 0);
+    assert_left_alone(&kit, STORE_CORRUPT, "a broken one");
+    kit_close(&kit);
+}
+
+Test(schema, takes_a_short_store_whose_log_has_the_rest) {
+    struct kit kit;
+    struct stat status;
+    kit_open(&kit);
+    for (int i = 0; i < 3000; i++) {
+        struct nvtxt_event event = kit_mark(1000 + i, "text");
+        kit_add(&kit, 1, &event);
+    }
+    kit_commit(&kit);
+    store_abandon(kit.store);
+    kit.store = NULL;
+    cr_assert_eq(stat(kit.path, &status), 0);
+    FILE *file =
+        fopen(kit.path, "r+b"); // as if a checkpoint had come as far as the number of pages
+    cr_assert_eq(fseek(file, 28, SEEK_SET), 0);
+    fwrite("\0\0\1\0", 1, 4, file);
+    fclose(file);
+    cr_assert_lt(status.st_size, 256 * 4096);
+    cr_assert_eq(kit_reopen(&kit), STORE_DONE, "%s", kit.error);
+    assert_rows(&kit, "SELECT count(*) FROM NVTX_EVENTS", "3000");
+    assert_rows(&kit, "PRAGMA integrity_check", "ok");
+    kit_close(&kit);
+}
+
 Test(schema, takes_an_empty_file_and_an_empty_database) {
     struct kit kit;
     kit_folder(&kit);
