@@ -384,6 +384,8 @@ static int run(struct daemon *daemon) {
     if (!status)
         status = paths_resolve(config, why, sizeof(daemon->why));
     if (!status)
+        status = paths_check_segment(config->store, why, sizeof(daemon->why));
+    if (!status)
         status = sockets_lock(&daemon->sockets, config, why, sizeof(daemon->why));
     if (status) {
         sockets_unlock(&daemon->sockets);

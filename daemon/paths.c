@@ -16,6 +16,8 @@
 #include <sysexits.h>
 #include <unistd.h>
 
+#include "store/segments.h"
+
 static int explain(char *why, size_t size, int status, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
@@ -278,6 +280,37 @@ int paths_lock(const char *path, const char *what, int *status, char *why, size_
         (void)named; // only a hint for people
         return fd;
     }
+}
+
+// Tells who has the lock of the store at `path`. Whoever may not look at it may not write there.
+static bool is_held(const char *path, char *who, size_t size) {
+    char name[PATH_MAX];
+    if (snprintf(name, sizeof(name), "%s.lock", path) >= (int)sizeof(name))
+        return false;
+    int fd = open(name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0)
+        return false;
+    bool held = flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
+    if (held)
+        who_holds(fd, who, size);
+    close(fd);
+    return held;
+}
+
+int paths_check_segment(const char *store, char *why, size_t size) {
+    static const char *const endings[] = {".sqlite", ""};
+    char stem[PATH_MAX], path[PATH_MAX + 8], who[64];
+    if (!store_segments_stem(store, stem))
+        return 0;
+    for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
+        snprintf(path, sizeof(path), "%s%s", stem, endings[i]);
+        if (is_held(path, who, sizeof(who)))
+            return explain(why, size, EX_CANTCREAT,
+                           "another nvtxtd%s uses the store '%s', of which '%s' is a segment: "
+                           "name another store",
+                           who, path, store);
+    }
+    return 0;
 }
 
 bool paths_is_locked(const char *path, int fd) {

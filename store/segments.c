@@ -107,6 +107,25 @@ int store_segments_name(const char *path, int64_t started_ns, uint64_t number, c
     return len < (int)size ? 0 : -ENAMETOOLONG;
 }
 
+bool store_segments_stem(const char *segment, char *stem) {
+    struct place place;
+    const char *slash = strrchr(segment, '/');
+    const char *name = slash ? slash + 1 : segment;
+    int64_t started_ns;
+    uint64_t number;
+    if (place_of(segment, &place) < 0) {
+        return false;
+    }
+    for (const char *dash = strchr(name, '-'); dash; dash = strchr(dash + 1, '-')) {
+        snprintf(place.stem, sizeof(place.stem), "%.*s", (int)(dash - name), name);
+        const char *rest = parse(&place, name, &started_ns, &number);
+        if (rest && !*rest) {
+            return snprintf(stem, PATH_MAX, "%s%s", place.folder, place.stem) < PATH_MAX;
+        }
+    }
+    return false;
+}
+
 static int with(char *name, const char *path, const char *ending) {
     return snprintf(name, PATH_MAX, "%s%s", path, ending) < PATH_MAX ? 0 : -ENAMETOOLONG;
 }

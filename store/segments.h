@@ -51,6 +51,11 @@ int store_segments_scan(const char *path, struct store_segments *segments);
 int store_segments_name(const char *path, int64_t started_ns, uint64_t number, char *name,
                         size_t size);
 
+// The other way round: the configured path of the store that a file with this name is a segment of,
+// without ".sqlite", which it may have or not. `stem` has room for PATH_MAX bytes. False when it is
+// not named like a segment.
+bool store_segments_stem(const char *segment, char *stem);
+
 enum store_link {
     STORE_LINK_NONE,     // nothing is there
     STORE_LINK_SEGMENT,  // a link to a segment beside it: written to `target`

@@ -77,6 +77,24 @@ def test_a_second_daemon_on_the_same_store_is_refused():
         lib.equal([name for name in os.listdir(daemon.folder) if name.startswith("other")], [])
 
 
+def test_a_second_daemon_on_a_segment_in_use_is_refused():
+    for ending in (".sqlite", ""):
+        with lib.Daemon(start=False) as daemon:
+            daemon.store = os.path.join(daemon.folder, "my-store" + ending)
+            daemon.start()
+            daemon.send("TimeBase = Manual\n@Marker, Time\nMarker, 1\n")
+            segment = os.path.realpath(daemon.store)
+            before = sorted(os.listdir(daemon.folder))
+            other = os.path.join(daemon.folder, "other")
+            refused(["--socket", other, "--control-socket", other + ".c", "--store", segment], 73,
+                    daemon.store, segment, str(daemon.process.pid))
+            lib.equal((sorted(os.listdir(daemon.folder)), os.path.islink(segment)), (before, False))
+            daemon.stop()
+            daemon.store = segment  # nobody uses it: as good as any file
+            daemon.start()
+            lib.equal(daemon.query("SELECT count(*) FROM NVTX_EVENTS"), [(1,)])
+
+
 def test_a_second_daemon_on_the_same_control_socket_is_refused():
     with lib.Daemon() as daemon:
         other = os.path.join(daemon.folder, "other")

@@ -62,6 +62,18 @@ Test(segments, are_named_after_the_store_the_time_and_their_number) {
     cr_assert_eq(store_segments_name("nvtxt.sqlite", BEGUN_NS, 1, name, 10), -ENAMETOOLONG);
 }
 
+Test(segments, tell_the_store_that_they_are_of) {
+    char stem[PATH_MAX];
+    cr_assert(store_segments_stem("/d/" FIRST, stem));
+    cr_assert_str_eq(stem, "/d/nvtxt");
+    cr_assert(store_segments_stem("x-20261121T062400Z-1-20261121T062400Z-12.sqlite", stem));
+    cr_assert_str_eq(stem, "x-20261121T062400Z-1");
+    cr_assert_not(store_segments_stem("/d-20261121T062400Z-1.sqlite/nvtxt.sqlite", stem));
+    cr_assert_not(store_segments_stem("/d/" FIRST "-wal", stem));
+    cr_assert_not(store_segments_stem("/d/nvtxt-20261121T062400Z-01.sqlite", stem));
+    cr_assert_not(store_segments_stem("", stem));
+}
+
 Test(segments, are_listed_by_number_up_to_the_active_one) {
     struct store_segments list;
     begin();
