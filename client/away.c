@@ -37,6 +37,9 @@ void away_say_kept(struct transfer *t) {
                  t->input->name, t->spool->dir);
         return;
     }
+    if (t->spool->damaged) {
+        return; // no one can send it
+    }
     term_say(t->term, "the rest of %s is kept: 'nvtxt-send --resume %s%s' sends it", t->input->name,
              t->spool->dir, t->sender.state == SENDER_CLOSED ? " --new-session" : "");
 }

@@ -37,3 +37,12 @@ uint32_t crc32c_add(const struct crc32c *crc, uint32_t before, const void *data,
     }
     return ~rest;
 }
+
+uint32_t crc32c_back(uint32_t rest, size_t zeros) {
+    for (; zeros > 0; zeros--) {
+        for (int bit = 0; bit < 8; bit++) { // only the polynomial sets the highest bit
+            rest = rest >> 31 ? (rest ^ POLYNOMIAL) << 1 | 1 : rest << 1;
+        }
+    }
+    return rest;
+}

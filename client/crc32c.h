@@ -15,3 +15,6 @@ void crc32c_init(struct crc32c *crc);
 
 // The checksum of `len` bytes behind others whose checksum is `before` (0: of these alone).
 uint32_t crc32c_add(const struct crc32c *crc, uint32_t before, const void *data, size_t len);
+
+// The remainder, which is a checksum's complement, that so many zero bytes turn into `rest`.
+uint32_t crc32c_back(uint32_t rest, size_t zeros);

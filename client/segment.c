@@ -108,6 +108,26 @@ static bool read_lost(const unsigned char *bytes, const struct crc32c *crc, uint
                                      crc32c_add(crc, 0, bytes + LOST_AT, LOST_CRC_AT - LOST_AT);
 }
 
+static bool is_zero(const void *data, size_t len) {
+    const char *byte = data;
+    while (len > 0 && !*byte) {
+        byte++;
+        len--;
+    }
+    return len == 0;
+}
+
+// The head was never written. Was anything?
+static int judge_unwritten(int fd) {
+    char data[4096];
+    uint64_t at = 0;
+    ssize_t n;
+    while ((n = read_all(fd, data, sizeof data, at)) > 0 && is_zero(data, (size_t)n)) {
+        at += (uint64_t)n;
+    }
+    return n < 0 ? (int)n : n > 0 ? SEGMENT_DAMAGED : SEGMENT_CUT;
+}
+
 int segment_read_head(int fd, const struct crc32c *crc, struct segment_head *head) {
     unsigned char bytes[SEGMENT_HEAD_BYTES];
     *head = (struct segment_head){.first = 0};
@@ -115,8 +135,13 @@ int segment_read_head(int fd, const struct crc32c *crc, struct segment_head *hea
     if (n < 0) {
         return (int)n;
     }
-    if ((size_t)n < sizeof bytes || memcmp(bytes, magic, sizeof magic) != 0 ||
-        get_le(bytes + sizeof magic, 4) != VERSION ||
+    if ((size_t)n < sizeof bytes) {
+        return SEGMENT_CUT;
+    }
+    if (is_zero(bytes, sizeof bytes)) {
+        return judge_unwritten(fd);
+    }
+    if (memcmp(bytes, magic, sizeof magic) != 0 || get_le(bytes + sizeof magic, 4) != VERSION ||
         get_le(bytes + HEAD_CRC_AT, 4) != crc32c_add(crc, 0, bytes, HEAD_CRC_AT) ||
         !read_lost(bytes, crc, &head->lost)) {
         return SEGMENT_DAMAGED;
@@ -257,4 +282,188 @@ int segment_next(struct segment_reader *reader, const struct crc32c *crc,
     reader->at += SEGMENT_RECORD_BYTES + len;
     reader->line += lines;
     return 0;
+}
+
+// ---- What a damaged end is ----------------------------------------------------------------------
+
+#define UNWRITTEN_BYTES 512u // aligned: no file system writes less
+
+// The bytes behind a damaged record.
+struct search {
+    struct segment_reader *reader;
+    const struct crc32c *crc;
+    uint64_t size;      // of the file
+    uint64_t most_read; // a made-up file could have us read each of its bytes once for every other
+};
+
+// The remainder of a record without its first line's number in front. Returns 1, 0 when these are
+// not so many lines, or -errno.
+static int add_lines(const struct search *search, uint64_t at, const unsigned char *sizes,
+                     uint32_t *rest) {
+    struct segment_reader *reader = search->reader;
+    size_t left = (size_t)get_le(sizes, 4);
+    uint64_t lines = get_le(sizes + 4, 4);
+    uint64_t found = 0;
+    char last = 0;
+    uint32_t sum = crc32c_add(search->crc, UINT32_MAX, sizes, 8);
+    for (reader->at = at; left > 0;) {
+        int result = have(reader, 1);
+        size_t n = held(reader) < left ? held(reader) : left;
+        if (result < 0 || n == 0) {
+            return result;
+        }
+        const char *data = here(reader);
+        for (size_t i = 0; i < n; i++) {
+            found += data[i] == '\n';
+        }
+        last = data[n - 1];
+        sum = crc32c_add(search->crc, sum, data, n);
+        reader->at += n;
+        left -= n;
+    }
+    *rest = ~sum;
+    return last == '\n' && found == lines;
+}
+
+// Whether the record at `at`, with these 12 bytes before its lines, is whole with a first line from
+// `from` to `to`: the checksum tells which one that is. Returns 1, 0 or -errno.
+static int is_record(struct search *search, uint64_t at, const unsigned char *head, uint64_t from,
+                     uint64_t to) {
+    uint64_t len = get_le(head, 4);
+    uint64_t lines = get_le(head + 4, 4);
+    uint64_t room = search->size - at - SEGMENT_RECORD_BYTES;
+    char last = 0;
+    uint32_t rest = 0;
+    if (lines == 0 || lines > len || len > room) {
+        return 0;
+    }
+    if (pread(search->reader->fd, &last, 1, (off_t)(at + SEGMENT_RECORD_BYTES + len - 1)) < 0) {
+        return -errno;
+    }
+    if (last != '\n') {
+        return 0;
+    }
+    search->most_read -= len < search->most_read ? len : search->most_read;
+    int result = add_lines(search, at + SEGMENT_RECORD_BYTES, head, &rest);
+    if (result <= 0) {
+        return result;
+    }
+    rest = crc32c_back(rest ^ ~(uint32_t)get_le(head + 8, 4), (size_t)len + 8);
+    for (uint64_t high = from >> 32; high <= to >> 32; high++) {
+        uint32_t low = ~crc32c_back(crc32c_back(rest, 4) ^ (uint32_t)high, 4);
+        uint64_t number = high << 32 | low;
+        if (number >= from && number <= to) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+// Whether a record with lines behind `line`, which the one at `at` begins with, stands behind that
+// one. Its place says how many lines there can be in between. Returns 1, 0 or -errno.
+static int find_later(struct search *search, uint64_t at, uint64_t line) {
+    struct segment_reader *reader = search->reader;
+    int result = 0;
+    for (uint64_t place = at + 1; result == 0 && place + SEGMENT_RECORD_BYTES < search->size;
+         place++) {
+        unsigned char head[SEGMENT_RECORD_BYTES];
+        reader->at = place;
+        result = have(reader, sizeof head);
+        if (result < 0 || held(reader) < sizeof head) {
+            return result;
+        }
+        memcpy(head, here(reader), sizeof head);
+        result = is_record(search, place, head, line + 1, line + (place - at));
+        if (result == 0 && search->most_read == 0) {
+            return 1; // nobody is killed while he writes such a thing
+        }
+    }
+    return result;
+}
+
+// Whether these are the records of before: all of them are acknowledged, `line` is the one behind
+// the last, and the process was killed before it could cut them off. Returns 1, 0 or -errno.
+static int is_before(const struct search *search, uint64_t line) {
+    struct segment_reader *reader = search->reader;
+    struct segment_record record;
+    uint64_t at = SEGMENT_HEAD_BYTES;
+    uint64_t lines = 0;
+    while (at < search->size) {
+        reader->at = at;
+        int result = have(reader, SEGMENT_RECORD_BYTES);
+        if (result < 0 || held(reader) < SEGMENT_RECORD_BYTES) {
+            return result;
+        }
+        lines += get_le(here(reader) + 4, 4);
+        at += SEGMENT_RECORD_BYTES + get_le(here(reader), 4);
+    }
+    if (at != search->size || lines >= line) {
+        return 0;
+    }
+    segment_reader_start(reader, reader->fd, SEGMENT_HEAD_BYTES, line - lines);
+    int result = segment_next(reader, search->crc, &record);
+    return result < 0 ? result : result == 0;
+}
+
+// Whether a block of the file from `at` on was never written: it reads as zeros. Returns 1, 0 or
+// -errno.
+static int lacks_block(const struct search *search, uint64_t at) {
+    struct segment_reader *reader = search->reader;
+    uint64_t place = (at + UNWRITTEN_BYTES - 1) / UNWRITTEN_BYTES * UNWRITTEN_BYTES;
+    for (; place + SEGMENT_RECORD_BYTES <= search->size; place += UNWRITTEN_BYTES) {
+        reader->at = place;
+        int result = have(reader, UNWRITTEN_BYTES);
+        if (result < 0) {
+            return result;
+        }
+        size_t len = held(reader) < UNWRITTEN_BYTES ? held(reader) : UNWRITTEN_BYTES;
+        if (len > 0 && is_zero(here(reader), len)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+// The record at `at` is the last one. Returns 1 when it is cut, 0 or -errno.
+static int is_cut(struct search *search, uint64_t at, uint64_t line) {
+    struct segment_reader *reader = search->reader;
+    unsigned char head[SEGMENT_RECORD_BYTES];
+    reader->at = at;
+    int result = have(reader, sizeof head);
+    if (result < 0) {
+        return result;
+    }
+    if (held(reader) < sizeof head || is_zero(here(reader), sizeof head)) {
+        return 1;
+    }
+    memcpy(head, here(reader), sizeof head);
+    uint64_t room = search->size - at - sizeof head;
+    if (get_le(head, 4) > room) { // or is only its length wrong?
+        put_le(head, room, 4);
+        result = is_record(search, at, head, line, line);
+        return result < 0 ? result : !result;
+    }
+    return lacks_block(search, at);
+}
+
+int segment_judge(struct segment_reader *reader, const struct crc32c *crc) {
+    struct search search = {.reader = reader, .crc = crc};
+    uint64_t at = reader->at;
+    uint64_t line = reader->line;
+    struct stat status;
+    if (fstat(reader->fd, &status) != 0) {
+        return -errno;
+    }
+    search.size = (uint64_t)status.st_size;
+    search.most_read = 8 * search.size;
+    int result = at == SEGMENT_HEAD_BYTES ? is_before(&search, line) : 0;
+    if (result != 0) {
+        return result < 0 ? result : SEGMENT_CUT;
+    }
+    result = find_later(&search, at, line);
+    if (result != 0) {
+        return result < 0 ? result : SEGMENT_DAMAGED;
+    }
+    result = is_cut(&search, at, line);
+    return result < 0 ? result : result ? SEGMENT_CUT : SEGMENT_DAMAGED;
 }

@@ -29,6 +29,7 @@
 enum {
     SEGMENT_END = 1, // behind the last record
     SEGMENT_DAMAGED, // these bytes are no whole record, or no segment's head
+    SEGMENT_CUT,     // a writer that died leaves such bytes behind its last whole record
 };
 
 struct segment_head {
@@ -43,7 +44,7 @@ int segment_write_head(int fd, const struct crc32c *crc, const struct segment_he
 // Writes the number of dropped lines in place. Returns 0 or -errno.
 int segment_write_lost(int fd, const struct crc32c *crc, uint64_t lost);
 
-// Returns 0, SEGMENT_DAMAGED or -errno.
+// Returns 0, SEGMENT_CUT (shorter than a head, or only zeros), SEGMENT_DAMAGED or -errno.
 int segment_read_head(int fd, const struct crc32c *crc, struct segment_head *head);
 
 // Appends whole lines, the first of which is `first`, at offset `at`. Returns 0, or -errno after
@@ -75,3 +76,9 @@ void segment_reader_deinit(struct segment_reader *reader); // zeroed ones are fi
 // reader stays at its beginning) or -errno.
 int segment_next(struct segment_reader *reader, const struct crc32c *crc,
                  struct segment_record *record);
+
+// What SEGMENT_DAMAGED in a session's last file means. Returns SEGMENT_CUT when the record there
+// goes beyond the file's end or lacks blocks that were never written, or when the file was about to
+// begin anew; SEGMENT_DAMAGED when it is whole but for what has changed, or a whole record with
+// later lines follows; or -errno. The reader must be begun anew behind it.
+int segment_judge(struct segment_reader *reader, const struct crc32c *crc);

@@ -248,21 +248,24 @@ static int place_reader(struct spool *spool, const struct spool_segment *segment
     return 0;
 }
 
+int spool_bad_record(struct spool *spool, uint64_t number, uint64_t at, const char *what) {
+    char name[SPOOL_NAME_BYTES];
+    spool_segment_name(spool, number, name, sizeof name);
+    spool_fault(spool, "%s/%s: the record at offset %llu is %s", spool->dir, name,
+                (unsigned long long)at, what);
+    spool->damaged = true;
+    return SPOOL_BAD;
+}
+
 static int next_record(struct spool *spool, const struct spool_segment *segment,
                        struct segment_record *record) {
     int result = segment_next(&spool->reader, &spool->crc, record);
     if (result < 0) {
         return segment_fault(spool, segment->number, "cannot be read", result);
     }
-    if (result > 0) {
-        char name[SPOOL_NAME_BYTES];
-        spool_segment_name(spool, segment->number, name, sizeof name);
-        spool_fault(spool, "%s/%s: the record at offset %llu is %s", spool->dir, name,
-                    (unsigned long long)spool->reader.at,
-                    result == SEGMENT_END ? "missing" : "damaged");
-        return SPOOL_BAD;
-    }
-    return 0;
+    return result == 0 ? 0
+                       : spool_bad_record(spool, segment->number, spool->reader.at,
+                                          result == SEGMENT_END ? "missing" : "damaged");
 }
 
 static int lost_record(struct spool *spool, const struct spool_segment *segment,

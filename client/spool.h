@@ -69,6 +69,7 @@ struct spool {
     uint64_t last;  // number of the last line that stands fast; first - 1 when there is none
     bool open_loss;
     bool disk_full;   // the last append failed for want of room on the disk
+    bool damaged;     // a record of it is not what was written
     uint64_t dropped; // lines, while this process has it
     int tail_fd;
     bool dirty, dirty_dir; // since the last sync
@@ -90,9 +91,9 @@ struct spool {
 int spool_create(struct spool *spool, const char *dir, const struct nvtxt_hello *hello,
                  uint64_t limit);
 
-// Takes over a session that nobody has; `hello` is what it was created with. What follows the last
-// whole record is left out: `fault` is "" or says in one sentence what it was. Returns 0,
-// SPOOL_NONE when it holds nothing (nothing to send), SPOOL_BUSY, SPOOL_BAD or -errno.
+// Takes over a session that nobody has; `hello` is what it was created with. A record that was cut
+// at the end is left out: `fault` is "" or says in one sentence what it was. Returns 0, SPOOL_NONE
+// when it holds nothing (nothing to send), SPOOL_BUSY, SPOOL_BAD or -errno.
 int spool_open(struct spool *spool, const char *dir, const char *session,
                struct nvtxt_hello *hello);
 
@@ -147,4 +148,5 @@ void spool_fault(struct spool *spool, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void spool_segment_name(const struct spool *spool, uint64_t number, char *name, size_t size);
 int spool_begin(struct spool *spool); // the first segment
-#define SPOOL_NAME_BYTES 80u          // of a file's name
+int spool_bad_record(struct spool *spool, uint64_t number, uint64_t at, const char *what);
+#define SPOOL_NAME_BYTES 80u // of a file's name

@@ -285,8 +285,8 @@ static void leave_out(struct spool *spool, uint64_t number, uint64_t size, uint6
     (void)bad_segment(spool, number, what);
 }
 
-// Counts the records of the last segment; what is behind the last whole one is left out, with a
-// sentence. The descriptor stays open as the tail.
+// Counts the records of the last segment; what was cut behind the last whole one is left out, with
+// a sentence. The descriptor stays open as the tail.
 static int recover_tail(struct spool *spool, struct spool_segment *segment) {
     struct segment_record record;
     struct stat status;
@@ -295,12 +295,18 @@ static int recover_tail(struct spool *spool, struct spool_segment *segment) {
     do {
         result = segment_next(&spool->reader, &spool->crc, &record);
     } while (result == 0);
-    if (result < 0 || fstat(spool->tail_fd, &status) != 0) {
-        return bad_segment(spool, segment->number, strerror(result < 0 ? -result : errno)), -EIO;
-    }
     segment->lines = spool->reader.line - segment->first;
     segment->size = spool->reader.at;
     if (result == SEGMENT_DAMAGED) {
+        result = segment_judge(&spool->reader, &spool->crc);
+    }
+    if (result == SEGMENT_DAMAGED) {
+        return spool_bad_record(spool, segment->number, segment->size, "damaged");
+    }
+    if (result < 0 || fstat(spool->tail_fd, &status) != 0) {
+        return bad_segment(spool, segment->number, strerror(result < 0 ? -result : errno)), -EIO;
+    }
+    if (result == SEGMENT_CUT) {
         leave_out(spool, segment->number, (uint64_t)status.st_size, segment->size);
     }
     return 0;
@@ -316,8 +322,7 @@ static int read_head(struct spool *spool, size_t i, bool *none) {
     int result =
         fd < 0 || fstat(fd, &status) != 0 ? -errno : segment_read_head(fd, &spool->crc, &head);
     bool is_last = i + 1 == spool->count;
-    bool is_cut = status.st_size < (off_t)SEGMENT_HEAD_BYTES;
-    *none = is_last && result == SEGMENT_DAMAGED && (is_cut || i > 0);
+    *none = is_last && result == SEGMENT_CUT;
     if (*none && status.st_size > 0) {
         leave_out(spool, segment->number, (uint64_t)status.st_size, 0);
     }
