@@ -174,7 +174,7 @@ static int resume(struct send_arguments *args, struct term *term) {
     int status = 0;
     if (count < 0) {
         term_say(term, "%s: %s", args->resume, strerror(-count));
-        return EX_NOINPUT;
+        return count == -ENOENT || count == -ENOTDIR || count == -EACCES ? EX_NOINPUT : EX_IOERR;
     }
     args->transfer.resume = true;
     for (int i = 0; i < count && status != EX_UNAVAILABLE && stop_count() == 0; i++) {

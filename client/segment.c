@@ -261,10 +261,13 @@ int segment_next(struct segment_reader *reader, const struct crc32c *crc,
     size_t len = (size_t)get_le(here(reader), 4);
     uint32_t lines = (uint32_t)get_le(here(reader) + 4, 4);
     struct stat status;
-    if (len > held(reader) - SEGMENT_RECORD_BYTES &&
-        (fstat(reader->fd, &status) != 0 || (uint64_t)status.st_size < reader->at ||
-         len > (uint64_t)status.st_size - reader->at)) {
-        return SEGMENT_DAMAGED;
+    if (len > held(reader) - SEGMENT_RECORD_BYTES) {
+        if (fstat(reader->fd, &status) != 0) {
+            return -errno;
+        }
+        if ((uint64_t)status.st_size < reader->at || len > (uint64_t)status.st_size - reader->at) {
+            return SEGMENT_DAMAGED;
+        }
     }
     result = have(reader, SEGMENT_RECORD_BYTES + len);
     if (result < 0) {

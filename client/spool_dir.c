@@ -205,7 +205,10 @@ static int lock_session(struct spool *spool) {
         return errno == EWOULDBLOCK ? SPOOL_BUSY : refuse(spool, -errno);
     }
     // Who had it may have removed it before we had the lock.
-    return fstat(spool->session_fd, &status) == 0 && status.st_nlink > 0 ? 0 : SPOOL_BUSY;
+    if (fstat(spool->session_fd, &status) != 0) {
+        return refuse(spool, -errno);
+    }
+    return status.st_nlink > 0 ? 0 : SPOOL_BUSY;
 }
 
 // The number in the name of a segment of this session; 0 when it is none.
@@ -238,18 +241,28 @@ static DIR *open_list(int dir_fd) {
     return list;
 }
 
+// The next entry, or NULL with `*result` -errno unless that was the last one.
+static struct dirent *next_entry(DIR *list, int *result) {
+    errno = 0;
+    struct dirent *entry = readdir(list);
+    if (!entry && errno != 0) {
+        *result = -errno;
+    }
+    return entry;
+}
+
 static int find_segments(struct spool *spool) {
     DIR *list = open_list(spool->dir_fd);
     if (!list) {
         return refuse(spool, -errno);
     }
     int result = 0;
-    for (struct dirent *entry; result == 0 && (entry = readdir(list));) {
+    for (struct dirent *entry; result == 0 && (entry = next_entry(list, &result));) {
         uint64_t number = segment_number(spool, entry->d_name);
         if (number > 0 && spool->count == spool->cap) {
             size_t cap = spool->cap ? spool->cap * 2 : 64;
             struct spool_segment *more = realloc(spool->segments, cap * sizeof *more);
-            result = more ? 0 : refuse(spool, -ENOMEM);
+            result = more ? 0 : -ENOMEM;
             spool->segments = more ? more : spool->segments;
             spool->cap = more ? cap : spool->cap;
         }
@@ -261,7 +274,7 @@ static int find_segments(struct spool *spool) {
     if (spool->count > 0) {
         qsort(spool->segments, spool->count, sizeof *spool->segments, by_number);
     }
-    return result;
+    return result < 0 ? refuse(spool, result) : 0;
 }
 
 static int bad_segment(struct spool *spool, uint64_t number, const char *what) {
@@ -417,7 +430,7 @@ int spool_list(const char *dir, char ***sessions) {
     size_t count = 0;
     int result = list ? 0 : -errno;
     *sessions = NULL;
-    for (struct dirent *entry; list && result == 0 && (entry = readdir(list));) {
+    for (struct dirent *entry; list && result == 0 && (entry = next_entry(list, &result));) {
         size_t len = strlen(entry->d_name);
         size_t suffix = sizeof SESSION_SUFFIX - 1;
         if (entry->d_name[0] == '.' || len <= suffix || len - suffix > NVTXT_SESSION_ID_BYTES ||

@@ -65,7 +65,7 @@ static int read_replies(struct transfer *t) {
 int transfer_taken(struct transfer *t, int result) {
     if (result == INTAKE_BAD_SPOOL) {
         term_say(t->term, "%s", t->spool->fault);
-        return t->options->resume ? EX_DATAERR : EX_IOERR;
+        return t->options->resume && t->spool->damaged ? EX_DATAERR : EX_IOERR;
     }
     if (t->spool && !t->spool->disk_full) {
         t->told_full = false;

@@ -5,6 +5,9 @@
 #include "client/spool.h"
 
 #include <criterion/criterion.h>
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +20,28 @@
 static char dir[64];
 static struct spool spool;
 static struct nvtxt_hello hello = {.protocol = 1, .session = ID, .name = "n", .diagnostics = true};
+
+// Calls of these that still work; then comes EIO. -1: all do.
+static int good_readdirs = -1;
+static int good_fstats = -1;
+
+static bool fails(int *good) {
+    if (*good == 0)
+        errno = EIO;
+    return *good == 0 || (*good > 0 && (*good)-- < 0);
+}
+
+struct dirent *readdir(DIR *list) {
+    struct dirent *(*real)(DIR *);
+    *(void **)&real = dlsym(RTLD_NEXT, "readdir");
+    return fails(&good_readdirs) ? NULL : real(list);
+}
+
+int fstat(int fd, struct stat *status) {
+    int (*real)(int, struct stat *);
+    *(void **)&real = dlsym(RTLD_NEXT, "fstat");
+    return fails(&good_fstats) ? -1 : real(fd, status);
+}
 
 static void begin(uint64_t limit) {
     snprintf(dir, sizeof dir, "/tmp/test_spool.XXXXXX");
@@ -396,6 +421,35 @@ Test(spool, keeps_its_files_when_the_last_head_is_damaged) {
     put_file(segment_path(2), data, len);
     cr_assert_eq(take_over(), 0);
     cr_assert_eq(spool.last, 3);
+    end();
+}
+
+Test(spool, takes_no_fault_of_the_disk_for_an_end) {
+    static char block[300000];
+    begin(SPOOL_LIMIT);
+    memset(block, '\n', sizeof block);
+    cr_assert_eq(spool_append(&spool, block, sizeof block, sizeof block), 0);
+    int faults = 0;
+    for (int good = 0; good < 12; good++) {
+        good_readdirs = good % 6;
+        good_fstats = -1;
+        if (good >= 6) {
+            good_fstats = good_readdirs;
+            good_readdirs = -1;
+        }
+        int *left = good < 6 ? &good_readdirs : &good_fstats;
+        int result = take_over();
+        cr_assert_eq(result, *left == 0 && *spool.fault ? -EIO : 0, "%d: %d", good, result);
+        cr_assert(result == 0 || strstr(spool.fault, strerror(EIO)), "%s", spool.fault);
+        faults += result != 0;
+    }
+    cr_assert_geq(faults, 6, "%d", faults);
+    good_fstats = -1;
+    good_readdirs = 2;
+    char **sessions;
+    cr_assert_eq(spool_list(dir, &sessions), -EIO);
+    good_readdirs = -1;
+    cr_assert_eq(take_over(), 0);
     end();
 }
 
