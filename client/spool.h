@@ -106,8 +106,8 @@ static inline bool spool_is_renewed(const struct spool *spool) {
     return spool && *spool->renewed;
 }
 
-// The sessions of a folder, in the order of their ids: `*sessions` is an array of strings to free,
-// and it itself. Returns their number or -errno.
+// The sessions of a folder, in the order of their ids, also those of which there are only segments:
+// `*sessions` is an array of strings to free, and it itself. Returns their number or -errno.
 int spool_list(const char *dir, char ***sessions);
 
 // Whether all its files are where they were made: somebody may have removed or moved them.

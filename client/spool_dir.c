@@ -193,13 +193,26 @@ static int read_session_file(struct spool *spool, struct nvtxt_hello *hello) {
     return SPOOL_BAD;
 }
 
+static int find_segments(struct spool *spool);
+
+// There is no session file. It is the last one that is removed, so with segments it was lost.
+static int miss_session(struct spool *spool) {
+    int result = find_segments(spool);
+    if (result < 0 || spool->count == 0) {
+        return result < 0 ? result : SPOOL_BUSY;
+    }
+    spool_fault(spool, "%s/%s" SESSION_SUFFIX ": it is missing, and lines of it are left",
+                spool->dir, spool->session);
+    return SPOOL_BAD;
+}
+
 static int lock_session(struct spool *spool) {
     char name[SPOOL_NAME_BYTES];
     struct stat status;
     session_name(spool, name, sizeof name);
     spool->session_fd = openat(spool->dir_fd, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (spool->session_fd < 0) {
-        return errno == ENOENT ? SPOOL_BUSY : refuse(spool, -errno);
+        return errno == ENOENT ? miss_session(spool) : refuse(spool, -errno);
     }
     if (flock(spool->session_fd, LOCK_EX | LOCK_NB) != 0) {
         return errno == EWOULDBLOCK ? SPOOL_BUSY : refuse(spool, -errno);
@@ -425,21 +438,54 @@ static int by_text(const void *a, const void *b) {
     return strcmp(*one, *other);
 }
 
+// The length of the session's id in the name of a file of it; 0: it is none.
+static size_t id_length(const char *name) {
+    static const char session[] = SESSION_SUFFIX;
+    static const char segment[] = SEGMENT_SUFFIX;
+    size_t suffix = sizeof session - 1;
+    size_t len = strlen(name);
+    _Static_assert(sizeof session == sizeof segment, "suffixes of one length");
+    if (*name == '.' || len <= suffix) {
+        return 0;
+    }
+    len -= suffix;
+    if (strcmp(name + len, segment) == 0) {
+        while (len > 0 && name[len - 1] >= '0' && name[len - 1] <= '9') {
+            len--;
+        }
+        len = len > 0 && name[len - 1] == '.' ? len - 1 : 0;
+    } else if (strcmp(name + len, session) != 0) {
+        return 0;
+    }
+    return len <= NVTXT_SESSION_ID_BYTES ? len : 0;
+}
+
+// Keeps one of each in an array in order. Returns their number.
+static size_t drop_doubles(char **texts, size_t count) {
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (kept > 0 && strcmp(texts[kept - 1], texts[i]) == 0) {
+            free(texts[i]);
+        } else {
+            texts[kept++] = texts[i];
+        }
+    }
+    return kept;
+}
+
 int spool_list(const char *dir, char ***sessions) {
     DIR *list = opendir(dir);
     size_t count = 0;
     int result = list ? 0 : -errno;
     *sessions = NULL;
     for (struct dirent *entry; list && result == 0 && (entry = next_entry(list, &result));) {
-        size_t len = strlen(entry->d_name);
-        size_t suffix = sizeof SESSION_SUFFIX - 1;
-        if (entry->d_name[0] == '.' || len <= suffix || len - suffix > NVTXT_SESSION_ID_BYTES ||
-            strcmp(entry->d_name + len - suffix, SESSION_SUFFIX) != 0) {
+        size_t len = id_length(entry->d_name);
+        if (len == 0) {
             continue;
         }
         char **more = realloc(*sessions, (count + 1) * sizeof *more);
         *sessions = more ? more : *sessions;
-        char *name = more ? strndup(entry->d_name, len - suffix) : NULL;
+        char *name = more ? strndup(entry->d_name, len) : NULL;
         if (name) {
             more[count++] = name;
         } else {
@@ -460,7 +506,7 @@ int spool_list(const char *dir, char ***sessions) {
     if (count > 0) {
         qsort(*sessions, count, sizeof **sessions, by_text);
     }
-    return (int)count;
+    return (int)drop_doubles(*sessions, count);
 }
 
 // ---- The end ------------------------------------------------------------------------------------

@@ -442,6 +442,18 @@ def test_damage_that_is_met_on_the_way_is_no_promise():
         assert os.path.exists(path)
 
 
+def test_a_session_file_that_is_missing_is_said():
+    with Daemon() as daemon, Folder() as folder:
+        leave_behind(folder, HEADER + markers(1, 10))
+        session = folder.name("spool/" + session_of(folder) + ".session")
+        os.rename(session, folder.name("kept"))
+        equal(resume(daemon, folder),
+              (65, "", "nvtxt-send: %s: it is missing, and lines of it are left\n" % session))
+        os.rename(folder.name("kept"), session)
+        equal(resume(daemon, folder), (0, "", ""))
+        equal(numbers(daemon), list(range(1, 11)))
+
+
 def test_a_malformed_spool_is_named_and_left_as_it_is():
     with Daemon() as daemon, Folder() as folder:
         leave_behind(folder, HEADER + markers(1, 10))

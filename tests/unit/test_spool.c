@@ -453,6 +453,28 @@ Test(spool, takes_no_fault_of_the_disk_for_an_end) {
     end();
 }
 
+Test(spool, misses_its_session_file_only_when_lines_are_left) {
+    begin(SPOOL_LIMIT);
+    append("1\n", 1);
+    spool_lose(&spool, 5);
+    append("3\n", 1);
+    char path[256];
+    char **sessions;
+    snprintf(path, sizeof path, "%s/" ID ".session", dir);
+    cr_assert_eq(unlink(path), 0);
+    cr_assert_eq(spool_list(dir, &sessions), 1, "two segments are of one session");
+    cr_assert_str_eq(sessions[0], ID);
+    free(sessions[0]);
+    free(sessions);
+    cr_assert_eq(take_over(), SPOOL_BAD);
+    cr_assert(strstr(spool.fault, ID ".session: it is missing"), "%s", spool.fault);
+    unlink(segment_path(1));
+    unlink(segment_path(2));
+    cr_assert_eq(take_over(), SPOOL_BUSY, "it has just ended");
+    cr_assert_eq(spool_list(dir, &sessions), 0);
+    end();
+}
+
 Test(spool, refuses_segments_that_do_not_fit_together) {
     static char block[700000];
     char saved[SEGMENT_HEAD_BYTES];
