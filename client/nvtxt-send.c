@@ -157,9 +157,12 @@ static int resume_session(struct send_arguments *args, struct term *term, const 
             term_say(term, "%s", spool.fault);
         }
         if (result == SPOOL_NONE) {
-            spool_remove(&spool);
+            result = spool_remove(&spool);
+            if (result < 0) {
+                term_say(term, "%s", spool.fault);
+            }
             spool_close(&spool);
-            return 0;
+            return result < 0 ? EX_IOERR : 0;
         }
         result = transfer_run(&args->transfer, &input, &spool, &hello, term);
     }

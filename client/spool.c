@@ -330,10 +330,13 @@ static void recycle(struct spool *spool) {
 void spool_ack(struct spool *spool, uint64_t line) {
     size_t gone = 0;
     while (gone + 1 < spool->count && last_of(&spool->segments[gone]) <= line) {
-        const struct spool_segment *segment = &spool->segments[gone++];
+        const struct spool_segment *segment = &spool->segments[gone];
         char name[SPOOL_NAME_BYTES];
         spool_segment_name(spool, segment->number, name, sizeof name);
-        (void)unlinkat(spool->dir_fd, name, 0); // what stays is sent again, and known by then
+        if (unlinkat(spool->dir_fd, name, 0) != 0 && errno != ENOENT) {
+            break; // tried again with the next one, and in the end
+        }
+        gone++;
         spool->used -= cost(segment->size);
         if (spool->reader_number == segment->number) {
             spool->reader_number = 0;
@@ -344,7 +347,8 @@ void spool_ack(struct spool *spool, uint64_t line) {
         memmove(spool->segments, spool->segments + gone, spool->count * sizeof *spool->segments);
     }
     const struct spool_segment *end = tail(spool);
-    if (end && line >= spool->last && end->lines > 0 && (end->lost == 0 || spool->open_loss) &&
+    if (spool->count == 1 && line >= spool->last && end->lines > 0 &&
+        (end->lost == 0 || spool->open_loss) &&
         (spool->disk_full || spool->open_loss || end->size > segment_most(spool) / 4)) {
         recycle(spool);
     }

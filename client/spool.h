@@ -113,8 +113,10 @@ int spool_list(const char *dir, char ***sessions);
 // Whether all its files are where they were made: somebody may have removed or moved them.
 bool spool_is_there(const struct spool *spool);
 
-void spool_remove(struct spool *spool); // all files: the session has ended
-void spool_close(struct spool *spool);  // the files stay
+// All files: the session has ended. Returns 0, or -errno with `fault`; what is left can be resumed.
+int spool_remove(struct spool *spool);
+
+void spool_close(struct spool *spool); // the files stay
 
 // ---- Lines (spool.c)
 

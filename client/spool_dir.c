@@ -116,6 +116,7 @@ int spool_renew(struct spool *spool, const char *session, uint64_t base) {
 
 int spool_create(struct spool *spool, const char *dir, const struct nvtxt_hello *hello,
                  uint64_t limit) {
+    char name[SPOOL_NAME_BYTES];
     int result = init(spool, dir, hello->session, limit);
     if (result == 0 && mkdir(dir, 0700) != 0 && errno != EEXIST) {
         result = refuse(spool, -errno);
@@ -129,7 +130,8 @@ int spool_create(struct spool *spool, const char *dir, const struct nvtxt_hello 
     if (result == 0) {
         result = spool_begin(spool);
         if (result < 0) {
-            spool_remove(spool);
+            session_name(spool, name, sizeof name);
+            (void)unlinkat(spool->dir_fd, name, 0);
         }
     }
     return result;
@@ -528,19 +530,33 @@ bool spool_is_there(const struct spool *spool) {
     return true;
 }
 
-void spool_remove(struct spool *spool) {
+static int remove_file(struct spool *spool, const char *name) {
+    if (unlinkat(spool->dir_fd, name, 0) == 0 || errno == ENOENT) {
+        return 0;
+    }
+    int result = -errno;
+    spool_fault(spool, "%s/%s: cannot be removed: %s", spool->dir, name, strerror(-result));
+    return result;
+}
+
+// In order, and no further than it works: what is left is a session that can be resumed.
+int spool_remove(struct spool *spool) {
     char name[SPOOL_NAME_BYTES];
-    for (size_t i = 0; i < spool->count; i++) {
+    int result = 0;
+    for (size_t i = 0; result == 0 && i < spool->count; i++) {
         spool_segment_name(spool, spool->segments[i].number, name, sizeof name);
-        unlinkat(spool->dir_fd, name, 0);
+        result = remove_file(spool, name);
     }
-    if (spool->stray > 0) {
+    if (result == 0 && spool->stray > 0) {
         spool_segment_name(spool, spool->stray, name, sizeof name);
-        unlinkat(spool->dir_fd, name, 0);
+        result = remove_file(spool, name);
     }
-    session_name(spool, name, sizeof name);
-    unlinkat(spool->dir_fd, name, 0);
-    spool->count = 0;
+    if (result == 0) {
+        session_name(spool, name, sizeof name);
+        result = remove_file(spool, name);
+        spool->count = 0;
+    }
+    return result;
 }
 
 static void close_fd(int fd) {

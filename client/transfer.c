@@ -347,7 +347,7 @@ static int conclude(struct transfer *t) {
 // The session has not ended. A spool that nothing was written to is of no use.
 static void leave_spool(struct transfer *t) {
     if (t->spool->last == 0 && !t->spool->open_loss) {
-        spool_remove(t->spool);
+        (void)spool_remove(t->spool);
     } else {
         away_say_kept(t);
     }
@@ -384,8 +384,9 @@ int transfer_end(struct transfer *t, int result) {
     }
     if (result == RUNNING) {
         result = conclude(t);
-        if (t->spool) {
-            spool_remove(t->spool);
+        if (t->spool && spool_remove(t->spool) < 0) {
+            term_say(t->term, "%s", t->spool->fault);
+            result = EX_IOERR;
         }
     } else if (t->spool) {
         leave_spool(t);

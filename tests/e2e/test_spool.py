@@ -454,6 +454,35 @@ def test_a_session_file_that_is_missing_is_said():
         equal(numbers(daemon), list(range(1, 11)))
 
 
+def test_a_disk_that_fails_costs_nothing_and_is_said():
+    strace = ["strace", "-o", "/dev/null"]
+    if os.environ.get("SANITIZERS") or not shutil.which("strace") or \
+            subprocess.run([*strace, "true"], stderr=subprocess.DEVNULL).returncode:
+        raise Skip("no strace, or one that sanitizers do not bear")
+    for call in ("getdents64", "pread64", "unlinkat"):
+        with Daemon() as daemon, Folder() as folder:
+            leave_behind(folder, HEADER + markers(1, 20000), "--spool-limit=4M")
+            said = ""
+            for count in range(1, 100):
+                client = subprocess.run(
+                    [*strace, "-e", "trace=" + call, "-e", "inject=%s:error=EIO:when=%d" %
+                     (call, count), program("client", "nvtxt-send"), "--socket", daemon.socket,
+                     "--resume", folder.name("spool")], stderr=subprocess.PIPE, timeout=DEADLINE)
+                if client.returncode == 0:
+                    break
+                err = client.stderr.decode()
+                contains(err, "Input/output error")
+                if client.returncode != 127:  # then not even its libraries could be loaded
+                    equal(client.returncode, 74, err)
+                    said += err
+            if call == "pread64":
+                contains(said, "cannot be read")
+            assert "nvtxt-send: %s" % folder.name("spool") in said, (call, said)
+            equal(resume(daemon, folder), (0, "", ""))
+            equal(os.listdir(folder.name("spool")), [])
+            equal(numbers(daemon), list(range(1, 20001)))
+
+
 def test_a_malformed_spool_is_named_and_left_as_it_is():
     with Daemon() as daemon, Folder() as folder:
         leave_behind(folder, HEADER + markers(1, 10))

@@ -24,6 +24,7 @@ static struct nvtxt_hello hello = {.protocol = 1, .session = ID, .name = "n", .d
 // Calls of these that still work; then comes EIO. -1: all do.
 static int good_readdirs = -1;
 static int good_fstats = -1;
+static int good_unlinks = -1;
 
 static bool fails(int *good) {
     if (*good == 0)
@@ -41,6 +42,12 @@ int fstat(int fd, struct stat *status) {
     int (*real)(int, struct stat *);
     *(void **)&real = dlsym(RTLD_NEXT, "fstat");
     return fails(&good_fstats) ? -1 : real(fd, status);
+}
+
+int unlinkat(int fd, const char *path, int flags) {
+    int (*real)(int, const char *, int);
+    *(void **)&real = dlsym(RTLD_NEXT, "unlinkat");
+    return fails(&good_unlinks) ? -1 : real(fd, path, flags);
 }
 
 static void begin(uint64_t limit) {
@@ -450,6 +457,31 @@ Test(spool, takes_no_fault_of_the_disk_for_an_end) {
     cr_assert_eq(spool_list(dir, &sessions), -EIO);
     good_readdirs = -1;
     cr_assert_eq(take_over(), 0);
+    end();
+}
+
+Test(spool, can_be_resumed_when_a_file_cannot_be_removed) {
+    static char block[600000];
+    begin(SPOOL_LIMIT_LEAST);
+    memset(block, '\n', sizeof block);
+    for (int i = 0; i < 3; i++)
+        cr_assert_eq(spool_append(&spool, block, sizeof block, sizeof block), 0);
+    good_unlinks = 1;
+    spool_ack(&spool, spool.last);
+    cr_assert_eq(spool.count, 2, "the first one is gone");
+    cr_assert_gt(spool.segments[1].size, SEGMENT_HEAD_BYTES);
+    cr_assert_eq(spool_remove(&spool), -EIO);
+    cr_assert(strstr(spool.fault, "000002.segment: cannot be removed: "), "%s", spool.fault);
+    good_unlinks = -1;
+    cr_assert_eq(take_over(), 0, "%s", spool.fault);
+    cr_assert_eq(spool_first(&spool), sizeof block + 1);
+    cr_assert_eq(spool.last, 3 * sizeof block);
+    struct segment_record record;
+    cr_assert_eq(spool_next(&spool, 2 * sizeof block - 1, &record), 0);
+    good_unlinks = 2;
+    cr_assert_eq(spool_remove(&spool), -EIO);
+    good_unlinks = -1;
+    cr_assert_eq(take_over(), SPOOL_NONE, "only its session file is left");
     end();
 }
 
