@@ -39,7 +39,7 @@ struct transfer {
     bool denied;       // there may be a daemon, but not for us
     bool absent;       // there is none: nobody listens, or it was gone before its welcome
     bool told;         // people know that there is no daemon
-    bool told_full;    // or that the spool's disk is full
+    int64_t full_ms;   // when the spool's disk was full last, which people know; 0: it was not
     bool cut_short;    // a connection ended before its welcome
     int away_code;     // exit status if it stays so: EX_UNAVAILABLE or EX_TEMPFAIL
     char away_why[1100];

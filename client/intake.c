@@ -4,6 +4,7 @@
 #include "client/intake.h"
 
 #include <errno.h>
+#include <string.h>
 
 #define MOVES 8 // records from the disk a call: replies and signals come in between
 
@@ -72,6 +73,31 @@ static int put_into_spool(struct intake *intake, const struct iovec *block, uint
     return result;
 }
 
+// The block's first half, in lines.
+static void halve(struct iovec *block, uint64_t *lines) {
+    const char *at = block->iov_base;
+    const char *end = at + block->iov_len;
+    *lines /= 2;
+    for (uint64_t i = 0; i < *lines; i++) {
+        at = (const char *)memchr(at, '\n', (size_t)(end - at)) + 1;
+    }
+    block->iov_len = (size_t)(at - (const char *)block->iov_base);
+}
+
+// Where all of them have no room, and no acknowledgement will make it, perhaps some have. Sets how
+// many of the lines it is about: those that are stored, or all that have no room.
+static int put_some_into_spool(struct intake *intake, const struct iovec *block, uint64_t *lines) {
+    struct iovec part = *block;
+    uint64_t some = *lines;
+    int result = put_into_spool(intake, &part, some);
+    while (result == SPOOL_FULL && some > 1 && spool_wants_less(intake->spool)) {
+        halve(&part, &some);
+        result = put_into_spool(intake, &part, some);
+    }
+    *lines = result == SPOOL_FULL ? *lines : some;
+    return result;
+}
+
 static void lose(struct intake *intake, uint64_t lines) {
     intake->dropped += lines;
     if (intake->spool) {
@@ -89,7 +115,7 @@ static int move_lines(struct intake *intake) {
     int result = 0;
     intake->stuck = false;
     while (result == 0 && window_block(lines, &block, &count)) {
-        result = intake->spool ? put_into_spool(intake, &block, count)
+        result = intake->spool ? put_some_into_spool(intake, &block, &count)
                                : put_into_window(intake, &block, count);
         if (result == SPOOL_FULL && !intake->drop) {
             intake->stuck = true;

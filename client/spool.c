@@ -4,7 +4,8 @@
 // order of their numbers and lines, without a hole; only the last one is written to; an open loss
 // belongs to the last one, and a settled loss of it exists only when no line will come any more.
 // A last segment whose lines are all acknowledged begins anew when its bytes are worth something:
-// on a full disk there might be no room for another one.
+// on a full disk there might be no room for another one. Where a file cannot grow (EFBIG, say of
+// ulimit -f) another one has room.
 #include "client/spool.h"
 
 #include <assert.h>
@@ -39,7 +40,7 @@ static int segment_fault(struct spool *spool, uint64_t number, const char *what,
 }
 
 static bool is_disk_full(int result) {
-    return result == -ENOSPC || result == -EDQUOT;
+    return result == -ENOSPC || result == -EDQUOT || result == -EFBIG;
 }
 
 static uint64_t cost(uint64_t size) {
@@ -104,7 +105,8 @@ int spool_begin(struct spool *spool) {
 }
 
 static uint64_t segment_most(const struct spool *spool) {
-    return spool->limit / 8 < SEGMENT_MOST ? spool->limit / 8 : SEGMENT_MOST;
+    uint64_t most = spool->limit / 8 < SEGMENT_MOST ? spool->limit / 8 : SEGMENT_MOST;
+    return spool->file_most && spool->file_most < most ? spool->file_most : most;
 }
 
 static int settle_here(struct spool *spool) {
@@ -132,20 +134,70 @@ static int make_room(struct spool *spool, uint64_t size) {
     return new_one ? add_segment(spool, spool->last + 1) : 0;
 }
 
-int spool_append(struct spool *spool, const char *data, size_t len, uint32_t lines) {
+// Segments before the last one whose lines are all acknowledged. Returns whether there were any.
+static bool remove_acked(struct spool *spool) {
+    size_t gone = 0;
+    while (gone + 1 < spool->count && last_of(&spool->segments[gone]) <= spool->acked) {
+        const struct spool_segment *segment = &spool->segments[gone];
+        char name[SPOOL_NAME_BYTES];
+        spool_segment_name(spool, segment->number, name, sizeof name);
+        if (unlinkat(spool->dir_fd, name, 0) != 0 && errno != ENOENT) {
+            break; // tried again with the next one, and in the end
+        }
+        gone++;
+        spool->used -= cost(segment->size);
+        if (spool->reader_number == segment->number) {
+            spool->reader_number = 0;
+        }
+    }
+    if (gone > 0) {
+        spool->count -= gone;
+        memmove(spool->segments, spool->segments + gone, spool->count * sizeof *spool->segments);
+    }
+    return gone > 0;
+}
+
+// The last segment begins anew, if all its lines are acknowledged. The head first: if we are killed
+// in between, the old records do not fit it any more. Returns whether it did.
+static bool recycle(struct spool *spool) {
+    struct spool_segment *end = tail(spool);
+    struct segment_head head = {.first = spool->last + 1, .lost = end->lost};
+    struct segment_head before = {.first = end->first, .lost = end->lost};
+    if (spool->count > 1 || end->lines == 0 || spool->acked < spool->last ||
+        (end->lost > 0 && !spool->open_loss)) {
+        return false;
+    }
+    memcpy(head.session, spool->session, sizeof head.session);
+    memcpy(before.session, spool->session, sizeof before.session);
+    if (segment_write_head(spool->tail_fd, &spool->crc, &head) < 0) {
+        return false; // a full disk takes this; what else is wrong shows at the next append
+    }
+    if (ftruncate(spool->tail_fd, SEGMENT_HEAD_BYTES) != 0) {
+        // The records stay, so their head must. Where that fails too, the next append fails.
+        (void)segment_write_head(spool->tail_fd, &spool->crc, &before);
+        return false;
+    }
+    spool->used -= cost(end->size) - BLOCK_BYTES;
+    end->first = head.first;
+    end->lines = 0;
+    end->size = SEGMENT_HEAD_BYTES;
+    spool->reader_number = spool->seen.number = 0;
+    spool->dirty = true;
+    return true;
+}
+
+// As spool_append(), with what the system said as it is.
+static int append(struct spool *spool, const char *data, size_t len, uint32_t lines) {
     int result = make_room(spool, SEGMENT_RECORD_BYTES + len);
-    spool->disk_full = is_disk_full(result);
     if (result != 0) {
-        return spool->disk_full ? SPOOL_FULL : result;
+        return result;
     }
     struct spool_segment *end = tail(spool);
     result =
         segment_append(spool->tail_fd, &spool->crc, end->size, spool->last + 1, data, len, lines);
     if (result < 0) {
         spool->reader.data_len = 0; // may hold bytes that are gone
-        spool->disk_full = is_disk_full(result);
-        segment_fault(spool, end->number, "cannot be written", result);
-        return spool->disk_full ? SPOOL_FULL : result;
+        return segment_fault(spool, end->number, "cannot be written", result);
     }
     uint64_t before = cost(end->size);
     end->size += SEGMENT_RECORD_BYTES + len;
@@ -154,6 +206,33 @@ int spool_append(struct spool *spool, const char *data, size_t len, uint32_t lin
     spool->last += lines;
     spool->dirty = true;
     return 0;
+}
+
+// There was no room for `size` bytes more. True when acknowledged lines gave some back, or when it
+// is only this file that must not grow: then the next one has room.
+static bool found_room(struct spool *spool, int result, uint64_t size) {
+    if (is_disk_full(result) && (remove_acked(spool) || recycle(spool))) {
+        return true;
+    }
+    const struct spool_segment *end = tail(spool);
+    if (result != -EFBIG || end->lines == 0) {
+        return false;
+    }
+    spool->file_most = end->size + size - 1;
+    return true;
+}
+
+int spool_append(struct spool *spool, const char *data, size_t len, uint32_t lines) {
+    int result = append(spool, data, len, lines);
+    if (result != 0 && found_room(spool, result, SEGMENT_RECORD_BYTES + len)) {
+        result = append(spool, data, len, lines);
+    }
+    spool->disk_full = is_disk_full(result);
+    return spool->disk_full ? SPOOL_FULL : result;
+}
+
+bool spool_wants_less(const struct spool *spool) {
+    return spool->disk_full && !spool->open_loss && tail(spool)->lines == 0;
 }
 
 void spool_seen(struct spool *spool) {
@@ -303,53 +382,11 @@ int spool_next(struct spool *spool, uint64_t behind, struct segment_record *reco
     return result;
 }
 
-// Every line of the last segment is acknowledged: it begins anew. The head first: if we are killed
-// in between, the old records do not fit it any more.
-static void recycle(struct spool *spool) {
-    struct spool_segment *end = tail(spool);
-    struct segment_head head = {.first = spool->last + 1, .lost = end->lost};
-    memcpy(head.session, spool->session, sizeof head.session);
-    struct segment_head before = head;
-    before.first = end->first;
-    if (segment_write_head(spool->tail_fd, &spool->crc, &head) < 0) {
-        return; // a full disk takes this; what else is wrong shows at the next append
-    }
-    if (ftruncate(spool->tail_fd, SEGMENT_HEAD_BYTES) != 0) {
-        // The records stay, so their head must. Where that fails too, the next append fails.
-        (void)segment_write_head(spool->tail_fd, &spool->crc, &before);
-        return;
-    }
-    spool->used -= cost(end->size) - BLOCK_BYTES;
-    end->first = head.first;
-    end->lines = 0;
-    end->size = SEGMENT_HEAD_BYTES;
-    spool->reader_number = spool->seen.number = 0;
-    spool->dirty = true;
-}
-
 void spool_ack(struct spool *spool, uint64_t line) {
-    size_t gone = 0;
-    while (gone + 1 < spool->count && last_of(&spool->segments[gone]) <= line) {
-        const struct spool_segment *segment = &spool->segments[gone];
-        char name[SPOOL_NAME_BYTES];
-        spool_segment_name(spool, segment->number, name, sizeof name);
-        if (unlinkat(spool->dir_fd, name, 0) != 0 && errno != ENOENT) {
-            break; // tried again with the next one, and in the end
-        }
-        gone++;
-        spool->used -= cost(segment->size);
-        if (spool->reader_number == segment->number) {
-            spool->reader_number = 0;
-        }
-    }
-    if (gone > 0) {
-        spool->count -= gone;
-        memmove(spool->segments, spool->segments + gone, spool->count * sizeof *spool->segments);
-    }
-    const struct spool_segment *end = tail(spool);
-    if (spool->count == 1 && line >= spool->last && end->lines > 0 &&
-        (end->lost == 0 || spool->open_loss) &&
-        (spool->disk_full || spool->open_loss || end->size > segment_most(spool) / 4)) {
-        recycle(spool);
+    spool->acked = line > spool->acked ? line : spool->acked;
+    (void)remove_acked(spool);
+    if (spool->count == 1 &&
+        (spool->disk_full || spool->open_loss || tail(spool)->size > segment_most(spool) / 4)) {
+        (void)recycle(spool);
     }
 }

@@ -64,9 +64,11 @@ struct spool {
 
     struct spool_segment *segments; // owned; at least one, but for a session that holds nothing
     size_t count, cap;
-    uint64_t stray; // number of a last file without a head; 0: there is none
-    uint64_t used;  // bytes of all of them, at least a block each
-    uint64_t last;  // number of the last line that stands fast; first - 1 when there is none
+    uint64_t stray;     // number of a last file without a head; 0: there is none
+    uint64_t used;      // bytes of all of them, at least a block each
+    uint64_t last;      // number of the last line that stands fast; first - 1 when there is none
+    uint64_t acked;     // the last line that this process heard of as acknowledged
+    uint64_t file_most; // a file cannot have more bytes; 0: none was refused that
     bool open_loss;
     bool disk_full;   // the last append failed for want of room on the disk
     bool damaged;     // a record of it is not what was written
@@ -122,6 +124,9 @@ void spool_close(struct spool *spool); // the files stay
 
 // Appends whole lines, at most 2^32 - 1 bytes. Returns 0, SPOOL_FULL or -errno with `fault`.
 int spool_append(struct spool *spool, const char *data, size_t len, uint32_t lines);
+
+// There was no room, and it does not hang on acknowledgements: fewer lines may find some.
+bool spool_wants_less(const struct spool *spool);
 
 // The caller has dropped lines that would stand behind the last one. Returns 0, or -errno with
 // `fault` when it could be noted in memory only.

@@ -25,7 +25,8 @@
 #define PROGRESS_AFTER_MS 1000 // shorter transfers need none
 #define PIECES 64              // of one write: a whole window of chunks
 #define RUNNING AWAY_RUNNING
-#define DISK_FULL_MS 500 // how often a full disk is tried again
+#define DISK_FULL_MS 500    // how often a full disk is tried again
+#define FULL_AGAIN_MS 10000 // so long there must have been room for it to be said again
 
 static void on_diag(void *context, const struct nvtxt_reply *diag) {
     struct transfer *t = context;
@@ -61,18 +62,24 @@ static int read_replies(struct transfer *t) {
     return greeting && t->sender.state != SENDER_GREETING ? away_welcomed(t) : RUNNING;
 }
 
+// On a small disk that takes turns with room: each of them is nothing new.
+static void tell_full(struct transfer *t) {
+    int64_t now = link_now_ms();
+    if (t->full_ms == 0 || now - t->full_ms >= FULL_AGAIN_MS) {
+        term_say(t->term, "%s; %s until there is room", t->spool->fault,
+                 t->options->drop ? "lines are dropped" : "input has to wait");
+    }
+    t->full_ms = now;
+}
+
 // What an intake says as an exit status.
 int transfer_taken(struct transfer *t, int result) {
     if (result == INTAKE_BAD_SPOOL) {
         term_say(t->term, "%s", t->spool->fault);
         return t->options->resume && t->spool->damaged ? EX_DATAERR : EX_IOERR;
     }
-    if (t->spool && !t->spool->disk_full) {
-        t->told_full = false;
-    } else if (t->spool && !t->told_full) {
-        t->told_full = true;
-        term_say(t->term, "%s; %s until there is room", t->spool->fault,
-                 t->options->drop ? "lines are dropped" : "input has to wait");
+    if (t->spool && t->spool->disk_full) {
+        tell_full(t);
     }
     return result < 0 ? EX_OSERR : RUNNING;
 }

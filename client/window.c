@@ -237,13 +237,26 @@ int window_append(struct window *window, const char *data, size_t len, uint64_t 
     return 0;
 }
 
+// Behind the first `lines` lines of a chunk.
+static size_t skip_lines(const struct window_chunk *chunk, uint64_t lines) {
+    size_t at = 0;
+    for (; lines > 0; lines--) {
+        const char *lf = memchr(chunk->data + at, '\n', chunk->complete - at);
+        assert(lf);
+        at = (size_t)(lf + 1 - chunk->data);
+    }
+    return at;
+}
+
 bool window_block(const struct window *window, struct iovec *block, uint64_t *lines) {
     const struct window_chunk *head = window->head;
     if (!head || head->lines == 0) {
         return false;
     }
-    *block = (struct iovec){head->data, head->complete};
-    *lines = head->lines;
+    uint64_t gone = window->acked + 1 - head->first;
+    size_t at = skip_lines(head, gone);
+    *block = (struct iovec){head->data + at, head->complete - at};
+    *lines = head->lines - gone;
     return true;
 }
 
@@ -311,13 +324,7 @@ int window_rewind(struct window *window, uint64_t line) {
         chunk = chunk->next;
     }
     window->out = chunk;
-    window->out_at = 0;
-    for (uint64_t skip = chunk ? line + 1 - chunk->first : 0; skip > 0; skip--) {
-        const char *at = chunk->data + window->out_at;
-        const char *lf = memchr(at, '\n', chunk->complete - window->out_at);
-        assert(lf);
-        window->out_at += (size_t)(lf + 1 - at);
-    }
+    window->out_at = chunk ? skip_lines(chunk, line + 1 - chunk->first) : 0;
     return 0;
 }
 

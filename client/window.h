@@ -56,7 +56,7 @@ int window_append(struct window *window, const char *data, size_t len, uint64_t 
 bool window_is_full(const struct window *window);
 
 // The first lines that are held, as many as stand together: their bytes, and how many they are.
-// False when there is no whole line. window_ack() of the last one lets them go.
+// False when there is no whole line. window_ack() of the last one, or of one before, lets them go.
 bool window_block(const struct window *window, struct iovec *block, uint64_t *lines);
 
 // Empty; lines up to `line` are acknowledged.

@@ -642,12 +642,57 @@ def test_without_a_spool_lines_beyond_the_memory_are_dropped_when_asked_to():
             contains(client.expect(1), "dropped")
 
 
-def test_a_full_disk_is_said_and_input_waits():
-    full_disk = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c",
-                 'mount -t tmpfs -o size=2m none "$1" && shift && exec "$@"', "sh"]
+def small_disk(size):
+    """A command that runs another one with a file system of this size over its first argument."""
+    command = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c",
+               'mount -t tmpfs -o size=%s none "$1" && shift && exec "$@"' % size, "sh"]
     with Folder() as folder:
-        if subprocess.run([*full_disk, folder.path, "true"], stderr=subprocess.DEVNULL).returncode:
+        if subprocess.run([*command, folder.path, "true"], stderr=subprocess.DEVNULL).returncode:
             raise Skip("no right to mount a small file system")
+    return command
+
+
+def answer(fake, **more):
+    """A daemon that acknowledges each line: the lines, and how many were told to be lost."""
+    with fake.accept(welcome=0, **more) as peer:
+        lines, lost = [], 0
+        for line in iter(peer.line, "#nvtxt-end"):
+            lines.append(line)
+            if line.startswith("#nvtxt-lost"):
+                lost += json.loads(line[12:])["lines"]
+            peer.ack(len(lines))
+        peer.end(len(lines))
+    return lines, lost
+
+
+def test_room_of_acknowledged_lines_is_used_again():
+    full_disk = small_disk("128k")
+    lines = ["%d %050000d" % (number, 0) for number in range(12)]
+    with Fake() as fake, Folder() as mount, Folder() as folder:
+        path = folder.write("all", "".join(line + "\n" for line in lines))
+        command = [*full_disk, mount.path, program("client", "nvtxt-send"), "--socket", fake.path,
+                   "--spool", mount.path]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as client:
+            with fake.accept(welcome=0) as peer:
+                for number, line in enumerate(lines, 1):  # one by one: the last write finds no room
+                    client.stdin.write(line.encode() + b"\n")
+                    client.stdin.flush()
+                    equal(peer.line(), line)
+                    peer.ack(number)
+                client.stdin.close()
+                equal(peer.line(), "#nvtxt-end")
+                peer.end(len(lines))
+            equal((client.stderr.read(), client.wait(DEADLINE)), (b"", 0))
+        # At once: what is read is more than the disk.
+        with subprocess.Popen([*command, path], stderr=subprocess.PIPE) as client:
+            equal(answer(fake), (lines, 0))
+            equal(client.wait(DEADLINE), 0)
+            equal(client.stderr.read().count(b"input has to wait"), 1)
+
+
+def test_a_full_disk_is_said_and_input_waits():
+    full_disk = small_disk("2m")
+    with Folder() as folder:
         for args in ([], ["--on-full=drop"]):
             with Fake() as fake, Folder() as mount:
                 client = subprocess.Popen([*full_disk, mount.path, program("client", "nvtxt-send"),

@@ -9,9 +9,11 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -239,6 +241,63 @@ Test(spool, survives_a_full_disk) {
     cr_assert_str_eq(behind(1), "2\n");
     close(good);
     close(full);
+    end();
+}
+
+// Files can have 300 bytes, of which a head takes 80, and 12 each record.
+static void begin_with_small_files(void) {
+    struct rlimit small = {300, 300};
+    signal(SIGXFSZ, SIG_IGN);
+    cr_assert_eq(setrlimit(RLIMIT_FSIZE, &small), 0);
+    begin(SPOOL_LIMIT);
+}
+
+static char hundred[101];
+
+static void append_hundred(void) {
+    memset(hundred, 'x', 99);
+    hundred[99] = '\n';
+    append(hundred, 1);
+}
+
+Test(spool, uses_the_room_of_acknowledged_lines_first) {
+    begin_with_small_files();
+    for (uint64_t line = 1; line <= 5; line++) {
+        append_hundred();
+        cr_assert_not(spool.disk_full);
+        cr_assert_eq(spool.count, 1, "no other file was needed");
+        cr_assert_str_eq(behind(line - 1), hundred);
+        spool_ack(&spool, line);
+    }
+    append_hundred();
+    cr_assert_eq(take_over(), 0, "%s", spool.fault);
+    cr_assert_str_eq(behind(5), hundred);
+    end();
+}
+
+Test(spool, begins_another_file_where_one_cannot_grow) {
+    char longest[208];
+    begin_with_small_files();
+    for (int i = 0; i < 4; i++)
+        append_hundred();
+    cr_assert_eq(spool.count, 4);
+    memset(longest, '\n', sizeof longest);
+    cr_assert_eq(spool_append(&spool, longest, 208, 208), 0, "%s", spool.fault);
+    cr_assert_eq(spool_append(&spool, longest, 200, 200), 0, "%s", spool.fault);
+    cr_assert_eq(take_over(), 0, "%s", spool.fault);
+    cr_assert_eq(spool.last, 4 + 408);
+    end();
+}
+
+Test(spool, says_when_fewer_lines_may_find_room) {
+    char more[209];
+    begin_with_small_files();
+    memset(more, '\n', sizeof more);
+    cr_assert_eq(spool_append(&spool, more, 209, 209), SPOOL_FULL);
+    cr_assert(spool.disk_full);
+    cr_assert(spool_wants_less(&spool));
+    cr_assert_eq(spool_append(&spool, more, 208, 208), 0);
+    cr_assert_not(spool_wants_less(&spool));
     end();
 }
 

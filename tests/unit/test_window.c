@@ -378,6 +378,11 @@ Test(window, gives_its_first_lines_as_a_block) {
     cr_assert(window_block(&window, &block, &lines));
     cr_assert_eq(block.iov_len, 4);
     cr_assert_eq(lines, 2);
+    window_ack(&window, 1);
+    cr_assert(window_block(&window, &block, &lines));
+    cr_assert_eq(lines, 1, "a part of them may go");
+    cr_assert_eq(block.iov_len, 2);
+    cr_assert_eq(memcmp(block.iov_base, "2\n", 2), 0);
     window_ack(&window, 2);
     cr_assert_not(window_block(&window, &block, &lines), "the third has no end yet");
     feed(&window, "3\n", 2, 2);
