@@ -29,6 +29,7 @@ static int catch_signals(struct child *child) {
         sigaddset(&set, passed_on[i]);
     }
     if (sigaction(SIGPIPE, &ignore, &child->on_pipe) != 0 ||
+        sigaction(SIGXFSZ, &ignore, &child->on_size) != 0 ||
         sigaction(SIGCHLD, &standard, &child->on_child) != 0 ||
         sigprocmask(SIG_BLOCK, &set, &child->mask) != 0) {
         return -errno;
@@ -40,6 +41,7 @@ static int catch_signals(struct child *child) {
 // In the child; does not return.
 static void execute(const struct child *child, char *const *argv, int out, int err, int fault) {
     sigaction(SIGPIPE, &child->on_pipe, NULL);
+    sigaction(SIGXFSZ, &child->on_size, NULL);
     sigaction(SIGCHLD, &child->on_child, NULL);
     sigprocmask(SIG_SETMASK, &child->mask, NULL);
     if (dup2(out, STDOUT_FILENO) >= 0 && dup2(err, STDERR_FILENO) >= 0) {
@@ -156,12 +158,16 @@ void child_look(struct child *child) {
 
 // ---- End ----------------------------------------------------------------------------------------
 
+bool child_was_killed(const struct child *child) {
+    return WIFSIGNALED(child->status);
+}
+
 int child_exit_code(const struct child *child) {
-    return WIFSIGNALED(child->status) ? 128 + WTERMSIG(child->status) : WEXITSTATUS(child->status);
+    return child_was_killed(child) ? 128 + WTERMSIG(child->status) : WEXITSTATUS(child->status);
 }
 
 void child_die_likewise(const struct child *child) {
-    if (!WIFSIGNALED(child->status)) {
+    if (!child_was_killed(child)) {
         return;
     }
     int number = WTERMSIG(child->status);

@@ -20,7 +20,7 @@ struct child {
     bool interrupted; // a signal that ends programs came after it had ended
     int status;       // of wait(2), once it has ended
     sigset_t mask;    // what we had, and it has
-    struct sigaction on_pipe, on_child;
+    struct sigaction on_pipe, on_size, on_child;
 };
 
 // Starts `argv`. Returns 0; a positive errno when it cannot be run (ENOENT: there is no such
@@ -32,6 +32,8 @@ void child_look(struct child *child);
 
 // Its exit status, 128 + n when signal n ended it.
 int child_exit_code(const struct child *child);
+
+bool child_was_killed(const struct child *child); // a signal ended it
 
 // Ends us by the signal that ended it, without a core of our own; returns when none did.
 void child_die_likewise(const struct child *child);

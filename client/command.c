@@ -173,9 +173,9 @@ static int put_range(struct command *c) {
     snprintf(head, sizeof head, "RangeStartEnd,%lld,%lld,Manual,%d,%d,%u,0x%08x,",
              (long long)c->record->begun_ns, (long long)c->ended_ns, (int)c->child->pid,
              (int)c->child->pid, category ? textlog_category(category) : 0,
-             code == 0    ? COLOR_SUCCESS
-             : code < 128 ? COLOR_FAILURE
-                          : COLOR_SIGNAL);
+             code == 0                    ? COLOR_SUCCESS
+             : child_was_killed(c->child) ? COLOR_SIGNAL
+                                          : COLOR_FAILURE);
     snprintf(tail, sizeof tail, ",%d", code);
     int result = nvtxt_buf_failed(&words)
                      ? -ENOMEM

@@ -37,7 +37,8 @@ int stop_init(void) {
     sigemptyset(&action.sa_mask);
     sigemptyset(&ignore.sa_mask);
     if (sigaction(SIGINT, &action, NULL) != 0 || sigaction(SIGTERM, &action, NULL) != 0 ||
-        sigaction(SIGPIPE, &ignore, NULL) != 0 || sigaction(SIGHUP, NULL, &hangup) != 0) {
+        sigaction(SIGPIPE, &ignore, NULL) != 0 || sigaction(SIGXFSZ, &ignore, NULL) != 0 ||
+        sigaction(SIGHUP, NULL, &hangup) != 0) {
         return -errno;
     }
     bool unheeded = hangup.sa_handler == SIG_IGN; // nohup(1)

@@ -4,7 +4,8 @@
 // process-wide state of the clients: a signal handler has nowhere else to write to.
 #pragma once
 
-// Catches the three signals, SIGHUP unless it is ignored, and ignores SIGPIPE. Returns 0 or -errno.
+// Catches the three signals, SIGHUP unless it is ignored, and ignores SIGPIPE and SIGXFSZ: what
+// they are about is a write's error. Returns 0 or -errno.
 int stop_init(void);
 
 int stop_fd(void);     // readable once a signal came; for poll()

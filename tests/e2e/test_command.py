@@ -107,7 +107,10 @@ def test_the_signal_that_ends_it_ends_us():
     with Daemon() as daemon:
         equal(shell(daemon, "echo x; kill -TERM $$"), (-signal.SIGTERM, b"x\n", b""))
         equal(shell(daemon, "kill -KILL $$")[0], -signal.SIGKILL)
-        equal(ranges(daemon, "color, int64Value"), [(DARK_RED, 143), (DARK_RED, 137)])
+        equal(shell(daemon, "kill -XFSZ $$")[0], -signal.SIGXFSZ)
+        equal(shell(daemon, "exit 200")[0], 200)
+        equal(ranges(daemon, "color, int64Value"),
+              [(DARK_RED, 143), (DARK_RED, 137), (DARK_RED, 128 + signal.SIGXFSZ), (RED, 200)])
 
 
 def test_signals_are_passed_on():

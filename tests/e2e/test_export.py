@@ -558,6 +558,11 @@ def test_a_full_disk_is_said():
                                    "csv"], stdout=full, stderr=subprocess.PIPE, env=ENV)
         equal((done.returncode, done.stderr),
               (74, b"nvtxt-export: cannot write to stdout: No space left on device\n"))
+        command = ["sh", "-c", 'ulimit -f 0; exec "$@" >out', "sh"]
+        done = subprocess.run([*command, program("client", "nvtxt-export"), "--store", store,
+                               "--format", "csv"], cwd=folder.path, stderr=subprocess.PIPE, env=ENV)
+        equal((done.returncode, done.stderr),
+              (74, b"nvtxt-export: cannot write to stdout: File too large\n"))
 
 
 def many(folder, events):

@@ -690,6 +690,30 @@ def test_room_of_acknowledged_lines_is_used_again():
             equal(client.stderr.read().count(b"input has to wait"), 1)
 
 
+def test_where_files_cannot_grow_there_are_more_of_them():
+    lines = ["%d %099d" % (number, 0) for number in range(3000)]
+    limited = ["sh", "-c", 'ulimit -f 40 && exec "$@"', "sh", program("client", "nvtxt-send")]
+    with Fake() as fake, Folder() as folder:
+        spool = folder.name("spool")
+        path = folder.write("all", "".join(line + "\n" for line in lines))
+        done = subprocess.run([*limited, "--socket", folder.name("none"), "--timeout=0", "--spool",
+                               spool, path], stderr=subprocess.PIPE, timeout=DEADLINE)
+        equal(done.returncode, 75, done.stderr)
+        contains(done.stderr.decode(), "3,000 lines of")
+        with Running("nvtxt-send", "--socket", fake.path, "--resume", spool) as client:
+            equal(answer(fake), (lines, 0))
+            client.expect(0)
+        command = ["seq", "20000"]
+        done = subprocess.run([*limited, "--socket", folder.name("none"), "--spool", spool, "--",
+                               *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              timeout=DEADLINE)
+        equal((done.returncode, len(done.stdout.split())), (0, 20000), done.stderr)
+        with Running("nvtxt-send", "--socket", fake.path, "--resume", spool) as client:
+            said = [line for line in answer(fake)[0] if line.startswith("Marker,")]
+            equal(len(said), 20000)
+            client.expect(0)
+
+
 def test_a_full_disk_is_said_and_input_waits():
     full_disk = small_disk("2m")
     with Folder() as folder:
