@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Before there ever was a daemon --wait decides how long one is waited for, and with a spool it is
-// waited for in any case: until --timeout, or for a while behind the end of an input that is all in
-// the spool. One that took the connection and was gone before its welcome is being started again
-// more often than not: it gets a while without --wait, too. After that it is tried again until
+// waited for in any case: until --timeout, or for a while (--wait may say how long) behind the end
+// of an input that is all in the spool. One that took the connection and was gone before its
+// welcome is being started again more often than not: it gets a while without --wait, too. After
+// that it is tried again until
 // --timeout has passed without anything else to do: input that can still be taken into a spool is
 // something to do.
 #include "client/away.h"
@@ -210,7 +211,16 @@ static bool is_waiting(const struct transfer *t) {
 static bool may_leave(const struct transfer *t) {
     const struct transfer_options *options = t->options;
     return is_spooling(t) && t->intake.over && !t->intake.stuck && t->sender.state == SENDER_AWAY &&
-           t->absent && !options->connected_before && !options->wait && options->timeout_ms < 0;
+           t->absent && !options->connected_before && (!options->wait || options->wait_ms >= 0) &&
+           options->timeout_ms < 0;
+}
+
+// How long it is waited for then.
+static int64_t leave_ms(const struct transfer_options *options) {
+    if (options->left) {
+        return 0;
+    }
+    return options->wait ? options->wait_ms : TRANSFER_LEAVE_MS;
 }
 
 static int leave(struct transfer *t) {
@@ -231,7 +241,7 @@ static int leave(struct transfer *t) {
 int64_t away_deadline(const struct transfer *t) {
     const struct transfer_options *options = t->options;
     if (may_leave(t) && t->silent_ms >= 0) {
-        return t->silent_ms + (options->left ? 0 : TRANSFER_LEAVE_MS);
+        return t->silent_ms + leave_ms(options);
     }
     bool greeting = t->sender.state == SENDER_GREETING;
     if (!options->connected_before && greeting && options->wait && options->wait_ms >= 0) {

@@ -17,7 +17,7 @@ struct textlog_options;
 struct transfer_options {
     const char *socket;  // path; fits a socket address
     bool wait;           // for a daemon at the start
-    int64_t wait_ms;     // at most so long; -1: for ever
+    int64_t wait_ms;     // at most so long, with a spool behind the input's end; -1: for ever
     int64_t timeout_ms;  // for an acknowledgement, when nothing else can be done; -1: for ever
     int64_t sync_ms;     // how often the spool goes onto the disk; -1: when the system likes
     bool drop;           // lines that have no room are dropped
@@ -32,7 +32,7 @@ struct transfer_options {
 
 #define TRANSFER_STOP_MS 5000 // after a signal: for the acknowledgement of what was read
 
-#define TRANSFER_LEAVE_MS 5000 // behind the end of an input that is in its spool: for a daemon
+#define TRANSFER_LEAVE_MS 5000 // behind the end of an input that is in its spool, without `wait`
 
 #define TRANSFER_SILENT_MS 5000     // at least so long, a connected daemon may say nothing
 #define TRANSFER_CUT_SHORT_MS 10000 // a daemon that died before its welcome may take to come back

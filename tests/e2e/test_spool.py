@@ -786,9 +786,13 @@ def test_without_any_daemon_what_is_in_the_spool_is_left_there():
             busy.close()
             connected.close()
             contains(other.expect(0), "the rest of %s is kept" % zero)
+        status, _, err = run_client("nvtxt-send", "--socket", daemon.socket, "--wait=0.1", "--spool",
+                                    folder.name("spool"), stdin=HEADER + marker(3))
+        equal(status, 0, err)
+        contains(err, "the rest of <stdin> is kept")
         daemon.start()
         equal(resume(daemon, folder), (0, "", ""))
-        equal(sorted(numbers(daemon)), [0, 1, 2])
+        equal(sorted(numbers(daemon)), [0, 1, 2, 3])
 
 
 def test_a_daemon_that_was_told_to_be_waited_for_is():
