@@ -25,10 +25,9 @@ const char *away_unacknowledged(const struct transfer *t, char *text, size_t siz
 }
 
 void away_say_kept(struct transfer *t) {
-    const struct window *here = &t->intake.lines;
+    uint64_t lines = intake_unspooled(&t->intake);
     char count[TERM_COUNT_SIZE];
-    if (here->last > here->acked) {
-        uint64_t lines = here->last - here->acked;
+    if (lines > 0) {
         term_say(t->term, "%s line%s of %s found no room in %s and %s lost",
                  term_count(count, lines), lines == 1 ? "" : "s", t->input->name, t->spool->dir,
                  lines == 1 ? "is" : "are");

@@ -64,6 +64,11 @@ static int put_into_window(struct intake *intake, const struct iovec *block, uin
 static int put_into_spool(struct intake *intake, const struct iovec *block, uint64_t lines) {
     struct spool *spool = intake->spool;
     struct window *window = &intake->sender->window;
+    if (window->last > spool->last) { // past the spool, as lines before them went
+        return window_is_full(window)
+                   ? SPOOL_FULL
+                   : window_append(window, block->iov_base, block->iov_len, lines);
+    }
     bool direct = window->last == spool->last && !spool->open_loss && !window_is_full(window);
     int result = spool_append(spool, block->iov_base, block->iov_len, (uint32_t)lines);
     if (result == 0 && direct) {
@@ -94,8 +99,16 @@ static int put_some_into_spool(struct intake *intake, const struct iovec *block,
         halve(&part, &some);
         result = put_into_spool(intake, &part, some);
     }
-    *lines = result == SPOOL_FULL ? *lines : some;
-    return result;
+    if (result != SPOOL_FULL) {
+        *lines = some;
+        return result;
+    }
+    // The window has all that the spool has: order is kept. Whoever resumes the session hears of
+    // the daemon what it has more.
+    struct window *window = &intake->sender->window;
+    bool past = intake->hurry && !intake->drop && window->last == intake->spool->last &&
+                !intake->spool->open_loss && !window_is_full(window);
+    return past ? window_append(window, block->iov_base, block->iov_len, *lines) : result;
 }
 
 static void lose(struct intake *intake, uint64_t lines) {
@@ -235,4 +248,14 @@ void intake_acked(struct intake *intake) {
 uint64_t intake_unacked(const struct intake *intake) {
     return sender_last(intake->sender) - intake->sender->window.acked +
            (intake->lines.last - intake->lines.acked);
+}
+
+uint64_t intake_unspooled(const struct intake *intake) {
+    const struct window *window = &intake->sender->window;
+    uint64_t waiting = intake->lines.last - intake->lines.acked;
+    if (!intake->spool || window->last <= intake->spool->last) {
+        return waiting;
+    }
+    uint64_t safe = window->acked > intake->spool->last ? window->acked : intake->spool->last;
+    return waiting + (window->last - safe);
 }

@@ -3,7 +3,8 @@
 // The way of lines from an input into a sender's window, in one of four forms:
 //   plain        read straight into the window; a full window stops reading
 //   with a spool every line goes onto the disk first, then into the window, at once or, when the
-//                window is full, later from the disk: what was read is in the spool or was not sent
+//                window is full, later from the disk: what was read is in the spool or was not
+//                sent, but for lines without room there when it has to be over soon
 //   pushed       lines that were made of something else are put in, and wait here for their turn
 //   dropping     (with a spool or without) whole lines that have no room are dropped and counted;
 //                the line "#nvtxt-lost" stands where they would have stood
@@ -28,6 +29,7 @@ struct intake {
     bool over;             // no more will be read
     bool cut;              // that was before the input's end
     bool stuck;            // lines wait here for room
+    bool hurry;            // a daemon takes lines: those without room in the spool go without it
     uint64_t dropped;      // lines, so far
     uint64_t untold;       // of these (without a spool): no line tells of them yet
     struct window lines;   // read, and on the way
@@ -67,3 +69,6 @@ void intake_acked(struct intake *intake);
 
 // Lines that were read, not dropped, and are not acknowledged.
 uint64_t intake_unacked(const struct intake *intake);
+
+// Those of them that are in no spool.
+uint64_t intake_unspooled(const struct intake *intake);

@@ -217,6 +217,13 @@ static bool may_leave(const struct transfer *t) {
     return t->spool && t->link.fd < 0 && (t->intake.over || t->intake.stuck);
 }
 
+// What waits for room in a spool need not when the daemon takes it.
+static int hurry(struct transfer *t) {
+    bool before = t->intake.hurry;
+    t->intake.hurry = t->sender.state == SENDER_STREAMING;
+    return t->intake.hurry && !before ? move_input(t) : RUNNING;
+}
+
 static int on_stop(struct transfer *t, int64_t now) {
     int code = 128 + stop_signal();
     char text[5120];
@@ -231,7 +238,7 @@ static int on_stop(struct transfer *t, int64_t now) {
         }
         return code;
     }
-    return RUNNING;
+    return hurry(t);
 }
 
 // The spool goes onto the disk when it is time.

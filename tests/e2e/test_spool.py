@@ -848,6 +848,30 @@ def test_a_signal_leaves_what_was_read_in_the_spool():
                 again.expect(0)
 
 
+def test_at_a_signal_lines_without_room_are_sent_without_the_spool():
+    lines = ["%d %0900000d" % (number, 0) for number in range(5)]
+    for breaks in (False, True):
+        with Fake() as fake, Folder() as folder:
+            with spooling(fake.path, folder, "--spool-limit=4M") as client:
+                with fake.accept(welcome=0) as peer:
+                    client.say("".join(line + "\n" for line in lines[:4]))
+                    assert peer.lines(4) == lines[:4]
+                    client.say(lines[4] + "\n")
+                    client.signal(signal.SIGTERM)
+                    assert peer.lines(2) == [lines[4], "#nvtxt-end"], client.stderr()
+                    if not breaks:
+                        peer.end(5)
+                equal(client.wait(), 128 + signal.SIGTERM)
+                equal("1 line of <stdin> found no room" in client.stderr(), breaks)
+            if breaks:  # the daemon may have taken it
+                with Running("nvtxt-send", "--socket", fake.path, "--resume",
+                             folder.name("spool")) as again, fake.accept(welcome=5) as peer:
+                    equal(peer.line(), "#nvtxt-end")
+                    peer.end(5)
+                    again.expect(0)
+            equal(os.listdir(folder.name("spool")), [])
+
+
 def test_nothing_read_leaves_nothing_behind():
     with Folder() as folder:
         with spooling(folder.name("none"), folder) as client:
