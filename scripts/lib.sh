@@ -56,7 +56,7 @@ lacking() { # lacking PACKAGE...: those of them that are not there
 
 packages_build='autoconf automake make gcc libc6-dev pkg-config libuv1-dev libsqlite3-dev
     libjansson-dev libinih-dev'
-packages_optional='libsystemd-dev systemd clang-format mandoc'
+packages_optional='libsystemd-dev systemd clang-format mandoc strace'
 
 # need PACKAGE...: installs what is missing (as root), or says in one sentence what is and ends.
 # Optional packages only come along; without them some checks skip.
