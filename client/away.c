@@ -4,9 +4,8 @@
 // waited for in any case: until --timeout, or for a while (--wait may say how long) behind the end
 // of an input that is all in the spool. One that took the connection and was gone before its
 // welcome is being started again more often than not: it gets a while without --wait, too. After
-// that it is tried again until
-// --timeout has passed without anything else to do: input that can still be taken into a spool is
-// something to do.
+// that it is tried again until --timeout has passed without anything else to do: input that can
+// still be taken into a spool is something to do.
 #include "client/away.h"
 
 #include <errno.h>

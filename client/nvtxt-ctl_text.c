@@ -8,10 +8,10 @@
 #include "client/nvtxt-ctl_format.h"
 #include "client/nvtxt-ctl_status.h"
 #include "client/term.h"
+#include "protocol/ctlmsg.h"
 
 #define WIDTH 80
 #define NAME_COLUMNS 20
-#define LOSSES_LISTED 1000 // by the daemon at most
 
 static void print_bytes(FILE *out, int64_t bytes) {
     char text[FORMAT_SIZE];
@@ -154,7 +154,7 @@ static void print_loss(FILE *out, const json_t *loss) {
 // The losses beyond those that the daemon lists.
 static void print_rest(FILE *out, int64_t rest, size_t listed) {
     const char *what = rest == 1 ? "loss" : "losses";
-    if (listed >= LOSSES_LISTED) {
+    if (listed >= NVTXT_CTL_LOSSES) {
         fprintf(out, "%" PRId64 " older %s\n", rest, what);
     } else {
         fprintf(out, "%" PRId64 " %s%s, in segments that are not kept any more\n", rest,

@@ -3,7 +3,7 @@
 // The state machine of a session's client. States move on replies and on the two reports about the
 // connection only. A reply that contradicts what was said before (a line acknowledged that was
 // never read) ends in CONFUSED with a sentence: going on would lose or double lines without a word.
-// So does, in CLOSED, a session that forgot lines it had acknowledged: they are not here any more.
+// A daemon that forgot lines it had acknowledged, which are not here any more, ends in CLOSED.
 #include "client/sender.h"
 
 #include <assert.h>

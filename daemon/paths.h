@@ -41,6 +41,7 @@ int paths_make_store_folder(const char *store);
 // Takes `<path>.lock` for this process. Returns a descriptor to keep open, or -1 with a sentence
 // in `why` when another process has it or it cannot be made (`*status`: the exit status).
 int paths_lock(const char *path, const char *what, int *status, char *why, size_t size);
+
 // Whether `store` may be used as a store as far as other stores go: a segment of one that another
 // daemon has locked may not. Returns 0, or an exit status with a sentence in `why`.
 int paths_check_segment(const char *store, char *why, size_t size);

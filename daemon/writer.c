@@ -11,11 +11,11 @@
 #include "daemon/clocks.h"
 #include "daemon/leftover.h"
 #include "daemon/log.h"
+#include "protocol/ctlmsg.h"
 
 #define FIRST_DELAY_MS 20
 #define LONGEST_DELAY_MS 2000
 #define TRIES_BEFORE_APART 3 // of a failure that may be a row's fault, or not
-#define LOSSES_SHOWN 1000
 
 // The store is another one than before, or none.
 static void publish_segment(struct writer *writer) {
@@ -261,7 +261,7 @@ static int load_losses(struct writer *writer, struct job *job) {
     if (!writer->store || writer->gave_up)
         return STORE_IO;
     int r = leftover_move(writer->revive.path, writer->store);
-    return r ? r : store_losses_load(writer->store, LOSSES_SHOWN, &job->losses);
+    return r ? r : store_losses_load(writer->store, NVTXT_CTL_LOSSES, &job->losses);
 }
 
 static int ask(struct writer *writer, struct job *job) {

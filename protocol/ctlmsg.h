@@ -17,6 +17,7 @@
 #include "protocol/slice.h"
 
 #define NVTXT_CTL_REQUEST_BYTES 65536 // longest request line; a command is a few words
+#define NVTXT_CTL_LOSSES 1000         // the newest ones, which `health` lists
 #define NVTXT_CTL_COMMAND_BYTES 64
 
 // Codes of {"error":{"code":…}}.

@@ -12,8 +12,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define STORE_MAIN_FILE_FIXED                                                                      \
-    24 // bytes of the header that stay as they are: magic, page size, mode
+// Bytes of the header that stay as they are: magic, page size, mode.
+#define STORE_MAIN_FILE_FIXED 24
 
 struct store_main_file {
     sqlite3_file *file; // borrowed from the connection; NULL: nothing is known of it
