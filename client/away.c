@@ -39,6 +39,13 @@ void away_say_kept(struct transfer *t) {
     if (t->spool->damaged) {
         return; // no one can send it
     }
+    if (t->spool->unsynced) {
+        term_say(t->term,
+                 "the rest of %s is in %s, whose disk may lack lines of it when its power goes: "
+                 "'nvtxt-send --resume %s' sends it",
+                 t->input->name, t->spool->dir, t->spool->dir);
+        return;
+    }
     term_say(t->term, "the rest of %s is kept: 'nvtxt-send --resume %s%s' sends it", t->input->name,
              t->spool->dir, t->sender.state == SENDER_CLOSED ? " --new-session" : "");
 }

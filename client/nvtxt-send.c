@@ -33,7 +33,8 @@ static int send_session(struct send_arguments *args, struct term *term, struct i
     if (!args->spool) {
         return transfer_run(&args->transfer, input, NULL, hello, term);
     }
-    int result = spool_create(&spool, args->spool, hello, args->spool_limit);
+    int result =
+        spool_create(&spool, args->spool, hello, args->spool_limit, args->transfer.sync_ms >= 0);
     if (result < 0) {
         term_say(term, "no spool can be made: %s", spool.fault);
         result = EX_CANTCREAT;
@@ -114,7 +115,8 @@ static void run_command(struct send_arguments *args, struct term *term, struct c
     bool good = make_hello(args, term, args->command[0], (uint32_t)child->pid, &hello) == 0;
     if (good && args->spool) {
         record.spool = &spool;
-        good = spool_create(&spool, args->spool, &hello, args->spool_limit) == 0;
+        good = spool_create(&spool, args->spool, &hello, args->spool_limit,
+                            args->transfer.sync_ms >= 0) == 0;
         if (!good) {
             term_say(term, "no spool can be made: %s; %s runs on without being recorded",
                      spool.fault, args->command[0]);

@@ -384,28 +384,20 @@ static int find_later(struct search *search, uint64_t at, uint64_t line) {
     return result;
 }
 
-// Whether these are the records of before: all of them are acknowledged, `line` is the one behind
-// the last, and the process was killed before it could cut them off. Returns 1, 0 or -errno.
-static int is_before(const struct search *search, uint64_t line) {
+// Whether the first record, in a file that begins with `line`, is one of before: those were all
+// acknowledged, and the process or its machine died before they were cut off. The first one tells:
+// what stood behind it need not have reached the disk. Returns 1, 0 or -errno.
+static int is_before(struct search *search, uint64_t line) {
     struct segment_reader *reader = search->reader;
-    struct segment_record record;
-    uint64_t at = SEGMENT_HEAD_BYTES;
-    uint64_t lines = 0;
-    while (at < search->size) {
-        reader->at = at;
-        int result = have(reader, SEGMENT_RECORD_BYTES);
-        if (result < 0 || held(reader) < SEGMENT_RECORD_BYTES) {
-            return result;
-        }
-        lines += get_le(here(reader) + 4, 4);
-        at += SEGMENT_RECORD_BYTES + get_le(here(reader), 4);
+    unsigned char head[SEGMENT_RECORD_BYTES];
+    reader->at = SEGMENT_HEAD_BYTES;
+    int result = have(reader, sizeof head);
+    if (result < 0 || held(reader) < sizeof head || line == 1) {
+        return result;
     }
-    if (at != search->size || lines >= line) {
-        return 0;
-    }
-    segment_reader_start(reader, reader->fd, SEGMENT_HEAD_BYTES, line - lines);
-    int result = segment_next(reader, search->crc, &record);
-    return result < 0 ? result : result == 0;
+    memcpy(head, here(reader), sizeof head);
+    uint64_t most = search->size; // a line has a byte
+    return is_record(search, SEGMENT_HEAD_BYTES, head, line > most ? line - most : 1, line - 1);
 }
 
 // Whether a block of the file from `at` on was never written: it reads as zeros. Returns 1, 0 or

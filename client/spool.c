@@ -61,9 +61,37 @@ uint64_t spool_first(const struct spool *spool) {
 
 // ---- Writing ------------------------------------------------------------------------------------
 
-// A new last segment that begins with line `first`. Returns 0 or -errno.
+// Whatever it was, a full disk too, is no passing condition: see spool.h.
+static int sync_fault(struct spool *spool) {
+    spool->unsynced = true;
+    return -EIO;
+}
+
+int spool_sync(struct spool *spool) {
+    if (spool->unsynced) {
+        return -EIO; // `fault` may say something newer
+    }
+    if (spool->dirty && fdatasync(spool->tail_fd) != 0) {
+        (void)segment_fault(spool, tail(spool)->number, "cannot be synced", -errno);
+        return sync_fault(spool);
+    }
+    if (spool->dirty_dir && fsync(spool->dir_fd) != 0 && errno != EINVAL && errno != ENOTSUP) {
+        spool_fault(spool, "%s: cannot be synced: %s", spool->dir, strerror(errno));
+        return sync_fault(spool);
+    }
+    spool->dirty = spool->dirty_dir = false;
+    return 0;
+}
+
+// A new last segment that begins with line `first`. The one before it goes onto the disk first:
+// spool_sync() reaches the last one only, and after a loss of power none may be missing in between.
+// Returns 0 or -errno.
 static int add_segment(struct spool *spool, uint64_t first) {
     uint64_t number = spool->count ? tail(spool)->number + 1 : 1;
+    int result = spool->count ? spool_sync(spool) : 0;
+    if (result < 0) {
+        return result;
+    }
     if (spool->count == spool->cap) {
         size_t cap = spool->cap ? spool->cap * 2 : 16;
         struct spool_segment *segments = realloc(spool->segments, cap * sizeof *segments);
@@ -78,7 +106,7 @@ static int add_segment(struct spool *spool, uint64_t first) {
     struct segment_head head = {.first = first};
     memcpy(head.session, spool->session, sizeof head.session);
     int fd = openat(spool->dir_fd, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-    int result = fd < 0 ? -errno : segment_write_head(fd, &spool->crc, &head);
+    result = fd < 0 ? -errno : segment_write_head(fd, &spool->crc, &head);
     if (result < 0) {
         if (fd >= 0) {
             close(fd);
@@ -87,13 +115,10 @@ static int add_segment(struct spool *spool, uint64_t first) {
         return segment_fault(spool, number, "cannot be made", result);
     }
     if (spool->tail_fd >= 0) {
-        if (spool->dirty) {
-            (void)fdatasync(spool->tail_fd); // spool_sync() reaches the last segment only
-        }
         close(spool->tail_fd);
     }
     spool->tail_fd = fd;
-    spool->dirty_dir = true;
+    spool->dirty = spool->dirty_dir = true;
     spool->segments[spool->count++] =
         (struct spool_segment){.number = number, .first = first, .size = SEGMENT_HEAD_BYTES};
     spool->used += BLOCK_BYTES;
@@ -158,7 +183,8 @@ static bool remove_acked(struct spool *spool) {
 }
 
 // The last segment begins anew, if all its lines are acknowledged. The head first: if we are killed
-// in between, the old records do not fit it any more. Returns whether it did.
+// in between, the old records do not fit it any more. On the disk before new lines come: else these
+// could stand there among old ones. Returns whether it did.
 static bool recycle(struct spool *spool) {
     struct spool_segment *end = tail(spool);
     struct segment_head head = {.first = spool->last + 1, .lost = end->lost};
@@ -183,12 +209,15 @@ static bool recycle(struct spool *spool) {
     end->size = SEGMENT_HEAD_BYTES;
     spool->reader_number = spool->seen.number = 0;
     spool->dirty = true;
+    if (spool->lasting) {
+        (void)spool_sync(spool); // where it fails, so does the next append
+    }
     return true;
 }
 
 // As spool_append(), with what the system said as it is.
 static int append(struct spool *spool, const char *data, size_t len, uint32_t lines) {
-    int result = make_room(spool, SEGMENT_RECORD_BYTES + len);
+    int result = spool->unsynced ? -EIO : make_room(spool, SEGMENT_RECORD_BYTES + len);
     if (result != 0) {
         return result;
     }
@@ -261,19 +290,6 @@ int spool_settle(struct spool *spool, bool over) {
     }
     int result = spool->used + ROOM_TO_GO_ON > spool->limit ? 0 : settle_here(spool);
     return is_disk_full(result) ? 0 : result;
-}
-
-int spool_sync(struct spool *spool) {
-    if (spool->dirty && fdatasync(spool->tail_fd) != 0) {
-        return segment_fault(spool, tail(spool)->number, "cannot be synced", -errno);
-    }
-    if (spool->dirty_dir && fsync(spool->dir_fd) != 0) {
-        int result = -errno;
-        spool_fault(spool, "%s: cannot be synced: %s", spool->dir, strerror(-result));
-        return result;
-    }
-    spool->dirty = spool->dirty_dir = false;
-    return 0;
 }
 
 // ---- Reading back -------------------------------------------------------------------------------

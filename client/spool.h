@@ -21,7 +21,10 @@
 // the same each time.
 //
 // A process that is killed loses nothing that spool_append() returned 0 for: the page cache has it.
-// Loss of power may take what spool_sync() was not called for.
+// Loss of power may take what spool_sync() was not called for; with `lasting` never a line of a
+// segment before the last one, and never the session file or the folder themselves. A sync that
+// failed makes all later calls that write fail: the system forgets such pages, and would call the
+// next sync a success.
 #pragma once
 
 #include <stdbool.h>
@@ -60,6 +63,7 @@ struct spool {
     char renewed[NVTXT_SESSION_ID_BYTES + 1]; // the session of lines behind `base`; "": this one
     uint64_t base;
     uint64_t limit;
+    bool lasting; // what stands in it is to outlive a loss of power
     struct crc32c crc;
 
     struct spool_segment *segments; // owned; at least one, but for a session that holds nothing
@@ -71,6 +75,7 @@ struct spool {
     uint64_t file_most; // a file cannot have more bytes; 0: none was refused that
     bool open_loss;
     bool disk_full;   // the last append failed for want of room on the disk
+    bool unsynced;    // a sync failed: what is on the disk is not known
     bool damaged;     // a record of it is not what was written
     uint64_t dropped; // lines, while this process has it
     int tail_fd;
@@ -88,10 +93,11 @@ struct spool {
 
 // ---- A session begins and ends (spool_dir.c)
 
-// A new session's spool in `dir`, which is made (0700) when it is missing. Returns 0 or -errno with
-// `fault`. In any case the spool can be closed.
+// A new session's spool in `dir`, which is made (0700) when it is missing. `lasting`: the folder
+// and the session file are on the disk when this returns 0. Returns 0 or -errno with `fault`. In
+// any case the spool can be closed.
 int spool_create(struct spool *spool, const char *dir, const struct nvtxt_hello *hello,
-                 uint64_t limit);
+                 uint64_t limit, bool lasting);
 
 // Takes over a session that nobody has; `hello` is what it was created with. A record that was cut
 // at the end is left out: `fault` is "" or says in one sentence what it was. Returns 0, SPOOL_NONE
@@ -144,7 +150,9 @@ int spool_next(struct spool *spool, uint64_t behind, struct segment_record *reco
 void spool_seen(struct spool *spool);
 
 void spool_ack(struct spool *spool, uint64_t line); // lines up to here are not needed any more
-int spool_sync(struct spool *spool);                // onto the disk. Returns 0 or -errno
+
+// All that was appended goes onto the disk. Returns 0, or -EIO with `fault`, also ever after.
+int spool_sync(struct spool *spool);
 
 // The first line that is held is this one; `last` + 1 when none is.
 uint64_t spool_first(const struct spool *spool);

@@ -50,6 +50,25 @@ static void session_name(const struct spool *spool, char *name, size_t size) {
 
 // ---- A new session ------------------------------------------------------------------------------
 
+// A folder that cannot be synced (some network file systems) is as lasting as it gets.
+static int sync_folder(int fd) {
+    return fsync(fd) == 0 || errno == EINVAL || errno == ENOTSUP ? 0 : -errno;
+}
+
+// The folder's own name: where the one that it is in cannot be read, all of its file system goes
+// onto the disk. Returns 0 or -errno with `fault`.
+static int sync_parent(struct spool *spool) {
+    int fd = openat(spool->dir_fd, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int result = fd >= 0 ? sync_folder(fd) : syncfs(spool->dir_fd) == 0 ? 0 : -errno;
+    if (fd >= 0) {
+        close(fd);
+    }
+    if (result < 0) {
+        spool_fault(spool, "%s/..: cannot be synced: %s", spool->dir, strerror(-result));
+    }
+    return result;
+}
+
 // Puts a whole and locked session file in the place of the one that is there, if any. Returns 0 or
 // -errno; then that one stays.
 static int put_session_file(struct spool *spool, const char *text, size_t len, bool sync) {
@@ -77,15 +96,16 @@ static int put_session_file(struct spool *spool, const char *text, size_t len, b
         close(spool->session_fd);
     }
     spool->session_fd = fd;
-    return sync && fsync(spool->dir_fd) != 0 ? -errno : 0;
+    return sync ? sync_folder(spool->dir_fd) : 0;
 }
 
 static int write_session_file(struct spool *spool, const struct nvtxt_hello *hello) {
     struct nvtxt_buf text = {0};
     nvtxt_buf_add_string(&text, FIRST_LINE);
     nvtxt_hello_format(&text, hello);
-    int result =
-        nvtxt_buf_failed(&text) ? -ENOMEM : put_session_file(spool, text.data, text.len, false);
+    int result = nvtxt_buf_failed(&text)
+                     ? -ENOMEM
+                     : put_session_file(spool, text.data, text.len, spool->lasting);
     nvtxt_buf_deinit(&text);
     return result < 0 ? refuse(spool, result) : 0;
 }
@@ -115,20 +135,22 @@ int spool_renew(struct spool *spool, const char *session, uint64_t base) {
 }
 
 int spool_create(struct spool *spool, const char *dir, const struct nvtxt_hello *hello,
-                 uint64_t limit) {
+                 uint64_t limit, bool lasting) {
     char name[SPOOL_NAME_BYTES];
     int result = init(spool, dir, hello->session, limit);
+    spool->lasting = lasting;
     if (result == 0 && mkdir(dir, 0700) != 0 && errno != EEXIST) {
         result = refuse(spool, -errno);
     }
     if (result == 0) {
         result = open_folder(spool);
     }
-    if (result == 0) {
-        result = write_session_file(spool, hello);
+    if (result == 0 && lasting) {
+        result = sync_parent(spool);
     }
     if (result == 0) {
-        result = spool_begin(spool);
+        result = write_session_file(spool, hello);
+        result = result < 0 ? result : spool_begin(spool);
         if (result < 0) {
             session_name(spool, name, sizeof name);
             (void)unlinkat(spool->dir_fd, name, 0);

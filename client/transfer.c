@@ -358,13 +358,19 @@ static int conclude(struct transfer *t) {
     return end->errors > 0 || t->intake.dropped > 0;
 }
 
-// The session has not ended. A spool that nothing was written to is of no use.
-static void leave_spool(struct transfer *t) {
-    if (t->spool->last == 0 && !t->spool->open_loss) {
-        (void)spool_remove(t->spool);
-    } else {
-        away_say_kept(t);
+// The session has not ended. A spool that nothing was written to is of no use. Returns the exit
+// status: `result`, but for a disk that does not have what is kept.
+static int leave_spool(struct transfer *t, int result) {
+    struct spool *spool = t->spool;
+    if (spool->last == 0 && !spool->open_loss) {
+        (void)spool_remove(spool);
+        return result;
     }
+    if (spool->lasting && !spool->unsynced && spool_sync(spool) < 0) {
+        term_say(t->term, "%s", spool->fault);
+    }
+    away_say_kept(t);
+    return spool->unsynced ? EX_IOERR : result;
 }
 
 int transfer_begin(struct transfer *t, const struct nvtxt_hello *hello) {
@@ -403,7 +409,7 @@ int transfer_end(struct transfer *t, int result) {
             result = EX_IOERR;
         }
     } else if (t->spool) {
-        leave_spool(t);
+        result = leave_spool(t, result);
     }
     link_close(&t->link);
     intake_deinit(&t->intake);

@@ -27,6 +27,8 @@ static struct nvtxt_hello hello = {.protocol = 1, .session = ID, .name = "n", .d
 static int good_readdirs = -1;
 static int good_fstats = -1;
 static int good_unlinks = -1;
+static int good_fdatasyncs = -1;
+static int good_fsyncs = -1;
 
 static bool fails(int *good) {
     if (*good == 0)
@@ -52,10 +54,22 @@ int unlinkat(int fd, const char *path, int flags) {
     return fails(&good_unlinks) ? -1 : real(fd, path, flags);
 }
 
+int fdatasync(int fd) {
+    int (*real)(int);
+    *(void **)&real = dlsym(RTLD_NEXT, "fdatasync");
+    return fails(&good_fdatasyncs) ? -1 : real(fd);
+}
+
+int fsync(int fd) {
+    int (*real)(int);
+    *(void **)&real = dlsym(RTLD_NEXT, "fsync");
+    return fails(&good_fsyncs) ? -1 : real(fd);
+}
+
 static void begin(uint64_t limit) {
     snprintf(dir, sizeof dir, "/tmp/test_spool.XXXXXX");
     cr_assert(mkdtemp(dir));
-    cr_assert_eq(spool_create(&spool, dir, &hello, limit), 0, "%s", spool.fault);
+    cr_assert_eq(spool_create(&spool, dir, &hello, limit, false), 0, "%s", spool.fault);
 }
 
 static void append(const char *text, uint32_t lines) {
@@ -468,6 +482,88 @@ Test(spool, knows_the_records_of_before_it_began_anew) {
     put_file(segment_path(1), data, len);
     cr_assert_eq(take_over(), SPOOL_BAD, "whose they are cannot be told");
     end();
+}
+
+Test(spool, knows_them_when_the_disk_lacks_the_last_of_them) {
+    static char data[100000];
+    size_t len = write_blocks(data, sizeof data);
+    struct segment_head head = {.session = ID, .first = spool.last + 1};
+    cr_assert_eq(segment_write_head(spool.tail_fd, &spool.crc, &head), 0);
+    get_file(segment_path(1), data, SEGMENT_HEAD_BYTES);
+    for (size_t kept = len; kept > SEGMENT_HEAD_BYTES + BLOCK_RECORD; kept -= kept / 7) {
+        put_file(segment_path(1), data, kept);
+        cr_assert_eq(take_over(), 0, "%zu bytes: %s", kept, spool.fault);
+        cr_assert_eq(spool.last + 1, head.first);
+    }
+    end();
+}
+
+// ---- Onto the disk ------------------------------------------------------------------------------
+
+Test(spool, a_sync_that_fails_is_no_passing_condition) {
+    begin(SPOOL_LIMIT);
+    append("1\n", 1);
+    good_fdatasyncs = 0;
+    cr_assert_eq(spool_sync(&spool), -EIO);
+    cr_assert(strstr(spool.fault, ".000001.segment: cannot be synced: "), "%s", spool.fault);
+    good_fdatasyncs = -1;
+    cr_assert_eq(spool_sync(&spool), -EIO, "the pages are forgotten: this would mean nothing");
+    cr_assert_eq(spool_append(&spool, "2\n", 2, 1), -EIO);
+    cr_assert_not(spool.disk_full);
+    end();
+}
+
+Test(spool, a_folder_that_cannot_be_synced_is_said) {
+    begin(SPOOL_LIMIT);
+    append("1\n", 1);
+    good_fsyncs = 0;
+    cr_assert_eq(spool_sync(&spool), -EIO);
+    cr_assert(strstr(spool.fault, dir) && strstr(spool.fault, "cannot be synced"));
+    good_fsyncs = -1;
+    end();
+}
+
+Test(spool, a_segment_is_on_the_disk_before_the_next_one_begins) {
+    static char block[600000];
+    begin(SPOOL_LIMIT_LEAST);
+    memset(block, '\n', sizeof block);
+    cr_assert_eq(spool_append(&spool, block, sizeof block, sizeof block), 0);
+    good_fdatasyncs = 0;
+    cr_assert_eq(spool_append(&spool, block, sizeof block, sizeof block), -EIO);
+    cr_assert(strstr(spool.fault, ".000001.segment: cannot be synced: "), "%s", spool.fault);
+    cr_assert_eq(spool.count, 1);
+    good_fdatasyncs = -1;
+    cr_assert_eq(take_over(), 0);
+    cr_assert_eq(spool.last, sizeof block);
+    end();
+}
+
+Test(spool, a_lasting_one_syncs_what_begins_anew) {
+    static char block[600000];
+    begin(SPOOL_LIMIT_LEAST);
+    spool.lasting = true;
+    memset(block, '\n', sizeof block);
+    cr_assert_eq(spool_append(&spool, block, sizeof block, sizeof block), 0);
+    spool_ack(&spool, sizeof block);
+    cr_assert_eq(spool.segments[0].size, SEGMENT_HEAD_BYTES);
+    cr_assert_not(spool.dirty);
+    end();
+}
+
+Test(spool, a_lasting_one_is_not_made_when_its_folder_cannot_be_synced) {
+    snprintf(dir, sizeof dir, "/tmp/test_spool.XXXXXX");
+    cr_assert(mkdtemp(dir));
+    for (int good = 0; good < 2; good++) { // the parent; the folder with the session file
+        good_fsyncs = good;
+        cr_assert_eq(spool_create(&spool, dir, &hello, SPOOL_LIMIT, true), -EIO);
+        good_fsyncs = -1;
+        spool_close(&spool);
+    }
+    good_fdatasyncs = 0; // of the session file
+    cr_assert_eq(spool_create(&spool, dir, &hello, SPOOL_LIMIT, true), -EIO);
+    good_fdatasyncs = -1;
+    spool_close(&spool);
+    cr_assert_eq(rmdir(dir), 0, "nothing is left");
 }
 
 Test(spool, keeps_its_files_when_the_last_head_is_damaged) {
