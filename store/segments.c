@@ -179,9 +179,10 @@ static int walk(const struct place *place,
     }
     int r = 0;
     const struct dirent *entry;
-    while (r >= 0 && (entry = readdir(folder))) {
+    while (r >= 0 && (errno = 0, entry = readdir(folder))) {
         r = each(context, place, entry->d_name);
     }
+    r = r >= 0 && errno != 0 ? -errno : r; // else what is missing would be taken for not there
     closedir(folder);
     return r < 0 ? r : 0;
 }
@@ -292,25 +293,53 @@ int store_segments_sync(const char *path) {
     return r;
 }
 
-int store_segments_swing(const char *path, const char *segment) {
+// Puts a link that says `target`, or without one another name of the file `segment`, at `path`.
+static int put(const char *path, const char *target, const char *segment) {
     char fresh[PATH_MAX];
-    const char *slash = strrchr(segment, '/');
     int r = with(fresh, path, ".link" STORE_SEGMENT_UNFINISHED);
-    r = r < 0 ? r : store_segments_sync(path);
     if (r < 0) {
         return r;
     }
     unlink(fresh); // of one that was killed here
-    if (symlink(slash ? slash + 1 : segment, fresh) < 0) {
+    if ((target ? symlink(target, fresh) : link(segment, fresh)) < 0) {
         return -errno;
     }
     if (rename(fresh, path) < 0) {
         r = -errno;
         unlink(fresh);
+    }
+    return r;
+}
+
+// What stood at `path`: a link that said `before`, the file that is now the segment, or nothing.
+static void take_back(const char *path, const char *before, bool was_there, const char *segment) {
+    if (was_there) {
+        (void)put(path, *before ? before : NULL, segment);
+    } else {
+        unlink(path);
+    }
+}
+
+int store_segments_swing(const char *path, const char *segment) {
+    char before[PATH_MAX];
+    struct stat status;
+    const char *slash = strrchr(segment, '/');
+    int r = store_segments_sync(path);
+    if (r < 0) {
         return r;
     }
-    store_segments_sync(path); // it has swung: there is no way back
-    return 0;
+    bool was_there = lstat(path, &status) == 0;
+    ssize_t len = readlink(path, before, sizeof(before) - 1);
+    before[len < 0 ? 0 : len] = '\0';
+    r = put(path, slash ? slash + 1 : segment, NULL);
+    if (r < 0) {
+        return r;
+    }
+    r = store_segments_sync(path);
+    if (r < 0) { // who commits to the new one could find the old one after a loss of power
+        take_back(path, before, was_there, segment);
+    }
+    return r;
 }
 
 // ---- Files --------------------------------------------------------------------------------------

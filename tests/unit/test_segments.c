@@ -2,6 +2,8 @@
 #include "store/segments.h"
 
 #include <criterion/criterion.h>
+#include <dirent.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -15,6 +17,28 @@
 
 static char folder[64];
 static char path[128]; // the configured one
+
+// Calls of these that still work; then comes EIO. -1: all do.
+static int good_readdirs = -1;
+static int good_fsyncs = -1;
+
+static bool fails(int *good) {
+    if (*good == 0)
+        errno = EIO;
+    return *good == 0 || (*good > 0 && (*good)-- < 0);
+}
+
+struct dirent *readdir(DIR *list) {
+    struct dirent *(*real)(DIR *);
+    *(void **)&real = dlsym(RTLD_NEXT, "readdir");
+    return fails(&good_readdirs) ? NULL : real(list);
+}
+
+int fsync(int fd) {
+    int (*real)(int);
+    *(void **)&real = dlsym(RTLD_NEXT, "fsync");
+    return fails(&good_fsyncs) ? -1 : real(fd);
+}
 
 static void begin(void) {
     snprintf(folder, sizeof folder, "/tmp/nvtxt-segments-XXXXXX");
@@ -151,6 +175,57 @@ Test(segments, a_link_is_known_for_what_it_is) {
     cr_assert_eq(link_of(target), STORE_LINK_OTHER);
     cr_assert(store_segments_swing(path, in_folder(FIRST)) < 0);
     cr_assert_not(is_there("nvtxt.sqlite.link.new"));
+    end();
+}
+
+// Both fsyncs count: of the segment's name before the link swings, and of the link behind it.
+Test(segments, a_link_that_cannot_be_made_lasting_stays_as_it_was) {
+    static const char second[] = "nvtxt-20261121T062400Z-2.sqlite";
+    char target[PATH_MAX];
+    begin();
+    put(FIRST, 1);
+    put(second, 1);
+    for (int good = 0; good < 2; good++) {
+        good_fsyncs = good;
+        cr_assert_eq(store_segments_swing(path, in_folder(FIRST)), -EIO);
+        cr_assert_eq(link_of(target), STORE_LINK_NONE, "%d", good);
+    }
+    good_fsyncs = -1;
+    cr_assert_eq(store_segments_swing(path, in_folder(FIRST)), 0);
+    for (int good = 0; good < 2; good++) {
+        good_fsyncs = good;
+        cr_assert_eq(store_segments_swing(path, in_folder(second)), -EIO);
+        cr_assert_eq(link_of(target), STORE_LINK_SEGMENT);
+        cr_assert_str_eq(target, in_folder(FIRST));
+    }
+    unlink(path);
+    cr_assert_eq(link(in_folder(second), path), 0); // a plain store that becomes a segment
+    good_fsyncs = 1;
+    cr_assert_eq(store_segments_swing(path, in_folder(second)), -EIO);
+    cr_assert_eq(link_of(target), STORE_LINK_FILE);
+    good_fsyncs = -1;
+    cr_assert_not(is_there("nvtxt.sqlite.link.new"));
+    end();
+}
+
+Test(segments, a_folder_that_cannot_be_read_to_its_end_is_no_short_one) {
+    struct store_segments list;
+    begin();
+    put(FIRST, 1);
+    cr_assert_eq(store_segments_swing(path, in_folder(FIRST)), 0);
+    for (int good = 0; good < 4; good++) { // ".", "..", the link and the segment
+        good_readdirs = good;
+        cr_assert_eq(store_segments_scan(path, &list), -EIO, "%d", good);
+        cr_assert(!list.rows && list.count == 0);
+        good_readdirs = good;
+        cr_assert_eq(store_segments_list(path, &list), -EIO);
+        good_readdirs = good;
+        cr_assert_eq(store_segments_tidy(path), -EIO);
+    }
+    good_readdirs = -1;
+    cr_assert_eq(store_segments_scan(path, &list), 0);
+    cr_assert_eq(list.count, 1);
+    store_segments_deinit(&list);
     end();
 }
 
