@@ -6,10 +6,12 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "daemon/losses.h"
+#include "protocol/ctlmsg.h"
 #include "store/segments.h"
 #include "store/store.h"
 
@@ -80,6 +82,22 @@ static int write_loss(struct store *store, const struct note *note) {
     return r;
 }
 
+// Whether one that was killed before it had removed the note has moved it. Not knowing is no:
+// rather told twice than never.
+static bool is_moved(struct store *store, const struct note *note) {
+    struct store_losses losses;
+    bool found = false;
+    if (store_losses_load(store, NVTXT_CTL_LOSSES, &losses) != STORE_DONE)
+        return false;
+    for (size_t i = 0; i < losses.count && !found; i++) {
+        const struct store_loss_row *row = &losses.rows[i];
+        found = row->at_ns == note->at_ns && row->count == note->events &&
+                strcmp(row->reason, LOSS_UNWRITTEN) == 0;
+    }
+    store_losses_deinit(&losses);
+    return found;
+}
+
 int leftover_move(const char *store_path, struct store *store) {
     char path[PATH_MAX];
     struct note note;
@@ -87,7 +105,7 @@ int leftover_move(const char *store_path, struct store *store) {
     int r = read_note(path, &note);
     if (r < 0 || note.events == 0)
         return r;
-    r = write_loss(store, &note);
+    r = is_moved(store, &note) ? 0 : write_loss(store, &note);
     if (r == 0)
         unlink(path);
     return r;

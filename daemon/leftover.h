@@ -16,6 +16,7 @@ struct store;
 // Adds `events` that were lost to those that `<store>.lost` tells of already. Returns 0 or -errno.
 int leftover_note(const char *store_path, int64_t at_ns, uint64_t events);
 
-// Moves what is noted into the store, and removes the note when it is committed there. What is no
-// note of ours, or an empty one, counts as 1. Returns 0, a store_result, or -errno.
+// Moves what is noted into the store, and removes the note when it is committed there; a note that
+// the store has already is only removed. What is no note of ours, or an empty one, counts as 1.
+// Returns 0, a store_result, or -errno.
 int leftover_move(const char *store_path, struct store *store);

@@ -43,6 +43,22 @@ Test(leftover, adds_up_stops_and_moves_them_once) {
     kit_close(&kit);
 }
 
+Test(leftover, is_not_moved_twice_when_killed_before_the_note_went) {
+    struct kit kit;
+    char lost[128];
+    open_kit(&kit, lost, sizeof(lost));
+    for (int i = 0; i < 2; i++) {
+        cr_assert_eq(leftover_note(kit.path, AT, 117), 0); // the second time: it is still there
+        cr_assert_eq(leftover_move(kit.path, kit.store), 0);
+        cr_assert_str_eq(rows(&kit), "unwritten 117 1");
+        cr_assert_lt(access(lost, F_OK), 0);
+    }
+    cr_assert_eq(leftover_note(kit.path, AT + 1, 117), 0); // another stop
+    cr_assert_eq(leftover_move(kit.path, kit.store), 0);
+    cr_assert_str_eq(rows(&kit), "unwritten 117 1,unwritten 117 1");
+    kit_close(&kit);
+}
+
 Test(leftover, needs_no_more_than_an_inode_holds) {
     struct kit kit;
     char lost[128], target[64];
