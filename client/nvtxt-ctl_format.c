@@ -154,3 +154,32 @@ const char *format_bytes(char out[static FORMAT_SIZE], int64_t bytes) {
     snprintf(out, FORMAT_SIZE, unit ? "%.1f %s" : "%.0f %s", value, units[unit]);
     return out;
 }
+
+static const char *format_counted(char *out, size_t size, int64_t count, const char *what) {
+    char text[TERM_COUNT_SIZE];
+    snprintf(out, size, "%s %s%s", term_count(text, (uint64_t)count), what, count == 1 ? "" : "s");
+    return out;
+}
+
+bool format_removed(char *out, size_t size, const json_t *removed) {
+    char segments[64], events[64], bytes[FORMAT_SIZE], keys[256] = "";
+    const char *key;
+    json_t *by;
+    size_t len = 0;
+    if (format_integer(removed, "segments") <= 0) {
+        return false;
+    }
+    json_object_foreach(json_object_get(removed, "by"), key, by) {
+        int64_t count = format_integer(by, "segments");
+        if (count > 0 && len < sizeof keys) {
+            len += (size_t)snprintf(keys + len, sizeof keys - len, "%s%.32s %" PRId64,
+                                    len > 0 ? ", " : "", key, count);
+        }
+    }
+    snprintf(
+        out, size, "%s, %s, %s (%s)",
+        format_counted(segments, sizeof segments, format_integer(removed, "segments"), "segment"),
+        format_counted(events, sizeof events, format_integer(removed, "events"), "event"),
+        format_bytes(bytes, format_integer(removed, "bytes")), keys);
+    return true;
+}

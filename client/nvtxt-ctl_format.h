@@ -4,6 +4,7 @@
 #pragma once
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,3 +24,7 @@ const char *format_day(char out[static FORMAT_SIZE], int64_t ns);      // 2026-1
 const char *format_clock(char out[static FORMAT_SIZE], int64_t ns);    // 12:00:00.123
 const char *format_duration(char out[static FORMAT_SIZE], int64_t ns); // 1.20ms, at most 8 columns
 const char *format_bytes(char out[static FORMAT_SIZE], int64_t bytes); // 1.2 MiB
+
+// What retention removed, as in "2 segments, 1,000 events, 3.1 MiB (KeepFiles 2)"; `removed` is
+// that member of status and health. False when it is nothing, or not known.
+bool format_removed(char *out, size_t size, const json_t *removed);

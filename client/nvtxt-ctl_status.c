@@ -79,6 +79,11 @@ static void write_value(char *value, const char *name, const json_t *object) {
     case JSON_STRING:
         format_fit(value, VALUE_SIZE, json_string_value(object), 0);
         break;
+    case JSON_OBJECT:
+        if (!format_removed(value, VALUE_SIZE, object)) {
+            snprintf(value, VALUE_SIZE, "nothing");
+        }
+        break;
     default:
         snprintf(value, VALUE_SIZE, "%s",
                  json_is_true(object)    ? "yes"

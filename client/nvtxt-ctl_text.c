@@ -195,6 +195,16 @@ static void print_health(FILE *out, const json_t *result) {
     }
 }
 
+static void print_health_and_removed(FILE *out, const json_t *result) {
+    const json_t *removed = json_object_get(result, "removed");
+    char text[512], when[FORMAT_SIZE];
+    print_health(out, result);
+    if (format_removed(text, sizeof text, removed)) {
+        fprintf(out, "note: retention removed %s, last %s\n", text,
+                format_moment(when, format_integer(removed, "last_ns")));
+    }
+}
+
 static void print_nothing(FILE *out, const json_t *result) {
     (void)out;
     (void)result;
@@ -222,8 +232,16 @@ static void print_reload(FILE *out, const json_t *result) {
 }
 
 static void print_rotate(FILE *out, const json_t *result) {
-    fprintf(out, "the store goes on in %s; %s was left\n", format_text(result, "segment"),
-            format_text(result, "previous"));
+    const char *previous = json_string_value(json_object_get(result, "previous"));
+    if (!previous) {
+        fprintf(out, "nothing to leave: %s has no events yet\n", format_text(result, "segment"));
+        return;
+    }
+    fprintf(out, "the store goes on in %s; %s was left%s\n", format_text(result, "segment"),
+            previous,
+            json_is_true(json_object_get(result, "previous_removed"))
+                ? ", and retention has removed it already"
+                : "");
 }
 
 static void print_snapshot(FILE *out, const json_t *result) {
@@ -261,7 +279,7 @@ static const struct {
     {"help", print_help},
     {"status", ctl_print_status},
     {"sources", print_sources},
-    {"health", print_health},
+    {"health", print_health_and_removed},
     {"flush", print_nothing},
     {"reload", print_reload},
     {"diagnostics", print_diagnostics},

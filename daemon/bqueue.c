@@ -134,17 +134,20 @@ bool bqueue_pause(struct bqueue *queue, unsigned ms) {
 
 void bqueue_set_figures(struct bqueue *queue, const struct writer_figures *figures) {
     pthread_mutex_lock(&queue->lock);
-    int64_t segments = queue->figures.old_segments, bytes = queue->figures.old_bytes;
+    const struct writer_figures before = queue->figures;
     queue->figures = *figures;
-    queue->figures.old_segments = segments;
-    queue->figures.old_bytes = bytes;
+    queue->figures.old_segments = before.old_segments;
+    queue->figures.old_bytes = before.old_bytes;
+    queue->figures.removed = before.removed;
     pthread_mutex_unlock(&queue->lock);
 }
 
-void bqueue_set_old(struct bqueue *queue, int64_t segments, int64_t bytes) {
+void bqueue_set_old(struct bqueue *queue, int64_t segments, int64_t bytes,
+                    const struct removed *removed) {
     pthread_mutex_lock(&queue->lock);
     queue->figures.old_segments = segments;
     queue->figures.old_bytes = bytes;
+    queue->figures.removed = *removed;
     pthread_mutex_unlock(&queue->lock);
 }
 

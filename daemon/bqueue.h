@@ -30,6 +30,16 @@ struct rotate_limits {
     struct store_retention keep;
 };
 
+// What retention took away since the start; all of it, and by the key that wanted it.
+struct removed_count {
+    int64_t segments, events, bytes;
+};
+
+struct removed {
+    struct removed_count all, by[STORE_RETENTION_KEYS];
+    int64_t last_ns; // Unix time; 0: nothing was removed
+};
+
 enum job_kind {
     JOB_BATCH,        // write `batch` (may be NULL), commit when `commit`; done once committed
     JOB_SESSION_LOAD, // fill `session` from the store; commits first when it was found
@@ -37,7 +47,8 @@ enum job_kind {
     JOB_FILE_LOAD,    // fill `file` and `session` for `source_id`
     JOB_LOSSES,       // fill `losses`; commits first
     JOB_ASK,          // result = ask(store, question); commits first when `commit`
-    JOB_ROTATE,       // commit, go on in a new segment; `answer` is its name, or why not
+    JOB_ROTATE,       // commit, go on in a new segment unless the one in use is empty; `answer` is
+                      // the name of the one in use then, or why not
     JOB_CONFIGURE,    // `limits` are in force
     JOB_PROBE,        // nothing: that it is done says that the writer runs
     JOB_STOP,         // commit, close the store, end the thread
@@ -66,7 +77,8 @@ struct job {
     int64_t before_ns;                           // EXPIRED
     struct store_losses losses;                  // LOSSES: result
     char *answer;                                // ROTATE: owned by who gets the job back
-    char previous[NAME_MAX + 1];                 // ROTATE: the segment that was left
+    char previous[NAME_MAX + 1];                 // ROTATE: the segment that was left; "": none
+    bool previous_removed;                       // ROTATE: by retention, before it was told
     struct rotate_limits limits;                 // CONFIGURE
 
     // ASK: writer thread.
@@ -80,6 +92,7 @@ struct writer_figures {
     int64_t wal_bytes;
     int64_t losses;                  // rows of NVTXT_LOSSES; -1: not known
     int64_t old_segments, old_bytes; // that the store has left; see bqueue_set_old()
+    struct removed removed;          // likewise
     char segment[NAME_MAX + 1];      // the active one; "": there is none
     uint64_t commits;
     int64_t committed_ns;  // realtime of the last commit; 0: none yet
@@ -119,4 +132,5 @@ bool bqueue_pause(struct bqueue *queue, unsigned ms); // waits; returns true whe
 void bqueue_set_figures(struct bqueue *queue, const struct writer_figures *figures);
 
 // Any thread: of the figures, those that are not the writer's.
-void bqueue_set_old(struct bqueue *queue, int64_t segments, int64_t bytes);
+void bqueue_set_old(struct bqueue *queue, int64_t segments, int64_t bytes,
+                    const struct removed *removed);

@@ -74,6 +74,43 @@ static int set_number(int64_t *field, const struct conf_key *key, const char *va
     return 1;
 }
 
+// ---- A share: both numbers in one ---------------------------------------------------------------
+
+#define SHARE_PERCENTS 128
+
+struct conf_share conf_share(int64_t value) {
+    return (struct conf_share){.percent = value % SHARE_PERCENTS, .bytes = value / SHARE_PERCENTS};
+}
+
+static int set_share(int64_t *field, const struct conf_key *key, const char *value, char *why,
+                     size_t size) {
+    char text[64];
+    int64_t percent = 0, bytes = 0;
+    bool good = strlen(value) < sizeof(text);
+    snprintf(text, sizeof(text), "%s", value);
+    char *comma = strchr(text, ',');
+    if (comma) {
+        *comma++ = '\0';
+        comma += strspn(comma, " ");
+        good = good && read_number(comma, size_units, &bytes) && bytes > 0 &&
+               bytes <= INT64_MAX / SHARE_PERCENTS - 1;
+    }
+    char *sign = strchr(text, '%');
+    if (sign && sign[1 + strspn(sign + 1, " ")] == '\0')
+        *sign = '\0';
+    good =
+        good && read_number(text, no_units, &percent) && percent >= key->min && percent <= key->max;
+    if (!good) {
+        snprintf(why, size,
+                 "a percentage from %" PRId64 " to %" PRId64 ", and a size that it is at most if "
+                 "there is one, are expected, as in 10%% or 10%%,4G",
+                 key->min, key->max);
+        return 1;
+    }
+    *field = bytes * SHARE_PERCENTS + percent;
+    return 0;
+}
+
 static int set_choice(int64_t *field, const struct conf_key *key, const char *value, char *why,
                       size_t size) {
     size_t len = strlen(value);
@@ -133,6 +170,8 @@ int conf_set(struct conf *config, const struct conf_key *key, const char *value,
     }
     if (key->type == CONF_CHOICE)
         return set_choice(field, key, value, why, size);
+    if (key->type == CONF_SHARE)
+        return set_share(field, key, value, why, size);
     if (key->type == CONF_MODE)
         return set_mode(field, key, value, why, size);
     return set_number(field, key, value, why, size);

@@ -36,7 +36,8 @@ struct conf {
     int64_t keep_files;  // 0: any number
     int64_t keep_size;   // 0: any
     int64_t keep_age_ms; // 0: any
-    int64_t keep_free;   // percent
+    int64_t keep_free;   // a share, see conf_share()
+    int64_t keep_at_least;
     int64_t max_line;
     int64_t max_variables;
     int64_t max_variable_bytes;
@@ -67,6 +68,7 @@ enum conf_type {
     CONF_SIZE,     // bytes; K, M, G: powers of 1024
     CONF_DURATION, // milliseconds; ms, s, min, h, d; a bare number is seconds
     CONF_MODE,     // octal; "" is -1
+    CONF_SHARE,    // percent, and a size that it is at most: 10, 10%, "10%,4G"
 };
 
 enum conf_change {
@@ -86,6 +88,13 @@ struct conf_key {
     const char *topic;   // keys of one topic stand together
     const char *help;
 };
+
+// The value of a SHARE, taken apart.
+struct conf_share {
+    int64_t percent;
+    int64_t bytes; // and at most so many; 0: any
+};
+struct conf_share conf_share(int64_t value);
 
 extern const struct conf_key conf_keys[]; // daemon/conf_keys.c
 extern const size_t conf_key_count;

@@ -64,13 +64,23 @@ const struct conf_key conf_keys[] = {
      "Size of the write-ahead log at which it does: a reader that keeps a transaction open keeps "
      "the log from being used again. At least what twice CheckpointPages take."},
     {"KeepFiles", CONF_INTEGER, CONF_AT_ONCE, AT(keep_files), 0, 1000000, NULL, "0", SEGMENTS,
-     "Segments that are kept, with the one in use; older ones are removed. 0: any number."},
+     "Segments that are kept, with the one in use; older ones are removed. One that has no events, "
+     "no diagnostics and no losses does not count. 0: any number."},
     {"KeepSize", CONF_SIZE, CONF_AT_ONCE, AT(keep_size), 0, 1024 * 1024 * MIB, NULL, "8G", SEGMENTS,
      "What all segments may take together; the oldest are removed. 0: any size."},
     {"KeepAge", CONF_DURATION, CONF_AT_ONCE, AT(keep_age_ms), 0, 3650 * DAY_MS, NULL, "0", SEGMENTS,
      "A segment that was left so long ago is removed. 0: any age."},
-    {"KeepFree", CONF_INTEGER, CONF_AT_ONCE, AT(keep_free), 0, 99, NULL, "10", SEGMENTS,
-     "Percent of the disk that stay free; the oldest segments are removed for it. 0: no bound."},
+    {"KeepFree", CONF_SHARE, CONF_AT_ONCE, AT(keep_free), 0, 99, NULL, "10%,4G", SEGMENTS,
+     "Percentage of the disk that stays free, and behind a comma the size that it is at most; the "
+     "oldest segments are removed for it. Not for it: the segment that was left last, what "
+     "KeepAtLeast keeps, and anything at all when all that may go would not make enough room. 0: "
+     "no "
+     "bound."},
+    {"KeepAtLeast", CONF_SIZE, CONF_AT_ONCE, AT(keep_at_least), 0, 1024 * 1024 * MIB, NULL, "1G",
+     SEGMENTS,
+     "What all segments together keep, whatever KeepFree asks for: a disk that others fill does "
+     "not "
+     "cost the store its history."},
 
     {"MaxLine", CONF_SIZE, CONF_NEW_SOURCES, AT(max_line), 4096, 16 * MIB, NULL, "64K", SOURCE,
      "Longest line, without its line end."},

@@ -54,6 +54,7 @@ static void add_writer(json_t *result, struct server *server) {
     json_object_set_new(result, "segment", control_nullable(figures.segment));
     control_set(result, "old_segments", figures.old_segments);
     control_set(result, "old_segments_bytes", figures.old_bytes);
+    json_object_set_new(result, "removed", control_removed(&figures.removed));
     control_set(result, "queue_depth", (int64_t)bqueue_depth(&server->queue));
     control_set(result, "bytes_in_flight", (int64_t)server->batcher.in_flight);
     control_set(result, "losses", figures.losses);
@@ -105,9 +106,10 @@ static void answer_health(struct control_call *call, const struct store_losses *
     bool healthy = losses && losses->count == 0 && figures.losses == 0 && !figures.in_trouble;
     const char *error = figures.in_trouble ? figures.last_error : NULL;
     control_reply(call,
-                  list ? json_pack("{s:b, s:b, s:o, s:I, s:o}", "healthy", healthy, "in_trouble",
-                                   figures.in_trouble, "last_error", control_nullable(error),
-                                   "total", (json_int_t)figures.losses, "losses", list)
+                  list ? json_pack("{s:b, s:b, s:o, s:I, s:o, s:o}", "healthy", healthy,
+                                   "in_trouble", figures.in_trouble, "last_error",
+                                   control_nullable(error), "total", (json_int_t)figures.losses,
+                                   "losses", list, "removed", control_removed(&figures.removed))
                        : NULL);
 }
 

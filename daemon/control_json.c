@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/bqueue.h"
 #include "protocol/utf8.h"
 
 json_t *control_text(const char *text) {
@@ -35,4 +36,19 @@ json_t *control_nullable(const char *text) {
 
 void control_set(json_t *object, const char *name, int64_t value) {
     json_object_set_new(object, name, json_integer(value));
+}
+
+static json_t *describe_count(const struct removed_count *count) {
+    return json_pack("{s:I, s:I, s:I}", "segments", (json_int_t)count->segments, "events",
+                     (json_int_t)count->events, "bytes", (json_int_t)count->bytes);
+}
+
+json_t *control_removed(const struct removed *removed) {
+    json_t *result = describe_count(&removed->all), *by = json_object();
+    for (int key = 0; by && key < STORE_RETENTION_KEYS; key++)
+        json_object_set_new(by, store_retention_key_name((enum store_retention_key)key),
+                            describe_count(&removed->by[key]));
+    control_set(result, "last_ns", removed->last_ns);
+    json_object_set_new(result, "by", by);
+    return result;
 }

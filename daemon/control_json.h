@@ -8,6 +8,8 @@
 
 #include "protocol/slice.h"
 
+struct removed; // daemon/bqueue.h
+
 // A text of the outside (a path, an error, a name). NULL when memory is short.
 json_t *control_text(const char *text);
 json_t *control_nullable(const char *text); // null for NULL and ""
@@ -15,3 +17,5 @@ json_t *control_nullable(const char *text); // null for NULL and ""
 json_t *control_slice(struct nvtxt_slice text);
 
 void control_set(json_t *object, const char *name, int64_t value);
+
+json_t *control_removed(const struct removed *removed); // what retention took away

@@ -6,6 +6,7 @@
 // number has no bound.
 #include <inttypes.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -73,6 +74,29 @@ static void add_info(struct nvtxt_buf *out, const struct conf *config) {
     add(out, "} 1\n");
 }
 
+struct removed_kind {
+    const char *name, *help;
+    size_t offset; // in struct removed_count
+};
+
+static void add_removed(struct nvtxt_buf *out, const struct removed *removed) {
+    static const struct removed_kind kinds[] = {
+        {"removed_segments", "Segments of the store that retention removed, by key.",
+         offsetof(struct removed_count, segments)},
+        {"removed_events", "Events in them.", offsetof(struct removed_count, events)},
+        {"removed_bytes", "Bytes of their files.", offsetof(struct removed_count, bytes)},
+    };
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        add_head(out, kinds[i].name, "_total", "counter", kinds[i].help);
+        for (int key = 0; key < STORE_RETENTION_KEYS; key++) {
+            const char *count = (const char *)&removed->by[key];
+            add(out, "nvtxtd_%s_total{by=\"%s\"} %" PRId64 "\n", kinds[i].name,
+                store_retention_key_name((enum store_retention_key)key),
+                *(const int64_t *)(count + kinds[i].offset));
+        }
+    }
+}
+
 static void add_writer(struct nvtxt_buf *out, struct server *server) {
     struct writer_figures figures;
     bqueue_get_figures(&server->queue, &figures);
@@ -89,6 +113,7 @@ static void add_writer(struct nvtxt_buf *out, struct server *server) {
              "When the last commit was, as Unix time; 0 before the first one.");
     add_gauge(out, "store_in_trouble", figures.in_trouble,
               "1 while commits fail and are tried again.");
+    add_removed(out, &figures.removed);
     if (figures.losses >= 0)
         add_gauge(out, "loss_rows", figures.losses, "Rows of NVTXT_LOSSES; 0 is the promise.");
 }

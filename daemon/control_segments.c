@@ -20,8 +20,10 @@
 
 static void on_rotated(struct job *job) {
     if (job->result == STORE_DONE && job->answer)
-        control_reply(job->context, json_pack("{s:o, s:o}", "segment", control_text(job->answer),
-                                              "previous", control_text(job->previous)));
+        control_reply(job->context,
+                      json_pack("{s:o, s:o, s:b}", "segment", control_text(job->answer), "previous",
+                                control_nullable(job->previous), "previous_removed",
+                                job->previous_removed));
     else
         control_fail(job->context, NVTXT_CTL_FAILED, job->answer ? job->answer : "out of memory");
     free(job->answer);

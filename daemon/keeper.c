@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One round: close what was handed over, complete what is not complete, count, remove. The first
+// One round: close what was handed over, complete what is not complete, remove, count. The first
 // round completes the segment left last whatever it looks like: a daemon that was killed right
 // after the link had swung did not come to it. After that only a log with something in it says that
 // there is work.
@@ -11,11 +11,12 @@
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
-#include "daemon/bqueue.h"
 #include "daemon/clocks.h"
 #include "daemon/log.h"
 #include "store/rotation.h"
@@ -23,6 +24,13 @@
 
 #define AGAIN_NS (INT64_C(30) * 1000000000) // while a reader is in the way
 #define NEVER INT64_MAX
+
+// What a round goes by: a copy, for the writer may change its mind meanwhile.
+struct keeper_order {
+    struct store_retention retention;
+    char active[NAME_MAX + 1];
+    bool active_empty;
+};
 
 int keeper_init(struct keeper *keeper, const char *path, struct bqueue *queue,
                 const struct store_retention *retention) {
@@ -34,6 +42,46 @@ int keeper_init(struct keeper *keeper, const char *path, struct bqueue *queue,
     int r = pthread_cond_init(&keeper->changed, &attr);
     pthread_condattr_destroy(&attr);
     return -r;
+}
+
+// ---- What is in them ----------------------------------------------------------------------------
+
+static struct store_contents *find_known(struct keeper *keeper, uint64_t number) {
+    for (size_t i = 0; i < keeper->known_count; i++)
+        if (keeper->known[i].number == number)
+            return &keeper->known[i].contents;
+    return NULL;
+}
+
+static struct store_contents contents_of(struct keeper *keeper,
+                                         const struct store_segment *segment) {
+    struct store_contents contents;
+    struct keeper_known *known = NULL;
+    const struct store_contents *found = find_known(keeper, segment->number);
+    if (found)
+        return *found;
+    if (store_contents_read(segment->path, &contents) == STORE_DONE)
+        known = realloc(keeper->known, (keeper->known_count + 1) * sizeof(*known));
+    if (known) {
+        keeper->known = known;
+        known[keeper->known_count++] = (struct keeper_known){segment->number, contents};
+    }
+    return contents;
+}
+
+static void forget(struct keeper *keeper, uint64_t number) {
+    for (size_t i = 0; i < keeper->known_count; i++)
+        if (keeper->known[i].number == number)
+            keeper->known[i--] = keeper->known[--keeper->known_count];
+}
+
+// Only KeepFiles asks which are empty, and only when there may be too many.
+static void find_empty(struct keeper *keeper, const struct store_retention *retention,
+                       const struct store_segments *list) {
+    if (retention->files == 0 || (int64_t)list->count <= retention->files)
+        return;
+    for (size_t i = 0; i + 1 < list->count; i++)
+        list->rows[i].empty = contents_of(keeper, &list->rows[i]).empty;
 }
 
 // ---- A round ------------------------------------------------------------------------------------
@@ -63,68 +111,114 @@ static void note_failure(struct keeper *keeper, const struct store_segment *segm
     keeper->removal_failed = segment->number;
 }
 
-// Removes the oldest `excess` of the list. Returns how many it did.
-static size_t remove_oldest(struct keeper *keeper, const struct store_segments *list,
-                            size_t excess) {
-    int64_t bytes = 0;
+static void add_removed(struct removed_count *count, const struct removed_count *more) {
+    count->segments += more->segments;
+    count->events += more->events;
+    count->bytes += more->bytes;
+}
+
+static void log_removed(const struct removed *removed, const char *last) {
+    for (int key = 0; key < STORE_RETENTION_KEYS; key++) {
+        const struct removed_count *by = &removed->by[key];
+        if (by->segments > 0)
+            log_info("old segments of the store were removed by=%s segments=%" PRId64
+                     " events=%" PRId64 " bytes=%" PRId64 " last=%s",
+                     store_retention_key_name((enum store_retention_key)key), by->segments,
+                     by->events, by->bytes, last);
+    }
+}
+
+// Removes what the plan says, the oldest first. Returns how many it did.
+static size_t remove_planned(struct keeper *keeper, const struct store_segments *list,
+                             const struct store_retention_plan *plan, struct removed *removed) {
     size_t gone = 0;
-    for (; gone < excess; gone++) {
-        int r = store_segments_remove(list->rows[gone].path);
+    for (; gone < plan->count; gone++) {
+        const struct store_segment *segment = &list->rows[gone];
+        struct removed_count one = {1, contents_of(keeper, segment).events, segment->bytes};
+        int r = store_segments_remove(segment->path);
         if (r < 0) {
-            note_failure(keeper, &list->rows[gone], r);
+            note_failure(keeper, segment, r);
             break;
         }
-        bytes += list->rows[gone].bytes;
+        forget(keeper, segment->number);
+        add_removed(&removed->all, &one);
+        add_removed(&removed->by[plan->keys[gone]], &one);
     }
     if (gone > 0) {
+        removed->last_ns = clocks_realtime_ns();
         store_segments_sync(keeper->path);
-        log_info("old segments of the store were removed count=%zu bytes=%" PRId64 " last=%s", gone,
-                 bytes, list->rows[gone - 1].path);
+        log_removed(removed, list->rows[gone - 1].path);
     }
     return gone;
 }
 
 static void count(struct keeper *keeper, const struct store_segments *list, size_t gone,
-                  int64_t pinned) {
-    struct keeper_figures figures = {.pinned = pinned};
+                  struct keeper_figures *figures) {
+    const struct removed *more = &figures->removed;
     for (size_t i = gone; i + 1 < list->count; i++) {
-        figures.segments++;
-        figures.bytes += list->rows[i].bytes;
+        figures->segments++;
+        figures->bytes += list->rows[i].bytes;
     }
     pthread_mutex_lock(&keeper->lock);
-    figures.removed = keeper->figures.removed + gone;
-    keeper->figures = figures;
+    struct removed sum = keeper->figures.removed;
+    add_removed(&sum.all, &more->all);
+    for (int key = 0; key < STORE_RETENTION_KEYS; key++)
+        add_removed(&sum.by[key], &more->by[key]);
+    sum.last_ns = more->last_ns ? more->last_ns : sum.last_ns;
+    figures->removed = sum;
+    keeper->figures = *figures;
     pthread_mutex_unlock(&keeper->lock);
-    bqueue_set_old(keeper->queue, figures.segments, figures.bytes);
+    bqueue_set_old(keeper->queue, figures->segments, figures->bytes, &sum);
+}
+
+// The old segments, and behind them the one in use.
+static int list_segments(struct keeper *keeper, const struct keeper_order *order,
+                         struct store_segments *list) {
+    int r = store_segments_list(keeper->path, list);
+    for (size_t i = list->count; r == 0 && i-- > 0;) {
+        const char *slash = strrchr(list->rows[i].path, '/');
+        if (strcmp(slash ? slash + 1 : list->rows[i].path, order->active) != 0)
+            continue;
+        while (list->count > i + 1) // begun, and not said to be in use yet
+            free(list->rows[--list->count].path);
+        list->rows[i].empty = order->active_empty;
+    }
+    return r;
 }
 
 // Returns when to look again, as Unix time; NEVER.
-static int64_t look(struct keeper *keeper, const struct store_retention *retention,
-                    bool first_round) {
+static int64_t look(struct keeper *keeper, const struct keeper_order *order, bool first_round) {
+    const struct store_retention *retention = &order->retention;
     struct store_segments list;
     struct store_disk disk = {0};
-    if (store_segments_list(keeper->path, &list) < 0)
+    struct store_retention_plan plan = {0};
+    struct keeper_figures figures = {0};
+    if (list_segments(keeper, order, &list) < 0)
         return NEVER;
-    int64_t pinned = complete(&list, first_round);
+    figures.pinned = complete(&list, first_round);
     store_segments_deinit(&list);
-    if (store_segments_list(keeper->path, &list) < 0) // sizes have changed
+    if (list_segments(keeper, order, &list) < 0) // sizes have changed
         return NEVER;
-    store_disk_read(keeper->path, &disk);
+    find_empty(keeper, retention, &list);
     int64_t now = clocks_realtime_ns();
-    size_t gone =
-        remove_oldest(keeper, &list, store_retention_excess(&list, retention, &disk, now));
-    count(keeper, &list, gone, pinned);
+    plan.keys = calloc(list.count, sizeof(*plan.keys));
+    if (plan.keys && store_disk_read(keeper->path, &disk) == 0)
+        store_retention_make(&list, retention, &disk, now, &plan);
+    figures.missing = plan.missing;
+    size_t gone = remove_planned(keeper, &list, &plan, &figures.removed);
+    count(keeper, &list, gone, &figures);
+    free(plan.keys);
     struct store_segments kept = {.rows = list.rows + gone, .count = list.count - gone};
     int64_t next = store_retention_next_ns(&kept, retention);
     store_segments_deinit(&list);
     next = next == 0 ? NEVER : next <= now ? now + AGAIN_NS : next; // could not be removed
-    return pinned && next > now + AGAIN_NS ? now + AGAIN_NS : next;
+    return figures.pinned && next > now + AGAIN_NS ? now + AGAIN_NS : next;
 }
 
 // What a reader was in the way of may be done by now; after a stop main files alone are complete.
-static void look_last(struct keeper *keeper) {
+static void look_last(struct keeper *keeper, const struct keeper_order *order) {
     struct store_segments list;
-    if (store_segments_list(keeper->path, &list) < 0)
+    if (list_segments(keeper, order, &list) < 0)
         return;
     complete(&list, false);
     store_segments_deinit(&list);
@@ -157,11 +251,29 @@ static void close_one(struct store *store) {
     store_rotation_leave(segment);
 }
 
+static bool is_removed(const struct keeper *keeper, const char *segment) {
+    char path[PATH_MAX];
+    const char *slash = strrchr(keeper->path, '/');
+    int len = snprintf(path, sizeof(path), "%.*s%s", slash ? (int)(slash - keeper->path) + 1 : 0,
+                       keeper->path, segment);
+    return len < (int)sizeof(path) && access(path, F_OK) < 0 && errno == ENOENT;
+}
+
 // With the lock held.
 static void give_back(struct keeper *keeper) {
+    for (struct job *job = keeper->told; job; job = job->next)
+        job->previous_removed = is_removed(keeper, job->previous);
     if (keeper->told)
         bqueue_finish(keeper->queue, keeper->told);
     keeper->told = NULL;
+}
+
+// With the lock held.
+static struct keeper_order order_of(const struct keeper *keeper) {
+    struct keeper_order order = {.retention = keeper->retention,
+                                 .active_empty = keeper->active_empty};
+    memcpy(order.active, keeper->active, sizeof(order.active));
+    return order;
 }
 
 static void *run(void *context) {
@@ -172,7 +284,7 @@ static void *run(void *context) {
     pthread_mutex_lock(&keeper->lock);
     while (!keeper->stop || keeper->closing) {
         wait_for_work(keeper, until);
-        struct store_retention retention = keeper->retention;
+        struct keeper_order order = order_of(keeper);
         struct store *closing = keeper->closing;
         bool last = keeper->stop;
         keeper->wanted = false;
@@ -181,7 +293,7 @@ static void *run(void *context) {
         if (closing)
             close_one(closing);
         if (!last)
-            until = look(keeper, &retention, first_round);
+            until = look(keeper, &order, first_round);
         first_round = false;
         pthread_mutex_lock(&keeper->lock);
         if (closing) {
@@ -191,8 +303,9 @@ static void *run(void *context) {
         keeper->busy = false;
         pthread_cond_broadcast(&keeper->changed);
     }
+    struct keeper_order order = order_of(keeper);
     pthread_mutex_unlock(&keeper->lock);
-    look_last(keeper);
+    look_last(keeper, &order);
     return NULL;
 }
 
@@ -219,19 +332,39 @@ void keeper_deinit(struct keeper *keeper) {
     }
     pthread_cond_destroy(&keeper->changed);
     pthread_mutex_destroy(&keeper->lock);
+    free(keeper->known);
     *keeper = (struct keeper){0};
 }
 
-void keeper_take(struct keeper *keeper, struct store *store_take) {
+// With the lock held, or without a thread.
+static void set_active(struct keeper *keeper, const char *segment, bool empty) {
+    const char *slash = strrchr(segment, '/');
+    snprintf(keeper->active, sizeof(keeper->active), "%s", slash ? slash + 1 : segment);
+    keeper->active_empty = empty;
+}
+
+void keeper_use(struct keeper *keeper, const char *segment, bool empty) {
+    pthread_mutex_lock(&keeper->lock);
+    set_active(keeper, segment, empty);
+    keeper->wanted = true; // without a thread there is nothing to look at
+    pthread_cond_broadcast(&keeper->changed);
+    pthread_mutex_unlock(&keeper->lock);
+}
+
+void keeper_take(struct keeper *keeper, struct store *store_take, struct store *next) {
+    bool empty = store_is_empty(next);
     if (!start(keeper)) { // without a thread the writer does it itself
         close_one(store_take);
-        look(keeper, &keeper->retention, false);
+        set_active(keeper, store_file(next), empty);
+        struct keeper_order order = order_of(keeper);
+        look(keeper, &order, false);
         return;
     }
     pthread_mutex_lock(&keeper->lock);
     while (keeper->closing || keeper->busy)
         pthread_cond_wait(&keeper->changed, &keeper->lock);
     keeper->closing = store_take;
+    set_active(keeper, store_file(next), empty);
     pthread_cond_broadcast(&keeper->changed);
     pthread_mutex_unlock(&keeper->lock);
 }

@@ -33,7 +33,9 @@ void rotate_limits_of(const struct conf *config, struct rotate_limits *limits) {
                  .bytes = config->keep_size,
                  .active_bytes = config->rotate_size + 2 * log,
                  .age_ns = config->keep_age_ms * 1000000,
-                 .free_percent = config->keep_free},
+                 .free_percent = conf_share(config->keep_free).percent,
+                 .free_bytes = conf_share(config->keep_free).bytes,
+                 .at_least_bytes = config->keep_at_least},
     };
 }
 
@@ -47,7 +49,19 @@ static void set_age(struct rotate *rotate, struct store *store) {
     rotate->old_at_ns = grows_old ? store_begun_ns(store) + rotate->limits.age_ns : 0;
 }
 
+static void tell_keeper(struct rotate *rotate, struct store *store) {
+    rotate->holds = !store_is_empty(store);
+    keeper_use(&rotate->keeper, store_file(store), !rotate->holds);
+}
+
+bool rotate_is_worth_it(struct rotate *rotate, struct store *store) {
+    if (!rotate->holds && !store_is_empty(store))
+        tell_keeper(rotate, store);
+    return rotate->holds;
+}
+
 void rotate_begun(struct rotate *rotate, struct store *store) {
+    tell_keeper(rotate, store);
     rotate->first_bytes = store_content_bytes(store);
     set_age(rotate, store);
 }
@@ -59,21 +73,22 @@ static void watch_disk(struct rotate *rotate, int64_t store_bytes) {
     if (store_disk_read(rotate->path, &disk) < 0)
         return;
     keeper_get_figures(&rotate->keeper, &old);
-    int64_t wanted = store_disk_wanted(&disk, keep->free_percent);
+    int64_t wanted = store_disk_wanted(&disk, keep);
     int64_t now = clocks_boottime_ns();
-    bool low = disk.free < wanted;
+    bool low = disk.free < wanted, helpless = old.segments == 0 || old.missing > 0;
     bool large = keep->bytes > 0 && old.bytes + store_bytes > keep->bytes;
     if (old.segments > 0 && (large || (low && now - rotate->asked_ns > ASK_EVERY_NS))) {
         rotate->asked_ns = low ? now : rotate->asked_ns;
         keeper_look(&rotate->keeper);
     }
-    if (low && !rotate->short_of_room && old.segments == 0)
-        log_warning(
-            "the disk of the store %s has less room than KeepFree asks for, and there is no "
-            "old segment to remove: make room, or lower KeepFree free_bytes=%" PRId64
-            " wanted=%" PRId64,
-            rotate->path, disk.free, wanted);
-    rotate->short_of_room = low && (rotate->short_of_room || old.segments == 0);
+    if (low && !rotate->short_of_room && helpless)
+        log_warning("the disk of the store %s has less room than KeepFree asks for, and %s: make "
+                    "room, or lower KeepFree free_bytes=%" PRId64 " wanted=%" PRId64,
+                    rotate->path,
+                    old.segments == 0 ? "there is no old segment to remove"
+                                      : "removing old segments would not make enough, so none is",
+                    disk.free, wanted);
+    rotate->short_of_room = low && (rotate->short_of_room || helpless);
 }
 
 int rotate_init(struct rotate *rotate, struct bqueue *queue, const struct revive *revive,
@@ -86,6 +101,7 @@ int rotate_init(struct rotate *rotate, struct bqueue *queue, const struct revive
         return r;
     set_options(rotate);
     set_age(rotate, store);
+    tell_keeper(rotate, store);
     if (store_segments_list(path, &list) == 0 && list.count > 1)
         keeper_look(&rotate->keeper);
     else
@@ -156,6 +172,7 @@ bool rotate_is_full(const struct rotate *rotate, struct store *store) {
 
 const char *rotate_reason(struct rotate *rotate, struct store *store) {
     int64_t wal_bytes = store_wal_used(store);
+    rotate_is_worth_it(rotate, store); // the keeper counts it from its first event on
     if (rotate->limits.age_ns > 0 && rotate->old_at_ns == 0)
         set_age(rotate, store);
     watch_log(rotate, wal_bytes);
@@ -167,6 +184,11 @@ const char *rotate_reason(struct rotate *rotate, struct store *store) {
            : wal_bytes > rotate->limits.wal_bytes                           ? "wal"
            : rotate->old_at_ns && clocks_realtime_ns() >= rotate->old_at_ns ? "age"
                                                                             : NULL;
+}
+
+static const char *base_name(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
 }
 
 int rotate_now(struct rotate *rotate, struct store **store, const char *reason, char *why,
@@ -183,13 +205,15 @@ int rotate_now(struct rotate *rotate, struct store **store, const char *reason, 
         rotate->failing = true;
         return r;
     }
-    keeper_take(&rotate->keeper, *store);
+    char left[NAME_MAX + 1];
+    snprintf(left, sizeof(left), "%s", base_name(store_file(*store)));
+    keeper_take(&rotate->keeper, *store, next);
     *store = next;
     rotate->failing = false;
     rotate->not_before_ns = 0;
     rotate_begun(rotate, next);
-    log_debug("a new segment was begun reason=%s segment=%s after_us=%" PRId64, reason,
-              store_file(next), (clocks_boottime_ns() - began) / 1000);
+    log_info("the store goes on in a new segment reason=%s segment=%s left=%s after_us=%" PRId64,
+             reason, base_name(store_file(next)), left, (clocks_boottime_ns() - began) / 1000);
     return 0;
 }
 

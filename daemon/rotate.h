@@ -30,6 +30,7 @@ struct rotate {
     int64_t old_at_ns;     // Unix time when it is old; 0: never
     int64_t not_before_ns; // CLOCK_BOOTTIME: a failure is that young
     int64_t asked_ns;      // CLOCK_BOOTTIME: when the keeper was last asked for room
+    bool holds;            // the segment in use is not empty, as the keeper knows
     bool failing;          // said
     bool pinned;           // said
     bool unlinked;         // said
@@ -60,6 +61,9 @@ bool rotate_is_full(const struct rotate *rotate, struct store *store);
 // in `why`. Results as of store_open().
 int rotate_now(struct rotate *rotate, struct store **store, const char *reason, char *why,
                size_t size);
+
+// Whether there is anything in the segment that leaving it would keep. No transaction may be open.
+bool rotate_is_worth_it(struct rotate *rotate, struct store *store);
 
 // How long the writer may wait for a job: CLOCK_MONOTONIC, 0: for ever.
 int64_t rotate_wait_until_ns(const struct rotate *rotate);

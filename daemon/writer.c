@@ -228,10 +228,12 @@ static int64_t wait_until_ns(const struct writer *writer) {
 static int rotate_on_demand(struct writer *writer, struct job *job) {
     char why[512] = "the store cannot be written";
     commit(writer);
-    snprintf(job->previous, sizeof(job->previous), "%s", writer->figures.segment);
-    int r = writer->store && !writer->gave_up
-                ? go_on_in_new_segment(writer, "asked", why, sizeof(why))
-                : STORE_IO;
+    bool can = writer->store && !writer->gave_up;
+    bool worth_it = can && rotate_is_worth_it(&writer->rotate, writer->store);
+    snprintf(job->previous, sizeof(job->previous), "%s", worth_it ? writer->figures.segment : "");
+    int r = !can       ? STORE_IO
+            : worth_it ? go_on_in_new_segment(writer, "asked", why, sizeof(why))
+                       : 0;
     free(job->answer); // of a store that was replaced since
     job->answer = strdup(r ? why : writer->figures.segment);
     return r;
@@ -311,7 +313,7 @@ static void handle(struct writer *writer, struct job *job) {
         }
         publish(writer);
     }
-    if (job->kind == JOB_ROTATE && job->result == 0) {
+    if (job->kind == JOB_ROTATE && job->result == 0 && *job->previous) {
         keeper_tell(&writer->rotate.keeper, job); // who asked may copy the segment that was left
         return;
     }

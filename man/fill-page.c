@@ -142,7 +142,7 @@ static void put_value_of(const struct conf_key *key) {
     static const char *const kinds[] = {
         [CONF_TEXT] = "text",     [CONF_INTEGER] = "number", [CONF_SIZE] = "size",
         [CONF_DURATION] = "time", [CONF_MODE] = "mode",      [CONF_PATH] = "path",
-        [CONF_PATHS] = "path",
+        [CONF_PATHS] = "path",    [CONF_SHARE] = "share",
     };
     if (key->type != CONF_CHOICE) {
         printf("Ar %s\n", kinds[key->type]);
@@ -163,6 +163,9 @@ static void put_range(const struct conf_key *key) {
         break;
     case CONF_DURATION:
         printf("From %" PRId64 "\\~ms to %" PRId64 "\\~s.\n", key->min, key->max / 1000);
+        break;
+    case CONF_SHARE:
+        printf("The percentage from %" PRId64 " to %" PRId64 ".\n", key->min, key->max);
         break;
     default:
         break;

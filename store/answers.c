@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "store/carry.h"
+#include "store/contents.h"
 #include "store/diags.h"
 #include "store/events.h"
 #include "store/figures.h"
@@ -183,6 +184,11 @@ bool store_holds_events(struct store *store) {
     return store_sql_int(store->db, "SELECT EXISTS (SELECT 1 FROM NVTXT_BATCHES)", &holds) ==
                SQLITE_OK &&
            holds;
+}
+
+bool store_is_empty(struct store *store) {
+    bool empty = false;
+    return store_contents_empty(store->db, &empty) == SQLITE_OK && empty;
 }
 
 int64_t store_wal_bytes(const struct store *store) {

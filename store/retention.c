@@ -10,6 +10,16 @@
 #include <string.h>
 #include <sys/statvfs.h>
 
+const char *store_retention_key_name(enum store_retention_key key) {
+    static const char *const names[STORE_RETENTION_KEYS] = {
+        [STORE_KEEP_FILES] = "KeepFiles",
+        [STORE_KEEP_SIZE] = "KeepSize",
+        [STORE_KEEP_AGE] = "KeepAge",
+        [STORE_KEEP_FREE] = "KeepFree",
+    };
+    return names[key];
+}
+
 int store_disk_read(const char *path, struct store_disk *disk) {
     char folder[PATH_MAX];
     struct statvfs system;
@@ -25,37 +35,87 @@ int store_disk_read(const char *path, struct store_disk *disk) {
     return 0;
 }
 
-int64_t store_disk_wanted(const struct store_disk *disk, int64_t free_percent) {
-    return disk->total / 100 * free_percent;
+int64_t store_disk_wanted(const struct store_disk *disk, const struct store_retention *retention) {
+    int64_t share = disk->total / 100 * retention->free_percent;
+    return retention->free_bytes > 0 && share > retention->free_bytes ? retention->free_bytes
+                                                                      : share;
 }
 
 static int64_t left_ns(const struct store_segments *segments, size_t i) {
     return segments->rows[i + 1].started_ns;
 }
 
-size_t store_retention_excess(const struct store_segments *segments,
-                              const struct store_retention *retention,
-                              const struct store_disk *disk, int64_t now_ns) {
-    int64_t bytes = 0, freed = 0;
-    int64_t missing = store_disk_wanted(disk, retention->free_percent) - disk->free;
+struct sums {
+    int64_t files; // that count
+    int64_t bytes; // of the files
+    int64_t room;  // of the files, the active one as big as it will be
+};
+
+static struct sums sums_of(const struct store_segments *segments, int64_t active_bytes) {
+    struct sums sums = {0};
     for (size_t i = 0; i < segments->count; i++) {
-        bool active = i + 1 == segments->count;
-        bool grows = active && segments->rows[i].bytes < retention->active_bytes;
-        bytes += grows ? retention->active_bytes : segments->rows[i].bytes;
+        int64_t bytes = segments->rows[i].bytes;
+        bool grows = i + 1 == segments->count && bytes < active_bytes;
+        sums.files += !segments->rows[i].empty;
+        sums.bytes += bytes;
+        sums.room += grows ? active_bytes : bytes;
     }
-    size_t gone = 0;
-    for (; gone + 1 < segments->count; gone++) {
-        bool too_many =
-            retention->files > 0 && (int64_t)(segments->count - gone) > retention->files;
-        bool too_big = retention->bytes > 0 && bytes - freed > retention->bytes;
-        bool too_old =
-            retention->age_ns > 0 && left_ns(segments, gone) + retention->age_ns <= now_ns;
-        if (!too_many && !too_big && !too_old && freed >= missing) {
+    return sums;
+}
+
+// Files, size and age: whether segment `i`, the oldest that is left of them, is to go.
+static bool is_unwanted(const struct store_segments *segments, size_t i, const struct sums *sums,
+                        const struct store_retention *retention, int64_t now_ns,
+                        enum store_retention_key *key) {
+    bool too_many = retention->files > 0 && sums->files > retention->files;
+    bool too_big = retention->bytes > 0 && sums->room > retention->bytes;
+    bool too_old = retention->age_ns > 0 && left_ns(segments, i) + retention->age_ns <= now_ns;
+    *key = too_old ? STORE_KEEP_AGE : too_many ? STORE_KEEP_FILES : STORE_KEEP_SIZE;
+    return too_many || too_big || too_old;
+}
+
+// Adds to the plan what has to go for `missing` bytes of free room; nothing, and says what is
+// missing, when that cannot be had.
+static void add_for_room(const struct store_segments *segments,
+                         const struct store_retention *retention, int64_t bytes, int64_t missing,
+                         struct store_retention_plan *plan) {
+    size_t gone = plan->count;
+    int64_t freed = 0;
+    for (; freed < missing && gone + 2 < segments->count; gone++) {
+        if (bytes - freed - segments->rows[gone].bytes < retention->at_least_bytes) {
             break;
         }
         freed += segments->rows[gone].bytes;
+        plan->keys[gone] = STORE_KEEP_FREE;
     }
-    return gone;
+    if (freed < missing) {
+        plan->missing = missing;
+    } else {
+        plan->count = gone;
+    }
+}
+
+void store_retention_make(const struct store_segments *segments,
+                          const struct store_retention *retention, const struct store_disk *disk,
+                          int64_t now_ns, struct store_retention_plan *plan) {
+    struct sums sums = sums_of(segments, retention->active_bytes);
+    int64_t missing = store_disk_wanted(disk, retention) - disk->free;
+    size_t gone = 0;
+    for (; gone + 1 < segments->count; gone++) {
+        const struct store_segment *row = &segments->rows[gone];
+        if (!is_unwanted(segments, gone, &sums, retention, now_ns, &plan->keys[gone])) {
+            break;
+        }
+        sums.files -= !row->empty;
+        sums.bytes -= row->bytes;
+        sums.room -= row->bytes;
+        missing -= row->bytes;
+    }
+    plan->count = gone;
+    plan->missing = 0;
+    if (missing > 0) {
+        add_for_room(segments, retention, sums.bytes, missing, plan);
+    }
 }
 
 int64_t store_retention_next_ns(const struct store_segments *segments,

@@ -28,6 +28,7 @@ struct store_segment {
     uint64_t number;    // 0: a plain file
     int64_t started_ns; // Unix time of its name, whole seconds; 0: a plain file
     int64_t bytes;      // with -wal and -shm
+    bool empty;         // filled by who knows (store/contents.h); else false
 };
 
 struct store_segments {

@@ -110,8 +110,8 @@ def parse_metrics(text):
             match = re.fullmatch(r'(nvtxtd_[a-z_]+)(\{(?:[a-z]+="(?:[^"\\\n]|\\[\\n"])*",?)*\})? '
                                  r'(-?[0-9]+(?:\.[0-9]+)?)', line)
             assert match and match[1] in types and match[1] not in samples, line
-            samples[match[1]] = (match[2], float(match[3]))
-    lib.equal(set(samples), set(types))
+            samples[match[1] + (match[2] if "_removed_" in match[1] else "")] = (match[2], float(match[3]))
+    lib.equal({name.split("{by=")[0] for name in samples}, set(types))
     return samples
 
 

@@ -132,6 +132,7 @@ def test_store_group_gives_the_files_of_a_folder_that_does_not():
     with Readable("StoreGroup=%s\n" % group_name(), 0o755, 0) as daemon:
         wanted = group_id(group_name())
         lib.equal(modes(daemon), {(0o640, wanted)})
+        daemon.send(HEADER + 'Marker, 1, "one"\n')
         daemon.control("rotate")
         lib.equal(modes(daemon), {(0o640, wanted)})
         found = daemon.read(groups=(wanted,))

@@ -2,9 +2,11 @@
 """A store of several segments: what goes on across a rotation, what is removed, what is refused."""
 import glob
 import os
+import re
 import shutil
 import sqlite3
 import stat
+import subprocess
 import time
 
 import lib
@@ -108,12 +110,13 @@ def test_a_session_that_ended_before_a_rotation_stays_known():
             end = session.end()
         for _ in range(2):
             rotate(daemon)
+            daemon.send(HEADER + 'Marker, 1, "later"\n')
             with daemon.session(session.id, acked=0) as again:
                 lib.equal(again.welcome["line"], 4)
                 replies = again.replies()
                 lib.equal([reply["type"] for reply in replies], ["diagnostic", "end"])
                 lib.equal({**replies[-1]}, end)
-        lib.equal(len(daemon.everywhere("SELECT 1 FROM NVTX_EVENTS WHERE eventType = 34")), 1)
+        lib.equal(len(daemon.everywhere("SELECT 1 FROM NVTX_EVENTS WHERE text = 'one'")), 1)
 
 
 def test_a_break_around_a_rotation_hides_no_diagnostics():
@@ -133,43 +136,139 @@ def test_a_break_around_a_rotation_hides_no_diagnostics():
             lib.equal([row["line"] for row in session.ack(5)], [3, 4, 5])
 
 
+def note_loss(daemon):
+    store = sqlite3.connect(daemon.store, isolation_level=None)
+    store.execute("INSERT INTO NVTXT_LOSSES VALUES (1, 1, 1, 1, 'memory', 12)")
+    store.close()
+
+
 def test_losses_are_told_whatever_segment_they_stand_in():
     with lib.Daemon() as daemon:
-        store = sqlite3.connect(daemon.store, isolation_level=None)
-        store.execute("INSERT INTO NVTXT_LOSSES VALUES (1, 1, 1, 1, 'memory', 12)")
-        store.close()
+        note_loss(daemon)
         for _ in range(2):
             rotate(daemon)
+            daemon.send(HEADER + 'Marker, 1, "x"\n')
             health = daemon.control("health")
             lib.equal((health["healthy"], health["total"], health["losses"][0]["count"]),
                       (False, 1, 12))
 
 
 def test_the_oldest_segments_are_removed():
+    # Three with events, and the one in use has none.
     with lib.Daemon(config="KeepFiles=3\n") as daemon:
         seen = daemon.segments()
         for number in range(5):
             daemon.send(HEADER + 'Marker, %d, "x"\n' % number)
-            rotate(daemon)
+            lib.equal(rotate(daemon)["previous_removed"], False)
             seen.append(os.path.realpath(daemon.store))
             lib.wait_for(lambda: daemon.segments() == [os.path.join(daemon.folder, os.path.basename(p))
-                                                      for p in seen[-3:]], "three are left")
-        lib.wait_for(lambda: len(glob.glob(daemon.store[:-7] + "-2*")) == 9, "their logs are gone")
-        lib.wait_for(lambda: daemon.control("status")["old_segments"] == 2, "status says so")
+                                                      for p in seen[-4:]], "four are left")
+        lib.wait_for(lambda: len(glob.glob(daemon.store[:-7] + "-2*")) == 12, "their logs are gone")
+        lib.wait_for(lambda: daemon.control("status")["old_segments"] == 3, "status says so")
+        daemon.send(HEADER + 'Marker, 9, "x"\n')
+        lib.wait_for(lambda: len(daemon.segments()) == 3, "it counts with its first event")
+        lib.wait_for(lambda: daemon.control("status")["removed"]["segments"] == 3, "status says so")
+
+
+def test_what_retention_removed_is_told():
+    with lib.Daemon(config="KeepFiles=1\n") as daemon:
+        lib.equal(daemon.control("status")["removed"]["by"]["KeepFree"],
+                  {"segments": 0, "events": 0, "bytes": 0})
+        before = time.time_ns()
+        for number in range(3):
+            daemon.send(HEADER + 'Marker, 1, "x"\nMarker, 2, "y"\n')
+            answer = rotate(daemon)
+            assert "reason=asked segment=%s left=%s" % (answer["segment"], answer["previous"]) in \
+                daemon.log_text(), daemon.log_text()
+        daemon.send(HEADER + 'Marker, 1, "x"\nMarker, 2, "y"\n')
+        lib.wait_for(lambda: daemon.control("status")["removed"]["segments"] == 3, "all but the last")
+        removed = daemon.control("status")["removed"]
+        lib.equal((removed["segments"], removed["events"]), (3, 6))
+        assert before < removed["last_ns"] < time.time_ns() and removed["bytes"] > 3 << 12, removed
+        lib.equal({key: by["events"] for key, by in removed["by"].items()},
+                  {"KeepFiles": 6, "KeepSize": 0, "KeepAge": 0, "KeepFree": 0})
+        health = daemon.control("health")
+        lib.equal((health["healthy"], health["losses"], health["removed"]), (True, [], removed))
+        metrics = daemon.control("metrics")["text"]
+        for name in ("segments", "events", "bytes"):
+            for key in ("KeepFiles", "KeepFree"):
+                sample = 'nvtxtd_removed_%s_total{by="%s"} %d\n' % (name, key, removed["by"][key][name])
+                assert sample in metrics, (sample, metrics)
+        log = re.findall(r"removed by=KeepFiles segments=(\d+) events=(\d+) bytes=(\d+)",
+                         daemon.log_text())
+        lib.equal([sum(int(row[i]) for row in log) for i in range(3)],
+                  [removed["segments"], removed["events"], removed["bytes"]])
+        text = ctl(daemon, "health").splitlines()
+        lib.equal(text[0], "nothing was lost")
+        assert text[1].startswith("note: retention removed 3 segments, 6 events, ") and \
+            "(KeepFiles 3), last 20" in text[1], text
+        assert re.search(r"^removed: +3 segments, 6 events, [0-9.]+ .iB \(KeepFiles 3\)$",
+                         ctl(daemon, "status"), re.MULTILINE), ctl(daemon, "status")
+
+
+def ctl(daemon, *words):
+    done = subprocess.run([lib.program("client", "nvtxt-ctl"), "--socket", daemon.control_socket, *words],
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
+                          timeout=lib.DEADLINE)
+    lib.equal(done.returncode, 0, done.stdout)
+    return done.stdout
+
+
+def test_an_empty_segment_is_not_left():
+    with lib.Daemon() as daemon:
+        name = os.path.basename(os.path.realpath(daemon.store))
+        lib.equal(rotate(daemon), {"segment": name, "previous": None, "previous_removed": False})
+        with daemon.session() as session:
+            session.send(HEADER)
+            session.ack(2)
+            lib.equal(ctl(daemon, "rotate"), "nothing to leave: %s has no events yet\n" % name)
+            lib.equal(len(daemon.segments()), 1)
+            session.send("bad\n")  # a diagnostic is something
+            session.ack(3)
+            lib.equal(rotate(daemon)["previous"], name)
+            session.end()
+        lib.equal(len(daemon.segments()), 2)
+        note_loss(daemon)
+        lib.equal(rotate(daemon)["previous"], os.path.basename(daemon.segments()[1]))
+
+
+def test_a_rotation_says_when_what_it_left_is_gone():
+    # What the next one and its log will take is more already: the one that was left goes at once.
+    with lib.Daemon(config="RotateSize=1M\nKeepSize=2M\n") as daemon:
+        daemon.send(HEADER + 'Marker, 1, "x"\n')
+        answer = rotate(daemon)
+        lib.equal((answer["previous_removed"], len(daemon.segments())), (True, 1))
+        daemon.send(HEADER + 'Marker, 1, "x"\n')
+        assert ctl(daemon, "rotate").endswith(" was left, and retention has removed it already\n")
+        lib.equal(daemon.control("status")["removed"]["by"]["KeepSize"]["events"], 2)
+
+
+def test_a_full_disk_does_not_cost_the_store_its_history():
+    """A disk that others fill: not even all segments would make the room that is asked for."""
+    with lib.Daemon(config="KeepFree=99\nKeepAtLeast=0\n") as daemon:
+        for number in range(4):
+            daemon.send(HEADER + 'Marker, %d, "x"\n' % number)
+            if number < 3:
+                lib.equal(rotate(daemon)["previous_removed"], False)
+        lib.wait_for(lambda: daemon.control("status")["old_segments"] == 3, "they were looked at")
+        lib.equal(sorted(daemon.everywhere("SELECT start FROM NVTX_EVENTS")), [(0,), (1,), (2,), (3,)])
+        lib.equal(daemon.control("status")["removed"]["segments"], 0)
 
 
 def test_a_segment_that_was_left_long_enough_ago_is_removed():
     with lib.Daemon(config="KeepAge=1s\nKeepFree=0\n") as daemon:
-        daemon.send(HEADER + 'Marker, 1, "x"\n')
         for _ in range(2):
+            daemon.send(HEADER + 'Marker, 1, "x"\n')
             rotate(daemon)
         lib.wait_for(lambda: len(daemon.segments()) == 1, "both became too old")
 
 
 def test_a_bound_that_is_reloaded_is_in_force():
     with lib.Daemon(config="KeepFiles=0\n") as daemon:
-        for _ in range(3):
-            rotate(daemon)
+        for number in range(4):
+            daemon.send(HEADER + 'Marker, %d, "x"\n' % number)
+            if number < 3:
+                rotate(daemon)
         lib.equal(len(daemon.segments()), 4)
         with open(daemon.folder + "/nvtxtd.conf", "w", encoding="utf-8") as file:
             file.write("[nvtxtd]\nKeepFiles=2\n")
@@ -320,7 +419,7 @@ def test_a_stop_completes_what_a_reader_was_in_the_way_of():
 
 
 def test_a_disk_without_enough_room_is_told_once_and_old_segments_go():
-    with lib.Daemon(config="KeepFree=99\n") as daemon:
+    with lib.Daemon(config="KeepFree=99\nKeepFiles=1\n") as daemon:
         log = daemon.log_text()
         lib.equal(log.count("less room than KeepFree asks for"), 1, log)
         assert daemon.store in log and "make room, or lower KeepFree" in log, log
@@ -329,8 +428,9 @@ def test_a_disk_without_enough_room_is_told_once_and_old_segments_go():
             file.write("precious")
         for number in range(3):
             daemon.send(HEADER + 'Marker, %d, "x"\n' % number)
-            rotate(daemon)
-            lib.wait_for(lambda: len(daemon.segments()) == 1, "only the one in use is left")
+            if number < 2:
+                rotate(daemon)
+        lib.wait_for(lambda: len(daemon.segments()) == 1, "only the one in use is left")
         assert os.path.exists(precious)
         lib.equal(daemon.log_text().count("less room than KeepFree asks for"), 1)
 

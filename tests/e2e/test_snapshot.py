@@ -159,7 +159,7 @@ def test_what_does_not_agree_is_found():
         "UPDATE NVTXT_SEGMENT SET sourceBase = 0": "do not go on",
     }
     with lib.Daemon() as daemon:
-        daemon.send("# nothing\n")
+        daemon.send(HEADER + 'Marker, 1, "before"\n')
         daemon.control("rotate")
         with daemon.session() as session:
             session.send(STORY)

@@ -67,6 +67,22 @@ Test(conf, reads_units) {
     cr_assert_eq(conf.max_line, 8192);
     cr_assert_eq(set(&conf, "SessionExpiry", "7d"), 0);
     cr_assert_eq(conf.session_expiry_ms, 7 * INT64_C(86400000));
+    static const struct {
+        const char *value;
+        int64_t percent, bytes;
+    } shares[] = {{"0", 0, 0},
+                  {"10", 10, 0},
+                  {"99%", 99, 0},
+                  {"10 %, 4G", 10, INT64_C(4) << 30},
+                  {"5,100", 5, 100}};
+    struct conf_share initial = conf_share(conf.keep_free);
+    cr_assert(initial.percent == 10 && initial.bytes == INT64_C(4) << 30);
+    for (size_t i = 0; i < sizeof(shares) / sizeof(shares[0]); i++) {
+        cr_assert_eq(set(&conf, "KeepFree", shares[i].value), 0, "%s", shares[i].value);
+        struct conf_share share = conf_share(conf.keep_free);
+        cr_assert(share.percent == shares[i].percent && share.bytes == shares[i].bytes, "%s",
+                  shares[i].value);
+    }
     cr_assert_eq(set(&conf, "SocketMode", "0660"), 0);
     cr_assert_eq(conf.socket_mode, 0660);
     conf_deinit(&conf);
@@ -80,6 +96,14 @@ Test(conf, refuses_bad_values_and_keeps_the_old_one) {
         {"CommitInterval", "1 week"},
         {"CommitInterval", ""},
         {"MemoryBudget", "1023K"},
+        {"KeepFree", "100"},
+        {"KeepFree", ""},
+        {"KeepFree", "10%%"},
+        {"KeepFree", "10%,"},
+        {"KeepFree", "10%,0"},
+        {"KeepFree", "10%,4T"},
+        {"KeepFree", "4G"},
+        {"KeepFree", "10%,99999999999G"},
         {"MemoryBudget", "16m"},
         {"MemoryBudget", "16MB"},
         {"MemoryBudget", "0x100000"},

@@ -16,8 +16,14 @@ static void begin(void) {
         rows[i] = (struct store_segment){.number = 1, .started_ns = i * 100 * SECOND, .bytes = 10};
 }
 
+static enum store_retention_key keys[COUNT];
+static int64_t missing; // of the last plan
+
 static size_t excess(struct store_retention retention, const struct store_disk *disk, int64_t now) {
-    return store_retention_excess(&segments, &retention, disk, now * SECOND);
+    struct store_retention_plan plan = {.keys = keys};
+    store_retention_make(&segments, &retention, disk, now * SECOND, &plan);
+    missing = plan.missing;
+    return plan.count;
 }
 
 Test(retention, without_bounds_removes_nothing, .init = begin) {
@@ -54,7 +60,66 @@ Test(retention, frees_what_is_missing_on_the_disk_and_no_more, .init = begin) {
     cr_assert_eq(excess(tenth, &(struct store_disk){1000, 100}, 0), 0);
     cr_assert_eq(excess(tenth, &(struct store_disk){1000, 99}, 0), 1);
     cr_assert_eq(excess(tenth, &(struct store_disk){1000, 85}, 0), 2);
-    cr_assert_eq(excess(tenth, &(struct store_disk){1000, 0}, 0), 4);
+    cr_assert_eq(excess(tenth, &(struct store_disk){1000, 70}, 0), 3);
+    cr_assert(keys[0] == STORE_KEEP_FREE && keys[2] == STORE_KEEP_FREE && missing == 0);
+}
+
+Test(retention, removes_nothing_for_room_that_it_cannot_make, .init = begin) {
+    struct store_retention tenth = {.free_percent = 10};
+    cr_assert_eq(excess(tenth, &(struct store_disk){1000, 69}, 0), 0);
+    cr_assert_eq(missing, 31);
+    cr_assert_eq(excess(tenth, &(struct store_disk){1000, 0}, 0), 0);
+}
+
+Test(retention, keeps_the_newest_left_segment_whatever_is_free, .init = begin) {
+    struct store_segments two = {rows + 3, 2};
+    struct store_retention tenth = {.free_percent = 10};
+    struct store_retention_plan plan = {.keys = keys};
+    store_retention_make(&two, &tenth, &(struct store_disk){1000, 99}, 0, &plan);
+    cr_assert(plan.count == 0 && plan.missing == 1);
+    two.count = 1;
+    store_retention_make(&two, &tenth, &(struct store_disk){1000, 99}, 0, &plan);
+    cr_assert(plan.count == 0 && plan.missing == 1);
+}
+
+Test(retention, keeps_what_is_to_stay_at_least, .init = begin) {
+    struct store_retention tenth = {.free_percent = 10, .at_least_bytes = 40};
+    cr_assert_eq(excess(tenth, &(struct store_disk){1000, 90}, 0), 1);
+    cr_assert_eq(excess(tenth, &(struct store_disk){1000, 89}, 0), 0);
+    cr_assert_eq(missing, 11);
+    tenth.at_least_bytes = 41;
+    cr_assert_eq(excess(tenth, &(struct store_disk){1000, 90}, 0), 0);
+    tenth.files = 2; // a wish is kept, and what it frees counts
+    cr_assert_eq(excess(tenth, &(struct store_disk){1000, 80}, 0), 3);
+    cr_assert(missing == 0 && keys[0] == STORE_KEEP_FILES && keys[2] == STORE_KEEP_FILES);
+    cr_assert_eq(excess(tenth, &(struct store_disk){1000, 50}, 0), 3);
+    cr_assert_eq(missing, 20);
+}
+
+Test(retention, wants_no_more_free_than_a_size, .init = begin) {
+    struct store_retention both = {.free_percent = 10, .free_bytes = 50};
+    cr_assert_eq(store_disk_wanted(&(struct store_disk){1000, 0}, &both), 50);
+    cr_assert_eq(store_disk_wanted(&(struct store_disk){400, 0}, &both), 40);
+    both.free_bytes = 0;
+    cr_assert_eq(store_disk_wanted(&(struct store_disk){1000, 0}, &both), 100);
+}
+
+Test(retention, does_not_count_empty_segments, .init = begin) {
+    struct store_retention two = {.files = 2};
+    rows[4].empty = true;
+    cr_assert_eq(excess(two, &roomy, 0), 2);
+    rows[0].empty = rows[2].empty = true; // the oldest one goes along
+    cr_assert_eq(excess(two, &roomy, 0), 0);
+    two.files = 1;
+    cr_assert_eq(excess(two, &roomy, 0), 2);
+    cr_assert_str_eq(store_retention_key_name(keys[0]), "KeepFiles");
+}
+
+Test(retention, names_the_key_for_which_a_segment_goes, .init = begin) {
+    struct store_retention all = {.files = 3, .bytes = 20, .age_ns = 100 * SECOND};
+    cr_assert_eq(excess(all, &roomy, 200), 3);
+    cr_assert(keys[0] == STORE_KEEP_AGE && keys[1] == STORE_KEEP_FILES &&
+              keys[2] == STORE_KEEP_SIZE);
 }
 
 Test(retention, reads_the_disk_of_a_path) {

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// NVTXT_BATCHES counts the events of each commit, so NVTX_EVENTS need not be read.
+#include "store/contents.h"
+
+#include "store/result.h"
+#include "store/sql.h"
+
+#define BUSY_MS 20
+
+int store_contents_empty(sqlite3 *db, bool *empty) {
+    int64_t holds = 1;
+    int rc = store_sql_int(db,
+                           "SELECT EXISTS (SELECT 1 FROM NVTXT_BATCHES) OR EXISTS "
+                           "(SELECT 1 FROM NVTXT_DIAGNOSTICS) OR EXISTS "
+                           "(SELECT 1 FROM NVTXT_LOSSES)",
+                           &holds);
+    *empty = rc == SQLITE_OK && !holds;
+    return rc;
+}
+
+int store_contents_read(const char *segment, struct store_contents *contents) {
+    sqlite3 *db = NULL;
+    int on = 1;
+    *contents = (struct store_contents){0};
+    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;
+    int rc = sqlite3_open_v2(segment, &db, flags, NULL);
+    if (rc == SQLITE_OK) {
+        sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+        sqlite3_busy_timeout(db, BUSY_MS);
+        sqlite3_file_control(db, "main", SQLITE_FCNTL_PERSIST_WAL, &on);
+        rc = store_contents_empty(db, &contents->empty);
+        rc = rc ?: store_sql_int(db, "SELECT total(events) FROM NVTXT_BATCHES", &contents->events);
+    }
+    int result = store_result_of(db, rc);
+    sqlite3_close(db);
+    return result;
+}
