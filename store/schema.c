@@ -121,10 +121,32 @@ static int add_files(sqlite3 *db) {
                         NULL, NULL, NULL);
 }
 
+// Version 4: names have owners, and those of categories are their process's (kind 3 of
+// NVTXT_NAME_ROWS; key: pid * 2^32 + category); logs have levels; the names of
+// categories that stand for all processes stay as they are, beside the one of the process at whose
+// event they stand.
+static int add_owners(sqlite3 *db) {
+    int rc = sqlite3_exec(
+        db,
+        "ALTER TABLE NVTXT_SOURCES ADD COLUMN levels INTEGER;"
+        "CREATE TABLE NVTXT_OWNERS (pid INTEGER PRIMARY KEY, uid INTEGER NOT NULL, "
+        "sinceNs INTEGER);"
+        "INSERT OR IGNORE INTO NVTXT_NAME_ROWS (kind, domainId, key, row) SELECT 3, r.domainId, "
+        "e.globalTid / 0x1000000 * 0x100000000 + r.key, r.row FROM NVTXT_NAME_ROWS r "
+        "JOIN NVTX_EVENTS e ON e.rowid = r.row WHERE r.kind = 33;"
+        "UPDATE ENUM_NSYS_EVENT_TYPE SET label = name;"
+        "INSERT INTO META_DATA_EXPORT (name, value) VALUES ('EXPORT_PRODUCT_NAME', 'nvtxtd'), "
+        "('EXPORT_PRODUCT_VERSION', '" PACKAGE_VERSION "'), ('EXPORT_SCHEMA_VERSION', '4');"
+        "UPDATE META_DATA_EXPORT SET value = '4' WHERE name = 'SCHEMA_VERSION'",
+        NULL, NULL, NULL);
+    return rc ?: sqlite3_exec(db, store_views_sql, NULL, NULL, NULL);
+}
+
 const struct store_schema_step store_schema_steps[STORE_SCHEMA_VERSION] = {
     {create_all},
     {add_segments},
     {add_files},
+    {add_owners},
 };
 
 int store_schema_inspect(sqlite3 *db, enum store_schema_state *state, int *version) {

@@ -20,9 +20,17 @@
 #define THREAD_NAME                                                                                \
     "(SELECT t.value FROM NVTXT_NAME_ROWS r JOIN StringIds t ON t.id = r.row WHERE " NAME_ROW(     \
         "2", "0", "e.globalTid") ")"
-#define CATEGORY_NAME                                                                              \
+// Kind 3 is a category of a process, kind 33 one that an older version wrote for all processes.
+#define CATEGORY_NAME(pid)                                                                         \
     "coalesce((SELECT c.text FROM NVTXT_NAME_ROWS r JOIN NVTX_EVENTS c ON c.rowid = r.row "        \
-    "WHERE " NAME_ROW("33", "e.domainId", "e.category") "), nullif(e.category, 0))"
+    "WHERE " NAME_ROW(                                                                             \
+        "3", "e.domainId",                                                                         \
+        "(" pid ") * 0x100000000 + e.category") "), "                                              \
+                                                "(SELECT c.text FROM NVTXT_NAME_ROWS r JOIN "      \
+                                                "NVTX_EVENTS c ON c.rowid = r.row "                \
+                                                "WHERE " NAME_ROW(                                 \
+                                                    "33", "e.domainId",                            \
+                                                    "e.category") "), nullif(e.category, 0))"
 
 // The last range of rows that begins at or before the event's, if it reaches the event.
 #define SOURCE_ID                                                                                  \
@@ -41,14 +49,27 @@
 #define TIMELINE_COLUMNS                                                                           \
     "SELECT " UTC_TIME " AS utcTime, e.end - e.start AS duration, "                                \
     "CASE e.eventType WHEN 34 THEN 'mark' WHEN 59 THEN 'push/pop' ELSE 'start/end' END AS kind, "  \
-    "e.text AS message, " CATEGORY_NAME " AS category, "                                           \
-    "CASE WHEN e.color <> 0 THEN printf('#%08X', e.color) END AS color, " PROCESS_NAME             \
-    " AS process, " THREAD_NAME " AS thread, " SOURCE_NAME " AS source, "                          \
-    "(SELECT d.name FROM NVTXT_DOMAINS d WHERE d.id = e.domainId) AS domain, "                     \
-    "coalesce(e.int64Value, e.doubleValue) AS payload, "                                           \
-    "e.globalTid / 0x1000000 % 0x1000000 AS pid, e.globalTid % 0x1000000 AS tid, "                 \
-    "e.start AS start, e.end AS \"end\", e.globalTid AS globalTid, e.domainId AS domainId, "       \
-    "e.category AS categoryId, " SOURCE_ID " AS sourceId, e.rowid AS eventRow "
+    "e.text AS message, " CATEGORY_NAME(                                                           \
+        "e.globalTid / 0x1000000") " AS category, "                                                \
+                                   "CASE WHEN e.color <> 0 THEN printf('#%08X', e.color) END AS "  \
+                                   "color, " PROCESS_NAME " AS process, " THREAD_NAME              \
+                                   " AS thread, " SOURCE_NAME " AS source, "                       \
+                                   "(SELECT d.name FROM NVTXT_DOMAINS d WHERE d.id = e.domainId) " \
+                                   "AS domain, "                                                   \
+                                   "coalesce(e.int64Value, e.doubleValue) AS payload, "            \
+                                   "e.globalTid / 0x1000000 % 0x1000000 AS pid, e.globalTid % "    \
+                                   "0x1000000 AS tid, "                                            \
+                                   "e.start AS start, e.end AS \"end\", e.globalTid AS "           \
+                                   "globalTid, e.domainId AS domainId, "                           \
+                                   "e.category AS categoryId, " SOURCE_ID                          \
+                                   " AS sourceId, e.rowid AS eventRow"
+
+// The payload of a marker is the severity of syslog(3) where its source says so.
+#define LEVEL                                                                                      \
+    "CASE WHEN e.eventType = 34 AND e.int64Value BETWEEN 0 AND 7 AND (SELECT s.levels FROM "       \
+    "NVTXT_SOURCES s WHERE s.id = " SOURCE_ID ") = 1 THEN CASE e.int64Value WHEN 0 THEN 'emerg' "  \
+    "WHEN 1 THEN 'alert' WHEN 2 THEN 'crit' WHEN 3 THEN 'err' WHEN 4 THEN 'warning' "              \
+    "WHEN 5 THEN 'notice' WHEN 6 THEN 'info' ELSE 'debug' END END AS level "
 
 // sum() gives up where a sum leaves 64 bits, and with it the whole view: a few ranges of a
 // forgotten time base do that. So halves are summed, and a total that is no integer is what avg()
@@ -62,24 +83,38 @@
 #define AN_HOUR_AGO "(CAST(strftime('%s', 'now') AS INTEGER) - 3600) * 1000000000"
 
 const char store_views_sql[] =
-    "CREATE VIEW NVTXT_TIMELINE AS " TIMELINE_COLUMNS "FROM NVTX_EVENTS e WHERE " ONLY_EVENTS ";"
-    "CREATE VIEW NVTXT_RECENT AS " TIMELINE_COLUMNS ", b.maxEnd AS batchEnd "
+    "DROP VIEW IF EXISTS NVTXT_TIMELINE; DROP VIEW IF EXISTS NVTXT_RECENT;"
+    "DROP VIEW IF EXISTS NVTXT_RANGE_SUMMARY; DROP VIEW IF EXISTS ANALYSIS_DETAILS;"
+    "CREATE VIEW NVTXT_TIMELINE AS " TIMELINE_COLUMNS ", " LEVEL
+    "FROM NVTX_EVENTS e WHERE " ONLY_EVENTS ";"
+    "CREATE VIEW NVTXT_RECENT AS " TIMELINE_COLUMNS ", b.maxEnd AS batchEnd, " LEVEL
     "FROM NVTXT_BATCHES b CROSS JOIN NVTX_EVENTS e ON e.rowid BETWEEN b.firstRow AND b.lastRow "
     "WHERE b.maxEnd >= " AN_HOUR_AGO " AND e.end >= " AN_HOUR_AGO " AND " ONLY_EVENTS ";"
+    // Summed up by process first, for it names the category; then by what that name is.
     "CREATE VIEW NVTXT_RANGE_SUMMARY AS "
-    "SELECT e.message AS message, " CATEGORY_NAME
-    " AS category, e.\"count\" AS \"count\", " EXACT_TOTAL
+    "SELECT e.message AS message, e.category AS category, e.\"count\" AS \"count\", " EXACT_TOTAL
     " AS total, e.mean AS mean, e.\"min\" AS \"min\", e.\"max\" AS \"max\", "
     "(SELECT d.name FROM NVTXT_DOMAINS d WHERE d.id = e.domainId) AS domain, "
-    "e.category AS categoryId, e.domainId AS domainId FROM ("
-    "SELECT text AS message, category, domainId, count(*) AS \"count\", "
-    "sum((end - start) >> 32) AS high, sum((end - start) & 4294967295) AS low, "
-    "avg(end - start) AS mean, min(end - start) AS \"min\", max(end - start) AS \"max\" FROM "
-    "NVTX_EVENTS WHERE eventType IN (59, 60) "
-    "GROUP BY text, category, domainId) e;"
-    "CREATE VIEW ANALYSIS_DETAILS AS SELECT 0 AS globalVid, "
-    "ifnull(max(maxEnd) - min(minStart), 0) AS duration, ifnull(min(minStart), 0) AS startTime, "
-    "ifnull(max(maxEnd), 0) AS stopTime FROM NVTXT_BATCHES;";
+    "e.categoryId AS categoryId, e.domainId AS domainId FROM ("
+    "SELECT message, category, categoryId, domainId, sum(\"count\") AS \"count\", "
+    "sum(high) AS high, sum(low) AS low, sum(whole) / sum(\"count\") AS mean, "
+    "min(\"min\") AS \"min\", max(\"max\") AS \"max\" FROM ("
+    "SELECT e.message AS message, " CATEGORY_NAME(
+        "e.pid") " AS category, "
+                 "e.category AS categoryId, e.domainId AS domainId, e.\"count\" AS \"count\", "
+                 "e.high AS high, "
+                 "e.low AS low, e.whole AS whole, e.\"min\" AS \"min\", e.\"max\" AS \"max\" FROM ("
+                 "SELECT text AS message, category, domainId, globalTid / 0x1000000 AS pid, "
+                 "count(*) AS \"count\", sum((end - start) >> 32) AS high, "
+                 "sum((end - start) & 4294967295) AS low, total(end - start) AS whole, "
+                 "min(end - start) AS \"min\", max(end - start) AS \"max\" FROM "
+                 "NVTX_EVENTS WHERE eventType IN (59, 60) "
+                 "GROUP BY text, category, domainId, globalTid / 0x1000000) e) "
+                 "GROUP BY message, category, categoryId, domainId) e;"
+                 "CREATE VIEW ANALYSIS_DETAILS AS SELECT 0 AS globalVid, "
+                 "ifnull(max(maxEnd) - min(minStart), 0) AS duration, ifnull(min(minStart), 0) AS "
+                 "startTime, "
+                 "ifnull(max(maxEnd), 0) AS stopTime FROM NVTXT_BATCHES;";
 
 // Zero-length rows stand at the store's first event, where they widen no reader's time window.
 const char store_cupti_sql[] =

@@ -96,9 +96,14 @@ Test(schema, says_what_it_is_and_that_the_timeline_is_unix_time) {
                 "33|NvtxCategory 34|NvtxMark 39|NvtxThread 59|NvtxPushPopRange "
                 "60|NvtxStartEndRange 75|NvtxDomainCreate");
     assert_rows(&kit, "SELECT value FROM META_DATA_EXPORT WHERE name = 'PRODUCT_NAME'", "nvtxtd");
+    assert_rows(&kit,
+                "SELECT e.name, e.value = o.value FROM META_DATA_EXPORT e JOIN META_DATA_EXPORT o "
+                "ON e.name = 'EXPORT_' || o.name ORDER BY e.name",
+                "EXPORT_PRODUCT_NAME|1 EXPORT_PRODUCT_VERSION|1 EXPORT_SCHEMA_VERSION|1");
+    assert_rows(&kit, "SELECT count(*) FROM ENUM_NSYS_EVENT_TYPE WHERE label IS NOT name", "0");
     assert_rows(&kit, "SELECT count(*) FROM META_DATA_EXPORT WHERE value LIKE '%nsys%'", "0");
     assert_rows(&kit, "PRAGMA application_id", "1314280536");
-    assert_rows(&kit, "PRAGMA user_version", "3");
+    assert_rows(&kit, "PRAGMA user_version", "4");
     assert_rows(&kit, "SELECT globalVid, duration, startTime, stopTime FROM ANALYSIS_DETAILS",
                 "0|0|0|0");
     kit_close(&kit);
@@ -316,11 +321,52 @@ Test(schema, brings_a_store_of_the_first_version_up_to_date) {
     sqlite3_close(db);
     kit_exec(&kit, "INSERT INTO NVTXT_SOURCES (id, events) VALUES (7, 3)");
     cr_assert_eq(kit_reopen(&kit), STORE_DONE, "%s", kit.error);
-    assert_rows(&kit, "PRAGMA user_version", "3");
+    assert_rows(&kit, "PRAGMA user_version", "4");
     assert_rows(&kit, "SELECT id, events, priorEvents IS NULL FROM NVTXT_SOURCES", "7|3|1");
     assert_rows(&kit, "SELECT count(*) FROM NVTXT_SEGMENT", "0");
-    assert_rows(&kit, "SELECT value FROM META_DATA_EXPORT WHERE name = 'SCHEMA_VERSION'", "3");
+    assert_rows(&kit, "SELECT value FROM META_DATA_EXPORT WHERE name = 'SCHEMA_VERSION'", "4");
     cr_assert_eq(store_next_source_id(kit.store), 8);
+    kit_close(&kit);
+}
+
+// What a store of version 3 holds: a category that one process named for all of them, and views of
+// its day.
+static const char third_version[] =
+    "INSERT INTO NVTX_EVENTS (rowid, start, \"end\", eventType, rangeId, text, category, color, "
+    "globalTid, domainId) VALUES (1, 5, 5, 33, 0, 'I/O', 7, 0, 5 << 24 | 1, 0), "
+    "(2, 5, 5, 34, 0, 'of 5', 7, 0, 5 << 24 | 1, 0), (3, 6, 6, 34, 0, 'of 6', 7, 0, 6 << 24, 0), "
+    "(4, 7, 7, 34, 0, 'none', 8, 0, 6 << 24, 0);"
+    "INSERT INTO NVTXT_NAME_ROWS VALUES (33, 0, 7, 1);"
+    "INSERT INTO NVTXT_SOURCES (id, kind, events) VALUES (7, 'plain', 3);"
+    "UPDATE ENUM_NSYS_EVENT_TYPE SET label = 'NVTX mark';"
+    "DROP VIEW NVTXT_TIMELINE; CREATE VIEW NVTXT_TIMELINE AS SELECT text FROM NVTX_EVENTS;"
+    "DROP VIEW NVTXT_RECENT; DROP VIEW NVTXT_RANGE_SUMMARY";
+
+Test(schema, brings_a_store_of_the_third_version_up_to_date) {
+    struct kit kit;
+    sqlite3 *db;
+    kit_folder(&kit);
+    cr_assert_eq(sqlite3_open(kit.path, &db), SQLITE_OK);
+    cr_assert_eq(store_schema_upgrade(db, store_schema_steps, 3), SQLITE_OK);
+    cr_assert_eq(sqlite3_exec(db, third_version, NULL, NULL, NULL), SQLITE_OK, "%s",
+                 sqlite3_errmsg(db));
+    sqlite3_close(db);
+    cr_assert_eq(kit_reopen(&kit), STORE_DONE, "%s", kit.error);
+    assert_rows(&kit, "PRAGMA user_version", "4");
+    assert_rows(&kit, "SELECT id, events, levels FROM NVTXT_SOURCES", "7|3|NULL");
+    assert_rows(&kit, "SELECT message, category, level FROM NVTXT_TIMELINE",
+                "of 5|I/O|NULL of 6|I/O|NULL none|8|NULL");
+    assert_rows(&kit,
+                "SELECT kind, domainId, key - (5 << 32), row FROM NVTXT_NAME_ROWS "
+                "WHERE kind = 3",
+                "3|0|7|1");
+    assert_rows(&kit, "SELECT count(*) FROM NVTXT_RECENT", "0");
+    assert_rows(&kit, "SELECT count(*) FROM NVTXT_RANGE_SUMMARY", "0");
+    assert_rows(&kit, "SELECT count(*) FROM NVTXT_OWNERS", "0");
+    assert_rows(&kit, "SELECT name, label FROM ENUM_NSYS_EVENT_TYPE WHERE id = 34",
+                "NvtxMark|NvtxMark");
+    assert_rows(&kit, "SELECT value FROM META_DATA_EXPORT WHERE name LIKE '%SCHEMA_VERSION'",
+                "4 4");
     kit_close(&kit);
 }
 
