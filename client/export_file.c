@@ -105,6 +105,9 @@ int export_file_publish(struct export_file *file, struct term *term) {
         export_file_discard(file);
         return result;
     }
+    if (file->temp[0]) {
+        out_file_sync_name(file->path);
+    }
     file->temp[0] = '\0';
     return 0;
 }

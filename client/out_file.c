@@ -121,9 +121,13 @@ static int move(const struct out_file *out) {
     return 0;
 }
 
-int out_file_publish(struct out_file *out, struct term *term) {
+void out_file_sync_name(const char *path) {
     char folder[PATH_MAX];
-    folder_of(out->path, folder, sizeof folder);
+    folder_of(path, folder, sizeof folder);
+    (void)sync_path(folder, O_RDONLY | O_DIRECTORY);
+}
+
+int out_file_publish(struct out_file *out, struct term *term) {
     int result = sync_path(out->temp, O_RDONLY);
     if (result == 0) {
         result = move(out);
@@ -134,7 +138,7 @@ int out_file_publish(struct out_file *out, struct term *term) {
         return EX_CANTCREAT;
     }
     out->temp[0] = '\0';
-    (void)sync_path(folder, O_RDONLY | O_DIRECTORY); // it is there; only its name is not yet safe
+    out_file_sync_name(out->path);
     return 0;
 }
 

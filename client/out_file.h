@@ -35,4 +35,8 @@ int out_file_hold(const struct out_file *out);
 int out_file_publish(struct out_file *out, struct term *term);
 
 // Takes the temporary file away. Fine when there is none.
+// The name of a file that was put in its place goes onto the disk, where that works: the file is
+// there in any case.
+void out_file_sync_name(const char *path);
+
 void out_file_discard(struct out_file *out);
