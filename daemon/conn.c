@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "daemon/refusals.h"
 #include "daemon/server.h"
 #include "daemon/session.h"
 #include "daemon/source.h"
@@ -407,14 +408,40 @@ void conn_part(struct conn *conn) {
 
 // ---- Accepting ----------------------------------------------------------------------------------
 
-static void over_quota(struct conn *conn) {
-    session_refuse(conn, NVTXT_ERROR_QUOTA, "this user has too many connections");
+// The user has too many connections. It costs little, however often it comes: the process is not
+// looked at, and nobody is told more than a few times a second.
+static void refuse(struct server *server, int fd_take, const struct peer *peer) {
+    static const char message[] = "this user has too many connections";
+    bool told = refusals_tell(&server->refusals, peer->uid, clocks_boottime_ns());
+    struct nvtxt_buf reply = {0};
+    if (told) {
+        session_note_refusal(server, peer, NVTXT_ERROR_QUOTA, message);
+        nvtxt_reply_error(&reply, NVTXT_ERROR_QUOTA, message);
+    } else {
+        server->stats.connections_unheard++;
+    }
+    if (refusals_close(fd_take, nvtxt_buf_failed(&reply) ? NULL : reply.data, reply.len,
+                       NVTXT_HELLO_PREFIX))
+        batcher_lose(&server->batcher, &(struct loss){
+                                           .at_ns = clocks_realtime_ns(),
+                                           .uid = peer->uid,
+                                           .pid = told ? peer->pid : 0,
+                                           .reason = LOSS_QUOTA,
+                                           .count = 1,
+                                       });
+    nvtxt_buf_deinit(&reply);
 }
 
-int conn_accept(struct server *server, uv_stream_t *listener) {
-    struct conn *conn = calloc(1, sizeof(*conn));
-    if (!conn)
-        return -ENOMEM;
+int conn_prepare(struct server *server) {
+    if (!server->spare)
+        server->spare = calloc(1, sizeof(*server->spare));
+    return server->spare ? 0 : -ENOMEM;
+}
+
+// The prepared one, in the list of all. NULL when the descriptor cannot be used.
+static struct conn *begin(struct server *server, int fd_take) {
+    struct conn *conn = server->spare;
+    server->spare = NULL;
     uv_pipe_init(server->loop, &conn->pipe, 0); // cannot fail
     conn->pipe.data = conn;
     conn->server = server;
@@ -426,28 +453,37 @@ int conn_accept(struct server *server, uv_stream_t *listener) {
         conn->next->prev = conn;
     server->conns = conn;
     server->conn_count++;
+    if (uv_pipe_open(&conn->pipe, fd_take) == 0)
+        return conn;
+    close(fd_take); // else it is the handle's
+    conn_close(conn);
+    return NULL;
+}
 
-    uv_os_fd_t fd = -1;
-    int r = uv_accept(listener, (uv_stream_t *)&conn->pipe);
-    if (r < 0) {
-        conn_close(conn);
-        return r;
-    }
-    server->stats.connections_total++;
-    if (uv_fileno((uv_handle_t *)&conn->pipe, &fd) < 0 || peer_get(fd, &conn->peer) < 0) {
-        conn_close(conn);
-        return 0;
-    }
+void conn_accept(struct server *server, int fd_take) {
+    struct peer peer;
     struct quota_user *user = NULL;
-    r = quota_take(&server->quota, conn->peer.uid, server->config->max_connections_per_user,
-                   clocks_boottime_ns(), &user);
-    if (r == 0)
-        conn->user = user;
-    if (r > 0)
-        over_quota(conn);
-    else if (r < 0)
-        conn_close(conn);
+    server->stats.connections_total++;
+    if (peer_get(fd_take, &peer) < 0) {
+        close(fd_take);
+        return;
+    }
+    int r = quota_take(&server->quota, peer.uid, server->config->max_connections_per_user,
+                       clocks_boottime_ns(), &user);
+    if (r > 0) {
+        refuse(server, fd_take, &peer);
+        return;
+    }
+    struct conn *conn = begin(server, fd_take);
+    if (!conn) {
+        quota_give(&server->quota, user);
+        return;
+    }
+    conn->user = user;
+    conn->peer = peer;
+    peer_look(&conn->peer);
+    if (r < 0)
+        out_of_memory(conn);
     else
         conn_update_reading(conn);
-    return 0;
 }

@@ -61,9 +61,12 @@ struct conn {
     struct outq outq;
 };
 
-// Accepts the next connection of a listening pipe. Returns 0 or -errno; what goes wrong with the
-// one connection after it was accepted is logged, not returned.
-int conn_accept(struct server *server, uv_stream_t *listener);
+// Makes sure that there is memory for one connection more. Returns 0 or -ENOMEM.
+int conn_prepare(struct server *server);
+
+// Takes the descriptor of a connection that was accepted, after conn_prepare(). What is wrong with
+// it is logged; who may not have another one is refused before anything that costs.
+void conn_accept(struct server *server, int fd_take);
 
 // Starts or stops reading as phase and pressure ask for.
 void conn_update_reading(struct conn *conn);

@@ -293,27 +293,40 @@ static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buffer) {
         go_on(conn);
 }
 
-static void admit(struct control_conn *conn) {
-    uv_os_fd_t fd;
-    struct peer peer;
-    if (uv_fileno((uv_handle_t *)&conn->pipe, &fd) < 0 || peer_get(fd, &peer) < 0) {
-        close_conn(conn);
-    } else if (peer.uid != 0 && peer.uid != (int64_t)geteuid()) {
-        conn->leaving = true;
-        refuse(conn, NULL, NVTXT_CTL_DENIED, "only root and the daemon's own user are served");
-    } else {
-        update_reading(conn);
-    }
-}
-
-int control_accept(struct control *control, uv_stream_t *listener) {
+int control_prepare(struct control *control) {
     if (control->conn_count >= CONTROL_CONNS_MAX)
         close_deserted(control);
     if (control->conn_count >= CONTROL_CONNS_MAX)
         return LISTENER_NO_ROOM;
-    struct control_conn *conn = calloc(1, sizeof(*conn));
-    if (!conn)
-        return -ENOMEM;
+    if (!control->spare)
+        control->spare = calloc(1, sizeof(*control->spare));
+    return control->spare ? 0 : -ENOMEM;
+}
+
+// Neither root nor the daemon's own user: told why, if that was not done too often.
+static void turn_away(struct control *control, int fd_take, int64_t uid) {
+    struct nvtxt_buf reply = {0};
+    if (refusals_tell(&control->refusals, uid, clocks_boottime_ns()))
+        nvtxt_ctl_error_format(&reply, NULL, NVTXT_CTL_DENIED,
+                               "only root and the daemon's own user are served");
+    else
+        control->server->stats.connections_unheard++;
+    refusals_close(fd_take, nvtxt_buf_failed(&reply) ? NULL : reply.data, reply.len, NULL);
+    nvtxt_buf_deinit(&reply);
+}
+
+void control_accept(struct control *control, int fd_take) {
+    struct peer peer;
+    if (peer_get(fd_take, &peer) < 0) {
+        close(fd_take);
+        return;
+    }
+    if (peer.uid != 0 && peer.uid != (int64_t)geteuid()) {
+        turn_away(control, fd_take, peer.uid);
+        return;
+    }
+    struct control_conn *conn = control->spare;
+    control->spare = NULL;
     uv_pipe_init(control->server->loop, &conn->pipe, 0); // cannot fail
     conn->pipe.data = conn;
     conn->control = control;
@@ -324,11 +337,12 @@ int control_accept(struct control *control, uv_stream_t *listener) {
         conn->next->prev = conn;
     control->conns = conn;
     control->conn_count++;
-    if (uv_accept(listener, (uv_stream_t *)&conn->pipe) < 0)
-        close_conn(conn);
-    else
-        admit(conn);
-    return 0;
+    if (uv_pipe_open(&conn->pipe, fd_take) == 0) {
+        update_reading(conn);
+        return;
+    }
+    close(fd_take); // else it is the handle's
+    close_conn(conn);
 }
 
 void control_init(struct control *control, struct server *server) {
@@ -340,4 +354,6 @@ void control_close(struct control *control) {
     while (control->conns)
         close_conn(control->conns);
     control_events_close(&control->feed);
+    free(control->spare);
+    control->spare = NULL;
 }

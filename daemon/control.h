@@ -56,7 +56,9 @@ struct control_feed {
 struct control {
     struct server *server; // borrowed
     struct control_conn *conns;
+    struct control_conn *spare; // for the next connection; owned
     size_t conn_count;
+    struct refusals refusals;
     struct control_feed feed;
 };
 
@@ -113,6 +115,9 @@ void control_let_pass(struct control_call *call);
 
 void control_init(struct control *control, struct server *server);
 
-// Accepts one connection. Returns what a listener's on_connection returns.
-int control_accept(struct control *control, uv_stream_t *listener);
+// Whether another connection can be taken; as a listener's is_ready.
+int control_prepare(struct control *control);
+
+// Takes the descriptor of a connection that was accepted, after control_prepare().
+void control_accept(struct control *control, int fd_take);
 void control_close(struct control *control); // all connections, for good

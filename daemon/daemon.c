@@ -43,7 +43,7 @@
 #define RESERVED_DESCRIPTORS 96
 #define FEWEST_CONNECTIONS 16
 
-// With fewer of them libuv would close connections that it has no descriptor for, without a word.
+// What the store, the loop and a few connections take together.
 #define LEAST_DESCRIPTORS 48
 
 struct daemon {
@@ -148,7 +148,7 @@ static void on_hangup(uv_signal_t *handle, int number) {
 
 // ---- Connections -------------------------------------------------------------------------------
 
-static int on_data_connection(struct listener *listener) {
+static int is_data_ready(struct listener *listener) {
     struct daemon *daemon = listener->owner;
     struct server *server = &daemon->server;
     if (server->conn_count >= server->conn_limit) {
@@ -157,16 +157,26 @@ static int on_data_connection(struct listener *listener) {
                     server->conn_count);
         return LISTENER_NO_ROOM;
     }
-    int r = conn_accept(server, (uv_stream_t *)&listener->pipe);
+    int r = conn_prepare(server);
     if (r < 0)
         log_limited(&server->log_accept, LOG_LEVEL_WARNING,
                     "a connection could not be accepted: %s", strerror(-r));
-    return r == -ENOMEM ? r : 0;
+    return r;
 }
 
-static int on_control_connection(struct listener *listener) {
+static void on_data_connection(struct listener *listener, int fd_take) {
     struct daemon *daemon = listener->owner;
-    return control_accept(&daemon->control, (uv_stream_t *)&listener->pipe);
+    conn_accept(&daemon->server, fd_take);
+}
+
+static int is_control_ready(struct listener *listener) {
+    struct daemon *daemon = listener->owner;
+    return control_prepare(&daemon->control);
+}
+
+static void on_control_connection(struct listener *listener, int fd_take) {
+    struct daemon *daemon = listener->owner;
+    control_accept(&daemon->control, fd_take);
 }
 
 static void on_room(struct server *server) {
@@ -265,7 +275,9 @@ static int open_store(struct daemon *daemon, struct store **store) {
 static int open_sockets(struct daemon *daemon) {
     struct sockets *sockets = &daemon->sockets;
     sockets->data.owner = sockets->control.owner = daemon;
+    sockets->data.is_ready = is_data_ready;
     sockets->data.on_connection = on_data_connection;
+    sockets->control.is_ready = is_control_ready;
     sockets->control.on_connection = on_control_connection;
     return sockets_open(sockets, &daemon->loop, &daemon->config, daemon->why, sizeof(daemon->why));
 }

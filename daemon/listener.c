@@ -16,50 +16,78 @@
 #define BACKLOG 4096 // cut to net.core.somaxconn by the kernel
 
 // Long enough to be no load, short enough for a peer that waits.
-#define MEMORY_RETRY_MS 100
+#define RETRY_MS 100
 
 static void on_again(uv_timer_t *timer);
+static void on_poll(uv_poll_t *poll, int status, int events);
 
-static void try_accept(struct listener *listener) {
-    int r = listener->on_connection(listener);
-    listener->waiting = r != 0;
+static void poll_on(struct listener *listener) {
+    listener->waiting = false;
+    int r = uv_poll_start(&listener->poll, UV_READABLE, on_poll);
     if (r < 0)
-        uv_timer_start(&listener->again, on_again, MEMORY_RETRY_MS, 0);
+        log_error("a socket cannot be listened on any more: %s", uv_strerror(r));
+}
+
+static void wait_for_room(struct listener *listener, bool ask_again) {
+    listener->waiting = true;
+    uv_poll_stop(&listener->poll);
+    if (ask_again)
+        uv_timer_start(&listener->again, on_again, RETRY_MS, 0);
 }
 
 static void on_again(uv_timer_t *timer) {
     listener_go_on(timer->data);
 }
 
-static void on_connection(uv_stream_t *stream, int status) {
-    struct listener *listener = stream->data;
-    if (status < 0) {
-        static struct log_limit limit;
-        log_limited(&limit, LOG_LEVEL_WARNING, "a connection could not be accepted: %s",
-                    uv_strerror(status));
-        return;
+// Takes one connection. Returns whether there may be more of them now.
+static bool take_one(struct listener *listener) {
+    int r = listener->is_ready(listener);
+    if (r != 0) {
+        wait_for_room(listener, r < 0);
+        return false;
     }
-    try_accept(listener);
+    int fd = accept4(listener->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (fd >= 0) {
+        listener->on_connection(listener, fd);
+        return listener->open;
+    }
+    if (errno == EAGAIN)
+        return false;
+    if (errno == EINTR || errno == ECONNABORTED)
+        return true;
+    static struct log_limit limit;
+    log_limited(&limit, LOG_LEVEL_WARNING, "connections wait: none can be accepted: %s",
+                strerror(errno));
+    wait_for_room(listener, true);
+    return false;
+}
+
+static void on_poll(uv_poll_t *poll, int status, int events) {
+    struct listener *listener = poll->data;
+    (void)status;
+    (void)events;
+    for (int i = 0; i < LISTENER_A_TURN && take_one(listener); i++)
+        continue;
 }
 
 void listener_go_on(struct listener *listener) {
-    if (!listener->open || !listener->waiting)
-        return;
-    listener->waiting = false;
-    try_accept(listener);
+    if (listener->open && listener->waiting)
+        poll_on(listener);
 }
 
 static int start(struct listener *listener, uv_loop_t *loop, int fd_take) {
-    uv_pipe_init(loop, &listener->pipe, 0);
-    uv_timer_init(loop, &listener->again); // neither can fail
-    listener->pipe.data = listener->again.data = listener;
-    listener->open = true;
-    int r = uv_pipe_open(&listener->pipe, fd_take);
+    int r = uv_poll_init(loop, &listener->poll, fd_take); // makes it non-blocking
     if (r < 0) {
-        close(fd_take); // else it is the handle's
+        close(fd_take);
         return r;
     }
-    return uv_listen((uv_stream_t *)&listener->pipe, BACKLOG, on_connection);
+    uv_timer_init(loop, &listener->again); // cannot fail
+    listener->poll.data = listener->again.data = listener;
+    listener->fd = fd_take;
+    listener->open = true;
+    if (listen(fd_take, BACKLOG) < 0)
+        return -errno;
+    return uv_poll_start(&listener->poll, UV_READABLE, on_poll);
 }
 
 int listener_adopt(struct listener *listener, uv_loop_t *loop, int fd_take) {
@@ -174,8 +202,9 @@ void listener_close(struct listener *listener) {
     free(listener->path);
     listener->path = NULL;
     if (listener->open) {
-        uv_close((uv_handle_t *)&listener->pipe, NULL);
+        uv_close((uv_handle_t *)&listener->poll, NULL);
         uv_close((uv_handle_t *)&listener->again, NULL);
+        close(listener->fd); // not polled any more
     }
     listener->open = false;
 }

@@ -2,10 +2,13 @@
 //
 // A listening Unix socket: made with its final mode and group before anybody can connect, or
 // adopted from the service manager. A socket file whose daemon is dead is replaced, one that is
-// alive never. When the owner cannot take another connection it leaves it waiting: libuv listens
-// no further until that one is accepted, so a full descriptor table makes no spin. The owner says
-// when there is room again; for memory, which nobody gives back with a word, a timer asks again.
-// Loop thread only.
+// alive never.
+//
+// The descriptor is polled and accepted from here, not by libuv, whose accept loop ends only when
+// nobody waits: a process that connects and closes in a loop would keep it, and with it all others,
+// for ever. Here a turn of the loop takes LISTENER_A_TURN connections at most. When the owner has
+// no room the next one is left waiting until the owner says that there is; when the system has none
+// (descriptors, memory), it is asked again a little later, so that nothing spins. Loop thread only.
 #pragma once
 
 #include <stdbool.h>
@@ -13,17 +16,23 @@
 #include <sys/types.h>
 #include <uv.h>
 
+// Enough that a crowd is served in no time, and no more than a part of a millisecond of work.
+#define LISTENER_A_TURN 16
+
 enum { LISTENER_NO_ROOM = 1 };
 
 struct listener {
-    uv_pipe_t pipe;
-    uv_timer_t again; // runs only while a connection waits for memory
-    char *path;       // owned; of a socket file that we made and remove; NULL for an adopted one
-    bool open;        // the handles want closing
-    bool waiting;     // a connection that was not accepted yet
-    // Accepts with uv_accept, whatever becomes of the connection then: 0. Left waiting: -ENOMEM (it
-    // is called again by itself), or LISTENER_NO_ROOM (it is called again by listener_go_on()).
-    int (*on_connection)(struct listener *listener);
+    uv_poll_t poll;
+    uv_timer_t again; // runs only while connections wait for what the system is short of
+    int fd;
+    char *path;   // owned; of a socket file that we made and remove; NULL for an adopted one
+    bool open;    // the handles want closing
+    bool waiting; // for room: not polled
+    // Whether a connection can be taken: 0, LISTENER_NO_ROOM (until listener_go_on()), or -ENOMEM
+    // (asked again by itself).
+    int (*is_ready)(struct listener *listener);
+    // Takes the descriptor of a connection, whatever becomes of it. May close the listener.
+    void (*on_connection)(struct listener *listener, int fd_take);
     void *owner;
 };
 
@@ -40,7 +49,7 @@ int listener_clear(const char *path, char *why, size_t size);
 // case, and the descriptor is closed with it.
 int listener_adopt(struct listener *listener, uv_loop_t *loop, int fd_take);
 
-// There is room again: takes the connection that waits.
+// There is room again: goes on accepting.
 void listener_go_on(struct listener *listener);
 
 // Listens no more; removes a socket file of our own. The handles end when the loop runs on.

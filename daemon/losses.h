@@ -16,7 +16,8 @@ struct store_batch;
 #define LOSS_MEMORY "memory"             // count: lines of a plain source
 #define LOSS_PARTIAL_LINE "partial-line" // count: 1, the daemon stopped in the middle of it
 
-#define LOSS_QUOTA "quota"                   // count: 1, the unfinished line of a plain source
+#define LOSS_QUOTA "quota" // count: 1, a plain source's unfinished line, or all that it sent
+
 #define LOSS_SESSION_STATE "session-state"   // count: 1, a session that cannot be resumed
 #define LOSS_FILE_STATE "file-state"         // count: 1, a followed file that is not read on
 #define LOSS_UNWRITTEN "unwritten"           // count: events, see leftover.h

@@ -80,9 +80,12 @@ int peer_get(int fd, struct peer *peer) {
     peer->pid = cred.pid;
     peer->uid = (int64_t)cred.uid;
     peer->gid = (int64_t)cred.gid;
+    return 0;
+}
+
+void peer_look(struct peer *peer) {
     if (peer->pid > 0) // 0: a process of another pid namespace
         read_process(peer);
-    return 0;
 }
 
 bool peer_may_read(int fd) {

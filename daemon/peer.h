@@ -15,8 +15,12 @@ struct peer {
     char comm[PEER_COMM_SIZE]; // "" when not known
 };
 
-// Fills what is known of the process behind the socket. Returns 0 or -errno (no credentials).
+// Fills pid, uid and gid of the process behind the socket; the rest is empty. Costs one system
+// call. Returns 0 or -errno (no credentials).
 int peer_get(int fd, struct peer *peer);
+
+// Adds the start and the name of that process, as /proc shows them; what is not known stays empty.
+void peer_look(struct peer *peer);
 
 // Whether it may still read what is written to it. False when it has closed, or vanished; one that
 // closed no more than its sending side may.

@@ -221,6 +221,8 @@ void server_deinit(struct server *server) {
     quota_deinit(&server->quota);
     nvtxt_hash_deinit(&server->sources);
     nvtxt_hash_deinit(&server->sessions);
+    free(server->spare);
+    server->spare = NULL;
     free(server->read_buffer);
     server->read_buffer = NULL;
 }

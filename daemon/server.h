@@ -18,6 +18,7 @@
 #include "daemon/conf.h"
 #include "daemon/log.h"
 #include "daemon/quota.h"
+#include "daemon/refusals.h"
 #include "daemon/stats.h"
 #include "protocol/hash.h"
 #include "protocol/nvtxt.h"
@@ -49,6 +50,7 @@ struct server {
     struct clocks clocks;
     struct stats stats;
     struct quota quota;
+    struct refusals refusals;
     uv_timer_t patience; // until users that are too fast are read again
     uv_timer_t parting;  // until clients that were told the end do not close
     uv_prepare_t turns;
@@ -59,6 +61,7 @@ struct server {
     int64_t started_ns; // CLOCK_BOOTTIME
 
     struct conn *conns; // all that are not closed
+    struct conn *spare; // for the next connection; owned
     size_t conn_count;
     size_t conn_limit;     // descriptors that connections may take
     bool news;             // of the current drain: a batch was committed

@@ -20,24 +20,23 @@ static void say_last(struct conn *conn, const char *code, const char *message) {
     conn_leave(conn);
 }
 
-static void note_refusal(struct conn *conn, const char *code, const char *message) {
-    struct server *server = conn->server;
+void session_note_refusal(struct server *server, const struct peer *peer, const char *code,
+                          const char *message) {
     char text[256];
     server->stats.connections_refused++;
     log_limited(&server->log_refused, LOG_LEVEL_WARNING,
                 "connection refused code=%s uid=%" PRId64 " pid=%" PRId64 " message=\"%s\"", code,
-                conn->peer.uid, conn->peer.pid,
-                log_escape(text, sizeof(text), nvtxt_slice_of(message)));
+                peer->uid, peer->pid, log_escape(text, sizeof(text), nvtxt_slice_of(message)));
 }
 
 void session_refuse(struct conn *conn, const char *code, const char *message) {
-    note_refusal(conn, code, message);
+    session_note_refusal(conn->server, &conn->peer, code, message);
     say_last(conn, code, message);
 }
 
 // What a client sent behind its hello before it knew must not keep it from reading the answer.
 static void turn_away(struct conn *conn, const char *code, const char *message) {
-    note_refusal(conn, code, message);
+    session_note_refusal(conn->server, &conn->peer, code, message);
     nvtxt_reply_error(outq_buffer(&conn->outq), code, message);
     conn_part(conn);
 }

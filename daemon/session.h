@@ -20,6 +20,7 @@ struct conn;
 struct nvtxt_interp;
 struct nvtxt_source_config;
 struct job;
+struct peer;
 struct server;
 struct store_session;
 
@@ -68,6 +69,10 @@ void session_half_close(struct conn *conn);
 
 // The client sends no more, in the middle of its hello.
 void session_refuse_cut_hello(struct conn *conn);
+
+// Counts and logs that a connection was refused.
+void session_note_refusal(struct server *server, const struct peer *peer, const char *code,
+                          const char *message);
 
 // Each sends `error` and closes. Only a refusal is logged and counted as one.
 void session_refuse(struct conn *conn, const char *code, const char *message);

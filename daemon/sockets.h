@@ -14,7 +14,7 @@
 #include "daemon/listener.h"
 
 struct sockets {
-    struct listener data, control; // owner and on_connection are the user's to set
+    struct listener data, control; // their owner and callbacks are the user's to set
     struct activation handed;
     struct socket_lock {
         int fd;     // of the lock file; -1: none

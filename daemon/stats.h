@@ -10,6 +10,7 @@
 #define STATS(X)                                                                                   \
     X(connections_total, "Data connections accepted.")                                             \
     X(connections_refused, "Data connections refused: a quota, a bad hello, a busy session.")      \
+    X(connections_unheard, "Data connections refused without a word: too many in a second.")       \
     X(sessions_new, "Sessions that were started.")                                                 \
     X(sessions_resumed, "Sessions that went on after a break.")                                    \
     X(sessions_ended, "Sessions that ended in order.")                                             \

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What one user may have: bytes, sessions, events a second, unfinished lines."""
 import os
+import signal
 import socket
 import threading
 import time
@@ -129,6 +130,48 @@ def test_too_many_unfinished_lines_are_refused():
         lib.equal(daemon.query("SELECT count(*) FROM NVTX_EVENTS"), [(6,)])
         lib.equal(daemon.query("SELECT reason, sum(count) FROM NVTXT_LOSSES"), [("quota", 6)])
         lib.equal(daemon.query("SELECT count(*) FROM NVTXT_SOURCES WHERE ended = 'quota'"), [(6,)])
+
+
+def test_who_is_refused_on_and_on_is_told_so_a_hundred_times_a_second():
+    with lib.Daemon(config="MaxConnectionsPerUser=1\n") as daemon:
+        lib.wait_for(lambda: daemon.control("status")["connections"] == 0, "the probe is gone")
+        held = daemon.session()
+        before = daemon.control("status")
+
+        def refused():
+            for _ in range(300):
+                with socket.socket(socket.AF_UNIX) as connection:
+                    connection.connect(daemon.socket)
+            return daemon.control("status")["connections_unheard"]
+        lib.wait_for(refused, "some hear nothing")
+        lib.wait_for(lambda: (lambda s: s["connections_total"] - before["connections_total"] ==
+                              s["connections_refused"] + s["connections_unheard"])
+                     (daemon.control("status")), "each was taken, and refused")
+        assert "nvtxtd_connections_unheard_total" in daemon.control("metrics")["text"]
+        held.send("# it is served\n")
+        held.expect("ack")
+        held.end()
+
+
+def test_what_a_refused_plain_connection_sent_is_a_loss():
+    with lib.Daemon(config="MaxConnectionsPerUser=1\n") as daemon:
+        lib.wait_for(lambda: daemon.control("status")["connections"] == 0, "the probe is gone")
+        with daemon.session() as held:
+            for number in range(5):  # the kernel has taken it before the daemon looks
+                os.kill(daemon.process.pid, signal.SIGSTOP)
+                with daemon.plain() as connection:
+                    connection.send(HEADER + 'Marker, 1, "gone"\n')
+                os.kill(daemon.process.pid, signal.SIGCONT)
+                lib.wait_for(lambda wanted=number + 1: daemon.control("status")
+                             ["connections_refused"] == wanted, "it was refused")
+            with daemon.session() as over:  # nothing of it is lost: it comes again
+                lib.equal(over.welcome["code"], "quota")
+            held.end()
+        daemon.settled()
+        lib.equal(daemon.query("SELECT count(*) FROM NVTX_EVENTS"), [(0,)])
+        lib.equal(daemon.query("SELECT reason, uid, sum(count) FROM NVTXT_LOSSES GROUP BY 1, 2"),
+                  [("quota", os.getuid(), 5)])
+        lib.equal(daemon.control("health")["healthy"], False)
 
 
 lib.run(globals())

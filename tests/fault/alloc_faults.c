@@ -200,7 +200,7 @@ static int act_store(void) {
     return r;
 }
 
-static int no_connection(struct listener *listener) {
+static int no_room(struct listener *listener) {
     (void)listener;
     return LISTENER_NO_ROOM;
 }
@@ -222,7 +222,7 @@ static int act_loop(void) {
     struct conf conf;
     struct server server = {0};
     struct expiry expiry = {.stopped = false};
-    struct listener listener = {.on_connection = no_connection};
+    struct listener listener = {.is_ready = no_room};
     int r = conf_init(&conf);
     if (r == 0 && (r = uv_loop_init(&loop)) == 0) {
         r = start_serving(&loop, &server, &expiry, &listener, &conf);

@@ -15,6 +15,8 @@ Test(peer, is_what_the_kernel_says) {
     cr_assert_eq(peer.pid, getpid());
     cr_assert_eq(peer.uid, getuid());
     cr_assert_eq(peer.gid, getgid());
+    cr_assert_str_empty(peer.comm, "not looked at yet");
+    peer_look(&peer);
     cr_assert_str_eq(peer.comm, "odd) name (");
     cr_assert_gt(peer.start, 0);
     close(pair[0]);
