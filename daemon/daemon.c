@@ -15,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sysexits.h>
 #include <unistd.h>
 
@@ -24,10 +23,12 @@
 #include "daemon/conf.h"
 #include "daemon/conn.h"
 #include "daemon/control.h"
+#include "daemon/descriptors.h"
 #include "daemon/expiry.h"
 #include "daemon/leftover.h"
 #include "daemon/listener.h"
 #include "daemon/log.h"
+#include "daemon/log_pump.h"
 #include "daemon/options.h"
 #include "daemon/paths.h"
 #include "daemon/reload.h"
@@ -37,14 +38,6 @@
 #include "daemon/watch.h"
 #include "daemon/watchdog.h"
 #include "daemon/writer.h"
-
-// Descriptors that are not for data connections: the store's files and temporary ones, the loop's
-// own, sockets, control connections.
-#define RESERVED_DESCRIPTORS 96
-#define FEWEST_CONNECTIONS 16
-
-// What the store, the loop and a few connections take together.
-#define LEAST_DESCRIPTORS 48
 
 struct daemon {
     struct conf config;
@@ -59,6 +52,7 @@ struct daemon {
     struct watchdog watchdog;
     struct reload reload;
     struct sockets sockets;
+    struct log_pump log_pump;
     uv_signal_t sigterm, sigint, sighup;
     uv_timer_t deadline;
     struct job stop_job;
@@ -80,6 +74,7 @@ static void close_handles(struct daemon *daemon) {
     close_handle(&daemon->sigint);
     close_handle(&daemon->sighup);
     close_handle(&daemon->deadline);
+    log_pump_stop(&daemon->log_pump);
 }
 
 // What plain sources brought in and no store took: told now, and in the store of the next start.
@@ -192,36 +187,6 @@ static void on_news(struct server *server) {
 
 // ---- Start -------------------------------------------------------------------------------------
 
-static size_t raise_descriptor_limit(void) {
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
-        return 1024;
-    rlim_t wanted = limit.rlim_max;
-    if (limit.rlim_cur < wanted) {
-        struct rlimit raised = {.rlim_cur = wanted, .rlim_max = wanted};
-        if (setrlimit(RLIMIT_NOFILE, &raised) == 0)
-            limit.rlim_cur = wanted;
-    }
-    return limit.rlim_cur == RLIM_INFINITY ? SIZE_MAX : (size_t)limit.rlim_cur;
-}
-
-static int check_descriptors(char *why, size_t size) {
-    size_t descriptors = raise_descriptor_limit();
-    if (descriptors >= LEAST_DESCRIPTORS)
-        return 0;
-    snprintf(why, size,
-             "the limit of %zu descriptors is too low (ulimit -n, LimitNOFILE=): %d are the least",
-             descriptors, LEAST_DESCRIPTORS);
-    return EX_OSERR;
-}
-
-static size_t connection_limit(void) {
-    size_t descriptors = raise_descriptor_limit();
-    if (descriptors < RESERVED_DESCRIPTORS + FEWEST_CONNECTIONS)
-        return FEWEST_CONNECTIONS;
-    return descriptors - RESERVED_DESCRIPTORS;
-}
-
 static int exit_status_of(int result) {
     return result == STORE_NEWER || result == STORE_FOREIGN                         ? EX_DATAERR
            : result == STORE_IO || result == STORE_NO_SPACE || result == STORE_BUSY ? EX_IOERR
@@ -291,7 +256,7 @@ static int start_handles(struct daemon *daemon, int64_t next_source_id) {
     server->on_stopped = on_stopped;
     server->on_room = on_room;
     server->on_news = on_news;
-    server->conn_limit = connection_limit();
+    server->conn_limit = descriptors_for_connections();
     server->reload = &daemon->reload;
     server->watch = &daemon->watch;
     daemon->reload.server = server;
@@ -304,6 +269,9 @@ static int start_handles(struct daemon *daemon, int64_t next_source_id) {
             return r;
         signals[i]->data = daemon; // it wants closing
     }
+    r = log_pump_start(&daemon->log_pump, &daemon->loop);
+    if (r < 0)
+        return r;
     r = uv_timer_init(&daemon->loop, &daemon->deadline);
     if (r < 0)
         return r;
@@ -389,7 +357,7 @@ static int run_locked(struct daemon *daemon) {
 static int run(struct daemon *daemon) {
     struct conf *config = &daemon->config;
     char *why = daemon->why;
-    int status = check_descriptors(why, sizeof(daemon->why));
+    int status = descriptors_check(why, sizeof(daemon->why));
     if (status)
         return status;
     status = sockets_take(&daemon->sockets, config, why, sizeof(daemon->why));
@@ -419,14 +387,16 @@ int daemon_main(int argc, char **argv) {
     } else if (options_read(argc, argv, &daemon->config, &status) == OPTIONS_RUN) {
         signal(SIGPIPE, SIG_IGN);
         signal(SIGHUP, SIG_IGN); // until a reload is possible
-        log_set_journal(getenv("JOURNAL_STREAM") != NULL);
+        descriptors_occupy();
+        log_open(getenv("JOURNAL_STREAM") != NULL);
         log_set_level((enum log_level)daemon->config.log_level);
         daemon->store_lock = -1;
         snprintf(daemon->why, sizeof(daemon->why), "out of memory");
         status =
             reload_init(&daemon->reload, &daemon->config, argc, argv) < 0 ? EX_OSERR : run(daemon);
         if (status)
-            fprintf(stderr, "nvtxtd: %s\n", daemon->why);
+            log_sentence("nvtxtd: %s", daemon->why);
+        log_close();
         reload_deinit(&daemon->reload);
     }
     if (daemon)

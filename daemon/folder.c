@@ -66,14 +66,16 @@ static const char *escaped(const char *path, char *text, size_t size) {
 }
 
 // Something that is not read: said once for each.
-static void leave_alone(struct folder_name *name, const char *path, const char *why) {
+static void leave_alone(struct folder *folder, struct folder_name *name, const char *path,
+                        const char *why) {
     char text[512];
     if (name->follow)
         watch_lose_name(name->follow, true);
     else if (name->round)
         return;
     name->follow = NULL;
-    log_warning("not followed: %s path=\"%s\"", why, escaped(path, text, sizeof(text)));
+    log_limited(&folder->log_names, LOG_LEVEL_WARNING, "not followed: %s path=\"%s\"", why,
+                escaped(path, text, sizeof(text)));
 }
 
 static void see(struct folder *folder, const struct watch_entry *entry) {
@@ -92,9 +94,9 @@ static void see(struct folder *folder, const struct watch_entry *entry) {
     snprintf(path, sizeof(path), "%s/%s", folder->path, entry->name);
     struct follow *follow = stat->is_file ? watch_find(folder->watch, path, stat) : NULL;
     if (stat->error) {
-        leave_alone(name, path, strerror(-stat->error));
+        leave_alone(folder, name, path, strerror(-stat->error));
     } else if (!stat->is_file) {
-        leave_alone(name, path, "it is no regular file");
+        leave_alone(folder, name, path, "it is no regular file");
     } else if (follow && follow != name->follow) {
         struct follow *old = name->follow;
         name->follow = follow;
@@ -220,10 +222,22 @@ static void say(struct folder *folder, const char *what, int error) {
     folder->said = true;
 }
 
+// Files of which nothing was read have nothing to go on with when the folder comes again.
+static void drop_blank_names(struct folder *folder) {
+    struct folder_name *next;
+    for (struct folder_name *name = folder->first; name; name = next) {
+        next = name->next;
+        if (!name->follow || follow_is_blank(name->follow))
+            drop_name(folder, name);
+    }
+}
+
 // It is not there, or cannot be read.
 static void go_down(struct folder *folder, int error) {
     say(folder, NULL, error);
     folder->up = false;
+    if (error == -ENOENT)
+        drop_blank_names(folder);
     if (error == -ENOENT && folder->watching == FOLDER_WATCHES_PARENT)
         return; // it will be told
     if (error == -ENOENT && watch_parent(folder) == 0) {
@@ -374,6 +388,7 @@ struct folder *folder_open(struct watch *watch, const char *path) {
         return NULL;
     }
     folder->watch = watch;
+    folder->log_names = (struct log_limit){.window_ms = 1000, .most = 1};
     uv_fs_event_init(watch->server->loop, &folder->event); // these two cannot fail
     uv_timer_init(watch->server->loop, &folder->timer);
     folder->event.data = folder->timer.data = folder;

@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <uv.h>
 
+#include "daemon/log.h"
 #include "daemon/watch_io.h"
 #include "protocol/hash.h"
 
@@ -36,12 +37,13 @@ struct folder {
     unsigned handles; // not closed yet
     enum folder_event watching;
     bool closing, listing;
-    bool up;             // it was there when it was looked at last
-    bool said;           // that it cannot be watched
-    bool told;           // that its file system is silent, or that it has too many names
-    uint64_t round;      // of the watch: names are complete as of it
-    uint64_t list_round; // of the list that is being made
-    uint64_t all_round;  // counts lists of all names
+    bool up;                    // it was there when it was looked at last
+    bool said;                  // that it cannot be watched
+    struct log_limit log_names; // who renames in it cannot flood the log
+    bool told;                  // that its file system is silent, or that it has too many names
+    uint64_t round;             // of the watch: names are complete as of it
+    uint64_t list_round;        // of the list that is being made
+    uint64_t all_round;         // counts lists of all names
     bool all_wanted;
     char **wanted; // owned: names to look at
     size_t wanted_count;

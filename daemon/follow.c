@@ -42,6 +42,10 @@ void follow_free(struct follow *follow) {
     free(follow);
 }
 
+bool follow_is_blank(const struct follow *follow) {
+    return follow->source_id == 0 && follow->size == 0;
+}
+
 static const char *escaped(const struct follow *follow, char *text, size_t size) {
     return log_escape(text, size, nvtxt_slice_of(follow->path));
 }
@@ -115,7 +119,8 @@ static void forget_place(struct follow *follow) {
 static void begin_anew(struct follow *follow) {
     struct follow_live *live = follow->live;
     char text[512];
-    log_warning("a followed file begins anew: it was %s path=\"%s\"", follow->ending,
+    log_limited(watch_log_of(follow->watch, follow->path), LOG_LEVEL_WARNING,
+                "a followed file begins anew: it was %s path=\"%s\"", follow->ending,
                 escaped(follow, text, sizeof(text)));
     forget_place(follow);
     nvtxt_frame_deinit(&live->frame);
@@ -197,7 +202,8 @@ static void cannot_read(struct follow *follow, int error) {
         watch_retry(follow);
     } else if (!absent && !follow->said) { // of one that is not there, something will be told
         follow->said = true;
-        log_warning("a followed file cannot be read: %s path=\"%s\"", strerror(-error),
+        log_limited(watch_log_of(follow->watch, follow->path), LOG_LEVEL_WARNING,
+                    "a followed file cannot be read: %s path=\"%s\"", strerror(-error),
                     escaped(follow, text, sizeof(text)));
     }
     watch_done(follow, false);

@@ -84,6 +84,9 @@ extern const char follow_idle[], follow_unwatched[];
 struct follow *follow_new(struct watch *watch, const char *path, int64_t device, int64_t inode);
 void follow_free(struct follow *follow); // neither busy nor in a list
 
+// It never held a byte: there is nothing to come back to.
+bool follow_is_blank(const struct follow *follow);
+
 // Its turn: starts a step of what is to be done. The follow is busy until watch_done() is called
 // with it, which may be before this returns.
 void follow_run(struct follow *follow);

@@ -2,13 +2,17 @@
 #include "daemon/log.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>
 
-#define LINE_BYTES 2048
+#include "daemon/log_out.h"
+
+#define LINE_BYTES LOG_OUT_LINE_BYTES
+#define LAST_MS 1000 // for what waits when the daemon ends
 #define WINDOW_MS 10000
 #define WINDOW_LINES 5
 
@@ -21,21 +25,38 @@ void log_set_level(enum log_level level) {
 enum log_level log_get_level(void) {
     return (enum log_level)atomic_load(&current_level);
 }
-void log_set_journal(int journal) {
-    atomic_store(&journal_prefix, journal);
+
+// ---- Where lines go
+// ------------------------------------------------------------------------------
+
+static size_t tell_lost(char *line, size_t size, uint64_t lines) {
+    int n = snprintf(line, size,
+                     "%slog lines are lost: standard error was not read lines=%" PRIu64 "\n",
+                     atomic_load(&journal_prefix) ? "<4>" : "", lines);
+    return n > 0 ? (size_t)n : 0;
 }
 
-static void write_all(const char *data, size_t len) {
-    while (len > 0) {
-        ssize_t n = write(STDERR_FILENO, data, len);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return; // nobody to tell
-        data += n;
-        len -= (size_t)n;
-    }
+static struct log_out out = LOG_OUT_INIT(STDERR_FILENO, tell_lost);
+
+void log_open(bool journal) {
+    atomic_store(&journal_prefix, journal);
+    log_out_open(&out);
 }
+
+void log_close(void) {
+    log_out_drain(&out, LAST_MS);
+    log_out_close(&out);
+}
+
+void log_set_waker(void (*on_wait)(void *context), void *context) {
+    log_out_set_waker(&out, on_wait, context);
+}
+
+bool log_retry(void) {
+    return log_out_retry(&out);
+}
+
+// ---- Lines --------------------------------------------------------------------------------------
 
 __attribute__((format(printf, 3, 0))) static void emit(enum log_level level, uint64_t held_back,
                                                        const char *format, va_list args) {
@@ -61,7 +82,7 @@ __attribute__((format(printf, 3, 0))) static void emit(enum log_level level, uin
     if (len > sizeof(line) - 1)
         len = sizeof(line) - 1;
     line[len++] = '\n';
-    write_all(line, len);
+    log_out_write(&out, line, len);
     errno = saved;
 }
 
@@ -74,6 +95,19 @@ void log_line(enum log_level level, const char *format, ...) {
     va_end(args);
 }
 
+void log_sentence(const char *format, ...) {
+    char line[LINE_BYTES];
+    va_list args;
+    va_start(args, format);
+    int n = vsnprintf(line, sizeof(line) - 1, format, args);
+    va_end(args);
+    if (n < 0)
+        return;
+    size_t len = (size_t)n < sizeof(line) - 1 ? (size_t)n : sizeof(line) - 2;
+    line[len++] = '\n';
+    log_out_write(&out, line, len);
+}
+
 static uint64_t now_ms(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -83,12 +117,12 @@ static uint64_t now_ms(void) {
 void log_limited(struct log_limit *limit, enum log_level level, const char *format, ...) {
     if ((int)level > atomic_load(&current_level))
         return;
-    uint64_t now = now_ms();
-    if (limit->lines == 0 || now - limit->window_start_ms >= WINDOW_MS) {
+    uint64_t now = now_ms(), window = limit->window_ms ? limit->window_ms : WINDOW_MS;
+    if (limit->lines == 0 || now - limit->window_start_ms >= window) {
         limit->window_start_ms = now;
         limit->lines = 0;
     }
-    if (limit->lines >= WINDOW_LINES) {
+    if (limit->lines >= (limit->most ? limit->most : WINDOW_LINES)) {
         limit->held_back++;
         return;
     }

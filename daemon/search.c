@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/search.h"
 
-#include <string.h>
-
 #include "daemon/folder.h"
 #include "daemon/server.h"
 #include "daemon/watch.h"
@@ -19,20 +17,10 @@ void search_close(struct search *search) {
     uv_close((uv_handle_t *)&search->settle, NULL);
 }
 
-// The watched folder that the file is, or was, in.
-static const struct folder *folder_of(const struct watch *watch, const char *path) {
-    const char *slash = strrchr(path, '/');
-    size_t len = slash ? (size_t)(slash - path) : 0;
-    for (const struct folder *folder = watch->folders; folder; folder = folder->next)
-        if (strlen(folder->path) == len && memcmp(folder->path, path, len) == 0)
-            return folder;
-    return NULL;
-}
-
 // Its name was not found again. Returns whether that may still come.
 static bool settle_loss(const struct search *search, struct follow *follow) {
-    const struct folder *folder = folder_of(search->watch, follow->path);
-    if (folder && !folder->up)
+    const struct folder *folder = watch_folder_of(search->watch, follow->path);
+    if (folder && !folder->up && !follow_is_blank(follow))
         return false; // nobody can say: until its folder is there, or FileExpiry
     if (follow->lost_round >= search->settle_round)
         return true;

@@ -234,6 +234,20 @@ static void wait_for_expiry(struct watch *watch) {
 
 // ---- Names and files ---------------------------------------------------------------------------
 
+struct folder *watch_folder_of(const struct watch *watch, const char *path) {
+    const char *slash = strrchr(path, '/');
+    size_t len = slash ? (size_t)(slash - path) : 0;
+    for (struct folder *folder = watch->folders; folder; folder = folder->next)
+        if (strlen(folder->path) == len && memcmp(folder->path, path, len) == 0)
+            return folder;
+    return NULL;
+}
+
+struct log_limit *watch_log_of(struct watch *watch, const char *path) {
+    struct folder *folder = watch_folder_of(watch, path);
+    return folder ? &folder->log_names : &watch->log_files;
+}
+
 // NULL when memory is short.
 static struct follow *begin(struct watch *watch, const char *path, int64_t device, int64_t inode) {
     struct follow *follow = follow_new(watch, path, device, inode);

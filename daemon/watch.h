@@ -71,6 +71,10 @@ void watch_let_go(struct watch *watch, bool before);
 // The file of a name, as looked at just now. NULL when memory is short.
 struct follow *watch_find(struct watch *watch, const char *path, const struct watch_stat *stat);
 
+// The watched folder that a file is, or was, in; NULL: none. The limit of what is logged of it.
+struct folder *watch_folder_of(const struct watch *watch, const char *path);
+struct log_limit *watch_log_of(struct watch *watch, const char *path);
+
 // A look at a file that was seen before; at one that has a new name.
 void watch_see(struct follow *follow, const struct watch_stat *stat);
 void watch_gain_name(struct follow *follow, const char *path, const struct watch_stat *stat);

@@ -2,10 +2,12 @@
 """Watched folders: files that are there, that grow, are cut, moved, replaced, or come again."""
 import contextlib
 import os
+import shutil
 import signal
 import sqlite3
 import stat
 import sys
+import time
 
 sys.path.insert(0, os.path.dirname(__file__))
 import lib  # noqa: E402
@@ -267,11 +269,8 @@ def test_what_did_not_change_for_long_ends_and_goes_on_when_it_grows():
 
 def test_what_is_no_file_or_cannot_be_read_is_left_alone_and_said_once():
     with Watched(start=False) as daemon:
-        os.mkfifo(daemon.path("pipe.nvtxt"))
-        os.mkdir(daemon.path("folder.nvtxt"))
         with open(os.path.join(daemon.folder, "secret"), "w", encoding="utf-8") as file:
             file.write(HEAD + marker("no"))
-        os.symlink(os.path.join(daemon.folder, "secret"), daemon.path("link.nvtxt"))
         daemon.write("a.nvtxt", HEAD + marker("one"))
         daemon.write("b.nvtxt", HEAD + marker("two"))
         os.chmod(daemon.path("b.nvtxt"), 0)
@@ -282,12 +281,45 @@ def test_what_is_no_file_or_cannot_be_read_is_left_alone_and_said_once():
             daemon.says("cannot be read: Permission denied path=\"%s" % daemon.path("b.nvtxt"))
         os.chmod(daemon.path("b.nvtxt"), stat.S_IRUSR)
         daemon.has("one", "two")
-        for name in ("pipe", "folder", "link"):
+        for name, make in (("pipe", os.mkfifo), ("folder", os.mkdir),
+                           ("link", lambda path: os.symlink(daemon.folder + "/secret", path))):
+            time.sleep(1.1)  # one line a second
+            make(daemon.path(name + ".nvtxt"))
             daemon.says("not followed: it is no regular file path=\"%s" % daemon.path(name))
         os.utime(daemon.path("folder.nvtxt"))
         daemon.write("c.nvtxt", HEAD + marker("three"))
         daemon.has("one", "two", "three")
         equal(daemon.log_text().count("not followed"), 3)
+
+
+def test_who_renames_in_a_folder_cannot_flood_the_log():
+    with Watched() as daemon:
+        daemon.says("watching")
+        started = time.monotonic()
+        os.mkdir(daemon.path("0.nvtxt"))
+        for number in range(500):
+            os.rename(daemon.path("%d.nvtxt" % number), daemon.path("%d.nvtxt" % (number + 1)))
+        daemon.write("a.nvtxt", HEAD + marker("one"))
+        daemon.has("one")
+        said = daemon.log_text().count("not followed")
+        assert 1 <= said <= time.monotonic() - started + 2, said
+        time.sleep(1.1)
+        os.mkdir(daemon.path("last.nvtxt"))
+        daemon.says(daemon.path("last.nvtxt"))
+
+
+def test_files_that_never_held_a_byte_are_forgotten_with_their_folder():
+    with Watched() as daemon:
+        for take_away in (shutil.rmtree, lambda path: os.rename(path, path + "-moved")):
+            for number in range(100):
+                daemon.write("%d.nvtxt" % number, "")
+            wait_for(lambda: daemon.control("status")["files"] == 100, "all are known")
+            take_away(daemon.inside)
+            wait_for(lambda: daemon.control("status")["files"] == 0, "none is")
+            os.mkdir(daemon.inside)
+            wait_for(lambda: daemon.control("status")["folders"][0]["watched"], "it is there again")
+        daemon.write("a.nvtxt", HEAD + marker("one"))
+        daemon.has("one")
 
 
 def test_a_folder_may_come_late_and_come_again():
