@@ -13,6 +13,8 @@
 #include <string.h>
 #include <sysexits.h>
 
+#include "client/probe.h"
+#include "client/search.h"
 #include "client/session_id.h"
 
 const char *away_unacknowledged(const struct transfer *t, char *text, size_t size) {
@@ -55,6 +57,16 @@ static bool is_spooling(const struct transfer *t) {
     return t->spool && !t->options->resume;
 }
 
+// The places that were tried, each with what was wrong: one when it is known which it is.
+static const char *tried(const struct transfer *t, char *text, size_t size) {
+    const struct search *search = t->options->search;
+    if (search->won < 0 && search->count > 1) {
+        return search_list(search, text, size);
+    }
+    snprintf(text, size, "%s (%s)", t->link.path, t->away_why);
+    return text;
+}
+
 static int give_up(struct transfer *t, const char *why) {
     char text[5120];
     term_say(t->term, "giving up on the daemon at %s (%s): %s", t->link.path, why,
@@ -67,22 +79,29 @@ static int no_daemon(struct transfer *t) {
         term_say(t->term, "the daemon at %s refuses: %s", t->link.path, t->away_why);
         return EX_TEMPFAIL;
     }
-    term_say(t->term, "no daemon at %s: %s", t->link.path, t->away_why);
-    term_line(t->term, t->denied
-                           ? "Its owner and its group (often nvtxt) may connect: join the group, "
-                             "or name another socket with --socket."
-                           : "Start one with 'nvtxtd &' or 'systemctl start nvtxtd.socket', or "
-                             "name its socket with --socket.");
-    return EX_UNAVAILABLE;
+    char text[SEARCH_MOST * 640], advice[512];
+    int status = search_explain(t->options->search, text, sizeof text, advice, sizeof advice);
+    if (t->options->search->won >= 0) { // it was there
+        term_say(t->term, "no daemon at %s: %s", t->link.path, t->away_why);
+    } else {
+        term_say(t->term, "%s", text);
+    }
+    size_t len = strlen(advice);
+    advice[0] = (char)(advice[0] >= 'a' ? advice[0] - 'a' + 'A' : advice[0]);
+    snprintf(advice + len, sizeof advice - len, ".");
+    term_line(t->term, advice);
+    return status;
 }
 
 static void tell(struct transfer *t, bool before) {
-    char text[5120];
+    char text[5120], places[SEARCH_MOST * 640];
     t->told = true;
-    term_say(t->term,
-             before ? "the daemon at %s is gone (%s), trying again: %s"
-                    : "no daemon at %s yet (%s): waiting",
-             t->link.path, t->away_why, away_unacknowledged(t, text, sizeof text));
+    if (before) {
+        term_say(t->term, "the daemon at %s is gone (%s), trying again: %s", t->link.path,
+                 t->away_why, away_unacknowledged(t, text, sizeof text));
+    } else {
+        term_say(t->term, "no daemon yet at %s: waiting", tried(t, places, sizeof places));
+    }
 }
 
 // There is no daemon (any more): decides whether to go on trying.
@@ -140,7 +159,31 @@ int away_refused(struct transfer *t) {
     return EX_PROTOCOL;
 }
 
+// Where it went, for whoever asked, and that another one would have taken it as well.
+static void tell_where(struct transfer *t) {
+    struct search *search = t->options->search;
+    struct search others = *search;
+    char also[SEARCH_MOST * 128] = "";
+    size_t len = 0;
+    probe_sockets(&others, true);
+    for (size_t i = 0; i < others.count && len < sizeof also; i++) {
+        const struct search_place *place = &others.places[i];
+        if (place->result == 0 && (int)i != search->won) {
+            int n = snprintf(also + len, sizeof also - len, "; a daemon is live at %s (%s), too",
+                             place->path, place->whose);
+            len += n > 0 ? (size_t)n : 0;
+        }
+    }
+    const struct search_place *place = &search->places[search->won];
+    term_say(t->term, "%s goes to the daemon at %s (%s)%s", t->input->name, place->path,
+             place->whose, also);
+}
+
 int away_welcomed(struct transfer *t) {
+    if (t->options->verbose && !t->where_told) {
+        tell_where(t);
+        t->where_told = true;
+    }
     if (t->told && !t->options->quiet) {
         char count[TERM_COUNT_SIZE];
         term_say(t->term, "connected to %s, going on behind line %s", t->link.path,
@@ -193,13 +236,47 @@ int away_closed(struct transfer *t) {
     return AWAY_RUNNING;
 }
 
+// The daemon that the environment names is not there, and another one takes its place: whoever set
+// the variable learns it.
+static void warn_of_other(const struct transfer *t, const struct search *search) {
+    const struct search_place *named = &search->places[0];
+    if (search->won > 0 && named->is_named) {
+        term_say(t->term, "warning: no daemon at %s (%s, %s): using %s, %s", named->path,
+                 named->whose, search_why(named), t->link.path, search->places[search->won].whose);
+    }
+}
+
+// One place is tried after the other until one accepts, to which it keeps then. A full queue is a
+// daemon's.
+static int connect_to_first(struct transfer *t) {
+    struct search *search = t->options->search;
+    bool known = search->won >= 0;
+    size_t i = known ? (size_t)search->won : 0;
+    size_t forbidden = 0, tries = 0;
+    int result;
+    do {
+        struct search_place *place = &search->places[i];
+        t->link.path = place->path;
+        result = place->result == SEARCH_FOREIGN ? SEARCH_FOREIGN : link_connect(&t->link);
+        place->result = result;
+        forbidden += search_is_forbidden(place);
+        tries++;
+    } while (result != 0 && result != -EAGAIN && !known && ++i < search->count);
+    t->denied = forbidden == tries;
+    if (result == 0 && !known) {
+        search->won = (int)i;
+        warn_of_other(t, search);
+    }
+    return result;
+}
+
 int away_try_connect(struct transfer *t) {
-    int result = link_connect(&t->link);
-    t->denied = result == -EACCES;
+    int result = connect_to_first(t);
     if (result == 0) {
         return sender_connected(&t->sender) == 0 ? AWAY_RUNNING : EX_OSERR;
     }
-    return away_lost(t, EX_UNAVAILABLE, strerror(-result), result != -EAGAIN);
+    const struct search_place last = {.result = result};
+    return away_lost(t, EX_UNAVAILABLE, search_why(&last), result != -EAGAIN);
 }
 
 // ---- Silence ------------------------------------------------------------------------------------
@@ -232,7 +309,8 @@ static int leave(struct transfer *t) {
     char text[5120];
     t->options->left = true;
     if (intake_unacked(&t->intake) > 0) {
-        term_say(t->term, "no daemon at %s (%s): %s", t->link.path, t->away_why,
+        char places[SEARCH_MOST * 640];
+        term_say(t->term, "no daemon at %s: %s", tried(t, places, sizeof places),
                  away_unacknowledged(t, text, sizeof text));
     }
     if (t->input_error) {

@@ -36,9 +36,10 @@ struct transfer {
     uint64_t heard;    // the acknowledgement that counts for it
     int64_t busy_ms;   // since when the session is said to be connected already; -1: it is not
     bool renewed;      // this process has begun another session for the rest
-    bool denied;       // there may be a daemon, but not for us
+    bool denied;       // there may be a daemon, but not for us, at no place
     bool absent;       // there is none: nobody listens, or it was gone before its welcome
     bool told;         // people know that there is no daemon
+    bool where_told;   // and which one takes it
     int64_t full_ms;   // when the spool's disk was full last, which people know; 0: it was not
     bool cut_short;    // a connection ended before its welcome
     int away_code;     // exit status if it stays so: EX_UNAVAILABLE or EX_TEMPFAIL

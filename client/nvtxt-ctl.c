@@ -3,9 +3,7 @@
 // nvtxt-ctl: one question to a daemon's control socket, one answer. The daemon's table of commands
 // is the only one; what it does not know is refused by it.
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sysexits.h>
 
@@ -15,25 +13,9 @@
 #include "client/nvtxt-ctl_tail.h"
 #include "client/nvtxt-ctl_text.h"
 #include "client/nvtxt-ctl_top.h"
-#include "client/paths.h"
+#include "client/nvtxt-ctl_where.h"
+#include "client/search.h"
 #include "client/term.h"
-
-// control.sock in the folder of the data socket that NVTXT_SOCKET names, else the default.
-// Who names the data socket by its usual name means the control socket beside it.
-static const char *control_path(const char *option, char *buffer, size_t size) {
-    const char *data = option ? option : getenv("NVTXT_SOCKET");
-    const char *slash = data ? strrchr(data, '/') : NULL;
-    if (option && strcmp(slash ? slash + 1 : option, PATHS_DATA_SOCKET) != 0) {
-        return option;
-    }
-    if (!data || !*data) {
-        paths_default_socket(buffer, size, PATHS_CONTROL_SOCKET);
-        return buffer;
-    }
-    int folder = slash ? (int)(slash - data) + 1 : 0;
-    snprintf(buffer, size, "%.*s%s", folder, data, PATHS_CONTROL_SOCKET);
-    return buffer;
-}
 
 static int print_result(const struct ctl_options *options, struct term *term,
                         const json_t *result) {
@@ -61,6 +43,9 @@ static int conclude(const struct ctl_options *options, struct term *term,
         return print_result(options, term, reply->result);
     }
     term_say(term, "%s: %s", options->command, reply->message);
+    if (strcmp(reply->code, NVTXT_CTL_DENIED) == 0) {
+        return EX_NOPERM;
+    }
     return strcmp(reply->code, NVTXT_CTL_UNKNOWN_COMMAND) == 0 ||
                    strcmp(reply->code, NVTXT_CTL_BAD_ARGUMENT) == 0
                ? EX_USAGE
@@ -92,30 +77,54 @@ static int ask(struct ctl_link *link, const struct ctl_options *options, struct 
     return status;
 }
 
+// Keeps to the first daemon that accepts. Returns 0, or an exit status after a sentence.
+static int find_daemon(struct ctl_link *link, struct search *search, struct term *term) {
+    char text[SEARCH_MOST * 640], advice[512];
+    const struct search_place *first = &search->places[0];
+    for (size_t i = 0; i < search->count; i++) {
+        struct search_place *place = &search->places[i];
+        if (place->result == SEARCH_FOREIGN) {
+            continue;
+        }
+        ctl_link_init(link, place->path);
+        place->result = ctl_link_open(link);
+        if (place->result != 0) {
+            continue;
+        }
+        if (i > 0 && first->is_named) {
+            term_say(term, "warning: no daemon at %s (%s, %s): asking the one at %s", first->path,
+                     first->whose, search_why(first), place->path);
+        }
+        return 0;
+    }
+    int status = search_explain(search, text, sizeof text, advice, sizeof advice);
+    term_say(term, "%s; %s", text, advice);
+    return status;
+}
+
 int main(int argc, char **argv) {
     struct term term;
     struct ctl_options options;
     struct ctl_link link;
-    char buffer[PATH_MAX];
+    struct search search;
     term_init(&term, "nvtxt-ctl");
     int status = ctl_options_parse(&options, &term, argc, argv);
     if (status != 0) {
         return status < 0 ? 0 : status;
     }
-    const char *path = control_path(options.socket, buffer, sizeof buffer);
-    if (!paths_socket_fits(path)) {
+    search_control(&search, options.socket);
+    if (search.places[0].is_named && !search_socket_fits(search.places[0].path)) {
+        const char *path = search.places[0].path;
         term_say(&term, "the socket path '%s' is too long: %zu bytes, a Unix socket takes %d", path,
-                 strlen(path), PATHS_SOCKET_MAX);
+                 strlen(path), SEARCH_SOCKET_MAX);
         return EX_USAGE;
     }
-    ctl_link_init(&link, path);
-    int result = ctl_link_open(&link);
-    if (result < 0) {
-        term_say(&term, "no daemon at %s: %s; %s", path, strerror(-result),
-                 result == -EACCES
-                     ? "only root and the user that it runs as may use its control socket"
-                     : "start one with 'nvtxtd' or name its control socket with --socket");
-        return EX_UNAVAILABLE;
+    if (strcmp(options.command, "where") == 0) {
+        return ctl_where(&options, &term);
+    }
+    status = find_daemon(&link, &search, &term);
+    if (status != 0) {
+        return status;
     }
     status = strcmp(options.command, "tail") == 0  ? ctl_tail(&link, &options, &term)
              : strcmp(options.command, "top") == 0 ? ctl_top(&link, &options, &term)

@@ -14,7 +14,11 @@ void ctl_link_init(struct ctl_link *link, const char *path) {
 
 int ctl_link_open(struct ctl_link *link) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    memcpy(address.sun_path, link->path, strlen(link->path));
+    size_t len = strlen(link->path);
+    if (len >= sizeof address.sun_path) {
+        return -ENAMETOOLONG;
+    }
+    memcpy(address.sun_path, link->path, len);
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (fd < 0) {
         return -errno;

@@ -64,18 +64,18 @@ static void print_help(void) {
           "       [--regex RE] [--kind KIND]\n"
           "                              events as they are committed\n"
           "  metrics [--output FILE]     totals and figures for Prometheus\n"
-          "  flush, checkpoint, rotate, reload  do it, and say what became of it\n"
+          "  flush, checkpoint, rotate, reload, log-level [LEVEL], disconnect SOURCE, help\n"
           "  snapshot FILE, verify       copy the store as of now; is it sound?\n"
-          "  log-level [LEVEL], disconnect SOURCE, help\n"
+          "  where                       which daemon and store are used, and why\n"
           "\n"
           "      --socket PATH   the control socket (default: control.sock beside\n"
-          "                      $NVTXT_SOCKET, else the system's, else yours)\n"
+          "                      $NVTXT_SOCKET, else yours, else the system's)\n"
           "      --json          print the result as JSON\n"
           "      --timeout SECONDS  longest wait for the answer (default: 30, or for ever)\n"
           "      --help, --version\n"
           "\n"
           "Exit status: 0 done; 1 the daemon reports an error, or its health or\n"
-          "store is not good; 64 usage; 69 no daemon; 74 I/O error.\n",
+          "store is not good; 64 usage; 69 no daemon; 74 I/O error; 77 forbidden.\n",
           stdout);
 }
 

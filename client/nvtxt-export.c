@@ -4,6 +4,7 @@
 // other tools read.
 #include <errno.h>
 #include <getopt.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 #include "client/export_file.h"
 #include "client/export_time.h"
 #include "client/options.h"
+#include "client/probe.h"
 #include "client/stop.h"
 
 enum {
@@ -34,11 +36,12 @@ struct arguments {
 };
 
 static void print_help(void) {
-    fputs("Usage: nvtxt-export --store STORE --format FORMAT [-o OUT] [OPTION]...\n"
+    fputs("Usage: nvtxt-export [--store STORE] --format FORMAT [-o OUT] [OPTION]...\n"
           "Writes the events of a store in a format that other tools read.\n"
           "\n"
           "      --store STORE     a store, all its segments; or one segment; or an SQLite\n"
-          "                        export of Nsight Systems\n"
+          "                        export of Nsight Systems (default: $NVTXT_STORE, or\n"
+          "                        the daemon's, as 'nvtxt-ctl where' says)\n"
           "      --format FORMAT   chrome (trace events for Perfetto and others), csv,\n"
           "                        jsonl (a JSON object a line), nvtxt\n"
           "  -o, --output OUT      the file to make (default, and '-': stdout)\n"
@@ -150,8 +153,6 @@ static int check_arguments(const struct arguments *args, struct term *term, cons
     const struct export_options *options = &args->options;
     if (word) {
         term_say(term, "what is '%s'? A store is named with --store", word);
-    } else if (!options->store) {
-        term_say(term, "a store is missing: --store STORE");
     } else if (!options->format) {
         term_say(term, "a format is missing: --format chrome, csv, jsonl or nvtxt");
     } else if (options->has_since && options->has_last) {
@@ -240,6 +241,11 @@ int main(int argc, char **argv) {
         return EX_OSERR;
     }
     status = parse_arguments(&args, &term, argc, argv);
+    char store[PATH_MAX];
+    if (status == 0 && !args.options.store) {
+        args.options.store = store;
+        status = probe_find_store(&term, store, sizeof store);
+    }
     if (status == 0) {
         status = args.output ? run_to_file(&args, &term) : run_to_stdout(&args, &term);
     }

@@ -4,7 +4,6 @@
 // order of the files, or of the spools that were left behind, is here; options are in
 // nvtxt-send_options, a command's run in command, and everything else in transfer.
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +14,7 @@
 #include "client/command.h"
 #include "client/input.h"
 #include "client/nvtxt-send_options.h"
-#include "client/paths.h"
+#include "client/search.h"
 #include "client/session_id.h"
 #include "client/spool.h"
 #include "client/stop.h"
@@ -182,9 +181,11 @@ static int resume(struct send_arguments *args, struct term *term) {
         return count == -ENOENT || count == -ENOTDIR || count == -EACCES ? EX_NOINPUT : EX_IOERR;
     }
     args->transfer.resume = true;
-    for (int i = 0; i < count && status != EX_UNAVAILABLE && stop_count() == 0; i++) {
+    bool absent = false;
+    for (int i = 0; i < count && !absent && stop_count() == 0; i++) {
         int result = resume_session(args, term, sessions[i]);
-        status = result > status || result == EX_UNAVAILABLE ? result : status;
+        absent = result == EX_UNAVAILABLE || result == EX_NOPERM;
+        status = result > status || absent ? result : status;
     }
     for (int i = 0; i < count; i++) {
         free(sessions[i]);
@@ -194,13 +195,15 @@ static int resume(struct send_arguments *args, struct term *term) {
 }
 
 static int run(struct send_arguments *args, struct term *term) {
-    char path[PATH_MAX];
-    args->transfer.socket = paths_data_socket(args->socket, path, sizeof path);
-    if (!paths_socket_fits(args->transfer.socket)) {
-        term_say(term, "'%s' cannot be a socket's path: it must have 1 to %d bytes",
-                 args->transfer.socket, PATHS_SOCKET_MAX);
+    struct search search;
+    search_data(&search, args->socket);
+    const struct search_place *first = &search.places[0];
+    if (first->is_named && !search_socket_fits(first->path)) {
+        term_say(term, "'%s' (%s) cannot be a socket's path: it must have 1 to %d bytes",
+                 first->path, first->whose, SEARCH_SOCKET_MAX);
         return EX_USAGE;
     }
+    args->transfer.search = &search;
     if (args->command) {
         return send_command(args, term);
     }

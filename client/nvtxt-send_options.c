@@ -29,8 +29,7 @@ enum {
 static void print_help(void) {
     fputs("Usage: nvtxt-send [OPTION]... [FILE]... [-- COMMAND...]  |  --resume DIR\n"
           "Sends NVTXT, logs or a command's run to nvtxtd. '-' or no FILE: stdin.\n"
-          "      --socket PATH        the daemon's data socket (default: $NVTXT_SOCKET, or\n"
-          "                           the system's, or yours)\n"
+          "      --socket PATH        the daemon's (or $NVTXT_SOCKET, yours, the system's)\n"
           "      --wait[=SECONDS]     wait for a daemon at the start\n"
           "      --timeout SECONDS    longest wait for the daemon later (default: for ever)\n"
           "      --name NAME          what the store calls the input (default: FILE)\n"
@@ -44,13 +43,13 @@ static void print_help(void) {
           "      --time-format FORMAT  its times: auto, iso, syslog, epoch, '%F %T'...\n"
           "      --category NAME, --color COLOR        of the markers\n"
           "      --level-pattern REGEX=COLOR|none      of a level; not the usual ones\n"
-          "  -q, --quiet              no diagnostics, no progress\n"
+          "  -q, --quiet, -v, --verbose  no diagnostics, no progress; which daemon it is\n"
           "      --mode lerp --ns-a A --ns-b B --nvtxt-a a --nvtxt-b b   another clock's\n"
           "      --mode lin  --ns-a A --freq F --nvtxt-a a               times\n"
           "      --help, --version\n"
           "Exit status: COMMAND's (126, 127: it cannot be run); else 0 stored; 1 with\n"
           "errors or drops; 64 usage; 65 a spool is broken; 66 a FILE cannot be read;\n"
-          "69 no daemon; 73 no spool can be made; 74 I/O error; 75 try again later.\n",
+          "69 no daemon; 73 no spool; 74 I/O error; 75 try again later; 77 forbidden.\n",
           stdout);
 }
 
@@ -118,6 +117,9 @@ static int take_option(struct send_arguments *args, struct term *term, int optio
         return 0;
     case 'q':
         args->transfer.quiet = true;
+        return 0;
+    case 'v':
+        args->transfer.verbose = true;
         return 0;
     case OPT_TEXT:
         args->is_text = args->is_new = true;
@@ -194,12 +196,13 @@ int send_arguments_parse(struct send_arguments *args, struct term *term, int arg
         {"resume", required_argument, NULL, OPT_RESUME},
         {"new-session", no_argument, NULL, OPT_NEW_SESSION},
         {"quiet", no_argument, NULL, 'q'},
+        {"verbose", no_argument, NULL, 'v'},
         OPTIONS_TAIL,
     };
     const char *value = NULL;
     char **file = argv + 1; // files move to the front, over what was read already
     int option;
-    while ((option = getopt_long(argc, argv, "-q", table, NULL)) != -1) {
+    while ((option = getopt_long(argc, argv, "-qv", table, NULL)) != -1) {
         int answered = options_answer(term, option, print_help);
         if (answered != 0) {
             return answered;

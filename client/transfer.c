@@ -20,6 +20,7 @@
 #include "client/away.h"
 #include "client/clock_here.h"
 #include "client/feed.h"
+#include "client/search.h"
 #include "client/stop.h"
 
 #define PROGRESS_AFTER_MS 1000 // shorter transfers need none
@@ -378,7 +379,8 @@ int transfer_begin(struct transfer *t, const struct nvtxt_hello *hello) {
         (struct report){.term = t->term, .name = t->input->name, .quiet = t->options->quiet};
     t->begun_ms = link_now_ms();
     t->away_ms = t->silent_ms = t->busy_ms = t->sync_ms = -1;
-    link_init(&t->link, t->options->socket);
+    const struct search *search = t->options->search;
+    link_init(&t->link, search->places[search->won < 0 ? 0 : search->won].path);
     if (sender_init(&t->sender, hello, t->options->window_bytes) != 0) {
         return EX_OSERR;
     }

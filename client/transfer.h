@@ -11,20 +11,22 @@
 #include "client/term.h"
 #include "protocol/reply.h"
 
+struct search;
 struct spool;
 struct textlog_options;
 
 struct transfer_options {
-    const char *socket;  // path; fits a socket address
-    bool wait;           // for a daemon at the start
-    int64_t wait_ms;     // at most so long, with a spool behind the input's end; -1: for ever
-    int64_t timeout_ms;  // for an acknowledgement, when nothing else can be done; -1: for ever
-    int64_t sync_ms;     // how often the spool goes onto the disk; -1: when the system likes
-    bool drop;           // lines that have no room are dropped
-    bool new_session;    // what follows a session that the daemon closed is another one
-    bool resume;         // the inputs are spools that were left behind
-    bool quiet;          // no diagnostics, no progress, no news of the connection
-    size_t window_bytes; // unacknowledged lines that are held
+    struct search *search; // where a daemon may be; borrowed. The one that accepted is kept to
+    bool verbose;          // says which daemon takes it
+    bool wait;             // for a daemon at the start
+    int64_t wait_ms;       // at most so long, with a spool behind the input's end; -1: for ever
+    int64_t timeout_ms;    // for an acknowledgement, when nothing else can be done; -1: for ever
+    int64_t sync_ms;       // how often the spool goes onto the disk; -1: when the system likes
+    bool drop;             // lines that have no room are dropped
+    bool new_session;      // what follows a session that the daemon closed is another one
+    bool resume;           // the inputs are spools that were left behind
+    bool quiet;            // no diagnostics, no progress, no news of the connection
+    size_t window_bytes;   // unacknowledged lines that are held
     const struct textlog_options *text; // the input is a log; NULL: NVTXT. Borrowed
     bool connected_before; // there was a daemon for an earlier input: it will come back
     bool left; // an earlier input was left to its spool: later ones do not wait for a daemon

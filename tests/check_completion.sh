@@ -31,7 +31,7 @@ check() { # check WANTED PROGRAM-PATH WORD...
 for program in "$build"/daemon/nvtxtd "$build"/client/nvtxt-*; do
     { [ -f "$program" ] && [ -x "$program" ]; } || continue
     check '--help' "$program" --he
-    check '--version' "$program" --ver
+    check '--version' "$program" --vers
     grep -qw "${program##*/}" "$top/completion/nvtxt.bash" || {
         echo "${program##*/} is not completed"
         bad=$((bad + 1))

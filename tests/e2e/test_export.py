@@ -452,7 +452,6 @@ def refuses(status, part, *args, **more):
 
 
 def test_command_lines_that_are_wrong():
-    refuses(64, "a store is missing", "--format", "csv")
     refuses(64, "a format is missing", "--store", "x")
     refuses(64, "no format 'xml'; there are chrome, csv, jsonl and nvtxt", "--format", "xml")
     refuses(64, "what is 'x'", "--store", "s", "--format", "csv", "x")

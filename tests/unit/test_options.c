@@ -11,8 +11,6 @@
 #include <sysexits.h>
 #include <unistd.h>
 
-#include "client/paths.h"
-
 static struct term term;
 
 static void quiet(void) { // sentences are looked at in the e2e tests
@@ -176,28 +174,6 @@ Test(term, takes_control_characters_away) {
     cr_assert_str_eq(out, "  \xc3\x9b\xc2\xa0");
     term_printable(out, 3, "abcdef");
     cr_assert_str_eq(out, "ab");
-}
-
-Test(paths, prefer_the_option_then_the_environment) {
-    char path[256];
-    setenv("NVTXT_SOCKET", "/from/environment", 1);
-    cr_assert_str_eq(paths_data_socket("/from/option", path, sizeof path), "/from/option");
-    cr_assert_str_eq(paths_data_socket(NULL, path, sizeof path), "/from/environment");
-    setenv("NVTXT_SOCKET", "", 1);
-    cr_assert_eq(paths_data_socket(NULL, path, sizeof path), path);
-    cr_assert(strstr(path, "/nvtxtd.sock"));
-    unsetenv("NVTXT_SOCKET");
-    cr_assert_eq(paths_data_socket(NULL, path, sizeof path), path);
-}
-
-Test(paths, must_fit_a_socket_address) {
-    char path[200];
-    memset(path, 'a', sizeof path);
-    path[108] = '\0';
-    cr_assert_not(paths_socket_fits(path));
-    path[107] = '\0';
-    cr_assert(paths_socket_fits(path));
-    cr_assert_not(paths_socket_fits(""));
 }
 
 Test(options, bytes_have_units_of_1024) {

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where daemons and stores are looked for: one order for all programs. First what the environment
+// names ($NVTXT_SOCKET, $NVTXT_STORE), then one's own daemon ($XDG_RUNTIME_DIR, /tmp/nvtxtd-UID),
+// then the system's; for root, whose own daemon is the system's, that one first. What --socket or
+// --store names is the only place. Nothing is opened here: client/probe tries the places.
+#pragma once
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#define SEARCH_SOCKET_MAX 107 // bytes that sockaddr_un holds before its NUL (unix(7))
+#define SEARCH_DATA_SOCKET "nvtxtd.sock"
+#define SEARCH_CONTROL_SOCKET "control.sock"
+#define SEARCH_MOST 4
+#define SEARCH_UNTRIED 1
+
+// A folder of ours in /tmp that is somebody else's: nothing in it is used.
+#define SEARCH_FOREIGN (-1000000)
+
+struct search_place {
+    const char *whose; // "--socket", "$NVTXT_SOCKET", "yours", "the system's", "the daemon's"
+    bool is_named;     // by an option, the environment or a daemon
+    char path[PATH_MAX];
+    int result; // 0 it accepts or can be read, SEARCH_UNTRIED, -errno, or SEARCH_FOREIGN
+};
+
+struct search {
+    struct search_place places[SEARCH_MOST]; // in the order in which they are tried
+    size_t count;
+    int won; // index of the place that is used; -1: none yet
+};
+
+// The places of data sockets, of control sockets, and of stores. `named` is the option's value, or
+// NULL. Who names a data socket by its usual name means the control socket beside it.
+void search_data(struct search *search, const char *named);
+void search_control(struct search *search, const char *named);
+void search_stores(struct search *search, const char *named);
+
+// Puts the store that a daemon says is its own before those that nobody named.
+void search_put_store(struct search *search, const char *path);
+
+// The control socket beside a data socket, which is where a daemon makes it unless told otherwise.
+void search_control_beside(const char *data, char *control, size_t size);
+
+// False for a path that no Unix socket can have: empty, or longer than SEARCH_SOCKET_MAX bytes.
+bool search_socket_fits(const char *path);
+
+// Why a place is not used, as in "No such file or directory". Lives as long as strerror()'s.
+const char *search_why(const struct search_place *place);
+
+// Whether that place, or one of all, is there but not for us.
+bool search_is_forbidden(const struct search_place *place);
+bool search_any_forbidden(const struct search *search);
+
+// "A: why" for one place, else "A (why), B (why) or C (why)"; returns `text`, cut to `size`.
+const char *search_list(const struct search *search, char *text, size_t size);
+
+// Nothing accepts: what was tried, without a full stop, and what to do about it, which begins with
+// a small letter. Each is cut to its size. Returns the exit status: EX_NOPERM when one was
+// forbidden, else EX_UNAVAILABLE.
+int search_explain(const struct search *search, char *text, size_t size, char *advice,
+                   size_t advice_size);

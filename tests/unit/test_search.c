@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The order of the places, for everybody and for root, and the sentences about them.
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+#include "client/search.h"
+
+static struct search search;
+
+static void forget(void) {
+    unsetenv("NVTXT_SOCKET");
+    unsetenv("NVTXT_STORE");
+    setenv("XDG_RUNTIME_DIR", "/r", 1);
+    setenv("XDG_STATE_HOME", "/s", 1);
+}
+
+static size_t find(const char *path) {
+    size_t i = 0;
+    while (i < search.count && strcmp(search.places[i].path, path) != 0) {
+        i++;
+    }
+    cr_assert_lt(i, search.count, "%s is not searched", path);
+    return i;
+}
+
+Test(search, an_option_is_the_only_place) {
+    forget();
+    setenv("NVTXT_SOCKET", "/e/nvtxtd.sock", 1);
+    search_data(&search, "/o");
+    cr_assert_eq(search.count, 1);
+    cr_assert_str_eq(search.places[0].path, "/o");
+    search_control(&search, "/o/nvtxtd.sock");
+    cr_assert_str_eq(search.places[0].path, "/o/control.sock");
+    cr_assert_eq(search.count, 1);
+    search_control(&search, "/o/other.sock");
+    cr_assert_str_eq(search.places[0].path, "/o/other.sock");
+}
+
+Test(search, the_environment_comes_first) {
+    forget();
+    setenv("NVTXT_SOCKET", "/e/data.sock", 1);
+    search_data(&search, NULL);
+    cr_assert_eq(search.count, 4);
+    cr_assert_str_eq(search.places[0].path, "/e/data.sock");
+    cr_assert(search.places[0].is_named);
+    search_control(&search, NULL);
+    cr_assert_str_eq(search.places[0].path, "/e/control.sock");
+    setenv("NVTXT_SOCKET", "", 1);
+    search_data(&search, NULL);
+    cr_assert_eq(search.count, 3);
+}
+
+Test(search, ones_own_comes_before_the_systems_and_for_root_behind) {
+    forget();
+    bool root = geteuid() == 0;
+    search_data(&search, NULL);
+    size_t own = find("/r/nvtxtd/nvtxtd.sock");
+    cr_assert_eq(find("/run/nvtxtd/nvtxtd.sock") < own, root);
+    cr_assert_eq(search.places[own].is_named, false);
+    search_stores(&search, NULL);
+    cr_assert_eq(find("/var/lib/nvtxtd/nvtxt.sqlite") < find("/s/nvtxtd/nvtxt.sqlite"), root);
+    unsetenv("XDG_RUNTIME_DIR");
+    search_data(&search, NULL);
+    cr_assert_eq(search.count, 2);
+}
+
+Test(search, a_daemons_own_word_stands_behind_nvtxt_store) {
+    forget();
+    setenv("NVTXT_STORE", "/e", 1);
+    search_stores(&search, NULL);
+    search_put_store(&search, "/d");
+    cr_assert_eq(search.count, 4);
+    cr_assert_eq(find("/e"), 0);
+    cr_assert_eq(find("/d"), 1);
+    search_stores(&search, NULL);
+    search_put_store(&search, "/var/lib/nvtxtd/nvtxt.sqlite");
+    cr_assert_eq(search.count, 3);
+    cr_assert_eq(find("/var/lib/nvtxtd/nvtxt.sqlite"), 1);
+    cr_assert_eq(find("/s/nvtxtd/nvtxt.sqlite"), 2);
+}
+
+Test(search, what_was_tried_stands_in_one_sentence) {
+    char text[4096], advice[512];
+    forget();
+    search_data(&search, "/o");
+    search.places[0].result = -ENOENT;
+    cr_assert_eq(search_explain(&search, text, sizeof text, advice, sizeof advice), EX_UNAVAILABLE);
+    cr_assert_str_eq(text, "no daemon at /o: No such file or directory");
+    setenv("NVTXT_SOCKET", "/a", 1);
+    unsetenv("XDG_RUNTIME_DIR");
+    search_data(&search, NULL);
+    for (size_t i = 0; i < search.count; i++) {
+        strcpy(search.places[i].path, i == 0 ? "/a" : i == 1 ? "/b" : "/c");
+        search.places[i].result = i == 1 ? -ECONNREFUSED : -ENOENT;
+    }
+    cr_assert_eq(search_explain(&search, text, sizeof text, advice, sizeof advice), EX_UNAVAILABLE);
+    cr_assert_str_eq(text,
+                     "no daemon at /a (No such file or directory), /b (Connection refused) or "
+                     "/c (No such file or directory)");
+    search.places[2].result = -EACCES;
+    cr_assert_eq(search_explain(&search, text, sizeof text, advice, sizeof advice), EX_NOPERM);
+    cr_assert_str_eq(text, "you may not use the daemon at /c: Permission denied; there is none at "
+                           "/a (No such file or directory) or /b (Connection refused)");
+    cr_assert(strstr(advice, "ask for the group nvtxt"), "%s", advice);
+}
+
+Test(search, paths_must_fit_a_socket_address) {
+    char path[200];
+    memset(path, 'a', sizeof path);
+    path[108] = '\0';
+    cr_assert_not(search_socket_fits(path));
+    path[107] = '\0';
+    cr_assert(search_socket_fits(path));
+    cr_assert_not(search_socket_fits(""));
+}
