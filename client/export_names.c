@@ -10,7 +10,7 @@ static uint64_t key_hash(enum nvtxt_name_kind kind, uint32_t category, uint64_t 
                          struct nvtxt_slice domain) {
     uint64_t number = (uint64_t)kind << 60 ^ (uint64_t)category << 24;
     number ^= kind == NVTXT_NAME_CATEGORY ? 0 : global_tid;
-    return nvtxt_hash_number(number) ^ nvtxt_hash_bytes(domain);
+    return nvtxt_hash_pair(number, domain);
 }
 
 // What a name belongs to: a category to its domain, a domain to a process.

@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "protocol/hash_value.h"
+
 #define REPLY_BYTES 65536u // the longest reply that is read; the daemon's have at most a few KiB
 #define SEEN_MAX 4096u     // diagnostics remembered; a daemon sends 1,000 a source by default
 
@@ -175,11 +177,7 @@ static void on_welcome(struct sender *sender, const struct nvtxt_reply *reply) {
 static uint64_t hash_diag(const struct nvtxt_reply *diag) {
     char key[sizeof diag->code + sizeof diag->message + 32];
     snprintf(key, sizeof key, "%u %s %s", diag->column, diag->code, diag->message);
-    uint64_t hash = 14695981039346656037u; // FNV-1a
-    for (const char *at = key; *at; at++) {
-        hash = (hash ^ (unsigned char)*at) * 1099511628211u;
-    }
-    return hash;
+    return nvtxt_hash_bytes(nvtxt_slice_of(key));
 }
 
 // True when this diagnostic was handed on before; else remembers it.

@@ -12,15 +12,13 @@
 #include <string.h>
 
 #include "client/message.h"
+#include "protocol/hash_value.h"
 
 #define HEAD_BYTES 128u // of a Marker before and behind its message: six numbers and words
 
 uint32_t textlog_category(const char *name) {
-    uint32_t hash = 2166136261u; // FNV-1a
-    for (const char *at = name; *at; at++) {
-        hash = (hash ^ (unsigned char)*at) * 16777619u;
-    }
-    return hash | 0x80000000u;
+    uint64_t hash = nvtxt_hash_stored(0, nvtxt_slice_of(name));
+    return (uint32_t)(hash ^ hash >> 32) | 0x80000000u;
 }
 
 int textlog_init(struct textlog *log, const struct textlog_options *options, const char *category,

@@ -55,7 +55,8 @@ void follow_release(struct follow *follow) {
     if (!live)
         return;
     if (live->compared)
-        follow->at.tail_hash = watch_io_hash(0, live->tail, follow->at.tail_bytes);
+        follow->at.tail_hash =
+            nvtxt_hash_stored(0, (struct nvtxt_slice){live->tail, follow->at.tail_bytes});
     watch_unrest(follow);
     follow_source_drop(follow);
     nvtxt_frame_deinit(&live->frame);
@@ -292,7 +293,7 @@ static void hash_head(struct follow *follow, const char *data, size_t len) {
     size_t skip = at->head_bytes - (size_t)position;
     size_t more = WATCH_IO_HEAD_BYTES - at->head_bytes;
     more = more < len - skip ? more : len - skip;
-    at->head_hash = watch_io_hash(at->head_hash, data + skip, more);
+    at->head_hash = nvtxt_hash_stored(at->head_hash, (struct nvtxt_slice){data + skip, more});
     at->head_bytes += (uint32_t)more;
 }
 

@@ -9,13 +9,15 @@
 #include "daemon/session.h"
 #include "daemon/source.h"
 #include "daemon/watch.h"
+#include "protocol/hash_value.h"
 
 // How far it was read, as of the last line that was taken.
 static void where(const struct source *source, struct store_followed *at) {
     const struct follow *follow = source->owner;
     *at = follow->at;
     at->path = follow->path;
-    at->tail_hash = watch_io_hash(0, follow->live->tail, follow->at.tail_bytes);
+    struct nvtxt_slice tail = {follow->live->tail, follow->at.tail_bytes};
+    at->tail_hash = nvtxt_hash_stored(0, tail);
 }
 
 static int take_source(struct follow *follow, int64_t id, int64_t opened_ns, const char *name,

@@ -11,6 +11,8 @@
 #include <sys/statfs.h>
 #include <unistd.h>
 
+#include "protocol/hash_value.h"
+
 #define SUFFIX ".nvtxt"
 
 bool watch_io_is_ours(const char *name) {
@@ -122,13 +124,6 @@ void watch_io_list_deinit(struct watch_list *list) {
 
 // ---- Files -------------------------------------------------------------------------------------
 
-uint64_t watch_io_hash(uint64_t hash, const char *data, size_t len) {
-    hash ^= 0xCBF29CE484222325u;
-    for (size_t i = 0; i < len; i++)
-        hash = (hash ^ (unsigned char)data[i]) * 0x100000001B3u;
-    return hash ^ 0xCBF29CE484222325u;
-}
-
 static ssize_t read_at(int fd, char *buffer, size_t size, uint64_t offset) {
     size_t done = 0;
     while (done < size) {
@@ -144,16 +139,20 @@ static ssize_t read_at(int fd, char *buffer, size_t size, uint64_t offset) {
     return (ssize_t)done;
 }
 
+static uint64_t hash_of(const char *data, ssize_t len) {
+    return nvtxt_hash_stored(0, (struct nvtxt_slice){data, (size_t)len});
+}
+
 static bool stands(int fd, const struct store_followed *known, char *tail) {
     char head[WATCH_IO_HEAD_BYTES];
     if (known->head_bytes > sizeof(head) || known->tail_bytes > WATCH_IO_TAIL_BYTES ||
         known->tail_bytes > known->offset)
         return false;
     ssize_t n = read_at(fd, head, known->head_bytes, 0);
-    if (n != (ssize_t)known->head_bytes || watch_io_hash(0, head, (size_t)n) != known->head_hash)
+    if (n != (ssize_t)known->head_bytes || hash_of(head, n) != known->head_hash)
         return false;
     n = read_at(fd, tail, known->tail_bytes, known->offset - known->tail_bytes);
-    return n == (ssize_t)known->tail_bytes && watch_io_hash(0, tail, (size_t)n) == known->tail_hash;
+    return n == (ssize_t)known->tail_bytes && hash_of(tail, n) == known->tail_hash;
 }
 
 void watch_io_open(const char *path, const struct store_followed *known,

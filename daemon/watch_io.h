@@ -51,8 +51,6 @@ void watch_io_list_deinit(struct watch_list *list);
 
 // ---- Files -------------------------------------------------------------------------------------
 
-uint64_t watch_io_hash(uint64_t hash, const char *data, size_t len); // FNV-1a; begin with 0
-
 struct watch_opened {
     int fd; // -1: not open, `stat.error` says why: -ESTALE for another file than the one wanted
     struct watch_stat stat;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Chains, and buckets that double when there are more nodes than buckets. Hashes are not secret:
-// what a peer may choose keys of is bounded (variables, sessions of a user), so one that finds
-// collisions slows things down, and not without bound.
+// Chains, and buckets that double when there are more nodes than buckets. That chains stay short is
+// what the key of the hash values is for (hash_value.h).
 #include "protocol/hash.h"
 
 #include <errno.h>
@@ -86,26 +85,4 @@ struct nvtxt_hash_node *nvtxt_hash_find(const struct nvtxt_hash *table, uint64_t
 
 struct nvtxt_hash_node *nvtxt_hash_next(const struct nvtxt_hash_node *node) {
     return first_of(node->next, node->hash);
-}
-
-uint64_t nvtxt_hash_number(uint64_t number) {
-    number ^= number >> 32;
-    number *= 0x9E3779B97F4A7C15u; // 2^64 divided by the golden ratio
-    number ^= number >> 29;
-    number *= 0xBF58476D1CE4E5B9u;
-    return number ^ number >> 32;
-}
-
-uint64_t nvtxt_hash_bytes(struct nvtxt_slice bytes) {
-    uint64_t hash = bytes.len;
-    size_t i = 0;
-    for (; i + 8 <= bytes.len; i += 8) {
-        uint64_t word;
-        memcpy(&word, bytes.data + i, 8);
-        hash = nvtxt_hash_number(hash ^ word);
-    }
-    uint64_t rest = 0;
-    if (i < bytes.len)
-        memcpy(&rest, bytes.data + i, bytes.len - i);
-    return nvtxt_hash_number(hash ^ rest);
 }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A hash table whose nodes are embedded in the things it finds (container.h): variables, open
-// ranges, sources, sessions. It owns only its buckets. Nodes of one hash value are told apart by
-// the caller while walking.
+// ranges, sources, sessions. It owns only its buckets. Hash values are the keyed ones of
+// hash_value.h; nodes of one hash value are told apart by the caller while walking.
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "protocol/slice.h"
+#include "protocol/hash_value.h"
 
 struct nvtxt_hash_node {
     struct nvtxt_hash_node *next;
@@ -35,7 +35,3 @@ void nvtxt_hash_remove(struct nvtxt_hash *table, struct nvtxt_hash_node *node);
 // The first node of that hash value, and the next one after a node; NULL at the end.
 struct nvtxt_hash_node *nvtxt_hash_find(const struct nvtxt_hash *table, uint64_t hash);
 struct nvtxt_hash_node *nvtxt_hash_next(const struct nvtxt_hash_node *node);
-
-// Well mixed hashes of a number and of bytes.
-uint64_t nvtxt_hash_number(uint64_t number);
-uint64_t nvtxt_hash_bytes(struct nvtxt_slice bytes);

@@ -59,8 +59,9 @@ static bool is_same_thing(const struct nvtxt_waiting_name *waiting, const struct
 static uint64_t hash_of_thing(const struct nvtxt_name *name) {
     uint64_t thing =
         name->kind == NVTXT_NAME_THREAD ? nvtxt_global_tid(name->pid, name->tid) : name->category;
-    uint64_t hash = nvtxt_hash_number(thing * 4 + (unsigned)name->kind);
-    return name->kind == NVTXT_NAME_THREAD ? hash : hash ^ nvtxt_hash_bytes(name->domain);
+    uint64_t number = thing * 4 + (unsigned)name->kind;
+    return name->kind == NVTXT_NAME_THREAD ? nvtxt_hash_number(number)
+                                           : nvtxt_hash_pair(number, name->domain);
 }
 
 static struct nvtxt_waiting_name *find(const struct nvtxt_waiting *waiting,

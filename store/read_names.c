@@ -38,10 +38,8 @@ static bool same(const struct key *a, const struct key *b) {
 }
 
 static uint64_t hash_of(const struct key *key) {
-    uint64_t mixed = key->who * UINT64_C(0x9E3779B97F4A7C15) ^
-                     (uint64_t)key->domain * UINT64_C(0xC2B2AE3D27D4EB4F) ^
-                     key->category * UINT64_C(0x165667B19E3779F9) ^ (uint64_t)key->kind << 60;
-    return nvtxt_hash_number(mixed);
+    const uint64_t numbers[] = {key->who, (uint64_t)key->domain, key->category};
+    return nvtxt_hash_pair(key->kind, (struct nvtxt_slice){(const char *)numbers, sizeof numbers});
 }
 
 static struct known_name *find(struct store_reader *reader, const struct key *key) {

@@ -163,31 +163,7 @@ static inline const struct store_share *store_share_next(const struct store_shar
 // or -ENOMEM.
 int store_share_domain(struct store_share *share, struct nvtxt_slice name, uint32_t *index);
 
-static inline uint64_t store_hash_load(const char *data, size_t len) {
-    uint64_t word = 0;
-    memcpy(&word, data, len);
-    return word;
-}
-
-// A 32-bit hash for the caches; never stored. Whoever makes collisions gets misses, not chains.
+// Of the texts that the caches know (intern.h): the keyed hash, cut.
 static inline uint32_t store_text_hash(const char *data, size_t len) {
-    const uint64_t prime = 0x9E3779B97F4A7C15u;
-    uint64_t hash = len * prime;
-    if (len >= 8) {
-        const char *last = data + len - 8;
-        for (; data < last; data += 8) {
-            hash = (hash ^ store_hash_load(data, 8)) * prime;
-            hash ^= hash >> 32;
-        }
-        hash ^= store_hash_load(last, 8);
-    } else if (len >= 4) {
-        hash ^= store_hash_load(data, 4) << 32 | store_hash_load(data + len - 4, 4);
-    } else if (len > 0) {
-        hash ^= (uint64_t)(unsigned char)data[0] << 16 |
-                (uint64_t)(unsigned char)data[len / 2] << 8 | (unsigned char)data[len - 1];
-    }
-    hash *= prime;
-    hash ^= hash >> 29;
-    hash *= prime;
-    return (uint32_t)(hash >> 32);
+    return (uint32_t)nvtxt_hash_bytes((struct nvtxt_slice){data, len});
 }

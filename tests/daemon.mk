@@ -22,6 +22,7 @@ python_tests += e2e/test_faults.py
 python_tests += e2e/test_log.py
 python_tests += e2e/test_quota.py
 python_tests += e2e/test_hostile.py
+python_tests += e2e/test_hash_attack.py
 python_tests += e2e/test_hundred_sources.py
 unit_programs += unit/test_clocks
 unit_programs += unit/test_conf

@@ -13,6 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "protocol/hash_value.h"
+
 struct kit {
     char folder[64];
     char path[PATH_MAX];
@@ -53,9 +55,9 @@ static struct store_followed known(struct kit *kit, const char *name, const char
         .inode = (int64_t)stat.st_ino,
         .offset = len,
         .head_bytes = (uint32_t)head,
-        .head_hash = watch_io_hash(0, text, head),
+        .head_hash = nvtxt_hash_stored(0, (struct nvtxt_slice){text, head}),
         .tail_bytes = (uint32_t)tail,
-        .tail_hash = watch_io_hash(0, text + len - tail, tail),
+        .tail_hash = nvtxt_hash_stored(0, (struct nvtxt_slice){text + len - tail, tail}),
     };
 }
 
@@ -74,13 +76,6 @@ Test(watch_io, follows_names_that_end_in_nvtxt_and_are_not_hidden) {
         cr_assert(watch_io_is_ours(ours[i]), "%s", ours[i]);
     for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
         cr_assert(!watch_io_is_ours(others[i]), "%s", others[i]);
-}
-
-Test(watch_io, hashes_pieces_as_the_whole) {
-    uint64_t pieces = watch_io_hash(watch_io_hash(0, "Mar", 3), "ker", 3);
-    cr_assert_eq(pieces, watch_io_hash(0, "Marker", 6));
-    cr_assert_neq(pieces, watch_io_hash(0, "Marked", 6));
-    cr_assert_eq(watch_io_hash(7, "", 0), 7);
 }
 
 Test(watch_io, lists_what_is_followed_or_what_is_asked_for) {
