@@ -215,6 +215,7 @@ static int open_store(struct daemon *daemon, struct store **store) {
         .path = daemon->config.store,
         .options = {.synchronous_normal = daemon->config.synchronous == CONF_SYNCHRONOUS_NORMAL,
                     .file_mode = (uint32_t)daemon->config.store_mode,
+                    .keeps_lock = true,
                     .checkpoint_helper = true,
                     .wal_cap_pages = (size_t)daemon->config.checkpoint_pages,
                     .no_cupti_views = !daemon->config.cupti_views},

@@ -94,12 +94,18 @@ static bool has_log(const char *segment) {
 }
 
 // Completes what is not. Returns how many a reader is in the way of.
-static int64_t complete(const struct store_segments *list, bool first_round) {
+static int64_t complete(struct keeper *keeper, const struct store_segments *list,
+                        bool first_round) {
     int64_t pinned = 0;
     for (size_t i = 0; i + 1 < list->count; i++) {
-        bool last_left = first_round && i + 2 == list->count;
-        if (last_left || has_log(list->rows[i].path))
-            pinned += store_rotation_leave(list->rows[i].path) == STORE_BUSY;
+        const struct store_segment *segment = &list->rows[i];
+        bool last_left = (first_round && i + 2 == list->count) || segment->number == keeper->locked;
+        if (last_left || has_log(segment->path)) {
+            bool busy = store_rotation_leave(segment->path) == STORE_BUSY;
+            if (last_left)
+                keeper->locked = busy ? segment->number : 0;
+            pinned += busy;
+        }
     }
     return pinned;
 }
@@ -195,7 +201,7 @@ static int64_t look(struct keeper *keeper, const struct keeper_order *order, boo
     struct keeper_figures figures = {0};
     if (list_segments(keeper, order, &list) < 0)
         return NEVER;
-    figures.pinned = complete(&list, first_round);
+    figures.pinned = complete(keeper, &list, first_round);
     store_segments_deinit(&list);
     if (list_segments(keeper, order, &list) < 0) // sizes have changed
         return NEVER;
@@ -220,7 +226,7 @@ static void look_last(struct keeper *keeper, const struct keeper_order *order) {
     struct store_segments list;
     if (list_segments(keeper, order, &list) < 0)
         return;
-    complete(&list, false);
+    complete(keeper, &list, false);
     store_segments_deinit(&list);
 }
 
@@ -242,13 +248,6 @@ static void wait_for_work(struct keeper *keeper, int64_t until) {
         if (pthread_cond_timedwait(&keeper->changed, &keeper->lock, &end) == ETIMEDOUT)
             return;
     }
-}
-
-static void close_one(struct store *store) {
-    char segment[PATH_MAX];
-    snprintf(segment, sizeof(segment), "%s", store_file(store));
-    store_close(store);
-    store_rotation_leave(segment);
 }
 
 static bool is_removed(const struct keeper *keeper, const char *segment) {
@@ -291,7 +290,7 @@ static void *run(void *context) {
         keeper->busy = true;
         pthread_mutex_unlock(&keeper->lock);
         if (closing)
-            close_one(closing);
+            store_leave(closing);
         if (!last)
             until = look(keeper, &order, first_round);
         first_round = false;
@@ -354,7 +353,7 @@ void keeper_use(struct keeper *keeper, const char *segment, bool empty) {
 void keeper_take(struct keeper *keeper, struct store *store_take, struct store *next) {
     bool empty = store_is_empty(next);
     if (!start(keeper)) { // without a thread the writer does it itself
-        close_one(store_take);
+        store_leave(store_take);
         set_active(keeper, store_file(next), empty);
         struct keeper_order order = order_of(keeper);
         look(keeper, &order, false);

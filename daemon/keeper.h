@@ -60,6 +60,7 @@ struct keeper {
     struct keeper_known *known; // by number
     size_t known_count;
     uint64_t removal_failed; // number of a segment that could not be removed, as was logged
+    uint64_t locked; // number of a segment that the link left and that somebody has locked; 0: none
 };
 
 // What it counts goes into the figures of `queue`.

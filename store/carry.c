@@ -147,9 +147,10 @@ static int commit_or_not(sqlite3 *db, int rc) {
     return rc;
 }
 
+// IMMEDIATE would lock `old` as well, which its writer has locked.
 int store_carry(sqlite3 *db, const struct store_carry *carry) {
     int rc = carry->from ? attach(db, carry->from) : SQLITE_OK;
-    rc = rc ?: sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL);
+    rc = rc ?: sqlite3_exec(db, "BEGIN", NULL, NULL, NULL);
     if (rc != SQLITE_OK) {
         return rc;
     }

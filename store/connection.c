@@ -19,6 +19,7 @@
 #include "store/file.h"
 #include "store/result.h"
 #include "store/schema.h"
+#include "store/writelock.h"
 
 #define JOURNAL_LIMIT "67108864" // a WAL that grew under a pinning reader shrinks to it
 #define CACHE_KIB "4096"
@@ -72,6 +73,21 @@ int store_connection_read(sqlite3 **db, const char *path) {
         make_uri(uri, sizeof uri, real);
     }
     return sqlite3_open_v2(idle ? uri : path, db, flags | (idle ? SQLITE_OPEN_URI : 0), NULL);
+}
+
+int store_connection_left(sqlite3 **db, const char *path) {
+    char uri[URI_SIZE];
+    int flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;
+    bool whole = bytes_of(path, "-wal") <= 0;
+    if (whole) {
+        make_uri(uri, sizeof uri, path);
+    }
+    int rc = sqlite3_open_v2(whole ? uri : path, db, flags | (whole ? SQLITE_OPEN_URI : 0), NULL);
+    if (rc == SQLITE_OK) {
+        sqlite3_busy_timeout(*db, STORE_BUSY_MS); // the keeper may be completing it
+        sqlite3_db_config(*db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+    }
+    return rc;
 }
 
 // ---- Opening ----------------------------------------------------------------------------------
@@ -188,16 +204,19 @@ int store_connection_open(sqlite3 **db, const char *path, const struct store_opt
         return refuse(error, size, called, result);
     }
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;
-    int rc = options->read_only ? store_connection_read(db, path)
-                                : sqlite3_open_v2(path, db, flags, NULL);
+    const char *vfs = options->keeps_lock ? store_writelock_vfs() : NULL;
+    int rc = options->read_only            ? store_connection_read(db, path)
+             : options->keeps_lock && !vfs ? SQLITE_NOMEM
+                                           : sqlite3_open_v2(path, db, flags, vfs);
     if (rc == SQLITE_OK) {
         sqlite3_db_config(*db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
         rc = configure(*db, options);
         rc = rc ?: inspect(*db, &result);
     }
     if (rc == SQLITE_OK && result == STORE_DONE) {
-        sqlite3_db_config(*db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, NULL);
+        sqlite3_db_config(*db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, options->keeps_lock, NULL);
         rc = set_up(*db, options);
+        rc = rc ?: options->keeps_lock ? store_writelock_take(*db) : SQLITE_OK;
         if (!options->read_only) {
             store_file_give(path, options->group); // where that is not allowed, nothing is lost
         }

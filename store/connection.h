@@ -21,3 +21,8 @@ int store_connection_open(sqlite3 **db, const char *path, const struct store_opt
 // and it is read as a file that does not change (`immutable=1`), which needs neither. Returns an
 // SQLite result code; the caller closes `*db` in any case.
 int store_connection_read(sqlite3 **db, const char *path);
+
+// For the daemon, to read a segment that the link left, and that only the keeper may still write
+// to. When all of it is in its main file it is read without any lock, so that nobody's locks are in
+// the way. The same results.
+int store_connection_left(sqlite3 **db, const char *path);

@@ -3,6 +3,7 @@
 // NVTXT_BATCHES counts the events of each commit, so NVTX_EVENTS need not be read.
 #include "store/contents.h"
 
+#include "store/connection.h"
 #include "store/result.h"
 #include "store/sql.h"
 
@@ -21,14 +22,10 @@ int store_contents_empty(sqlite3 *db, bool *empty) {
 
 int store_contents_read(const char *segment, struct store_contents *contents) {
     sqlite3 *db = NULL;
-    int on = 1;
     *contents = (struct store_contents){0};
-    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;
-    int rc = sqlite3_open_v2(segment, &db, flags, NULL);
+    int rc = store_connection_left(&db, segment);
     if (rc == SQLITE_OK) {
-        sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
         sqlite3_busy_timeout(db, BUSY_MS);
-        sqlite3_file_control(db, "main", SQLITE_FCNTL_PERSIST_WAL, &on);
         rc = store_contents_empty(db, &contents->empty);
         rc = rc ?: store_sql_int(db, "SELECT total(events) FROM NVTXT_BATCHES", &contents->events);
     }

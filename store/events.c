@@ -163,8 +163,7 @@ static int step(const struct store_events_place *place, const struct store_event
 static int step_old(const char *path, const struct store_event_query *query,
                     struct store_events *events) {
     struct store_events_place place = {0};
-    int rc = sqlite3_open_v2(path, &place.db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL);
-    rc = rc ?: sqlite3_busy_timeout(place.db, STORE_BUSY_MS); // the keeper may be completing it
+    int rc = store_connection_left(&place.db, path);
     rc = rc ?: store_events_last(place.db, &place.last_row);
     rc = rc ?: step(&place, query, events);
     sqlite3_close(place.db);

@@ -30,13 +30,10 @@ static void list_before(const struct store_older *older, struct store_segments *
 // NULL when it cannot be read.
 static sqlite3 *open_segment(const struct store_segment *segment) {
     sqlite3 *db = NULL;
-    int flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;
-    if (sqlite3_open_v2(segment->path, &db, flags, NULL) != SQLITE_OK) {
+    if (store_connection_left(&db, segment->path) != SQLITE_OK) {
         sqlite3_close(db);
         return NULL;
     }
-    sqlite3_busy_timeout(db, STORE_BUSY_MS); // the keeper may be completing it
-    sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     return db;
 }
 

@@ -26,6 +26,7 @@
 #include "store/result.h"
 #include "store/schema.h"
 #include "store/segments.h"
+#include "store/writelock.h"
 
 #define CARRY_ROWS 10000 // about 2 MB: little beside a segment of the usual size
 #define LEAVE_BUSY_MS 20
@@ -91,9 +92,7 @@ static int build(const struct birth *birth) {
     const struct store_options *options = birth->options;
     sqlite3 *db = NULL;
     store_segments_remove(birth->unfinished);
-    int r =
-        store_file_prepare(birth->unfinished, false, options->file_mode ? options->file_mode : 0640,
-                           STORE_SCHEMA_VERSION, &kind);
+    int r = store_file_prepare(birth->unfinished, false, 0600, STORE_SCHEMA_VERSION, &kind);
     r = r < 0 ? r : store_file_give(birth->unfinished, options->group);
     if (r < 0) {
         return say_errno(r, "make a new segment of", birth->path, birth->error, birth->size);
@@ -155,7 +154,9 @@ static int make(struct birth *birth, struct store **store, const char *from, boo
     }
     r = r ? r : finish(birth);
     r = r ? r : store_open(store, birth->segment, birth->options, birth->error, birth->size);
-    if (r == STORE_DONE) {
+    if (r == STORE_DONE) { // its locks are ours: now others may read it
+        store_file_allow(birth->segment,
+                         birth->options->file_mode ? birth->options->file_mode : 0640);
         r = store_segments_swing(birth->path, birth->segment);
         r = r < 0 ? say_errno(r, "let the link point to the new segment of", birth->path,
                               birth->error, birth->size)
@@ -387,7 +388,8 @@ int store_rotation_leave(const char *segment) {
         sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
         sqlite3_busy_timeout(db, LEAVE_BUSY_MS);
         sqlite3_file_control(db, "main", SQLITE_FCNTL_PERSIST_WAL, &on);
-        rc = store_carry_leave(db, now_ns());
+        rc = store_writelock_is_free(db) ? SQLITE_OK : SQLITE_BUSY;
+        rc = rc ?: store_carry_leave(db, now_ns());
         rc = rc ?: sqlite3_wal_checkpoint_v2(db, "main", SQLITE_CHECKPOINT_TRUNCATE, &left, NULL);
     }
     int result = store_result_of(db, rc);

@@ -15,13 +15,18 @@
 
 #include "store/store.h"
 
+enum store_opening {
+    STORE_OPEN_ACTIVE,
+    STORE_OPEN_FRESH,  // what the link points to is lost: a new segment takes its place
+    STORE_OPEN_BESIDE, // it stays locked by somebody else: a new segment goes on where it ends
+};
+
 // Opens the store at the configured `path`: the active segment, or a new first one. A plain store
 // that stands there becomes the first segment, without a moment in which a reader finds nothing;
-// one that is linked to from there, but is no segment, is refused. `fresh`: what the link points to
-// is lost; a new segment takes its place. `*vanished` says that the active one was not there any
-// more.
+// one that is linked to from there, but is no segment, is refused. `*vanished` says that the active
+// one was not there any more. STORE_BUSY when somebody else holds a lock.
 int store_rotation_open(struct store **store, const char *path, const struct store_options *options,
-                        bool fresh, bool *vanished, char *error, size_t size);
+                        enum store_opening how, bool *vanished, char *error, size_t size);
 
 // Makes the segment that follows `old`, which has no transaction open, and lets the link point to
 // it. On success `*next` is open and `old` is only to be closed; on failure nothing has changed.

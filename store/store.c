@@ -143,6 +143,12 @@ int store_open(struct store **out, const char *path, const struct store_options 
     return STORE_DONE;
 }
 
+static int64_t realtime_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
 void store_close(struct store *store) {
     if (!store) {
         return;
@@ -155,6 +161,17 @@ void store_close(struct store *store) {
         store_wal_truncate(&store->wal, NULL, NULL);
     }
     free_store(store);
+}
+
+void store_leave(struct store *store) {
+    store_rollback(store);
+    store_wal_stop(&store->wal);
+    if (store_main_file_is_broken(&store->main_file) ||
+        store_carry_leave(store->db, realtime_ns()) != SQLITE_OK) {
+        store_abandon(store); // with its log, which says that there is something to do
+        return;
+    }
+    store_close(store);
 }
 
 void store_abandon(struct store *store) {
@@ -199,12 +216,6 @@ static int refresh(struct store *store) {
         store->data_version = version;
     }
     return rc != SQLITE_OK || store->ids_known ? rc : load_ids(store);
-}
-
-static int64_t realtime_ns(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
 static int begin(struct store *store) {

@@ -5,6 +5,7 @@ EXTRA_DIST += e2e/lib.py e2e/manager.py
 python_tests += e2e/test_activation.py
 python_tests += e2e/test_reload.py
 python_tests += e2e/test_rotation.py
+python_tests += e2e/test_locks.py
 python_tests += e2e/test_snapshot.py
 python_tests += e2e/test_permissions.py
 python_tests += e2e/test_plain.py

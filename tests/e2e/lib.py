@@ -119,9 +119,10 @@ def rows(path, sql, *values):
 
 
 class Daemon:
-    """A daemon with sockets and store in a temporary folder; a context manager."""
+    """A daemon with sockets and store in a temporary folder; a context manager. `shared`: others
+    can write to its store, or lock it, between two transactions."""
 
-    def __init__(self, options=(), config=None, env=None, start=True, limits=None):
+    def __init__(self, options=(), config=None, env=None, start=True, limits=None, shared=False):
         self.folder = tempfile.mkdtemp(prefix="nvtxtd-test-")
         self.socket = os.path.join(self.folder, "data.sock")
         self.control_socket = os.path.join(self.folder, "ctl.sock")
@@ -129,9 +130,10 @@ class Daemon:
         self.log = os.path.join(self.folder, "log")
         with open(self.log, "wb"):
             pass
-        self.program = program("daemon", "nvtxtd")
+        self.program = program("tests/fault", "nvtxtd-faulty") if shared \
+            else program("daemon", "nvtxtd")
         self.options = list(options)
-        self.env = env
+        self.env = {**(env or os.environ), "NVTXT_SHARED_STORE": "1"} if shared else env
         self.limits = limits
         self.process = None
         if config is not None:
@@ -358,7 +360,7 @@ class Session(Connection):
 
 
 class LockedStore:
-    """Keeps the daemon from writing: somebody else holds the write lock."""
+    """Keeps a daemon with a shared store from writing: somebody else holds the write lock."""
 
     def __init__(self, daemon):
         self.store = sqlite3.connect(daemon.store, isolation_level=None, check_same_thread=False)

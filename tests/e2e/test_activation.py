@@ -158,7 +158,7 @@ def test_watchdog_pings_stop_while_the_writer_hangs():
 
 
 def test_watchdog_pings_go_on_while_the_store_is_locked():
-    with manager.Managed(watchdog=0.6) as daemon:
+    with manager.Managed(watchdog=0.6, shared=True) as daemon:
         store = sqlite3.connect(daemon.store, isolation_level=None)
         store.execute("BEGIN IMMEDIATE")
         with daemon.plain() as client:

@@ -43,7 +43,7 @@ def sleeps(pid, task, least_ms=10000):
 
 def test_a_store_that_cannot_be_written_stops_the_senders_and_loses_nothing():
     lines = 400000
-    with lib.Daemon(config="MemoryBudget=2M\n") as daemon:
+    with lib.Daemon(config="MemoryBudget=2M\n", shared=True) as daemon:
         with daemon.session() as session:
             daemon.flush()
             lock = lib.LockedStore(daemon)
@@ -74,7 +74,7 @@ def test_a_store_that_cannot_be_written_stops_the_senders_and_loses_nothing():
 
 
 def test_stops_while_the_store_cannot_be_written():
-    with lib.Daemon(config="StopTimeout=1s\n") as daemon:
+    with lib.Daemon(config="StopTimeout=1s\n", shared=True) as daemon:
         with daemon.session() as session:
             session.send(HEADER)
             session.ack(2)

@@ -228,7 +228,7 @@ def test_a_killed_daemon_doubles_and_loses_nothing():
 
 
 def test_a_stuck_daemon_holds_up_nothing_when_lines_may_be_dropped():
-    with Daemon() as daemon:
+    with Daemon(shared=True) as daemon:
         lock = LockedStore(daemon)
         with running(daemon.socket, "--on-full=drop", "--", "head", "-c", "30000000", "/dev/zero") as client:
             left = 30000000
@@ -241,7 +241,7 @@ def test_a_stuck_daemon_holds_up_nothing_when_lines_may_be_dropped():
 
 
 def held_up_for_seconds_and_no_longer():
-    with Daemon() as daemon:
+    with Daemon(shared=True) as daemon:
         lock = LockedStore(daemon)
         status, out, err = send(daemon.socket, "--", "head", "-c", "30000000", "/dev/zero")
         equal((status, len(out)), (0, 30000000))

@@ -99,7 +99,7 @@ def test_answers_come_in_the_order_of_the_requests():
 
 
 def test_a_request_is_served_when_those_before_it_are_answered():
-    with lib.Daemon() as daemon:
+    with lib.Daemon(shared=True) as daemon:
         lock = lib.LockedStore(daemon)
         with daemon.plain() as plain, lib.Connection(daemon.control_socket) as connection:
             plain.send(HEADER)
@@ -153,7 +153,7 @@ def test_events_that_do_not_wait_come_to_a_caller_that_half_closed():
 
 
 def test_callers_that_are_gone_are_not_in_the_way():
-    with lib.Daemon() as daemon:
+    with lib.Daemon(shared=True) as daemon:
         lock = lib.LockedStore(daemon)
         with daemon.plain() as plain:
             plain.send(HEADER)
@@ -240,7 +240,7 @@ def test_nvtxt_ctl_takes_the_data_socket_for_the_one_beside_it():
 
 
 def test_health_tells_what_was_lost():
-    with lib.Daemon() as daemon:
+    with lib.Daemon(shared=True) as daemon:
         daemon.send(HEADER + 'SetFileDisplayName, "shown\x1b"\nMarker, 1, "a"\n')
         lib.equal(ctl(daemon, "health").stdout, "nothing was lost\n")
         lib.equal(daemon.control("status")["losses"], 0)
@@ -269,7 +269,7 @@ def note_losses(daemon, count):
 
 def test_health_counts_losses_whose_segment_is_gone():
     gone = "in segments that are not kept any more"
-    with lib.Daemon(config="KeepFiles=2\n") as daemon:
+    with lib.Daemon(config="KeepFiles=2\n", shared=True) as daemon:
         first = daemon.segments()[0]
         note_losses(daemon, 1)
         daemon.control("rotate")

@@ -80,7 +80,7 @@ def test_diagnostics_of_all_and_of_one_source():
 
 
 def test_diagnostics_in_trouble_say_so_at_once():
-    with lib.Daemon() as daemon:
+    with lib.Daemon(shared=True) as daemon:
         lock = lib.LockedStore(daemon)
         with daemon.plain() as connection:
             connection.send("bad\n")

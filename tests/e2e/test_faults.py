@@ -103,7 +103,7 @@ MALFORMED = ("PRAGMA writable_schema = ON; UPDATE sqlite_master SET rootpage = 9
 
 
 def break_while_running(script, readable):
-    with lib.Daemon() as daemon:
+    with lib.Daemon(shared=True) as daemon:
         with daemon.session() as session:
             session.send(HEADER + 'Marker, 1, "before"\n')
             session.ack(3)
@@ -172,7 +172,7 @@ def test_the_log_of_a_store_that_is_written_over_outlives_the_stop():
 
 
 def test_a_store_that_is_found_broken_by_reading_is_put_aside():
-    with lib.Daemon() as daemon:
+    with lib.Daemon(shared=True) as daemon:
         daemon.send(HEADER + 'Marker, 1, "before"\n')
         sql(daemon.store, MALFORMED)
         with daemon.session() as session:
@@ -257,7 +257,7 @@ def test_a_link_that_is_taken_away_is_made_again():
 
 
 def test_rows_that_the_store_refuses_do_not_hold_up_the_others():
-    with lib.Daemon(config="CommitInterval=200ms\n") as daemon:
+    with lib.Daemon(config="CommitInterval=200ms\n", shared=True) as daemon:
         with daemon.session() as bad, daemon.session() as good:
             bad.send(HEADER + 'Marker, 1, "once"\n')
             bad.ack(3)
@@ -279,7 +279,7 @@ def test_rows_that_the_store_refuses_do_not_hold_up_the_others():
 
 
 def test_a_session_that_is_refused_as_a_whole_comes_again():
-    with lib.Daemon(config="CommitInterval=5ms\n") as daemon:
+    with lib.Daemon(config="CommitInterval=5ms\n", shared=True) as daemon:
         with daemon.session() as session:
             session.send(HEADER)
             session.ack(2)
@@ -296,7 +296,7 @@ def test_a_session_that_is_refused_as_a_whole_comes_again():
 
 
 def test_refused_rows_of_no_source_hold_up_nothing():
-    with lib.Daemon(config="CommitInterval=5ms\n") as daemon:
+    with lib.Daemon(config="CommitInterval=5ms\n", shared=True) as daemon:
         sql(daemon.store, "CREATE TRIGGER foreign_one BEFORE INSERT ON NVTXT_CLOCKS"
                           " BEGIN SELECT raise(ABORT, 'no clocks'); END")
         daemon.send('TimeBase = ClockMonotonic\n@Marker, Time, Message\nMarker, 1, "kept"\n')

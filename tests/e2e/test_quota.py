@@ -35,7 +35,7 @@ def send_as_other_user(path, text):
 
 
 def test_a_user_over_its_bytes_waits_and_loses_nothing():
-    with lib.Daemon(config="MaxBytesPerUser=1M\nMemoryBudget=64M\n") as daemon:
+    with lib.Daemon(config="MaxBytesPerUser=1M\nMemoryBudget=64M\n", shared=True) as daemon:
         with daemon.session() as session:
             daemon.flush()
             lock = lib.LockedStore(daemon)
@@ -54,7 +54,7 @@ def test_a_user_over_its_bytes_waits_and_loses_nothing():
 def test_a_user_over_its_bytes_does_not_hold_up_another():
     if os.getuid() != 0:
         raise lib.Skip("only root can be somebody else")
-    with lib.Daemon(config="MaxBytesPerUser=1M\nSocketMode=0666\n") as daemon:
+    with lib.Daemon(config="MaxBytesPerUser=1M\nSocketMode=0666\n", shared=True) as daemon:
         os.chmod(daemon.folder, 0o755)
         with daemon.session() as session:
             daemon.flush()

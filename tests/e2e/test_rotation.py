@@ -143,7 +143,7 @@ def note_loss(daemon):
 
 
 def test_losses_are_told_whatever_segment_they_stand_in():
-    with lib.Daemon() as daemon:
+    with lib.Daemon(shared=True) as daemon:
         note_loss(daemon)
         for _ in range(2):
             rotate(daemon)
@@ -215,7 +215,7 @@ def ctl(daemon, *words):
 
 
 def test_an_empty_segment_is_not_left():
-    with lib.Daemon() as daemon:
+    with lib.Daemon(shared=True) as daemon:
         name = os.path.basename(os.path.realpath(daemon.store))
         lib.equal(rotate(daemon), {"segment": name, "previous": None, "previous_removed": False})
         with daemon.session() as session:

@@ -408,7 +408,7 @@ LEFT = 'SetFileDisplayName, "shown"\n@RangePush, Time, Message\nRangePush, 4, "l
 
 
 def test_an_unreadable_state_does_not_keep_other_sessions_from_expiring():
-    with lib.Daemon(config="SessionExpiry=1s\n") as daemon:
+    with lib.Daemon(config="SessionExpiry=1s\n", shared=True) as daemon:
         with daemon.session() as oldest, daemon.session() as other:
             oldest.send("TimeBase = Manual\n" + LEFT)
             oldest.ack(5)
@@ -428,7 +428,7 @@ def test_an_unreadable_state_does_not_keep_other_sessions_from_expiring():
 
 
 def test_a_session_whose_state_is_unreadable_is_over_for_its_client():
-    with lib.Daemon() as daemon:
+    with lib.Daemon(shared=True) as daemon:
         with daemon.session() as session:
             session.send("TimeBase = Manual\n" + LEFT)
             session.ack(5)

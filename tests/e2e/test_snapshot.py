@@ -158,7 +158,7 @@ def test_what_does_not_agree_is_found():
         "DELETE FROM ThreadNames": "without a name",
         "UPDATE NVTXT_SEGMENT SET sourceBase = 0": "do not go on",
     }
-    with lib.Daemon() as daemon:
+    with lib.Daemon(shared=True) as daemon:
         daemon.send(HEADER + 'Marker, 1, "before"\n')
         daemon.control("rotate")
         with daemon.session() as session:

@@ -127,7 +127,7 @@ def test_a_daemon_that_stops_lets_nobody_wait():
 
 
 def test_a_store_that_cannot_be_written_does_not_keep_them():
-    with lib.Daemon() as daemon:
+    with lib.Daemon(shared=True) as daemon:
         lock = lib.LockedStore(daemon)
         with daemon.plain() as connection:
             connection.send(marks("a"))

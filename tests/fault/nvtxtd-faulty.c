@@ -8,6 +8,8 @@
 //   file-call:N                      kills itself at the N-th rename, link, removal or fsync
 //   alloc-every:N                    every N-th allocation fails, until the next SIGUSR1
 //   clock:S                          CLOCK_REALTIME is S seconds (may be negative) off from then on
+// With NVTXT_SHARED_STORE in its environment it gives the store's write lock back after each
+// transaction, so that a test can write to the store, or lock it, beside it.
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -19,6 +21,7 @@
 
 #include "daemon/daemon.h"
 #include "store/store.h"
+#include "store/writelock.h"
 #include "tests/fault/alloc.h"
 #include "tests/fault/vfs_shim.h"
 
@@ -114,7 +117,8 @@ static void *wait_for_signals(void *signals) {
 
 int main(int argc, char **argv) {
     const char *wanted = getenv("NVTXT_FAULT");
-    if (!wanted || sscanf(wanted, "%31[a-z-]:%d", fault, &number) != 2) {
+    store_writelock_shared = getenv("NVTXT_SHARED_STORE") != NULL;
+    if (!wanted ? !store_writelock_shared : sscanf(wanted, "%31[a-z-]:%d", fault, &number) != 2) {
         fputs("nvtxtd-faulty: NVTXT_FAULT says nothing that it knows\n", stderr);
         return 64;
     }

@@ -273,7 +273,7 @@ def test_a_store_in_use_can_be_attached():
 
 
 def test_somebody_elses_index_is_survived():
-    with Told() as told:
+    with Told(shared=True) as told:
         writer = sqlite3.connect(told.daemon.store, timeout=10)
         writer.execute("CREATE INDEX theirs ON NVTX_EVENTS (start)")
         writer.commit()
