@@ -23,6 +23,7 @@ struct conf {
     char *socket_group;
     int64_t socket_mode; // -1: by who runs the daemon
     int64_t store_mode;
+    int64_t lock_timeout_ms;
     int64_t log_level; // enum log_level
     int64_t commit_interval_ms;
     int64_t synchronous; // enum conf_synchronous

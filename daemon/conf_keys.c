@@ -44,6 +44,10 @@ const struct conf_key conf_keys[] = {
      "Group that may read the store: its files get it, and its folder if that is the default one. "
      "Default: that of the folder; the default folder is made for nvtxt, as root, if there is that "
      "group."},
+    {"LockTimeout", CONF_DURATION, CONF_RESTART, AT(lock_timeout_ms), 0, 600000, NULL, "30s", STORE,
+     "How long a start waits for a lock that another process has on the store; then it goes on in "
+     "a "
+     "new segment beside the locked one, with all that was open there."},
     {"Synchronous", CONF_CHOICE, CONF_RESTART, AT(synchronous), 0, 0, "full|normal", "full", STORE,
      "full: a commit survives power loss; normal: it survives a killed process."},
     {"CommitInterval", CONF_DURATION, CONF_AT_ONCE, AT(commit_interval_ms), 1, 60000, NULL, "100ms",

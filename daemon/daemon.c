@@ -188,14 +188,18 @@ static void on_news(struct server *server) {
 // ---- Start -------------------------------------------------------------------------------------
 
 static int exit_status_of(int result) {
-    return result == STORE_NEWER || result == STORE_FOREIGN                         ? EX_DATAERR
-           : result == STORE_IO || result == STORE_NO_SPACE || result == STORE_BUSY ? EX_IOERR
-                                                                                    : EX_CANTCREAT;
+    return result == STORE_NEWER || result == STORE_FOREIGN ? EX_DATAERR
+           : result == STORE_BUSY                           ? EX_TEMPFAIL
+           : result == STORE_IO || result == STORE_NO_SPACE ? EX_IOERR
+                                                            : EX_CANTCREAT;
 }
 
 // Opens the store and closes what a killed daemon left open in it.
 static int open_whole(struct daemon *daemon, struct store **store) {
-    int moved, r = revive_open(&daemon->revive, store, daemon->why, sizeof(daemon->why));
+    int moved, r;
+    do {
+        r = revive_open(&daemon->revive, store, daemon->why, sizeof(daemon->why));
+    } while (r == STORE_BUSY && revive_waits(&daemon->revive));
     if (r)
         return r;
     r = store_recover(*store, clocks_realtime_ns());
@@ -219,6 +223,7 @@ static int open_store(struct daemon *daemon, struct store **store) {
                     .checkpoint_helper = true,
                     .wal_cap_pages = (size_t)daemon->config.checkpoint_pages,
                     .no_cupti_views = !daemon->config.cupti_views},
+        .lock_timeout_ns = daemon->config.lock_timeout_ms * 1000000,
         .lock = &daemon->store_lock,
     };
     int r = paths_store_group(&daemon->config, &daemon->revive.options.group, daemon->why,

@@ -2,9 +2,11 @@
 #include "daemon/revive.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "daemon/clocks.h"
@@ -12,6 +14,7 @@
 #include "daemon/losses.h"
 #include "daemon/paths.h"
 #include "store/aside.h"
+#include "store/locks.h"
 #include "store/rotation.h"
 
 bool revive_is_due(int result) {
@@ -77,14 +80,71 @@ static int keep_lock(struct revive *revive, char *why, size_t size) {
     return 0;
 }
 
+// ---- Locked by somebody else --------------------------------------------------------------------
+
+static bool is_over(const struct revive *revive) {
+    return revive->locked_since_ns > 0 &&
+           clocks_boottime_ns() - revive->locked_since_ns >= revive->lock_timeout_ns;
+}
+
+// `why` gets the sentence of the failure, should it last.
+static void note_locked(struct revive *revive, char *why, size_t size) {
+    char active[PATH_MAX], whose[160];
+    struct store_locks locks;
+    store_rotation_active(revive->path, active, sizeof(active));
+    store_locks_find(*active ? active : revive->path, &locks);
+    store_locks_say(&locks, whose, sizeof(whose));
+    snprintf(why, size, "the store %s is locked by %s: let it close the store, or end it",
+             revive->path, whose);
+    if (!revive->locked_since_ns) {
+        revive->locked_since_ns = clocks_boottime_ns();
+        log_warning("%s; it is waited for timeout_s=%" PRId64, why,
+                    revive->lock_timeout_ns / 1000000000);
+    }
+}
+
+static void note_left(const char *locked, struct store *store) {
+    const char *slash = strrchr(locked, '/');
+    const char *now = strrchr(store_file(store), '/');
+    log_warning("a segment of the store stays locked, a new one goes on beside it with what was "
+                "open; it is completed when it is free locked=%s segment=%s",
+                slash ? slash + 1 : locked, now ? now + 1 : store_file(store));
+}
+
+bool revive_waits(const struct revive *revive) {
+    const struct timespec pause = {.tv_nsec = 100000000};
+    if (!revive->locked_since_ns || revive->left_behind)
+        return false;
+    nanosleep(&pause, NULL);
+    return true;
+}
+
+static int open_store(struct revive *revive, struct store **store, bool *vanished, char *why,
+                      size_t size) {
+    char locked[PATH_MAX];
+    bool over = is_over(revive);
+    enum store_opening how = revive->loss ? STORE_OPEN_FRESH
+                             : over       ? STORE_OPEN_BESIDE
+                                          : STORE_OPEN_ACTIVE;
+    store_rotation_active(revive->path, locked, sizeof(locked));
+    int r = store_rotation_open(store, revive->path, &revive->options, how, vanished, why, size);
+    revive->left_behind = over;
+    if (r == STORE_BUSY)
+        note_locked(revive, why, size);
+    else
+        revive->locked_since_ns = 0;
+    if (r == STORE_DONE && how == STORE_OPEN_BESIDE && *locked)
+        note_left(locked, *store);
+    return r;
+}
+
 int revive_open(struct revive *revive, struct store **store, char *why, size_t size) {
     if (access(revive->path, F_OK) < 0)
         paths_make_store_folder(revive->path); // what is wrong with it is told by keep_lock()
     if (keep_lock(revive, why, size))
         return STORE_BUSY;
     bool vanished = false;
-    int r = store_rotation_open(store, revive->path, &revive->options, revive->loss != NULL,
-                                &vanished, why, size);
+    int r = open_store(revive, store, &vanished, why, size);
     if (r == STORE_DONE && vanished && !revive->loss) {
         revive->loss = LOSS_STORE_VANISHED;
         revive->loss_ns = clocks_realtime_ns();

@@ -9,6 +9,7 @@
 // Used by the thread that owns the store: at the start the loop's, then the writer's.
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,6 +20,9 @@ struct revive {
     struct store_options options;
     const char *loss; // a literal: to be told in the next store; NULL: nothing
     int64_t loss_ns;
+    int64_t lock_timeout_ns; // how long a store that is locked is waited for
+    int64_t locked_since_ns; // boottime; 0: it is not
+    bool left_behind;        // its active segment stayed locked: not waited for any longer
     int *lock; // borrowed: descriptor of the store's lock file, taken anew with a new folder
 };
 
@@ -33,4 +37,11 @@ void revive_put_aside(struct revive *revive, struct store *store_take, int resul
 // Opens a store, making folder and file if they are missing, takes its lock when that was in a
 // folder that is gone, and tells it the loss. Returns what
 // store_open() does with its sentence in `why`; revive_put_aside() may be called for it then.
+// While another process has it locked that is STORE_BUSY; when it has been so for lock_timeout_ns,
+// a new segment goes on beside the locked one, with all that was going on in it. A plain file that
+// is to become a segment has no such way out.
 int revive_open(struct revive *revive, struct store **store, char *why, size_t size);
+
+// After STORE_BUSY: true when the time is not over, then call revive_open() again; it has waited a
+// little.
+bool revive_waits(const struct revive *revive);

@@ -20,9 +20,11 @@
 
 #include <sqlite3.h>
 
+#include "store/beside.h"
 #include "store/carry.h"
 #include "store/connection.h"
 #include "store/file.h"
+#include "store/locks.h"
 #include "store/result.h"
 #include "store/schema.h"
 #include "store/segments.h"
@@ -57,6 +59,7 @@ struct birth {
     struct store_carry carry;
     char segment[PATH_MAX];
     char unfinished[PATH_MAX + 8];
+    char copy[PATH_MAX + 8]; // of the segment before it; "": there is none
     char *error;
     size_t size;
 };
@@ -129,8 +132,26 @@ static int next_number(const char *path, uint64_t *number, char *newest) {
     return r;
 }
 
-// Makes the segment, opens it and swings the link. `from`: see struct store_carry.
-static int make(struct birth *birth, struct store **store, const char *from, bool ids_only) {
+// What stays locked is read from a copy, which bears the name of an unfinished segment: should we
+// be killed here, it is cleared away like one.
+static int copy_beside(struct birth *birth, const char *locked) {
+    char name[PATH_MAX];
+    int r = store_segments_name(birth->path, birth->carry.started_ns, birth->carry.number + 1, name,
+                                sizeof(name));
+    int len = snprintf(birth->copy, sizeof(birth->copy), "%s" STORE_SEGMENT_UNFINISHED, name);
+    r = r == 0 && len >= (int)sizeof(birth->copy) ? -ENAMETOOLONG : r;
+    r = r < 0 ? r : store_segments_remove(birth->copy);
+    r = r < 0 ? r : store_beside_copy(locked, birth->copy);
+    birth->carry.from = birth->copy;
+    return r < 0 ? say_errno(r, "copy what goes on from the locked segment of", birth->path,
+                             birth->error, birth->size)
+                 : STORE_DONE;
+}
+
+// Makes the segment, opens it and swings the link. `from`: see struct store_carry; `locked`: it
+// cannot be opened.
+static int make(struct birth *birth, struct store **store, const char *from, bool ids_only,
+                bool locked) {
     char newest[PATH_MAX];
     struct store_carry *carry = &birth->carry;
     *carry = (struct store_carry){.started_ns = now_ns(), .ids_only = ids_only};
@@ -147,7 +168,11 @@ static int make(struct birth *birth, struct store **store, const char *from, boo
     carry->name = base_name(birth->segment);
     carry->from = from ? from : ids_only && *newest ? newest : NULL;
     carry->rows = birth->options->carry_rows ? birth->options->carry_rows : CARRY_ROWS;
-    r = build(birth);
+    r = locked ? copy_beside(birth, from) : STORE_DONE;
+    r = r ? r : build(birth);
+    if (*birth->copy) {
+        store_segments_remove(birth->copy);
+    }
     if (r != STORE_DONE && ids_only && carry->from) { // the one before cannot be read either
         carry->from = NULL;
         r = build(birth);
@@ -217,7 +242,10 @@ static int link_files(sqlite3 *db, const char *path) {
     r = r < 0 ? r
               : store_segments_name(path, carry.started_ns, carry.number, segment, sizeof(segment));
     carry.name = base_name(segment);
-    r = r < 0 || store_carry_found(db, &carry) == SQLITE_OK ? r : -EIO;
+    r = r < 0 ? r : store_result_of(db, store_carry_found(db, &carry));
+    if (r > 0) {
+        return r;
+    }
     r = r < 0 ? r : link_as(path, segment, "-wal");
     r = r < 0 ? r : link_as(path, segment, "-shm");
     r = r < 0 ? r : link_as(path, segment, "");
@@ -231,8 +259,13 @@ static int take_over(const char *path, const struct store_options *options, char
     if (result == STORE_DONE) {
         sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
         store_file_allow(path, options->file_mode ? options->file_mode : 0640);
-        int r = link_files(db, path); // while it is open: its logs are there
-        result = r < 0 ? say_errno(r, "make a segment of", path, error, size) : STORE_DONE;
+        result = link_files(db, path); // while it is open: its logs are there
+        if (result > 0) {
+            snprintf(error, size, "cannot make a segment of the store %s: %s", path,
+                     result == STORE_BUSY ? "another process holds a lock" : sqlite3_errmsg(db));
+        } else if (result < 0) {
+            result = say_errno(result, "make a segment of", path, error, size);
+        }
     }
     sqlite3_close(db);
     if (result == STORE_DONE) {
@@ -296,11 +329,24 @@ static bool is_cut(const char *active) {
     return stat(active, &status) == 0 && S_ISREG(status.st_mode) && status.st_size == 0;
 }
 
+// SQLite would find out, too, within ten seconds.
+static bool is_locked(const char *file, const char *path, char *error, size_t size) {
+    struct store_locks locks;
+    char whose[160];
+    store_locks_find(file, &locks);
+    store_locks_say(&locks, whose, sizeof(whose));
+    snprintf(error, size, "the store %s is locked by %s", path, whose);
+    return locks.blocks;
+}
+
 static int open_active(struct store **store, const char *path, const char *active,
                        const struct store_options *options, char *error, size_t size) {
     if (is_cut(active)) {
         snprintf(error, size, "the store %s is broken: %s is empty", path, base_name(active));
         return STORE_CORRUPT;
+    }
+    if (options->keeps_lock && is_locked(active, path, error, size)) {
+        return STORE_BUSY;
     }
     remove_logs(path); // of a plain store that became a segment
     store_segments_tidy(path);
@@ -320,7 +366,7 @@ static int open_new(struct store **store, const char *path, const struct store_o
         return say_errno(r, "open", path, error, size);
     }
     if (lost || !*newest) {
-        return make(&birth, store, NULL, true);
+        return make(&birth, store, NULL, true, false);
     }
     r = store_segments_swing(path, newest); // somebody took the link away, and no segment
     return r < 0 ? say_errno(r, "make the link of", path, error, size)
@@ -328,7 +374,7 @@ static int open_new(struct store **store, const char *path, const struct store_o
 }
 
 int store_rotation_open(struct store **store, const char *path, const struct store_options *options,
-                        bool fresh, bool *vanished, char *error, size_t size) {
+                        enum store_opening how, bool *vanished, char *error, size_t size) {
     struct store_options called = *options;
     enum store_link link;
     char target[PATH_MAX];
@@ -348,12 +394,16 @@ int store_rotation_open(struct store **store, const char *path, const struct sto
     }
     switch (link) {
     case STORE_LINK_SEGMENT:
+        if (how == STORE_OPEN_BESIDE) {
+            struct birth birth = {.path = path, .options = &called, .error = error, .size = size};
+            return make(&birth, store, target, false, true);
+        }
         return open_active(store, path, target, &called, error, size);
     case STORE_LINK_VANISHED:
         *vanished = true;
         return open_new(store, path, &called, true, error, size);
     case STORE_LINK_NONE:
-        return open_new(store, path, &called, fresh, error, size);
+        return open_new(store, path, &called, how == STORE_OPEN_FRESH, error, size);
     case STORE_LINK_FOREIGN:
         return refuse_link(path, target, error, size);
     default:
@@ -367,7 +417,7 @@ int store_rotation_next(struct store **next, struct store *old, const char *path
     called.name = path;
     struct birth birth = {.path = path, .options = &called, .error = error, .size = size};
     *next = NULL;
-    return make(&birth, next, store_file(old), false);
+    return make(&birth, next, store_file(old), false, false);
 }
 
 void store_rotation_active(const char *path, char *active, size_t size) {

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Another user who may only read the store locks every byte of it that can be locked for reading.
-That may hold up checkpoints. It stops no commit, no stop, and nothing is lost."""
+That may hold up checkpoints. It stops no commit, no stop, no start, and nothing is lost."""
 import contextlib
 import os
+import re
+import sqlite3
 import subprocess
 import sys
 
@@ -145,6 +147,90 @@ def test_a_snapshot_is_made_and_a_reload_done():
             daemon.is_well()
             daemon.stop()
         lib.equal(daemon.texts(), ["one", "two"])
+
+
+def starts_beside(daemon, session, begin):
+    """The daemon ended with an open range; it starts while its segment is locked."""
+    segment = daemon.segment()
+    with locked(segment) as stranger:
+        begin()
+        daemon.start()
+        log = daemon.log_text()
+        assert "process %d (python3" % stranger.pid in log and "uid %d)" % STRANGER in log, log
+        assert "goes on beside it" in log, log
+        assert daemon.segment() != segment
+        with daemon.session(session.id) as again:
+            lib.equal(again.welcome["line"], 5)
+            again.send('Marker, 3, "two"\n@RangePop, Time\nRangePop, 9\n')
+            again.ack(8)
+        daemon.mark("three")
+        daemon.is_well()
+        lib.equal(sorted(os.path.basename(path) for path in os.listdir(daemon.folder)
+                         if path.endswith(".new")), [])
+    daemon.stop()
+    lib.equal(daemon.texts(), ["one", "two", "three"])
+    lib.equal(daemon.query('SELECT text, start, "end" FROM NVTX_EVENTS WHERE eventType = 59'),
+              [("open", 2, 9)])
+    daemon.start()  # nobody is in the way now
+    lib.wait_for(lambda: lib.rows(segment, "SELECT DISTINCT ended FROM NVTXT_SOURCES") ==
+                 [("rotated",)], "the locked one is left")
+    lib.wait_for(lambda: os.path.getsize(segment + "-wal") == 0, "it is complete")
+    lib.equal(lib.rows(segment, "SELECT count(*) FROM NVTXT_SESSIONS"), [(0,)])
+    lib.equal(len(set(daemon.everywhere("SELECT id FROM NVTXT_SOURCES"))), 2)
+
+
+def test_a_start_goes_on_beside_a_locked_segment():
+    with Readable("LockTimeout=300ms\n") as daemon:
+        with daemon.session() as session:
+            session.send(HEADER + 'Marker, 1, "one"\nRangePush, 2, "open"\n')
+            session.ack(5)
+        daemon.stop()
+        starts_beside(daemon, session, lambda: None)
+
+
+def test_a_start_after_a_kill_goes_on_beside_a_locked_segment():
+    with Readable("LockTimeout=300ms\n") as daemon:
+        with daemon.session() as session:
+            session.send(HEADER + 'Marker, 1, "one"\nRangePush, 2, "open"\n')
+            session.ack(5)
+        starts_beside(daemon, session, daemon.kill)
+
+
+def test_a_start_waits_for_a_lock():
+    with Readable() as daemon:
+        daemon.mark("one")
+        daemon.kill()
+        segment = daemon.segment()
+        with locked(segment) as stranger, open(daemon.log, "ab") as log:
+            daemon.process = subprocess.Popen(daemon.command(), stdout=log, stderr=log)
+            lib.wait_for(lambda: "it is waited for" in daemon.log_text(), "it says so")
+            stranger.kill()
+            lib.wait_for(daemon.is_ready, "it goes on")
+        lib.equal(daemon.segment(), segment)
+        daemon.mark("two")
+        lib.equal(daemon.texts(), ["one", "two"])
+        lib.equal(daemon.log_text().count("is locked by"), 1)
+
+
+def test_a_plain_file_that_stays_locked_ends_the_start():
+    with Readable("LockTimeout=100ms\n") as daemon:
+        daemon.mark("one")
+        daemon.stop()
+        segment = daemon.segment()
+        os.unlink(daemon.store)
+        os.rename(segment, daemon.store)
+        for ending in ("-wal", "-shm"):
+            os.unlink(segment + ending)
+        store = sqlite3.connect(daemon.store, isolation_level=None)
+        store.execute("BEGIN IMMEDIATE")
+        done = subprocess.run(daemon.command(), stderr=subprocess.PIPE, timeout=lib.DEADLINE,
+                              check=False)
+        lib.equal(done.returncode, 75, done.stderr)
+        assert re.search(rb"locked by process %d " % os.getpid(), done.stderr), done.stderr
+        store.execute("ROLLBACK")
+        store.close()
+        daemon.start()
+        lib.equal(daemon.texts(), ["one"])
 
 
 lib.run(globals())
