@@ -315,6 +315,16 @@ static int start_writer(struct daemon *daemon, struct store *store) {
                         (size_t)daemon->config.memory_budget / 2);
 }
 
+// The last line of the log. Returns the exit status: a stop that could not write is no good one.
+static int tell_end(const struct server *server) {
+    uint64_t events = server->stats.events;
+    uint64_t stored = events > server->uncommitted ? events - server->uncommitted : 0;
+    log_line(server->gave_up ? LOG_LEVEL_ERROR : LOG_LEVEL_INFO,
+             "stopped lines=%" PRIu64 " events=%" PRIu64 " uncommitted=%" PRIu64,
+             server->stats.lines, stored, server->uncommitted);
+    return server->gave_up ? EX_IOERR : 0;
+}
+
 // From the store on; with everything before it done. Takes back what it did when it fails.
 static int serve(struct daemon *daemon) {
     struct store *store = NULL;
@@ -340,10 +350,10 @@ static int serve(struct daemon *daemon) {
         server_stop(&daemon->server); // no connection: ends at once, with the writer
     }
     uv_run(&daemon->loop, UV_RUN_DEFAULT);
-    if (!status)
-        log_info("stopped lines=%" PRIu64 " events=%" PRIu64, daemon->server.stats.lines,
-                 daemon->server.stats.events);
-    return status;
+    if (status)
+        return status;
+    *daemon->why = '\0'; // the log has said it
+    return tell_end(&daemon->server);
 }
 
 // With the locks held.
@@ -400,7 +410,7 @@ int daemon_main(int argc, char **argv) {
         snprintf(daemon->why, sizeof(daemon->why), "out of memory");
         status =
             reload_init(&daemon->reload, &daemon->config, argc, argv) < 0 ? EX_OSERR : run(daemon);
-        if (status)
+        if (status && *daemon->why)
             log_sentence("nvtxtd: %s", daemon->why);
         log_close();
         reload_deinit(&daemon->reload);

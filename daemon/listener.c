@@ -145,9 +145,10 @@ int listener_clear(const char *path, char *why, size_t size) {
 }
 
 // Mode and group are set between bind and listen, when nobody can connect yet.
-static int bind_socket(int fd, const struct sockaddr_un *address, mode_t mode, gid_t group,
-                       char *why, size_t size) {
+static int bind_socket(struct listener *listener, int fd, const struct sockaddr_un *address,
+                       mode_t mode, gid_t group, char *why, size_t size) {
     const char *path = address->sun_path;
+    struct stat made;
     mode_t before = umask(0177);
     int r = bind(fd, (const struct sockaddr *)address, sizeof(*address));
     umask(before);
@@ -160,6 +161,10 @@ static int bind_socket(int fd, const struct sockaddr_un *address, mode_t mode, g
                  strerror(errno));
         unlink(path);
         return EX_CANTCREAT;
+    }
+    if (lstat(path, &made) == 0) {
+        listener->device = made.st_dev;
+        listener->inode = made.st_ino;
     }
     return 0;
 }
@@ -178,7 +183,7 @@ int listener_open(struct listener *listener, uv_loop_t *loop, const char *path, 
         snprintf(why, size, "the socket '%s' cannot be made: %s", path, strerror(errno));
         r = EX_OSERR;
     } else {
-        r = bind_socket(fd, &address, mode, group, why, size);
+        r = bind_socket(listener, fd, &address, mode, group, why, size);
     }
     if (r) {
         if (fd >= 0)
@@ -196,8 +201,14 @@ int listener_open(struct listener *listener, uv_loop_t *loop, const char *path, 
     return 0;
 }
 
+static bool is_ours(const struct listener *listener) {
+    struct stat there;
+    return lstat(listener->path, &there) == 0 && there.st_dev == listener->device &&
+           there.st_ino == listener->inode;
+}
+
 void listener_close(struct listener *listener) {
-    if (listener->path)
+    if (listener->path && is_ours(listener))
         unlink(listener->path);
     free(listener->path);
     listener->path = NULL;

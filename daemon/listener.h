@@ -26,6 +26,8 @@ struct listener {
     uv_timer_t again; // runs only while connections wait for what the system is short of
     int fd;
     char *path;   // owned; of a socket file that we made and remove; NULL for an adopted one
+    dev_t device; // of that file: another one that took its place is not ours to remove
+    ino_t inode;
     bool open;    // the handles want closing
     bool waiting; // for room: not polled
     // Whether a connection can be taken: 0, LISTENER_NO_ROOM (until listener_go_on()), or -ENOMEM

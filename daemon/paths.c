@@ -236,7 +236,7 @@ int paths_make_store_folder(const char *store) {
 
 static bool is_still_there(const char *path, int fd) {
     struct stat held, named;
-    return fstat(fd, &held) == 0 && stat(path, &named) == 0 && held.st_ino == named.st_ino &&
+    return fstat(fd, &held) == 0 && lstat(path, &named) == 0 && held.st_ino == named.st_ino &&
            held.st_dev == named.st_dev;
 }
 
@@ -324,7 +324,8 @@ void paths_unlock(const char *path, int fd) {
     if (fd < 0)
         return;
     snprintf(name, sizeof(name), "%s.lock", path);
-    unlink(name); // while it is held: nobody can have taken it
+    if (is_still_there(name, fd)) // another one may have come when somebody took ours away
+        unlink(name);             // while it is held: nobody can have taken it
     close(fd);
 }
 

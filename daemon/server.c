@@ -87,15 +87,23 @@ static void give_bytes(struct server *server, const struct store_batch *batch) {
     }
 }
 
+// At the stop: nothing is acknowledged, and sessions come again with it.
+static void give_up(struct server *server, const struct store_batch_source *share) {
+    uint64_t events = share->discarded ? 0 : store_batch_source_events(share);
+    server->gave_up = true;
+    server->uncommitted += events;
+    if (share->source.kind == STORE_SOURCE_PLAIN)
+        server->unwritten += events;
+}
+
 static void on_committed(struct batcher *batcher, struct store_batch *batch, int result) {
     struct server *server = batcher->owner;
     give_bytes(server, batch);
-    // Given up at the stop: nothing is acknowledged, and sessions come again with it.
     server->news |= result == 0;
     for (struct store_batch_source *share = store_batch_first(batch); share; share = share->next)
-        if (result != 0 && share->source.kind == STORE_SOURCE_PLAIN && !share->discarded)
-            server->unwritten += store_batch_source_events(share);
-        else if (result == 0 && share->source.kind == STORE_SOURCE_SESSION)
+        if (result != 0)
+            give_up(server, share);
+        else if (share->source.kind == STORE_SOURCE_SESSION)
             session_committed(server, share);
 }
 

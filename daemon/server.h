@@ -68,7 +68,9 @@ struct server {
     struct session *acked; // sessions that the current drain has something for
     char *read_buffer;     // SERVER_READ_BYTES
 
-    uint64_t unwritten; // events of plain sources that a stop gave up
+    bool gave_up;         // a stop did, on a batch
+    uint64_t uncommitted; // events that it gave up
+    uint64_t unwritten;   // of them, those of plain sources: nobody sends them again
 
     enum server_stage stage;
     atomic_bool leaving; // for threads of the loop's pool: it is no longer RUNNING

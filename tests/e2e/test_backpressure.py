@@ -88,10 +88,12 @@ def test_stops_while_the_store_cannot_be_written():
             lib.equal((health["healthy"], health["in_trouble"], health["losses"]),
                       (False, True, None))
             assert "lock" in health["last_error"], health
-            daemon.stop()
+            daemon.stop(status=74)
             lib.equal([(reply["type"], reply.get("code")) for reply in session.replies()],
                       [("error", "shutting-down")])
-        assert "events=2" in daemon.log_text(), daemon.log_text()
+        assert "are lost events=2" in daemon.log_text(), daemon.log_text()
+        last = daemon.log_text().splitlines()[-1]
+        assert last.endswith("stopped lines=7 events=0 uncommitted=3"), last
         lib.equal(os.readlink(daemon.store + ".lost").split()[1], "2")
         lock.release()
         daemon.start()

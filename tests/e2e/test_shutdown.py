@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The orderly stop: what was received is committed, clients are told."""
 import os
+import re
+import resource
 import signal
 
 import lib
@@ -91,6 +93,58 @@ def test_removes_its_sockets_and_leaves_a_complete_main_file():
             target.write(source.read())
         daemon.store = copy
         lib.equal(daemon.query("SELECT text FROM NVTX_EVENTS"), [("a",)])
+
+
+def test_says_last_what_is_stored():
+    with lib.Daemon() as daemon:
+        daemon.send(HEADER + 'Marker, 1, "a"\nMarker, 2, "b"\n')
+        daemon.stop()
+        last = daemon.log_text().splitlines()[-1]
+        assert last.endswith("stopped lines=4 events=2 uncommitted=0"), last
+
+
+def test_a_stop_that_could_not_write_says_so():
+    def small_files():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 19, resource.RLIM_INFINITY))
+
+    def grow(number):
+        return "".join('Marker, %d, "%s"\n' % (number * 100 + i, "x" * 100) for i in range(100))
+    with lib.Daemon(config="StopTimeout=1s\n", limits=small_files) as daemon:
+        with daemon.session() as session:
+            session.send(HEADER)
+            acked, number = session.ack(2) and 2 or 2, 0
+            while not daemon.control("status")["in_trouble"]:
+                session.send(grow(number))
+                number += 1
+            daemon.stop(status=74)
+            acked = max([reply["line"] for reply in session.replies() if reply["type"] == "ack"] or [acked])
+        sent, last = number * 100, daemon.log_text().splitlines()[-1]
+        events, uncommitted = [int(count) for count in
+                               re.search(r"stopped lines=\d+ events=(\d+) uncommitted=(\d+)$", last).groups()]
+        lib.equal(daemon.query("SELECT count(*) FROM NVTX_EVENTS"), [(events,)], last)
+        assert uncommitted > 0 and events + uncommitted <= sent and acked == events + 2, (last, acked)
+        daemon.limits = None
+        daemon.start()
+        with daemon.session(session.id) as again:
+            lib.equal(again.welcome["line"], events + 2)
+            again.send("".join(grow(n) for n in range(number)).split("\n", events)[events])
+            lib.equal(again.end()["events"], sent)
+
+
+def test_removes_only_what_is_its_own():
+    with lib.Daemon() as daemon:
+        taken = [daemon.socket, daemon.control_socket] + [
+            path + ".lock" for path in (daemon.socket, daemon.control_socket, daemon.store)]
+        for path in taken:
+            assert os.path.lexists(path), path
+            os.rename(path, path + ".away")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write("another's")
+        daemon.stop()
+        for path in taken:
+            with open(path, encoding="utf-8") as file:
+                lib.equal(file.read(), "another's", path)
 
 
 def test_a_client_that_never_reads_does_not_hold_the_stop_up():

@@ -108,8 +108,10 @@ def test_what_a_stop_on_a_full_disk_gives_up_is_told():
                     plain.send("".join('Marker, %d, Manual, 1, 1, 0, 0, "lost", 0\n' % i
                                        for i in range(100)))
                 lib.wait_for(lambda: daemon.control("status")["in_trouble"], "the disk is full")
-                daemon.stop()
-                assert "events=100" in daemon.log_text(), daemon.log_text()
+                daemon.stop(status=74)
+                last = daemon.log_text().splitlines()[-1]
+                assert last.endswith("stopped lines=100 events=0 uncommitted=100"), last
+                assert "are lost events=100" in daemon.log_text(), daemon.log_text()
                 assert "cannot be kept" not in daemon.log_text(), daemon.log_text()
                 disk.empty()
                 daemon.start()
