@@ -63,8 +63,9 @@ static void on_loaded(struct job *job) {
     struct expiry *expiry = job->context;
     struct server *server = expiry->server;
     int r = 0;
-    // Connected in between: it lives.
-    bool alive = session_find(server, job->session_id) != NULL;
+    // Connected in between, by who may: it lives.
+    bool alive = job->result == STORE_DONE &&
+                 session_find(server, job->session_id, job->session.uid) != NULL;
     if (job->result == STORE_DONE && !alive && !expiry->stopped && !job->session.ended) {
         r = end_stored(expiry, job);
         if (r < 0) {
@@ -109,7 +110,7 @@ static void see_again(struct expiry *expiry, struct session *session) {
 
 static void on_found(struct job *job) {
     struct expiry *expiry = job->context;
-    struct session *session = session_find(expiry->server, job->session_id);
+    struct session *session = session_find_open(expiry->server, job->session_id);
     // The same one again means that the last step had no effect: no haste then.
     bool again = strcmp(expiry->last, job->session_id) == 0;
     if (job->result != STORE_DONE || again || expiry->stopped) {

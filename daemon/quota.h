@@ -21,6 +21,7 @@ struct quota_user {
     int64_t credit;    // events that may come at once; below 0: too many came
     int64_t credit_ns; // what was earned up to then is in the credit; 0: no rate was asked for yet
     int64_t rested_ns; // when the credit is whole again
+    uint64_t sessions; // that its connections began, all told
     bool full, fast;   // over the bound of bytes, of events: not read
 };
 

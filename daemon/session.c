@@ -49,15 +49,26 @@ void session_disconnect(struct conn *conn) {
     say_last(conn, NVTXT_ERROR_DISCONNECTED, "the daemon was told to disconnect this source");
 }
 
-struct session *session_find(struct server *server, const char *id) {
+// `uid` -1: anybody's. `open`: not one that is being loaded.
+static struct session *find(struct server *server, const char *id, int64_t uid, bool open) {
     struct nvtxt_hash_node *node =
         nvtxt_hash_find(&server->sessions, nvtxt_hash_bytes(nvtxt_slice_of(id)));
     for (; node; node = nvtxt_hash_next(node)) {
         struct session *session = NVTXT_CONTAINER_OF(node, struct session, node);
-        if (strcmp(session->id, id) == 0)
+        const struct conn *conn = session->conn;
+        if (strcmp(session->id, id) == 0 && (uid < 0 || conn->peer.uid == uid) &&
+            !(open && conn->phase == CONN_LOADING))
             return session;
     }
     return NULL;
+}
+
+struct session *session_find(struct server *server, const char *id, int64_t uid) {
+    return find(server, id, uid, false);
+}
+
+struct session *session_find_open(struct server *server, const char *id) {
+    return find(server, id, -1, true);
 }
 
 // A client that vanished while its socket was not read: only the kernel knows.
@@ -99,10 +110,15 @@ static void start_load(struct session *session) {
     job->acked = session->hello->acked;
     job->uid = conn->peer.uid;
     session->loading = job;
+    session->begun_before = conn->user->sessions;
     conn->phase = CONN_LOADING;
     // What an older connection of this session brought in goes first.
     batcher_push(&conn->server->batcher, false);
     server_push(conn->server, job);
+}
+
+static void refuse_other(struct conn *conn) {
+    turn_away(conn, NVTXT_ERROR_BUSY_SESSION, "the session belongs to another user");
 }
 
 void session_begin(struct conn *conn, struct nvtxt_slice line) {
@@ -129,14 +145,18 @@ void session_begin(struct conn *conn, struct nvtxt_slice line) {
     }
     memcpy(session->id, hello->session, sizeof(session->id));
     session->wants_diags = hello->diagnostics;
-    struct session *older = session_find(server, session->id);
+    struct session *older = session_find(server, session->id, conn->peer.uid);
     if (older && is_hung_up(older->conn)) {
         conn_break(older->conn, "closed");
-        older = session_find(server, session->id);
+        older = session_find(server, session->id, conn->peer.uid);
     }
     if (older) {
         turn_away(conn, NVTXT_ERROR_BUSY_SESSION,
                   "the session is connected already; it can be connected once only");
+        return;
+    }
+    if (session_find_open(server, session->id)) {
+        refuse_other(conn);
         return;
     }
     if (nvtxt_hash_add(&server->sessions, &session->node,
@@ -201,6 +221,7 @@ static void open_new(struct session *session) {
         return;
     }
     server->stats.sessions_new++;
+    conn->user->sessions++;
     welcome(session, id, 0);
     go_on(session);
 }
@@ -299,6 +320,13 @@ static void answer_ended(struct session *session, const struct store_session *st
     conn_part(session->conn);
 }
 
+// `kept` is as of the load; those that began since then are not in it.
+static bool has_enough(const struct session *session, int64_t kept) {
+    const struct conn *conn = session->conn;
+    uint64_t begun = conn->user->sessions - session->begun_before;
+    return kept + (int64_t)begun >= conn->server->config->max_sessions_per_user;
+}
+
 static void on_loaded(struct job *job) {
     struct session *session = job->context;
     if (session) {
@@ -307,8 +335,9 @@ static void on_loaded(struct job *job) {
         const struct store_session *stored = &job->session;
         if (conn->server->stage != SERVER_RUNNING)
             session_shut_down(conn);
-        else if (job->result == STORE_NOT_FOUND &&
-                 job->kept >= conn->server->config->max_sessions_per_user)
+        else if (session_find_open(conn->server, session->id)) // loaded at the same time
+            refuse_other(conn);
+        else if (job->result == STORE_NOT_FOUND && has_enough(session, job->kept))
             turn_away(conn, NVTXT_ERROR_QUOTA,
                       "this user has too many sessions that can be resumed");
         else if (job->result == STORE_NOT_FOUND)
@@ -316,7 +345,7 @@ static void on_loaded(struct job *job) {
         else if (job->result != STORE_DONE)
             cannot_load(conn, job->result);
         else if (stored->uid >= 0 && stored->uid != conn->peer.uid)
-            turn_away(conn, NVTXT_ERROR_BUSY_SESSION, "the session belongs to another user");
+            refuse_other(conn);
         else if (stored->ended)
             answer_ended(session, stored);
         else

@@ -26,8 +26,9 @@ struct store_session;
 
 struct session {
     char id[NVTXT_SESSION_ID_BYTES + 1];
-    struct nvtxt_hash_node node; // in server.sessions while connected
+    struct nvtxt_hash_node node; // in server.sessions while connected, or loaded
     bool listed;
+    uint64_t begun_before; // the user's sessions when its load was asked for
     struct conn *conn;
     struct nvtxt_hello *hello; // owned; gone once the session is open
     struct job *loading;       // in the writer's hands; its context is this session
@@ -44,8 +45,12 @@ struct session {
     struct nvtxt_counters figures;
 };
 
-// The connected session of this id; NULL when there is none.
-struct session *session_find(struct server *server, const char *id);
+// The connected session of this id, also while it is loaded, of that user (-1: of anybody). Until
+// the store has said whose an id is, several users may ask for it.
+struct session *session_find(struct server *server, const char *id, int64_t uid);
+
+// The one that has the id: not one that is being loaded.
+struct session *session_find_open(struct server *server, const char *id);
 
 // An interpreter that goes on where the stored session was. Returns 0 or -errno (nothing is left).
 int session_restore(const struct store_session *stored, const struct nvtxt_source_config *config,

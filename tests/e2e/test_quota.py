@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """What one user may have: bytes, sessions, events a second, unfinished lines."""
+import json
 import os
 import signal
 import socket
 import threading
 import time
+import uuid
 
 import lib
 
@@ -172,6 +174,82 @@ def test_what_a_refused_plain_connection_sent_is_a_loss():
         lib.equal(daemon.query("SELECT reason, uid, sum(count) FROM NVTXT_LOSSES GROUP BY 1, 2"),
                   [("quota", os.getuid(), 5)])
         lib.equal(daemon.control("health")["healthy"], False)
+
+
+def hello(session):
+    return b'#nvtxt-session {"protocol":1,"session":"%s"}\n' % session.encode()
+
+
+def first_reply(connection):
+    return json.loads(connection.makefile("rb").readline())
+
+
+def test_sessions_that_are_loaded_together_are_not_more_than_a_user_may_keep():
+    with lib.Daemon(config="MaxSessionsPerUser=3\n") as daemon:
+        with daemon.session() as session:
+            session.send(HEADER)
+            session.ack(2)
+        os.kill(daemon.process.pid, signal.SIGSTOP)
+        crowd = []
+        for _ in range(20):  # all of them are there when the first is looked at
+            connection = socket.socket(socket.AF_UNIX)
+            connection.connect(daemon.socket)
+            connection.sendall(hello(str(uuid.uuid4())))
+            crowd.append(connection)
+        os.kill(daemon.process.pid, signal.SIGCONT)
+        replies = [first_reply(connection) for connection in crowd]
+        lib.equal(sorted((reply["type"], reply.get("code")) for reply in replies),
+                  [("error", "quota")] * 18 + [("welcome", None)] * 2)
+        for connection in crowd:
+            connection.close()
+        with daemon.session(session.id) as again:
+            lib.equal(again.welcome["type"], "welcome")
+            again.end()
+
+
+def ask_for(path, session):
+    """Another user's process that asks for the session on and on, once it may."""
+    ours, theirs = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            os.setgroups([])
+            os.setgid(OTHER_USER)
+            os.setuid(OTHER_USER)
+            while True:
+                with socket.socket(socket.AF_UNIX) as connection:
+                    connection.connect(path)
+                    connection.sendall(hello(session))
+                    reply = first_reply(connection)
+                    assert reply["code"] == "busy-session", reply
+                os.write(theirs, b".")
+        finally:
+            os._exit(1)
+    os.close(theirs)
+    os.read(ours, 1)
+    return child, ours
+
+
+def test_nobody_keeps_anothers_session_busy():
+    if os.getuid() != 0:
+        raise lib.Skip("only root can be somebody else")
+    with lib.Daemon(config="SocketMode=0666\n") as daemon:
+        os.chmod(daemon.folder, 0o755)
+        with daemon.session() as session:
+            session.send(HEADER)
+            session.ack(2)
+        hostile = [ask_for(daemon.socket, session.id) for _ in range(3)]
+        for number in range(100):
+            with daemon.session(session.id) as again:
+                lib.equal(again.welcome["type"], "welcome", again.welcome)
+                again.send('Marker, %d, "mine"\n' % number)
+                again.ack(number + 3)
+        for child, pipe in hostile:
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+            os.close(pipe)
+        with daemon.session(session.id) as again:
+            lib.equal(again.end()["events"], 100)
 
 
 lib.run(globals())
