@@ -2,6 +2,11 @@
 //
 // Each lane is a tree of spans. The children of a span lie side by side in time and in an array;
 // events come nearly in order, so almost every insertion is at an array's end.
+//
+// Of ranges that come by their start, the lane is found in a tree over the lanes (lane_tree.h): a
+// range fits where the innermost span that is open when it starts ends no earlier than it does.
+// That is only where to look first, the spans decide. A range that starts before one that was
+// placed already is tried on one lane after the other.
 #include "client/export_lanes.h"
 
 #include <errno.h>
@@ -9,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "client/lane_tree.h"
 #include "protocol/container.h"
 
 // 32 bytes each: half a MiB for a lane, 32 MiB for all.
@@ -34,6 +40,8 @@ struct lane_thread {
     uint64_t global_tid;
     struct lane *lanes; // owned
     unsigned count;
+    int64_t now;           // the latest start of a range that was placed
+    struct lane_tree tree; // what the lanes take from then on
 };
 
 static uint64_t free_kids(struct span *span) { // how many there were
@@ -59,6 +67,23 @@ static uint32_t first_after(const struct span *span, int64_t time) {
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
         if (span->kids[middle].end <= time) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+// The first child from `low` on that starts at `time` or later.
+static uint32_t first_from(const struct span *span, uint32_t low, int64_t time) {
+    uint32_t high = span->count;
+    if (high == low || span->kids[high - 1].start < time) {
+        return high;
+    }
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (span->kids[middle].start < time) {
             low = middle + 1;
         } else {
             high = middle;
@@ -106,10 +131,7 @@ static int put_around(struct span *parent, uint32_t low, uint32_t high, int64_t 
 static int insert(struct span *parent, int64_t start, int64_t end) {
     for (;;) {
         uint32_t low = first_after(parent, start);
-        uint32_t high = low;
-        while (high < parent->count && parent->kids[high].start < end) {
-            high++;
-        }
+        uint32_t high = first_from(parent, low, end);
         if (low == high) {
             return put_around(parent, low, high, start, end);
         }
@@ -201,6 +223,7 @@ void export_lanes_deinit(struct export_lanes *lanes) {
             free_kids(&thread->lanes[i].root);
         }
         free(thread->lanes);
+        lane_tree_deinit(&thread->tree);
         free(thread);
         thread = next;
     }
@@ -208,14 +231,72 @@ void export_lanes_deinit(struct export_lanes *lanes) {
     *lanes = (struct export_lanes){0};
 }
 
+// ---- Choosing -----------------------------------------------------------------------------------
+
 static int add_lane(struct lane_thread *thread) {
     struct lane *more = realloc(thread->lanes, (thread->count + 1) * sizeof *more);
     if (!more) {
         return -ENOMEM;
     }
     thread->lanes = more;
-    thread->lanes[thread->count++] = (struct lane){0};
-    return 0;
+    thread->lanes[thread->count] = (struct lane){0};
+    return lane_tree_set(&thread->tree, thread->count++, INT64_MAX, INT64_MAX);
+}
+
+// What a lane takes of ranges that start at `time`; spans that start with them are no obstacle.
+static int look_into(struct lane_thread *thread, uint32_t number, int64_t time) {
+    const struct span *span = &thread->lanes[number].root;
+    int64_t until = INT64_MAX;
+    int64_t limit = INT64_MAX;
+    for (;;) {
+        uint32_t at = first_after(span, time);
+        if (at == span->count || span->kids[at].start >= time) {
+            return lane_tree_set(&thread->tree, number, until, limit);
+        }
+        span = &span->kids[at];
+        until = span->end;
+        limit = span->solid ? INT64_MIN : span->end;
+    }
+}
+
+static int advance(struct lane_thread *thread, int64_t time) {
+    int result = 0;
+    uint32_t number;
+    while (result == 0 && time > thread->now &&
+           (number = lane_tree_outdated(&thread->tree, time)) != LANE_TREE_NONE) {
+        result = look_into(thread, number, time);
+    }
+    thread->now = time;
+    return result;
+}
+
+// The lane to try after `number`, -1 at the beginning; the number of lanes when there is none.
+static unsigned next_lane(const struct lane_thread *thread, int64_t start, int64_t end,
+                          int number) {
+    uint32_t next = (uint32_t)(number + 1);
+    if (start == thread->now) {
+        next = lane_tree_first(&thread->tree, next, end);
+    }
+    return next < thread->count ? next : thread->count;
+}
+
+// Returns 0, 1 when there is no lane for it, or -ENOMEM.
+static int choose(struct lane_thread *thread, int64_t start, int64_t end, unsigned *number) {
+    int result = start >= thread->now || thread->count == 0 ? advance(thread, start) : 0;
+    *number = next_lane(thread, start, end, -1);
+    while (result == 0 && *number < thread->count) {
+        result = insert(&thread->lanes[*number].root, start, end);
+        if (result != 1) {
+            return result;
+        }
+        *number = next_lane(thread, start, end, (int)*number);
+        result = 0;
+    }
+    if (result == 0 && thread->count == EXPORT_LANES_MAX) {
+        return 1;
+    }
+    result = result ? result : add_lane(thread);
+    return result ? result : insert(&thread->lanes[*number].root, start, end);
 }
 
 int export_lanes_place(struct export_lanes *lanes, uint64_t global_tid, int64_t start, int64_t end,
@@ -225,22 +306,12 @@ int export_lanes_place(struct export_lanes *lanes, uint64_t global_tid, int64_t 
         return 0;
     }
     struct lane_thread *thread = thread_of(lanes, global_tid);
-    if (!thread) {
-        return -ENOMEM;
+    int result = thread ? choose(thread, start, end, number) : -ENOMEM;
+    if (result == 1) {
+        lanes->forced++;
+        *number = EXPORT_LANES_MAX - 1;
+        return 0;
     }
-    int result = 1;
-    for (; result == 1; ++*number) {
-        if (*number == EXPORT_LANES_MAX) {
-            lanes->forced++;
-            *number = EXPORT_LANES_MAX - 1;
-            return 0;
-        }
-        if (*number == thread->count && add_lane(thread) < 0) {
-            return -ENOMEM;
-        }
-        result = insert(&thread->lanes[*number].root, start, end);
-    }
-    --*number;
     if (result == 0) {
         struct lane *lane = &thread->lanes[*number];
         lane->spans++;
@@ -248,6 +319,7 @@ int export_lanes_place(struct export_lanes *lanes, uint64_t global_tid, int64_t 
         if (lane->spans > SPANS_A_LANE || (lanes->spans > SPANS_MAX && lane->spans > SPANS_KEPT)) {
             forget_some(lanes, lane);
         }
+        lane_tree_outdate(&thread->tree, *number);
     }
     return result;
 }

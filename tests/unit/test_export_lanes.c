@@ -6,6 +6,7 @@
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
+#include <time.h>
 
 static unsigned lane_of(struct export_lanes *lanes, int64_t start, int64_t end) {
     unsigned lane = 99;
@@ -87,6 +88,54 @@ Test(export_lanes, agrees_with_the_definition_on_random_ranges) {
     }
     export_lanes_deinit(&lanes);
     free(ranges);
+}
+
+static int by_start(const void *a, const void *b) {
+    const struct range *one = a;
+    const struct range *other = b;
+    return (one->start > other->start) - (one->start < other->start);
+}
+
+static void place_in_order(struct range *ranges, size_t count) {
+    struct export_lanes lanes = {0};
+    qsort(ranges, count, sizeof *ranges, by_start);
+    for (size_t i = 0; i < count; i++) {
+        struct range *range = &ranges[i];
+        range->lane = lane_of(&lanes, range->start, range->end);
+        cr_assert(fits(ranges, i, range, range->lane), "range %zu crosses", i);
+        for (unsigned lane = 0; lane < range->lane; lane++) {
+            cr_assert_not(fits(ranges, i, range, lane), "range %zu needs no lane %u", i,
+                          range->lane);
+        }
+    }
+    export_lanes_deinit(&lanes);
+}
+
+Test(export_lanes, agrees_with_the_definition_when_starts_are_in_order) {
+    enum { COUNT = 1500 };
+    struct range *ranges = calloc(COUNT, sizeof *ranges);
+    cr_assert_not_null(ranges);
+    srand(43);
+    for (int longest = 2; longest <= 2000; longest *= 10) { // a few lanes, and many
+        for (size_t i = 0; i < COUNT; i++) {
+            ranges[i].start = rand() % (rand() % 2 ? 3000 : 300); // many at one time
+            ranges[i].end = ranges[i].start + 1 + rand() % longest;
+        }
+        place_in_order(ranges, COUNT);
+    }
+    free(ranges);
+}
+
+// Each of them on each lane in turn took 33 s.
+Test(export_lanes, takes_tens_of_thousands_that_overlap) {
+    struct export_lanes lanes = {0};
+    srand(44);
+    clock_t begun = clock();
+    for (int64_t i = 0; i < 60000; i++) {
+        (void)lane_of(&lanes, i, 2000000 + rand() % 1000000);
+    }
+    cr_expect_lt((double)(clock() - begun) / CLOCKS_PER_SEC, 10);
+    export_lanes_deinit(&lanes);
 }
 
 // The orders in which a million ranges come: each is drawn where it should be, and memory is
