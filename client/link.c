@@ -5,6 +5,8 @@
 #include "client/link.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/socket.h>
@@ -68,6 +70,25 @@ void link_back_off(struct link *link, int64_t now_ms) {
     }
     link->failures++;
     link->next_ms = now_ms + delay;
+}
+
+// The state is the letter behind the name, which stands in brackets and may hold any.
+bool link_is_stopped(const struct link *link) {
+    struct ucred peer;
+    socklen_t size = sizeof peer;
+    char text[256];
+    if (link->fd < 0 || getsockopt(link->fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) {
+        return false;
+    }
+    snprintf(text, sizeof text, "/proc/%d/stat", (int)peer.pid);
+    int fd = open(text, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+    if (fd >= 0) {
+        close(fd);
+    }
+    text[n > 0 ? n : 0] = '\0';
+    const char *state = strrchr(text, ')');
+    return state && state[1] == ' ' && (state[2] == 'T' || state[2] == 't');
 }
 
 size_t link_write(struct link *link, const struct iovec *pieces, int count) {

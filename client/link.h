@@ -27,6 +27,10 @@ int64_t link_now_ms(void); // CLOCK_MONOTONIC
 void link_init(struct link *link, const char *path);
 void link_close(struct link *link);
 
+// True when the process that listens was stopped, as by SIGSTOP: it can answer nothing. One that
+// systemd listens for cannot be seen.
+bool link_is_stopped(const struct link *link);
+
 // One try. Returns 0 or -errno; -EAGAIN: the daemon is there, but its queue is full.
 int link_connect(struct link *link);
 

@@ -192,9 +192,15 @@ static void earlier(int64_t *until, int64_t other) {
     }
 }
 
+// After a signal: when to look again whether to stay.
+static int64_t stop_deadline(const struct transfer *t, int64_t now) {
+    int64_t soon = t->stop_ms - TRANSFER_STOP_MS + TRANSFER_STOPPED_MS;
+    return now < soon ? soon : t->stop_ms;
+}
+
 int64_t transfer_until(const struct transfer *t, int64_t now) {
     int64_t until = t->link.fd < 0 ? t->link.next_ms : -1;
-    earlier(&until, t->stop_ms > 0 ? t->stop_ms : -1);
+    earlier(&until, t->stop_ms > 0 ? stop_deadline(t, now) : -1);
     earlier(&until, away_deadline(t));
     earlier(&until, t->sync_ms);
     if (t->spool && t->spool->disk_full) {
@@ -225,6 +231,11 @@ static int hurry(struct transfer *t) {
     return t->intake.hurry && !before ? move_input(t) : RUNNING;
 }
 
+// It could not answer before it is told to go on; what it was sent waits for it in the socket.
+static bool is_stopped(const struct transfer *t, int64_t now) {
+    return stop_deadline(t, now) == t->stop_ms && link_is_stopped(&t->link);
+}
+
 static int on_stop(struct transfer *t, int64_t now) {
     int code = 128 + stop_signal();
     char text[5120];
@@ -233,9 +244,11 @@ static int on_stop(struct transfer *t, int64_t now) {
         t->stop_ms = now + TRANSFER_STOP_MS;
         input_stop(t->input);
     }
-    if (stop_count() > 1 || !read || now >= t->stop_ms || may_leave(t)) {
+    bool stopped = is_stopped(t, now);
+    if (stop_count() > 1 || !read || now >= t->stop_ms || may_leave(t) || stopped) {
         if (intake_unacked(&t->intake) > 0) {
-            term_say(t->term, "stopped: %s", away_unacknowledged(t, text, sizeof text));
+            term_say(t->term, "stopped: %s%s", away_unacknowledged(t, text, sizeof text),
+                     stopped ? "; the daemon is stopped, too (as by SIGSTOP)" : "");
         }
         return code;
     }

@@ -32,7 +32,8 @@ struct transfer_options {
     bool left; // an earlier input was left to its spool: later ones do not wait for a daemon
 };
 
-#define TRANSFER_STOP_MS 5000 // after a signal: for the acknowledgement of what was read
+#define TRANSFER_STOP_MS 5000    // after a signal: for the acknowledgement of what was read
+#define TRANSFER_STOPPED_MS 1000 // ... by a daemon that is stopped itself
 
 #define TRANSFER_LEAVE_MS 5000 // behind the end of an input that is in its spool, without `wait`
 

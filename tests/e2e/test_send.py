@@ -505,6 +505,21 @@ def test_a_signal_waits_for_the_acknowledgement_up_to_a_deadline():
             contains(client.stderr(), "1 line of <stdin> not acknowledged")
 
 
+def test_a_signal_does_not_wait_for_a_daemon_that_is_stopped():
+    with Daemon() as daemon, running(daemon) as client:
+        client.say(marker(1, "a"))
+        wait_for(lambda: texts(daemon) == ["a"], "it reads")
+        daemon.process.send_signal(signal.SIGSTOP)
+        try:
+            client.say(marker(2, "b"))
+            client.signal(signal.SIGINT)
+            said = client.expect(128 + signal.SIGINT)
+        finally:
+            daemon.process.send_signal(signal.SIGCONT)
+        contains(said, "not acknowledged; the daemon is stopped, too")
+        wait_for(lambda: texts(daemon) == ["a", "b"], "what was sent is stored")
+
+
 def test_a_signal_at_the_end_of_a_stream_changes_nothing():
     with Daemon() as daemon, running(daemon) as client:
         client.say(marker(1, "a"))
