@@ -332,10 +332,10 @@ static int feed(struct follow *follow, const char *data, size_t len) {
 
 // Nothing more is there now.
 static void at_end(struct follow *follow) {
-    int64_t unchanged = clocks_realtime_ns() - follow->at.changed_ns;
+    int64_t idle_ns = follow->watch->server->config->file_expiry_ms * 1000000;
     follow->live->look_back = true;
     if (follow->ending == follow_idle &&
-        unchanged < follow->watch->server->config->file_expiry_ms * 1000000)
+        follow->at.changed_ns > clocks_realtime_ns() - idle_ns) // it may bear any date
         follow->ending = NULL;
     if (follow->again) {
         watch_done(follow, true);

@@ -12,6 +12,7 @@
 
 #include "daemon/losses.h"
 #include "protocol/ctlmsg.h"
+#include "protocol/timebase.h"
 #include "store/segments.h"
 #include "store/store.h"
 
@@ -44,8 +45,8 @@ static int read_note(const char *path, struct note *note) {
     ssize_t n = readlink(path, target, sizeof(target) - 1);
     target[n < 0 ? 0 : n] = '\0';
     if (!parse(target, note))
-        *note = (struct note){
-            .at_ns = (int64_t)stat.st_mtim.tv_sec * 1000000000 + stat.st_mtim.tv_nsec, .events = 1};
+        *note = (struct note){.at_ns = nvtxt_time_ns(stat.st_mtim.tv_sec, stat.st_mtim.tv_nsec),
+                              .events = 1};
     return 0;
 }
 

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "protocol/hash_value.h"
+#include "protocol/timebase.h"
 
 #define SUFFIX ".nvtxt"
 
@@ -26,7 +27,7 @@ static void fill(struct watch_stat *to, const struct stat *from) {
         .device = (int64_t)from->st_dev,
         .inode = (int64_t)from->st_ino,
         .size = from->st_size,
-        .changed_ns = (int64_t)from->st_mtim.tv_sec * 1000000000 + from->st_mtim.tv_nsec,
+        .changed_ns = nvtxt_time_ns(from->st_mtim.tv_sec, from->st_mtim.tv_nsec),
         .uid = from->st_uid,
         .gid = from->st_gid,
         .links = (uint64_t)from->st_nlink,

@@ -34,6 +34,14 @@ const char *nvtxt_timebase_name(enum nvtxt_timebase base) {
     return names[base];
 }
 
+int64_t nvtxt_time_ns(int64_t seconds, int64_t ns) {
+    int64_t result;
+    if (__builtin_mul_overflow(seconds, NS_PER_S, &result) ||
+        __builtin_add_overflow(result, ns, &result))
+        return seconds < 0 ? INT64_MIN : INT64_MAX;
+    return result;
+}
+
 bool nvtxt_timebase_is_clock(enum nvtxt_timebase base) {
 #ifdef __aarch64__
     if (base == NVTXT_TIMEBASE_CNTVCT)

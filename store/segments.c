@@ -17,6 +17,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "protocol/timebase.h"
+
 #define ENDING ".sqlite"
 #define TIME_FORMAT "%Y%m%dT%H%M%SZ"
 #define TIME_BYTES 16
@@ -63,7 +65,7 @@ static bool read_time(const char *text, int64_t *ns) {
     tm.tm_year -= 1900;
     tm.tm_mon -= 1;
     time_t seconds = timegm(&tm);
-    *ns = (int64_t)seconds * 1000000000;
+    *ns = nvtxt_time_ns(seconds, 0);
     // A day that does not exist comes back as another one.
     return gmtime_r(&seconds, &tm) &&
            strftime(again, sizeof(again), TIME_FORMAT, &tm) == TIME_BYTES &&

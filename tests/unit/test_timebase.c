@@ -185,6 +185,16 @@ Test(timebase, moves_a_clock_by_its_offset) {
     cr_assert_eq(nvtxt_clock_apply(&clock, -1, &ns), 1);
 }
 
+Test(timebase, takes_any_date_that_a_file_bears) {
+    cr_expect_eq(nvtxt_time_ns(1, 5), 1000000005);
+    cr_expect_eq(nvtxt_time_ns(-1, 5), -999999995);
+    cr_expect_eq(nvtxt_time_ns(INT64_MAX / 1000000000, INT64_MAX % 1000000000), INT64_MAX);
+    cr_expect_eq(nvtxt_time_ns(INT64_MAX / 1000000000, 999999999), INT64_MAX);
+    cr_expect_eq(nvtxt_time_ns(13569465600, 0), INT64_MAX, "the year 2400");
+    cr_expect_eq(nvtxt_time_ns(-11676096000, 0), INT64_MIN, "the year 1600");
+    cr_expect_eq(nvtxt_time_ns(INT64_MIN, 0), INT64_MIN);
+}
+
 Test(timebase, scales_a_counter_by_its_frequency) {
     for (size_t i = 0; i < EXTREMES * EXTREMES * EXTREMES; i++) {
         int64_t frequency = extremes[i % EXTREMES], time = extremes[i / EXTREMES % EXTREMES];

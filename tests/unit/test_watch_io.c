@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "protocol/hash_value.h"
+#include "protocol/timebase.h"
 
 struct kit {
     char folder[64];
@@ -99,6 +100,24 @@ Test(watch_io, lists_what_is_followed_or_what_is_asked_for) {
     cr_assert_eq(list.entries[1].stat.error, -ENOENT);
     watch_io_list_deinit(&list);
     take(&kit, (const char *const[]){"a.nvtxt", "b.txt", NULL});
+}
+
+// Where the file system keeps such dates.
+Test(watch_io, takes_a_file_of_any_date) {
+    struct kit kit;
+    struct stat stat;
+    struct watch_list list;
+    make(&kit);
+    put(&kit, "a.nvtxt", "");
+    for (int64_t second = -11676096000; second < 20000000000; second += 25245561600) {
+        const struct timespec times[2] = {{.tv_sec = second}, {.tv_sec = second}};
+        cr_assert_eq(utimensat(AT_FDCWD, path_of(&kit, "a.nvtxt"), times, 0), 0);
+        cr_assert_eq(lstat(kit.path, &stat), 0);
+        cr_assert_eq(watch_io_list(kit.folder, NULL, 0, &list), 0);
+        cr_expect_eq(list.entries[0].stat.changed_ns, nvtxt_time_ns(stat.st_mtim.tv_sec, 0));
+        watch_io_list_deinit(&list);
+    }
+    take(&kit, (const char *const[]){"a.nvtxt", NULL});
 }
 
 Test(watch_io, tells_a_missing_folder_from_a_link_to_nowhere_and_a_file) {
