@@ -73,6 +73,15 @@ static int status_of(int result) {
     }
 }
 
+// What the store said, unless it was only stopped.
+static int fail(struct term *term, int result, const char *why) {
+    if (result == -EINTR) {
+        return 128 + stop_signal();
+    }
+    term_say(term, "%s", result == -ENOMEM || !*why ? "out of memory" : why);
+    return status_of(result);
+}
+
 static int no_memory(struct term *term) {
     term_say(term, "out of memory");
     return EX_OSERR;
@@ -93,8 +102,7 @@ static int open_one(struct export *export, const char *path, bool may_be_gone) {
         return 0; // removed for its age since it was listed
     }
     if (result != STORE_DONE) {
-        term_say(export->term, "%s", why);
-        return status_of(result);
+        return fail(export->term, result, why);
     }
     export->count++;
     return 0;
@@ -347,9 +355,7 @@ static int write_file(struct export *export, size_t file) {
         show_progress(export, file);
     }
     if (result != STORE_NOT_FOUND && result != STORE_DONE) {
-        const char *why = store_read_error(reader);
-        term_say(export->term, "%s", result == -ENOMEM || !*why ? "out of memory" : why);
-        return status_of(result);
+        return fail(export->term, result, store_read_error(reader));
     }
     return 0;
 }
@@ -378,9 +384,7 @@ static int select_all(struct export *export) {
     for (size_t i = 0; i < export->count; i++) {
         int result = select_rows(export, export->readers[i], &found);
         if (result != STORE_DONE) {
-            term_say(export->term, "%s",
-                     result == -ENOMEM ? "out of memory" : store_read_error(export->readers[i]));
-            return status_of(result);
+            return fail(export->term, result, store_read_error(export->readers[i]));
         }
     }
     if (export->options->sources.count > 0 && found == 0) {

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <sysexits.h>
 
+#include "client/stop.h"
 #include "client/term.h"
 #include "protocol/timebase.h"
 #include "store/copy.h"
@@ -30,9 +31,12 @@ int import_open(struct import *import, const char *path, const struct load_optio
     char why[1024];
     *import = (struct import){.options = options, .term = term};
     int result = store_open(&import->store, path, &how, why, sizeof why);
+    if (result == -EINTR) {
+        return 128 + stop_signal();
+    }
     if (result != STORE_DONE) {
         term_say(term, "%s", why);
-        return EX_CANTCREAT;
+        return result == STORE_CORRUPT ? EX_DATAERR : EX_CANTCREAT;
     }
     import->next_id = store_next_source_id(import->store);
     import->batch = store_batch_new();
@@ -73,6 +77,9 @@ static int flush(struct import *import) {
     }
     if (result == STORE_DONE) {
         result = store_commit(import->store);
+    }
+    if (result == -EINTR) {
+        return result;
     }
     if (result != STORE_DONE) {
         term_say(import->term, "%s", store_error(import->store));
@@ -141,6 +148,9 @@ static int end_input(struct import *import, struct report *report, int result) {
 }
 
 static int tell_failure(const struct import *import, int result) {
+    if (stop_count() > 0) {
+        return 128 + stop_signal();
+    }
     if (result == -ENOMEM) {
         term_say(import->term, "out of memory");
         return EX_OSERR;
@@ -182,7 +192,7 @@ int import_finish(struct import *import) {
     }
     int result = store_batch_is_empty(import->batch) ? 0 : flush(import);
     import_abandon(import);
-    return result == 0 ? 0 : EX_IOERR;
+    return result == 0 ? 0 : result == -EINTR ? 128 + stop_signal() : EX_IOERR;
 }
 
 int import_check_replaced(const char *path, bool exports, struct term *term) {

@@ -65,6 +65,9 @@ static int copy_input(struct merge *merge, const struct out_file *out, enum stor
     if (result == STORE_DONE) {
         return 0;
     }
+    if (result == -EINTR) {
+        return 128 + stop_signal();
+    }
     if (why[0]) {
         term_say(merge->term, "%s", why);
     }
@@ -114,7 +117,7 @@ static int open_export(struct merge *merge, struct import *import, const char *p
     struct store_foreign *foreign;
     struct store_foreign_place place = {.prolong = merge->job->prolong};
     char why[1024];
-    int result = store_foreign_open(&foreign, path, merge->job->input, stop_count, why, sizeof why);
+    int result = store_foreign_open(&foreign, path, merge->job->input, why, sizeof why);
     if (result != STORE_DONE && stop_count() > 0) {
         return 128 + stop_signal();
     }

@@ -17,6 +17,7 @@
 #include "client/options.h"
 #include "client/probe.h"
 #include "client/stop.h"
+#include "store/stranger.h"
 
 enum {
     OPT_STORE = OPTIONS_OWN,
@@ -240,6 +241,8 @@ int main(int argc, char **argv) {
         term_say(&term, "cannot start: %s", strerror(-status));
         return EX_OSERR;
     }
+    stop_soon();
+    store_stranger_heed(stop_count);
     status = parse_arguments(&args, &term, argc, argv);
     char store[PATH_MAX];
     if (status == 0 && !args.options.store) {

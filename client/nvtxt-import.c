@@ -16,6 +16,7 @@
 #include "client/stop.h"
 #include "client/term.h"
 #include "store/copy.h"
+#include "store/stranger.h"
 
 enum { OPT_FORCE = OPTIONS_OWN, OPT_TARGET, OPT_PROLONG };
 
@@ -184,6 +185,9 @@ static int span_of(const char *path, struct term *term, int64_t *first_ns, int64
         snprintf(why, sizeof why, "%s", store_error(store));
         store_close(store);
     }
+    if (result == -EINTR) {
+        return 128 + stop_signal();
+    }
     if (result != STORE_DONE) {
         term_say(term, "%s", why);
     }
@@ -253,6 +257,8 @@ int main(int argc, char **argv) {
         free(args.job.files);
         return EX_OSERR;
     }
+    stop_soon();
+    store_stranger_heed(stop_count);
     status = parse_arguments(&args, &term, argc, argv);
     if (status == 0) {
         status = run(&args, &term);

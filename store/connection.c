@@ -19,6 +19,7 @@
 #include "store/file.h"
 #include "store/result.h"
 #include "store/schema.h"
+#include "store/stranger.h"
 #include "store/writelock.h"
 
 #define JOURNAL_LIMIT "67108864" // a WAL that grew under a pinning reader shrinks to it
@@ -72,7 +73,8 @@ int store_connection_read(sqlite3 **db, const char *path) {
     if (idle) {
         make_uri(uri, sizeof uri, real);
     }
-    return sqlite3_open_v2(idle ? uri : path, db, flags | (idle ? SQLITE_OPEN_URI : 0), NULL);
+    int rc = sqlite3_open_v2(idle ? uri : path, db, flags | (idle ? SQLITE_OPEN_URI : 0), NULL);
+    return rc ?: store_stranger_guard(*db);
 }
 
 int store_connection_left(sqlite3 **db, const char *path) {
@@ -210,7 +212,8 @@ int store_connection_open(sqlite3 **db, const char *path, const struct store_opt
                                            : sqlite3_open_v2(path, db, flags, vfs);
     if (rc == SQLITE_OK) {
         sqlite3_db_config(*db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
-        rc = configure(*db, options);
+        rc = options->plain ? store_stranger_guard(*db) : SQLITE_OK;
+        rc = rc ?: configure(*db, options);
         rc = rc ?: inspect(*db, &result);
     }
     if (rc == SQLITE_OK && result == STORE_DONE) {

@@ -19,7 +19,7 @@ int store_connection_open(sqlite3 **db, const char *path, const struct store_opt
 // For a reader who leaves no trace: opens `path` read-only. A reader of a database in WAL mode
 // makes -wal and -shm when they are not there, and fails where it may not. Then nobody has it open,
 // and it is read as a file that does not change (`immutable=1`), which needs neither. Returns an
-// SQLite result code; the caller closes `*db` in any case.
+// SQLite result code; the caller closes `*db` in any case. It is guarded as store/stranger.h says.
 int store_connection_read(sqlite3 **db, const char *path);
 
 // For the daemon, to read a segment that the link left, and that only the keeper may still write

@@ -15,8 +15,10 @@
 #include "store/connection.h"
 #include "store/export_facts.h"
 #include "store/file.h"
+#include "store/ids.h"
 #include "store/result.h"
 #include "store/schema.h"
+#include "store/stranger.h"
 
 // ---- Sentences --------------------------------------------------------------------------------
 
@@ -31,8 +33,8 @@ static int refuse(char *error, size_t size, const char *path, int result) {
               "Systems";
         break;
     case STORE_CORRUPT:
-        why = "is not an SQLite database, or a broken one: export the report again with "
-              "'nsys export --type sqlite', or name another file";
+        why = "is not an SQLite database, or a broken one: name a copy that is whole, or export "
+              "the report again with 'nsys export --type sqlite'";
         break;
     case STORE_NOT_FOUND:
         why = "is empty: name a store, or an SQLite export of Nsight Systems";
@@ -80,11 +82,13 @@ static int open_for_reading(sqlite3 **db, const char *path) {
     return rc;
 }
 
-static int inspect(sqlite3 *db, enum store_copy_kind *kind, int *result) {
+static int inspect(sqlite3 *db, enum store_copy_kind *kind, bool *odd, int *result) {
     enum store_schema_state state;
     int version;
     bool is_export = false;
+    bool sound = true;
     int rc = store_schema_inspect(db, &state, &version);
+    rc = rc ?: store_stranger_is_odd(db, odd);
     if (rc == SQLITE_OK && state == STORE_SCHEMA_FOREIGN) {
         rc = store_export_recognize(db, &is_export);
     }
@@ -94,6 +98,10 @@ static int inspect(sqlite3 *db, enum store_copy_kind *kind, int *result) {
               : version > STORE_SCHEMA_VERSION ? STORE_NEWER
               : version < 1                    ? STORE_NOT_FOUND
                                                : STORE_DONE;
+    if (rc == SQLITE_OK && *result == STORE_DONE && !is_export && !*odd) {
+        rc = store_ids_check(db, &sound);
+        *result = sound ? STORE_DONE : STORE_CORRUPT;
+    }
     return rc;
 }
 
@@ -102,6 +110,7 @@ static int inspect(sqlite3 *db, enum store_copy_kind *kind, int *result) {
 static int open_input(sqlite3 **db, const char *path, enum store_copy_kind *kind, char *error,
                       size_t size) {
     enum store_file_kind file;
+    bool odd = false;
     *db = NULL;
     int result = store_file_prepare(path, true, 0, STORE_SCHEMA_VERSION, &file);
     if (result == 0) {
@@ -115,14 +124,35 @@ static int open_input(sqlite3 **db, const char *path, enum store_copy_kind *kind
         return refuse(error, size, path, result);
     }
     int rc = open_for_reading(db, path);
-    rc = rc ?: inspect(*db, kind, &result);
+    rc = rc ?: inspect(*db, kind, &odd, &result);
     result = rc == SQLITE_OK ? refuse(error, size, path, result)
                              : say(*db, rc, "read", path, error, size);
+    if (result == STORE_DONE && odd) {
+        snprintf(error, size,
+                 "%s: NVTX_EVENTS is no table of rows but a view or the like: name a store, or an "
+                 "SQLite export of Nsight Systems",
+                 path);
+        result = STORE_FOREIGN;
+    }
     if (result != STORE_DONE) {
         sqlite3_close(*db);
         *db = NULL;
     }
     return result;
+}
+
+// Its triggers would write into what is merged, or be left out; nobody can say what was meant.
+static int refuse_triggers(sqlite3 *db, const char *path, char *error, size_t size) {
+    char name[128];
+    int rc = store_stranger_trigger(db, name, sizeof name);
+    if (rc != SQLITE_OK || !*name) {
+        return say(db, rc, "read", path, error, size);
+    }
+    snprintf(error, size,
+             "%s has a trigger, '%s', that would change what is merged: drop it in a copy of the "
+             "store, and merge into that",
+             path, name);
+    return STORE_FOREIGN;
 }
 
 // ---- Copying ----------------------------------------------------------------------------------
@@ -153,6 +183,11 @@ int store_copy(const char *from, const char *to, uint32_t mode,
     int stop = 0;
     int result = open_input(&source, from, kind, error, size);
     if (result != STORE_DONE) {
+        return result;
+    }
+    result = *kind == STORE_COPY_STORE ? refuse_triggers(source, from, error, size) : STORE_DONE;
+    if (result != STORE_DONE) {
+        sqlite3_close(source);
         return result;
     }
     result = store_file_prepare(to, false, mode, STORE_SCHEMA_VERSION, &file);

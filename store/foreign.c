@@ -20,6 +20,7 @@
 #include "store/schema.h"
 #include "store/sql.h"
 #include "store/store.h"
+#include "store/stranger.h"
 
 #define CACHE_KIB "16384"
 
@@ -52,13 +53,6 @@ const struct store_foreign_counts *store_foreign_counts(const struct store_forei
 
 // ---- Opening ----------------------------------------------------------------------------------
 
-#define ASK_EVERY 100000 // instructions of SQLite's machine: about a millisecond
-
-static int on_progress(void *context) {
-    const struct store_foreign *foreign = context;
-    return foreign->asked_to_stop && foreign->asked_to_stop() > 0;
-}
-
 static int open_file(struct store_foreign *foreign, const char *path) {
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;
     int rc = sqlite3_open_v2(path, &foreign->db, flags, NULL);
@@ -66,14 +60,14 @@ static int open_file(struct store_foreign *foreign, const char *path) {
         return rc;
     }
     sqlite3_extended_result_codes(foreign->db, 1);
-    sqlite3_progress_handler(foreign->db, ASK_EVERY, on_progress, foreign);
-    sqlite3_db_config(foreign->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
-    sqlite3_db_config(foreign->db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
-    return sqlite3_exec(foreign->db,
-                        "PRAGMA journal_mode = OFF;"
-                        "PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE;"
-                        "PRAGMA cache_size = -" CACHE_KIB "; BEGIN IMMEDIATE",
-                        NULL, NULL, NULL);
+    // A guarded connection could not do without a journal any more.
+    rc = sqlite3_exec(foreign->db, "PRAGMA journal_mode = OFF", NULL, NULL, NULL);
+    rc = rc ?: store_stranger_guard(foreign->db);
+    return rc
+               ?: sqlite3_exec(foreign->db,
+                               "PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE;"
+                               "PRAGMA cache_size = -" CACHE_KIB "; BEGIN IMMEDIATE",
+                               NULL, NULL, NULL);
 }
 
 static int make_events_table(sqlite3 *db) {
@@ -144,8 +138,8 @@ static int next_after(struct store_foreign *foreign, const char *table, const ch
     int64_t largest = 0;
     int rc = store_export_has(foreign->db, table, column, &has);
     rc = rc != SQLITE_OK || !has ? rc : store_sql_int(foreign->db, text, &largest);
-    if (largest == INT64_MAX) {
-        return SQLITE_FULL;
+    if (largest == INT64_MAX) { // nothing can be numbered after it
+        return SQLITE_CORRUPT;
     }
     *next = largest < 0 ? 1 : largest + 1;
     return rc;
@@ -188,8 +182,8 @@ static int open_rest(struct store_foreign *foreign) {
     return rc;
 }
 
-int store_foreign_open(struct store_foreign **out, const char *path, const char *name,
-                       int (*asked_to_stop)(void), char *error, size_t size) {
+int store_foreign_open(struct store_foreign **out, const char *path, const char *name, char *error,
+                       size_t size) {
     struct store_foreign *foreign = calloc(1, sizeof *foreign);
     *out = NULL;
     if (foreign) {
@@ -200,7 +194,6 @@ int store_foreign_open(struct store_foreign **out, const char *path, const char 
         snprintf(error, size, "cannot open %s: out of memory", name);
         return -ENOMEM;
     }
-    foreign->asked_to_stop = asked_to_stop;
     int rc = open_file(foreign, path);
     rc = rc ?: open_rest(foreign);
     int result = store_result_say(foreign->db, rc, "read", name, error, size);

@@ -36,10 +36,10 @@ struct store_foreign_counts {
 };
 
 // Opens the export at `path` and begins; sentences call it `name`. Reads all of it, which takes
-// seconds for a large one: when `asked_to_stop` (may be NULL) returns more than 0 this and
-// store_foreign_place() fail. Returns STORE_DONE or what store.h says, with a sentence in `error`.
+// seconds for a large one: who is heeded (store/stranger.h) can stop it, and store_foreign_place(),
+// with -EINTR. Returns STORE_DONE or what store.h says, with a sentence in `error`.
 int store_foreign_open(struct store_foreign **foreign, const char *path, const char *name,
-                       int (*asked_to_stop)(void), char *error, size_t size);
+                       char *error, size_t size);
 void store_foreign_close(struct store_foreign *foreign); // without committing; NULL is fine
 
 const struct store_export_facts *store_foreign_facts(const struct store_foreign *foreign);

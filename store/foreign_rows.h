@@ -63,8 +63,7 @@ struct foreign_domain { // the one asked for last
 
 struct store_foreign {
     sqlite3 *db;
-    char *name;                 // what sentences call it
-    int (*asked_to_stop)(void); // may be NULL
+    char *name; // what sentences call it
     struct store_export_facts facts;
     struct store_foreign_place place;
     struct store_foreign_counts counts;

@@ -9,11 +9,13 @@
 
 #include "store/connection.h"
 #include "store/file.h"
+#include "store/ids.h"
 #include "store/reader.h"
 #include "store/result.h"
 #include "store/schema.h"
 #include "store/sql.h"
 #include "store/store.h"
+#include "store/stranger.h"
 
 #define CACHE_KIB "1024"
 
@@ -32,8 +34,8 @@ static const char *sentence_of(int result) {
     case STORE_NEWER:
         return "was written by a newer version of this program: install that one";
     case STORE_FOREIGN:
-        return "is a database without NVTX events: name a store, or an SQLite export of Nsight "
-               "Systems";
+        return "is a database without a table of NVTX events: name a store, or an SQLite export of "
+               "Nsight Systems";
     case STORE_CORRUPT:
         return "is not a database, or is broken or cut off: name a store, or a copy that is whole";
     case STORE_BUSY:
@@ -91,6 +93,20 @@ bool store_reader_has_column(struct store_reader *reader, const char *table, con
     return found;
 }
 
+// Numbers of rows count on from the largest; a store of ours never comes near the end of them.
+static int look_at_rows(struct store_reader *reader, int *result) {
+    bool odd = false;
+    bool sound = true;
+    int rc = store_stranger_is_odd(reader->db, &odd);
+    if (rc == SQLITE_OK && reader->ours && !odd) {
+        rc = store_ids_check(reader->db, &sound);
+    }
+    if (rc == SQLITE_OK && *result == STORE_DONE) {
+        *result = odd ? STORE_FOREIGN : sound ? STORE_DONE : STORE_CORRUPT;
+    }
+    return rc;
+}
+
 static int inspect(struct store_reader *reader, int *result) {
     enum store_schema_state state;
     int version;
@@ -104,7 +120,7 @@ static int inspect(struct store_reader *reader, int *result) {
                   : !has_events                                  ? STORE_FOREIGN
                                                                  : STORE_DONE;
     }
-    return rc;
+    return rc ?: look_at_rows(reader, result);
 }
 
 int store_reader_connect(struct store_reader *reader) {

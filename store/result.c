@@ -61,6 +61,8 @@ int store_result_of(sqlite3 *db, int rc) {
     case SQLITE_PERM:
     case SQLITE_AUTH:
         return -EACCES;
+    case SQLITE_INTERRUPT: // store/stranger.h
+        return -EINTR;
     case SQLITE_TOOBIG:
     case SQLITE_CONSTRAINT:
     case SQLITE_MISMATCH:

@@ -22,6 +22,7 @@
 
 #include "store/carry.h"
 #include "store/connection.h"
+#include "store/ids.h"
 #include "store/result.h"
 #include "store/sql.h"
 #include "store/store_state.h"
@@ -53,8 +54,12 @@ const char *store_error(const struct store *store) {
 
 static int load_ids(struct store *store) {
     sqlite3 *db = store->db;
-    int rc = store_sql_int(db, "SELECT ifnull(max(rowid), 0) + 1 FROM NVTX_EVENTS",
-                           &store->txn.next_row);
+    bool sound = true;
+    int rc = store_ids_check(db, &sound);
+    rc = rc == SQLITE_OK && !sound ? SQLITE_CORRUPT : rc;
+    rc = rc
+             ?: store_sql_int(db, "SELECT ifnull(max(rowid), 0) + 1 FROM NVTX_EVENTS",
+                              &store->txn.next_row);
     rc = rc
              ?: store_sql_int(db, "SELECT ifnull(max(id), 0) + 1 FROM StringIds",
                               &store->txn.next_string);

@@ -29,6 +29,7 @@ serial_tests += e2e/test_import.py
 serial_tests += e2e/test_export.py
 EXTRA_DIST += e2e/test_speedscope.py
 serial_tests += e2e/test_merge.py
+python_tests += e2e/test_strangers.py
 serial_tests += e2e/test_collect.py
 serial_tests += e2e/test_nsight.py
 EXTRA_DIST += nsight/make-export.py nsight/exports.py

@@ -6,6 +6,7 @@ unit_programs += unit/test_bulk
 unit_programs += unit/test_schema
 unit_programs += unit/test_store
 unit_programs += unit/test_store_read
+unit_programs += unit/test_stranger
 unit_programs += unit/test_catalog
 unit_programs += unit/test_events
 unit_programs += unit/test_sessions

@@ -481,7 +481,7 @@ def test_stores_that_are_none():
         other = folder.name("other.sqlite")
         with sqlite3.connect(other) as store:
             store.execute("CREATE TABLE t (x)")
-        sentence(other, 65, "a database without NVTX events")
+        sentence(other, 65, "a database without a table of NVTX events")
         good = create(folder, STREAM)
         data = open(good, "rb").read()
         sentence(folder.write("cut", data[:len(data) // 2]), 65, "broken or cut off")

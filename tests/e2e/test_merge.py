@@ -440,7 +440,7 @@ def test_bad_input_gets_a_sentence():
 def test_a_table_that_is_not_fit_is_named():
     for change, part in (("ALTER TABLE NVTX_EVENTS DROP COLUMN globalTid", "no column 'globalTid'"),
                          ("ALTER TABLE NVTX_EVENTS RENAME TO n; CREATE VIEW NVTX_EVENTS AS "
-                          "SELECT * FROM n", "view NVTX_EVENTS"),
+                          "SELECT * FROM n", "NVTX_EVENTS is no table"),
                          ("ALTER TABLE NVTX_EVENTS ADD COLUMN c CHECK (text <> 'm')", "CHECK")):
         with Folder() as folder:
             export = make(folder.name("e"), "2022", change=change)

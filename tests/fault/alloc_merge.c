@@ -105,7 +105,7 @@ static int merge(void) {
     char why[512];
     int r = store_copy(in, out, 0600, NULL, &kind, why, sizeof(why));
     must(r != 0 || kind == STORE_COPY_EXPORT, "it is an export");
-    r = r ? r : store_foreign_open(&foreign, out, in, NULL, why, sizeof(why));
+    r = r ? r : store_foreign_open(&foreign, out, in, why, sizeof(why));
     r = r ? r : store_foreign_place(foreign, &place);
     r = r ? r : feed(foreign);
     r = r ? r : store_foreign_finish(foreign);
