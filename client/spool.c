@@ -176,15 +176,22 @@ static bool remove_acked(struct spool *spool) {
         }
     }
     if (gone > 0) {
+        spool->dirty_dir = true;
         spool->count -= gone;
         memmove(spool->segments, spool->segments + gone, spool->count * sizeof *spool->segments);
     }
     return gone > 0;
 }
 
+// Where a sync fails, so does the next append.
+static bool settled(struct spool *spool) {
+    return !spool->lasting || spool_sync(spool) == 0;
+}
+
 // The last segment begins anew, if all its lines are acknowledged. The head first: if we are killed
-// in between, the old records do not fit it any more. On the disk before new lines come: else these
-// could stand there among old ones. Returns whether it did.
+// in between, the old records do not fit it any more. When the power goes, too: the segments before
+// it are gone on the disk before the head is written, and this before the records are cut off, and
+// that before new lines come, which could stand among old ones. Returns whether it did.
 static bool recycle(struct spool *spool) {
     struct spool_segment *end = tail(spool);
     struct segment_head head = {.first = spool->last + 1, .lost = end->lost};
@@ -195,8 +202,12 @@ static bool recycle(struct spool *spool) {
     }
     memcpy(head.session, spool->session, sizeof head.session);
     memcpy(before.session, spool->session, sizeof before.session);
-    if (segment_write_head(spool->tail_fd, &spool->crc, &head) < 0) {
+    if (!settled(spool) || segment_write_head(spool->tail_fd, &spool->crc, &head) < 0) {
         return false; // a full disk takes this; what else is wrong shows at the next append
+    }
+    spool->dirty = true;
+    if (!settled(spool)) {
+        return false;
     }
     if (ftruncate(spool->tail_fd, SEGMENT_HEAD_BYTES) != 0) {
         // The records stay, so their head must. Where that fails too, the next append fails.
@@ -209,9 +220,7 @@ static bool recycle(struct spool *spool) {
     end->size = SEGMENT_HEAD_BYTES;
     spool->reader_number = spool->seen.number = 0;
     spool->dirty = true;
-    if (spool->lasting) {
-        (void)spool_sync(spool); // where it fails, so does the next append
-    }
+    (void)settled(spool);
     return true;
 }
 

@@ -140,9 +140,12 @@ static void say_fd(const char *what, int fd, off_t offset, size_t len, const str
     if (fd != log_fd && fstat(fd, &status) == 0) {
         id_of(&status, id, sizeof id);
         path_of_fd(fd, path);
-        bool sends = pieces && !S_ISREG(status.st_mode);
-        line(pieces, pieces ? len : 0, "%s\t%s\t%s\t%lld\t%zu\t", sends ? "send" : what, id, path,
-             sends ? 0 : (long long)offset, len);
+        if (strcmp(what, "write") == 0 && !S_ISREG(status.st_mode)) {
+            what = "send";
+            offset = 0;
+        }
+        line(pieces, pieces ? len : 0, "%s\t%s\t%s\t%lld\t%zu\t", what, id, path, (long long)offset,
+             len);
     }
     errno = before;
 }
@@ -193,6 +196,14 @@ ssize_t send(int fd, const void *data, size_t len, int flags) {
 
 ssize_t sendmsg(int fd, const struct msghdr *message, int flags) {
     return wrote_on(fd, message->msg_iov, REAL(sendmsg)(fd, message, flags));
+}
+
+ssize_t recv(int fd, void *data, size_t len, int flags) {
+    ssize_t n = REAL(recv)(fd, data, len, flags);
+    if (n > 0) {
+        say_fd("receive", fd, 0, (size_t)n, PIECE(data, (size_t)n));
+    }
+    return n;
 }
 
 int ftruncate(int fd, off_t len) {
