@@ -203,6 +203,11 @@ static int open_whole(struct daemon *daemon, struct store **store) {
     if (r)
         return r;
     r = store_recover(*store, clocks_realtime_ns());
+    if (r == STORE_LACKING) { // the writer waits for that to change, so does the next start
+        log_warning("sources that a killed daemon left open stay open: %s", store_error(*store));
+        store_let_go(*store);
+        r = 0;
+    }
     if (!r)
         r = store_file_list(*store, &daemon->known);
     if (r)

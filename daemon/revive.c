@@ -103,6 +103,11 @@ static void note_locked(struct revive *revive, char *why, size_t size) {
     }
 }
 
+bool revive_is_locked(struct revive *revive, char *why, size_t size) {
+    note_locked(revive, why, size);
+    return is_over(revive);
+}
+
 static void note_left(const char *locked, struct store *store) {
     const char *slash = strrchr(locked, '/');
     const char *now = strrchr(store_file(store), '/');

@@ -42,6 +42,11 @@ void revive_put_aside(struct revive *revive, struct store *store_take, int resul
 // is to become a segment has no such way out.
 int revive_open(struct revive *revive, struct store **store, char *why, size_t size);
 
+// For a store that is open and that somebody else has locked: says so at the first time. True when
+// that has lasted for lock_timeout_ns: when the store is closed, revive_open() goes on beside it.
+// `why` gets the sentence.
+bool revive_is_locked(struct revive *revive, char *why, size_t size);
+
 // After STORE_BUSY: true when the time is not over, then call revive_open() again; it has waited a
 // little.
 bool revive_waits(const struct revive *revive);

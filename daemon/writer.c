@@ -15,6 +15,7 @@
 
 #define FIRST_DELAY_MS 20
 #define LONGEST_DELAY_MS 2000
+#define LET_GO_MS 1000       // for somebody who wants to drop a trigger
 #define TRIES_BEFORE_APART 3 // of a failure that may be a row's fault, or not
 
 // The store is another one than before, or none.
@@ -95,6 +96,19 @@ static void roll_back(struct writer *writer, int failure) {
         writer->store = NULL;
     } else if (writer->store) {
         store_rollback(writer->store);
+        if (failure == STORE_LACKING)
+            store_let_go(writer->store);
+    }
+}
+
+// Who took the lock when it was given back, and keeps it too long, is left behind with the segment.
+static void leave_behind(struct writer *writer, int failure) {
+    bool taken = failure == STORE_BUSY && writer->store && store_has_let_go(writer->store);
+    if (writer->store && !taken)
+        writer->revive.locked_since_ns = 0;
+    if (taken && revive_is_locked(&writer->revive, writer->why, sizeof(writer->why))) {
+        store_abandon(writer->store);
+        writer->store = NULL;
     }
 }
 
@@ -130,6 +144,9 @@ static int write_again(struct writer *writer, int failure) {
                         writer->figures.last_error);
         }
         roll_back(writer, failure);
+        leave_behind(writer, failure);
+        if (failure == STORE_LACKING && delay < LET_GO_MS)
+            delay = LET_GO_MS;
         if (!at_once) {
             last = bqueue_pause(writer->queue, delay);
             delay = delay * 2 < LONGEST_DELAY_MS ? delay * 2 : LONGEST_DELAY_MS;

@@ -28,6 +28,18 @@ static bool is_no_room(int error) {
     return error == ENOSPC || error == EDQUOT || error == EFBIG;
 }
 
+bool store_result_lacks_code(sqlite3 *db) {
+    static const char *const kinds[] = {"function", "module", "collation"};
+    const char *message = sqlite3_errmsg(db);
+    bool lacks = false;
+    if (strncmp(message, "no such ", 8) == 0) {
+        for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+            lacks = lacks || strncmp(message + 8, kinds[i], strlen(kinds[i])) == 0;
+        }
+    }
+    return lacks;
+}
+
 // Somebody took a table or a column away. SQLite has no code of its own for it.
 static bool lacks_schema(sqlite3 *db) {
     const char *message = sqlite3_errmsg(db);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <sqlite3.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 // The store's code for `rc` of the last call on `db`: STORE_DONE, a positive code, or -errno.
@@ -12,3 +13,6 @@ int store_result_of(sqlite3 *db, int rc);
 // The same, with a sentence "cannot <what> <path>: <why>" when it failed.
 int store_result_say(sqlite3 *db, int rc, const char *what, const char *path, char *error,
                      size_t size);
+
+// True when what failed last on `db` lacks a function, a module or a collation.
+bool store_result_lacks_code(sqlite3 *db);

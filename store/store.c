@@ -26,6 +26,7 @@
 #include "store/result.h"
 #include "store/sql.h"
 #include "store/store_state.h"
+#include "store/writelock.h"
 
 enum statement { BEGIN, COMMIT, ROLLBACK, DATA_VERSION, ADD_BATCH, STMTS };
 
@@ -43,7 +44,15 @@ _Static_assert(STMTS == STORE_OWN_STMTS, "a statement, a place");
 // ---- Errors -----------------------------------------------------------------------------------
 
 int store_translate(struct store *store, int rc, const char *what) {
-    return store_result_say(store->db, rc, what, store->path, store->error, sizeof(store->error));
+    int result =
+        store_result_say(store->db, rc, what, store->path, store->error, sizeof(store->error));
+    if (result != STORE_CORRUPT || !store_result_lacks_code(store->db)) {
+        return result;
+    }
+    size_t len = strlen(store->error);
+    snprintf(store->error + len, sizeof(store->error) - len,
+             ", which a trigger or an index that somebody added to it calls: drop that one");
+    return STORE_LACKING;
 }
 
 const char *store_error(const struct store *store) {
@@ -274,6 +283,7 @@ int store_begin(struct store *store) {
         return store_translate(store, rc, "write to");
     }
     store->in_transaction = true;
+    store->let_go = false;
     store->batch_row_written = false;
     store->failed = STORE_DONE;
     store->txn.now_ns = realtime_ns();
@@ -344,6 +354,17 @@ void store_rollback(struct store *store) {
     store->in_transaction = false;
     store->failed = STORE_DONE;
     forget(store);
+}
+
+void store_let_go(struct store *store) {
+    if (store->options.keeps_lock && !store->in_transaction) {
+        store_writelock_let_go(store->db);
+        store->let_go = true;
+    }
+}
+
+bool store_has_let_go(const struct store *store) {
+    return store->let_go;
 }
 
 int store_checkpoint(struct store *store, struct store_checkpointed *done) {

@@ -43,6 +43,8 @@ enum store_result {
     STORE_IO = 7,       // another I/O error: the same
     STORE_REFUSED = 8,  // SQLite does not take a row (a constraint, too big): never will
     STORE_GONE = 9,     // store_begin: the file, or its log, is not where it was any more
+    STORE_LACKING = 10, // a trigger or an index that somebody added calls a function, a module or a
+                        // collation that this program has not: try again when it is gone
 };
 
 // Opens or creates. On failure `*store` is NULL and `error` holds a sentence that names the path
@@ -80,6 +82,11 @@ void store_rollback(struct store *store); // forgets cached ids as well; fine wi
 int store_write_apart(struct store *store, struct store_batch *batch, int64_t now_ns);
 
 #define STORE_LOSS_REFUSED "refused"
+
+// For a store that keeps its lock, without a transaction: gives it back, so that somebody else can
+// write, until the next transaction takes it again.
+void store_let_go(struct store *store);
+bool store_has_let_go(const struct store *store);
 
 // Moves the WAL into the main file and cuts it, on demand: says what became of it. A reader in the
 // way is no failure.

@@ -48,6 +48,7 @@ struct store {
     int64_t next_source_id;               // as read when the store was opened
     int64_t losses;                       // rows of NVTXT_LOSSES, with those of earlier segments
     bool losses_known;
+    bool let_go;           // of the write lock
     int64_t committed_row; // of NVTX_EVENTS, while a transaction is open
     bool ids_known;
     bool in_transaction;

@@ -233,4 +233,85 @@ def test_a_plain_file_that_stays_locked_ends_the_start():
         lib.equal(daemon.texts(), ["one"])
 
 
+def sql(daemon, script):
+    """Somebody else's writes; a deadline for who has to wait for the daemon to give way."""
+    store = sqlite3.connect(daemon.store, isolation_level=None, timeout=lib.DEADLINE)
+    store.executescript(script)
+    store.close()
+
+
+def with_trigger(daemon, body, table="NVTX_EVENTS"):
+    daemon.stop()
+    sql(daemon, "CREATE TRIGGER theirs AFTER INSERT ON %s BEGIN %s; END" % (table, body))
+    daemon.start()
+
+
+LACKS = {"SELECT nope(new.rowid)": "no such function: nope",
+         "SELECT 1 FROM NVTX_EVENTS WHERE text = 'x' COLLATE theirs": "no such collation sequence"}
+
+
+def test_a_trigger_that_calls_what_is_not_there_can_be_dropped():
+    for body, why in LACKS.items():
+        with lib.Daemon() as daemon:
+            daemon.send(HEADER + 'Marker, 1, "before"\n')
+            segment = os.path.realpath(daemon.store)
+            with_trigger(daemon, body)
+            with daemon.session() as session:
+                session.send(HEADER + 'Marker, 2, "waits"\n')
+                status = lib.wait_for(lambda: (lambda s: s["in_trouble"] and s)
+                                      (daemon.control("status")), "it says so")
+                assert why in status["last_error"] and "drop" in status["last_error"], status
+                sql(daemon, "DROP TRIGGER theirs")
+                session.ack(4)
+                session.end()
+            lib.equal(daemon.query("SELECT text FROM NVTX_EVENTS WHERE eventType = 34"),
+                      [("before",), ("waits",)])
+            lib.equal((os.path.realpath(daemon.store), daemon.control("status")["losses"]),
+                      (segment, 0))
+            try:  # the lock is the daemon's again
+                store = sqlite3.connect(daemon.store, timeout=0)
+                store.execute("CREATE TABLE theirs (a)")
+                raise AssertionError("somebody else could write")
+            except sqlite3.OperationalError as error:
+                assert "locked" in str(error), error
+            finally:
+                store.close()
+
+
+def test_who_keeps_the_lock_that_was_given_back_is_left_behind():
+    with lib.Daemon(config="LockTimeout=100ms\n") as daemon:
+        with_trigger(daemon, "SELECT nope(1)")
+        with daemon.session() as session:
+            session.send(HEADER + '@RangeStart, Time, RangeId, Message\nMarker, 1, "waits"\n'
+                         'RangeStart, 2, 7, "open"\n')
+            store = sqlite3.connect(daemon.store, isolation_level=None, timeout=lib.DEADLINE)
+            first = os.path.realpath(daemon.store)
+            store.execute("BEGIN IMMEDIATE")
+            session.ack(6)
+            assert os.path.realpath(daemon.store) != first
+            lib.equal(daemon.query("SELECT text FROM NVTX_EVENTS WHERE eventType = 34"),
+                      [("waits",)])
+            lib.equal(daemon.query("SELECT text FROM NVTXT_OPEN_RANGES"), [("open",)])
+            assert "locked by process %d " % os.getpid() in daemon.log_text(), daemon.log_text()
+            store.close()
+        lib.equal(daemon.control("status")["losses"], 0)
+
+
+def test_a_start_after_a_kill_waits_for_such_a_trigger_too():
+    with lib.Daemon() as daemon:
+        with daemon.plain() as plain:
+            plain.send(HEADER + 'RangePush, 1, "open"\n')
+            lib.wait_for(lambda: daemon.query("SELECT text FROM NVTXT_OPEN_RANGES"), "it is stored")
+            daemon.kill()
+        sql(daemon, "CREATE TRIGGER theirs AFTER UPDATE ON NVTXT_SOURCES BEGIN SELECT nope(1); END")
+        daemon.start()
+        assert "no such function: nope" in daemon.log_text(), daemon.log_text()
+        sql(daemon, "DROP TRIGGER theirs")
+        daemon.send(HEADER + 'Marker, 1, "on"\n')
+        daemon.stop()
+        daemon.start()
+        lib.equal(daemon.query("SELECT text, ended FROM NVTX_EVENTS, NVTXT_SOURCES s WHERE "
+                               "eventType = 59 AND s.id = 1"), [("open", "lost")])
+
+
 lib.run(globals())
