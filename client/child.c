@@ -44,7 +44,7 @@ static void execute(const struct child *child, char *const *argv, int out, int e
     sigaction(SIGXFSZ, &child->on_size, NULL);
     sigaction(SIGCHLD, &child->on_child, NULL);
     sigprocmask(SIG_SETMASK, &child->mask, NULL);
-    if (dup2(out, STDOUT_FILENO) >= 0 && dup2(err, STDERR_FILENO) >= 0) {
+    if (out < 0 || (dup2(out, STDOUT_FILENO) >= 0 && dup2(err, STDERR_FILENO) >= 0)) {
         execvp(argv[0], argv);
     }
     int error = errno;
@@ -64,8 +64,10 @@ static int start(struct child *child, char *const *argv, const int out[2], const
     if (child->pid == 0) {
         execute(child, argv, out[1], err[1], fault[1]);
     }
-    close(out[1]);
-    close(err[1]);
+    if (out[1] >= 0) {
+        close(out[1]);
+        close(err[1]);
+    }
     close(fault[1]);
     child->out = out[0];
     child->err = err[0];
@@ -80,23 +82,25 @@ static int start(struct child *child, char *const *argv, const int out[2], const
     return error;
 }
 
-int child_start(struct child *child, char *const *argv) {
-    int out[2];
-    int err[2];
+int child_start(struct child *child, char *const *argv, bool pipes) {
+    int out[2] = {-1, -1};
+    int err[2] = {-1, -1};
     int fault[2];
     *child = (struct child){.out = -1, .err = -1, .signals = -1};
-    if (catch_signals(child) != 0 || pipe2(out, O_CLOEXEC) != 0) {
+    if (catch_signals(child) != 0 || (pipes && pipe2(out, O_CLOEXEC) != 0)) {
         return -errno;
     }
-    if (pipe2(err, O_CLOEXEC) != 0) {
+    if (pipes && pipe2(err, O_CLOEXEC) != 0) {
         int error = errno;
         close_pair(out);
         return -error;
     }
     if (pipe2(fault, O_CLOEXEC) != 0) {
         int error = errno;
-        close_pair(out);
-        close_pair(err);
+        if (pipes) {
+            close_pair(out);
+            close_pair(err);
+        }
         return -error;
     }
     return start(child, argv, out, err, fault);

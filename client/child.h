@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A command that runs as our child, with pipes for its output: starting it, its signals and ours,
-// its end. It gets our stdin, signal mask and dispositions as we got them.
+// A command that runs as our child, with pipes for its output if that is wanted: starting it, its
+// signals and ours, its end. It gets our stdin, signal mask and dispositions as we got them.
 //
 // Signals that are for the command arrive at a descriptor and are passed on; one that a terminal
 // sent to the whole foreground group has reached the command already. When a terminal's signal
@@ -14,7 +14,7 @@
 
 struct child {
     pid_t pid;
-    int out, err;     // what it writes; owned by whoever takes them out (-1)
+    int out, err;     // what it writes; owned by whoever takes them out (-1, and without pipes)
     int signals;      // readable when child_look() has something to do; owned
     bool running;     // it has not ended
     bool interrupted; // a signal that ends programs came after it had ended
@@ -24,8 +24,9 @@ struct child {
 };
 
 // Starts `argv`. Returns 0; a positive errno when it cannot be run (ENOENT: there is no such
-// command); or -errno when something of the system is short. In any case it can be closed.
-int child_start(struct child *child, char *const *argv);
+// command); or -errno when something of the system is short. In any case it can be closed. Without
+// `pipes` it writes to where we do.
+int child_start(struct child *child, char *const *argv, bool pipes);
 void child_close(struct child *child); // the command is left alone
 
 void child_look(struct child *child);

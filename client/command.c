@@ -153,11 +153,28 @@ static int put_call(struct command *c, const char *head, struct nvtxt_slice stri
     return result;
 }
 
+// With pipes each line of a log names its category; without, nobody would.
+static int put_category(struct command *c) {
+    char head[64];
+    const char *category = c->record->text->category;
+    if (c->streams[0].from >= 0 || !category) {
+        return 0;
+    }
+    snprintf(head, sizeof head, "SetCategoryName,%u,", textlog_category(category));
+    return put_call(c, head, nvtxt_slice_of(category), "");
+}
+
 static int put_name(struct command *c) {
     char head[64];
     const char *slash = strrchr(c->argv[0], '/');
     snprintf(head, sizeof head, "SetProcessName,%d,", (int)c->child->pid);
     return put_call(c, head, nvtxt_slice_of(slash ? slash + 1 : c->argv[0]), "");
+}
+
+uint32_t command_color(const struct child *child) {
+    return child_exit_code(child) == 0 ? COLOR_SUCCESS
+           : child_was_killed(child)   ? COLOR_SIGNAL
+                                       : COLOR_FAILURE;
 }
 
 static int put_range(struct command *c) {
@@ -166,22 +183,46 @@ static int put_range(struct command *c) {
     char tail[32];
     const char *category = c->record->text->category;
     int code = child_exit_code(c->child);
-    for (char *const *word = c->argv; *word; word++) {
+    if (c->record->label) {
+        nvtxt_buf_add_string(&words, c->record->label);
+    }
+    for (char *const *word = c->argv; !c->record->label && *word; word++) {
         nvtxt_buf_add(&words, " ", word > c->argv);
         nvtxt_buf_add_string(&words, *word);
     }
     snprintf(head, sizeof head, "RangeStartEnd,%lld,%lld,Manual,%d,%d,%u,0x%08x,",
              (long long)c->record->begun_ns, (long long)c->ended_ns, (int)c->child->pid,
              (int)c->child->pid, category ? textlog_category(category) : 0,
-             code == 0                    ? COLOR_SUCCESS
-             : child_was_killed(c->child) ? COLOR_SIGNAL
-                                          : COLOR_FAILURE);
+             c->record->has_color ? c->record->text->color : command_color(c->child));
     snprintf(tail, sizeof tail, ",%d", code);
     int result = nvtxt_buf_failed(&words)
                      ? -ENOMEM
                      : put_call(c, head, (struct nvtxt_slice){words.data, words.len}, tail);
     nvtxt_buf_deinit(&words);
     return result;
+}
+
+static struct steps *steps_of(const struct command *c) {
+    return c->record ? c->record->steps : NULL;
+}
+
+// Whether a command line has said its end, which waits here.
+static bool has_step(const struct command *c) {
+    size_t len;
+    return steps_of(c) && steps_line(steps_of(c), &len);
+}
+
+static int move_steps(struct command *c) {
+    struct intake *intake = &c->transfer.intake;
+    const char *line;
+    size_t len;
+    int result = 0;
+    while (result == 0 && intake_has_room(intake) && has_step(c)) {
+        line = steps_line(steps_of(c), &len);
+        result = intake_put(intake, (struct nvtxt_slice){line, len});
+        steps_taken(steps_of(c), len);
+    }
+    return result == 0 ? intake_move(intake) : result;
 }
 
 // Lines go on; behind the last one goes the range.
@@ -191,7 +232,12 @@ static int move_lines(struct command *c) {
     for (size_t i = 0; i < 2 && result == 0; i++) {
         result = feed_move(&c->streams[i].log, intake);
     }
-    bool over = c->ended_ms > 0 && is_over(c, &c->streams[0]) && is_over(c, &c->streams[1]);
+    if (result == 0 && steps_of(c)) {
+        result = move_steps(c);
+    }
+    bool left = steps_of(c) && (has_step(c) || !steps_of(c)->drained);
+    bool over =
+        c->ended_ms > 0 && !left && is_over(c, &c->streams[0]) && is_over(c, &c->streams[1]);
     if (result == 0 && over && !c->concluded && intake_has_room(intake)) {
         c->concluded = true;
         c->since_ms = -1;
@@ -203,7 +249,8 @@ static int move_lines(struct command *c) {
 }
 
 static bool is_held_up(const struct command *c) {
-    return c->concluded || !is_taken(c, &c->streams[0]) || !is_taken(c, &c->streams[1]);
+    return c->concluded || !is_taken(c, &c->streams[0]) || !is_taken(c, &c->streams[1]) ||
+           has_step(c);
 }
 
 static void leave(struct command *c) {
@@ -252,7 +299,7 @@ static void begin_recording(struct command *c) {
         .options = record->transfer, .input = &c->input, .spool = record->spool, .term = c->term};
     int result = transfer_begin(&c->transfer, record->hello);
     static const char *const names[] = {"stdout", "stderr"};
-    for (size_t i = 0; i < 2 && result == AWAY_RUNNING; i++) {
+    for (size_t i = 0; i < 2 && result == AWAY_RUNNING && c->streams[i].from >= 0; i++) {
         const char *category = record->text->category ? record->text->category : names[i];
         if (textlog_init(&c->streams[i].log, record->text, category, (uint32_t)c->child->pid,
                          feed_line_max(&c->transfer.sender)) != 0) {
@@ -261,6 +308,7 @@ static void begin_recording(struct command *c) {
     }
     c->recording = true;
     result = result == AWAY_RUNNING ? transfer_taken(&c->transfer, put_name(c)) : result;
+    result = result == AWAY_RUNNING ? transfer_taken(&c->transfer, put_category(c)) : result;
     check(c, result);
 }
 
@@ -290,6 +338,9 @@ static void look_for_end(struct command *c) {
     if (!c->child->running && c->ended_ms == 0) {
         c->ended_ms = link_now_ms();
         c->ended_ns = clock_here_now_ns();
+        if (steps_of(c)) {
+            steps_of(c)->drained = false;
+        }
     }
     for (size_t i = 0; i < 2 && c->child->interrupted; i++) {
         c->streams[i].at = c->streams[i].len; // whoever should read it may never do so
@@ -307,10 +358,21 @@ static void serve(struct command *c, const struct pollfd *fds) {
     for (size_t i = 0; i < 2; i++) {
         serve_stream(c, &c->streams[i], fds + 2 + 2 * i);
     }
+    if (steps_of(c) && (fds[6].revents || c->ended_ms > 0) && (!c->recording || !has_step(c))) {
+        steps_read(steps_of(c));
+    }
+    size_t len;
+    while (has_step(c) && !c->recording) { // nobody wants it
+        (void)steps_line(steps_of(c), &len);
+        steps_taken(steps_of(c), len);
+    }
 }
 
 static void wait_and_serve(struct command *c, int64_t now) {
-    struct pollfd fds[6] = {{.fd = c->child->signals, .events = POLLIN}, {.fd = -1}};
+    struct pollfd fds[7] = {{.fd = c->child->signals, .events = POLLIN}, {.fd = -1}};
+    bool hears = steps_of(c) && (!c->recording || !has_step(c));
+    bool hurry = hears && c->ended_ms > 0 && !steps_of(c)->drained;
+    fds[6] = (struct pollfd){.fd = hears ? steps_of(c)->fd : -1, .events = POLLIN};
     if (c->recording) {
         fds[1] = transfer_poll(&c->transfer);
     }
@@ -321,7 +383,7 @@ static void wait_and_serve(struct command *c, int64_t now) {
             (struct pollfd){.fd = is_idle(c, stream) ? stream->from : -1, .events = POLLIN};
         fds[3 + 2 * i] = (struct pollfd){.fd = pending ? stream->to : -1, .events = POLLOUT};
     }
-    if (poll(fds, 6, transfer_timeout(until(c, now), now)) >= 0) {
+    if (poll(fds, 7, hurry ? 0 : transfer_timeout(until(c, now), now)) >= 0) {
         serve(c, fds);
     }
 }
@@ -349,6 +411,9 @@ static bool is_done(const struct command *c) {
 static bool open_stream(struct stream *stream, int *from, int to, const char *name) {
     struct stat status;
     *stream = (struct stream){.from = *from, .to = to, .name = name};
+    if (*from < 0) { // it writes past us
+        return true;
+    }
     stream->regular = fstat(to, &status) == 0 && S_ISREG(status.st_mode);
     stream->data = malloc(TEXTLOG_READ);
     *from = -1;

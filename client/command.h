@@ -7,6 +7,7 @@
 
 #include "client/child.h"
 #include "client/spool.h"
+#include "client/steps.h"
 #include "client/term.h"
 #include "client/textlog.h"
 #include "client/transfer.h"
@@ -24,9 +25,15 @@ struct command_record {
     const struct nvtxt_hello *hello;
     struct spool *spool; // NULL: none
     int64_t begun_ns;    // when the command was started
+    const char *label;   // what the range is called; NULL: the command line
+    bool has_color;      // the range has the colour of `text`, however the command ended
+    struct steps *steps; // NULL: none. What they say is stored before the range
 };
 
-// Stays with the running `child` until it has ended and all is said; takes its pipes. `argv` is its
-// command line; `record` NULL: it is not recorded. The child has its status after it.
+uint32_t command_color(const struct child *child); // of the range: how it ended
+
+// A child without pipes has no lines. Stays with the running `child` until it has ended and all is
+// said; takes its pipes. `argv` is its command line; `record` NULL: it is not recorded. The child
+// has its status after it.
 void command_run(struct child *child, char *const *argv, const struct command_record *record,
                  struct term *term);

@@ -13,10 +13,12 @@
 #include "client/clock_here.h"
 #include "client/command.h"
 #include "client/input.h"
+#include "client/mark.h"
 #include "client/nvtxt-send_options.h"
 #include "client/search.h"
 #include "client/session_id.h"
 #include "client/spool.h"
+#include "client/steps.h"
 #include "client/stop.h"
 #include "client/term.h"
 #include "client/transfer.h"
@@ -53,7 +55,7 @@ static int make_hello(const struct send_arguments *args, struct term *term, cons
         .has_pid = true,
         .pid = pid,
         .mapping = args->mapping.mapping,
-        .escapes = args->is_text || args->command,
+        .escapes = args->is_text || args->command || args->mark,
         .diagnostics = !args->transfer.quiet,
     };
     snprintf(hello->name, sizeof hello->name, "%s", args->name ? args->name : name);
@@ -74,6 +76,30 @@ static int send_file(struct send_arguments *args, struct term *term, const char 
     }
     struct nvtxt_hello hello;
     result = make_hello(args, term, input.name, args->pid, &hello);
+    if (result == 0) {
+        result = send_session(args, term, &input, &hello);
+    }
+    input_close(&input);
+    return result;
+}
+
+// One marker, now, as the whole of a session.
+static int send_mark(struct send_arguments *args, struct term *term) {
+    struct mark mark = {.text = args->mark,
+                        .category = args->text.category,
+                        .payload = args->payload,
+                        .color = args->text.color,
+                        .pid = args->has_pid ? args->pid : mark_usual_pid(),
+                        .time_ns = clock_here_now_ns()};
+    struct input input;
+    struct nvtxt_hello hello;
+    int result = mark_open(&input, &mark);
+    if (result < 0) {
+        term_say(term, "the mark cannot be made: %s", strerror(-result));
+        input_close(&input);
+        return EX_OSERR;
+    }
+    result = make_hello(args, term, input.name, mark.pid, &hello);
     if (result == 0) {
         result = send_session(args, term, &input, &hello);
     }
@@ -106,11 +132,16 @@ static int send_files(struct send_arguments *args, struct term *term, char **pat
 
 // The command runs already: what goes wrong here only keeps it from being recorded.
 static void run_command(struct send_arguments *args, struct term *term, struct child *child,
-                        int64_t begun_ns) {
+                        struct steps *steps, int64_t begun_ns) {
     struct spool spool = {.dir_fd = -1};
     struct nvtxt_hello hello;
-    struct command_record record = {
-        .transfer = &args->transfer, .text = &args->text, .hello = &hello, .begun_ns = begun_ns};
+    struct command_record record = {.transfer = &args->transfer,
+                                    .text = &args->text,
+                                    .hello = &hello,
+                                    .begun_ns = begun_ns,
+                                    .label = args->range,
+                                    .has_color = args->range && args->has_color,
+                                    .steps = args->steps ? steps : NULL};
     bool good = make_hello(args, term, args->command[0], (uint32_t)child->pid, &hello) == 0;
     if (good && args->spool) {
         record.spool = &spool;
@@ -127,15 +158,23 @@ static void run_command(struct send_arguments *args, struct term *term, struct c
 
 static int send_command(struct send_arguments *args, struct term *term) {
     struct child child;
+    struct steps steps = {.fd = -1};
+    bool pipes = !args->range && !args->steps;
+    if (args->steps) { // what cannot be recorded runs all the same
+        (void)steps_begin(&steps, term);
+        args->steps = *steps.folder;
+    }
     int64_t begun_ns = clock_here_now_ns();
-    int result = child_start(&child, args->command);
+    int result = child_start(&child, args->command, pipes);
     if (result != 0) {
+        steps_end(&steps);
         term_say(term, result > 0 ? "%s: %s" : "%s cannot be started: %s", args->command[0],
                  strerror(result > 0 ? result : -result));
         child_close(&child);
         return result == ENOENT ? 127 : result > 0 ? 126 : EX_OSERR;
     }
-    run_command(args, term, &child, begun_ns);
+    run_command(args, term, &child, &steps, begun_ns);
+    steps_end(&steps);
     child_close(&child);
     child_die_likewise(&child);
     return child_exit_code(&child);
@@ -212,11 +251,17 @@ static int run(struct send_arguments *args, struct term *term) {
         term_say(term, "cannot catch signals: %s", strerror(-result));
         return EX_OSERR;
     }
+    if (args->mark) {
+        return send_mark(args, term);
+    }
     return args->resume ? resume(args, term) : send_files(args, term, args->files);
 }
 
 int main(int argc, char **argv) {
     struct term term;
+    if (argc > 2 && strcmp(argv[1], STEPS_OPTION) == 0) {
+        return steps_run_line(argv + 2);
+    }
     term_init(&term, "nvtxt-send");
     struct send_arguments args = {
         .transfer = {.wait_ms = -1, .timeout_ms = -1, .sync_ms = -1, .window_bytes = WINDOW_LIMIT},

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sysexits.h>
 
+#include "client/mark.h"
 #include "client/spool.h"
 #include "client/textopt.h"
 
@@ -23,12 +24,18 @@ enum {
     OPT_RESUME,
     OPT_NEW_SESSION,
     OPT_TEXT,
+    OPT_MARK,
+    OPT_PAYLOAD,
+    OPT_RANGE,
+    OPT_STEPS,
     OPT_TEXTOPT, // and those behind it
 };
 
 static void print_help(void) {
     fputs("Usage: nvtxt-send [OPTION]... [FILE]... [-- COMMAND...]  |  --resume DIR\n"
           "Sends NVTXT, logs or a command's run to nvtxtd. '-' or no FILE: stdin.\n"
+          "      --mark TEXT, --payload N            a marker of this moment\n"
+          "      --range TEXT -- COMMAND, --steps -- make...  a range; each line make runs\n"
           "      --socket PATH        the daemon's (or $NVTXT_SOCKET, yours, the system's)\n"
           "      --wait[=SECONDS]     wait for a daemon at the start\n"
           "      --timeout SECONDS    longest wait for the daemon later (default: for ever)\n"
@@ -37,11 +44,10 @@ static void print_help(void) {
           "      --spool DIR          keep on disk what is not committed; no daemon is fine\n"
           "      --spool-limit SIZE, --spool-sync SECONDS    of one input's spool (1G, off)\n"
           "      --on-full=block|drop  when spool or memory is full (default: block)\n"
-          "      --resume DIR         send what is left in DIR's spools\n"
-          "      --new-session        go on in another one when the daemon closed this one\n"
+          "      --resume DIR, --new-session     send DIR's spools; go on if closed\n"
           "      --text               the input is a log: each line becomes a marker\n"
           "      --time-format FORMAT  its times: auto, iso, syslog, epoch, '%F %T'...\n"
-          "      --category NAME, --color COLOR        of the markers\n"
+          "      --category NAME, --color COLOR        of the markers, --mark and --range\n"
           "      --level-pattern REGEX=COLOR|none      of a level; not the usual ones\n"
           "  -q, --quiet, -v, --verbose  no diagnostics, no progress; which daemon it is\n"
           "      --mode lerp --ns-a A --ns-b B --nvtxt-a a --nvtxt-b b   another clock's\n"
@@ -88,6 +94,37 @@ static int take_spool_option(struct send_arguments *args, struct term *term, int
     }
 }
 
+static int take_shell_option(struct send_arguments *args, struct term *term, int option,
+                             const char *text) {
+    args->is_new = true;
+    switch (option) {
+    case OPT_MARK:
+        args->mark = text;
+        return 0;
+    case OPT_RANGE:
+        args->range = text;
+        return 0;
+    case OPT_STEPS:
+        args->steps = true;
+        return 0;
+    default:
+        args->payload = text;
+        return mark_payload_fits(text) ? 0
+                                       : refuse_value(term, "payload", "a decimal number", text);
+    }
+}
+
+static int take_textopt(struct send_arguments *args, struct term *term, int option,
+                        const char *text) {
+    args->has_color |= option == TEXTOPT_COLOR;
+    if (option == TEXTOPT_COLOR || option == TEXTOPT_CATEGORY) {
+        args->has_look = true;
+    } else {
+        args->has_textopt = true;
+    }
+    return textopt_take(&args->text, term, option, text);
+}
+
 static int take_option(struct send_arguments *args, struct term *term, int option,
                        const char *text) {
     switch (option) {
@@ -118,6 +155,11 @@ static int take_option(struct send_arguments *args, struct term *term, int optio
     case 'q':
         args->transfer.quiet = true;
         return 0;
+    case OPT_MARK:
+    case OPT_PAYLOAD:
+    case OPT_RANGE:
+    case OPT_STEPS:
+        return take_shell_option(args, term, option, text);
     case 'v':
         args->transfer.verbose = true;
         return 0;
@@ -129,16 +171,38 @@ static int take_option(struct send_arguments *args, struct term *term, int optio
     }
     args->is_new = true;
     if (option >= OPT_TEXTOPT) {
-        args->has_textopt = true;
-        return textopt_take(&args->text, term, option - OPT_TEXTOPT, text);
+        return take_textopt(args, term, option - OPT_TEXTOPT, text);
     }
     int result = options_take_mapping(&args->mapping, term, option, text);
     return result == 1 ? options_refuse(term) : result;
 }
 
+// The same for what a shell says.
+static const char *find_shell_contradiction(const struct send_arguments *args, bool dashes) {
+    if (args->mark && (*args->files || dashes || args->is_text || args->range || args->steps)) {
+        return "--mark says all there is to say: it takes no FILE, no command, no --text, --range "
+               "or --steps";
+    }
+    if (args->payload && !args->mark) {
+        return "--payload belongs to --mark";
+    }
+    if ((args->range || args->steps) && !args->command) {
+        return "--range and --steps are followed by '--' and a command";
+    }
+    if ((args->range || args->steps) && (args->is_text || args->has_textopt)) {
+        return "with --range and --steps no lines are recorded: --text, --level-pattern and "
+               "--time-format have nothing to do";
+    }
+    return NULL;
+}
+
 // Options that do not go together: a sentence, or NULL.
 static const char *find_contradiction(const struct send_arguments *args, bool dashes) {
     bool text = args->is_text || args->command;
+    const char *fault = find_shell_contradiction(args, dashes);
+    if (fault) {
+        return fault;
+    }
     if (args->resume && (*args->files || dashes || args->spool || args->is_new)) {
         return "--resume goes on with the sessions of a spool: it takes no FILE, no command and no "
                "option that describes a new session";
@@ -152,11 +216,11 @@ static const char *find_contradiction(const struct send_arguments *args, bool da
     if (args->command && args->has_pid) {
         return "--pid does not go with a command: its events bear its own process";
     }
-    if (!text && args->has_textopt) {
+    if (!text && (args->has_textopt || (args->has_look && !args->mark))) {
         return "--category, --color, --level-pattern and --time-format need --text or a command: "
                "NVTXT says these things itself";
     }
-    if (text && args->mapping.mapping.mode != NVTXT_MAPPING_NONE) {
+    if ((text || args->mark) && args->mapping.mapping.mode != NVTXT_MAPPING_NONE) {
         return "--mode is for the times of NVTXT: those of a log need no mapping";
     }
     return NULL;
@@ -184,6 +248,10 @@ int send_arguments_parse(struct send_arguments *args, struct term *term, int arg
         OPTIONS_MAPPING,
         TEXTOPT_OPTIONS(OPT_TEXTOPT),
         {"text", no_argument, NULL, OPT_TEXT},
+        {"mark", required_argument, NULL, OPT_MARK},
+        {"payload", required_argument, NULL, OPT_PAYLOAD},
+        {"range", required_argument, NULL, OPT_RANGE},
+        {"steps", no_argument, NULL, OPT_STEPS},
         {"socket", required_argument, NULL, OPT_SOCKET},
         {"pid", required_argument, NULL, OPTIONS_PID},
         {"name", required_argument, NULL, OPT_NAME},

@@ -20,7 +20,13 @@ struct send_arguments {
     bool has_pid;
     uint32_t pid;
     bool is_text;
-    bool has_textopt;   // an option was given that belongs to text
+    bool has_textopt; // an option was given that belongs to text alone
+    bool has_look;    // --category or --color, which marks and ranges of a shell have, too
+    bool has_color;
+    const char *mark;    // TEXT; NULL: none
+    const char *payload; // of the mark; NULL: none
+    const char *range;   // TEXT; NULL: a command's range has its command line
+    bool steps;
     bool is_new;        // an option was given that describes a new session
     const char *spool;  // folder; NULL: none
     const char *resume; // folder; NULL: new sessions are sent
