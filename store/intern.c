@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A set-associative cache over a ring of bytes. An entry names a place in the ring by the count of
-// all bytes ever written before it. When its bytes are overwritten by others it no longer compares
-// equal, which is all that forgetting takes. So nothing is freed, memory is fixed, and a look-up
-// compares at most one set, whatever strings a peer makes up.
+// all bytes ever written before it, so the count of bytes written by now says whether they still
+// stand there: an entry whose bytes were overwritten, by the first of them or all, is no entry any
+// more, whatever stands in their place. That is all that forgetting takes. So nothing is freed,
+// memory is fixed, and a look-up compares at most one set, whatever strings a peer makes up.
 #include "store/intern.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,12 +47,17 @@ void store_intern_forget(struct store_intern *intern) {
     intern->head = 0;
 }
 
+static bool has_its_bytes(const struct store_intern *intern,
+                          const struct store_intern_entry *entry) {
+    return entry->place > 0 && intern->head - (entry->place - 1) <= RING_BYTES;
+}
+
 int64_t store_intern_find(const struct store_intern *intern, uint32_t hash, const char *data,
                           size_t len) {
     const struct store_intern_entry *set = &intern->entries[(size_t)(hash % SETS) * WAYS];
     for (int way = 0; way < WAYS; way++) {
         const struct store_intern_entry *entry = &set[way];
-        if (entry->hash != hash || entry->len != len || entry->place == 0) {
+        if (entry->hash != hash || entry->len != len || !has_its_bytes(intern, entry)) {
             continue;
         }
         if (memcmp(intern->ring + (entry->place - 1) % RING_BYTES, data, len) == 0) {

@@ -17,7 +17,8 @@ int store_intern_init(struct store_intern *intern); // 0 or -ENOMEM
 void store_intern_deinit(struct store_intern *intern);
 void store_intern_forget(struct store_intern *intern);
 
-// The id of a string whose store_text_hash() is `hash`, or -1.
+// The id that was added with just these bytes, or -1. `hash` is their store_text_hash(); strings
+// may share one.
 int64_t store_intern_find(const struct store_intern *intern, uint32_t hash, const char *data,
                           size_t len);
 
