@@ -15,3 +15,4 @@ unit_programs += unit/test_files
 unit_programs += unit/test_retention
 unit_programs += unit/test_segments
 plain_programs += plain/thread_checkpointer
+plain_programs += plain/thread_writelock
