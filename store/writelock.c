@@ -209,5 +209,6 @@ bool store_writelock_is_free(sqlite3 *db) {
         file->pMethods->xShmLock(file, WRITE_LOCK, LOCKS_OF_RECOVERY,
                                  SQLITE_SHM_UNLOCK | SQLITE_SHM_EXCLUSIVE);
     }
+    file->pMethods->xShmUnmap(file, 0); // SQLite does not, unless it comes to read the log
     return rc == SQLITE_OK;
 }
