@@ -3,11 +3,19 @@
 // With libsystemd.
 #include "daemon/activation.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sysexits.h>
 #include <systemd/sd-daemon.h>
+
+// A name that nobody chose: sd_listen_fds_with_names(3) says "unknown" where there is none, and a
+// unit without FileDescriptorName= gives its own, systemd.socket(5).
+static bool is_nobodys(const char *name) {
+    size_t len = strlen(name);
+    return strcmp(name, "unknown") == 0 || (len > 7 && strcmp(name + len - 7, ".socket") == 0);
+}
 
 int activation_take(struct activation *activation, char *why, size_t size) {
     char **names = NULL;
@@ -21,7 +29,9 @@ int activation_take(struct activation *activation, char *why, size_t size) {
     }
     for (int i = 0; i < count; i++) {
         if (!status)
-            status = activation_assign(activation, SD_LISTEN_FDS_START + i, names[i], why, size);
+            status = activation_assign(activation, SD_LISTEN_FDS_START + i,
+                                       count == 1 && is_nobodys(names[i]) ? "data" : names[i], why,
+                                       size);
         free(names[i]);
     }
     free(names);

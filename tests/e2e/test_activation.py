@@ -69,6 +69,31 @@ def test_the_other_socket_is_made_when_only_one_is_handed_over():
                   (True, False))
 
 
+def test_a_single_socket_that_nobody_named_is_the_data_socket():
+    class Unnamed(manager.Activated):
+        name = []
+
+        def sockets(self):
+            return [self.socket]
+
+        def command(self):
+            words = [word for word in super().command() if not word.startswith("--fdname")]
+            return words[:1] + self.name + words[1:] + ["--control-socket", self.control_socket]
+
+    class UnitsOwn(Unnamed):  # as of a unit without FileDescriptorName=
+        name = ["--fdname=collector.socket"]
+
+    for kind in (Unnamed, UnitsOwn):
+        with kind() as daemon:
+            with daemon.plain() as client:
+                client.send(LINES)
+            daemon.notify.expect("READY=1")
+            daemon.settled()
+            lib.equal(daemon.query("SELECT text FROM NVTX_EVENTS WHERE eventType = 34"),
+                      [("first",)])
+            lib.equal(daemon.control("status")["socket"], daemon.socket)
+
+
 def listening(folder, name):
     sock = socket.socket(socket.AF_UNIX)
     sock.bind(os.path.join(folder, name))
@@ -90,7 +115,7 @@ def test_what_is_no_socket_of_ours_is_refused_with_a_sentence():
         with open(os.path.join(folder, "file"), "wb") as file:
             cases = [
                 ([good], ["log"], "'log'", "only 'data' and 'control'"),
-                ([good], None, "'unknown'", "FileDescriptorName="),
+                ([good, second], None, "'unknown'", "FileDescriptorName="),
                 ([good], ["a\nb"], "'a\\x0ab'"),
                 ([good, second], ["data", "data"], "two descriptors 'data'"),
                 ([good, second, second], ["data", "control", "more"], "'more'"),
