@@ -5,8 +5,13 @@
 // by SQLite's own %w.
 //
 // ANALYSIS_DETAILS gives the session's window. In some exports its times count from the same moment
-// as the events', in others from the boot of the machine. Where the events do not reach into the
-// window as it stands, but into one of that length from time 0 on, the latter is meant.
+// as the events', in others from the boot of the machine; where the session's start is the value of
+// the system's clock, they do the latter. Else the window that holds more of the time that the
+// events span is meant: the one as it stands, or the one of that length from time 0 on, which also
+// wins when both hold all of it.
+//
+// The profiler's own messages (DIAGNOSTIC_EVENT) bear ids of whom they are about or of nobody, not
+// of a target.
 #include "store/export_facts.h"
 
 #include <sqlite3.h>
@@ -21,7 +26,7 @@
 
 #define TABLES_WITH                                                                                \
     "SELECT m.name, p.name FROM sqlite_master m JOIN pragma_table_info(m.name) p "                 \
-    "WHERE m.type = 'table' AND p.name IN "
+    "WHERE m.type = 'table' AND m.name <> 'DIAGNOSTIC_EVENT' AND p.name IN "
 
 // ---- What is there ----------------------------------------------------------------------------
 
@@ -153,8 +158,24 @@ static int read_session(sqlite3 *db, struct store_export_facts *facts) {
                                 &facts->session_ns);
 }
 
-static bool reaches_into(const struct extent *extent, int64_t first, int64_t last) {
-    return extent->last >= first && extent->first <= last;
+// How much of the window the events span; 0 when they do not reach into it.
+static uint64_t overlap(const struct extent *extent, int64_t first, int64_t last) {
+    first = extent->first > first ? extent->first : first;
+    last = extent->last < last ? extent->last : last;
+    uint64_t span = (uint64_t)last - (uint64_t)first;
+    return last < first ? 0 : span < UINT64_MAX ? span + 1 : span;
+}
+
+// Whether ANALYSIS_DETAILS counts from the boot of the machine, as the system's clock does.
+static int counts_from_boot(sqlite3 *db, int64_t first_ns, bool *does) {
+    int64_t clock_ns = 0;
+    int rc = store_export_has(db, "TARGET_INFO_SESSION_START_TIME", "systemClockNs", does);
+    if (rc == SQLITE_OK && *does) {
+        rc = store_sql_int(db, "SELECT min(systemClockNs) FROM TARGET_INFO_SESSION_START_TIME",
+                           &clock_ns);
+        *does = clock_ns == first_ns;
+    }
+    return rc;
 }
 
 static int read_window(sqlite3 *db, struct store_export_facts *facts) {
@@ -176,10 +197,14 @@ static int read_window(sqlite3 *db, struct store_export_facts *facts) {
     }
     struct extent extent;
     int64_t length;
+    bool from_boot;
     rc = store_export_extent(db, &extent.any, &extent.first, &extent.last);
-    if (rc == SQLITE_OK && extent.any && !reaches_into(&extent, facts->first_ns, facts->last_ns) &&
-        !__builtin_sub_overflow(facts->last_ns, facts->first_ns, &length) &&
-        reaches_into(&extent, 0, length)) {
+    rc = rc ?: counts_from_boot(db, facts->first_ns, &from_boot);
+    if (rc != SQLITE_OK || __builtin_sub_overflow(facts->last_ns, facts->first_ns, &length)) {
+        return rc;
+    }
+    uint64_t fits = extent.any ? overlap(&extent, 0, length) : 0;
+    if (from_boot || (fits > 0 && fits >= overlap(&extent, facts->first_ns, facts->last_ns))) {
         facts->first_ns = 0;
         facts->last_ns = length;
     }

@@ -5,7 +5,7 @@
 //
 // Both `text` and `textId` are filled where both are there: some readers look at the one only, some
 // at the other, and those that look at both take either. A mark ends where it starts, also where
-// `end` may be NULL.
+// `end` may be NULL; rows that name something have NULL where the export's own have it.
 #include "store/foreign.h"
 
 #include <errno.h>
@@ -129,6 +129,45 @@ static int read_types(struct store_foreign *foreign) {
     return rc;
 }
 
+// A name has no end, category or colour of its own. What stands there differs between versions, so
+// it is taken from a row that names the same kind of thing, else from one that names any.
+static int read_nulls_of(struct store_foreign *foreign, enum foreign_type type) {
+    static const int columns[] = {COL_END, COL_RANGE, COL_CATEGORY, COL_COLOR, COL_DOMAIN};
+    sqlite3_stmt *stmt = NULL;
+    char parts[sizeof columns / sizeof columns[0]][32];
+    char text[512];
+    for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++) {
+        snprintf(parts[i], sizeof parts[i], "\"%s\" IS NULL", event_columns[columns[i]]);
+        if (!store_shape_has(&foreign->events, columns[i])) {
+            strcpy(parts[i], "0");
+        }
+    }
+    snprintf(text, sizeof text,
+             "SELECT %s, %s, %s, %s, %s FROM main.NVTX_EVENTS WHERE eventType IN (?1, ?2, ?3) "
+             "ORDER BY eventType <> ?4 LIMIT 1",
+             parts[0], parts[1], parts[2], parts[3], parts[4]);
+    int rc = sqlite3_prepare_v2(foreign->db, text, -1, &stmt, NULL);
+    rc = rc
+             ?: store_sql_bind(stmt, "iiii", foreign->types[TYPE_CATEGORY],
+                               foreign->types[TYPE_THREAD], foreign->types[TYPE_DOMAIN],
+                               foreign->types[type]);
+    if (rc == SQLITE_OK) {
+        int step = sqlite3_step(stmt);
+        for (size_t i = 0; i < sizeof columns / sizeof columns[0] && step == SQLITE_ROW; i++) {
+            foreign->nulls[type] |= (uint32_t)sqlite3_column_int(stmt, (int)i) << columns[i];
+        }
+        rc = store_sql_done(stmt, step);
+    }
+    sqlite3_finalize(stmt);
+    return rc;
+}
+
+static int read_nulls(struct store_foreign *foreign) {
+    int rc = read_nulls_of(foreign, TYPE_CATEGORY);
+    rc = rc ?: read_nulls_of(foreign, TYPE_THREAD);
+    return rc ?: read_nulls_of(foreign, TYPE_DOMAIN);
+}
+
 #define ROOM "< 1 << 62" // some give ids from the upper half; there is room below
 
 // The number after the largest that `text` finds, if the table has the column.
@@ -174,6 +213,7 @@ static int open_rest(struct store_foreign *foreign) {
     rc = rc ?: init_shapes(foreign);
     rc = rc ?: read_types(foreign);
     rc = rc ?: read_ids(foreign);
+    rc = rc ?: lacking(foreign) ? rc : read_nulls(foreign);
     foreign->txn.db = foreign->db;
     if (rc == SQLITE_OK && (store_intern_init(&foreign->intern) < 0 ||
                             store_name_rows_init(&foreign->rows, &foreign->txn) < 0)) {
@@ -290,7 +330,10 @@ int store_foreign_add_row(struct store_foreign *foreign, const struct foreign_ro
     };
     int rc = SQLITE_OK;
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0] && rc == SQLITE_OK; i++) {
-        rc = store_shape_int(shape, numbers[i].column, numbers[i].value);
+        bool none = numbers[i].value == 0 || numbers[i].column == COL_END;
+        rc = none && foreign->nulls[row->type] >> numbers[i].column & 1
+                 ? store_shape_null(shape, numbers[i].column)
+                 : store_shape_int(shape, numbers[i].column, numbers[i].value);
     }
     rc = rc ?: store_shape_text(shape, COL_TEXT, row->text.data, row->text.len);
     rc = rc

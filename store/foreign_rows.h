@@ -72,7 +72,8 @@ struct store_foreign {
     struct store_name_rows rows; // over a temporary table: names of the export, and ours
     struct store_shape strings, events, threads, processes;
     sqlite3_stmt *stmts[FOREIGN_STMTS];
-    int64_t types[TYPE_COUNT]; // the export's numbers
+    int64_t types[TYPE_COUNT];  // the export's numbers
+    uint32_t nulls[TYPE_COUNT]; // of names: columns that are NULL in the export's own rows
     // Rows from these on are ours, and may be changed.
     int64_t first_row, first_string, first_process;
     int64_t next_process;

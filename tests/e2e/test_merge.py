@@ -276,6 +276,54 @@ def test_a_session_that_counts_from_the_boot_is_understood():
               [(83501026499999, 83501116500000)])
 
 
+def kept(folder, change, *times):
+    """Which of the events at these times of the session a merge keeps."""
+    export = make(folder.name("e"), "2026", change=change)
+    path = folder.write("n", "".join(MARKER % (SESSION_NS + ns, "at %d" % ns) for ns in times))
+    equal(load("merge", "-i", export, "-n", path, "-o", folder.name("o"))[:2], (0, ""))
+    return [ns for ns, in query(folder.name("o"), "SELECT start FROM NVTX_EVENTS "
+                                                  "WHERE text LIKE 'at %' ORDER BY start")]
+
+
+def test_the_session_counts_as_its_events_do():
+    details = "UPDATE ANALYSIS_DETAILS SET startTime = %d, stopTime = %d"
+    boot = "; UPDATE TARGET_INFO_SESSION_START_TIME SET systemClockNs = %d"
+    for change, wanted in (
+            # The machine booted 4 ms before the session began: the events lie in both windows.
+            (details % (4000000, 24000000), [1, 2000000, 19000000]),
+            (details % (4000000, 24000000) + boot % 4000000, [1, 2000000, 19000000]),
+            # Events up to the very end of the machine's clock, and no others, but it says so.
+            (details % (9000000, 29000000) + boot % 9000000 +
+             "; UPDATE OSRT_API SET end = 28000000", [1, 2000000, 19000000]),
+            # They count from the boot as well.
+            (details % (100, 20000100) + boot % 1 + "; UPDATE OSRT_API SET end = 20000100",
+             [2000000, 19000000, 20000050])):
+        with Folder() as folder:
+            equal(kept(folder, change, 1, 2000000, 19000000, 20000050), wanted, change)
+
+
+def test_messages_of_the_profiler_are_of_no_target():
+    with Folder() as folder:
+        equal(kept(folder, "CREATE TABLE DIAGNOSTIC_EVENT (timestamp INT, globalPid INT); "
+                   "INSERT INTO DIAGNOSTIC_EVENT VALUES (1, %d)" % (5 << 48), 7), [7])
+
+
+def test_names_have_the_nulls_of_those_of_the_export():
+    columns = "end, rangeId, category, color, domainId"
+    for change in ("", "UPDATE NVTX_EVENTS SET end = start, rangeId = 0, color = 0 "
+                       "WHERE eventType IN (33, 75)"):
+        with Folder() as folder:
+            export = make(folder.name("e"), "2022", change=change)
+            path = folder.write("service.nvtxt", SERVICE)
+            equal(load("merge", "-i", export, "-n", path, "-o", folder.name("o"))[0], 0)
+            for kind in (33, 75):
+                names = query(folder.name("o"), "SELECT end IS NULL, end = start, rangeId, color, "
+                              "category IS NULL, domainId > 0 FROM NVTX_EVENTS WHERE eventType = ?",
+                              kind)
+                equal(len(names), 2)
+                equal(names[1], names[0], (kind, columns))
+
+
 def test_an_export_without_nvtx_gets_the_table():
     with Folder() as folder:
         export = make(folder.name("e"), "2022", change="DROP TABLE NVTX_EVENTS")
