@@ -453,6 +453,9 @@ static int finish(struct export *export, const char *name) {
     if (export->rows == 0 && !is_everything(export)) {
         say_nothing_found(export);
     }
+    if (export->rows > 0 && writer->note) {
+        term_say(export->term, "%s", writer->note);
+    }
     if (writer->changed > 0) {
         term_say(export->term, "%s %s", term_count(count, writer->changed), writer->format->loss);
         return 1;

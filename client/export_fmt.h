@@ -22,6 +22,7 @@ struct export_writer {
     int64_t base_ns;  // start of the first event of all that is read, filtered or not
     bool all;         // no event is left out, so no name is either
     uint64_t changed; // texts that the format could not hold as they were
+    const char *note; // what people should know of the whole, set at the end; NULL: nothing
     void *state;      // of the format; NULL while it has none
 };
 
@@ -40,9 +41,12 @@ struct export_format {
 
 extern const struct export_format export_chrome;
 extern const struct export_format export_nvtxt;
+extern const struct export_format export_speedscope;
+extern const struct export_format export_folded;
 
-// By name; NULL when there is none.
+// By name; NULL when there is none. Their names in order, NULL behind the last.
 const struct export_format *export_format_find(const char *name);
+const char *export_format_name(size_t index);
 
 // What the kinds are called, as in NVTXT_TIMELINE: "mark", "push/pop", "start/end".
 struct nvtxt_slice export_kind_name(enum nvtxt_event_type type);

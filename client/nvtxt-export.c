@@ -43,8 +43,8 @@ static void print_help(void) {
           "      --store STORE     a store, all its segments; or one segment; or an SQLite\n"
           "                        export of Nsight Systems (default: $NVTXT_STORE, or\n"
           "                        the daemon's, as 'nvtxt-ctl where' says)\n"
-          "      --format FORMAT   chrome (trace events for Perfetto and others), csv,\n"
-          "                        jsonl (a JSON object a line), nvtxt\n"
+          "      --format FORMAT   chrome (for Perfetto), speedscope, folded (flame\n"
+          "                        graphs), csv, jsonl (a JSON object a line), nvtxt\n"
           "  -o, --output OUT      the file to make (default, and '-': stdout)\n"
           "      --since TIME      events that end at TIME or later: 2026-11-21T06:24:00Z,\n"
           "      --until TIME      ... and begin at TIME or before; @SECONDS; nanoseconds\n"
@@ -88,7 +88,10 @@ static int take_time(struct term *term, const char *option, const char *text, bo
 static int take_format(struct export_options *options, struct term *term, const char *text) {
     options->format = export_format_find(text);
     if (!options->format) {
-        term_say(term, "there is no format '%s'; there are chrome, csv, jsonl and nvtxt", text);
+        term_say(
+            term,
+            "there is no format '%s'; there are chrome, speedscope, folded, csv, jsonl and nvtxt",
+            text);
         return EX_USAGE;
     }
     return 0;
@@ -155,7 +158,8 @@ static int check_arguments(const struct arguments *args, struct term *term, cons
     if (word) {
         term_say(term, "what is '%s'? A store is named with --store", word);
     } else if (!options->format) {
-        term_say(term, "a format is missing: --format chrome, csv, jsonl or nvtxt");
+        term_say(term,
+                 "a format is missing: --format chrome, speedscope, folded, csv, jsonl or nvtxt");
     } else if (options->has_since && options->has_last) {
         term_say(term, "--since and --last say the same: give one of them");
     } else if (options->has_since && options->has_until && options->since_ns > options->until_ns) {

@@ -65,7 +65,7 @@ _nvtxt() {
     --time-format) _nvtxt_words auto iso syslog epoch ;;
     --log-level | log-level) _nvtxt_words error warning info debug ;;
     --kind) _nvtxt_words mark range push/pop start/end ;;
-    --format) _nvtxt_words chrome csv jsonl nvtxt ;;
+    --format) _nvtxt_words chrome speedscope folded csv jsonl nvtxt ;;
     *)
         if [[ $cur == -* ]]; then
             _nvtxt_words "$("$1" --help 2>/dev/null | grep -oE -e '--[a-z][a-z-]*' | sort -u)"

@@ -4,6 +4,7 @@ EXTRA_DIST += unit/export_kit.h
 unit_programs += unit/test_export_fmt
 unit_programs += unit/test_export_lanes
 unit_programs += unit/test_export_out
+unit_programs += unit/test_export_stacks
 unit_programs += unit/test_export_time
 unit_programs += unit/test_ctl_format
 unit_programs += unit/test_ctl_rates

@@ -351,6 +351,59 @@ def emptied(path):
     return result == (0, 0, 0)
 
 
+# 200 ranges of three messages: ten ns each, of which an inner one has four.
+SUMS = ("@RangePush, Time, ProcessId, ThreadId, Message, Color, Payload\n"
+        "@RangePop, Time, ProcessId, ThreadId\nSetProcessName, 7, 'shop'\n"
+        "SetThreadName, 7, 8, 'work; er'\n" + "".join(
+            "RangePush, {0}, 7, 8, '{1}', Red, {0}\n{2}RangePop, {3}, 7, 8\n".format(
+                100 * i, "ab"[i % 2], "RangePush, %d, 7, 8, 'in', Blue, %d\nRangePop, %d, 7, 8\n" % (
+                    100 * i + 3, i, 100 * i + 7), 100 * i + 10) for i in range(100)))
+
+
+def exported(folder, text, form):
+    out = folder.name("out")
+    equal(run_client("nvtxt-export", "--store", create(folder, text), "--format", form, "-o", out),
+          (0, "", ""))
+    with open(out, encoding="utf-8") as file:
+        return file.read()
+
+
+def test_folded_stacks_add_up():
+    with Folder() as folder:
+        equal(sorted(exported(folder, SUMS, "folded").splitlines()), [
+            "shop;work: er;a 300", "shop;work: er;a;in 200",
+            "shop;work: er;b 300", "shop;work: er;b;in 200"])
+
+
+def test_frames_of_speedscope_add_up():
+    with Folder() as folder:
+        trace = json.loads(exported(folder, SUMS, "speedscope"))
+        equal([frame["name"] for frame in trace["shared"]["frames"]], ["in", "a", "b"])
+        profile, = trace["profiles"]
+        equal((profile["name"], profile["unit"], profile["startValue"], profile["endValue"]),
+              ("shop / work; er", "nanoseconds", 0, 9910))
+        total, open_frames, now = [0, 0, 0], [], 0
+        for event in profile["events"]:
+            assert event["at"] >= now, "time goes on"
+            now = event["at"]
+            if event["type"] == "O":
+                open_frames.append(event)
+            else:
+                begun = open_frames.pop()
+                equal(begun["frame"], event["frame"])
+                total[event["frame"]] += now - begun["at"]
+        equal((total, open_frames), ([400, 500, 500], []))
+
+
+def test_formats_of_ranges_say_when_there_is_none():
+    with Folder() as folder:
+        store = create(folder, "@Marker, Time\nMarker, 5\n")
+        for form in ("speedscope", "folded"):
+            status, _, err = run_client("nvtxt-export", "--store", store, "--format", form)
+            equal(status, 0)
+            contains(err, "there is no range")
+
+
 def test_a_slow_reader_does_not_hold_a_snapshot():
     lines = "@Marker, Time, Message\n" + "".join(
         'Marker, %d, "%s"\n' % (i, "x" * 500) for i in range(20000))
@@ -453,7 +506,7 @@ def refuses(status, part, *args, **more):
 
 def test_command_lines_that_are_wrong():
     refuses(64, "a format is missing", "--store", "x")
-    refuses(64, "no format 'xml'; there are chrome, csv, jsonl and nvtxt", "--format", "xml")
+    refuses(64, "no format 'xml'; there are chrome, speedscope, folded, csv, jsonl and nvtxt", "--format", "xml")
     refuses(64, "what is 'x'", "--store", "s", "--format", "csv", "x")
     refuses(64, "'soon' is no time", "--since", "soon")
     refuses(64, "'5x' is no length", "--last", "5x")
