@@ -9,6 +9,7 @@
 #include "client/away.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sysexits.h>
@@ -50,6 +51,34 @@ void away_say_kept(struct transfer *t) {
     }
     term_say(t->term, "the rest of %s is kept: 'nvtxt-send --resume %s%s' sends it", t->input->name,
              t->spool->dir, t->sender.state == SENDER_CLOSED ? " --new-session" : "");
+}
+
+// As a word of a shell's command line.
+static void quote(const char *text, char *out, size_t size) {
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "_./+:@%,=-";
+    if (text[0] != '-' && text[strspn(text, plain)] == '\0') {
+        snprintf(out, size, "%s", text);
+        return;
+    }
+    size_t len = (size_t)snprintf(out, size, "%s\"", *text == '-' ? "./" : "");
+    for (; *text && len + 4 < size; text++) {
+        if (strchr("\"\\$`", *text)) {
+            out[len++] = '\\';
+        }
+        out[len++] = *text;
+    }
+    snprintf(out + len, size - len, "\"");
+}
+
+void away_say_how_on(struct transfer *t) {
+    char name[2 * PATH_MAX];
+    bool is_stdin = strcmp(t->input->name, INPUT_STDIN_NAME) == 0;
+    quote(t->input->name, name, sizeof name);
+    term_say(t->term,
+             "lines of it may be stored already; continue with '%snvtxt-send %s--session %s%s%s'",
+             is_stdin ? "... | " : "", t->options->text ? "--text " : "", t->sender.hello.session,
+             is_stdin ? "" : " ", is_stdin ? "" : name);
 }
 
 // A new input with a spool needs no daemon.

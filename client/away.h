@@ -68,6 +68,9 @@ const char *away_unacknowledged(const struct transfer *t, char *text, size_t siz
 // The session has not ended: says where its rest is.
 void away_say_kept(struct transfer *t);
 
+// Likewise without a spool: how to send the rest, and nothing twice.
+void away_say_how_on(struct transfer *t);
+
 // ---- The pieces of transfer_run(), in transfer.c. Results are AWAY_RUNNING or an exit status.
 
 // `options`, `input`, `spool` and `term` are set, all else is zero.

@@ -7,8 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 #include <sysexits.h>
+#include <unistd.h>
 
 #include "client/mark.h"
+#include "client/session_id.h"
 #include "client/spool.h"
 #include "client/textopt.h"
 
@@ -23,6 +25,8 @@ enum {
     OPT_ON_FULL,
     OPT_RESUME,
     OPT_NEW_SESSION,
+    OPT_SESSION,
+    OPT_SESSION_NAME,
     OPT_TEXT,
     OPT_MARK,
     OPT_PAYLOAD,
@@ -39,8 +43,8 @@ static void print_help(void) {
           "      --socket PATH        the daemon's (or $NVTXT_SOCKET, yours, the system's)\n"
           "      --wait[=SECONDS]     wait for a daemon at the start\n"
           "      --timeout SECONDS    longest wait for the daemon later (default: for ever)\n"
-          "      --name NAME          what the store calls the input (default: FILE)\n"
-          "      --pid N              ProcessId where the input gives none (default: own)\n"
+          "      --name NAME, --pid N  its name in the store; ProcessId if it gives none\n"
+          "      --session ID, --session-name TEXT   sent again, FILE is stored once\n"
           "      --spool DIR          keep on disk what is not committed; no daemon is fine\n"
           "      --spool-limit SIZE, --spool-sync SECONDS    of one input's spool (1G, off)\n"
           "      --on-full=block|drop  when spool or memory is full (default: block)\n"
@@ -54,7 +58,7 @@ static void print_help(void) {
           "      --mode lin  --ns-a A --freq F --nvtxt-a a               times\n"
           "      --help, --version\n"
           "Exit status: COMMAND's (126, 127: it cannot be run); else 0 stored; 1 with\n"
-          "errors or drops; 64 usage; 65 a spool is broken; 66 a FILE cannot be read;\n"
+          "errors or drops; 64 usage; 65 bad spool, another FILE; 66 a FILE cannot be read;\n"
           "69 no daemon; 73 no spool; 74 I/O error; 75 try again later; 77 forbidden.\n",
           stdout);
 }
@@ -125,6 +129,25 @@ static int take_textopt(struct send_arguments *args, struct term *term, int opti
     return textopt_take(&args->text, term, option, text);
 }
 
+static int take_session(struct send_arguments *args, struct term *term, int option,
+                        const char *text) {
+    if (args->transfer.repeat) {
+        term_say(term, "there is one --session or --session-name, not two");
+        return EX_USAGE;
+    }
+    args->transfer.repeat = true;
+    if (option == OPT_SESSION) {
+        return session_id_read(text, args->session)
+                   ? 0
+                   : refuse_value(term, "session", "a UUID (any other name is for --session-name)",
+                                  text);
+    }
+    if (!*text) {
+        return refuse_value(term, "session-name", "a name", text);
+    }
+    return session_id_of_name(text, geteuid(), args->session) < 0 ? EX_OSERR : 0;
+}
+
 static int take_option(struct send_arguments *args, struct term *term, int option,
                        const char *text) {
     switch (option) {
@@ -152,6 +175,10 @@ static int take_option(struct send_arguments *args, struct term *term, int optio
     case OPT_NEW_SESSION:
         args->transfer.new_session = true;
         return 0;
+    case OPT_SESSION:
+    case OPT_SESSION_NAME:
+        args->is_new = true;
+        return take_session(args, term, option, text);
     case 'q':
         args->transfer.quiet = true;
         return 0;
@@ -207,6 +234,20 @@ static const char *find_contradiction(const struct send_arguments *args, bool da
         return "--resume goes on with the sessions of a spool: it takes no FILE, no command and no "
                "option that describes a new session";
     }
+    if (args->transfer.repeat && args->spool) {
+        return "--session does not go with --spool, which keeps the session of its input itself: "
+               "--resume goes on with it";
+    }
+    if (args->transfer.repeat && args->mark) {
+        return "--session does not go with --mark, which is no FILE";
+    }
+    if (args->transfer.repeat && args->command) {
+        return "--session is for input that can be sent again, and a command's output cannot";
+    }
+    if (args->transfer.repeat && args->transfer.drop) {
+        return "--session does not go with --on-full=drop: lines that are left out would be "
+               "missed when the rest is sent again";
+    }
     if (dashes && !args->command) {
         return "'--' has to be followed by a command";
     }
@@ -236,6 +277,10 @@ static int check_arguments(const struct send_arguments *args, struct term *term,
         term_say(term, "%s", fault);
         return EX_USAGE;
     }
+    if (args->transfer.repeat && files > 1) {
+        term_say(term, "--session is the session of one FILE, but there are %d files", files);
+        return EX_USAGE;
+    }
     if (args->name && files > 1) {
         term_say(term, "--name names one input, but there are %d files", files);
         return EX_USAGE;
@@ -263,6 +308,8 @@ int send_arguments_parse(struct send_arguments *args, struct term *term, int arg
         {"on-full", required_argument, NULL, OPT_ON_FULL},
         {"resume", required_argument, NULL, OPT_RESUME},
         {"new-session", no_argument, NULL, OPT_NEW_SESSION},
+        {"session", required_argument, NULL, OPT_SESSION},
+        {"session-name", required_argument, NULL, OPT_SESSION_NAME},
         {"quiet", no_argument, NULL, 'q'},
         {"verbose", no_argument, NULL, 'v'},
         OPTIONS_TAIL,

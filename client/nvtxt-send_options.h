@@ -19,6 +19,7 @@ struct send_arguments {
     const char *name; // NULL: the file's
     bool has_pid;
     uint32_t pid;
+    char session[NVTXT_SESSION_ID_BYTES + 1]; // "": a new one each time
     bool is_text;
     bool has_textopt; // an option was given that belongs to text alone
     bool has_look;    // --category or --color, which marks and ranges of a shell have, too

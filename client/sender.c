@@ -42,6 +42,21 @@ void sender_resume(struct sender *sender, uint64_t line) {
     sender->end_sent = true;
 }
 
+void sender_repeat(struct sender *sender) {
+    sender->repeats = true;
+}
+
+bool sender_skip(struct sender *sender) {
+    struct window *window = &sender->window;
+    uint64_t before = window->acked;
+    if (before >= sender->skip || before == window->last) {
+        return false;
+    }
+    window_ack(window, sender->skip);
+    (void)window_rewind(window, window->acked); // cannot fail: it is the first that is held
+    return true;
+}
+
 void sender_renew(struct sender *sender, const char *session, uint64_t base) {
     snprintf(sender->hello.session, sizeof sender->hello.session, "%s", session);
     window_ack(&sender->window, base);
@@ -62,7 +77,7 @@ int sender_finish(struct sender *sender) {
 
 int sender_connected(struct sender *sender) {
     assert(sender->state == SENDER_AWAY);
-    sender->hello.has_acked = sender->welcomed;
+    sender->hello.has_acked = sender->welcomed || sender->repeats; // what it knows it tells again
     uint64_t acked = sender->window.acked;
     sender->hello.acked = acked > sender->base ? acked - sender->base : 0;
     nvtxt_buf_clear(&sender->greeting);
@@ -78,8 +93,8 @@ int sender_connected(struct sender *sender) {
 }
 
 void sender_disconnected(struct sender *sender) {
-    if (sender->state != SENDER_ENDED && sender->state != SENDER_CLOSED &&
-        sender->state != SENDER_CONFUSED) {
+    if (sender->state != SENDER_ENDED && sender->state != SENDER_OVER &&
+        sender->state != SENDER_CLOSED && sender->state != SENDER_CONFUSED) {
         sender->state = SENDER_AWAY;
     }
 }
@@ -97,7 +112,8 @@ int sender_output(const struct sender *sender, struct iovec *pieces, int most) {
     }
     int count = window_peek(&sender->window, pieces, most);
     size_t end_left = sizeof end_line - 1 - sender->end_at;
-    if (count < most && sender->input_over && end_left > 0) {
+    bool all = sender->input_over && sender->skip <= sender->window.last;
+    if (count < most && all && end_left > 0) {
         pieces[count].iov_base = (char *)(uintptr_t)end_line + sender->end_at;
         pieces[count++].iov_len = end_left;
     }
@@ -154,12 +170,16 @@ static void on_welcome(struct sender *sender, const struct nvtxt_reply *reply) {
         sender->known = reply->line;
         sender->end.line = window->acked;
         sender->state = SENDER_CLOSED;
-    } else if (reply->line > sender_last(sender) && !sender->resumed) {
+    } else if (reply->line > sender_last(sender) && !sender->resumed && !sender->repeats) {
         confuse(sender, "it claims %llu lines of this session, but only %llu were sent",
                 (unsigned long long)reply->line, (unsigned long long)sender_last(sender));
     } else {
         // Diagnostics of the lines that are committed now are still to come: `seen` stays.
-        if (reply->line > window->last) {
+        if (sender->repeats) {
+            sender->skip = reply->line;
+            sender_skip(sender);
+            (void)window_rewind(window, window->acked);
+        } else if (reply->line > window->last) {
             window_restart(window, reply->line);
         } else {
             window_ack(window, reply->line);
@@ -204,9 +224,10 @@ static bool was_seen(struct sender *sender, const struct nvtxt_reply *diag) {
 
 static void on_end(struct sender *sender, const struct nvtxt_reply *reply) {
     bool whole = sender->end_sent && reply->line == sender_last(sender);
+    bool over = sender->repeats && !sender->end_sent && !*reply->how;
     acknowledge(sender, reply->line);
     sender->end = *reply;
-    sender->state = whole ? SENDER_ENDED : SENDER_CLOSED;
+    sender->state = whole ? SENDER_ENDED : over ? SENDER_OVER : SENDER_CLOSED;
 }
 
 static void on_reply(struct sender *sender, const struct nvtxt_reply *reply) {
@@ -221,7 +242,7 @@ static void on_reply(struct sender *sender, const struct nvtxt_reply *reply) {
         return; // of a later version
     } else if (!streaming) {
         confuse(sender, "it answered without a welcome");
-    } else if (reply->line > sender->window.last) {
+    } else if (reply->line > sender->window.last && reply->line > sender->skip) {
         confuse(sender, "it answered about line %llu, but only %llu were sent",
                 (unsigned long long)reply->line, (unsigned long long)sender->window.last);
     } else if (reply->type == NVTXT_REPLY_ACK) {

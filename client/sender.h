@@ -22,6 +22,7 @@ enum sender_state {
     SENDER_GREETING,  // connected: the hello goes out, the welcome is awaited
     SENDER_STREAMING, // welcomed: lines go out
     SENDER_ENDED,     // the reply "end" came: `end` holds its figures
+    SENDER_OVER,      // likewise, but the session had ended before this sender came; see below
     SENDER_REFUSED,   // the reply "error" came: `refusal` holds its code and sentence
     SENDER_CLOSED,    // the daemon had closed the session before its end, at line `end.line`, or
                       // `forgot` it: it knows fewer lines than it had acknowledged, `end.line`
@@ -41,6 +42,7 @@ struct sender {
     uint64_t base;     // lines before the session that is spoken of over the socket
     uint64_t stored;   // number of the last line that exists outside the window; 0: all are in it
     bool input_over;   // no more lines will come
+    uint64_t skip;     // lines that the daemon has: of those here the first so many do not go out
 
     // What the caller wants to hear of; `context` is theirs.
     void (*on_diag)(void *context, const struct nvtxt_reply *diag);
@@ -58,6 +60,7 @@ struct sender {
     size_t end_at; // bytes of the end line that went out on this connection
     bool end_sent; // went out whole, ever
     bool resumed;
+    bool repeats;
     char *replies; // owned: a reply that has not come whole
     size_t replies_len;
     struct sender_seen { // diagnostics of lines that are not acknowledged
@@ -73,6 +76,15 @@ void sender_deinit(struct sender *sender); // zeroed or deinitialised ones are f
 // The session was begun by a process that is gone: `line` is the last line that is known to be
 // acknowledged. The daemon may know more lines than there are here, and the end.
 void sender_resume(struct sender *sender, uint64_t line);
+
+// The session is one that may have been sent before, by a process that is gone, and all its lines
+// will come again here: those that the daemon has are left out. When it has ended in order already,
+// the state becomes OVER: whoever called counts the lines and finds whether they are as many.
+void sender_repeat(struct sender *sender);
+
+// Lets go of lines in the window that the daemon has. To be called when lines came. Returns whether
+// there were any.
+bool sender_skip(struct sender *sender);
 
 // What follows line `base` is a session of its own, with this id: an earlier one was closed there.
 // Line numbers stay what they were, whatever is said over the socket.

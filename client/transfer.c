@@ -36,6 +36,8 @@ static void on_diag(void *context, const struct nvtxt_reply *diag) {
 
 // ---- Bytes --------------------------------------------------------------------------------------
 
+static int compare_with_end(struct transfer *t);
+
 static int read_replies(struct transfer *t) {
     char data[16384];
     ssize_t n = link_read(&t->link, data, sizeof data);
@@ -59,6 +61,9 @@ static int read_replies(struct transfer *t) {
     }
     if (t->sender.state == SENDER_CLOSED) {
         return away_closed(t);
+    }
+    if (t->sender.state == SENDER_OVER) {
+        return compare_with_end(t);
     }
     return greeting && t->sender.state != SENDER_GREETING ? away_welcomed(t) : RUNNING;
 }
@@ -154,6 +159,66 @@ static int read_input(struct transfer *t) {
     }
     int result = intake_read(&t->intake, &t->input_error);
     return transfer_taken(t, result == INTAKE_BAD_INPUT ? 0 : result);
+}
+
+// ---- Sessions that were sent before -------------------------------------------------------------
+
+// Lines that the daemon has make room for others.
+static int skip_known(struct transfer *t) {
+    int result = RUNNING;
+    while (result == RUNNING && sender_skip(&t->sender)) {
+        result = move_input(t);
+    }
+    return result;
+}
+
+static int tell_difference(struct transfer *t, const char *what) {
+    char here[TERM_COUNT_SIZE], there[TERM_COUNT_SIZE];
+    uint64_t lines = t->sender.window.last - t->sender.base;
+    uint64_t known = t->sender.skip == UINT64_MAX ? t->sender.end.line : t->sender.skip;
+    term_say(t->term, "%s has %s line%s, but its session %s %s line%s: %s", t->input->name,
+             term_count(here, lines), lines == 1 ? "" : "s", what,
+             term_count(there, known - t->sender.base), known - t->sender.base == 1 ? "" : "s",
+             lines > known ? "what it has grown by is not stored; send that as another session"
+                           : "is it the same input, with the same options?");
+    return EX_DATAERR;
+}
+
+static int check_length(struct transfer *t) {
+    bool is_short = t->sender.input_over && t->sender.skip > t->sender.window.last;
+    return is_short && t->input_error == 0 ? tell_difference(t, "has stored") : RUNNING;
+}
+
+static int read_once(struct transfer *t) {
+    bool input = wants_input(t);
+    struct pollfd fds[] = {
+        {.fd = stop_fd(), .events = POLLIN},
+        {.fd = input ? t->input->fd : -1, .events = POLLIN},
+    };
+    if (poll(fds, 2, input ? -1 : 0) < 0 && errno != EINTR) {
+        return EX_OSERR;
+    }
+    return fds[1].revents ? read_input(t) : move_input(t);
+}
+
+// The session has ended already: nothing is sent, but whether the input is what it was is seen from
+// the number of its lines.
+static int compare_with_end(struct transfer *t) {
+    int result = RUNNING;
+    link_close(&t->link);
+    t->sender.skip = UINT64_MAX;
+    while (result == RUNNING && !t->sender.input_over) {
+        if (stop_count() > 0) {
+            return 128 + stop_signal();
+        }
+        result = read_once(t);
+        sender_skip(&t->sender);
+    }
+    if (result == RUNNING && t->input_error == 0 && t->sender.window.last != t->sender.end.line) {
+        return tell_difference(t, "ended with");
+    }
+    t->sender.state = SENDER_ENDED;
+    return result;
 }
 
 static void write_output(struct transfer *t) {
@@ -293,6 +358,11 @@ void transfer_write(struct transfer *t) {
 }
 
 static int wait_and_move(struct transfer *t, int64_t now) {
+    int result = skip_known(t);
+    result = result == RUNNING ? check_length(t) : result;
+    if (result != RUNNING) {
+        return result;
+    }
     bool input = wants_input(t);
     if (input && t->input->limited && t->input->limit == 0) {
         return end_input(t);
@@ -305,13 +375,17 @@ static int wait_and_move(struct transfer *t, int64_t now) {
     if (poll(fds, 3, transfer_timeout(transfer_until(t, now), now)) < 0) {
         return errno == EINTR ? RUNNING : EX_OSERR;
     }
-    int result = transfer_replies(t, fds[2].revents);
+    result = transfer_replies(t, fds[2].revents);
+    if (result == RUNNING && t->sender.state == SENDER_ENDED) {
+        return RUNNING;
+    }
     if (result == RUNNING && fds[1].revents) {
         result = read_input(t);
     } else if (result == RUNNING) {
         result = move_input(t);
     }
     if (result == RUNNING) {
+        sender_skip(&t->sender);
         transfer_write(t);
     }
     return result;
@@ -404,6 +478,9 @@ int transfer_begin(struct transfer *t, const struct nvtxt_hello *hello) {
         sender_renew(&t->sender, t->spool->renewed, t->spool->base);
     }
     t->intake.pushed = t->options->text != NULL;
+    if (t->options->repeat) {
+        sender_repeat(&t->sender);
+    }
     if (t->options->resume) {
         sender_resume(&t->sender, spool_first(t->spool) - 1);
         t->heard = t->sender.window.acked;
@@ -433,9 +510,20 @@ int transfer_end(struct transfer *t, int result) {
     return result;
 }
 
+// It was given up, and not refused: the daemon knows how far it came, and the input is still there.
+static bool may_be_stored(const struct transfer *t, int result) {
+    bool given_up = result == EX_TEMPFAIL || result == EX_UNAVAILABLE || result >= 128;
+    return given_up && !t->spool && t->sender.welcomed && !t->renewed && !t->options->drop &&
+           t->sender.state != SENDER_ENDED && t->sender.state != SENDER_CLOSED;
+}
+
 int transfer_run(struct transfer_options *options, struct input *input, struct spool *spool,
                  const struct nvtxt_hello *hello, struct term *term) {
     struct transfer t = {.options = options, .input = input, .spool = spool, .term = term};
     int result = transfer_begin(&t, hello);
-    return transfer_end(&t, result == RUNNING ? run(&t) : result);
+    result = result == RUNNING ? run(&t) : result;
+    if (result != RUNNING && may_be_stored(&t, result)) {
+        away_say_how_on(&t);
+    }
+    return transfer_end(&t, result);
 }

@@ -25,6 +25,7 @@ struct transfer_options {
     bool drop;             // lines that have no room are dropped
     bool new_session;      // what follows a session that the daemon closed is another one
     bool resume;           // the inputs are spools that were left behind
+    bool repeat;           // the session may have been sent before, wholly or in part
     bool quiet;            // no diagnostics, no progress, no news of the connection
     size_t window_bytes;   // unacknowledged lines that are held
     const struct textlog_options *text; // the input is a log; NULL: NVTXT. Borrowed

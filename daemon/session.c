@@ -316,7 +316,8 @@ static void answer_ended(struct session *session, const struct store_session *st
     welcome(session, stored->source_id, stored->line);
     send_stored_diags(session, stored);
     nvtxt_reply_end(outq_buffer(&session->conn->outq), stored->line, figures->events,
-                    figures->warnings, figures->errors);
+                    figures->warnings, figures->errors,
+                    strcmp(stored->how, "end") == 0 ? "" : stored->how);
     conn_part(session->conn);
 }
 
@@ -434,7 +435,7 @@ void session_send_acks(struct server *server) {
         if (session->end_committed) {
             const struct nvtxt_counters *figures = &session->figures;
             nvtxt_reply_end(out, figures->lines, figures->events, figures->warnings,
-                            figures->errors);
+                            figures->errors, "");
             conn_leave(conn);
         } else if (session->half_closed && is_all_acked(session)) {
             conn_leave(conn);

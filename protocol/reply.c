@@ -48,11 +48,14 @@ void nvtxt_reply_diagnostic(struct nvtxt_buf *out, uint64_t line, uint32_t colum
 }
 
 void nvtxt_reply_end(struct nvtxt_buf *out, uint64_t line, uint64_t events, uint64_t warnings,
-                     uint64_t errors) {
+                     uint64_t errors, const char *how) {
     nvtxt_buf_add_pair_uint(out, "{\"type\":\"end\",\"line\":", line);
     nvtxt_buf_add_pair_uint(out, ",\"events\":", events);
     nvtxt_buf_add_pair_uint(out, ",\"warnings\":", warnings);
     nvtxt_buf_add_pair_uint(out, ",\"errors\":", errors);
+    if (*how) {
+        nvtxt_buf_add_pair_text(out, ",\"how\":", how);
+    }
     nvtxt_buf_add_string(out, "}\n");
 }
 
@@ -142,7 +145,8 @@ static bool read_end(const json_t *root, struct nvtxt_reply *reply) {
     return read_uint(root, "line", INT64_MAX, &reply->line) &&
            read_uint(root, "events", INT64_MAX, &reply->events) &&
            read_uint(root, "warnings", INT64_MAX, &reply->warnings) &&
-           read_uint(root, "errors", INT64_MAX, &reply->errors);
+           read_uint(root, "errors", INT64_MAX, &reply->errors) &&
+           (!json_object_get(root, "how") || read_text(root, "how", reply->how, sizeof reply->how));
 }
 
 static bool read_error(const json_t *root, struct nvtxt_reply *reply) {

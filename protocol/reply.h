@@ -83,6 +83,7 @@ struct nvtxt_reply {
     char code[64];                            // diagnostic, error
     char message[1024];                       // diagnostic, error
     uint64_t events, warnings, errors;        // end
+    char how[16]; // end: "" in order, else how the daemon had closed it: "expired", "lost"
 };
 
 // Each appends one JSON object and its LF to `out`.
@@ -92,8 +93,9 @@ void nvtxt_reply_ack(struct nvtxt_buf *out, uint64_t line);
 void nvtxt_reply_diagnostic(struct nvtxt_buf *out, uint64_t line, uint32_t column,
                             const char *severity, const char *stage, const char *code,
                             const char *message);
+// `how`: "" in order.
 void nvtxt_reply_end(struct nvtxt_buf *out, uint64_t line, uint64_t events, uint64_t warnings,
-                     uint64_t errors);
+                     uint64_t errors, const char *how);
 void nvtxt_reply_error(struct nvtxt_buf *out, const char *code, const char *message);
 
 // Reads one reply (a line without LF). Strings that are too long for their member are cut, control

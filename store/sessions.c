@@ -6,6 +6,7 @@
 #include "store/sessions.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,7 +41,7 @@ static const char *const texts[STORE_SESSIONS_STMTS] = {
     [LOAD_SOURCE] =
         "SELECT s.id, s.openedNs, s.name, s.closedNs IS NOT NULL, s.lines, s.events, s.warnings, "
         "s.errors, s.firstNs, s.lastNs, coalesce(n.uid, s.peerUid, -1), coalesce(n.line, s.lines), "
-        "n.state, s.displayName, coalesce(s.peerPid, 0) FROM NVTXT_SOURCES s LEFT JOIN "
+        "n.state, s.displayName, coalesce(s.peerPid, 0), s.ended FROM NVTXT_SOURCES s LEFT JOIN "
         "NVTXT_SESSIONS n ON n.sessionId = s.sessionId "
         "WHERE s.sessionId = ? AND s.ended IS NOT 'rotated' ORDER BY s.id DESC LIMIT 1",
     [LOAD_OPEN] =
@@ -271,6 +272,8 @@ static int load_source(struct store_sessions *sessions, const char *session_id,
         session->uid = sqlite3_column_int64(stmt, 10);
         session->line = (uint64_t)sqlite3_column_int64(stmt, 11);
         session->pid = sqlite3_column_int64(stmt, 14);
+        const char *how = (const char *)sqlite3_column_text(stmt, 15);
+        snprintf(session->how, sizeof(session->how), "%s", how ? how : "");
         int copied = copy_string(stmt, 2, &session->name);
         copied = copied ?: copy_string(stmt, 12, &session->state);
         copied = copied ?: copy_string(stmt, 13, &session->display_name);

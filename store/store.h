@@ -101,7 +101,8 @@ int store_checkpoint(struct store *store, struct store_checkpointed *done);
 
 // What the store knows of a session. Deinit frees what it owns.
 struct store_session {
-    bool ended; // its id is known, its state is gone: answer with `counters` and `line`
+    bool ended;   // its id is known, its state is gone: answer with `counters` and `line`
+    char how[16]; // ended: as in NVTXT_SOURCES.ended
     int64_t source_id;
     int64_t uid;   // -1 when not known
     int64_t pid;   // of the process that began it; 0 when not known

@@ -22,6 +22,7 @@ unit_programs += unit/test_window
 EXTRA_DIST += e2e/client.py
 serial_tests += e2e/test_send.py
 python_tests += e2e/test_spool.py
+python_tests += e2e/test_session.py
 serial_tests += e2e/test_where.py
 serial_tests += e2e/test_shell.py
 serial_tests += e2e/test_text.py

@@ -288,8 +288,12 @@ Test(reply, is_read_as_it_was_written) {
     cr_assert_str_eq(reply.code, "stray-byte");
     cr_assert_str_eq(reply.message, "it's \"x\"   \xc2\xa0", "control characters become blanks");
 
-    nvtxt_reply_end(&out, 9, 8, 7, 6);
+    nvtxt_reply_end(&out, 9, 8, 7, 6, "expired");
     reply = read_back(&out);
+    cr_assert_str_eq(reply.how, "expired");
+    nvtxt_reply_end(&out, 9, 8, 7, 6, "");
+    reply = read_back(&out);
+    cr_assert_str_eq(reply.how, "");
     cr_assert_eq(reply.type, NVTXT_REPLY_END);
     cr_assert(reply.line == 9 && reply.events == 8 && reply.warnings == 7 && reply.errors == 6);
 
