@@ -354,6 +354,15 @@ static int open_active(struct store **store, const char *path, const char *activ
     return store_open(store, active, options, error, size);
 }
 
+// One that was made and never linked, because its maker was killed then, is its owner's alone
+// still.
+static void allow_unlinked(const char *segment, const struct store_options *options) {
+    struct stat status;
+    if (stat(segment, &status) == 0 && (status.st_mode & 0777) == 0600) {
+        store_file_allow(segment, options->file_mode ? options->file_mode : 0640);
+    }
+}
+
 // The link is not there, or points to what is not there.
 static int open_new(struct store **store, const char *path, const struct store_options *options,
                     bool lost, char *error, size_t size) {
@@ -369,8 +378,14 @@ static int open_new(struct store **store, const char *path, const struct store_o
         return make(&birth, store, NULL, true, false);
     }
     r = store_segments_swing(path, newest); // somebody took the link away, and no segment
-    return r < 0 ? say_errno(r, "make the link of", path, error, size)
-                 : open_active(store, path, newest, options, error, size);
+    if (r < 0) {
+        return say_errno(r, "make the link of", path, error, size);
+    }
+    r = open_active(store, path, newest, options, error, size);
+    if (r == STORE_DONE) {
+        allow_unlinked(newest, options);
+    }
+    return r;
 }
 
 int store_rotation_open(struct store **store, const char *path, const struct store_options *options,

@@ -135,6 +135,19 @@ def test_a_segment_is_begun_and_the_one_before_completed_later():
         lib.equal(daemon.query("SELECT text FROM NVTXT_OPEN_RANGES"), [("open",)])
 
 
+def test_a_segment_whose_maker_was_killed_before_it_was_linked_can_be_read():
+    with lib.Daemon(config="StoreMode=0644\n") as daemon:
+        daemon.kill()
+        files = [os.path.realpath(daemon.store) + ending for ending in ("", "-wal", "-shm")]
+        lib.equal([os.stat(path).st_mode & 0o777 for path in files], [0o644] * 3)
+        os.unlink(daemon.store)
+        for path in files:
+            os.chmod(path, 0o600)
+        daemon.start()
+        lib.equal(os.path.realpath(daemon.store), files[0])
+        lib.equal([os.stat(path).st_mode & 0o777 for path in files], [0o644] * 3)
+
+
 def test_a_snapshot_is_made_and_a_reload_done():
     with Readable() as daemon:
         daemon.mark("one")
