@@ -43,8 +43,11 @@ static int conclude(const struct ctl_options *options, struct term *term,
         return print_result(options, term, reply->result);
     }
     term_say(term, "%s: %s", options->command, reply->message);
-    if (strcmp(reply->code, NVTXT_CTL_DENIED) == 0) {
+    if (strcmp(reply->code, NVTXT_CTL_FORBIDDEN) == 0) {
         return EX_NOPERM;
+    }
+    if (strcmp(reply->code, NVTXT_CTL_BUSY) == 0) {
+        return EX_TEMPFAIL;
     }
     return strcmp(reply->code, NVTXT_CTL_UNKNOWN_COMMAND) == 0 ||
                    strcmp(reply->code, NVTXT_CTL_BAD_ARGUMENT) == 0

@@ -48,13 +48,23 @@ static void print_sources(FILE *out, const json_t *result) {
     }
 }
 
-static void print_help(FILE *out, const json_t *result) {
-    const json_t *list = json_object_get(result, "commands");
+static void print_commands(FILE *out, const json_t *list, bool operators) {
     size_t index;
     json_t *command;
     json_array_foreach(list, index, command) {
-        fprintf(out, "%-12s %s\n", format_text(command, "name"), format_text(command, "help"));
+        if ((strcmp(format_text(command, "for"), "operators") == 0) == operators) {
+            fprintf(out, "  %-12s %s\n", format_text(command, "name"),
+                    format_text(command, "help"));
+        }
     }
+}
+
+static void print_help(FILE *out, const json_t *result) {
+    const json_t *list = json_object_get(result, "commands");
+    fputs("For who may read the store:\n", out);
+    print_commands(out, list, false);
+    fputs("For root and the user that the daemon runs as:\n", out);
+    print_commands(out, list, true);
 }
 
 static size_t columns_of(const char *text, size_t len) {

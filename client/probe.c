@@ -81,7 +81,7 @@ int probe_ask_store(const char *control, char *store, size_t size) {
     int result = ctl_link_ask(&link, "status", NULL, PROBE_ASK_MS, &reply);
     if (result == 0) {
         const char *path = json_string_value(json_object_get(reply.result, "store"));
-        bool denied = !reply.ok && strcmp(reply.code, NVTXT_CTL_DENIED) == 0;
+        bool denied = !reply.ok && strcmp(reply.code, NVTXT_CTL_FORBIDDEN) == 0;
         result = denied ? -EACCES : reply.ok && path ? 0 : -EPROTO;
         if (result == 0 && snprintf(store, size, "%s", path) >= (int)size) {
             result = -ENAMETOOLONG;

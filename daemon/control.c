@@ -2,8 +2,10 @@
 #include "daemon/control.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "daemon/listener.h"
@@ -50,6 +52,8 @@ static void close_conn(struct control_conn *conn) {
     if (conn->next)
         conn->next->prev = conn->prev;
     control->conn_count--;
+    control->look_count -= conn->rights == RIGHTS_LOOK;
+    conn->caller->conns--;
     uv_close((uv_handle_t *)&conn->pipe, on_closed);
     control->server->on_room(control->server);
 }
@@ -98,6 +102,7 @@ static void unlink_call(struct control_call *call) {
 }
 
 static void call_free(struct control_call *call) {
+    call->caller->calls--;
     nvtxt_ctl_request_deinit(&call->request);
     free(call);
 }
@@ -149,6 +154,13 @@ static const struct control_command *find_command(const char *name) {
     return NULL;
 }
 
+static void refuse_command(struct control_conn *conn, json_t *id, const char *name) {
+    char message[128];
+    snprintf(message, sizeof(message), "\"%s\" is for root and the user that the daemon runs as",
+             name);
+    refuse(conn, id, NVTXT_CTL_FORBIDDEN, message);
+}
+
 static void take_request(struct control_conn *conn, struct nvtxt_slice line) {
     struct nvtxt_ctl_request request;
     char why[256];
@@ -162,8 +174,10 @@ static void take_request(struct control_conn *conn, struct nvtxt_slice line) {
     if (!command)
         refuse(conn, request.id, NVTXT_CTL_UNKNOWN_COMMAND,
                "there is no such command; \"help\" lists them");
-    else if (conn->call_count >= CONTROL_CALLS_MAX)
-        refuse(conn, request.id, NVTXT_CTL_FAILED, "too many unanswered requests");
+    else if (command->rights > conn->rights)
+        refuse_command(conn, request.id, command->name);
+    else if (conn->call_count >= CONTROL_CALLS_MAX || conn->caller->calls >= CONTROL_CALLS_A_USER)
+        refuse(conn, request.id, NVTXT_CTL_BUSY, "too many unanswered requests");
     else if (!(call = calloc(1, sizeof(*call))))
         refuse(conn, request.id, NVTXT_CTL_FAILED, "out of memory");
     if (!call) {
@@ -177,6 +191,9 @@ static void take_request(struct control_conn *conn, struct nvtxt_slice line) {
         return;
     }
     call->conn = conn;
+    call->control = conn->control;
+    call->caller = conn->caller;
+    call->caller->calls++;
     call->server = conn->control->server;
     call->request = request;
     call->next = conn->calls;
@@ -294,42 +311,51 @@ static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buffer) {
 }
 
 int control_prepare(struct control *control) {
-    if (control->conn_count >= CONTROL_CONNS_MAX)
-        close_deserted(control);
-    if (control->conn_count >= CONTROL_CONNS_MAX)
-        return LISTENER_NO_ROOM;
     if (!control->spare)
         control->spare = calloc(1, sizeof(*control->spare));
     return control->spare ? 0 : -ENOMEM;
 }
 
-// Neither root nor the daemon's own user: told why, if that was not done too often.
-static void turn_away(struct control *control, int fd_take, int64_t uid) {
+// Closes the descriptor; says why, if that was not done too often.
+static void turn_away(struct control *control, int fd_take, int64_t uid, const char *code,
+                      const char *message) {
     struct nvtxt_buf reply = {0};
     if (refusals_tell(&control->refusals, uid, clocks_boottime_ns()))
-        nvtxt_ctl_error_format(&reply, NULL, NVTXT_CTL_DENIED,
-                               "only root and the daemon's own user are served");
+        nvtxt_ctl_error_format(&reply, NULL, code, message);
     else
         control->server->stats.connections_unheard++;
     refusals_close(fd_take, nvtxt_buf_failed(&reply) ? NULL : reply.data, reply.len, NULL);
     nvtxt_buf_deinit(&reply);
 }
 
-void control_accept(struct control *control, int fd_take) {
-    struct peer peer;
-    if (peer_get(fd_take, &peer) < 0) {
-        close(fd_take);
-        return;
-    }
-    if (peer.uid != 0 && peer.uid != (int64_t)geteuid()) {
-        turn_away(control, fd_take, peer.uid);
-        return;
-    }
+static void turn_away_stranger(struct control *control, int fd_take, int64_t uid) {
+    const char *group = control->rights.group_name;
+    bool helps = *group && (control->rights.mode & S_IRGRP);
+    char message[192];
+    snprintf(
+        message, sizeof(message),
+        "only root, the user that the daemon runs as and who may read its store are served%s%s",
+        helps ? "; ask for the group " : "", helps ? group : "");
+    turn_away(control, fd_take, uid, NVTXT_CTL_FORBIDDEN, message);
+}
+
+static bool has_too_many(const struct control *control, const struct caller *caller,
+                         enum rights_level rights) {
+    return rights == RIGHTS_LOOK
+               ? caller->conns >= CONTROL_CONNS_A_USER || control->look_count >= CONTROL_CONNS_LOOK
+               : control->conn_count - control->look_count >= CONTROL_CONNS_ALL;
+}
+
+// The prepared one, in the list of all.
+static void begin(struct control *control, int fd_take, struct caller *caller,
+                  enum rights_level rights) {
     struct control_conn *conn = control->spare;
     control->spare = NULL;
     uv_pipe_init(control->server->loop, &conn->pipe, 0); // cannot fail
     conn->pipe.data = conn;
     conn->control = control;
+    conn->caller = caller;
+    conn->rights = rights;
     nvtxt_frame_init(&conn->frame, NVTXT_CTL_REQUEST_BYTES);
     outq_init(&conn->outq, (uv_stream_t *)&conn->pipe, CONTROL_REPLIES_BYTES, on_drained);
     conn->next = control->conns;
@@ -337,6 +363,8 @@ void control_accept(struct control *control, int fd_take) {
         conn->next->prev = conn;
     control->conns = conn;
     control->conn_count++;
+    control->look_count += rights == RIGHTS_LOOK;
+    caller->conns++;
     if (uv_pipe_open(&conn->pipe, fd_take) == 0) {
         update_reading(conn);
         return;
@@ -345,15 +373,45 @@ void control_accept(struct control *control, int fd_take) {
     close_conn(conn);
 }
 
+void control_accept(struct control *control, int fd_take) {
+    struct peer peer;
+    if (peer_get(fd_take, &peer) < 0) {
+        close(fd_take);
+        return;
+    }
+    enum rights_level rights = rights_of(&control->rights, fd_take, &peer);
+    if (rights == RIGHTS_NONE) {
+        turn_away_stranger(control, fd_take, peer.uid);
+        return;
+    }
+    struct caller *caller = callers_get(&control->callers, peer.uid, clocks_boottime_ns());
+    if (!caller) {
+        turn_away(control, fd_take, peer.uid, NVTXT_CTL_FAILED, "out of memory");
+        return;
+    }
+    if (has_too_many(control, caller, rights))
+        close_deserted(control);
+    if (has_too_many(control, caller, rights))
+        turn_away(control, fd_take, peer.uid, NVTXT_CTL_BUSY, "too many control connections");
+    else
+        begin(control, fd_take, caller, rights);
+}
+
 void control_init(struct control *control, struct server *server) {
     control->server = server;
     control_events_init(&control->feed, server);
+    control_flush_init(&control->flushes, server);
 }
 
 void control_close(struct control *control) {
     while (control->conns)
         close_conn(control->conns);
     control_events_close(&control->feed);
+    control_flush_close(&control->flushes);
+}
+
+void control_deinit(struct control *control) {
+    callers_deinit(&control->callers);
     free(control->spare);
     control->spare = NULL;
 }

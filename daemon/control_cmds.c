@@ -23,12 +23,17 @@ static json_t *describe_args(const struct nvtxt_ctl_arg *args) {
     return list;
 }
 
+static json_t *describe(const struct control_command *command) {
+    bool all = command->rights == RIGHTS_ALL;
+    return json_pack("{s:s, s:s, s:s, s:o}", "name", command->name, "for",
+                     all ? "operators" : "readers", "help", command->help, "arguments",
+                     describe_args(command->args));
+}
+
 static void run_help(struct control_call *call) {
     json_t *list = json_array();
     for (size_t i = 0; list && i < control_command_count; i++)
-        json_array_append_new(list, json_pack("{s:s, s:s, s:o}", "name", control_commands[i].name,
-                                              "help", control_commands[i].help, "arguments",
-                                              describe_args(control_commands[i].args)));
+        json_array_append_new(list, describe(&control_commands[i]));
     control_reply(call, list ? json_pack("{s:o}", "commands", list) : NULL);
 }
 
@@ -135,30 +140,6 @@ static void run_health(struct control_call *call) {
     server_push(call->server, job);
 }
 
-static void on_flushed(struct job *job) {
-    struct control_call *call = job->context;
-    int result = job->result;
-    free(job);
-    if (result == 0)
-        control_reply(call, json_object());
-    else
-        control_fail(call, NVTXT_CTL_FAILED, "the store could not be written");
-}
-
-static void run_flush(struct control_call *call) {
-    struct job *job = calloc(1, sizeof(*job));
-    if (!job) {
-        control_fail(call, NVTXT_CTL_FAILED, "out of memory");
-        return;
-    }
-    job->kind = JOB_BATCH;
-    job->commit = true;
-    job->on_done = on_flushed;
-    job->context = call;
-    batcher_push(&call->server->batcher, true);
-    server_push(call->server, job);
-}
-
 // ---- log-level ----------------------------------------------------------------------------------
 
 #define LOG_LEVELS "error|warning|info|debug" // in the order of enum log_level
@@ -216,27 +197,34 @@ static const struct nvtxt_ctl_arg log_level_args[] = {
     END,
 };
 
-// Row: name, what it does, function, arguments.
+// Row: name, who may, what it does, function, arguments.
 const struct control_command control_commands[] = {
-    {"help", "list the commands", run_help, NULL},
-    {"status", "the daemon's state, totals and the store's figures", run_status, NULL},
-    {"sources", "the sources that are connected or followed, with their counters", control_sources,
+    {"help", RIGHTS_LOOK, "list the commands", run_help, NULL},
+    {"status", RIGHTS_LOOK, "the daemon's state, totals and the store's figures", run_status, NULL},
+    {"sources", RIGHTS_LOOK, "the sources that are connected or followed, with their counters",
+     control_sources, NULL},
+    {"diagnostics", RIGHTS_LOOK, "the last faults in lines, also of sources that are gone",
+     control_diagnostics, diagnostics_args},
+    {"events", RIGHTS_LOOK, "what was committed, behind a cursor; waits for more", control_events,
+     events_args},
+    {"health", RIGHTS_LOOK, "what could not be kept, and whether the store can be written",
+     run_health, NULL},
+    {"metrics", RIGHTS_LOOK, "totals and figures in Prometheus' text format", control_metrics,
      NULL},
-    {"diagnostics", "the last faults in lines, also of sources that are gone", control_diagnostics,
-     diagnostics_args},
-    {"events", "what was committed, behind a cursor; waits for more", control_events, events_args},
-    {"health", "what could not be kept, and whether the store can be written", run_health, NULL},
-    {"metrics", "totals and figures in Prometheus' text format", control_metrics, NULL},
-    {"flush", "commit what came in; answers when it is safe in the store", run_flush, NULL},
-    {"checkpoint", "move the write-ahead log into the store's main file", control_checkpoint, NULL},
-    {"rotate", "go on in a new segment of the store", control_rotate, NULL},
-    {"snapshot", "copy the segment in use to a file, as of one moment", control_snapshot,
-     snapshot_args},
-    {"verify", "read all of the store: is it sound, and do its books agree?", control_verify, NULL},
-    {"disconnect", "cut a source's connection; its session can be resumed", control_disconnect,
-     disconnect_args},
-    {"log-level", "tell, or set while it runs, how much is logged", run_log_level, log_level_args},
-    {"reload", "read the configuration again; apply what can change while it runs", control_reload,
-     NULL},
+    {"flush", RIGHTS_LOOK, "commit what came in; answers when it is safe in the store",
+     control_flush, NULL},
+    {"checkpoint", RIGHTS_ALL, "move the write-ahead log into the store's main file",
+     control_checkpoint, NULL},
+    {"rotate", RIGHTS_ALL, "go on in a new segment of the store", control_rotate, NULL},
+    {"snapshot", RIGHTS_ALL, "copy the segment in use to a file, as of one moment",
+     control_snapshot, snapshot_args},
+    {"verify", RIGHTS_LOOK, "read all of the store: is it sound, and do its books agree?",
+     control_verify, NULL},
+    {"disconnect", RIGHTS_ALL, "cut a source's connection; its session can be resumed",
+     control_disconnect, disconnect_args},
+    {"log-level", RIGHTS_ALL, "tell, or set while it runs, how much is logged", run_log_level,
+     log_level_args},
+    {"reload", RIGHTS_ALL, "read the configuration again; apply what can change while it runs",
+     control_reload, NULL},
 };
 const size_t control_command_count = sizeof(control_commands) / sizeof(control_commands[0]);

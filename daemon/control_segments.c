@@ -61,8 +61,15 @@ struct work {
     int result;
     int64_t bytes;
     struct store_findings findings;
+    bool *running; // cleared when it ends; or NULL
     char error[512];
 };
+
+static void work_free(struct work *work) {
+    if (work->running)
+        *work->running = false;
+    free(work);
+}
 
 static int stops(const struct work *work) {
     return atomic_load(&work->server->leaving) ? WORK_STOPPED : 0;
@@ -75,7 +82,7 @@ static void on_worked(uv_work_t *request, int status) {
     else
         work->finish(work);
     store_findings_deinit(&work->findings);
-    free(work);
+    work_free(work);
 }
 
 static void on_committed(struct job *job) {
@@ -86,7 +93,7 @@ static void on_committed(struct job *job) {
     if (r < 0) {
         control_fail(work->call, NVTXT_CTL_FAILED,
                      job->result ? "the store could not be written" : uv_strerror(r));
-        free(work);
+        work_free(work);
     }
     free(job);
 }
@@ -113,7 +120,7 @@ static void work_start(struct work *work) {
     if (!job) {
         control_fail(work->call, NVTXT_CTL_FAILED,
                      figures.in_trouble ? figures.last_error : "out of memory");
-        free(work);
+        work_free(work);
         return;
     }
     job->kind = JOB_BATCH;
@@ -196,8 +203,17 @@ static void finish_verify(struct work *work) {
                             "advice", texts_of(findings, false)));
 }
 
+// It reads everything there is: one is enough for the disk.
 void control_verify(struct control_call *call) {
+    struct control *control = call->control;
+    if (control->verifying) {
+        control_fail(call, NVTXT_CTL_BUSY, "another verify is under way; ask when it is done");
+        return;
+    }
     struct work *work = work_new(call, run_verify, finish_verify);
-    if (work)
-        work_start(work);
+    if (!work)
+        return;
+    control->verifying = true;
+    work->running = &control->verifying;
+    work_start(work);
 }

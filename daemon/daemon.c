@@ -255,7 +255,10 @@ static int open_sockets(struct daemon *daemon) {
     sockets->data.on_connection = on_data_connection;
     sockets->control.is_ready = is_control_ready;
     sockets->control.on_connection = on_control_connection;
-    return sockets_open(sockets, &daemon->loop, &daemon->config, daemon->why, sizeof(daemon->why));
+    struct rights *rights = &daemon->control.rights;
+    rights_init(rights, daemon->config.store, (mode_t)daemon->config.store_mode);
+    return sockets_open(sockets, &daemon->loop, &daemon->config, (gid_t)rights->group, daemon->why,
+                        sizeof(daemon->why));
 }
 
 static int start_handles(struct daemon *daemon, int64_t next_source_id) {
@@ -370,6 +373,7 @@ static int run_locked(struct daemon *daemon) {
     int status = serve(daemon);
     watch_deinit(&daemon->watch);
     store_files_free(&daemon->known);
+    control_deinit(&daemon->control);
     server_deinit(&daemon->server);
     uv_loop_close(&daemon->loop);
     return status;

@@ -11,7 +11,7 @@
 
 // Descriptors that are not for data connections: the store's files and temporary ones, the loop's
 // own, sockets, control connections.
-#define RESERVED_DESCRIPTORS 96
+#define RESERVED_DESCRIPTORS 160
 #define FEWEST_CONNECTIONS 16
 
 // What the store, the loop and a few connections take together.

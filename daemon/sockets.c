@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <grp.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -113,15 +114,23 @@ static int open_data(struct sockets *sockets, uv_loop_t *loop, const struct conf
     return listener_open(&sockets->data, loop, config->socket, mode, group, why, size);
 }
 
-int sockets_open(struct sockets *sockets, uv_loop_t *loop, const struct conf *config, char *why,
-                 size_t size) {
+// Who may read the store may look: but a person's daemon is that person's alone, unless it said
+// otherwise.
+static int open_control(struct sockets *sockets, uv_loop_t *loop, const struct conf *config,
+                        gid_t store_group, char *why, size_t size) {
+    bool shared = store_group != (gid_t)-1 && (geteuid() == 0 || *config->store_group);
+    return listener_open(&sockets->control, loop, config->control_socket, shared ? 0660 : 0600,
+                         shared ? store_group : (gid_t)-1, why, size);
+}
+
+int sockets_open(struct sockets *sockets, uv_loop_t *loop, const struct conf *config,
+                 gid_t store_group, char *why, size_t size) {
     int status;
     if (sockets->handed.control >= 0)
         status = adopt(&sockets->control, loop, sockets->handed.control, config->control_socket,
                        why, size);
     else
-        status = listener_open(&sockets->control, loop, config->control_socket, 0600, (gid_t)-1,
-                               why, size);
+        status = open_control(sockets, loop, config, store_group, why, size);
     return status ? status : open_data(sockets, loop, config, why, size);
 }
 

