@@ -19,11 +19,13 @@
 
 #include "daemon/clocks.h"
 #include "daemon/log.h"
+#include "store/ended_index.h"
 #include "store/rotation.h"
 #include "store/segments.h"
 
 #define AGAIN_NS (INT64_C(30) * 1000000000) // while a reader is in the way
 #define NEVER INT64_MAX
+#define INDEXED_FROM 4 // old segments
 
 // What a round goes by: a copy, for the writer may change its mind meanwhile.
 struct keeper_order {
@@ -192,6 +194,14 @@ static int list_segments(struct keeper *keeper, const struct keeper_order *order
     return r;
 }
 
+// Few segments are asked one by one, as fast. What is left out is asked so, too, so a failure is
+// none: the next round tries again.
+static void follow_ended(struct keeper *keeper, const struct store_segments *kept, bool check) {
+    struct store_segments left = {.rows = kept->rows, .count = kept->count ? kept->count - 1 : 0};
+    if (left.count >= INDEXED_FROM)
+        store_ended_index_follow(keeper->path, &left, check);
+}
+
 // Returns when to look again, as Unix time; NEVER.
 static int64_t look(struct keeper *keeper, const struct keeper_order *order, bool first_round) {
     const struct store_retention *retention = &order->retention;
@@ -215,6 +225,7 @@ static int64_t look(struct keeper *keeper, const struct keeper_order *order, boo
     count(keeper, &list, gone, &figures);
     free(plan.keys);
     struct store_segments kept = {.rows = list.rows + gone, .count = list.count - gone};
+    follow_ended(keeper, &kept, first_round);
     int64_t next = store_retention_next_ns(&kept, retention);
     store_segments_deinit(&list);
     next = next == 0 ? NEVER : next <= now ? now + AGAIN_NS : next; // could not be removed

@@ -26,7 +26,8 @@ static const char pages_text[] =
 
 int store_session_load(struct store *store, const char *session_id, bool want_diags, uint64_t acked,
                        struct store_session *session) {
-    const struct store_older older = {store->options.name, store_file(store), store->db};
+    const struct store_older older = {store->options.name, store_file(store), store->db,
+                                      &store->ended};
     bool found = false;
     *session = (struct store_session){0};
     int rc = store_sessions_load(&store->sessions, session_id, session, &found);
@@ -88,7 +89,7 @@ int store_file_load(struct store *store, int64_t source_id, struct store_file *f
 int store_losses_load(struct store *store, size_t limit, struct store_losses *losses) {
     *losses = (struct store_losses){0};
     store->losses_known = false; // somebody may have looked through them and deleted them
-    const struct store_older older = {store->options.name, store_file(store), store->db};
+    const struct store_older older = {store->options.name, store_file(store), store->db, NULL};
     int rc = store_losses_read(store->db, limit, losses);
     rc = rc ?: store_older_losses(&older, limit, losses);
     int result = store_translate(store, rc, "read");

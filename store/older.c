@@ -2,62 +2,67 @@
 //
 // A segment knows whether anything before it can matter: allEnded says that every session that ever
 // ended is known to it, sourceBase tells sources that began in it from older ones. So a store whose
-// sessions are few never opens an old file for them.
+// sessions are few never opens an old file for them. In one with many an index says which file
+// (ended.h).
 #include "store/older.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "store/carry.h"
 #include "store/connection.h"
+#include "store/ended.h"
 #include "store/losses.h"
 #include "store/segments.h"
 #include "store/sessions.h"
 
-// The segments before the one in use, oldest first.
 static void list_before(const struct store_older *older, struct store_segments *list) {
-    *list = (struct store_segments){0};
-    if (!older->path || store_segments_list(older->path, list) < 0) {
-        return;
-    }
-    const char *active = strrchr(older->active, '/');
-    const char *last = list->count ? strrchr(list->rows[list->count - 1].path, '/') : NULL;
-    if (active && last && strcmp(active, last) == 0) {
-        free(list->rows[--list->count].path);
-    }
+    store_ended_list(older->path, older->active, list);
 }
 
 // NULL when it cannot be read.
-static sqlite3 *open_segment(const struct store_segment *segment) {
+static sqlite3 *open_segment(const char *segment) {
     sqlite3 *db = NULL;
-    if (store_connection_left(&db, segment->path) != SQLITE_OK) {
+    if (store_connection_left(&db, segment) != SQLITE_OK) {
         sqlite3_close(db);
         return NULL;
     }
     return db;
 }
 
+// As far as the segment knows it.
+static int load_from(const char *segment, const char *session_id, struct store_session *session,
+                     bool *found) {
+    struct store_txn txn = {.db = open_segment(segment)};
+    struct store_sessions sessions;
+    int rc = SQLITE_OK;
+    if (txn.db) {
+        store_sessions_init(&sessions, &txn, NULL);
+        rc = store_sessions_load(&sessions, session_id, session, found);
+        store_sessions_deinit(&sessions);
+    }
+    sqlite3_close(txn.db);
+    return rc == SQLITE_NOMEM ? rc : SQLITE_OK;
+}
+
 int store_older_session(const struct store_older *older, const char *session_id,
                         struct store_session *session, bool *found) {
-    struct store_segments list;
+    char segment[PATH_MAX];
     int64_t all = 1;
     if (!older->path || store_carry_fact(older->db, "allEnded", &all) != SQLITE_OK || all) {
         return SQLITE_OK;
     }
-    list_before(older, &list);
-    int rc = SQLITE_OK;
-    for (size_t i = list.count; i-- > 0 && !*found && rc != SQLITE_NOMEM;) {
-        struct store_txn txn = {.db = open_segment(&list.rows[i])};
-        struct store_sessions sessions;
-        if (txn.db) {
-            store_sessions_init(&sessions, &txn, NULL);
-            rc = store_sessions_load(&sessions, session_id, session, found);
-            store_sessions_deinit(&sessions);
-        }
-        sqlite3_close(txn.db);
+    int rc = store_ended_find(older->ended, older->path, older->active, session_id, segment,
+                              sizeof(segment));
+    if (rc == SQLITE_OK && *segment) {
+        rc = load_from(segment, session_id, session, found);
     }
-    store_segments_deinit(&list);
-    return rc == SQLITE_NOMEM ? rc : SQLITE_OK;
+    const struct store_segments *rest = &older->ended->rest;
+    for (size_t i = rest->count; i-- > 0 && !*found && rc == SQLITE_OK;) {
+        rc = load_from(rest->rows[i].path, session_id, session, found);
+    }
+    return rc;
 }
 
 // The first of them that may hold something of the source; the count when none may.
@@ -67,7 +72,7 @@ static size_t first_of_source(const struct store_older *older, const struct stor
     size_t first = list->count;
     int rc = store_carry_fact(older->db, "sourceBase", &before);
     while (first > 0 && rc == SQLITE_OK && source_id <= before) {
-        sqlite3 *db = open_segment(&list->rows[--first]);
+        sqlite3 *db = open_segment(list->rows[--first].path);
         before = 0;
         rc = db ? store_carry_fact(db, "sourceBase", &before) : SQLITE_CANTOPEN;
         sqlite3_close(db);
@@ -82,7 +87,7 @@ int store_older_diags(const struct store_older *older, uint64_t acked,
     list_before(older, &list);
     size_t first = first_of_source(older, &list, session->source_id);
     for (size_t i = first; i < list.count && rc != SQLITE_NOMEM; i++) {
-        struct store_txn txn = {.db = open_segment(&list.rows[i])};
+        struct store_txn txn = {.db = open_segment(list.rows[i].path)};
         struct store_sessions sessions;
         if (txn.db) {
             store_sessions_init(&sessions, &txn, NULL);
@@ -105,7 +110,7 @@ int store_older_losses(const struct store_older *older, size_t limit, struct sto
     int rc = SQLITE_OK;
     list_before(older, &list);
     for (size_t i = list.count; i-- > 0 && losses->count < limit && rc != SQLITE_NOMEM;) {
-        sqlite3 *db = open_segment(&list.rows[i]);
+        sqlite3 *db = open_segment(list.rows[i].path);
         rc = db ? store_losses_read(db, limit - losses->count, losses) : SQLITE_OK;
         sqlite3_close(db);
     }

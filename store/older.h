@@ -9,12 +9,14 @@
 
 #include <sqlite3.h>
 
+#include "store/ended.h"
 #include "store/store.h"
 
 struct store_older {
-    const char *path;   // the configured one; NULL: there are no other segments
-    const char *active; // real path of the segment in use
-    sqlite3 *db;        // of the segment in use
+    const char *path;          // the configured one; NULL: there are no other segments
+    const char *active;        // real path of the segment in use
+    sqlite3 *db;               // of the segment in use
+    struct store_ended *ended; // borrowed; only who asks for sessions needs it
 };
 
 // A session that ended, and is not known to the segment in use any more. `*found` is left alone

@@ -97,6 +97,7 @@ static void free_store(struct store *store) {
     store_catalog_deinit(&store->catalog);
     store_sessions_deinit(&store->sessions);
     store_files_deinit(&store->files);
+    store_ended_deinit(&store->ended);
     store_names_deinit(&store->names);
     store_name_rows_deinit(&store->name_rows);
     store_domains_deinit(&store->domains);

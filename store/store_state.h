@@ -14,6 +14,7 @@
 #include "store/bulk.h"
 #include "store/catalog.h"
 #include "store/domains.h"
+#include "store/ended.h"
 #include "store/files.h"
 #include "store/intern.h"
 #include "store/main_file.h"
@@ -42,6 +43,7 @@ struct store {
     struct store_files files;
     struct store_wal wal;
     struct store_main_file main_file;
+    struct store_ended ended;
     sqlite3_stmt *stmts[STORE_OWN_STMTS]; // of transactions
     sqlite3_stmt *pages;                  // of store_content_bytes()
     int64_t data_version;                 // when the ids and caches were right

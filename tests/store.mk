@@ -9,6 +9,7 @@ unit_programs += unit/test_store
 unit_programs += unit/test_store_read
 unit_programs += unit/test_stranger
 unit_programs += unit/test_catalog
+unit_programs += unit/test_ended
 unit_programs += unit/test_events
 unit_programs += unit/test_sessions
 unit_programs += unit/test_files

@@ -119,6 +119,51 @@ def test_a_session_that_ended_before_a_rotation_stays_known():
         lib.equal(len(daemon.everywhere("SELECT 1 FROM NVTX_EVENTS WHERE text = 'one'")), 1)
 
 
+def indexed(daemon):
+    """How many segments are in the index of ended sessions."""
+    try:
+        return lib.rows(daemon.store + ".ended", "SELECT count(*) FROM segments")[0][0]
+    except sqlite3.Error:
+        return 0
+
+
+def test_sessions_that_ended_long_ago_stay_known_with_an_index_and_without():
+    with lib.Daemon(config="RotateSize=1M\n") as daemon:  # 128 ended sessions go along
+        sessions = [daemon.session() for _ in range(40)]
+        first = sessions[0].id
+        ends = []
+        for number in range(140):
+            session = sessions.pop(0)
+            session.send(HEADER + 'Marker, 1, "one of %d"\n' % number)
+            ends.append(session.end())
+            session.close()
+            if len(ends) + len(sessions) < 140:
+                sessions.append(daemon.session())
+
+        def ended_are_known():
+            for number, known in ((0, first), (1, None)):
+                with daemon.session(known) as again:
+                    lib.equal(again.welcome["line"], 3 if known else 0, again.welcome)
+                    if known:
+                        lib.equal(again.replies(), [ends[number]])
+
+        for _ in range(5):
+            rotate(daemon)
+            daemon.send(HEADER + 'Marker, 1, "later"\n')
+            ended_are_known()
+        rotate(daemon)
+        lib.wait_for(lambda: indexed(daemon) >= 5, "the old segments are in the index")
+        ended_are_known()
+        daemon.kill()
+        with open(daemon.store + ".ended", "r+b") as file:
+            file.write(b"no database")
+        daemon.start()
+        ended_are_known()
+        lib.wait_for(lambda: indexed(daemon) >= 5, "the index is made anew")
+        ended_are_known()
+        lib.equal(len(daemon.everywhere("SELECT 1 FROM NVTX_EVENTS WHERE text = 'one of 0'")), 1)
+
+
 def test_a_break_around_a_rotation_hides_no_diagnostics():
     with lib.Daemon() as daemon:
         with daemon.session() as session:

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Sessions that ended in segments that were left: known as long as their segment is kept, whatever
+// became of the index, and at no cost that grows with the segments.
+#include "store/ended.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "store/ended_index.h"
+#include "store/rotation.h"
+#include "store_kit.h"
+
+#define CARRIED 2 // ended sessions that go along to the next segment
+#define ENDED 3   // in each segment
+
+// What looking a session up must not do for each segment.
+static int opened;
+
+int sqlite3_open_v2(const char *path, sqlite3 **db, int flags, const char *vfs) {
+    int (*real)(const char *, sqlite3 **, int, const char *);
+    *(void **)&real = dlsym(RTLD_NEXT, "sqlite3_open_v2");
+    opened++;
+    return real(path, db, flags, vfs);
+}
+
+static struct kit kit;
+static char error[512];
+
+static const char *id_of(int segment, int number) {
+    static char id[64];
+    snprintf(id, sizeof(id), "00000000-0000-4000-8000-%06d%06d", segment, number);
+    return id;
+}
+
+static void begin(void) {
+    bool vanished;
+    kit_folder(&kit);
+    kit.options = (struct store_options){.name = kit.path, .carry_rows = CARRIED};
+    cr_assert_eq(store_rotation_open(&kit.store, kit.path, &kit.options, STORE_OPEN_ACTIVE,
+                                     &vanished, error, sizeof(error)),
+                 STORE_DONE, "%s", error);
+}
+
+static void end(void) {
+    char command[128];
+    store_batch_free(kit.batch);
+    store_close(kit.store);
+    snprintf(command, sizeof(command), "rm -r '%s'", kit.folder);
+    cr_assert_eq(system(command), 0);
+}
+
+// Sessions that ended in the segment in use; each has `segment` lines.
+static void end_sessions(int segment) {
+    for (int i = 0; i < ENDED; i++) {
+        struct nvtxt_counters counters = {.lines = (uint64_t)segment};
+        struct store_source source = {.id = segment * ENDED + i,
+                                      .kind = STORE_SOURCE_SESSION,
+                                      .session_id = id_of(segment, i)};
+        struct store_batch_source *share = store_batch_source(kit.batch, &source);
+        cr_assert_eq(store_batch_progress(share, &counters, NVTXT_SLICE("")), 0);
+        cr_assert_eq(store_batch_end_source(share, "end", 1000), 0);
+    }
+    kit_commit(&kit);
+}
+
+static void rotate(void) {
+    char left[PATH_MAX];
+    struct store *next = NULL;
+    snprintf(left, sizeof(left), "%s", store_file(kit.store));
+    cr_assert_eq(
+        store_rotation_next(&next, kit.store, kit.path, &kit.options, error, sizeof(error)),
+        STORE_DONE, "%s", error);
+    store_leave(kit.store);
+    cr_assert_eq(store_rotation_leave(left), STORE_DONE);
+    kit.store = next;
+}
+
+static void make_segments(int count) {
+    for (int i = 1; i <= count; i++) {
+        end_sessions(i);
+        rotate();
+    }
+}
+
+// As the keeper does.
+static void follow(bool check) {
+    struct store_segments left;
+    store_ended_list(kit.path, store_file(kit.store), &left);
+    cr_assert_eq(store_ended_index_follow(kit.path, &left, check), SQLITE_OK);
+    store_segments_deinit(&left);
+}
+
+static bool knows(int segment, int number) {
+    struct store_session session;
+    int r = store_session_load(kit.store, id_of(segment, number), false, 0, &session);
+    if (r == STORE_DONE) {
+        cr_assert(session.ended);
+        cr_assert_eq(session.counters.lines, (uint64_t)segment);
+        store_session_deinit(&session);
+    }
+    cr_assert(r == STORE_DONE || r == STORE_NOT_FOUND, "%d", r);
+    return r == STORE_DONE;
+}
+
+static void knows_all(int first, int last) {
+    for (int i = first; i <= last; i++)
+        for (int j = 0; j < ENDED; j++)
+            cr_assert(knows(i, j), "session %d of segment %d", j, i);
+    cr_assert_not(knows(first - 1, 7), "one that never was");
+}
+
+static const char *index_path(void) {
+    static char path[PATH_MAX];
+    snprintf(path, sizeof(path), "%s" STORE_ENDED_SUFFIX, kit.path);
+    return path;
+}
+
+static int64_t index_int(const char *sql) {
+    sqlite3 *db = NULL;
+    sqlite3_stmt *stmt = NULL;
+    cr_assert_eq(sqlite3_open(index_path(), &db), SQLITE_OK);
+    cr_assert_eq(sqlite3_prepare_v2(db, sql, -1, &stmt, NULL), SQLITE_OK, "%s", sqlite3_errmsg(db));
+    cr_assert_eq(sqlite3_step(stmt), SQLITE_ROW);
+    int64_t value = sqlite3_column_int64(stmt, 0);
+    sqlite3_finalize(stmt);
+    sqlite3_close(db);
+    return value;
+}
+
+Test(ended, are_known_whatever_is_in_the_index) {
+    begin();
+    make_segments(6);
+    knows_all(1, 6); // there is none
+    follow(false);
+    cr_assert_eq(index_int("SELECT count(*) FROM ended"), 6 * ENDED);
+    knows_all(1, 6);
+    end_sessions(7);
+    rotate(); // one that it lacks
+    knows_all(1, 7);
+    follow(false);
+    knows_all(1, 7);
+    end();
+}
+
+static double look_up_ms(int times) {
+    struct timespec from, to;
+    clock_gettime(CLOCK_MONOTONIC, &from);
+    for (int i = 0; i < times; i++)
+        cr_assert_not(knows(0, i));
+    clock_gettime(CLOCK_MONOTONIC, &to);
+    return ((double)(to.tv_sec - from.tv_sec) * 1e3 + (double)(to.tv_nsec - from.tv_nsec) / 1e6) /
+           times;
+}
+
+Test(ended, an_id_that_nobody_knows_opens_no_segment) {
+    const char *long_form = getenv("NVTXT_TEST_LONG");
+    const int count = long_form && *long_form == '1' ? 1000 : 20;
+    begin();
+    make_segments(count);
+    opened = 0;
+    double without = look_up_ms(1);
+    cr_assert_geq(opened, count, "without an index all are asked");
+    follow(false);
+    cr_assert_not(knows(0, 0)); // opens the index
+    opened = 0;
+    double with = look_up_ms(100);
+    cr_assert_eq(opened, 0);
+    printf("# %d segments: %.3f ms a look-up, %.3f ms without the index\n", count, with, without);
+    cr_assert(knows(1, 0));
+    cr_assert_eq(opened, 1, "one that is known: its segment");
+    end();
+}
+
+Test(ended, an_id_is_forgotten_with_the_segment_in_which_it_ended) {
+    struct store_segments left;
+    begin();
+    make_segments(6);
+    follow(false);
+    store_ended_list(kit.path, store_file(kit.store), &left);
+    cr_assert_eq(store_segments_remove(left.rows[0].path), 0);
+    store_segments_deinit(&left);
+    knows_all(2, 6);
+    cr_assert_not(knows(1, 0));
+    follow(false);
+    knows_all(2, 6);
+    cr_assert_not(knows(1, 0));
+    cr_assert_eq(index_int("SELECT count(*) FROM ended"), 5 * ENDED);
+    cr_assert_eq(index_int("SELECT count(*) FROM segments"), 5);
+    end();
+}
+
+static void damage(int how) {
+    struct stat status;
+    int fd = open(index_path(), O_RDWR);
+    char noise[4096];
+    memset(noise, how == 0 ? 'x' : 0, sizeof(noise));
+    cr_assert(fd >= 0 && fstat(fd, &status) == 0);
+    if (how == 0)
+        cr_assert_eq(pwrite(fd, noise, sizeof(noise), 0), (ssize_t)sizeof(noise));
+    for (off_t at = 4096; how == 1 && at < status.st_size; at += 4096)
+        cr_assert_eq(pwrite(fd, noise, sizeof(noise), at), (ssize_t)sizeof(noise));
+    if (how == 2)
+        cr_assert_eq(ftruncate(fd, status.st_size / 2), 0);
+    if (how == 3)
+        cr_assert_eq(ftruncate(fd, 0), 0);
+    close(fd);
+}
+
+Test(ended, a_lost_or_damaged_index_is_made_anew_and_nothing_is_forgotten) {
+    begin();
+    make_segments(6);
+    for (int how = 0; how <= 4; how++) {
+        follow(true);
+        knows_all(1, 6);
+        cr_assert_eq(index_int("SELECT count(*) FROM segments"), 6 + how, "%d", how);
+        rotate(); // nobody has it open
+        if (how < 4)
+            damage(how);
+        else
+            cr_assert_eq(unlink(index_path()), 0);
+        knows_all(1, 6);
+    }
+    end();
+}
+
+// The index of one store beside the segments of another: the names tell.
+Test(ended, a_foreign_index_is_not_believed) {
+    begin();
+    make_segments(6);
+    follow(false);
+    sqlite3 *db = NULL;
+    cr_assert_eq(sqlite3_open(index_path(), &db), SQLITE_OK);
+    cr_assert_eq(sqlite3_exec(db,
+                              "UPDATE segments SET name = 'other-' || number; "
+                              "UPDATE ended SET id = 'other' || id",
+                              NULL, NULL, NULL),
+                 SQLITE_OK);
+    sqlite3_close(db);
+    knows_all(1, 6);
+    follow(false);
+    knows_all(1, 6);
+    cr_assert_eq(index_int("SELECT count(*) FROM ended WHERE id LIKE 'other%'"), 0);
+    end();
+}
+
+Test(ended, nobody_else_may_read_the_index) {
+    struct stat status;
+    begin();
+    make_segments(4);
+    umask(0);
+    follow(false);
+    cr_assert_eq(stat(index_path(), &status), 0);
+    cr_assert_eq(status.st_mode & 0777, 0600);
+    end();
+}
