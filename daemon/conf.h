@@ -51,6 +51,7 @@ struct conf {
     int64_t diagnostics_per_source;
     int64_t max_connections_per_user;
     int64_t max_bytes_per_user;
+    int64_t max_open_bytes_per_user;
     int64_t max_sessions_per_user;
     int64_t max_events_per_second; // 0: any number
     int64_t session_expiry_ms;

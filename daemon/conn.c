@@ -97,6 +97,7 @@ int conn_open_source(struct conn *conn, int64_t id, int kind, int64_t opened_ns,
         return -ENOMEM;
     }
     conn->source = source;
+    source_weigh(source);
     server_refresh_clocks(server, source);
     return 0;
 }
@@ -228,6 +229,8 @@ static void charge(struct conn *conn) {
 void conn_feed(struct conn *conn, struct nvtxt_slice input) {
     struct server *server = conn->server;
     server->stats.bytes += input.len;
+    if (conn->user)
+        conn->user->held_max = (size_t)server->config->max_open_bytes_per_user;
     if (conn->source)
         server_refresh_clocks(server, conn->source);
     while (conn->phase == CONN_FIRST_LINE || conn->phase == CONN_OPEN) {
@@ -323,6 +326,7 @@ void conn_close(struct conn *conn) {
     struct conn *next = conn->next;
     if (conn->source) {
         batcher_settle(&server->batcher, conn->source);
+        source_unweigh(conn->source);
         nvtxt_hash_remove(&server->sources, &conn->source->by_id);
         source_free(conn->source);
         conn->source = NULL;

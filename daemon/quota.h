@@ -18,6 +18,8 @@ struct quota_user {
     int64_t connections;
     size_t bytes;      // taken into batches that are not committed
     size_t partial;    // of lines whose end has not come
+    size_t held;       // by open ranges, variables and waiting names of its sources
+    size_t held_max;   // and how much that may be
     int64_t credit;    // events that may come at once; below 0: too many came
     int64_t credit_ns; // what was earned up to then is in the credit; 0: no rate was asked for yet
     int64_t rested_ns; // when the credit is whole again

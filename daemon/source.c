@@ -79,6 +79,29 @@ int source_touch(struct source *source) {
     return batcher_add(source->batcher, source, &row);
 }
 
+void source_weigh(struct source *source) {
+    if (!source->user)
+        return;
+    size_t held = nvtxt_interp_held(source->interp);
+    source->user->held += held - source->held;
+    source->held = held;
+}
+
+void source_unweigh(struct source *source) {
+    if (source->user)
+        source->user->held -= source->held;
+    source->held = 0;
+}
+
+// What the others of its user leave.
+static void allow(struct source *source) {
+    if (!source->user)
+        return;
+    size_t others = source->user->held - source->held;
+    size_t most = source->user->held_max;
+    nvtxt_interp_allow(source->interp, others < most ? most - others : 0);
+}
+
 static int checked(struct source *source, int result) {
     if (result < 0)
         source_fail(source);
@@ -92,7 +115,9 @@ int source_line(struct source *source, struct nvtxt_slice line) {
     struct store_batch *batch = source->share->batch;
     size_t before = store_batch_bytes(batch);
     source->bytes += line.len + 1;
+    allow(source);
     r = nvtxt_interp_line(source->interp, line, &source->sink);
+    source_weigh(source);
     if (source->user) {
         size_t cost = store_batch_bytes(batch) - before;
         source->share->cost += cost;
@@ -137,6 +162,7 @@ int source_end(struct source *source, const char *how) {
         r = store_batch_end_source(source->share, how, clocks_realtime_ns());
     if (r >= 0 && source->where)
         r = save_file(source);
+    source_weigh(source);
     source->over = true;
     return checked(source, r);
 }

@@ -34,6 +34,7 @@ struct source {
     uint32_t clock_generation;      // of the offsets that the interpreter has
     struct nvtxt_counters reported; // what the statistics have seen of it
     uint64_t bytes;                 // of its lines, on this connection
+    size_t held;                    // what of user->held is its own
     size_t state_bytes;             // of the state saved last: what settling will add to a batch
     bool failed;                    // memory ran out in the middle: its interpreter is of no use
     bool over;                      // source_end() was called
@@ -63,6 +64,10 @@ int source_set_name(struct source *source, const char *name); // "" and NULL: no
 
 // Before lines are handed to it: makes sure that it has a share. Returns 0 or -ENOMEM.
 int source_touch(struct source *source);
+
+// Counts what it keeps open for its user; before it is freed, that this is nothing any more.
+void source_weigh(struct source *source);
+void source_unweigh(struct source *source);
 
 // One line. Returns 0, or -errno after which the source has failed.
 int source_line(struct source *source, struct nvtxt_slice line);

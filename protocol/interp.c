@@ -34,6 +34,7 @@ struct nvtxt_interp *nvtxt_interp_new(const struct nvtxt_source_config *config) 
         return NULL;
     interp->config = *config;
     interp->clocks[NVTXT_TIMEBASE_REALTIME].known = true;
+    interp->allowed = SIZE_MAX;
     for (int command = 0; command < NVTXT_CMD_COUNT; command++)
         nvtxt_cmddef_default(&interp->definitions[command], (enum nvtxt_command)command);
     return interp;
@@ -73,14 +74,41 @@ bool nvtxt_interp_raw_times(const struct nvtxt_interp *interp, int64_t *smallest
     return interp->has_latest;
 }
 
+// A waiting name's domain is counted for each of them.
+size_t nvtxt_interp_held(const struct nvtxt_interp *interp) {
+    const struct nvtxt_symtab *symtab = &interp->symtab;
+    const struct nvtxt_waiting *waiting = &interp->waiting;
+    return interp->ranges.bytes + symtab->table.count * sizeof(struct nvtxt_variable) +
+           symtab->name_bytes + symtab->string_bytes +
+           waiting->table.count * sizeof(struct nvtxt_waiting_name) + waiting->bytes;
+}
+
+void nvtxt_interp_allow(struct nvtxt_interp *interp, size_t bytes) {
+    interp->allowed = bytes;
+}
+
 // ---- Lines -------------------------------------------------------------------------------------
+
+// What the variable takes more than before; 0 when it takes less.
+static size_t cost_of_assignment(const struct nvtxt_job *job, struct nvtxt_slice name) {
+    if (job->interp->allowed == SIZE_MAX)
+        return 0;
+    const struct nvtxt_value *value = &job->stmt.value->value;
+    const struct nvtxt_value *before = nvtxt_symtab_find(&job->interp->symtab, name);
+    size_t new = value->type == NVTXT_STRING ? value->string.len : 0;
+    size_t old = before ? before->string.len : 0;
+    return before ? (new > old ? new - old : 0) : sizeof(struct nvtxt_variable) + name.len + new;
+}
 
 static int execute_assignment(struct nvtxt_job *job) {
     const struct nvtxt_limits *limits = &job->interp->config.limits;
     struct nvtxt_slice name = job->stmt.name->value.string;
     if (name.len > limits->name_bytes)
         return nvtxt_job_limit(job, job->stmt.name->column, "the length of a variable's name");
-    int r = nvtxt_symtab_set(&job->interp->symtab, limits, name, &job->stmt.value->value);
+    int r = nvtxt_job_hold(job, cost_of_assignment(job, name));
+    if (r != 0)
+        return r;
+    r = nvtxt_symtab_set(&job->interp->symtab, limits, name, &job->stmt.value->value);
     if (r == NVTXT_SYMTAB_TOO_MANY)
         return nvtxt_job_limit(job, job->stmt.name->column, "the number of variables");
     if (r == NVTXT_SYMTAB_TOO_LARGE)

@@ -80,6 +80,12 @@ const struct nvtxt_counters *nvtxt_interp_counters(const struct nvtxt_interp *in
 // The display name in force; empty when there is none. Lives until the next line.
 struct nvtxt_slice nvtxt_interp_display_name(const struct nvtxt_interp *interp);
 
+// The memory that its open ranges, variables and waiting names take together, in bytes; and how
+// much they may take from now on, beside the limits of each: any, until it is said. The line that
+// would pass it is a fault, limit-exceeded; what is there already stays.
+size_t nvtxt_interp_held(const struct nvtxt_interp *interp);
+void nvtxt_interp_allow(struct nvtxt_interp *interp, size_t bytes);
+
 // Smallest and largest Time, Start or End of calls that had an effect, as written (before mapping).
 // Returns false when there was none. For the defaults of nvtxt_a and nvtxt_b.
 bool nvtxt_interp_raw_times(const struct nvtxt_interp *interp, int64_t *smallest, int64_t *largest);

@@ -12,7 +12,11 @@
 
 static int wait_for_event(struct nvtxt_job *job, const struct nvtxt_name *name) {
     struct nvtxt_interp *interp = job->interp;
-    int r = nvtxt_waiting_set(&interp->waiting, &interp->config.limits, name, interp->display);
+    int r =
+        nvtxt_job_hold(job, sizeof(struct nvtxt_waiting_name) + name->text.len + name->domain.len);
+    if (r != 0)
+        return r;
+    r = nvtxt_waiting_set(&interp->waiting, &interp->config.limits, name, interp->display);
     if (r == NVTXT_WAITING_TOO_MANY)
         return nvtxt_job_limit(job, job->stmt.name->column, "names before the first event");
     if (r == NVTXT_WAITING_TOO_LARGE)
@@ -110,8 +114,11 @@ static int open_range(struct nvtxt_job *job, enum nvtxt_event_type type) {
         .line = job->interp->counters.lines,
         .column = job->stmt.name->column,
     };
-    int r = nvtxt_ranges_open(&job->interp->ranges, &job->interp->config.limits, &range,
-                              job->interp->display);
+    int r = nvtxt_job_hold(job, nvtxt_ranges_memory(&range));
+    if (r != 0)
+        return r;
+    r = nvtxt_ranges_open(&job->interp->ranges, &job->interp->config.limits, &range,
+                          job->interp->display);
     return r > 0 ? nvtxt_job_limit(job, job->stmt.name->column, nvtxt_ranges_limit_name(r)) : r;
 }
 

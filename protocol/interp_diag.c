@@ -80,6 +80,17 @@ int nvtxt_job_hand_on_warnings(struct nvtxt_job *job) {
     return 0;
 }
 
+int nvtxt_job_hold(struct nvtxt_job *job, size_t more) {
+    const struct nvtxt_interp *interp = job->interp;
+    if (more == 0 || interp->allowed == SIZE_MAX)
+        return 0;
+    size_t held = nvtxt_interp_held(interp);
+    if (held <= interp->allowed && more <= interp->allowed - held)
+        return 0;
+    return nvtxt_job_limit(job, job->stmt.name->column,
+                           "the memory for what all sources of this user keep open");
+}
+
 int nvtxt_job_limit(struct nvtxt_job *job, uint32_t column, const char *what) {
     nvtxt_diag_set(&job->diag, NVTXT_DIAG_LIMIT_EXCEEDED, column,
                    "the line would pass the limit of %s", what);

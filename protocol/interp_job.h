@@ -50,5 +50,8 @@ void nvtxt_job_warn_argument(struct nvtxt_job *job, enum nvtxt_diag_code code, e
 // Hands on the line's warnings, leftmost first.
 int nvtxt_job_hand_on_warnings(struct nvtxt_job *job);
 
+// Whether the source may keep so many bytes more. Returns 0, or 1 with the fault of the line.
+int nvtxt_job_hold(struct nvtxt_job *job, size_t more);
+
 // The fault of a line that would pass the limit of `what`; returns 1.
 int nvtxt_job_limit(struct nvtxt_job *job, uint32_t column, const char *what);

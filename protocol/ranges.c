@@ -96,8 +96,7 @@ static struct nvtxt_thread *thread_get(struct nvtxt_ranges *ranges, uint64_t glo
     return ranges->last_thread = thread;
 }
 
-// The memory that a range takes. A display name is counted for every range that refers to it.
-static size_t memory_of(const struct nvtxt_open_range *range) {
+size_t nvtxt_ranges_memory(const struct nvtxt_open_range *range) {
     size_t bytes = range->text.len + range->excerpt.len;
     return sizeof(struct nvtxt_range) + (bytes < USUAL_BYTES ? USUAL_BYTES : bytes) +
            range->domain.len;
@@ -182,7 +181,7 @@ static int check_push(const struct nvtxt_ranges *ranges, const struct nvtxt_limi
 
 int nvtxt_ranges_open(struct nvtxt_ranges *ranges, const struct nvtxt_limits *limits,
                       const struct nvtxt_open_range *attributes, struct nvtxt_refstr *domain) {
-    if (ranges->bytes + memory_of(attributes) > limits->open_bytes)
+    if (ranges->bytes + nvtxt_ranges_memory(attributes) > limits->open_bytes)
         return NVTXT_RANGES_TOO_LARGE;
     bool pushed = attributes->type == NVTXT_EVENT_PUSH_POP;
     struct nvtxt_thread *thread = NULL;
@@ -208,7 +207,7 @@ int nvtxt_ranges_open(struct nvtxt_ranges *ranges, const struct nvtxt_limits *li
         range_free(ranges, range);
         return -ENOMEM;
     }
-    ranges->bytes += memory_of(&range->view);
+    ranges->bytes += nvtxt_ranges_memory(&range->view);
     link_newest(ranges, range);
     return NVTXT_RANGES_DONE;
 }
@@ -248,7 +247,7 @@ void nvtxt_ranges_close(struct nvtxt_ranges *ranges, struct nvtxt_range *range) 
         range->newer->older = range->older;
     else
         ranges->newest = range->older;
-    ranges->bytes -= memory_of(&range->view);
+    ranges->bytes -= nvtxt_ranges_memory(&range->view);
     range_free(ranges, range);
 }
 

@@ -58,6 +58,10 @@ enum nvtxt_ranges_result {
 int nvtxt_ranges_open(struct nvtxt_ranges *ranges, const struct nvtxt_limits *limits,
                       const struct nvtxt_open_range *attributes, struct nvtxt_refstr *domain);
 
+// The memory that a range takes while it is open. A display name is counted for every range that
+// refers to it.
+size_t nvtxt_ranges_memory(const struct nvtxt_open_range *range);
+
 // The newest pushed range of a thread, and the started range of a RangeId; NULL when none is open.
 struct nvtxt_range *nvtxt_ranges_top(struct nvtxt_ranges *ranges, uint32_t pid, uint32_t tid);
 struct nvtxt_range *nvtxt_ranges_find(const struct nvtxt_ranges *ranges, int64_t range_id);

@@ -34,6 +34,8 @@ struct nvtxt_interp {
     int64_t event_start;
     uint32_t event_pid, event_tid;
 
+    size_t allowed; // bytes that ranges, variables and waiting names may take together
+
     struct nvtxt_buf scratch; // repaired strings of the line at hand
 };
 

@@ -85,6 +85,7 @@ static int variable_assign(struct nvtxt_variable *variable, const struct nvtxt_v
 
 static void link_last(struct nvtxt_symtab *symtab, struct nvtxt_variable *variable,
                       enum nvtxt_arg arg) {
+    symtab->name_bytes += variable->name_len;
     if (symtab->last)
         symtab->last->next = variable;
     else

@@ -25,6 +25,7 @@ struct nvtxt_symtab {
     struct nvtxt_variable *first, *last;
     struct nvtxt_variable *statics[NVTXT_ARG_COUNT]; // NULL: never assigned
     size_t string_bytes;                             // of all values together
+    size_t name_bytes;                               // of all names
     uint64_t static_changes;                         // counts assignments to static arguments
 };
 

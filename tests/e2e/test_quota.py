@@ -91,6 +91,34 @@ def test_more_sessions_than_a_user_may_keep_are_refused():
             lib.equal(third.welcome["type"], "welcome")
 
 
+def held_ranges(first, count):
+    return ("TimeBase = Manual\n@RangeStart, Time, RangeId, Message\n@RangeEnd, Time, RangeId\n" +
+            "".join('RangeStart, 1, %d, "%s"\n' % (first + number, "r" * 300)
+                    for number in range(count)))
+
+
+def test_what_all_sources_of_a_user_keep_open_is_bounded_together():
+    with lib.Daemon(config="MaxOpenBytesPerUser=1M\n") as daemon:
+        with daemon.session() as first, daemon.session() as second:
+            first.send(held_ranges(0, 1000))  # more than half of it
+            lib.equal(first.ack(1003), [])
+            second.send(held_ranges(0, 4000))
+            faults = {row["code"] for row in second.ack(4003)}
+            lib.equal(faults, {"limit-exceeded"})
+            second.send("RangeEnd, 2, 0\nRangeStart, 2, 0, \"again\"\n")
+            lib.equal(second.ack(4005), [])
+            first.send('x = "%s"\n' % ("v" * 60000))
+            lib.equal([row["code"] for row in first.ack(1004)], ["limit-exceeded"])
+            second.end()
+            first.send('x = "%s"\n' % ("v" * 60000))  # there is room again
+            lib.equal(first.ack(1005), [])
+            lib.equal(first.end()["events"], 1000)
+        with daemon.session() as third:
+            third.send(held_ranges(0, 1000))
+            lib.equal(third.ack(1003), [])
+            third.end()
+
+
 def test_events_above_the_rate_come_later_and_all():
     with lib.Daemon(config="MaxEventsPerSecond=5000\n") as daemon:
         started = time.monotonic()

@@ -44,6 +44,32 @@ static void end_gives(const char *wanted) {
     "@RangeStart, Time, RangeId, Message\n@RangeEnd, Time, RangeId\n"                              \
     "@RangeStartEnd, Start, End, Message\n"
 
+// ---- What it keeps ------------------------------------------------------------------------------
+
+Test(interp, keeps_no_more_than_it_may_in_ranges_variables_and_names) {
+    start();
+    size_t empty = nvtxt_interp_held(interp);
+    gives(SHORT, "");
+    nvtxt_interp_allow(interp, empty + 900);
+    gives("RangeStart, 1, 1, a\n", "");
+    size_t one = nvtxt_interp_held(interp);
+    cr_assert_gt(one, empty);
+    cr_assert_leq(one, empty + 900);
+    nvtxt_interp_allow(interp, one); // what is there stays and can change
+    recorder_run(&rec, interp, "RangeStart, 2, 2, b\nx = \"y\"\nSetThreadName, 1, \"t\"\n");
+    cr_assert_eq(nvtxt_interp_counters(interp)->errors, 3, "each is a fault");
+    cr_assert_eq(nvtxt_interp_held(interp), one);
+    recorder_init(&rec);
+    gives("RangeEnd, 3, 1\n", "start 7.7 1..3 'a'\n");
+    cr_assert_eq(nvtxt_interp_held(interp), empty);
+    gives("RangeStart, 4, 2, b\n", "");
+    nvtxt_interp_allow(interp, SIZE_MAX);
+    gives("x = \"y\"\n", "");
+    cr_assert_gt(nvtxt_interp_held(interp), one);
+    nvtxt_interp_free(interp);
+    interp = NULL;
+}
+
 // ---- What calls store ---------------------------------------------------------------------------
 
 Test(interp, stores_a_marker_with_all_it_carries) {
