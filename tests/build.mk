@@ -13,3 +13,4 @@ script_tests += test_run_test.sh
 EXTRA_DIST += lsan.supp tsan.supp
 EXTRA_DIST += samples
 EXTRA_DIST += fuzz/replay.h
+EXTRA_DIST += mutants.tsv

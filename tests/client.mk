@@ -10,6 +10,7 @@ unit_programs += unit/test_ctl_format
 unit_programs += unit/test_ctl_rates
 unit_programs += unit/test_input
 unit_programs += unit/test_levels
+unit_programs += unit/test_link
 unit_programs += unit/test_message
 unit_programs += unit/test_options
 unit_programs += unit/test_out_file

@@ -339,4 +339,37 @@ def test_a_socket_that_is_not_for_us_is_no_reason_to_start_a_daemon():
         os.chmod(folder, 0o700)
 
 
+def ask_as(uid, path):
+    """What another user's process hears when it asks for the status."""
+    ours, theirs = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            os.setgroups([])
+            os.setgid(uid)
+            os.setuid(uid)
+            with lib.Connection(path) as connection:
+                with contextlib.suppress(BrokenPipeError):
+                    connection.send('{"id": 1, "command": "status"}\n')
+                os.write(theirs, json.dumps(connection.reply()).encode())
+        finally:
+            os._exit(0)
+    os.close(theirs)
+    with os.fdopen(ours, "rb") as pipe:
+        text = pipe.read()
+    os.waitpid(child, 0)
+    return json.loads(text)
+
+
+def test_another_user_is_told_that_it_is_not_served():
+    if os.getuid() != 0:
+        raise lib.Skip("only root can be somebody else")
+    with lib.Daemon() as daemon:
+        os.chmod(daemon.folder, 0o755)
+        os.chmod(daemon.control_socket, 0o666)  # as if its mode were wrong: the uid counts
+        reply = ask_as(65534, daemon.control_socket)
+        lib.equal((reply["ok"], reply["error"]["code"]), (False, "denied"))
+        lib.equal(ask_as(0, daemon.control_socket)["ok"], True)
+
+
 lib.run(globals())

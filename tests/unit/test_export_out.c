@@ -149,6 +149,7 @@ Test(export_out, quotes_csv_where_it_must) {
     WROTE(export_csv(&output.out, NVTXT_SLICE("two\nlines")), "\"two\nlines\"");
     WROTE(export_csv(&output.out, NVTXT_SLICE("cr\r")), "\"cr\r\"");
     WROTE(export_csv(&output.out, NVTXT_SLICE(" blank")), "\" blank\"");
+    WROTE(export_csv(&output.out, NVTXT_SLICE("blank ")), "\"blank \"");
     output_close(&output);
 }
 

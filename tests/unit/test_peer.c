@@ -2,9 +2,39 @@
 #include "daemon/peer.h"
 
 #include <criterion/criterion.h>
+#include <dlfcn.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
+
+// Every clock but the process's own stands here, unless 0.
+static time_t seconds_now;
+
+int clock_gettime(clockid_t id, struct timespec *now) {
+    int (*real)(clockid_t, struct timespec *);
+    *(void **)&real = dlsym(RTLD_NEXT, "clock_gettime");
+    int r = real(id, now);
+    if (seconds_now && id == CLOCK_BOOTTIME)
+        *now = (struct timespec){.tv_sec = seconds_now};
+    return r;
+}
+
+// Its pid was used again when the process that has it began after the connection.
+Test(peer, is_not_a_process_that_began_later) {
+    int pair[2];
+    struct peer peer;
+    cr_assert_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+    cr_assert_eq(peer_get(pair[0], &peer), 0);
+    seconds_now = 1; // behind the boot of the machine: we began later
+    peer_look(&peer);
+    cr_assert_eq(peer.pid, getpid());
+    cr_assert_str_empty(peer.comm);
+    cr_assert_eq(peer.start, 0);
+    seconds_now = 0;
+    close(pair[0]);
+    close(pair[1]);
+}
 
 Test(peer, is_what_the_kernel_says) {
     int pair[2];

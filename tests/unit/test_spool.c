@@ -29,6 +29,7 @@ static int good_fstats = -1;
 static int good_unlinks = -1;
 static int good_fdatasyncs = -1;
 static int good_fsyncs = -1;
+static int good_ftruncates = -1;
 
 static bool fails(int *good) {
     if (*good == 0)
@@ -58,6 +59,12 @@ int fdatasync(int fd) {
     int (*real)(int);
     *(void **)&real = dlsym(RTLD_NEXT, "fdatasync");
     return fails(&good_fdatasyncs) ? -1 : real(fd);
+}
+
+int ftruncate(int fd, off_t size) {
+    int (*real)(int, off_t);
+    *(void **)&real = dlsym(RTLD_NEXT, "ftruncate");
+    return fails(&good_ftruncates) ? -1 : real(fd, size);
 }
 
 int fsync(int fd) {
@@ -188,6 +195,21 @@ Test(spool, begins_its_last_segment_anew_when_all_is_acknowledged) {
     cr_assert_eq(take_over(), 0);
     cr_assert_eq(spool_first(&spool), sizeof block + 1);
     cr_assert_str_eq(behind(sizeof block), "next\n");
+    end();
+}
+
+Test(spool, keeps_its_head_when_it_cannot_be_cut) {
+    static char block[600000];
+    begin(SPOOL_LIMIT_LEAST);
+    memset(block, '\n', sizeof block);
+    cr_assert_eq(spool_append(&spool, block, sizeof block, sizeof block), 0);
+    good_ftruncates = 0;
+    spool_ack(&spool, sizeof block);
+    good_ftruncates = -1;
+    cr_assert_gt(spool.segments[0].size, sizeof block, "it did not begin anew");
+    cr_assert_eq(take_over(), 0, "%s", spool.fault);
+    cr_assert_eq(spool_first(&spool), 1);
+    cr_assert_eq(spool.last, sizeof block);
     end();
 }
 

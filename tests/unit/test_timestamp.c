@@ -119,6 +119,9 @@ Test(timestamp, follows_a_format_of_ones_own) {
     reads("Fri, 21 Nov 25 08:00 AM", 1763730000);
     reads("Friday, 21 November 25  8:00 pm", 1763773200);
     reads("Fri, 21 Nov 25 12:00 am", 1763701200);
+    use("%y-%m-%dT%H:%M:%S%z");
+    reads("68-12-31T23:59:59+0000", 3124223999);
+    reads("69-01-01T00:00:00+0000", -31536000);
     use("%s,%f");
     reads_ns("1763730000,5", NEAR, 1763730000 * S + 500000000);
     reads_ns("-1,25", NEAR, -1250000000);

@@ -115,3 +115,10 @@ Test(utf8, grows_no_more_than_it_says) {
     memset(in, '\xFF', sizeof in);
     cr_assert_eq(nvtxt_utf8_repair(out, (struct nvtxt_slice){in, sizeof in}), sizeof out);
 }
+
+Test(utf8, is_cut_in_front_of_a_character) {
+    const struct nvtxt_slice text = NVTXT_SLICE("a\xc3\xa9\xe2\x82\xac");
+    const size_t wanted[] = {0, 1, 1, 3, 3, 3, 6, 6};
+    for (size_t most = 0; most < 8; most++)
+        cr_assert_eq(nvtxt_slice_cut(text, most).len, wanted[most], "%zu", most);
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is published of a store comes from two threads: neither wipes out what the other one knows.
+#include "daemon/bqueue.h"
+
+#include <criterion/criterion.h>
+
+Test(bqueue, keeps_what_it_was_told_of_old_segments_over_commits) {
+    struct bqueue queue;
+    struct writer_figures figures;
+    struct removed removed = {.last_ns = 7};
+    cr_assert_eq(bqueue_init(&queue, NULL, NULL), 0);
+    bqueue_set_old(&queue, 3, 4096, &removed);
+    bqueue_set_figures(&queue, &(struct writer_figures){.commits = 5});
+    bqueue_get_figures(&queue, &figures);
+    cr_assert(figures.old_segments == 3 && figures.old_bytes == 4096);
+    cr_assert_eq(figures.removed.last_ns, 7);
+    cr_assert_eq(figures.commits, 5);
+    bqueue_set_old(&queue, 2, 1024, &removed);
+    bqueue_get_figures(&queue, &figures);
+    cr_assert(figures.commits == 5 && figures.old_segments == 2);
+    bqueue_deinit(&queue);
+}
