@@ -254,7 +254,7 @@ def ask_for(path, session):
         finally:
             os._exit(1)
     os.close(theirs)
-    os.read(ours, 1)
+    lib.equal(os.read(ours, 1), b".", "it was refused")
     return child, ours
 
 
