@@ -252,6 +252,21 @@ static int link_files(sqlite3 *db, const char *path) {
     return r < 0 ? r : store_segments_swing(path, segment);
 }
 
+// A broken file in the place of the link is put aside only when it was a store: it may as well be
+// somebody's notes under a name that was mistyped.
+static int check_broken(const char *path, char *error, size_t size) {
+    enum store_file_kind kind;
+    if (store_file_prepare(path, true, 0, STORE_SCHEMA_VERSION, &kind) == 0 &&
+        kind == STORE_FILE_STORE) {
+        return STORE_CORRUPT;
+    }
+    snprintf(error, size,
+             "the store %s is another application's file or database, it was left alone: name "
+             "another store",
+             path);
+    return STORE_FOREIGN;
+}
+
 static int take_over(const char *path, const struct store_options *options, char *error,
                      size_t size) {
     sqlite3 *db = NULL;
@@ -271,7 +286,7 @@ static int take_over(const char *path, const struct store_options *options, char
     if (result == STORE_DONE) {
         remove_logs(path);
     }
-    return result;
+    return result == STORE_CORRUPT ? check_broken(path, error, size) : result;
 }
 
 // ---- Opening ------------------------------------------------------------------------------------

@@ -214,6 +214,45 @@ def test_a_database_of_another_application_is_refused_untouched():
         lib.equal(os.path.exists(daemon.socket), False)
 
 
+def test_a_file_that_is_no_store_is_refused_untouched():
+    for data in (b"milk, bread\n", b"notes that are longer than the header of a database is\n" * 9,
+                 b"SQLite format 3\0" + bytes(84), b"SQLite format 3\0" + bytes(range(256)) * 40):
+        with lib.Daemon(start=False) as daemon:
+            daemon.store = os.path.join(daemon.folder, "notes.txt")
+            with open(daemon.store, "wb") as file:
+                file.write(data)
+            before = sorted(os.listdir(daemon.folder))
+            for _ in range(2):
+                refused(daemon.command()[1:], 65, daemon.store, "another application's", "name another store")
+            lib.equal(sorted(os.listdir(daemon.folder)), before)
+            with open(daemon.store, "rb") as file:
+                lib.equal(file.read(), data)
+
+
+def test_an_empty_file_becomes_a_store():
+    with lib.Daemon(start=False) as daemon:
+        with open(daemon.store, "wb"):
+            pass
+        daemon.start()
+        lib.equal(daemon.query("SELECT count(*) FROM NVTX_EVENTS"), [(0,)])
+        lib.equal((os.path.islink(daemon.store), len(daemon.segments())), (True, 1))
+
+
+def test_a_plain_store_that_is_broken_is_put_aside():
+    with lib.Daemon() as daemon:
+        daemon.stop()
+        segment = os.path.realpath(daemon.store)
+        with open(segment, "rb") as file:
+            data = file.read()
+        os.unlink(daemon.store)
+        for ending in ("", "-wal", "-shm"):
+            os.unlink(segment + ending)
+        with open(daemon.store, "wb") as file:
+            file.write(data[:200] + b"\xa5" * (len(data) - 200))
+        daemon.start()
+        lib.equal(daemon.query("SELECT reason FROM NVTXT_LOSSES"), [("store-broken",)])
+
+
 def test_faults_of_the_configuration_are_told_with_their_lines():
     folder = tempfile.mkdtemp()
     path = os.path.join(folder, "n.conf")
