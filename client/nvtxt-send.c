@@ -190,6 +190,9 @@ static int resume_session(struct send_arguments *args, struct term *term, const 
     if (result < 0 || result == SPOOL_BAD) {
         term_say(term, "%s", spool.fault);
         result = result < 0 ? EX_IOERR : EX_DATAERR;
+    } else if (result == SPOOL_OTHERS) {
+        term_say(term, "%s", spool.fault);
+        result = 0;
     } else if (result == SPOOL_BUSY) {
         result = 0; // its sender is alive, or another one resumes it
     } else {

@@ -44,6 +44,7 @@ enum {
     SPOOL_NONE = 1, // no line there (yet)
     SPOOL_FULL,     // the limit is reached, or the disk is full (`fault` says so then)
     SPOOL_BUSY,     // another process has the session, or it has just ended
+    SPOOL_OTHERS,   // it belongs to another user: `fault` says to whom
     SPOOL_BAD,      // the files are not what they should be: `fault` names file and place
 };
 

@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -230,10 +231,24 @@ static int miss_session(struct spool *spool) {
     return SPOOL_BAD;
 }
 
+// Another user's lines are not ours to send, nor its files ours to remove, root's privilege or not:
+// the daemon would take them for ours, or refuse the session.
+static int leave_to_owner(struct spool *spool, const char *name, uid_t uid) {
+    const struct passwd *owner = getpwuid(uid);
+    spool_fault(spool,
+                "%s/%s belongs to user %s (uid %u): it was left alone; that user can send it",
+                spool->dir, name, owner ? owner->pw_name : "?", (unsigned)uid);
+    return SPOOL_OTHERS;
+}
+
 static int lock_session(struct spool *spool) {
     char name[SPOOL_NAME_BYTES];
     struct stat status;
     session_name(spool, name, sizeof name);
+    if (fstatat(spool->dir_fd, name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+        status.st_uid != geteuid()) {
+        return leave_to_owner(spool, name, status.st_uid);
+    }
     spool->session_fd = openat(spool->dir_fd, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (spool->session_fd < 0) {
         return errno == ENOENT ? miss_session(spool) : refuse(spool, -errno);
@@ -244,6 +259,9 @@ static int lock_session(struct spool *spool) {
     // Who had it may have removed it before we had the lock.
     if (fstat(spool->session_fd, &status) != 0) {
         return refuse(spool, -errno);
+    }
+    if (status.st_uid != geteuid()) {
+        return leave_to_owner(spool, name, status.st_uid);
     }
     return status.st_nlink > 0 ? 0 : SPOOL_BUSY;
 }

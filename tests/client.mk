@@ -24,6 +24,7 @@ EXTRA_DIST += e2e/client.py
 serial_tests += e2e/test_send.py
 python_tests += e2e/test_spool.py
 python_tests += e2e/test_session.py
+python_tests += e2e/test_owners.py
 serial_tests += e2e/test_where.py
 serial_tests += e2e/test_shell.py
 serial_tests += e2e/test_text.py

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Two real users without any privilege: what is one's is not the other's, nor root's to send. As root
+only, who can become both."""
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+
+import lib
+
+if os.getuid() != 0:
+    print("root is needed, to become two other users")
+    sys.exit(77)
+
+ONE, OTHER = 65534, 65533
+HEADER = "TimeBase = Manual\n@Marker, Time, Message\n"
+CONFIG = "SocketMode=0666\n"
+
+
+class Shared(lib.Daemon):
+    """A daemon whose data socket everybody may use."""
+
+    def __init__(self, start=True):
+        super().__init__(config=CONFIG, start=False)
+        os.chmod(self.folder, 0o755)
+        if start:
+            self.start()
+
+
+def as_user(uid, *words, stdin=""):
+    """Runs a program of ours as a user; (exit status, stderr)."""
+    def drop():
+        os.setgroups([])
+        os.setresgid(uid, uid, uid)
+        os.setresuid(uid, uid, uid)
+    try:
+        done = subprocess.run([os.path.abspath(lib.program("client", words[0])), *words[1:]], input=stdin, text=True, cwd="/",
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=lib.DEADLINE,
+                              check=False, preexec_fn=drop)
+    except PermissionError as error:
+        raise lib.Skip("another user cannot run what was built here") from error
+    return done.returncode, done.stdout + done.stderr
+
+
+def connect_as(uid, daemon):
+    """A connection of that user: the kernel tells the daemon who connected, whoever uses it then."""
+    ours, theirs = socket.socketpair()
+    child = os.fork()
+    if child == 0:
+        try:
+            os.setresgid(uid, uid, uid)
+            os.setresuid(uid, uid, uid)
+            data = socket.socket(socket.AF_UNIX)
+            data.connect(daemon.socket)
+            socket.send_fds(theirs, [b"x"], [data.fileno()])
+            os._exit(0)
+        finally:
+            os._exit(1)
+    theirs.close()
+    _, fds, _, _ = socket.recv_fds(ours, 1, 1)
+    lib.equal(os.waitpid(child, 0)[1], 0)
+    ours.close()
+    return socket.socket(fileno=fds[0])
+
+
+def ask(uid, daemon, session, lines=""):
+    """Says hello as that user; the replies until there is an ack of all lines, an end or an error."""
+    with connect_as(uid, daemon) as data:
+        data.settimeout(lib.DEADLINE)
+        data.sendall(('#nvtxt-session {"protocol":1,"session":"%s"}\n%s' % (session, lines)).encode())
+        replies = data.makefile("r", encoding="utf-8")
+        for reply in replies:
+            if '"error"' in reply or '"end"' in reply or '"ack"' in reply or not lines and "welcome" in reply:
+                return reply
+    raise AssertionError("no answer")
+
+
+ID = "5f2a1e9c-77b0-4d7e-9a55-0c3b8d1e2f40"
+
+
+def test_a_session_is_resumed_by_its_user_only():
+    with Shared() as daemon:
+        reply = ask(ONE, daemon, ID, HEADER + 'Marker, 1, "one"\n')
+        assert '"line":3' in reply, reply
+        for uid in (OTHER, 0):
+            reply = ask(uid, daemon, ID, 'Marker, 2, "forged"\n')
+            assert '"error"' in reply and "another user" in reply, reply
+        daemon.stop()
+        daemon.start()
+        reply = ask(OTHER, daemon, ID, 'Marker, 2, "forged"\n')
+        assert '"error"' in reply and "another user" in reply, reply
+        reply = ask(ONE, daemon, ID, 'Marker, 3, "again"\n#nvtxt-end\n')
+        assert '"line":4' in reply, reply
+        lib.wait_for(lambda: daemon.query("SELECT text, peerUid FROM NVTX_EVENTS, NVTXT_SOURCES WHERE "
+                                          "sessionId = ? AND eventType = 34 ORDER BY start", ID) ==
+                     [("one", ONE), ("again", ONE)], "both are stored")
+        for session, uid in ((ID, OTHER), (ID, 0)):  # an ended one is nobody else's either
+            reply = ask(uid, daemon, session)
+            assert '"error"' in reply or "welcome" not in reply, reply
+
+
+def test_the_same_name_is_another_session_of_another_user():
+    with Shared() as daemon:
+        for uid in (ONE, OTHER, ONE):
+            status, told = as_user(uid, "nvtxt-send", "--socket", daemon.socket, "--session-name", "job 1",
+                                   stdin=HEADER + 'Marker, 1, "of %d"\n' % uid)
+            lib.equal((status, told), (0, ""))
+        lib.equal(sorted(daemon.query("SELECT text FROM NVTX_EVENTS WHERE eventType = 34")),
+                  [("of %d" % OTHER,), ("of %d" % ONE,)])
+
+
+def test_a_stranger_neither_rotates_nor_disconnects():
+    with Shared() as daemon:
+        with connect_as(ONE, daemon) as data:
+            data.sendall((HEADER + 'Marker, 1, "one"\n').encode())
+            source = lib.wait_for(lambda: [row["source"] for row in daemon.control("sources")["sources"]],
+                                  "it is known")[0]
+            for words in (["rotate"], ["disconnect", str(source)], ["disconnect", "--source", str(source)]):
+                for uid in (OTHER, ONE):
+                    status, told = as_user(uid, "nvtxt-ctl", "--socket", daemon.control_socket, *words)
+                    assert status in (64, 69, 77), (status, told)
+            lib.equal(len(daemon.segments()), 1)
+            lib.equal([row["source"] for row in daemon.control("sources")["sources"]], [source])
+            daemon.control("disconnect", source=source)
+            lib.wait_for(lambda: not daemon.control("sources")["sources"], "root may")
+
+
+def test_a_spool_is_sent_by_its_owner_only():
+    folder = tempfile.mkdtemp(prefix="nvtxt-owners-")
+    os.chmod(folder, 0o1777)
+    try:
+        with Shared(start=False) as daemon:
+            for uid in (ONE, OTHER):
+                status, told = as_user(uid, "nvtxt-send", "--socket", daemon.socket, "--spool", folder,
+                                       "--wait=0", stdin=HEADER + 'Marker, 1, "of %d"\n' % uid)
+                lib.equal(status, 0, told)
+            files = sorted(os.listdir(folder))
+            daemon.start()
+            status, told = as_user(0, "nvtxt-send", "--socket", daemon.socket, "--resume", folder)
+            lib.equal((status, told.count("left alone")), (0, 2), told)
+            assert "uid %d" % ONE in told and "uid %d" % OTHER in told, told
+            lib.equal(sorted(os.listdir(folder)), files)
+            status, told = as_user(OTHER, "nvtxt-send", "--socket", daemon.socket, "--resume", folder)
+            lib.equal((status, told.count("left alone")), (0, 1), told)
+            assert "uid %d" % ONE in told, told
+            lib.equal(daemon.query("SELECT text FROM NVTX_EVENTS WHERE eventType = 34"), [("of %d" % OTHER,)])
+            lib.equal({os.stat(os.path.join(folder, name)).st_uid for name in os.listdir(folder)}, {ONE})
+            lib.equal(as_user(ONE, "nvtxt-send", "--socket", daemon.socket, "--resume", folder), (0, ""))
+            lib.equal(os.listdir(folder), [])
+            lib.equal(daemon.query("SELECT text, peerUid FROM NVTX_EVENTS JOIN NVTXT_EVENT_SOURCES e ON"
+                                   " NVTX_EVENTS.rowid BETWEEN firstRow AND lastRow JOIN NVTXT_SOURCES s"
+                                   " ON s.id = e.sourceId WHERE eventType = 34 ORDER BY peerUid"),
+                      [("of %d" % OTHER, OTHER), ("of %d" % ONE, ONE)])
+    finally:
+        shutil.rmtree(folder)
+
+
+lib.run(globals())
