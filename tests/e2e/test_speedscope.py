@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The chrome export in a real viewer: speedscope in a headless Chromium. Long; skips without them.
+"""Exports in a real viewer: speedscope in a headless Chromium. Long; skips without them.
 
 speedscope is the npm package: in the folder $NVTXT_SPEEDSCOPE, among npm's global ones, or it is
 fetched for this run. What it complains of is on the browser's console; what it draws is looked at
@@ -10,6 +10,7 @@ import base64
 import json
 import os
 import random
+import re
 import shutil
 import struct
 import subprocess
@@ -73,31 +74,36 @@ def page_of(package):
     return page if os.path.exists(page) else None
 
 
-def export(folder, text):
+def export(folder, text, form="chrome"):
     source, store, out = folder.write("a.nvtxt", text), folder.name("store"), folder.name("t.json")
     status, _, err = run_client("nvtxt-import", "create", "--force", "-q", "-n", source, "-o", store)
     equal(status, 0, err)
-    status, _, err = run_client("nvtxt-export", "--store", store, "--format", "chrome", "-o", out)
+    status, _, err = run_client("nvtxt-export", "--store", store, "--format", form, "-o", out)
     equal(status, 0, err)
     with open(out, "rb") as file:
         return file.read()
 
 
-def browse(folder, trace):
-    """Opens a trace; returns what the page said, and the screenshot's rows of (r, g, b)."""
+def chromium(folder, trace, how, view=""):
+    """Opens a trace in the page; the program's end."""
     script = folder.write("t.js", "speedscope.loadFileFromBase64('t.json', %s)" %
                           json.dumps(base64.b64encode(trace).decode()))
-    shot = folder.name("shot.png")
-    done = subprocess.run(
+    return subprocess.run(
         ["chromium", "--headless=new", "--no-sandbox", "--use-gl=angle",
          "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--hide-scrollbars",
          "--no-first-run", "--disable-background-networking", "--disable-sync",
          "--user-data-dir=" + folder.name("profile"), "--allow-file-access-from-files",
          "--enable-logging=stderr", "--window-size=%d,%d" % (WIDTH, HEIGHT),
-         "--virtual-time-budget=10000", "--screenshot=" + shot,
-         "file://%s#localProfilePath=%s" % (PAGE, script)],
-        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+         "--virtual-time-budget=10000", how,
+         "file://%s#localProfilePath=%s%s" % (PAGE, script, view)],
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         timeout=TIMEOUT, cwd=folder.path)
+
+
+def browse(folder, trace, view=""):
+    """Opens a trace; returns what the page said, and the screenshot's rows of (r, g, b)."""
+    shot = folder.name("shot.png")
+    done = chromium(folder, trace, "--screenshot=" + shot, view)
     said = [line for line in done.stderr.decode(errors="replace").splitlines() if "CONSOLE" in line]
     if os.environ.get("NVTXT_TEST_KEEP"):
         shutil.copy(shot, os.environ["NVTXT_TEST_KEEP"])
@@ -173,6 +179,23 @@ def test_ranges_that_cross_at_random_do_not_disturb():
     with Folder() as folder:
         said, _ = browse(folder, export(folder, "\n".join(lines) + "\n"))
         no_complaint(said)
+
+
+def test_two_hundred_ranges_of_three_messages_are_three_rows():
+    lines = ["@RangeStartEnd, Start, End, ProcessId, ThreadId, Color, Payload, Message"]
+    for number in range(100):  # microseconds: 6 or 10 of which 4 are inside
+        at, text = START + number * 100000, ("load", "draw")[number % 2]
+        lines += ["RangeStartEnd, %d, %d, 7, 8, Red, %d, %s" % (at, at + 10000, number, text),
+                  "RangeStartEnd, %d, %d, 7, 8, Blue, %d, 'wait'" % (at + 3000, at + 7000, number)]
+    with Folder() as folder:
+        trace = export(folder, "\n".join(lines) + "\n", "speedscope")
+        page = chromium(folder, trace, "--dump-dom", "&view=sandwich").stdout.decode()
+        cells = [re.sub("<[^>]*>", " ", row).split() for row in re.findall("<tr.*?</tr>", page)]
+        equal(sorted(cells[1:]), sorted([
+            ["500.00µs", "(50%)", "300.00µs", "(30%)", "load"],
+            ["500.00µs", "(50%)", "300.00µs", "(30%)", "draw"],
+            ["400.00µs", "(40%)", "400.00µs", "(40%)", "wait"]]), cells)
+        browse(folder, trace, "&view=sandwich")
 
 
 if __name__ == "__main__":
