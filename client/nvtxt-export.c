@@ -17,6 +17,7 @@
 #include "client/options.h"
 #include "client/probe.h"
 #include "client/stop.h"
+#include "protocol/near.h"
 #include "store/stranger.h"
 
 enum {
@@ -85,13 +86,19 @@ static int take_time(struct term *term, const char *option, const char *text, bo
     return 0;
 }
 
+static const char *format_name(const void *context, size_t index) {
+    (void)context;
+    return export_format_name(index);
+}
+
 static int take_format(struct export_options *options, struct term *term, const char *text) {
     options->format = export_format_find(text);
     if (!options->format) {
-        term_say(
-            term,
-            "there is no format '%s'; there are chrome, speedscope, folded, csv, jsonl and nvtxt",
-            text);
+        const char *near = nvtxt_near(nvtxt_slice_of(text), format_name, NULL);
+        term_say(term,
+                 "there is no format '%s'%s%s%s; there are chrome, speedscope, folded, csv, jsonl "
+                 "and nvtxt",
+                 text, near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
         return EX_USAGE;
     }
     return 0;

@@ -15,6 +15,7 @@
 #include "client/options.h"
 #include "client/stop.h"
 #include "client/term.h"
+#include "protocol/near.h"
 #include "store/copy.h"
 #include "store/stranger.h"
 
@@ -111,6 +112,10 @@ static int take_option(struct arguments *args, struct term *term, int option, co
         job->output = text;
         break;
     case 'i':
+        if (job->input) {
+            term_say(term, "-i is given twice: %s and %s; one file is read", job->input, text);
+            return options_refuse(term);
+        }
         job->input = text;
         break;
     case 'q':
@@ -218,14 +223,20 @@ static int run_info(const struct import_job *job, struct term *term) {
 
 // ---- Commands -----------------------------------------------------------------------------------
 
+static const struct {
+    const char *name;
+    int (*run)(const struct import_job *job, struct term *term);
+} commands[] = {{"create", import_create},
+                {"merge", import_merge},
+                {"collect", import_collect},
+                {"info", run_info}};
+
+static const char *command_name(const void *context, size_t index) {
+    (void)context;
+    return index < sizeof commands / sizeof commands[0] ? commands[index].name : NULL;
+}
+
 static int run(const struct arguments *args, struct term *term) {
-    static const struct {
-        const char *name;
-        int (*run)(const struct import_job *job, struct term *term);
-    } commands[] = {{"create", import_create},
-                    {"merge", import_merge},
-                    {"collect", import_collect},
-                    {"info", run_info}};
     if (!args->command) {
         term_say(term, "a command is missing: create, merge, collect or info");
         return options_refuse(term);
@@ -242,8 +253,9 @@ static int run(const struct arguments *args, struct term *term) {
         }
         return commands[i].run(&args->job, term);
     }
-    term_say(term, "there is no command '%s'; there are create, merge, collect and info",
-             args->command);
+    const char *near = nvtxt_near(nvtxt_slice_of(args->command), command_name, NULL);
+    term_say(term, "there is no command '%s'%s%s%s; there are create, merge, collect and info",
+             args->command, near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
     return options_refuse(term);
 }
 

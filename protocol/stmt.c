@@ -5,6 +5,10 @@
 // their number is right.
 #include "protocol/stmt.h"
 
+#include <stdio.h>
+#include <string.h>
+
+#include "protocol/near.h"
 #include "protocol/quote.h"
 
 static int fault(struct nvtxt_diag *diag, enum nvtxt_diag_code code,
@@ -17,6 +21,26 @@ static int fault(struct nvtxt_diag *diag, enum nvtxt_diag_code code,
     return 1;
 }
 
+static const char *command_name(const void *context, size_t index) {
+    (void)context;
+    return index < NVTXT_CMD_COUNT ? nvtxt_commands[index].name.data : NULL;
+}
+
+// Of the arguments that a command takes.
+static const char *argument_name(const void *context, size_t index) {
+    const struct nvtxt_command_info *info = context;
+    return index == NVTXT_ARG_COUNT                          ? NULL
+           : info->accepted & nvtxt_arg_bit((unsigned)index) ? nvtxt_args[index].name.data
+                                                             : "";
+}
+
+// A message with what may have been meant, if anything was.
+static void suggest(struct nvtxt_diag *diag, const char *near) {
+    size_t len = strlen(diag->message);
+    if (near)
+        snprintf(diag->message + len, sizeof diag->message - len, "; did you mean '%s'?", near);
+}
+
 static int parse_command(const struct nvtxt_token *name, enum nvtxt_command *command,
                          struct nvtxt_diag *diag) {
     if (name->kind != NVTXT_TOKEN_WORD)
@@ -25,6 +49,7 @@ static int parse_command(const struct nvtxt_token *name, enum nvtxt_command *com
     if (*command == NVTXT_CMD_COUNT) {
         nvtxt_diag_set(diag, NVTXT_DIAG_UNKNOWN_COMMAND, name->column, "unknown command '%.*s'",
                        NVTXT_QUOTED(name->value.string));
+        suggest(diag, nvtxt_near(name->value.string, command_name, NULL));
         return 1;
     }
     return 0;
@@ -40,6 +65,7 @@ static int parse_argument(const struct nvtxt_token *token, struct nvtxt_stmt *st
         nvtxt_diag_set(diag, NVTXT_DIAG_UNKNOWN_ARGUMENT, token->column,
                        "'%s' takes no argument '%.*s'", info->name.data,
                        NVTXT_QUOTED(token->value.string));
+        suggest(diag, nvtxt_near(token->value.string, argument_name, info));
         return 1;
     }
     if (stmt->definition.listed & nvtxt_arg_bit(arg)) {

@@ -4,6 +4,7 @@ unit_programs += unit/test_buf
 unit_programs += unit/test_reply
 unit_programs += unit/test_frame
 unit_programs += unit/test_diag
+unit_programs += unit/test_near
 unit_programs += unit/test_symtab
 unit_programs += unit/test_utf8
 unit_programs += unit/test_value

@@ -506,6 +506,7 @@ def refuses(status, part, *args, **more):
 
 def test_command_lines_that_are_wrong():
     refuses(64, "a format is missing", "--store", "x")
+    refuses(64, "no format 'crome', did you mean 'chrome'?; there", "--format", "crome")
     refuses(64, "no format 'xml'; there are chrome, speedscope, folded, csv, jsonl and nvtxt", "--format", "xml")
     refuses(64, "what is 'x'", "--store", "s", "--format", "csv", "x")
     refuses(64, "'soon' is no time", "--since", "soon")

@@ -317,5 +317,24 @@ def test_a_full_disk_leaves_nothing_behind():
         equal(os.listdir(folder.path), ["many"])
 
 
+def test_slips_are_answered_with_what_was_meant():
+    with Folder() as folder:
+        path = folder.write("slips", "Maker, 1\n@RangePush, Time, Mesage\nStart, 1\n")
+        status, _, said = run_client("nvtxt-import", "creat", "-n", path, "-o", folder.name("o"))
+        equal(status, 64)
+        contains(said, "no command 'creat', did you mean 'create'?")
+        status, _, said = run_client("nvtxt-import", "create", "-n", path, "-o", folder.name("o"))
+        equal(status, 1)
+        contains(said, "unknown command 'Maker'; did you mean 'Marker'? ")
+        contains(said, "takes no argument 'Mesage'; did you mean 'Message'? ")
+        contains(said, "unknown command 'Start' [")
+
+
+def test_two_inputs_are_one_too_many():
+    status, _, said = run_client("nvtxt-import", "info", "-i", "a", "-i", "b")
+    equal(status, 64)
+    contains(said, "-i is given twice: a and b")
+
+
 if __name__ == "__main__":
     run(globals())

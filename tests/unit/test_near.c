@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which slips are seen for what they are, and which words are other words.
+#include "protocol/near.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+static const char *name_of(const void *context, size_t index) {
+    const char *const *names = context;
+    return names[index];
+}
+
+static const char *near(const char *word) {
+    static const char *const names[] = {"chrome", "csv", "", "jsonl", "RangePush", "Red", NULL};
+    return nvtxt_near(nvtxt_slice_of(word), name_of, names);
+}
+
+Test(near, sees_slips) {
+    static const char *const slips[][2] = {
+        {"crome", "chrome"},
+        {"chrrome", "chrome"},
+        {"chrone", "chrome"},
+        {"hcrome", "chrome"},
+        {"cvs", "csv"},
+        {"cs", "csv"},
+        {"json", "jsonl"},
+        {"jsnol", "jsonl"},
+        {"rangepush", "RangePush"},
+        {"RangesPushh", "RangePush"},
+        {"Rde", "Red"},
+        {"CHROME", "chrome"},
+    };
+    for (size_t i = 0; i < sizeof slips / sizeof slips[0]; i++) {
+        const char *found = near(slips[i][0]);
+        cr_assert_not_null(found, "%s", slips[i][0]);
+        cr_expect_str_eq(found, slips[i][1]);
+    }
+}
+
+Test(near, leaves_other_words_alone) {
+    static const char *const others[] = {"", "x", "xml", "RangePop", "Blue", "c", "chr", "Marker"};
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        cr_expect_null(near(others[i]), "%s", others[i]);
+    }
+    char word[100];
+    memset(word, 'c', sizeof word);
+    word[99] = '\0';
+    cr_expect_null(near(word), "a long one");
+}
