@@ -27,6 +27,7 @@ python_tests += e2e/test_session.py
 python_tests += e2e/test_owners.py
 serial_tests += e2e/test_where.py
 serial_tests += e2e/test_shell.py
+serial_tests += e2e/test_beside.py
 serial_tests += e2e/test_text.py
 serial_tests += e2e/test_command.py
 serial_tests += e2e/test_check.py
