@@ -22,6 +22,10 @@ static void print_sources(FILE *out, const json_t *result) {
     const json_t *list = json_object_get(result, "sources");
     size_t index;
     json_t *source;
+    if (json_array_size(list) == 0) {
+        fputs("nothing is connected\n", out);
+        return;
+    }
     fprintf(out, "%8s %-7s %9s %9s %6s %6s %7s %s\n", "SOURCE", "KIND", "LINES", "EVENTS", "WARN",
             "ERR", "PID", "NAME");
     json_array_foreach(list, index, source) {

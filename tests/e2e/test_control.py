@@ -218,6 +218,9 @@ def test_nvtxt_ctl_prints_text_and_json():
             table = ctl(daemon, "sources").stdout
             assert "\x1b" not in table and "evil" in table, table
             assert max(len(line) for line in table.splitlines()) <= 80, table
+        lib.wait_for(lambda: daemon.control("status")["connections"] == 0, "it is closed")
+        daemon.control("flush")
+        lib.equal(ctl(daemon, "sources").stdout, "nothing is connected\n")
         lib.equal(ctl(daemon, "flush").stdout, "")
         assert "status" in ctl(daemon, "help").stdout
 
