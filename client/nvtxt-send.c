@@ -100,6 +100,7 @@ static int send_mark(struct send_arguments *args, struct term *term) {
         input_close(&input);
         return EX_OSERR;
     }
+    args->transfer.made_up = true;
     result = make_hello(args, term, input.name, mark.pid, &hello);
     if (result == 0) {
         result = send_session(args, term, &input, &hello);

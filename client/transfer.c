@@ -513,8 +513,8 @@ int transfer_end(struct transfer *t, int result) {
 // It was given up, and not refused: the daemon knows how far it came, and the input is still there.
 static bool may_be_stored(const struct transfer *t, int result) {
     bool given_up = result == EX_TEMPFAIL || result == EX_UNAVAILABLE || result >= 128;
-    return given_up && !t->spool && t->sender.welcomed && !t->renewed && !t->options->drop &&
-           t->sender.state != SENDER_ENDED && t->sender.state != SENDER_CLOSED;
+    return given_up && !t->options->made_up && !t->spool && t->sender.welcomed && !t->renewed &&
+           !t->options->drop && t->sender.state != SENDER_ENDED && t->sender.state != SENDER_CLOSED;
 }
 
 int transfer_run(struct transfer_options *options, struct input *input, struct spool *spool,

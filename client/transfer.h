@@ -26,6 +26,7 @@ struct transfer_options {
     bool new_session;      // what follows a session that the daemon closed is another one
     bool resume;           // the inputs are spools that were left behind
     bool repeat;           // the session may have been sent before, wholly or in part
+    bool made_up;          // the input is no file: nobody could send it again
     bool quiet;            // no diagnostics, no progress, no news of the connection
     size_t window_bytes;   // unacknowledged lines that are held
     const struct textlog_options *text; // the input is a log; NULL: NVTXT. Borrowed

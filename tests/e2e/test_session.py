@@ -167,6 +167,10 @@ def test_giving_up_says_how_to_go_on():
                 equal(peer.lines(2), ['Marker, 2, "2"', "#nvtxt-end"])
                 peer.end(4, events=2)
                 equal(client.expect(0), "")
+        with Running("nvtxt-send", "--socket", fake.path, "--timeout", "1", "--mark", "x") as client:
+            with fake.accept(welcome=0) as peer:
+                err = client.expect(75)
+        equal("--session" in err, False, err)
         with Running("nvtxt-send", "--socket", fake.path, "--text") as client:
             with fake.accept(welcome=0) as peer:
                 client.say("one\n")
