@@ -52,6 +52,7 @@ struct nvtxt_export {
     struct nvtxt_refstr *domain; // the display name in force; NULL: none
     uint64_t last_tid;           // whose names were looked for
     bool has_last;
+    int64_t event_pid, variable_pid; // of the last event; of the variable ProcessId; -1: none
 };
 
 // ---- Texts --------------------------------------------------------------------------------------
@@ -264,6 +265,19 @@ static int set_domain(struct export_writer *writer, struct nvtxt_slice domain) {
     return state->domain ? 0 : -ENOMEM;
 }
 
+// A category is named in the process of the variable ProcessId, else of the last event.
+static void put_process(struct export_writer *writer, uint64_t global_tid) {
+    struct nvtxt_export *state = writer->state;
+    int64_t pid = export_pid(global_tid);
+    if (pid == (state->variable_pid < 0 ? state->event_pid : state->variable_pid)) {
+        return;
+    }
+    state->variable_pid = pid;
+    EXPORT_LITERAL(&writer->out, "ProcessId = ");
+    export_int(&writer->out, pid);
+    EXPORT_LITERAL(&writer->out, "\n");
+}
+
 static int write_name(struct export_writer *writer, struct export_name *name) {
     struct export_out *out = &writer->out;
     struct nvtxt_slice text = nvtxt_refstr_slice(name->text);
@@ -273,6 +287,9 @@ static int write_name(struct export_writer *writer, struct export_name *name) {
         if (result < 0 || name->kind == NVTXT_NAME_DOMAIN) {
             return result;
         }
+    }
+    if (name->kind == NVTXT_NAME_CATEGORY) {
+        put_process(writer, name->global_tid);
     }
     bool variable = put_variable(writer, text);
     if (name->kind == NVTXT_NAME_CATEGORY) {
@@ -295,14 +312,31 @@ static int write_if_wanted(void *context, struct export_name *name) {
     return writer->all || name->used ? write_name(writer, name) : 0;
 }
 
+// One that an older version stored for all processes is this one's as well.
+static int use_category(struct export_writer *writer, const struct export_row *row) {
+    struct nvtxt_export *state = writer->state;
+    const struct store_read_event *event = row->event;
+    const struct store_read_name told = {.kind = NVTXT_NAME_CATEGORY,
+                                         .category = event->category,
+                                         .global_tid = event->global_tid,
+                                         .domain = row->domain,
+                                         .text = row->category,
+                                         .at = event->start};
+    if (export_names_use(&state->names, told.kind, told.category, told.global_tid, told.domain)) {
+        return 0;
+    }
+    int result = export_names_tell(&state->names, &told);
+    export_names_use(&state->names, told.kind, told.category, told.global_tid, told.domain);
+    return result;
+}
+
 // What the event bears is used; its process is named now.
 static int use_names(struct export_writer *writer, const struct export_row *row) {
     struct nvtxt_export *state = writer->state;
     const struct store_read_event *event = row->event;
     static const struct nvtxt_slice none = {NULL, 0};
-    if (row->category.data) {
-        export_names_use(&state->names, NVTXT_NAME_CATEGORY, event->category, event->global_tid,
-                         row->domain);
+    if (row->category.data && use_category(writer, row) < 0) {
+        return -ENOMEM;
     }
     if (state->has_last && state->last_tid == event->global_tid) {
         return 0;
@@ -321,7 +355,12 @@ static int begin_nvtxt(struct export_writer *writer) {
     writer->state = calloc(1, sizeof(struct nvtxt_export));
     EXPORT_LITERAL(&writer->out, "# NVTXT of nvtxt-export " PACKAGE_VERSION
                                  "; times are nanoseconds since the Unix epoch\n");
-    return writer->state ? 0 : -ENOMEM;
+    struct nvtxt_export *state = writer->state;
+    if (!state) {
+        return -ENOMEM;
+    }
+    state->event_pid = state->variable_pid = -1;
+    return 0;
 }
 
 static int on_name(void *context, const struct store_read_name *told) {
@@ -340,6 +379,7 @@ static int row_nvtxt(struct export_writer *writer, const struct export_row *row)
     result = result ? result : set_domain(writer, row->domain);
     if (result == 0) {
         put_event(writer, row->event);
+        state->event_pid = export_pid(row->event->global_tid);
         result = export_names_each_at(&state->names, row->event->start, row->event->global_tid,
                                       write_if_wanted, writer);
     }

@@ -8,16 +8,13 @@
 
 static uint64_t key_hash(enum nvtxt_name_kind kind, uint32_t category, uint64_t global_tid,
                          struct nvtxt_slice domain) {
-    uint64_t number = (uint64_t)kind << 60 ^ (uint64_t)category << 24;
-    number ^= kind == NVTXT_NAME_CATEGORY ? 0 : global_tid;
-    return nvtxt_hash_pair(number, domain);
+    uint64_t number = (uint64_t)kind << 60 ^ (uint64_t)category;
+    return nvtxt_hash_pair(nvtxt_hash_number(number) ^ global_tid, domain);
 }
 
-// What a name belongs to: a category to its domain, a domain to a process.
+// What a name belongs to: a thread, or a process.
 static uint64_t owner_of(enum nvtxt_name_kind kind, uint64_t global_tid) {
-    return kind == NVTXT_NAME_THREAD     ? global_tid
-           : kind == NVTXT_NAME_CATEGORY ? 0
-                                         : global_tid >> 24 << 24;
+    return kind == NVTXT_NAME_THREAD ? global_tid : global_tid >> 24 << 24;
 }
 
 static struct export_name *find(const struct export_names *names, enum nvtxt_name_kind kind,

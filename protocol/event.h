@@ -60,7 +60,8 @@ struct nvtxt_name {
     struct nvtxt_slice text;
     struct nvtxt_slice domain; // CATEGORY: the domain it is named in; DOMAIN: same as text
     uint32_t category;         // CATEGORY
-    uint32_t pid, tid;         // THREAD: the thread; PROCESS: the process (tid unused)
+    uint32_t pid, tid;         // THREAD: the thread; PROCESS, CATEGORY: the process (tid unused)
+    bool own_pid;              // CATEGORY: $ProcessId says so; else pid is that of the event
     int64_t at;                // CATEGORY, THREAD, DOMAIN: start of the event it is anchored at
     uint32_t at_pid, at_tid;   //   and the thread of that event
 };

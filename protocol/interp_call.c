@@ -32,6 +32,8 @@ static int give_name(struct nvtxt_job *job, struct nvtxt_name *name) {
     name->at = interp->event_start;
     name->at_pid = interp->event_pid;
     name->at_tid = interp->event_tid;
+    if (name->kind == NVTXT_NAME_CATEGORY && !name->own_pid)
+        name->pid = name->at_pid;
     return job->sink->on_name(job->sink->context, name);
 }
 
@@ -211,6 +213,21 @@ static int call_set_display_name(struct nvtxt_job *job) {
     return r;
 }
 
+// A category is named in the process that $ProcessId says, if it says one.
+static void set_category_process(const struct nvtxt_job *job, struct nvtxt_name *name) {
+    const struct nvtxt_value *pid = nvtxt_symtab_static(&job->interp->symtab, NVTXT_ARG_PROCESS_ID);
+    name->own_pid =
+        pid && pid->type == NVTXT_INTEGER && pid->integer >= 0 && pid->integer <= NVTXT_ID_MAX;
+    name->pid = name->own_pid ? (uint32_t)pid->integer : 0;
+    name->tid = 0;
+}
+
+// Where only the sender's own processes may be named: see check_claim() of call.c.
+static bool is_claimed(const struct nvtxt_source_config *config, const struct nvtxt_name *name) {
+    return !config->claim || !name->own_pid || name->pid == config->claimed_pid ||
+           (config->began_pid && name->pid == config->began_pid);
+}
+
 static int call_set_name(struct nvtxt_job *job, enum nvtxt_name_kind kind) {
     struct nvtxt_name name = {
         .kind = kind,
@@ -220,6 +237,14 @@ static int call_set_name(struct nvtxt_job *job, enum nvtxt_name_kind kind) {
         .pid = job->call.pid,
         .tid = job->call.tid,
     };
+    if (kind == NVTXT_NAME_CATEGORY)
+        set_category_process(job, &name);
+    if (kind == NVTXT_NAME_CATEGORY && !is_claimed(&job->interp->config, &name)) {
+        nvtxt_diag_set(&job->diag, NVTXT_DIAG_FOREIGN_PROCESS, job->stmt.name->column,
+                       "ProcessId %u is not the sender's own (%u), which the daemon requires",
+                       name.pid, job->interp->config.claimed_pid);
+        return 1;
+    }
     return give_name(job, &name);
 }
 

@@ -10,7 +10,8 @@
 //   variables     [[name, integer or string], …] in the order of their first assignment
 //   definitions   [[command, argument, …], …] of commands that have not their default one
 //   display       string, "" for none
-//   waiting       [[kind, category, pid, tid, domain, text], …]
+//   waiting       [[kind, category, pid, tid, domain, text], …]; a category's tid is 1: its pid
+//                 is one that the source gave
 //   counters      [lines, events, warnings, errors, has_time, first_ns, last_ns]
 //   diagnostics   [handed on, warned of a time base, warned of a clock]
 //   latest        [has_latest, latest, raw_smallest, raw_largest]
@@ -112,7 +113,8 @@ static void save_waiting(struct nvtxt_buf *out, const struct nvtxt_interp *inter
     const struct nvtxt_waiting_name *name = interp->waiting.first;
     for (; name; name = name->next) {
         begin_ints(out, name == interp->waiting.first ? "" : ",", 4, (int64_t)name->kind,
-                   (int64_t)name->category, (int64_t)name->pid, (int64_t)name->tid);
+                   (int64_t)name->category, (int64_t)name->pid,
+                   name->own_pid ? 1 : (int64_t)name->tid);
         add_text(out, nvtxt_refstr_slice(name->domain));
         add_text(out, nvtxt_refstr_slice(name->text));
         nvtxt_buf_add_string(out, "]");
@@ -321,6 +323,8 @@ static int restore_waiting(struct nvtxt_interp *interp, const json_t *list) {
     name.category = read_u32(&in);
     name.pid = read_id(&in);
     name.tid = read_id(&in);
+    name.own_pid = name.kind == NVTXT_NAME_CATEGORY && name.tid == 1;
+    name.tid = name.own_pid ? 0 : name.tid;
     name.domain = read_text(&in);
     name.text = read_text(&in);
     if (finished(&in) < 0 || name.kind == NVTXT_NAME_PROCESS)

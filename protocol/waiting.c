@@ -33,8 +33,9 @@ int nvtxt_waiting_store(struct nvtxt_waiting *waiting, int64_t at, uint32_t pid,
             .text = nvtxt_refstr_slice(each->text),
             .domain = nvtxt_refstr_slice(each->domain),
             .category = each->category,
-            .pid = each->pid,
+            .pid = each->kind == NVTXT_NAME_CATEGORY && !each->own_pid ? pid : each->pid,
             .tid = each->tid,
+            .own_pid = each->own_pid,
             .at = at,
             .at_pid = pid,
             .at_tid = tid,
@@ -52,13 +53,16 @@ static bool is_same_thing(const struct nvtxt_waiting_name *waiting, const struct
         return false;
     if (name->kind == NVTXT_NAME_THREAD)
         return waiting->pid == name->pid && waiting->tid == name->tid;
+    if (waiting->own_pid != name->own_pid || (name->own_pid && waiting->pid != name->pid))
+        return false;
     return waiting->category == name->category &&
            nvtxt_slice_equal(nvtxt_refstr_slice(waiting->domain), name->domain);
 }
 
 static uint64_t hash_of_thing(const struct nvtxt_name *name) {
-    uint64_t thing =
-        name->kind == NVTXT_NAME_THREAD ? nvtxt_global_tid(name->pid, name->tid) : name->category;
+    uint64_t thing = name->kind == NVTXT_NAME_THREAD ? nvtxt_global_tid(name->pid, name->tid)
+                     : name->own_pid                 ? (uint64_t)name->pid << 32 | name->category
+                                                     : name->category;
     uint64_t number = thing * 4 + (unsigned)name->kind;
     return name->kind == NVTXT_NAME_THREAD ? nvtxt_hash_number(number)
                                            : nvtxt_hash_pair(number, name->domain);
@@ -90,6 +94,7 @@ static struct nvtxt_waiting_name *add(struct nvtxt_waiting *waiting, const struc
     added->category = name->category;
     added->pid = name->pid;
     added->tid = name->tid;
+    added->own_pid = name->own_pid;
     added->domain = nvtxt_refstr_ref(domain);
     if (waiting->last)
         waiting->last->next = added;

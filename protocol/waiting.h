@@ -14,6 +14,7 @@ struct nvtxt_waiting_name {
     enum nvtxt_name_kind kind; // CATEGORY, THREAD or DOMAIN
     uint32_t category;
     uint32_t pid, tid;
+    bool own_pid;                // see struct nvtxt_name
     struct nvtxt_refstr *domain; // NULL: none
     struct nvtxt_refstr *text;
 };

@@ -66,7 +66,7 @@ static const char *const rest[] = {
     "CREATE TEMP TABLE carried (id INTEGER PRIMARY KEY, kind INTEGER, domainId INTEGER, "
     "key INTEGER, oldRow INTEGER, UNIQUE (kind, domainId, key))",
     "INSERT INTO carried (kind, domainId, key, oldRow) SELECT kind, domainId, key, row FROM "
-    "old.NVTXT_NAME_ROWS WHERE kind IN (33, 39, 75) AND (domainId = 0 OR domainId IN "
+    "old.NVTXT_NAME_ROWS WHERE kind IN (3, 39, 75) AND (domainId = 0 OR domainId IN "
     "(SELECT id FROM NVTXT_DOMAINS)) ORDER BY row DESC LIMIT ?1",
     "INSERT OR IGNORE INTO carried (kind, domainId, key, oldRow) SELECT kind, domainId, key, row "
     "FROM old.NVTXT_NAME_ROWS WHERE kind = 2 AND domainId = 0 AND key IN (SELECT key FROM carried "
@@ -81,7 +81,7 @@ static const char *const rest[] = {
     "INSERT INTO StringIds (id, value) SELECT c.id, s.value FROM carried c JOIN old.StringIds s "
     "ON s.id = c.oldRow WHERE c.kind = 2",
     "INSERT INTO StringIds (id, value) SELECT c.id, e.text FROM carried c JOIN old.NVTX_EVENTS e "
-    "ON e.rowid = c.oldRow WHERE c.kind IN (33, 75)",
+    "ON e.rowid = c.oldRow WHERE c.kind IN (3, 75)",
     "INSERT INTO ThreadNames (nameId, globalTid) SELECT id, key FROM carried WHERE kind = 2",
     "INSERT INTO PROCESSES (rowid, globalPid, pid, name) SELECT c.id, p.globalPid, p.pid, p.name "
     "FROM carried c JOIN old.PROCESSES p ON p.rowid = c.oldRow WHERE c.kind = 1",
@@ -92,7 +92,7 @@ static const char *const rest[] = {
     "iif(c.kind = 39, (SELECT t.id FROM carried t WHERE t.kind = 2 AND t.domainId = 0 AND "
     "t.key = c.key), c.id) FROM carried c JOIN old.NVTX_EVENTS e ON e.rowid = c.oldRow LEFT JOIN "
     "(SELECT maxEnd FROM old.NVTXT_BATCHES ORDER BY id DESC LIMIT 1) b "
-    "WHERE c.kind IN (33, 39, 75) ORDER BY c.id",
+    "WHERE c.kind IN (3, 39, 75) ORDER BY c.id",
     "INSERT INTO NVTXT_NAME_ROWS (kind, domainId, key, row) SELECT kind, domainId, key, id "
     "FROM carried",
     "DROP TABLE carried",

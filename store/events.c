@@ -21,9 +21,8 @@
     "SELECT eventRow, start, duration, pid, tid, categoryId, ifnull(sourceId, 0), kind, message, " \
     "category, process, thread, source, domain, color, payload FROM NVTXT_TIMELINE "               \
     "WHERE eventRow > ?1 AND eventRow <= ?2 AND (?3 < 0 OR pid = ?3) "                             \
-    "AND (?4 < 0 OR categoryId = ?4) AND (?5 IS NULL OR (domainId, categoryId) IN "                \
-    "(SELECT r.domainId, r.key FROM NVTXT_NAME_ROWS r JOIN NVTX_EVENTS c ON c.rowid = r.row "      \
-    "WHERE r.kind = 33 AND c.text = ?5)) AND (?6 IS NULL OR instr(message, ?6) > 0) "              \
+    "AND (?4 < 0 OR categoryId = ?4) AND (?5 IS NULL OR category = ?5) AND (?6 IS NULL OR "        \
+    "instr(message, ?6) > 0) "                                                                     \
     "AND (?7 IS NULL OR kind = ?7 OR (?7 = 'range' AND kind <> 'mark')) "
 
 static const char oldest_first[] = COLUMNS "ORDER BY eventRow LIMIT ?8";

@@ -20,8 +20,10 @@ int store_figures_read(sqlite3 *db, struct store_figures *figures) {
     rc = rc ?: store_sql_int(db, "SELECT count(*) FROM NVTXT_LOSSES", &number);
     figures->losses = (uint64_t)number;
     rc = rc
-             ?: store_sql_int(db, "SELECT count(*) FROM NVTXT_NAME_ROWS WHERE kind IN (33, 39, 75)",
-                              &named);
+             ?: store_sql_int(
+                    db,
+                    "SELECT count(DISTINCT row) FROM NVTXT_NAME_ROWS WHERE kind IN (3, 33, 39, 75)",
+                    &named);
     rc = rc ?: store_sql_int(db, "SELECT ifnull(max(rowid), 0) FROM NVTX_EVENTS", &rows);
     if (rc != SQLITE_OK || rows == (int64_t)figures->events + named) {
         return rc;

@@ -357,16 +357,18 @@ static int name_thread(struct store_foreign *foreign, const struct nvtxt_name *n
 }
 
 static int name_category(struct store_foreign *foreign, const struct nvtxt_name *name) {
-    struct foreign_row row = {.type = TYPE_CATEGORY,
-                              .text = name->text,
-                              .category = name->category,
-                              .tid = store_foreign_tid(foreign, name->at_pid, name->at_tid)};
+    struct foreign_row row = {
+        .type = TYPE_CATEGORY,
+        .text = name->text,
+        .category = name->category,
+        .tid = store_foreign_tid(foreign, name->pid,
+                                 name->pid == name->at_pid ? name->at_tid : name->pid)};
     row.start = row.end = move_name(foreign, name->at);
     int rc =
-        store_foreign_domain(foreign, name->domain, name->at_pid, row.tid, row.start, &row.domain);
+        store_foreign_domain(foreign, name->domain, name->pid, row.tid, row.start, &row.domain);
     return rc
                ?: name_event(foreign, &row, NVTXT_EVENT_CATEGORY, row.domain,
-                             (uint64_t)category_key(name->at_pid, name->category));
+                             (uint64_t)category_key(name->pid, name->category));
 }
 
 int store_foreign_name(struct store_foreign *foreign, const struct nvtxt_name *name) {

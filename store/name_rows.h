@@ -12,9 +12,16 @@
 
 #include "store/txn.h"
 
-// Kinds beside the event types 33, 39 and 75, whose rows are rows of NVTX_EVENTS.
-#define STORE_ROW_PROCESS 1 // key: pid, row: of PROCESSES
-#define STORE_ROW_THREAD 2  // key: globalTid, row: of StringIds (ThreadNames.nameId)
+// Kinds beside the event types 39 and 75, whose rows are rows of NVTX_EVENTS. Kind 33 is of older
+// versions: a category in all processes (key: its number).
+#define STORE_ROW_PROCESS 1  // key: pid, row: of PROCESSES
+#define STORE_ROW_THREAD 2   // key: globalTid, row: of StringIds (ThreadNames.nameId)
+#define STORE_ROW_CATEGORY 3 // key: store_category_key(), row: of NVTX_EVENTS
+
+// A category of the process of a thread: pid * 2^32 + category.
+static inline uint64_t store_category_key(uint64_t global_tid, uint32_t category) {
+    return (global_tid >> 24) << 32 | category;
+}
 
 #define STORE_NAME_ROWS_STMTS 2
 

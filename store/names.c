@@ -157,17 +157,31 @@ static int add_name_row(struct store_names *names, const struct name_row *row, u
                            row->text, row->len, (int64_t)row->category, (int64_t)row->global_tid,
                            row->domain, row->text_id);
     int64_t domain = row->type == NVTXT_EVENT_THREAD ? 0 : row->domain;
-    return rc != SQLITE_OK ? rc
-                           : store_name_rows_add(names->rows, (int)row->type, domain, key, rowid);
+    int kind = row->type == NVTXT_EVENT_CATEGORY ? STORE_ROW_CATEGORY : (int)row->type;
+    return rc ?: store_name_rows_add(names->rows, kind, domain, key, rowid);
 }
 
-static int name_category(struct store_names *names, const struct store_name *name, int64_t domain) {
-    int64_t row;
-    int64_t text_id;
-    int rc = store_name_rows_find(names->rows, NVTXT_EVENT_CATEGORY, domain, name->category, &row);
-    if (rc == SQLITE_OK) {
-        rc = intern(names, name->text_hash, name->text, name->text_len, &text_id);
+// Where the row of a category stands: at the event, or in the main thread of another process.
+static int category_place(struct store_names *names, const struct store_name *name,
+                          const struct store_source *source, uint64_t *global_tid) {
+    uint64_t pid = name->global_tid >> 24;
+    *global_tid = name->at_global_tid;
+    if (name->at_global_tid >> 24 == pid) {
+        return SQLITE_OK;
     }
+    *global_tid = pid << 24 | pid;
+    return see_thread(names, *global_tid, source);
+}
+
+static int name_category(struct store_names *names, const struct store_name *name, int64_t domain,
+                         const struct store_source *source) {
+    uint64_t key = store_category_key(name->global_tid, name->category);
+    uint64_t global_tid = 0;
+    int64_t row;
+    int64_t text_id = 0;
+    int rc = store_name_rows_find(names->rows, STORE_ROW_CATEGORY, domain, key, &row);
+    rc = rc ?: intern(names, name->text_hash, name->text, name->text_len, &text_id);
+    rc = rc ?: row ? rc : category_place(names, name, source, &global_tid);
     if (rc != SQLITE_OK) {
         return rc;
     }
@@ -178,12 +192,12 @@ static int name_category(struct store_names *names, const struct store_name *nam
     struct name_row new_row = {.type = NVTXT_EVENT_CATEGORY,
                                .domain = domain,
                                .category = name->category,
-                               .global_tid = name->at_global_tid,
+                               .global_tid = global_tid,
                                .at = name->at,
                                .text = name->text,
                                .len = name->text_len,
                                .text_id = text_id};
-    return add_name_row(names, &new_row, name->category);
+    return add_name_row(names, &new_row, key);
 }
 
 static int name_thread(struct store_names *names, const struct store_name *name,
@@ -263,7 +277,7 @@ static int write_name(struct store_names *names, const struct store_batch *batch
     switch (name->kind) {
     case NVTXT_NAME_CATEGORY:
         rc = store_domains_id(names->domains, batch, name->domain, &id);
-        return rc ?: name_category(names, name, id);
+        return rc ?: name_category(names, name, id, source);
     case NVTXT_NAME_THREAD:
         return name_thread(names, name, source);
     case NVTXT_NAME_PROCESS:

@@ -100,8 +100,13 @@ static const char *const look_ups[] = {
     [STORE_READ_THREAD] = "SELECT t.value FROM NVTXT_NAME_ROWS r JOIN StringIds t ON t.id = "
                           "r.row" BY_KEY("2", "0", "?1"),
     [STORE_READ_DOMAIN] = "SELECT name FROM NVTXT_DOMAINS WHERE id = ?2",
-    [STORE_READ_CATEGORY] = "SELECT c.text FROM NVTXT_NAME_ROWS r JOIN NVTX_EVENTS c ON c.rowid = "
-                            "r.row" BY_KEY("33", "?2", "?3"),
+    [STORE_READ_CATEGORY] =
+        "SELECT c.text FROM NVTXT_NAME_ROWS r JOIN NVTX_EVENTS c ON c.rowid = "
+        "r.row" BY_KEY("3", "?2", "?1 * 0x100000000 + ?3") " UNION ALL "
+                                                           "SELECT c.text FROM NVTXT_NAME_ROWS r "
+                                                           "JOIN NVTX_EVENTS c ON c.rowid = "
+                                                           "r.row" BY_KEY("33", "?2",
+                                                                          "?3") " LIMIT 1",
     [STORE_READ_SOURCE_AT] = "SELECT firstRow, lastRow, sourceId FROM NVTXT_EVENT_SOURCES "
                              "WHERE firstRow <= ?1 ORDER BY firstRow DESC LIMIT 1",
     [STORE_READ_SOURCE_NAME] = "SELECT coalesce(name, displayName, peerComm, 'source ' || id) "
@@ -178,7 +183,7 @@ struct nvtxt_slice store_read_domain(struct store_reader *reader, uint64_t globa
 struct nvtxt_slice store_read_category(struct store_reader *reader, uint64_t global_tid,
                                        int64_t domain_id, uint32_t category) {
     struct key key = {.kind = NVTXT_NAME_CATEGORY,
-                      .who = owner_of(reader, global_tid),
+                      .who = global_tid >> 24,
                       .domain = domain_id,
                       .category = category};
     return name_of(reader, STORE_READ_CATEGORY, &key);
@@ -193,7 +198,8 @@ struct nvtxt_slice store_read_category(struct store_reader *reader, uint64_t glo
     "SELECT -1, 0, 0, 0, globalPid, name FROM PROCESSES WHERE name <> 'Process ' || pid"
 #define OUR_ROWS                                                                                   \
     "SELECT e.eventType, e.domainId, e.category, e.start, e.globalTid, e.text FROM "               \
-    "NVTXT_NAME_ROWS r CROSS JOIN NVTX_EVENTS e ON e.rowid = r.row WHERE r.kind IN (33, 39, 75)"
+    "NVTXT_NAME_ROWS r CROSS JOIN NVTX_EVENTS e ON e.rowid = r.row WHERE r.kind IN (3, 39, 75) "   \
+    "OR (r.kind = 33 AND (SELECT user_version FROM pragma_user_version) < 4)"
 
 // Runs a query of ours: type, domain, category, time, thread, text; and hands the rows out.
 static int each_row(struct store_reader *reader, const char *sql,
@@ -207,7 +213,8 @@ static int each_row(struct store_reader *reader, const char *sql,
         uint64_t thread = (uint64_t)sqlite3_column_int64(stmt, 4) & UINT64_C(0xFFFFFFFFFFFF);
         struct store_read_name name = {.category = (uint32_t)sqlite3_column_int64(stmt, 2),
                                        .global_tid = thread};
-        struct key key = {.who = owner_of(reader, thread), .category = name.category};
+        struct key key = {.category = name.category};
+        key.who = type == NVTXT_EVENT_CATEGORY ? thread >> 24 : owner_of(reader, thread);
         key.domain = sqlite3_column_int64(stmt, 1);
         key.kind = name.kind = type == NVTXT_EVENT_CATEGORY ? NVTXT_NAME_CATEGORY
                                : type == NVTXT_EVENT_THREAD ? NVTXT_NAME_THREAD

@@ -73,7 +73,7 @@ struct store_name {
     uint32_t text_hash;
     uint32_t text_len;
     const char *text;
-    uint64_t global_tid;    // THREAD: the thread; PROCESS: the process, TID 0
+    uint64_t global_tid;    // THREAD: the thread; PROCESS, CATEGORY: the process, TID 0
     uint64_t at_global_tid; // the thread of the event that it is anchored at
     int64_t at;
 };

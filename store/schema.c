@@ -47,9 +47,9 @@ static const char export_rows[] =
     "INSERT INTO META_DATA_EXPORT (name, value) VALUES ('PRODUCT_NAME', 'nvtxtd'), "
     "('PRODUCT_VERSION', '" PACKAGE_VERSION "'), ('SCHEMA_VERSION', '1');";
 
-// NVTXT_NAME_ROWS says where a name stands, so that a rename finds its row: kinds 33, 39 and 75
+// NVTXT_NAME_ROWS says where a name stands, so that a rename finds its row: kinds 3, 33, 39 and 75
 // are rows of NVTX_EVENTS, 1 rows of PROCESSES (key: pid), 2 ids of StringIds and ThreadNames
-// (key: globalTid).
+// (key: globalTid); see name_rows.h.
 static const char own_tables[] =
     "CREATE TABLE NVTXT_SOURCES (id INTEGER PRIMARY KEY, kind TEXT, sessionId TEXT, name TEXT, "
     "displayName TEXT, peerPid INTEGER, peerUid INTEGER, peerGid INTEGER, peerComm TEXT, "

@@ -44,11 +44,12 @@ static const struct rule {
     {"SELECT abs((SELECT count(*) FROM NVTX_EVENTS WHERE " EVENTS ") - (SELECT "
      "ifnull(sum(lastRow - firstRow + 1), 0) FROM NVTXT_EVENT_SOURCES))",
      "events more or less than NVTXT_EVENT_SOURCES covers"},
-    {"SELECT count(*) FROM NVTXT_NAME_ROWS r WHERE kind IN (33, 39, 75) AND (SELECT x.lastRow FROM "
+    {"SELECT count(*) FROM NVTXT_NAME_ROWS r WHERE kind IN (3, 33, 39, 75) AND (SELECT x.lastRow "
+     "FROM "
      "NVTXT_EVENT_SOURCES x WHERE x.firstRow <= r.row ORDER BY x.firstRow DESC LIMIT 1) >= r.row",
      "names that stand among the events of a source"},
     {"SELECT count(*) FROM NVTXT_NAME_ROWS r LEFT JOIN NVTX_EVENTS e ON e.rowid = r.row WHERE "
-     "r.kind IN (33, 39, 75) AND e.eventType IS NOT r.kind",
+     "r.kind IN (3, 33, 39, 75) AND e.eventType IS NOT iif(r.kind = 3, 33, r.kind)",
      "rows of NVTXT_NAME_ROWS that lead nowhere"},
     {"SELECT count(*) FROM NVTXT_EVENT_SOURCES x LEFT JOIN NVTXT_SOURCES s ON s.id = x.sourceId "
      "WHERE s.id IS NULL",

@@ -192,6 +192,26 @@ def test_random_streams_come_back_the_same():
             equal(found_names, names, "seed %d" % seed)
 
 
+def test_two_processes_that_name_a_category_keep_both():
+    text = ("@Marker, Time, ProcessId, ThreadId, CategoryId, Message\n"
+            "Marker, 10, 7, 1, 5, a\nSetCategoryName, 5, seven\n"
+            "Marker, 20, 8, 1, 5, b\nSetCategoryName, 5, eight\nMarker, 30, 9, 1, 5, c\n"
+            "ProcessId = 10\nSetCategoryName, 5, ten\nMarker, 40, 10, 1, 5, d\n")
+    wanted = [("a", "seven"), ("b", "eight"), ("c", 5), ("d", "ten")]
+    with Folder() as folder:
+        first = create(folder, text, "first")
+        status, out, err = export("--store", first, "--format", "nvtxt")
+        equal((status, err), (0, ""))
+        for store in (first, create(folder, out, "second")):
+            db = sqlite3.connect(store)
+            equal(db.execute("SELECT message, category FROM NVTXT_TIMELINE").fetchall(), wanted)
+            db.close()
+            status, out, err = export("--store", store, "--format", "jsonl")
+            equal([(row["message"], row.get("category", row["categoryId"]))
+                   for row in map(json.loads, out.splitlines())], wanted)
+        equal(messages(first, "--category", "seven"), ["a"])
+
+
 def put_message(path, message):
     """A message that no NVTXT can say, as another program would store it."""
     store = sqlite3.connect(path)

@@ -100,8 +100,8 @@ static int on_name(void *context, const struct nvtxt_name *name) {
     case NVTXT_NAME_CATEGORY:
         nvtxt_buf_add_string(out, "[\"category\"");
         add_anchor(out, name->at);
-        add_int(out, name->at_pid);
-        add_int(out, name->at_tid);
+        add_int(out, name->pid);
+        add_int(out, name->pid == name->at_pid ? name->at_tid : name->pid);
         add_int(out, name->category);
         add_string(out, name->domain);
         break;

@@ -142,7 +142,7 @@ FORBIDDEN = (
      "SELECT rowid FROM NVTX_EVENTS WHERE typeof(int64Value) NOT IN ('integer', 'null')"
      " OR typeof(doubleValue) NOT IN ('real', 'null')"),
     ("two names of one category", "SELECT min(rowid) FROM NVTX_EVENTS WHERE eventType = 33"
-     " GROUP BY domainId, category HAVING count(*) > 1"),
+     " GROUP BY domainId, category, globalTid / 0x1000000 HAVING count(*) > 1"),
     ("two names of one thread", "SELECT min(rowid) FROM NVTX_EVENTS WHERE eventType = 39"
      " GROUP BY globalTid HAVING count(*) > 1"),
     ("two rows of one domain and process",

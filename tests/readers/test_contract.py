@@ -234,7 +234,8 @@ def test_outer_ranges_sort_before_what_they_hold():
 def test_a_new_name_doubles_no_row():
     with Told() as told:
         before, = told.query("SELECT count(*) FROM NVTX_EVENTS")
-        told.daemon.send('@SetThreadName, ProcessId, ThreadId, Name\nSetCategoryName, 1, files\n'
+        told.daemon.send('@SetThreadName, ProcessId, ThreadId, Name\nProcessId = 200\n'
+                         'SetCategoryName, 1, files\n'
                          '@SetProcessName, ProcessId, Name\nSetProcessName, 200, archive\n'
                          'SetThreadName, 100, 101, "worker two"\nSetThreadName, 100, 100, '
                          '"worker two"\n')

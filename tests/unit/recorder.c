@@ -72,6 +72,8 @@ static int on_name(void *context, const struct nvtxt_name *name) {
     add_text(recorder, " ", name->text);
     if (name->kind == NVTXT_NAME_CATEGORY && name->domain.len)
         add_text(recorder, " domain=", name->domain);
+    if (name->kind == NVTXT_NAME_CATEGORY && name->own_pid)
+        add(recorder, " of %u", name->pid);
     if (name->kind != NVTXT_NAME_PROCESS)
         add(recorder, " at %" PRId64 " %u.%u", name->at, name->at_pid, name->at_tid);
     return result(recorder);

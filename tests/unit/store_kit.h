@@ -108,10 +108,15 @@ static inline void kit_add(struct kit *kit, int64_t source_id, const struct nvtx
     cr_assert_eq(sink.on_event(sink.context, event), 0);
 }
 
+// A category without a process of its own gets that of its event, as the interpreter does it.
 static inline void kit_add_name(struct kit *kit, const struct store_source *source,
                                 const struct nvtxt_name *name) {
     struct nvtxt_sink sink = kit_sink(kit, source);
-    cr_assert_eq(sink.on_name(sink.context, name), 0);
+    struct nvtxt_name named = *name;
+    if (named.kind == NVTXT_NAME_CATEGORY && !named.own_pid) {
+        named.pid = named.at_pid;
+    }
+    cr_assert_eq(sink.on_name(sink.context, &named), 0);
 }
 
 // Rows of a query through a connection of its own: columns with |, rows with blanks between them.

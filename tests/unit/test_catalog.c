@@ -246,6 +246,36 @@ Test(catalog, names_a_category_once_per_domain_and_renames_it_in_place) {
     kit_close(&kit);
 }
 
+Test(catalog, names_a_category_in_each_process_apart) {
+    struct kit kit;
+    kit_open(&kit);
+    struct store_source source = kit_source(1);
+    struct nvtxt_name name = {.kind = NVTXT_NAME_CATEGORY, .category = 5, .at = 9};
+    for (uint32_t pid = 7; pid <= 9; pid++) {
+        struct nvtxt_event event = kit_mark(9, "m");
+        event.category = 5;
+        event.pid = name.at_pid = pid;
+        event.tid = name.at_tid = 1;
+        kit_add(&kit, 1, &event);
+        name.text = pid == 7 ? NVTXT_SLICE("seven") : NVTXT_SLICE("eight");
+        if (pid < 9) {
+            kit_add_name(&kit, &source, &name);
+        }
+    }
+    name.pid = 10; // of a process that has no event yet: in its main thread
+    name.own_pid = true;
+    name.text = NVTXT_SLICE("ten");
+    kit_add_name(&kit, &source, &name);
+    kit_commit(&kit);
+    assert_rows(&kit, "SELECT pid, category FROM NVTXT_TIMELINE", "7|seven 8|eight 9|5");
+    assert_rows(&kit,
+                "SELECT globalTid >> 24, globalTid & 0xFFFFFF, text FROM NVTX_EVENTS "
+                "WHERE eventType = 33",
+                "7|1|seven 8|1|eight 10|10|ten");
+    assert_rows(&kit, "SELECT count(*) FROM ThreadNames WHERE globalTid = 10 << 24 | 10", "1");
+    kit_close(&kit);
+}
+
 Test(catalog, names_a_domain_once_in_each_process_that_uses_it) {
     struct kit kit;
     kit_open(&kit);

@@ -202,6 +202,20 @@ Test(interp, lets_names_wait_for_the_first_event) {
     end_gives("push 7.7 50..60 '' domain='D' unclosed\n8:1 warning loading never-closed\n");
 }
 
+Test(interp, names_a_category_in_the_process_that_the_variable_says) {
+    gives("SetCategoryName, 1, \"event's\"\nProcessId = 5\nSetCategoryName, 1, five\n"
+          "SetCategoryName, 1, 'five again'\nProcessId = 6\nSetCategoryName, 1, six",
+          "");
+    gives("ProcessId = 9\n@Marker, Time\nMarker, 60\nSetCategoryName, 2, now",
+          "mark 9.9 60..60 ''\nname category 1 'event's' at 60 9.9\n"
+          "name category 1 'five again' of 5 at 60 9.9\nname category 1 'six' of 6 at 60 9.9\n"
+          "name category 2 'now' of 9 at 60 9.9\n");
+    gives("ProcessId = nobody\nSetCategoryName, 3, 'of the event'\nProcessId = -1\n"
+          "SetCategoryName, 3, again",
+          "name category 3 'of the event' at 60 9.9\nname category 3 'again' at 60 9.9\n");
+    end_gives("");
+}
+
 Test(interp, stores_names_without_an_event_at_the_opening_time) {
     gives("SetThreadName, 1, 2, t\nSetFileDisplayName, D", "");
     end_gives("name thread 1.2 't' at 5000 7.7\nname domain 'D' at 5000 7.7\n");
@@ -277,7 +291,7 @@ Test(interp, refuses_events_of_another_process_when_it_must) {
     gives("@Marker, Time, ProcessId\nMarker, 1, 7\nMarker, 1, 8\nProcessId = 9\n@Marker, Time\n"
           "Marker, 2\nSetCategoryName, 1, c",
           "mark 7.7 1..1 ''\n3:12 error loading foreign-process\n"
-          "6:1 error loading foreign-process\nname category 1 'c' at 1 7.7\n");
+          "6:1 error loading foreign-process\n7:1 error loading foreign-process\n");
     end_gives("");
 }
 

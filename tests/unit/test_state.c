@@ -210,6 +210,20 @@ Test(state, gives_no_number_of_a_closed_range_again) {
     nvtxt_buf_deinit(&saved);
 }
 
+Test(state, knows_whose_a_waiting_category_is) {
+    struct nvtxt_interp *interp =
+        run("SetCategoryName, 1, here\nProcessId = 5\nSetCategoryName, 1, there");
+    struct nvtxt_buf saved = save(interp);
+    nvtxt_interp_free(interp);
+    cr_assert_eq(restore(&interp, saved.data, saved.len), 0);
+    recorder_run(&rec, interp, "@Marker, Time, ProcessId, ThreadId\nMarker, 60, 8, 9");
+    recorder_take(&rec, "whose",
+                  "mark 8.9 60..60 ''\nname category 1 'here' at 60 8.9\n"
+                  "name category 1 'there' of 5 at 60 8.9\n");
+    nvtxt_interp_free(interp);
+    nvtxt_buf_deinit(&saved);
+}
+
 Test(state, counts_waiting_names_towards_their_limits) {
     struct nvtxt_interp *interp = run("SetCategoryName, 1, 12345\nSetCategoryName, 2, 12345");
     struct nvtxt_buf saved = save(interp);
