@@ -22,6 +22,7 @@
 #include "protocol/buf.h"
 #include "store/batch.h"
 
+struct owners;
 struct source;
 
 #define BATCHER_SPARES 8 // jobs with their batch kept for the next use
@@ -54,6 +55,7 @@ struct batcher {
     void (*on_failed)(struct batcher *batcher, struct source *source);
     void (*on_pressure)(struct batcher *batcher, bool pressed);
     void *owner;
+    struct owners *owners; // borrowed, of the owner: whose the names of processes are
 };
 
 // Returns 0 or -errno. The callbacks are set by the owner afterwards.

@@ -78,6 +78,18 @@ void conn_read_rest(struct conn *conn, size_t limit) {
 
 // ---- Lines --------------------------------------------------------------------------------------
 
+// Another connection of the very process that the source is of, but of this user.
+static bool is_in_use(const struct source *source, int64_t uid) {
+    const struct conn *self = source->owner;
+    for (const struct conn *conn = self->server->conns; conn; conn = conn->next) {
+        const struct peer *peer = &conn->peer;
+        if (conn->source && peer->pid == source->peer.pid && peer->uid == uid &&
+            peer->start == source->peer.start)
+            return true;
+    }
+    return false;
+}
+
 int conn_open_source(struct conn *conn, int64_t id, int kind, int64_t opened_ns, const char *name,
                      struct nvtxt_interp *interp_take) {
     struct server *server = conn->server;
@@ -99,7 +111,7 @@ int conn_open_source(struct conn *conn, int64_t id, int kind, int64_t opened_ns,
     conn->source = source;
     source_weigh(source);
     server_refresh_clocks(server, source);
-    return 0;
+    return source_arrive(source, is_in_use);
 }
 
 static int open_plain(struct conn *conn) {
@@ -201,17 +213,27 @@ static void count_partial(struct conn *conn, size_t partial) {
     conn->partial = partial;
 }
 
+// How many rows its source has made since they were counted last: events, names, diagnostics,
+// losses, and its own.
+static uint64_t new_rows(struct conn *conn) {
+    if (!conn->source)
+        return 0;
+    uint64_t events = nvtxt_interp_counters(conn->source->interp)->events;
+    uint64_t rows = nvtxt_interp_rows(conn->source->interp) + 1;
+    uint64_t more = events - conn->events + rows - conn->rows + conn->told;
+    conn->told = 0;
+    conn->events = events;
+    conn->rows = rows;
+    return more;
+}
+
 // What was fed counts against what its user may have.
 static void charge(struct conn *conn) {
     struct server *server = conn->server;
     if (!conn->user)
         return;
-    uint64_t events = conn->source ? nvtxt_interp_counters(conn->source->interp)->events : 0;
-    uint64_t more = conn->source ? events - conn->events + conn->told : 0;
-    conn->told = 0;
-    conn->events = events;
     count_partial(conn, nvtxt_frame_pending(&conn->frame).len);
-    server_charge(server, conn->user, more);
+    server_charge(server, conn->user, new_rows(conn));
     if (conn->partial == 0 || conn->user->partial <= (size_t)server->config->max_bytes_per_user)
         return;
     if (!conn->session) {
@@ -325,6 +347,9 @@ void conn_close(struct conn *conn) {
     struct server *server = conn->server;
     struct conn *next = conn->next;
     if (conn->source) {
+        uint64_t rows = conn->user ? new_rows(conn) : 0;
+        if (rows > 0)
+            server_charge(server, conn->user, rows);
         batcher_settle(&server->batcher, conn->source);
         source_unweigh(conn->source);
         nvtxt_hash_remove(&server->sources, &conn->source->by_id);

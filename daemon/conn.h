@@ -52,6 +52,7 @@ struct conn {
     uint64_t told;           // losses that it told of, to be counted there like events
     size_t partial;          // counted there: of the line whose end has not come
     uint64_t events;         // counted there
+    uint64_t rows;           // counted there like events: names, diagnostics, the source itself
     uint64_t part_by_ms;     // PARTING: closed then, in the loop's time
     int64_t accepted_ns;     // realtime
     struct nvtxt_frame frame;

@@ -316,6 +316,16 @@ static int go(struct daemon *daemon) {
     return 0;
 }
 
+static int on_owner(void *context, int64_t pid, int64_t uid) {
+    return pid < 0 || pid > NVTXT_ID_MAX ? 0 : owners_set(context, (uint32_t)pid, uid);
+}
+
+// Whose the names of processes are, as of the store.
+static int load_owners(struct daemon *daemon, struct store *store) {
+    int r = store_owners_load(store, on_owner, &daemon->server.owners);
+    return r > 0 ? -EIO : r;
+}
+
 static int start_writer(struct daemon *daemon, struct store *store) {
     struct rotate_limits limits;
     rotate_limits_of(&daemon->config, &limits);
@@ -340,6 +350,8 @@ static int serve(struct daemon *daemon) {
     if (status)
         return status;
     int r = start_handles(daemon, store_next_source_id(store));
+    if (r >= 0)
+        r = load_owners(daemon, store);
     if (r >= 0)
         r = start_writer(daemon, store);
     if (r < 0) {

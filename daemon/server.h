@@ -17,6 +17,7 @@
 #include "daemon/clocks.h"
 #include "daemon/conf.h"
 #include "daemon/log.h"
+#include "daemon/owners.h"
 #include "daemon/quota.h"
 #include "daemon/refusals.h"
 #include "daemon/stats.h"
@@ -50,6 +51,7 @@ struct server {
     struct clocks clocks;
     struct stats stats;
     struct quota quota;
+    struct owners owners; // of processes' names
     struct refusals refusals;
     uv_timer_t patience; // until users that are too fast are read again
     uv_timer_t parting;  // until clients that were told the end do not close

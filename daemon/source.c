@@ -7,11 +7,55 @@
 
 #include "daemon/batcher.h"
 #include "daemon/clocks.h"
+#include "daemon/owners.h"
 #include "daemon/quota.h"
 #include "daemon/stats.h"
 #include "protocol/container.h"
 #include "protocol/state.h"
 #include "store/store.h"
+
+// ---- Owners of names ----------------------------------------------------------------------------
+
+// The first user that uses or names a process owns its names.
+static int own(struct source *source, uint32_t pid) {
+    struct owners *owners = source->batcher->owners;
+    if (owners_of(owners, pid) != OWNERS_NOBODY)
+        return 0;
+    struct store_batch *batch = batcher_open_batch(source->batcher);
+    if (!batch || store_batch_owner(batch, pid, source->peer.uid, false, NULL) < 0)
+        return -ENOMEM;
+    return owners_set(owners, pid, source->peer.uid);
+}
+
+static bool may_name(void *context, uint32_t pid) {
+    struct source *source = context;
+    if (source->peer.uid == 0)
+        return true;
+    int64_t owner = owners_of(source->batcher->owners, pid);
+    if (owner == OWNERS_NOBODY)
+        return own(source, pid) == 0;
+    return owner == source->peer.uid;
+}
+
+int source_arrive(struct source *source, bool (*in_use)(const struct source *source, int64_t uid)) {
+    struct batcher *batcher = source->batcher;
+    if (source->peer.pid <= 0)
+        return 0;
+    uint32_t pid = (uint32_t)source->peer.pid & NVTXT_ID_MAX;
+    int64_t owner = owners_of(batcher->owners, pid);
+    if (owner == OWNERS_NOBODY)
+        return own(source, pid);
+    if (owner == source->peer.uid || in_use(source, owner))
+        return 0;
+    batcher_push(batcher, false); // what the owner before has named goes first
+    struct store_batch *batch = batcher_open_batch(batcher);
+    const char *comm = source->peer.comm[0] ? source->peer.comm : NULL;
+    if (!batch || store_batch_owner(batch, pid, source->peer.uid, true, comm) < 0)
+        return -ENOMEM;
+    return owners_set(batcher->owners, pid, source->peer.uid);
+}
+
+// ---- Life ---------------------------------------------------------------------------------------
 
 struct source *source_new(struct batcher *batcher, int64_t id, enum store_source_kind kind,
                           struct nvtxt_interp *interp_take) {
@@ -25,6 +69,8 @@ struct source *source_new(struct batcher *batcher, int64_t id, enum store_source
     source->kind = kind;
     source->interp = interp_take;
     source->reported = *nvtxt_interp_counters(interp_take);
+    source->used_pid = UINT32_MAX;
+    nvtxt_interp_guard_names(interp_take, may_name, source);
     return source;
 }
 
@@ -118,6 +164,11 @@ int source_line(struct source *source, struct nvtxt_slice line) {
     allow(source);
     r = nvtxt_interp_line(source->interp, line, &source->sink);
     source_weigh(source);
+    uint32_t pid;
+    if (r >= 0 && nvtxt_interp_event_pid(source->interp, &pid) && pid != source->used_pid) {
+        source->used_pid = pid;
+        r = own(source, pid);
+    }
     if (source->user) {
         size_t cost = store_batch_bytes(batch) - before;
         source->share->cost += cost;

@@ -40,6 +40,7 @@ struct source {
     bool over;                      // source_end() was called
 
     struct batcher *batcher;                   // borrowed
+    uint32_t used_pid;                         // that the owners know of; UINT32_MAX: none yet
     struct quota_user *user;                   // borrowed: who pays for its lines; or NULL
     struct store_batch_source *share;          // in the open batch; NULL when not touched
     struct nvtxt_sink sink;                    // into the share
@@ -68,6 +69,11 @@ int source_touch(struct source *source);
 // Counts what it keeps open for its user; before it is freed, that this is nothing any more.
 void source_weigh(struct source *source);
 void source_unweigh(struct source *source);
+
+// Its process is its user's by the kernel's word: takes its names over, unless `in_use` says that
+// their owner has a connection of this very process. Call before its first line. Returns 0 or
+// -ENOMEM.
+int source_arrive(struct source *source, bool (*in_use)(const struct source *source, int64_t uid));
 
 // One line. Returns 0, or -errno after which the source has failed.
 int source_line(struct source *source, struct nvtxt_slice line);

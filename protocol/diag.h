@@ -74,7 +74,9 @@ enum nvtxt_stage { NVTXT_LEXING, NVTXT_PARSING, NVTXT_LOADING };
       "A foreign clock without a mapping: its values are taken as nanoseconds. Once per source.")  \
     X(NO_CLOCK, "no-clock", LOADING, WARNING,                                                      \
       "The offset of the clock is not known; its values are taken as nanoseconds. Once per "       \
-      "source.")
+      "source.")                                                                                   \
+    X(FOREIGN_NAME, "foreign-name", LOADING, WARNING,                                              \
+      "The process is another user's, who names it; the name has no effect.")
 
 enum nvtxt_diag_code {
 #define X(id, code, stage, severity, meaning) NVTXT_DIAG_##id,

@@ -59,6 +59,21 @@ void nvtxt_interp_set_clock(struct nvtxt_interp *interp, enum nvtxt_timebase bas
         interp->clocks[base] = offset;
 }
 
+void nvtxt_interp_guard_names(struct nvtxt_interp *interp,
+                              bool (*may_name)(void *context, uint32_t pid), void *context) {
+    interp->may_name = may_name;
+    interp->may_name_context = context;
+}
+
+uint64_t nvtxt_interp_rows(const struct nvtxt_interp *interp) {
+    return interp->rows;
+}
+
+bool nvtxt_interp_event_pid(const struct nvtxt_interp *interp, uint32_t *pid) {
+    *pid = interp->event_pid;
+    return interp->has_event;
+}
+
 const struct nvtxt_counters *nvtxt_interp_counters(const struct nvtxt_interp *interp) {
     return &interp->counters;
 }

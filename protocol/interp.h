@@ -70,6 +70,17 @@ int nvtxt_interp_overlong(struct nvtxt_interp *interp, struct nvtxt_slice start,
 // are stored. After it the interpreter may only be asked for its counters, saved and freed.
 int nvtxt_interp_end(struct nvtxt_interp *interp, const struct nvtxt_sink *sink);
 
+// Who asks whether a process may be named by the source: its names, and those of its threads and
+// categories. A name that may not be given has no effect and draws the warning foreign-name.
+void nvtxt_interp_guard_names(struct nvtxt_interp *interp,
+                              bool (*may_name)(void *context, uint32_t pid), void *context);
+
+// Names and diagnostics that were handed to sinks since the interpreter was made.
+uint64_t nvtxt_interp_rows(const struct nvtxt_interp *interp);
+
+// The process of the latest event. False when there was none.
+bool nvtxt_interp_event_pid(const struct nvtxt_interp *interp, uint32_t *pid);
+
 // The offset of a clock, as measured last. Until it is given the clock's values are taken as
 // nanoseconds, with the warning no-clock; ClockRealtime needs none, its offset is 0.
 void nvtxt_interp_set_clock(struct nvtxt_interp *interp, enum nvtxt_timebase base,

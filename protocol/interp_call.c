@@ -25,10 +25,24 @@ static int wait_for_event(struct nvtxt_job *job, const struct nvtxt_name *name) 
     return r;
 }
 
+// Domains are labels that anybody may share.
+static bool is_foreign(const struct nvtxt_interp *interp, const struct nvtxt_name *name) {
+    bool of_event = name->kind == NVTXT_NAME_CATEGORY && !name->own_pid;
+    if (name->kind == NVTXT_NAME_DOMAIN || (of_event && !interp->has_event))
+        return false;
+    return !nvtxt_interp_may_name(interp, of_event ? interp->event_pid : name->pid);
+}
+
 static int give_name(struct nvtxt_job *job, struct nvtxt_name *name) {
     struct nvtxt_interp *interp = job->interp;
+    if (is_foreign(interp, name)) {
+        nvtxt_job_warn(job, NVTXT_DIAG_FOREIGN_NAME, job->stmt.name->column,
+                       (struct nvtxt_slice){NULL, 0});
+        return 0;
+    }
     if (!interp->has_event && name->kind != NVTXT_NAME_PROCESS)
         return wait_for_event(job, name);
+    interp->rows++;
     name->at = interp->event_start;
     name->at_pid = interp->event_pid;
     name->at_tid = interp->event_tid;
@@ -48,6 +62,29 @@ static void count_event(struct nvtxt_counters *counters, const struct nvtxt_even
     counters->has_time = true;
 }
 
+// Names that waited get their place. A category that turns out to be of another user's process has
+// no effect; the line that is told is that of the event.
+static int store_waiting(struct nvtxt_interp *interp, int64_t at, uint32_t pid, uint32_t tid,
+                         const struct nvtxt_sink *sink) {
+    bool may = nvtxt_interp_may_name(interp, pid);
+    size_t names = interp->waiting.table.count;
+    int dropped = nvtxt_waiting_store(&interp->waiting, at, pid, tid, may, sink);
+    if (dropped < 0)
+        return dropped;
+    interp->rows += names - (size_t)dropped;
+    for (; dropped > 0; dropped--) {
+        struct nvtxt_diag diag;
+        nvtxt_diag_set(&diag, NVTXT_DIAG_FOREIGN_NAME, 1,
+                       "a category was named for the first event, whose process is another user's; "
+                       "only its user may name it, its threads and its categories");
+        diag.line = interp->counters.lines;
+        int r = nvtxt_interp_hand_on(interp, &diag, sink);
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}
+
 static int store_event(struct nvtxt_interp *interp, const struct nvtxt_event *event,
                        const struct nvtxt_sink *sink) {
     int r = sink->on_event(sink->context, event);
@@ -59,7 +96,7 @@ static int store_event(struct nvtxt_interp *interp, const struct nvtxt_event *ev
     interp->event_tid = event->tid;
     interp->has_event = true;
     if (interp->waiting.first)
-        return nvtxt_waiting_store(&interp->waiting, event->start, event->pid, event->tid, sink);
+        return store_waiting(interp, event->start, event->pid, event->tid, sink);
     return 0;
 }
 
@@ -368,5 +405,5 @@ int nvtxt_interp_end(struct nvtxt_interp *interp, const struct nvtxt_sink *sink)
             return r;
     }
     uint32_t pid = interp->config.default_pid;
-    return nvtxt_waiting_store(&interp->waiting, interp->config.opened_ns, pid, pid, sink);
+    return store_waiting(interp, interp->config.opened_ns, pid, pid, sink);
 }

@@ -14,6 +14,7 @@ int nvtxt_interp_hand_on(struct nvtxt_interp *interp, const struct nvtxt_diag *d
     if (interp->diagnostics >= interp->config.limits.diagnostics)
         return 0;
     interp->diagnostics++;
+    interp->rows++;
     return sink->on_diag(sink->context, diag);
 }
 
@@ -48,6 +49,11 @@ static void describe(struct nvtxt_diag *diag, const struct nvtxt_warning *warnin
         break;
     case NVTXT_DIAG_ENDS_BEFORE_START:
         nvtxt_diag_set(diag, code, column, "range ends before it starts; it is kept as given");
+        break;
+    case NVTXT_DIAG_FOREIGN_NAME:
+        nvtxt_diag_set(diag, code, column,
+                       "the process is another user's; only its user may name it, its threads and "
+                       "its categories");
         break;
     case NVTXT_DIAG_NO_CLOCK:
         nvtxt_diag_set(diag, code, column,

@@ -9,7 +9,8 @@
 #include "protocol/source_state.h"
 #include "protocol/stmt.h"
 
-#define NVTXT_LINE_WARNINGS 4 // invalid-utf8, bad-color, ends-before-start, a time base's
+// invalid-utf8, bad-color, ends-before-start, a time base's, foreign-name
+#define NVTXT_LINE_WARNINGS 5
 
 struct nvtxt_warning {
     enum nvtxt_diag_code code;
@@ -46,6 +47,11 @@ void nvtxt_job_warn(struct nvtxt_job *job, enum nvtxt_diag_code code, uint32_t c
                     struct nvtxt_slice text);
 void nvtxt_job_warn_argument(struct nvtxt_job *job, enum nvtxt_diag_code code, enum nvtxt_arg arg,
                              struct nvtxt_slice text);
+
+// Whether the source may name things of the process.
+static inline bool nvtxt_interp_may_name(const struct nvtxt_interp *interp, uint32_t pid) {
+    return !interp->may_name || interp->may_name(interp->may_name_context, pid);
+}
 
 // Hands on the line's warnings, leftmost first.
 int nvtxt_job_hand_on_warnings(struct nvtxt_job *job);

@@ -26,6 +26,10 @@ struct nvtxt_interp {
     bool warned_timebase; // the one-time warnings that were given
     bool warned_clock;
 
+    bool (*may_name)(void *context, uint32_t pid); // NULL: every process
+    void *may_name_context;
+    uint64_t rows; // names and diagnostics that were handed on, in this process
+
     bool has_latest; // a call had an effect; the four times mean something
     int64_t latest;  // largest time of such a call, on the timeline
     int64_t raw_smallest, raw_largest;

@@ -25,9 +25,14 @@ void nvtxt_waiting_deinit(struct nvtxt_waiting *waiting) {
 }
 
 int nvtxt_waiting_store(struct nvtxt_waiting *waiting, int64_t at, uint32_t pid, uint32_t tid,
-                        const struct nvtxt_sink *sink) {
+                        bool may_name, const struct nvtxt_sink *sink) {
+    int dropped = 0;
     const struct nvtxt_waiting_name *each = waiting->first;
     for (; each; each = each->next) {
+        if (!may_name && each->kind == NVTXT_NAME_CATEGORY && !each->own_pid) {
+            dropped++;
+            continue;
+        }
         struct nvtxt_name name = {
             .kind = each->kind,
             .text = nvtxt_refstr_slice(each->text),
@@ -45,7 +50,7 @@ int nvtxt_waiting_store(struct nvtxt_waiting *waiting, int64_t at, uint32_t pid,
             return r;
     }
     nvtxt_waiting_deinit(waiting);
-    return 0;
+    return dropped;
 }
 
 static bool is_same_thing(const struct nvtxt_waiting_name *waiting, const struct nvtxt_name *name) {

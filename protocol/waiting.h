@@ -38,7 +38,8 @@ enum nvtxt_waiting_result {
 int nvtxt_waiting_set(struct nvtxt_waiting *waiting, const struct nvtxt_limits *limits,
                       const struct nvtxt_name *name, struct nvtxt_refstr *domain);
 
-// Hands all names to the sink, anchored at the given time (ns) and thread, and forgets them.
-// Returns 0 or -errno of the sink.
+// Hands all names to the sink, anchored at the given time (ns) and thread, and forgets them;
+// unless `may_name` those of categories of that thread's process are dropped. Returns how many of
+// them were, or -errno of the sink.
 int nvtxt_waiting_store(struct nvtxt_waiting *waiting, int64_t at, uint32_t pid, uint32_t tid,
-                        const struct nvtxt_sink *sink);
+                        bool may_name, const struct nvtxt_sink *sink);

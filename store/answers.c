@@ -195,3 +195,17 @@ bool store_is_empty(struct store *store) {
 int64_t store_wal_bytes(const struct store *store) {
     return bytes_of(store, "-wal");
 }
+
+int store_owners_load(struct store *store, int (*on_owner)(void *context, int64_t pid, int64_t uid),
+                      void *context) {
+    sqlite3_stmt *stmt = NULL;
+    int stopped = 0;
+    int rc = sqlite3_prepare_v2(store->db, "SELECT pid, uid FROM NVTXT_OWNERS", -1, &stmt, NULL);
+    while (rc == SQLITE_OK && stopped == 0 && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
+        stopped = on_owner(context, sqlite3_column_int64(stmt, 0), sqlite3_column_int64(stmt, 1));
+        rc = SQLITE_OK;
+    }
+    sqlite3_finalize(stmt);
+    rc = rc == SQLITE_DONE ? SQLITE_OK : rc;
+    return stopped ? stopped : store_translate(store, rc, "read");
+}

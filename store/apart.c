@@ -36,6 +36,7 @@ static int write_alone(struct store *store, const struct store_batch *batch,
     }
     alone.clocks = NULL;
     alone.losses = NULL;
+    alone.owners = NULL;
     struct store_batch_source *next = share->pub.next;
     share->pub.next = NULL;
     int r = write_batch(store, &alone);

@@ -33,6 +33,8 @@ static void clear_lists(struct store_batch *batch) {
     batch->loss_end = &batch->losses;
     batch->told = false;
     batch->forgotten = NULL;
+    batch->owners = NULL;
+    batch->owner_end = &batch->owners;
 }
 
 struct store_batch *store_batch_new(void) {
@@ -64,7 +66,8 @@ void store_batch_reset(struct store_batch *batch) {
 }
 
 bool store_batch_is_empty(const struct store_batch *batch) {
-    return batch->live == 0 && !batch->clocks && !batch->losses && !batch->forgotten;
+    return batch->live == 0 && !batch->clocks && !batch->losses && !batch->forgotten &&
+           !batch->owners;
 }
 
 size_t store_batch_bytes(const struct store_batch *batch) {
@@ -292,6 +295,20 @@ int store_batch_clock(struct store_batch *batch, const char *clock, int64_t cloc
     entry->uncertainty_ns = uncertainty_ns;
     *batch->clock_end = entry;
     batch->clock_end = &entry->next;
+    return 0;
+}
+
+int store_batch_owner(struct store_batch *batch, int64_t pid, int64_t uid, bool taken,
+                      const char *comm) {
+    struct store_owner *entry = store_arena_make(&batch->data, sizeof(*entry));
+    if (!entry || copy_string(batch, comm, &entry->comm) < 0) {
+        return -ENOMEM;
+    }
+    entry->pid = pid;
+    entry->uid = uid;
+    entry->taken = taken;
+    *batch->owner_end = entry;
+    batch->owner_end = &entry->next;
     return 0;
 }
 

@@ -117,6 +117,11 @@ int store_batch_end_source(struct store_batch_source *share, const char *how, in
 // takes it up again, empty.
 void store_batch_discard(struct store_batch_source *share);
 
+// From now on the names of a process are this user's. `taken`: over from another one, whose names
+// of it go; `comm` is what it is called then, NULL when that is not known. Returns 0 or -ENOMEM.
+int store_batch_owner(struct store_batch *batch, int64_t pid, int64_t uid, bool taken,
+                      const char *comm);
+
 // A clock measurement and a loss, rows of NVTXT_CLOCKS and NVTXT_LOSSES. Return 0 or -ENOMEM.
 int store_batch_clock(struct store_batch *batch, const char *clock, int64_t clock_ns,
                       int64_t realtime_ns, int64_t uncertainty_ns);

@@ -77,6 +77,10 @@ static const char *const rest[] = {
     " UNION SELECT key / 0x1000000 FROM carried WHERE kind = 2)",
     "INSERT OR IGNORE INTO carried (kind, domainId, key, oldRow) SELECT kind, domainId, key, row "
     "FROM old.NVTXT_NAME_ROWS WHERE kind = 1 ORDER BY row DESC LIMIT ?1",
+    // Owners: of the processes that go along, and the newest ones.
+    "INSERT INTO NVTXT_OWNERS (pid, uid, sinceNs) SELECT pid, uid, sinceNs FROM old.NVTXT_OWNERS "
+    "WHERE pid IN (SELECT key FROM carried WHERE kind = 1) OR pid IN (" OPEN_PIDS
+    ") OR pid IN (SELECT pid FROM old.NVTXT_OWNERS ORDER BY sinceNs DESC LIMIT ?1)",
     // What they stand for.
     "INSERT INTO StringIds (id, value) SELECT c.id, s.value FROM carried c JOIN old.StringIds s "
     "ON s.id = c.oldRow WHERE c.kind = 2",

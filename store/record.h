@@ -106,6 +106,13 @@ struct store_loss {
     uint64_t count;
 };
 
+struct store_owner {
+    struct store_owner *next;
+    int64_t pid, uid;
+    bool taken;       // over from another user
+    const char *comm; // of the process, or NULL
+};
+
 struct store_forgotten {
     struct store_forgotten *next;
     int64_t source_id;
@@ -149,6 +156,7 @@ struct store_batch {
     struct store_loss *losses, **loss_end; // those that no share tells of
     bool told;                             // a share has some
     struct store_forgotten *forgotten;     // files, newest first
+    struct store_owner *owners, **owner_end;
 };
 
 static inline const struct store_share *store_share_of(const struct store_batch_source *source) {

@@ -86,6 +86,7 @@ static int open_parts(struct store *store) {
     store_domains_init(&store->domains, &store->txn);
     store_names_init(&store->names, &store->txn, &store->intern, &store->domains,
                      &store->name_rows);
+    store_owners_init(&store->owners, &store->txn);
     store_catalog_init(&store->catalog, &store->txn, &store->names);
     store_sessions_init(&store->sessions, &store->txn, &store->domains);
     store_files_init(&store->files, &store->txn);
@@ -94,6 +95,7 @@ static int open_parts(struct store *store) {
 
 static void free_store(struct store *store) {
     store_bulk_deinit(&store->bulk);
+    store_owners_deinit(&store->owners);
     store_catalog_deinit(&store->catalog);
     store_sessions_deinit(&store->sessions);
     store_files_deinit(&store->files);
@@ -306,7 +308,8 @@ int store_write(struct store *store, struct store_batch *batch) {
     }
     store->losses_known = store->losses_known && !batch->losses && !batch->told;
     store_domains_begin(batch);
-    int rc = store_catalog_write(&store->catalog, batch);
+    int rc = store_owners_write(&store->owners, batch);
+    rc = rc ?: store_catalog_write(&store->catalog, batch);
     rc = rc ?: store_bulk_write(&store->bulk, batch);
     rc = rc ?: store_sessions_write(&store->sessions, batch);
     rc = rc ?: store_files_write(&store->files, batch);

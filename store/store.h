@@ -172,6 +172,13 @@ int store_file_load(struct store *store, int64_t source_id, struct store_file *f
 // are closed as "lost", their open ranges stored as the language says for a source that ended.
 int store_recover(struct store *store, int64_t now_ns);
 
+// ---- Owners -----------------------------------------------------------------------------------
+
+// Hands out whose the names of processes are (see store_batch_owner); stops at the first result
+// that is not 0. Returns it, STORE_DONE, or a failure.
+int store_owners_load(struct store *store, int (*on_owner)(void *context, int64_t pid, int64_t uid),
+                      void *context);
+
 // ---- Losses -----------------------------------------------------------------------------------
 
 // Rows of NVTXT_LOSSES, newest first. Deinit frees what it owns.

@@ -20,6 +20,7 @@
 #include "store/main_file.h"
 #include "store/name_rows.h"
 #include "store/names.h"
+#include "store/owners.h"
 #include "store/sessions.h"
 #include "store/store.h"
 #include "store/txn.h"
@@ -37,6 +38,7 @@ struct store {
     struct store_domains domains;
     struct store_name_rows name_rows;
     struct store_names names;
+    struct store_owners owners;
     struct store_catalog catalog;
     struct store_bulk bulk;
     struct store_sessions sessions;

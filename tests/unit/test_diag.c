@@ -52,6 +52,7 @@ static const struct {
     {NVTXT_DIAG_NEVER_CLOSED, "loading", "warning", "never-closed"},
     {NVTXT_DIAG_UNKNOWN_TIMEBASE, "loading", "warning", "unknown-timebase"},
     {NVTXT_DIAG_NO_CLOCK, "loading", "warning", "no-clock"},
+    {NVTXT_DIAG_FOREIGN_NAME, "loading", "warning", "foreign-name"},
 };
 
 Test(diag, knows_every_code_with_its_stage_and_severity) {
