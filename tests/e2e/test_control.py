@@ -371,7 +371,7 @@ def test_another_user_is_told_that_it_is_not_served():
         os.chmod(daemon.folder, 0o755)
         os.chmod(daemon.control_socket, 0o666)  # as if its mode were wrong: the uid counts
         reply = ask_as(65534, daemon.control_socket)
-        lib.equal((reply["ok"], reply["error"]["code"]), (False, "denied"))
+        lib.equal((reply["ok"], reply["error"]["code"]), (False, "forbidden"))
         lib.equal(ask_as(0, daemon.control_socket)["ok"], True)
 
 
