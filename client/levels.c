@@ -2,7 +2,8 @@
 //
 // The usual: a priority as syslog and sd-daemon(3) write it before a line, and the names of levels.
 // Since "error" is a word of the language too, a name counts only where it is written as a level
-// is: in capitals, before a colon, in brackets, or as the value of a key.
+// is: in capitals, before a colon, in brackets, or as the value of a key. An exception's name
+// before a colon, and the head of a traceback, are errors.
 #include "client/levels.h"
 
 #include <stdio.h>
@@ -135,6 +136,22 @@ static bool is_written_as_level(const char *begin, const char *at, char after) {
            (before == '(' && after == ')') || before == '=' || is_json_value(begin, at, after);
 }
 
+static bool ends_in(const char *word, size_t len, const char *ending) {
+    size_t tail = strlen(ending);
+    return len > tail && memcmp(word + len - tail, ending, tail) == 0;
+}
+
+// "TypeError:", "java.io.IOException:", "Traceback (most recent call last):".
+static bool is_exception(const char *word, size_t len, const char *end) {
+    static const char trace[] = "Traceback (";
+    size_t left = (size_t)(end - word);
+    if (left >= sizeof trace - 1 && memcmp(word, trace, sizeof trace - 1) == 0) {
+        return true;
+    }
+    return left > len && word[len] == ':' && word[0] <= 'Z' &&
+           (ends_in(word, len, "Error") || ends_in(word, len, "Exception"));
+}
+
 static int find_name(const char *begin, const char *end) {
     for (const char *at = begin; at < end;) {
         const char *word = at;
@@ -150,6 +167,9 @@ static int find_name(const char *begin, const char *end) {
             if (severity >= 0) {
                 return severity;
             }
+        }
+        if (len > 3 && (word == begin || !is_word(word[-1])) && is_exception(word, len, end)) {
+            return 3;
         }
         at += at == word;
     }

@@ -39,6 +39,10 @@ Test(levels, are_found_where_they_are_written_as_levels) {
     is("Warning: x", ORANGE);
     is("INFO:root:handled ERROR page", DODGER_BLUE);
     is("Traceback ERR", RED);
+    is("Traceback (most recent call last):", RED);
+    is("TypeError: x is no function", RED);
+    is("json.decoder.JSONDecodeError: Expecting value", RED);
+    is("Caused by: java.io.IOException: closed", RED);
     is("EMERGENCY", 0xff8b008bu);
     is("INFORMATION x", DODGER_BLUE);
 }
@@ -51,7 +55,9 @@ Test(levels, are_not_every_word_of_that_kind) {
     has_none("0 errors, 0 warnings");
     has_none("TERROR ERRORS ERROR_CODE 2ERR");
     has_none("\"error\" is a word");
-    has_none("MyError: x");
+    has_none("MyError is a class");
+    has_none("myError: x");
+    has_none("Traceback is a word");
 }
 
 Test(levels, are_looked_for_at_the_beginning_only) {
