@@ -181,6 +181,7 @@ static struct nvtxt_source_config source_config(struct conn *conn,
         .origin_ns = conn->accepted_ns,
         .mapping = hello ? hello->mapping : (struct nvtxt_mapping){0},
         .escapes = hello && hello->escapes,
+        .levels = hello && hello->levels,
     };
 }
 

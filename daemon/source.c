@@ -121,6 +121,7 @@ int source_touch(struct source *source) {
         .peer_comm = source->peer.comm[0] ? source->peer.comm : NULL,
         .peer_start = source->peer.start,
         .opened_ns = source->opened_ns,
+        .levels = nvtxt_interp_has_levels(source->interp),
     };
     return batcher_add(source->batcher, source, &row);
 }

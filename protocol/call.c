@@ -39,6 +39,10 @@ static int set_payload(struct nvtxt_call *call, const struct nvtxt_value *value)
         call->payload = (struct nvtxt_payload){NVTXT_PAYLOAD_INT64, {.int64 = value->integer}};
         return 0;
     }
+    if (value->string.len == 0) { // only of a session with levels
+        call->payload = (struct nvtxt_payload){.kind = NVTXT_PAYLOAD_NONE};
+        return 0;
+    }
     call->payload.kind = NVTXT_PAYLOAD_DOUBLE;
     return nvtxt_decimal_parse(value->string, &call->payload.real);
 }
@@ -94,10 +98,11 @@ static int set_argument(struct nvtxt_call *call, enum nvtxt_arg arg,
     return 0;
 }
 
-static int plan_argument(struct nvtxt_plan *plan, enum nvtxt_arg arg,
+static int plan_argument(const struct nvtxt_call_context *context, enum nvtxt_arg arg,
                          const struct nvtxt_value *value) {
+    struct nvtxt_plan *plan = context->plan;
     enum nvtxt_diag_code fault;
-    int r = nvtxt_check_type(arg, value, &fault);
+    int r = nvtxt_check_type(arg, value, context->config->levels, &fault);
     if (r > 0)
         fault = NVTXT_DIAG_STATIC_WRONG_TYPE;
     if (r == 0)
@@ -122,7 +127,7 @@ static int plan_make(const struct nvtxt_call_context *context,
             continue;
         const struct nvtxt_value *value = nvtxt_symtab_static(context->symtab, arg);
         if (value) {
-            int r = plan_argument(plan, arg, value);
+            int r = plan_argument(context, arg, value);
             if (r < 0)
                 return r;
         } else if (info->required & nvtxt_arg_bit(arg)) {

@@ -186,7 +186,8 @@ static int read_hello(const json_t *root, struct nvtxt_hello *hello, char *why, 
     hello->pid = (uint32_t)pid;
     hello->acked = (uint64_t)acked;
     if (read_flag(root, "diagnostics", &hello->diagnostics, why, size) ||
-        read_flag(root, "escapes", &hello->escapes, why, size)) {
+        read_flag(root, "escapes", &hello->escapes, why, size) ||
+        read_flag(root, "levels", &hello->levels, why, size)) {
         return MALFORMED;
     }
     return read_mapping(json_object_get(root, "mapping"), &hello->mapping, why, size);
@@ -278,6 +279,9 @@ void nvtxt_hello_format(struct nvtxt_buf *out, const struct nvtxt_hello *hello) 
     }
     if (hello->escapes) {
         nvtxt_buf_add_string(out, ",\"escapes\":true");
+    }
+    if (hello->levels) {
+        nvtxt_buf_add_string(out, ",\"levels\":true");
     }
     if (!hello->diagnostics) {
         nvtxt_buf_add_string(out, ",\"diagnostics\":false");

@@ -74,6 +74,10 @@ bool nvtxt_interp_event_pid(const struct nvtxt_interp *interp, uint32_t *pid) {
     return interp->has_event;
 }
 
+bool nvtxt_interp_has_levels(const struct nvtxt_interp *interp) {
+    return interp->config.levels;
+}
+
 const struct nvtxt_counters *nvtxt_interp_counters(const struct nvtxt_interp *interp) {
     return &interp->counters;
 }
@@ -156,7 +160,8 @@ static int run(struct nvtxt_job *job) {
     int r = nvtxt_lex(job->line, interp->config.escapes, &interp->symtab, &interp->scratch,
                       &job->tokens, &job->diag);
     if (r == 0)
-        r = nvtxt_parse(&job->tokens, interp->definitions, &job->stmt, &job->diag);
+        r = nvtxt_parse(&job->tokens, interp->definitions, interp->config.levels, &job->stmt,
+                        &job->diag);
     if (r == 0) {
         if (job->tokens.repaired != 0)
             nvtxt_job_warn(job, NVTXT_DIAG_INVALID_UTF8, job->tokens.repaired,

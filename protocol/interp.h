@@ -40,6 +40,7 @@ struct nvtxt_source_config {
         origin_ns; // of TimeBase Relative: same as opened_ns when live; for a file as given, else 0
     struct nvtxt_mapping mapping; // NONE unless given
     bool escapes;                 // in double quotes; see nvtxt_lex()
+    bool levels;                  // payloads of markers are severities; an empty one is none
 };
 
 // What is reported of a source at any moment.
@@ -86,6 +87,7 @@ bool nvtxt_interp_event_pid(const struct nvtxt_interp *interp, uint32_t *pid);
 void nvtxt_interp_set_clock(struct nvtxt_interp *interp, enum nvtxt_timebase base,
                             struct nvtxt_clock_offset offset);
 
+bool nvtxt_interp_has_levels(const struct nvtxt_interp *interp); // as its configuration says
 const struct nvtxt_counters *nvtxt_interp_counters(const struct nvtxt_interp *interp);
 
 // The display name in force; empty when there is none. Lives until the next line.

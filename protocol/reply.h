@@ -26,6 +26,7 @@ struct nvtxt_hello {
     uint32_t pid;
     struct nvtxt_mapping mapping; // NONE when not given
     bool escapes;                 // default false
+    bool levels;                  // default false
     bool diagnostics;             // default true
     bool has_acked;
     uint64_t acked;

@@ -7,6 +7,7 @@
 //   config        [default pid, opened_ns, origin_ns]
 //   mapping       [mode, ns_a, ns_b, nvtxt_a, nvtxt_b, freq]
 //   escapes       [1], only when there are any
+//   levels        [1], likewise
 //   variables     [[name, integer or string], …] in the order of their first assignment
 //   definitions   [[command, argument, …], …] of commands that have not their default one
 //   display       string, "" for none
@@ -162,6 +163,8 @@ int nvtxt_state_save(const struct nvtxt_interp *interp, bool with_open_ranges,
              mapping->nvtxt_a, mapping->nvtxt_b, mapping->freq);
     if (config->escapes)
         add_ints(out, ",\"escapes\":", 1, (int64_t)1);
+    if (config->levels)
+        add_ints(out, ",\"levels\":", 1, (int64_t)1);
     save_variables(out, &interp->symtab);
     save_definitions(out, interp->definitions);
     nvtxt_buf_add_string(out, ",\"display\":");
@@ -249,6 +252,13 @@ static int finished(const struct reader *reader) {
     return reader->bad || reader->at != json_array_size(reader->array) ? -EINVAL : 0;
 }
 
+// [1], or left out.
+static int restore_flag(const json_t *state, const char *key, bool *flag) {
+    struct reader in = member(state, key);
+    *flag = in.array && read_flag(&in);
+    return in.array ? finished(&in) : 0;
+}
+
 static int restore_config(struct nvtxt_source_config *config, const json_t *state) {
     struct reader in = member(state, "config");
     config->default_pid = read_id(&in);
@@ -266,9 +276,8 @@ static int restore_config(struct nvtxt_source_config *config, const json_t *stat
     mapping->freq = read_any(&in);
     if (finished(&in) < 0 || nvtxt_mapping_fault(mapping))
         return -EINVAL;
-    in = member(state, "escapes");
-    config->escapes = in.array && read_flag(&in);
-    return in.array ? finished(&in) : 0;
+    int r = restore_flag(state, "escapes", &config->escapes);
+    return r ? r : restore_flag(state, "levels", &config->levels);
 }
 
 static int restore_variable(struct nvtxt_interp *interp, const json_t *pair) {

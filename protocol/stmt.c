@@ -121,7 +121,7 @@ static int wrong_count(const struct nvtxt_token *token, const struct nvtxt_stmt 
     return 1;
 }
 
-int nvtxt_check_type(enum nvtxt_arg arg, const struct nvtxt_value *value,
+int nvtxt_check_type(enum nvtxt_arg arg, const struct nvtxt_value *value, bool levels,
                      enum nvtxt_diag_code *fault) {
     enum nvtxt_arg_type takes = nvtxt_args[arg].type;
     double ignored;
@@ -133,18 +133,20 @@ int nvtxt_check_type(enum nvtxt_arg arg, const struct nvtxt_value *value,
         return value->type != NVTXT_STRING;
     if (takes == NVTXT_TAKES_PAYLOAD && value->type == NVTXT_STRING) {
         *fault = NVTXT_DIAG_BAD_PAYLOAD;
+        if (levels && value->string.len == 0)
+            return 0;
         r = nvtxt_decimal_parse(value->string, &ignored);
     }
     return r;
 }
 
-static int check_types(const struct nvtxt_cmddef *definition, const struct nvtxt_stmt *stmt,
-                       struct nvtxt_diag *diag) {
+static int check_types(const struct nvtxt_cmddef *definition, bool levels,
+                       const struct nvtxt_stmt *stmt, struct nvtxt_diag *diag) {
     for (unsigned i = 0; i < definition->count; i++) {
         enum nvtxt_arg arg = (enum nvtxt_arg)definition->args[i];
         const struct nvtxt_token *token = stmt->values[i];
         enum nvtxt_diag_code code;
-        int r = nvtxt_check_type(arg, &token->value, &code);
+        int r = nvtxt_check_type(arg, &token->value, levels, &code);
         if (r == 0)
             continue;
         if (r < 0)
@@ -163,7 +165,7 @@ static int check_types(const struct nvtxt_cmddef *definition, const struct nvtxt
 }
 
 static int parse_call(const struct nvtxt_token *token, const struct nvtxt_cmddef *definitions,
-                      struct nvtxt_stmt *stmt, struct nvtxt_diag *diag) {
+                      bool levels, struct nvtxt_stmt *stmt, struct nvtxt_diag *diag) {
     stmt->kind = NVTXT_STMT_CALL;
     stmt->name = token;
     int r = parse_command(token, &stmt->command, diag);
@@ -184,11 +186,11 @@ static int parse_call(const struct nvtxt_token *token, const struct nvtxt_cmddef
     if (count < definition->count)
         return wrong_count(token, stmt, definition->count, count, diag);
     stmt->end_column = token->column;
-    return check_types(definition, stmt, diag);
+    return check_types(definition, levels, stmt, diag);
 }
 
 int nvtxt_parse(const struct nvtxt_tokens *tokens, const struct nvtxt_cmddef *definitions,
-                struct nvtxt_stmt *stmt, struct nvtxt_diag *diag) {
+                bool levels, struct nvtxt_stmt *stmt, struct nvtxt_diag *diag) {
     const struct nvtxt_token *first = &tokens->items[0];
     if (first->kind == NVTXT_TOKEN_AT)
         return parse_definition(first, stmt, diag);
@@ -196,5 +198,5 @@ int nvtxt_parse(const struct nvtxt_tokens *tokens, const struct nvtxt_cmddef *de
         return fault(diag, NVTXT_DIAG_EXPECTED_NAME, first, "the name of a command or a variable");
     if (first[1].kind == NVTXT_TOKEN_EQUALS)
         return parse_assignment(first, stmt, diag);
-    return parse_call(first, definitions, stmt, diag);
+    return parse_call(first, definitions, levels, stmt, diag);
 }

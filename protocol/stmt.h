@@ -22,12 +22,14 @@ struct nvtxt_stmt {
 };
 
 // Parses; the statement points into `tokens`. A call that is returned has as many values as its
-// definition has arguments, each of a type that the argument takes. Returns 0, 1 with `diag`
-// filled at the leftmost fault, or -ENOMEM.
+// definition has arguments, each of a type that the argument takes. With `levels` an empty
+// String is a payload too (see nvtxt_check_type). Returns 0, 1 with `diag` filled at the leftmost
+// fault, or -ENOMEM.
 int nvtxt_parse(const struct nvtxt_tokens *tokens, const struct nvtxt_cmddef *definitions,
-                struct nvtxt_stmt *stmt, struct nvtxt_diag *diag);
+                bool levels, struct nvtxt_stmt *stmt, struct nvtxt_diag *diag);
 
-// True when the argument takes a value of this type and form. A fault is one of WRONG_TYPE and
+// True when the argument takes a value of this type and form; `levels`: Payload takes an empty
+// String, which is none (nvtxt-protocol(7), "levels"). A fault is one of WRONG_TYPE and
 // BAD_PAYLOAD. Returns 0, 1 with `*fault` set, or -ENOMEM.
-int nvtxt_check_type(enum nvtxt_arg arg, const struct nvtxt_value *value,
+int nvtxt_check_type(enum nvtxt_arg arg, const struct nvtxt_value *value, bool levels,
                      enum nvtxt_diag_code *fault);

@@ -32,6 +32,7 @@ struct store_source {
     const char *peer_comm; // NULL when not known
     int64_t peer_start;    // when the peer started, as /proc/PID/stat counts it; 0: not known
     int64_t opened_ns;
+    bool levels; // payloads of its markers are severities
 };
 
 // A diagnostic as kept in the batch; strings live as long as the batch is not reset.

@@ -28,7 +28,8 @@ static int take(const char *line) {
     }
     cr_assert_eq(nvtxt_lex(nvtxt_slice_of(line), false, &symtab, &scratch, &tokens, &diag), 0, "%s",
                  line);
-    cr_assert_eq(nvtxt_parse(&tokens, definitions, &stmt, &diag), 0, "%s: %s", line, diag.message);
+    cr_assert_eq(nvtxt_parse(&tokens, definitions, config.levels, &stmt, &diag), 0, "%s: %s", line,
+                 diag.message);
     if (stmt.kind == NVTXT_STMT_ASSIGN)
         return nvtxt_symtab_set(&symtab, &config.limits, stmt.name->value.string,
                                 &stmt.value->value);

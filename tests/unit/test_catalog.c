@@ -54,6 +54,7 @@ Test(catalog, keeps_a_source_row_up_to_date_and_what_never_changes) {
                                   .peer_uid = 1000,
                                   .peer_gid = 1001,
                                   .peer_comm = "nvtxt-send",
+                                  .levels = true,
                                   .peer_start = 99,
                                   .opened_ns = 500};
     struct nvtxt_counters counters = {.lines = 3, .events = 1, .errors = 1};
@@ -62,11 +63,12 @@ Test(catalog, keeps_a_source_row_up_to_date_and_what_never_changes) {
     kit_commit(&kit);
     static const char all[] =
         "SELECT id, kind, sessionId, name, displayName, peerPid, peerUid, peerGid, peerComm, "
-        "openedNs, closedNs, ended, lines, events, warnings, errors, firstNs, lastNs, peerStart "
+        "openedNs, closedNs, ended, lines, events, warnings, errors, firstNs, lastNs, peerStart, "
+        "levels "
         "FROM NVTXT_SOURCES";
     assert_rows(&kit, all,
                 "1|session|7f0c|build.nvtxt|NULL|10|1000|1001|nvtxt-send|500|NULL|NULL|3|1|0|1|"
-                "NULL|NULL|99");
+                "NULL|NULL|99|1");
     counters = (struct nvtxt_counters){.lines = 9,
                                        .events = 4,
                                        .warnings = 2,
@@ -81,7 +83,7 @@ Test(catalog, keeps_a_source_row_up_to_date_and_what_never_changes) {
     kit_commit(&kit);
     assert_rows(&kit, all,
                 "1|session|7f0c|build.nvtxt|shown|10|1000|1001|nvtxt-send|500|900|end|9|4|2|1|"
-                "-7|0|99");
+                "-7|0|99|1");
     kit_close(&kit);
 }
 
@@ -92,8 +94,9 @@ Test(catalog, leaves_the_peer_empty_when_there_is_none) {
     store_batch_source(kit.batch, &source);
     kit_commit(&kit);
     assert_rows(&kit,
-                "SELECT kind, name, peerPid, peerUid, peerComm, lines, ended FROM NVTXT_SOURCES",
-                "file|a|NULL|NULL|NULL|0|NULL");
+                "SELECT kind, name, peerPid, peerUid, peerComm, lines, ended, levels FROM "
+                "NVTXT_SOURCES",
+                "file|a|NULL|NULL|NULL|0|NULL|NULL");
     kit_close(&kit);
 }
 

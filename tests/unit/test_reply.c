@@ -44,6 +44,7 @@ Test(hello, has_defaults_for_what_is_not_given) {
     cr_assert_not(hello.has_acked);
     cr_assert(hello.diagnostics);
     cr_assert_not(hello.escapes);
+    cr_assert_not(hello.levels);
     cr_assert_eq(hello.mapping.mode, NVTXT_MAPPING_NONE);
 }
 
@@ -61,6 +62,7 @@ Test(hello, is_read_as_it_was_written) {
                     .nvtxt_a = -5,
                     .nvtxt_b = 7},
         .escapes = true,
+        .levels = true,
         .diagnostics = false,
         .has_acked = true,
         .acked = INT64_MAX,
@@ -83,6 +85,7 @@ Test(hello, is_read_as_it_was_written) {
     cr_assert_eq(read.mapping.nvtxt_a, -5);
     cr_assert_eq(read.mapping.nvtxt_b, 7);
     cr_assert(read.escapes);
+    cr_assert(read.levels);
     cr_assert_not(read.diagnostics);
     cr_assert(read.has_acked);
     cr_assert_eq(read.acked, INT64_MAX);
@@ -175,6 +178,7 @@ Test(hello, names_the_member_that_is_wrong) {
         {"'acked'", "{" REQUIRED ",\"acked\":true}"},
         {"'diagnostics'", "{" REQUIRED ",\"diagnostics\":0}"},
         {"'escapes'", "{" REQUIRED ",\"escapes\":1}"},
+        {"'levels'", "{" REQUIRED ",\"levels\":\"err\"}"},
         {"'mapping'", "{" REQUIRED ",\"mapping\":\"lin\"}"},
         {"'mode'", "{" REQUIRED ",\"mapping\":{}}"},
         {"'mode'", "{" REQUIRED ",\"mapping\":{\"mode\":\"exp\"}}"},

@@ -142,6 +142,21 @@ Test(state, holds_whether_strings_have_escapes) {
     nvtxt_buf_deinit(&saved);
 }
 
+Test(state, holds_whether_payloads_are_levels) {
+    config.levels = true;
+    struct nvtxt_interp *interp = run("@Marker, Time, Payload\n");
+    cr_assert(nvtxt_interp_has_levels(interp));
+    struct nvtxt_buf saved = save(interp);
+    nvtxt_interp_free(interp);
+    config.levels = false;
+    cr_assert_eq(restore(&interp, saved.data, saved.len), 0);
+    cr_assert(nvtxt_interp_has_levels(interp));
+    recorder_run(&rec, interp, "Marker, 2, ''\nMarker, 3, 4\n");
+    recorder_take(&rec, "levels", "mark 7.7 2..2 ''\nmark 7.7 3..3 '' int=4\n");
+    nvtxt_interp_free(interp);
+    nvtxt_buf_deinit(&saved);
+}
+
 Test(state, takes_limits_and_claim_from_the_configuration) {
     struct nvtxt_interp *interp = run("@Marker, Time\n");
     struct nvtxt_buf saved = save(interp);

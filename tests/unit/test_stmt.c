@@ -19,7 +19,7 @@ static int parse(const char *line) {
     }
     cr_assert_eq(nvtxt_lex(nvtxt_slice_of(line), false, &symtab, &scratch, &tokens, &diag), 0, "%s",
                  line);
-    return nvtxt_parse(&tokens, definitions, &stmt, &diag);
+    return nvtxt_parse(&tokens, definitions, false, &stmt, &diag);
 }
 
 static void fails(const char *line, enum nvtxt_diag_code code, uint32_t column) {
@@ -158,12 +158,23 @@ Test(stmt, tells_for_each_argument_which_types_it_takes) {
         enum nvtxt_arg arg = (enum nvtxt_arg)a;
         enum nvtxt_arg_type takes = nvtxt_args[a].type;
         enum nvtxt_diag_code fault;
-        cr_assert_eq(nvtxt_check_type(arg, &integer, &fault), takes == NVTXT_TAKES_STRING);
+        cr_assert_eq(nvtxt_check_type(arg, &integer, false, &fault), takes == NVTXT_TAKES_STRING);
         bool refused = takes == NVTXT_TAKES_INTEGER || takes == NVTXT_TAKES_PAYLOAD;
-        cr_assert_eq(nvtxt_check_type(arg, &text, &fault), refused);
+        cr_assert_eq(nvtxt_check_type(arg, &text, false, &fault), refused);
         if (refused)
             cr_assert_eq(fault, takes == NVTXT_TAKES_PAYLOAD ? NVTXT_DIAG_BAD_PAYLOAD
                                                              : NVTXT_DIAG_WRONG_TYPE);
-        cr_assert_eq(nvtxt_check_type(arg, &number, &fault), takes == NVTXT_TAKES_INTEGER);
+        cr_assert_eq(nvtxt_check_type(arg, &number, false, &fault), takes == NVTXT_TAKES_INTEGER);
     }
+}
+
+Test(stmt, takes_an_empty_payload_where_there_are_levels) {
+    static const struct nvtxt_value empty = {.type = NVTXT_STRING, .string = {"", 0}};
+    static const struct nvtxt_value text = {.type = NVTXT_STRING, .string = {"x", 1}};
+    enum nvtxt_diag_code fault;
+    cr_assert_eq(nvtxt_check_type(NVTXT_ARG_PAYLOAD, &empty, true, &fault), 0);
+    cr_assert_eq(nvtxt_check_type(NVTXT_ARG_PAYLOAD, &empty, false, &fault), 1);
+    cr_assert_eq(fault, NVTXT_DIAG_BAD_PAYLOAD);
+    cr_assert_eq(nvtxt_check_type(NVTXT_ARG_PAYLOAD, &text, true, &fault), 1);
+    cr_assert_eq(nvtxt_check_type(NVTXT_ARG_TIME, &empty, true, &fault), 1);
 }
