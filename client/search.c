@@ -247,6 +247,32 @@ static void whom_to_ask(const char *path, char *text, size_t size) {
              group ? group->gr_name : "nvtxt", group ? group->gr_name : "nvtxt");
 }
 
+// A folder that somebody else made first: no daemon of ours can be there.
+static bool explain_foreign(const struct search *search, char *advice, size_t size) {
+    for (size_t i = 0; i < search->count; i++) {
+        const struct search_place *place = &search->places[i];
+        struct stat status;
+        char folder[PATH_MAX];
+        snprintf(folder, sizeof folder, "%.*s", (int)(strrchr(place->path, '/') - place->path),
+                 place->path);
+        if (place->result != SEARCH_FOREIGN || lstat(folder, &status) != 0) {
+            continue;
+        }
+        const struct passwd *owner = getpwuid(status.st_uid);
+        if (status.st_uid == geteuid() && S_ISDIR(status.st_mode)) {
+            snprintf(advice, size, "others may write in %s: 'chmod 700 %s' makes it yours alone",
+                     folder, folder);
+        } else {
+            snprintf(advice, size,
+                     "%s belongs to user %s (uid %u): set XDG_RUNTIME_DIR to a folder of your own, "
+                     "for 'nvtxtd &' too, or name a daemon's socket with --socket",
+                     folder, owner ? owner->pw_name : "?", (unsigned)status.st_uid);
+        }
+        return true;
+    }
+    return false;
+}
+
 int search_explain(const struct search *search, char *text, size_t size, char *advice,
                    size_t advice_size) {
     const struct search_place *forbidden = find_forbidden(search);
@@ -255,6 +281,9 @@ int search_explain(const struct search *search, char *text, size_t size, char *a
     char whom[256];
     if (!forbidden) {
         snprintf(text, size, "no daemon at %s", search_list(search, places, sizeof places));
+        if (explain_foreign(search, advice, advice_size)) {
+            return EX_UNAVAILABLE;
+        }
         snprintf(advice, advice_size,
                  "start one with 'nvtxtd &' or 'systemctl start nvtxtd.socket', or name its socket "
                  "with --socket");

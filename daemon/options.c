@@ -147,6 +147,8 @@ static int load(struct conf *config, const char *file, const struct conf_faults 
     if (file)
         return conf_file_load(config, file, true, faults);
     paths_config_file(usual, sizeof(usual));
+    if (paths_config_is_hidden(usual))
+        return 0;
     return conf_file_load(config, usual, false, faults);
 }
 

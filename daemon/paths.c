@@ -67,10 +67,19 @@ static int check_private(const char *path, char *why, size_t size) {
     if (lstat(path, &stat) < 0)
         return explain(why, size, EX_CANTCREAT, "the folder '%s' cannot be used: %s", path,
                        strerror(errno));
-    if (!S_ISDIR(stat.st_mode) || stat.st_uid != geteuid() || (stat.st_mode & 077))
+    if (S_ISDIR(stat.st_mode) && stat.st_uid == geteuid() && !(stat.st_mode & 077))
+        return 0;
+    if (S_ISDIR(stat.st_mode) && stat.st_uid == geteuid())
         return explain(why, size, EX_CANTCREAT,
-                       "the folder '%s' is not a folder of ours with mode 0700", path);
-    return 0;
+                       "others may use the folder '%s': 'chmod 700 %s' makes it yours alone", path,
+                       path);
+    const struct passwd *owner = getpwuid(stat.st_uid);
+    return explain(
+        why, size, EX_CANTCREAT,
+        "'%s' is %s of user %s (uid %u): set XDG_RUNTIME_DIR to a folder of your own, or "
+        "name the socket with --socket",
+        path, S_ISDIR(stat.st_mode) ? "a folder" : "no folder, but a file",
+        owner ? owner->pw_name : "?", (unsigned)stat.st_uid);
 }
 
 // A folder that the service manager made for us (systemd.exec(5)): the first of a list.
@@ -93,6 +102,14 @@ void paths_config_file(char *path, size_t size) {
         snprintf(path, size, "%s/nvtxtd/nvtxtd.conf", config);
     else
         snprintf(path, size, "%s/.config/nvtxtd/nvtxtd.conf", home_folder());
+}
+
+// Nobody asked for a file in a home that cannot be looked into, as after su(1). Where the
+// environment names the folder, it was asked for.
+bool paths_config_is_hidden(const char *path) {
+    struct stat status;
+    return !getenv("XDG_CONFIG_HOME") && !getenv("CONFIGURATION_DIRECTORY") && geteuid() != 0 &&
+           lstat(path, &status) < 0 && errno == EACCES;
 }
 
 static int socket_folder(char *folder, size_t folder_size, char *why, size_t size) {
@@ -178,7 +195,11 @@ static int store_folder(const struct conf *config, char *folder, size_t folder_s
     else
         snprintf(folder, folder_size, "%s/.local/state/nvtxtd", home_folder());
     int r = make_folder(folder, geteuid() == 0 ? 02750 : 0700, why, size);
-    return r ? r : give_folder(folder, config, why, size);
+    if (!r)
+        return give_folder(folder, config, why, size);
+    size_t len = strlen(why);
+    explain(why + len, size - len, r, "; name a store elsewhere with --store");
+    return r;
 }
 
 static int fill(char **field, const char *folder, const char *file, char *why, size_t size) {

@@ -17,6 +17,9 @@
 // (CONFIGURATION_DIRECTORY), of the system for root, else of a person. Need not be there.
 void paths_config_file(char *path, size_t size);
 
+// Whether that path is in a home that this user may not look into: then there is no configuration.
+bool paths_config_is_hidden(const char *path);
+
 // Fills the paths that the configuration leaves open and makes the folders of defaults. Returns 0,
 // or an exit status of sysexits.h with a sentence in `why`.
 int paths_resolve(struct conf *config, char *why, size_t size);

@@ -377,4 +377,51 @@ def test_a_person_gets_folders_of_their_own():
     lib.equal(status, 0)
 
 
+def start_as_nobody(args, **env):
+    """Exit status and words of a daemon of a user without any rights that does not come up."""
+    if os.getuid() != 0:
+        raise lib.Skip("needs root: another user")
+    outer = {key: value for key, value in os.environ.items()
+             if not key.startswith("XDG_") and not key.endswith("_DIRECTORY")}
+    try:
+        done = subprocess.run([lib.program("daemon", "nvtxtd"), *args], env={**outer, **env}, user=65534,
+                              group=65534, extra_groups=[], cwd="/", text=True, check=False,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=lib.DEADLINE)
+    except PermissionError:
+        raise lib.Skip("another user cannot run the program where it was built") from None
+    return done.returncode, done.stdout
+
+
+def test_a_folder_in_tmp_that_another_user_took_is_named_with_the_way_out():
+    taken = "/tmp/nvtxtd-65534"
+    if os.path.lexists(taken):
+        raise lib.Skip(taken + " is there")
+    with tempfile.TemporaryDirectory() as home:
+        os.chown(home, 65534, 65534)
+        os.mkdir(taken, 0o700)
+        try:
+            status, told = start_as_nobody([], HOME=home)
+            lib.equal(status, 73, told)
+            for word in (taken, "root (uid 0)", "XDG_RUNTIME_DIR", "--socket"):
+                assert word in told, told
+            os.chown(taken, 65534, 65534)
+            os.chmod(taken, 0o750)
+            status, told = start_as_nobody([], HOME=home)
+            lib.equal((status, "chmod 700 " + taken in told), (73, True), told)
+        finally:
+            os.rmdir(taken)
+
+
+def test_a_home_that_cannot_be_read_is_no_fault_of_the_configuration():
+    with tempfile.TemporaryDirectory() as home:
+        os.chmod(home, 0o700)
+        lib.equal(start_as_nobody(["--check-config"], HOME=home), (0, "ok\n"))
+        status, told = start_as_nobody(["--socket", "/tmp/nowhere-s"], HOME=home)
+        lib.equal((status, "--store" in told), (73, True), told)
+        for args, env in ((["--config", home + "/nvtxtd.conf"], {}), ([], {"XDG_CONFIG_HOME": home}),
+                          ([], {"CONFIGURATION_DIRECTORY": home})):
+            status, told = start_as_nobody(["--check-config", *args], HOME=home, **env)
+            lib.equal((status, "Permission denied" in told), (66, True), told)
+
+
 lib.run(globals())

@@ -224,6 +224,9 @@ def test_a_folder_in_tmp_that_is_another_users_is_not_used():
                 code, _, err = home.run("nvtxt-send", stdin=MARK % "secret")
                 assert code in (69, 0 if accepts(SYSTEM[0]) else 69), (code, err)
                 contains_all(err, folder + "/nvtxtd.sock (its folder is not one of yours alone)")
+                if code:
+                    contains_all(err, folder + " belongs to user root (uid 0)", "XDG_RUNTIME_DIR", "--socket")
+                    contains_all(home.run("nvtxt-ctl", "status")[2], folder + " belongs to user root")
                 equal(folder + "/nvtxtd.sock" in winner(home.where(code)["sockets"]), False)
             os.chown(folder, USER, -1)
             os.chmod(folder, 0o700)
