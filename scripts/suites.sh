@@ -3,7 +3,7 @@
 #
 # What scripts/test and scripts/check-full both run. Sourced after lib.sh.
 
-NVTXT_TEST_TIMEOUT=${NVTXT_TEST_TIMEOUT:-300}
+NVTXT_TEST_TIMEOUT=${NVTXT_TEST_TIMEOUT:-600}
 export NVTXT_TEST_TIMEOUT
 
 need_for_tests() { # need_for_tests PACKAGE...: these besides

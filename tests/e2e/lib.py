@@ -21,7 +21,7 @@ import time
 import traceback
 import uuid
 
-DEADLINE = float(os.environ.get("NVTXT_TEST_DEADLINE", "60"))
+DEADLINE = float(os.environ.get("NVTXT_TEST_DEADLINE", "240"))
 TOP_BUILD = os.environ.get("top_builddir") or os.path.join(os.path.dirname(__file__), "..", "..")
 SANITIZERS = os.environ.get("SANITIZERS", "")  # as in configure --enable-sanitizers
 WRAPPER = os.environ.get("NVTXT_TEST_WRAPPER")  # valgrind, when it watches our programs
