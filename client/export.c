@@ -357,7 +357,8 @@ static int write_file(struct export *export, size_t file) {
     if (result != STORE_NOT_FOUND && result != STORE_DONE) {
         return fail(export->term, result, store_read_error(reader));
     }
-    return 0;
+    result = format->settle && !is_over(export) ? format->settle(&export->writer) : 0;
+    return result < 0 ? no_memory(export->term) : 0;
 }
 
 // ---- The whole ----------------------------------------------------------------------------------

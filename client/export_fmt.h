@@ -35,6 +35,7 @@ struct export_format {
     int (*begin)(struct export_writer *writer);
     int (*segment)(struct export_writer *writer, struct store_reader *reader); // before its events
     int (*row)(struct export_writer *writer, const struct export_row *row);
+    int (*settle)(struct export_writer *writer); // behind a segment: writes what was held back
     int (*end)(struct export_writer *writer);
     void (*free)(struct export_writer *writer); // of `state`
 };

@@ -6,12 +6,15 @@
 // Viewers count in doubles, so times are written as microseconds since the first event and the
 // exact nanoseconds stand in the arguments as strings. A lane of a thread is a thread of its own to
 // a viewer: it gets a tid that no real thread can have and is sorted behind its thread.
+//
+// Events are held back in batches until their lanes are known; they are written as they came.
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "client/export_fmt.h"
 #include "client/export_lanes.h"
+#include "client/lane_batch.h"
 #include "protocol/container.h"
 #include "protocol/hash.h"
 
@@ -29,20 +32,30 @@ struct track {
     uint64_t global_tid;
     int lane; // -1: a process
     uint32_t tid;
+    bool is_named;
+    char *name; // owned, of a process or a lane 0 that has a name; NULL: it has none
+    size_t name_len;
 };
 
 struct chrome {
     struct export_lanes lanes;
+    struct lane_batch batch;
     struct nvtxt_hash tracks;
-    struct track *all;  // owned
-    struct track *last; // of the event before
+    struct track *all;    // owned
+    struct track *last;   // that an event was written on
+    uint64_t last_thread; // of the event before, whose names are known
+    bool has_last_thread;
     uint32_t next_tid;
     bool comma; // an event was written
 };
 
 static int begin_chrome(struct export_writer *writer) {
     struct chrome *chrome = calloc(1, sizeof *chrome);
-    if (!chrome) {
+    if (!chrome || lane_batch_init(&chrome->batch) < 0) {
+        if (chrome) {
+            lane_batch_deinit(&chrome->batch);
+        }
+        free(chrome);
         return -ENOMEM;
     }
     chrome->next_tid = FIRST_FREE_TID;
@@ -61,10 +74,12 @@ static void free_chrome(struct export_writer *writer) {
     }
     while (chrome->all) {
         struct track *next = chrome->all->next;
+        free(chrome->all->name);
         free(chrome->all);
         chrome->all = next;
     }
     nvtxt_hash_deinit(&chrome->tracks);
+    lane_batch_deinit(&chrome->batch);
     export_lanes_deinit(&chrome->lanes);
     free(chrome);
 }
@@ -90,11 +105,10 @@ static struct track *find_track(struct chrome *chrome, uint64_t global_tid, int 
     return NULL;
 }
 
-// The track, and whether it is new. NULL when memory is short.
-static struct track *track_of(struct chrome *chrome, uint64_t global_tid, int lane, bool *is_new) {
+// The track, made when there is none yet. NULL when memory is short.
+static struct track *track_of(struct chrome *chrome, uint64_t global_tid, int lane) {
     uint64_t hash = nvtxt_hash_number(global_tid ^ (uint64_t)(lane + 1) << 48);
     struct track *track = find_track(chrome, global_tid, lane, hash);
-    *is_new = !track;
     if (track) {
         return track;
     }
@@ -111,6 +125,40 @@ static struct track *track_of(struct chrome *chrome, uint64_t global_tid, int la
     return track;
 }
 
+static struct track *process_of(struct chrome *chrome, uint64_t global_tid) {
+    return track_of(chrome, global_tid >> 24 << 24, -1);
+}
+
+static int keep_name(struct track *track, struct nvtxt_slice name) {
+    if (!track) {
+        return -ENOMEM;
+    }
+    if (track->name || track->is_named || !name.data) {
+        return 0;
+    }
+    track->name = malloc(name.len + 1);
+    track->name_len = name.len;
+    if (track->name) {
+        memcpy(track->name, name.data, name.len);
+    }
+    return track->name ? 0 : -ENOMEM;
+}
+
+// The names of an event are there only while it is given, so they are kept until it is written.
+static int keep_names(struct chrome *chrome, const struct export_row *row) {
+    uint64_t global_tid = row->event->global_tid;
+    if (chrome->has_last_thread && chrome->last_thread == global_tid) {
+        return 0;
+    }
+    int result = keep_name(process_of(chrome, global_tid), row->process);
+    if (result == 0) {
+        result = keep_name(track_of(chrome, global_tid, 0), row->thread);
+    }
+    chrome->last_thread = global_tid;
+    chrome->has_last_thread = result == 0;
+    return result;
+}
+
 static void put_ids(struct export_out *out, const struct track *track) {
     EXPORT_LITERAL(out, "\"pid\":");
     export_uint(out, export_pid(track->global_tid));
@@ -118,11 +166,10 @@ static void put_ids(struct export_out *out, const struct track *track) {
     export_uint(out, track->tid);
 }
 
-static void put_lane_name(struct export_out *out, const struct track *track,
-                          struct nvtxt_slice thread) {
+static void put_name(struct export_out *out, const struct track *track, const struct track *named) {
     char number[24];
     EXPORT_LITERAL(out, "\"args\":{\"name\":");
-    export_json(out, thread);
+    export_json(out, (struct nvtxt_slice){named->name, named->name_len});
     if (track->lane > 0) {
         int len = snprintf(number, sizeof number, " (%d)\"", track->lane + 1);
         out->len -= out->len > 0; // over the quote that ends the name
@@ -131,28 +178,20 @@ static void put_lane_name(struct export_out *out, const struct track *track,
     EXPORT_LITERAL(out, "}}");
 }
 
-static int name_process(struct export_writer *writer, const struct export_row *row) {
-    struct chrome *chrome = writer->state;
-    bool is_new;
-    uint64_t process = row->event->global_tid >> 24 << 24;
-    const struct track *track = track_of(chrome, process, -1, &is_new);
-    if (!track) {
-        return -ENOMEM;
-    }
-    if (is_new && row->process.data) {
-        begin_event(writer, chrome);
+static void name_process(struct export_writer *writer, struct track *process) {
+    if (!process->is_named && process->name) {
+        begin_event(writer, writer->state);
         EXPORT_LITERAL(&writer->out, "{\"ph\":\"M\",\"name\":\"process_name\",");
-        put_ids(&writer->out, track);
-        EXPORT_LITERAL(&writer->out, ",\"args\":{\"name\":");
-        export_json(&writer->out, row->process);
-        EXPORT_LITERAL(&writer->out, "}}");
+        put_ids(&writer->out, process);
+        EXPORT_LITERAL(&writer->out, ",");
+        put_name(&writer->out, process, process);
     }
-    return 0;
+    process->is_named = true;
 }
 
 // A viewer sorts by the index, then by tid: so lanes come behind their thread.
-static void name_thread(struct export_writer *writer, const struct export_row *row,
-                        const struct track *track) {
+static void name_thread(struct export_writer *writer, const struct track *track,
+                        const struct track *thread) {
     struct export_out *out = &writer->out;
     begin_event(writer, writer->state);
     EXPORT_LITERAL(out, "{\"ph\":\"M\",\"name\":\"thread_sort_index\",");
@@ -160,35 +199,32 @@ static void name_thread(struct export_writer *writer, const struct export_row *r
     EXPORT_LITERAL(out, ",\"args\":{\"sort_index\":");
     export_uint(out, export_tid(track->global_tid));
     EXPORT_LITERAL(out, "}}");
-    if (row->thread.data) {
+    if (thread->name) {
         begin_event(writer, writer->state);
         EXPORT_LITERAL(out, "{\"ph\":\"M\",\"name\":\"thread_name\",");
         put_ids(out, track);
         EXPORT_LITERAL(out, ",");
-        put_lane_name(out, track, row->thread);
+        put_name(out, track, thread);
     }
 }
 
-// The track that the event goes onto; what is new is named first.
-static struct track *place(struct export_writer *writer, const struct export_row *row) {
+// The track that an event goes onto; what is new is named first.
+static struct track *track_for(struct export_writer *writer, const struct lane_item *item) {
     struct chrome *chrome = writer->state;
-    const struct store_read_event *event = row->event;
-    unsigned lane = 0;
-    bool is_new;
-    if (event->type != NVTXT_EVENT_MARK &&
-        export_lanes_place(&chrome->lanes, event->global_tid, event->start, event->end, &lane)) {
-        return NULL;
-    }
     struct track *last = chrome->last;
-    if (last && last->global_tid == event->global_tid && last->lane == (int)lane) {
+    if (last && last->global_tid == item->global_tid && last->lane == (int)item->lane) {
         return last;
     }
-    struct track *track = track_of(chrome, event->global_tid, (int)lane, &is_new);
-    if (track && is_new) {
-        if (name_process(writer, row) < 0) {
+    struct track *track = track_of(chrome, item->global_tid, (int)item->lane);
+    if (track && !track->is_named) {
+        struct track *process = process_of(chrome, item->global_tid);
+        const struct track *thread = track_of(chrome, item->global_tid, 0);
+        if (!process || !thread) {
             return NULL;
         }
-        name_thread(writer, row, track);
+        name_process(writer, process);
+        name_thread(writer, track, thread);
+        track->is_named = true;
     }
     return chrome->last = track;
 }
@@ -288,12 +324,7 @@ static void put_payload(struct export_out *out, const struct store_read_event *e
     }
 }
 
-static void put_threads(struct export_out *out, const struct store_read_event *event,
-                        const struct track *track) {
-    if (track->lane > 0) {
-        EXPORT_LITERAL(out, ",\"tid\":");
-        export_uint(out, export_tid(event->global_tid));
-    }
+static void put_end_thread(struct export_out *out, const struct store_read_event *event) {
     if (event->ended_elsewhere) {
         EXPORT_LITERAL(out, ",\"endPid\":");
         export_uint(out, export_pid(event->end_global_tid));
@@ -302,8 +333,7 @@ static void put_threads(struct export_out *out, const struct store_read_event *e
     }
 }
 
-static void put_args(struct export_out *out, const struct export_row *row,
-                     const struct track *track) {
+static void put_args(struct export_out *out, const struct export_row *row) {
     const struct store_read_event *event = row->event;
     EXPORT_LITERAL(out, ",\"args\":{\"startNs\":");
     put_quoted_int(out, event->start);
@@ -328,55 +358,104 @@ static void put_args(struct export_out *out, const struct export_row *row,
         export_json(out, row->domain);
     }
     put_payload(out, event);
-    put_threads(out, event, track);
-    EXPORT_LITERAL(out, "}}");
 }
 
-static int row_chrome(struct export_writer *writer, const struct export_row *row) {
-    struct export_out *out = &writer->out;
-    const struct store_read_event *event = row->event;
-    const struct track *track = place(writer, row);
-    if (!track) {
-        return -ENOMEM;
-    }
-    begin_event(writer, writer->state);
-    bool is_mark = event->type == NVTXT_EVENT_MARK;
-    if (is_mark) {
+static void put_name_and_category(struct export_out *out, const struct export_row *row) {
+    if (row->event->type == NVTXT_EVENT_MARK) {
         EXPORT_LITERAL(out, "{\"ph\":\"i\",\"s\":\"t\",\"name\":");
     } else {
         EXPORT_LITERAL(out, "{\"ph\":\"X\",\"name\":");
     }
-    export_json(out, event->text);
+    export_json(out, row->event->text);
     put_category(out, row);
     EXPORT_LITERAL(out, ",");
-    put_ids(out, track);
+}
+
+static void put_times(struct export_out *out, const struct store_read_event *event,
+                      int64_t base_ns) {
     EXPORT_LITERAL(out, ",\"ts\":");
-    if (event->start < writer->base_ns) { // an event that was not there when the base was found
+    if (event->start < base_ns) { // an event that was not there when the base was found
         EXPORT_LITERAL(out, "-");
-        export_microseconds(out, (uint64_t)writer->base_ns - (uint64_t)event->start);
+        export_microseconds(out, (uint64_t)base_ns - (uint64_t)event->start);
     } else {
-        export_microseconds(out, (uint64_t)event->start - (uint64_t)writer->base_ns);
+        export_microseconds(out, (uint64_t)event->start - (uint64_t)base_ns);
     }
-    if (!is_mark) {
+    if (event->type != NVTXT_EVENT_MARK) {
         uint64_t length = (uint64_t)event->end - (uint64_t)event->start;
         EXPORT_LITERAL(out, ",\"dur\":");
         export_microseconds(out, event->end > event->start ? length : 0);
     }
+}
+
+// ---- Batches ------------------------------------------------------------------------------------
+
+static int write_item(struct export_writer *writer, const struct lane_item *item, size_t from) {
+    struct export_out *out = &writer->out;
+    struct chrome *chrome = writer->state;
+    const char *text = chrome->batch.text.data;
+    const struct track *track = track_for(writer, item);
+    if (!track) {
+        return -ENOMEM;
+    }
+    begin_event(writer, chrome);
+    export_bytes(out, text + from, item->ids - from);
+    put_ids(out, track);
+    export_bytes(out, text + item->ids, item->late - item->ids);
+    if (track->lane > 0) {
+        EXPORT_LITERAL(out, ",\"tid\":");
+        export_uint(out, export_tid(item->global_tid));
+    }
+    export_bytes(out, text + item->late, item->stop - item->late);
+    return 0;
+}
+
+static int settle_chrome(struct export_writer *writer) {
+    struct chrome *chrome = writer->state;
+    struct lane_batch *batch = &chrome->batch;
+    size_t from = 0;
+    int result = batch->text.error ? batch->text.error : lane_batch_place(batch, &chrome->lanes);
+    for (uint32_t i = 0; i < batch->count && result == 0; i++) {
+        result = write_item(writer, &batch->items[i], from);
+        from = batch->items[i].stop;
+    }
+    lane_batch_clear(batch);
+    return result;
+}
+
+static int row_chrome(struct export_writer *writer, const struct export_row *row) {
+    struct chrome *chrome = writer->state;
+    struct lane_batch *batch = &chrome->batch;
+    struct export_out *out = &batch->text;
+    const struct store_read_event *event = row->event;
+    struct lane_item *item = &batch->items[batch->count++];
+    *item = (struct lane_item){.global_tid = event->global_tid,
+                               .start = event->start,
+                               .end = event->end,
+                               .is_range = event->type != NVTXT_EVENT_MARK};
+    put_name_and_category(out, row);
+    item->ids = out->len;
+    put_times(out, event, writer->base_ns);
     if (event->color) {
         const char *name = nearest_name(event->color);
         EXPORT_LITERAL(out, ",\"cname\":\"");
         export_bytes(out, name, strlen(name));
         EXPORT_LITERAL(out, "\"");
     }
-    put_args(out, row, track);
-    return 0;
+    put_args(out, row);
+    item->late = out->len;
+    put_end_thread(out, event);
+    EXPORT_LITERAL(out, "}}");
+    item->stop = out->len;
+    int result = keep_names(chrome, row);
+    return result == 0 && lane_batch_is_full(batch) ? settle_chrome(writer) : result;
 }
 
 static int end_chrome(struct export_writer *writer) {
     const struct chrome *chrome = writer->state;
+    int result = settle_chrome(writer);
     EXPORT_LITERAL(&writer->out, "\n]}\n");
     writer->changed = chrome->lanes.forced;
-    return 0;
+    return result;
 }
 
 const struct export_format export_chrome = {.name = "chrome",
@@ -384,5 +463,6 @@ const struct export_format export_chrome = {.name = "chrome",
                                                     "viewers may not show them",
                                             .begin = begin_chrome,
                                             .row = row_chrome,
+                                            .settle = settle_chrome,
                                             .end = end_chrome,
                                             .free = free_chrome};

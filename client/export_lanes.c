@@ -6,7 +6,7 @@
 // Of ranges that come by their start, the lane is found in a tree over the lanes (lane_tree.h): a
 // range fits where the innermost span that is open when it starts ends no earlier than it does.
 // That is only where to look first, the spans decide. A range that starts before one that was
-// placed already is tried on one lane after the other.
+// placed already is tried on one lane after the other, as long as there are not too many of them.
 #include "client/export_lanes.h"
 
 #include <errno.h>
@@ -20,7 +20,9 @@
 // 32 bytes each: half a MiB for a lane, 32 MiB for all.
 #define SPANS_A_LANE 16384
 #define SPANS_MAX (UINT64_C(1) << 20)
-#define SPANS_KEPT 64 // a lane with fewer is not worth melting
+#define LOOKS_AHEAD 100000 // that a thread may do before it has many ranges
+#define LOOKS_LATE 16      // of a range that has to be brief
+#define SPANS_KEPT 64      // a lane with fewer is not worth melting
 
 struct span {
     int64_t start, end;
@@ -40,6 +42,9 @@ struct lane_thread {
     uint64_t global_tid;
     struct lane *lanes; // owned
     unsigned count;
+    uint64_t ranges;       // placed so far
+    uint64_t late_looks;   // of those that started before `now`
+    unsigned late_lane;    // where the last of them went
     int64_t now;           // the latest start of a range that was placed
     struct lane_tree tree; // what the lanes take from then on
 };
@@ -259,11 +264,12 @@ static int look_into(struct lane_thread *thread, uint32_t number, int64_t time) 
     }
 }
 
-static int advance(struct lane_thread *thread, int64_t time) {
+static int advance(struct export_lanes *lanes, struct lane_thread *thread, int64_t time) {
     int result = 0;
     uint32_t number;
     while (result == 0 && time > thread->now &&
            (number = lane_tree_outdated(&thread->tree, time)) != LANE_TREE_NONE) {
+        lanes->looks++;
         result = look_into(thread, number, time);
     }
     thread->now = time;
@@ -271,32 +277,61 @@ static int advance(struct lane_thread *thread, int64_t time) {
 }
 
 // The lane to try after `number`, -1 at the beginning; the number of lanes when there is none.
-static unsigned next_lane(const struct lane_thread *thread, int64_t start, int64_t end,
-                          int number) {
-    uint32_t next = (uint32_t)(number + 1);
-    if (start == thread->now) {
-        next = lane_tree_first(&thread->tree, next, end);
-    }
+static unsigned next_lane(const struct lane_thread *thread, int64_t end, int number) {
+    uint32_t next = lane_tree_first(&thread->tree, (uint32_t)(number + 1), end);
     return next < thread->count ? next : thread->count;
 }
 
-// Returns 0, 1 when there is no lane for it, or -ENOMEM.
-static int choose(struct lane_thread *thread, int64_t start, int64_t end, unsigned *number) {
-    int result = start >= thread->now || thread->count == 0 ? advance(thread, start) : 0;
-    *number = next_lane(thread, start, end, -1);
-    while (result == 0 && *number < thread->count) {
-        result = insert(&thread->lanes[*number].root, start, end);
+static int on_new_lane(struct lane_thread *thread, int64_t start, int64_t end) {
+    if (thread->count == EXPORT_LANES_MAX) {
+        return 1;
+    }
+    int result = add_lane(thread);
+    return result ? result : insert(&thread->lanes[thread->count - 1].root, start, end);
+}
+
+// As choose(), of a range that starts at thread->now.
+static int choose_now(struct export_lanes *lanes, struct lane_thread *thread, int64_t start,
+                      int64_t end, unsigned *number) {
+    *number = next_lane(thread, end, -1);
+    for (; *number < thread->count; *number = next_lane(thread, end, (int)*number)) {
+        lanes->looks++;
+        int result = insert(&thread->lanes[*number].root, start, end);
         if (result != 1) {
             return result;
         }
-        *number = next_lane(thread, start, end, (int)*number);
-        result = 0;
     }
-    if (result == 0 && thread->count == EXPORT_LANES_MAX) {
-        return 1;
+    return on_new_lane(thread, start, end);
+}
+
+// As choose(), of a range that starts before another one.
+static int choose_late(struct export_lanes *lanes, struct lane_thread *thread, int64_t start,
+                       int64_t end, unsigned *number) {
+    bool brief = thread->late_looks > LOOKS_AHEAD + EXPORT_LANES_LOOKS * thread->ranges;
+    unsigned from = brief ? thread->late_lane : 0;
+    unsigned to = brief && from + LOOKS_LATE < thread->count ? from + LOOKS_LATE : thread->count;
+    for (*number = from; *number < to; ++*number) {
+        lanes->looks++;
+        thread->late_looks++;
+        int result = insert(&thread->lanes[*number].root, start, end);
+        if (result != 1) {
+            thread->late_lane = *number;
+            return result;
+        }
     }
-    result = result ? result : add_lane(thread);
-    return result ? result : insert(&thread->lanes[*number].root, start, end);
+    thread->late_lane = brief && to < thread->count ? to : 0; // on to others the next time
+    *number = thread->count;
+    return on_new_lane(thread, start, end);
+}
+
+// Returns 0, 1 when there is no lane for it, or -ENOMEM.
+static int choose(struct export_lanes *lanes, struct lane_thread *thread, int64_t start,
+                  int64_t end, unsigned *number) {
+    if (thread->count > 0 && start < thread->now) {
+        return choose_late(lanes, thread, start, end, number);
+    }
+    int result = advance(lanes, thread, start);
+    return result ? result : choose_now(lanes, thread, start, end, number);
 }
 
 int export_lanes_place(struct export_lanes *lanes, uint64_t global_tid, int64_t start, int64_t end,
@@ -306,7 +341,7 @@ int export_lanes_place(struct export_lanes *lanes, uint64_t global_tid, int64_t 
         return 0;
     }
     struct lane_thread *thread = thread_of(lanes, global_tid);
-    int result = thread ? choose(thread, start, end, number) : -ENOMEM;
+    int result = thread ? choose(lanes, thread, start, end, number) : -ENOMEM;
     if (result == 1) {
         lanes->forced++;
         *number = EXPORT_LANES_MAX - 1;
@@ -314,6 +349,7 @@ int export_lanes_place(struct export_lanes *lanes, uint64_t global_tid, int64_t 
     }
     if (result == 0) {
         struct lane *lane = &thread->lanes[*number];
+        thread->ranges++;
         lane->spans++;
         lanes->spans++;
         if (lane->spans > SPANS_A_LANE || (lanes->spans > SPANS_MAX && lane->spans > SPANS_KEPT)) {

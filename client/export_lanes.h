@@ -20,12 +20,19 @@ struct export_lanes {
     struct lane_thread *all;  // owned
     struct lane_thread *last; // of the range before
     uint64_t spans;           // remembered in all lanes
+    uint64_t looks;           // into lanes, one by one or as the tree over them says
     uint64_t forced;          // ranges that cross others after all: EXPORT_LANES_MAX was not enough
 };
 
 #define EXPORT_LANES_MAX 1024 // of a thread; ranges that are open at once and do not nest
 
 void export_lanes_deinit(struct export_lanes *lanes); // a zeroed struct is an empty one
+
+// Quick are ranges that come by their start: each costs the logarithm of their number. A range that
+// starts before one that was placed already may look into lane after lane; when a thread has done
+// so for EXPORT_LANES_LOOKS lanes a range, further ones of that kind look only where the last one
+// went, so they may get a lane that they do not need, or be forced.
+#define EXPORT_LANES_LOOKS 64
 
 // Finds the lane of a range, 0 for the thread itself, and remembers the range. A range without
 // length, or that ends before it starts, crosses nothing. Returns 0 or -ENOMEM.

@@ -43,20 +43,26 @@ int export_out_flush(struct export_out *out) {
     return out->error;
 }
 
+static int grow(struct export_out *out, size_t size) {
+    char *data = realloc(out->data, size);
+    if (!data) {
+        out->error = -ENOMEM;
+        return -ENOMEM;
+    }
+    out->data = data;
+    out->cap = size;
+    return 0;
+}
+
 char *export_out_make_room(struct export_out *out, size_t size) {
+    if (out->fd < 0) {
+        bool grown = out->error == 0 && grow(out, 2 * out->cap + size) == 0;
+        return grown ? out->data + out->len : NULL;
+    }
     if (export_out_flush(out) != 0) {
         return NULL;
     }
-    if (size > out->cap) {
-        char *data = realloc(out->data, size);
-        if (!data) {
-            out->error = -ENOMEM;
-            return NULL;
-        }
-        out->data = data;
-        out->cap = size;
-    }
-    return out->data;
+    return size > out->cap && grow(out, size) < 0 ? NULL : out->data;
 }
 
 // ---- Numbers ------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@
 #include "protocol/slice.h"
 
 struct export_out {
-    int fd;     // borrowed
+    int fd;     // borrowed; -1: nothing is written, the buffer grows
     int error;  // -errno of the first failure, 0 before it
     char *data; // owned
     size_t len, cap;

@@ -48,6 +48,9 @@ static const char *text_of(struct fixture *f) {
 static const char *told(struct fixture *f) {
     size_t before = strlen(text_of(f));
     cr_assert_eq(f->writer.format->row(&f->writer, &f->row), 0);
+    if (f->writer.format->settle) {
+        cr_assert_eq(f->writer.format->settle(&f->writer), 0);
+    }
     return text_of(f) + before;
 }
 
@@ -260,6 +263,30 @@ Test(export_fmt, chrome_puts_what_crosses_on_a_track_of_its_own) {
     f.event.start = 4500;
     cr_expect_not_null(strstr(told(&f), "\"pid\":7,\"tid\":8,"), "back on the thread");
     end(&f);
+}
+
+// Ranges of all starts, by their end as a store has them: more than 480 lanes, and none is forced.
+Test(export_fmt, chrome_looks_for_the_lanes_of_many_at_once) {
+    struct fixture f;
+    enum { COUNT = 60000 };
+    begin(&f, "chrome");
+    f.event.type = NVTXT_EVENT_START_END;
+    srand(45);
+    for (int64_t i = 0; i < COUNT; i++) {
+        f.event.start = 1000 + rand() % 1000000;
+        f.event.end = 2000000 + i;
+        cr_assert_eq(f.writer.format->row(&f.writer, &f.row), 0);
+    }
+    cr_expect_eq(f.writer.format->end(&f.writer), 0);
+    cr_expect_eq(f.writer.changed, 0, "%d are forced", (int)f.writer.changed);
+    const char *text = text_of(&f);
+    size_t events = 0;
+    for (const char *at = text; (at = strstr(at, "\"ph\":\"X\"")); at++) {
+        events++;
+    }
+    cr_expect_eq(events, COUNT);
+    f.writer.format->free(&f.writer);
+    output_close(&f.output);
 }
 
 Test(export_fmt, chrome_has_no_negative_durations) {
