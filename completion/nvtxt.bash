@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 #
-# Bash completion for all programs of nvtxtd; installed once under each of their names. Options are
+# Bash completion for all programs of nvtxtd; each of their names leads to it. Options are
 # asked of the program itself (--help), control commands of the daemon if one runs, so that nothing
 # here has to be kept in step. Files are what is completed where nothing else fits.
 
 _nvtxt_words() { # _nvtxt_words WORD...: those that the current word begins
-    mapfile -t COMPREPLY < <(compgen -W "$*" -- "$cur")
+    mapfile -t COMPREPLY < <(compgen -W "$*" -- "$cur" | sort -u)
 }
 
 _nvtxt_commands() { # what stands first, where a program has commands
@@ -39,7 +39,7 @@ _nvtxt_command_line() { # _nvtxt_command_line I: the words from the I-th on are 
     if declare -F _command_offset >/dev/null; then
         _command_offset "$1"
     elif ((COMP_CWORD == $1)); then
-        mapfile -t COMPREPLY < <(compgen -c -- "$cur")
+        mapfile -t COMPREPLY < <(compgen -c -- "$cur" | sort -u)
     fi
 }
 

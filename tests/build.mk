@@ -9,6 +9,7 @@ script_tests += check_manuals.sh
 script_tests += check_units.sh
 script_tests += check_configure.sh
 script_tests += check_completion.sh
+script_tests += check_packages.sh
 script_tests += test_run_test.sh
 EXTRA_DIST += lsan.supp tsan.supp
 EXTRA_DIST += samples

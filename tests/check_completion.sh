@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# What bash completes: options of every program, commands, words of options. Skips without bash.
+# What bash completes: options of every program, commands, words of options, each once; that every
+# option is one, and that each program finds the file where it is installed. Skips without bash.
 set -u
 top=${top_srcdir:-.}
 build=${top_builddir:-.}
@@ -22,21 +23,54 @@ check() { # check WANTED PROGRAM-PATH WORD...
     wanted=$1
     shift
     total=$((total + 1))
-    got=$(completed "$@" | tr ' ' '\n' | LC_ALL=C sort -u | tr '\n' ' ')
+    got=$(completed "$@" | tr ' ' '\n' | LC_ALL=C sort | tr '\n' ' ')
     [ "$got" = "$wanted " ] && return
     echo "$*: got '$got', wanted '$wanted'"
     bad=$((bad + 1))
+}
+
+# check_options PROGRAM-PATH: all of --help and no other, and the program knows each.
+check_options() {
+    options=$("$1" --help | grep -oE -e '--[a-z][a-z-]*' | LC_ALL=C sort -u | tr '\n' ' ')
+    check "${options% }" "$1" --
+    for option in $(completed "$1" --); do
+        "$1" "$option" 1 --help 2>&1 </dev/null | grep -qE 'unrecognized|not known|unknown' || continue
+        echo "${1##*/} does not know $option"
+        bad=$((bad + 1))
+    done
+}
+
+# The file is installed once for the daemon and once for the clients, which may be two packages.
+check_installed() {
+    root=$(mktemp -d) || exit 1
+    make -C "$build/completion" install DESTDIR="$root" >"$root/log" 2>&1 || cat "$root/log"
+    for program in "$build"/daemon/nvtxtd "$build"/client/nvtxt-*; do
+        { [ -f "$program" ] && [ -x "$program" ]; } || continue
+        file=$(find "$root" -name "${program##*/}")
+        { [ -n "$file" ] && cmp -s "$file" "$top/completion/nvtxt.bash"; } || {
+            echo "${program##*/} finds no completion"
+            bad=$((bad + 1))
+        }
+    done
+    files=$(find "$root" -type f -name 'nvtxt*' | sed 's|.*/||' | LC_ALL=C sort | tr '\n' ' ')
+    [ "$files" = 'nvtxt-send nvtxtd ' ] || {
+        echo "installed as files: $files"
+        bad=$((bad + 1))
+    }
+    rm -rf "$root"
 }
 
 for program in "$build"/daemon/nvtxtd "$build"/client/nvtxt-*; do
     { [ -f "$program" ] && [ -x "$program" ]; } || continue
     check '--help' "$program" --he
     check '--version' "$program" --vers
+    check_options "$program"
     grep -qw "${program##*/}" "$top/completion/nvtxt.bash" || {
         echo "${program##*/} is not completed"
         bad=$((bad + 1))
     }
 done
+check_installed
 check '--check-config --config --control-socket' "$build/daemon/nvtxtd" --c
 check 'info' "$build/daemon/nvtxtd" --log-level inf
 check 'debug' "$build/daemon/nvtxtd" --log-level = d

@@ -1,0 +1,74 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# What is installed and which Debian package has it. Fails when a page, a query, an example or a
+# dashboard is in no package or in two, when a line of debian/*.install fits nothing, and when a
+# page, or an example, whose subject is a program is in the package that has not got that program.
+set -u
+top=${top_srcdir:-.}
+build=${top_builddir:-.}
+[ -d "$top/debian" ] || { echo "no debian folder here"; exit 77; }
+root=$(mktemp -d) || exit 1
+trap 'rm -rf "$root"' EXIT
+bad=0 total=0
+
+fault() {
+    echo "$*"
+    bad=$((bad + 1))
+}
+
+packages_of() { # packages_of FILE: the packages that have it, one a line
+    for package in nvtxtd nvtxt-tools; do
+        while read -r pattern _; do
+            # shellcheck disable=SC2254 # a pattern
+            case $1 in $pattern) echo $package; break ;; esac
+        done <"$top/debian/$package.install"
+    done
+}
+
+package_of_program() { # nvtxtd has a package of its own
+    [ "$1" = nvtxtd ] && echo nvtxtd || echo nvtxt-tools
+}
+
+# The program whose page or example it is; nothing for what is about the store or the wire.
+subject() {
+    case $1 in
+    */man1/*) basename "$1" .1 ;;
+    */examples/*) sed -n 's|^ExecStart=.*/\(nvtxt[a-z-]*\).*|\1|p' "$root/$1" | head -n 1 ;;
+    *.md) grep -oE '(^|[ `])nvtxt-(send|export|import) ' "$root/$1" | tr -d ' `' | head -n 1 ;;
+    esac
+}
+
+install() { # install FOLDER TARGET...
+    folder=$1
+    shift
+    make -C "$build/$folder" "$@" prefix=/usr docdir=/usr/share/doc/nvtxtd DESTDIR="$root" \
+        >"$root/log" 2>&1 || fault "$(cat "$root/log")"
+}
+
+install man install-data
+install systemd install-examplesDATA
+install . install-docDATA install-queriesDATA install-dashboardsDATA
+
+for file in $(cd "$root" && find usr -type f | LC_ALL=C sort); do
+    total=$((total + 1))
+    packages=$(packages_of "$file" | tr '\n' ' ')
+    case $packages in
+    '') fault "$file is in no package" ;;
+    *' '*' ') fault "$file is in more than one package: $packages" ;;
+    esac
+    program=$(subject "$file")
+    case $file in */dashboards.md) continue ;; esac # about the store; exports are one way of many
+    [ -z "$program" ] || [ "$packages" = "$(package_of_program "$program") " ] ||
+        fault "$file is about $program and in $packages"
+done
+for list in "$top"/debian/*.install; do
+    while read -r pattern _; do
+        case $pattern in usr/share/doc/* | usr/share/man/* | usr/share/nvtxtd/*) ;; *) continue ;; esac
+        # shellcheck disable=SC2086 # a pattern
+        (cd "$root" && ls -d $pattern) >/dev/null 2>&1 || fault "${list##*/}: nothing is $pattern"
+    done <"$list"
+done
+
+echo "$total files looked at, $bad faults"
+[ "$bad" = 0 ] && [ "$total" -gt 20 ]
