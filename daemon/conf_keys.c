@@ -116,7 +116,8 @@ const struct conf_key conf_keys[] = {
     {"MaxOpenBytesPerUser", CONF_SIZE, CONF_AT_ONCE, AT(max_open_bytes_per_user), MIB, 65536 * MIB,
      NULL, "64M", USERS,
      "Memory that open ranges, variables and names before the first event may take on all "
-     "connections of one user; the line that would pass it is a loading error, limit-exceeded."},
+     "connections of one user and in its sessions that wait to be resumed; the line that would "
+     "pass it is a loading error, limit-exceeded."},
     {"MaxSessionsPerUser", CONF_INTEGER, CONF_AT_ONCE, AT(max_sessions_per_user), 1, 1000000, NULL,
      "10000", USERS, "Sessions of one user that can be resumed; a new one is refused then."},
     {"MaxEventsPerSecond", CONF_INTEGER, CONF_AT_ONCE, AT(max_events_per_second), 0, 1000000000,

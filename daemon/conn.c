@@ -340,22 +340,31 @@ static void on_closed(uv_handle_t *handle) {
     free(conn);
 }
 
+// Its source goes. A session that is not over keeps in the store what it had open.
+static void leave_source(struct conn *conn) {
+    struct server *server = conn->server;
+    struct source *source = conn->source;
+    uint64_t rows = conn->user ? new_rows(conn) : 0;
+    if (rows > 0)
+        server_charge(server, conn->user, rows);
+    batcher_settle(&server->batcher, source);
+    size_t held = conn->session && !source->over ? source->held : 0;
+    source_unweigh(source);
+    if (held > 0)
+        parked_put(&server->parked, conn->session->id, conn->peer.uid, held, clocks_realtime_ns());
+    nvtxt_hash_remove(&server->sources, &source->by_id);
+    source_free(source);
+    conn->source = NULL;
+}
+
 void conn_close(struct conn *conn) {
     if (conn->phase == CONN_CLOSED)
         return;
     conn->phase = CONN_CLOSED;
     struct server *server = conn->server;
     struct conn *next = conn->next;
-    if (conn->source) {
-        uint64_t rows = conn->user ? new_rows(conn) : 0;
-        if (rows > 0)
-            server_charge(server, conn->user, rows);
-        batcher_settle(&server->batcher, conn->source);
-        source_unweigh(conn->source);
-        nvtxt_hash_remove(&server->sources, &conn->source->by_id);
-        source_free(conn->source);
-        conn->source = NULL;
-    }
+    if (conn->source)
+        leave_source(conn);
     count_partial(conn, 0);
     quota_give(&server->quota, conn->user);
     conn->user = NULL;

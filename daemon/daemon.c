@@ -326,6 +326,17 @@ static int load_owners(struct daemon *daemon, struct store *store) {
     return r > 0 ? -EIO : r;
 }
 
+static int on_session(void *context, const char *session_id, int64_t uid, size_t open_bytes,
+                      int64_t seen_ns) {
+    return parked_put(context, session_id, uid, open_bytes, seen_ns);
+}
+
+// What the sessions of the store keep open.
+static int load_parked(struct daemon *daemon, struct store *store) {
+    int r = store_sessions_open(store, on_session, &daemon->server.parked);
+    return r > 0 ? -EIO : r;
+}
+
 static int start_writer(struct daemon *daemon, struct store *store) {
     struct rotate_limits limits;
     rotate_limits_of(&daemon->config, &limits);
@@ -352,6 +363,8 @@ static int serve(struct daemon *daemon) {
     int r = start_handles(daemon, store_next_source_id(store));
     if (r >= 0)
         r = load_owners(daemon, store);
+    if (r >= 0)
+        r = load_parked(daemon, store);
     if (r >= 0)
         r = start_writer(daemon, store);
     if (r < 0) {

@@ -72,6 +72,7 @@ static void on_loaded(struct job *job) {
             log_error("an expired session cannot be closed session=%s: %s", job->session_id,
                       strerror(-r));
         } else {
+            parked_take(&server->parked, job->session_id);
             server->stats.sessions_expired++;
             batcher_push(&server->batcher, false);
         }
@@ -113,6 +114,8 @@ static void on_found(struct job *job) {
     struct session *session = session_find_open(expiry->server, job->session_id);
     // The same one again means that the last step had no effect: no haste then.
     bool again = strcmp(expiry->last, job->session_id) == 0;
+    if (job->result == STORE_NOT_FOUND)
+        parked_forget(&expiry->server->parked, job->before_ns);
     if (job->result != STORE_DONE || again || expiry->stopped) {
         wait_for_next(expiry);
     } else {

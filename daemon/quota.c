@@ -31,9 +31,13 @@ static struct quota_user *add(struct quota *quota, int64_t uid) {
     return user;
 }
 
+static bool is_used(const struct quota_user *user) {
+    return user->connections > 0 || user->bytes > 0 || user->held > 0;
+}
+
 static bool drop_unused(struct quota *quota, struct quota_user *user) {
     // A user that has spent some of its rate would get it back by coming again: see drop_rested().
-    if (user->connections > 0 || user->bytes > 0 || user->credit_ns != 0)
+    if (is_used(user) || user->credit_ns != 0)
         return false;
     nvtxt_hash_remove(&quota->users, &user->node);
     free(user);
@@ -47,7 +51,7 @@ static void drop_rested(struct quota *quota, int64_t now_ns) {
         for (struct nvtxt_hash_node *node = quota->users.buckets[i]; node; node = next) {
             struct quota_user *user = NVTXT_CONTAINER_OF(node, struct quota_user, node);
             next = node->next;
-            if (user->connections > 0 || user->bytes > 0 || user->rested_ns > now_ns)
+            if (is_used(user) || user->rested_ns > now_ns)
                 continue;
             nvtxt_hash_remove(&quota->users, node);
             free(user);
@@ -73,6 +77,24 @@ void quota_give(struct quota *quota, struct quota_user *user) {
     if (!user)
         return;
     user->connections--;
+    drop_unused(quota, user);
+}
+
+int quota_hold(struct quota *quota, int64_t uid, size_t bytes) {
+    struct quota_user *user = find(quota, uid);
+    if (!user)
+        user = add(quota, uid);
+    if (!user)
+        return -ENOMEM;
+    user->held += bytes;
+    return 0;
+}
+
+void quota_release(struct quota *quota, int64_t uid, size_t bytes) {
+    struct quota_user *user = find(quota, uid);
+    if (!user)
+        return;
+    user->held -= bytes < user->held ? bytes : user->held;
     drop_unused(quota, user);
 }
 

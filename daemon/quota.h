@@ -18,7 +18,8 @@ struct quota_user {
     int64_t connections;
     size_t bytes;      // taken into batches that are not committed
     size_t partial;    // of lines whose end has not come
-    size_t held;       // by open ranges, variables and waiting names of its sources
+    size_t held;       // by open ranges, variables and waiting names of its sources, also of those
+                       // whose sessions wait to be resumed
     size_t held_max;   // and how much that may be
     int64_t credit;    // events that may come at once; below 0: too many came
     int64_t credit_ns; // what was earned up to then is in the credit; 0: no rate was asked for yet
@@ -40,6 +41,11 @@ void quota_deinit(struct quota *quota);
 int quota_take(struct quota *quota, int64_t uid, int64_t limit, int64_t now_ns,
                struct quota_user **user);
 void quota_give(struct quota *quota, struct quota_user *user);
+
+// What a session that nobody is connected to keeps open counts for the user, and not any more.
+// Holding returns 0 or -ENOMEM. The user lives as long as something is held.
+int quota_hold(struct quota *quota, int64_t uid, size_t bytes);
+void quota_release(struct quota *quota, int64_t uid, size_t bytes);
 
 // Bytes of a batch are safe. Returns the user if it still exists.
 struct quota_user *quota_give_bytes(struct quota *quota, int64_t uid, size_t bytes);

@@ -178,6 +178,7 @@ int server_init(struct server *server, uv_loop_t *loop, const struct conf *confi
         return r;
     server->batcher.owner = server;
     server->batcher.owners = &server->owners;
+    server->parked.quota = &server->quota;
     server->batcher.on_committed = on_committed;
     server->batcher.on_failed = on_failed;
     server->batcher.on_pressure = on_pressure;
@@ -227,6 +228,7 @@ void server_close_handles(struct server *server) {
 void server_deinit(struct server *server) {
     batcher_deinit(&server->batcher);
     bqueue_deinit(&server->queue);
+    parked_deinit(&server->parked);
     quota_deinit(&server->quota);
     owners_deinit(&server->owners);
     nvtxt_hash_deinit(&server->sources);

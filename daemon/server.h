@@ -18,6 +18,7 @@
 #include "daemon/conf.h"
 #include "daemon/log.h"
 #include "daemon/owners.h"
+#include "daemon/parked.h"
 #include "daemon/quota.h"
 #include "daemon/refusals.h"
 #include "daemon/stats.h"
@@ -51,6 +52,7 @@ struct server {
     struct clocks clocks;
     struct stats stats;
     struct quota quota;
+    struct parked parked; // sessions that nobody is connected to
     struct owners owners; // of processes' names
     struct refusals refusals;
     uv_timer_t patience; // until users that are too fast are read again

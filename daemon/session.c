@@ -261,6 +261,7 @@ int session_give_up(struct server *server, const char *id, const struct store_se
     int r = source_give_up(&server->batcher, &row, stored, how, &loss);
     if (r < 0)
         return r;
+    parked_take(&server->parked, id);
     log_error("the saved state of a session cannot be read: it ends where it was, at line "
               "%" PRIu64 " session=%s",
               stored->line, id);
@@ -305,6 +306,7 @@ static void open_stored(struct session *session, const struct store_session *sto
         conn_close(conn);
         return;
     }
+    parked_take(&conn->server->parked, session->id); // they are the source's now
     conn->server->stats.sessions_resumed++;
     welcome(session, stored->source_id, stored->line);
     send_stored_diags(session, stored);
@@ -334,6 +336,8 @@ static void on_loaded(struct job *job) {
     if (session) {
         struct conn *conn = session->conn;
         session->loading = NULL;
+        if (job->result == STORE_NOT_FOUND) // it went with a store
+            parked_take(&conn->server->parked, session->id);
         const struct store_session *stored = &job->session;
         if (conn->server->stage != SERVER_RUNNING)
             session_shut_down(conn);

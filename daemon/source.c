@@ -244,6 +244,7 @@ static int save_session(struct source *source, uint64_t line) {
     if (r < 0)
         return r;
     source->state_bytes = buf->len;
+    source->share->open_bytes = nvtxt_interp_held(source->interp);
     return store_batch_session(source->share, line, (struct nvtxt_slice){buf->data, buf->len});
 }
 

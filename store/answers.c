@@ -209,3 +209,24 @@ int store_owners_load(struct store *store, int (*on_owner)(void *context, int64_
     rc = rc == SQLITE_DONE ? SQLITE_OK : rc;
     return stopped ? stopped : store_translate(store, rc, "read");
 }
+
+int store_sessions_open(struct store *store,
+                        int (*on_session)(void *context, const char *session_id, int64_t uid,
+                                          size_t open_bytes, int64_t seen_ns),
+                        void *context) {
+    sqlite3_stmt *stmt = NULL;
+    int stopped = 0;
+    int rc = sqlite3_prepare_v2(store->db,
+                                "SELECT sessionId, uid, openBytes, seenNs FROM NVTXT_SESSIONS "
+                                "WHERE openBytes > 0 AND uid IS NOT NULL",
+                                -1, &stmt, NULL);
+    while (rc == SQLITE_OK && stopped == 0 && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
+        const char *id = (const char *)sqlite3_column_text(stmt, 0);
+        stopped = on_session(context, id ? id : "", sqlite3_column_int64(stmt, 1),
+                             (size_t)sqlite3_column_int64(stmt, 2), sqlite3_column_int64(stmt, 3));
+        rc = SQLITE_OK;
+    }
+    sqlite3_finalize(stmt);
+    rc = rc == SQLITE_DONE ? SQLITE_OK : rc;
+    return stopped ? stopped : store_translate(store, rc, "read");
+}

@@ -124,6 +124,7 @@ static void empty_share(struct store_share *share) {
     share->file = NULL;
     share->pub.ended = false;
     share->pub.line = 0;
+    share->pub.open_bytes = 0;
     memset(&share->pub.counters, 0, sizeof(share->pub.counters));
 }
 

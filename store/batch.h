@@ -66,6 +66,7 @@ struct store_batch_source {
     bool ended;                 // store_batch_end_source was called
     bool discarded;             // store_batch_discard was called: nothing of it is written
     uint64_t line;              // session: last line that this batch covers
+    size_t open_bytes;          // session: memory of what it keeps open there; 0 until it is said
     struct nvtxt_counters counters;
     size_t cost; // the filling side's: what its lines count against a quota
 };

@@ -48,8 +48,8 @@ static const char *const rest[] = {
     "UPDATE NVTXT_SEGMENT SET allEnded = allEnded AND "
     "(SELECT count(*) FROM old.NVTXT_SOURCES WHERE sessionId IS NOT NULL) = "
     "(SELECT count(*) FROM NVTXT_SOURCES WHERE sessionId IS NOT NULL)",
-    "INSERT INTO NVTXT_SESSIONS (sessionId, sourceId, uid, line, state, seenNs) "
-    "SELECT sessionId, sourceId, uid, line, state, seenNs FROM old.NVTXT_SESSIONS",
+    "INSERT INTO NVTXT_SESSIONS (sessionId, sourceId, uid, line, state, seenNs, openBytes) "
+    "SELECT sessionId, sourceId, uid, line, state, seenNs, openBytes FROM old.NVTXT_SESSIONS",
     // Followed files: those whose sources ended as well, for they may go on.
     "INSERT INTO NVTXT_SOURCES (" SOURCE_COLUMNS ", priorEvents) SELECT " SOURCE_COLUMNS
     ", events FROM old.NVTXT_SOURCES WHERE closedNs IS NOT NULL AND id IN "

@@ -33,9 +33,10 @@ static const char *const texts[STORE_SESSIONS_STMTS] = {
         "?8, ?9, ?10, ?11, ?12, ?13, ?14, iif(?15 = 1, ?16, NULL), iif(?15 = 2, ?17, NULL))",
     [DROP_OPEN] = "DELETE FROM NVTXT_OPEN_RANGES WHERE sourceId = ? AND seq = ?",
     [DROP_SOURCE_OPEN] = "DELETE FROM NVTXT_OPEN_RANGES WHERE sourceId = ?",
-    [SET_SESSION] = "INSERT INTO NVTXT_SESSIONS (sessionId, sourceId, uid, line, state, seenNs) "
-                    "VALUES (?1, ?2, iif(?3 < 0, NULL, ?3), ?4, ?5, ?6) ON CONFLICT (sessionId) "
-                    "DO UPDATE SET line = excluded.line, seenNs = excluded.seenNs, "
+    [SET_SESSION] = "INSERT INTO NVTXT_SESSIONS (sessionId, sourceId, uid, line, state, seenNs, "
+                    "openBytes) VALUES (?1, ?2, iif(?3 < 0, NULL, ?3), ?4, ?5, ?6, ?7) "
+                    "ON CONFLICT (sessionId) DO UPDATE SET line = excluded.line, "
+                    "seenNs = excluded.seenNs, openBytes = excluded.openBytes, "
                     "state = coalesce(excluded.state, state)",
     [DROP_SESSION] = "DELETE FROM NVTXT_SESSIONS WHERE sessionId = ?",
     [LOAD_SOURCE] =
@@ -97,13 +98,14 @@ static int write_open(struct store_sessions *sessions, const struct store_share 
 static int write_state(struct store_sessions *sessions, const struct store_share *share) {
     const struct store_source *source = &share->pub.source;
     int64_t uid = source->has_peer ? source->peer_uid : -1;
+    int64_t open_bytes = (int64_t)share->pub.open_bytes;
     if (!share->state.data) {
-        return STORE_SQL_RUN(sessions, SET_SESSION, "tiiini", source->session_id, source->id, uid,
-                             (int64_t)share->pub.line, sessions->txn->now_ns);
+        return STORE_SQL_RUN(sessions, SET_SESSION, "tiiinii", source->session_id, source->id, uid,
+                             (int64_t)share->pub.line, sessions->txn->now_ns, open_bytes);
     }
-    return STORE_SQL_RUN(sessions, SET_SESSION, "tiiisi", source->session_id, source->id, uid,
+    return STORE_SQL_RUN(sessions, SET_SESSION, "tiiisii", source->session_id, source->id, uid,
                          (int64_t)share->pub.line, share->state.data, share->state.len,
-                         sessions->txn->now_ns);
+                         sessions->txn->now_ns, open_bytes);
 }
 
 static int write_share(struct store_sessions *sessions, const struct store_share *share) {

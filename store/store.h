@@ -174,6 +174,13 @@ int store_recover(struct store *store, int64_t now_ns);
 
 // ---- Owners -----------------------------------------------------------------------------------
 
+// Hands out the open sessions of known users that keep something open, each with the bytes of that
+// and when it was last seen; stops at the first result that is not 0. Returns as the next one.
+int store_sessions_open(struct store *store,
+                        int (*on_session)(void *context, const char *session_id, int64_t uid,
+                                          size_t open_bytes, int64_t seen_ns),
+                        void *context);
+
 // Hands out whose the names of processes are (see store_batch_owner); stops at the first result
 // that is not 0. Returns it, STORE_DONE, or a failure.
 int store_owners_load(struct store *store, int (*on_owner)(void *context, int64_t pid, int64_t uid),

@@ -119,6 +119,60 @@ def test_what_all_sources_of_a_user_keep_open_is_bounded_together():
             third.end()
 
 
+def park(daemon, session=None, count=300):
+    """Opens ranges in a session and breaks it off. Returns its id and the codes that it drew."""
+    with daemon.session(session) as session:
+        session.send(held_ranges(0, count))
+        return session.id, {row["code"] for row in session.ack(count + 3)}
+
+
+def test_parked_sessions_count_over_a_rotation_and_a_restart():
+    with lib.Daemon(config="MaxOpenBytesPerUser=1M\nSocketMode=0666\n", shared=True) as daemon:
+        parked = [park(daemon) for _ in range(12)]
+        refused = [number for number, (_, codes) in enumerate(parked) if codes]
+        assert 2 <= refused[0] <= 10 and refused == list(range(refused[0], 12)), refused
+        lib.equal(parked[-1][1], {"limit-exceeded"})
+        held = "SELECT sum(openBytes) FROM NVTXT_SESSIONS"
+        assert daemon.query(held)[0][0] <= 1 << 20, daemon.query(held)
+        before = daemon.query(held)
+        daemon.send(HEADER + "Marker, 1, x\n")  # else there is nothing to leave
+        daemon.flush()
+        daemon.control("rotate")
+        lib.equal(daemon.query(held), before)
+        daemon.kill()
+        daemon.start()
+        lib.equal(park(daemon)[1], {"limit-exceeded"})
+        for session, _ in parked:
+            with daemon.session(session) as again:
+                lib.equal(again.welcome["line"], 303)
+                again.send("RangeEnd, 2, 0\n")  # what is there can be closed
+                lib.equal([code for code in again.ack(304) if code["code"] == "limit-exceeded"], [])
+                again.end()
+        lib.equal(park(daemon)[1], set())  # there is room again
+
+
+def test_parked_sessions_of_one_user_are_not_anothers():
+    if os.getuid() != 0:
+        raise lib.Skip("only root can be somebody else")
+    with lib.Daemon(config="MaxOpenBytesPerUser=1M\nSocketMode=0666\n", shared=True) as daemon:
+        os.chmod(daemon.folder, 0o755)
+        lib.equal(park(daemon, count=4000)[1], {"limit-exceeded"})
+        other = send_as_other_user(daemon.socket, held_ranges(0, 1000).encode())
+        lib.equal(os.waitpid(other, 0)[1], 0)
+        daemon.settled()
+        lib.equal(daemon.query("SELECT d.code, count(*) FROM NVTXT_DIAGNOSTICS d JOIN NVTXT_SOURCES s "
+                               "ON s.id = d.sourceId WHERE s.peerUid = ? GROUP BY d.code", OTHER_USER),
+                  [("never-closed", 1000)])
+
+
+def test_an_expired_session_gives_back_what_it_kept_open():
+    with lib.Daemon(config="MaxOpenBytesPerUser=1M\nSessionExpiry=1s\n") as daemon:
+        lib.equal(park(daemon, count=4000)[1], {"limit-exceeded"})
+        lib.wait_for(lambda: daemon.query("SELECT ended FROM NVTXT_SOURCES") == [("expired",)],
+                     "it expires")
+        lib.equal(park(daemon)[1], set())
+
+
 def test_events_above_the_rate_come_later_and_all():
     with lib.Daemon(config="MaxEventsPerSecond=5000\n") as daemon:
         started = time.monotonic()

@@ -67,7 +67,7 @@ Test(schema, has_our_tables_with_the_columns_of_the_page_first) {
         {"NVTXT_SOURCES", "id,kind,sessionId,name,displayName,peerPid,peerUid,peerGid,peerComm,"
                           "openedNs,closedNs,ended,lines,events,warnings,errors,firstNs,lastNs"},
         {"NVTXT_DIAGNOSTICS", "sourceId,line,column,severity,stage,code,message,excerpt,atNs"},
-        {"NVTXT_SESSIONS", "sessionId,sourceId,uid,line,state,seenNs"},
+        {"NVTXT_SESSIONS", "sessionId,sourceId,uid,line,state,seenNs,openBytes"},
         {"NVTXT_OPEN_RANGES", "sourceId,globalTid,kind,depth,rangeId,start,text,category,color,"
                               "domainId,line"},
         {"NVTXT_UNCLOSED", "eventRow"},
