@@ -206,7 +206,7 @@ static bool is_everything(const struct export *export) {
     const struct export_options *options = export->options;
     return !options->has_since && !options->has_until && !options->has_last &&
            options->pids.count == 0 && options->sources.count == 0 &&
-           options->categories.count == 0 && !options->has_match;
+           options->categories.count == 0 && !options->has_match && !options->has_level;
 }
 
 // The window in one file: there the sources have their ids.
@@ -268,6 +268,11 @@ static bool is_category_wanted(const struct export *export, uint32_t category,
     return list->count == 0;
 }
 
+// The larger, the less severe.
+static bool is_level_wanted(const struct export *export, const struct export_row *row) {
+    return row->level && row->event->int64 <= export->options->level;
+}
+
 // ---- Events -------------------------------------------------------------------------------------
 
 static void find_names(struct export *export, struct store_reader *reader,
@@ -306,8 +311,12 @@ static int write_event(struct export *export, struct store_reader *reader,
         return 0;
     }
     row->event = event;
-    if (export->writer.format->wants_sources) {
+    if (export->writer.format->wants_sources || export->options->has_level) {
         row->source_id = store_read_source(reader, event->row, &row->source);
+        row->level = store_read_level(reader, event);
+    }
+    if (export->options->has_level && !is_level_wanted(export, row)) {
+        return 0;
     }
     export->rows++;
     return export->writer.format->row(&export->writer, row);

@@ -23,6 +23,8 @@ struct export_options {
     bool has_since, has_until, has_last;
     int64_t since_ns, until_ns, last_ns;
     struct export_list pids, sources, categories; // one of each is enough; none: all
+    bool has_level;
+    int level; // lines of logs of this level and worse ones; see protocol/level.h
     bool has_match;
     regex_t match; // of the message
     bool progress; // wanted; shown on a terminal only

@@ -25,7 +25,7 @@ static int begin_csv(struct export_writer *writer) {
     EXPORT_LITERAL(&writer->out,
                    "utcTime,duration,kind,message,category,color,process,thread,source,domain,"
                    "payload,pid,tid,start,end,globalTid,domainId,categoryId,sourceId,eventRow,"
-                   "endGlobalTid\r\n");
+                   "level,endGlobalTid\r\n");
     return 0;
 }
 
@@ -106,6 +106,10 @@ static int row_csv(struct export_writer *writer, const struct export_row *row) {
     }
     put_csv_int(out, event->row);
     EXPORT_LITERAL(out, ",");
+    if (row->level) {
+        export_slice(out, nvtxt_slice_of(row->level));
+    }
+    EXPORT_LITERAL(out, ",");
     if (event->ended_elsewhere) {
         export_uint(out, event->end_global_tid);
     }
@@ -180,6 +184,9 @@ static int row_lines(struct export_writer *writer, const struct export_row *row)
         MEMBER(out, "sourceId", export_int, row->source_id);
     }
     MEMBER(out, "eventRow", export_int, event->row);
+    if (row->level) {
+        MEMBER(out, "level", export_json, nvtxt_slice_of(row->level));
+    }
     if (event->ended_elsewhere) {
         MEMBER(out, "endGlobalTid", export_uint, event->end_global_tid);
     }

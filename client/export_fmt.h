@@ -14,6 +14,7 @@ struct export_row {
     struct nvtxt_slice process, thread, category, domain;
     int64_t source_id;         // 0: none
     struct nvtxt_slice source; // both only for a format that wants sources
+    const char *level;         // of a line of a log; NULL: none
 };
 
 struct export_writer {

@@ -11,20 +11,11 @@
 
 #include "client/options.h"
 #include "protocol/colors.h"
+#include "protocol/level.h"
 
 // Severities of syslog, from 0 (emergency) to 7 (debug).
-static const char *const severity_colors[] = {
+static const char *const severity_colors[NVTXT_LEVELS] = {
     "DarkMagenta", "MediumVioletRed", "DarkRed", "Red", "Orange", "Gold", "DodgerBlue", "Gray"};
-
-static const struct {
-    const char *name;
-    int severity;
-} names[] = {
-    {"EMERG", 0}, {"EMERGENCY", 0}, {"PANIC", 0},   {"ALERT", 1},  {"CRIT", 2},
-    {"FATAL", 2}, {"CRITICAL", 2},  {"ERROR", 3},   {"ERR", 3},    {"SEVERE", 3},
-    {"WARN", 4},  {"WARNING", 4},   {"INFO", 6},    {"NOTICE", 5}, {"INFORMATION", 6},
-    {"DEBUG", 7}, {"TRACE", 7},     {"VERBOSE", 7},
-};
 
 #define NAME_BYTES 11 // of the longest
 
@@ -95,20 +86,6 @@ static bool is_word(char byte) {
     return is_letter(byte) || (byte >= '0' && byte <= '9') || byte == '_';
 }
 
-// A whole word in any case.
-static int severity_of(const char *word, size_t len) {
-    char upper[NAME_BYTES + 1] = "";
-    for (size_t i = 0; i < len; i++) {
-        upper[i] = (char)(word[i] & ~0x20);
-    }
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (strcmp(names[i].name, upper) == 0) {
-            return names[i].severity;
-        }
-    }
-    return -1;
-}
-
 static bool is_capital(const char *word, size_t len) {
     for (size_t i = 0; i < len; i++) {
         if (word[i] > 'Z') {
@@ -163,7 +140,7 @@ static int find_name(const char *begin, const char *end) {
         bool whole = len >= 3 && len <= NAME_BYTES && !is_word(after) &&
                      (word == begin || !is_word(word[-1]));
         if (whole && (is_capital(word, len) || is_written_as_level(begin, word, after))) {
-            int severity = severity_of(word, len);
+            int severity = nvtxt_level_find((struct nvtxt_slice){word, len});
             if (severity >= 0) {
                 return severity;
             }
@@ -198,20 +175,26 @@ static bool matches(const struct levels_rule *rule, struct nvtxt_slice line) {
     return regexec(&rule->regex, line.data, 1, &range, REG_STARTEND) == 0;
 }
 
-bool levels_find(const struct levels *levels, struct nvtxt_slice line, uint32_t *color) {
+// Patterns of one's own give colours, and say nothing of how severe a line is.
+static bool own_color(const struct levels *levels, struct nvtxt_slice line, uint32_t *color) {
     for (size_t i = 0; line.len > 0 && i < levels->count; i++) {
         if (matches(&levels->rules[i], line)) {
             *color = levels->rules[i].color;
             return true;
         }
     }
-    if (levels->usual_off) {
-        return false;
-    }
-    int severity = find_priority(line);
-    if (severity < 0) {
+    return false;
+}
+
+int levels_find(const struct levels *levels, struct nvtxt_slice line, uint32_t *color) {
+    int severity = NVTXT_LEVEL_NONE;
+    if (!levels->usual_off) {
         const char *end = line.data + (line.len < LEVELS_BYTES ? line.len : LEVELS_BYTES);
-        severity = find_name(line.data, end);
+        severity = find_priority(line);
+        severity = severity < 0 ? find_name(line.data, end) : severity;
     }
-    return severity >= 0 && nvtxt_color_parse(nvtxt_slice_of(severity_colors[severity]), color);
+    if (!own_color(levels, line, color) && severity >= 0) {
+        (void)nvtxt_color_parse(nvtxt_slice_of(severity_colors[severity]), color);
+    }
+    return severity;
 }

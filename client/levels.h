@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How severe a line of a log says it is, as a colour: patterns of the user's own, then what is
-// usual. Rules: nvtxt-send(1), "Colours".
+// How severe a line of a log says it is, and its colour: of patterns of the user's own, then of
+// its level. Rules: nvtxt-send(1), "Levels".
 #pragma once
 
 #include <regex.h>
@@ -30,8 +30,9 @@ void levels_deinit(struct levels *levels); // zeroed ones are fine
 // off. Returns 0, or 1 with a sentence about it in `fault`.
 int levels_add(struct levels *levels, const char *text, char *fault, size_t size);
 
-// The colour of a line. False when nothing in it says how severe it is.
-bool levels_find(const struct levels *levels, struct nvtxt_slice line, uint32_t *color);
+// How severe a line is, 0 to 7 (protocol/level.h), or NVTXT_LEVEL_NONE when nothing in it says so.
+// `*color` becomes the colour of its pattern or level, and stays as it is when it has neither.
+int levels_find(const struct levels *levels, struct nvtxt_slice line, uint32_t *color);
 
 // A colour's name, "#RRGGBB", "#AARRGGBB" or an integer, as of an argument Color.
 bool levels_color(const char *text, uint32_t *color);

@@ -17,6 +17,7 @@
 #include "client/options.h"
 #include "client/probe.h"
 #include "client/stop.h"
+#include "protocol/level.h"
 #include "protocol/near.h"
 #include "store/stranger.h"
 
@@ -29,6 +30,7 @@ enum {
     OPT_SOURCE,
     OPT_CATEGORY,
     OPT_MATCH,
+    OPT_LEVEL,
 };
 
 struct arguments {
@@ -53,6 +55,8 @@ static void print_help(void) {
           "      --pid N           events of this process; these may be repeated\n"
           "      --source S        ... of this source, by its id or name\n"
           "      --category C      ... of this category, by its number or name\n"
+          "      --level LEVEL     ... lines of logs of this level or worse: emerg, alert,\n"
+          "                        crit, err, warning, notice, info, debug\n"
           "      --match REGEX     ... whose message matches (POSIX extended)\n"
           "  -q, --quiet           no progress\n"
           "      --help, --version\n"
@@ -120,6 +124,19 @@ static int take_match(struct export_options *options, struct term *term, const c
     return 0;
 }
 
+static int take_level(struct export_options *options, struct term *term, const char *text) {
+    options->level = nvtxt_level_find(nvtxt_slice_of(text));
+    options->has_level = options->level != NVTXT_LEVEL_NONE;
+    if (!options->has_level) {
+        term_say(term,
+                 "--level: there is no level '%s'; there are emerg, alert, crit, err, warning, "
+                 "notice, info and debug",
+                 text);
+        return EX_USAGE;
+    }
+    return 0;
+}
+
 static int take_pid(struct export_options *options, struct term *term, const char *text) {
     uint32_t pid;
     int result = options_pid(term, text, &pid);
@@ -153,6 +170,8 @@ static int take_option(struct arguments *args, struct term *term, int option, co
         return add_word(&options->sources, text);
     case OPT_CATEGORY:
         return add_word(&options->categories, text);
+    case OPT_LEVEL:
+        return take_level(options, term, text);
     case OPT_MATCH:
         return take_match(options, term, text);
     default:
@@ -189,6 +208,7 @@ static int parse_arguments(struct arguments *args, struct term *term, int argc, 
         {"pid", required_argument, NULL, OPTIONS_PID},
         {"source", required_argument, NULL, OPT_SOURCE},
         {"category", required_argument, NULL, OPT_CATEGORY},
+        {"level", required_argument, NULL, OPT_LEVEL},
         {"match", required_argument, NULL, OPT_MATCH},
         {"quiet", no_argument, NULL, 'q'},
         OPTIONS_TAIL,

@@ -46,6 +46,11 @@ static int send_session(struct send_arguments *args, struct term *term, struct i
     return result;
 }
 
+// A command whose lines are read.
+static bool has_lines(const struct send_arguments *args) {
+    return args->command && !args->range && !args->steps;
+}
+
 // Returns 0, or EX_OSERR after a sentence.
 static int make_hello(const struct send_arguments *args, struct term *term, const char *name,
                       uint32_t pid, struct nvtxt_hello *hello) {
@@ -56,6 +61,7 @@ static int make_hello(const struct send_arguments *args, struct term *term, cons
         .pid = pid,
         .mapping = args->mapping.mapping,
         .escapes = args->is_text || args->command || args->mark,
+        .levels = args->is_text || has_lines(args),
         .diagnostics = !args->transfer.quiet,
     };
     snprintf(hello->name, sizeof hello->name, "%s", args->name ? args->name : name);
@@ -161,7 +167,7 @@ static void run_command(struct send_arguments *args, struct term *term, struct c
 static int send_command(struct send_arguments *args, struct term *term) {
     struct child child;
     struct steps steps = {.fd = -1};
-    bool pipes = !args->range && !args->steps;
+    bool pipes = has_lines(args);
     if (args->steps) { // what cannot be recorded runs all the same
         (void)steps_begin(&steps, term);
         args->steps = *steps.folder;

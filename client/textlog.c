@@ -111,9 +111,8 @@ static int64_t time_of(struct textlog *log, struct nvtxt_slice line) {
 static void begin_line(struct textlog *log, struct nvtxt_slice line) {
     log->lines++;
     log->line_ns = time_of(log, line);
-    if (!levels_find(&log->options->levels, line, &log->line_color)) {
-        log->line_color = log->options->color;
-    }
+    log->line_color = log->options->color;
+    log->line_level = levels_find(&log->options->levels, line, &log->line_color);
 }
 
 size_t textlog_call(char *out, size_t room, const char *head, struct nvtxt_slice string,
@@ -151,17 +150,20 @@ static bool name_category(struct textlog *log, struct nvtxt_slice *line) {
 }
 
 // The line's text, or its next piece, as a Marker. Returns the bytes taken.
-static size_t mark(struct textlog *log, struct nvtxt_slice text, int64_t ns,
-                   struct nvtxt_slice *line) {
-    char tail[HEAD_BYTES];
+static size_t mark(struct textlog *log, struct nvtxt_slice text, struct nvtxt_slice *line) {
+    char tail[HEAD_BYTES] = ",''\n";
     size_t written;
-    int head_len = snprintf(log->out, log->line_max, "Marker,%lld,Manual,%u,%u,%u,0x%08x,",
-                            (long long)ns, log->pid, log->tid, log->category_id, log->line_color);
-    int tail_len = snprintf(tail, sizeof tail, ",%llu\n", (unsigned long long)log->lines);
+    int head_len =
+        snprintf(log->out, log->line_max, "Marker,%lld,Manual,%u,%u,%u,0x%08x,",
+                 (long long)log->line_ns, log->pid, log->tid, log->category_id, log->line_color);
+    if (log->line_level >= 0) {
+        snprintf(tail, sizeof tail, ",%d\n", log->line_level);
+    }
+    size_t tail_len = strlen(tail);
     char *out = log->out + head_len;
     size_t taken = message_encode(out, log->line_max - HEAD_BYTES, text, &written);
-    memcpy(out + written, tail, (size_t)tail_len);
-    *line = (struct nvtxt_slice){log->out, (size_t)head_len + written + (size_t)tail_len};
+    memcpy(out + written, tail, tail_len);
+    *line = (struct nvtxt_slice){log->out, (size_t)head_len + written + tail_len};
     return taken;
 }
 
@@ -174,12 +176,10 @@ bool textlog_next(struct textlog *log, struct nvtxt_slice *line) {
     if (name_category(log, line)) {
         return true;
     }
-    int64_t ns = log->options->has_stamp ? log->line_ns : log->read_ns;
     if (!log->inside) {
         begin_line(log, text);
-        ns = log->line_ns;
     }
-    size_t taken = mark(log, text, ns, line);
+    size_t taken = mark(log, text, line);
     log->inside = !(whole && taken == text.len);
     log->at += taken;
     if (!log->inside) {

@@ -5,12 +5,12 @@
 //
 // Every line that goes out says all there is to say (no variable, no definition), so that one that
 // is dropped on the way changes nothing for the others. A line of the log that is too long for one
-// line of NVTXT becomes several, in order; all carry the line's number as payload. Memory is
-// bounded by that length and one read, also for a log that never ends its line.
+// line of NVTXT becomes several, in order, all with its time and its level. Memory is bounded by
+// that length and one read, also for a log that never ends its line. The lines are for a session
+// with escapes and levels.
 //
-// The time of a line is that of the read which brought its first byte; further pieces of it have
-// the time of the read that made them whole. With a time format it is the one that stands in the
-// line, and a line without one has that of the line before it.
+// The time of a line is that of the read which brought its first byte. With a time format it is the
+// one that stands in the line, and a line without one has that of the line before it.
 #pragma once
 
 #include <stdbool.h>
@@ -49,6 +49,7 @@ struct textlog {
 
     bool inside; // pieces of the line at `at` went out before
     uint32_t line_color;
+    int line_level; // NVTXT_LEVEL_NONE: it says none
     int64_t line_ns;
     bool has_line_ns;
     uint64_t lines;     // begun so far

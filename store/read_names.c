@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "protocol/container.h"
+#include "protocol/level.h"
 #include "protocol/nvtxt.h"
 #include "store/reader.h"
 #include "store/sql.h"
@@ -111,6 +112,7 @@ static const char *const look_ups[] = {
                              "WHERE firstRow <= ?1 ORDER BY firstRow DESC LIMIT 1",
     [STORE_READ_SOURCE_NAME] = "SELECT coalesce(name, displayName, peerComm, 'source ' || id) "
                                "FROM NVTXT_SOURCES WHERE id = ?1",
+    [STORE_READ_SOURCE_LEVELS] = "SELECT 1 FROM NVTXT_SOURCES WHERE id = ?1 AND levels = 1",
 };
 
 static int prepare(struct store_reader *reader, enum store_read_stmt which) {
@@ -344,6 +346,27 @@ static int find_source_name(struct store_reader *reader) {
     return store_sql_done(stmt, rc);
 }
 
+// A store of an older version has no such column.
+static int find_source_levels(struct store_reader *reader) {
+    int rc = SQLITE_OK;
+    sqlite3_stmt **stmt = &reader->stmts[STORE_READ_SOURCE_LEVELS];
+    reader->source_levels = false;
+    reader->lacks_levels =
+        reader->lacks_levels ||
+        (!*stmt && !store_reader_has_column(reader, "NVTXT_SOURCES", "levels", &rc));
+    if (rc != SQLITE_OK || reader->lacks_levels) {
+        return rc;
+    }
+    rc = prepare(reader, STORE_READ_SOURCE_LEVELS);
+    rc = rc ?: store_sql_bind(*stmt, "i", reader->source_id);
+    if (rc != SQLITE_OK) {
+        return rc;
+    }
+    rc = sqlite3_step(*stmt);
+    reader->source_levels = rc == SQLITE_ROW;
+    return store_sql_done(*stmt, rc);
+}
+
 int64_t store_read_source(struct store_reader *reader, int64_t row, struct nvtxt_slice *name) {
     int rc = SQLITE_OK;
     if (reader->ours && (row < reader->source_first || row > reader->source_last)) {
@@ -351,6 +374,7 @@ int64_t store_read_source(struct store_reader *reader, int64_t row, struct nvtxt
         rc = find_source(reader, row);
         if (rc == SQLITE_OK && reader->source_id && reader->source_id != before) {
             rc = find_source_name(reader);
+            rc = rc ?: find_source_levels(reader);
         }
     }
     if (rc != SQLITE_OK && reader->failed == STORE_DONE) {
@@ -358,4 +382,14 @@ int64_t store_read_source(struct store_reader *reader, int64_t row, struct nvtxt
     }
     *name = reader->source_id ? reader->source_name : (struct nvtxt_slice){NULL, 0};
     return reader->source_id;
+}
+
+const char *store_read_level(struct store_reader *reader, const struct store_read_event *event) {
+    struct nvtxt_slice name;
+    bool may = event->type == NVTXT_EVENT_MARK && event->payload_kind == STORE_READ_INT64;
+    if (!may || !nvtxt_level_name(event->int64) ||
+        store_read_source(reader, event->row, &name) == 0 || !reader->source_levels) {
+        return NULL;
+    }
+    return nvtxt_level_name(event->int64);
 }

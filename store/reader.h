@@ -19,6 +19,7 @@ enum store_read_stmt {
     STORE_READ_CATEGORY,
     STORE_READ_SOURCE_AT,
     STORE_READ_SOURCE_NAME,
+    STORE_READ_SOURCE_LEVELS,
     STORE_READ_STMTS,
 };
 
@@ -55,6 +56,8 @@ struct store_reader {
     int64_t source_first, source_last; // rows of the source that was asked for last
     int64_t source_id;
     struct nvtxt_slice source_name; // owned
+    bool source_levels;             // of source_id
+    bool lacks_levels;              // of an older store, without the column
 
     sqlite3_stmt *stmts[STORE_READ_STMTS];
 };

@@ -108,6 +108,10 @@ struct nvtxt_slice store_read_category(struct store_reader *reader, uint64_t glo
 // lives until the next call.
 int64_t store_read_source(struct store_reader *reader, int64_t row, struct nvtxt_slice *name);
 
+// The level of a line of a log (protocol/level.h), as NVTXT_TIMELINE has it: of a marker with a
+// payload of 0 to 7 whose source has levels. NULL: none. Lives for ever.
+const char *store_read_level(struct store_reader *reader, const struct store_read_event *event);
+
 // Everything that was named (what is called after its number was not), in no order. `at` is the
 // time of the name's row, 0 for a process. A callback's value other than 0 ends it and is returned.
 // The slices live during the callback.

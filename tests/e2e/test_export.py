@@ -18,7 +18,8 @@ from client import ENV, Folder, Running, contains, run_client, run_in_terminal
 from lib import SANITIZERS, Daemon, Skip, equal, program, run, wait_for
 
 COLUMNS = ("utcTime duration kind message category color process thread source domain payload pid "
-           "tid start end globalTid domainId categoryId sourceId eventRow").split()
+           "tid start end globalTid domainId categoryId sourceId eventRow "
+           "level").split()
 
 STREAM = """\
 @Marker, Time, ProcessId, ThreadId, CategoryId, Color, Message, Payload

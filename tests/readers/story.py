@@ -103,6 +103,19 @@ class Story:
         return session.id
 
 
+LOG = (("INFO", 2), ("ERROR", 3), ("WARN", 4), ("CRIT", 63), ("plain", 64))
+LEVELS = {"INFO": 6, "ERROR": 3, "WARN": 4, "CRIT": 2}
+
+
+def tell_log(told):
+    """A log of five lines, as nvtxt-send --text sends it; not part of the story."""
+    with told.daemon.session(name="app.log", pid=400, levels=True) as session:
+        session.send("".join("Marker, %d, Manual, 400, 400, 0, 0, '%s', %s\n"
+                             % (told.at(at), word, LEVELS.get(word, "''")) for word, at in LOG))
+        session.ack(len(LOG))
+    told.daemon.settled()
+
+
 class Told:
     """A daemon that was told the story and goes on running; a context manager."""
 

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 
 import pages
-from story import TOP, Told
+from story import TOP, Told, tell_log
 from lib import Skip, equal, run
 
 try:
@@ -87,6 +87,7 @@ def ask_panel(told, panel):
 
 def test_every_panel_shows_something():
     with Told() as told:
+        tell_log(told)
         for panel in board()["panels"]:
             columns, rows = ask_panel(told, panel)
             assert rows, panel["title"]

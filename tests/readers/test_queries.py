@@ -4,7 +4,7 @@ import os
 import re
 
 from pages import names, query
-from story import COMM, NS, Told
+from story import COMM, NS, Told, tell_log
 from lib import equal, run
 
 PARAMETERS = ("from_ns", "to_ns", "rows", "minutes")
@@ -62,6 +62,15 @@ def the_queries_of_events(told, start):
     equal(ask(told, "last_five_minutes", from_ns=told.at(50), to_ns=told.at(51)),
           [latest[0]] + latest[3:6])
     equal(sorted(ask(told, "recent", minutes=50), key=str), sorted(latest, key=str))
+
+
+def test_errors_of_logs():
+    with Told() as told:
+        start, minute = {"from_ns": told.at(0)}, told.at(0) // NS
+        equal(ask(told, "errors_per_minute", **start), [])
+        tell_log(told)
+        equal(ask(told, "errors_per_minute", **start), [(minute, 1, 1), (minute + 60, 1, 0)])
+        equal(ask(told, "errors_per_minute", to_ns=told.at(3), **start), [(minute, 1, 0)])
 
 
 def the_queries_of_ranges(told, start):

@@ -7,18 +7,21 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 
+#include "protocol/level.h"
+
 static struct levels levels;
 static char fault[128];
 
 static void is(const char *line, uint32_t wanted) {
     uint32_t color = 0;
-    cr_assert(levels_find(&levels, nvtxt_slice_of(line), &color), "%s", line);
+    (void)levels_find(&levels, nvtxt_slice_of(line), &color);
     cr_assert_eq(color, wanted, "%s: %08x not %08x", line, color, wanted);
 }
 
 static void has_none(const char *line) {
-    uint32_t color;
-    cr_assert_not(levels_find(&levels, nvtxt_slice_of(line), &color), "%s", line);
+    uint32_t color = 1;
+    cr_assert_eq(levels_find(&levels, nvtxt_slice_of(line), &color), NVTXT_LEVEL_NONE, "%s", line);
+    cr_assert_eq(color, 1, "%s", line);
 }
 
 #define RED 0xffff0000u
@@ -83,6 +86,28 @@ Test(levels, come_of_syslog_priorities) {
     has_none("x <3>");
 }
 
+static int level_of(const char *line) {
+    uint32_t color = 0;
+    return levels_find(&levels, nvtxt_slice_of(line), &color);
+}
+
+Test(levels, are_those_of_syslog_whatever_the_colour) {
+    cr_assert_eq(level_of("<34>x"), 2);
+    cr_assert_eq(level_of("panic: x"), 0);
+    cr_assert_eq(level_of("ERROR x"), 3);
+    cr_assert_eq(level_of("Traceback (most recent call last):"), 3);
+    cr_assert_eq(level_of("TypeError: x"), 3);
+    cr_assert_eq(level_of("[warn] x"), 4);
+    cr_assert_eq(level_of("TRACE x"), 7);
+    cr_assert_eq(level_of("x"), NVTXT_LEVEL_NONE);
+    cr_assert_eq(levels_add(&levels, "ERROR=Gray", fault, sizeof fault), 0);
+    is("ERROR x", GRAY);
+    cr_assert_eq(level_of("ERROR x"), 3);
+    cr_assert_eq(levels_add(&levels, "none", fault, sizeof fault), 0);
+    cr_assert_eq(level_of("ERROR x"), NVTXT_LEVEL_NONE);
+    levels_deinit(&levels);
+}
+
 Test(levels, of_ones_own_come_first_and_in_order) {
     cr_assert_eq(levels_add(&levels, "^E[0-9]{4}=Red", fault, sizeof fault), 0);
     cr_assert_eq(levels_add(&levels, "a=b=#00FF00", fault, sizeof fault), 0);
@@ -92,8 +117,10 @@ Test(levels, of_ones_own_come_first_and_in_order) {
     is("ERROR", 0x10);
     is("WARN", ORANGE);
     has_none("");
-    uint32_t color;
-    cr_assert(levels_find(&levels, (struct nvtxt_slice){"\0\0a=b", 5}, &color), "behind a NUL");
+    uint32_t color = 0;
+    cr_assert_eq(levels_find(&levels, (struct nvtxt_slice){"\0\0a=b", 5}, &color),
+                 NVTXT_LEVEL_NONE);
+    cr_assert_eq(color, 0xff00ff00u, "behind a NUL");
     cr_assert_eq(levels_add(&levels, "none", fault, sizeof fault), 0);
     has_none("WARN <3>");
     is("ERROR", 0x10);

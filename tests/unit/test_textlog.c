@@ -22,7 +22,9 @@ static struct {
     size_t len;
     char text[1 << 16];
     size_t text_len;
-    int64_t line; // of the last event
+    uint64_t line;  // of the last event
+    uint64_t at;    // line of the log that is being read
+    char levels[8]; // of the first events, '-' for none
     unsigned events, faults;
 } got;
 
@@ -34,16 +36,19 @@ static int on_event(void *context, const struct nvtxt_event *event) {
     cr_assert_eq(event->tid, PID);
     cr_assert_eq(event->start, event->end);
     cr_assert(nvtxt_utf8_valid(event->text));
-    if (got.line > 0 && event->payload.int64 != got.line) {
+    if (got.line > 0 && got.at != got.line) {
         got.bytes[got.len++] = '\n';
     }
-    got.line = event->payload.int64;
+    got.line = got.at;
+    if (got.events < sizeof got.levels - 1) {
+        bool has = event->payload.kind == NVTXT_PAYLOAD_INT64;
+        got.levels[got.events] = has ? (char)('0' + event->payload.int64) : '-';
+    }
     got.len += message_decode(got.bytes + got.len, event->text);
     if (sizeof got.text - got.text_len > event->text.len + 80) {
-        got.text_len +=
-            (size_t)sprintf(got.text + got.text_len, "%" PRId64 " %" PRId64 " %08x %u %.*s\n",
-                            event->start, event->payload.int64, event->color, event->category,
-                            (int)event->text.len, event->text.data);
+        got.text_len += (size_t)sprintf(
+            got.text + got.text_len, "%" PRId64 " %" PRIu64 " %08x %u %.*s\n", event->start, got.at,
+            event->color, event->category, (int)event->text.len, event->text.data);
     }
     got.events++;
     return 0;
@@ -64,7 +69,8 @@ static int on_diag(void *context, const struct nvtxt_diag *diag) {
 }
 
 static void begin(size_t line_max) {
-    struct nvtxt_source_config config = {.limits = NVTXT_LIMITS_DEFAULT, .escapes = true};
+    struct nvtxt_source_config config = {
+        .limits = NVTXT_LIMITS_DEFAULT, .escapes = true, .levels = true};
     config.limits.line_bytes = line_max;
     memset(&got, 0, sizeof got);
     interp = nvtxt_interp_new(&config);
@@ -78,6 +84,7 @@ static void take_lines(struct textlog *log) {
         cr_assert(textlog_next(log, &line));
         cr_assert_eq(line.data[line.len - 1], '\n');
         line.len--;
+        got.at = log->lines;
         cr_assert_leq(line.len, log->line_max);
         cr_assert_null(memchr(line.data, '\n', line.len));
         cr_assert_eq(nvtxt_interp_line(interp, line, &sink), 0);
@@ -179,6 +186,28 @@ Test(textlog, colours_lines_by_their_level_and_else_as_told) {
     feed_string(&log, "ERROR x\nplain\n<4>x\n", 1);
     end(&log);
     wants("1 1 ffff0000 0 ERROR x\n1 2 ff000001 0 plain\n1 3 ffffa500 0 <4>x\n");
+}
+
+Test(textlog, gives_a_line_its_level_and_all_of_its_pieces_the_same_and_its_time) {
+    static char bytes[3000];
+    struct textlog log;
+    start(&log, TEXTLOG_LINE_LEAST);
+    feed_string(&log, "ERROR x\nplain\n<4>x\n", 1);
+    memset(bytes, 'x', sizeof bytes);
+    memcpy(bytes, "INFO ", 5);
+    feed(&log, bytes, 1500, 2);
+    feed(&log, bytes + 1500, 1500, 3);
+    unsigned events = got.events;
+    cr_assert_geq(events, 5);
+    feed_string(&log, "\n", 4);
+    end(&log);
+    cr_assert_eq(got.events, 7);
+    cr_assert_str_eq(got.levels, "3-46666");
+    unsigned same = 0;
+    for (const char *at = got.text; (at = strstr(at, "\n2 4 ")); at++) {
+        same++;
+    }
+    cr_assert_eq(same, 4, "%s", got.text);
 }
 
 Test(textlog, takes_times_from_the_lines_and_counts_those_without) {
