@@ -188,7 +188,7 @@ def reads_all_events(details):
             and "INTEGER PRIMARY KEY" not in detail]
 
 
-def work(told, name):
+def work(told, name, **values):
     """What a query costs: hundreds of steps of SQLite's machine."""
     steps = [0]
 
@@ -200,7 +200,7 @@ def work(told, name):
         reader.execute("SELECT count(*) FROM sqlite_master").fetchall()
         reader.set_progress_handler(count, 100)
         reader.execute(query(name), {**dict.fromkeys(PARAMETERS), "from_ns": told.at(0),
-                                     "minutes": 50}).fetchall()
+                                     "minutes": 50, **values}).fetchall()
     finally:
         reader.close()
     return steps[0]
@@ -221,6 +221,16 @@ def test_a_query_reads_no_event_that_it_need_not():
             grown = work(told, name) - before
             equal(grown > OLD_EVENTS / 100, scans, "%s: %d more" % (name, grown))
         reader.close()
+
+
+def test_nesting_sorts_no_more_than_it_shows():
+    with Told() as told:
+        told.daemon.send("@RangePush, Time, Message\n@RangePop, Time\nProcessId = 5\n"
+                         "TimeBase = ClockRealtime\n" +
+                         "".join("RangePush, %d, a\nRangePop, %d\n" % (at, at + 5)
+                                 for at in range(told.at(10), told.at(10) + 30000, 10)))
+        few, all_of_them = work(told, "nesting", rows=10), work(told, "nesting", rows=10000)
+        assert few < all_of_them / 4, (few, all_of_them)
 
 
 def test_segments_are_asked_together():
