@@ -37,12 +37,21 @@ static int print_result(const struct ctl_options *options, struct term *term,
     return bad ? 1 : 0;
 }
 
+// What the daemon says, a line for each of its lines.
+static void say_lines(struct term *term, const char *command, const char *message) {
+    while (*message) {
+        size_t len = strcspn(message, "\n");
+        term_say(term, "%s: %.*s", command, (int)len, message);
+        message += len + (message[len] == '\n');
+    }
+}
+
 static int conclude(const struct ctl_options *options, struct term *term,
                     const struct nvtxt_ctl_reply *reply) {
     if (reply->ok) {
         return print_result(options, term, reply->result);
     }
-    term_say(term, "%s: %s", options->command, reply->message);
+    say_lines(term, options->command, reply->message);
     if (strcmp(reply->code, NVTXT_CTL_FORBIDDEN) == 0) {
         return EX_NOPERM;
     }

@@ -226,6 +226,10 @@ static int collect(struct tail *tail, json_t *list, size_t wanted) {
     return 0;
 }
 
+static bool is_filtered(const struct tail *tail) {
+    return tail->has_regex || json_object_size(tail->filters) > 0;
+}
+
 static int show_last(struct tail *tail) {
     json_t *list = json_array();
     size_t wanted = tail->options->lines < 0 ? 10 : (size_t)tail->options->lines;
@@ -234,9 +238,13 @@ static int show_last(struct tail *tail) {
     for (size_t i = json_array_size(list); result == 0 && status == RUNNING && i-- > 0;) {
         status = show(tail, json_array_get(list, i));
     }
+    bool empty = json_array_size(list) == 0;
     json_decref(list);
     if (result != 0) {
         return result;
+    }
+    if (empty && wanted > 0 && tail->term->is_terminal) {
+        term_say(tail->term, "%s", is_filtered(tail) ? "no event yet that fits" : "no event yet");
     }
     int flushed = flush(tail);
     return status != RUNNING ? status : flushed;

@@ -35,6 +35,7 @@ struct top {
     struct term *term;
     struct screen screen;
     bool on_screen;
+    bool told_empty;
     int64_t interval_ms;
     int64_t left; // samples; -1: any number
     struct rates_sample before, now;
@@ -116,6 +117,9 @@ static void add_all(const struct top *top, struct nvtxt_buf *out, size_t rows, s
     for (size_t i = 0; i < shown; i++) {
         add_row(out, columns, &top->now.rows[i]);
     }
+    if (top->now.count == 0 && top->on_screen && !*top->trouble) {
+        add_line(out, columns, "nothing is connected");
+    }
     if (shown < top->now.count) {
         add_line(out, columns, "and %zu more", top->now.count - shown);
     }
@@ -155,6 +159,15 @@ static void draw(struct top *top) {
     nvtxt_buf_deinit(&lines);
 }
 
+// To people only: a pipe gets the same columns in any case.
+static void tell_if_empty(struct top *top) {
+    bool empty = top->now.count == 0;
+    if (empty && !top->told_empty && top->term->is_terminal) {
+        term_say(top->term, "nothing is connected");
+    }
+    top->told_empty = empty;
+}
+
 static int print(struct top *top) {
     struct nvtxt_buf lines = {0};
     if (top->options->json) {
@@ -165,6 +178,7 @@ static int print(struct top *top) {
     }
     nvtxt_buf_deinit(&lines);
     if (fflush(stdout) == 0) {
+        tell_if_empty(top);
         return RUNNING;
     }
     term_say(top->term, "cannot write: %s", strerror(errno));

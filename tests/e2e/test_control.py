@@ -3,6 +3,8 @@
 import contextlib
 import json
 import os
+import pty
+import select
 import sqlite3
 import stat
 import subprocess
@@ -204,6 +206,45 @@ def test_modes_of_the_sockets():
         wanted = 0o660 if os.getuid() == 0 else 0o600  # a person's is that person's alone
         lib.equal(stat.S_IMODE(os.stat(daemon.control_socket).st_mode), wanted)
         lib.equal(stat.S_IMODE(os.stat(daemon.socket).st_mode), 0o640)
+
+
+def test_each_fault_of_a_reload_is_a_line():
+    with lib.Daemon(config="MaxLine=8K\n") as daemon:
+        with open(os.path.join(daemon.folder, "nvtxtd.conf"), "a", encoding="utf-8") as file:
+            file.write("MaxVariables=many\nSokcet=/x\n")
+        said = ctl(daemon, "reload", status=1).stderr.splitlines()
+        lib.equal(len(said), 2, said)
+        for line, word in zip(said, ("MaxVariables", "Sokcet")):
+            assert line.startswith("nvtxt-ctl: reload: ") and word in line, said
+
+
+def in_terminal(daemon, *arguments, until):
+    """stdout, which is a pipe, and what stderr, a terminal, got up to a text."""
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen([lib.program("client", "nvtxt-ctl"), "--socket",
+                                daemon.control_socket, *arguments],
+                               stdout=subprocess.PIPE, stderr=theirs)
+    os.close(theirs)
+    said = b""
+    try:
+        while until not in said:
+            assert select.select([ours], [], [], lib.DEADLINE)[0], said
+            said += os.read(ours, 4096)
+    finally:
+        process.terminate()
+        out = process.communicate(timeout=lib.DEADLINE)[0]
+        os.close(ours)
+    return out.decode()
+
+
+def test_what_is_empty_says_so_to_people():
+    with lib.Daemon() as daemon:
+        lib.equal(in_terminal(daemon, "tail", until=b"no event yet\r\n"), "")
+        lib.equal(in_terminal(daemon, "tail", "--kind", "mark", until=b"no event yet that fits"), "")
+        out = in_terminal(daemon, "top", "--interval", "0.1", until=b"nothing is connected")
+        assert "nothing" not in out, out
+        done = ctl(daemon, "top", "--interval", "0.1", "--count", "1")
+        lib.equal(done.stderr, "")
 
 
 def test_nvtxt_ctl_prints_text_and_json():
