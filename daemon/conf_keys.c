@@ -71,7 +71,8 @@ const struct conf_key conf_keys[] = {
      "Segments that are kept, with the one in use; older ones are removed. One that has no events, "
      "no diagnostics and no losses does not count. 0: any number."},
     {"KeepSize", CONF_SIZE, CONF_AT_ONCE, AT(keep_size), 0, 1024 * 1024 * MIB, NULL, "8G", SEGMENTS,
-     "What all segments may take together; the oldest are removed. 0: any size."},
+     "What all segments may take together, without what each only took over from the one before "
+     "(open ranges, sessions); the oldest are removed. 0: any size."},
     {"KeepAge", CONF_DURATION, CONF_AT_ONCE, AT(keep_age_ms), 0, 3650 * DAY_MS, NULL, "0", SEGMENTS,
      "A segment that was left so long ago is removed. 0: any age."},
     {"KeepFree", CONF_SHARE, CONF_AT_ONCE, AT(keep_free), 0, 99, NULL, "10%,4G", SEGMENTS,

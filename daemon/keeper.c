@@ -32,6 +32,7 @@ struct keeper_order {
     struct store_retention retention;
     char active[NAME_MAX + 1];
     bool active_empty;
+    int64_t active_carried;
 };
 
 int keeper_init(struct keeper *keeper, const char *path, struct bqueue *queue,
@@ -55,6 +56,13 @@ static struct store_contents *find_known(struct keeper *keeper, uint64_t number)
     return NULL;
 }
 
+static bool has_log(const char *segment) {
+    char log[PATH_MAX];
+    struct stat status;
+    int len = snprintf(log, sizeof(log), "%s-wal", segment);
+    return len < (int)sizeof(log) && stat(log, &status) == 0 && status.st_size > 0;
+}
+
 static struct store_contents contents_of(struct keeper *keeper,
                                          const struct store_segment *segment) {
     struct store_contents contents;
@@ -62,7 +70,7 @@ static struct store_contents contents_of(struct keeper *keeper,
     const struct store_contents *found = find_known(keeper, segment->number);
     if (found)
         return *found;
-    if (store_contents_read(segment->path, &contents) == STORE_DONE)
+    if (store_contents_read(segment->path, &contents) == STORE_DONE && !has_log(segment->path))
         known = realloc(keeper->known, (keeper->known_count + 1) * sizeof(*known));
     if (known) {
         keeper->known = known;
@@ -86,14 +94,19 @@ static void find_empty(struct keeper *keeper, const struct store_retention *rete
         list->rows[i].empty = contents_of(keeper, &list->rows[i]).empty;
 }
 
-// ---- A round ------------------------------------------------------------------------------------
-
-static bool has_log(const char *segment) {
-    char log[PATH_MAX];
-    struct stat status;
-    int len = snprintf(log, sizeof(log), "%s-wal", segment);
-    return len < (int)sizeof(log) && stat(log, &status) == 0 && status.st_size > 0;
+// Likewise only KeepSize, of what they carry.
+static void find_carried(struct keeper *keeper, const struct store_retention *retention,
+                         const struct store_segments *list) {
+    int64_t bytes = retention->active_bytes;
+    for (size_t i = 0; i < list->count; i++)
+        bytes += list->rows[i].bytes;
+    if (retention->bytes == 0 || bytes <= retention->bytes)
+        return;
+    for (size_t i = 0; i + 1 < list->count; i++)
+        list->rows[i].carried = contents_of(keeper, &list->rows[i]).carried;
 }
+
+// ---- A round ------------------------------------------------------------------------------------
 
 // Completes what is not. Returns how many a reader is in the way of.
 static int64_t complete(struct keeper *keeper, const struct store_segments *list,
@@ -166,6 +179,7 @@ static void count(struct keeper *keeper, const struct store_segments *list, size
     for (size_t i = gone; i + 1 < list->count; i++) {
         figures->segments++;
         figures->bytes += list->rows[i].bytes;
+        figures->carried += list->rows[i].carried;
     }
     pthread_mutex_lock(&keeper->lock);
     struct removed sum = keeper->figures.removed;
@@ -190,6 +204,7 @@ static int list_segments(struct keeper *keeper, const struct keeper_order *order
         while (list->count > i + 1) // begun, and not said to be in use yet
             free(list->rows[--list->count].path);
         list->rows[i].empty = order->active_empty;
+        list->rows[i].carried = order->active_carried;
     }
     return r;
 }
@@ -216,6 +231,7 @@ static int64_t look(struct keeper *keeper, const struct keeper_order *order, boo
     if (list_segments(keeper, order, &list) < 0) // sizes have changed
         return NEVER;
     find_empty(keeper, retention, &list);
+    find_carried(keeper, retention, &list);
     int64_t now = clocks_realtime_ns();
     plan.keys = calloc(list.count, sizeof(*plan.keys));
     if (plan.keys && store_disk_read(keeper->path, &disk) == 0)
@@ -281,7 +297,8 @@ static void give_back(struct keeper *keeper) {
 // With the lock held.
 static struct keeper_order order_of(const struct keeper *keeper) {
     struct keeper_order order = {.retention = keeper->retention,
-                                 .active_empty = keeper->active_empty};
+                                 .active_empty = keeper->active_empty,
+                                 .active_carried = keeper->active_carried};
     memcpy(order.active, keeper->active, sizeof(order.active));
     return order;
 }
@@ -347,15 +364,16 @@ void keeper_deinit(struct keeper *keeper) {
 }
 
 // With the lock held, or without a thread.
-static void set_active(struct keeper *keeper, const char *segment, bool empty) {
+static void set_active(struct keeper *keeper, const char *segment, bool empty, int64_t carried) {
     const char *slash = strrchr(segment, '/');
     snprintf(keeper->active, sizeof(keeper->active), "%s", slash ? slash + 1 : segment);
     keeper->active_empty = empty;
+    keeper->active_carried = carried;
 }
 
-void keeper_use(struct keeper *keeper, const char *segment, bool empty) {
+void keeper_use(struct keeper *keeper, const char *segment, bool empty, int64_t carried) {
     pthread_mutex_lock(&keeper->lock);
-    set_active(keeper, segment, empty);
+    set_active(keeper, segment, empty, carried);
     keeper->wanted = true; // without a thread there is nothing to look at
     pthread_cond_broadcast(&keeper->changed);
     pthread_mutex_unlock(&keeper->lock);
@@ -363,9 +381,10 @@ void keeper_use(struct keeper *keeper, const char *segment, bool empty) {
 
 void keeper_take(struct keeper *keeper, struct store *store_take, struct store *next) {
     bool empty = store_is_empty(next);
+    int64_t carried = store_carried_bytes(next);
     if (!start(keeper)) { // without a thread the writer does it itself
         store_leave(store_take);
-        set_active(keeper, store_file(next), empty);
+        set_active(keeper, store_file(next), empty, carried);
         struct keeper_order order = order_of(keeper);
         look(keeper, &order, false);
         return;
@@ -374,7 +393,7 @@ void keeper_take(struct keeper *keeper, struct store *store_take, struct store *
     while (keeper->closing || keeper->busy)
         pthread_cond_wait(&keeper->changed, &keeper->lock);
     keeper->closing = store_take;
-    set_active(keeper, store_file(next), empty);
+    set_active(keeper, store_file(next), empty, carried);
     pthread_cond_broadcast(&keeper->changed);
     pthread_mutex_unlock(&keeper->lock);
 }

@@ -27,6 +27,7 @@
 struct keeper_figures {
     int64_t segments;       // old ones
     int64_t bytes;          // of them
+    int64_t carried;        // of the bytes, see struct store_segment; as far as it was asked
     int64_t pinned;         // of them, that a reader keeps from being completed
     int64_t missing;        // see struct store_retention_plan
     struct removed removed; // since the start
@@ -49,6 +50,7 @@ struct keeper {
     struct store_retention retention;
     char active[NAME_MAX + 1]; // the segment in use, without its folder
     bool active_empty;
+    int64_t active_carried;
     struct store *closing; // handed over and not closed yet
     struct job *told;      // ROTATE: finished when that is closed; NULL: nobody waits
     bool busy;             // a round is under way
@@ -68,8 +70,9 @@ int keeper_init(struct keeper *keeper, const char *path, struct bqueue *queue,
                 const struct store_retention *retention);
 void keeper_deinit(struct keeper *keeper); // finishes what was handed over
 
-// `segment` (its path) is in use; whether it is empty changes what KeepFiles counts.
-void keeper_use(struct keeper *keeper, const char *segment, bool empty);
+// `segment` (its path) is in use; whether it is empty changes what KeepFiles counts, what
+// it carries what KeepSize does.
+void keeper_use(struct keeper *keeper, const char *segment, bool empty, int64_t carried);
 
 // The store of a segment that the link has left for `next`, which is in use now. Waits for the one
 // before, and for what is to be removed for it: however fast segments are filled, the disk is not.

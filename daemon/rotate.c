@@ -51,7 +51,8 @@ static void set_age(struct rotate *rotate, struct store *store) {
 
 static void tell_keeper(struct rotate *rotate, struct store *store) {
     rotate->holds = !store_is_empty(store);
-    keeper_use(&rotate->keeper, store_file(store), !rotate->holds);
+    rotate->carried = store_carried_bytes(store);
+    keeper_use(&rotate->keeper, store_file(store), !rotate->holds, rotate->carried);
 }
 
 bool rotate_is_worth_it(struct rotate *rotate, struct store *store) {
@@ -76,7 +77,8 @@ static void watch_disk(struct rotate *rotate, int64_t store_bytes) {
     int64_t wanted = store_disk_wanted(&disk, keep);
     int64_t now = clocks_boottime_ns();
     bool low = disk.free < wanted, helpless = old.segments == 0 || old.missing > 0;
-    bool large = keep->bytes > 0 && old.bytes + store_bytes > keep->bytes;
+    int64_t own = old.bytes - old.carried + store_bytes - rotate->carried;
+    bool large = keep->bytes > 0 && own > keep->bytes;
     if (old.segments > 0 && (large || (low && now - rotate->asked_ns > ASK_EVERY_NS))) {
         rotate->asked_ns = low ? now : rotate->asked_ns;
         keeper_look(&rotate->keeper);

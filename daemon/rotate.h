@@ -27,6 +27,7 @@ struct rotate {
     struct rotate_limits limits;
     struct keeper keeper;
     int64_t first_bytes;   // of the segment when it was begun
+    int64_t carried;       // bytes that the segment took over
     int64_t old_at_ns;     // Unix time when it is old; 0: never
     int64_t not_before_ns; // CLOCK_BOOTTIME: a failure is that young
     int64_t asked_ns;      // CLOCK_BOOTTIME: when the keeper was last asked for room

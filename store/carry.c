@@ -18,6 +18,9 @@
     "sourceId, globalTid, kind, depth, rangeId, start, text, category, color, domainId, line, "    \
     "seq, \"column\", excerpt, int64Value, doubleValue"
 
+#define SEGMENT_COLUMNS                                                                            \
+    "number, name, previous, startedNs, rangeBase, sourceBase, domainBase, lossesBefore, allEnded"
+
 #define OPEN_DOMAINS                                                                               \
     "SELECT domainId FROM old.NVTXT_OPEN_RANGES UNION SELECT d.id FROM old.NVTXT_DOMAINS d JOIN "  \
     "old.NVTXT_SOURCES s ON s.displayName = d.name WHERE s.closedNs IS NULL"
@@ -26,17 +29,17 @@
     "old.NVTXT_SOURCES WHERE closedNs IS NULL AND peerPid IS NOT NULL"
 
 // Parameters of all of them: ?1 the most rows, ?2 number, ?3 name, ?4 when it was begun.
-static const char ids[] =
-    "INSERT INTO NVTXT_SEGMENT SELECT ?2, ?3, ifnull((SELECT name FROM old.NVTXT_SEGMENT), ''), "
-    "?4, ifnull((SELECT rangeBase FROM old.NVTXT_SEGMENT), 0) + "
-    "ifnull((SELECT max(rowid) FROM old.NVTX_EVENTS), 0), "
-    "max(ifnull((SELECT sourceBase FROM old.NVTXT_SEGMENT), 0), "
-    "ifnull((SELECT max(id) FROM old.NVTXT_SOURCES), 0)), "
-    "max(ifnull((SELECT domainBase FROM old.NVTXT_SEGMENT), 0), "
-    "ifnull((SELECT max(id) FROM old.NVTXT_DOMAINS), 0)), "
-    "ifnull((SELECT lossesBefore FROM old.NVTXT_SEGMENT), 0) + "
-    "(SELECT count(*) FROM old.NVTXT_LOSSES), "
-    "ifnull((SELECT allEnded FROM old.NVTXT_SEGMENT), 1)";
+static const char ids[] = "INSERT INTO NVTXT_SEGMENT (" SEGMENT_COLUMNS
+                          ") SELECT ?2, ?3, ifnull((SELECT name FROM old.NVTXT_SEGMENT), ''), "
+                          "?4, ifnull((SELECT rangeBase FROM old.NVTXT_SEGMENT), 0) + "
+                          "ifnull((SELECT max(rowid) FROM old.NVTX_EVENTS), 0), "
+                          "max(ifnull((SELECT sourceBase FROM old.NVTXT_SEGMENT), 0), "
+                          "ifnull((SELECT max(id) FROM old.NVTXT_SOURCES), 0)), "
+                          "max(ifnull((SELECT domainBase FROM old.NVTXT_SEGMENT), 0), "
+                          "ifnull((SELECT max(id) FROM old.NVTXT_DOMAINS), 0)), "
+                          "ifnull((SELECT lossesBefore FROM old.NVTXT_SEGMENT), 0) + "
+                          "(SELECT count(*) FROM old.NVTXT_LOSSES), "
+                          "ifnull((SELECT allEnded FROM old.NVTXT_SEGMENT), 1)";
 
 static const char *const rest[] = {
     // Sources: the open ones, and the sessions that ended last, whose ids stay known.
@@ -128,19 +131,39 @@ static int attach(sqlite3 *db, const char *path) {
     return rc;
 }
 
+static int bytes_of(sqlite3 *db, int64_t *bytes) {
+    int64_t page = 0;
+    int rc = store_sql_int(db, "PRAGMA main.page_count", bytes);
+    rc = rc ?: store_sql_int(db, "PRAGMA main.page_size", &page);
+    *bytes *= page;
+    return rc;
+}
+
+// Notes how much went along: it is nobody's history, see store/contents.h.
+static int note_carried(sqlite3 *db, int64_t before) {
+    int64_t bytes = 0;
+    int rc = bytes_of(db, &bytes);
+    char sql[80];
+    sqlite3_snprintf(sizeof(sql), sql, "UPDATE NVTXT_SEGMENT SET carriedBytes = %lld",
+                     (long long)(bytes - before));
+    return rc ?: sqlite3_exec(db, sql, NULL, NULL, NULL);
+}
+
 // Runs in a transaction of `db`.
 static int fill(sqlite3 *db, const struct store_carry *carry) {
     if (!carry->from) {
         return store_carry_found(db, carry);
     }
-    int rc = run(db, ids, carry);
+    int64_t before = 0;
+    int rc = bytes_of(db, &before);
+    rc = rc ?: run(db, ids, carry);
     if (rc == SQLITE_OK && carry->ids_only) {
         return run(db, "UPDATE NVTXT_SEGMENT SET allEnded = 0", carry);
     }
     for (size_t i = 0; i < sizeof(rest) / sizeof(rest[0]) && rc == SQLITE_OK; i++) {
         rc = run(db, rest[i], carry);
     }
-    return rc;
+    return rc ?: note_carried(db, before);
 }
 
 static int commit_or_not(sqlite3 *db, int rc) {
@@ -180,7 +203,8 @@ int store_carry_found(sqlite3 *db, const struct store_carry *carry) {
                  carry);
     return rc
                ?: run(db,
-                      "INSERT INTO NVTXT_SEGMENT SELECT ?2, ?3, '', ?4, 0, 0, 0, 0, 1 "
+                      "INSERT INTO NVTXT_SEGMENT (" SEGMENT_COLUMNS
+                      ") SELECT ?2, ?3, '', ?4, 0, 0, 0, 0, 1 "
                       "WHERE ?1 IS NOT NULL AND NOT EXISTS (SELECT 1 FROM NVTXT_SEGMENT)",
                       carry);
 }

@@ -3,6 +3,7 @@
 // NVTXT_BATCHES counts the events of each commit, so NVTX_EVENTS need not be read.
 #include "store/contents.h"
 
+#include "store/carry.h"
 #include "store/connection.h"
 #include "store/result.h"
 #include "store/sql.h"
@@ -20,6 +21,20 @@ int store_contents_empty(sqlite3 *db, bool *empty) {
     return rc;
 }
 
+// What events took of the room since is theirs.
+static int read_carried(sqlite3 *db, int64_t *bytes) {
+    int64_t page = 0, spare = 0;
+    int rc = store_carry_fact(db, "carriedBytes", bytes);
+    if (rc == SQLITE_ERROR) { // an older one does not say it
+        *bytes = 0;
+        return SQLITE_OK;
+    }
+    rc = rc ?: store_sql_int(db, "PRAGMA freelist_count", &spare);
+    rc = rc ?: store_sql_int(db, "PRAGMA page_size", &page);
+    *bytes = *bytes < spare * page ? *bytes : spare * page;
+    return rc;
+}
+
 int store_contents_read(const char *segment, struct store_contents *contents) {
     sqlite3 *db = NULL;
     *contents = (struct store_contents){0};
@@ -28,6 +43,7 @@ int store_contents_read(const char *segment, struct store_contents *contents) {
         sqlite3_busy_timeout(db, BUSY_MS);
         rc = store_contents_empty(db, &contents->empty);
         rc = rc ?: store_sql_int(db, "SELECT total(events) FROM NVTXT_BATCHES", &contents->events);
+        rc = rc ?: read_carried(db, &contents->carried);
     }
     int result = store_result_of(db, rc);
     sqlite3_close(db);

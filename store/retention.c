@@ -48,17 +48,22 @@ static int64_t left_ns(const struct store_segments *segments, size_t i) {
 struct sums {
     int64_t files; // that count
     int64_t bytes; // of the files
-    int64_t room;  // of the files, the active one as big as it will be
+    int64_t room;  // of what is their own, the active one as big as it will be
 };
+
+// What all carry would be counted in each, and one user's open ranges push out others' history.
+static int64_t own_bytes(const struct store_segment *row) {
+    return row->bytes > row->carried ? row->bytes - row->carried : 0;
+}
 
 static struct sums sums_of(const struct store_segments *segments, int64_t active_bytes) {
     struct sums sums = {0};
     for (size_t i = 0; i < segments->count; i++) {
-        int64_t bytes = segments->rows[i].bytes;
-        bool grows = i + 1 == segments->count && bytes < active_bytes;
+        int64_t own = own_bytes(&segments->rows[i]);
+        bool grows = i + 1 == segments->count && own < active_bytes;
         sums.files += !segments->rows[i].empty;
-        sums.bytes += bytes;
-        sums.room += grows ? active_bytes : bytes;
+        sums.bytes += segments->rows[i].bytes;
+        sums.room += grows ? active_bytes : own;
     }
     return sums;
 }
@@ -108,7 +113,7 @@ void store_retention_make(const struct store_segments *segments,
         }
         sums.files -= !row->empty;
         sums.bytes -= row->bytes;
-        sums.room -= row->bytes;
+        sums.room -= own_bytes(row);
         missing -= row->bytes;
     }
     plan->count = gone;

@@ -25,7 +25,7 @@ enum store_retention_key {
 
 struct store_retention {    // 0: no bound
     int64_t files;          // segments that are not empty, with the active one
-    int64_t bytes;          // all segments together
+    int64_t bytes;          // all segments together, without what they only carry
     int64_t active_bytes;   // what the active one will have, when that is more than it has
     int64_t age_ns;         // since a segment was left
     int64_t free_percent;   // of the disk, that should stay free,

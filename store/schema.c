@@ -122,7 +122,8 @@ static int add_files(sqlite3 *db) {
 }
 
 // Version 4: names have owners, and those of categories are their process's (kind 3 of
-// NVTXT_NAME_ROWS; key: pid * 2^32 + category); logs have levels; sessions say what they keep open.
+// NVTXT_NAME_ROWS; key: pid * 2^32 + category); logs have levels; sessions say what they keep open,
+// segments what they took over.
 // The names of categories that stand for all processes stay as they are, beside the one of the
 // process at whose event they stand.
 static int add_owners(sqlite3 *db) {
@@ -130,6 +131,7 @@ static int add_owners(sqlite3 *db) {
         db,
         "ALTER TABLE NVTXT_SOURCES ADD COLUMN levels INTEGER;"
         "ALTER TABLE NVTXT_SESSIONS ADD COLUMN openBytes INTEGER NOT NULL DEFAULT 0;"
+        "ALTER TABLE NVTXT_SEGMENT ADD COLUMN carriedBytes INTEGER NOT NULL DEFAULT 0;"
         "CREATE TABLE NVTXT_OWNERS (pid INTEGER PRIMARY KEY, uid INTEGER NOT NULL, "
         "sinceNs INTEGER);"
         "INSERT OR IGNORE INTO NVTXT_NAME_ROWS (kind, domainId, key, row) SELECT 3, r.domainId, "

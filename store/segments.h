@@ -29,6 +29,7 @@ struct store_segment {
     int64_t started_ns; // Unix time of its name, whole seconds; 0: a plain file
     int64_t bytes;      // with -wal and -shm
     bool empty;         // filled by who knows (store/contents.h); else false
+    int64_t carried;    // likewise: of the bytes, those that only went along; else 0
 };
 
 struct store_segments {

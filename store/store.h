@@ -300,6 +300,7 @@ int64_t store_content_bytes(struct store *store);
 int64_t store_wal_used(struct store *store);
 
 const char *store_file(const struct store *store); // its real path; the store's
-int64_t store_begun_ns(struct store *store);  // when its segment was begun; 0: it is no segment
-bool store_holds_events(struct store *store); // committed ones
+int64_t store_begun_ns(struct store *store);      // when its segment was begun; 0: it is no segment
+bool store_holds_events(struct store *store);     // committed ones
+int64_t store_carried_bytes(struct store *store); // that its segment took over from the one before
 bool store_is_empty(struct store *store); // for certain: no events, diagnostics, losses of its own

@@ -288,6 +288,30 @@ def test_a_rotation_says_when_what_it_left_is_gone():
         lib.equal(daemon.control("status")["removed"]["by"]["KeepSize"]["events"], 2)
 
 
+def test_what_sessions_keep_open_does_not_remove_history():
+    with lib.Daemon(config="RotateSize=1M\nKeepSize=12M\n") as daemon:
+        with daemon.session() as session:
+            session.send("TimeBase = Manual\n@RangeStart, Time, RangeId, Message\n" +
+                         "".join('RangeStart, 1, %d, "%s"\n' % (number, "r" * 450)
+                                 for number in range(6000)))
+            lib.equal(session.ack(6002), [])
+        for number in range(6):  # each takes 3 MB along
+            daemon.send(HEADER + 'Marker, %d, "x"\n' % number)
+            path = daemon.segments()[-1]
+            lib.equal(rotate(daemon)["previous_removed"], False)
+            left(daemon, path)
+        assert sum(map(os.path.getsize, daemon.segments())) > 16 << 20, daemon.segments()
+        daemon.send(HEADER + 'Marker, 6, "x"\n')
+        daemon.stop()
+        daemon.start()
+        lib.wait_for(lambda: daemon.control("status")["old_segments"] > 0, "they were looked at")
+        lib.equal(sorted(daemon.everywhere("SELECT start FROM NVTX_EVENTS")),
+                  [(number,) for number in range(7)])
+        lib.equal(daemon.control("status")["removed"]["segments"], 0)
+        with daemon.session(session.id) as again:
+            lib.equal((again.welcome["line"], again.end()["events"]), (6002, 6000))
+
+
 def test_a_full_disk_does_not_cost_the_store_its_history():
     """A disk that others fill: not even all segments would make the room that is asked for."""
     with lib.Daemon(config="KeepFree=99\nKeepAtLeast=0\n") as daemon:

@@ -115,6 +115,21 @@ Test(retention, does_not_count_empty_segments, .init = begin) {
     cr_assert_str_eq(store_retention_key_name(keys[0]), "KeepFiles");
 }
 
+Test(retention, does_not_count_what_segments_only_carry, .init = begin) {
+    struct store_retention size = {.bytes = 25};
+    cr_assert_eq(excess(size, &roomy, 0), 3);
+    for (int i = 1; i < COUNT; i++)
+        rows[i].carried = 7; // 10 + 4 * 3
+    cr_assert_eq(excess(size, &roomy, 0), 0);
+    size.bytes = 21;
+    cr_assert_eq(excess(size, &roomy, 0), 1);
+    size = (struct store_retention){.bytes = 25, .active_bytes = 8}; // 10 + 3 * 3 + 8
+    cr_assert_eq(excess(size, &roomy, 0), 1);
+    cr_assert_eq(
+        excess((struct store_retention){.free_percent = 10}, &(struct store_disk){1000, 80}, 0), 2,
+        "what a file takes on the disk is all of it");
+}
+
 Test(retention, names_the_key_for_which_a_segment_goes, .init = begin) {
     struct store_retention all = {.files = 3, .bytes = 20, .age_ns = 100 * SECOND};
     cr_assert_eq(excess(all, &roomy, 200), 3);
