@@ -3,11 +3,16 @@
 
 #include <sysexits.h>
 
+#include "protocol/colors.h"
+#include "protocol/near.h"
+
 static int take_color(struct textlog_options *options, struct term *term, const char *text) {
     if (levels_color(text, &options->color)) {
         return 0;
     }
-    term_say(term, "--color takes a colour's name, #RRGGBB, #AARRGGBB or a number, not '%s'", text);
+    const char *near = nvtxt_near(nvtxt_slice_of(text), nvtxt_color_name, NULL);
+    term_say(term, "--color takes a colour's name, #RRGGBB, #AARRGGBB or a number, not '%s'%s%s%s",
+             text, near ? ": did you mean '" : "", near ? near : "", near ? "'?" : "");
     return EX_USAGE;
 }
 

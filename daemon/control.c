@@ -12,6 +12,7 @@
 #include "daemon/log.h"
 #include "daemon/peer.h"
 #include "protocol/container.h"
+#include "protocol/near.h"
 
 static void on_closed(uv_handle_t *handle) {
     struct control_conn *conn = handle->data;
@@ -161,6 +162,19 @@ static void refuse_command(struct control_conn *conn, json_t *id, const char *na
     refuse(conn, id, NVTXT_CTL_FORBIDDEN, message);
 }
 
+static const char *command_name(const void *context, size_t index) {
+    (void)context;
+    return index < control_command_count ? control_commands[index].name : NULL;
+}
+
+static void unknown_command(struct control_conn *conn, json_t *id, const char *name) {
+    const char *near = nvtxt_near(nvtxt_slice_of(name), command_name, NULL);
+    char message[128];
+    snprintf(message, sizeof(message), "there is no such command%s%s%s; \"help\" lists them",
+             near ? ", did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+    refuse(conn, id, NVTXT_CTL_UNKNOWN_COMMAND, message);
+}
+
 static void take_request(struct control_conn *conn, struct nvtxt_slice line) {
     struct nvtxt_ctl_request request;
     char why[256];
@@ -172,8 +186,7 @@ static void take_request(struct control_conn *conn, struct nvtxt_slice line) {
     const struct control_command *command = find_command(request.command);
     struct control_call *call = NULL;
     if (!command)
-        refuse(conn, request.id, NVTXT_CTL_UNKNOWN_COMMAND,
-               "there is no such command; \"help\" lists them");
+        unknown_command(conn, request.id, request.command);
     else if (command->rights > conn->rights)
         refuse_command(conn, request.id, command->name);
     else if (conn->call_count >= CONTROL_CALLS_MAX || conn->caller->calls >= CONTROL_CALLS_A_USER)

@@ -161,6 +161,11 @@ static const struct {
     {"yellowgreen", 0x9ACD32},
 };
 
+const char *nvtxt_color_name(const void *context, size_t index) {
+    (void)context;
+    return index < sizeof named / sizeof named[0] ? named[index].name : NULL;
+}
+
 static char lower(char c) {
     return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }

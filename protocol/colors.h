@@ -4,6 +4,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "protocol/slice.h"
@@ -11,3 +12,6 @@
 // Reads a colour name (any case), "#RRGGBB" or "#AARRGGBB" as 0xAARRGGBB; names and the short form
 // have alpha 0xFF. Returns false for anything else.
 bool nvtxt_color_parse(struct nvtxt_slice text, uint32_t *argb);
+
+// The names in order, for nvtxt_near(); NULL behind the last one. `context` is not used.
+const char *nvtxt_color_name(const void *context, size_t index);

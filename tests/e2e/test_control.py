@@ -208,6 +208,14 @@ def test_modes_of_the_sockets():
         lib.equal(stat.S_IMODE(os.stat(daemon.socket).st_mode), 0o640)
 
 
+def test_a_slip_in_a_command_is_answered_with_what_was_meant():
+    with lib.Daemon() as daemon:
+        for word, meant in (("stauts", "status"), ("Rotat", "rotate")):
+            said = ctl(daemon, word, status=64).stderr
+            assert 'did you mean "%s"?' % meant in said, said
+        assert "mean" not in ctl(daemon, "sessions", status=64).stderr
+
+
 def test_each_fault_of_a_reload_is_a_line():
     with lib.Daemon(config="MaxLine=8K\n") as daemon:
         with open(os.path.join(daemon.folder, "nvtxtd.conf"), "a", encoding="utf-8") as file:

@@ -330,6 +330,20 @@ def test_slips_are_answered_with_what_was_meant():
         contains(said, "unknown command 'Start' [")
 
 
+def test_slips_in_values_are_answered_too():
+    with Folder() as folder:
+        path = folder.write("slips", "@Marker, Time, TimeBase, Color, Message\n"
+                            "Marker, 1, ClockMonotonicRwa, gren, a\n"
+                            "Marker, 1, Manual, 'Mauve', a\n")
+        _, _, said = run_client("nvtxt-import", "create", "-n", path, "-o", folder.name("o"))
+        contains(said, "nanoseconds; did you mean 'ClockMonotonicRaw'? ")
+        contains(said, "gren; the event has colour 0; did you mean 'green'? ")
+        contains(said, "Mauve'; the event has colour 0 [")
+    status, _, said = run_client("nvtxt-send", "--mark", "a", "--color", "gren")
+    equal(status, 64)
+    contains(said, "not 'gren': did you mean 'green'?")
+
+
 def test_two_inputs_are_one_too_many():
     status, _, said = run_client("nvtxt-import", "info", "-i", "a", "-i", "b")
     equal(status, 64)
