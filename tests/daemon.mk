@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Tests of daemon/; see Makefile.am for what a line looks like.
 
-EXTRA_DIST += e2e/lib.py e2e/manager.py
+EXTRA_DIST += e2e/lib.py e2e/manager.py unit/server_kit.h
 python_tests += e2e/test_activation.py
 python_tests += e2e/test_reload.py
 python_tests += e2e/test_rotation.py
@@ -33,7 +33,9 @@ unit_programs += unit/test_clocks
 unit_programs += unit/test_batcher
 unit_programs += unit/test_bqueue
 unit_programs += unit/test_conf
+unit_programs += unit/test_control_events
 unit_programs += unit/test_ctlmsg
+unit_programs += unit/test_expiry
 unit_programs += unit/test_leftover
 unit_programs += unit/test_log
 unit_programs += unit/test_log_limit
@@ -45,5 +47,6 @@ unit_programs += unit/test_peer
 unit_programs += unit/test_quota
 unit_programs += unit/test_rates
 unit_programs += unit/test_refusals
+unit_programs += unit/test_server
 unit_programs += unit/test_watch_io
 plain_programs += plain/thread_bqueue

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A session that nobody resumed ends; one that was resumed while its state was loaded does not.
+#include "daemon/expiry.h"
+
+#include "tests/unit/server_kit.h"
+
+#define ABSENT "11111111-2222-3333-4444-555555555555"
+#define BACK "66666666-7777-8888-9999-aaaaaaaaaaaa"
+
+// The writer has found a session; its state is asked for. Returns the job that asks.
+static struct job *find(struct kit *kit, const char *id) {
+    struct job *job = kit_take(kit, JOB_EXPIRED);
+    job->next = NULL;
+    memcpy(job->session_id, id, strlen(id) + 1);
+    bqueue_finish(&kit->server.queue, job);
+    job = kit_take(kit, JOB_SESSION_LOAD);
+    cr_assert_str_eq(job->session_id, id);
+    return job;
+}
+
+static void give_back(struct kit *kit, struct job *job, int64_t source_id) {
+    job->next = NULL;
+    job->result = STORE_DONE;
+    job->session.uid = (int64_t)geteuid();
+    job->session.source_id = source_id;
+    job->session.state = strdup("{}");
+    bqueue_finish(&kit->server.queue, job);
+}
+
+Test(expiry, leaves_a_session_that_connected_meanwhile) {
+    struct kit kit;
+    struct expiry expiry = {0};
+    kit_open(&kit);
+    kit.config.session_expiry_ms = 1; // looked for at once
+    cr_assert_eq(expiry_start(&expiry, &kit.server), 0);
+    give_back(&kit, find(&kit, ABSENT), 1);
+    struct job *asked = find(&kit, BACK);
+    cr_assert_eq(kit.server.stats.sessions_expired, 1);
+    int client = kit_connect(&kit);
+    kit_send(client, "#nvtxt-session {\"protocol\":1,\"session\":\"" BACK "\"}\n");
+    struct job *load = kit_take(&kit, JOB_SESSION_LOAD);
+    cr_assert_eq(kit.server.conns->phase, CONN_LOADING);
+    give_back(&kit, asked, 2);
+    kit_finish(&kit, kit_take(&kit, JOB_EXPIRED));
+    cr_assert_eq(kit.server.stats.sessions_expired, 1);
+    kit_finish(&kit, load);
+    close(client);
+    expiry_stop(&expiry);
+    kit_close(&kit);
+}
