@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The keeper leaves the segment in use alone, and what was begun behind it: their logs are not
+// moved, and what goes on in them is not taken away.
+#include "daemon/keeper.h"
+
+#include <sys/stat.h>
+
+#include "daemon/bqueue.h"
+#include "store/rotation.h"
+#include "tests/unit/store_kit.h"
+
+struct kept {
+    struct kit kit;
+    struct bqueue queue;
+    struct store *next;
+};
+
+static void ring(void *context) {
+    (void)context;
+}
+
+// A store whose segment in use holds a source that is open, in its log. Nobody has it locked.
+static void begin(struct kept *kept) {
+    struct kit *kit = &kept->kit;
+    bool vanished;
+    memset(kept, 0, sizeof(*kept));
+    kit_folder(kit);
+    cr_assert_eq(bqueue_init(&kept->queue, ring, NULL), 0);
+    cr_assert_eq(store_rotation_open(&kit->store, kit->path, &kit->options, STORE_OPEN_ACTIVE,
+                                     &vanished, kit->error, sizeof(kit->error)),
+                 STORE_DONE, "%s", kit->error);
+    struct nvtxt_event event = kit_mark(1, "a");
+    kit_add(kit, 1, &event);
+    kit_commit(kit);
+}
+
+static void end(struct kept *kept) {
+    char command[96];
+    store_close(kept->next);
+    store_close(kept->kit.store);
+    store_batch_free(kept->kit.batch);
+    bqueue_deinit(&kept->queue);
+    snprintf(command, sizeof(command), "rm -r '%s'", kept->kit.folder);
+    cr_assert_eq(system(command), 0);
+}
+
+// A whole life of it, with the first segment in use.
+static void look(struct kept *kept) {
+    struct keeper keeper;
+    struct store_retention retention = {0};
+    cr_assert_eq(keeper_init(&keeper, kept->kit.path, &kept->queue, &retention), 0);
+    keeper_use(&keeper, store_file(kept->kit.store), false);
+    keeper_look(&keeper);
+    keeper_deinit(&keeper);
+}
+
+static int64_t log_bytes(struct store *store) {
+    char path[160];
+    struct stat status;
+    snprintf(path, sizeof(path), "%s-wal", store_file(store));
+    return stat(path, &status) == 0 ? (int64_t)status.st_size : 0;
+}
+
+Test(keeper, leaves_the_segment_in_use_alone) {
+    struct kept kept;
+    begin(&kept);
+    int64_t before = log_bytes(kept.kit.store);
+    cr_assert_gt(before, 0);
+    look(&kept);
+    cr_assert_eq(log_bytes(kept.kit.store), before);
+    cr_assert_eq(kit_int(&kept.kit, "SELECT count(*) FROM NVTXT_SOURCES WHERE closedNs IS NULL"),
+                 1);
+    end(&kept);
+}
+
+// The link points to the next one already, and the writer has not said so yet.
+Test(keeper, leaves_the_segment_in_use_alone_while_the_next_one_begins) {
+    struct kept kept;
+    begin(&kept);
+    struct kit *kit = &kept.kit;
+    int64_t before = log_bytes(kit->store);
+    cr_assert_eq(store_rotation_next(&kept.next, kit->store, kit->path, &kit->options, kit->error,
+                                     sizeof(kit->error)),
+                 STORE_DONE, "%s", kit->error);
+    look(&kept);
+    cr_assert_eq(log_bytes(kit->store), before);
+    cr_assert_eq(kit_int(kit, "SELECT count(*) FROM NVTXT_SOURCES WHERE closedNs IS NULL"), 1);
+    end(&kept);
+}
