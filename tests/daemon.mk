@@ -36,6 +36,7 @@ unit_programs += unit/test_conf
 unit_programs += unit/test_control_events
 unit_programs += unit/test_ctlmsg
 unit_programs += unit/test_expiry
+unit_programs += unit/test_folder
 unit_programs += unit/test_keeper
 unit_programs += unit/test_leftover
 unit_programs += unit/test_log
