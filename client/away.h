@@ -39,6 +39,7 @@ struct transfer {
     bool denied;       // there may be a daemon, but not for us, at no place
     bool absent;       // there is none: nobody listens, or it was gone before its welcome
     bool told;         // people know that there is no daemon
+    bool foreign;      // the session is another user's, and people know what becomes of it
     bool where_told;   // and which one takes it
     int64_t full_ms;   // when the spool's disk was full last, which people know; 0: it was not
     bool cut_short;    // a connection ended before its welcome

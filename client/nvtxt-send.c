@@ -234,7 +234,8 @@ static int resume(struct send_arguments *args, struct term *term) {
     bool absent = false;
     for (int i = 0; i < count && !absent && stop_count() == 0; i++) {
         int result = resume_session(args, term, sessions[i]);
-        absent = result == EX_UNAVAILABLE || result == EX_NOPERM;
+        bool forbidden = result == EX_NOPERM && args->transfer.search->won < 0; // not one session
+        absent = result == EX_UNAVAILABLE || forbidden;
         status = result > status || absent ? result : status;
     }
     for (int i = 0; i < count; i++) {

@@ -219,12 +219,17 @@ static int read_session_file(struct spool *spool, struct nvtxt_hello *hello) {
 }
 
 static int find_segments(struct spool *spool);
+static int leave_segments(struct spool *spool);
 
 // There is no session file. It is the last one that is removed, so with segments it was lost.
 static int miss_session(struct spool *spool) {
     int result = find_segments(spool);
     if (result < 0 || spool->count == 0) {
         return result < 0 ? result : SPOOL_BUSY;
+    }
+    result = leave_segments(spool);
+    if (result != 0) {
+        return result;
     }
     spool_fault(spool, "%s/%s" SESSION_SUFFIX ": it is missing, and lines of it are left",
                 spool->dir, spool->session);
@@ -332,6 +337,22 @@ static int find_segments(struct spool *spool) {
     return result < 0 ? refuse(spool, result) : 0;
 }
 
+// Each segment must be ours before one is read. Returns 0, SPOOL_OTHERS or -errno.
+static int leave_segments(struct spool *spool) {
+    char name[SPOOL_NAME_BYTES];
+    struct stat status;
+    for (size_t i = 0; i < spool->count; i++) {
+        spool_segment_name(spool, spool->segments[i].number, name, sizeof name);
+        if (fstatat(spool->dir_fd, name, &status, AT_SYMLINK_NOFOLLOW) != 0) {
+            return refuse(spool, -errno);
+        }
+        if (status.st_uid != geteuid()) {
+            return leave_to_owner(spool, name, status.st_uid);
+        }
+    }
+    return 0;
+}
+
 static int bad_segment(struct spool *spool, uint64_t number, const char *what) {
     char name[SPOOL_NAME_BYTES];
     spool_segment_name(spool, number, name, sizeof name);
@@ -435,6 +456,7 @@ static int count_lines(struct spool *spool, struct spool_segment *segment) {
 static int read_segments(struct spool *spool) {
     bool none = false;
     int result = find_segments(spool);
+    result = result == 0 ? leave_segments(spool) : result;
     for (size_t i = 0; result == 0 && i < spool->count; i++) {
         result = read_head(spool, i, &none);
     }

@@ -118,7 +118,7 @@ static void start_load(struct session *session) {
 }
 
 static void refuse_other(struct conn *conn) {
-    turn_away(conn, NVTXT_ERROR_BUSY_SESSION, "the session belongs to another user");
+    turn_away(conn, NVTXT_ERROR_FOREIGN_SESSION, "the session belongs to another user");
 }
 
 void session_begin(struct conn *conn, struct nvtxt_slice line) {

@@ -57,6 +57,7 @@ static inline uint64_t nvtxt_global_tid(uint32_t pid, uint32_t tid) {
 
 // Codes of the reply "error".
 #define NVTXT_ERROR_BUSY_SESSION "busy-session"
+#define NVTXT_ERROR_FOREIGN_SESSION "foreign-session"
 #define NVTXT_ERROR_UNSUPPORTED_PROTOCOL "unsupported-protocol"
 #define NVTXT_ERROR_BAD_HELLO "bad-hello"
 #define NVTXT_ERROR_SHUTTING_DOWN "shutting-down"

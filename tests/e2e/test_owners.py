@@ -29,10 +29,10 @@ class Shared(lib.Daemon):
             self.start()
 
 
-def as_user(uid, *words, stdin=""):
-    """Runs a program of ours as a user; (exit status, stderr)."""
+def as_user(uid, *words, stdin="", groups=()):
+    """Runs a program of ours as a user; (exit status, what it said)."""
     def drop():
-        os.setgroups([])
+        os.setgroups(groups)
         os.setresgid(uid, uid, uid)
         os.setresuid(uid, uid, uid)
     try:
@@ -155,6 +155,90 @@ def test_a_spool_is_sent_by_its_owner_only():
                       [("of %d" % OTHER, OTHER), ("of %d" % ONE, ONE)])
     finally:
         shutil.rmtree(folder)
+
+
+def spooled(uid, daemon, folder, text="kept"):
+    """Leaves a spool of that user behind while no daemon is there; its session."""
+    before = set(os.listdir(folder))
+    status, told = as_user(uid, "nvtxt-send", "--socket", daemon.socket, "--spool", folder, "--wait=0",
+                           stdin=HEADER + 'Marker, 1, "%s"\n' % text)
+    lib.equal(status, 0, told)
+    name, = (name for name in set(os.listdir(folder)) - before if name.endswith(".session"))
+    return name[:-len(".session")]
+
+
+def open_folder():
+    folder = tempfile.TemporaryDirectory(prefix="nvtxt-owners-")
+    os.chmod(folder.name, 0o1777)
+    return folder
+
+
+def test_a_session_of_another_user_is_refused_at_once_and_the_spool_stays():
+    with open_folder() as folder, Shared(start=False) as daemon:
+        texts = {spooled(ONE, daemon, folder, text=text): text for text in ("a", "b")}
+        first, second = sorted(texts)
+        daemon.start()
+        reply = ask(OTHER, daemon, first, HEADER)
+        assert '"ack"' in reply, reply
+        mine = [name for name in sorted(os.listdir(folder)) if name.startswith(first)]
+        status, told = as_user(ONE, "nvtxt-send", "--socket", daemon.socket, "--resume", folder)
+        lib.equal((status, told), (77, "nvtxt-send: session %s belongs to another user of the daemon at %s: its "
+                                   "lines are left in %s\n" % (first, daemon.socket, folder)))
+        lib.equal(sorted(os.listdir(folder)), mine)  # the other one was sent
+        daemon.settled()
+        lib.equal(daemon.query("SELECT text FROM NVTX_EVENTS WHERE eventType = 34"), [(texts[second],)])
+        status, told = as_user(ONE, "nvtxt-send", "--socket", daemon.socket, "--session", first, stdin=HEADER)
+        assert status == 77 and told.count("\n") == 1 and "--session" in told, (status, told)
+        reply = ask(ONE, daemon, first)
+        assert '"foreign-session"' in reply, reply
+
+
+def test_segments_of_another_owner_are_left_alone():
+    for lost in (False, True):  # with its session file and without
+        with open_folder() as folder, Shared(start=False) as daemon:
+            session = spooled(ONE, daemon, folder)
+            segment, = (name for name in os.listdir(folder) if name.endswith(".segment"))
+            os.chown(os.path.join(folder, segment), OTHER, OTHER)
+            os.chmod(os.path.join(folder, segment), 0o666)
+            if lost:
+                os.unlink(os.path.join(folder, session + ".session"))
+            daemon.start()
+            files = sorted(os.listdir(folder))
+            for uid in (ONE, 0):
+                status, told = as_user(uid, "nvtxt-send", "--socket", daemon.socket, "--resume", folder)
+                lib.equal((status, told.count("left alone")), (0, 1), told)
+            assert "uid %d" % OTHER in told or not lost, told
+            lib.equal(sorted(os.listdir(folder)), files)
+            daemon.settled()
+            lib.equal(daemon.query("SELECT count(*) FROM NVTX_EVENTS WHERE eventType = 34"), [(0,)])
+
+
+def test_a_member_of_the_group_may_look_and_no_more():
+    member = subprocess.run(["getent", "group", "daemon"], stdout=subprocess.PIPE, text=True, check=False).stdout
+    if not member:
+        raise lib.Skip("there is no group to be a member of")
+    gid = int(member.split(":")[2])
+    with lib.Daemon(config=CONFIG + "StoreGroup=daemon\n", start=False) as daemon:
+        os.chmod(daemon.folder, 0o755)
+        daemon.start()
+        with connect_as(ONE, daemon) as data:
+            data.sendall((HEADER + 'Marker, 1, "one"\n').encode())
+            source = lib.wait_for(lambda: [row["source"] for row in daemon.control("sources")["sources"]],
+                                  "it is known")[0]
+
+            def control(*words, groups=(gid,)):
+                return as_user(OTHER, "nvtxt-ctl", "--socket", daemon.control_socket, *words, groups=groups)
+            for words in (["status"], ["sources"]):
+                status, told = control(*words)
+                lib.equal(status, 0, told)
+            for words in (["rotate"], ["disconnect", str(source)]):
+                status, told = control(*words)
+                lib.equal(status, 77, told)
+                assert told.count("\n") == 1, told
+            status, told = control("status", groups=())
+            lib.equal(status, 77, told)
+            lib.equal(len(daemon.segments()), 1)
+            lib.equal([row["source"] for row in daemon.control("sources")["sources"]], [source])
 
 
 lib.run(globals())
