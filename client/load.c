@@ -277,6 +277,16 @@ static int find_mapping(struct load *load, struct nvtxt_mapping *mapping) {
     return fault ? refuse_mapping(load, fault, smallest == largest) : 0;
 }
 
+static void tell_mapped_clock(const struct load *load) {
+    enum nvtxt_timebase base = nvtxt_interp_mapped_clock(load->interp);
+    if (base != NVTXT_TIMEBASE_MANUAL && load->report && !load->report->quiet) {
+        term_say(load->report->term,
+                 "%s: warning: --mode maps times of %s, too, whose clock is known; leave it out to "
+                 "use the clock",
+                 load->input->name, nvtxt_timebase_name(base));
+    }
+}
+
 static int tell_failure(const struct load *load, int error) {
     struct term *term = load->report->term;
     if (error == -ENOMEM) {
@@ -309,6 +319,7 @@ int load_input(struct input *input, const struct load_options *options, struct r
     if (result == 0) {
         result = pass(&load, &error);
         *counters = *nvtxt_interp_counters(load.interp);
+        tell_mapped_clock(&load);
         end(&load);
     }
     free(load.buffer);

@@ -93,6 +93,10 @@ bool nvtxt_interp_raw_times(const struct nvtxt_interp *interp, int64_t *smallest
     return interp->has_latest;
 }
 
+enum nvtxt_timebase nvtxt_interp_mapped_clock(const struct nvtxt_interp *interp) {
+    return (enum nvtxt_timebase)interp->mapped_clock;
+}
+
 // A waiting name's domain is counted for each of them.
 size_t nvtxt_interp_held(const struct nvtxt_interp *interp) {
     const struct nvtxt_symtab *symtab = &interp->symtab;

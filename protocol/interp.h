@@ -103,6 +103,10 @@ void nvtxt_interp_allow(struct nvtxt_interp *interp, size_t bytes);
 // Returns false when there was none. For the defaults of nvtxt_a and nvtxt_b.
 bool nvtxt_interp_raw_times(const struct nvtxt_interp *interp, int64_t *smallest, int64_t *largest);
 
+// The time base of calls whose clock is known, where the source's mapping was used in its stead;
+// NVTXT_TIMEBASE_MANUAL when there was none. The first one, if there are several.
+enum nvtxt_timebase nvtxt_interp_mapped_clock(const struct nvtxt_interp *interp);
+
 // ---- Open ranges ------------------------------------------------------------------------------
 
 // Announces ranges that are open: gives the oldest one that was not given before and marks it, so

@@ -335,8 +335,11 @@ static void note_times(struct nvtxt_job *job) {
     note_time(interp, call->raw_time, call->time);
     if (call->given & nvtxt_arg_bit(NVTXT_ARG_END))
         note_time(interp, call->raw_end, call->end);
-    if (base <= NVTXT_TIMEBASE_RELATIVE || interp->clocks[base].known ||
-        interp->config.mapping.mode != NVTXT_MAPPING_NONE)
+    bool mapped = interp->config.mapping.mode != NVTXT_MAPPING_NONE;
+    if (mapped && base > NVTXT_TIMEBASE_RELATIVE && interp->clocks[base].known &&
+        interp->mapped_clock == NVTXT_TIMEBASE_MANUAL)
+        interp->mapped_clock = (uint8_t)base;
+    if (mapped || base <= NVTXT_TIMEBASE_RELATIVE || interp->clocks[base].known)
         return;
     bool clock = nvtxt_timebase_is_clock(base);
     bool *warned = clock ? &interp->warned_clock : &interp->warned_timebase;

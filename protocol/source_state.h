@@ -25,6 +25,7 @@ struct nvtxt_interp {
     uint64_t diagnostics; // handed on
     bool warned_timebase; // the one-time warnings that were given
     bool warned_clock;
+    uint8_t mapped_clock; // the first known clock that the mapping overrode; 0: none
 
     bool (*may_name)(void *context, uint32_t pid); // NULL: every process
     void *may_name_context;

@@ -165,5 +165,16 @@ def test_a_name_with_control_characters_is_harmless():
         assert "\033" not in err, err
 
 
+def test_a_mapping_over_a_known_clock_is_warned_of():
+    lin = ["--mode", "lin", "--ns-a", "100", "--freq", "1000", "-"]
+    status, _, err = check(*lin, stdin=MARKER % (1, "ClockRealtime"))
+    equal(status, 0)
+    contains(err, "warning: --mode maps times of ClockRealtime, too, whose clock is known")
+    equal(check("-q", *lin, stdin=MARKER % (1, "ClockRealtime")), (0, "", ""))
+    equal(check(*lin, stdin=MARKER % (1, "ClockMonotonic")), (0, "", ""))
+    _, _, err = check("--clock=here", *lin, stdin=MARKER % (1, "ClockMonotonic"))
+    contains(err, "ClockMonotonic, too")
+
+
 if __name__ == "__main__":
     run(globals())
