@@ -21,6 +21,7 @@ import lib
 HOSTILE, ORDINARY = 65534, 65533
 LONG = bool(os.environ.get("NVTXT_TEST_LONG"))
 LOAD_S = 75 if LONG else 1.5
+OPEN_MIB = 64  # MaxOpenBytesPerUser, by default
 ACK_P99_S, ACK_WORST_S, STATUS_S = 1, 3, 1
 HEADER = "TimeBase = Manual\n@Marker, Time, Message\n"
 
@@ -137,6 +138,35 @@ def flood_with_markers(path, until):
         return send_until(connection, itertools.chain([header], itertools.repeat(text)), until)
 
 
+def flood_with_names(path, until):
+    """A name a line, each for another category: with texts that are the ordinary user's, too."""
+    header = "@SetCategoryName, CategoryId, Name\n"
+    texts = ("".join("SetCategoryName, %d, 'line %d'\n" % (number, number)
+                     for number in range(first, first + 500)) for first in itertools.count(1, 500))
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.connect(path)
+        return send_until(connection, itertools.chain([header], texts), until)
+
+
+def hold_open_ranges(path, until):
+    """40 connections and 100 sessions that were left, each full of open ranges."""
+    text = "@RangeStart, Time, RangeId, Message\n" + range_lines(0, 5000 if LONG else 100)
+    for _ in range(100):
+        hello = {"protocol": 1, "session": str(uuid.uuid4())}
+        with socket.socket(socket.AF_UNIX) as connection:
+            connection.connect(path)
+            send_until(connection, ["#nvtxt-session %s\n" % json.dumps(hello), text],
+                       max(until, time.monotonic() + 1))
+    with contextlib.ExitStack() as stack:
+        sent = 0
+        for _ in range(40):
+            connection = stack.enter_context(socket.socket(socket.AF_UNIX))
+            connection.connect(path)
+            sent += send_until(connection, [text], max(until, time.monotonic() + 1))
+        time.sleep(max(0, until - time.monotonic()))
+    return sent
+
+
 def lock_for_reading(path, until):
     """Every byte of -shm that SQLite locks, of every segment that comes."""
     folder = os.path.dirname(path)
@@ -201,6 +231,16 @@ def ask_status(daemon, until):
     return waits
 
 
+def check_memory(daemon):
+    """MemoryBudget, 64 MiB, and MaxOpenBytesPerUser for each of the two users."""
+    with open("/proc/%d/status" % daemon.process.pid, encoding="ascii") as file:
+        most, = [int(row.split()[1]) << 10 for row in file if row.startswith("VmHWM:")]
+    bound = (16 + 64 + 2 * OPEN_MIB) << 20
+    print("# RSS at most %.1f MiB of %d MiB" % (most / 2**20, bound >> 20))
+    if LONG and not lib.SANITIZERS and not lib.WRAPPER:
+        assert most < bound, most
+
+
 def check_waits(daemon, before, acks, status):
     ran, waited = (now - then for now, then in zip(scheduled(daemon.process.pid), before))
     factor = 1 + waited / max(ran, 1)
@@ -231,6 +271,7 @@ def under(load, count, config=""):
         acks = join(good)
         results = [join(process) for process in loads]
         check_waits(daemon, before, acks, status)
+        check_memory(daemon)
         daemon.settled()
         lib.equal(daemon.query("SELECT text FROM NVTX_EVENTS JOIN NVTXT_EVENT_SOURCES ON "
                                "NVTX_EVENTS.rowid BETWEEN firstRow AND lastRow JOIN NVTXT_SOURCES "
@@ -257,6 +298,16 @@ def test_chosen_range_ids_hold_up_nobody():
 def test_a_flood_of_lines_holds_up_nobody():
     counts = under(flood_with_markers, 4)
     print("# thousands of lines: %s" % counts)
+
+
+def test_names_at_full_speed_hold_up_nobody_and_change_no_text():
+    counts = under(flood_with_names, 4)
+    print("# half thousands of names: %s" % counts)
+
+
+def test_parked_sessions_full_of_open_ranges_hold_up_nobody():
+    counts = under(hold_open_ranges, 1)
+    print("# connections whose lines were all taken: %s" % counts)
 
 
 def test_locks_on_the_log_of_the_store_hold_up_nobody():
