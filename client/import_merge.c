@@ -108,6 +108,7 @@ static void choose_timeline(struct merge *merge, const struct store_export_facts
                  "--origin NS",
                  merge->job->input);
     }
+    load->no_clock = !facts->has_session && !load->has_origin;
     if (!load->has_origin && facts->has_session) {
         load->origin_ns = facts->session_ns;
     }

@@ -279,7 +279,8 @@ static int find_mapping(struct load *load, struct nvtxt_mapping *mapping) {
 
 static void tell_mapped_clock(const struct load *load) {
     enum nvtxt_timebase base = nvtxt_interp_mapped_clock(load->interp);
-    if (base != NVTXT_TIMEBASE_MANUAL && load->report && !load->report->quiet) {
+    bool matters = base != NVTXT_TIMEBASE_MANUAL && !load->options->no_clock;
+    if (matters && load->report && !load->report->quiet) {
         term_say(load->report->term,
                  "%s: warning: --mode maps times of %s, too, whose clock is known; leave it out to "
                  "use the clock",

@@ -19,6 +19,7 @@ struct load_options {
     struct clock_here clocks; // count 0: where the clocks stood is not known
     int64_t origin_ns;        // of TimeBase Relative
     bool has_origin;          // it was given
+    bool no_clock;            // what the times go to does not say when it began: no clock helps
     uint32_t default_pid;
 };
 
