@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Any bytes as a log: the first byte chooses the time format and how the rest is cut into reads.
-// The lines that come out are without fault for the interpreter, within the limit, and their
-// messages, decoded and put together, are the log again.
+// The lines that come out are without fault for the interpreter, within the limit, their payload is
+// a level or none, and their messages, decoded and put together, are the log again.
 #include "tests/fuzz/replay.h"
 
 #include <stdbool.h>
@@ -18,7 +18,7 @@
 struct run {
     const char *log; // what has to come out
     size_t len, at;
-    int64_t line;
+    bool begun; // a message came
     char back[LINE_MAX];
 };
 
@@ -32,13 +32,21 @@ static void expect(struct run *run, const char *bytes, size_t len) {
     run->at += len;
 }
 
+static void expect_level(const struct nvtxt_payload *payload) {
+    must(payload->kind == NVTXT_PAYLOAD_NONE ||
+         (payload->kind == NVTXT_PAYLOAD_INT64 && payload->int64 >= 0 && payload->int64 <= 7));
+}
+
+// A message is a line, or a piece of one: a piece never begins where a line ends.
 static int on_event(void *context, const struct nvtxt_event *event) {
     struct run *run = context;
-    if (run->line > 0 && event->payload.int64 != run->line)
+    if (run->begun && run->at < run->len && run->log[run->at] == '\n')
         expect(run, "\n", 1);
-    must(event->payload.int64 == run->line || event->payload.int64 == run->line + 1);
-    run->line = event->payload.int64;
-    expect(run, run->back, message_decode(run->back, event->text));
+    run->begun = true;
+    size_t len = message_decode(run->back, event->text);
+    must(!memchr(run->back, '\n', len));
+    expect_level(&event->payload);
+    expect(run, run->back, len);
     return 0;
 }
 
@@ -66,7 +74,8 @@ static void take(struct textlog *log, struct nvtxt_interp *interp, const struct 
 
 static void run_log(struct textlog *log, size_t step, struct run *run) {
     struct nvtxt_sink sink = {on_event, on_name, on_diag, run};
-    struct nvtxt_source_config config = {.limits = NVTXT_LIMITS_DEFAULT, .escapes = true};
+    struct nvtxt_source_config config = {
+        .limits = NVTXT_LIMITS_DEFAULT, .escapes = true, .levels = true};
     config.limits.line_bytes = LINE_MAX;
     struct nvtxt_interp *interp = nvtxt_interp_new(&config);
     must(interp != NULL);
