@@ -128,6 +128,7 @@ static void on_signal(uv_signal_t *handle, int number) {
     watch_stop(&daemon->watch);
     log_info("stopping signal=%s", number == SIGINT ? "SIGINT" : "SIGTERM");
     activation_notify("STOPPING=1\nSTATUS=Stopping: what came in is committed");
+    listener_take_waiting(&daemon->sockets.data);
     listener_close(&daemon->sockets.data);
     uv_timer_start(&daemon->deadline, on_deadline, (uint64_t)daemon->config.stop_timeout_ms, 0);
     server_stop(&daemon->server);

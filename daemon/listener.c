@@ -70,6 +70,11 @@ static void on_poll(uv_poll_t *poll, int status, int events) {
         continue;
 }
 
+void listener_take_waiting(struct listener *listener) {
+    for (int i = 0; i < BACKLOG && listener->open && take_one(listener); i++)
+        continue;
+}
+
 void listener_go_on(struct listener *listener) {
     if (listener->open && listener->waiting)
         poll_on(listener);

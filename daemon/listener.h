@@ -54,5 +54,9 @@ int listener_adopt(struct listener *listener, uv_loop_t *loop, int fd_take);
 // There is room again: goes on accepting.
 void listener_go_on(struct listener *listener);
 
+// Before a stop: takes the connections that wait now, one backlog of them at most. A peer that has
+// written its lines and closed would not come again.
+void listener_take_waiting(struct listener *listener);
+
 // Listens no more; removes a socket file of our own. The handles end when the loop runs on.
 void listener_close(struct listener *listener);

@@ -67,6 +67,14 @@ Test(listener, takes_a_bounded_number_a_turn) {
     close_all(CROWD);
 }
 
+Test(listener, takes_all_that_wait_before_a_stop) {
+    open_one();
+    connect_crowd(CROWD);
+    listener_take_waiting(&listener);
+    cr_assert_eq(taken, CROWD);
+    close_all(CROWD);
+}
+
 Test(listener, leaves_them_waiting_until_there_is_room) {
     open_one();
     connect_crowd(10);
