@@ -58,6 +58,9 @@ ssize_t input_read(struct input *input, char *data, size_t size) {
         return -errno;
     }
     input->ended |= n == 0 && size > 0;
+    if (input->on_read && size > 0) {
+        input->on_read(input->context, data, (size_t)n);
+    }
     input->taken += (uint64_t)n;
     input->limit -= input->limited ? (uint64_t)n : 0;
     return n;

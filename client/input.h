@@ -19,6 +19,9 @@ struct input {
     bool ended;       // its end was read
     bool limited;     // only `limit` bytes more are read (input_stop)
     uint64_t limit;
+    // Sees what was read, and its end as 0 bytes; NULL: nobody does.
+    void (*on_read)(void *context, const char *data, size_t len);
+    void *context;
 };
 
 // Opens `path`, "-" for stdin. Returns 0 or -errno (-EISDIR for a folder).

@@ -17,6 +17,7 @@
 #include "client/nvtxt-send_options.h"
 #include "client/search.h"
 #include "client/session_id.h"
+#include "client/sniff.h"
 #include "client/spool.h"
 #include "client/steps.h"
 #include "client/stop.h"
@@ -74,18 +75,61 @@ static int make_hello(const struct send_arguments *args, struct term *term, cons
     return 0;
 }
 
+// ---- Logs that are none of NVTXT ----------------------------------------------------------------
+
+struct doubt {
+    struct sniff sniff;
+    struct term *term;
+    const char *name;
+};
+
+static void look_at(void *context, const char *data, size_t len) {
+    struct doubt *doubt = context;
+    if (sniff_bytes(&doubt->sniff, data, len)) {
+        term_say(doubt->term, "%s: no line of its beginning is NVTXT: is it a log? use --text",
+                 doubt->name);
+    }
+}
+
+// A file is looked at before anything of it is sent; of anything else it is told when it is known.
+// Returns 0, or an exit status after a sentence.
+static int begin_doubt(struct doubt *doubt, const struct send_arguments *args, struct term *term,
+                       struct input *input, bool is_file) {
+    *doubt = (struct doubt){.term = term, .name = input->name};
+    if (args->is_text || (args->transfer.quiet && !is_file)) {
+        return 0;
+    }
+    if (sniff_init(&doubt->sniff, &args->mapping.mapping) != 0) {
+        term_say(term, "out of memory");
+        return EX_OSERR;
+    }
+    if (!is_file) {
+        input->on_read = look_at;
+        input->context = doubt;
+    } else if (sniff_file(&doubt->sniff, input)) {
+        term_say(term, "%s: no line of its beginning is NVTXT: is it a log? use --text",
+                 input->name);
+        return EX_DATAERR;
+    }
+    return 0;
+}
+
 static int send_file(struct send_arguments *args, struct term *term, const char *path) {
     struct input input;
+    struct doubt doubt;
     int result = input_open(&input, path);
     if (result < 0) {
         term_say(term, "%s: %s", input.name, strerror(-result));
         return EX_NOINPUT;
     }
     struct nvtxt_hello hello;
-    result = make_hello(args, term, input.name, args->pid, &hello);
+    bool is_file = input.is_regular && strcmp(path, "-") != 0;
+    result = begin_doubt(&doubt, args, term, &input, is_file);
+    result = result ? result : make_hello(args, term, input.name, args->pid, &hello);
     if (result == 0) {
         result = send_session(args, term, &input, &hello);
     }
+    sniff_deinit(&doubt.sniff);
     input_close(&input);
     return result;
 }
@@ -116,8 +160,8 @@ static int send_mark(struct send_arguments *args, struct term *term) {
 }
 
 // A file that is missing or has errors does not keep the others from being sent, and a spool takes
-// them also without a daemon; else what goes wrong with the daemon ends it. The worst decides the
-// exit status.
+// them also without a daemon; else what goes wrong with the daemon ends it, as does a file that is
+// a log. The worst decides the exit status.
 static int send_files(struct send_arguments *args, struct term *term, char **paths) {
     static char *only_stdin[] = {"-", NULL};
     int status = 0;

@@ -58,7 +58,7 @@ static void print_help(void) {
           "      --mode lin  --ns-a A --freq F --nvtxt-a a               times\n"
           "      --help, --version\n"
           "Exit status: COMMAND's (126, 127: it cannot be run); else 0 stored; 1 with\n"
-          "errors or drops; 64 usage; 65 bad spool, another FILE; 66 a FILE cannot be read;\n"
+          "errors, drops; 64 usage; 65 bad spool, another FILE, a log; 66 FILE unreadable;\n"
           "69 no daemon; 73 no spool; 74 I/O error; 75 try again later; 77 forbidden.\n",
           stdout);
 }

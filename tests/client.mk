@@ -18,6 +18,7 @@ unit_programs += unit/test_search
 unit_programs += unit/test_sender
 unit_programs += unit/test_spool
 unit_programs += unit/test_textlog
+unit_programs += unit/test_sniff
 unit_programs += unit/test_timestamp
 unit_programs += unit/test_window
 EXTRA_DIST += e2e/client.py

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Levels of logs: from a line to the store, its view, and what nvtxt-export takes of it."""
 import json
+import os
 
 from client import Folder, Running, contains, run_client
 from lib import Daemon, equal, rows, run, wait_for
@@ -101,6 +102,33 @@ def test_lines_of_a_command_have_levels_and_its_range_has_its_status():
         equal(daemon.query("SELECT message, payload, level FROM NVTXT_TIMELINE WHERE kind = 'mark' "
                            "ORDER BY eventRow"), [("ERROR a", 3, "err"), ("b", None, None)])
         equal(daemon.query("SELECT payload, level FROM NVTXT_TIMELINE WHERE kind <> 'mark'"), [(3, None)])
+
+
+# ---- Logs without --text ----------------------------------------------------------------------------
+
+def test_a_file_that_is_a_log_is_not_sent_as_nvtxt():
+    with Daemon() as daemon, Folder() as folder:
+        path = folder.write("app.log", LOG)
+        for args in ((), ("-q",), ("--spool", folder.name("spool"))):
+            equal(send(daemon, *args, path), (65, "", "nvtxt-send: %s: no line of its beginning is NVTXT: "
+                                                      "is it a log? use --text\n" % path))
+        equal(os.path.exists(folder.name("spool")), False)
+        equal(send(daemon, "--session-name", "log", path)[0], 65)
+        equal(daemon.query("SELECT count(*) FROM NVTXT_SOURCES"), [(0,)])
+        few = folder.write("few.nvtxt", "bad\n" * 5 + "x = 1\n")
+        equal(send(daemon, "-q", few), (1, "", ""))
+        equal(send(daemon, folder.write("empty", "# c\n"))[0], 0)
+
+
+def test_a_log_on_standard_input_is_warned_of_once():
+    with Daemon() as daemon:
+        for text in (LOG, "some line of a log\n" * 10000):
+            status, _, err = send(daemon, stdin=text)
+            equal((status, err.count("<stdin>: no line of its beginning is NVTXT: is it a log? use --text\n")),
+                  (1, 1))
+        equal(daemon.query("SELECT lines, errors FROM NVTXT_SOURCES"), [(7, 7), (10000, 10000)])
+        equal("is it a log" in send(daemon, stdin="bad\nx = 1\n")[2], False)
+        equal(send(daemon, "-q", stdin=LOG), (1, "", ""))
 
 
 # ---- Exports --------------------------------------------------------------------------------------

@@ -91,7 +91,7 @@ def test_quiet_says_it_with_the_exit_status_alone():
 def test_a_missing_file_does_not_keep_the_others_back():
     with Daemon() as daemon, Folder() as folder:
         good = folder.write("good.nvtxt", marker(1, "a"))
-        bad = folder.write("bad.nvtxt", "x = $y\n")
+        bad = folder.write("bad.nvtxt", "z = 1\nx = $y\n")
         status, _, err = send(daemon, folder.name("none"), bad, folder.path, good)
         equal(status, 66)
         contains(err, "nvtxt-send: %s: No such file or directory\n" % folder.name("none"))
@@ -388,7 +388,7 @@ def test_memory_is_bounded_when_nothing_is_acknowledged():
 def test_both_directions_may_be_full():
     """The daemon answers for long before it reads on: the client must read what it says."""
     with Fake() as fake, Folder() as folder:
-        path = folder.write("f", ("z" * 99 + "\n") * 80001)
+        path = folder.write("f", "x = 1\n" + ("z" * 99 + "\n") * 80000)
         with running(fake, "-q", path) as client, fake.accept(welcome=0) as peer:
             wait_for(lambda: select.select([peer.socket], [], [], 0)[0], "it sends")
             for _ in range(200000):
@@ -546,7 +546,7 @@ def test_a_file_that_a_signal_cuts_short_ends_with_a_whole_line():
 
 def test_a_file_that_a_signal_cuts_short_is_not_done():
     with Fake() as fake, Folder() as folder:
-        path = folder.write("big", "x" * 99 + "\n" + ("x" * 99 + "\n") * 400000)
+        path = folder.write("big", "x = 1\n" + ("x" * 99 + "\n") * 400000)
         with running(fake, path, path) as client, fake.accept(welcome=0) as peer:
             peer.lines(10)
             client.signal(signal.SIGINT)
@@ -562,11 +562,11 @@ def test_a_file_that_a_signal_cuts_short_is_not_done():
 
 def test_a_closed_stderr_does_not_speak_into_the_session():
     with Fake() as fake, Folder() as folder:
-        path = folder.write("f", "1\n")
+        path = folder.write("f", "x = 1\n")
         client = subprocess.Popen(["sh", "-c", 'exec "$@" <&- >&- 2>&-', "sh",
                                    program("client", "nvtxt-send"), "--socket", fake.path, path])
         with fake.accept(welcome=0) as peer:
-            equal(peer.lines(2), ["1", "#nvtxt-end"])
+            equal(peer.lines(2), ["x = 1", "#nvtxt-end"])
             peer.diagnostic(1)
             peer.end(1, errors=1)
             equal(client.wait(60), 1)
@@ -588,19 +588,19 @@ def test_nobody_is_asked_for_input_before_a_daemon_is_there():
 
 def test_colour_is_for_terminals_only():
     with Daemon() as daemon, Folder() as folder:
-        path = folder.write("bad", "x = $y\n")
+        path = folder.write("bad", "z = 1\nx = $y\n")
         status, text = run_in_terminal("nvtxt-send", "--socket", daemon.socket, path)
         equal(status, 1)
         contains(text, "\033[1;31merror\033[0m: ")
         for env in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
             _, text = run_in_terminal("nvtxt-send", "--socket", daemon.socket, path, env=env)
-            contains(text, ":1:5: error: ")
+            contains(text, ":2:5: error: ")
             assert "\033[1" not in text, text
 
 
 def test_progress_is_shown_for_long_files_and_wiped():
     with Fake() as fake, Folder() as folder:
-        path = folder.write("long", "1\n2\n")
+        path = folder.write("long", "x = 1\n2\n")
         peers = []
 
         def until(process, text):

@@ -527,12 +527,13 @@ def test_a_malformed_spool_is_named_and_left_as_it_is():
 
 def test_a_full_spool_holds_input_up_and_goes_on():
     with Fake() as fake, Folder() as folder:
-        path = folder.write("f", ("z" * 99 + "\n") * 300000)  # 30 MB
+        path = folder.write("f", "x = 1\n" + ("z" * 99 + "\n") * 299999)  # 30 MB
         with Running("nvtxt-send", "--socket", fake.path, "-q", "--spool", folder.name("spool"),
                      "--spool-limit", "4M", path) as client:
             spooled_bytes(folder, 3 << 20)
-            taken = 0
+            taken = 1
             with fake.accept(welcome=0) as peer:
+                equal(peer.line(), "x = 1")
                 for line in iter(peer.line, "#nvtxt-end"):
                     equal(line, "z" * 99)
                     taken += 1
@@ -667,7 +668,7 @@ def answer(fake, **more):
 
 def test_room_of_acknowledged_lines_is_used_again():
     full_disk = small_disk("128k")
-    lines = ["%d %050000d" % (number, 0) for number in range(12)]
+    lines = ['x = "%d %050000d"' % (number, 0) for number in range(12)]
     with Fake() as fake, Folder() as mount, Folder() as folder:
         path = folder.write("all", "".join(line + "\n" for line in lines))
         command = [*full_disk, mount.path, program("client", "nvtxt-send"), "--socket", fake.path,
@@ -691,7 +692,7 @@ def test_room_of_acknowledged_lines_is_used_again():
 
 
 def test_where_files_cannot_grow_there_are_more_of_them():
-    lines = ["%d %099d" % (number, 0) for number in range(3000)]
+    lines = ['x = "%d %099d"' % (number, 0) for number in range(3000)]
     limited = ["sh", "-c", 'ulimit -f 40 && exec "$@"', "sh", program("client", "nvtxt-send")]
     with Fake() as fake, Folder() as folder:
         spool = folder.name("spool")
@@ -743,7 +744,7 @@ def test_a_full_disk_is_said_and_input_waits():
 
 def feed(pipe, count):
     for number in range(count):
-        pipe.write(b"%099d\n" % number)
+        pipe.write(b"x = '%093d'\n" % number)
     pipe.close()
 
 

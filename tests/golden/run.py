@@ -31,6 +31,7 @@ VALGRIND_STRIDES = {"interp": 20, "split": 20, "check": 10, "import": 10, "expor
 
 # What people are shown: file:line:column: severity: sentence [code]
 SHOWN = re.compile(r"(.*):(\d+):(\d+): (error|warning): .+ \[([a-z0-9-]+)\]")
+LIKE_A_LOG = b": is it a log? use --text\n"
 
 
 def program(path):
@@ -251,11 +252,25 @@ def mode_lines(_):
         yield lambda case: alone(case) if case.names() else send_by_lines(daemon, case, False)
 
 
+def send_input(daemon, case, *arguments, **options):
+    return subprocess.run([program("client/nvtxt-send"), "--pid", case.option("--pid") or "0",
+                           *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          env={**os.environ, "NVTXT_SOCKET": daemon.socket}, timeout=TIMEOUT,
+                          **options)
+
+
 def send_file(daemon, case):
-    result = run([program("client/nvtxt-send"), "--pid", case.option("--pid") or "0", case.path],
-                 env={**os.environ, "NVTXT_SOCKET": daemon.socket})
-    wrong = (unexpected_status(result, int(case.has_errors()))
-             + shown_diags(case, case.path, result.stderr))
+    """A file in which nothing has an effect is refused; standard input is only warned of."""
+    result = send_input(daemon, case, case.path, stdin=subprocess.DEVNULL)
+    name = case.path
+    wrong = []
+    if result.returncode == 65 and LIKE_A_LOG in result.stderr:
+        name = "<stdin>"
+        result = send_input(daemon, case, "--name", case.path, input=case.input)
+        if result.stderr.count(LIKE_A_LOG) != 1:
+            wrong = ["not warned of once"]
+    wrong += (unexpected_status(result, int(case.has_errors()))
+              + shown_diags(case, name, result.stderr))
     with stored.reading(daemon.store) as store:
         return wrong + compare_source(case, store, stored.source(store, "name", case.path))
 
