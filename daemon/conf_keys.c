@@ -123,8 +123,8 @@ const struct conf_key conf_keys[] = {
      "10000", USERS, "Sessions of one user that can be resumed; a new one is refused then."},
     {"MaxEventsPerSecond", CONF_INTEGER, CONF_AT_ONCE, AT(max_events_per_second), 0, 1000000000,
      NULL, "0", USERS,
-     "Events that one user may send in a second; at more, this user's connections are not read for "
-     "a while. 0: any number."},
+     "Events, names, diagnostics and sources that one user may send in a second; at more, this "
+     "user's connections are not read for a while. 0: any number."},
     {"SessionExpiry", CONF_DURATION, CONF_AT_ONCE, AT(session_expiry_ms), 1000, 3650 * DAY_MS, NULL,
      "24h", USERS, "A session that was not seen for so long is closed."},
     {"Claim", CONF_CHOICE, CONF_NEW_SOURCES, AT(claim), 0, 0, "none|peer", "none", USERS,
