@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 #include "bench/workload.h"
-#include "protocol/frame.h"
-#include "protocol/interp.h"
+#include "protocol/base/frame.h"
+#include "protocol/interp/interp.h"
 
 #define PIECE ((size_t)256 << 10) // SERVER_READ_BYTES
 

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "bench/workload.h"
-#include "protocol/nvtxt.h"
+#include "protocol/base/limits.h"
 
 #define USAGE "plain_loop KIND ROWS FILE"
 #define ROWS_A_TRANSACTION 10000

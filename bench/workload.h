@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "protocol/event.h"
+#include "protocol/interp/event.h"
 
 #define WORKLOAD_MESSAGES 100 // distinct ones, where they repeat
 #define WORKLOAD_THREADS 8

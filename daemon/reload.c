@@ -7,12 +7,12 @@
 #include <string.h>
 #include <time.h>
 
-#include "daemon/activation.h"
-#include "daemon/conf_file.h"
-#include "daemon/expiry.h"
-#include "daemon/log.h"
-#include "daemon/options.h"
-#include "daemon/server.h"
+#include "daemon/base/log.h"
+#include "daemon/conf/command_line.h"
+#include "daemon/conf/conf_file.h"
+#include "daemon/conn/server.h"
+#include "daemon/conn/session_expiry.h"
+#include "daemon/socket/activation.h"
 
 int reload_init(struct reload *reload, struct conf *config, int argc, char **argv) {
     *reload = (struct reload){.config = config, .argc = argc, .argv = argv};

@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-#include "daemon/conf.h"
+#include "daemon/conf/conf.h"
 
 struct expiry;
 struct server;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/watchdog.h"
 
-#include "daemon/activation.h"
-#include "daemon/server.h"
+#include "daemon/conn/server.h"
+#include "daemon/socket/activation.h"
 
 // Pings in the time after which the manager gives us up: one may be late.
 #define PINGS 3

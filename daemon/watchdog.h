@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <uv.h>
 
-#include "daemon/bqueue.h"
+#include "daemon/writer/bqueue.h"
 
 struct server;
 

@@ -22,10 +22,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/conf.h"
-#include "protocol/commands.h"
-#include "protocol/diag.h"
-#include "protocol/nvtxt.h"
+#include "daemon/conf/conf.h"
+#include "protocol/base/limits.h"
+#include "protocol/lang/commands.h"
+#include "protocol/lang/diag.h"
 
 #define LINE_BYTES 4096
 

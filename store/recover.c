@@ -6,8 +6,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "protocol/diag.h"
-#include "store/sql.h"
+#include "protocol/lang/diag.h"
+#include "store/db/sql.h"
 #include "store/store_state.h"
 
 #define AT_ONCE 100 // sources closed in one transaction

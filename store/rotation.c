@@ -20,15 +20,15 @@
 
 #include <sqlite3.h>
 
-#include "store/beside.h"
-#include "store/carry.h"
-#include "store/connection.h"
-#include "store/file.h"
-#include "store/locks.h"
-#include "store/result.h"
-#include "store/schema.h"
-#include "store/segments.h"
-#include "store/writelock.h"
+#include "store/db/connection.h"
+#include "store/db/header.h"
+#include "store/db/result.h"
+#include "store/db/schema.h"
+#include "store/lock/beside.h"
+#include "store/lock/locks.h"
+#include "store/lock/writelock.h"
+#include "store/segment/carry_over.h"
+#include "store/segment/segments.h"
 
 #define CARRY_ROWS 10000 // about 2 MB: little beside a segment of the usual size
 #define LEAVE_BUSY_MS 20

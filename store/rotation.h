@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A daemon's store as a row of segments (store/segments.h): opening it, beginning the next one, and
-// leaving the one before. The link is the truth: what it points to is written and holds the state
-// of every session. A new segment is made under another name, filled with what goes on
-// (store/carry.h), made lasting, renamed, opened, and only then the link swings; until then a kill
-// or a full disk leaves the old one as it is, and what was made is cleared away at the next start.
+// A daemon's store as a row of segments (store/segment/segments.h): opening it, beginning the next
+// one, and leaving the one before. The link is the truth: what it points to is written and holds
+// the state of every session. A new segment is made under another name, filled with what goes on
+// (store/segment/carry_over.h), made lasting, renamed, opened, and only then the link swings; until
+// then a kill or a full disk leaves the old one as it is, and what was made is cleared away at the
+// next start.
 //
 // Only who holds the lock of the configured path may call these. Results as of store_open().
 #pragma once

@@ -7,7 +7,7 @@
 // transaction. After a rollback they are read again when they are next needed. The log is moved
 // into the main file between two transactions, never within one (wal.h).
 //
-// What a store is asked stands in answers.c.
+// What a store is asked stands in store_query.c.
 #include "store/store.h"
 
 #include <errno.h>
@@ -20,13 +20,13 @@
 
 #include <sqlite3.h>
 
-#include "store/carry.h"
-#include "store/connection.h"
-#include "store/ids.h"
-#include "store/result.h"
-#include "store/sql.h"
+#include "store/db/connection.h"
+#include "store/db/result.h"
+#include "store/db/sql.h"
+#include "store/lock/writelock.h"
+#include "store/segment/carry_over.h"
+#include "store/segment/ids.h"
 #include "store/store_state.h"
-#include "store/writelock.h"
 
 enum statement { BEGIN, COMMIT, ROLLBACK, DATA_VERSION, ADD_BATCH, STMTS };
 

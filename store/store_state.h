@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The inside of struct store, shared by the files that are the store: store.c (life, transactions),
-// answers.c (what it is asked) and recover.c. Nobody else includes it.
+// store_query.c (what it is asked) and recover.c. Nobody else includes it.
 //
 // The parts return SQLite's codes raw; store_translate() makes them ours, with a sentence that says
 // what failed.
@@ -11,20 +11,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "store/bulk.h"
-#include "store/catalog.h"
-#include "store/domains.h"
-#include "store/ended.h"
-#include "store/files.h"
-#include "store/intern.h"
-#include "store/main_file.h"
-#include "store/name_rows.h"
-#include "store/names.h"
-#include "store/owners.h"
-#include "store/sessions.h"
+#include "store/db/header_guard.h"
+#include "store/db/wal.h"
+#include "store/segment/ended.h"
 #include "store/store.h"
-#include "store/txn.h"
-#include "store/wal.h"
+#include "store/value/intern.h"
+#include "store/write/bulk.h"
+#include "store/write/catalog.h"
+#include "store/write/domains.h"
+#include "store/write/followed.h"
+#include "store/write/name_rows.h"
+#include "store/write/names.h"
+#include "store/write/owners.h"
+#include "store/write/sessions.h"
+#include "store/write/txn.h"
 
 #define STORE_ERROR_SIZE 512
 #define STORE_OWN_STMTS 5

@@ -27,14 +27,14 @@ function is_libc(name) { return name in pure || name in libc || name ~ /^(sys|li
 
 # Only the files that build and read JSON know jansson.
 function knows_json(path) {
-    return path ~ /^protocol\/(json|hello|lost|reply|ctlmsg|state)(_[a-z]+)?\.[ch]$/ ||
-           path ~ /^daemon\/(control|stats)[a-z_]*\.[ch]$/ ||
-           path ~ /^client\/nvtxt-ctl[a-z_]*\.[ch]$/
+    return path ~ /^protocol\/(base\/json|wire\/[a-z_]*|interp\/state)\.[ch]$/ ||
+           path ~ /^daemon\/(control\/[a-z_]*|base\/stats)\.[ch]$/ ||
+           path ~ /^client\/(ctl|locate)\/[a-z_-]*\.[ch]$/
 }
 
 # The key of the hash values comes from the kernel.
 function draws_key(path, name) {
-    return path == "protocol/hash_value.c" && (name == "sys/random.h" || name == "sys/auxv.h")
+    return path == "protocol/base/hash_value.c" && (name == "sys/random.h" || name == "sys/auxv.h")
 }
 
 function allowed(path, folder, name, quoted) {
@@ -43,12 +43,12 @@ function allowed(path, folder, name, quoted) {
         if (name ~ /^protocol\//) return 1
         if (name ~ /^store\//)
             return folder == "store" || folder == "daemon" ||
-                   path ~ /^client\/[a-z_-]*(import|export)[a-z_-]*\.[ch]$/
+                   path ~ /^client\/(import|export|format)\/[a-z_-]*\.[ch]$/
         return name ~ ("^" folder "/")
     }
     if (name == "jansson.h") return knows_json(path)
     if (name == "sqlite3.h") return folder == "store"
-    if (name == "ini.h") return path ~ /^daemon\/conf_file\.c$/
+    if (name == "ini.h") return path ~ /^daemon\/conf\/conf_file\.c$/
     if (name == "uv.h") return folder == "daemon"
     if (name ~ /^systemd\//) return folder == "daemon"
     if (folder != "protocol") return is_libc(name)

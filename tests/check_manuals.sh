@@ -130,16 +130,16 @@ names() { # names SCRIPT FILE...: what a sed script finds
     shift
     sed -n "$script" "$@" | LC_ALL=C sort -u
 }
-commands=$(names 's/^ *{"\([a-z-]*\)", *RIGHTS_.*/\1/p' "$top/daemon/control_cmds.c")
+commands=$(names 's/^ *{"\([a-z-]*\)", *RIGHTS_.*/\1/p' "$top/daemon/control/control_cmds.c")
 # shellcheck disable=SC2046,SC2086 # lists of words
 {
     check_words nvtxt-ctl.1 command $commands
     check_words nvtxt-protocol.7 command $commands
-    check_words nvtxt-protocol.7 total $(names 's/^ *X(\([a-z_]*\), ".*/\1/p' "$top/daemon/stats.h")
+    check_words nvtxt-protocol.7 total $(names 's/^ *X(\([a-z_]*\), ".*/\1/p' "$top/daemon/base/stats.h")
     check_words nvtxt-store.5 table \
-        $(names 's/.*CREATE TABLE \([A-Za-z_]*\) .*/\1/p' "$top/store/schema.c")
+        $(names 's/.*CREATE TABLE \([A-Za-z_]*\) .*/\1/p' "$top/store/db/schema.c")
     check_words nvtxt-store.5 view \
-        $(names 's/.*CREATE VIEW \([A-Z_]*\) .*/\1/p' "$top/store/views.c")
+        $(names 's/.*CREATE VIEW \([A-Z_]*\) .*/\1/p' "$top/store/db/views.c")
 }
 
 echo "$total things looked at, $bad faults"

@@ -15,7 +15,7 @@ tap() { # tap STATUS TEXT
 
 plant() { # plant FILE INCLUDE: a tree with that one line
     rm -rf "$tree/protocol" "$tree/store" "$tree/daemon" "$tree/client"
-    mkdir "$tree/protocol" "$tree/store" "$tree/daemon" "$tree/client"
+    mkdir -p "$tree/${1%/*}"
     printf '// line one\n%s\n' "$2" >"$tree/$1"
 }
 
@@ -34,41 +34,41 @@ allows() {
     tap $? "allows $2 in $1"
 }
 
-forbids protocol/frame.c '#include <uv.h>'
-forbids protocol/frame.c '#include <sqlite3.h>'
-forbids protocol/frame.c '#include <jansson.h>'
-forbids protocol/frame.c '#include <time.h>'
-forbids protocol/frame.c '#include <unistd.h>'
-forbids protocol/frame.c '#include <sys/random.h>'
-forbids protocol/hash_value.c '#include <unistd.h>'
-forbids protocol/frame.h '#include "store/store.h"'
-forbids store/store.c '#include "daemon/conn.h"'
+forbids protocol/base/frame.c '#include <uv.h>'
+forbids protocol/base/frame.c '#include <sqlite3.h>'
+forbids protocol/base/frame.c '#include <jansson.h>'
+forbids protocol/base/frame.c '#include <time.h>'
+forbids protocol/base/frame.c '#include <unistd.h>'
+forbids protocol/base/frame.c '#include <sys/random.h>'
+forbids protocol/base/hash_value.c '#include <unistd.h>'
+forbids protocol/base/frame.h '#include "store/store.h"'
+forbids store/store.c '#include "daemon/conn/conn.h"'
 forbids store/store.c '#include <uv.h>'
 forbids store/store.h '  #  include <jansson.h>'
-forbids daemon/conn.c '#include "client/sender.h"'
-forbids daemon/conn.c '#include <sqlite3.h>'
-forbids daemon/conn.c '#include <jansson.h>'
-forbids daemon/conn.c '#include <ini.h>'
-forbids daemon/conn.c '#include "conn.h"'
-forbids daemon/conn.c '#include "../store/store.h"'
-forbids client/nvtxt-send.c '#include "store/store.h"'
-forbids client/nvtxt-send.c '#include "daemon/conn.h"'
-forbids client/nvtxt-import.c '#include <sqlite3.h>'
-forbids client/sender.c '#include <jansson.h>'
-forbids client/sender.c '#include <curl/curl.h>'
-forbids client/sender.c '#include MACRO'
+forbids daemon/conn/conn.c '#include "client/session/sender.h"'
+forbids daemon/conn/conn.c '#include <sqlite3.h>'
+forbids daemon/conn/conn.c '#include <jansson.h>'
+forbids daemon/conn/conn.c '#include <ini.h>'
+forbids daemon/conn/conn.c '#include "conn.h"'
+forbids daemon/conn/conn.c '#include "../store/store.h"'
+forbids client/send/nvtxt-send.c '#include "store/store.h"'
+forbids client/send/nvtxt-send.c '#include "daemon/conn/conn.h"'
+forbids client/import/nvtxt-import.c '#include <sqlite3.h>'
+forbids client/session/sender.c '#include <jansson.h>'
+forbids client/session/sender.c '#include <curl/curl.h>'
+forbids client/session/sender.c '#include MACRO'
 allows daemon/daemon.c '#include <config.h>'
-allows protocol/reply.c '#include <jansson.h>'
-allows protocol/hash_value.c '#include <sys/random.h>'
-allows protocol/lost.c '#include <jansson.h>'
-allows protocol/frame.c '#include <string.h>'
+allows protocol/wire/reply.c '#include <jansson.h>'
+allows protocol/base/hash_value.c '#include <sys/random.h>'
+allows protocol/wire/lost.c '#include <jansson.h>'
+allows protocol/base/frame.c '#include <string.h>'
 allows store/store.c '#include <sqlite3.h>'
-allows store/store.c '#include "protocol/slice.h"'
-allows daemon/conn.c '#include <uv.h>'
-allows daemon/activation.c '#include <systemd/sd-daemon.h>'
-allows daemon/control_cmds.c '#include <jansson.h>'
-allows client/nvtxt-import.c '#include "store/store.h"'
-allows client/sender.c '#include <sys/socket.h>'
+allows store/store.c '#include "protocol/base/slice.h"'
+allows daemon/conn/conn.c '#include <uv.h>'
+allows daemon/socket/activation.c '#include <systemd/sd-daemon.h>'
+allows daemon/control/control_cmds.c '#include <jansson.h>'
+allows client/import/nvtxt-import.c '#include "store/store.h"'
+allows client/session/sender.c '#include <sys/socket.h>'
 
 rm -rf "$tree/protocol" "$tree/store" "$tree/daemon" "$tree/client"
 if sh "$check" "$tree" >/dev/null 2>&1; then tap 1 "fails when it finds no source"; else

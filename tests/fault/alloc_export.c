@@ -14,7 +14,7 @@
 
 #include <sqlite3.h>
 
-#include "client/export.h"
+#include "client/export/export.h"
 #include "store/store.h"
 #include "tests/fault/alloc.h"
 

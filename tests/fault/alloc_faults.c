@@ -10,15 +10,15 @@
 #include <sysexits.h>
 #include <unistd.h>
 
-#include "daemon/conf.h"
-#include "daemon/expiry.h"
-#include "daemon/listener.h"
-#include "daemon/server.h"
-#include "protocol/ctlmsg.h"
-#include "protocol/frame.h"
-#include "protocol/reply.h"
-#include "protocol/state.h"
-#include "store/sql.h"
+#include "daemon/conf/conf.h"
+#include "daemon/conn/server.h"
+#include "daemon/conn/session_expiry.h"
+#include "daemon/socket/listener.h"
+#include "protocol/base/frame.h"
+#include "protocol/interp/state.h"
+#include "protocol/wire/ctlmsg.h"
+#include "protocol/wire/reply.h"
+#include "store/db/sql.h"
 #include "store/store.h"
 #include "tests/fault/alloc.h"
 

@@ -12,9 +12,9 @@
 
 #include <sqlite3.h>
 
-#include "store/copy.h"
-#include "store/foreign.h"
-#include "store/sql.h"
+#include "store/copy/copy.h"
+#include "store/db/sql.h"
+#include "store/nsys/nsys.h"
 #include "store/store.h"
 #include "tests/fault/alloc.h"
 

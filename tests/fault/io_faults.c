@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "store/sql.h"
+#include "store/db/sql.h"
 #include "store/store.h"
 #include "tests/fault/vfs_shim.h"
 

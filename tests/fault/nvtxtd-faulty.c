@@ -20,8 +20,8 @@
 #include <unistd.h>
 
 #include "daemon/daemon.h"
+#include "store/lock/writelock.h"
 #include "store/store.h"
-#include "store/writelock.h"
 #include "tests/fault/alloc.h"
 #include "tests/fault/vfs_shim.h"
 

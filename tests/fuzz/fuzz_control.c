@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "protocol/ctlmsg.h"
-#include "protocol/ctlmsg_args.h"
+#include "protocol/wire/ctlmsg.h"
+#include "protocol/wire/ctlmsg_args.h"
 
 static void must(bool condition) {
     if (!condition)

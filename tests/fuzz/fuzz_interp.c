@@ -13,8 +13,8 @@
 
 #include <stdlib.h>
 
-#include "protocol/frame.h"
-#include "protocol/state.h"
+#include "protocol/base/frame.h"
+#include "protocol/interp/state.h"
 #include "tests/golden/record.h"
 
 #define HEAD 3 // bytes that choose

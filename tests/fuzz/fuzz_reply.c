@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "protocol/reply.h"
+#include "protocol/wire/reply.h"
 
 static void must(bool condition) {
     if (!condition)

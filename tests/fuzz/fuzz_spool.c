@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "client/spool.h"
+#include "client/spool/spool.h"
 
 #define ID "7f0c1a2b-0000-4000-8000-00000000000a"
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "protocol/state.h"
+#include "protocol/interp/state.h"
 
 #define RANGE_BYTES 16
 

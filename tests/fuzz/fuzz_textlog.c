@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/message.h"
-#include "client/textlog.h"
-#include "protocol/interp.h"
+#include "client/text/printable.h"
+#include "client/text/textlog.h"
+#include "protocol/interp/interp.h"
 
 #define LINE_MAX TEXTLOG_LINE_LEAST
 

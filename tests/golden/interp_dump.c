@@ -15,8 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "protocol/frame.h"
-#include "protocol/interp.h"
+#include "protocol/base/frame.h"
+#include "protocol/interp/interp.h"
 #include "tests/golden/record.h"
 
 #define ALL_CUTS_BYTES 4096 // up to here every cut is tried

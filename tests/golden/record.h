@@ -7,8 +7,8 @@
 
 #include <stdbool.h>
 
-#include "protocol/buf.h"
-#include "protocol/interp.h"
+#include "protocol/base/buf.h"
+#include "protocol/interp/interp.h"
 
 // A source that was opened then has names that stand "opened".
 #define RECORD_OPENED_NS INT64_C(1234567890123456789)

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "protocol/state.h"
+#include "protocol/interp/state.h"
 #include "tests/golden/record.h"
 
 #define SEEDS 300

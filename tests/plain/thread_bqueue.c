@@ -4,7 +4,7 @@
 // order, with what the other side wrote into it; the doorbell may coalesce but is never forgotten;
 // a pause ends at once when told to hurry. A plain program, so that ThreadSanitizer can watch it.
 #undef NDEBUG
-#include "daemon/bqueue.h"
+#include "daemon/writer/bqueue.h"
 
 #include <assert.h>
 #include <semaphore.h>

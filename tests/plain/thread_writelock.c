@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What store/writelock.h says of SQLite's locks, beside the checkpoint helper: another process that
-// only reads locks every byte of -shm that it can get, and goes on trying, while a store is opened,
-// written, emptied, written again and closed. Then the lock is given back, and taken again. A plain
-// program, so that ThreadSanitizer can watch it.
+// What store/lock/writelock.h says of SQLite's locks, beside the checkpoint helper: another process
+// that only reads locks every byte of -shm that it can get, and goes on trying, while a store is
+// opened, written, emptied, written again and closed. Then the lock is given back, and taken again.
+// A plain program, so that ThreadSanitizer can watch it.
 #undef NDEBUG
 #include "store/store.h"
 

@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "client/export_out.h"
+#include "client/format/export_out.h"
 
 struct output {
     struct export_out out;

@@ -10,7 +10,7 @@
 //   3:9 error loading end-without-start
 #pragma once
 
-#include "protocol/interp.h"
+#include "protocol/interp/interp.h"
 
 struct recorder {
     struct nvtxt_sink sink; // hand this to the interpreter; its context is the recorder

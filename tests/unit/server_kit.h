@@ -13,8 +13,8 @@
 #include <unistd.h>
 #include <uv.h>
 
-#include "daemon/conn.h"
-#include "daemon/server.h"
+#include "daemon/conn/conn.h"
+#include "daemon/conn/server.h"
 
 struct kit {
     uv_loop_t loop;

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "store/batch.h"
-#include "store/record.h"
+#include "store/value/batch.h"
+#include "store/value/record.h"
 
 static struct store_batch_source *share_of(struct store_batch *batch, int64_t id) {
     struct store_source source = {.id = id, .name = "a.nvtxt"};

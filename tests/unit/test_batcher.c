@@ -2,13 +2,13 @@
 //
 // Reading stops when the budget is on its way to the store, and goes on below half of it: else it
 // would stop and go on with every batch.
-#include "daemon/batcher.h"
+#include "daemon/source/batcher.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <uv.h>
 
-#include "daemon/bqueue.h"
+#include "daemon/writer/bqueue.h"
 
 #define BUDGET 1000
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What is published of a store comes from two threads: neither wipes out what the other one knows.
-#include "daemon/bqueue.h"
+#include "daemon/writer/bqueue.h"
 
 #include <criterion/criterion.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The growable buffer: numbers at their limits, JSON strings, growth, a failed allocation.
-#include "protocol/buf.h"
+#include "protocol/base/buf.h"
 
 #include <criterion/criterion.h>
 

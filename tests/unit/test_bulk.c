@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The rows of NVTX_EVENTS and StringIds that a batch becomes.
-#include "store/record.h"
+#include "store/value/record.h"
 #include "store_kit.h"
 
 Test(bulk, writes_every_column_of_an_event) {

@@ -2,11 +2,11 @@
 //
 // From a call to its meaning: values, variables and defaults, and that what is kept of the
 // variables is never stale.
-#include "protocol/call.h"
+#include "protocol/interp/call.h"
 
 #include <criterion/criterion.h>
 
-#include "protocol/lexer.h"
+#include "protocol/lang/lexer.h"
 
 static struct nvtxt_source_config config = {.limits = NVTXT_LIMITS_DEFAULT, .default_pid = 7};
 static struct nvtxt_clock_offset clocks[NVTXT_TIMEBASE_COUNT];

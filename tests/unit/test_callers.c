@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/callers.h"
+#include "daemon/control/callers.h"
 
 #include <criterion/criterion.h>
 

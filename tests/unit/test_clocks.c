@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The measured offsets, against the clocks themselves.
-#include "daemon/clocks.h"
+#include "daemon/base/clocks.h"
 
 #include <criterion/criterion.h>
 #include <time.h>

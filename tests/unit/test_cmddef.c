@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Definitions of commands: the default ones and their building.
-#include "protocol/cmddef.h"
+#include "protocol/lang/cmddef.h"
 
 #include <criterion/criterion.h>
 

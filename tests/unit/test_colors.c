@@ -2,7 +2,7 @@
 //
 // Colours: the table of names is searched through its own order, so each name must be found; a
 // sample of values, typed from the CSS Color 4 page, guards the numbers.
-#include "protocol/colors.h"
+#include "protocol/lang/colors.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

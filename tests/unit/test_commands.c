@@ -2,7 +2,7 @@
 //
 // The table of commands: it agrees with itself, with what the parser makes of it, and with the
 // language's definition (nvtxt(5), "Commands"), typed here a second time.
-#include "protocol/commands.h"
+#include "protocol/lang/commands.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The table of configuration keys: defaults, units, ranges, and files with their line numbers.
-#include "daemon/conf.h"
+#include "daemon/conf/conf.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "daemon/conf_file.h"
+#include "daemon/conf/conf_file.h"
 
 static int set(struct conf *conf, const char *key, const char *value) {
     char why[256] = "";

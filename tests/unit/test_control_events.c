@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Calls that wait for events: the walk over those whose patience is over.
-#include "daemon/control.h"
+#include "daemon/control/control.h"
 
 #include "tests/unit/server_kit.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Texts cut to columns, times and sizes for people.
-#include "client/nvtxt-ctl_format.h"
+#include "client/ctl/ctl_format.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>

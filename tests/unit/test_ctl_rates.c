@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Rates between two samples of counters, and how they are written.
-#include "client/nvtxt-ctl_rates.h"
+#include "client/ctl/ctl_rates.h"
 
 #include <criterion/criterion.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Control messages: requests and replies, both directions, and what is refused.
-#include "protocol/ctlmsg.h"
+#include "protocol/wire/ctlmsg.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

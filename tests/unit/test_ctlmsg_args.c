@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A request's arguments against the table of its command.
-#include "protocol/ctlmsg_args.h"
+#include "protocol/wire/ctlmsg_args.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

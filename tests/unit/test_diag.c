@@ -2,11 +2,11 @@
 //
 // Diagnostics: the table of codes, and that whatever a line holds ends in printable text of
 // bounded size.
-#include "protocol/diag.h"
+#include "protocol/lang/diag.h"
 
 #include <criterion/criterion.h>
 
-#include "protocol/utf8.h"
+#include "protocol/base/utf8.h"
 
 #define BAD "\xEF\xBF\xBD"
 

@@ -2,7 +2,7 @@
 //
 // Sessions that ended in segments that were left: known as long as their segment is kept, whatever
 // became of the index, and at no cost that grows with the segments.
-#include "store/ended.h"
+#include "store/segment/ended.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "store/ended_index.h"
 #include "store/rotation.h"
+#include "store/segment/ended_index.h"
 #include "store_kit.h"
 
 #define CARRIED 2 // ended sessions that go along to the next segment

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Events read back behind and before a cursor, with filters, over segments.
-#include "store/events.h"
+#include "store/query/events.h"
 
-#include "store/segments.h"
+#include "store/segment/segments.h"
 #include "tests/unit/store_kit.h"
 
 static struct kit kit;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A session that nobody resumed ends; one that was resumed while its state was loaded does not.
-#include "daemon/expiry.h"
+#include "daemon/conn/session_expiry.h"
 
 #include "tests/unit/server_kit.h"
 

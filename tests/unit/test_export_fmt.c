@@ -2,7 +2,7 @@
 //
 // What each format makes of an event, byte for byte. The names come with the event here; those that
 // the NVTXT writer asks a store for are a matter of e2e/test_export.py and golden/test_export.py.
-#include "client/export_fmt.h"
+#include "client/format/export_fmt.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 //
 // Lanes against the definition: no two ranges of a lane may cross, and while all are remembered a
 // range takes the first lane where it crosses none.
-#include "client/export_lanes.h"
+#include "client/format/export_lanes.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>

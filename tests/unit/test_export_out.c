@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Numbers, times and texts of an export, byte for byte.
-#include "client/export_out.h"
+#include "client/format/export_out.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,7 +2,7 @@
 //
 // Stacks against what they were made of: ranges open and close as brackets do, in the order of
 // time, and what was spent is neither lost nor doubled.
-#include "client/export_stacks.h"
+#include "client/format/export_stacks.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Times and lengths of time on the command line.
-#include "client/export_time.h"
+#include "client/export/export_time.h"
 
 #include <criterion/criterion.h>
 

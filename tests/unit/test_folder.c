@@ -3,13 +3,13 @@
 // What comes into a folder between a list of it and the watch that follows the list is found. The
 // list is made in the thread pool and taken by the loop; here the pool has one thread, so a piece
 // of work behind the list says that it was made, and the loop stands still until the test goes on.
-#include "daemon/folder.h"
+#include "daemon/follow/folder.h"
 
 #include <semaphore.h>
 #include <stdio.h>
 #include <sys/stat.h>
 
-#include "daemon/watch.h"
+#include "daemon/follow/watch.h"
 #include "tests/unit/server_kit.h"
 
 struct watched {

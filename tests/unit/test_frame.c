@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Bytes to lines: the same lines however the bytes arrive, and no memory held between lines.
-#include "protocol/frame.h"
+#include "protocol/base/frame.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
-#include "protocol/nvtxt.h"
+#include "protocol/base/limits.h"
 
 // What came out, one line each: "[line]", or "!first bytes!" for an overlong one.
 static char seen[4096];

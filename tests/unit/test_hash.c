@@ -2,12 +2,12 @@
 //
 // The hash table of embedded nodes: what was added is found until it is removed, also when hash
 // values are the same.
-#include "protocol/hash.h"
+#include "protocol/base/hash.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
-#include "protocol/container.h"
+#include "protocol/base/container.h"
 
 struct thing {
     int number;

@@ -3,14 +3,14 @@
 // Keys that were chosen to meet in one bucket, for tables that peers fill: they are spread like any
 // others. The attack inverts the unkeyed mix that the tables were built on before, so against that
 // one each table is a single chain; what is counted is the longest chain, which takes no clock.
-#include "protocol/hash.h"
+#include "protocol/base/hash.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
 
-#include "protocol/ranges.h"
-#include "protocol/symtab.h"
-#include "protocol/waiting.h"
+#include "protocol/interp/ranges.h"
+#include "protocol/interp/waiting.h"
+#include "protocol/lang/symtab.h"
 
 // Of n keys in at least n buckets a bucket with 16 is one in 10^13.
 #define LONG_CHAIN 16

@@ -2,7 +2,7 @@
 //
 // The keyed hash gives the values that its authors published; the stored one those that stand in
 // stores.
-#include "protocol/hash_value.h"
+#include "protocol/base/hash_value.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>

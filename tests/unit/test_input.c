@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Inputs of the clients: names, kinds, ends, and stopping without losing what waits in a pipe.
-#include "client/input.h"
+#include "client/common/input.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>

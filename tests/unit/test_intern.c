@@ -2,9 +2,9 @@
 //
 // An id is answered for the bytes that it was added with, and for no others: also when hashes
 // collide, and when the bytes of an entry were overwritten by just those that are asked for.
-#include "store/intern.h"
+#include "store/value/intern.h"
 
-#include "store/record.h"
+#include "store/value/record.h"
 #include "store_kit.h"
 
 #define RING ((size_t)1 << 20) // of intern.c

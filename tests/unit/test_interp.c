@@ -3,7 +3,7 @@
 // The interpreter's own contract: what calls store, one-time warnings, limits, waiting names, open
 // ranges, the end of a source, a sink that fails. The breadth of the language is in the golden
 // cases.
-#include "protocol/interp.h"
+#include "protocol/interp/interp.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>

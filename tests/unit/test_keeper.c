@@ -2,11 +2,11 @@
 //
 // The keeper leaves the segment in use alone, and what was begun behind it: their logs are not
 // moved, and what goes on in them is not taken away.
-#include "daemon/keeper.h"
+#include "daemon/writer/segment_keeper.h"
 
 #include <sys/stat.h>
 
-#include "daemon/bqueue.h"
+#include "daemon/writer/bqueue.h"
 #include "store/rotation.h"
 #include "tests/unit/store_kit.h"
 

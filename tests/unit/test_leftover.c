@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/leftover.h"
+#include "daemon/writer/stop_note.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>

@@ -2,12 +2,12 @@
 //
 // Levels of log lines: the usual words where they are levels and where they are not, and patterns
 // of one's own.
-#include "client/levels.h"
+#include "client/text/levels.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
 
-#include "protocol/level.h"
+#include "protocol/lang/level.h"
 
 static struct levels levels;
 static char fault[128];

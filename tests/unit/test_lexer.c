@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Lexing: the rule of each token, columns, and the leftmost fault of a line.
-#include "protocol/lexer.h"
+#include "protocol/lang/lexer.h"
 
 #include <criterion/criterion.h>
 #include <inttypes.h>

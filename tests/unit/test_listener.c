@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/listener.h"
+#include "daemon/socket/listener.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

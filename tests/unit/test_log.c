@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Peer text in the log: what is escaped, and how it is cut.
-#include "daemon/log.h"
+#include "daemon/base/log.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a peer can cause at will is not said at will: so many lines a window, then a count.
-#include "daemon/log.h"
+#include "daemon/base/log.h"
 
 #include <criterion/criterion.h>
 

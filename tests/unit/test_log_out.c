@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A log whose reader stalls: nothing blocks, what does not fit is counted, and told in its place.
-#include "daemon/log_out.h"
+#include "daemon/base/log_out.h"
 
 #include <criterion/criterion.h>
 #include <fcntl.h>

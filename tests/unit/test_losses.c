@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/losses.h"
+#include "daemon/base/loss_notes.h"
 
 #include <criterion/criterion.h>
 

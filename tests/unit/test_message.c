@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Any bytes as a string of NVTXT and back: through the lexer as the daemon runs it, and decoded.
-#include "client/message.h"
+#include "client/text/printable.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
-#include "protocol/lexer.h"
-#include "protocol/utf8.h"
+#include "protocol/base/utf8.h"
+#include "protocol/lang/lexer.h"
 
 #define ROOM 4096
 

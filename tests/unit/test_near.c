@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Which slips are seen for what they are, and which words are other words.
-#include "protocol/near.h"
+#include "protocol/base/near.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Numbers on the command line, the time mapping, figures for people, the socket's path.
-#include "client/options.h"
+#include "client/common/arguments.h"
 
 #include <criterion/criterion.h>
 #include <fcntl.h>

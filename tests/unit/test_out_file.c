@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The file that appears whole or not at all.
-#include "client/out_file.h"
+#include "client/common/out_file.h"
 
 #include <criterion/criterion.h>
 #include <dirent.h>
@@ -13,7 +13,7 @@
 #include <sysexits.h>
 #include <unistd.h>
 
-#include "client/term.h"
+#include "client/common/term.h"
 
 static struct term term;
 static char folder[] = "/tmp/test_out_file.XXXXXX";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Replies to a reader that is fast, slow, or gone, over a socket pair.
-#include "daemon/outq.h"
+#include "daemon/socket/outq.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>

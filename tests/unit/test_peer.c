@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/peer.h"
+#include "daemon/socket/peer.h"
 
 #include <criterion/criterion.h>
 #include <dlfcn.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/quota.h"
+#include "daemon/source/quota.h"
 
 #include <criterion/criterion.h>
 

@@ -2,7 +2,7 @@
 //
 // Open ranges: stacks per thread, ids, limits, the list by age, and that memory follows what is
 // open.
-#include "protocol/ranges.h"
+#include "protocol/interp/ranges.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

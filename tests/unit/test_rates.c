@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/rates.h"
+#include "daemon/source/rates.h"
 
 #include <criterion/criterion.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/refusals.h"
+#include "daemon/socket/refusals.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>

@@ -2,13 +2,13 @@
 //
 // The hello and the replies: what one side builds the other reads, and whatever else arrives ends
 // in a sentence or in "no reply".
-#include "protocol/reply.h"
+#include "protocol/wire/reply.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "protocol/utf8.h"
+#include "protocol/base/utf8.h"
 
 #define ID "7f0c1a2b-0000-4000-8000-00000000000a"
 #define REQUIRED "\"protocol\":1,\"session\":\"" ID "\""

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "store/retention.h"
+#include "store/segment/retention.h"
 
 #include <criterion/criterion.h>
 

@@ -3,8 +3,8 @@
 // The tables as readers expect them, upgrades, and files that must be left alone.
 #include <sys/stat.h>
 
-#include "store/schema.h"
-#include "store/sql.h"
+#include "store/db/schema.h"
+#include "store/db/sql.h"
 #include "store_kit.h"
 
 #define COLUMNS(table)                                                                             \

@@ -8,7 +8,7 @@
 #include <sysexits.h>
 #include <unistd.h>
 
-#include "client/search.h"
+#include "client/locate/search.h"
 
 static struct search search;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "store/segments.h"
+#include "store/segment/segments.h"
 
 #include <criterion/criterion.h>
 #include <dirent.h>

@@ -2,7 +2,7 @@
 //
 // A session's client against scripted answers: what it says, from where it goes on after a break,
 // and that an answer which contradicts the session never makes it lose or double a line.
-#include "client/sender.h"
+#include "client/session/sender.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Connections take turns, and the walk over them at the stop bears that one of them goes.
-#include "daemon/server.h"
+#include "daemon/conn/server.h"
 
 #include "tests/unit/server_kit.h"
 

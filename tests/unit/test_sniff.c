@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What is taken for a log: errors, and no line with an effect, in the first 64 KiB.
-#include "client/sniff.h"
+#include "client/text/sniff.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

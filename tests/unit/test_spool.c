@@ -2,7 +2,7 @@
 //
 // The spool: what was appended comes back, from any line on, also for another process; cut at every
 // byte it gives its whole records; changed at any bit it is left as it is.
-#include "client/spool.h"
+#include "client/spool/spool.h"
 
 #include <criterion/criterion.h>
 #include <dirent.h>

@@ -2,7 +2,7 @@
 //
 // A saved state: a restored interpreter saves the same text and goes on as the first one would
 // have; text that was not saved is refused and leaks nothing.
-#include "protocol/state.h"
+#include "protocol/interp/state.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>

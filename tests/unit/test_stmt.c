@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Parsing: the three statements, what they point at, and the leftmost fault.
-#include "protocol/stmt.h"
+#include "protocol/lang/stmt.h"
 
 #include <criterion/criterion.h>
 

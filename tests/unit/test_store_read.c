@@ -2,11 +2,11 @@
 //
 // The readers' side: which rows are read, the snapshot, names and sources. What the sentences say
 // and exports of other eras are matters of e2e/test_export.py.
-#include "store/store_read.h"
+#include "store/read/reader.h"
 
 #include <errno.h>
 
-#include "store/reader.h"
+#include "store/read/reader_state.h"
 #include "tests/unit/store_kit.h"
 
 struct texts {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a schema of somebody else may do to those who open its file.
-#include "store/stranger.h"
+#include "store/db/stranger.h"
 
 #include <criterion/criterion.h>
 #include <sqlite3.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Variables: values, aliases, limits by number and by bytes, and the memory behind them.
-#include "protocol/symtab.h"
+#include "protocol/lang/symtab.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

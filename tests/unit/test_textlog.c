@@ -2,16 +2,16 @@
 //
 // Logs to markers, without any I/O: what lines, pieces, times and colours come of bytes, however
 // the bytes come in. The markers are read back by the interpreter that the daemon runs.
-#include "client/textlog.h"
+#include "client/text/textlog.h"
 
 #include <criterion/criterion.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "client/message.h"
-#include "protocol/interp.h"
-#include "protocol/utf8.h"
+#include "client/text/printable.h"
+#include "protocol/base/utf8.h"
+#include "protocol/interp/interp.h"
 
 #define PID 77
 #define HOUR (INT64_C(3600) * 1000000000)

@@ -2,7 +2,7 @@
 //
 // Time: the arithmetic of mappings and clocks against long division done bit by bit, over extreme
 // and over random values.
-#include "protocol/timebase.h"
+#include "protocol/lang/timebase.h"
 
 #include <criterion/criterion.h>
 #include <inttypes.h>

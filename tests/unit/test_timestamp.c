@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Stamps of logs: every form, what is left out, what is no time. The zone is New York's.
-#include "client/timestamp.h"
+#include "client/text/timestamp.h"
 
 #include <criterion/criterion.h>
 #include <inttypes.h>

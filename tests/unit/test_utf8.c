@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // UTF-8: every sequence against a decoder written from the definition, and the repair.
-#include "protocol/utf8.h"
+#include "protocol/base/utf8.h"
 
 #include <criterion/criterion.h>
 #include <stdint.h>

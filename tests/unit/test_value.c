@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Values: digits of integers, decimal numbers, words.
-#include "protocol/value.h"
+#include "protocol/lang/value.h"
 
 #include <criterion/criterion.h>
 #include <inttypes.h>

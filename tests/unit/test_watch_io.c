@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Listing folders, opening and reading files, and telling one file from another.
-#include "daemon/watch_io.h"
+#include "daemon/follow/watch_io.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -13,8 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "protocol/hash_value.h"
-#include "protocol/timebase.h"
+#include "protocol/base/hash_value.h"
+#include "protocol/lang/timebase.h"
 
 struct kit {
     char folder[64];

@@ -2,15 +2,15 @@
 //
 // The window of unacknowledged lines: whatever the sizes of reads, writes and acknowledgements,
 // what comes out is what went in, and going back to a line gives everything behind it again.
-#include "client/window.h"
+#include "client/session/window.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "protocol/buf.h"
-#include "protocol/slice.h"
+#include "protocol/base/buf.h"
+#include "protocol/base/slice.h"
 
 // Feeds `text` in reads of at most `step` bytes. Returns the bytes taken before it was full.
 static size_t feed(struct window *window, const char *text, size_t len, size_t step) {

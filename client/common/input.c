@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Files and stdin. stdin's descriptor keeps its flags (it may be shared with other processes), so
+// callers that must not block poll it before they read.
+#include "client/common/input.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+int input_open(struct input *input, const char *path) {
+    *input = (struct input){.fd = -1};
+    bool is_stdin = strcmp(path, "-") == 0;
+    input->name = is_stdin ? INPUT_STDIN_NAME : path;
+    int fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    struct stat status;
+    if (fd < 0 || fstat(fd, &status) != 0) {
+        int error = errno;
+        if (fd > STDIN_FILENO) {
+            close(fd);
+        }
+        return -error;
+    }
+    if (S_ISDIR(status.st_mode)) {
+        if (!is_stdin) {
+            close(fd);
+        }
+        return -EISDIR;
+    }
+    input->fd = fd;
+    input->is_regular = S_ISREG(status.st_mode);
+    input->size = input->is_regular ? (uint64_t)status.st_size : 0;
+    return 0;
+}
+
+void input_close(struct input *input) {
+    if (input->fd > STDIN_FILENO) {
+        close(input->fd);
+    }
+    input->fd = -1;
+}
+
+ssize_t input_read(struct input *input, char *data, size_t size) {
+    if (input->limited && size > input->limit) {
+        size = (size_t)input->limit;
+    }
+    ssize_t n = 0;
+    if (size > 0 && !input->ended) {
+        do {
+            n = read(input->fd, data, size);
+        } while (n < 0 && errno == EINTR);
+    }
+    if (n < 0) {
+        return -errno;
+    }
+    input->ended |= n == 0 && size > 0;
+    if (input->on_read && size > 0) {
+        input->on_read(input->context, data, (size_t)n);
+    }
+    input->taken += (uint64_t)n;
+    input->limit -= input->limited ? (uint64_t)n : 0;
+    return n;
+}
+
+void input_stop(struct input *input) {
+    int waiting = 0;
+    if (input->limited) {
+        return;
+    }
+    if (input->is_regular || ioctl(input->fd, FIONREAD, &waiting) != 0 || waiting < 0) {
+        waiting = 0;
+    }
+    input->limited = true;
+    input->limit = (uint64_t)waiting;
+}
+
+bool input_at_end(const struct input *input) {
+    if (input->ended || input->is_regular) {
+        return input->ended || input->taken >= input->size;
+    }
+    struct pollfd fd = {.fd = input->fd, .events = POLLIN};
+    return poll(&fd, 1, 0) == 1 && (fd.revents & POLLHUP) && !(fd.revents & POLLIN);
+}

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Writing beside the place and renaming. The rename itself refuses to replace, so that two imports
+// into one name cannot both win; a file system that cannot do that gets a link and an unlink.
+#include "client/common/out_file.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sysexits.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "client/common/term.h"
+
+static const char *const companions[] = {"-wal", "-shm", "-journal"};
+#define COMPANIONS (sizeof companions / sizeof companions[0])
+
+// Writes the folder of `path`, "." for a bare name.
+static void folder_of(const char *path, char *folder, size_t size) {
+    const char *slash = strrchr(path, '/');
+    size_t len = slash ? (size_t)(slash - path) : 0;
+    if (!slash) {
+        snprintf(folder, size, ".");
+    } else {
+        snprintf(folder, size, "%.*s", len ? (int)len : 1, path);
+    }
+}
+
+static bool is_database(const char *path) {
+    static const char magic[] = "SQLite format 3"; // with its NUL: the first 16 bytes
+    char begin[sizeof magic];
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : read(fd, begin, sizeof begin);
+    if (fd >= 0) {
+        close(fd);
+    }
+    return n == 0 || (n == (ssize_t)sizeof begin && memcmp(begin, magic, sizeof magic) == 0);
+}
+
+static int check_place(struct out_file *out, struct term *term) {
+    struct stat status;
+    char beside[PATH_MAX + 16];
+    if (lstat(out->path, &status) == 0) {
+        out->replace |= S_ISREG(status.st_mode) && status.st_size == 0; // as mktemp(1) leaves it
+        if (!out->replace) {
+            term_say(term, "%s exists; choose another name, or replace it with --force", out->path);
+            return EX_CANTCREAT;
+        }
+        if (!S_ISREG(status.st_mode) || !is_database(out->path)) {
+            term_say(term, "%s is no store; it is not replaced", out->path);
+            return EX_CANTCREAT;
+        }
+    } else if (errno != ENOENT) {
+        term_say(term, "cannot create %s: %s", out->path, strerror(errno));
+        return EX_CANTCREAT;
+    }
+    for (size_t i = 0; i < COMPANIONS; i++) {
+        snprintf(beside, sizeof beside, "%s%s", out->path, companions[i]);
+        if (lstat(beside, &status) == 0) {
+            term_say(term, "%s is there: the store %s is in use, or was left behind by a crash",
+                     beside, out->path);
+            return EX_CANTCREAT;
+        }
+    }
+    folder_of(out->path, beside, sizeof beside);
+    if (access(beside, W_OK | X_OK) != 0) {
+        term_say(term, "cannot create %s: %s: %s", out->path, beside, strerror(errno));
+        return EX_CANTCREAT;
+    }
+    return 0;
+}
+
+#define PART ".part-"
+#define PART_DIGITS 8
+
+int out_file_init(struct out_file *out, struct term *term, const char *path, bool replace) {
+    *out = (struct out_file){.path = path, .replace = replace};
+    uint32_t random = (uint32_t)getpid();
+    (void)!getrandom(&random, sizeof random, GRND_NONBLOCK);
+    if (!*path || strlen(path) + 32 > sizeof out->temp) {
+        term_say(term, "'%s' cannot be a file's name", path);
+        return EX_USAGE;
+    }
+    int result = check_place(out, term);
+    if (result == 0) {
+        snprintf(out->temp, sizeof out->temp, "%s" PART "%0*x", path, PART_DIGITS, random);
+    }
+    return result;
+}
+
+static int sync_path(const char *path, int flags) {
+    int fd = open(path, flags | O_CLOEXEC);
+    if (fd < 0) {
+        return -errno;
+    }
+    int result = fsync(fd) == 0 || errno == EINVAL ? 0 : -errno;
+    close(fd);
+    return result;
+}
+
+static int move(const struct out_file *out) {
+    if (out->replace) {
+        return rename(out->temp, out->path) == 0 ? 0 : -errno;
+    }
+    if (renameat2(AT_FDCWD, out->temp, AT_FDCWD, out->path, RENAME_NOREPLACE) == 0) {
+        return 0;
+    }
+    if (errno != EINVAL && errno != ENOSYS) {
+        return -errno;
+    }
+    if (link(out->temp, out->path) != 0) {
+        return -errno;
+    }
+    (void)unlink(out->temp);
+    return 0;
+}
+
+void out_file_sync_name(const char *path) {
+    char folder[PATH_MAX];
+    folder_of(path, folder, sizeof folder);
+    (void)sync_path(folder, O_RDONLY | O_DIRECTORY);
+}
+
+int out_file_publish(struct out_file *out, struct term *term) {
+    int result = sync_path(out->temp, O_RDONLY);
+    if (result == 0) {
+        result = move(out);
+    }
+    if (result != 0) {
+        term_say(term, "cannot create %s: %s", out->path, strerror(-result));
+        out_file_discard(out);
+        return EX_CANTCREAT;
+    }
+    out->temp[0] = '\0';
+    out_file_sync_name(out->path);
+    return 0;
+}
+
+static void unlink_all(const char *temp) {
+    char beside[PATH_MAX + 272];
+    (void)unlink(temp);
+    for (size_t i = 0; i < COMPANIONS; i++) {
+        snprintf(beside, sizeof beside, "%s%s", temp, companions[i]);
+        (void)unlink(beside);
+    }
+}
+
+void out_file_discard(struct out_file *out) {
+    if (out->temp[0]) {
+        unlink_all(out->temp);
+        out->temp[0] = '\0';
+    }
+}
+
+// ---- What killed programs left ------------------------------------------------------------------
+
+int out_file_hold(const struct out_file *out) {
+    int fd = open(out->temp, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (fd >= 0) {
+        (void)flock(fd, LOCK_SH | LOCK_NB); // where that does not work its age protects it
+    }
+    return fd;
+}
+
+// A temporary file is young between the moment it is made and the moment it is held.
+static bool is_left(const char *temp) {
+    struct stat status;
+    int fd = open(temp, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    bool left = fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
+                status.st_mtime < time(NULL) - OUT_FILE_LEFT_S && flock(fd, LOCK_EX | LOCK_NB) == 0;
+    if (fd >= 0) {
+        close(fd);
+    }
+    return left;
+}
+
+// True for the name of `base`, ".part-" and the digits.
+static bool is_part_of(const char *name, const char *base) {
+    size_t len = strlen(base);
+    const char *digits = name + len + sizeof PART - 1;
+    return strlen(name) == len + sizeof PART - 1 + PART_DIGITS && memcmp(name, base, len) == 0 &&
+           memcmp(name + len, PART, sizeof PART - 1) == 0 &&
+           strspn(digits, "0123456789abcdef") == PART_DIGITS;
+}
+
+void out_file_sweep(const struct out_file *out) {
+    char folder[PATH_MAX];
+    char temp[PATH_MAX + 256];
+    const char *slash = strrchr(out->path, '/');
+    folder_of(out->path, folder, sizeof folder);
+    DIR *dir = opendir(folder);
+    for (const struct dirent *entry; dir && (entry = readdir(dir));) {
+        snprintf(temp, sizeof temp, "%s/%s", folder, entry->d_name);
+        if (is_part_of(entry->d_name, slash ? slash + 1 : out->path) && is_left(temp)) {
+            unlink_all(temp);
+        }
+    }
+    if (dir) {
+        closedir(dir);
+    }
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Sentences, colour and progress on stderr. Each message is put together in a buffer and written
+// with one call, so that the lines of several processes on one terminal do not mix.
+#include "client/common/term.h"
+
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#define WIPE "\r\033[K" // to the first column, then clear to the end of the line
+
+static void put(const char *text, size_t len) {
+    while (len > 0) {
+        ssize_t n = write(STDERR_FILENO, text, len);
+        if (n <= 0) {
+            return; // nobody to tell it to
+        }
+        text += n;
+        len -= (size_t)n;
+    }
+}
+
+// Who starts us may have closed stderr; then a socket or a store would get its number and our
+// sentences with it.
+static void occupy_standard_descriptors(void) {
+    int fd;
+    do {
+        fd = open("/dev/null", O_RDWR);
+    } while (fd >= 0 && fd <= STDERR_FILENO);
+    if (fd > STDERR_FILENO) {
+        close(fd);
+    }
+}
+
+void term_init(struct term *term, const char *program) {
+    const char *kind = getenv("TERM");
+    const char *no_colour = getenv("NO_COLOR");
+    bool dumb = !kind || strcmp(kind, "dumb") == 0;
+    occupy_standard_descriptors();
+    *term = (struct term){.program = program};
+    term->is_terminal = isatty(STDERR_FILENO) && !dumb;
+    term->colour = term->is_terminal && !(no_colour && *no_colour);
+}
+
+void term_wipe(struct term *term) {
+    if (term->drawn) {
+        put(WIPE, sizeof WIPE - 1);
+        term->drawn = false;
+    }
+}
+
+// C0, DEL, and U+0080 to U+009F as UTF-8 has them: C2 80 to C2 9F, both bytes.
+static bool is_control(char before, char byte, char after) {
+    unsigned char b = (unsigned char)byte;
+    return b < 0x20 || b == 0x7f || (b == 0xc2 && (unsigned char)after < 0xa0) ||
+           (b >= 0x80 && b < 0xa0 && (unsigned char)before == 0xc2);
+}
+
+void term_printable(char *out, size_t size, const char *text) {
+    size_t len = 0;
+    char before = '\0';
+    for (; len + 1 < size && text[len]; len++) {
+        char byte = text[len];
+        out[len] = is_control(before, byte, text[len + 1]) ? ' ' : byte;
+        before = byte;
+    }
+    while (len > 0 && text[len] && ((unsigned char)text[len] & 0xc0) == 0x80) {
+        len--; // no half character where it is cut
+    }
+    out[len] = '\0';
+}
+
+void term_line(struct term *term, const char *line) {
+    term_wipe(term);
+    size_t len = strlen(line);
+    char *copy = malloc(len + 1);
+    if (!copy) {
+        put(line, len);
+        put("\n", 1);
+        return;
+    }
+    memcpy(copy, line, len);
+    copy[len] = '\n';
+    put(copy, len + 1);
+    free(copy);
+}
+
+void term_say(struct term *term, const char *format, ...) {
+    char text[6144]; // a path of PATH_MAX bytes and a sentence round it
+    int named = snprintf(text, sizeof text, "%s: ", term->program);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text + named, sizeof text - (size_t)named, format, args);
+    va_end(args);
+    term_printable(text, sizeof text, text);
+    term_line(term, text);
+}
+
+void term_progress(struct term *term, int64_t now_ms, const char *format, ...) {
+    if (!term->is_terminal || (term->drawn && now_ms - term->drawn_ms < TERM_PROGRESS_MS)) {
+        return;
+    }
+    struct winsize window = {0};
+    size_t width = 80;
+    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 0) {
+        width = window.ws_col;
+    }
+    char text[1024];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    term_printable(text, width < sizeof text ? width : sizeof text, text);
+    put(WIPE, sizeof WIPE - 1);
+    put(text, strlen(text));
+    term->drawn = true;
+    term->drawn_ms = now_ms;
+}
+
+const char *term_count(char out[TERM_COUNT_SIZE], uint64_t value) {
+    char digits[24];
+    int len = snprintf(digits, sizeof digits, "%llu", (unsigned long long)value);
+    int at = 0;
+    for (int i = 0; i < len; i++) {
+        if (i > 0 && (len - i) % 3 == 0) {
+            out[at++] = ',';
+        }
+        out[at++] = digits[i];
+    }
+    out[at] = '\0';
+    return out;
+}

@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// First the last events, asked for backward page by page, then those behind them as the daemon
+// tells them: the request waits there until there is something. The cursor of each answer is where
+// the next one goes on, also with a daemon that was started anew meanwhile, so nothing is missed
+// and nothing shown twice; what the daemon passes over because it is too much, it says.
+#include "client/ctl/ctl_tail.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <regex.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sysexits.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "client/common/signals.h"
+#include "client/common/term.h"
+#include "client/ctl/ctl_format.h"
+#include "client/ctl/ctl_options.h"
+#include "client/locate/control_link.h"
+
+#define RUNNING 256     // no exit status and no errno
+#define PAGE 1000       // events of one answer
+#define PAGES_BACK 100  // of 10,000 rows: how far back the last events are looked for
+#define WAIT_MS 60000   // a request waits at the daemon
+#define ANSWER_MS 75000 // and is given up here
+#define AGAIN_MS 500    // between tries to reach a daemon that is away
+#define WHO_COLUMNS 17  // process and thread
+#define CATEGORY_COLUMNS 10
+#define LINE_SIZE 1024 // what a terminal may show of one event
+
+struct tail {
+    struct ctl_link *link;
+    const struct ctl_options *options;
+    struct term *term;
+    json_t *filters; // arguments of every request
+    char cursor[64]; // "" before the first answer
+    int64_t left;    // events to show; -1: any number
+    regex_t regex;
+    bool has_regex;
+    char day[FORMAT_SIZE]; // of the event shown last
+};
+
+// ---- One event ----------------------------------------------------------------------------------
+
+// Unnamed ones are called "Process 12" and "Thread 34".
+static const char *short_name(const char *name, const char *prefix) {
+    size_t len = strlen(prefix);
+    return strncmp(name, prefix, len) == 0 ? name + len : name;
+}
+
+static void who(char *out, size_t size, const json_t *event) {
+    char name[1024];
+    const char *process = short_name(format_text(event, "process"), "Process ");
+    const char *thread = format_text(event, "thread");
+    const char *number = short_name(thread, "Thread ");
+    bool first = number != thread && format_integer(event, "pid") == format_integer(event, "tid");
+    snprintf(name, sizeof name, "%s%s%s", process, first ? "" : "/", first ? "" : number);
+    format_fit(out, size, name, WHO_COLUMNS);
+}
+
+// Padded by columns, which printf does not know.
+static void put_padded(const char *text, size_t columns) {
+    size_t used = format_columns(text);
+    printf("%s%*s ", text, used < columns ? (int)(columns - used) : 0, "");
+}
+
+static void print_day(struct tail *tail, int64_t ns) {
+    char day[FORMAT_SIZE];
+    if (strcmp(format_day(day, ns), tail->day) != 0) {
+        printf("-- %s --\n", day);
+        memcpy(tail->day, day, sizeof day);
+    }
+}
+
+static size_t terminal_width(void) {
+    struct winsize window = {0};
+    if (!isatty(STDOUT_FILENO)) {
+        return 0;
+    }
+    return ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 0 ? window.ws_col : 80;
+}
+
+static void print_text(struct tail *tail, const json_t *event) {
+    char clock[FORMAT_SIZE], duration[FORMAT_SIZE], text[LINE_SIZE];
+    int64_t start = format_integer(event, "start_ns");
+    bool mark = strcmp(format_text(event, "kind"), "mark") == 0;
+    const char *category = format_text(event, "category");
+    const char *message = format_text(event, "message");
+    print_day(tail, start);
+    printf("%s %8s ", format_clock(clock, start),
+           mark ? "-" : format_duration(duration, format_integer(event, "duration_ns")));
+    who(text, sizeof text, event);
+    put_padded(text, WHO_COLUMNS);
+    format_fit(text, sizeof text, *category ? category : "-", CATEGORY_COLUMNS);
+    put_padded(text, CATEGORY_COLUMNS);
+    size_t width = terminal_width(),
+           before = 12 + 1 + 8 + 1 + WHO_COLUMNS + 1 + CATEGORY_COLUMNS + 1;
+    size_t size = width ? LINE_SIZE : strlen(message) + 1;
+    char *line = malloc(size);
+    if (line) {
+        format_fit(line, size, message, width > before + 8 ? width - before : width ? 8 : 0);
+    }
+    puts(line ? line : "");
+    free(line);
+}
+
+static bool is_shown(const struct tail *tail, const json_t *event) {
+    return !tail->has_regex ||
+           regexec(&tail->regex, format_text(event, "message"), 0, NULL, 0) == 0;
+}
+
+static int show(struct tail *tail, const json_t *event) {
+    if (tail->options->json) {
+        json_dumpf(event, stdout, JSON_COMPACT);
+        putchar('\n');
+    } else {
+        print_text(tail, event);
+    }
+    if (tail->left > 0) {
+        tail->left--;
+    }
+    return tail->left == 0 ? 0 : RUNNING;
+}
+
+// What was shown goes out. A reader that has seen enough is no fault.
+static int flush(const struct tail *tail) {
+    if (fflush(stdout) == 0 && !ferror(stdout)) {
+        return RUNNING;
+    }
+    if (errno == EPIPE) {
+        return 128 + SIGPIPE;
+    }
+    term_say(tail->term, "cannot write: %s", strerror(errno));
+    return EX_IOERR;
+}
+
+static void tell_gap(const struct tail *tail, const json_t *result) {
+    int64_t skipped = format_integer(result, "skipped");
+    bool gone = json_is_true(json_object_get(result, "gone"));
+    char count[TERM_COUNT_SIZE];
+    if (tail->options->json && (skipped > 0 || gone)) {
+        printf("{\"skipped\":%lld,\"gone\":%s}\n", (long long)skipped, gone ? "true" : "false");
+        return;
+    }
+    fflush(stdout); // in their place between the events
+    if (skipped > 0) {
+        term_say(tail->term, "%s rows were passed over: more comes in than can be shown",
+                 term_count(count, (uint64_t)skipped));
+    }
+    if (gone) {
+        term_say(tail->term, "some events were passed over: their part of the store is gone");
+    }
+}
+
+// ---- Asking -------------------------------------------------------------------------------------
+
+// Returns 0 with a reply, an exit status, or -errno of the connection.
+static int ask(struct tail *tail, const char *where, const char *cursor, int64_t limit,
+               int64_t wait_ms, struct nvtxt_ctl_reply *reply) {
+    json_t *arguments = json_copy(tail->filters);
+    if (*cursor) {
+        json_object_set_new(arguments, where, json_string(cursor));
+    }
+    json_object_set_new(arguments, "limit", json_integer(limit));
+    json_object_set_new(arguments, "wait_ms", json_integer(wait_ms));
+    int result = ctl_link_ask(tail->link, "events", arguments, ANSWER_MS, reply);
+    json_decref(arguments);
+    if (result < 0) {
+        return result;
+    }
+    if (!reply->ok) {
+        term_say(tail->term, "tail: %s", reply->message);
+        nvtxt_ctl_reply_deinit(reply);
+        return strcmp(reply->code, NVTXT_CTL_UNKNOWN_COMMAND) == 0 ||
+                       strcmp(reply->code, NVTXT_CTL_BAD_ARGUMENT) == 0
+                   ? EX_USAGE
+                   : 1;
+    }
+    return 0;
+}
+
+static void go_on_at(struct tail *tail, const json_t *result, const char *name) {
+    const char *cursor = format_text(result, name);
+    if (*cursor) {
+        snprintf(tail->cursor, sizeof tail->cursor, "%s", cursor);
+    }
+}
+
+// The last events into `list`, the newest one first. Returns 0, an exit status, or -errno.
+static int collect(struct tail *tail, json_t *list, size_t wanted) {
+    char cursor[64] = "end";
+    bool more = true;
+    for (int page = 0; more && json_array_size(list) < wanted; page++) {
+        struct nvtxt_ctl_reply reply;
+        int64_t limit = tail->has_regex || wanted > PAGE ? PAGE : (int64_t)wanted;
+        if (page == PAGES_BACK) {
+            term_say(tail->term, "no more than the newest %d rows were looked through",
+                     PAGES_BACK * 10000);
+            return 0;
+        }
+        int result = ask(tail, "before", cursor, limit, 0, &reply);
+        if (result != 0) {
+            return result;
+        }
+        size_t index;
+        json_t *event;
+        json_array_foreach(json_object_get(reply.result, "events"), index, event) {
+            if (json_array_size(list) < wanted && is_shown(tail, event)) {
+                json_array_append(list, event);
+            }
+        }
+        if (page == 0) {
+            go_on_at(tail, reply.result, "end");
+        }
+        snprintf(cursor, sizeof cursor, "%s", format_text(reply.result, "cursor"));
+        more = json_is_true(json_object_get(reply.result, "more")) && *cursor;
+        nvtxt_ctl_reply_deinit(&reply);
+    }
+    return 0;
+}
+
+static bool is_filtered(const struct tail *tail) {
+    return tail->has_regex || json_object_size(tail->filters) > 0;
+}
+
+static int show_last(struct tail *tail) {
+    json_t *list = json_array();
+    size_t wanted = tail->options->lines < 0 ? 10 : (size_t)tail->options->lines;
+    int result = list ? collect(tail, list, wanted) : -ENOMEM;
+    int status = RUNNING;
+    for (size_t i = json_array_size(list); result == 0 && status == RUNNING && i-- > 0;) {
+        status = show(tail, json_array_get(list, i));
+    }
+    bool empty = json_array_size(list) == 0;
+    json_decref(list);
+    if (result != 0) {
+        return result;
+    }
+    if (empty && wanted > 0 && tail->term->is_terminal) {
+        term_say(tail->term, "%s", is_filtered(tail) ? "no event yet that fits" : "no event yet");
+    }
+    int flushed = flush(tail);
+    return status != RUNNING ? status : flushed;
+}
+
+static int follow(struct tail *tail) {
+    struct nvtxt_ctl_reply reply;
+    // The first answer says at once where the end is, when nothing did before.
+    int result = ask(tail, "after", tail->cursor, PAGE, *tail->cursor ? WAIT_MS : 0, &reply);
+    if (result != 0) {
+        return result;
+    }
+    size_t index;
+    json_t *event;
+    int status = RUNNING;
+    tell_gap(tail, reply.result);
+    json_array_foreach(json_object_get(reply.result, "events"), index, event) {
+        if (status == RUNNING && is_shown(tail, event)) {
+            status = show(tail, event);
+        }
+    }
+    go_on_at(tail, reply.result, "cursor");
+    nvtxt_ctl_reply_deinit(&reply);
+    int flushed = flush(tail);
+    return status != RUNNING ? status : flushed;
+}
+
+// ---- A daemon that is away ----------------------------------------------------------------------
+
+// A signal, or nobody who reads.
+static int stopped(void) {
+    return 128 + (stop_count() > 0 ? stop_signal() : SIGPIPE);
+}
+
+// Tries until it is there again. Returns RUNNING or an exit status.
+static int wait_for_daemon(struct tail *tail, int failure) {
+    const char *why = failure == -EPIPE ? "it closed the connection" : strerror(-failure);
+    ctl_link_close(tail->link);
+    term_say(tail->term, "the daemon went away: %s; waiting for it", why);
+    for (;;) {
+        struct pollfd fds[CTL_LINK_WATCHED];
+        for (int i = 0; i < CTL_LINK_WATCHED; i++) {
+            fds[i] = (struct pollfd){.fd = tail->link->watched[i], .events = POLLIN};
+        }
+        if (poll(fds, CTL_LINK_WATCHED, AGAIN_MS) > 0) {
+            return stopped();
+        }
+        if (ctl_link_open(tail->link) == 0) {
+            term_say(tail->term, "the daemon is back");
+            return RUNNING;
+        }
+    }
+}
+
+// What a step returned: an exit status, or -errno of the connection.
+static int judge(struct tail *tail, int result) {
+    if (result >= 0) {
+        return result;
+    }
+    if (result == -ECANCELED) {
+        return stopped();
+    }
+    if (result == -EPROTO) {
+        term_say(tail->term, "the daemon's answer is not understood");
+        return EX_PROTOCOL;
+    }
+    return wait_for_daemon(tail, result);
+}
+
+// ---- Life ---------------------------------------------------------------------------------------
+
+static int read_regex(struct tail *tail) {
+    char why[256];
+    if (!tail->options->regex) {
+        return 0;
+    }
+    int error = regcomp(&tail->regex, tail->options->regex, REG_EXTENDED | REG_NOSUB);
+    if (error != 0) {
+        regerror(error, &tail->regex, why, sizeof why);
+        term_say(tail->term, "--regex '%s': %s", tail->options->regex, why);
+        return EX_USAGE;
+    }
+    tail->has_regex = true;
+    return 0;
+}
+
+static int run(struct tail *tail) {
+    struct stat status;
+    if (stop_init() < 0) {
+        return EX_OSERR;
+    }
+    tail->link->watched[0] = stop_fd();
+    if (fstat(STDOUT_FILENO, &status) == 0 && S_ISFIFO(status.st_mode)) {
+        tail->link->watched[1] = STDOUT_FILENO; // nobody reads: seen without an event
+    }
+    format_day(tail->day, (int64_t)time(NULL) * 1000000000);
+    int result = judge(tail, show_last(tail));
+    while (result == RUNNING) {
+        result = judge(tail, follow(tail));
+    }
+    return result;
+}
+
+int ctl_tail(struct ctl_link *link, const struct ctl_options *options, struct term *term) {
+    struct tail tail = {.link = link,
+                        .options = options,
+                        .term = term,
+                        .left = options->count > 0 ? options->count : -1};
+    int result = read_regex(&tail);
+    tail.filters = ctl_options_arguments(options);
+    if (result == 0) {
+        result = tail.filters ? run(&tail) : EX_OSERR;
+    }
+    json_decref(tail.filters);
+    if (tail.has_regex) {
+        regfree(&tail.regex);
+    }
+    return result;
+}

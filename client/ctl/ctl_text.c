@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/ctl/ctl_text.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "client/common/term.h"
+#include "client/ctl/ctl_format.h"
+#include "client/ctl/ctl_status.h"
+#include "protocol/wire/ctlmsg.h"
+
+#define WIDTH 80
+#define NAME_COLUMNS 20
+
+static void print_bytes(FILE *out, int64_t bytes) {
+    char text[FORMAT_SIZE];
+    fprintf(out, "%s\n", format_bytes(text, bytes));
+}
+
+static void print_sources(FILE *out, const json_t *result) {
+    const json_t *list = json_object_get(result, "sources");
+    size_t index;
+    json_t *source;
+    if (json_array_size(list) == 0) {
+        fputs("nothing is connected\n", out);
+        return;
+    }
+    fprintf(out, "%8s %-7s %9s %9s %6s %6s %7s %s\n", "SOURCE", "KIND", "LINES", "EVENTS", "WARN",
+            "ERR", "PID", "NAME");
+    json_array_foreach(list, index, source) {
+        const char *name = json_string_value(json_object_get(source, "name"));
+        if (!name) {
+            name = json_string_value(json_object_get(source, "display_name"));
+        }
+        if (!name) {
+            name = json_string_value(json_object_get(source, "comm"));
+        }
+        const char *kind = json_string_value(json_object_get(source, "kind"));
+        char text[128];
+        if (kind && name && strcmp(kind, "file") == 0 && strrchr(name, '/')) {
+            name = strrchr(name, '/') + 1; // there is no room for the folder
+        }
+        format_fit(text, sizeof text, name ? name : "-", 20);
+        fprintf(out,
+                "%8" PRId64 " %-7s %9" PRId64 " %9" PRId64 " %6" PRId64 " %6" PRId64 " %7" PRId64
+                " %s\n",
+                format_integer(source, "source"), kind ? kind : "-",
+                format_integer(source, "lines"), format_integer(source, "events"),
+                format_integer(source, "warnings"), format_integer(source, "errors"),
+                format_integer(source, "pid"), text);
+    }
+}
+
+static void print_commands(FILE *out, const json_t *list, bool operators) {
+    size_t index;
+    json_t *command;
+    json_array_foreach(list, index, command) {
+        if ((strcmp(format_text(command, "for"), "operators") == 0) == operators) {
+            fprintf(out, "  %-12s %s\n", format_text(command, "name"),
+                    format_text(command, "help"));
+        }
+    }
+}
+
+static void print_help(FILE *out, const json_t *result) {
+    const json_t *list = json_object_get(result, "commands");
+    fputs("For who may read the store:\n", out);
+    print_commands(out, list, false);
+    fputs("For root and the user that the daemon runs as:\n", out);
+    print_commands(out, list, true);
+}
+
+static size_t columns_of(const char *text, size_t len) {
+    char word[2048];
+    snprintf(word, sizeof word, "%.*s", (int)len, text);
+    return format_columns(word);
+}
+
+// Printable text, broken at blanks into lines of at most WIDTH columns that begin with `indent`.
+static void print_wrapped(FILE *out, const char *indent, const char *text) {
+    size_t used = 0;
+    while (*text) {
+        size_t len = strcspn(text, " ");
+        size_t width = columns_of(text, len);
+        if (used > 0 && used + 1 + width <= WIDTH) {
+            fprintf(out, " %.*s", (int)len, text);
+            used += 1 + width;
+        } else {
+            fprintf(out, "%s%s%.*s", used > 0 ? "\n" : "", indent, (int)len, text);
+            used = strlen(indent) + width;
+        }
+        text += len + strspn(text + len, " ");
+    }
+    fputs(used > 0 ? "\n" : "", out);
+}
+
+static void print_diagnostic(FILE *out, const json_t *diag) {
+    char when[FORMAT_SIZE], name[128], text[2048];
+    const char *source = format_text(diag, "name");
+    const char *slash = strrchr(source, '/');
+    bool cut = format_columns(source) > NAME_COLUMNS && slash && slash[1];
+    source = cut ? slash + 1 : source; // of a path its end
+    format_fit(name, sizeof name, *source ? source : "-", NAME_COLUMNS);
+    fprintf(out, "%-19s %s:%" PRId64 ":%" PRId64 ": %s, source %" PRId64 "\n",
+            format_moment(when, format_integer(diag, "at_ns")), name, format_integer(diag, "line"),
+            format_integer(diag, "column"), format_text(diag, "severity"),
+            format_integer(diag, "source"));
+    snprintf(text, sizeof text, "%s [%s]", format_text(diag, "message"), format_text(diag, "code"));
+    format_fit(text, sizeof text, text, 0);
+    print_wrapped(out, "    ", text);
+}
+
+static void print_diagnostics(FILE *out, const json_t *result) {
+    const json_t *list = json_object_get(result, "diagnostics");
+    size_t index;
+    json_t *diag;
+    if (json_array_size(list) == 0) {
+        fputs("no diagnostics\n", out);
+    }
+    json_array_foreach(list, index, diag) {
+        print_diagnostic(out, diag);
+    }
+}
+
+static void print_checkpoint(FILE *out, const json_t *result) {
+    char pages[TERM_COUNT_SIZE], moved[TERM_COUNT_SIZE];
+    fputs("write-ahead log before: ", out);
+    print_bytes(out, format_integer(result, "wal_bytes_before"));
+    fputs("write-ahead log now:    ", out);
+    print_bytes(out, format_integer(result, "wal_bytes"));
+    if (json_is_true(json_object_get(result, "pinned"))) {
+        fprintf(out,
+                "A reader holds on to it: %s of %s pages are in the main file. It goes on\n"
+                "growing until that reader ends its transaction; 'lsof' or 'fuser' on the\n"
+                "store's -shm file names the processes that have it open.\n",
+                term_count(moved, (uint64_t)format_integer(result, "pages_moved")),
+                term_count(pages, (uint64_t)format_integer(result, "pages")));
+    }
+}
+
+static void print_disconnect(FILE *out, const json_t *result) {
+    const json_t *source = json_object_get(result, "source");
+    char count[TERM_COUNT_SIZE];
+    fprintf(
+        out, "source %" PRId64 " is disconnected at line %s%s\n", format_integer(source, "source"),
+        term_count(count, (uint64_t)format_integer(source, "lines")),
+        strcmp(format_text(source, "kind"), "session") == 0 ? "; its session can be resumed" : "");
+}
+
+static void print_log_level(FILE *out, const json_t *result) {
+    const char *level = format_text(result, "level"), *before = format_text(result, "before");
+    bool same = strcmp(level, before) == 0;
+    fprintf(out, "%s%s%s%s\n", level, same ? "" : " (was ", same ? "" : before, same ? "" : ")");
+}
+
+static void print_loss(FILE *out, const json_t *loss) {
+    const char *reason = json_string_value(json_object_get(loss, "reason"));
+    const char *name = json_string_value(json_object_get(loss, "name"));
+    char when[FORMAT_SIZE], why[16], text[128];
+    term_printable(why, sizeof why, reason ? reason : "-");
+    format_fit(text, sizeof text, name ? name : "-", 16);
+    fprintf(out, "%-19s %-15s %9" PRId64 " %8" PRId64 " %7" PRId64 " %s\n",
+            format_moment(when, format_integer(loss, "at_ns")), why, format_integer(loss, "count"),
+            format_integer(loss, "source"), format_integer(loss, "pid"), text);
+}
+
+// The losses beyond those that the daemon lists.
+static void print_rest(FILE *out, int64_t rest, size_t listed) {
+    const char *what = rest == 1 ? "loss" : "losses";
+    if (listed >= NVTXT_CTL_LOSSES) {
+        fprintf(out, "%" PRId64 " older %s\n", rest, what);
+    } else {
+        fprintf(out, "%" PRId64 " %s%s, in segments that are not kept any more\n", rest,
+                listed > 0 ? "more " : "", what);
+    }
+}
+
+static void print_health(FILE *out, const json_t *result) {
+    const json_t *list = json_object_get(result, "losses");
+    int64_t total = format_integer(result, "total");
+    int64_t rest = total - (int64_t)json_array_size(list);
+    const char *error = json_string_value(json_object_get(result, "last_error"));
+    char text[4096];
+    size_t index;
+    json_t *loss;
+    if (error) {
+        term_printable(text, sizeof text, error);
+        fprintf(out, "the store cannot be written: %s\n", text);
+    }
+    if (json_is_true(json_object_get(result, "healthy"))) {
+        fputs("nothing was lost\n", out);
+    }
+    if (!json_is_array(list)) {
+        fprintf(out, "losses: %" PRId64 "; the store cannot be asked for them now\n",
+                format_integer(result, "total"));
+    }
+    if (json_array_size(list) > 0) {
+        fprintf(out, "%-19s %-15s %9s %8s %7s %s\n", "WHEN", "REASON", "COUNT", "SOURCE", "PID",
+                "NAME");
+    }
+    json_array_foreach(list, index, loss) {
+        print_loss(out, loss);
+    }
+    if (json_is_array(list) && total < 0) {
+        fputs("the losses cannot be counted now\n", out);
+    } else if (json_is_array(list) && rest > 0) {
+        print_rest(out, rest, json_array_size(list));
+    }
+}
+
+static void print_health_and_removed(FILE *out, const json_t *result) {
+    const json_t *removed = json_object_get(result, "removed");
+    char text[512], when[FORMAT_SIZE];
+    print_health(out, result);
+    if (format_removed(text, sizeof text, removed)) {
+        fprintf(out, "note: retention removed %s, last %s\n", text,
+                format_moment(when, format_integer(removed, "last_ns")));
+    }
+}
+
+static void print_nothing(FILE *out, const json_t *result) {
+    (void)out;
+    (void)result;
+}
+
+static void print_names(FILE *out, const char *label, const json_t *names) {
+    size_t index;
+    json_t *name;
+    json_array_foreach(names, index, name) {
+        fprintf(out, "%s%s", index ? ", " : label, json_string_value(name));
+    }
+    if (json_array_size(names) > 0) {
+        fputc('\n', out);
+    }
+}
+
+static void print_reload(FILE *out, const json_t *result) {
+    const json_t *applied = json_object_get(result, "applied");
+    const json_t *waiting = json_object_get(result, "needs_restart");
+    if (json_array_size(applied) == 0 && json_array_size(waiting) == 0) {
+        fputs("nothing has changed\n", out);
+    }
+    print_names(out, "in force now: ", applied);
+    print_names(out, "after a restart: ", waiting);
+}
+
+static void print_rotate(FILE *out, const json_t *result) {
+    const char *previous = json_string_value(json_object_get(result, "previous"));
+    if (!previous) {
+        fprintf(out, "nothing to leave: %s has no events yet\n", format_text(result, "segment"));
+        return;
+    }
+    fprintf(out, "the store goes on in %s; %s was left%s\n", format_text(result, "segment"),
+            previous,
+            json_is_true(json_object_get(result, "previous_removed"))
+                ? ", and retention has removed it already"
+                : "");
+}
+
+static void print_snapshot(FILE *out, const json_t *result) {
+    char file[4096];
+    term_printable(file, sizeof file, format_text(result, "file"));
+    fprintf(out, "%s: ", file);
+    print_bytes(out, format_integer(result, "bytes"));
+}
+
+static void print_lines(FILE *out, const char *label, const json_t *list) {
+    size_t index;
+    json_t *line;
+    json_array_foreach(list, index, line) {
+        char text[1024];
+        term_printable(text, sizeof text, json_string_value(line));
+        fprintf(out, "%s%s\n", label, text);
+    }
+}
+
+static void print_verify(FILE *out, const json_t *result) {
+    char events[TERM_COUNT_SIZE];
+    int64_t problems = format_integer(result, "problems_total");
+    print_lines(out, "", json_object_get(result, "problems"));
+    print_lines(out, "advice: ", json_object_get(result, "advice"));
+    fprintf(out, "%s: %" PRId64 " problem%s; segments: %" PRId64 ", events: %s\n",
+            problems ? "not sound" : "sound", problems, problems == 1 ? "" : "s",
+            format_integer(result, "segments"),
+            term_count(events, (uint64_t)format_integer(result, "events")));
+}
+
+static const struct {
+    const char *command;
+    void (*print)(FILE *out, const json_t *result);
+} layouts[] = {
+    {"help", print_help},
+    {"status", ctl_print_status},
+    {"sources", print_sources},
+    {"health", print_health_and_removed},
+    {"flush", print_nothing},
+    {"reload", print_reload},
+    {"diagnostics", print_diagnostics},
+    {"checkpoint", print_checkpoint},
+    {"disconnect", print_disconnect},
+    {"rotate", print_rotate},
+    {"snapshot", print_snapshot},
+    {"verify", print_verify},
+    {"log-level", print_log_level},
+};
+
+void ctl_print(FILE *out, const char *command, const json_t *result) {
+    for (size_t i = 0; i < sizeof layouts / sizeof layouts[0]; i++) {
+        if (strcmp(layouts[i].command, command) == 0) {
+            layouts[i].print(out, result);
+            return;
+        }
+    }
+    json_dumpf(result, out, JSON_INDENT(2) | JSON_ENSURE_ASCII);
+    fputc('\n', out);
+}

@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Two requests a sample, `status` and `sources`; a rate is the difference of two samples, so the
+// first one has none. On a terminal a daemon that goes away is said on the screen and tried again
+// with every sample; elsewhere it ends the program.
+#include "client/ctl/ctl_top.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sysexits.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "client/common/signals.h"
+#include "client/common/term.h"
+#include "client/ctl/ctl_format.h"
+#include "client/ctl/ctl_options.h"
+#include "client/ctl/ctl_rates.h"
+#include "client/ctl/ctl_screen.h"
+#include "client/locate/control_link.h"
+
+#define RUNNING 256 // no exit status
+#define INTERVAL_MS 1000
+#define ANSWER_MS 10000
+#define LINE_SIZE 1280
+#define HEAD_ROWS 5 // above the sources
+
+struct top {
+    struct ctl_link *link;
+    const struct ctl_options *options;
+    struct term *term;
+    struct screen screen;
+    bool on_screen;
+    bool told_empty;
+    int64_t interval_ms;
+    int64_t left; // samples; -1: any number
+    struct rates_sample before, now;
+    struct nvtxt_ctl_reply status;
+    char trouble[1024]; // why there is no sample; "" when there is one
+};
+
+static int64_t clock_ns(clockid_t clock) {
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+// ---- What is shown ------------------------------------------------------------------------------
+
+__attribute__((format(printf, 3, 4))) static void add_line(struct nvtxt_buf *out, size_t columns,
+                                                           const char *format, ...) {
+    char text[LINE_SIZE];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    format_fit(text, sizeof text, text, columns);
+    nvtxt_buf_add(out, text, strlen(text));
+    nvtxt_buf_add(out, "\n", 1);
+}
+
+static void add_head(const struct top *top, struct nvtxt_buf *out, size_t columns) {
+    const json_t *status = top->status.result;
+    char events[RATES_TEXT_SIZE], lines[RATES_TEXT_SIZE], store[FORMAT_SIZE], wal[FORMAT_SIZE];
+    char bytes[FORMAT_SIZE], waiting[FORMAT_SIZE], up[FORMAT_SIZE];
+    int64_t uptime = format_integer(status, "uptime_s");
+    double rate = top->now.rate.bytes;
+    add_line(out, columns,
+             "nvtxtd %s  up %s  %" PRId64 " sources  %" PRId64 " sessions  %" PRId64 " losses",
+             format_text(status, "version"),
+             uptime ? format_duration(up, uptime * 1000000000) : "0s",
+             format_integer(status, "sources"), format_integer(status, "sessions"),
+             format_integer(status, "losses"));
+    add_line(out, columns, "%s events/s  %s lines/s  %s/s",
+             rates_text(events, top->now.rate.events), rates_text(lines, top->now.rate.lines),
+             rate < 0 ? "- bytes" : format_bytes(bytes, (int64_t)rate));
+    add_line(out, columns, "store %s  log %s  on the way %s in %" PRId64 " jobs",
+             format_bytes(store, format_integer(status, "store_bytes")),
+             format_bytes(wal, format_integer(status, "wal_bytes")),
+             format_bytes(waiting, format_integer(status, "bytes_in_flight")),
+             format_integer(status, "queue_depth"));
+    bool bad = json_is_true(json_object_get(status, "in_trouble"));
+    add_line(out, columns, "%s%s%s", top->trouble, bad ? "the store cannot be written: " : "",
+             bad ? format_text(status, "last_error") : "");
+}
+
+static const char *name_of(const json_t *source) {
+    static const char *const members[] = {"name", "display_name", "comm"};
+    for (size_t i = 0; i < sizeof members / sizeof members[0]; i++) {
+        if (*format_text(source, members[i])) {
+            return format_text(source, members[i]);
+        }
+    }
+    return "-";
+}
+
+static void add_row(struct nvtxt_buf *out, size_t columns, const struct rates_row *row) {
+    char events[RATES_TEXT_SIZE], lines[RATES_TEXT_SIZE], bytes[RATES_TEXT_SIZE];
+    add_line(out, columns, "%9s %9s %9s %8" PRId64 " %7" PRId64 " %8" PRId64 " %s",
+             rates_text(events, row->rate.events), rates_text(lines, row->rate.lines),
+             rates_text(bytes, row->rate.bytes), format_integer(row->object, "warnings"),
+             format_integer(row->object, "errors"), format_integer(row->object, "pid"),
+             name_of(row->object));
+}
+
+// `rows` and `columns`: 0: any number.
+static void add_all(const struct top *top, struct nvtxt_buf *out, size_t rows, size_t columns) {
+    size_t room = rows == 0 ? SIZE_MAX : rows > HEAD_ROWS ? rows - HEAD_ROWS : 0;
+    size_t shown = top->now.count <= room ? top->now.count : room > 0 ? room - 1 : 0;
+    add_head(top, out, columns);
+    add_line(out, columns, "%9s %9s %9s %8s %7s %8s %s", "EVENTS/S", "LINES/S", "BYTES/S", "WARN",
+             "ERR", "PID", "NAME");
+    for (size_t i = 0; i < shown; i++) {
+        add_row(out, columns, &top->now.rows[i]);
+    }
+    if (top->now.count == 0 && top->on_screen && !*top->trouble) {
+        add_line(out, columns, "nothing is connected");
+    }
+    if (shown < top->now.count) {
+        add_line(out, columns, "and %zu more", top->now.count - shown);
+    }
+}
+
+static void set_rates(json_t *object, const struct rates_figures *rate) {
+    json_object_set_new(object, "events_per_second",
+                        rate->events < 0 ? json_null() : json_real(rate->events));
+    json_object_set_new(object, "lines_per_second",
+                        rate->lines < 0 ? json_null() : json_real(rate->lines));
+    json_object_set_new(object, "bytes_per_second",
+                        rate->bytes < 0 ? json_null() : json_real(rate->bytes));
+}
+
+static void print_json(const struct top *top) {
+    json_t *list = json_array();
+    json_t *object = json_pack("{s:I, s:O, s:o}", "at_ns", (json_int_t)top->now.taken_ns, "status",
+                               top->status.result, "sources", list);
+    set_rates(object, &top->now.rate);
+    for (size_t i = 0; i < top->now.count; i++) {
+        json_t *row = json_copy(top->now.rows[i].object);
+        set_rates(row, &top->now.rows[i].rate);
+        json_array_append_new(list, row);
+    }
+    json_dumpf(object, stdout, JSON_COMPACT);
+    putchar('\n');
+    json_decref(object);
+}
+
+static void draw(struct top *top) {
+    struct nvtxt_buf lines = {0};
+    screen_measure(&top->screen);
+    add_all(top, &lines, top->screen.rows, top->screen.columns);
+    if (!nvtxt_buf_failed(&lines)) {
+        screen_draw(&top->screen, &lines);
+    }
+    nvtxt_buf_deinit(&lines);
+}
+
+// To people only: a pipe gets the same columns in any case.
+static void tell_if_empty(struct top *top) {
+    bool empty = top->now.count == 0;
+    if (empty && !top->told_empty && top->term->is_terminal) {
+        term_say(top->term, "nothing is connected");
+    }
+    top->told_empty = empty;
+}
+
+static int print(struct top *top) {
+    struct nvtxt_buf lines = {0};
+    if (top->options->json) {
+        print_json(top);
+    } else {
+        add_all(top, &lines, 0, 0);
+        fwrite(lines.data, 1, lines.len, stdout);
+    }
+    nvtxt_buf_deinit(&lines);
+    if (fflush(stdout) == 0) {
+        tell_if_empty(top);
+        return RUNNING;
+    }
+    term_say(top->term, "cannot write: %s", strerror(errno));
+    return EX_IOERR;
+}
+
+// ---- Sampling -----------------------------------------------------------------------------------
+
+// Asks for one of the two. Returns 0, or -errno; a refusal is one as well.
+static int ask(struct top *top, const char *command, struct nvtxt_ctl_reply *reply) {
+    int result = ctl_link_ask(top->link, command, NULL, ANSWER_MS, reply);
+    if (result == 0 && !reply->ok) {
+        snprintf(top->trouble, sizeof top->trouble, "%s", reply->message);
+        nvtxt_ctl_reply_deinit(reply);
+        return -EACCES;
+    }
+    return result;
+}
+
+static int take_sample(struct top *top) {
+    struct nvtxt_ctl_reply status = {0}, sources = {0};
+    int result = top->link->fd < 0 ? ctl_link_open(top->link) : 0;
+    result = result < 0 ? result : ask(top, "status", &status);
+    result = result < 0 ? result : ask(top, "sources", &sources);
+    if (result == 0) {
+        rates_deinit(&top->before);
+        top->before = top->now;
+        nvtxt_ctl_reply_deinit(&top->status);
+        top->status = status;
+        status = (struct nvtxt_ctl_reply){0};
+        result = rates_take(&top->now, top->status.result, sources.result,
+                            clock_ns(CLOCK_MONOTONIC) / 1000000, clock_ns(CLOCK_REALTIME));
+    }
+    if (result == 0) {
+        rates_compare(&top->now, &top->before);
+        top->trouble[0] = '\0';
+    }
+    nvtxt_ctl_reply_deinit(&status);
+    nvtxt_ctl_reply_deinit(&sources);
+    return result;
+}
+
+// Without a sample: the old rows would be lies.
+static void lose_daemon(struct top *top, int failure) {
+    ctl_link_close(top->link);
+    rates_deinit(&top->before);
+    rates_deinit(&top->now);
+    top->now.rate = (struct rates_figures){-1, -1, -1};
+    if (failure != -EACCES) {
+        snprintf(top->trouble, sizeof top->trouble, "trying again: no daemon at %s: %s",
+                 top->link->path,
+                 failure == -EPIPE ? "it closed the connection" : strerror(-failure));
+    }
+}
+
+// ---- Keys, signals, time ------------------------------------------------------------------------
+
+// Something watched is readable, or a signal came. Returns RUNNING or an exit status.
+static int react(struct top *top, bool key_waits) {
+    enum screen_key key = stop_count() > 0 ? SCREEN_NONE : screen_signalled();
+    if (stop_count() > 0) {
+        return 128 + stop_signal();
+    }
+    if (key == SCREEN_QUIT) {
+        return EX_IOERR; // the terminal hung up
+    }
+    if (key == SCREEN_NONE && key_waits) {
+        key = screen_read_key(&top->screen);
+    }
+    if (key == SCREEN_QUIT) {
+        return 0;
+    }
+    if (key == SCREEN_SUSPEND) {
+        screen_suspend(&top->screen);
+    }
+    if (key == SCREEN_SUSPEND || key == SCREEN_REDRAW) {
+        draw(top);
+    }
+    return RUNNING;
+}
+
+static bool has_key(const struct top *top) {
+    struct pollfd key = {.fd = top->screen.has_keys ? STDIN_FILENO : -1, .events = POLLIN};
+    return poll(&key, 1, 0) > 0;
+}
+
+// Until the next sample is due.
+static int wait_until(struct top *top, int64_t due_ms) {
+    int status = RUNNING;
+    for (;;) {
+        int64_t left = due_ms - clock_ns(CLOCK_MONOTONIC) / 1000000;
+        struct pollfd fds[] = {{.fd = stop_fd(), .events = POLLIN},
+                               {.fd = top->screen.has_keys ? STDIN_FILENO : -1, .events = POLLIN}};
+        if (left <= 0) {
+            return RUNNING;
+        }
+        int ready = poll(fds, 2, left < 60000 ? (int)left : 60000);
+        if (ready != 0) {
+            status = react(top, ready > 0 && fds[1].revents);
+        }
+        if (status != RUNNING) {
+            return status;
+        }
+    }
+}
+
+// One sample, shown. A key that comes while the daemon is asked costs the answer.
+static int turn(struct top *top) {
+    int result = take_sample(top);
+    if (result == -ECANCELED) {
+        ctl_link_close(top->link);
+        return react(top, has_key(top));
+    }
+    if (result < 0) {
+        lose_daemon(top, result);
+    }
+    if (top->on_screen) {
+        draw(top);
+    } else if (result < 0) {
+        term_say(top->term, "%s", strcmp(top->trouble, "") ? top->trouble : strerror(-result));
+        return result == -EACCES ? 1 : EX_UNAVAILABLE;
+    }
+    return RUNNING;
+}
+
+static int run(struct top *top) {
+    int status = turn(top);
+    while (status == RUNNING && top->left != 0) {
+        int64_t due = clock_ns(CLOCK_MONOTONIC) / 1000000 + top->interval_ms;
+        status = wait_until(top, due);
+        if (status == RUNNING) {
+            status = turn(top);
+        }
+        if (status == RUNNING && !top->on_screen) {
+            status = print(top);
+        }
+        top->left -= top->left > 0;
+    }
+    return status == RUNNING ? 0 : status;
+}
+
+// ---- Life ---------------------------------------------------------------------------------------
+
+int ctl_top(struct ctl_link *link, const struct ctl_options *options, struct term *term) {
+    bool on_screen = isatty(STDOUT_FILENO) && !options->json;
+    bool endless = options->interval_ms > 0 || on_screen;
+    struct top top = {.link = link,
+                      .options = options,
+                      .term = term,
+                      .on_screen = on_screen,
+                      .interval_ms = options->interval_ms > 0 ? options->interval_ms : INTERVAL_MS,
+                      .left = options->count > 0 ? options->count
+                              : endless          ? -1
+                                                 : 1};
+    if (stop_init() < 0) {
+        return EX_OSERR;
+    }
+    link->watched[0] = stop_fd();
+    if (on_screen) {
+        screen_enter(&top.screen);
+        link->watched[1] = top.screen.has_keys ? STDIN_FILENO : -1;
+    }
+    int status = run(&top);
+    screen_leave(&top.screen);
+    rates_deinit(&top.before);
+    rates_deinit(&top.now);
+    nvtxt_ctl_reply_deinit(&top.status);
+    return status;
+}

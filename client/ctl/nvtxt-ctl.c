@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// nvtxt-ctl: one question to a daemon's control socket, one answer. The daemon's table of commands
+// is the only one; what it does not know is refused by it.
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sysexits.h>
+
+#include "client/common/term.h"
+#include "client/ctl/ctl_metrics.h"
+#include "client/ctl/ctl_options.h"
+#include "client/ctl/ctl_tail.h"
+#include "client/ctl/ctl_text.h"
+#include "client/ctl/ctl_top.h"
+#include "client/ctl/ctl_where.h"
+#include "client/locate/control_link.h"
+#include "client/locate/search.h"
+
+static int print_result(const struct ctl_options *options, struct term *term,
+                        const json_t *result) {
+    if (!options->json && strcmp(options->command, "metrics") == 0) {
+        return ctl_metrics_print(term, result, options->output);
+    }
+    if (options->json) {
+        json_dumpf(result, stdout, JSON_COMPACT);
+        fputc('\n', stdout);
+    } else {
+        ctl_print(stdout, options->command, result);
+    }
+    if (fflush(stdout) != 0) {
+        term_say(term, "cannot write: %s", strerror(errno));
+        return EX_IOERR;
+    }
+    bool bad = json_is_false(json_object_get(result, "healthy")) ||
+               json_is_false(json_object_get(result, "sound"));
+    return bad ? 1 : 0;
+}
+
+// What the daemon says, a line for each of its lines.
+static void say_lines(struct term *term, const char *command, const char *message) {
+    while (*message) {
+        size_t len = strcspn(message, "\n");
+        term_say(term, "%s: %.*s", command, (int)len, message);
+        message += len + (message[len] == '\n');
+    }
+}
+
+static int conclude(const struct ctl_options *options, struct term *term,
+                    const struct nvtxt_ctl_reply *reply) {
+    if (reply->ok) {
+        return print_result(options, term, reply->result);
+    }
+    say_lines(term, options->command, reply->message);
+    if (strcmp(reply->code, NVTXT_CTL_FORBIDDEN) == 0) {
+        return EX_NOPERM;
+    }
+    if (strcmp(reply->code, NVTXT_CTL_BUSY) == 0) {
+        return EX_TEMPFAIL;
+    }
+    return strcmp(reply->code, NVTXT_CTL_UNKNOWN_COMMAND) == 0 ||
+                   strcmp(reply->code, NVTXT_CTL_BAD_ARGUMENT) == 0
+               ? EX_USAGE
+               : 1;
+}
+
+static int ask(struct ctl_link *link, const struct ctl_options *options, struct term *term) {
+    struct nvtxt_ctl_reply reply = {0};
+    json_t *arguments = ctl_options_arguments(options);
+    int result = arguments ? ctl_link_ask(link, options->command, arguments,
+                                          (int)options->timeout_ms, &reply)
+                           : -ENOMEM;
+    int status = EX_UNAVAILABLE;
+    if (result == 0) {
+        status = conclude(options, term, &reply);
+    } else if (result == -EPROTO) {
+        term_say(term, "the daemon's answer is not understood");
+        status = EX_PROTOCOL;
+    } else if (result == -ETIMEDOUT) {
+        term_say(term,
+                 "the daemon at %s has not answered for %g s: it is stopped or stuck; --timeout "
+                 "waits longer",
+                 link->path, (double)options->timeout_ms / 1000);
+    } else {
+        term_say(term, "the daemon did not answer: %s", strerror(-result));
+    }
+    json_decref(arguments);
+    nvtxt_ctl_reply_deinit(&reply);
+    return status;
+}
+
+// Keeps to the first daemon that accepts. Returns 0, or an exit status after a sentence.
+static int find_daemon(struct ctl_link *link, struct search *search, struct term *term) {
+    char text[SEARCH_MOST * 640], advice[512];
+    const struct search_place *first = &search->places[0];
+    for (size_t i = 0; i < search->count; i++) {
+        struct search_place *place = &search->places[i];
+        if (place->result == SEARCH_FOREIGN) {
+            continue;
+        }
+        ctl_link_init(link, place->path);
+        place->result = ctl_link_open(link);
+        if (place->result != 0) {
+            continue;
+        }
+        if (i > 0 && first->is_named) {
+            term_say(term, "warning: no daemon at %s (%s, %s): asking the one at %s", first->path,
+                     first->whose, search_why(first), place->path);
+        }
+        return 0;
+    }
+    int status = search_explain(search, text, sizeof text, advice, sizeof advice);
+    term_say(term, "%s; %s", text, advice);
+    return status;
+}
+
+int main(int argc, char **argv) {
+    struct term term;
+    struct ctl_options options;
+    struct ctl_link link;
+    struct search search;
+    term_init(&term, "nvtxt-ctl");
+    int status = ctl_options_parse(&options, &term, argc, argv);
+    if (status != 0) {
+        return status < 0 ? 0 : status;
+    }
+    search_control(&search, options.socket);
+    if (search.places[0].is_named && !search_socket_fits(search.places[0].path)) {
+        const char *path = search.places[0].path;
+        term_say(&term, "the socket path '%s' is too long: %zu bytes, a Unix socket takes %d", path,
+                 strlen(path), SEARCH_SOCKET_MAX);
+        return EX_USAGE;
+    }
+    if (strcmp(options.command, "where") == 0) {
+        return ctl_where(&options, &term);
+    }
+    status = find_daemon(&link, &search, &term);
+    if (status != 0) {
+        return status;
+    }
+    status = strcmp(options.command, "tail") == 0  ? ctl_tail(&link, &options, &term)
+             : strcmp(options.command, "top") == 0 ? ctl_top(&link, &options, &term)
+                                                   : ask(&link, &options, &term);
+    ctl_link_close(&link);
+    return status;
+}

@@ -1,0 +1,510 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The way of an export: the segments of the store are opened, all of them at once, so that what is
+// exported is fixed and none is removed in between; then chunk after chunk is filtered, given its
+// names and handed to the format.
+#include "client/export/export.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sysexits.h>
+#include <time.h>
+
+#include "client/common/arguments.h"
+#include "client/common/clock_here.h"
+#include "client/common/signals.h"
+#include "store/segment/segments.h"
+#include "store/store.h"
+
+#define FLUSH_BYTES ((size_t)128 * 1024)
+
+struct names { // of the event before: most of the time they are the same
+    bool known;
+    uint64_t global_tid;
+    int64_t domain_id;
+    uint32_t category;
+    bool category_wanted; // by --category
+};
+
+struct export {
+    const struct export_options *options;
+    struct term *term;
+    struct export_writer writer;
+    struct store_reader **readers; // owned, oldest first; NULL when written
+    size_t count;
+    bool has_events; // before the filters, and when the last of them ends
+    int64_t last_ns;
+    struct store_read_window window;
+    uint32_t *pids; // owned, of --pid
+    struct export_row row;
+    struct names names;
+    uint64_t rows; // written
+    int64_t started_ms;
+};
+
+static int64_t now_ms(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static int status_of(int result) {
+    switch (result) {
+    case -ENOENT:
+    case -ENOLINK:
+    case -EISDIR:
+    case -EINVAL:
+    case -EACCES:
+        return EX_NOINPUT;
+    case -ENOMEM:
+    case -EMFILE:
+        return EX_OSERR;
+    case STORE_BUSY:
+        return EX_TEMPFAIL;
+    case STORE_NEWER:
+    case STORE_FOREIGN:
+    case STORE_CORRUPT:
+        return EX_DATAERR;
+    default:
+        return EX_IOERR;
+    }
+}
+
+// What the store said, unless it was only stopped.
+static int fail(struct term *term, int result, const char *why) {
+    if (result == -EINTR) {
+        return 128 + stop_signal();
+    }
+    term_say(term, "%s", result == -ENOMEM || !*why ? "out of memory" : why);
+    return status_of(result);
+}
+
+static int no_memory(struct term *term) {
+    term_say(term, "out of memory");
+    return EX_OSERR;
+}
+
+// ---- Files of the store -------------------------------------------------------------------------
+
+// Lists the files; a path that is no store stays one, for the reader to say what it is.
+static int list_files(const char *store, struct store_segments *segments) {
+    int result = store_segments_list(store, segments);
+    return result == -ENOMEM ? result : 0;
+}
+
+static int open_one(struct export *export, const char *path, bool may_be_gone) {
+    char why[PATH_MAX + 256];
+    int result = store_read_open(&export->readers[export->count], path, why, sizeof why);
+    if (result == -ENOENT && may_be_gone) {
+        return 0; // removed for its age since it was listed
+    }
+    if (result != STORE_DONE) {
+        return fail(export->term, result, why);
+    }
+    export->count++;
+    return 0;
+}
+
+// Three for each segment; a store may have thousands.
+static void raise_descriptors(void) {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+        limit.rlim_cur = limit.rlim_max;
+        (void)setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
+
+static int open_files(struct export *export) {
+    struct store_segments segments = {0};
+    raise_descriptors();
+    if (list_files(export->options->store, &segments) < 0) {
+        return no_memory(export->term);
+    }
+    export->readers = calloc(segments.count + 1, sizeof(struct store_reader *));
+    int result = export->readers ? 0 : no_memory(export->term);
+    for (size_t i = 0; i < segments.count && result == 0; i++) {
+        result = open_one(export, segments.rows[i].path, segments.count > 1);
+    }
+    if (result == 0 && export->count == 0) {
+        result = open_one(export, export->options->store, false);
+    }
+    store_segments_deinit(&segments);
+    return result;
+}
+
+// True when the file is the segment, or one of those that SQLite keeps beside it.
+static bool belongs_to(const struct stat *file, const char *segment) {
+    static const char *const suffixes[] = {"", "-wal", "-shm", "-journal"};
+    char path[PATH_MAX + 16];
+    struct stat theirs;
+    for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
+        snprintf(path, sizeof path, "%s%s", segment, suffixes[i]);
+        if (stat(path, &theirs) == 0 && file->st_dev == theirs.st_dev &&
+            file->st_ino == theirs.st_ino) {
+            return true;
+        }
+    }
+    return false;
+}
+
+int export_check_output(const struct export_options *options, struct term *term, const char *path) {
+    struct store_segments segments = {0};
+    struct stat file;
+    int result = 0;
+    if (stat(path, &file) != 0) {
+        return 0;
+    }
+    if (list_files(options->store, &segments) < 0) {
+        return no_memory(term);
+    }
+    for (size_t i = 0; i < segments.count && result == 0; i++) {
+        if (belongs_to(&file, segments.rows[i].path)) {
+            term_say(term, "%s belongs to the store itself: choose another name", path);
+            result = EX_USAGE;
+        }
+    }
+    store_segments_deinit(&segments);
+    return result;
+}
+
+// ---- Which events -------------------------------------------------------------------------------
+
+static int64_t subtract(int64_t from, int64_t what) {
+    int64_t result;
+    return __builtin_sub_overflow(from, what, &result) ? INT64_MIN : result;
+}
+
+static int take_options(struct export *export) {
+    const struct export_options *options = export->options;
+    export->window = STORE_READ_ALL;
+    if (options->has_until) {
+        export->window.until_ns = options->until_ns;
+    }
+    if (options->has_since) {
+        export->window.since_ns = options->since_ns;
+    } else if (options->has_last) {
+        int64_t end = options->has_until ? options->until_ns : clock_here_now_ns();
+        export->window.since_ns = subtract(end, options->last_ns);
+    }
+    export->pids = calloc(options->pids.count + 1, sizeof *export->pids);
+    if (!export->pids) {
+        return no_memory(export->term);
+    }
+    for (size_t i = 0; i < options->pids.count; i++) {
+        int result = options_pid(export->term, options->pids.words[i], &export->pids[i]);
+        if (result != 0) {
+            return result;
+        }
+    }
+    return 0;
+}
+
+static bool is_everything(const struct export *export) {
+    const struct export_options *options = export->options;
+    return !options->has_since && !options->has_until && !options->has_last &&
+           options->pids.count == 0 && options->sources.count == 0 &&
+           options->categories.count == 0 && !options->has_match && !options->has_level;
+}
+
+// The window in one file: there the sources have their ids.
+static int select_rows(struct export *export, struct store_reader *reader, size_t *found) {
+    const struct export_list *sources = &export->options->sources;
+    struct store_read_window window = export->window;
+    int64_t *all = NULL;
+    int result = STORE_DONE;
+    for (size_t i = 0; i < sources->count && result == STORE_DONE; i++) {
+        int64_t *ids;
+        size_t count;
+        result = store_read_find_sources(reader, sources->words[i], &ids, &count);
+        int64_t *more = realloc(all, (window.source_count + count + 1) * sizeof *all);
+        if (!more) {
+            free(ids);
+            free(all);
+            return -ENOMEM;
+        }
+        all = more;
+        memcpy(all + window.source_count, ids ? ids : all, count * sizeof *all);
+        window.source_count += count;
+        free(ids);
+    }
+    *found += window.source_count;
+    window.sources = sources->count > 0 ? all : NULL;
+    if (result == STORE_DONE) {
+        result = store_read_select(reader, &window);
+    }
+    free(all);
+    return result;
+}
+
+static bool has_pid(const struct export *export, uint32_t pid) {
+    for (size_t i = 0; i < export->options->pids.count; i++) {
+        if (export->pids[i] == pid) {
+            return true;
+        }
+    }
+    return export->options->pids.count == 0;
+}
+
+static bool matches(const struct export *export, struct nvtxt_slice text) {
+    regmatch_t part = {.rm_so = 0, .rm_eo = (regoff_t)text.len};
+    return regexec(&export->options->match, text.data, 0, &part, REG_STARTEND) == 0;
+}
+
+// A number means that category, whatever it is called; anything else its name.
+static bool is_category_wanted(const struct export *export, uint32_t category,
+                               struct nvtxt_slice name) {
+    const struct export_list *list = &export->options->categories;
+    for (size_t i = 0; i < list->count; i++) {
+        int64_t number;
+        if (options_int64(list->words[i], &number)
+                ? number == (int64_t)category
+                : name.data && nvtxt_slice_equal(name, nvtxt_slice_of(list->words[i]))) {
+            return true;
+        }
+    }
+    return list->count == 0;
+}
+
+// The larger, the less severe.
+static bool is_level_wanted(const struct export *export, const struct export_row *row) {
+    return row->level && row->event->int64 <= export->options->level;
+}
+
+// ---- Events -------------------------------------------------------------------------------------
+
+static void find_names(struct export *export, struct store_reader *reader,
+                       const struct store_read_event *event) {
+    struct names *names = &export->names;
+    struct export_row *row = &export->row;
+    bool new_thread = !names->known || names->global_tid != event->global_tid;
+    bool new_domain = new_thread || names->domain_id != event->domain_id;
+    if (new_thread) {
+        row->process = store_read_process(reader, event->global_tid);
+        row->thread = store_read_thread(reader, event->global_tid);
+    }
+    if (new_domain) {
+        row->domain = store_read_domain(reader, event->global_tid, event->domain_id);
+    }
+    if (new_domain || names->category != event->category) {
+        row->category =
+            store_read_category(reader, event->global_tid, event->domain_id, event->category);
+        names->category_wanted = is_category_wanted(export, event->category, row->category);
+    }
+    names->known = true;
+    names->global_tid = event->global_tid;
+    names->domain_id = event->domain_id;
+    names->category = event->category;
+}
+
+static int write_event(struct export *export, struct store_reader *reader,
+                       const struct store_read_event *event) {
+    struct export_row *row = &export->row;
+    if (!has_pid(export, export_pid(event->global_tid)) ||
+        (export->options->has_match && !matches(export, event->text))) {
+        return 0;
+    }
+    find_names(export, reader, event);
+    if (!export->names.category_wanted) {
+        return 0;
+    }
+    row->event = event;
+    if (export->writer.format->wants_sources || export->options->has_level) {
+        row->source_id = store_read_source(reader, event->row, &row->source);
+        row->level = store_read_level(reader, event);
+    }
+    if (export->options->has_level && !is_level_wanted(export, row)) {
+        return 0;
+    }
+    export->rows++;
+    return export->writer.format->row(&export->writer, row);
+}
+
+static void show_progress(struct export *export, size_t file) {
+    if (!export->options->progress) {
+        return;
+    }
+    char count[2][TERM_COUNT_SIZE];
+    double share = store_read_progress(export->readers[file]);
+    int64_t ms = now_ms() - export->started_ms;
+    uint64_t rate = ms > 0 ? export->rows * 1000 / (uint64_t)ms : 0;
+    share = ((double)file + share) / (double)export->count;
+    term_progress(export->term, now_ms(), "%3.0f %%, %s events, %s a second", share * 100,
+                  term_count(count[0], export->rows), term_count(count[1], rate));
+}
+
+// Returns what a format does, or what store_read_chunk() does.
+static int write_chunk(struct export *export, struct store_reader *reader) {
+    const struct store_read_event *events;
+    size_t count;
+    int result = store_read_chunk(reader, &events, &count);
+    for (size_t i = 0; i < count && result == STORE_DONE; i++) {
+        result = write_event(export, reader, &events[i]);
+    }
+    struct export_out *out = &export->writer.out;
+    if (out->len >= FLUSH_BYTES) {
+        (void)export_out_flush(out);
+    }
+    return result;
+}
+
+static bool is_over(const struct export *export) {
+    return stop_count() > 0 || export->writer.out.error != 0;
+}
+
+static int write_file(struct export *export, size_t file) {
+    struct store_reader *reader = export->readers[file];
+    const struct export_format *format = export->writer.format;
+    int result = format->segment ? format->segment(&export->writer, reader) : STORE_DONE;
+    export->names.known = false;
+    while (result == STORE_DONE && !is_over(export)) {
+        result = write_chunk(export, reader);
+        show_progress(export, file);
+    }
+    if (result != STORE_NOT_FOUND && result != STORE_DONE) {
+        return fail(export->term, result, store_read_error(reader));
+    }
+    result = format->settle && !is_over(export) ? format->settle(&export->writer) : 0;
+    return result < 0 ? no_memory(export->term) : 0;
+}
+
+// ---- The whole ----------------------------------------------------------------------------------
+
+static void find_bounds(struct export *export) {
+    struct export_writer *writer = &export->writer;
+    for (size_t i = 0; i < export->count; i++) {
+        const struct store_read_figures *figures = store_read_figures(export->readers[i]);
+        if (figures->events == 0) {
+            continue;
+        }
+        if (!export->has_events || figures->first_ns < writer->base_ns) {
+            writer->base_ns = figures->first_ns;
+        }
+        if (!export->has_events || figures->last_ns > export->last_ns) {
+            export->last_ns = figures->last_ns;
+        }
+        export->has_events = true;
+    }
+}
+
+static int select_all(struct export *export) {
+    size_t found = 0;
+    for (size_t i = 0; i < export->count; i++) {
+        int result = select_rows(export, export->readers[i], &found);
+        if (result != STORE_DONE) {
+            return fail(export->term, result, store_read_error(export->readers[i]));
+        }
+    }
+    if (export->options->sources.count > 0 && found == 0) {
+        term_say(export->term,
+                 "%s has no such source; 'nvtxt-ctl sources' lists those that are "
+                 "open, the table NVTXT_SOURCES all",
+                 export->options->store);
+    }
+    return 0;
+}
+
+static int write_all(struct export *export) {
+    struct export_writer *writer = &export->writer;
+    int status = 0;
+    int result = writer->format->begin ? writer->format->begin(writer) : 0;
+    for (size_t i = 0; i < export->count && result == 0 && status == 0 && !is_over(export); i++) {
+        status = write_file(export, i);
+        store_read_close(export->readers[i]);
+        export->readers[i] = NULL;
+    }
+    if (result == 0 && status == 0 && !is_over(export) && writer->format->end) {
+        result = writer->format->end(writer);
+    }
+    return result < 0 ? no_memory(export->term) : status;
+}
+
+static void format_time(char text[32], int64_t ns) {
+    struct export_out out;
+    text[0] = '\0';
+    if (export_out_init(&out, -1) == 0) { // never flushed
+        export_utc(&out, ns);
+        memcpy(text, out.data, out.len);
+        text[out.len] = '\0';
+        export_out_deinit(&out);
+    }
+}
+
+static void say_nothing_found(struct export *export) {
+    char from[32], to[32];
+    if (!export->has_events) {
+        term_say(export->term, "%s holds no event", export->options->store);
+        return;
+    }
+    format_time(from, export->writer.base_ns);
+    format_time(to, export->last_ns);
+    term_say(export->term, "no event is as you asked for; those of %s are from %s to %s",
+             export->options->store, from, to);
+}
+
+// What is to be said when all is written.
+static int finish(struct export *export, const char *name) {
+    struct export_writer *writer = &export->writer;
+    char count[TERM_COUNT_SIZE];
+    int error = export_out_flush(&writer->out);
+    term_wipe(export->term);
+    if (stop_count() > 0) {
+        return 128 + stop_signal();
+    }
+    if (error == -EPIPE) {
+        return -EPIPE;
+    }
+    if (error != 0) {
+        term_say(export->term, "cannot write to %s: %s", name, strerror(-error));
+        return error == -ENOMEM ? EX_OSERR : EX_IOERR;
+    }
+    if (export->rows == 0 && !is_everything(export)) {
+        say_nothing_found(export);
+    }
+    if (export->rows > 0 && writer->note) {
+        term_say(export->term, "%s", writer->note);
+    }
+    if (writer->changed > 0) {
+        term_say(export->term, "%s %s", term_count(count, writer->changed), writer->format->loss);
+        return 1;
+    }
+    return 0;
+}
+
+static void close_all(struct export *export) {
+    if (export->writer.format->free) {
+        export->writer.format->free(&export->writer);
+    }
+    for (size_t i = 0; i < export->count; i++) {
+        store_read_close(export->readers[i]);
+    }
+    export_out_deinit(&export->writer.out);
+    free(export->readers);
+    free(export->pids);
+}
+
+int export_run(const struct export_options *options, struct term *term, int fd, const char *name) {
+    struct export export = {.options = options, .term = term, .started_ms = now_ms()};
+    export.writer.format = options->format;
+    export.writer.all = is_everything(&export);
+    int status = take_options(&export);
+    if (status == 0) {
+        status = open_files(&export);
+    }
+    if (status == 0) {
+        status = select_all(&export);
+    }
+    if (status == 0 && export_out_init(&export.writer.out, fd) < 0) {
+        status = no_memory(term);
+    }
+    if (status == 0) {
+        find_bounds(&export);
+        status = write_all(&export);
+        int finished = finish(&export, name);
+        status = status ? status : finished;
+    }
+    close_all(&export);
+    return status;
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Beside the place and renamed. A link is followed: what it points to is replaced, not the link.
+// What a killed export left beside the place goes, as that of a killed import does.
+#include "client/export/export_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+#include "client/common/out_file.h"
+#include "client/common/term.h"
+
+static int refuse(const struct export_file *file, struct term *term, int error) {
+    term_say(term, "cannot create %s: %s", file->name, strerror(error));
+    return EX_CANTCREAT;
+}
+
+static bool is_database(const char *path) {
+    static const char magic[] = "SQLite format 3"; // with its NUL: the first 16 bytes
+    char begin[sizeof magic] = "";
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : read(fd, begin, sizeof begin);
+    if (fd >= 0) {
+        close(fd);
+    }
+    return n == (ssize_t)sizeof begin && memcmp(begin, magic, sizeof magic) == 0;
+}
+
+static int open_temp(struct export_file *file, struct term *term, mode_t mode) {
+    uint32_t random = (uint32_t)getpid();
+    (void)!getrandom(&random, sizeof random, GRND_NONBLOCK);
+    int len = snprintf(file->temp, sizeof file->temp, "%s.part-%08x", file->path, random);
+    if (len >= (int)sizeof file->temp) {
+        file->temp[0] = '\0';
+        return refuse(file, term, ENAMETOOLONG);
+    }
+    file->fd = open(file->temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (file->fd < 0) {
+        file->temp[0] = '\0';
+        return refuse(file, term, errno);
+    }
+    (void)flock(file->fd, LOCK_SH | LOCK_NB); // so that no other program takes it for left
+    out_file_sweep(&(struct out_file){.path = file->path});
+    if (mode) {
+        (void)fchmod(file->fd, mode); // as the file that it replaces
+    }
+    return 0;
+}
+
+int export_file_open(struct export_file *file, struct term *term, const char *name) {
+    struct stat status;
+    *file = (struct export_file){.fd = -1, .name = name};
+    if (!*name || strlen(name) >= sizeof file->path) {
+        term_say(term, "'%s' cannot be a file's name", name);
+        return EX_USAGE;
+    }
+    strcpy(file->path, name);
+    if (stat(name, &status) != 0) {
+        return errno == ENOENT ? open_temp(file, term, 0) : refuse(file, term, errno);
+    }
+    if (S_ISDIR(status.st_mode)) {
+        return refuse(file, term, EISDIR);
+    }
+    if (!S_ISREG(status.st_mode)) {
+        file->fd = open(name, O_WRONLY | O_CLOEXEC);
+        return file->fd < 0 ? refuse(file, term, errno) : 0;
+    }
+    if (is_database(name)) {
+        term_say(term, "%s is a database; it is not replaced: choose another name", name);
+        return EX_CANTCREAT;
+    }
+    if (!realpath(name, file->path)) {
+        return refuse(file, term, errno);
+    }
+    return open_temp(file, term, status.st_mode & 0777);
+}
+
+// A file on a full disk may be found out only here.
+static int settle(struct export_file *file) {
+    int result = fsync(file->fd) == 0 || errno == EINVAL || errno == EROFS ? 0 : -errno;
+    if (close(file->fd) != 0 && result == 0) {
+        result = -errno;
+    }
+    file->fd = -1;
+    return result;
+}
+
+int export_file_publish(struct export_file *file, struct term *term) {
+    int result = settle(file);
+    if (result != 0) {
+        term_say(term, "cannot write to %s: %s", file->name, strerror(-result));
+        export_file_discard(file);
+        return EX_IOERR;
+    }
+    if (file->temp[0] && rename(file->temp, file->path) != 0) {
+        result = refuse(file, term, errno);
+        export_file_discard(file);
+        return result;
+    }
+    if (file->temp[0]) {
+        out_file_sync_name(file->path);
+    }
+    file->temp[0] = '\0';
+    return 0;
+}
+
+void export_file_discard(struct export_file *file) {
+    if (file->fd >= 0) {
+        close(file->fd);
+        file->fd = -1;
+    }
+    if (file->temp[0]) {
+        (void)unlink(file->temp);
+        file->temp[0] = '\0';
+    }
+}

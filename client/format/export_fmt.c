@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The table of formats, and the two that are columns: CSV and JSON lines. Both have the columns of
+// the view NVTXT_TIMELINE, in its order and with its values, and endGlobalTid behind them.
+#include "client/format/export_fmt.h"
+
+struct nvtxt_slice export_kind_name(enum nvtxt_event_type type) {
+    return type == NVTXT_EVENT_MARK       ? NVTXT_SLICE("mark")
+           : type == NVTXT_EVENT_PUSH_POP ? NVTXT_SLICE("push/pop")
+                                          : NVTXT_SLICE("start/end");
+}
+
+// End minus start. Far apart, it does not fit; then the nearest that does.
+static int64_t duration_of(const struct store_read_event *event) {
+    int64_t result;
+    if (__builtin_sub_overflow(event->end, event->start, &result)) {
+        return event->end < event->start ? INT64_MIN : INT64_MAX;
+    }
+    return result;
+}
+
+// ---- CSV (RFC 4180) -----------------------------------------------------------------------------
+
+static int begin_csv(struct export_writer *writer) {
+    EXPORT_LITERAL(&writer->out,
+                   "utcTime,duration,kind,message,category,color,process,thread,source,domain,"
+                   "payload,pid,tid,start,end,globalTid,domainId,categoryId,sourceId,eventRow,"
+                   "level,endGlobalTid\r\n");
+    return 0;
+}
+
+static void put_csv_payload(struct export_out *out, const struct store_read_event *event) {
+    switch (event->payload_kind) {
+    case STORE_READ_INT64:
+        export_int(out, event->int64);
+        break;
+    case STORE_READ_UINT64:
+        export_uint(out, event->uint64);
+        break;
+    case STORE_READ_DOUBLE:
+        if (!export_double(out, event->real)) {
+            export_csv(out, event->real < 0 ? NVTXT_SLICE("-Infinity") : NVTXT_SLICE("Infinity"));
+        }
+        break;
+    case STORE_READ_JSON:
+        export_csv(out, event->json);
+        break;
+    case STORE_READ_NONE:
+        break;
+    }
+}
+
+static void put_csv_texts(struct export_out *out, const struct export_row *row) {
+    export_csv(out, row->event->text);
+    EXPORT_LITERAL(out, ",");
+    if (row->category.data) {
+        export_csv(out, row->category);
+    } else if (row->event->category) {
+        export_uint(out, row->event->category);
+    }
+    EXPORT_LITERAL(out, ",");
+    if (row->event->color) {
+        export_color(out, row->event->color);
+    }
+    EXPORT_LITERAL(out, ",");
+    export_csv(out, row->process);
+    EXPORT_LITERAL(out, ",");
+    export_csv(out, row->thread);
+    EXPORT_LITERAL(out, ",");
+    export_csv(out, row->source);
+    EXPORT_LITERAL(out, ",");
+    export_csv(out, row->domain);
+}
+
+static void put_csv_uint(struct export_out *out, uint64_t value) {
+    EXPORT_LITERAL(out, ",");
+    export_uint(out, value);
+}
+
+static void put_csv_int(struct export_out *out, int64_t value) {
+    EXPORT_LITERAL(out, ",");
+    export_int(out, value);
+}
+
+static int row_csv(struct export_writer *writer, const struct export_row *row) {
+    struct export_out *out = &writer->out;
+    const struct store_read_event *event = row->event;
+    export_utc(out, event->start);
+    put_csv_int(out, duration_of(event));
+    EXPORT_LITERAL(out, ",");
+    export_slice(out, export_kind_name(event->type));
+    EXPORT_LITERAL(out, ",");
+    put_csv_texts(out, row);
+    EXPORT_LITERAL(out, ",");
+    put_csv_payload(out, event);
+    put_csv_uint(out, export_pid(event->global_tid));
+    put_csv_uint(out, export_tid(event->global_tid));
+    put_csv_int(out, event->start);
+    put_csv_int(out, event->end);
+    put_csv_uint(out, event->global_tid);
+    put_csv_int(out, event->domain_id);
+    put_csv_uint(out, event->category);
+    EXPORT_LITERAL(out, ",");
+    if (row->source_id) {
+        export_int(out, row->source_id);
+    }
+    put_csv_int(out, event->row);
+    EXPORT_LITERAL(out, ",");
+    if (row->level) {
+        export_slice(out, nvtxt_slice_of(row->level));
+    }
+    EXPORT_LITERAL(out, ",");
+    if (event->ended_elsewhere) {
+        export_uint(out, event->end_global_tid);
+    }
+    EXPORT_LITERAL(out, "\r\n");
+    return 0;
+}
+
+static const struct export_format comma = {
+    .name = "csv", .wants_sources = true, .begin = begin_csv, .row = row_csv};
+
+// ---- JSON lines ---------------------------------------------------------------------------------
+
+static void put_json_payload(struct export_out *out, const struct store_read_event *event) {
+    if (event->payload_kind == STORE_READ_NONE) {
+        return;
+    }
+    EXPORT_LITERAL(out, ",\"payload\":");
+    if (event->payload_kind == STORE_READ_INT64) {
+        export_int(out, event->int64);
+    } else if (event->payload_kind == STORE_READ_UINT64) {
+        export_uint(out, event->uint64);
+    } else if (event->payload_kind == STORE_READ_JSON) {
+        export_json(out, event->json);
+    } else if (!export_double(out, event->real)) {
+        export_json(out, event->real < 0 ? NVTXT_SLICE("-Infinity") : NVTXT_SLICE("Infinity"));
+    }
+}
+
+static void put_json_color(struct export_out *out, uint32_t color) {
+    if (color) {
+        EXPORT_LITERAL(out, ",\"color\":\"");
+        export_color(out, color);
+        EXPORT_LITERAL(out, "\"");
+    }
+}
+
+#define MEMBER_TEXT(out, name, text)                                                               \
+    if ((text).data) {                                                                             \
+        EXPORT_LITERAL(out, ",\"" name "\":");                                                     \
+        export_json(out, text);                                                                    \
+    }
+#define MEMBER(out, name, put, value)                                                              \
+    EXPORT_LITERAL(out, ",\"" name "\":");                                                         \
+    put(out, value)
+
+static int row_lines(struct export_writer *writer, const struct export_row *row) {
+    struct export_out *out = &writer->out;
+    const struct store_read_event *event = row->event;
+    EXPORT_LITERAL(out, "{\"utcTime\":\"");
+    export_utc(out, event->start);
+    EXPORT_LITERAL(out, "\",\"duration\":");
+    export_int(out, duration_of(event));
+    EXPORT_LITERAL(out, ",\"kind\":\"");
+    export_slice(out, export_kind_name(event->type));
+    EXPORT_LITERAL(out, "\",\"message\":");
+    export_json(out, event->text);
+    MEMBER_TEXT(out, "category", row->category);
+    put_json_color(out, event->color);
+    MEMBER_TEXT(out, "process", row->process);
+    MEMBER_TEXT(out, "thread", row->thread);
+    MEMBER_TEXT(out, "source", row->source);
+    MEMBER_TEXT(out, "domain", row->domain);
+    put_json_payload(out, event);
+    MEMBER(out, "pid", export_uint, export_pid(event->global_tid));
+    MEMBER(out, "tid", export_uint, export_tid(event->global_tid));
+    MEMBER(out, "start", export_int, event->start);
+    MEMBER(out, "end", export_int, event->end);
+    MEMBER(out, "globalTid", export_uint, event->global_tid);
+    MEMBER(out, "domainId", export_int, event->domain_id);
+    MEMBER(out, "categoryId", export_uint, event->category);
+    if (row->source_id) {
+        MEMBER(out, "sourceId", export_int, row->source_id);
+    }
+    MEMBER(out, "eventRow", export_int, event->row);
+    if (row->level) {
+        MEMBER(out, "level", export_json, nvtxt_slice_of(row->level));
+    }
+    if (event->ended_elsewhere) {
+        MEMBER(out, "endGlobalTid", export_uint, event->end_global_tid);
+    }
+    EXPORT_LITERAL(out, "}\n");
+    return 0;
+}
+
+static const struct export_format lines = {
+    .name = "jsonl", .wants_sources = true, .row = row_lines};
+
+// ---- The formats -----------------------------------------------------------------------------
+
+static const struct export_format *const formats[] = {
+    &export_chrome, &comma, &lines, &export_nvtxt, &export_speedscope, &export_folded};
+
+const char *export_format_name(size_t index) {
+    return index < sizeof formats / sizeof formats[0] ? formats[index]->name : NULL;
+}
+
+const struct export_format *export_format_find(const char *name) {
+    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
+        if (strcmp(name, formats[i]->name) == 0) {
+            return formats[i];
+        }
+    }
+    return NULL;
+}

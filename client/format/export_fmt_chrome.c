@@ -1,0 +1,468 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Trace events as JSON, which Perfetto, chrome://tracing and speedscope read. Ranges are complete
+// events (X), marks instant events (i) of their thread, names metadata (M).
+//
+// Viewers count in doubles, so times are written as microseconds since the first event and the
+// exact nanoseconds stand in the arguments as strings. A lane of a thread is a thread of its own to
+// a viewer: it gets a tid that no real thread can have and is sorted behind its thread.
+//
+// Events are held back in batches until their lanes are known; they are written as they came.
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "client/format/export_fmt.h"
+#include "client/format/export_lanes.h"
+#include "client/format/lane_batch.h"
+#include "protocol/base/container.h"
+#include "protocol/base/hash.h"
+
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#define FIRST_FREE_TID 0x1000000u // real ones have 24 bits
+#define EXACT_IN_DOUBLES (INT64_C(1) << 53)
+
+// A track that a viewer was told of: a process, a thread, or a further lane of a thread.
+struct track {
+    struct nvtxt_hash_node node;
+    struct track *next;
+    uint64_t global_tid;
+    int lane; // -1: a process
+    uint32_t tid;
+    bool is_named;
+    char *name; // owned, of a process or a lane 0 that has a name; NULL: it has none
+    size_t name_len;
+};
+
+struct chrome {
+    struct export_lanes lanes;
+    struct lane_batch batch;
+    struct nvtxt_hash tracks;
+    struct track *all;    // owned
+    struct track *last;   // that an event was written on
+    uint64_t last_thread; // of the event before, whose names are known
+    bool has_last_thread;
+    uint32_t next_tid;
+    bool comma; // an event was written
+};
+
+static int begin_chrome(struct export_writer *writer) {
+    struct chrome *chrome = calloc(1, sizeof *chrome);
+    if (!chrome || lane_batch_init(&chrome->batch) < 0) {
+        if (chrome) {
+            lane_batch_deinit(&chrome->batch);
+        }
+        free(chrome);
+        return -ENOMEM;
+    }
+    chrome->next_tid = FIRST_FREE_TID;
+    writer->state = chrome;
+    EXPORT_LITERAL(&writer->out, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"baseTimeNs\":\"");
+    export_int(&writer->out, writer->base_ns);
+    EXPORT_LITERAL(&writer->out,
+                   "\",\"version\":\"nvtxt-export " PACKAGE_VERSION "\"},\"traceEvents\":[\n");
+    return 0;
+}
+
+static void free_chrome(struct export_writer *writer) {
+    struct chrome *chrome = writer->state;
+    if (!chrome) {
+        return;
+    }
+    while (chrome->all) {
+        struct track *next = chrome->all->next;
+        free(chrome->all->name);
+        free(chrome->all);
+        chrome->all = next;
+    }
+    nvtxt_hash_deinit(&chrome->tracks);
+    lane_batch_deinit(&chrome->batch);
+    export_lanes_deinit(&chrome->lanes);
+    free(chrome);
+}
+
+static void begin_event(struct export_writer *writer, struct chrome *chrome) {
+    if (chrome->comma) {
+        EXPORT_LITERAL(&writer->out, ",\n");
+    }
+    chrome->comma = true;
+}
+
+// ---- Tracks -------------------------------------------------------------------------------------
+
+static struct track *find_track(struct chrome *chrome, uint64_t global_tid, int lane,
+                                uint64_t hash) {
+    struct nvtxt_hash_node *node = nvtxt_hash_find(&chrome->tracks, hash);
+    for (; node; node = nvtxt_hash_next(node)) {
+        struct track *track = NVTXT_CONTAINER_OF(node, struct track, node);
+        if (track->global_tid == global_tid && track->lane == lane) {
+            return track;
+        }
+    }
+    return NULL;
+}
+
+// The track, made when there is none yet. NULL when memory is short.
+static struct track *track_of(struct chrome *chrome, uint64_t global_tid, int lane) {
+    uint64_t hash = nvtxt_hash_number(global_tid ^ (uint64_t)(lane + 1) << 48);
+    struct track *track = find_track(chrome, global_tid, lane, hash);
+    if (track) {
+        return track;
+    }
+    track = calloc(1, sizeof *track);
+    if (!track || nvtxt_hash_add(&chrome->tracks, &track->node, hash) < 0) {
+        free(track);
+        return NULL;
+    }
+    track->global_tid = global_tid;
+    track->lane = lane;
+    track->tid = lane > 0 ? chrome->next_tid++ : export_tid(global_tid);
+    track->next = chrome->all;
+    chrome->all = track;
+    return track;
+}
+
+static struct track *process_of(struct chrome *chrome, uint64_t global_tid) {
+    return track_of(chrome, global_tid >> 24 << 24, -1);
+}
+
+static int keep_name(struct track *track, struct nvtxt_slice name) {
+    if (!track) {
+        return -ENOMEM;
+    }
+    if (track->name || track->is_named || !name.data) {
+        return 0;
+    }
+    track->name = malloc(name.len + 1);
+    track->name_len = name.len;
+    if (track->name) {
+        memcpy(track->name, name.data, name.len);
+    }
+    return track->name ? 0 : -ENOMEM;
+}
+
+// The names of an event are there only while it is given, so they are kept until it is written.
+static int keep_names(struct chrome *chrome, const struct export_row *row) {
+    uint64_t global_tid = row->event->global_tid;
+    if (chrome->has_last_thread && chrome->last_thread == global_tid) {
+        return 0;
+    }
+    int result = keep_name(process_of(chrome, global_tid), row->process);
+    if (result == 0) {
+        result = keep_name(track_of(chrome, global_tid, 0), row->thread);
+    }
+    chrome->last_thread = global_tid;
+    chrome->has_last_thread = result == 0;
+    return result;
+}
+
+static void put_ids(struct export_out *out, const struct track *track) {
+    EXPORT_LITERAL(out, "\"pid\":");
+    export_uint(out, export_pid(track->global_tid));
+    EXPORT_LITERAL(out, ",\"tid\":");
+    export_uint(out, track->tid);
+}
+
+static void put_name(struct export_out *out, const struct track *track, const struct track *named) {
+    char number[24];
+    EXPORT_LITERAL(out, "\"args\":{\"name\":");
+    export_json(out, (struct nvtxt_slice){named->name, named->name_len});
+    if (track->lane > 0) {
+        int len = snprintf(number, sizeof number, " (%d)\"", track->lane + 1);
+        out->len -= out->len > 0; // over the quote that ends the name
+        export_bytes(out, number, (size_t)len);
+    }
+    EXPORT_LITERAL(out, "}}");
+}
+
+static void name_process(struct export_writer *writer, struct track *process) {
+    if (!process->is_named && process->name) {
+        begin_event(writer, writer->state);
+        EXPORT_LITERAL(&writer->out, "{\"ph\":\"M\",\"name\":\"process_name\",");
+        put_ids(&writer->out, process);
+        EXPORT_LITERAL(&writer->out, ",");
+        put_name(&writer->out, process, process);
+    }
+    process->is_named = true;
+}
+
+// A viewer sorts by the index, then by tid: so lanes come behind their thread.
+static void name_thread(struct export_writer *writer, const struct track *track,
+                        const struct track *thread) {
+    struct export_out *out = &writer->out;
+    begin_event(writer, writer->state);
+    EXPORT_LITERAL(out, "{\"ph\":\"M\",\"name\":\"thread_sort_index\",");
+    put_ids(out, track);
+    EXPORT_LITERAL(out, ",\"args\":{\"sort_index\":");
+    export_uint(out, export_tid(track->global_tid));
+    EXPORT_LITERAL(out, "}}");
+    if (thread->name) {
+        begin_event(writer, writer->state);
+        EXPORT_LITERAL(out, "{\"ph\":\"M\",\"name\":\"thread_name\",");
+        put_ids(out, track);
+        EXPORT_LITERAL(out, ",");
+        put_name(out, track, thread);
+    }
+}
+
+// The track that an event goes onto; what is new is named first.
+static struct track *track_for(struct export_writer *writer, const struct lane_item *item) {
+    struct chrome *chrome = writer->state;
+    struct track *last = chrome->last;
+    if (last && last->global_tid == item->global_tid && last->lane == (int)item->lane) {
+        return last;
+    }
+    struct track *track = track_of(chrome, item->global_tid, (int)item->lane);
+    if (track && !track->is_named) {
+        struct track *process = process_of(chrome, item->global_tid);
+        const struct track *thread = track_of(chrome, item->global_tid, 0);
+        if (!process || !thread) {
+            return NULL;
+        }
+        name_process(writer, process);
+        name_thread(writer, track, thread);
+        track->is_named = true;
+    }
+    return chrome->last = track;
+}
+
+// ---- Colours ------------------------------------------------------------------------------------
+
+// A viewer takes only colours that it has a name for (https://github.com/catapult-project/catapult,
+// tracing/tracing/base/color_scheme.html); the nearest of them is said, the exact one is an
+// argument.
+static const struct {
+    const char *name;
+    uint8_t red, green, blue;
+} reserved[] = {
+    {"thread_state_uninterruptible", 182, 125, 143},
+    {"thread_state_iowait", 255, 140, 0},
+    {"thread_state_running", 126, 200, 148},
+    {"thread_state_runnable", 133, 160, 210},
+    {"thread_state_unknown", 199, 155, 125},
+    {"light_memory_dump", 0, 0, 180},
+    {"background_memory_dump", 0, 180, 180},
+    {"detailed_memory_dump", 180, 0, 180},
+    {"vsync_highlight_color", 0, 0, 255},
+    {"generic_work", 125, 125, 125},
+    {"good", 0, 125, 0},
+    {"bad", 180, 125, 0},
+    {"terrible", 180, 0, 0},
+    {"black", 0, 0, 0},
+    {"grey", 221, 221, 221},
+    {"white", 255, 255, 255},
+    {"yellow", 255, 255, 0},
+    {"olive", 100, 100, 0},
+    {"rail_response", 67, 135, 253},
+    {"rail_animation", 244, 74, 63},
+    {"rail_load", 13, 168, 97},
+};
+
+static int square(int value) {
+    return value * value;
+}
+
+static const char *nearest_name(uint32_t argb) {
+    size_t best = 0;
+    int best_distance = INT32_MAX;
+    for (size_t i = 0; i < sizeof reserved / sizeof reserved[0]; i++) {
+        int distance = square((int)(argb >> 16 & 255) - reserved[i].red) +
+                       square((int)(argb >> 8 & 255) - reserved[i].green) +
+                       square((int)(argb & 255) - reserved[i].blue);
+        if (distance < best_distance) {
+            best_distance = distance;
+            best = i;
+        }
+    }
+    return reserved[best].name;
+}
+
+// ---- Events -------------------------------------------------------------------------------------
+
+static void put_category(struct export_out *out, const struct export_row *row) {
+    EXPORT_LITERAL(out, ",\"cat\":");
+    if (row->category.data) {
+        export_json(out, row->category);
+        return;
+    }
+    EXPORT_LITERAL(out, "\"");
+    if (row->event->category) {
+        export_uint(out, row->event->category);
+    }
+    EXPORT_LITERAL(out, "\"");
+}
+
+static void put_quoted_int(struct export_out *out, int64_t value) {
+    EXPORT_LITERAL(out, "\"");
+    export_int(out, value);
+    EXPORT_LITERAL(out, "\"");
+}
+
+// Integers that a double cannot hold are strings.
+static void put_payload(struct export_out *out, const struct store_read_event *event) {
+    if (event->payload_kind == STORE_READ_NONE) {
+        return;
+    }
+    EXPORT_LITERAL(out, ",\"payload\":");
+    if (event->payload_kind == STORE_READ_INT64) {
+        if (event->int64 > EXACT_IN_DOUBLES || event->int64 < -EXACT_IN_DOUBLES) {
+            put_quoted_int(out, event->int64);
+        } else {
+            export_int(out, event->int64);
+        }
+    } else if (event->payload_kind == STORE_READ_UINT64) {
+        EXPORT_LITERAL(out, "\"");
+        export_uint(out, event->uint64);
+        EXPORT_LITERAL(out, "\"");
+    } else if (event->payload_kind == STORE_READ_JSON) {
+        export_json(out, event->json);
+    } else if (!export_double(out, event->real)) {
+        export_json(out, event->real < 0 ? NVTXT_SLICE("-Infinity") : NVTXT_SLICE("Infinity"));
+    }
+}
+
+static void put_end_thread(struct export_out *out, const struct store_read_event *event) {
+    if (event->ended_elsewhere) {
+        EXPORT_LITERAL(out, ",\"endPid\":");
+        export_uint(out, export_pid(event->end_global_tid));
+        EXPORT_LITERAL(out, ",\"endTid\":");
+        export_uint(out, export_tid(event->end_global_tid));
+    }
+}
+
+static void put_args(struct export_out *out, const struct export_row *row) {
+    const struct store_read_event *event = row->event;
+    EXPORT_LITERAL(out, ",\"args\":{\"startNs\":");
+    put_quoted_int(out, event->start);
+    EXPORT_LITERAL(out, ",\"endNs\":");
+    put_quoted_int(out, event->end);
+    if (event->type != NVTXT_EVENT_MARK) {
+        EXPORT_LITERAL(out, ",\"kind\":\"");
+        export_slice(out, export_kind_name(event->type));
+        EXPORT_LITERAL(out, "\"");
+    }
+    if (event->category) {
+        EXPORT_LITERAL(out, ",\"category\":");
+        export_uint(out, event->category);
+    }
+    if (event->color) {
+        EXPORT_LITERAL(out, ",\"color\":\"");
+        export_color(out, event->color);
+        EXPORT_LITERAL(out, "\"");
+    }
+    if (row->domain.data) {
+        EXPORT_LITERAL(out, ",\"domain\":");
+        export_json(out, row->domain);
+    }
+    put_payload(out, event);
+}
+
+static void put_name_and_category(struct export_out *out, const struct export_row *row) {
+    if (row->event->type == NVTXT_EVENT_MARK) {
+        EXPORT_LITERAL(out, "{\"ph\":\"i\",\"s\":\"t\",\"name\":");
+    } else {
+        EXPORT_LITERAL(out, "{\"ph\":\"X\",\"name\":");
+    }
+    export_json(out, row->event->text);
+    put_category(out, row);
+    EXPORT_LITERAL(out, ",");
+}
+
+static void put_times(struct export_out *out, const struct store_read_event *event,
+                      int64_t base_ns) {
+    EXPORT_LITERAL(out, ",\"ts\":");
+    if (event->start < base_ns) { // an event that was not there when the base was found
+        EXPORT_LITERAL(out, "-");
+        export_microseconds(out, (uint64_t)base_ns - (uint64_t)event->start);
+    } else {
+        export_microseconds(out, (uint64_t)event->start - (uint64_t)base_ns);
+    }
+    if (event->type != NVTXT_EVENT_MARK) {
+        uint64_t length = (uint64_t)event->end - (uint64_t)event->start;
+        EXPORT_LITERAL(out, ",\"dur\":");
+        export_microseconds(out, event->end > event->start ? length : 0);
+    }
+}
+
+// ---- Batches ------------------------------------------------------------------------------------
+
+static int write_item(struct export_writer *writer, const struct lane_item *item, size_t from) {
+    struct export_out *out = &writer->out;
+    struct chrome *chrome = writer->state;
+    const char *text = chrome->batch.text.data;
+    const struct track *track = track_for(writer, item);
+    if (!track) {
+        return -ENOMEM;
+    }
+    begin_event(writer, chrome);
+    export_bytes(out, text + from, item->ids - from);
+    put_ids(out, track);
+    export_bytes(out, text + item->ids, item->late - item->ids);
+    if (track->lane > 0) {
+        EXPORT_LITERAL(out, ",\"tid\":");
+        export_uint(out, export_tid(item->global_tid));
+    }
+    export_bytes(out, text + item->late, item->stop - item->late);
+    return 0;
+}
+
+static int settle_chrome(struct export_writer *writer) {
+    struct chrome *chrome = writer->state;
+    struct lane_batch *batch = &chrome->batch;
+    size_t from = 0;
+    int result = batch->text.error ? batch->text.error : lane_batch_place(batch, &chrome->lanes);
+    for (uint32_t i = 0; i < batch->count && result == 0; i++) {
+        result = write_item(writer, &batch->items[i], from);
+        from = batch->items[i].stop;
+    }
+    lane_batch_clear(batch);
+    return result;
+}
+
+static int row_chrome(struct export_writer *writer, const struct export_row *row) {
+    struct chrome *chrome = writer->state;
+    struct lane_batch *batch = &chrome->batch;
+    struct export_out *out = &batch->text;
+    const struct store_read_event *event = row->event;
+    struct lane_item *item = &batch->items[batch->count++];
+    *item = (struct lane_item){.global_tid = event->global_tid,
+                               .start = event->start,
+                               .end = event->end,
+                               .is_range = event->type != NVTXT_EVENT_MARK};
+    put_name_and_category(out, row);
+    item->ids = out->len;
+    put_times(out, event, writer->base_ns);
+    if (event->color) {
+        const char *name = nearest_name(event->color);
+        EXPORT_LITERAL(out, ",\"cname\":\"");
+        export_bytes(out, name, strlen(name));
+        EXPORT_LITERAL(out, "\"");
+    }
+    put_args(out, row);
+    item->late = out->len;
+    put_end_thread(out, event);
+    EXPORT_LITERAL(out, "}}");
+    item->stop = out->len;
+    int result = keep_names(chrome, row);
+    return result == 0 && lane_batch_is_full(batch) ? settle_chrome(writer) : result;
+}
+
+static int end_chrome(struct export_writer *writer) {
+    const struct chrome *chrome = writer->state;
+    int result = settle_chrome(writer);
+    EXPORT_LITERAL(&writer->out, "\n]}\n");
+    writer->changed = chrome->lanes.forced;
+    return result;
+}
+
+const struct export_format export_chrome = {.name = "chrome",
+                                            .loss = "ranges cross others of their thread, "
+                                                    "viewers may not show them",
+                                            .begin = begin_chrome,
+                                            .row = row_chrome,
+                                            .settle = settle_chrome,
+                                            .end = end_chrome,
+                                            .free = free_chrome};

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where the time went: the formats whose viewers add ranges up by their message. speedscope's own
+// JSON (https://www.speedscope.app/file-format-schema.json) has every range, a profile for each
+// thread; "folded" has one line for each different stack, with the time that was spent in it and
+// in nothing inside of it, as flamegraph.pl and others take it.
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "client/format/export_fmt.h"
+#include "client/format/export_stacks.h"
+#include "protocol/base/container.h"
+#include "protocol/base/hash.h"
+#include "protocol/base/utf8.h"
+
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+static int begin_stacks(struct export_writer *writer) {
+    writer->state = export_stacks_new();
+    return writer->state ? 0 : -ENOMEM;
+}
+
+static int row_stacks(struct export_writer *writer, const struct export_row *row) {
+    return export_stacks_add(writer->state, row);
+}
+
+static void free_stacks(struct export_writer *writer) {
+    export_stacks_free(writer->state);
+}
+
+static void tell_if_empty(struct export_writer *writer) {
+    if (export_stacks_frames(writer->state) == 0) {
+        writer->note = "there is no range, and this format holds no marks: try chrome or csv";
+    }
+}
+
+static const char loss[] = "ranges cross too many others of their thread, they were cut";
+
+// ---- speedscope ---------------------------------------------------------------------------------
+
+struct speedscope {
+    struct export_writer *writer;
+    bool comma;
+};
+
+static void put_at(struct export_writer *writer, int64_t time) {
+    uint64_t since = (uint64_t)time - (uint64_t)writer->base_ns;
+    export_uint(&writer->out, time > writer->base_ns ? since : 0);
+}
+
+static int begin_profile(void *context, const struct export_stack *stack) {
+    struct speedscope *scope = context;
+    struct export_out *out = &scope->writer->out;
+    char number[24];
+    if (scope->comma) {
+        EXPORT_LITERAL(out, "]},");
+    }
+    EXPORT_LITERAL(out, "\n{\"type\":\"evented\",\"unit\":\"nanoseconds\",\"name\":");
+    export_json(out, stack->process);
+    out->len -= out->len > 0; // over the quote that ends it
+    EXPORT_LITERAL(out, " / ");
+    size_t at = out->len;
+    export_json(out, stack->thread);
+    if (out->error == 0 && out->len > at) {
+        memmove(out->data + at, out->data + at + 1, out->len - at - 2); // both quotes
+        out->len -= 2;
+    }
+    if (stack->lane > 0) {
+        export_bytes(out, number,
+                     (size_t)snprintf(number, sizeof number, " (%u)", stack->lane + 1));
+    }
+    EXPORT_LITERAL(out, "\",\"startValue\":");
+    put_at(scope->writer, stack->start);
+    EXPORT_LITERAL(out, ",\"endValue\":");
+    put_at(scope->writer, stack->end);
+    EXPORT_LITERAL(out, ",\"events\":[");
+    scope->comma = false;
+    return 0;
+}
+
+static void put_event(struct speedscope *scope, char kind, uint32_t frame, int64_t at) {
+    struct export_out *out = &scope->writer->out;
+    if (scope->comma) {
+        EXPORT_LITERAL(out, ",");
+    }
+    scope->comma = true;
+    EXPORT_LITERAL(out, "\n{\"type\":\"");
+    export_bytes(out, &kind, 1);
+    EXPORT_LITERAL(out, "\",\"frame\":");
+    export_uint(out, frame);
+    EXPORT_LITERAL(out, ",\"at\":");
+    put_at(scope->writer, at);
+    EXPORT_LITERAL(out, "}");
+}
+
+static int open_frame(void *context, uint32_t frame, int64_t at) {
+    put_event(context, 'O', frame, at);
+    return 0;
+}
+
+static int close_frame(void *context, uint32_t frame, int64_t at) {
+    put_event(context, 'C', frame, at);
+    return 0;
+}
+
+static int end_profile(void *context) {
+    struct speedscope *scope = context;
+    scope->comma = true;
+    return 0;
+}
+
+static int end_speedscope(struct export_writer *writer) {
+    struct export_out *out = &writer->out;
+    const struct export_stacks *stacks = writer->state;
+    struct speedscope scope = {.writer = writer};
+    const struct export_stacks_visitor visitor = {begin_profile, open_frame, close_frame,
+                                                  end_profile, &scope};
+    EXPORT_LITERAL(out,
+                   "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\","
+                   "\"exporter\":\"nvtxt-export " PACKAGE_VERSION "\",\"activeProfileIndex\":0,"
+                   "\"shared\":{\"frames\":[");
+    for (uint32_t i = 0; i < export_stacks_frames(stacks); i++) {
+        if (i > 0) {
+            EXPORT_LITERAL(out, ",");
+        }
+        EXPORT_LITERAL(out, "\n{\"name\":");
+        export_json(out, export_stacks_frame(stacks, i));
+        EXPORT_LITERAL(out, "}");
+    }
+    EXPORT_LITERAL(out, "]},\"profiles\":[");
+    int result = export_stacks_visit(writer->state, &visitor, &writer->changed);
+    if (scope.comma) {
+        EXPORT_LITERAL(out, "]}");
+    }
+    EXPORT_LITERAL(out, "]}\n");
+    tell_if_empty(writer);
+    return result;
+}
+
+const struct export_format export_speedscope = {.name = "speedscope",
+                                                .loss = loss,
+                                                .begin = begin_stacks,
+                                                .row = row_stacks,
+                                                .end = end_speedscope,
+                                                .free = free_stacks};
+
+// ---- folded -------------------------------------------------------------------------------------
+
+// One of the different stacks: the one around it, and what lies on top.
+struct fold {
+    struct nvtxt_hash_node node;
+    struct fold *next;        // in the order of coming
+    struct fold *around;      // NULL: of a thread
+    uint64_t own_ns;          // spent in it, and in nothing inside
+    struct nvtxt_slice label; // borrowed of the stacks
+};
+
+struct folded {
+    const struct export_stacks *stacks;
+    struct nvtxt_hash folds;
+    struct fold *first, **last;
+    struct fold *top;
+    int64_t since; // from when on the time is the top's
+};
+
+static struct fold *fold_of(struct folded *folded, struct fold *around, struct nvtxt_slice label) {
+    uint64_t hash = nvtxt_hash_pair((uintptr_t)around, label);
+    struct nvtxt_hash_node *node = nvtxt_hash_find(&folded->folds, hash);
+    for (; node; node = nvtxt_hash_next(node)) {
+        struct fold *fold = NVTXT_CONTAINER_OF(node, struct fold, node);
+        if (fold->around == around && nvtxt_slice_equal(fold->label, label)) {
+            return fold;
+        }
+    }
+    struct fold *fold = calloc(1, sizeof *fold);
+    if (!fold || nvtxt_hash_add(&folded->folds, &fold->node, hash) < 0) {
+        free(fold);
+        return NULL;
+    }
+    fold->around = around;
+    fold->label = label;
+    *folded->last = fold;
+    folded->last = &fold->next;
+    return fold;
+}
+
+static void spend(struct folded *folded, int64_t until) {
+    uint64_t spent = (uint64_t)until - (uint64_t)folded->since;
+    if (folded->top->around && folded->top->around->around && // not of a process or thread
+        __builtin_add_overflow(folded->top->own_ns, spent, &folded->top->own_ns)) {
+        folded->top->own_ns = UINT64_MAX;
+    }
+    folded->since = until;
+}
+
+static int begin_fold(void *context, const struct export_stack *stack) {
+    struct folded *folded = context;
+    struct fold *process = fold_of(folded, NULL, stack->process);
+    folded->top = process ? fold_of(folded, process, stack->thread) : NULL;
+    folded->since = stack->start;
+    return folded->top ? 0 : -ENOMEM;
+}
+
+static int open_fold(void *context, uint32_t frame, int64_t at) {
+    struct folded *folded = context;
+    spend(folded, at);
+    struct fold *inner = fold_of(folded, folded->top, export_stacks_frame(folded->stacks, frame));
+    folded->top = inner ? inner : folded->top;
+    return inner ? 0 : -ENOMEM;
+}
+
+static int close_fold(void *context, uint32_t frame, int64_t at) {
+    struct folded *folded = context;
+    (void)frame;
+    spend(folded, at);
+    folded->top = folded->top->around;
+    return 0;
+}
+
+static int end_fold(void *context) {
+    (void)context;
+    return 0;
+}
+
+// Semicolons part the frames, and a line is a stack.
+static void put_label(struct export_out *out, struct nvtxt_slice label) {
+    size_t begun = out->len;
+    char *room = export_out_room(out, 3 * label.len);
+    if (!room) {
+        return;
+    }
+    begun = out->len; // making room may have emptied it
+    out->len += nvtxt_utf8_repair(room, label);
+    for (size_t i = begun; i < out->len; i++) {
+        unsigned char byte = (unsigned char)out->data[i];
+        out->data[i] = byte == ';' ? ':' : byte < ' ' || byte == 127 ? ' ' : (char)byte;
+    }
+}
+
+static void put_path(struct export_out *out, struct fold *fold) {
+    struct fold *inner = NULL; // turns the links round, and back: a stack may be deep
+    while (fold) {
+        struct fold *around = fold->around;
+        fold->around = inner;
+        inner = fold;
+        fold = around;
+    }
+    while (inner) {
+        struct fold *next = inner->around;
+        put_label(out, inner->label);
+        if (next) {
+            EXPORT_LITERAL(out, ";");
+        }
+        inner->around = fold;
+        fold = inner;
+        inner = next;
+    }
+}
+
+static int end_folded(struct export_writer *writer) {
+    struct export_out *out = &writer->out;
+    struct folded folded = {.stacks = writer->state, .last = &folded.first};
+    const struct export_stacks_visitor visitor = {begin_fold, open_fold, close_fold, end_fold,
+                                                  &folded};
+    int result = export_stacks_visit(writer->state, &visitor, &writer->changed);
+    for (struct fold *fold = folded.first; fold && result == 0; fold = fold->next) {
+        if (fold->own_ns > 0) {
+            put_path(out, fold);
+            EXPORT_LITERAL(out, " ");
+            export_uint(out, fold->own_ns);
+            EXPORT_LITERAL(out, "\n");
+        }
+    }
+    while (folded.first) {
+        struct fold *next = folded.first->next;
+        free(folded.first);
+        folded.first = next;
+    }
+    nvtxt_hash_deinit(&folded.folds);
+    tell_if_empty(writer);
+    return result;
+}
+
+const struct export_format export_folded = {.name = "folded",
+                                            .loss = loss,
+                                            .begin = begin_stacks,
+                                            .row = row_stacks,
+                                            .end = end_folded,
+                                            .free = free_stacks};

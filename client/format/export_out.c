@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The output buffer. Room is asked for once a piece, for the longest that it can become, so the
+// loops over bytes and digits need no checks. A piece that is longer than the buffer makes it grow.
+#include "client/format/export_out.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "client/common/signals.h"
+#include "protocol/base/utf8.h"
+
+#define BUFFER_BYTES ((size_t)256 * 1024) // some thousand events a write
+
+int export_out_init(struct export_out *out, int fd) {
+    *out = (struct export_out){.fd = fd, .data = malloc(BUFFER_BYTES), .cap = BUFFER_BYTES};
+    return out->data ? 0 : -ENOMEM;
+}
+
+void export_out_deinit(struct export_out *out) {
+    free(out->data);
+    *out = (struct export_out){.fd = -1};
+}
+
+// A signal ends the wait for a reader that does not read: it shows as a failed or a short write.
+int export_out_flush(struct export_out *out) {
+    size_t at = 0;
+    while (at < out->len && out->error == 0) {
+        ssize_t n = write(out->fd, out->data + at, out->len - at);
+        int error = n == 0 ? ENOSPC : n < 0 ? errno : 0;
+        at += n > 0 ? (size_t)n : 0;
+        if (at < out->len && stop_count() > 0) {
+            out->error = -EINTR;
+        } else if (error != EINTR) {
+            out->error = -error;
+        }
+    }
+    out->written += at;
+    out->len = 0;
+    return out->error;
+}
+
+static int grow(struct export_out *out, size_t size) {
+    char *data = realloc(out->data, size);
+    if (!data) {
+        out->error = -ENOMEM;
+        return -ENOMEM;
+    }
+    out->data = data;
+    out->cap = size;
+    return 0;
+}
+
+char *export_out_make_room(struct export_out *out, size_t size) {
+    if (out->fd < 0) {
+        bool grown = out->error == 0 && grow(out, 2 * out->cap + size) == 0;
+        return grown ? out->data + out->len : NULL;
+    }
+    if (export_out_flush(out) != 0) {
+        return NULL;
+    }
+    return size > out->cap && grow(out, size) < 0 ? NULL : out->data;
+}
+
+// ---- Numbers ------------------------------------------------------------------------------------
+
+static const char pairs[] = "0001020304050607080910111213141516171819"
+                            "2021222324252627282930313233343536373839"
+                            "4041424344454647484950515253545556575859"
+                            "6061626364656667686970717273747576777879"
+                            "8081828384858687888990919293949596979899";
+
+#define DIGITS_MAX 20 // of 2^64 - 1
+
+// Writes to the end of `digits`; returns where the number begins.
+static size_t make_digits(char digits[DIGITS_MAX], uint64_t value) {
+    size_t at = DIGITS_MAX;
+    while (value >= 100) {
+        at -= 2;
+        memcpy(digits + at, pairs + value % 100 * 2, 2);
+        value /= 100;
+    }
+    if (value >= 10) {
+        at -= 2;
+        memcpy(digits + at, pairs + value * 2, 2);
+    } else {
+        digits[--at] = (char)('0' + value);
+    }
+    return at;
+}
+
+void export_uint(struct export_out *out, uint64_t value) {
+    char digits[DIGITS_MAX];
+    size_t at = make_digits(digits, value);
+    export_bytes(out, digits + at, DIGITS_MAX - at);
+}
+
+void export_int(struct export_out *out, int64_t value) {
+    if (value < 0) {
+        EXPORT_LITERAL(out, "-");
+    }
+    export_uint(out, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
+}
+
+void export_microseconds(struct export_out *out, uint64_t ns) {
+    char digits[DIGITS_MAX + 4];
+    size_t at = make_digits(digits, ns / 1000);
+    unsigned rest = (unsigned)(ns % 1000);
+    digits[DIGITS_MAX] = '.';
+    digits[DIGITS_MAX + 1] = (char)('0' + rest / 100);
+    memcpy(digits + DIGITS_MAX + 2, pairs + rest % 100 * 2, 2);
+    export_bytes(out, digits + at, DIGITS_MAX + 4 - at);
+}
+
+// ---- Times --------------------------------------------------------------------------------------
+
+#define NS_A_SECOND INT64_C(1000000000)
+#define DAY 86400
+
+static int64_t divide_down(int64_t value, int64_t by) {
+    int64_t quotient = value / by;
+    return quotient - (value % by < 0);
+}
+
+// The Gregorian date of a day since 1970-01-01, by eras of 400 years that begin on a 1st of March,
+// so that the leap day is a year's last.
+static void date_of(int64_t day, char out[10]) {
+    int64_t shifted = day + 719468; // days from 0000-03-01 to 1970-01-01
+    int64_t era = divide_down(shifted, 146097);
+    unsigned of_era = (unsigned)(shifted - era * 146097);
+    unsigned year = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
+    unsigned of_year = of_era - (365 * year + year / 4 - year / 100);
+    unsigned march = (5 * of_year + 2) / 153; // months since March
+    unsigned date = of_year - (153 * march + 2) / 5 + 1;
+    unsigned month = march < 10 ? march + 3 : march - 9;
+    unsigned whole = (unsigned)((int64_t)year + era * 400) + (month <= 2);
+    memcpy(out, pairs + whole / 100 * 2, 2);
+    memcpy(out + 2, pairs + whole % 100 * 2, 2);
+    out[4] = out[7] = '-';
+    memcpy(out + 5, pairs + (size_t)month * 2, 2);
+    memcpy(out + 8, pairs + (size_t)date * 2, 2);
+}
+
+void export_utc(struct export_out *out, int64_t ns) {
+    char text[30] = "0000-00-00T00:00:00.000000000Z";
+    int64_t seconds = divide_down(ns, NS_A_SECOND);
+    uint64_t rest = (uint64_t)ns - (uint64_t)seconds * NS_A_SECOND; // may wrap on the way
+    int64_t day = divide_down(seconds, DAY);
+    unsigned of_day = (unsigned)(seconds - day * DAY);
+    date_of(day, text);
+    memcpy(text + 11, pairs + of_day / 3600 * 2, 2);
+    memcpy(text + 14, pairs + of_day / 60 % 60 * 2, 2);
+    memcpy(text + 17, pairs + of_day % 60 * 2, 2);
+    for (int i = 28; i >= 20; i--) {
+        text[i] = (char)('0' + rest % 10);
+        rest /= 10;
+    }
+    export_bytes(out, text, sizeof text);
+}
+
+void export_color(struct export_out *out, uint32_t argb) {
+    static const char hex[] = "0123456789ABCDEF";
+    char text[9] = "#";
+    for (int i = 8; i > 0; i--, argb >>= 4) {
+        text[i] = hex[argb & 15];
+    }
+    export_bytes(out, text, sizeof text);
+}
+
+bool export_double(struct export_out *out, double value) {
+    char text[40];
+    if (!isfinite(value)) {
+        return false;
+    }
+    // No program of this project calls setlocale(), so the point is a point.
+    for (int precision = 15; precision <= 17; precision++) {
+        snprintf(text, sizeof text - 2, "%.*g", precision, value);
+        if (precision == 17 || strtod(text, NULL) == value) {
+            break;
+        }
+    }
+    if (!strpbrk(text, ".e")) {
+        strcat(text, ".0");
+    }
+    export_bytes(out, text, strlen(text));
+    return true;
+}
+
+// ---- Texts --------------------------------------------------------------------------------------
+
+#define PLAIN 0 // stands as it is
+#define TOLD 1  // has to be written otherwise
+#define WIDE 2  // part of UTF-8
+
+static const uint8_t json_classes[256] = {
+    [0 ... 31] = TOLD, ['"'] = TOLD, ['\\'] = TOLD, [127] = TOLD, [128 ... 255] = WIDE,
+};
+static const uint8_t csv_classes[256] = {
+    ['"'] = TOLD, [','] = TOLD, ['\r'] = TOLD, ['\n'] = TOLD, [128 ... 255] = WIDE,
+};
+
+static char *put_escaped(char *at, unsigned char byte) {
+    static const char hex[] = "0123456789abcdef";
+    static const char shorts[128] = {['"'] = '"',  ['\\'] = '\\', ['\b'] = 'b', ['\f'] = 'f',
+                                     ['\n'] = 'n', ['\r'] = 'r',  ['\t'] = 't'};
+    *at++ = '\\';
+    if (shorts[byte]) {
+        *at++ = shorts[byte];
+        return at;
+    }
+    memcpy(at, "u00", 3);
+    at[3] = hex[byte >> 4];
+    at[4] = hex[byte & 15];
+    return at + 5;
+}
+
+// One character of UTF-8, or U+FFFD for a byte that belongs to none. Moves `*i` on.
+static char *put_wide(char *at, struct nvtxt_slice text, size_t *i) {
+    size_t n = nvtxt_utf8_sequence(text.data + *i, text.len - *i);
+    if (n == 0) {
+        memcpy(at, "\xEF\xBF\xBD", 3);
+        ++*i;
+        return at + 3;
+    }
+    memcpy(at, text.data + *i, n);
+    *i += n;
+    return at + n;
+}
+
+#define JSON_GROWTH 6 // "\u0001"
+#define CSV_GROWTH 3  // U+FFFD
+
+void export_json(struct export_out *out, struct nvtxt_slice text) {
+    char *room = export_out_room(out, text.len * JSON_GROWTH + 2);
+    if (!room) {
+        return;
+    }
+    char *at = room;
+    *at++ = '"';
+    for (size_t i = 0; i < text.len;) {
+        unsigned char byte = (unsigned char)text.data[i];
+        if (json_classes[byte] == PLAIN) {
+            *at++ = (char)byte;
+            i++;
+        } else if (json_classes[byte] == WIDE) {
+            at = put_wide(at, text, &i);
+        } else {
+            at = put_escaped(at, byte);
+            i++;
+        }
+    }
+    *at++ = '"';
+    out->len += (size_t)(at - room);
+}
+
+static bool needs_quotes(struct nvtxt_slice text) {
+    for (size_t i = 0; i < text.len; i++) {
+        if (csv_classes[(unsigned char)text.data[i]] == TOLD) {
+            return true;
+        }
+    }
+    return text.len > 0 && (text.data[0] == ' ' || text.data[text.len - 1] == ' ');
+}
+
+void export_csv(struct export_out *out, struct nvtxt_slice text) {
+    char *room = export_out_room(out, text.len * CSV_GROWTH + 2);
+    if (!room) {
+        return;
+    }
+    bool quoted = needs_quotes(text);
+    char *at = room;
+    if (quoted) {
+        *at++ = '"';
+    }
+    for (size_t i = 0; i < text.len;) {
+        unsigned char byte = (unsigned char)text.data[i];
+        if (csv_classes[byte] == WIDE) {
+            at = put_wide(at, text, &i);
+            continue;
+        }
+        if (byte == '"') {
+            *at++ = '"';
+        }
+        *at++ = (char)byte;
+        i++;
+    }
+    if (quoted) {
+        *at++ = '"';
+    }
+    out->len += (size_t)(at - room);
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where an export is written to: one buffer before one descriptor, and the ways in which numbers
+// and texts go into it. The first failure is remembered; everything after it does nothing, so a
+// writer of many pieces checks once in a while.
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "protocol/base/slice.h"
+
+struct export_out {
+    int fd;     // borrowed; -1: nothing is written, the buffer grows
+    int error;  // -errno of the first failure, 0 before it
+    char *data; // owned
+    size_t len, cap;
+    uint64_t written; // bytes that the descriptor took
+};
+
+int export_out_init(struct export_out *out, int fd); // 0 or -ENOMEM
+void export_out_deinit(struct export_out *out);      // writes nothing; fine when zeroed
+
+// Writes what the buffer holds. Returns out->error.
+int export_out_flush(struct export_out *out);
+
+// The slow path of export_out_room(). NULL after a failure.
+char *export_out_make_room(struct export_out *out, size_t size);
+
+// Room for `size` bytes behind the buffered ones; the caller writes them and adds to out->len.
+static inline char *export_out_room(struct export_out *out, size_t size) {
+    return out->cap - out->len >= size ? out->data + out->len : export_out_make_room(out, size);
+}
+
+static inline void export_bytes(struct export_out *out, const char *data, size_t len) {
+    char *room = export_out_room(out, len);
+    if (room && len > 0) {
+        memcpy(room, data, len);
+        out->len += len;
+    }
+}
+
+#define EXPORT_LITERAL(out, literal) export_bytes(out, literal, sizeof(literal) - 1)
+
+static inline void export_slice(struct export_out *out, struct nvtxt_slice text) {
+    export_bytes(out, text.data, text.len);
+}
+
+void export_uint(struct export_out *out, uint64_t value);
+void export_int(struct export_out *out, int64_t value);
+
+// Nanoseconds as microseconds with three decimals.
+void export_microseconds(struct export_out *out, uint64_t ns);
+
+// "2026-11-21T06:24:00.000000000Z": exact, from year 1677 to 2262, which is all of Int64.
+void export_utc(struct export_out *out, int64_t ns);
+
+// "#AARRGGBB".
+void export_color(struct export_out *out, uint32_t argb);
+
+// The shortest decimal that reads back as the same value, always with a point or an exponent.
+// False, and nothing written, for what is no finite number.
+bool export_double(struct export_out *out, double value);
+
+// A JSON string with its quotes, and a field as RFC 4180 has it, in quotes where it must be. What
+// is not UTF-8 becomes U+FFFD.
+void export_json(struct export_out *out, struct nvtxt_slice text);
+void export_csv(struct export_out *out, struct nvtxt_slice text);

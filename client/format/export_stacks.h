@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The ranges of an export as stacks: for viewers that want each thread's ranges opened and closed
+// in the order of time, one inside of the other, under names that are told apart by their text.
+//
+// All ranges are kept until the end, 32 bytes each, because rows come in the order in which ranges
+// ended, and of any thread. A range that crosses another one of its thread is on a further lane
+// of it (export_lanes.h), which is a stack of its own.
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "client/format/export_fmt.h"
+
+struct export_stacks;
+
+struct export_stacks *export_stacks_new(void); // NULL when memory is short
+void export_stacks_free(struct export_stacks *stacks);
+
+// Takes the range of a row; a mark has no length and is left out. Returns 0 or -ENOMEM.
+int export_stacks_add(struct export_stacks *stacks, const struct export_row *row);
+
+// The different messages of ranges, numbered from 0 on in the order in which they came.
+uint32_t export_stacks_frames(const struct export_stacks *stacks);
+struct nvtxt_slice export_stacks_frame(const struct export_stacks *stacks, uint32_t frame);
+
+struct export_stack {
+    struct nvtxt_slice process, thread; // never without a name
+    unsigned lane;                      // 0: the thread itself
+    int64_t start, end;                 // of all its ranges
+};
+
+// Each may stop with -errno. What is open is closed, in the reverse order, before the end of its
+// stack, and times never go back.
+struct export_stacks_visitor {
+    int (*begin)(void *context, const struct export_stack *stack);
+    int (*open)(void *context, uint32_t frame, int64_t at);
+    int (*close)(void *context, uint32_t frame, int64_t at);
+    int (*end)(void *context);
+    void *context;
+};
+
+// Once, after the last row. `*cut` counts ranges that cross others in spite of all lanes and were
+// cut to fit. Returns 0, -ENOMEM or what a visitor stopped with.
+int export_stacks_visit(struct export_stacks *stacks, const struct export_stacks_visitor *visitor,
+                        uint64_t *cut);

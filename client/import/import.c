@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The importer. Into a store, a batch is written when it has grown to BATCH_BYTES and at the very
+// end; small files share one. A batch that was written is empty, so the share of the running file
+// is taken anew then. Into an export, rows go one by one.
+#include "client/import/import.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sysexits.h>
+
+#include "client/common/signals.h"
+#include "client/common/term.h"
+#include "protocol/lang/timebase.h"
+#include "store/copy/copy.h"
+#include "store/db/header.h"
+
+#define BATCH_BYTES ((size_t)16 << 20) // some hundred thousand events a transaction
+
+uint32_t import_file_mode(void) {
+    mode_t mask = umask(0);
+    umask(mask);
+    return 0666 & ~(uint32_t)mask;
+}
+
+int import_open(struct import *import, const char *path, const struct load_options *options,
+                struct term *term) {
+    const struct store_options how = {.plain = true, .file_mode = import_file_mode()};
+    char why[1024];
+    *import = (struct import){.options = options, .term = term};
+    int result = store_open(&import->store, path, &how, why, sizeof why);
+    if (result == -EINTR) {
+        return 128 + stop_signal();
+    }
+    if (result != STORE_DONE) {
+        term_say(term, "%s", why);
+        return result == STORE_CORRUPT ? EX_DATAERR : EX_CANTCREAT;
+    }
+    import->next_id = store_next_source_id(import->store);
+    import->batch = store_batch_new();
+    const struct clock_here *clocks = &options->clocks;
+    for (size_t i = 0; import->batch && i < clocks->count && result == 0; i++) {
+        const struct clock_here_reading *reading = &clocks->readings[i];
+        result =
+            store_batch_clock(import->batch, nvtxt_timebase_name(reading->base), reading->clock_ns,
+                              reading->realtime_ns, reading->uncertainty_ns);
+    }
+    if (!import->batch || result != 0) {
+        term_say(term, "out of memory");
+        import_abandon(import);
+        return EX_OSERR;
+    }
+    return 0;
+}
+
+void import_open_export_take(struct import *import, struct store_foreign *foreign,
+                             const struct load_options *options, struct term *term) {
+    *import = (struct import){.options = options, .term = term, .foreign = foreign};
+}
+
+void import_abandon(struct import *import) {
+    store_batch_free(import->batch);
+    store_close(import->store);
+    store_foreign_close(import->foreign);
+    import->batch = NULL;
+    import->store = NULL;
+    import->foreign = NULL;
+}
+
+// Writes the batch. Returns 0 or -EIO after a sentence.
+static int flush(struct import *import) {
+    int result = store_begin(import->store);
+    if (result == STORE_DONE) {
+        result = store_write(import->store, import->batch);
+    }
+    if (result == STORE_DONE) {
+        result = store_commit(import->store);
+    }
+    if (result == -EINTR) {
+        return result;
+    }
+    if (result != STORE_DONE) {
+        term_say(import->term, "%s", store_error(import->store));
+        return -EIO;
+    }
+    store_batch_reset(import->batch);
+    import->share = NULL;
+    return 0;
+}
+
+// The share of the running file in the batch as it is now; an export has no such thing.
+static int take_share(struct import *import) {
+    if (import->foreign) {
+        store_foreign_sink(import->foreign, &import->target.sink);
+        return 0;
+    }
+    if (!import->share) {
+        import->share = store_batch_source(import->batch, &import->source);
+        if (!import->share) {
+            return -ENOMEM;
+        }
+        store_batch_sink(import->share, &import->target.sink);
+    }
+    return 0;
+}
+
+static void take_display_name(struct import *import, const struct nvtxt_interp *interp) {
+    struct nvtxt_slice name =
+        nvtxt_slice_cut(nvtxt_interp_display_name(interp), sizeof import->display_name - 1);
+    memcpy(import->display_name, name.len ? name.data : "", name.len);
+    import->display_name[name.len] = '\0';
+}
+
+static int on_pause(void *context, const struct nvtxt_interp *interp) {
+    struct import *import = context;
+    take_display_name(import, interp);
+    if (import->foreign) {
+        return 0;
+    }
+    int result = store_batch_progress(import->share, nvtxt_interp_counters(interp),
+                                      nvtxt_interp_display_name(interp));
+    if (result == 0 && store_batch_bytes(import->batch) >= BATCH_BYTES) {
+        result = flush(import);
+        result = result ? result : take_share(import);
+    }
+    return result;
+}
+
+// The file was read; `result` is 0, or EX_NOINPUT when not to its end. Returns 0, 1 or -ENOMEM.
+static int end_input(struct import *import, struct report *report, int result) {
+    const struct nvtxt_counters *counters = &import->counters;
+    report_summary(report, counters->lines, counters->events, counters->errors, counters->warnings);
+    if (counters->events == 0 && counters->errors > counters->lines / 2) {
+        term_say(import->term,
+                 "%s: nothing came of it, and most of its lines are wrong: is it NVTXT?",
+                 report->name);
+    }
+    if (!import->foreign) {
+        const char *how = result == 0 ? "end" : "read-error";
+        int ended = store_batch_end_source(import->share, how, clock_here_now_ns());
+        if (ended < 0) {
+            return ended;
+        }
+    }
+    return result != 0 || counters->errors > 0;
+}
+
+static int tell_failure(const struct import *import, int result) {
+    if (stop_count() > 0) {
+        return 128 + stop_signal();
+    }
+    if (result == -ENOMEM) {
+        term_say(import->term, "out of memory");
+        return EX_OSERR;
+    }
+    if (import->foreign) {
+        term_say(import->term, "%s", store_foreign_error(import->foreign));
+    }
+    return EX_IOERR;
+}
+
+int import_input(struct import *import, struct input *input) {
+    struct report report = {.term = import->term,
+                            .name = input->name,
+                            .quiet = import->quiet,
+                            .file = import->messages};
+    import->source = (struct store_source){.id = import->next_id++,
+                                           .kind = STORE_SOURCE_FILE,
+                                           .name = input->name,
+                                           .opened_ns = clock_here_now_ns()};
+    import->target = (struct load_target){
+        .opened_ns = import->source.opened_ns, .on_pause = on_pause, .context = import};
+    import->share = NULL;
+    import->counters = (struct nvtxt_counters){0};
+    import->display_name[0] = '\0';
+    int result = take_share(import);
+    if (result == 0) {
+        result = load_input(input, import->options, &report, &import->target, &import->counters);
+    }
+    if (result == 0 || result == EX_NOINPUT) {
+        result = end_input(import, &report, result);
+    }
+    return result < 0 ? tell_failure(import, result) : result;
+}
+
+int import_finish(struct import *import) {
+    if (import->foreign) {
+        int result = store_foreign_finish(import->foreign);
+        return result == STORE_DONE ? 0 : tell_failure(import, -EIO);
+    }
+    int result = store_batch_is_empty(import->batch) ? 0 : flush(import);
+    import_abandon(import);
+    return result == 0 ? 0 : result == -EINTR ? 128 + stop_signal() : EX_IOERR;
+}
+
+int import_check_replaced(const char *path, bool exports, struct term *term) {
+    enum store_file_kind kind;
+    int64_t first_ns;
+    int64_t last_ns;
+    char why[1024];
+    if (store_file_prepare(path, true, 0, INT_MAX, &kind) != 0 || kind != STORE_FILE_FOREIGN) {
+        return 0;
+    }
+    if (exports &&
+        store_copy_export_span(path, &first_ns, &last_ns, why, sizeof why) == STORE_DONE) {
+        return 0;
+    }
+    term_say(term, "%s is another program's database; it is not replaced", path);
+    return EX_CANTCREAT;
+}

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The NVTXT files of report folders into a new store, with the two summaries that a report has:
+// what became of each file, and every message. The messages come while the files are loaded and are
+// shown after the table, so they wait in an unlinked file.
+#include "client/import/import_job.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+#include "client/common/out_file.h"
+#include "client/import/folders.h"
+
+#define SESSION_VARIABLE "NSIGHT_ANALYSIS_SESSION_OUTPUT_PATH"
+#define NO_NAME "-" // of a file that gives itself none
+
+struct row { // of the Report Summary
+    bool loaded;
+    char display_name[IMPORT_NAME_BYTES];
+    uint64_t events, warnings, errors;
+};
+
+struct collect {
+    const struct import_job *job;
+    struct term *term;
+    struct folders folders;
+    struct row *rows; // one a file; owned
+    FILE *messages;   // owned
+    bool faulty;      // a folder or a file could not be read, or a file had errors
+};
+
+// ---- Finding ----------------------------------------------------------------------------------
+
+static int add_folder(struct collect *collect, const char *folder) {
+    int found = folders_add(&collect->folders, folder);
+    if (found > 0) {
+        return 0;
+    }
+    collect->faulty = true;
+    if (found == -ENOTDIR) {
+        term_say(collect->term, "%s is no folder: name files with 'nvtxt-import create -n'",
+                 folder);
+    } else if (found < 0) {
+        term_say(collect->term, "%s: %s", folder, strerror(-found));
+    } else {
+        term_say(collect->term, "%s: no *.nvtxt file is in it, nor in its session folder", folder);
+    }
+    return found == -ENOMEM ? EX_OSERR : 0;
+}
+
+static int find_files(struct collect *collect) {
+    const struct import_job *job = collect->job;
+    int result = 0;
+    for (int i = 0; i < job->file_count && result == 0; i++) {
+        result = add_folder(collect, job->files[i]);
+    }
+    if (job->file_count == 0) {
+        result = add_folder(collect, getenv(SESSION_VARIABLE));
+    }
+    if (result == 0 && collect->folders.count == 0) {
+        result = EX_NOINPUT;
+    }
+    return result;
+}
+
+// ---- Loading ----------------------------------------------------------------------------------
+
+// A pipe would be waited for, so what is no file is not opened.
+static int load_file(struct collect *collect, struct import *import, size_t index) {
+    const struct folders_file *file = &collect->folders.files[index];
+    struct row *row = &collect->rows[index];
+    int result = 1;
+    if (file->is_regular) {
+        result = import_file(import, file->path, &row->loaded);
+    } else {
+        term_say(collect->term, "%s is no file: it is left out", file->path);
+    }
+    if (!row->loaded) {
+        fprintf(collect->messages, "%s: error: it cannot be read\n", file->path);
+        return result;
+    }
+    memcpy(row->display_name, import->display_name, sizeof row->display_name);
+    row->events = import->counters.events;
+    row->warnings = import->counters.warnings;
+    row->errors = import->counters.errors;
+    return result;
+}
+
+static int load_files(struct collect *collect, struct import *import) {
+    size_t loaded = 0;
+    for (size_t i = 0; i < collect->folders.count; i++) {
+        int result = load_file(collect, import, i);
+        if (result > 1) {
+            return result;
+        }
+        collect->faulty |= result == 1;
+        loaded += collect->rows[i].loaded;
+    }
+    return loaded > 0 ? 0 : EX_NOINPUT;
+}
+
+static int fill(struct collect *collect, const struct out_file *out) {
+    struct import import;
+    int status = import_open(&import, out->temp, &collect->job->load, collect->term);
+    if (status != 0) {
+        return status;
+    }
+    int held = out_file_hold(out);
+    import.quiet = collect->job->quiet;
+    import.messages = collect->messages;
+    status = load_files(collect, &import);
+    status = status ? status : import_finish(&import);
+    import_abandon(&import);
+    close(held);
+    return status;
+}
+
+// ---- Summaries ----------------------------------------------------------------------------------
+
+static void print_row(const struct collect *collect, size_t index, int widths[2]) {
+    const struct row *row = &collect->rows[index];
+    char file[PATH_MAX];
+    char name[IMPORT_NAME_BYTES];
+    term_printable(file, sizeof file, collect->folders.files[index].path);
+    term_printable(name, sizeof name, row->display_name[0] ? row->display_name : NO_NAME);
+    if (!row->loaded) {
+        printf("%-*s  %-*s  cannot be read\n", widths[0], file, widths[1], name);
+        return;
+    }
+    printf("%-*s  %-*s  %10" PRIu64 "  %8" PRIu64 "  %8" PRIu64 "\n", widths[0], file, widths[1],
+           name, row->events, row->warnings, row->errors);
+}
+
+static void print_report(const struct collect *collect) {
+    int widths[2] = {(int)strlen("file"), (int)strlen("display name")};
+    size_t faulty = 0;
+    for (size_t i = 0; i < collect->folders.count; i++) {
+        int path = (int)strlen(collect->folders.files[i].path);
+        int name = (int)strlen(collect->rows[i].display_name);
+        widths[0] = path > widths[0] ? path : widths[0];
+        widths[1] = name > widths[1] ? name : widths[1];
+        faulty += !collect->rows[i].loaded || collect->rows[i].errors > 0;
+    }
+    printf("Report Summary\n%-*s  %-*s  %10s  %8s  %8s\n", widths[0], "file", widths[1],
+           "display name", "events", "warnings", "errors");
+    for (size_t i = 0; i < collect->folders.count; i++) {
+        print_row(collect, i, widths);
+    }
+    if (faulty > 0) {
+        printf("Warning: %zu file%s errors; see the Session Summary.\n", faulty,
+               faulty == 1 ? " has" : "s have");
+    }
+}
+
+static void print_session(const struct collect *collect) {
+    char part[4096];
+    size_t n;
+    printf("\nSession Summary\n");
+    rewind(collect->messages);
+    bool any = false;
+    while ((n = fread(part, 1, sizeof part, collect->messages)) > 0) {
+        fwrite(part, 1, n, stdout);
+        any = true;
+    }
+    if (!any) {
+        printf("No messages.\n");
+    }
+}
+
+static int print_summaries(const struct collect *collect) {
+    print_report(collect);
+    if (!collect->job->quiet) {
+        print_session(collect);
+    }
+    if (fflush(stdout) != 0 || ferror(collect->messages)) {
+        term_say(collect->term, "cannot write the summaries: %s", strerror(errno));
+        return EX_IOERR;
+    }
+    return 0;
+}
+
+// ---- The command --------------------------------------------------------------------------------
+
+static int run(struct collect *collect, struct out_file *out) {
+    int status = find_files(collect);
+    if (status != 0) {
+        return status;
+    }
+    collect->rows = calloc(collect->folders.count, sizeof *collect->rows);
+    collect->messages = tmpfile();
+    if (!collect->rows || !collect->messages) {
+        term_say(collect->term, "cannot start: %s", strerror(errno));
+        return EX_OSERR;
+    }
+    status = fill(collect, out);
+    if (status == 0) {
+        status = out_file_publish(out, collect->term);
+    }
+    if (status == 0) {
+        status = print_summaries(collect);
+    }
+    return status ? status : collect->faulty;
+}
+
+int import_collect(const struct import_job *job, struct term *term) {
+    struct collect collect = {.job = job, .term = term};
+    struct out_file out;
+    const char *session = getenv(SESSION_VARIABLE);
+    if (job->file_count == 0 && (!session || !session[0])) {
+        term_say(term, "collect needs folders: name them, or set " SESSION_VARIABLE);
+        return options_refuse(term);
+    }
+    if (!job->output || job->input) {
+        term_say(term, job->output ? "collect makes a new store; it takes no -i"
+                                   : "collect needs a store to make: -o STORE");
+        return options_refuse(term);
+    }
+    int status = import_begin_output(job, false, &out, term);
+    if (status != 0) {
+        return status;
+    }
+    import_ignore_target(job, term);
+    status = run(&collect, &out);
+    out_file_discard(&out);
+    if (collect.messages) {
+        fclose(collect.messages);
+    }
+    free(collect.rows);
+    folders_deinit(&collect.folders);
+    return status;
+}

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Files into a copy of IN: of a store, or of an SQLite export of Nsight Systems. IN itself is only
+// read. An export has a timeline of its own, whose time 0 is the beginning of its session, and says
+// in the upper bits of globalTid which target a thread is of. Where it has several, one is asked
+// for.
+//
+// Times of a mapping are the export's own nanoseconds, those that `info` prints; all other times
+// are Unix times, from which the session's beginning is taken away. An export that does not say
+// when it began (none of before 2022 does) takes them as they are, with a note.
+#include "client/import/import_job.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+#include "client/common/out_file.h"
+#include "client/common/signals.h"
+#include "client/session/link.h"
+#include "store/copy/copy.h"
+
+struct merge {
+    const struct import_job *job;
+    struct term *term;
+    struct load_options load; // the job's, with the export's origin
+};
+
+// ---- The copy ---------------------------------------------------------------------------------
+
+static int on_step(void *context, uint64_t done, uint64_t total) {
+    const struct merge *merge = context;
+    if (!merge->job->quiet && total > 0) {
+        term_progress(merge->term, link_now_ms(), "%.0f%% copied: %s",
+                      100.0 * (double)done / (double)total, merge->job->input);
+    }
+    return stop_count() > 0 ? 128 + stop_signal() : 0;
+}
+
+static int status_of(int result) {
+    switch (result) {
+    case STORE_BUSY:
+        return EX_TEMPFAIL;
+    case STORE_NEWER:
+    case STORE_FOREIGN:
+    case STORE_CORRUPT:
+    case STORE_NOT_FOUND:
+        return EX_DATAERR;
+    case STORE_NO_SPACE:
+    case STORE_IO:
+        return EX_IOERR;
+    default:
+        return result >= 128 ? result : EX_NOINPUT;
+    }
+}
+
+static int copy_input(struct merge *merge, const struct out_file *out, enum store_copy_kind *kind) {
+    const struct store_copy_watch watch = {.on_step = on_step, .context = merge};
+    char why[1024] = "";
+    int result =
+        store_copy(merge->job->input, out->temp, import_file_mode(), &watch, kind, why, sizeof why);
+    term_wipe(merge->term);
+    if (result == STORE_DONE) {
+        return 0;
+    }
+    if (result == -EINTR) {
+        return 128 + stop_signal();
+    }
+    if (why[0]) {
+        term_say(merge->term, "%s", why);
+    }
+    return status_of(result);
+}
+
+// ---- Where events go --------------------------------------------------------------------------
+
+static int choose_target(const struct merge *merge, const struct store_export_facts *facts,
+                         uint16_t *target) {
+    char list[STORE_TARGETS_MAX * 10 + 1] = "";
+    size_t at = 0;
+    if (merge->job->has_target || facts->target_count <= 1) {
+        *target = merge->job->has_target     ? merge->job->target
+                  : facts->target_count == 1 ? facts->targets[0]
+                                             : 0;
+        return 0;
+    }
+    for (size_t i = 0; i < facts->target_count; i++) {
+        at += (size_t)snprintf(list + at, sizeof list - at, "%s%d:%d", i ? ", " : "",
+                               facts->targets[i] >> 8, facts->targets[i] & 0xff);
+    }
+    term_say(merge->term,
+             "%s has rows of several targets (%s): say whose the events are with --target HW:VM",
+             merge->job->input, list);
+    return EX_USAGE;
+}
+
+static void choose_timeline(struct merge *merge, const struct store_export_facts *facts,
+                            int64_t *zero_ns) {
+    struct load_options *load = &merge->load;
+    bool mapped = load->mapping.mapping.mode != NVTXT_MAPPING_NONE;
+    *zero_ns = mapped ? 0 : facts->has_session ? facts->session_ns : load->origin_ns;
+    if (!mapped && !facts->has_session && !load->has_origin) {
+        term_say(merge->term,
+                 "%s does not say when its session began (TARGET_INFO_SESSION_START_TIME): times "
+                 "are taken as its own; if they are Unix times, give that of its time 0 with "
+                 "--origin NS",
+                 merge->job->input);
+    }
+    load->no_clock = !facts->has_session && !load->has_origin;
+    if (!load->has_origin && facts->has_session) {
+        load->origin_ns = facts->session_ns;
+    }
+}
+
+static int open_export(struct merge *merge, struct import *import, const char *path) {
+    struct store_foreign *foreign;
+    struct store_foreign_place place = {.prolong = merge->job->prolong};
+    char why[1024];
+    int result = store_foreign_open(&foreign, path, merge->job->input, why, sizeof why);
+    if (result != STORE_DONE && stop_count() > 0) {
+        return 128 + stop_signal();
+    }
+    if (result != STORE_DONE) {
+        term_say(merge->term, "%s", why);
+        return result == -ENOMEM ? EX_OSERR : result < 0 ? EX_DATAERR : status_of(result);
+    }
+    const struct store_export_facts *facts = store_foreign_facts(foreign);
+    result = choose_target(merge, facts, &place.target);
+    if (result == 0) {
+        choose_timeline(merge, facts, &place.zero_ns);
+    }
+    if (result == 0 && store_foreign_place(foreign, &place) != STORE_DONE) {
+        result = stop_count() > 0 ? 128 + stop_signal() : EX_DATAERR;
+    }
+    if (result == EX_DATAERR) {
+        term_say(merge->term, "%s", store_foreign_error(foreign));
+    }
+    if (result != 0) {
+        store_foreign_close(foreign);
+        return result;
+    }
+    import_open_export_take(import, foreign, &merge->load, merge->term);
+    return 0;
+}
+
+// ---- What became of it --------------------------------------------------------------------------
+
+// A prolonged session leaves out only what cannot be said in the export's time.
+static void tell_outside(const struct merge *merge, const struct store_foreign *foreign) {
+    const struct store_foreign_counts *counts = store_foreign_counts(foreign);
+    const struct store_export_facts *facts = store_foreign_facts(foreign);
+    char number[TERM_COUNT_SIZE];
+    if (merge->job->prolong || !facts->has_window) {
+        term_say(merge->term,
+                 "%s event%s left out: in the time of %s, from the beginning of its session on, "
+                 "signed 64-bit nanoseconds do not hold them",
+                 term_count(number, counts->outside), counts->outside == 1 ? " was" : "s were",
+                 merge->job->input);
+        return;
+    }
+    term_say(merge->term,
+             "%s event%s outside the session of %s, %" PRId64 " to %" PRId64 " in its own time, %s "
+             "left out; keep such events with --update-report-time",
+             term_count(number, counts->outside), counts->outside == 1 ? "" : "s",
+             merge->job->input, facts->first_ns, facts->last_ns,
+             counts->outside == 1 ? "was" : "were");
+    if (counts->events == 0) {
+        term_say(merge->term,
+                 "no event is inside: they lie between %" PRId64 " and %" PRId64
+                 "; is the clock right? See --origin and --mode",
+                 counts->outside_first_ns, counts->outside_last_ns);
+    }
+}
+
+static void tell_counts(const struct merge *merge, const struct store_foreign *foreign) {
+    const struct store_foreign_counts *counts = store_foreign_counts(foreign);
+    char number[TERM_COUNT_SIZE];
+    if (counts->outside > 0) {
+        tell_outside(merge, foreign);
+    }
+    if (counts->payloads > 0) {
+        term_say(merge->term, "%s payload%s could not be kept: %s has no column for them",
+                 term_count(number, counts->payloads), counts->payloads == 1 ? "" : "s",
+                 merge->job->input);
+    }
+    if (counts->names > 0) {
+        term_say(merge->term,
+                 "%s name%s not taken: %s names the same otherwise, and its names stand",
+                 term_count(number, counts->names), counts->names == 1 ? " was" : "s were",
+                 merge->job->input);
+    }
+}
+
+// ---- The command --------------------------------------------------------------------------------
+
+static int load_all(struct merge *merge, struct import *import) {
+    import->quiet = merge->job->quiet;
+    int status = import_files(import, merge->job);
+    if (status <= 1) {
+        int result = import_finish(import);
+        if (result == 0 && import->foreign) {
+            tell_counts(merge, import->foreign);
+        }
+        status = result ? result : status;
+    }
+    import_abandon(import);
+    return status;
+}
+
+// Fills the temporary file. Returns the exit status; up to 1 it is to be kept.
+static int fill(struct merge *merge, const struct out_file *out) {
+    struct import import;
+    enum store_copy_kind kind;
+    int status = copy_input(merge, out, &kind);
+    if (status != 0) {
+        return status;
+    }
+    if (kind == STORE_COPY_EXPORT) {
+        status = open_export(merge, &import, out->temp);
+    } else {
+        import_ignore_target(merge->job, merge->term);
+        status = import_open(&import, out->temp, &merge->load, merge->term);
+    }
+    int held = out_file_hold(out);
+    status = status ? status : load_all(merge, &import);
+    close(held);
+    return status;
+}
+
+static bool is_same_file(const char *a, const char *b) {
+    struct stat status[2];
+    return stat(a, &status[0]) == 0 && stat(b, &status[1]) == 0 &&
+           status[0].st_dev == status[1].st_dev && status[0].st_ino == status[1].st_ino;
+}
+
+static int check_job(const struct import_job *job, struct term *term) {
+    const char *missing = !job->input            ? "a store or an export to merge into: -i IN"
+                          : job->file_count == 0 ? "files to load: -n FILE..."
+                          : !job->output         ? "a file to make: -o OUT"
+                                                 : NULL;
+    if (missing) {
+        term_say(term, "merge needs %s", missing);
+        return options_refuse(term);
+    }
+    if (is_same_file(job->input, job->output)) {
+        term_say(term,
+                 "%s and %s are the same file, and the input is never changed: name another -o",
+                 job->input, job->output);
+        return EX_USAGE;
+    }
+    return 0;
+}
+
+int import_merge(const struct import_job *job, struct term *term) {
+    struct merge merge = {.job = job, .term = term, .load = job->load};
+    struct out_file out;
+    int status = check_job(job, term);
+    if (status == 0) {
+        status = import_begin_output(job, true, &out, term);
+    }
+    if (status != 0) {
+        return status;
+    }
+    status = fill(&merge, &out);
+    if (status <= 1) {
+        int result = out_file_publish(&out, term);
+        return result ? result : status;
+    }
+    out_file_discard(&out);
+    return status;
+}

@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The loader. Bytes go from the file through frame and interp into the target; a mapping whose
+// nvtxt_a or nvtxt_b is not given costs one pass more, which only looks for the smallest and the
+// largest time. An input that cannot be read twice is copied to an unlinked file for that.
+#include "client/import/load.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+#include "client/common/signals.h"
+#include "client/session/link.h"
+#include "protocol/base/frame.h"
+
+#define READ_BYTES ((size_t)256 << 10)
+#define PROGRESS_AFTER_MS 1000
+
+struct load {
+    struct input *input;
+    const struct load_options *options;
+    struct report *report; // NULL in a pass that only looks for times
+    const struct load_target *target;
+    struct nvtxt_interp *interp;
+    struct nvtxt_frame frame;
+    char *buffer; // of READ_BYTES
+    int64_t begun_ms;
+};
+
+int load_take_option(struct load_options *options, struct term *term, int option,
+                     const char *text) {
+    switch (option) {
+    case OPTIONS_PID:
+        return options_pid(term, text, &options->default_pid);
+    case OPTIONS_ORIGIN:
+        if (!options_int64(text, &options->origin_ns)) {
+            term_say(term, "--origin takes nanoseconds since 1970, not '%s'", text);
+            return EX_USAGE;
+        }
+        options->has_origin = true;
+        return 0;
+    case OPTIONS_CLOCK:
+        if (strcmp(text, "here") != 0) {
+            term_say(term, "--clock takes the word here, not '%s'", text);
+            return EX_USAGE;
+        }
+        clock_here_measure(&options->clocks);
+        return 0;
+    default:
+        return options_take_mapping(&options->mapping, term, option, text);
+    }
+}
+
+static int on_event(void *context, const struct nvtxt_event *event) {
+    const struct load *load = context;
+    return load->target ? load->target->sink.on_event(load->target->sink.context, event) : 0;
+}
+
+static int on_name(void *context, const struct nvtxt_name *name) {
+    const struct load *load = context;
+    return load->target ? load->target->sink.on_name(load->target->sink.context, name) : 0;
+}
+
+static int on_diag(void *context, const struct nvtxt_diag *diag) {
+    const struct load *load = context;
+    if (load->report) {
+        report_diag(load->report, diag->line, diag->column,
+                    nvtxt_severity_name(nvtxt_diag_severity(diag->code)), diag->message,
+                    nvtxt_diag_code_name(diag->code));
+    }
+    return load->target ? load->target->sink.on_diag(load->target->sink.context, diag) : 0;
+}
+
+// ---- One pass -----------------------------------------------------------------------------------
+
+static int take_line(struct load *load, int kind, struct nvtxt_slice line) {
+    const struct nvtxt_sink sink = {on_event, on_name, on_diag, load};
+    if (kind == NVTXT_FRAME_LINE) {
+        return nvtxt_interp_line(load->interp, line, &sink);
+    }
+    return nvtxt_interp_overlong(load->interp, line, &sink);
+}
+
+static int take_bytes(struct load *load, struct nvtxt_slice bytes) {
+    struct nvtxt_slice line;
+    int kind;
+    int result = 0;
+    while (result == 0 && (kind = nvtxt_frame_next(&load->frame, &bytes, &line)) != 0) {
+        result = kind < 0 ? kind : take_line(load, kind, line);
+    }
+    return result;
+}
+
+static int take_end(struct load *load) {
+    const struct nvtxt_sink sink = {on_event, on_name, on_diag, load};
+    struct nvtxt_slice line;
+    int kind = nvtxt_frame_finish(&load->frame, &line);
+    int result = kind > 0 ? take_line(load, kind, line) : kind;
+    return result == 0 ? nvtxt_interp_end(load->interp, &sink) : result;
+}
+
+static void show_progress(struct load *load) {
+    const struct input *input = load->input;
+    int64_t now = link_now_ms();
+    char count[TERM_COUNT_SIZE];
+    char rate[TERM_COUNT_SIZE];
+    char share[16] = "";
+    if (!load->report || load->report->quiet || now - load->begun_ms < PROGRESS_AFTER_MS) {
+        return;
+    }
+    if (input->is_regular && input->size > 0) {
+        snprintf(share, sizeof share, "%.0f%% ",
+                 100.0 * (double)input->taken / (double)input->size);
+    }
+    uint64_t lines = nvtxt_interp_counters(load->interp)->lines;
+    uint64_t per_second = lines * 1000 / (uint64_t)(now - load->begun_ms);
+    // The name last: a long one is cut at the terminal's edge.
+    term_progress(load->report->term, now, "%s%s lines, %s a second: %s", share,
+                  term_count(count, lines), term_count(rate, per_second), input->name);
+}
+
+// Waits for input or for a signal. Returns 0 or 128 + signal.
+static int wait_for_input(const struct input *input) {
+    struct pollfd fds[] = {{.fd = stop_fd(), .events = POLLIN},
+                           {.fd = input->fd, .events = POLLIN}};
+    if (!input->is_regular) {
+        (void)poll(fds, 2, -1);
+    }
+    return stop_count() > 0 ? 128 + stop_signal() : 0;
+}
+
+static int pause_target(const struct load *load) {
+    const struct load_target *target = load->target;
+    return target ? target->on_pause(target->context, load->interp) : 0;
+}
+
+// Reads the input to its end. `*error` is the errno of a read that failed, or 0.
+static int pass(struct load *load, int *error) {
+    *error = 0;
+    int result = 0;
+    while (result == 0) {
+        result = wait_for_input(load->input);
+        if (result != 0) {
+            break;
+        }
+        ssize_t n = input_read(load->input, load->buffer, READ_BYTES);
+        if (n == -EAGAIN) {
+            continue;
+        }
+        if (n <= 0) {
+            *error = (int)-n;
+            result = take_end(load);
+            return result == 0 ? pause_target(load) : result;
+        }
+        result = take_bytes(load, (struct nvtxt_slice){load->buffer, (size_t)n});
+        if (result == 0) {
+            result = pause_target(load);
+        }
+        show_progress(load);
+    }
+    return result;
+}
+
+// ---- The mapping from the file's own times -----------------------------------------------------
+
+// Makes an input that can be read once more: copies what cannot be to an unlinked file.
+static int make_rereadable(struct input *input, char *buffer) {
+    if (lseek(input->fd, 0, SEEK_CUR) >= 0) {
+        return 0;
+    }
+    FILE *copy = tmpfile();
+    if (!copy) {
+        return -errno;
+    }
+    int result = 0;
+    while (result == 0) {
+        result = wait_for_input(input);
+        ssize_t n = result == 0 ? input_read(input, buffer, READ_BYTES) : 0;
+        if (n <= 0 && n != -EAGAIN) {
+            result = result ? result : (int)n;
+            break;
+        }
+        if (n > 0 && fwrite(buffer, 1, (size_t)n, copy) != (size_t)n) {
+            result = -errno;
+        }
+    }
+    int fd = -1;
+    if (result == 0 && (fflush(copy) != 0 || (fd = fcntl(fileno(copy), F_DUPFD_CLOEXEC, 3)) < 0)) {
+        result = -errno;
+    }
+    fclose(copy);
+    if (result != 0) {
+        return result;
+    }
+    input_close(input);
+    input->fd = fd;
+    input->is_regular = true;
+    input->size = input->taken;
+    input->taken = 0;
+    input->ended = false;
+    return lseek(fd, 0, SEEK_SET) == 0 ? 0 : -errno;
+}
+
+static int start(struct load *load, const struct nvtxt_mapping *mapping) {
+    const struct load_options *options = load->options;
+    const struct nvtxt_source_config config = {
+        .limits = NVTXT_LIMITS_DEFAULT,
+        .default_pid = options->default_pid,
+        .opened_ns = load->target ? load->target->opened_ns : 0,
+        .origin_ns = options->origin_ns,
+        .mapping = *mapping,
+    };
+    load->interp = nvtxt_interp_new(&config);
+    if (!load->interp) {
+        return -ENOMEM;
+    }
+    clock_here_apply(&options->clocks, load->interp);
+    nvtxt_frame_init(&load->frame, config.limits.line_bytes);
+    return 0;
+}
+
+static void end(struct load *load) {
+    nvtxt_interp_free(load->interp);
+    nvtxt_frame_deinit(&load->frame);
+    load->interp = NULL;
+}
+
+static int refuse_mapping(const struct load *load, const char *fault, bool flat) {
+    term_say(load->report->term, "%s: the time mapping is impossible: %s%s", load->input->name,
+             fault,
+             flat ? "; all times of the file are the same, so give --nvtxt-a and --nvtxt-b" : "");
+    return EX_USAGE;
+}
+
+// The first pass: fills in what the command line left out.
+static int find_mapping(struct load *load, struct nvtxt_mapping *mapping) {
+    const struct nvtxt_mapping none = {.mode = NVTXT_MAPPING_NONE};
+    const struct options_mapping *given = &load->options->mapping;
+    off_t begin = 0;
+    int result = make_rereadable(load->input, load->buffer);
+    if (result == 0) {
+        begin = lseek(load->input->fd, 0, SEEK_CUR);
+        result = start(load, &none);
+    }
+    if (result != 0) {
+        return result;
+    }
+    struct load looking = *load;
+    int64_t smallest = 0;
+    int64_t largest = 0;
+    int error;
+    looking.report = NULL;
+    looking.target = NULL;
+    result = pass(&looking, &error);
+    load->frame = looking.frame;
+    bool any = nvtxt_interp_raw_times(load->interp, &smallest, &largest);
+    end(load);
+    if (result != 0) {
+        return result;
+    }
+    load->input->ended = false;
+    load->input->taken = 0;
+    if (lseek(load->input->fd, begin, SEEK_SET) < 0) {
+        return -errno;
+    }
+    mapping->nvtxt_a = given->has_nvtxt_a ? given->mapping.nvtxt_a : smallest;
+    mapping->nvtxt_b = given->has_nvtxt_b ? given->mapping.nvtxt_b : largest;
+    if (!any) {
+        *mapping = none; // there is nothing to map
+    }
+    const char *fault = nvtxt_mapping_fault(mapping);
+    return fault ? refuse_mapping(load, fault, smallest == largest) : 0;
+}
+
+static void tell_mapped_clock(const struct load *load) {
+    enum nvtxt_timebase base = nvtxt_interp_mapped_clock(load->interp);
+    bool matters = base != NVTXT_TIMEBASE_MANUAL && !load->options->no_clock;
+    if (matters && load->report && !load->report->quiet) {
+        term_say(load->report->term,
+                 "%s: warning: --mode maps times of %s, too, whose clock is known; leave it out to "
+                 "use the clock",
+                 load->input->name, nvtxt_timebase_name(base));
+    }
+}
+
+static int tell_failure(const struct load *load, int error) {
+    struct term *term = load->report->term;
+    if (error == -ENOMEM) {
+        term_say(term, "%s: out of memory", load->input->name);
+    } else {
+        term_say(term, "%s: %s", load->input->name, strerror(-error));
+    }
+    return error == -ENOMEM ? EX_OSERR : EX_NOINPUT;
+}
+
+int load_input(struct input *input, const struct load_options *options, struct report *report,
+               const struct load_target *target, struct nvtxt_counters *counters) {
+    struct load load = {.input = input,
+                        .options = options,
+                        .report = report,
+                        .target = target,
+                        .begun_ms = link_now_ms()};
+    struct nvtxt_mapping mapping = options->mapping.mapping;
+    int error = 0;
+    *counters = (struct nvtxt_counters){0};
+    load.buffer = malloc(READ_BYTES);
+    int result = load.buffer ? 0 : -ENOMEM;
+    if (result == 0 && options_mapping_needs_times(&options->mapping)) {
+        result = find_mapping(&load, &mapping);
+    }
+    if (result == 0) {
+        result = start(&load, &mapping);
+    }
+    bool ours = result < 0; // else a negative result comes from the target
+    if (result == 0) {
+        result = pass(&load, &error);
+        *counters = *nvtxt_interp_counters(load.interp);
+        tell_mapped_clock(&load);
+        end(&load);
+    }
+    free(load.buffer);
+    term_wipe(report->term);
+    if (ours || result == -ENOMEM) {
+        return tell_failure(&load, result);
+    }
+    if (result == 0 && error) {
+        return tell_failure(&load, -error);
+    }
+    return result;
+}

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// nvtxt-import: NVTXT files into a store or an export of Nsight Systems without a daemon, and what
+// one spans. The commands and options of Nsight Systems' ImportNvtxt are understood in its own
+// spelling as well.
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sysexits.h>
+
+#include "client/common/arguments.h"
+#include "client/common/signals.h"
+#include "client/common/term.h"
+#include "client/import/import_job.h"
+#include "protocol/base/near.h"
+#include "store/copy/copy.h"
+#include "store/db/stranger.h"
+
+enum { OPT_FORCE = OPTIONS_OWN, OPT_TARGET, OPT_PROLONG };
+
+struct arguments {
+    const char *command;
+    bool taking_files; // behind -n: words are files
+    bool named_files;  // there was a -n
+    bool named_folder; // there were words that are folders
+    struct import_job job;
+};
+
+static void print_help(void) {
+    fputs("Usage: nvtxt-import create -n FILE... -o OUT [OPTION]...\n"
+          "       nvtxt-import merge -i IN -n FILE... -o OUT [OPTION]...\n"
+          "       nvtxt-import collect [FOLDER]... -o OUT [OPTION]...\n"
+          "       nvtxt-import info -i IN\n"
+          "NVTXT files into a new store; into a copy of IN, which is a store or an SQLite\n"
+          "export of Nsight Systems; those of report folders; and what IN spans.\n"
+          "  -n, --nvtxt FILE...   files to load, each a source of its own; '-': stdin\n"
+          "  -i, --input IN        the store or export to read; it is never changed\n"
+          "  -o, --output OUT      the file to make, whole or not at all\n"
+          "      --force           replace an OUT that exists\n"
+          "      --pid N           ProcessId where a file gives none (default: 0)\n"
+          "      --origin NS       where TimeBase Relative begins (default: 0 or IN's)\n"
+          "      --clock=here      the files were written on this machine since it booted\n"
+          "      --target HW:VM    whose the events are, if IN has several targets\n"
+          "      --update-report-time  keep events outside the export's session; prolong it\n"
+          "  -q, --quiet           no diagnostics, no progress\n"
+          "      --help, --version\n"
+          "Times of another clock (a, b: default the file's smallest and largest time):\n"
+          "      --mode lerp --ns-a A --ns-b B [--nvtxt-a a] [--nvtxt-b b]\n"
+          "      --mode lin  --ns-a A --freq F [--nvtxt-a a]\n"
+          "Exit status: 0 done; 1 done, but files had errors or cannot be read; 64 usage;\n"
+          "65 IN is neither store nor export; 66 nothing to read; 73 OUT cannot be made;\n"
+          "74 I/O error; 75 IN is locked.\n",
+          stdout);
+}
+
+// A word without a dash: the command, a file behind -n, or a folder to collect.
+static int take_word(struct arguments *args, struct term *term, const char *word) {
+    if (args->taking_files) {
+        args->job.files[args->job.file_count++] = word;
+    } else if (!args->command) {
+        args->command = word;
+    } else if (strcmp(args->command, "collect") == 0) {
+        args->named_folder = true;
+        args->job.files[args->job.file_count++] = word;
+    } else {
+        term_say(term, "what is '%s'? Files are named behind -n", word);
+        return options_refuse(term);
+    }
+    return 0;
+}
+
+// "0:1": hardware id and VM id, 8 bits each.
+static int take_target(struct import_job *job, struct term *term, const char *text) {
+    char hardware[24];
+    const char *colon = strchr(text, ':');
+    int64_t ids[2] = {-1, -1};
+    if (colon && (size_t)(colon - text) < sizeof hardware) {
+        memcpy(hardware, text, (size_t)(colon - text));
+        hardware[colon - text] = '\0';
+        if (!options_int64(hardware, &ids[0]) || !options_int64(colon + 1, &ids[1])) {
+            ids[0] = -1;
+        }
+    }
+    if (ids[0] < 0 || ids[0] > 255 || ids[1] < 0 || ids[1] > 255) {
+        term_say(term, "--target takes HW:VM, two numbers from 0 to 255, not '%s'", text);
+        return EX_USAGE;
+    }
+    job->target = (uint16_t)(ids[0] << 8 | ids[1]);
+    job->has_target = true;
+    return 0;
+}
+
+static int take_option(struct arguments *args, struct term *term, int option, const char *text) {
+    struct import_job *job = &args->job;
+    int result = 0;
+    if (option == 1) {
+        return take_word(args, term, text);
+    }
+    args->taking_files = option == 'n';
+    switch (option) {
+    case 'c':
+        args->command = text;
+        break;
+    case 'n':
+        args->named_files = true;
+        job->files[job->file_count++] = text;
+        break;
+    case 'o':
+        job->output = text;
+        break;
+    case 'i':
+        if (job->input) {
+            term_say(term, "-i is given twice: %s and %s; one file is read", job->input, text);
+            return options_refuse(term);
+        }
+        job->input = text;
+        break;
+    case 'q':
+        job->quiet = true;
+        break;
+    case OPT_FORCE:
+        job->force = true;
+        break;
+    case OPT_PROLONG:
+        job->prolong = true;
+        break;
+    case OPT_TARGET:
+        result = take_target(job, term, text);
+        break;
+    default:
+        result = load_take_option(&job->load, term, option == 'm' ? OPTIONS_MODE : option, text);
+    }
+    return result == 1 ? options_refuse(term) : result;
+}
+
+// Returns 0, EX_USAGE, or -1 when there is nothing more to do.
+static int parse_arguments(struct arguments *args, struct term *term, int argc, char **argv) {
+    static const struct option table[] = {
+        LOAD_OPTIONS,
+        {"cmd", required_argument, NULL, 'c'},
+        {"nvtxt", required_argument, NULL, 'n'},
+        {"output", required_argument, NULL, 'o'},
+        {"input", required_argument, NULL, 'i'},
+        {"force", no_argument, NULL, OPT_FORCE},
+        {"target", required_argument, NULL, OPT_TARGET},
+        {"update-report-time", no_argument, NULL, OPT_PROLONG},
+        {"update_report_time", no_argument, NULL, OPT_PROLONG},
+        {"quiet", no_argument, NULL, 'q'},
+        OPTIONS_TAIL,
+    };
+    int option;
+    // The leading minus hands over words in their place, so that -n can take several.
+    while ((option = getopt_long(argc, argv, "-c:n:o:i:m:qh", table, NULL)) != -1) {
+        int answered = options_answer(term, option, print_help);
+        if (answered != 0) {
+            return answered;
+        }
+        int result = take_option(args, term, option, optarg);
+        if (result != 0) {
+            return result;
+        }
+    }
+    for (int i = optind; i < argc; i++) { // behind "--"
+        int result = take_word(args, term, argv[i]);
+        if (result != 0) {
+            return result;
+        }
+    }
+    return 0;
+}
+
+// ---- info ---------------------------------------------------------------------------------------
+
+// A store answers from its figures; what is none may be an export.
+static int span_of(const char *path, struct term *term, int64_t *first_ns, int64_t *last_ns) {
+    const struct store_options how = {.read_only = true};
+    struct store *store;
+    struct store_figures figures;
+    char why[1024];
+    int result = store_open(&store, path, &how, why, sizeof why);
+    if (result == STORE_FOREIGN) {
+        result = store_copy_export_span(path, first_ns, last_ns, why, sizeof why);
+    } else if (result == STORE_DONE) {
+        result = store_figures(store, &figures);
+        *first_ns = figures.first_ns;
+        *last_ns = figures.last_ns;
+        snprintf(why, sizeof why, "%s", store_error(store));
+        store_close(store);
+    }
+    if (result == -EINTR) {
+        return 128 + stop_signal();
+    }
+    if (result != STORE_DONE) {
+        term_say(term, "%s", why);
+    }
+    return result == STORE_DONE               ? 0
+           : result == STORE_BUSY             ? EX_TEMPFAIL
+           : result < 0 && result != -ENODATA ? EX_NOINPUT
+                                              : EX_DATAERR;
+}
+
+static int run_info(const struct import_job *job, struct term *term) {
+    int64_t first_ns;
+    int64_t last_ns;
+    if (!job->input || job->file_count > 0 || job->output) {
+        term_say(term, "info takes one store or export and nothing else: -i IN");
+        return options_refuse(term);
+    }
+    int status = span_of(job->input, term, &first_ns, &last_ns);
+    if (status == 0) {
+        printf("Analysis start (ns)\t%" PRId64 "\nAnalysis end (ns)\t%" PRId64 "\n", first_ns,
+               last_ns);
+    }
+    if (fflush(stdout) != 0) {
+        term_say(term, "cannot write to stdout: %s", strerror(errno));
+        return EX_IOERR;
+    }
+    return status;
+}
+
+// ---- Commands -----------------------------------------------------------------------------------
+
+static const struct {
+    const char *name;
+    int (*run)(const struct import_job *job, struct term *term);
+} commands[] = {{"create", import_create},
+                {"merge", import_merge},
+                {"collect", import_collect},
+                {"info", run_info}};
+
+static const char *command_name(const void *context, size_t index) {
+    (void)context;
+    return index < sizeof commands / sizeof commands[0] ? commands[index].name : NULL;
+}
+
+static int run(const struct arguments *args, struct term *term) {
+    if (!args->command) {
+        term_say(term, "a command is missing: create, merge, collect or info");
+        return options_refuse(term);
+    }
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
+        if (strcmp(args->command, commands[i].name) != 0) {
+            continue;
+        }
+        bool collects = commands[i].run == import_collect;
+        if (collects ? args->named_files : args->named_folder) {
+            term_say(term,
+                     collects ? "collect takes folders, not -n" : "files are named behind -n");
+            return options_refuse(term);
+        }
+        return commands[i].run(&args->job, term);
+    }
+    const char *near = nvtxt_near(nvtxt_slice_of(args->command), command_name, NULL);
+    term_say(term, "there is no command '%s'%s%s%s; there are create, merge, collect and info",
+             args->command, near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
+    return options_refuse(term);
+}
+
+int main(int argc, char **argv) {
+    struct term term;
+    struct arguments args = {.job.files = calloc((size_t)argc, sizeof *args.job.files)};
+    term_init(&term, "nvtxt-import");
+    int status = args.job.files ? stop_init() : -ENOMEM;
+    if (status < 0) {
+        term_say(&term, "cannot start: %s", strerror(-status));
+        free(args.job.files);
+        return EX_OSERR;
+    }
+    stop_soon();
+    store_stranger_heed(stop_count);
+    status = parse_arguments(&args, &term, argc, argv);
+    if (status == 0) {
+        status = run(&args, &term);
+    }
+    free(args.job.files);
+    return status < 0 ? 0 : status;
+}

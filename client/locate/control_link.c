@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/locate/control_link.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+void ctl_link_init(struct ctl_link *link, const char *path) {
+    *link = (struct ctl_link){.path = path, .fd = -1, .watched = {-1, -1}};
+}
+
+int ctl_link_open(struct ctl_link *link) {
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    size_t len = strlen(link->path);
+    if (len >= sizeof address.sun_path) {
+        return -ENAMETOOLONG;
+    }
+    memcpy(address.sun_path, link->path, len);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd < 0) {
+        return -errno;
+    }
+    if (connect(fd, (const struct sockaddr *)&address, sizeof address) < 0) {
+        int error = errno;
+        close(fd);
+        return -error;
+    }
+    link->fd = fd;
+    return 0;
+}
+
+void ctl_link_close(struct ctl_link *link) {
+    if (link->fd >= 0) {
+        close(link->fd);
+    }
+    link->fd = -1;
+    nvtxt_buf_deinit(&link->line);
+}
+
+static int write_all(int fd, const char *data, size_t len) {
+    while (len > 0) {
+        ssize_t n = send(fd, data, len, MSG_NOSIGNAL);
+        if (n < 0 && errno == EINTR) {
+            continue;
+        }
+        if (n < 0) {
+            return -errno;
+        }
+        data += n;
+        len -= (size_t)n;
+    }
+    return 0;
+}
+
+// Waits until the socket is readable.
+static int wait_for(const struct ctl_link *link, int timeout_ms) {
+    struct pollfd fds[1 + CTL_LINK_WATCHED] = {{.fd = link->fd, .events = POLLIN}};
+    for (int i = 0; i < CTL_LINK_WATCHED; i++) {
+        fds[1 + i] = (struct pollfd){.fd = link->watched[i], .events = POLLIN};
+    }
+    int ready = poll(fds, 1 + CTL_LINK_WATCHED, timeout_ms);
+    if (ready < 0) {
+        return errno == EINTR ? 0 : -errno;
+    }
+    for (int i = 0; i < CTL_LINK_WATCHED; i++) {
+        if (fds[1 + i].revents) {
+            return -ECANCELED;
+        }
+    }
+    return ready == 0 ? -ETIMEDOUT : 0;
+}
+
+// Reads up to the first LF. Returns 0, or -errno; the line is without LF.
+static int read_line(struct ctl_link *link, int timeout_ms) {
+    for (;;) {
+        char chunk[16384];
+        int result = wait_for(link, timeout_ms);
+        if (result < 0) {
+            return result;
+        }
+        ssize_t n = recv(link->fd, chunk, sizeof chunk, MSG_DONTWAIT);
+        if (n < 0 && (errno == EINTR || errno == EAGAIN)) {
+            continue;
+        }
+        if (n <= 0) {
+            return n < 0 ? -errno : -EPIPE;
+        }
+        const char *end = memchr(chunk, '\n', (size_t)n);
+        nvtxt_buf_add(&link->line, chunk, end ? (size_t)(end - chunk) : (size_t)n);
+        if (nvtxt_buf_failed(&link->line)) {
+            return -ENOMEM;
+        }
+        if (end) {
+            return 0;
+        }
+    }
+}
+
+int ctl_link_ask(struct ctl_link *link, const char *command, json_t *arguments, int timeout_ms,
+                 struct nvtxt_ctl_reply *reply) {
+    struct nvtxt_buf request = {0};
+    *reply = (struct nvtxt_ctl_reply){0};
+    nvtxt_buf_clear(&link->line);
+    nvtxt_ctl_request_format(&request, 1, command, arguments);
+    int result =
+        nvtxt_buf_failed(&request) ? -ENOMEM : write_all(link->fd, request.data, request.len);
+    nvtxt_buf_deinit(&request);
+    // A daemon that refuses before it reads has left its reason.
+    if (result == 0 || result == -EPIPE) {
+        result = read_line(link, timeout_ms);
+    }
+    if (result == 0 &&
+        nvtxt_ctl_reply_parse((struct nvtxt_slice){link->line.data, link->line.len}, reply) != 0) {
+        result = -EPROTO;
+    }
+    return result;
+}

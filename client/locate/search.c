@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The daemon's own defaults (daemon/paths), asked from the other side. A folder in /tmp could have
+// been made by anybody, so it counts only when it is a real folder of ours.
+#include "client/locate/search.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <pwd.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+#define SYSTEM_SOCKETS "/run/nvtxtd"
+#define SYSTEM_STORE "/var/lib/nvtxtd/nvtxt.sqlite"
+
+// ---- The places ---------------------------------------------------------------------------------
+
+static struct search_place *add(struct search *search, const char *whose, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static struct search_place *add(struct search *search, const char *whose, const char *format, ...) {
+    struct search_place *place = &search->places[search->count++];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(place->path, sizeof place->path, format, args);
+    va_end(args);
+    place->whose = whose;
+    place->is_named = false;
+    place->result = SEARCH_UNTRIED;
+    return place;
+}
+
+static void add_named(struct search *search, const char *whose, const char *path) {
+    add(search, whose, "%s", path)->is_named = true;
+}
+
+static const char *environment(const char *name) {
+    const char *value = getenv(name);
+    return value && *value ? value : NULL;
+}
+
+static bool is_ours(const char *folder) {
+    struct stat status;
+    return lstat(folder, &status) != 0 ||
+           (S_ISDIR(status.st_mode) && status.st_uid == geteuid() && !(status.st_mode & 022));
+}
+
+static void add_own_sockets(struct search *search, const char *name) {
+    const char *runtime = environment("XDG_RUNTIME_DIR");
+    unsigned long uid = (unsigned long)geteuid();
+    char folder[64];
+    if (runtime && *runtime == '/') {
+        add(search, "yours", "%s/nvtxtd/%s", runtime, name);
+    }
+    snprintf(folder, sizeof folder, "/tmp/nvtxtd-%lu", uid);
+    struct search_place *place = add(search, "yours", "%s/%s", folder, name);
+    if (!is_ours(folder)) {
+        place->result = SEARCH_FOREIGN;
+    }
+}
+
+static void add_sockets(struct search *search, const char *name) {
+    bool root = geteuid() == 0;
+    for (int turn = 0; turn < 2; turn++) {
+        if (root == (turn == 0)) {
+            add(search, "the system's", "%s/%s", SYSTEM_SOCKETS, name);
+        } else {
+            add_own_sockets(search, name);
+        }
+    }
+}
+
+void search_data(struct search *search, const char *named) {
+    const char *path = environment("NVTXT_SOCKET");
+    search->count = 0;
+    search->won = -1;
+    if (named) {
+        add_named(search, "--socket", named);
+        return;
+    }
+    if (path) {
+        add_named(search, "$NVTXT_SOCKET", path);
+    }
+    add_sockets(search, SEARCH_DATA_SOCKET);
+}
+
+void search_control_beside(const char *data, char *control, size_t size) {
+    const char *slash = strrchr(data, '/');
+    int folder = slash ? (int)(slash - data) + 1 : 0;
+    snprintf(control, size, "%.*s%s", folder, data, SEARCH_CONTROL_SOCKET);
+}
+
+static void add_control_beside(struct search *search, const char *whose, const char *data) {
+    char control[PATH_MAX];
+    search_control_beside(data, control, sizeof control);
+    add_named(search, whose, control);
+}
+
+void search_control(struct search *search, const char *named) {
+    const char *data = environment("NVTXT_SOCKET");
+    search->count = 0;
+    search->won = -1;
+    if (named) {
+        const char *slash = strrchr(named, '/');
+        if (strcmp(slash ? slash + 1 : named, SEARCH_DATA_SOCKET) == 0) {
+            add_control_beside(search, "--socket", named);
+        } else {
+            add_named(search, "--socket", named);
+        }
+        return;
+    }
+    if (data) {
+        add_control_beside(search, "$NVTXT_SOCKET", data);
+    }
+    add_sockets(search, SEARCH_CONTROL_SOCKET);
+}
+
+static void add_own_store(struct search *search) {
+    const char *state = environment("XDG_STATE_HOME");
+    const char *home = environment("HOME");
+    if (state && *state == '/') {
+        add(search, "yours", "%s/nvtxtd/nvtxt.sqlite", state);
+        return;
+    }
+    if (!home || *home != '/') {
+        const struct passwd *entry = getpwuid(geteuid());
+        home = entry && entry->pw_dir && *entry->pw_dir == '/' ? entry->pw_dir : "";
+    }
+    add(search, "yours", "%s/.local/state/nvtxtd/nvtxt.sqlite", home);
+}
+
+void search_stores(struct search *search, const char *named) {
+    const char *path = environment("NVTXT_STORE");
+    bool root = geteuid() == 0;
+    search->count = 0;
+    search->won = -1;
+    if (named) {
+        add_named(search, "--store", named);
+        return;
+    }
+    if (path) {
+        add_named(search, "$NVTXT_STORE", path);
+    }
+    for (int turn = 0; turn < 2; turn++) {
+        if (root == (turn == 0)) {
+            add(search, "the system's", "%s", SYSTEM_STORE);
+        } else {
+            add_own_store(search);
+        }
+    }
+}
+
+void search_put_store(struct search *search, const char *path) {
+    size_t at = search->count > 0 && search->places[0].is_named;
+    size_t from = at;
+    while (from < search->count && strcmp(search->places[from].path, path) != 0) {
+        from++;
+    }
+    search->count += from == search->count;
+    memmove(&search->places[at + 1], &search->places[at], (from - at) * sizeof search->places[0]);
+    struct search_place *place = &search->places[at];
+    *place =
+        (struct search_place){.whose = "the daemon's", .is_named = true, .result = SEARCH_UNTRIED};
+    snprintf(place->path, sizeof place->path, "%s", path);
+}
+
+bool search_socket_fits(const char *path) {
+    return *path && strlen(path) <= SEARCH_SOCKET_MAX;
+}
+
+// ---- What became of it --------------------------------------------------------------------------
+
+const char *search_why(const struct search_place *place) {
+    switch (place->result) {
+    case 0:
+        return "it is there";
+    case SEARCH_UNTRIED:
+        return "not tried";
+    case SEARCH_FOREIGN:
+        return "its folder is not one of yours alone";
+    case -ENAMETOOLONG:
+        return "too long for a Unix socket";
+    default:
+        return strerror(-place->result);
+    }
+}
+
+bool search_is_forbidden(const struct search_place *place) {
+    return place->result == -EACCES || place->result == -EPERM;
+}
+
+static const struct search_place *find_forbidden(const struct search *search) {
+    for (size_t i = 0; i < search->count; i++) {
+        if (search_is_forbidden(&search->places[i])) {
+            return &search->places[i];
+        }
+    }
+    return NULL;
+}
+
+bool search_any_forbidden(const struct search *search) {
+    return find_forbidden(search) != NULL;
+}
+
+// All places but `left_out`.
+static const char *list(const struct search *search, const struct search_place *left_out,
+                        char *text, size_t size) {
+    size_t len = 0;
+    size_t left = search->count - (left_out != NULL);
+    bool alone = left == 1 && !left_out;
+    if (size > 0) {
+        *text = '\0';
+    }
+    for (size_t i = 0; i < search->count && len < size; i++) {
+        const struct search_place *place = &search->places[i];
+        if (place == left_out) {
+            continue;
+        }
+        const char *joint = --left > 1 ? ", " : left == 1 ? " or " : "";
+        int n = snprintf(text + len, size - len, alone ? "%s: %s%s" : "%s (%s)%s", place->path,
+                         search_why(place), joint);
+        len += n > 0 ? (size_t)n : 0;
+    }
+    return text;
+}
+
+const char *search_list(const struct search *search, char *text, size_t size) {
+    return list(search, NULL, text, size);
+}
+
+// Whom to ask. What cannot be seen is what the package makes: root's folder and the group nvtxt.
+static void whom_to_ask(const char *path, char *text, size_t size) {
+    struct stat status;
+    bool seen = stat(path, &status) == 0;
+    if (seen && !(status.st_mode & 020)) {
+        const struct passwd *owner = getpwuid(status.st_uid);
+        snprintf(text, size, "only its owner %s may", owner ? owner->pw_name : "and root");
+        return;
+    }
+    const struct group *group = seen ? getgrgid(status.st_gid) : NULL;
+    snprintf(text, size, "ask for the group %s ('adduser YOU %s', then log in again)",
+             group ? group->gr_name : "nvtxt", group ? group->gr_name : "nvtxt");
+}
+
+// A folder that somebody else made first: no daemon of ours can be there.
+static bool explain_foreign(const struct search *search, char *advice, size_t size) {
+    for (size_t i = 0; i < search->count; i++) {
+        const struct search_place *place = &search->places[i];
+        struct stat status;
+        char folder[PATH_MAX];
+        snprintf(folder, sizeof folder, "%.*s", (int)(strrchr(place->path, '/') - place->path),
+                 place->path);
+        if (place->result != SEARCH_FOREIGN || lstat(folder, &status) != 0) {
+            continue;
+        }
+        const struct passwd *owner = getpwuid(status.st_uid);
+        if (status.st_uid == geteuid() && S_ISDIR(status.st_mode)) {
+            snprintf(advice, size, "others may write in %s: 'chmod 700 %s' makes it yours alone",
+                     folder, folder);
+        } else {
+            snprintf(advice, size,
+                     "%s belongs to user %s (uid %u): set XDG_RUNTIME_DIR to a folder of your own, "
+                     "for 'nvtxtd &' too, or name a daemon's socket with --socket",
+                     folder, owner ? owner->pw_name : "?", (unsigned)status.st_uid);
+        }
+        return true;
+    }
+    return false;
+}
+
+int search_explain(const struct search *search, char *text, size_t size, char *advice,
+                   size_t advice_size) {
+    const struct search_place *forbidden = find_forbidden(search);
+    bool alone = search->count == 1;
+    char places[SEARCH_MOST * 512];
+    char whom[256];
+    if (!forbidden) {
+        snprintf(text, size, "no daemon at %s", search_list(search, places, sizeof places));
+        if (explain_foreign(search, advice, advice_size)) {
+            return EX_UNAVAILABLE;
+        }
+        snprintf(advice, advice_size,
+                 "start one with 'nvtxtd &' or 'systemctl start nvtxtd.socket', or name its socket "
+                 "with --socket");
+        return EX_UNAVAILABLE;
+    }
+    snprintf(text, size, "you may not use the daemon at %s: %s%s%s", forbidden->path,
+             search_why(forbidden), alone ? "" : "; there is none at ",
+             alone ? "" : list(search, forbidden, places, sizeof places));
+    whom_to_ask(forbidden->path, whom, sizeof whom);
+    snprintf(advice, advice_size, "%s%s", whom,
+             alone ? "" : ", or start one of your own with 'nvtxtd &'");
+    return EX_NOPERM;
+}

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The signals are blocked and read from a signalfd, so there is no handler and no race. Whether the
+// command could be executed comes back through a pipe that an exec closes.
+#include "client/send/child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const int passed_on[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,
+                                SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT};
+
+#define PASSED_ON (sizeof passed_on / sizeof passed_on[0])
+
+// ---- Start --------------------------------------------------------------------------------------
+
+static int catch_signals(struct child *child) {
+    struct sigaction ignore = {.sa_handler = SIG_IGN};
+    struct sigaction standard = {.sa_handler = SIG_DFL}; // else its status would be thrown away
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGCHLD);
+    for (size_t i = 0; i < PASSED_ON; i++) {
+        sigaddset(&set, passed_on[i]);
+    }
+    if (sigaction(SIGPIPE, &ignore, &child->on_pipe) != 0 ||
+        sigaction(SIGXFSZ, &ignore, &child->on_size) != 0 ||
+        sigaction(SIGCHLD, &standard, &child->on_child) != 0 ||
+        sigprocmask(SIG_BLOCK, &set, &child->mask) != 0) {
+        return -errno;
+    }
+    child->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    return child->signals < 0 ? -errno : 0;
+}
+
+// In the child; does not return.
+static void execute(const struct child *child, char *const *argv, int out, int err, int fault) {
+    sigaction(SIGPIPE, &child->on_pipe, NULL);
+    sigaction(SIGXFSZ, &child->on_size, NULL);
+    sigaction(SIGCHLD, &child->on_child, NULL);
+    sigprocmask(SIG_SETMASK, &child->mask, NULL);
+    if (out < 0 || (dup2(out, STDOUT_FILENO) >= 0 && dup2(err, STDERR_FILENO) >= 0)) {
+        execvp(argv[0], argv);
+    }
+    int error = errno;
+    (void)!write(fault, &error, sizeof error);
+    _exit(127);
+}
+
+static void close_pair(const int pair[2]) {
+    close(pair[0]);
+    close(pair[1]);
+}
+
+static int start(struct child *child, char *const *argv, const int out[2], const int err[2],
+                 const int fault[2]) {
+    int error = 0;
+    child->pid = fork();
+    if (child->pid == 0) {
+        execute(child, argv, out[1], err[1], fault[1]);
+    }
+    if (out[1] >= 0) {
+        close(out[1]);
+        close(err[1]);
+    }
+    close(fault[1]);
+    child->out = out[0];
+    child->err = err[0];
+    child->running = child->pid > 0;
+    if (child->pid < 0) {
+        error = -errno;
+    } else if (read(fault[0], &error, sizeof error) == (ssize_t)sizeof error) {
+        (void)waitpid(child->pid, &child->status, 0);
+        child->running = false;
+    }
+    close(fault[0]);
+    return error;
+}
+
+int child_start(struct child *child, char *const *argv, bool pipes) {
+    int out[2] = {-1, -1};
+    int err[2] = {-1, -1};
+    int fault[2];
+    *child = (struct child){.out = -1, .err = -1, .signals = -1};
+    if (catch_signals(child) != 0 || (pipes && pipe2(out, O_CLOEXEC) != 0)) {
+        return -errno;
+    }
+    if (pipes && pipe2(err, O_CLOEXEC) != 0) {
+        int error = errno;
+        close_pair(out);
+        return -error;
+    }
+    if (pipe2(fault, O_CLOEXEC) != 0) {
+        int error = errno;
+        if (pipes) {
+            close_pair(out);
+            close_pair(err);
+        }
+        return -error;
+    }
+    return start(child, argv, out, err, fault);
+}
+
+void child_close(struct child *child) {
+    int *const own[] = {&child->out, &child->err, &child->signals};
+    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) {
+        if (*own[i] >= 0) {
+            close(*own[i]);
+        }
+        *own[i] = -1;
+    }
+}
+
+// ---- Signals ------------------------------------------------------------------------------------
+
+// The terminal stopped the command, and would have stopped us.
+static void stop_too(const struct child *child) {
+    kill(getpid(), SIGSTOP);
+    kill(child->pid, SIGCONT); // here again: somebody lets us go on
+}
+
+static void reap(struct child *child) {
+    int status;
+    while (child->running && waitpid(child->pid, &status, WNOHANG | WUNTRACED) == child->pid) {
+        int stop = WIFSTOPPED(status) ? WSTOPSIG(status) : 0;
+        if (stop == SIGTSTP || stop == SIGTTIN || stop == SIGTTOU) {
+            stop_too(child);
+        } else if (stop == 0) {
+            child->status = status;
+            child->running = false;
+        }
+    }
+}
+
+static void on_signal(struct child *child, const struct signalfd_siginfo *info) {
+    int number = (int)info->ssi_signo;
+    if (!child->running) {
+        child->interrupted = child->interrupted || number == SIGINT || number == SIGTERM ||
+                             number == SIGHUP || number == SIGQUIT;
+        return;
+    }
+    bool from_terminal = info->ssi_code == SI_KERNEL;
+    if (!from_terminal || getpgid(child->pid) != getpgrp()) {
+        kill(child->pid, number);
+    }
+}
+
+void child_look(struct child *child) {
+    struct signalfd_siginfo info;
+    while (read(child->signals, &info, sizeof info) == (ssize_t)sizeof info) {
+        if (info.ssi_signo != SIGCHLD) {
+            on_signal(child, &info);
+        }
+    }
+    reap(child);
+}
+
+// ---- End ----------------------------------------------------------------------------------------
+
+bool child_was_killed(const struct child *child) {
+    return WIFSIGNALED(child->status);
+}
+
+int child_exit_code(const struct child *child) {
+    return child_was_killed(child) ? 128 + WTERMSIG(child->status) : WEXITSTATUS(child->status);
+}
+
+void child_die_likewise(const struct child *child) {
+    if (!child_was_killed(child)) {
+        return;
+    }
+    int number = WTERMSIG(child->status);
+    struct rlimit none = {0, 0};
+    struct sigaction standard = {.sa_handler = SIG_DFL};
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, number);
+    (void)setrlimit(RLIMIT_CORE, &none);
+    sigaction(number, &standard, NULL);
+    sigprocmask(SIG_UNBLOCK, &set, NULL);
+    raise(number);
+}

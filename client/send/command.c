@@ -1,0 +1,455 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One loop over the command's two pipes, our stdout and stderr, signals and the daemon's socket. A
+// stream is read when what was read before is written to ours and is taken by the session's
+// intake; so order is kept, and memory bounded. When the intake has had no room for
+// COMMAND_PATIENCE_MS and nothing was acknowledged meanwhile, it drops until an acknowledgement
+// comes.
+//
+// Our stdout and stderr may be shared with others, so their flags stay as they are: a write happens
+// only when poll(2) says so, and takes no more than a pipe then surely has room for.
+#include "client/send/command.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+#include "client/common/clock_here.h"
+#include "client/send/feed.h"
+#include "client/send/reconnect.h"
+
+// Of the range.
+#define COLOR_SUCCESS 0xff008000u // Green
+#define COLOR_FAILURE 0xffff0000u // Red
+#define COLOR_SIGNAL 0xff8b0000u  // DarkRed
+
+struct stream {
+    int from; // owned; -1 at its end
+    int to;
+    const char *name;
+    bool regular; // `to` never blocks
+    char *data;   // owned; TEXTLOG_READ bytes
+    size_t at, len;
+    struct textlog log;
+};
+
+struct command {
+    struct child *child;
+    char *const *argv;
+    const struct command_record *record;
+    struct term *term;
+    struct stream streams[2];
+    struct input input; // there is none: lines are put in
+    struct transfer transfer;
+    bool recording;
+    bool concluded;   // the range is among the lines
+    int64_t ended_ms; // when the command ended; 0: it runs
+    int64_t ended_ns;
+    int64_t since_ms; // since when the daemon has acknowledged nothing that is waited for; -1:
+                      // since it did, or nothing is waited for
+    uint64_t acked;
+};
+
+// ---- Through -----------------------------------------------------------------------------------
+
+static void close_stream(struct stream *stream) {
+    if (stream->from >= 0) {
+        close(stream->from);
+    }
+    stream->from = -1;
+    textlog_finish(&stream->log);
+}
+
+static void read_stream(struct command *c, struct stream *stream) {
+    ssize_t n = read(stream->from, stream->data, TEXTLOG_READ);
+    if (n <= 0) {
+        if (n == 0 || errno != EINTR) {
+            close_stream(stream);
+        }
+        return;
+    }
+    stream->at = 0;
+    stream->len = (size_t)n;
+    if (c->recording) {
+        size_t size;
+        memcpy(textlog_space(&stream->log, &size), stream->data, stream->len);
+        textlog_filled(&stream->log, stream->len, clock_here_now_ns());
+    }
+}
+
+// Nobody reads ours any more: the command learns it from its pipe, as it would have without us.
+static void write_stream(struct command *c, struct stream *stream) {
+    size_t left = stream->len - stream->at;
+    size_t most = stream->regular || left < PIPE_BUF ? left : PIPE_BUF;
+    ssize_t n = write(stream->to, stream->data + stream->at, most);
+    if (n >= 0) {
+        stream->at += (size_t)n;
+    } else if (errno != EINTR && errno != EAGAIN) {
+        if (errno != EPIPE) {
+            term_say(c->term, "%s: %s", stream->name, strerror(errno));
+        }
+        stream->at = stream->len = 0;
+        close_stream(stream);
+    }
+}
+
+static bool is_taken(const struct command *c, const struct stream *stream) {
+    return !c->recording || !textlog_has_next(&stream->log);
+}
+
+static bool is_idle(const struct command *c, const struct stream *stream) {
+    return stream->at == stream->len && is_taken(c, stream);
+}
+
+static bool is_over(const struct command *c, const struct stream *stream) {
+    return stream->from < 0 && is_idle(c, stream);
+}
+
+static void serve_stream(struct command *c, struct stream *stream, const struct pollfd fds[2]) {
+    if (fds[1].revents) {
+        write_stream(c, stream);
+    }
+    if (fds[0].revents) {
+        read_stream(c, stream);
+    } else if (c->ended_ms > 0 && stream->from >= 0 && is_idle(c, stream) &&
+               link_now_ms() - c->ended_ms >= COMMAND_LINGER_MS) {
+        close_stream(stream); // a process that the command left behind has it
+    }
+}
+
+// ---- The record --------------------------------------------------------------------------------
+
+// AWAY_RUNNING: the session has ended; else why it has not.
+static void stop_recording(struct command *c, int result) {
+    c->recording = false;
+    (void)transfer_end(&c->transfer, result);
+    if (c->ended_ms == 0 && result != AWAY_RUNNING) {
+        term_say(c->term, "%s runs on without being recorded", c->argv[0]);
+    }
+}
+
+static void check(struct command *c, int result) {
+    if (c->recording && result != AWAY_RUNNING) {
+        stop_recording(c, result);
+    }
+}
+
+static int put_call(struct command *c, const char *head, struct nvtxt_slice string,
+                    const char *tail) {
+    size_t room = feed_line_max(&c->transfer.sender) + 1;
+    char *line = malloc(room);
+    if (!line) {
+        return -ENOMEM;
+    }
+    size_t len = textlog_call(line, room, head, string, tail);
+    int result = intake_put(&c->transfer.intake, (struct nvtxt_slice){line, len});
+    free(line);
+    return result;
+}
+
+// With pipes each line of a log names its category; without, nobody would.
+static int put_category(struct command *c) {
+    char head[64];
+    const char *category = c->record->text->category;
+    if (c->streams[0].from >= 0 || !category) {
+        return 0;
+    }
+    snprintf(head, sizeof head, "SetCategoryName,%u,", textlog_category(category));
+    return put_call(c, head, nvtxt_slice_of(category), "");
+}
+
+static int put_name(struct command *c) {
+    char head[64];
+    const char *slash = strrchr(c->argv[0], '/');
+    snprintf(head, sizeof head, "SetProcessName,%d,", (int)c->child->pid);
+    return put_call(c, head, nvtxt_slice_of(slash ? slash + 1 : c->argv[0]), "");
+}
+
+uint32_t command_color(const struct child *child) {
+    return child_exit_code(child) == 0 ? COLOR_SUCCESS
+           : child_was_killed(child)   ? COLOR_SIGNAL
+                                       : COLOR_FAILURE;
+}
+
+static int put_range(struct command *c) {
+    struct nvtxt_buf words = {0};
+    char head[256];
+    char tail[32];
+    const char *category = c->record->text->category;
+    int code = child_exit_code(c->child);
+    if (c->record->label) {
+        nvtxt_buf_add_string(&words, c->record->label);
+    }
+    for (char *const *word = c->argv; !c->record->label && *word; word++) {
+        nvtxt_buf_add(&words, " ", word > c->argv);
+        nvtxt_buf_add_string(&words, *word);
+    }
+    snprintf(head, sizeof head, "RangeStartEnd,%lld,%lld,Manual,%d,%d,%u,0x%08x,",
+             (long long)c->record->begun_ns, (long long)c->ended_ns, (int)c->child->pid,
+             (int)c->child->pid, category ? textlog_category(category) : 0,
+             c->record->has_color ? c->record->text->color : command_color(c->child));
+    snprintf(tail, sizeof tail, ",%d", code);
+    int result = nvtxt_buf_failed(&words)
+                     ? -ENOMEM
+                     : put_call(c, head, (struct nvtxt_slice){words.data, words.len}, tail);
+    nvtxt_buf_deinit(&words);
+    return result;
+}
+
+static struct steps *steps_of(const struct command *c) {
+    return c->record ? c->record->steps : NULL;
+}
+
+// Whether a command line has said its end, which waits here.
+static bool has_step(const struct command *c) {
+    size_t len;
+    return steps_of(c) && steps_line(steps_of(c), &len);
+}
+
+static int move_steps(struct command *c) {
+    struct intake *intake = &c->transfer.intake;
+    const char *line;
+    size_t len;
+    int result = 0;
+    while (result == 0 && intake_has_room(intake) && has_step(c)) {
+        line = steps_line(steps_of(c), &len);
+        result = intake_put(intake, (struct nvtxt_slice){line, len});
+        steps_taken(steps_of(c), len);
+    }
+    return result == 0 ? intake_move(intake) : result;
+}
+
+// Lines go on; behind the last one goes the range.
+static int move_lines(struct command *c) {
+    struct intake *intake = &c->transfer.intake;
+    int result = 0;
+    for (size_t i = 0; i < 2 && result == 0; i++) {
+        result = feed_move(&c->streams[i].log, intake);
+    }
+    if (result == 0 && steps_of(c)) {
+        result = move_steps(c);
+    }
+    bool left = steps_of(c) && (has_step(c) || !steps_of(c)->drained);
+    bool over =
+        c->ended_ms > 0 && !left && is_over(c, &c->streams[0]) && is_over(c, &c->streams[1]);
+    if (result == 0 && over && !c->concluded && intake_has_room(intake)) {
+        c->concluded = true;
+        c->since_ms = -1;
+        intake->drop = false; // the range waits for room; nothing comes behind it
+        result = put_range(c);
+        result = result == 0 ? intake_end(intake) : result;
+    }
+    return transfer_taken(&c->transfer, result);
+}
+
+static bool is_held_up(const struct command *c) {
+    return c->concluded || !is_taken(c, &c->streams[0]) || !is_taken(c, &c->streams[1]) ||
+           has_step(c);
+}
+
+static void leave(struct command *c) {
+    char text[5120];
+    if (intake_unacked(&c->transfer.intake) > 0 && !c->transfer.spool) {
+        term_say(c->term, "the daemon at %s does not answer: %s", c->transfer.link.path,
+                 away_unacknowledged(&c->transfer, text, sizeof text));
+    }
+    stop_recording(c, EX_TEMPFAIL);
+}
+
+// How long the daemon may hold up the command, and us after its end.
+static int64_t patience(const struct command *c) {
+    int64_t told = c->record->transfer->timeout_ms;
+    return c->concluded && told >= 0 ? told : COMMAND_PATIENCE_MS;
+}
+
+static void check_patience(struct command *c, int64_t now) {
+    struct intake *intake = &c->transfer.intake;
+    if (c->transfer.sender.window.acked != c->acked) {
+        c->acked = c->transfer.sender.window.acked;
+        c->since_ms = -1;
+        intake->drop = c->record->transfer->drop && !c->concluded;
+    }
+    if (!is_held_up(c)) {
+        c->since_ms = -1;
+        return;
+    }
+    c->since_ms = c->since_ms < 0 ? now : c->since_ms;
+    bool kept = c->transfer.spool && c->transfer.link.fd < 0;
+    bool impatient = now - c->since_ms >= patience(c);
+    if (c->concluded && (kept || impatient || c->child->interrupted)) {
+        leave(c);
+    } else if (impatient && !c->concluded) {
+        intake->drop = true;
+    }
+}
+
+static void begin_recording(struct command *c) {
+    const struct command_record *record = c->record;
+    if (!record) {
+        return;
+    }
+    record->transfer->text = record->text;
+    c->transfer = (struct transfer){
+        .options = record->transfer, .input = &c->input, .spool = record->spool, .term = c->term};
+    int result = transfer_begin(&c->transfer, record->hello);
+    static const char *const names[] = {"stdout", "stderr"};
+    for (size_t i = 0; i < 2 && result == AWAY_RUNNING && c->streams[i].from >= 0; i++) {
+        const char *category = record->text->category ? record->text->category : names[i];
+        if (textlog_init(&c->streams[i].log, record->text, category, (uint32_t)c->child->pid,
+                         feed_line_max(&c->transfer.sender)) != 0) {
+            result = EX_OSERR;
+        }
+    }
+    c->recording = true;
+    result = result == AWAY_RUNNING ? transfer_taken(&c->transfer, put_name(c)) : result;
+    result = result == AWAY_RUNNING ? transfer_taken(&c->transfer, put_category(c)) : result;
+    check(c, result);
+}
+
+// ---- The loop ----------------------------------------------------------------------------------
+
+static void earlier(int64_t *soonest, int64_t other) {
+    if (*soonest < 0 || other < *soonest) {
+        *soonest = other;
+    }
+}
+
+static int64_t until(const struct command *c, int64_t now) {
+    int64_t soonest = c->recording ? transfer_until(&c->transfer, now) : -1;
+    if (c->recording && c->since_ms >= 0) {
+        earlier(&soonest, c->since_ms + patience(c));
+    }
+    for (size_t i = 0; i < 2; i++) {
+        if (c->ended_ms > 0 && c->streams[i].from >= 0 && is_idle(c, &c->streams[i])) {
+            earlier(&soonest, c->ended_ms + COMMAND_LINGER_MS);
+        }
+    }
+    return soonest;
+}
+
+static void look_for_end(struct command *c) {
+    child_look(c->child);
+    if (!c->child->running && c->ended_ms == 0) {
+        c->ended_ms = link_now_ms();
+        c->ended_ns = clock_here_now_ns();
+        if (steps_of(c)) {
+            steps_of(c)->drained = false;
+        }
+    }
+    for (size_t i = 0; i < 2 && c->child->interrupted; i++) {
+        c->streams[i].at = c->streams[i].len; // whoever should read it may never do so
+        close_stream(&c->streams[i]);
+    }
+}
+
+static void serve(struct command *c, const struct pollfd *fds) {
+    if (fds[0].revents) {
+        look_for_end(c);
+    }
+    if (c->recording) {
+        check(c, transfer_replies(&c->transfer, fds[1].revents));
+    }
+    for (size_t i = 0; i < 2; i++) {
+        serve_stream(c, &c->streams[i], fds + 2 + 2 * i);
+    }
+    if (steps_of(c) && (fds[6].revents || c->ended_ms > 0) && (!c->recording || !has_step(c))) {
+        steps_read(steps_of(c));
+    }
+    size_t len;
+    while (has_step(c) && !c->recording) { // nobody wants it
+        (void)steps_line(steps_of(c), &len);
+        steps_taken(steps_of(c), len);
+    }
+}
+
+static void wait_and_serve(struct command *c, int64_t now) {
+    struct pollfd fds[7] = {{.fd = c->child->signals, .events = POLLIN}, {.fd = -1}};
+    bool hears = steps_of(c) && (!c->recording || !has_step(c));
+    bool hurry = hears && c->ended_ms > 0 && !steps_of(c)->drained;
+    fds[6] = (struct pollfd){.fd = hears ? steps_of(c)->fd : -1, .events = POLLIN};
+    if (c->recording) {
+        fds[1] = transfer_poll(&c->transfer);
+    }
+    for (size_t i = 0; i < 2; i++) {
+        const struct stream *stream = &c->streams[i];
+        bool pending = stream->at < stream->len;
+        fds[2 + 2 * i] =
+            (struct pollfd){.fd = is_idle(c, stream) ? stream->from : -1, .events = POLLIN};
+        fds[3 + 2 * i] = (struct pollfd){.fd = pending ? stream->to : -1, .events = POLLOUT};
+    }
+    if (poll(fds, 7, hurry ? 0 : transfer_timeout(until(c, now), now)) >= 0) {
+        serve(c, fds);
+    }
+}
+
+static void record_on(struct command *c) {
+    if (c->recording) {
+        check(c, move_lines(c));
+    }
+    if (c->recording) {
+        transfer_write(&c->transfer);
+    }
+    if (c->recording && c->transfer.sender.state == SENDER_ENDED) {
+        stop_recording(c, AWAY_RUNNING);
+    }
+    if (c->recording) {
+        check_patience(c, link_now_ms());
+    }
+}
+
+static bool is_done(const struct command *c) {
+    return c->ended_ms > 0 && is_over(c, &c->streams[0]) && is_over(c, &c->streams[1]) &&
+           !c->recording;
+}
+
+static bool open_stream(struct stream *stream, int *from, int to, const char *name) {
+    struct stat status;
+    *stream = (struct stream){.from = *from, .to = to, .name = name};
+    if (*from < 0) { // it writes past us
+        return true;
+    }
+    stream->regular = fstat(to, &status) == 0 && S_ISREG(status.st_mode);
+    stream->data = malloc(TEXTLOG_READ);
+    *from = -1;
+    return stream->data != NULL;
+}
+
+static void run(struct command *c) {
+    while (!is_done(c)) {
+        int64_t now = link_now_ms();
+        if (c->recording) {
+            check(c, transfer_tick(&c->transfer, now));
+        }
+        wait_and_serve(c, now);
+        record_on(c);
+    }
+}
+
+void command_run(struct child *child, char *const *argv, const struct command_record *record,
+                 struct term *term) {
+    struct command c = {.child = child,
+                        .argv = argv,
+                        .record = record,
+                        .term = term,
+                        .since_ms = -1,
+                        .input = {.name = argv[0], .fd = -1, .ended = true}};
+    bool good = open_stream(&c.streams[0], &child->out, STDOUT_FILENO, "stdout");
+    good = open_stream(&c.streams[1], &child->err, STDERR_FILENO, "stderr") && good;
+    if (good) {
+        begin_recording(&c);
+        run(&c);
+    } else {
+        term_say(term, "out of memory");
+    }
+    for (size_t i = 0; i < 2; i++) {
+        close_stream(&c.streams[i]);
+        free(c.streams[i].data);
+        textlog_deinit(&c.streams[i].log);
+    }
+}

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Without a spool and without dropping the intake's own window is not used: no line is copied.
+#include "client/send/intake.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define MOVES 8 // records from the disk a call: replies and signals come in between
+
+void intake_init(struct intake *intake, struct input *input, struct sender *sender,
+                 struct spool *spool, bool drop) {
+    *intake = (struct intake){.input = input, .sender = sender, .spool = spool, .drop = drop};
+    size_t most = sender->window.line_max;
+    if (spool) {
+        most = spool->limit / 4 < SPOOL_LINE_MOST ? (size_t)(spool->limit / 4) : SPOOL_LINE_MOST;
+        sender->stored = spool->last;
+    }
+    window_init(&intake->lines, 4 * sender->window.chunk_size, sender->window.chunk_size, most);
+}
+
+void intake_deinit(struct intake *intake) {
+    window_deinit(&intake->lines);
+}
+
+static bool is_plain(const struct intake *intake) {
+    return !intake->spool && !intake->drop && !intake->pushed;
+}
+
+bool intake_wants(const struct intake *intake) {
+    if (intake->over || intake->stuck || (!intake->spool && !intake->sender->welcomed)) {
+        return false;
+    }
+    return !is_plain(intake) || !window_is_full(&intake->sender->window);
+}
+
+// ---- Into the window ----------------------------------------------------------------------------
+
+// Lines for which there is room. Returns 0, SPOOL_FULL or another fault.
+static int tell_loss(struct intake *intake) {
+    struct nvtxt_lost lost = {.lines = intake->untold, .reason = NVTXT_LOST_FULL};
+    struct nvtxt_buf line = {0};
+    if (lost.lines == 0) {
+        return 0;
+    }
+    nvtxt_lost_format(&line, &lost);
+    int result = nvtxt_buf_failed(&line)
+                     ? -ENOMEM
+                     : window_append(&intake->sender->window, line.data, line.len, 1);
+    nvtxt_buf_deinit(&line);
+    intake->untold = result == 0 ? 0 : intake->untold;
+    return result;
+}
+
+static int put_into_window(struct intake *intake, const struct iovec *block, uint64_t lines) {
+    struct window *window = &intake->sender->window;
+    if (window_is_full(window)) {
+        return SPOOL_FULL;
+    }
+    int result = tell_loss(intake);
+    return result ? result : window_append(window, block->iov_base, block->iov_len, lines);
+}
+
+static int put_into_spool(struct intake *intake, const struct iovec *block, uint64_t lines) {
+    struct spool *spool = intake->spool;
+    struct window *window = &intake->sender->window;
+    if (window->last > spool->last) { // past the spool, as lines before them went
+        return window_is_full(window)
+                   ? SPOOL_FULL
+                   : window_append(window, block->iov_base, block->iov_len, lines);
+    }
+    bool direct = window->last == spool->last && !spool->open_loss && !window_is_full(window);
+    int result = spool_append(spool, block->iov_base, block->iov_len, (uint32_t)lines);
+    if (result == 0 && direct) {
+        result = window_append(window, block->iov_base, block->iov_len, lines);
+        spool_seen(spool);
+    }
+    return result;
+}
+
+// The block's first half, in lines.
+static void halve(struct iovec *block, uint64_t *lines) {
+    const char *at = block->iov_base;
+    const char *end = at + block->iov_len;
+    *lines /= 2;
+    for (uint64_t i = 0; i < *lines; i++) {
+        at = (const char *)memchr(at, '\n', (size_t)(end - at)) + 1;
+    }
+    block->iov_len = (size_t)(at - (const char *)block->iov_base);
+}
+
+// Where all of them have no room, and no acknowledgement will make it, perhaps some have. Sets how
+// many of the lines it is about: those that are stored, or all that have no room.
+static int put_some_into_spool(struct intake *intake, const struct iovec *block, uint64_t *lines) {
+    struct iovec part = *block;
+    uint64_t some = *lines;
+    int result = put_into_spool(intake, &part, some);
+    while (result == SPOOL_FULL && some > 1 && spool_wants_less(intake->spool)) {
+        halve(&part, &some);
+        result = put_into_spool(intake, &part, some);
+    }
+    if (result != SPOOL_FULL) {
+        *lines = some;
+        return result;
+    }
+    // The window has all that the spool has: order is kept. Whoever resumes the session hears of
+    // the daemon what it has more.
+    struct window *window = &intake->sender->window;
+    bool past = intake->hurry && !intake->drop && window->last == intake->spool->last &&
+                !intake->spool->open_loss && !window_is_full(window);
+    return past ? window_append(window, block->iov_base, block->iov_len, *lines) : result;
+}
+
+static void lose(struct intake *intake, uint64_t lines) {
+    intake->dropped += lines;
+    if (intake->spool) {
+        (void)spool_lose(intake->spool, lines); // at least it is known as long as we live
+    } else {
+        intake->untold += lines;
+    }
+}
+
+// What was read goes on, or waits, or is dropped.
+static int move_lines(struct intake *intake) {
+    struct window *lines = &intake->lines;
+    struct iovec block;
+    uint64_t count;
+    int result = 0;
+    intake->stuck = false;
+    while (result == 0 && window_block(lines, &block, &count)) {
+        result = intake->spool ? put_some_into_spool(intake, &block, &count)
+                               : put_into_window(intake, &block, count);
+        if (result == SPOOL_FULL && !intake->drop) {
+            intake->stuck = true;
+            return 0;
+        }
+        if (result == SPOOL_FULL) {
+            lose(intake, count);
+            result = 0;
+        }
+        if (result == 0) {
+            window_ack(lines, lines->acked + count);
+        }
+    }
+    return result;
+}
+
+// What is on the disk and not in the window goes there.
+static int load(struct intake *intake) {
+    struct window *window = &intake->sender->window;
+    struct segment_record record;
+    int result = 0;
+    for (int i = 0; result == 0 && i < MOVES && !window_is_full(window); i++) {
+        result = spool_next(intake->spool, window->last, &record);
+        if (result == 0) {
+            result = window_append(window, record.data, record.len, record.lines);
+        }
+    }
+    return result == SPOOL_NONE ? 0 : result;
+}
+
+static int move_on(struct intake *intake) {
+    struct spool *spool = intake->spool;
+    struct window *window = &intake->sender->window;
+    int result = move_lines(intake);
+    bool last = intake->over && !intake->stuck;
+    if (result == 0 && spool) {
+        result = spool_settle(spool, last);
+    }
+    if (result == 0 && spool) {
+        result = load(intake);
+        intake->sender->stored = spool->last;
+    } else if (result == 0 && (last || !window_is_full(window))) {
+        result = tell_loss(intake);
+    }
+    if (result == 0 && last && window->last == sender_last(intake->sender)) {
+        result = sender_finish(intake->sender);
+    }
+    return result;
+}
+
+int intake_move(struct intake *intake) {
+    int result = 0;
+    if (!is_plain(intake) && !intake->sender->input_over) {
+        if (intake->sender->window.line_max > intake->lines.line_max) {
+            intake->lines.line_max =
+                intake->sender->window.line_max; // the daemon takes longer ones
+        }
+        result = move_on(intake);
+    }
+    return result == 0 || result == -ENOMEM ? result : INTAKE_BAD_SPOOL;
+}
+
+// ---- From elsewhere -----------------------------------------------------------------------------
+
+bool intake_has_room(const struct intake *intake) {
+    return !intake->over && !window_is_full(&intake->lines);
+}
+
+int intake_put(struct intake *intake, struct nvtxt_slice line) {
+    return window_append(&intake->lines, line.data, line.len, 1);
+}
+
+// ---- From the input -----------------------------------------------------------------------------
+
+int intake_end(struct intake *intake) {
+    if (intake->over) {
+        return 0;
+    }
+    intake->over = true;
+    intake->cut = !input_at_end(intake->input);
+    if (intake->cut) {
+        window_forget_partial(is_plain(intake) ? &intake->sender->window : &intake->lines);
+    }
+    if (is_plain(intake)) {
+        return sender_finish(intake->sender);
+    }
+    int result = window_finish(&intake->lines);
+    return result ? result : intake_move(intake);
+}
+
+int intake_read(struct intake *intake, int *fault) {
+    struct window *window = is_plain(intake) ? &intake->sender->window : &intake->lines;
+    char *at;
+    size_t size;
+    if (window_space(window, &at, &size) != 0) {
+        return -ENOMEM; // full was asked before
+    }
+    ssize_t n = input_read(intake->input, at, size);
+    if (n == -EAGAIN) {
+        return 0;
+    }
+    if (n <= 0) {
+        int result = intake_end(intake);
+        *fault = (int)-n;
+        return result == 0 && n < 0 ? INTAKE_BAD_INPUT : result;
+    }
+    int result = window_filled(window, (size_t)n);
+    return result ? result : intake_move(intake);
+}
+
+void intake_acked(struct intake *intake) {
+    if (intake->spool) {
+        spool_ack(intake->spool, intake->sender->window.acked);
+    }
+}
+
+uint64_t intake_unacked(const struct intake *intake) {
+    return sender_last(intake->sender) - intake->sender->window.acked +
+           (intake->lines.last - intake->lines.acked);
+}
+
+uint64_t intake_unspooled(const struct intake *intake) {
+    const struct window *window = &intake->sender->window;
+    uint64_t waiting = intake->lines.last - intake->lines.acked;
+    if (!intake->spool || window->last <= intake->spool->last) {
+        return waiting;
+    }
+    uint64_t safe = window->acked > intake->spool->last ? window->acked : intake->spool->last;
+    return waiting + (window->last - safe);
+}

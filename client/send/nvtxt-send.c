@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// nvtxt-send: sends files or stdin to a daemon and waits until it is committed. The
+// order of the files, or of the spools that were left behind, is here; options are in
+// nvtxt-send_options, a command's run in command, and everything else in transfer.
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+#include "client/common/clock_here.h"
+#include "client/common/input.h"
+#include "client/common/signals.h"
+#include "client/common/term.h"
+#include "client/locate/search.h"
+#include "client/send/command.h"
+#include "client/send/mark.h"
+#include "client/send/send_options.h"
+#include "client/send/steps.h"
+#include "client/send/transfer.h"
+#include "client/session/session_id.h"
+#include "client/session/window.h"
+#include "client/spool/spool.h"
+#include "client/text/sniff.h"
+#include "config.h"
+#include "protocol/base/limits.h"
+
+// ---- New sessions -------------------------------------------------------------------------------
+
+static int send_session(struct send_arguments *args, struct term *term, struct input *input,
+                        const struct nvtxt_hello *hello) {
+    struct spool spool = {.dir_fd = -1};
+    if (!args->spool) {
+        return transfer_run(&args->transfer, input, NULL, hello, term);
+    }
+    int result =
+        spool_create(&spool, args->spool, hello, args->spool_limit, args->transfer.sync_ms >= 0);
+    if (result < 0) {
+        term_say(term, "no spool can be made: %s", spool.fault);
+        result = EX_CANTCREAT;
+    } else {
+        result = transfer_run(&args->transfer, input, &spool, hello, term);
+    }
+    spool_close(&spool);
+    return result;
+}
+
+// A command whose lines are read.
+static bool has_lines(const struct send_arguments *args) {
+    return args->command && !args->range && !args->steps;
+}
+
+// Returns 0, or EX_OSERR after a sentence.
+static int make_hello(const struct send_arguments *args, struct term *term, const char *name,
+                      uint32_t pid, struct nvtxt_hello *hello) {
+    *hello = (struct nvtxt_hello){
+        .protocol = NVTXT_PROTOCOL_VERSION,
+        .client = "nvtxt-send " PACKAGE_VERSION,
+        .has_pid = true,
+        .pid = pid,
+        .mapping = args->mapping.mapping,
+        .escapes = args->is_text || args->command || args->mark,
+        .levels = args->is_text || has_lines(args),
+        .diagnostics = !args->transfer.quiet,
+    };
+    snprintf(hello->name, sizeof hello->name, "%s", args->name ? args->name : name);
+    memcpy(hello->session, args->session, sizeof hello->session);
+    int result = *args->session ? 0 : session_id_make(hello->session);
+    if (result < 0) {
+        term_say(term, "no random numbers for a session id: %s", strerror(-result));
+        return EX_OSERR;
+    }
+    return 0;
+}
+
+// ---- Logs that are none of NVTXT ----------------------------------------------------------------
+
+struct doubt {
+    struct sniff sniff;
+    struct term *term;
+    const char *name;
+};
+
+static void look_at(void *context, const char *data, size_t len) {
+    struct doubt *doubt = context;
+    if (sniff_bytes(&doubt->sniff, data, len)) {
+        term_say(doubt->term, "%s: no line of its beginning is NVTXT: is it a log? use --text",
+                 doubt->name);
+    }
+}
+
+// A file is looked at before anything of it is sent; of anything else it is told when it is known.
+// Returns 0, or an exit status after a sentence.
+static int begin_doubt(struct doubt *doubt, const struct send_arguments *args, struct term *term,
+                       struct input *input, bool is_file) {
+    *doubt = (struct doubt){.term = term, .name = input->name};
+    if (args->is_text || (args->transfer.quiet && !is_file)) {
+        return 0;
+    }
+    if (sniff_init(&doubt->sniff, &args->mapping.mapping) != 0) {
+        term_say(term, "out of memory");
+        return EX_OSERR;
+    }
+    if (!is_file) {
+        input->on_read = look_at;
+        input->context = doubt;
+    } else if (sniff_file(&doubt->sniff, input)) {
+        term_say(term, "%s: no line of its beginning is NVTXT: is it a log? use --text",
+                 input->name);
+        return EX_DATAERR;
+    }
+    return 0;
+}
+
+static int send_file(struct send_arguments *args, struct term *term, const char *path) {
+    struct input input;
+    struct doubt doubt;
+    int result = input_open(&input, path);
+    if (result < 0) {
+        term_say(term, "%s: %s", input.name, strerror(-result));
+        return EX_NOINPUT;
+    }
+    struct nvtxt_hello hello;
+    bool is_file = input.is_regular && strcmp(path, "-") != 0;
+    result = begin_doubt(&doubt, args, term, &input, is_file);
+    result = result ? result : make_hello(args, term, input.name, args->pid, &hello);
+    if (result == 0) {
+        result = send_session(args, term, &input, &hello);
+    }
+    sniff_deinit(&doubt.sniff);
+    input_close(&input);
+    return result;
+}
+
+// One marker, now, as the whole of a session.
+static int send_mark(struct send_arguments *args, struct term *term) {
+    struct mark mark = {.text = args->mark,
+                        .category = args->text.category,
+                        .payload = args->payload,
+                        .color = args->text.color,
+                        .pid = args->has_pid ? args->pid : mark_usual_pid(),
+                        .time_ns = clock_here_now_ns()};
+    struct input input;
+    struct nvtxt_hello hello;
+    int result = mark_open(&input, &mark);
+    if (result < 0) {
+        term_say(term, "the mark cannot be made: %s", strerror(-result));
+        input_close(&input);
+        return EX_OSERR;
+    }
+    args->transfer.made_up = true;
+    result = make_hello(args, term, input.name, mark.pid, &hello);
+    if (result == 0) {
+        result = send_session(args, term, &input, &hello);
+    }
+    input_close(&input);
+    return result;
+}
+
+// A file that is missing or has errors does not keep the others from being sent, and a spool takes
+// them also without a daemon; else what goes wrong with the daemon ends it, as does a file that is
+// a log. The worst decides the exit status.
+static int send_files(struct send_arguments *args, struct term *term, char **paths) {
+    static char *only_stdin[] = {"-", NULL};
+    int status = 0;
+    for (char **path = *paths ? paths : only_stdin; *path; path++) {
+        int result = send_file(args, term, *path);
+        bool kept = args->spool && result == EX_TEMPFAIL;
+        if (result > 1 && result != EX_NOINPUT && result != EX_IOERR && !kept) {
+            return result;
+        }
+        status = result > status ? result : status;
+        if (stop_count() > 0 && path[1]) {
+            term_say(term, "stopped before %s", path[1]);
+            return 128 + stop_signal();
+        }
+    }
+    return status;
+}
+
+// ---- A command ----------------------------------------------------------------------------------
+
+// The command runs already: what goes wrong here only keeps it from being recorded.
+static void run_command(struct send_arguments *args, struct term *term, struct child *child,
+                        struct steps *steps, int64_t begun_ns) {
+    struct spool spool = {.dir_fd = -1};
+    struct nvtxt_hello hello;
+    struct command_record record = {.transfer = &args->transfer,
+                                    .text = &args->text,
+                                    .hello = &hello,
+                                    .begun_ns = begun_ns,
+                                    .label = args->range,
+                                    .has_color = args->range && args->has_color,
+                                    .steps = args->steps ? steps : NULL};
+    bool good = make_hello(args, term, args->command[0], (uint32_t)child->pid, &hello) == 0;
+    if (good && args->spool) {
+        record.spool = &spool;
+        good = spool_create(&spool, args->spool, &hello, args->spool_limit,
+                            args->transfer.sync_ms >= 0) == 0;
+        if (!good) {
+            term_say(term, "no spool can be made: %s; %s runs on without being recorded",
+                     spool.fault, args->command[0]);
+        }
+    }
+    command_run(child, args->command, good ? &record : NULL, term);
+    spool_close(&spool);
+}
+
+static int send_command(struct send_arguments *args, struct term *term) {
+    struct child child;
+    struct steps steps = {.fd = -1};
+    bool pipes = has_lines(args);
+    if (args->steps) { // what cannot be recorded runs all the same
+        (void)steps_begin(&steps, term);
+        args->steps = *steps.folder;
+    }
+    int64_t begun_ns = clock_here_now_ns();
+    int result = child_start(&child, args->command, pipes);
+    if (result != 0) {
+        steps_end(&steps);
+        term_say(term, result > 0 ? "%s: %s" : "%s cannot be started: %s", args->command[0],
+                 strerror(result > 0 ? result : -result));
+        child_close(&child);
+        return result == ENOENT ? 127 : result > 0 ? 126 : EX_OSERR;
+    }
+    run_command(args, term, &child, &steps, begun_ns);
+    steps_end(&steps);
+    child_close(&child);
+    child_die_likewise(&child);
+    return child_exit_code(&child);
+}
+
+// ---- Sessions that were left behind -------------------------------------------------------------
+
+static int resume_session(struct send_arguments *args, struct term *term, const char *session) {
+    struct spool spool;
+    struct nvtxt_hello hello;
+    int result = spool_open(&spool, args->resume, session, &hello);
+    if (result < 0 || result == SPOOL_BAD) {
+        term_say(term, "%s", spool.fault);
+        result = result < 0 ? EX_IOERR : EX_DATAERR;
+    } else if (result == SPOOL_OTHERS) {
+        term_say(term, "%s", spool.fault);
+        result = 0;
+    } else if (result == SPOOL_BUSY) {
+        result = 0; // its sender is alive, or another one resumes it
+    } else {
+        struct input input = {.name = hello.name, .fd = -1, .ended = true};
+        if (*spool.fault) { // a tail that is left out, of a session without a whole record, too
+            term_say(term, "%s", spool.fault);
+        }
+        if (result == SPOOL_NONE) {
+            result = spool_remove(&spool);
+            if (result < 0) {
+                term_say(term, "%s", spool.fault);
+            }
+            spool_close(&spool);
+            return result < 0 ? EX_IOERR : 0;
+        }
+        result = transfer_run(&args->transfer, &input, &spool, &hello, term);
+    }
+    spool_close(&spool);
+    return result;
+}
+
+// A session that cannot be sent keeps the others from it only when there is no daemon.
+static int resume(struct send_arguments *args, struct term *term) {
+    char **sessions;
+    int count = spool_list(args->resume, &sessions);
+    int status = 0;
+    if (count < 0) {
+        term_say(term, "%s: %s", args->resume, strerror(-count));
+        return count == -ENOENT || count == -ENOTDIR || count == -EACCES ? EX_NOINPUT : EX_IOERR;
+    }
+    args->transfer.resume = true;
+    bool absent = false;
+    for (int i = 0; i < count && !absent && stop_count() == 0; i++) {
+        int result = resume_session(args, term, sessions[i]);
+        bool forbidden = result == EX_NOPERM && args->transfer.search->won < 0; // not one session
+        absent = result == EX_UNAVAILABLE || forbidden;
+        status = result > status || absent ? result : status;
+    }
+    for (int i = 0; i < count; i++) {
+        free(sessions[i]);
+    }
+    free(sessions);
+    return stop_count() > 0 && status < 128 ? 128 + stop_signal() : status;
+}
+
+static int run(struct send_arguments *args, struct term *term) {
+    struct search search;
+    search_data(&search, args->socket);
+    const struct search_place *first = &search.places[0];
+    if (first->is_named && !search_socket_fits(first->path)) {
+        term_say(term, "'%s' (%s) cannot be a socket's path: it must have 1 to %d bytes",
+                 first->path, first->whose, SEARCH_SOCKET_MAX);
+        return EX_USAGE;
+    }
+    args->transfer.search = &search;
+    if (args->command) {
+        return send_command(args, term);
+    }
+    int result = stop_init();
+    if (result < 0) {
+        term_say(term, "cannot catch signals: %s", strerror(-result));
+        return EX_OSERR;
+    }
+    if (args->mark) {
+        return send_mark(args, term);
+    }
+    return args->resume ? resume(args, term) : send_files(args, term, args->files);
+}
+
+int main(int argc, char **argv) {
+    struct term term;
+    if (argc > 2 && strcmp(argv[1], STEPS_OPTION) == 0) {
+        return steps_run_line(argv + 2);
+    }
+    term_init(&term, "nvtxt-send");
+    struct send_arguments args = {
+        .transfer = {.wait_ms = -1, .timeout_ms = -1, .sync_ms = -1, .window_bytes = WINDOW_LIMIT},
+        .pid = (uint32_t)getpid(),
+        .spool_limit = SPOOL_LIMIT,
+    };
+    int result = send_arguments_parse(&args, &term, argc, argv);
+    if (result == 0) {
+        args.transfer.text = args.is_text ? &args.text : NULL;
+        result = run(&args, &term);
+    }
+    levels_deinit(&args.text.levels);
+    return result < 0 ? 0 : result;
+}

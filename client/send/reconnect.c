@@ -1,0 +1,407 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Before there ever was a daemon --wait decides how long one is waited for, and with a spool it is
+// waited for in any case: until --timeout, or for a while (--wait may say how long) behind the end
+// of an input that is all in the spool. One that took the connection and was gone before its
+// welcome is being started again more often than not: it gets a while without --wait, too. After
+// that it is tried again until --timeout has passed without anything else to do: input that can
+// still be taken into a spool is something to do.
+#include "client/send/reconnect.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sysexits.h>
+
+#include "client/locate/probe.h"
+#include "client/locate/search.h"
+#include "client/session/session_id.h"
+
+const char *away_unacknowledged(const struct transfer *t, char *text, size_t size) {
+    uint64_t lines = intake_unacked(&t->intake);
+    char count[TERM_COUNT_SIZE];
+    snprintf(text, size, "%s line%s of %s not acknowledged", term_count(count, lines),
+             lines == 1 ? "" : "s", t->input->name);
+    return text;
+}
+
+void away_say_kept(struct transfer *t) {
+    uint64_t lines = intake_unspooled(&t->intake);
+    char count[TERM_COUNT_SIZE];
+    if (lines > 0) {
+        term_say(t->term, "%s line%s of %s found no room in %s and %s lost",
+                 term_count(count, lines), lines == 1 ? "" : "s", t->input->name, t->spool->dir,
+                 lines == 1 ? "is" : "are");
+    }
+    if (!spool_is_there(t->spool)) {
+        term_say(t->term, "the rest of %s is not kept: its files in %s were removed or moved",
+                 t->input->name, t->spool->dir);
+        return;
+    }
+    if (t->spool->damaged || (t->foreign && !t->spool->unsynced)) {
+        return; // no one can send it, or it was said where it is
+    }
+    if (t->spool->unsynced) {
+        term_say(t->term,
+                 "the rest of %s is in %s, whose disk may lack lines of it when its power goes: "
+                 "'nvtxt-send --resume %s' sends it",
+                 t->input->name, t->spool->dir, t->spool->dir);
+        return;
+    }
+    term_say(t->term, "the rest of %s is kept: 'nvtxt-send --resume %s%s' sends it", t->input->name,
+             t->spool->dir, t->sender.state == SENDER_CLOSED ? " --new-session" : "");
+}
+
+// As a word of a shell's command line.
+static void quote(const char *text, char *out, size_t size) {
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "_./+:@%,=-";
+    if (text[0] != '-' && text[strspn(text, plain)] == '\0') {
+        snprintf(out, size, "%s", text);
+        return;
+    }
+    size_t len = (size_t)snprintf(out, size, "%s\"", *text == '-' ? "./" : "");
+    for (; *text && len + 4 < size; text++) {
+        if (strchr("\"\\$`", *text)) {
+            out[len++] = '\\';
+        }
+        out[len++] = *text;
+    }
+    snprintf(out + len, size - len, "\"");
+}
+
+void away_say_how_on(struct transfer *t) {
+    char name[2 * PATH_MAX];
+    bool is_stdin = strcmp(t->input->name, INPUT_STDIN_NAME) == 0;
+    quote(t->input->name, name, sizeof name);
+    term_say(t->term,
+             "lines of it may be stored already; continue with '%snvtxt-send %s--session %s%s%s'",
+             is_stdin ? "... | " : "", t->options->text ? "--text " : "", t->sender.hello.session,
+             is_stdin ? "" : " ", is_stdin ? "" : name);
+}
+
+// A new input with a spool needs no daemon.
+static bool is_spooling(const struct transfer *t) {
+    return t->spool && !t->options->resume;
+}
+
+// The places that were tried, each with what was wrong: one when it is known which it is.
+static const char *tried(const struct transfer *t, char *text, size_t size) {
+    const struct search *search = t->options->search;
+    if (search->won < 0 && search->count > 1) {
+        return search_list(search, text, size);
+    }
+    snprintf(text, size, "%s (%s)", t->link.path, t->away_why);
+    return text;
+}
+
+static int give_up(struct transfer *t, const char *why) {
+    char text[5120];
+    term_say(t->term, "giving up on the daemon at %s (%s): %s", t->link.path, why,
+             away_unacknowledged(t, text, sizeof text));
+    return t->spool ? EX_TEMPFAIL : t->away_code;
+}
+
+static int no_daemon(struct transfer *t) {
+    if (t->away_code == EX_TEMPFAIL) {
+        term_say(t->term, "the daemon at %s refuses: %s", t->link.path, t->away_why);
+        return EX_TEMPFAIL;
+    }
+    char text[SEARCH_MOST * 640], advice[512];
+    int status = search_explain(t->options->search, text, sizeof text, advice, sizeof advice);
+    if (t->options->search->won >= 0) { // it was there
+        term_say(t->term, "no daemon at %s: %s", t->link.path, t->away_why);
+    } else {
+        term_say(t->term, "%s", text);
+    }
+    size_t len = strlen(advice);
+    advice[0] = (char)(advice[0] >= 'a' ? advice[0] - 'a' + 'A' : advice[0]);
+    snprintf(advice + len, sizeof advice - len, ".");
+    term_line(t->term, advice);
+    return status;
+}
+
+static void tell(struct transfer *t, bool before) {
+    char text[5120], places[SEARCH_MOST * 640];
+    t->told = true;
+    if (before) {
+        term_say(t->term, "the daemon at %s is gone (%s), trying again: %s", t->link.path,
+                 t->away_why, away_unacknowledged(t, text, sizeof text));
+    } else {
+        term_say(t->term, "no daemon yet at %s: waiting", tried(t, places, sizeof places));
+    }
+}
+
+// There is no daemon (any more): decides whether to go on trying.
+int away_lost(struct transfer *t, int code, const char *why, bool certain) {
+    int64_t now = link_now_ms();
+    bool was_streaming = t->sender.state == SENDER_STREAMING;
+    t->cut_short |= t->sender.state == SENDER_GREETING;
+    link_close(&t->link);
+    sender_disconnected(&t->sender);
+    t->away_code = code;
+    t->absent = code == EX_UNAVAILABLE && certain && !t->denied;
+    snprintf(t->away_why, sizeof t->away_why, "%s", why);
+    t->away_ms = t->away_ms < 0 ? now : t->away_ms;
+    t->silent_ms = was_streaming ? -1 : t->silent_ms;
+    bool before = t->options->connected_before;
+    bool endless = before || is_spooling(t) || t->busy_ms >= 0;
+    int64_t most = endless ? -1 : t->options->wait_ms;
+    bool patient = endless || t->options->wait || !certain;
+    if (!patient && t->cut_short) {
+        patient = true;
+        most = t->options->timeout_ms >= 0 ? t->options->timeout_ms : TRANSFER_CUT_SHORT_MS;
+    }
+    if (!patient || (most >= 0 && now - t->away_ms >= most)) {
+        return no_daemon(t);
+    }
+    if (!t->told && !t->options->quiet && certain && (t->link.failures > 0 || !before)) {
+        tell(t, before);
+    }
+    link_back_off(&t->link, now);
+    if (most >= 0 && t->link.next_ms > t->away_ms + most) {
+        t->link.next_ms = t->away_ms + most;
+    }
+    return AWAY_RUNNING;
+}
+
+// That never passes: the id stays another user's. What is in the spool stays there.
+static int refused_as_foreign(struct transfer *t) {
+    bool kept = t->spool && (t->spool->last > 0 || t->spool->open_loss);
+    t->foreign = true;
+    term_say(t->term, "session %s belongs to another user of the daemon at %s: %s%s",
+             t->sender.hello.session, t->link.path,
+             kept ? "its lines are left in " : "name another one with --session",
+             kept ? t->spool->dir : "");
+    return EX_NOPERM;
+}
+
+int away_refused(struct transfer *t) {
+    static const char *const passing[] = {NVTXT_ERROR_BUSY_SESSION, NVTXT_ERROR_QUOTA,
+                                          NVTXT_ERROR_SHUTTING_DOWN, NVTXT_ERROR_DISCONNECTED};
+    const struct sender_refusal *refusal = &t->sender.refusal;
+    char why[sizeof refusal->code + sizeof refusal->message + 4];
+    if (strcmp(refusal->code, NVTXT_ERROR_FOREIGN_SESSION) == 0) {
+        return refused_as_foreign(t);
+    }
+    snprintf(why, sizeof why, "%s [%s]", refusal->message, refusal->code);
+    int64_t now = link_now_ms();
+    bool busy = t->spool && strcmp(refusal->code, NVTXT_ERROR_BUSY_SESSION) == 0;
+    t->busy_ms = !busy ? -1 : t->busy_ms < 0 ? now : t->busy_ms;
+    if (busy && now - t->busy_ms >= TRANSFER_BUSY_MS) {
+        term_say(t->term, "the daemon at %s refuses: %s", t->link.path, why);
+        return EX_TEMPFAIL;
+    }
+    for (size_t i = 0; i < sizeof passing / sizeof passing[0]; i++) {
+        if (strcmp(refusal->code, passing[i]) == 0) {
+            return away_lost(t, EX_TEMPFAIL, why, true);
+        }
+    }
+    term_say(t->term, "the daemon at %s refuses: %s", t->link.path, why);
+    return EX_PROTOCOL;
+}
+
+// Where it went, for whoever asked, and that another one would have taken it as well.
+static void tell_where(struct transfer *t) {
+    struct search *search = t->options->search;
+    struct search others = *search;
+    char also[SEARCH_MOST * 128] = "";
+    size_t len = 0;
+    probe_sockets(&others, true);
+    for (size_t i = 0; i < others.count && len < sizeof also; i++) {
+        const struct search_place *place = &others.places[i];
+        if (place->result == 0 && (int)i != search->won) {
+            int n = snprintf(also + len, sizeof also - len, "; a daemon is live at %s (%s), too",
+                             place->path, place->whose);
+            len += n > 0 ? (size_t)n : 0;
+        }
+    }
+    const struct search_place *place = &search->places[search->won];
+    term_say(t->term, "%s goes to the daemon at %s (%s)%s", t->input->name, place->path,
+             place->whose, also);
+}
+
+int away_welcomed(struct transfer *t) {
+    if (t->options->verbose && !t->where_told) {
+        tell_where(t);
+        t->where_told = true;
+    }
+    if (t->told && !t->options->quiet) {
+        char count[TERM_COUNT_SIZE];
+        term_say(t->term, "connected to %s, going on behind line %s", t->link.path,
+                 term_count(count, t->sender.window.acked));
+    }
+    t->told = false;
+    t->away_ms = t->silent_ms = t->busy_ms = -1;
+    t->options->connected_before = true;
+    link_worked(&t->link);
+    return AWAY_RUNNING;
+}
+
+// The rest of a session that is closed has the daemon's word that none of it is stored, so it can
+// be sent again under another id, which is written down before the first of its lines goes out.
+int away_closed(struct transfer *t) {
+    static const char lacks[] = "the variables, definitions and open ranges of the lines before";
+    char text[5120], session[NVTXT_SESSION_ID_BYTES + 1];
+    uint64_t line = t->sender.end.line;
+    if (t->sender.forgot) {
+        term_say(t->term,
+                 "the daemon at %s forgot the session of %s: it knows %llu line%s, but had "
+                 "acknowledged %llu; was its store replaced?",
+                 t->link.path, t->input->name, (unsigned long long)t->sender.known,
+                 t->sender.known == 1 ? "" : "s", (unsigned long long)line);
+    } else {
+        term_say(t->term,
+                 "the daemon at %s has closed the session of %s at line %llu: it was away for too "
+                 "long, or its state could not be read",
+                 t->link.path, t->input->name, (unsigned long long)line);
+    }
+    if (!t->options->new_session || (t->renewed && line == t->sender.base)) {
+        term_say(t->term, "%s; --new-session sends what is left in a session that lacks %s",
+                 away_unacknowledged(t, text, sizeof text), lacks);
+        return EX_PROTOCOL;
+    }
+    int result = session_id_make(session);
+    if (result == 0 && t->spool) {
+        result = spool_renew(t->spool, session, line);
+    }
+    if (result < 0) {
+        term_say(t->term, "no new session can be begun: %s",
+                 t->spool && *t->spool->fault ? t->spool->fault : strerror(-result));
+        return t->spool ? EX_IOERR : EX_OSERR;
+    }
+    term_say(t->term, "what follows is a session of its own, which lacks %s", lacks);
+    t->renewed = true;
+    sender_renew(&t->sender, session, line);
+    link_close(&t->link);
+    link_back_off(&t->link, link_now_ms());
+    return AWAY_RUNNING;
+}
+
+// The daemon that the environment names is not there, and another one takes its place: whoever set
+// the variable learns it.
+static void warn_of_other(const struct transfer *t, const struct search *search) {
+    const struct search_place *named = &search->places[0];
+    if (search->won > 0 && named->is_named) {
+        term_say(t->term, "warning: no daemon at %s (%s, %s): using %s, %s", named->path,
+                 named->whose, search_why(named), t->link.path, search->places[search->won].whose);
+    }
+}
+
+// One place is tried after the other until one accepts, to which it keeps then. A full queue is a
+// daemon's.
+static int connect_to_first(struct transfer *t) {
+    struct search *search = t->options->search;
+    bool known = search->won >= 0;
+    size_t i = known ? (size_t)search->won : 0;
+    size_t forbidden = 0, tries = 0;
+    int result;
+    do {
+        struct search_place *place = &search->places[i];
+        t->link.path = place->path;
+        result = place->result == SEARCH_FOREIGN ? SEARCH_FOREIGN : link_connect(&t->link);
+        place->result = result;
+        forbidden += search_is_forbidden(place);
+        tries++;
+    } while (result != 0 && result != -EAGAIN && !known && ++i < search->count);
+    t->denied = forbidden == tries;
+    if (result == 0 && !known) {
+        search->won = (int)i;
+        warn_of_other(t, search);
+    }
+    return result;
+}
+
+int away_try_connect(struct transfer *t) {
+    int result = connect_to_first(t);
+    if (result == 0) {
+        return sender_connected(&t->sender) == 0 ? AWAY_RUNNING : EX_OSERR;
+    }
+    const struct search_place last = {.result = result};
+    return away_lost(t, EX_UNAVAILABLE, search_why(&last), result != -EAGAIN);
+}
+
+// ---- Silence ------------------------------------------------------------------------------------
+
+// Nothing is left but to wait for the daemon.
+static bool is_waiting(const struct transfer *t) {
+    if (t->spool && intake_wants(&t->intake)) {
+        return false;
+    }
+    return t->sender.state != SENDER_STREAMING || t->intake.over || intake_unacked(&t->intake) > 0;
+}
+
+// The whole input is in its spool, and there never was a daemon: it need not come.
+static bool may_leave(const struct transfer *t) {
+    const struct transfer_options *options = t->options;
+    return is_spooling(t) && t->intake.over && !t->intake.stuck && t->sender.state == SENDER_AWAY &&
+           t->absent && !options->connected_before && (!options->wait || options->wait_ms >= 0) &&
+           options->timeout_ms < 0;
+}
+
+// How long it is waited for then.
+static int64_t leave_ms(const struct transfer_options *options) {
+    if (options->left) {
+        return 0;
+    }
+    return options->wait ? options->wait_ms : TRANSFER_LEAVE_MS;
+}
+
+static int leave(struct transfer *t) {
+    char text[5120];
+    t->options->left = true;
+    if (intake_unacked(&t->intake) > 0) {
+        char places[SEARCH_MOST * 640];
+        term_say(t->term, "no daemon at %s: %s", tried(t, places, sizeof places),
+                 away_unacknowledged(t, text, sizeof text));
+    }
+    if (t->input_error) {
+        term_say(t->term, "%s: %s; what was read of it is kept", t->input->name,
+                 strerror(t->input_error));
+        return EX_IOERR;
+    }
+    return t->intake.dropped > 0 ? 1 : 0;
+}
+
+int64_t away_deadline(const struct transfer *t) {
+    const struct transfer_options *options = t->options;
+    if (may_leave(t) && t->silent_ms >= 0) {
+        return t->silent_ms + leave_ms(options);
+    }
+    bool greeting = t->sender.state == SENDER_GREETING;
+    if (!options->connected_before && greeting && options->wait && options->wait_ms >= 0) {
+        return t->begun_ms +
+               (options->wait_ms > TRANSFER_SILENT_MS ? options->wait_ms : TRANSFER_SILENT_MS);
+    }
+    bool counts = options->connected_before || t->spool || greeting;
+    if (options->timeout_ms < 0 || t->silent_ms < 0 || !counts) {
+        return -1;
+    }
+    bool away = t->sender.state == SENDER_AWAY;
+    int64_t most = options->timeout_ms;
+    return t->silent_ms + (away || most > TRANSFER_SILENT_MS ? most : TRANSFER_SILENT_MS);
+}
+
+int away_check_silence(struct transfer *t, int64_t now) {
+    uint64_t heard = t->sender.window.acked;
+    if (!is_waiting(t)) {
+        t->silent_ms = -1;
+    } else if (t->silent_ms < 0 || heard != t->heard) {
+        t->silent_ms = now;
+    }
+    t->heard = heard;
+    int64_t deadline = away_deadline(t);
+    if (deadline < 0 || now < deadline) {
+        return AWAY_RUNNING;
+    }
+    if (may_leave(t)) {
+        return leave(t);
+    }
+    if (t->sender.state == SENDER_AWAY) {
+        return give_up(t, t->away_why);
+    }
+    t->away_code = EX_TEMPFAIL;
+    return give_up(t, t->sender.state == SENDER_GREETING ? "it does not answer"
+                                                         : "it acknowledges nothing");
+}

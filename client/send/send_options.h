@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The command line of nvtxt-send, as values.
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "client/common/arguments.h"
+#include "client/common/term.h"
+#include "client/send/transfer.h"
+#include "client/text/textlog.h"
+
+struct send_arguments {
+    struct transfer_options transfer;
+    struct options_mapping mapping;
+    struct textlog_options text; // levels are owned
+    const char *socket;
+    const char *name; // NULL: the file's
+    bool has_pid;
+    uint32_t pid;
+    char session[NVTXT_SESSION_ID_BYTES + 1]; // "": a new one each time
+    bool is_text;
+    bool has_textopt; // an option was given that belongs to text alone
+    bool has_look;    // --category or --color, which marks and ranges of a shell have, too
+    bool has_color;
+    const char *mark;    // TEXT; NULL: none
+    const char *payload; // of the mark; NULL: none
+    const char *range;   // TEXT; NULL: a command's range has its command line
+    bool steps;
+    bool is_new;        // an option was given that describes a new session
+    const char *spool;  // folder; NULL: none
+    const char *resume; // folder; NULL: new sessions are sent
+    uint64_t spool_limit;
+    char **files;   // up to a NULL
+    char **command; // likewise; NULL: files are sent
+};
+
+// Returns 0, EX_USAGE after a sentence, or -1 when there is nothing more to do. `argv` is changed;
+// the arguments point into it.
+int send_arguments_parse(struct send_arguments *args, struct term *term, int argc, char **argv);

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How make is led: it expands GPATH once, when all makefiles are read, and takes what is not set
+// there from its environment, text with functions included. So the value sets variables of all
+// targets at a moment when the makefile's own SHELL and .SHELLFLAGS are known, changes none of
+// these, and yields nothing. A shell of POSIX stays SHELL, which recipes may name, and gets the
+// script instead of its flags; any other one is started by us. There are no quotes in it, because
+// with .ONESHELL make splits .SHELLFLAGS at blanks. A target's own .SHELLFLAGS wins: its lines are
+// run, and not recorded; the same holds for all lines of a makefile with a GPATH of its own.
+#include "client/send/steps.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+#include "client/common/clock_here.h"
+#include "client/send/child.h"
+#include "client/send/command.h"
+#include "client/session/link.h"
+#include "client/text/textlog.h"
+
+#define POSIX_SHELLS "sh bash dash ash ksh ksh93 mksh zsh posh yash rbash"
+
+// %1$s: what was in GPATH, %2$s: the folder.
+static const char value_format[] =
+    "%1$s$(if $(wildcard %2$s/step),$(eval $(if $(filter " POSIX_SHELLS
+    ",$(notdir $(firstword $(SHELL)))),"
+    "%%: .SHELLFLAGS = %2$s/step $$(SHELL) $(.SHELLFLAGS),"
+    "%%: .SHELLFLAGS := " STEPS_OPTION " %2$s $(SHELL) $(.SHELLFLAGS)"
+    "$(eval %%: SHELL := %2$s/nvtxt-send))))";
+
+static const char *const files[] = {"step", "nvtxt-send", "ends"};
+
+static void path_of(char *path, const struct steps *steps, const char *name) {
+    snprintf(path, PATH_MAX, "%.*s/%s", PATH_MAX - 32, steps->folder, name);
+}
+
+// A folder whose name means nothing to make and shells.
+static bool is_plain(const char *path) {
+    return *path == '/' && strlen(path) < PATH_MAX / 4 &&
+           path[strspn(
+               path, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-")] == '\0';
+}
+
+static int write_script(const struct steps *steps, const char *path) {
+    FILE *file = fopen(path, "wxe");
+    if (!file) {
+        return -errno;
+    }
+    fprintf(file, "exec %s/nvtxt-send " STEPS_OPTION " %s \"$@\"\n", steps->folder, steps->folder);
+    bool good = !ferror(file);
+    return fclose(file) == 0 && good ? 0 : -EIO;
+}
+
+static int make_files(struct steps *steps) {
+    char path[PATH_MAX], self[PATH_MAX];
+    ssize_t len = readlink("/proc/self/exe", self, sizeof self - 1);
+    if (len < 0) {
+        return -errno;
+    }
+    self[len] = '\0';
+    path_of(path, steps, "nvtxt-send");
+    if (symlink(self, path) != 0) {
+        return -errno;
+    }
+    path_of(path, steps, "step");
+    int result = write_script(steps, path);
+    path_of(path, steps, "ends");
+    if (result == 0 && mkfifo(path, 0600) != 0) {
+        result = -errno;
+    }
+    if (result == 0) { // for writing too: so it has no end
+        steps->fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+        result = steps->fd < 0 ? -errno : 0;
+    }
+    return result;
+}
+
+static int set_variable(const struct steps *steps) {
+    const char *before = getenv("GPATH");
+    char *value;
+    if (asprintf(&value, value_format, before ? before : "", steps->folder) < 0) {
+        return -ENOMEM;
+    }
+    int result = setenv("GPATH", value, 1) == 0 ? 0 : -errno;
+    free(value);
+    return result;
+}
+
+int steps_begin(struct steps *steps, struct term *term) {
+    const char *base = getenv("TMPDIR");
+    *steps = (struct steps){.fd = -1};
+    snprintf(steps->folder, sizeof steps->folder, "%s/nvtxt-steps-XXXXXX",
+             base && is_plain(base) ? base : "/tmp");
+    if (!mkdtemp(steps->folder)) {
+        term_say(term, "no folder '%s' can be made for --steps: %s", steps->folder,
+                 strerror(errno));
+        steps->folder[0] = '\0';
+        return EX_CANTCREAT;
+    }
+    steps->data = malloc(STEPS_ROOM);
+    int result = steps->data ? make_files(steps) : -ENOMEM;
+    result = result == 0 ? set_variable(steps) : result;
+    if (result != 0) {
+        term_say(term, "--steps cannot use the folder %s: %s", steps->folder, strerror(-result));
+        steps_end(steps);
+        return EX_CANTCREAT;
+    }
+    return 0;
+}
+
+void steps_end(struct steps *steps) {
+    char path[PATH_MAX];
+    if (!*steps->folder) {
+        return;
+    }
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        path_of(path, steps, files[i]);
+        unlink(path);
+    }
+    rmdir(steps->folder);
+    if (steps->fd >= 0) {
+        close(steps->fd);
+    }
+    free(steps->data);
+    *steps = (struct steps){.fd = -1};
+}
+
+// ---- What arrives -------------------------------------------------------------------------------
+
+void steps_read(struct steps *steps) {
+    if (steps->at > 0) {
+        memmove(steps->data, steps->data + steps->at, steps->len - steps->at);
+        steps->len -= steps->at;
+        steps->at = 0;
+    }
+    size_t room = STEPS_ROOM - steps->len;
+    if (room == 0) {
+        return;
+    }
+    ssize_t n = read(steps->fd, steps->data + steps->len, room);
+    steps->len += n > 0 ? (size_t)n : 0;
+    steps->drained = n <= 0 && errno != EINTR;
+}
+
+const char *steps_line(const struct steps *steps, size_t *len) {
+    if (steps->at == steps->len) {
+        return NULL;
+    }
+    const char *line = steps->data + steps->at;
+    const char *lf = memchr(line, '\n', steps->len - steps->at);
+    *len = lf ? (size_t)(lf - line) + 1 : 0;
+    return lf ? line : NULL;
+}
+
+void steps_taken(struct steps *steps, size_t len) {
+    steps->at += len;
+}
+
+// ---- One command line ---------------------------------------------------------------------------
+
+// The first word without its folder, if it looks like a program's name; else the shell's.
+static struct nvtxt_slice name_of(const char *line, const char *shell) {
+    line += strspn(line, " \t@+-(");
+    size_t len = strcspn(line, " \t\n;|&");
+    for (size_t i = 0; i < len; i++) {
+        if (line[i] == '/') {
+            line += i + 1;
+            len -= i + 1;
+            i = (size_t)-1;
+        } else if (strchr("='\"$`(){}<>[]", line[i])) {
+            len = 0;
+        }
+    }
+    if (len == 0) {
+        const char *slash = strrchr(shell, '/');
+        return nvtxt_slice_of(slash ? slash + 1 : shell);
+    }
+    return (struct nvtxt_slice){line, len};
+}
+
+// The range and its process's name, no longer than what a FIFO takes in one piece.
+static size_t describe(char text[PIPE_BUF], const struct child *child, char **argv,
+                       int64_t begun_ns, int64_t ended_ns) {
+    char **last = argv;
+    while (last[1]) {
+        last++;
+    }
+    char head[160], tail[16];
+    int pid = (int)child->pid;
+    snprintf(head, sizeof head, "SetProcessName,%d,", pid);
+    size_t len = textlog_call(text, 512, head, name_of(*last, argv[0]), "");
+    snprintf(head, sizeof head, "RangeStartEnd,%lld,%lld,Manual,%d,%d,0,0x%08x,",
+             (long long)begun_ns, (long long)ended_ns, pid, pid, command_color(child));
+    snprintf(tail, sizeof tail, ",%d", child_exit_code(child));
+    return len + textlog_call(text + len, PIPE_BUF - len, head, nvtxt_slice_of(*last), tail);
+}
+
+// Nobody listens, or nobody takes it for so long: it is not recorded.
+static void tell(const char *folder, const char *text, size_t len) {
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%.*s/ends", PATH_MAX - 32, folder);
+    int fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+    int64_t until = link_now_ms() + STEPS_PATIENCE_MS;
+    while (fd >= 0 && write(fd, text, len) < 0 && (errno == EAGAIN || errno == EINTR)) {
+        struct pollfd room = {.fd = fd, .events = POLLOUT};
+        int64_t left = until - link_now_ms();
+        if (left <= 0 || poll(&room, 1, (int)left) == 0) {
+            break;
+        }
+    }
+    if (fd >= 0) {
+        close(fd);
+    }
+}
+
+int steps_run_line(char **argv) {
+    struct child child;
+    char text[PIPE_BUF];
+    if (!argv[0] || !argv[1]) {
+        return EX_USAGE;
+    }
+    int64_t begun_ns = clock_here_now_ns();
+    int result = child_start(&child, argv + 1, false);
+    if (result != 0) {
+        fprintf(stderr, "make: %s: %s\n", argv[1], strerror(result > 0 ? result : -result));
+        child_close(&child);
+        return 127;
+    }
+    while (child.running) {
+        struct pollfd signals = {.fd = child.signals, .events = POLLIN};
+        (void)poll(&signals, 1, -1);
+        child_look(&child);
+    }
+    tell(argv[0], text, describe(text, &child, argv + 1, begun_ns, clock_here_now_ns()));
+    child_close(&child);
+    child_die_likewise(&child);
+    return child_exit_code(&child);
+}

@@ -1,0 +1,529 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The event loop: poll(2) over the stop pipe, the input and the socket, always both directions of
+// the socket, so that neither side can wait for the other for ever. Input is read as long as the
+// window has room, also while the connection is down; before the first welcome it is not touched
+// unless there is a spool, so that a client that finds no daemon has taken nothing from its
+// producer.
+//
+// One pass does at most one read of each kind and one write; poll() is asked again in between, so
+// that a signal is seen soon and replies are never starved by input.
+#include "client/send/transfer.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+#include "client/common/clock_here.h"
+#include "client/common/signals.h"
+#include "client/locate/search.h"
+#include "client/send/feed.h"
+#include "client/send/reconnect.h"
+
+#define PROGRESS_AFTER_MS 1000 // shorter transfers need none
+#define PIECES 64              // of one write: a whole window of chunks
+#define RUNNING AWAY_RUNNING
+#define DISK_FULL_MS 500    // how often a full disk is tried again
+#define FULL_AGAIN_MS 10000 // so long there must have been room for it to be said again
+
+static void on_diag(void *context, const struct nvtxt_reply *diag) {
+    struct transfer *t = context;
+    report_diag(&t->report, diag->line, diag->column, diag->severity, diag->message, diag->code);
+}
+
+// ---- Bytes --------------------------------------------------------------------------------------
+
+static int compare_with_end(struct transfer *t);
+
+static int read_replies(struct transfer *t) {
+    char data[16384];
+    ssize_t n = link_read(&t->link, data, sizeof data);
+    if (n == -EAGAIN) {
+        return RUNNING;
+    }
+    if (n <= 0) {
+        return away_lost(t, EX_UNAVAILABLE, n == 0 ? "it closed the connection" : strerror((int)-n),
+                         true);
+    }
+    bool greeting = t->sender.state == SENDER_GREETING;
+    sender_received(&t->sender, data, (size_t)n);
+    intake_acked(&t->intake);
+    if (t->sender.state == SENDER_CONFUSED) {
+        term_say(t->term, "the daemon at %s cannot be understood: %s", t->link.path,
+                 t->sender.refusal.message);
+        return EX_PROTOCOL;
+    }
+    if (t->sender.state == SENDER_REFUSED) {
+        return away_refused(t);
+    }
+    if (t->sender.state == SENDER_CLOSED) {
+        return away_closed(t);
+    }
+    if (t->sender.state == SENDER_OVER) {
+        return compare_with_end(t);
+    }
+    return greeting && t->sender.state != SENDER_GREETING ? away_welcomed(t) : RUNNING;
+}
+
+// On a small disk that takes turns with room: each of them is nothing new.
+static void tell_full(struct transfer *t) {
+    int64_t now = link_now_ms();
+    if (t->full_ms == 0 || now - t->full_ms >= FULL_AGAIN_MS) {
+        term_say(t->term, "%s; %s until there is room", t->spool->fault,
+                 t->options->drop ? "lines are dropped" : "input has to wait");
+    }
+    t->full_ms = now;
+}
+
+// What an intake says as an exit status.
+int transfer_taken(struct transfer *t, int result) {
+    if (result == INTAKE_BAD_SPOOL) {
+        term_say(t->term, "%s", t->spool->fault);
+        return t->options->resume && t->spool->damaged ? EX_DATAERR : EX_IOERR;
+    }
+    if (t->spool && t->spool->disk_full) {
+        tell_full(t);
+    }
+    return result < 0 ? EX_OSERR : RUNNING;
+}
+
+// ---- Logs ---------------------------------------------------------------------------------------
+
+static void tell_unstamped(struct transfer *t) {
+    if (t->log.unstamped > 0 && !t->told_unstamped && !t->options->quiet) {
+        char count[TERM_COUNT_SIZE];
+        t->told_unstamped = true;
+        term_say(t->term,
+                 "%s: line %s does not begin with a time as --time-format says; such lines get "
+                 "the time of the line before them",
+                 t->input->name, term_count(count, t->log.first_unstamped));
+    }
+}
+
+static int move_log(struct transfer *t) {
+    struct textlog *log = &t->log;
+    int result = feed_move(log, &t->intake);
+    tell_unstamped(t);
+    if (result == 0 && log->over && !textlog_has_next(log)) {
+        result = intake_end(&t->intake);
+    }
+    return result;
+}
+
+static int read_log(struct transfer *t) {
+    struct textlog *log = &t->log;
+    if (!log->data && textlog_init(log, t->options->text, NULL, t->sender.hello.pid,
+                                   feed_line_max(&t->sender)) != 0) {
+        return -ENOMEM;
+    }
+    size_t size;
+    char *at = textlog_space(log, &size);
+    ssize_t n = input_read(t->input, at, size);
+    if (n == -EAGAIN) {
+        return 0;
+    }
+    if (n > 0) {
+        textlog_filled(log, (size_t)n, clock_here_now_ns());
+    } else {
+        t->input_error = (int)-n;
+        textlog_finish(log);
+    }
+    return move_log(t);
+}
+
+// ---- Input --------------------------------------------------------------------------------------
+
+static bool wants_input(const struct transfer *t) {
+    return intake_wants(&t->intake) && !textlog_has_next(&t->log);
+}
+
+// Nothing more is read: a signal came.
+static int end_input(struct transfer *t) {
+    if (t->options->text) {
+        textlog_finish(&t->log);
+        return transfer_taken(t, move_log(t));
+    }
+    return transfer_taken(t, intake_end(&t->intake));
+}
+
+static int move_input(struct transfer *t) {
+    return transfer_taken(t, t->options->text ? move_log(t) : intake_move(&t->intake));
+}
+
+static int read_input(struct transfer *t) {
+    if (t->options->text) {
+        return transfer_taken(t, read_log(t));
+    }
+    int result = intake_read(&t->intake, &t->input_error);
+    return transfer_taken(t, result == INTAKE_BAD_INPUT ? 0 : result);
+}
+
+// ---- Sessions that were sent before -------------------------------------------------------------
+
+// Lines that the daemon has make room for others.
+static int skip_known(struct transfer *t) {
+    int result = RUNNING;
+    while (result == RUNNING && sender_skip(&t->sender)) {
+        result = move_input(t);
+    }
+    return result;
+}
+
+static int tell_difference(struct transfer *t, const char *what) {
+    char here[TERM_COUNT_SIZE], there[TERM_COUNT_SIZE];
+    uint64_t lines = t->sender.window.last - t->sender.base;
+    uint64_t known = t->sender.skip == UINT64_MAX ? t->sender.end.line : t->sender.skip;
+    term_say(t->term, "%s has %s line%s, but its session %s %s line%s: %s", t->input->name,
+             term_count(here, lines), lines == 1 ? "" : "s", what,
+             term_count(there, known - t->sender.base), known - t->sender.base == 1 ? "" : "s",
+             lines > known ? "what it has grown by is not stored; send that as another session"
+                           : "is it the same input, with the same options?");
+    return EX_DATAERR;
+}
+
+static int check_length(struct transfer *t) {
+    bool is_short = t->sender.input_over && t->sender.skip > t->sender.window.last;
+    return is_short && t->input_error == 0 ? tell_difference(t, "has stored") : RUNNING;
+}
+
+static int read_once(struct transfer *t) {
+    bool input = wants_input(t);
+    struct pollfd fds[] = {
+        {.fd = stop_fd(), .events = POLLIN},
+        {.fd = input ? t->input->fd : -1, .events = POLLIN},
+    };
+    if (poll(fds, 2, input ? -1 : 0) < 0 && errno != EINTR) {
+        return EX_OSERR;
+    }
+    return fds[1].revents ? read_input(t) : move_input(t);
+}
+
+// The session has ended already: nothing is sent, but whether the input is what it was is seen from
+// the number of its lines.
+static int compare_with_end(struct transfer *t) {
+    int result = RUNNING;
+    link_close(&t->link);
+    t->sender.skip = UINT64_MAX;
+    while (result == RUNNING && !t->sender.input_over) {
+        if (stop_count() > 0) {
+            return 128 + stop_signal();
+        }
+        result = read_once(t);
+        sender_skip(&t->sender);
+    }
+    if (result == RUNNING && t->input_error == 0 && t->sender.window.last != t->sender.end.line) {
+        return tell_difference(t, "ended with");
+    }
+    t->sender.state = SENDER_ENDED;
+    return result;
+}
+
+static void write_output(struct transfer *t) {
+    struct iovec pieces[PIECES];
+    int count = sender_output(&t->sender, pieces, PIECES);
+    if (count > 0) {
+        sender_wrote(&t->sender, link_write(&t->link, pieces, count));
+    }
+}
+
+// ---- The loop -----------------------------------------------------------------------------------
+
+static void show_progress(struct transfer *t, int64_t now) {
+    if (t->options->quiet || !t->term->is_terminal || now - t->begun_ms < PROGRESS_AFTER_MS) {
+        return;
+    }
+    char acked[TERM_COUNT_SIZE];
+    char read[TERM_COUNT_SIZE];
+    char rate[TERM_COUNT_SIZE];
+    char share[16] = "";
+    if (t->input->is_regular && t->input->size > 0) {
+        snprintf(share, sizeof share, "%3.0f%% ",
+                 100.0 * (double)t->input->taken / (double)t->input->size);
+    }
+    uint64_t per_second = t->sender.window.acked * 1000 / (uint64_t)(now - t->begun_ms);
+    // The name last: a long one is cut at the terminal's edge.
+    term_progress(t->term, now, "%s%s lines read, %s committed, %s a second%s: %s", share,
+                  term_count(read, t->sender.window.last),
+                  term_count(acked, t->sender.window.acked), term_count(rate, per_second),
+                  t->away_ms >= 0 ? ", no daemon" : "", t->input->name);
+}
+
+static void earlier(int64_t *until, int64_t other) {
+    if (other >= 0 && (*until < 0 || other < *until)) {
+        *until = other;
+    }
+}
+
+// After a signal: when to look again whether to stay.
+static int64_t stop_deadline(const struct transfer *t, int64_t now) {
+    int64_t soon = t->stop_ms - TRANSFER_STOP_MS + TRANSFER_STOPPED_MS;
+    return now < soon ? soon : t->stop_ms;
+}
+
+int64_t transfer_until(const struct transfer *t, int64_t now) {
+    int64_t until = t->link.fd < 0 ? t->link.next_ms : -1;
+    earlier(&until, t->stop_ms > 0 ? stop_deadline(t, now) : -1);
+    earlier(&until, away_deadline(t));
+    earlier(&until, t->sync_ms);
+    if (t->spool && t->spool->disk_full) {
+        earlier(&until, now + DISK_FULL_MS);
+    }
+    if (until < 0 && t->term->is_terminal && !t->options->quiet && t->input->is_regular) {
+        until = now + TERM_PROGRESS_MS;
+    }
+    return until;
+}
+
+int transfer_timeout(int64_t until, int64_t now) {
+    if (until < 0) {
+        return -1;
+    }
+    return until <= now ? 0 : until - now < 60000 ? (int)(until - now) : 60000;
+}
+
+// Nothing that was read would be gone, and nobody is there to take more of it.
+static bool may_leave(const struct transfer *t) {
+    return t->spool && t->link.fd < 0 && (t->intake.over || t->intake.stuck);
+}
+
+// What waits for room in a spool need not when the daemon takes it.
+static int hurry(struct transfer *t) {
+    bool before = t->intake.hurry;
+    t->intake.hurry = t->sender.state == SENDER_STREAMING;
+    return t->intake.hurry && !before ? move_input(t) : RUNNING;
+}
+
+// It could not answer before it is told to go on; what it was sent waits for it in the socket.
+static bool is_stopped(const struct transfer *t, int64_t now) {
+    return stop_deadline(t, now) == t->stop_ms && link_is_stopped(&t->link);
+}
+
+static int on_stop(struct transfer *t, int64_t now) {
+    int code = 128 + stop_signal();
+    char text[5120];
+    bool read = t->spool || t->sender.welcomed;
+    if (t->stop_ms == 0 && read) {
+        t->stop_ms = now + TRANSFER_STOP_MS;
+        input_stop(t->input);
+    }
+    bool stopped = is_stopped(t, now);
+    if (stop_count() > 1 || !read || now >= t->stop_ms || may_leave(t) || stopped) {
+        if (intake_unacked(&t->intake) > 0) {
+            term_say(t->term, "stopped: %s%s", away_unacknowledged(t, text, sizeof text),
+                     stopped ? "; the daemon is stopped, too (as by SIGSTOP)" : "");
+        }
+        return code;
+    }
+    return hurry(t);
+}
+
+// The spool goes onto the disk when it is time.
+static int sync_spool(struct transfer *t, int64_t now) {
+    if (!t->spool || t->options->sync_ms < 0 || t->options->resume) {
+        return RUNNING;
+    }
+    if (t->sync_ms >= 0 && now >= t->sync_ms) {
+        t->sync_ms = -1;
+        int result = spool_sync(t->spool);
+        if (result < 0) {
+            return transfer_taken(t, INTAKE_BAD_SPOOL);
+        }
+    }
+    if (t->sync_ms < 0 && t->spool->dirty) {
+        t->sync_ms = now + t->options->sync_ms;
+    }
+    return RUNNING;
+}
+
+struct pollfd transfer_poll(const struct transfer *t) {
+    struct iovec piece;
+    bool output = t->link.fd >= 0 && !t->link.deaf && sender_output(&t->sender, &piece, 1) > 0;
+    return (struct pollfd){.fd = t->link.fd, .events = (short)(POLLIN | (output ? POLLOUT : 0))};
+}
+
+int transfer_replies(struct transfer *t, short revents) {
+    if (revents & POLLOUT) {
+        t->link.blocked = false;
+    }
+    return revents & (POLLIN | POLLHUP | POLLERR) ? read_replies(t) : RUNNING;
+}
+
+void transfer_write(struct transfer *t) {
+    if (t->link.fd >= 0) {
+        write_output(t);
+    }
+}
+
+static int wait_and_move(struct transfer *t, int64_t now) {
+    int result = skip_known(t);
+    result = result == RUNNING ? check_length(t) : result;
+    if (result != RUNNING) {
+        return result;
+    }
+    bool input = wants_input(t);
+    if (input && t->input->limited && t->input->limit == 0) {
+        return end_input(t);
+    }
+    struct pollfd fds[] = {
+        {.fd = t->stop_ms ? -1 : stop_fd(), .events = POLLIN},
+        {.fd = input ? t->input->fd : -1, .events = POLLIN},
+        transfer_poll(t),
+    };
+    if (poll(fds, 3, transfer_timeout(transfer_until(t, now), now)) < 0) {
+        return errno == EINTR ? RUNNING : EX_OSERR;
+    }
+    result = transfer_replies(t, fds[2].revents);
+    if (result == RUNNING && t->sender.state == SENDER_ENDED) {
+        return RUNNING;
+    }
+    if (result == RUNNING && fds[1].revents) {
+        result = read_input(t);
+    } else if (result == RUNNING) {
+        result = move_input(t);
+    }
+    if (result == RUNNING) {
+        sender_skip(&t->sender);
+        transfer_write(t);
+    }
+    return result;
+}
+
+int transfer_tick(struct transfer *t, int64_t now) {
+    int result = away_check_silence(t, now);
+    if (result == RUNNING) {
+        result = sync_spool(t, now);
+    }
+    if (result == RUNNING && t->link.fd < 0 && now >= t->link.next_ms) {
+        result = away_try_connect(t);
+    }
+    return result;
+}
+
+static int run(struct transfer *t) {
+    int result = RUNNING;
+    while (result == RUNNING && t->sender.state != SENDER_ENDED) {
+        int64_t now = link_now_ms();
+        if (stop_count() > 0) {
+            result = on_stop(t, now);
+        }
+        if (result == RUNNING) {
+            result = transfer_tick(t, now);
+        }
+        if (result == RUNNING) {
+            show_progress(t, now);
+            result = wait_and_move(t, now);
+        }
+    }
+    return result;
+}
+
+static int conclude(struct transfer *t) {
+    const struct nvtxt_reply *end = &t->sender.end;
+    char count[TERM_COUNT_SIZE];
+    report_summary(&t->report, end->line, end->events, end->errors, end->warnings);
+    if (t->intake.dropped > 0) {
+        term_say(t->term, "%s line%s of %s dropped: there was no room",
+                 term_count(count, t->intake.dropped), t->intake.dropped == 1 ? "" : "s",
+                 t->input->name);
+    }
+    if (t->log.unstamped > 1 && !t->options->quiet) {
+        term_say(t->term, "%s: %s lines did not begin with a time", t->input->name,
+                 term_count(count, t->log.unstamped));
+    }
+    if (t->input_error) {
+        term_say(t->term, "%s: %s; what was read of it is stored", t->input->name,
+                 strerror(t->input_error));
+        return EX_IOERR;
+    }
+    if (t->input->limited && t->intake.cut) {
+        term_say(t->term, "stopped: %s is stored up to line %s", t->input->name,
+                 term_count(count, end->line));
+        return 128 + stop_signal();
+    }
+    return end->errors > 0 || t->intake.dropped > 0;
+}
+
+// The session has not ended. A spool that nothing was written to is of no use. Returns the exit
+// status: `result`, but for a disk that does not have what is kept.
+static int leave_spool(struct transfer *t, int result) {
+    struct spool *spool = t->spool;
+    if (spool->last == 0 && !spool->open_loss) {
+        (void)spool_remove(spool);
+        return result;
+    }
+    if (spool->lasting && !spool->unsynced && spool_sync(spool) < 0) {
+        term_say(t->term, "%s", spool->fault);
+    }
+    away_say_kept(t);
+    return spool->unsynced ? EX_IOERR : result;
+}
+
+int transfer_begin(struct transfer *t, const struct nvtxt_hello *hello) {
+    t->report =
+        (struct report){.term = t->term, .name = t->input->name, .quiet = t->options->quiet};
+    t->begun_ms = link_now_ms();
+    t->away_ms = t->silent_ms = t->busy_ms = t->sync_ms = -1;
+    const struct search *search = t->options->search;
+    link_init(&t->link, search->places[search->won < 0 ? 0 : search->won].path);
+    if (sender_init(&t->sender, hello, t->options->window_bytes) != 0) {
+        return EX_OSERR;
+    }
+    t->sender.on_diag = on_diag;
+    t->sender.context = t;
+    intake_init(&t->intake, t->input, &t->sender, t->spool, t->options->drop);
+    if (spool_is_renewed(t->spool)) {
+        sender_renew(&t->sender, t->spool->renewed, t->spool->base);
+    }
+    t->intake.pushed = t->options->text != NULL;
+    if (t->options->repeat) {
+        sender_repeat(&t->sender);
+    }
+    if (t->options->resume) {
+        sender_resume(&t->sender, spool_first(t->spool) - 1);
+        t->heard = t->sender.window.acked;
+        return transfer_taken(t, intake_end(&t->intake));
+    }
+    return RUNNING;
+}
+
+int transfer_end(struct transfer *t, int result) {
+    term_wipe(t->term);
+    if (result == EX_OSERR) {
+        term_say(t->term, "out of memory; %s was not sent whole", t->input->name);
+    }
+    if (result == RUNNING) {
+        result = conclude(t);
+        if (t->spool && spool_remove(t->spool) < 0) {
+            term_say(t->term, "%s", t->spool->fault);
+            result = EX_IOERR;
+        }
+    } else if (t->spool) {
+        result = leave_spool(t, result);
+    }
+    link_close(&t->link);
+    intake_deinit(&t->intake);
+    sender_deinit(&t->sender);
+    textlog_deinit(&t->log);
+    return result;
+}
+
+// It was given up, and not refused: the daemon knows how far it came, and the input is still there.
+static bool may_be_stored(const struct transfer *t, int result) {
+    bool given_up = result == EX_TEMPFAIL || result == EX_UNAVAILABLE || result >= 128;
+    return given_up && !t->options->made_up && !t->spool && t->sender.welcomed && !t->renewed &&
+           !t->options->drop && t->sender.state != SENDER_ENDED && t->sender.state != SENDER_CLOSED;
+}
+
+int transfer_run(struct transfer_options *options, struct input *input, struct spool *spool,
+                 const struct nvtxt_hello *hello, struct term *term) {
+    struct transfer t = {.options = options, .input = input, .spool = spool, .term = term};
+    int result = transfer_begin(&t, hello);
+    result = result == RUNNING ? run(&t) : result;
+    if (result != RUNNING && may_be_stored(&t, result)) {
+        away_say_how_on(&t);
+    }
+    return transfer_end(&t, result);
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A name becomes an id as UUIDs of version 5 are made, so any other program can reckon it, too: the
+// name space below and "UID:TEXT". SHA-1 is good for that; nothing here is a secret.
+#include "client/session/session_id.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+static void write_id(const unsigned char r[16], char session[NVTXT_SESSION_ID_BYTES + 1]) {
+    snprintf(session, NVTXT_SESSION_ID_BYTES + 1,
+             "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", r[0], r[1],
+             r[2], r[3], r[4], r[5], r[6], r[7], r[8], r[9], r[10], r[11], r[12], r[13], r[14],
+             r[15]);
+}
+
+int session_id_make(char session[NVTXT_SESSION_ID_BYTES + 1]) {
+    unsigned char r[16];
+    if (getrandom(r, sizeof r, 0) != (ssize_t)sizeof r) {
+        return -errno;
+    }
+    r[6] = (unsigned char)((r[6] & 0x0f) | 0x40);
+    r[8] = (unsigned char)((r[8] & 0x3f) | 0x80);
+    write_id(r, session);
+    return 0;
+}
+
+// ---- From text ----------------------------------------------------------------------------------
+
+static int digit_of(char c) {
+    return c >= '0' && c <= '9'   ? c - '0'
+           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+           : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                  : -1;
+}
+
+bool session_id_read(const char *text, char session[NVTXT_SESSION_ID_BYTES + 1]) {
+    unsigned char bytes[16] = {0};
+    bool dashes = strlen(text) == NVTXT_SESSION_ID_BYTES;
+    if (!dashes && strlen(text) != 32) {
+        return false;
+    }
+    for (int i = 0; i < 32; i++) {
+        if (dashes && (i == 8 || i == 12 || i == 16 || i == 20) && *text++ != '-') {
+            return false;
+        }
+        int digit = digit_of(*text++);
+        if (digit < 0) {
+            return false;
+        }
+        bytes[i / 2] = (unsigned char)(bytes[i / 2] << 4 | digit);
+    }
+    write_id(bytes, session);
+    return true;
+}
+
+// ---- From a name: version 5 of RFC 4122 ---------------------------------------------------------
+
+static uint32_t turn(uint32_t x, unsigned n) {
+    return x << n | x >> (32 - n);
+}
+
+// One block of SHA-1 (FIPS 180-4, section 6.1.2).
+static void mix(uint32_t state[5], const unsigned char block[64]) {
+    static const uint32_t constants[] = {0x5a827999, 0x6ed9eba1, 0x8f1bbcdc, 0xca62c1d6};
+    uint32_t w[80], a = state[0], b = state[1], c = state[2], d = state[3], e = state[4];
+    for (size_t i = 0; i < 16; i++) {
+        w[i] = (uint32_t)block[4 * i] << 24 | (uint32_t)block[4 * i + 1] << 16 |
+               (uint32_t)block[4 * i + 2] << 8 | block[4 * i + 3];
+    }
+    for (size_t i = 16; i < 80; i++) {
+        w[i] = turn(w[i - 3] ^ w[i - 8] ^ w[i - 14] ^ w[i - 16], 1);
+    }
+    for (size_t i = 0; i < 80; i++) {
+        uint32_t choice = i < 20              ? (b & c) | (~b & d)
+                          : i >= 40 && i < 60 ? (b & c) | (b & d) | (c & d)
+                                              : b ^ c ^ d;
+        uint32_t next = turn(a, 5) + choice + e + constants[i / 20] + w[i];
+        e = d;
+        d = c;
+        c = turn(b, 30);
+        b = a;
+        a = next;
+    }
+    state[0] += a, state[1] += b, state[2] += c, state[3] += d, state[4] += e;
+}
+
+static void digest(const char *data, size_t len, unsigned char out[20]) {
+    uint32_t state[] = {0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0};
+    unsigned char block[64];
+    uint64_t bits = (uint64_t)len * 8;
+    bool ended = false;
+    for (size_t at = 0;; at += sizeof block) { // the data, a bit, zeros, and how long it was
+        size_t left = at < len ? len - at : 0;
+        memset(block, 0, sizeof block);
+        memcpy(block, data + (left ? at : 0), left < sizeof block ? left : sizeof block);
+        if (left < sizeof block && !ended) {
+            block[left] = 0x80;
+            ended = true;
+        }
+        bool last = left < sizeof block - 8;
+        for (size_t i = 0; last && i < 8; i++) {
+            block[56 + i] = (unsigned char)(bits >> (56 - 8 * i));
+        }
+        mix(state, block);
+        if (last) {
+            break;
+        }
+    }
+    for (size_t i = 0; i < 20; i++) {
+        out[i] = (unsigned char)(state[i / 4] >> (24 - 8 * (i % 4)));
+    }
+}
+
+int session_id_of_name(const char *name, uint32_t uid, char session[NVTXT_SESSION_ID_BYTES + 1]) {
+    // The name space, a random UUID, which is never changed: the ids are in people's stores.
+    static const unsigned char space[] = {0x5b, 0x1c, 0x0f, 0x6e, 0x8d, 0x2a, 0x4b, 0x37,
+                                          0x9e, 0x54, 0xc0, 0x73, 0xa1, 0xd8, 0x6f, 0x12};
+    unsigned char hash[20];
+    size_t size = sizeof space + strlen(name) + 16;
+    char *text = malloc(size);
+    if (!text) {
+        return -ENOMEM;
+    }
+    memcpy(text, space, sizeof space);
+    int len = snprintf(text + sizeof space, size - sizeof space, "%" PRIu32 ":%s", uid, name);
+    digest(text, sizeof space + (size_t)len, hash);
+    free(text);
+    hash[6] = (unsigned char)((hash[6] & 0x0f) | 0x50);
+    hash[8] = (unsigned char)((hash[8] & 0x3f) | 0x80);
+    write_id(hash, session);
+    return 0;
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The unacknowledged lines of one session on disk, so that input can be taken while the daemon is
+// away and a sender that was killed loses nothing that it had written here.
+//
+// Files, all in one folder that any number of senders may share:
+//   <session>.session         text: "nvtxt-spool 1", then the hello of the session, a line each;
+//                             and "renewed", another session id and a line number when what
+//                             follows that line is sent in a session of that id.
+//                             Whoever sends the session holds an exclusive flock(2) on it
+//   <session>.<n>.segment     lines, in the order of n; see spool_segment.h
+// The session file appears under its name whole and locked (it is renamed), so one that can be
+// locked belongs to nobody who is alive. Lines are appended to the last segment; a segment whose
+// lines are all acknowledged is removed, or begun anew if it is the last one; everything is removed
+// when the session has ended, the session file last.
+//
+// Lines that have no room are dropped by the caller and counted in the last segment's head, in
+// place. Such a loss is open, and grows, until there is room again; then it is settled: it has the
+// line number behind the segment's last line, stands there as the line "#nvtxt-lost", and the next
+// line begins a new segment. An open loss is not given out: what went over the socket once must be
+// the same each time.
+//
+// A process that is killed loses nothing that spool_append() returned 0 for: the page cache has it.
+// Loss of power may take what spool_sync() was not called for; with `lasting` never a line of a
+// segment before the last one, and never the session file or the folder themselves. A sync that
+// failed makes all later calls that write fail: the system forgets such pages, and would call the
+// next sync a success.
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "client/spool/crc32c.h"
+#include "client/spool/spool_segment.h"
+#include "protocol/base/buf.h"
+#include "protocol/wire/reply.h"
+
+#define SPOOL_LIMIT ((uint64_t)1 << 30)       // bytes of a session's files unless told otherwise
+#define SPOOL_LIMIT_LEAST ((uint64_t)4 << 20) // room for a few segments with long lines
+#define SPOOL_LINE_MOST ((size_t)16 << 20)    // bytes kept of a line, whatever the limit
+
+enum {
+    SPOOL_NONE = 1, // no line there (yet)
+    SPOOL_FULL,     // the limit is reached, or the disk is full (`fault` says so then)
+    SPOOL_BUSY,     // another process has the session, or it has just ended
+    SPOOL_OTHERS,   // it belongs to another user: `fault` says to whom
+    SPOOL_BAD,      // the files are not what they should be: `fault` names file and place
+};
+
+struct spool_segment {
+    uint64_t number; // in its name
+    uint64_t first;  // number of its first line
+    uint64_t lines;  // in its records
+    uint64_t lost;   // dropped behind them
+    uint64_t size;   // bytes of the file
+};
+
+struct spool {
+    char *dir; // owned; as given, for sentences
+    int dir_fd;
+    int session_fd; // holds the lock
+    char session[NVTXT_SESSION_ID_BYTES + 1];
+    char renewed[NVTXT_SESSION_ID_BYTES + 1]; // the session of lines behind `base`; "": this one
+    uint64_t base;
+    uint64_t limit;
+    bool lasting; // what stands in it is to outlive a loss of power
+    struct crc32c crc;
+
+    struct spool_segment *segments; // owned; at least one, but for a session that holds nothing
+    size_t count, cap;
+    uint64_t stray;     // number of a last file without a head; 0: there is none
+    uint64_t used;      // bytes of all of them, at least a block each
+    uint64_t last;      // number of the last line that stands fast; first - 1 when there is none
+    uint64_t acked;     // the last line that this process heard of as acknowledged
+    uint64_t file_most; // a file cannot have more bytes; 0: none was refused that
+    bool open_loss;
+    bool disk_full;   // the last append failed for want of room on the disk
+    bool unsynced;    // a sync failed: what is on the disk is not known
+    bool damaged;     // a record of it is not what was written
+    uint64_t dropped; // lines, while this process has it
+    int tail_fd;
+    bool dirty, dirty_dir; // since the last sync
+
+    struct segment_reader reader;
+    int reader_fd;
+    uint64_t reader_number; // of the segment; 0: none
+    struct segment_place {  // a record's place that was seen without reading
+        uint64_t number, at, line;
+    } seen;
+    struct nvtxt_buf lost_line;
+    char fault[1024]; // a sentence for a result < 0, SPOOL_BAD, and for a damaged tail
+};
+
+// ---- A session begins and ends (spool_dir.c)
+
+// A new session's spool in `dir`, which is made (0700) when it is missing. `lasting`: the folder
+// and the session file are on the disk when this returns 0. Returns 0 or -errno with `fault`. In
+// any case the spool can be closed.
+int spool_create(struct spool *spool, const char *dir, const struct nvtxt_hello *hello,
+                 uint64_t limit, bool lasting);
+
+// Takes over a session that nobody has; `hello` is what it was created with. A record that was cut
+// at the end is left out: `fault` is "" or says in one sentence what it was. Returns 0, SPOOL_NONE
+// when it holds nothing (nothing to send), SPOOL_BUSY, SPOOL_BAD or -errno.
+int spool_open(struct spool *spool, const char *dir, const char *session,
+               struct nvtxt_hello *hello);
+
+// What follows line `base` will be sent in the session `session`: on the disk when this returns 0.
+// Returns -errno with `fault` else.
+int spool_renew(struct spool *spool, const char *session, uint64_t base);
+
+// Whether lines go into another session than the one that the spool was made for. NULL: no.
+static inline bool spool_is_renewed(const struct spool *spool) {
+    return spool && *spool->renewed;
+}
+
+// The sessions of a folder, in the order of their ids, also those of which there are only segments:
+// `*sessions` is an array of strings to free, and it itself. Returns their number or -errno.
+int spool_list(const char *dir, char ***sessions);
+
+// Whether all its files are where they were made: somebody may have removed or moved them.
+bool spool_is_there(const struct spool *spool);
+
+// All files: the session has ended. Returns 0, or -errno with `fault`; what is left can be resumed.
+int spool_remove(struct spool *spool);
+
+void spool_close(struct spool *spool); // the files stay
+
+// ---- Lines (spool.c)
+
+// Appends whole lines, at most 2^32 - 1 bytes. Returns 0, SPOOL_FULL or -errno with `fault`.
+int spool_append(struct spool *spool, const char *data, size_t len, uint32_t lines);
+
+// There was no room, and it does not hang on acknowledgements: fewer lines may find some.
+bool spool_wants_less(const struct spool *spool);
+
+// The caller has dropped lines that would stand behind the last one. Returns 0, or -errno with
+// `fault` when it could be noted in memory only.
+int spool_lose(struct spool *spool, uint64_t lines);
+
+// There may be room again: settles an open loss if there is. Returns 0 or -errno. With `over` no
+// line will come any more, and the loss is settled whether there is room or not.
+int spool_settle(struct spool *spool, bool over);
+
+// The lines behind line `behind`, as many as are at hand; good until the next call. Returns 0,
+// SPOOL_NONE, SPOOL_BAD or -errno.
+int spool_next(struct spool *spool, uint64_t behind, struct segment_record *record);
+
+// What was appended last will not be asked for: the caller has it.
+void spool_seen(struct spool *spool);
+
+void spool_ack(struct spool *spool, uint64_t line); // lines up to here are not needed any more
+
+// All that was appended goes onto the disk. Returns 0, or -EIO with `fault`, also ever after.
+int spool_sync(struct spool *spool);
+
+// The first line that is held is this one; `last` + 1 when none is.
+uint64_t spool_first(const struct spool *spool);
+
+// ---- For spool_dir.c
+
+void spool_fault(struct spool *spool, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void spool_segment_name(const struct spool *spool, uint64_t number, char *name, size_t size);
+int spool_begin(struct spool *spool); // the first segment
+int spool_bad_record(struct spool *spool, uint64_t number, uint64_t at, const char *what);
+#define SPOOL_NAME_BYTES 80u // of a file's name

@@ -1,0 +1,464 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reading trusts no byte: lengths are held against the file's size before memory is asked for, and
+// nothing is handed out before its checksum was right.
+#include "client/spool/spool_segment.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#define VERSION 1u
+#define SESSION_AT 12u
+#define SESSION_BYTES 40u
+#define FIRST_AT 52u
+#define HEAD_CRC_AT 60u
+#define LOST_AT 64u
+#define LOST_CRC_AT 76u
+#define READ_BYTES ((size_t)256 << 10)
+
+static const char magic[8] = {'n', 'v', 't', 'x', 't', 's', 'p', 'l'};
+
+static void put_le(unsigned char *to, uint64_t value, int bytes) {
+    for (int i = 0; i < bytes; i++) {
+        to[i] = (unsigned char)(value >> 8 * i);
+    }
+}
+
+static uint64_t get_le(const void *from, int bytes) {
+    const unsigned char *byte = from;
+    uint64_t value = 0;
+    for (int i = bytes; i-- > 0;) {
+        value = value << 8 | byte[i];
+    }
+    return value;
+}
+
+// All of it at `at`. Returns 0 or -errno.
+static int write_all(int fd, const void *data, size_t len, uint64_t at) {
+    const char *from = data;
+    while (len > 0) {
+        ssize_t n = pwrite(fd, from, len, (off_t)at);
+        if (n < 0 && errno != EINTR) {
+            return -errno;
+        }
+        if (n > 0) {
+            from += n;
+            at += (uint64_t)n;
+            len -= (size_t)n;
+        }
+    }
+    return 0;
+}
+
+// As much as there is. Returns the number of bytes or -errno.
+static ssize_t read_all(int fd, void *data, size_t len, uint64_t at) {
+    size_t got = 0;
+    while (got < len) {
+        ssize_t n = pread(fd, (char *)data + got, len - got, (off_t)(at + got));
+        if (n < 0 && errno != EINTR) {
+            return -errno;
+        }
+        if (n == 0) {
+            break;
+        }
+        got += n > 0 ? (size_t)n : 0;
+    }
+    return (ssize_t)got;
+}
+
+// ---- The head -----------------------------------------------------------------------------------
+
+static void put_lost(unsigned char *to, const struct crc32c *crc, uint64_t lost) {
+    memset(to, 0, SEGMENT_HEAD_BYTES - LOST_AT);
+    if (lost > 0) {
+        put_le(to, lost, 8);
+        put_le(to + LOST_CRC_AT - LOST_AT, crc32c_add(crc, 0, to, LOST_CRC_AT - LOST_AT), 4);
+    }
+}
+
+int segment_write_head(int fd, const struct crc32c *crc, const struct segment_head *head) {
+    unsigned char bytes[SEGMENT_HEAD_BYTES] = {0};
+    memcpy(bytes, magic, sizeof magic);
+    put_le(bytes + sizeof magic, VERSION, 4);
+    memcpy(bytes + SESSION_AT, head->session, strlen(head->session));
+    put_le(bytes + FIRST_AT, head->first, 8);
+    put_le(bytes + HEAD_CRC_AT, crc32c_add(crc, 0, bytes, HEAD_CRC_AT), 4);
+    put_lost(bytes + LOST_AT, crc, head->lost);
+    return write_all(fd, bytes, sizeof bytes, 0);
+}
+
+int segment_write_lost(int fd, const struct crc32c *crc, uint64_t lost) {
+    unsigned char bytes[SEGMENT_HEAD_BYTES - LOST_AT];
+    put_lost(bytes, crc, lost);
+    return write_all(fd, bytes, sizeof bytes, LOST_AT);
+}
+
+static bool read_lost(const unsigned char *bytes, const struct crc32c *crc, uint64_t *lost) {
+    static const unsigned char none[SEGMENT_HEAD_BYTES - LOST_AT];
+    *lost = get_le(bytes + LOST_AT, 8);
+    if (memcmp(bytes + LOST_AT, none, sizeof none) == 0) {
+        return true;
+    }
+    return *lost <= INT64_MAX && get_le(bytes + LOST_CRC_AT, 4) ==
+                                     crc32c_add(crc, 0, bytes + LOST_AT, LOST_CRC_AT - LOST_AT);
+}
+
+static bool is_zero(const void *data, size_t len) {
+    const char *byte = data;
+    while (len > 0 && !*byte) {
+        byte++;
+        len--;
+    }
+    return len == 0;
+}
+
+// The head was never written. Was anything?
+static int judge_unwritten(int fd) {
+    char data[4096];
+    uint64_t at = 0;
+    ssize_t n;
+    while ((n = read_all(fd, data, sizeof data, at)) > 0 && is_zero(data, (size_t)n)) {
+        at += (uint64_t)n;
+    }
+    return n < 0 ? (int)n : n > 0 ? SEGMENT_DAMAGED : SEGMENT_CUT;
+}
+
+int segment_read_head(int fd, const struct crc32c *crc, struct segment_head *head) {
+    unsigned char bytes[SEGMENT_HEAD_BYTES];
+    *head = (struct segment_head){.first = 0};
+    ssize_t n = read_all(fd, bytes, sizeof bytes, 0);
+    if (n < 0) {
+        return (int)n;
+    }
+    if ((size_t)n < sizeof bytes) {
+        return SEGMENT_CUT;
+    }
+    if (is_zero(bytes, sizeof bytes)) {
+        return judge_unwritten(fd);
+    }
+    if (memcmp(bytes, magic, sizeof magic) != 0 || get_le(bytes + sizeof magic, 4) != VERSION ||
+        get_le(bytes + HEAD_CRC_AT, 4) != crc32c_add(crc, 0, bytes, HEAD_CRC_AT) ||
+        !read_lost(bytes, crc, &head->lost)) {
+        return SEGMENT_DAMAGED;
+    }
+    size_t len = strnlen((char *)bytes + SESSION_AT, SESSION_BYTES);
+    head->first = get_le(bytes + FIRST_AT, 8);
+    if (len > NVTXT_SESSION_ID_BYTES || head->first == 0 || head->first > INT64_MAX) {
+        return SEGMENT_DAMAGED;
+    }
+    memcpy(head->session, bytes + SESSION_AT, len);
+    return 0;
+}
+
+// ---- Records ------------------------------------------------------------------------------------
+
+static uint32_t record_crc(const struct crc32c *crc, uint64_t first, const unsigned char *sizes,
+                           const char *data, size_t len) {
+    unsigned char number[8];
+    put_le(number, first, 8);
+    uint32_t sum = crc32c_add(crc, 0, number, sizeof number);
+    sum = crc32c_add(crc, sum, sizes, 8);
+    return crc32c_add(crc, sum, data, len);
+}
+
+int segment_append(int fd, const struct crc32c *crc, uint64_t at, uint64_t first, const char *data,
+                   size_t len, uint32_t lines) {
+    unsigned char head[SEGMENT_RECORD_BYTES];
+    put_le(head, len, 4);
+    put_le(head + 4, lines, 4);
+    put_le(head + 8, record_crc(crc, first, head, data, len), 4);
+    struct iovec pieces[] = {{head, sizeof head}, {(char *)(uintptr_t)data, len}};
+    ssize_t n;
+    do {
+        n = pwritev(fd, pieces, 2, (off_t)at);
+    } while (n < 0 && errno == EINTR);
+    int result = n < 0 ? -errno : 0;
+    size_t done = n < 0 ? 0 : (size_t)n;
+    if (result == 0 && done < sizeof head) {
+        result = write_all(fd, head + done, sizeof head - done, at + done);
+        done = sizeof head;
+    }
+    if (result == 0) {
+        done -= sizeof head;
+        result = write_all(fd, data + done, len - done, at + sizeof head + done);
+    }
+    if (result < 0) {
+        (void)!ftruncate(fd, (off_t)at); // else its checksum says what it is
+    }
+    return result;
+}
+
+void segment_reader_start(struct segment_reader *reader, int fd, uint64_t at, uint64_t line) {
+    reader->fd = fd;
+    reader->at = at;
+    reader->line = line;
+    reader->data_len = 0;
+}
+
+void segment_reader_deinit(struct segment_reader *reader) {
+    free(reader->data);
+    *reader = (struct segment_reader){.fd = -1};
+}
+
+// Has `len` bytes from `at` on in the buffer, or fewer where the file ends. Returns 0 or -errno.
+static int have(struct segment_reader *reader, size_t len) {
+    uint64_t skip = reader->at - reader->data_at;
+    if (reader->at >= reader->data_at && skip <= reader->data_len &&
+        reader->data_len - skip >= len) {
+        return 0;
+    }
+    size_t cap = len > READ_BYTES ? len : READ_BYTES;
+    if (cap > reader->data_cap) {
+        char *data = realloc(reader->data, cap);
+        if (!data) {
+            return -ENOMEM;
+        }
+        reader->data = data;
+        reader->data_cap = cap;
+    }
+    reader->data_at = reader->at;
+    reader->data_len = 0;
+    ssize_t n = read_all(reader->fd, reader->data, cap, reader->at);
+    if (n < 0) {
+        return (int)n;
+    }
+    reader->data_len = (size_t)n;
+    return 0;
+}
+
+static size_t held(const struct segment_reader *reader) {
+    return reader->data_len - (size_t)(reader->at - reader->data_at);
+}
+
+static const char *here(const struct segment_reader *reader) {
+    return reader->data + (reader->at - reader->data_at);
+}
+
+// A checksum can be made to fit; what counts lines later relies on their number.
+static bool holds_lines(const char *data, size_t len, uint32_t lines) {
+    const char *end = data + len;
+    uint32_t found = 0;
+    for (const char *lf; data < end && (lf = memchr(data, '\n', (size_t)(end - data))); found++) {
+        data = lf + 1;
+    }
+    return data == end && found == lines && lines > 0;
+}
+
+int segment_next(struct segment_reader *reader, const struct crc32c *crc,
+                 struct segment_record *record) {
+    int result = have(reader, SEGMENT_RECORD_BYTES);
+    if (result < 0) {
+        return result;
+    }
+    if (held(reader) < SEGMENT_RECORD_BYTES) {
+        return held(reader) == 0 ? SEGMENT_END : SEGMENT_DAMAGED;
+    }
+    size_t len = (size_t)get_le(here(reader), 4);
+    uint32_t lines = (uint32_t)get_le(here(reader) + 4, 4);
+    struct stat status;
+    if (len > held(reader) - SEGMENT_RECORD_BYTES) {
+        if (fstat(reader->fd, &status) != 0) {
+            return -errno;
+        }
+        if ((uint64_t)status.st_size < reader->at || len > (uint64_t)status.st_size - reader->at) {
+            return SEGMENT_DAMAGED;
+        }
+    }
+    result = have(reader, SEGMENT_RECORD_BYTES + len);
+    if (result < 0) {
+        return result;
+    }
+    const char *head = here(reader);
+    const char *data = head + SEGMENT_RECORD_BYTES;
+    if (held(reader) < SEGMENT_RECORD_BYTES + len ||
+        get_le(head + 8, 4) !=
+            record_crc(crc, reader->line, (const unsigned char *)head, data, len) ||
+        !holds_lines(data, len, lines)) {
+        return SEGMENT_DAMAGED;
+    }
+    *record = (struct segment_record){data, len, lines};
+    reader->at += SEGMENT_RECORD_BYTES + len;
+    reader->line += lines;
+    return 0;
+}
+
+// ---- What a damaged end is ----------------------------------------------------------------------
+
+#define UNWRITTEN_BYTES 512u // aligned: no file system writes less
+
+// The bytes behind a damaged record.
+struct search {
+    struct segment_reader *reader;
+    const struct crc32c *crc;
+    uint64_t size;      // of the file
+    uint64_t most_read; // a made-up file could have us read each of its bytes once for every other
+};
+
+// The remainder of a record without its first line's number in front. Returns 1, 0 when these are
+// not so many lines, or -errno.
+static int add_lines(const struct search *search, uint64_t at, const unsigned char *sizes,
+                     uint32_t *rest) {
+    struct segment_reader *reader = search->reader;
+    size_t left = (size_t)get_le(sizes, 4);
+    uint64_t lines = get_le(sizes + 4, 4);
+    uint64_t found = 0;
+    char last = 0;
+    uint32_t sum = crc32c_add(search->crc, UINT32_MAX, sizes, 8);
+    for (reader->at = at; left > 0;) {
+        int result = have(reader, 1);
+        size_t n = held(reader) < left ? held(reader) : left;
+        if (result < 0 || n == 0) {
+            return result;
+        }
+        const char *data = here(reader);
+        for (size_t i = 0; i < n; i++) {
+            found += data[i] == '\n';
+        }
+        last = data[n - 1];
+        sum = crc32c_add(search->crc, sum, data, n);
+        reader->at += n;
+        left -= n;
+    }
+    *rest = ~sum;
+    return last == '\n' && found == lines;
+}
+
+// Whether the record at `at`, with these 12 bytes before its lines, is whole with a first line from
+// `from` to `to`: the checksum tells which one that is. Returns 1, 0 or -errno.
+static int is_record(struct search *search, uint64_t at, const unsigned char *head, uint64_t from,
+                     uint64_t to) {
+    uint64_t len = get_le(head, 4);
+    uint64_t lines = get_le(head + 4, 4);
+    uint64_t room = search->size - at - SEGMENT_RECORD_BYTES;
+    char last = 0;
+    uint32_t rest = 0;
+    if (lines == 0 || lines > len || len > room) {
+        return 0;
+    }
+    if (pread(search->reader->fd, &last, 1, (off_t)(at + SEGMENT_RECORD_BYTES + len - 1)) < 0) {
+        return -errno;
+    }
+    if (last != '\n') {
+        return 0;
+    }
+    search->most_read -= len < search->most_read ? len : search->most_read;
+    int result = add_lines(search, at + SEGMENT_RECORD_BYTES, head, &rest);
+    if (result <= 0) {
+        return result;
+    }
+    rest = crc32c_back(rest ^ ~(uint32_t)get_le(head + 8, 4), (size_t)len + 8);
+    for (uint64_t high = from >> 32; high <= to >> 32; high++) {
+        uint32_t low = ~crc32c_back(crc32c_back(rest, 4) ^ (uint32_t)high, 4);
+        uint64_t number = high << 32 | low;
+        if (number >= from && number <= to) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+// Whether a record with lines behind `line`, which the one at `at` begins with, stands behind that
+// one. Its place says how many lines there can be in between. Returns 1, 0 or -errno.
+static int find_later(struct search *search, uint64_t at, uint64_t line) {
+    struct segment_reader *reader = search->reader;
+    int result = 0;
+    for (uint64_t place = at + 1; result == 0 && place + SEGMENT_RECORD_BYTES < search->size;
+         place++) {
+        unsigned char head[SEGMENT_RECORD_BYTES];
+        reader->at = place;
+        result = have(reader, sizeof head);
+        if (result < 0 || held(reader) < sizeof head) {
+            return result;
+        }
+        memcpy(head, here(reader), sizeof head);
+        result = is_record(search, place, head, line + 1, line + (place - at));
+        if (result == 0 && search->most_read == 0) {
+            return 1; // nobody is killed while he writes such a thing
+        }
+    }
+    return result;
+}
+
+// Whether the first record, in a file that begins with `line`, is one of before: those were all
+// acknowledged, and the process or its machine died before they were cut off. The first one tells:
+// what stood behind it need not have reached the disk. Returns 1, 0 or -errno.
+static int is_before(struct search *search, uint64_t line) {
+    struct segment_reader *reader = search->reader;
+    unsigned char head[SEGMENT_RECORD_BYTES];
+    reader->at = SEGMENT_HEAD_BYTES;
+    int result = have(reader, sizeof head);
+    if (result < 0 || held(reader) < sizeof head || line == 1) {
+        return result;
+    }
+    memcpy(head, here(reader), sizeof head);
+    uint64_t most = search->size; // a line has a byte
+    return is_record(search, SEGMENT_HEAD_BYTES, head, line > most ? line - most : 1, line - 1);
+}
+
+// Whether a block of the file from `at` on was never written: it reads as zeros. Returns 1, 0 or
+// -errno.
+static int lacks_block(const struct search *search, uint64_t at) {
+    struct segment_reader *reader = search->reader;
+    uint64_t place = (at + UNWRITTEN_BYTES - 1) / UNWRITTEN_BYTES * UNWRITTEN_BYTES;
+    for (; place + SEGMENT_RECORD_BYTES <= search->size; place += UNWRITTEN_BYTES) {
+        reader->at = place;
+        int result = have(reader, UNWRITTEN_BYTES);
+        if (result < 0) {
+            return result;
+        }
+        size_t len = held(reader) < UNWRITTEN_BYTES ? held(reader) : UNWRITTEN_BYTES;
+        if (len > 0 && is_zero(here(reader), len)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+// The record at `at` is the last one. Returns 1 when it is cut, 0 or -errno.
+static int is_cut(struct search *search, uint64_t at, uint64_t line) {
+    struct segment_reader *reader = search->reader;
+    unsigned char head[SEGMENT_RECORD_BYTES];
+    reader->at = at;
+    int result = have(reader, sizeof head);
+    if (result < 0) {
+        return result;
+    }
+    if (held(reader) < sizeof head || is_zero(here(reader), sizeof head)) {
+        return 1;
+    }
+    memcpy(head, here(reader), sizeof head);
+    uint64_t room = search->size - at - sizeof head;
+    if (get_le(head, 4) > room) { // or is only its length wrong?
+        put_le(head, room, 4);
+        result = is_record(search, at, head, line, line);
+        return result < 0 ? result : !result;
+    }
+    return lacks_block(search, at);
+}
+
+int segment_judge(struct segment_reader *reader, const struct crc32c *crc) {
+    struct search search = {.reader = reader, .crc = crc};
+    uint64_t at = reader->at;
+    uint64_t line = reader->line;
+    struct stat status;
+    if (fstat(reader->fd, &status) != 0) {
+        return -errno;
+    }
+    search.size = (uint64_t)status.st_size;
+    search.most_read = 8 * search.size;
+    int result = at == SEGMENT_HEAD_BYTES ? is_before(&search, line) : 0;
+    if (result != 0) {
+        return result < 0 ? result : SEGMENT_CUT;
+    }
+    result = find_later(&search, at, line);
+    if (result != 0) {
+        return result < 0 ? result : SEGMENT_DAMAGED;
+    }
+    result = is_cut(&search, at, line);
+    return result < 0 ? result : result ? SEGMENT_CUT : SEGMENT_DAMAGED;
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Times that stand in lines of logs: a format (--time-format of nvtxt-send(1)) is checked once and
+// then read from many lines. Reads no clock; what a stamp leaves out (year, date) is taken from a
+// time that the caller gives. A stamp without a zone is local time, for which the C library knows
+// the zone (TZ). English names only, whatever the locale.
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "client/common/civil.h"
+#include "protocol/base/slice.h"
+
+#define TIMESTAMP_SEARCH_BYTES 1024u // of a line are looked at by a format that begins with %*
+
+struct timestamp {
+    const char *formats[3]; // tried in this order; the rest NULL
+    bool named;             // brackets, blanks and <N> before the stamp are passed over
+    bool search;            // the stamp may stand anywhere: the first place that fits
+    struct civil_zone zone;
+};
+
+// `format` is borrowed: "auto", "iso", "syslog", "epoch", or directives. Returns 0, or 1 with
+// `*fault` at what is no directive (never the NUL), or 2 when no time can come of it.
+int timestamp_init(struct timestamp *stamp, const char *format, const char **fault);
+
+// `near_ns` is when the line was read: a stamp without a year gets the latest one that is not more
+// than a day after it, one without a date the day that brings it closest. `*ns` counts from the
+// Unix epoch. Returns false when there is no such time in the line, or when it does not fit.
+bool timestamp_read(struct timestamp *stamp, struct nvtxt_slice line, int64_t near_ns, int64_t *ns);

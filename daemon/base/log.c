@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/base/log.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "daemon/base/log_out.h"
+
+#define LINE_BYTES LOG_OUT_LINE_BYTES
+#define LAST_MS 1000 // for what waits when the daemon ends
+#define WINDOW_MS 10000
+#define WINDOW_LINES 5
+
+static atomic_int current_level = LOG_LEVEL_INFO;
+static atomic_int journal_prefix;
+
+void log_set_level(enum log_level level) {
+    atomic_store(&current_level, (int)level);
+}
+enum log_level log_get_level(void) {
+    return (enum log_level)atomic_load(&current_level);
+}
+
+// ---- Where lines go
+// ------------------------------------------------------------------------------
+
+static size_t tell_lost(char *line, size_t size, uint64_t lines) {
+    int n = snprintf(line, size,
+                     "%slog lines are lost: standard error was not read lines=%" PRIu64 "\n",
+                     atomic_load(&journal_prefix) ? "<4>" : "", lines);
+    return n > 0 ? (size_t)n : 0;
+}
+
+static struct log_out out = LOG_OUT_INIT(STDERR_FILENO, tell_lost);
+
+void log_open(bool journal) {
+    atomic_store(&journal_prefix, journal);
+    log_out_open(&out);
+}
+
+void log_close(void) {
+    log_out_drain(&out, LAST_MS);
+    log_out_close(&out);
+}
+
+void log_set_waker(void (*on_wait)(void *context), void *context) {
+    log_out_set_waker(&out, on_wait, context);
+}
+
+bool log_retry(void) {
+    return log_out_retry(&out);
+}
+
+// ---- Lines --------------------------------------------------------------------------------------
+
+__attribute__((format(printf, 3, 0))) static void emit(enum log_level level, uint64_t held_back,
+                                                       const char *format, va_list args) {
+    static const char priority[] = {'3', '4', '6', '7'}; // syslog's err, warning, info, debug
+    char line[LINE_BYTES];
+    size_t len = 0;
+    if (atomic_load(&journal_prefix)) {
+        line[len++] = '<';
+        line[len++] = priority[level];
+        line[len++] = '>';
+    }
+    int saved = errno;
+    int n = vsnprintf(line + len, sizeof(line) - len, format, args);
+    if (n < 0)
+        return;
+    len += (size_t)n;
+    if (held_back && len < sizeof(line)) {
+        n = snprintf(line + len, sizeof(line) - len, " held_back=%llu",
+                     (unsigned long long)held_back);
+        if (n > 0)
+            len += (size_t)n;
+    }
+    if (len > sizeof(line) - 1)
+        len = sizeof(line) - 1;
+    line[len++] = '\n';
+    log_out_write(&out, line, len);
+    errno = saved;
+}
+
+void log_line(enum log_level level, const char *format, ...) {
+    if ((int)level > atomic_load(&current_level))
+        return;
+    va_list args;
+    va_start(args, format);
+    emit(level, 0, format, args);
+    va_end(args);
+}
+
+void log_sentence(const char *format, ...) {
+    char line[LINE_BYTES];
+    va_list args;
+    va_start(args, format);
+    int n = vsnprintf(line, sizeof(line) - 1, format, args);
+    va_end(args);
+    if (n < 0)
+        return;
+    size_t len = (size_t)n < sizeof(line) - 1 ? (size_t)n : sizeof(line) - 2;
+    line[len++] = '\n';
+    log_out_write(&out, line, len);
+}
+
+static uint64_t now_ms(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+void log_limited(struct log_limit *limit, enum log_level level, const char *format, ...) {
+    if ((int)level > atomic_load(&current_level))
+        return;
+    uint64_t now = now_ms(), window = limit->window_ms ? limit->window_ms : WINDOW_MS;
+    if (limit->lines == 0 || now - limit->window_start_ms >= window) {
+        limit->window_start_ms = now;
+        limit->lines = 0;
+    }
+    if (limit->lines >= (limit->most ? limit->most : WINDOW_LINES)) {
+        limit->held_back++;
+        return;
+    }
+    limit->lines++;
+    va_list args;
+    va_start(args, format);
+    emit(level, limit->held_back, format, args);
+    va_end(args);
+    limit->held_back = 0;
+}
+
+const char *log_escape(char *buffer, size_t size, struct nvtxt_slice text) {
+    static const char digits[] = "0123456789abcdef";
+    size_t len = 0;
+    for (size_t i = 0; i < text.len; i++) {
+        unsigned char byte = (unsigned char)text.data[i];
+        int plain = byte >= 0x20 && byte < 0x7F && byte != '"' && byte != '\\';
+        if (len + 4 + 4 > size) { // room for one escape, "..." and the NUL
+            for (int dot = 0; dot < 3 && len + 1 < size; dot++)
+                buffer[len++] = '.';
+            break;
+        }
+        if (plain) {
+            buffer[len++] = (char)byte;
+        } else {
+            buffer[len++] = '\\';
+            buffer[len++] = 'x';
+            buffer[len++] = digits[byte >> 4];
+            buffer[len++] = digits[byte & 15];
+        }
+    }
+    if (size > 0)
+        buffer[len] = '\0';
+    return buffer;
+}

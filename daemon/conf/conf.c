@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/conf/conf.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MIB (INT64_C(1) << 20)
+#define DAY_MS INT64_C(86400000)
+
+struct unit {
+    const char *name;
+    int64_t factor;
+};
+
+static const struct unit size_units[] = {
+    {"", 1}, {"K", 1024}, {"M", MIB}, {"G", 1024 * MIB}, {NULL, 0}};
+static const struct unit duration_units[] = {
+    {"", 1000}, {"ms", 1}, {"s", 1000}, {"min", 60000}, {"h", 3600000}, {"d", DAY_MS}, {NULL, 0}};
+static const struct unit no_units[] = {{"", 1}, {NULL, 0}};
+
+static bool is_text(const struct conf_key *key) {
+    return key->type == CONF_TEXT || key->type == CONF_PATH || key->type == CONF_PATHS;
+}
+
+static void *field_of(const struct conf *config, const struct conf_key *key) {
+    return (char *)config + key->offset;
+}
+
+// Digits and a unit. Returns false for anything else and for what does not fit.
+static bool read_number(const char *text, const struct unit *units, int64_t *number) {
+    int64_t value = 0;
+    const char *at = text;
+    for (; *at >= '0' && *at <= '9'; at++)
+        if (__builtin_mul_overflow(value, 10, &value) ||
+            __builtin_add_overflow(value, *at - '0', &value))
+            return false;
+    if (at == text)
+        return false;
+    while (*at == ' ')
+        at++;
+    for (; units->name; units++)
+        if (strcmp(at, units->name) == 0)
+            return !__builtin_mul_overflow(value, units->factor, number);
+    return false;
+}
+
+static int set_number(int64_t *field, const struct conf_key *key, const char *value, char *why,
+                      size_t size) {
+    const struct unit *units = key->type == CONF_SIZE       ? size_units
+                               : key->type == CONF_DURATION ? duration_units
+                                                            : no_units;
+    int64_t number;
+    if (read_number(value, units, &number) && number >= key->min && number <= key->max) {
+        *field = number;
+        return 0;
+    }
+    switch (key->type) {
+    case CONF_SIZE:
+        snprintf(why, size, "a size from %" PRId64 " to %" PRId64 " bytes is expected, as in 16M",
+                 key->min, key->max);
+        break;
+    case CONF_DURATION:
+        snprintf(why, size,
+                 "a time from %" PRId64 " ms to %" PRId64 " s is expected, as in 100ms or 10s",
+                 key->min, key->max / 1000);
+        break;
+    default:
+        snprintf(why, size, "a number from %" PRId64 " to %" PRId64 " is expected", key->min,
+                 key->max);
+    }
+    return 1;
+}
+
+// ---- A share: both numbers in one ---------------------------------------------------------------
+
+#define SHARE_PERCENTS 128
+
+struct conf_share conf_share(int64_t value) {
+    return (struct conf_share){.percent = value % SHARE_PERCENTS, .bytes = value / SHARE_PERCENTS};
+}
+
+static int set_share(int64_t *field, const struct conf_key *key, const char *value, char *why,
+                     size_t size) {
+    char text[64];
+    int64_t percent = 0, bytes = 0;
+    bool good = strlen(value) < sizeof(text);
+    snprintf(text, sizeof(text), "%s", value);
+    char *comma = strchr(text, ',');
+    if (comma) {
+        *comma++ = '\0';
+        comma += strspn(comma, " ");
+        good = good && read_number(comma, size_units, &bytes) && bytes > 0 &&
+               bytes <= INT64_MAX / SHARE_PERCENTS - 1;
+    }
+    char *sign = strchr(text, '%');
+    if (sign && sign[1 + strspn(sign + 1, " ")] == '\0')
+        *sign = '\0';
+    good =
+        good && read_number(text, no_units, &percent) && percent >= key->min && percent <= key->max;
+    if (!good) {
+        snprintf(why, size,
+                 "a percentage from %" PRId64 " to %" PRId64 ", and a size that it is at most if "
+                 "there is one, are expected, as in 10%% or 10%%,4G",
+                 key->min, key->max);
+        return 1;
+    }
+    *field = bytes * SHARE_PERCENTS + percent;
+    return 0;
+}
+
+static int set_choice(int64_t *field, const struct conf_key *key, const char *value, char *why,
+                      size_t size) {
+    size_t len = strlen(value);
+    int64_t place = 0;
+    for (const char *at = key->choices; at; place++) {
+        const char *bar = strchr(at, '|');
+        size_t word = bar ? (size_t)(bar - at) : strlen(at);
+        if (word == len && memcmp(at, value, len) == 0) {
+            *field = place;
+            return 0;
+        }
+        at = bar ? bar + 1 : NULL;
+    }
+    snprintf(why, size, "one of %s is expected", key->choices);
+    return 1;
+}
+
+static int set_mode(int64_t *field, const struct conf_key *key, const char *value, char *why,
+                    size_t size) {
+    int64_t mode = 0;
+    const char *at = value;
+    for (; *at >= '0' && *at <= '7' && mode <= key->max; at++)
+        mode = mode * 8 + (*at - '0');
+    bool by_default = !*value && !*key->initial;
+    if (!by_default && (*at || !*value || mode < key->min || mode > key->max)) {
+        snprintf(why, size, "an octal mode from %04o to %04o is expected, as in 0660",
+                 (unsigned)key->min, (unsigned)key->max);
+        return 1;
+    }
+    *field = by_default ? -1 : mode;
+    return 0;
+}
+
+static char *joined(const char *before, const char *value) {
+    size_t len = strlen(before), more = strlen(value);
+    char *list = malloc(len + more + 2);
+    if (!list)
+        return NULL;
+    memcpy(list, before, len);
+    list[len] = '\n';
+    memcpy(list + len + 1, value, more + 1);
+    return list;
+}
+
+int conf_set(struct conf *config, const struct conf_key *key, const char *value, char *why,
+             size_t size) {
+    void *field = field_of(config, key);
+    if (is_text(key)) {
+        const char *before = *(char **)field;
+        char *copy = key->type == CONF_PATHS && *value && before && *before ? joined(before, value)
+                                                                            : strdup(value);
+        if (!copy)
+            return -ENOMEM;
+        free(*(char **)field);
+        *(char **)field = copy;
+        return 0;
+    }
+    if (key->type == CONF_CHOICE)
+        return set_choice(field, key, value, why, size);
+    if (key->type == CONF_SHARE)
+        return set_share(field, key, value, why, size);
+    if (key->type == CONF_MODE)
+        return set_mode(field, key, value, why, size);
+    return set_number(field, key, value, why, size);
+}
+
+const struct conf_key *conf_find(const char *name) {
+    for (size_t i = 0; i < conf_key_count; i++)
+        if (strcmp(conf_keys[i].name, name) == 0)
+            return &conf_keys[i];
+    return NULL;
+}
+
+// How many letters must be changed, added or taken away to make one name of the other (the usual
+// table of Levenshtein, a row at a time); `limit` or more is all the same.
+static size_t distance(const char *a, const char *b, size_t limit) {
+    size_t row[64], len = strlen(b);
+    if (len + 1 > sizeof(row) / sizeof(row[0]))
+        return limit;
+    for (size_t j = 0; j <= len; j++)
+        row[j] = j;
+    for (size_t i = 1; *a; a++, i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= len; j++) {
+            size_t change = diagonal + ((*a | 0x20) != (b[j - 1] | 0x20)); // whatever the case
+            diagonal = row[j];
+            size_t other = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
+            row[j] = change < other ? change : other;
+        }
+    }
+    return row[len];
+}
+
+const struct conf_key *conf_find_like(const char *name) {
+    size_t best = strlen(name) / 3 + 1; // farther off is no likeness
+    const struct conf_key *found = NULL;
+    for (size_t i = 0; i < conf_key_count; i++) {
+        size_t off = distance(name, conf_keys[i].name, best);
+        if (off < best) {
+            best = off;
+            found = &conf_keys[i];
+        }
+    }
+    return found;
+}
+
+int conf_init(struct conf *config) {
+    char why[128];
+    *config = (struct conf){0};
+    for (size_t i = 0; i < conf_key_count; i++) {
+        int r = conf_set(config, &conf_keys[i], conf_keys[i].initial, why, sizeof(why));
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}
+
+void conf_deinit(struct conf *config) {
+    for (size_t i = 0; i < conf_key_count; i++)
+        if (is_text(&conf_keys[i]))
+            free(*(char **)field_of(config, &conf_keys[i]));
+    *config = (struct conf){0};
+}
+
+int conf_check(const struct conf *config, const struct conf_key *keys[2], char *why, size_t size) {
+    if (*config->socket && strcmp(config->socket, config->control_socket) == 0) {
+        keys[0] = conf_find("Socket");
+        keys[1] = conf_find("ControlSocket");
+        snprintf(why, size, "Socket and ControlSocket are the same, they must be two");
+        return 1;
+    }
+    if (config->max_line > config->memory_budget) {
+        keys[0] = conf_find("MaxLine");
+        keys[1] = conf_find("MemoryBudget");
+        snprintf(why, size,
+                 "MaxLine (%" PRId64 ") is larger than MemoryBudget (%" PRId64
+                 "): at most that is allowed",
+                 config->max_line, config->memory_budget);
+        return 1;
+    }
+    if (config->keep_size > 0 && config->rotate_size > config->keep_size) {
+        keys[0] = conf_find("RotateSize");
+        keys[1] = conf_find("KeepSize");
+        snprintf(why, size,
+                 "RotateSize (%" PRId64 ") is larger than KeepSize (%" PRId64
+                 "): at most that is allowed",
+                 config->rotate_size, config->keep_size);
+        return 1;
+    }
+    return 0;
+}
+
+bool conf_differs(const struct conf *a, const struct conf *b, const struct conf_key *key) {
+    const void *left = field_of(a, key), *right = field_of(b, key);
+    if (is_text(key))
+        return strcmp(*(char *const *)left, *(char *const *)right) != 0;
+    return *(const int64_t *)left != *(const int64_t *)right;
+}
+
+int conf_copy(struct conf *to, const struct conf *from, const struct conf_key *key) {
+    void *field = field_of(to, key);
+    const void *value = field_of(from, key);
+    if (!is_text(key)) {
+        *(int64_t *)field = *(const int64_t *)value;
+        return 0;
+    }
+    char *copy = strdup(*(char *const *)value);
+    if (!copy)
+        return -ENOMEM;
+    free(*(char **)field);
+    *(char **)field = copy;
+    return 0;
+}
+
+void conf_limits(const struct conf *config, struct nvtxt_limits *limits) {
+    *limits = (struct nvtxt_limits){
+        .line_bytes = (size_t)config->max_line,
+        .variables = (size_t)config->max_variables,
+        .variable_bytes = (size_t)config->max_variable_bytes,
+        .name_bytes = (size_t)config->max_name_bytes,
+        .push_depth = (size_t)config->max_push_depth,
+        .open_ranges = (size_t)config->max_open_ranges,
+        .open_threads = (size_t)config->max_open_threads,
+        .open_bytes = (size_t)config->max_open_bytes,
+        .waiting_names = (size_t)config->max_waiting_names,
+        .diagnostics = (size_t)config->diagnostics_per_source,
+    };
+}
+
+const char *conf_synchronous_name(const struct conf *config) {
+    return config->synchronous == CONF_SYNCHRONOUS_NORMAL ? "normal" : "full";
+}

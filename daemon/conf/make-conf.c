@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Writes the configuration file that is installed, at build time: every key of the table with its
+// meaning and its default, commented out, so that the file cannot say anything else than the
+// program. Not installed.
+#include <stdio.h>
+#include <string.h>
+
+#include "daemon/conf/conf.h"
+
+#define COLUMNS 80
+
+static const char head[] =
+    "# nvtxtd.conf, the configuration of nvtxtd(1). nvtxtd.conf(5) describes it.\n"
+    "#\n"
+    "# Every key stands here with its default; take the # away to change it. Better\n"
+    "# still, put what you change into a file of its own, nvtxtd.conf.d/NAME.conf\n"
+    "# beside this one: such files are read behind it, in the order of their names.\n"
+    "#\n"
+    "# 'nvtxtd -c FILE --check-config' says whether a file is good. 'systemctl reload\n"
+    "# nvtxtd' or 'nvtxt-ctl reload' applies what can change while it runs.\n"
+    "#\n"
+    "# A size is a number of bytes or has a unit K, M or G; a time has a unit ms, s,\n"
+    "# min, h or d and is in seconds without one; a mode is octal.\n"
+    "\n"
+    "[nvtxtd]\n";
+
+// A comment of several lines; words are not broken.
+static void put_comment(const char *text) {
+    size_t column = 1;
+    putchar('#');
+    while (*text) {
+        size_t len = strcspn(text, " ");
+        if (column + 1 + len > COLUMNS) {
+            fputs("\n#", stdout);
+            column = 1;
+        }
+        printf(" %.*s", (int)len, text);
+        column += 1 + len;
+        text += len;
+        text += *text == ' ';
+    }
+    putchar('\n');
+}
+
+static const char *change_words(const struct conf_key *key) {
+    switch (key->change) {
+    case CONF_AT_ONCE:
+        return "";
+    case CONF_NEW_SOURCES:
+        return " A reload applies it to new sources.";
+    case CONF_RESTART:
+        return " Needs a restart.";
+    }
+    return "";
+}
+
+static void put_key(const struct conf_key *key) {
+    char text[1024], choices[128] = "";
+    if (key->choices)
+        snprintf(choices, sizeof(choices), " One of %s.", key->choices);
+    snprintf(text, sizeof(text), "%s%s%s", key->help, choices, change_words(key));
+    putchar('\n');
+    put_comment(text);
+    printf("#%s=%s\n", key->name, key->initial);
+}
+
+int main(void) {
+    const char *topic = "";
+    fputs(head, stdout);
+    for (size_t i = 0; i < conf_key_count; i++) {
+        if (strcmp(topic, conf_keys[i].topic) != 0)
+            printf("\n# ---- %s ----\n", conf_keys[i].topic);
+        topic = conf_keys[i].topic;
+        put_key(&conf_keys[i]);
+    }
+    return ferror(stdout) || fflush(stdout) != 0;
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/conn/parked.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "protocol/base/container.h"
+#include "protocol/base/limits.h"
+
+struct waiting_session {
+    struct nvtxt_hash_node node;
+    char id[NVTXT_SESSION_ID_BYTES + 1];
+    int64_t uid;
+    size_t bytes;
+    int64_t seen_ns;
+};
+
+static uint64_t hash_of(const char *session_id) {
+    return nvtxt_hash_bytes(nvtxt_slice_of(session_id));
+}
+
+static struct waiting_session *find(const struct parked *parked, const char *session_id) {
+    struct nvtxt_hash_node *node = nvtxt_hash_find(&parked->sessions, hash_of(session_id));
+    for (; node; node = nvtxt_hash_next(node)) {
+        struct waiting_session *session = NVTXT_CONTAINER_OF(node, struct waiting_session, node);
+        if (strcmp(session->id, session_id) == 0)
+            return session;
+    }
+    return NULL;
+}
+
+static void drop(struct parked *parked, struct waiting_session *session) {
+    nvtxt_hash_remove(&parked->sessions, &session->node);
+    quota_release(parked->quota, session->uid, session->bytes);
+    free(session);
+}
+
+void parked_take(struct parked *parked, const char *session_id) {
+    struct waiting_session *session = find(parked, session_id);
+    if (session)
+        drop(parked, session);
+}
+
+int parked_put(struct parked *parked, const char *session_id, int64_t uid, size_t bytes,
+               int64_t seen_ns) {
+    parked_take(parked, session_id);
+    if (bytes == 0)
+        return 0;
+    struct waiting_session *session = calloc(1, sizeof(*session));
+    if (!session || quota_hold(parked->quota, uid, bytes) < 0) {
+        free(session);
+        return -ENOMEM;
+    }
+    snprintf(session->id, sizeof(session->id), "%s", session_id);
+    session->uid = uid;
+    session->bytes = bytes;
+    session->seen_ns = seen_ns;
+    if (nvtxt_hash_add(&parked->sessions, &session->node, hash_of(session->id)) < 0) {
+        quota_release(parked->quota, uid, bytes);
+        free(session);
+        return -ENOMEM;
+    }
+    return 0;
+}
+
+static void drop_before(struct parked *parked, int64_t before_ns) {
+    for (size_t i = 0; i < parked->sessions.bucket_count; i++) {
+        struct nvtxt_hash_node *next;
+        for (struct nvtxt_hash_node *node = parked->sessions.buckets[i]; node; node = next) {
+            struct waiting_session *session =
+                NVTXT_CONTAINER_OF(node, struct waiting_session, node);
+            next = node->next;
+            if (session->seen_ns < before_ns)
+                drop(parked, session);
+        }
+    }
+}
+
+void parked_forget(struct parked *parked, int64_t before_ns) {
+    drop_before(parked, before_ns);
+}
+
+void parked_deinit(struct parked *parked) {
+    if (parked->sessions.count > 0)
+        drop_before(parked, INT64_MAX);
+    nvtxt_hash_deinit(&parked->sessions);
+}

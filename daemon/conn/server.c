@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/conn/server.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "daemon/conn/conn.h"
+#include "daemon/conn/session.h"
+#include "daemon/follow/watch.h"
+#include "daemon/source/source.h"
+#include "daemon/writer/rotation_policy.h"
+
+// What a stopping daemon still takes from one socket: more than its buffer holds, so that a
+// sender's last lines are in, and bounded, so that one that never stops does not hold us up.
+#define LAST_READ_BYTES (1u << 20)
+
+// ---- What comes back from the writer -----------------------------------------------------------
+
+static void go_on_stopping(struct server *server);
+
+static void on_doorbell(uv_async_t *async) {
+    struct server *server = async->data;
+    struct job *next;
+    for (struct job *job = bqueue_drain(&server->queue); job; job = next) {
+        next = job->next;
+        job->next = NULL;
+        job->on_done(job);
+    }
+    session_send_acks(server);
+    if (server->news)
+        server->on_news(server);
+    server->news = false;
+    go_on_stopping(server);
+}
+
+static void ring(void *context) {
+    struct server *server = context;
+    uv_async_send(&server->doorbell);
+}
+
+// ---- Users --------------------------------------------------------------------------------------
+
+static void update_reading(struct server *server, const struct quota_user *user) {
+    for (struct conn *conn = server->conns; conn; conn = conn->next)
+        if (conn->user == user)
+            conn_update_reading(conn);
+}
+
+static void on_patience(uv_timer_t *timer);
+
+static void be_patient(struct server *server, const struct quota_user *user) {
+    uint64_t ms = quota_wait_ms(user, server->config->max_events_per_second);
+    uv_handle_t *handle = (uv_handle_t *)&server->patience;
+    if (ms == 0 || uv_is_closing(handle))
+        return;
+    if (!uv_is_active(handle) || uv_timer_get_due_in(&server->patience) > ms)
+        uv_timer_start(&server->patience, on_patience, ms, 0);
+}
+
+void server_charge(struct server *server, struct quota_user *user, uint64_t events) {
+    bool before = user->full || user->fast;
+    quota_weigh(user, (size_t)server->config->max_bytes_per_user);
+    quota_spend(user, events, server->config->max_events_per_second, clocks_boottime_ns());
+    bool after = user->full || user->fast;
+    be_patient(server, user);
+    if (before == after)
+        return;
+    server->stats.pauses += after;
+    update_reading(server, user);
+}
+
+static void on_patience(uv_timer_t *timer) {
+    struct server *server = timer->data;
+    struct quota_user *user = quota_next_fast(&server->quota, NULL);
+    for (; user; user = quota_next_fast(&server->quota, user))
+        server_charge(server, user, 0);
+}
+
+static void give_bytes(struct server *server, const struct store_batch *batch) {
+    const struct store_batch_source *share = store_batch_first(batch);
+    for (; share; share = share->next) {
+        struct quota_user *user =
+            share->cost ? quota_give_bytes(&server->quota, share->source.peer_uid, share->cost)
+                        : NULL;
+        if (user)
+            server_charge(server, user, 0);
+    }
+}
+
+// At the stop: nothing is acknowledged, and sessions come again with it.
+static void give_up(struct server *server, const struct store_batch_source *share) {
+    uint64_t events = share->discarded ? 0 : store_batch_source_events(share);
+    server->gave_up = true;
+    server->uncommitted += events;
+    if (share->source.kind == STORE_SOURCE_PLAIN)
+        server->unwritten += events;
+}
+
+static void on_committed(struct batcher *batcher, struct store_batch *batch, int result) {
+    struct server *server = batcher->owner;
+    give_bytes(server, batch);
+    server->news |= result == 0;
+    for (struct store_batch_source *share = store_batch_first(batch); share; share = share->next)
+        if (result != 0)
+            give_up(server, share);
+        else if (share->source.kind == STORE_SOURCE_SESSION)
+            session_committed(server, share);
+}
+
+static void on_failed(struct batcher *batcher, struct source *source) {
+    struct server *server = batcher->owner;
+    if (source->kind == STORE_SOURCE_FILE) {
+        follow_fail(source->owner);
+        return;
+    }
+    log_limited(&server->log_memory, LOG_LEVEL_ERROR, "connection dropped: out of memory");
+    conn_close(source->owner);
+}
+
+static void on_pressure(struct batcher *batcher, bool pressed) {
+    struct server *server = batcher->owner;
+    if (pressed)
+        server->stats.pauses++;
+    for (struct conn *conn = server->conns; conn; conn = conn->next)
+        conn_update_reading(conn);
+    if (server->watch && !pressed)
+        watch_go_on(server->watch);
+}
+
+void server_push(struct server *server, struct job *job) {
+    bqueue_push(&server->queue, job);
+}
+
+// ---- Life --------------------------------------------------------------------------------------
+
+static void on_turn(uv_prepare_t *prepare) {
+    struct server *server = prepare->data;
+    server->turn++;
+}
+
+int server_init(struct server *server, uv_loop_t *loop, const struct conf *config,
+                int64_t next_source_id) {
+    *server = (struct server){
+        .loop = loop,
+        .config = config,
+        .next_source_id = next_source_id,
+        .started_ns = clocks_boottime_ns(),
+    };
+    conf_limits(config, &server->limits);
+    server->read_buffer = malloc(SERVER_READ_BYTES);
+    if (!server->read_buffer)
+        return -ENOMEM;
+    int r = bqueue_init(&server->queue, ring, server);
+    if (r < 0)
+        return r;
+    r = uv_async_init(loop, &server->doorbell, on_doorbell);
+    if (r < 0)
+        return r;
+    server->doorbell.data = server;
+    r = uv_timer_init(loop, &server->patience);
+    if (r < 0)
+        return r;
+    server->patience.data = server;
+    r = uv_timer_init(loop, &server->parting);
+    if (r < 0)
+        return r;
+    server->parting.data = server;
+    r = uv_prepare_init(loop, &server->turns);
+    if (r < 0)
+        return r;
+    server->turns.data = server;
+    server->turn = 1;
+    uv_prepare_start(&server->turns, on_turn);
+    uv_unref((uv_handle_t *)&server->turns);
+    r = batcher_init(&server->batcher, loop, &server->queue, &server->stats,
+                     (size_t)config->memory_budget, (uint64_t)config->commit_interval_ms);
+    if (r < 0)
+        return r;
+    server->batcher.owner = server;
+    server->batcher.owners = &server->owners;
+    server->parked.quota = &server->quota;
+    server->batcher.on_committed = on_committed;
+    server->batcher.on_failed = on_failed;
+    server->batcher.on_pressure = on_pressure;
+    return 0;
+}
+
+static void on_configured(struct job *job) {
+    free(job);
+}
+
+static void configure_writer(struct server *server) {
+    struct job *job = calloc(1, sizeof(*job));
+    if (!job) {
+        log_error("the bounds of the store stay as they were: out of memory");
+        return;
+    }
+    job->kind = JOB_CONFIGURE;
+    job->on_done = on_configured;
+    rotate_limits_of(server->config, &job->limits);
+    server_push(server, job);
+}
+
+void server_configure(struct server *server) {
+    conf_limits(server->config, &server->limits);
+    server->batcher.interval_ms = (uint64_t)server->config->commit_interval_ms;
+    configure_writer(server);
+    for (struct conn *conn = server->conns; conn; conn = conn->next)
+        if (conn->user)
+            server_charge(server, conn->user, 0); // a bound that was raised may free it
+    if (server->watch)
+        watch_configure(server->watch);
+}
+
+void server_close_handles(struct server *server) {
+    if (server->doorbell.data)
+        uv_close((uv_handle_t *)&server->doorbell, NULL);
+    if (server->patience.data)
+        uv_close((uv_handle_t *)&server->patience, NULL);
+    if (server->parting.data)
+        uv_close((uv_handle_t *)&server->parting, NULL);
+    if (server->turns.data)
+        uv_close((uv_handle_t *)&server->turns, NULL);
+    if (server->batcher.timer.data)
+        batcher_stop(&server->batcher);
+}
+
+void server_deinit(struct server *server) {
+    batcher_deinit(&server->batcher);
+    bqueue_deinit(&server->queue);
+    parked_deinit(&server->parked);
+    quota_deinit(&server->quota);
+    owners_deinit(&server->owners);
+    nvtxt_hash_deinit(&server->sources);
+    nvtxt_hash_deinit(&server->sessions);
+    free(server->spare);
+    server->spare = NULL;
+    free(server->read_buffer);
+    server->read_buffer = NULL;
+}
+
+void server_refresh_clocks(struct server *server, struct source *source) {
+    struct clocks *clocks = &server->clocks;
+    if (clocks_refresh(clocks)) {
+        struct store_batch *batch = batcher_open_batch(&server->batcher);
+        for (size_t i = 0; batch && i < clocks->count; i++) {
+            const struct clock_reading *reading = &clocks->readings[i];
+            store_batch_clock(batch, nvtxt_timebase_name(reading->base), reading->clock_ns,
+                              reading->realtime_ns, reading->uncertainty_ns);
+        }
+    }
+    if (source->clock_generation == clocks->generation)
+        return;
+    source->clock_generation = clocks->generation;
+    clocks_apply(clocks, source->interp);
+}
+
+// ---- Clients that were told the end -------------------------------------------------------------
+
+static void on_parting(uv_timer_t *timer) {
+    struct server *server = timer->data;
+    uint64_t now = uv_now(server->loop), next_ms = 0;
+    struct conn *next;
+    for (struct conn *conn = server->conns; conn; conn = next) {
+        next = conn->next;
+        if (conn->phase != CONN_PARTING)
+            continue;
+        if (conn->part_by_ms <= now)
+            conn_close(conn);
+        else if (next_ms == 0 || conn->part_by_ms < next_ms)
+            next_ms = conn->part_by_ms;
+    }
+    if (next_ms > 0 && !uv_is_closing((uv_handle_t *)timer))
+        uv_timer_start(timer, on_parting, next_ms - now, 0);
+}
+
+void server_part(struct server *server, struct conn *conn) {
+    uv_handle_t *handle = (uv_handle_t *)&server->parting;
+    conn->part_by_ms = uv_now(server->loop) + CONN_PARTING_MS;
+    if (!uv_is_active(handle) && !uv_is_closing(handle))
+        uv_timer_start(&server->parting, on_parting, CONN_PARTING_MS, 0);
+}
+
+// ---- The orderly stop --------------------------------------------------------------------------
+
+void server_forget(struct server *server, struct conn *conn, struct conn *next) {
+    server->conn_count--;
+    if (server->cursor == conn)
+        server->cursor = next;
+    if (server->stage == SERVER_RUNNING)
+        server->on_room(server);
+    else if (server->stage == SERVER_TELLING)
+        go_on_stopping(server);
+}
+
+// One socket after the other, as far as memory allows; goes on when batches come back.
+static void read_rest(struct server *server) {
+    while (server->cursor && !server->batcher.pressed) {
+        struct conn *conn = server->cursor;
+        server->cursor = conn->next;
+        conn_read_rest(conn, LAST_READ_BYTES);
+    }
+}
+
+// Plain sources are over; what sessions brought in is settled by the batch.
+static void end_sources(struct server *server) {
+    struct conn *next;
+    for (struct conn *conn = server->conns; conn; conn = next) {
+        next = conn->next;
+        if (!conn->session)
+            conn_break(conn, "shutdown");
+    }
+    batcher_push(&server->batcher, true);
+}
+
+static void tell_sessions(struct server *server) {
+    struct conn *next;
+    for (struct conn *conn = server->conns; conn; conn = next) {
+        next = conn->next;
+        if (conn->phase != CONN_LEAVING)
+            session_shut_down(conn);
+    }
+}
+
+static void go_on_stopping(struct server *server) {
+    if (server->stage == SERVER_READING) {
+        read_rest(server);
+        if (server->cursor || server->batcher.pressed)
+            return;
+        server->stage = SERVER_COMMITTING;
+        end_sources(server);
+    }
+    if (server->stage == SERVER_COMMITTING && server->batcher.jobs_out == 0) {
+        server->stage = SERVER_TELLING;
+        tell_sessions(server);
+    }
+    if (server->stage == SERVER_TELLING && server->conn_count == 0) {
+        server->stage = SERVER_STOPPED;
+        server->on_stopped(server);
+    }
+}
+
+void server_stop(struct server *server) {
+    if (server->stage != SERVER_RUNNING)
+        return;
+    server->stage = SERVER_READING;
+    atomic_store(&server->leaving, true);
+    server->cursor = server->conns;
+    for (struct conn *conn = server->conns; conn; conn = conn->next)
+        conn_update_reading(conn);
+    go_on_stopping(server);
+}
+
+void server_abort(struct server *server) {
+    bqueue_hurry(&server->queue);
+    if (server->stage == SERVER_STOPPED)
+        return;
+    server->stage = SERVER_COMMITTING; // the last one to close must not end it before the push
+    struct conn *next;
+    for (struct conn *conn = server->conns; conn; conn = next) {
+        next = conn->next;
+        if (conn->session && conn->phase != CONN_LEAVING)
+            session_shut_down(conn); // who does not read just now is not waited for
+    }
+    while (server->conns)
+        conn_close(server->conns);
+    batcher_push(&server->batcher, true); // what was taken goes to the writer before its stop
+    server->stage = SERVER_TELLING;
+    go_on_stopping(server);
+}

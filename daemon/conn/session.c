@@ -1,0 +1,469 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/conn/session.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/conn/conn.h"
+#include "daemon/conn/server.h"
+#include "daemon/source/source.h"
+#include "protocol/base/container.h"
+#include "protocol/interp/state.h"
+
+// The last reply: says why, and closes.
+static void say_last(struct conn *conn, const char *code, const char *message) {
+    nvtxt_reply_error(outq_buffer(&conn->outq), code, message);
+    conn_leave(conn);
+}
+
+void session_note_refusal(struct server *server, const struct peer *peer, const char *code,
+                          const char *message) {
+    char text[256];
+    server->stats.connections_refused++;
+    log_limited(&server->log_refused, LOG_LEVEL_WARNING,
+                "connection refused code=%s uid=%" PRId64 " pid=%" PRId64 " message=\"%s\"", code,
+                peer->uid, peer->pid, log_escape(text, sizeof(text), nvtxt_slice_of(message)));
+}
+
+void session_refuse(struct conn *conn, const char *code, const char *message) {
+    session_note_refusal(conn->server, &conn->peer, code, message);
+    say_last(conn, code, message);
+}
+
+// What a client sent behind its hello before it knew must not keep it from reading the answer.
+static void turn_away(struct conn *conn, const char *code, const char *message) {
+    session_note_refusal(conn->server, &conn->peer, code, message);
+    nvtxt_reply_error(outq_buffer(&conn->outq), code, message);
+    conn_part(conn);
+}
+
+void session_shut_down(struct conn *conn) {
+    say_last(conn, NVTXT_ERROR_SHUTTING_DOWN, "the daemon stops; resume later");
+}
+
+void session_disconnect(struct conn *conn) {
+    say_last(conn, NVTXT_ERROR_DISCONNECTED, "the daemon was told to disconnect this source");
+}
+
+// `uid` -1: anybody's. `open`: not one that is being loaded.
+static struct session *find(struct server *server, const char *id, int64_t uid, bool open) {
+    struct nvtxt_hash_node *node =
+        nvtxt_hash_find(&server->sessions, nvtxt_hash_bytes(nvtxt_slice_of(id)));
+    for (; node; node = nvtxt_hash_next(node)) {
+        struct session *session = NVTXT_CONTAINER_OF(node, struct session, node);
+        const struct conn *conn = session->conn;
+        if (strcmp(session->id, id) == 0 && (uid < 0 || conn->peer.uid == uid) &&
+            !(open && conn->phase == CONN_LOADING))
+            return session;
+    }
+    return NULL;
+}
+
+struct session *session_find(struct server *server, const char *id, int64_t uid) {
+    return find(server, id, uid, false);
+}
+
+struct session *session_find_open(struct server *server, const char *id) {
+    return find(server, id, -1, true);
+}
+
+// A client that vanished while its socket was not read: only the kernel knows.
+static bool is_hung_up(struct conn *conn) {
+    uv_os_fd_t fd;
+    if (uv_fileno((uv_handle_t *)&conn->pipe, &fd) < 0)
+        return true;
+    struct pollfd poll_fd = {.fd = fd, .events = POLLRDHUP};
+    return poll(&poll_fd, 1, 0) > 0 && (poll_fd.revents & (POLLHUP | POLLRDHUP | POLLERR));
+}
+
+// Whatever is wrong with a hello, what would be right is said too.
+static void refuse_hello(struct conn *conn, const char *code, const char *why) {
+    char message[320];
+    snprintf(message, sizeof(message), "%s; this daemon speaks protocol %d", why,
+             NVTXT_PROTOCOL_VERSION);
+    turn_away(conn, code, message);
+}
+
+void session_refuse_cut_hello(struct conn *conn) {
+    refuse_hello(conn, NVTXT_ERROR_BAD_HELLO, "the line of the hello has no end");
+    conn_leave(conn); // it has closed its sending side: nothing is to be waited for
+}
+
+static void on_loaded(struct job *job);
+
+static void start_load(struct session *session) {
+    struct conn *conn = session->conn;
+    struct job *job = calloc(1, sizeof(*job));
+    if (!job) {
+        conn_close(conn);
+        return;
+    }
+    job->kind = JOB_SESSION_LOAD;
+    job->on_done = on_loaded;
+    job->context = session;
+    memcpy(job->session_id, session->id, sizeof(job->session_id));
+    job->want_diags = session->hello->diagnostics && session->hello->has_acked;
+    job->acked = session->hello->acked;
+    job->uid = conn->peer.uid;
+    session->loading = job;
+    session->begun_before = conn->user->sessions;
+    conn->phase = CONN_LOADING;
+    // What an older connection of this session brought in goes first.
+    batcher_push(&conn->server->batcher, false);
+    server_push(conn->server, job);
+}
+
+static void refuse_other(struct conn *conn) {
+    turn_away(conn, NVTXT_ERROR_FOREIGN_SESSION, "the session belongs to another user");
+}
+
+void session_begin(struct conn *conn, struct nvtxt_slice line) {
+    struct server *server = conn->server;
+    char why[256] = "";
+    struct session *session = calloc(1, sizeof(*session));
+    struct nvtxt_hello *hello = session ? calloc(1, sizeof(*hello)) : NULL;
+    if (!hello) {
+        free(session);
+        conn_close(conn);
+        return;
+    }
+    session->conn = conn;
+    session->hello = hello;
+    conn->session = session;
+    int r = nvtxt_hello_parse(line, hello, why, sizeof(why));
+    if (r < 0) {
+        conn_close(conn);
+        return;
+    }
+    if (r > 0) {
+        refuse_hello(conn, r == 2 ? NVTXT_ERROR_UNSUPPORTED_PROTOCOL : NVTXT_ERROR_BAD_HELLO, why);
+        return;
+    }
+    memcpy(session->id, hello->session, sizeof(session->id));
+    session->wants_diags = hello->diagnostics;
+    struct session *older = session_find(server, session->id, conn->peer.uid);
+    if (older && is_hung_up(older->conn)) {
+        conn_break(older->conn, "closed");
+        older = session_find(server, session->id, conn->peer.uid);
+    }
+    if (older) {
+        turn_away(conn, NVTXT_ERROR_BUSY_SESSION,
+                  "the session is connected already; it can be connected once only");
+        return;
+    }
+    if (session_find_open(server, session->id)) {
+        refuse_other(conn);
+        return;
+    }
+    if (nvtxt_hash_add(&server->sessions, &session->node,
+                       nvtxt_hash_bytes(nvtxt_slice_of(session->id))) < 0) {
+        conn_close(conn);
+        return;
+    }
+    session->listed = true;
+    start_load(session);
+}
+
+static struct nvtxt_source_config source_config(struct conn *conn,
+                                                const struct nvtxt_hello *hello) {
+    struct server *server = conn->server;
+    uint32_t peer_pid = (uint32_t)conn->peer.pid & NVTXT_ID_MAX;
+    return (struct nvtxt_source_config){
+        .limits = server->limits,
+        .default_pid = hello && hello->has_pid ? hello->pid : peer_pid,
+        .claim = server->config->claim == CONF_CLAIM_PEER,
+        .claimed_pid = peer_pid,
+        .opened_ns = conn->accepted_ns,
+        .origin_ns = conn->accepted_ns,
+        .mapping = hello ? hello->mapping : (struct nvtxt_mapping){0},
+        .escapes = hello && hello->escapes,
+        .levels = hello && hello->levels,
+    };
+}
+
+static void welcome(struct session *session, int64_t source, uint64_t line) {
+    struct server *server = session->conn->server;
+    nvtxt_reply_welcome(outq_buffer(&session->conn->outq), session->id, source, line,
+                        &server->limits, conf_synchronous_name(server->config));
+    session->acked_line = line;
+}
+
+// Replies are on their way: lines may come.
+static void go_on(struct session *session) {
+    struct conn *conn = session->conn;
+    struct nvtxt_buf pending = conn->pending;
+    conn->pending = (struct nvtxt_buf){0};
+    free(session->hello);
+    session->hello = NULL;
+    conn->phase = CONN_OPEN;
+    conn_flush(conn);
+    if (conn->phase == CONN_OPEN && source_touch(conn->source) < 0)
+        conn_break(conn, "closed");
+    if (conn->phase == CONN_OPEN && pending.len > 0)
+        conn_feed(conn, (struct nvtxt_slice){pending.data, pending.len});
+    nvtxt_buf_deinit(&pending);
+    if (conn->phase != CONN_CLOSED)
+        conn_update_reading(conn);
+}
+
+static void open_new(struct session *session) {
+    struct conn *conn = session->conn;
+    struct server *server = conn->server;
+    struct nvtxt_source_config config = source_config(conn, session->hello);
+    struct nvtxt_interp *interp = nvtxt_interp_new(&config);
+    int64_t id = server->next_source_id++;
+    if (!interp || conn_open_source(conn, id, STORE_SOURCE_SESSION, conn->accepted_ns,
+                                    session->hello->name, interp) < 0) {
+        conn_close(conn);
+        return;
+    }
+    server->stats.sessions_new++;
+    conn->user->sessions++;
+    welcome(session, id, 0);
+    go_on(session);
+}
+
+static void send_stored_diags(struct session *session, const struct store_session *stored) {
+    struct nvtxt_buf *out = outq_buffer(&session->conn->outq);
+    for (size_t i = 0; i < stored->diag_count; i++) {
+        const struct store_session_diag *diag = &stored->diags[i];
+        nvtxt_reply_diagnostic(out, diag->line, diag->column, diag->severity, diag->stage,
+                               diag->code, diag->message);
+    }
+}
+
+int session_restore(const struct store_session *stored, const struct nvtxt_source_config *config,
+                    struct nvtxt_interp **interp) {
+    int r = nvtxt_state_restore(interp, config, nvtxt_slice_of(stored->state));
+    if (r < 0)
+        return r;
+    for (size_t i = 0; r >= 0 && i < stored->range_count; i++)
+        r = nvtxt_interp_restore_open(*interp, &stored->ranges[i]);
+    if (r < 0) {
+        nvtxt_interp_free(*interp);
+        *interp = NULL;
+    }
+    return r;
+}
+
+int session_give_up(struct server *server, const char *id, const struct store_session *stored,
+                    const char *how) {
+    struct loss loss = {.uid = stored->uid, .reason = LOSS_SESSION_STATE};
+    struct store_source row = {.id = stored->source_id,
+                               .kind = STORE_SOURCE_SESSION,
+                               .session_id = id,
+                               .name = stored->name,
+                               .opened_ns = stored->opened_ns};
+    int r = source_give_up(&server->batcher, &row, stored, how, &loss);
+    if (r < 0)
+        return r;
+    parked_take(&server->parked, id);
+    log_error("the saved state of a session cannot be read: it ends where it was, at line "
+              "%" PRIu64 " session=%s",
+              stored->line, id);
+    return 0;
+}
+
+// The client comes again; perhaps the store can be read then.
+static void cannot_load(struct conn *conn, int result) {
+    log_limited(&conn->server->log_broken, LOG_LEVEL_ERROR,
+                "a session cannot be loaded from the store session=%s result=%d", conn->session->id,
+                result);
+    conn_close(conn);
+}
+
+// Ended, and loaded again: what the client hears then is durable.
+static void give_up(struct session *session, const struct store_session *stored) {
+    struct conn *conn = session->conn;
+    session->given_up = true;
+    if (session_give_up(conn->server, session->id, stored, "lost") < 0)
+        conn_close(conn);
+    else
+        start_load(session);
+}
+
+static void open_stored(struct session *session, const struct store_session *stored) {
+    struct conn *conn = session->conn;
+    struct nvtxt_source_config config = source_config(conn, NULL);
+    config.began_pid = (uint32_t)stored->pid & NVTXT_ID_MAX;
+    struct nvtxt_interp *interp = NULL;
+    int r = session_restore(stored, &config, &interp);
+    if (r == -EINVAL && !session->given_up) {
+        give_up(session, stored);
+        return;
+    }
+    if (r < 0) {
+        cannot_load(conn, r);
+        return;
+    }
+    const char *name = stored->name ? stored->name : session->hello->name;
+    if (conn_open_source(conn, stored->source_id, STORE_SOURCE_SESSION, stored->opened_ns, name,
+                         interp) < 0) {
+        conn_close(conn);
+        return;
+    }
+    parked_take(&conn->server->parked, session->id); // they are the source's now
+    conn->server->stats.sessions_resumed++;
+    welcome(session, stored->source_id, stored->line);
+    send_stored_diags(session, stored);
+    go_on(session);
+}
+
+// The session was closed before: the same figures again, nothing is stored.
+static void answer_ended(struct session *session, const struct store_session *stored) {
+    const struct nvtxt_counters *figures = &stored->counters;
+    welcome(session, stored->source_id, stored->line);
+    send_stored_diags(session, stored);
+    nvtxt_reply_end(outq_buffer(&session->conn->outq), stored->line, figures->events,
+                    figures->warnings, figures->errors,
+                    strcmp(stored->how, "end") == 0 ? "" : stored->how);
+    conn_part(session->conn);
+}
+
+// `kept` is as of the load; those that began since then are not in it.
+static bool has_enough(const struct session *session, int64_t kept) {
+    const struct conn *conn = session->conn;
+    uint64_t begun = conn->user->sessions - session->begun_before;
+    return kept + (int64_t)begun >= conn->server->config->max_sessions_per_user;
+}
+
+static void on_loaded(struct job *job) {
+    struct session *session = job->context;
+    if (session) {
+        struct conn *conn = session->conn;
+        session->loading = NULL;
+        if (job->result == STORE_NOT_FOUND) // it went with a store
+            parked_take(&conn->server->parked, session->id);
+        const struct store_session *stored = &job->session;
+        if (conn->server->stage != SERVER_RUNNING)
+            session_shut_down(conn);
+        else if (session_find_open(conn->server, session->id)) // loaded at the same time
+            refuse_other(conn);
+        else if (job->result == STORE_NOT_FOUND && has_enough(session, job->kept))
+            turn_away(conn, NVTXT_ERROR_QUOTA,
+                      "this user has too many sessions that can be resumed");
+        else if (job->result == STORE_NOT_FOUND)
+            open_new(session);
+        else if (job->result != STORE_DONE)
+            cannot_load(conn, job->result);
+        else if (stored->uid >= 0 && stored->uid != conn->peer.uid)
+            refuse_other(conn);
+        else if (stored->ended)
+            answer_ended(session, stored);
+        else
+            open_stored(session, stored);
+    }
+    if (job->result == STORE_DONE)
+        store_session_deinit(&job->session);
+    free(job);
+}
+
+void session_end(struct conn *conn) {
+    if (source_end(conn->source, "end") < 0) {
+        conn_break(conn, "closed");
+        return;
+    }
+    conn->server->stats.sessions_ended++;
+    conn->phase = CONN_ENDING;
+    batcher_push(&conn->server->batcher, true);
+}
+
+static bool is_all_acked(const struct session *session) {
+    return session->acked_line >= nvtxt_interp_counters(session->conn->source->interp)->lines;
+}
+
+void session_half_close(struct conn *conn) {
+    uv_os_fd_t fd;
+    if (uv_fileno((uv_handle_t *)&conn->pipe, &fd) < 0 || !peer_may_read(fd))
+        return;
+    if (is_all_acked(conn->session)) {
+        if (!outq_is_empty(&conn->outq))
+            conn_leave(conn);
+        return;
+    }
+    conn->session->half_closed = true;
+    conn->phase = CONN_ENDING;
+    batcher_push(&conn->server->batcher, true);
+}
+
+static struct session *find_by_source(struct server *server, int64_t id) {
+    struct source *source = source_find(&server->sources, id);
+    return source ? ((struct conn *)source->owner)->session : NULL;
+}
+
+void session_committed(struct server *server, const struct store_batch_source *share) {
+    struct session *session = find_by_source(server, share->id);
+    if (session && share->discarded) {
+        // Not even its line is in the store: the client comes again, and goes on from there.
+        log_limited(&server->log_broken, LOG_LEVEL_ERROR,
+                    "the store refuses all of a session, its connection is closed session=%s",
+                    session->id);
+        conn_close(session->conn);
+        return;
+    }
+    if (!session)
+        return;
+    struct nvtxt_buf *out = outq_buffer(&session->conn->outq);
+    for (const struct store_diag *diag = share->diags; diag && session->wants_diags;
+         diag = diag->next)
+        nvtxt_reply_diagnostic(out, diag->line, diag->column,
+                               nvtxt_severity_name(nvtxt_diag_severity(diag->code)),
+                               nvtxt_stage_name(nvtxt_diag_stage(diag->code)),
+                               nvtxt_diag_code_name(diag->code), diag->message);
+    session->committed_line = share->counters.lines;
+    if (share->ended) {
+        session->end_committed = true;
+        session->figures = share->counters;
+    }
+    if (session->has_news)
+        return;
+    session->has_news = true;
+    session->next_acked = server->acked;
+    server->acked = session;
+}
+
+void session_send_acks(struct server *server) {
+    struct session *session;
+    while ((session = server->acked)) {
+        server->acked = session->next_acked;
+        session->has_news = false;
+        struct conn *conn = session->conn;
+        struct nvtxt_buf *out = outq_buffer(&conn->outq);
+        if (session->committed_line > session->acked_line) {
+            session->acked_line = session->committed_line;
+            nvtxt_reply_ack(out, session->acked_line);
+        }
+        if (session->end_committed) {
+            const struct nvtxt_counters *figures = &session->figures;
+            nvtxt_reply_end(out, figures->lines, figures->events, figures->warnings,
+                            figures->errors, "");
+            conn_leave(conn);
+        } else if (session->half_closed && is_all_acked(session)) {
+            conn_leave(conn);
+        } else {
+            conn_flush(conn);
+        }
+    }
+}
+
+void session_free(struct session *session) {
+    if (!session)
+        return;
+    struct server *server = session->conn->server;
+    if (session->loading)
+        session->loading->context = NULL;
+    if (session->listed)
+        nvtxt_hash_remove(&server->sessions, &session->node);
+    if (session->has_news) {
+        struct session **at = &server->acked;
+        while (*at != session)
+            at = &(*at)->next_acked;
+        *at = session->next_acked;
+    }
+    free(session->hello);
+    free(session);
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/conn/session_expiry.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/conn/conn.h"
+#include "daemon/conn/server.h"
+#include "daemon/conn/session.h"
+#include "daemon/source/source.h"
+
+#define CHECKS_PER_EXPIRY 24
+#define SHORTEST_CHECK_MS 500
+#define FIRST_CHECK_MS 60000        // at most: whose daemon was away for long is back before that
+#define JUMP_NS INT64_C(1000000000) // less is a clock that is being corrected
+
+static void look(struct expiry *expiry);
+
+static void on_timer(uv_timer_t *timer) {
+    look(timer->data);
+}
+
+static uint64_t period_ms(const struct expiry *expiry) {
+    uint64_t ms = (uint64_t)expiry->server->config->session_expiry_ms / CHECKS_PER_EXPIRY;
+    return ms < SHORTEST_CHECK_MS ? SHORTEST_CHECK_MS : ms;
+}
+
+static void wait_for_next(struct expiry *expiry) {
+    if (expiry->stopped)
+        return;
+    expiry->last[0] = '\0';
+    uv_timer_start(&expiry->timer, on_timer, period_ms(expiry), 0);
+}
+
+// Ends what the store holds of the session. Returns 0 or -errno.
+static int end_stored(struct expiry *expiry, struct job *job) {
+    struct server *server = expiry->server;
+    const struct store_session *stored = &job->session;
+    struct nvtxt_source_config config = {.limits = server->limits, .opened_ns = stored->opened_ns};
+    struct nvtxt_interp *interp = NULL;
+    int r = session_restore(stored, &config, &interp);
+    if (r == -EINVAL)
+        return session_give_up(server, job->session_id, stored, "expired");
+    if (r < 0)
+        return r;
+    struct source *source =
+        source_new(&server->batcher, stored->source_id, STORE_SOURCE_SESSION, interp);
+    if (!source)
+        return -ENOMEM;
+    source->session_id = job->session_id;
+    source->opened_ns = stored->opened_ns;
+    source->peer = (struct peer){.uid = stored->uid, .gid = -1};
+    r = source_set_name(source, stored->name);
+    if (r >= 0)
+        r = source_end(source, "expired");
+    batcher_settle(&server->batcher, source);
+    source_free(source);
+    return r;
+}
+
+static void on_loaded(struct job *job) {
+    struct expiry *expiry = job->context;
+    struct server *server = expiry->server;
+    int r = 0;
+    // Connected in between, by who may: it lives.
+    bool alive = job->result == STORE_DONE &&
+                 session_find(server, job->session_id, job->session.uid) != NULL;
+    if (job->result == STORE_DONE && !alive && !expiry->stopped && !job->session.ended) {
+        r = end_stored(expiry, job);
+        if (r < 0) {
+            log_error("an expired session cannot be closed session=%s: %s", job->session_id,
+                      strerror(-r));
+        } else {
+            parked_take(&server->parked, job->session_id);
+            server->stats.sessions_expired++;
+            batcher_push(&server->batcher, false);
+        }
+    }
+    if (job->result == STORE_DONE)
+        store_session_deinit(&job->session);
+    if (job->result == STORE_DONE && r >= 0)
+        look(expiry);
+    else
+        wait_for_next(expiry);
+    free(job);
+}
+
+static void load(struct expiry *expiry, const char *session_id) {
+    struct job *job = calloc(1, sizeof(*job));
+    if (!job) {
+        wait_for_next(expiry);
+        return;
+    }
+    job->kind = JOB_SESSION_LOAD;
+    job->on_done = on_loaded;
+    job->context = expiry;
+    memcpy(job->session_id, session_id, sizeof(job->session_id));
+    server_push(expiry->server, job);
+}
+
+// A connected session: written again, it counts as seen.
+static void see_again(struct expiry *expiry, struct session *session) {
+    struct conn *conn = session->conn;
+    if (conn->phase == CONN_OPEN && source_touch(conn->source) >= 0 &&
+        batcher_push(&expiry->server->batcher, false) >= 0)
+        look(expiry);
+    else
+        wait_for_next(expiry);
+}
+
+static void on_found(struct job *job) {
+    struct expiry *expiry = job->context;
+    struct session *session = session_find_open(expiry->server, job->session_id);
+    // The same one again means that the last step had no effect: no haste then.
+    bool again = strcmp(expiry->last, job->session_id) == 0;
+    if (job->result == STORE_NOT_FOUND)
+        parked_forget(&expiry->server->parked, job->before_ns);
+    if (job->result != STORE_DONE || again || expiry->stopped) {
+        wait_for_next(expiry);
+    } else {
+        memcpy(expiry->last, job->session_id, sizeof(expiry->last));
+        if (session)
+            see_again(expiry, session);
+        else
+            load(expiry, job->session_id);
+    }
+    free(job);
+}
+
+// How far the wall clock was set forwards since the start: what was seen before looks older than it
+// is by that much. Set backwards, sessions are kept longer, which does no harm.
+static int64_t jumped_ns(const struct expiry *expiry) {
+    int64_t jumped = clocks_realtime_ns() - clocks_boottime_ns() - expiry->offset_ns;
+    return jumped > JUMP_NS ? jumped : 0;
+}
+
+static void look(struct expiry *expiry) {
+    struct job *job = expiry->stopped ? NULL : calloc(1, sizeof(*job));
+    if (!job) {
+        wait_for_next(expiry);
+        return;
+    }
+    job->kind = JOB_EXPIRED;
+    job->on_done = on_found;
+    job->context = expiry;
+    job->before_ns = clocks_realtime_ns() - jumped_ns(expiry) -
+                     expiry->server->config->session_expiry_ms * 1000000;
+    server_push(expiry->server, job);
+}
+
+int expiry_start(struct expiry *expiry, struct server *server) {
+    expiry->server = server;
+    expiry->offset_ns = clocks_realtime_ns() - clocks_boottime_ns();
+    int r = uv_timer_init(server->loop, &expiry->timer);
+    if (r < 0)
+        return r;
+    expiry->timer.data = expiry;
+    uint64_t ms = period_ms(expiry);
+    return uv_timer_start(&expiry->timer, on_timer, ms < FIRST_CHECK_MS ? ms : FIRST_CHECK_MS, 0);
+}
+
+void expiry_configure(struct expiry *expiry) {
+    if (uv_is_active((uv_handle_t *)&expiry->timer)) // else it looks right now
+        wait_for_next(expiry);
+}
+
+void expiry_stop(struct expiry *expiry) {
+    expiry->stopped = true;
+    if (expiry->timer.data && !uv_is_closing((uv_handle_t *)&expiry->timer))
+        uv_close((uv_handle_t *)&expiry->timer, NULL);
+}

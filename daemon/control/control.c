@@ -1,0 +1,430 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/control/control.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "daemon/base/log.h"
+#include "daemon/socket/listener.h"
+#include "daemon/socket/peer.h"
+#include "protocol/base/container.h"
+#include "protocol/base/near.h"
+
+static void on_closed(uv_handle_t *handle) {
+    struct control_conn *conn = handle->data;
+    outq_deinit(&conn->outq);
+    nvtxt_frame_deinit(&conn->frame);
+    nvtxt_buf_deinit(&conn->pending);
+    free(conn);
+}
+
+// Commands that wait for something are told that nobody else will come for it: `all`, or those that
+// may take long.
+static void leave_calls(struct control_conn *conn, bool all) {
+    struct control_call *call = conn->calls;
+    while (call) {
+        void (*on_leave)(struct control_call *) = all || call->passed ? call->on_leave : NULL;
+        if (!on_leave) {
+            call = call->next;
+            continue;
+        }
+        call->on_leave = NULL;
+        on_leave(call); // it may be gone now, and others
+        call = conn->calls;
+    }
+}
+
+static void close_conn(struct control_conn *conn) {
+    if (conn->closed)
+        return;
+    conn->closed = true;
+    leave_calls(conn, true);
+    for (struct control_call *call = conn->calls; call; call = call->next)
+        call->conn = NULL;
+    struct control *control = conn->control;
+    if (conn->prev)
+        conn->prev->next = conn->next;
+    else
+        control->conns = conn->next;
+    if (conn->next)
+        conn->next->prev = conn->prev;
+    control->conn_count--;
+    control->look_count -= conn->rights == RIGHTS_LOOK;
+    conn->caller->conns--;
+    uv_close((uv_handle_t *)&conn->pipe, on_closed);
+    control->server->on_room(control->server);
+}
+
+static void leave_if_done(struct control_conn *conn) {
+    if (conn->leaving && !conn->calls && outq_is_empty(&conn->outq))
+        close_conn(conn);
+}
+
+static void flush(struct control_conn *conn) {
+    if (conn->closed)
+        return;
+    if (outq_flush(&conn->outq) < 0)
+        close_conn(conn);
+    else
+        leave_if_done(conn);
+}
+
+static void go_on(struct control_conn *conn);
+
+static void on_drained(struct outq *outq, int status) {
+    struct control_conn *conn = NVTXT_CONTAINER_OF(outq, struct control_conn, outq);
+    if (status < 0)
+        close_conn(conn);
+    else if (conn->leaving)
+        leave_if_done(conn);
+    else
+        go_on(conn);
+}
+
+// ---- Calls --------------------------------------------------------------------------------------
+
+static void unlink_call(struct control_call *call) {
+    struct control_conn *conn = call->conn;
+    if (!conn)
+        return;
+    if (conn->holding == call)
+        conn->holding = NULL;
+    if (call->prev)
+        call->prev->next = call->next;
+    else
+        conn->calls = call->next;
+    if (call->next)
+        call->next->prev = call->prev;
+    conn->call_count--;
+}
+
+static void call_free(struct control_call *call) {
+    call->caller->calls--;
+    nvtxt_ctl_request_deinit(&call->request);
+    free(call);
+}
+
+void control_reply(struct control_call *call, json_t *result_take) {
+    struct control_conn *conn = call->conn;
+    unlink_call(call);
+    if (conn) {
+        if (result_take)
+            nvtxt_ctl_result_format(outq_buffer(&conn->outq), call->request.id, result_take);
+        else
+            nvtxt_ctl_error_format(outq_buffer(&conn->outq), call->request.id, NVTXT_CTL_FAILED,
+                                   "out of memory");
+        flush(conn);
+    }
+    json_decref(result_take);
+    call_free(call);
+    if (conn)
+        go_on(conn);
+}
+
+void control_fail(struct control_call *call, const char *code, const char *message) {
+    struct control_conn *conn = call->conn;
+    unlink_call(call);
+    if (conn) {
+        nvtxt_ctl_error_format(outq_buffer(&conn->outq), call->request.id, code, message);
+        flush(conn);
+    }
+    call_free(call);
+    if (conn)
+        go_on(conn);
+}
+
+void control_let_pass(struct control_call *call) {
+    call->passed = true;
+    if (call->conn && call->conn->holding == call)
+        call->conn->holding = NULL;
+}
+
+static void refuse(struct control_conn *conn, json_t *id, const char *code, const char *message) {
+    nvtxt_ctl_error_format(outq_buffer(&conn->outq), id, code, message);
+    flush(conn);
+}
+
+static const struct control_command *find_command(const char *name) {
+    for (size_t i = 0; i < control_command_count; i++)
+        if (strcmp(control_commands[i].name, name) == 0)
+            return &control_commands[i];
+    return NULL;
+}
+
+static void refuse_command(struct control_conn *conn, json_t *id, const char *name) {
+    char message[128];
+    snprintf(message, sizeof(message), "\"%s\" is for root and the user that the daemon runs as",
+             name);
+    refuse(conn, id, NVTXT_CTL_FORBIDDEN, message);
+}
+
+static const char *command_name(const void *context, size_t index) {
+    (void)context;
+    return index < control_command_count ? control_commands[index].name : NULL;
+}
+
+static void unknown_command(struct control_conn *conn, json_t *id, const char *name) {
+    const char *near = nvtxt_near(nvtxt_slice_of(name), command_name, NULL);
+    char message[128];
+    snprintf(message, sizeof(message), "there is no such command%s%s%s; \"help\" lists them",
+             near ? ", did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+    refuse(conn, id, NVTXT_CTL_UNKNOWN_COMMAND, message);
+}
+
+static void take_request(struct control_conn *conn, struct nvtxt_slice line) {
+    struct nvtxt_ctl_request request;
+    char why[256];
+    if (nvtxt_ctl_request_parse(line, &request, why, sizeof(why)) != 0) {
+        refuse(conn, request.id, NVTXT_CTL_BAD_REQUEST, why);
+        nvtxt_ctl_request_deinit(&request);
+        return;
+    }
+    const struct control_command *command = find_command(request.command);
+    struct control_call *call = NULL;
+    if (!command)
+        unknown_command(conn, request.id, request.command);
+    else if (command->rights > conn->rights)
+        refuse_command(conn, request.id, command->name);
+    else if (conn->call_count >= CONTROL_CALLS_MAX || conn->caller->calls >= CONTROL_CALLS_A_USER)
+        refuse(conn, request.id, NVTXT_CTL_BUSY, "too many unanswered requests");
+    else if (!(call = calloc(1, sizeof(*call))))
+        refuse(conn, request.id, NVTXT_CTL_FAILED, "out of memory");
+    if (!call) {
+        nvtxt_ctl_request_deinit(&request);
+        return;
+    }
+    if (nvtxt_ctl_args_check(request.object, command->args, why, sizeof(why)) != 0) {
+        refuse(conn, request.id, NVTXT_CTL_BAD_ARGUMENT, why);
+        nvtxt_ctl_request_deinit(&request);
+        free(call);
+        return;
+    }
+    call->conn = conn;
+    call->control = conn->control;
+    call->caller = conn->caller;
+    call->caller->calls++;
+    call->server = conn->control->server;
+    call->request = request;
+    call->next = conn->calls;
+    if (call->next)
+        call->next->prev = call;
+    conn->calls = call;
+    conn->call_count++;
+    conn->holding = call;
+    command->run(call);
+}
+
+// ---- Connections -------------------------------------------------------------------------------
+
+// What is asked next waits for an answer that is not there yet, or not read.
+static bool has_to_wait(const struct control_conn *conn) {
+    return conn->holding || !outq_is_empty(&conn->outq);
+}
+
+static void take_lines(struct control_conn *conn, struct nvtxt_slice *input) {
+    while (!conn->closed && !has_to_wait(conn)) {
+        struct nvtxt_slice line;
+        int r = nvtxt_frame_next(&conn->frame, input, &line);
+        if (r < 0)
+            close_conn(conn);
+        else if (r == NVTXT_FRAME_OVERLONG)
+            refuse(conn, NULL, NVTXT_CTL_BAD_REQUEST, "the request is too long");
+        else if (r == NVTXT_FRAME_LINE && line.len > 0)
+            take_request(conn, line);
+        else if (r == NVTXT_FRAME_MORE)
+            return;
+    }
+}
+
+// A last request may lack its LF.
+static void take_last(struct control_conn *conn) {
+    struct nvtxt_slice line;
+    if (nvtxt_frame_finish(&conn->frame, &line) == NVTXT_FRAME_LINE && line.len > 0)
+        take_request(conn, line);
+    conn->leaving = true; // it may still read what it asked for
+}
+
+static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *buffer);
+static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buffer);
+
+// Who sends on and on behind a request that takes its time, or reads no replies, has to wait.
+static void update_reading(struct control_conn *conn) {
+    bool wanted = !conn->at_end && conn->pending.len < NVTXT_CTL_REQUEST_BYTES;
+    if (!wanted)
+        uv_read_stop((uv_stream_t *)&conn->pipe);
+    else if (!conn->reading && uv_read_start((uv_stream_t *)&conn->pipe, on_alloc, on_read) < 0)
+        close_conn(conn);
+    conn->reading = wanted;
+}
+
+// All that it asked for is under way, and nobody is there to read an answer.
+static bool is_deserted(struct control_conn *conn) {
+    uv_os_fd_t fd;
+    bool taken =
+        conn->leaving || (conn->pending.len == 0 && nvtxt_frame_pending(&conn->frame).len == 0);
+    return conn->at_end && !conn->closed && taken &&
+           (uv_fileno((uv_handle_t *)&conn->pipe, &fd) < 0 || !peer_may_read(fd));
+}
+
+// Nothing tells of a client that goes after it closed its sending side.
+static void close_deserted(struct control *control) {
+    struct control_conn *next;
+    for (struct control_conn *conn = control->conns; conn; conn = next) {
+        next = conn->next;
+        if (is_deserted(conn))
+            close_conn(conn);
+    }
+}
+
+// Takes what has come in, up to the next request that holds up those behind it. When that one is
+// answered, and the answer read, it goes on here; an answer that comes at once only goes back to
+// this loop.
+static void go_on(struct control_conn *conn) {
+    if (conn->taking || conn->closed || conn->leaving)
+        return;
+    conn->taking = true;
+    struct nvtxt_slice input = {conn->pending.data, conn->pending.len};
+    take_lines(conn, &input);
+    nvtxt_buf_drop(&conn->pending, conn->pending.len - input.len);
+    if (conn->at_end && conn->pending.len == 0 && !has_to_wait(conn) && !conn->closed)
+        take_last(conn);
+    conn->taking = false;
+    if (conn->at_end && !conn->closed)
+        leave_calls(conn, false);
+    if (is_deserted(conn))
+        close_conn(conn);
+    if (!conn->closed)
+        update_reading(conn);
+    if (!conn->closed)
+        leave_if_done(conn);
+}
+
+static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *buffer) {
+    (void)suggested;
+    struct control_conn *conn = handle->data;
+    *buffer = uv_buf_init(conn->buffer, sizeof(conn->buffer));
+}
+
+static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buffer) {
+    struct control_conn *conn = stream->data;
+    if (n == 0)
+        return;
+    if (n > 0)
+        nvtxt_buf_add(&conn->pending, buffer->base, (size_t)n);
+    else
+        conn->at_end = true;
+    if (nvtxt_buf_failed(&conn->pending))
+        close_conn(conn);
+    else
+        go_on(conn);
+}
+
+int control_prepare(struct control *control) {
+    if (!control->spare)
+        control->spare = calloc(1, sizeof(*control->spare));
+    return control->spare ? 0 : -ENOMEM;
+}
+
+// Closes the descriptor; says why, if that was not done too often.
+static void turn_away(struct control *control, int fd_take, int64_t uid, const char *code,
+                      const char *message) {
+    struct nvtxt_buf reply = {0};
+    if (refusals_tell(&control->refusals, uid, clocks_boottime_ns()))
+        nvtxt_ctl_error_format(&reply, NULL, code, message);
+    else
+        control->server->stats.connections_unheard++;
+    refusals_close(fd_take, nvtxt_buf_failed(&reply) ? NULL : reply.data, reply.len, NULL);
+    nvtxt_buf_deinit(&reply);
+}
+
+static void turn_away_stranger(struct control *control, int fd_take, int64_t uid) {
+    const char *group = control->rights.group_name;
+    bool helps = *group && (control->rights.mode & S_IRGRP);
+    char message[192];
+    snprintf(
+        message, sizeof(message),
+        "only root, the user that the daemon runs as and who may read its store are served%s%s",
+        helps ? "; ask for the group " : "", helps ? group : "");
+    turn_away(control, fd_take, uid, NVTXT_CTL_FORBIDDEN, message);
+}
+
+static bool has_too_many(const struct control *control, const struct caller *caller,
+                         enum rights_level rights) {
+    return rights == RIGHTS_LOOK
+               ? caller->conns >= CONTROL_CONNS_A_USER || control->look_count >= CONTROL_CONNS_LOOK
+               : control->conn_count - control->look_count >= CONTROL_CONNS_ALL;
+}
+
+// The prepared one, in the list of all.
+static void begin(struct control *control, int fd_take, struct caller *caller,
+                  enum rights_level rights) {
+    struct control_conn *conn = control->spare;
+    control->spare = NULL;
+    uv_pipe_init(control->server->loop, &conn->pipe, 0); // cannot fail
+    conn->pipe.data = conn;
+    conn->control = control;
+    conn->caller = caller;
+    conn->rights = rights;
+    nvtxt_frame_init(&conn->frame, NVTXT_CTL_REQUEST_BYTES);
+    outq_init(&conn->outq, (uv_stream_t *)&conn->pipe, CONTROL_REPLIES_BYTES, on_drained);
+    conn->next = control->conns;
+    if (conn->next)
+        conn->next->prev = conn;
+    control->conns = conn;
+    control->conn_count++;
+    control->look_count += rights == RIGHTS_LOOK;
+    caller->conns++;
+    if (uv_pipe_open(&conn->pipe, fd_take) == 0) {
+        update_reading(conn);
+        return;
+    }
+    close(fd_take); // else it is the handle's
+    close_conn(conn);
+}
+
+void control_accept(struct control *control, int fd_take) {
+    struct peer peer;
+    if (peer_get(fd_take, &peer) < 0) {
+        close(fd_take);
+        return;
+    }
+    enum rights_level rights = rights_of(&control->rights, fd_take, &peer);
+    if (rights == RIGHTS_NONE) {
+        turn_away_stranger(control, fd_take, peer.uid);
+        return;
+    }
+    struct caller *caller = callers_get(&control->callers, peer.uid, clocks_boottime_ns());
+    if (!caller) {
+        turn_away(control, fd_take, peer.uid, NVTXT_CTL_FAILED, "out of memory");
+        return;
+    }
+    if (has_too_many(control, caller, rights))
+        close_deserted(control);
+    if (has_too_many(control, caller, rights))
+        turn_away(control, fd_take, peer.uid, NVTXT_CTL_BUSY, "too many control connections");
+    else
+        begin(control, fd_take, caller, rights);
+}
+
+void control_init(struct control *control, struct server *server) {
+    control->server = server;
+    control_events_init(&control->feed, server);
+    control_flush_init(&control->flushes, server);
+}
+
+void control_close(struct control *control) {
+    while (control->conns)
+        close_conn(control->conns);
+    control_events_close(&control->feed);
+    control_flush_close(&control->flushes);
+}
+
+void control_deinit(struct control *control) {
+    callers_deinit(&control->callers);
+    free(control->spare);
+    control->spare = NULL;
+}

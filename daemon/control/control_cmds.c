@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The commands of the control socket: one function each and one row in the table at the end.
+// Loop thread; what only the writer knows comes from the figures it published, so that `status`
+// answers when the writer is stuck as well.
+#include <stdlib.h>
+#include <string.h>
+
+#include "config.h"
+#include "daemon/base/log.h"
+#include "daemon/control/control.h"
+#include "daemon/control/control_json.h"
+
+static json_t *describe_args(const struct nvtxt_ctl_arg *args) {
+    json_t *list = json_array();
+    for (; list && args && args->name; args++) {
+        json_t *arg = json_pack("{s:s, s:s, s:b}", "name", args->name, "type",
+                                nvtxt_ctl_type_name(args->type), "required", args->required);
+        if (arg && args->words)
+            json_object_set_new(arg, "words", json_string(args->words));
+        json_array_append_new(list, arg);
+    }
+    return list;
+}
+
+static json_t *describe(const struct control_command *command) {
+    bool all = command->rights == RIGHTS_ALL;
+    return json_pack("{s:s, s:s, s:s, s:o}", "name", command->name, "for",
+                     all ? "operators" : "readers", "help", command->help, "arguments",
+                     describe_args(command->args));
+}
+
+static void run_help(struct control_call *call) {
+    json_t *list = json_array();
+    for (size_t i = 0; list && i < control_command_count; i++)
+        json_array_append_new(list, describe(&control_commands[i]));
+    control_reply(call, list ? json_pack("{s:o}", "commands", list) : NULL);
+}
+
+static void add_totals(json_t *result, const struct stats *stats) {
+#define X(name, meaning) control_set(result, #name, (int64_t)stats->name);
+    STATS(X)
+#undef X
+}
+
+static void add_rates(json_t *result, struct server *server) {
+    struct rates_per_second rates =
+        rates_get(&server->batcher.rates, uv_now(server->loop), &server->stats);
+    control_set(result, "lines_per_second", (int64_t)rates.lines);
+    control_set(result, "events_per_second", (int64_t)rates.events);
+    control_set(result, "bytes_per_second", (int64_t)rates.bytes);
+}
+
+static void add_writer(json_t *result, struct server *server) {
+    struct writer_figures figures;
+    bqueue_get_figures(&server->queue, &figures);
+    control_set(result, "store_bytes", figures.store_bytes);
+    control_set(result, "wal_bytes", figures.wal_bytes);
+    json_object_set_new(result, "segment", control_nullable(figures.segment));
+    control_set(result, "old_segments", figures.old_segments);
+    control_set(result, "old_segments_bytes", figures.old_bytes);
+    json_object_set_new(result, "removed", control_removed(&figures.removed));
+    control_set(result, "queue_depth", (int64_t)bqueue_depth(&server->queue));
+    control_set(result, "bytes_in_flight", (int64_t)server->batcher.in_flight);
+    control_set(result, "losses", figures.losses);
+    control_set(result, "commits", (int64_t)figures.commits);
+    control_set(result, "committed_ns", figures.committed_ns);
+    json_object_set_new(result, "in_trouble", json_boolean(figures.in_trouble));
+    json_object_set_new(result, "last_error", control_nullable(figures.last_error));
+    if (figures.last_error[0])
+        control_set(result, "last_error_ns", figures.last_error_ns);
+}
+
+static void run_status(struct control_call *call) {
+    struct server *server = call->server;
+    const struct conf *config = server->config;
+    int64_t uptime = clocks_boottime_ns() - server->started_ns;
+    json_t *result = json_pack(
+        "{s:s, s:I, s:I, s:o, s:o, s:s}", "version", PACKAGE_VERSION, "pid", (json_int_t)getpid(),
+        "uptime_s", (json_int_t)(uptime / 1000000000), "socket", control_text(config->socket),
+        "store", control_text(config->store), "synchronous", conf_synchronous_name(config));
+    if (result) {
+        add_writer(result, server);
+        control_set(result, "connections", (int64_t)server->conn_count);
+        control_set(result, "sources", (int64_t)server->sources.count);
+        control_set(result, "sessions", (int64_t)server->sessions.count);
+        control_add_folders(result, server->watch);
+        add_rates(result, server);
+        add_totals(result, &server->stats);
+    }
+    control_reply(call, result);
+}
+
+// ---- health -------------------------------------------------------------------------------------
+
+static json_t *describe_loss(const struct store_loss_row *row) {
+    return json_pack("{s:I, s:s, s:I, s:I, s:I, s:I, s:o}", "at_ns", (json_int_t)row->at_ns,
+                     "reason", row->reason, "count", (json_int_t)row->count, "source",
+                     (json_int_t)row->source_id, "uid", (json_int_t)row->uid, "pid",
+                     (json_int_t)row->pid, "name", control_nullable(row->source));
+}
+
+// `losses` is NULL when the store cannot be asked now. The total also counts those whose segments
+// are not kept any more; it is -1 when it is not known.
+static void answer_health(struct control_call *call, const struct store_losses *losses) {
+    struct writer_figures figures;
+    bqueue_get_figures(&call->server->queue, &figures);
+    json_t *list = losses ? json_array() : json_null();
+    for (size_t i = 0; losses && i < losses->count; i++)
+        json_array_append_new(list, describe_loss(&losses->rows[i]));
+    bool healthy = losses && losses->count == 0 && figures.losses == 0 && !figures.in_trouble;
+    const char *error = figures.in_trouble ? figures.last_error : NULL;
+    control_reply(call,
+                  list ? json_pack("{s:b, s:b, s:o, s:I, s:o, s:o}", "healthy", healthy,
+                                   "in_trouble", figures.in_trouble, "last_error",
+                                   control_nullable(error), "total", (json_int_t)figures.losses,
+                                   "losses", list, "removed", control_removed(&figures.removed))
+                       : NULL);
+}
+
+static void on_losses(struct job *job) {
+    answer_health(job->context, job->result == STORE_DONE ? &job->losses : NULL);
+    store_losses_deinit(&job->losses);
+    free(job);
+}
+
+// A writer in trouble would answer only after it: what is known is told at once then.
+static void run_health(struct control_call *call) {
+    struct writer_figures figures;
+    bqueue_get_figures(&call->server->queue, &figures);
+    struct job *job = figures.in_trouble ? NULL : calloc(1, sizeof(*job));
+    if (!job) {
+        answer_health(call, NULL);
+        return;
+    }
+    job->kind = JOB_LOSSES;
+    job->on_done = on_losses;
+    job->context = call;
+    batcher_push(&call->server->batcher, false);
+    server_push(call->server, job);
+}
+
+// ---- log-level ----------------------------------------------------------------------------------
+
+#define LOG_LEVELS "error|warning|info|debug" // in the order of enum log_level
+
+static json_t *log_level_name(enum log_level level) {
+    static const char *const names[] = {"error", "warning", "info", "debug"};
+    return json_string(names[level]);
+}
+
+static void run_log_level(struct control_call *call) {
+    const char *wanted = nvtxt_ctl_string(call->request.object, "level");
+    enum log_level before = log_get_level();
+    for (int level = LOG_LEVEL_ERROR; wanted && level <= LOG_LEVEL_DEBUG; level++) {
+        json_t *name = log_level_name((enum log_level)level);
+        if (name && strcmp(json_string_value(name), wanted) == 0)
+            log_set_level((enum log_level)level);
+        json_decref(name);
+    }
+    control_reply(call, json_pack("{s:o, s:o}", "level", log_level_name(log_get_level()), "before",
+                                  log_level_name(before)));
+}
+
+// ---- The table ----------------------------------------------------------------------------------
+
+#define END                                                                                        \
+    { NULL, NVTXT_CTL_INTEGER, false, 0, 0, NULL }
+
+static const struct nvtxt_ctl_arg diagnostics_args[] = {
+    {"limit", NVTXT_CTL_INTEGER, false, 1, CONTROL_DIAGNOSTICS_MAX, NULL},
+    {"source", NVTXT_CTL_INTEGER, false, 1, INT64_MAX, NULL},
+    END,
+};
+static const struct nvtxt_ctl_arg events_args[] = {
+    {"after", NVTXT_CTL_STRING, false, 1, 64, NULL},
+    {"before", NVTXT_CTL_STRING, false, 1, 64, NULL},
+    {"limit", NVTXT_CTL_INTEGER, false, 1, CONTROL_EVENTS_MAX, NULL},
+    {"wait_ms", NVTXT_CTL_INTEGER, false, 0, CONTROL_WAIT_MS_MAX, NULL},
+    {"pid", NVTXT_CTL_INTEGER, false, 0, NVTXT_ID_MAX, NULL},
+    {"category", NVTXT_CTL_INTEGER, false, 0, UINT32_MAX, NULL},
+    {"category_name", NVTXT_CTL_STRING, false, 1, 4096, NULL},
+    {"message", NVTXT_CTL_STRING, false, 1, 4096, NULL},
+    {"kind", NVTXT_CTL_STRING, false, 0, 0, "mark|range|push/pop|start/end"},
+    END,
+};
+static const struct nvtxt_ctl_arg snapshot_args[] = {
+    {"file", NVTXT_CTL_STRING, true, 1, 4000, NULL},
+    END,
+};
+static const struct nvtxt_ctl_arg disconnect_args[] = {
+    {"source", NVTXT_CTL_INTEGER, true, 1, INT64_MAX, NULL},
+    END,
+};
+static const struct nvtxt_ctl_arg log_level_args[] = {
+    {"level", NVTXT_CTL_STRING, false, 0, 0, LOG_LEVELS},
+    END,
+};
+
+// Row: name, who may, what it does, function, arguments.
+const struct control_command control_commands[] = {
+    {"help", RIGHTS_LOOK, "list the commands", run_help, NULL},
+    {"status", RIGHTS_LOOK, "the daemon's state, totals and the store's figures", run_status, NULL},
+    {"sources", RIGHTS_LOOK, "the sources that are connected or followed, with their counters",
+     control_sources, NULL},
+    {"diagnostics", RIGHTS_LOOK, "the last faults in lines, also of sources that are gone",
+     control_diagnostics, diagnostics_args},
+    {"events", RIGHTS_LOOK, "what was committed, behind a cursor; waits for more", control_events,
+     events_args},
+    {"health", RIGHTS_LOOK, "what could not be kept, and whether the store can be written",
+     run_health, NULL},
+    {"metrics", RIGHTS_LOOK, "totals and figures in Prometheus' text format", control_metrics,
+     NULL},
+    {"flush", RIGHTS_LOOK, "commit what came in; answers when it is safe in the store",
+     control_flush, NULL},
+    {"checkpoint", RIGHTS_ALL, "move the write-ahead log into the store's main file",
+     control_checkpoint, NULL},
+    {"rotate", RIGHTS_ALL, "go on in a new segment of the store", control_rotate, NULL},
+    {"snapshot", RIGHTS_ALL, "copy the segment in use to a file, as of one moment",
+     control_snapshot, snapshot_args},
+    {"verify", RIGHTS_LOOK, "read all of the store: is it sound, and do its books agree?",
+     control_verify, NULL},
+    {"disconnect", RIGHTS_ALL, "cut a source's connection; its session can be resumed",
+     control_disconnect, disconnect_args},
+    {"log-level", RIGHTS_ALL, "tell, or set while it runs, how much is logged", run_log_level,
+     log_level_args},
+    {"reload", RIGHTS_ALL, "read the configuration again; apply what can change while it runs",
+     control_reload, NULL},
+};
+const size_t control_command_count = sizeof(control_commands) / sizeof(control_commands[0]);

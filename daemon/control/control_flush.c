@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The control command `flush`: a commit costs the disk a write that all have to wait for. So those
+// that wait together are answered by one commit, one is under way at a time, and a user that asked
+// for too many in a second waits for the next one.
+#include <stdlib.h>
+
+#include "daemon/control/control.h"
+
+#define MS_NS 1000000
+
+static void go_on(struct control_flushes *flushes);
+
+static struct control_call *take_all(struct control_call **list) {
+    struct control_call *all = *list;
+    *list = NULL;
+    return all;
+}
+
+static void answer(struct control_call *list, const char *fault) {
+    struct control_call *next;
+    for (struct control_call *call = list; call; call = next) {
+        next = call->next_flush;
+        if (fault)
+            control_fail(call, NVTXT_CTL_FAILED, fault);
+        else
+            control_reply(call, json_object());
+    }
+}
+
+static void on_flushed(struct job *job) {
+    struct control_flushes *flushes = job->context;
+    const char *fault = job->result == 0 ? NULL : "the store could not be written";
+    free(job);
+    answer(take_all(&flushes->asked), fault); // what they ask for next waits together
+    flushes->out = false;
+    go_on(flushes);
+}
+
+static void on_timer(uv_timer_t *timer) {
+    go_on(timer->data);
+}
+
+// Moves those whose users may have a commit now to those that are asked for. Returns how long the
+// others have to wait.
+static int64_t choose(struct control_flushes *flushes) {
+    int64_t now_ns = clocks_boottime_ns(), shortest_ns = 0, wait_ns;
+    struct control_call **at = &flushes->waiting, **end = &flushes->asked;
+    while (*at) {
+        struct control_call *call = *at;
+        if (!caller_may_flush(call->caller, flushes->number, now_ns, &wait_ns)) {
+            if (shortest_ns == 0 || wait_ns < shortest_ns)
+                shortest_ns = wait_ns;
+            at = &call->next_flush;
+            continue;
+        }
+        *at = call->next_flush;
+        call->next_flush = NULL;
+        *end = call;
+        end = &call->next_flush;
+    }
+    return shortest_ns;
+}
+
+static void go_on(struct control_flushes *flushes) {
+    if (flushes->out || !flushes->waiting)
+        return;
+    flushes->number++;
+    int64_t wait_ns = choose(flushes);
+    if (!flushes->asked) {
+        if (!flushes->closing)
+            uv_timer_start(&flushes->timer, on_timer, (uint64_t)(wait_ns / MS_NS) + 1, 0);
+        return;
+    }
+    struct job *job = calloc(1, sizeof(*job));
+    flushes->out = true;
+    if (!job) {
+        answer(take_all(&flushes->asked), "out of memory");
+        flushes->out = false;
+        return;
+    }
+    job->kind = JOB_BATCH;
+    job->commit = true;
+    job->on_done = on_flushed;
+    job->context = flushes;
+    batcher_push(&flushes->server->batcher, true);
+    server_push(flushes->server, job);
+}
+
+void control_flush(struct control_call *call) {
+    struct control_flushes *flushes = &call->control->flushes;
+    struct control_call **at = &flushes->waiting;
+    while (*at)
+        at = &(*at)->next_flush;
+    call->next_flush = NULL;
+    *at = call;
+    go_on(flushes);
+}
+
+void control_flush_init(struct control_flushes *flushes, struct server *server) {
+    flushes->server = server;
+    uv_timer_init(server->loop, &flushes->timer); // cannot fail
+    flushes->timer.data = flushes;
+}
+
+// No connection is left: nobody hears these answers.
+void control_flush_close(struct control_flushes *flushes) {
+    flushes->closing = true;
+    answer(take_all(&flushes->waiting), "the daemon stops");
+    if (flushes->timer.data)
+        uv_close((uv_handle_t *)&flushes->timer, NULL);
+    flushes->timer.data = NULL;
+}

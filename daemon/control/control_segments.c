@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Control commands for the files that a store is made of.
+#include <errno.h>
+#include <limits.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/control/control.h"
+#include "daemon/control/control_json.h"
+#include "store/copy/snapshot.h"
+#include "store/copy/verify.h"
+#include "store/rotation.h"
+
+#define WORK_STOPPED 100 // the daemon stops; no code of the store
+
+// ---- rotate -------------------------------------------------------------------------------------
+
+static void on_rotated(struct job *job) {
+    if (job->result == STORE_DONE && job->answer)
+        control_reply(job->context,
+                      json_pack("{s:o, s:o, s:b}", "segment", control_text(job->answer), "previous",
+                                control_nullable(job->previous), "previous_removed",
+                                job->previous_removed));
+    else
+        control_fail(job->context, NVTXT_CTL_FAILED, job->answer ? job->answer : "out of memory");
+    free(job->answer);
+    free(job);
+}
+
+void control_rotate(struct control_call *call) {
+    struct server *server = call->server;
+    struct writer_figures figures;
+    bqueue_get_figures(&server->queue, &figures);
+    struct job *job = figures.in_trouble ? NULL : calloc(1, sizeof(*job));
+    if (!job) {
+        control_fail(call, NVTXT_CTL_FAILED,
+                     figures.in_trouble ? figures.last_error : "out of memory");
+        return;
+    }
+    job->kind = JOB_ROTATE;
+    job->on_done = on_rotated;
+    job->context = call;
+    batcher_push(&server->batcher, false);
+    server_push(server, job);
+}
+
+// ---- snapshot, verify: work for another thread -------------------------------------------------
+
+// What takes long runs on a thread of the loop's pool, on connections of its own, once everything
+// that was handed over before is committed.
+struct work {
+    uv_work_t request; // first
+    struct control_call *call;
+    struct server *server;
+    void (*finish)(struct work *work); // loop thread: answers
+    char store[PATH_MAX];              // the configured path
+    char file[PATH_MAX];               // snapshot
+    int result;
+    int64_t bytes;
+    struct store_findings findings;
+    bool *running; // cleared when it ends; or NULL
+    char error[512];
+};
+
+static void work_free(struct work *work) {
+    if (work->running)
+        *work->running = false;
+    free(work);
+}
+
+static int stops(const struct work *work) {
+    return atomic_load(&work->server->leaving) ? WORK_STOPPED : 0;
+}
+
+static void on_worked(uv_work_t *request, int status) {
+    struct work *work = (struct work *)request;
+    if (status < 0 || work->result == WORK_STOPPED)
+        control_fail(work->call, NVTXT_CTL_FAILED, "the daemon stops");
+    else
+        work->finish(work);
+    store_findings_deinit(&work->findings);
+    work_free(work);
+}
+
+static void on_committed(struct job *job) {
+    struct work *work = job->context;
+    int r = job->result ? -EIO
+                        : uv_queue_work(work->server->loop, &work->request, work->request.work_cb,
+                                        on_worked);
+    if (r < 0) {
+        control_fail(work->call, NVTXT_CTL_FAILED,
+                     job->result ? "the store could not be written" : uv_strerror(r));
+        work_free(work);
+    }
+    free(job);
+}
+
+static struct work *work_new(struct control_call *call, uv_work_cb run,
+                             void (*finish)(struct work *work)) {
+    struct work *work = calloc(1, sizeof(*work));
+    if (!work) {
+        control_fail(call, NVTXT_CTL_FAILED, "out of memory");
+        return NULL;
+    }
+    work->call = call;
+    work->server = call->server;
+    work->finish = finish;
+    work->request.work_cb = run;
+    snprintf(work->store, sizeof(work->store), "%s", call->server->config->store);
+    return work;
+}
+
+static void work_start(struct work *work) {
+    struct writer_figures figures;
+    bqueue_get_figures(&work->server->queue, &figures);
+    struct job *job = figures.in_trouble ? NULL : calloc(1, sizeof(*job));
+    if (!job) {
+        control_fail(work->call, NVTXT_CTL_FAILED,
+                     figures.in_trouble ? figures.last_error : "out of memory");
+        work_free(work);
+        return;
+    }
+    job->kind = JOB_BATCH;
+    job->commit = true;
+    job->on_done = on_committed;
+    job->context = work;
+    batcher_push(&work->server->batcher, true);
+    server_push(work->server, job);
+}
+
+// ---- snapshot -----------------------------------------------------------------------------------
+
+static int on_step(void *context, uint64_t done_bytes, uint64_t total_bytes) {
+    (void)done_bytes;
+    (void)total_bytes;
+    return stops(context);
+}
+
+static void run_snapshot(uv_work_t *request) {
+    struct work *work = (struct work *)request;
+    const struct store_copy_watch watch = {.on_step = on_step, .context = work};
+    char segment[PATH_MAX];
+    store_rotation_active(work->store, segment, sizeof(segment));
+    work->result =
+        store_snapshot(segment, work->file, &watch, &work->bytes, work->error, sizeof(work->error));
+}
+
+static void finish_snapshot(struct work *work) {
+    if (work->result)
+        control_fail(work->call, NVTXT_CTL_FAILED, work->error);
+    else
+        control_reply(work->call, json_pack("{s:o, s:I}", "file", control_text(work->file), "bytes",
+                                            (json_int_t)work->bytes));
+}
+
+void control_snapshot(struct control_call *call) {
+    const char *file = nvtxt_ctl_string(call->request.object, "file");
+    if (*file != '/') {
+        control_fail(call, NVTXT_CTL_BAD_ARGUMENT, "\"file\" is to be an absolute path");
+        return;
+    }
+    struct work *work = work_new(call, run_snapshot, finish_snapshot);
+    if (!work)
+        return;
+    snprintf(work->file, sizeof(work->file), "%s", file);
+    work_start(work);
+}
+
+// ---- verify -------------------------------------------------------------------------------------
+
+static int may_stop(void *context) {
+    return stops(context);
+}
+
+static void run_verify(uv_work_t *request) {
+    struct work *work = (struct work *)request;
+    int r = store_verify(work->store, may_stop, work, &work->findings);
+    work->result = r > 0 ? WORK_STOPPED : r;
+}
+
+static json_t *texts_of(const struct store_findings *findings, bool problems) {
+    json_t *list = json_array();
+    for (size_t i = 0; list && i < findings->count; i++)
+        if (findings->rows[i].is_problem == problems)
+            json_array_append_new(list, control_text(findings->rows[i].text));
+    return list;
+}
+
+static void finish_verify(struct work *work) {
+    const struct store_findings *findings = &work->findings;
+    if (work->result) {
+        control_fail(work->call, NVTXT_CTL_FAILED, strerror(-work->result));
+        return;
+    }
+    control_reply(work->call,
+                  json_pack("{s:b, s:I, s:I, s:I, s:o, s:o}", "sound", findings->problems == 0,
+                            "segments", (json_int_t)findings->segments, "events",
+                            (json_int_t)findings->events, "problems_total",
+                            (json_int_t)findings->problems, "problems", texts_of(findings, true),
+                            "advice", texts_of(findings, false)));
+}
+
+// It reads everything there is: one is enough for the disk.
+void control_verify(struct control_call *call) {
+    struct control *control = call->control;
+    if (control->verifying) {
+        control_fail(call, NVTXT_CTL_BUSY, "another verify is under way; ask when it is done");
+        return;
+    }
+    struct work *work = work_new(call, run_verify, finish_verify);
+    if (!work)
+        return;
+    control->verifying = true;
+    work->running = &control->verifying;
+    work_start(work);
+}

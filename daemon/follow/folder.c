@@ -1,0 +1,405 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Looking: folder_list_all() and look_at() note what is wanted; one list at a time is made in the
+// pool, and merged here. A watch is always set before the list that it shall keep up to date.
+#include "daemon/follow/folder.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/base/log.h"
+#include "daemon/conn/server.h"
+#include "daemon/follow/watch.h"
+#include "protocol/base/container.h"
+
+#define LOOK_AGAIN_MS 5000 // at what nothing is told of
+
+static void list_next(struct folder *folder);
+
+// ---- Names -------------------------------------------------------------------------------------
+
+static struct folder_name *find_name(struct folder *folder, const char *text) {
+    struct nvtxt_hash_node *node =
+        nvtxt_hash_find(&folder->names, nvtxt_hash_bytes(nvtxt_slice_of(text)));
+    for (; node; node = nvtxt_hash_next(node)) {
+        struct folder_name *name = NVTXT_CONTAINER_OF(node, struct folder_name, node);
+        if (strcmp(name->name, text) == 0)
+            return name;
+    }
+    return NULL;
+}
+
+static struct folder_name *add_name(struct folder *folder, const char *text) {
+    struct folder_name *name = calloc(1, sizeof(*name) + strlen(text) + 1);
+    if (!name)
+        return NULL;
+    memcpy(name->name, text, strlen(text) + 1);
+    if (nvtxt_hash_add(&folder->names, &name->node, nvtxt_hash_bytes(nvtxt_slice_of(text))) < 0) {
+        free(name);
+        return NULL;
+    }
+    name->next = folder->first;
+    if (name->next)
+        name->next->prev = name;
+    folder->first = name;
+    return name;
+}
+
+static void drop_name(struct folder *folder, struct folder_name *name) {
+    if (name->prev)
+        name->prev->next = name->next;
+    else
+        folder->first = name->next;
+    if (name->next)
+        name->next->prev = name->prev;
+    nvtxt_hash_remove(&folder->names, &name->node);
+    if (name->follow)
+        watch_lose_name(name->follow, false);
+    free(name);
+}
+
+static const char *escaped(const char *path, char *text, size_t size) {
+    return log_escape(text, size, nvtxt_slice_of(path));
+}
+
+// Something that is not read: said once for each.
+static void leave_alone(struct folder *folder, struct folder_name *name, const char *path,
+                        const char *why) {
+    char text[512];
+    if (name->follow)
+        watch_lose_name(name->follow, true);
+    else if (name->round)
+        return;
+    name->follow = NULL;
+    log_limited(&folder->log_names, LOG_LEVEL_WARNING, "not followed: %s path=\"%s\"", why,
+                escaped(path, text, sizeof(text)));
+}
+
+static void see(struct folder *folder, const struct watch_entry *entry) {
+    char path[PATH_MAX + NAME_MAX + 2];
+    const struct watch_stat *stat = &entry->stat;
+    struct folder_name *name = find_name(folder, entry->name);
+    if (stat->error == -ENOENT) {
+        if (name)
+            drop_name(folder, name);
+        return;
+    }
+    if (!name)
+        name = add_name(folder, entry->name);
+    if (!name)
+        return; // looked at again when something is told of it
+    snprintf(path, sizeof(path), "%s/%s", folder->path, entry->name);
+    struct follow *follow = stat->is_file ? watch_find(folder->watch, path, stat) : NULL;
+    if (stat->error) {
+        leave_alone(folder, name, path, strerror(-stat->error));
+    } else if (!stat->is_file) {
+        leave_alone(folder, name, path, "it is no regular file");
+    } else if (follow && follow != name->follow) {
+        struct follow *old = name->follow;
+        name->follow = follow;
+        watch_gain_name(follow, path, stat);
+        if (old)
+            watch_lose_name(old, true);
+    } else if (follow) {
+        watch_see(follow, stat);
+    }
+    name->round = folder->all_round;
+}
+
+static void drop_unseen(struct folder *folder) {
+    struct folder_name *next;
+    for (struct folder_name *name = folder->first; name; name = next) {
+        next = name->next;
+        if (name->round < folder->all_round)
+            drop_name(folder, name);
+    }
+}
+
+// ---- Watching ----------------------------------------------------------------------------------
+
+static void look_at(struct folder *folder, const char *name) {
+    for (size_t i = 0; i < folder->wanted_count; i++)
+        if (strcmp(folder->wanted[i], name) == 0)
+            return;
+    if (folder->all_wanted)
+        return;
+    if (folder->wanted_count >= 64) { // all of them is less work then
+        folder->all_wanted = true;
+        return;
+    }
+    if (!folder->wanted)
+        folder->wanted = calloc(64, sizeof(char *));
+    char *copy = folder->wanted ? strdup(name) : NULL;
+    if (copy)
+        folder->wanted[folder->wanted_count++] = copy;
+    else
+        folder->all_wanted = true;
+}
+
+static const char *base_of(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static void parent_of(const struct folder *folder, char *parent, size_t size) {
+    size_t len = (size_t)(base_of(folder->path) - folder->path);
+    snprintf(parent, size, "%.*s", (int)(len > 1 ? len - 1 : len), folder->path);
+}
+
+static void unwatch(struct folder *folder) {
+    uv_fs_event_stop(&folder->event);
+    folder->watching = FOLDER_UNWATCHED;
+}
+
+static void on_event(uv_fs_event_t *handle, const char *name, int events, int status) {
+    struct folder *folder = handle->data;
+    if (folder->closing)
+        return;
+    if (status < 0 || !name || strcmp(name, base_of(folder->path)) == 0) {
+        unwatch(folder); // it may be another one by now
+        folder->all_wanted = true;
+    } else if (watch_io_is_ours(name)) {
+        struct folder_name *known = find_name(folder, name);
+        if (watch_count_event(folder->watch))
+            return; // everything is looked at
+        if (events == UV_CHANGE && known && known->follow)
+            watch_change(known->follow);
+        else
+            look_at(folder, name);
+    } else {
+        watch_count_event(folder->watch);
+        return;
+    }
+    list_next(folder);
+}
+
+static void on_parent_event(uv_fs_event_t *handle, const char *name, int events, int status) {
+    struct folder *folder = handle->data;
+    char parent[PATH_MAX];
+    (void)events;
+    if (folder->closing)
+        return;
+    parent_of(folder, parent, sizeof(parent));
+    bool itself = status < 0 || !name || strcmp(name, base_of(parent)) == 0;
+    if (itself)
+        unwatch(folder);
+    if (!itself && strcmp(name, base_of(folder->path)) != 0)
+        return;
+    folder->all_wanted = true;
+    list_next(folder);
+}
+
+static int watch_itself(struct folder *folder) {
+    unwatch(folder);
+    int r = uv_fs_event_start(&folder->event, on_event, folder->path, 0);
+    if (r == 0)
+        folder->watching = FOLDER_WATCHES_ITSELF;
+    return r;
+}
+
+static int watch_parent(struct folder *folder) {
+    char parent[PATH_MAX];
+    parent_of(folder, parent, sizeof(parent));
+    unwatch(folder);
+    int r = uv_fs_event_start(&folder->event, on_parent_event, parent, 0);
+    if (r == 0)
+        folder->watching = FOLDER_WATCHES_PARENT;
+    return r;
+}
+
+static void on_timer(uv_timer_t *timer) {
+    folder_list_all(timer->data);
+}
+
+static void say(struct folder *folder, const char *what, int error) {
+    char text[512];
+    if (!folder->said)
+        log_warning("a folder cannot be watched: %s folder=\"%s\"; looked for until it can",
+                    error ? strerror(-error) : what, escaped(folder->path, text, sizeof(text)));
+    folder->said = true;
+}
+
+// Files of which nothing was read have nothing to go on with when the folder comes again.
+static void drop_blank_names(struct folder *folder) {
+    struct folder_name *next;
+    for (struct folder_name *name = folder->first; name; name = next) {
+        next = name->next;
+        if (!name->follow || follow_is_blank(name->follow))
+            drop_name(folder, name);
+    }
+}
+
+// It is not there, or cannot be read.
+static void go_down(struct folder *folder, int error) {
+    say(folder, NULL, error);
+    folder->up = false;
+    if (error == -ENOENT)
+        drop_blank_names(folder);
+    if (error == -ENOENT && folder->watching == FOLDER_WATCHES_PARENT)
+        return; // it will be told
+    if (error == -ENOENT && watch_parent(folder) == 0) {
+        folder->all_wanted = true; // it may have come before the watch
+        return;
+    }
+    unwatch(folder);
+    uv_timer_start(&folder->timer, on_timer, LOOK_AGAIN_MS, 0);
+}
+
+static void tell_once(struct folder *folder, const char *what) {
+    char text[512];
+    if (!folder->told)
+        log_warning("%s folder=\"%s\"", what, escaped(folder->path, text, sizeof(text)));
+    folder->told = true;
+}
+
+static void come_up(struct folder *folder) {
+    char text[512];
+    bool new = !folder->up;
+    int r = 0;
+    if (folder->watching != FOLDER_WATCHES_ITSELF) {
+        r = watch_itself(folder);
+        folder->all_wanted = r == 0; // what came before the watch
+    }
+    if (r < 0)
+        tell_once(folder, "nothing can be told of a folder (fs.inotify.max_user_watches?): it is "
+                          "looked at every 5 s");
+    else if (folder->list.silent)
+        tell_once(folder, "the file system may not tell what others change in a folder: it is "
+                          "looked at every 5 s");
+    if (folder->list.truncated)
+        tell_once(folder, "a folder has more than 100000 files: the others are not followed");
+    if (r < 0 || folder->list.silent)
+        uv_timer_start(&folder->timer, on_timer, LOOK_AGAIN_MS, 0);
+    if (new)
+        log_info("watching folder=\"%s\" files=%zu", escaped(folder->path, text, sizeof(text)),
+                 folder->list.count);
+    folder->up = true;
+    folder->said = false;
+    if (new)
+        search_begin(&folder->watch->search);
+}
+
+// ---- Listing -----------------------------------------------------------------------------------
+
+static void free_names(char **names, size_t count) {
+    for (size_t i = 0; names && i < count; i++)
+        free(names[i]);
+    free(names);
+}
+
+static void free_when_closed(struct folder *folder) {
+    if (folder->handles > 0 || folder->listing)
+        return;
+    free_names(folder->wanted, folder->wanted_count);
+    nvtxt_hash_deinit(&folder->names);
+    free(folder->path);
+    free(folder);
+}
+
+static void work(uv_work_t *req) {
+    struct folder *folder = NVTXT_CONTAINER_OF(req, struct folder, work);
+    folder->list_result =
+        watch_io_list(folder->path, folder->asked, folder->asked_count, &folder->list);
+}
+
+static void merge(struct folder *folder) {
+    const struct watch_list *list = &folder->list;
+    folder->all_round += list->all && !list->error;
+    for (size_t i = 0; i < list->count; i++)
+        see(folder, &list->entries[i]);
+    if (list->all && !list->error)
+        drop_unseen(folder);
+    if (list->error)
+        go_down(folder, list->error);
+    else if (list->all)
+        come_up(folder);
+    if (list->all)
+        folder->round = folder->list_round;
+}
+
+static void on_listed(uv_work_t *req, int status) {
+    struct folder *folder = NVTXT_CONTAINER_OF(req, struct folder, work);
+    struct watch *watch = folder->watch;
+    (void)status; // nothing is ever cancelled
+    free_names(folder->asked, folder->asked_count);
+    folder->asked = NULL;
+    folder->asked_count = 0;
+    if (!folder->closing && folder->list_result < 0) // out of memory
+        uv_timer_start(&folder->timer, on_timer, LOOK_AGAIN_MS, 0);
+    else if (!folder->closing)
+        merge(folder);
+    watch_io_list_deinit(&folder->list);
+    folder->listing = false; // not before: the next list takes its place
+    if (folder->closing) {
+        free_when_closed(folder);
+        return;
+    }
+    list_next(folder);
+    search_listed(&watch->search);
+}
+
+static void list_next(struct folder *folder) {
+    if (folder->closing || folder->listing || (!folder->all_wanted && folder->wanted_count == 0))
+        return;
+    if (folder->all_wanted) {
+        free_names(folder->wanted, folder->wanted_count);
+        folder->wanted = NULL;
+        folder->wanted_count = 0;
+        if (folder->watching == FOLDER_UNWATCHED)
+            watch_itself(folder);
+    }
+    folder->asked = folder->wanted;
+    folder->asked_count = folder->wanted_count;
+    folder->wanted = NULL;
+    folder->wanted_count = 0;
+    folder->all_wanted = false;
+    folder->list_round = folder->watch->search.round;
+    folder->listing =
+        uv_queue_work(folder->watch->server->loop, &folder->work, work, on_listed) == 0;
+}
+
+void folder_list_all(struct folder *folder) {
+    folder->all_wanted = true;
+    list_next(folder);
+}
+
+bool folder_is_looking(const struct folder *folder) {
+    return folder->listing || folder->all_wanted || folder->wanted_count > 0;
+}
+
+// ---- Life --------------------------------------------------------------------------------------
+
+static void on_closed(uv_handle_t *handle) {
+    struct folder *folder = handle->data;
+    folder->handles--;
+    free_when_closed(folder);
+}
+
+struct folder *folder_open(struct watch *watch, const char *path) {
+    struct folder *folder = calloc(1, sizeof(*folder));
+    if (!folder)
+        return NULL;
+    folder->path = strdup(path);
+    if (!folder->path) {
+        free(folder);
+        return NULL;
+    }
+    folder->watch = watch;
+    folder->log_names = (struct log_limit){.window_ms = 1000, .most = 1};
+    uv_fs_event_init(watch->server->loop, &folder->event); // these two cannot fail
+    uv_timer_init(watch->server->loop, &folder->timer);
+    folder->event.data = folder->timer.data = folder;
+    folder->handles = 2;
+    return folder;
+}
+
+void folder_close(struct folder *folder) {
+    folder->closing = true;
+    while (folder->first)
+        drop_name(folder, folder->first);
+    uv_close((uv_handle_t *)&folder->event, on_closed);
+    uv_close((uv_handle_t *)&folder->timer, on_closed);
+}

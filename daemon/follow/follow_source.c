@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/follow/follow_source.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "daemon/conn/server.h"
+#include "daemon/conn/session.h"
+#include "daemon/follow/follow.h"
+#include "daemon/follow/watch.h"
+#include "daemon/source/source.h"
+#include "protocol/base/hash_value.h"
+
+// How far it was read, as of the last line that was taken.
+static void where(const struct source *source, struct store_followed *at) {
+    const struct follow *follow = source->owner;
+    *at = follow->at;
+    at->path = follow->path;
+    struct nvtxt_slice tail = {follow->live->tail, follow->at.tail_bytes};
+    at->tail_hash = nvtxt_hash_stored(0, tail);
+}
+
+static int take_source(struct follow *follow, int64_t id, int64_t opened_ns, const char *name,
+                       struct nvtxt_interp *interp_take) {
+    struct server *server = follow->watch->server;
+    struct source *source = source_new(&server->batcher, id, STORE_SOURCE_FILE, interp_take);
+    if (!source)
+        return -ENOMEM;
+    source->peer = (struct peer){.uid = follow->uid, .gid = follow->gid};
+    source->opened_ns = follow->opened_ns = opened_ns;
+    source->owner = follow;
+    source->where = where;
+    if (source_set_name(source, name) < 0 ||
+        nvtxt_hash_add(&server->sources, &source->by_id, nvtxt_hash_number((uint64_t)id)) < 0) {
+        source_free(source);
+        return -ENOMEM;
+    }
+    follow->source_id = id;
+    follow->live->source = source;
+    return 0;
+}
+
+int follow_source_open(struct follow *follow) {
+    struct server *server = follow->watch->server;
+    struct nvtxt_source_config config = {.limits = server->limits,
+                                         .opened_ns = clocks_realtime_ns()};
+    struct nvtxt_interp *interp = nvtxt_interp_new(&config);
+    if (!interp)
+        return -ENOMEM;
+    server->stats.files_new++;
+    return take_source(follow, server->next_source_id++, config.opened_ns, follow->path, interp);
+}
+
+void follow_source_drop(struct follow *follow) {
+    struct follow_live *live = follow->live;
+    struct server *server = follow->watch->server;
+    if (!live->source)
+        return;
+    batcher_settle(&server->batcher, live->source);
+    follow->counters = *nvtxt_interp_counters(live->source->interp);
+    nvtxt_hash_remove(&server->sources, &live->source->by_id);
+    source_free(live->source);
+    live->source = NULL;
+}
+
+int follow_source_load(struct follow *follow, void (*on_loaded)(struct job *job)) {
+    struct server *server = follow->watch->server;
+    struct job *job = calloc(1, sizeof(*job));
+    if (!job)
+        return -ENOMEM;
+    job->kind = JOB_FILE_LOAD;
+    job->on_done = on_loaded;
+    job->context = follow;
+    job->source_id = follow->source_id;
+    batcher_push(&server->batcher, false); // what was read of it before goes first
+    server_push(server, job);
+    return 0;
+}
+
+// The place in the store is the true one: it is that of the state.
+static void take_place(struct follow *follow, const struct store_file *file) {
+    struct follow_live *live = follow->live;
+    struct store_followed known = follow->at;
+    follow->at = file->at;
+    follow->at.device = known.device; // it may have another number since
+    follow->at.changed_ns = known.changed_ns;
+    follow->ended = file->ended;
+    if (known.offset == file->at.offset && known.tail_bytes == file->at.tail_bytes)
+        return;
+    live->position = file->at.offset;
+    live->recent_len = 0;
+    follow->at.tail_bytes = 0;
+}
+
+int follow_source_restore(struct follow *follow, const struct job *job) {
+    struct server *server = follow->watch->server;
+    const struct store_session *stored = &job->session;
+    struct nvtxt_source_config config = {.limits = server->limits};
+    struct nvtxt_interp *interp = NULL;
+    int r = session_restore(stored, &config, &interp);
+    if (r == 0)
+        r = take_source(follow, follow->source_id, stored->opened_ns, stored->name, interp);
+    if (r == 0)
+        take_place(follow, &job->file);
+    return r;
+}
+
+// Ends it in the store, where it stays without a state: the place of the file is kept.
+static int end_stored(struct follow *follow, const struct job *job) {
+    struct batcher *batcher = &follow->watch->server->batcher;
+    const struct store_session *stored = &job->session;
+    struct loss loss = {.uid = follow->uid, .reason = LOSS_FILE_STATE};
+    struct store_source row = {.id = follow->source_id,
+                               .kind = STORE_SOURCE_FILE,
+                               .name = stored->name,
+                               .opened_ns = stored->opened_ns};
+    struct store_followed at = job->file.at;
+    at.path = follow->path;
+    struct store_batch *batch = batcher_open_batch(batcher);
+    struct store_batch_source *share = batch ? store_batch_source(batch, &row) : NULL;
+    if (!share)
+        return -ENOMEM;
+    if (store_batch_file(share, &at, (struct nvtxt_slice){0}) < 0) {
+        store_batch_discard(share);
+        return -ENOMEM;
+    }
+    return source_give_up(batcher, &row, stored, "lost", &loss);
+}
+
+int follow_source_give_up(struct follow *follow, const struct job *job) {
+    const struct store_session *stored = &job->session;
+    bool ended_before = stored->ended && nvtxt_slice_of(stored->state).len == 0;
+    if (!ended_before) {
+        int r = end_stored(follow, job);
+        if (r < 0)
+            return r;
+    }
+    take_place(follow, &job->file);
+    if (!follow->ended) {
+        follow->closed_ns = clocks_realtime_ns();
+        follow->watch->server->stats.files_ended++;
+    }
+    follow->stuck = follow->ended = true;
+    follow->counters = stored->counters;
+    return 0;
+}
+
+void follow_source_loaded(struct job *job) {
+    if (job->result == STORE_DONE) {
+        store_session_deinit(&job->session);
+        store_file_deinit(&job->file);
+    }
+    free(job);
+}

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/follow/watch_io.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <unistd.h>
+
+#include "protocol/base/hash_value.h"
+#include "protocol/lang/timebase.h"
+
+#define SUFFIX ".nvtxt"
+
+bool watch_io_is_ours(const char *name) {
+    size_t len = strlen(name), suffix = strlen(SUFFIX);
+    return *name != '.' && len > suffix && strcmp(name + len - suffix, SUFFIX) == 0;
+}
+
+static void fill(struct watch_stat *to, const struct stat *from) {
+    *to = (struct watch_stat){
+        .is_file = S_ISREG(from->st_mode),
+        .device = (int64_t)from->st_dev,
+        .inode = (int64_t)from->st_ino,
+        .size = from->st_size,
+        .changed_ns = nvtxt_time_ns(from->st_mtim.tv_sec, from->st_mtim.tv_nsec),
+        .uid = from->st_uid,
+        .gid = from->st_gid,
+        .links = (uint64_t)from->st_nlink,
+    };
+}
+
+// ---- Folders -----------------------------------------------------------------------------------
+
+// File systems that are told of their own machine's changes only, or of none.
+static bool is_silent(int fd) {
+    static const unsigned long kinds[] = {NFS_SUPER_MAGIC,  SMB_SUPER_MAGIC,  CIFS_SUPER_MAGIC,
+                                          SMB2_SUPER_MAGIC, FUSE_SUPER_MAGIC, V9FS_MAGIC,
+                                          AFS_SUPER_MAGIC,  CEPH_SUPER_MAGIC, CODA_SUPER_MAGIC,
+                                          PROC_SUPER_MAGIC, SYSFS_MAGIC};
+    struct statfs about;
+    if (fstatfs(fd, &about) < 0)
+        return false;
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+        if ((unsigned long)about.f_type == kinds[i])
+            return true;
+    return false;
+}
+
+static int add(struct watch_list *list, int fd, const char *name) {
+    struct stat stat;
+    if ((list->count & (list->count - 1)) == 0) { // a power of two: full
+        size_t room = list->count ? list->count * 2 : 1;
+        struct watch_entry *grown = realloc(list->entries, room * sizeof(*grown));
+        if (!grown)
+            return -ENOMEM;
+        list->entries = grown;
+    }
+    struct watch_entry *entry = &list->entries[list->count];
+    *entry = (struct watch_entry){.name = strdup(name)};
+    if (!entry->name)
+        return -ENOMEM;
+    list->count++;
+    if (fstatat(fd, name, &stat, AT_SYMLINK_NOFOLLOW) < 0)
+        entry->stat.error = -errno;
+    else
+        fill(&entry->stat, &stat);
+    return 0;
+}
+
+static int add_all(struct watch_list *list, DIR *folder) {
+    struct dirent *each;
+    int r = 0;
+    errno = 0;
+    while (r == 0 && (each = readdir(folder))) {
+        if (!watch_io_is_ours(each->d_name))
+            continue;
+        if (list->count >= WATCH_IO_NAMES_MAX) {
+            list->truncated = true;
+            return 0;
+        }
+        r = add(list, dirfd(folder), each->d_name);
+        errno = 0;
+    }
+    if (r == 0)
+        list->error = -errno;
+    return r;
+}
+
+// A link that leads nowhere is not the same as nothing: what it leads to may come without anything
+// being told of the folder that the link is in.
+static int open_error(const char *folder, int error) {
+    struct stat stat;
+    return error == ENOENT && lstat(folder, &stat) == 0 ? -ELOOP : -error;
+}
+
+int watch_io_list(const char *folder, char *const *names, size_t count, struct watch_list *list) {
+    *list = (struct watch_list){.all = names == NULL};
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *stream = fd < 0 ? NULL : fdopendir(fd);
+    if (!stream) {
+        list->error = open_error(folder, errno);
+        if (fd >= 0)
+            close(fd);
+        return 0;
+    }
+    list->silent = is_silent(fd);
+    int r = names ? 0 : add_all(list, stream);
+    for (size_t i = 0; names && i < count && r == 0; i++)
+        r = add(list, fd, names[i]);
+    closedir(stream);
+    return r;
+}
+
+void watch_io_list_deinit(struct watch_list *list) {
+    for (size_t i = 0; i < list->count; i++)
+        free(list->entries[i].name);
+    free(list->entries);
+    *list = (struct watch_list){0};
+}
+
+// ---- Files -------------------------------------------------------------------------------------
+
+static ssize_t read_at(int fd, char *buffer, size_t size, uint64_t offset) {
+    size_t done = 0;
+    while (done < size) {
+        ssize_t n = pread(fd, buffer + done, size - done, (off_t)(offset + done));
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return -errno;
+        if (n == 0)
+            break;
+        done += (size_t)n;
+    }
+    return (ssize_t)done;
+}
+
+static uint64_t hash_of(const char *data, ssize_t len) {
+    return nvtxt_hash_stored(0, (struct nvtxt_slice){data, (size_t)len});
+}
+
+static bool stands(int fd, const struct store_followed *known, char *tail) {
+    char head[WATCH_IO_HEAD_BYTES];
+    if (known->head_bytes > sizeof(head) || known->tail_bytes > WATCH_IO_TAIL_BYTES ||
+        known->tail_bytes > known->offset)
+        return false;
+    ssize_t n = read_at(fd, head, known->head_bytes, 0);
+    if (n != (ssize_t)known->head_bytes || hash_of(head, n) != known->head_hash)
+        return false;
+    n = read_at(fd, tail, known->tail_bytes, known->offset - known->tail_bytes);
+    return n == (ssize_t)known->tail_bytes && hash_of(tail, n) == known->tail_hash;
+}
+
+void watch_io_open(const char *path, const struct store_followed *known,
+                   struct watch_opened *opened) {
+    struct stat stat;
+    *opened = (struct watch_opened){.fd = -1};
+    // Opening a pipe or a device may do something: looked at before, and again when it is open.
+    if (lstat(path, &stat) < 0) {
+        opened->stat.error = -errno;
+        return;
+    }
+    if (!S_ISREG(stat.st_mode)) {
+        opened->stat.error = -ESTALE;
+        return;
+    }
+    int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (fd < 0 || fstat(fd, &stat) < 0) {
+        opened->stat.error = errno == ELOOP ? -ESTALE : -errno;
+        if (fd >= 0)
+            close(fd);
+        return;
+    }
+    fill(&opened->stat, &stat);
+    if (!opened->stat.is_file || opened->stat.device != known->device ||
+        opened->stat.inode != known->inode) {
+        opened->stat.error = -ESTALE;
+        close(fd);
+        return;
+    }
+    opened->fd = fd;
+    opened->same = stands(fd, known, opened->tail);
+}
+
+void watch_io_read(int fd, char *buffer, size_t size, uint64_t offset, struct watch_read *result) {
+    struct stat stat;
+    result->n = read_at(fd, buffer, size, offset);
+    result->stat = (struct watch_stat){0};
+    if (fstat(fd, &stat) < 0)
+        result->stat.error = -errno;
+    else
+        fill(&result->stat, &stat);
+}

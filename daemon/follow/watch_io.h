@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What blocks when folders are watched and files followed: listing, opening, reading. These
+// functions run in libuv's thread pool; they take values and give values back and know nothing of
+// the loop. Nothing here waits for a peer: a link is not followed, a pipe or a device is not read.
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "store/value/batch.h"
+
+#define WATCH_IO_HEAD_BYTES 1024u // hashed of a file's start; 64 more stand right before its place
+#define WATCH_IO_TAIL_BYTES 64u
+
+struct watch_stat {
+    int error; // 0 or -errno: nothing else is set then
+    bool is_file;
+    int64_t device, inode, size, changed_ns;
+    int64_t uid, gid;
+    uint64_t links;
+};
+
+// ---- Folders -----------------------------------------------------------------------------------
+
+struct watch_entry {
+    char *name; // owned
+    struct watch_stat stat;
+};
+
+struct watch_list {
+    int error;      // of the folder: 0 or -errno, then there are no entries
+    bool silent;    // a file system that may not tell what others change in it
+    bool truncated; // there were more names than WATCH_IO_NAMES_MAX
+    bool all;       // all names of the folder
+    size_t count;
+    struct watch_entry *entries; // owned
+};
+
+#define WATCH_IO_NAMES_MAX 100000 // of a folder: what it can make the daemon remember
+
+// Whether a file of this name is followed: `*.nvtxt`, not hidden.
+bool watch_io_is_ours(const char *name);
+
+// Looks at the names given, or at all that are followed when `names` is NULL. Returns 0 or -ENOMEM.
+// What is wrong with the folder stands in the list: -ENOENT only when there is nothing at its path.
+int watch_io_list(const char *folder, char *const *names, size_t count, struct watch_list *list);
+void watch_io_list_deinit(struct watch_list *list);
+
+// ---- Files -------------------------------------------------------------------------------------
+
+struct watch_opened {
+    int fd; // -1: not open, `stat.error` says why: -ESTALE for another file than the one wanted
+    struct watch_stat stat;
+    bool same;                      // what was read of it before still stands there
+    char tail[WATCH_IO_TAIL_BYTES]; // the bytes before its place
+};
+
+// Opens the file and compares it with what is known of it.
+void watch_io_open(const char *path, const struct store_followed *known,
+                   struct watch_opened *opened);
+
+struct watch_read {
+    ssize_t n; // bytes, or -errno
+    struct watch_stat stat;
+};
+
+// Reads at `offset`; fewer bytes than `size` only at the end of the file.
+void watch_io_read(int fd, char *buffer, size_t size, uint64_t offset, struct watch_read *result);

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Replies on their way to a client: appended as text, written when the socket takes them, bounded.
+// One write is under way at a time; what is appended meanwhile waits in a second buffer. A client
+// that does not read is given up at a flush that adds to more than the limit in there. What one
+// flush brings may be more: no client can have read it before. An empty outq holds no memory. Loop
+// thread.
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <uv.h>
+
+#include "protocol/base/buf.h"
+
+#define OUTQ_LIMIT_BYTES (1u << 20) // nvtxt-protocol(7): a client that never reads
+
+struct outq {
+    uv_stream_t *stream;
+    struct nvtxt_buf waiting;
+    struct nvtxt_buf writing;
+    uv_write_t request;
+    bool busy;
+    bool abandoned; // nobody reads any more
+    size_t limit;
+    size_t flushed; // of `waiting`, at the last flush
+    // Called when everything was written (status 0) or a write failed (-errno); the owner closes
+    // its stream in it if it wants to.
+    void (*on_drained)(struct outq *outq, int status);
+};
+
+void outq_init(struct outq *outq, uv_stream_t *stream, size_t limit,
+               void (*on_drained)(struct outq *outq, int status));
+
+// In the stream's close callback: frees the buffers.
+void outq_deinit(struct outq *outq);
+
+// The buffer to append replies to; call outq_flush() when done.
+static inline struct nvtxt_buf *outq_buffer(struct outq *outq) {
+    return &outq->waiting;
+}
+
+// Writes what the socket takes now, the rest later. Returns 0, -ENOMEM when an append had failed,
+// -ENOBUFS when more than the limit waited before, or -errno of the write. Does not call
+// on_drained.
+int outq_flush(struct outq *outq);
+
+// The client reads no more: what waits is dropped, and so is what is appended from now on.
+void outq_abandon(struct outq *outq);
+
+bool outq_is_empty(const struct outq *outq);

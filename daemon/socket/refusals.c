@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/socket/refusals.h"
+
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define SECOND_NS INT64_C(1000000000)
+
+bool refusals_tell(struct refusals *refusals, int64_t uid, int64_t now_ns) {
+    struct refusals_user *place = NULL;
+    for (size_t i = 0; i < REFUSALS_USERS; i++) {
+        struct refusals_user *user = &refusals->users[i];
+        if (user->told > 0 && now_ns - user->since_ns >= SECOND_NS)
+            user->told = 0;
+        if (user->told > 0 && user->uid == uid) {
+            place = user;
+            break;
+        }
+        if (user->told == 0 && !place)
+            place = user;
+    }
+    if (!place)
+        return false;
+    if (place->told == 0)
+        *place = (struct refusals_user){.uid = uid, .since_ns = now_ns};
+    if (place->told >= REFUSALS_A_SECOND)
+        return false;
+    place->told++;
+    return true;
+}
+
+// After SHUT_RD the peer cannot add to what is looked at here.
+static bool holds_data(int fd, const char *hello) {
+    char start[64];
+    size_t len = strlen(hello);
+    ssize_t n = shutdown(fd, SHUT_RD) < 0 ? 0 : recv(fd, start, sizeof(start), MSG_DONTWAIT);
+    if (n <= 0)
+        return false;
+    if (len > (size_t)n)
+        len = (size_t)n;
+    return memcmp(start, hello, len) != 0;
+}
+
+bool refusals_close(int fd_take, const char *reply, size_t len, const char *hello) {
+    bool lost = hello && holds_data(fd_take, hello);
+    if (reply) // its buffer is empty: all of it fits, or the peer is gone
+        (void)!send(fd_take, reply, len, MSG_DONTWAIT | MSG_NOSIGNAL);
+    close(fd_take);
+    return lost;
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Events are a bucket of one second's worth that fills steadily. A read brings many events at once
+// and cannot be taken back, so the bucket may go below empty; then the user waits until it is not.
+#include "daemon/source/quota.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "protocol/base/container.h"
+
+static struct quota_user *find(struct quota *quota, int64_t uid) {
+    struct nvtxt_hash_node *node = nvtxt_hash_find(&quota->users, nvtxt_hash_number((uint64_t)uid));
+    for (; node; node = nvtxt_hash_next(node)) {
+        struct quota_user *user = NVTXT_CONTAINER_OF(node, struct quota_user, node);
+        if (user->uid == uid)
+            return user;
+    }
+    return NULL;
+}
+
+static struct quota_user *add(struct quota *quota, int64_t uid) {
+    struct quota_user *user = calloc(1, sizeof(*user));
+    if (!user)
+        return NULL;
+    user->uid = uid;
+    if (nvtxt_hash_add(&quota->users, &user->node, nvtxt_hash_number((uint64_t)uid)) < 0) {
+        free(user);
+        return NULL;
+    }
+    return user;
+}
+
+static bool is_used(const struct quota_user *user) {
+    return user->connections > 0 || user->bytes > 0 || user->held > 0;
+}
+
+static bool drop_unused(struct quota *quota, struct quota_user *user) {
+    // A user that has spent some of its rate would get it back by coming again: see drop_rested().
+    if (is_used(user) || user->credit_ns != 0)
+        return false;
+    nvtxt_hash_remove(&quota->users, &user->node);
+    free(user);
+    return true;
+}
+
+// Those whose bucket is full again by now need not be remembered.
+static void drop_rested(struct quota *quota, int64_t now_ns) {
+    for (size_t i = 0; i < quota->users.bucket_count; i++) {
+        struct nvtxt_hash_node *next;
+        for (struct nvtxt_hash_node *node = quota->users.buckets[i]; node; node = next) {
+            struct quota_user *user = NVTXT_CONTAINER_OF(node, struct quota_user, node);
+            next = node->next;
+            if (is_used(user) || user->rested_ns > now_ns)
+                continue;
+            nvtxt_hash_remove(&quota->users, node);
+            free(user);
+        }
+    }
+}
+
+int quota_take(struct quota *quota, int64_t uid, int64_t limit, int64_t now_ns,
+               struct quota_user **user) {
+    drop_rested(quota, now_ns);
+    *user = find(quota, uid);
+    if (*user && (*user)->connections >= limit)
+        return 1;
+    if (!*user)
+        *user = add(quota, uid);
+    if (!*user)
+        return -ENOMEM;
+    (*user)->connections++;
+    return 0;
+}
+
+void quota_give(struct quota *quota, struct quota_user *user) {
+    if (!user)
+        return;
+    user->connections--;
+    drop_unused(quota, user);
+}
+
+int quota_hold(struct quota *quota, int64_t uid, size_t bytes) {
+    struct quota_user *user = find(quota, uid);
+    if (!user)
+        user = add(quota, uid);
+    if (!user)
+        return -ENOMEM;
+    user->held += bytes;
+    return 0;
+}
+
+void quota_release(struct quota *quota, int64_t uid, size_t bytes) {
+    struct quota_user *user = find(quota, uid);
+    if (!user)
+        return;
+    user->held -= bytes < user->held ? bytes : user->held;
+    drop_unused(quota, user);
+}
+
+struct quota_user *quota_give_bytes(struct quota *quota, int64_t uid, size_t bytes) {
+    struct quota_user *user = find(quota, uid);
+    if (!user)
+        return NULL;
+    user->bytes -= bytes < user->bytes ? bytes : user->bytes;
+    return drop_unused(quota, user) ? NULL : user;
+}
+
+void quota_weigh(struct quota_user *user, size_t limit) {
+    user->full = user->full ? user->bytes >= limit / 2 : user->bytes >= limit;
+}
+
+void quota_spend(struct quota_user *user, uint64_t events, int64_t rate, int64_t now_ns) {
+    if (rate == 0) {
+        user->fast = false;
+        user->credit_ns = user->rested_ns = 0;
+        return;
+    }
+    if (user->credit_ns == 0) {
+        user->credit = rate;
+        user->credit_ns = now_ns;
+    }
+    // Debts are paid with the whole time that passed; what is saved is a second's worth. What makes
+    // less than one event waits for the next time.
+    double earned = (double)(now_ns - user->credit_ns) * (double)rate / 1e9;
+    if (earned >= (double)rate - (double)user->credit) {
+        user->credit = rate;
+        user->credit_ns = now_ns;
+    } else if (earned >= 1) {
+        user->credit += (int64_t)earned;
+        user->credit_ns += (int64_t)((double)(int64_t)earned * 1e9 / (double)rate);
+    }
+    if (user->credit > rate) // it was lowered
+        user->credit = rate;
+    user->credit -= (int64_t)events;
+    user->fast = user->credit < 0;
+    user->rested_ns =
+        user->credit_ns + (int64_t)((double)(rate - user->credit) * 1e9 / (double)rate);
+}
+
+uint64_t quota_wait_ms(const struct quota_user *user, int64_t rate) {
+    if (!user->fast || rate == 0)
+        return 0;
+    return (uint64_t)(-user->credit) * 1000 / (uint64_t)rate + 1;
+}
+
+struct quota_user *quota_next_fast(struct quota *quota, struct quota_user *after) {
+    bool seen = after == NULL;
+    for (size_t i = 0; i < quota->users.bucket_count; i++) {
+        for (struct nvtxt_hash_node *node = quota->users.buckets[i]; node; node = node->next) {
+            struct quota_user *user = NVTXT_CONTAINER_OF(node, struct quota_user, node);
+            if (seen && user->fast)
+                return user;
+            seen = seen || user == after;
+        }
+    }
+    return NULL;
+}
+
+void quota_deinit(struct quota *quota) {
+    for (size_t i = 0; i < quota->users.bucket_count; i++) {
+        struct nvtxt_hash_node *next;
+        for (struct nvtxt_hash_node *node = quota->users.buckets[i]; node; node = next) {
+            next = node->next;
+            free(NVTXT_CONTAINER_OF(node, struct quota_user, node));
+        }
+    }
+    nvtxt_hash_deinit(&quota->users);
+}

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See the header. The condition variable runs on CLOCK_MONOTONIC so that a jump of the wall clock
+// neither shortens nor stretches a pause.
+#include "daemon/writer/bqueue.h"
+
+#include <errno.h>
+#include <time.h>
+
+int bqueue_init(struct bqueue *queue, void (*ring)(void *context), void *context) {
+    *queue = (struct bqueue){.ring = ring, .context = context};
+    queue->tail = &queue->head;
+    queue->done_tail = &queue->done;
+    pthread_condattr_t attr;
+    int r = pthread_condattr_init(&attr);
+    if (r)
+        return -r;
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    r = pthread_cond_init(&queue->filled, &attr);
+    pthread_condattr_destroy(&attr);
+    if (r)
+        return -r;
+    r = pthread_mutex_init(&queue->lock, NULL);
+    if (r)
+        pthread_cond_destroy(&queue->filled);
+    return -r;
+}
+
+void bqueue_deinit(struct bqueue *queue) {
+    if (!queue->tail)
+        return;
+    pthread_cond_destroy(&queue->filled);
+    pthread_mutex_destroy(&queue->lock);
+    *queue = (struct bqueue){0};
+}
+
+void bqueue_push(struct bqueue *queue, struct job *job) {
+    job->next = NULL;
+    pthread_mutex_lock(&queue->lock);
+    *queue->tail = job;
+    queue->tail = &job->next;
+    queue->depth++;
+    pthread_cond_signal(&queue->filled);
+    pthread_mutex_unlock(&queue->lock);
+}
+
+// With the lock held.
+static struct job *take_first(struct bqueue *queue) {
+    struct job *job = queue->head;
+    if (!job)
+        return NULL;
+    queue->head = job->next;
+    if (!queue->head)
+        queue->tail = &queue->head;
+    queue->depth--;
+    job->next = NULL;
+    return job;
+}
+
+struct job *bqueue_take(struct bqueue *queue, int64_t until_ns) {
+    const struct timespec until = {.tv_sec = (time_t)(until_ns / 1000000000),
+                                   .tv_nsec = (long)(until_ns % 1000000000)};
+    int r = 0;
+    pthread_mutex_lock(&queue->lock);
+    while (!queue->head && r != ETIMEDOUT)
+        r = until_ns ? pthread_cond_timedwait(&queue->filled, &queue->lock, &until)
+                     : pthread_cond_wait(&queue->filled, &queue->lock);
+    struct job *job = take_first(queue);
+    pthread_mutex_unlock(&queue->lock);
+    return job;
+}
+
+struct job *bqueue_try_take(struct bqueue *queue) {
+    pthread_mutex_lock(&queue->lock);
+    struct job *job = take_first(queue);
+    pthread_mutex_unlock(&queue->lock);
+    return job;
+}
+
+void bqueue_finish(struct bqueue *queue, struct job *list) {
+    if (!list)
+        return;
+    struct job **tail = &list->next;
+    while (*tail)
+        tail = &(*tail)->next;
+    pthread_mutex_lock(&queue->lock);
+    *queue->done_tail = list;
+    queue->done_tail = tail;
+    pthread_mutex_unlock(&queue->lock);
+    queue->ring(queue->context);
+}
+
+struct job *bqueue_drain(struct bqueue *queue) {
+    pthread_mutex_lock(&queue->lock);
+    struct job *list = queue->done;
+    queue->done = NULL;
+    queue->done_tail = &queue->done;
+    pthread_mutex_unlock(&queue->lock);
+    return list;
+}
+
+size_t bqueue_depth(struct bqueue *queue) {
+    pthread_mutex_lock(&queue->lock);
+    size_t depth = queue->depth;
+    pthread_mutex_unlock(&queue->lock);
+    return depth;
+}
+
+void bqueue_hurry(struct bqueue *queue) {
+    pthread_mutex_lock(&queue->lock);
+    queue->hurry = true;
+    pthread_cond_broadcast(&queue->filled);
+    pthread_mutex_unlock(&queue->lock);
+}
+
+bool bqueue_pause(struct bqueue *queue, unsigned ms) {
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += (time_t)(ms / 1000);
+    until.tv_nsec += (long)(ms % 1000) * 1000000;
+    if (until.tv_nsec >= 1000000000) {
+        until.tv_sec++;
+        until.tv_nsec -= 1000000000;
+    }
+    pthread_mutex_lock(&queue->lock);
+    // A push wakes us too; only time or a hurry ends the pause.
+    while (!queue->hurry &&
+           pthread_cond_timedwait(&queue->filled, &queue->lock, &until) != ETIMEDOUT)
+        ;
+    bool hurry = queue->hurry;
+    pthread_mutex_unlock(&queue->lock);
+    return hurry;
+}
+
+void bqueue_set_figures(struct bqueue *queue, const struct writer_figures *figures) {
+    pthread_mutex_lock(&queue->lock);
+    const struct writer_figures before = queue->figures;
+    queue->figures = *figures;
+    queue->figures.old_segments = before.old_segments;
+    queue->figures.old_bytes = before.old_bytes;
+    queue->figures.removed = before.removed;
+    pthread_mutex_unlock(&queue->lock);
+}
+
+void bqueue_set_old(struct bqueue *queue, int64_t segments, int64_t bytes,
+                    const struct removed *removed) {
+    pthread_mutex_lock(&queue->lock);
+    queue->figures.old_segments = segments;
+    queue->figures.old_bytes = bytes;
+    queue->figures.removed = *removed;
+    pthread_mutex_unlock(&queue->lock);
+}
+
+void bqueue_get_figures(struct bqueue *queue, struct writer_figures *figures) {
+    pthread_mutex_lock(&queue->lock);
+    *figures = queue->figures;
+    pthread_mutex_unlock(&queue->lock);
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The queue between the two threads, and the only lock between these two. The loop thread pushes
+// jobs, the writer thread takes them in the same order, and gives them back on the done list when
+// they are done; the loop drains that list when the doorbell rang. Only a rotation is given back by
+// the keeper, to which the writer hands it over. Ownership moves with the job: whoever holds it may
+// touch it, nobody else does. The lock is held for pointer moves and for copying the writer's
+// figures, never across work.
+//
+// The doorbell (uv_async_send in the daemon) coalesces: one ring may stand for many jobs, so the
+// whole list is drained each time. It is rung outside the lock.
+//
+// bqueue_hurry() is how the loop tells a writer that retries for ever (full disk) to give up.
+#pragma once
+
+#include <limits.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "store/segment/retention.h"
+#include "store/store.h"
+
+// When the store goes on in a new segment, and which old ones are kept; see
+// daemon/writer/rotation_policy.h.
+struct rotate_limits {
+    int64_t bytes;     // of a segment
+    int64_t age_ns;    // of it, 0: any
+    int64_t wal_bytes; // of its log, when a reader keeps that from being used again
+    struct store_retention keep;
+};
+
+// What retention took away since the start; all of it, and by the key that wanted it.
+struct removed_count {
+    int64_t segments, events, bytes;
+};
+
+struct removed {
+    struct removed_count all, by[STORE_RETENTION_KEYS];
+    int64_t last_ns; // Unix time; 0: nothing was removed
+};
+
+enum job_kind {
+    JOB_BATCH,        // write `batch` (may be NULL), commit when `commit`; done once committed
+    JOB_SESSION_LOAD, // fill `session` from the store; commits first when it was found
+    JOB_EXPIRED,      // find a session last seen before `before_ns`
+    JOB_FILE_LOAD,    // fill `file` and `session` for `source_id`
+    JOB_LOSSES,       // fill `losses`; commits first
+    JOB_ASK,          // result = ask(store, question); commits first when `commit`
+    JOB_ROTATE,       // commit, go on in a new segment unless the one in use is empty; `answer` is
+                      // the name of the one in use then, or why not
+    JOB_CONFIGURE,    // `limits` are in force
+    JOB_PROBE,        // nothing: that it is done says that the writer runs
+    JOB_STOP,         // commit, close the store, end the thread
+};
+
+struct job {
+    struct job *next; // the queue's while it is in it
+    enum job_kind kind;
+    void (*on_done)(struct job *job); // loop thread; the job is the callee's then
+    void *context;                    // the loop's own; the writer never looks at it
+    int result;                       // 0, a positive store_result, or -errno
+
+    struct store_batch *batch; // BATCH: owned by the job
+    size_t bytes;              // BATCH: what it counts against the memory budget
+    bool commit;               // BATCH, ASK
+    bool stored;               // BATCH: the writer's: committed, apart from the others
+
+    char session_id[NVTXT_SESSION_ID_BYTES + 1]; // SESSION_LOAD: in, EXPIRED: out
+    bool want_diags;                             // SESSION_LOAD
+    uint64_t acked;                              // SESSION_LOAD
+    int64_t uid;                                 // SESSION_LOAD: who asks
+    int64_t kept;                                // SESSION_LOAD: not found: sessions of the uid
+    struct store_session session;                // SESSION_LOAD, FILE_LOAD: result
+    int64_t source_id;                           // FILE_LOAD
+    struct store_file file;                      // FILE_LOAD: result
+    int64_t before_ns;                           // EXPIRED
+    struct store_losses losses;                  // LOSSES: result
+    char *answer;                                // ROTATE: owned by who gets the job back
+    char previous[NAME_MAX + 1];                 // ROTATE: the segment that was left; "": none
+    bool previous_removed;                       // ROTATE: by retention, before it was told
+    struct rotate_limits limits;                 // CONFIGURE
+
+    // ASK: writer thread.
+    int (*ask)(struct store *store, void *question);
+    void *question;
+};
+
+// What the writer publishes after each commit and when it is in trouble; a copy is read for status.
+struct writer_figures {
+    int64_t store_bytes;
+    int64_t wal_bytes;
+    int64_t losses;                  // rows of NVTXT_LOSSES; -1: not known
+    int64_t old_segments, old_bytes; // that the store has left; see bqueue_set_old()
+    struct removed removed;          // likewise
+    char segment[NAME_MAX + 1];      // the active one; "": there is none
+    uint64_t commits;
+    int64_t committed_ns;  // realtime of the last commit; 0: none yet
+    bool in_trouble;       // commits fail at the moment and are tried again
+    char last_error[256];  // sentence of the last failure; "" when there never was one
+    int64_t last_error_ns; // realtime
+};
+
+struct bqueue {
+    pthread_mutex_t lock;
+    pthread_cond_t filled;
+    struct job *head, **tail; // to the writer
+    size_t depth;
+    struct job *done, **done_tail; // to the loop
+    bool hurry;
+    struct writer_figures figures;
+    void (*ring)(void *context);
+    void *context;
+};
+
+int bqueue_init(struct bqueue *queue, void (*ring)(void *context), void *context);
+void bqueue_deinit(struct bqueue *queue);
+
+// Loop thread.
+void bqueue_push(struct bqueue *queue, struct job *job);
+struct job *bqueue_drain(struct bqueue *queue); // the done list, linked by next; NULL when empty
+size_t bqueue_depth(struct bqueue *queue);      // jobs that the writer has not taken yet
+void bqueue_hurry(struct bqueue *queue);
+void bqueue_get_figures(struct bqueue *queue, struct writer_figures *figures);
+
+// Writer thread.
+// Waits for a job, no longer than `until_ns` (CLOCK_MONOTONIC, 0: for ever). NULL: it has come.
+struct job *bqueue_take(struct bqueue *queue, int64_t until_ns);
+struct job *bqueue_try_take(struct bqueue *queue);          // NULL when there is none now
+void bqueue_finish(struct bqueue *queue, struct job *list); // jobs linked by next, in order
+bool bqueue_pause(struct bqueue *queue, unsigned ms); // waits; returns true when told to hurry
+void bqueue_set_figures(struct bqueue *queue, const struct writer_figures *figures);
+
+// Any thread: of the figures, those that are not the writer's.
+void bqueue_set_old(struct bqueue *queue, int64_t segments, int64_t bytes,
+                    const struct removed *removed);

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/writer/revive.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "daemon/base/clocks.h"
+#include "daemon/base/log.h"
+#include "daemon/base/loss_notes.h"
+#include "daemon/conf/paths.h"
+#include "store/lock/locks.h"
+#include "store/rotation.h"
+#include "store/segment/quarantine.h"
+
+bool revive_is_due(int result) {
+    return result == STORE_CORRUPT || result == STORE_GONE;
+}
+
+static void rename_files(struct revive *revive, const char *file) {
+    char aside[PATH_MAX];
+    int r = store_aside_rename(file, revive->path, revive->loss_ns, aside, sizeof(aside));
+    if (r == 0)
+        log_error("the store's files were put aside as %s", aside);
+    else if (r < 0)
+        log_error("the store's files cannot be put aside: %s", strerror(-r));
+}
+
+void revive_put_aside(struct revive *revive, struct store *store_take, int result,
+                      const char *sentence) {
+    bool broken = result == STORE_CORRUPT;
+    char file[PATH_MAX];
+    if (store_take)
+        snprintf(file, sizeof(file), "%s", store_file(store_take));
+    else
+        store_rotation_active(revive->path, file, sizeof(file));
+    if (!*file) // a plain file so far
+        snprintf(file, sizeof(file), "%s", revive->path);
+    log_error("%s", sentence);
+    revive->loss_ns = clocks_realtime_ns();
+    if (broken)
+        store_abandon(store_take);
+    else
+        store_close(store_take); // what its write-ahead log holds goes to where the file is now
+    // Only the log was taken away: the file is whole, and opened again.
+    if (!broken && access(file, F_OK) == 0)
+        return;
+    revive->loss = broken ? LOSS_STORE_BROKEN : LOSS_STORE_VANISHED;
+    rename_files(revive, file);
+}
+
+static int tell_loss(struct revive *revive, struct store *store) {
+    struct store_batch *batch = store_batch_new();
+    int r = batch ? store_batch_loss(batch, revive->loss_ns, 0, -1, 0, revive->loss, 1) : -ENOMEM;
+    r = r ? r : store_begin(store);
+    r = r ? r : store_write(store, batch);
+    r = r ? r : store_commit(store);
+    store_batch_free(batch);
+    if (r == STORE_DONE) {
+        revive->loss = NULL;
+        log_warning("a new store takes its place store=%s", revive->path);
+    }
+    return r;
+}
+
+// The lock file may have gone with its folder; then another daemon could take the new one.
+static int keep_lock(struct revive *revive, char *why, size_t size) {
+    int status;
+    if (paths_is_locked(revive->path, *revive->lock))
+        return 0;
+    int fd = paths_lock(revive->path, "store", &status, why, size);
+    if (fd < 0)
+        return STORE_BUSY;
+    close(*revive->lock);
+    *revive->lock = fd;
+    return 0;
+}
+
+// ---- Locked by somebody else --------------------------------------------------------------------
+
+static bool is_over(const struct revive *revive) {
+    return revive->locked_since_ns > 0 &&
+           clocks_boottime_ns() - revive->locked_since_ns >= revive->lock_timeout_ns;
+}
+
+// `why` gets the sentence of the failure, should it last.
+static void note_locked(struct revive *revive, char *why, size_t size) {
+    char active[PATH_MAX], whose[160];
+    struct store_locks locks;
+    store_rotation_active(revive->path, active, sizeof(active));
+    store_locks_find(*active ? active : revive->path, &locks);
+    store_locks_say(&locks, whose, sizeof(whose));
+    snprintf(why, size, "the store %s is locked by %s: let it close the store, or end it",
+             revive->path, whose);
+    if (!revive->locked_since_ns) {
+        revive->locked_since_ns = clocks_boottime_ns();
+        log_warning("%s; it is waited for timeout_s=%" PRId64, why,
+                    revive->lock_timeout_ns / 1000000000);
+    }
+}
+
+bool revive_is_locked(struct revive *revive, char *why, size_t size) {
+    note_locked(revive, why, size);
+    return is_over(revive);
+}
+
+static void note_left(const char *locked, struct store *store) {
+    const char *slash = strrchr(locked, '/');
+    const char *now = strrchr(store_file(store), '/');
+    log_warning("a segment of the store stays locked, a new one goes on beside it with what was "
+                "open; it is completed when it is free locked=%s segment=%s",
+                slash ? slash + 1 : locked, now ? now + 1 : store_file(store));
+}
+
+bool revive_waits(const struct revive *revive) {
+    const struct timespec pause = {.tv_nsec = 100000000};
+    if (!revive->locked_since_ns || revive->left_behind)
+        return false;
+    nanosleep(&pause, NULL);
+    return true;
+}
+
+static int open_store(struct revive *revive, struct store **store, bool *vanished, char *why,
+                      size_t size) {
+    char locked[PATH_MAX];
+    bool over = is_over(revive);
+    enum store_opening how = revive->loss ? STORE_OPEN_FRESH
+                             : over       ? STORE_OPEN_BESIDE
+                                          : STORE_OPEN_ACTIVE;
+    store_rotation_active(revive->path, locked, sizeof(locked));
+    int r = store_rotation_open(store, revive->path, &revive->options, how, vanished, why, size);
+    revive->left_behind = over;
+    if (r == STORE_BUSY)
+        note_locked(revive, why, size);
+    else
+        revive->locked_since_ns = 0;
+    if (r == STORE_DONE && how == STORE_OPEN_BESIDE && *locked)
+        note_left(locked, *store);
+    return r;
+}
+
+int revive_open(struct revive *revive, struct store **store, char *why, size_t size) {
+    if (access(revive->path, F_OK) < 0)
+        paths_make_store_folder(revive->path); // what is wrong with it is told by keep_lock()
+    if (keep_lock(revive, why, size))
+        return STORE_BUSY;
+    bool vanished = false;
+    int r = open_store(revive, store, &vanished, why, size);
+    if (r == STORE_DONE && vanished && !revive->loss) {
+        revive->loss = LOSS_STORE_VANISHED;
+        revive->loss_ns = clocks_realtime_ns();
+    }
+    if (r != STORE_DONE || !revive->loss)
+        return r;
+    r = tell_loss(revive, *store);
+    if (r != STORE_DONE) {
+        snprintf(why, size, "%s", r == -ENOMEM ? strerror(ENOMEM) : store_error(*store));
+        store_close(*store);
+        *store = NULL;
+    }
+    return r;
+}

@@ -1,0 +1,433 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One round: close what was handed over, complete what is not complete, remove, count. The first
+// round completes the segment left last whatever it looks like: a daemon that was killed right
+// after the link had swung did not come to it. After that only a log with something in it says that
+// there is work.
+#include "daemon/writer/segment_keeper.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "daemon/base/clocks.h"
+#include "daemon/base/log.h"
+#include "store/rotation.h"
+#include "store/segment/ended_index.h"
+#include "store/segment/segments.h"
+
+#define AGAIN_NS (INT64_C(30) * 1000000000) // while a reader is in the way
+#define NEVER INT64_MAX
+#define INDEXED_FROM 4 // old segments
+
+// What a round goes by: a copy, for the writer may change its mind meanwhile.
+struct keeper_order {
+    struct store_retention retention;
+    char active[NAME_MAX + 1];
+    bool active_empty;
+    int64_t active_carried;
+};
+
+int keeper_init(struct keeper *keeper, const char *path, struct bqueue *queue,
+                const struct store_retention *retention) {
+    pthread_condattr_t attr;
+    *keeper = (struct keeper){.path = path, .queue = queue, .retention = *retention};
+    pthread_mutex_init(&keeper->lock, NULL);
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    int r = pthread_cond_init(&keeper->changed, &attr);
+    pthread_condattr_destroy(&attr);
+    return -r;
+}
+
+// ---- What is in them ----------------------------------------------------------------------------
+
+static struct store_contents *find_known(struct keeper *keeper, uint64_t number) {
+    for (size_t i = 0; i < keeper->known_count; i++)
+        if (keeper->known[i].number == number)
+            return &keeper->known[i].contents;
+    return NULL;
+}
+
+static bool has_log(const char *segment) {
+    char log[PATH_MAX];
+    struct stat status;
+    int len = snprintf(log, sizeof(log), "%s-wal", segment);
+    return len < (int)sizeof(log) && stat(log, &status) == 0 && status.st_size > 0;
+}
+
+static struct store_contents contents_of(struct keeper *keeper,
+                                         const struct store_segment *segment) {
+    struct store_contents contents;
+    struct keeper_known *known = NULL;
+    const struct store_contents *found = find_known(keeper, segment->number);
+    if (found)
+        return *found;
+    if (store_contents_read(segment->path, &contents) == STORE_DONE && !has_log(segment->path))
+        known = realloc(keeper->known, (keeper->known_count + 1) * sizeof(*known));
+    if (known) {
+        keeper->known = known;
+        known[keeper->known_count++] = (struct keeper_known){segment->number, contents};
+    }
+    return contents;
+}
+
+static void forget(struct keeper *keeper, uint64_t number) {
+    for (size_t i = 0; i < keeper->known_count; i++)
+        if (keeper->known[i].number == number)
+            keeper->known[i--] = keeper->known[--keeper->known_count];
+}
+
+// Only KeepFiles asks which are empty, and only when there may be too many.
+static void find_empty(struct keeper *keeper, const struct store_retention *retention,
+                       const struct store_segments *list) {
+    if (retention->files == 0 || (int64_t)list->count <= retention->files)
+        return;
+    for (size_t i = 0; i + 1 < list->count; i++)
+        list->rows[i].empty = contents_of(keeper, &list->rows[i]).empty;
+}
+
+// Likewise only KeepSize, of what they carry.
+static void find_carried(struct keeper *keeper, const struct store_retention *retention,
+                         const struct store_segments *list) {
+    int64_t bytes = retention->active_bytes;
+    for (size_t i = 0; i < list->count; i++)
+        bytes += list->rows[i].bytes;
+    if (retention->bytes == 0 || bytes <= retention->bytes)
+        return;
+    for (size_t i = 0; i + 1 < list->count; i++)
+        list->rows[i].carried = contents_of(keeper, &list->rows[i]).carried;
+}
+
+// ---- A round ------------------------------------------------------------------------------------
+
+// Completes what is not. Returns how many a reader is in the way of.
+static int64_t complete(struct keeper *keeper, const struct store_segments *list,
+                        bool first_round) {
+    int64_t pinned = 0;
+    for (size_t i = 0; i + 1 < list->count; i++) {
+        const struct store_segment *segment = &list->rows[i];
+        bool last_left = (first_round && i + 2 == list->count) || segment->number == keeper->locked;
+        if (last_left || has_log(segment->path)) {
+            bool busy = store_rotation_leave(segment->path) == STORE_BUSY;
+            if (last_left)
+                keeper->locked = busy ? segment->number : 0;
+            pinned += busy;
+        }
+    }
+    return pinned;
+}
+
+static void note_failure(struct keeper *keeper, const struct store_segment *segment, int r) {
+    if (keeper->removal_failed != segment->number)
+        log_error("an old segment of the store cannot be removed: %s segment=%s", strerror(-r),
+                  segment->path);
+    keeper->removal_failed = segment->number;
+}
+
+static void add_removed(struct removed_count *count, const struct removed_count *more) {
+    count->segments += more->segments;
+    count->events += more->events;
+    count->bytes += more->bytes;
+}
+
+static void log_removed(const struct removed *removed, const char *last) {
+    for (int key = 0; key < STORE_RETENTION_KEYS; key++) {
+        const struct removed_count *by = &removed->by[key];
+        if (by->segments > 0)
+            log_info("old segments of the store were removed by=%s segments=%" PRId64
+                     " events=%" PRId64 " bytes=%" PRId64 " last=%s",
+                     store_retention_key_name((enum store_retention_key)key), by->segments,
+                     by->events, by->bytes, last);
+    }
+}
+
+// Removes what the plan says, the oldest first. Returns how many it did.
+static size_t remove_planned(struct keeper *keeper, const struct store_segments *list,
+                             const struct store_retention_plan *plan, struct removed *removed) {
+    size_t gone = 0;
+    for (; gone < plan->count; gone++) {
+        const struct store_segment *segment = &list->rows[gone];
+        struct removed_count one = {1, contents_of(keeper, segment).events, segment->bytes};
+        int r = store_segments_remove(segment->path);
+        if (r < 0) {
+            note_failure(keeper, segment, r);
+            break;
+        }
+        forget(keeper, segment->number);
+        add_removed(&removed->all, &one);
+        add_removed(&removed->by[plan->keys[gone]], &one);
+    }
+    if (gone > 0) {
+        removed->last_ns = clocks_realtime_ns();
+        store_segments_sync(keeper->path);
+        log_removed(removed, list->rows[gone - 1].path);
+    }
+    return gone;
+}
+
+static void count(struct keeper *keeper, const struct store_segments *list, size_t gone,
+                  struct keeper_figures *figures) {
+    const struct removed *more = &figures->removed;
+    for (size_t i = gone; i + 1 < list->count; i++) {
+        figures->segments++;
+        figures->bytes += list->rows[i].bytes;
+        figures->carried += list->rows[i].carried;
+    }
+    pthread_mutex_lock(&keeper->lock);
+    struct removed sum = keeper->figures.removed;
+    add_removed(&sum.all, &more->all);
+    for (int key = 0; key < STORE_RETENTION_KEYS; key++)
+        add_removed(&sum.by[key], &more->by[key]);
+    sum.last_ns = more->last_ns ? more->last_ns : sum.last_ns;
+    figures->removed = sum;
+    keeper->figures = *figures;
+    pthread_mutex_unlock(&keeper->lock);
+    bqueue_set_old(keeper->queue, figures->segments, figures->bytes, &sum);
+}
+
+// The old segments, and behind them the one in use.
+static int list_segments(struct keeper *keeper, const struct keeper_order *order,
+                         struct store_segments *list) {
+    int r = store_segments_list(keeper->path, list);
+    for (size_t i = list->count; r == 0 && i-- > 0;) {
+        const char *slash = strrchr(list->rows[i].path, '/');
+        if (strcmp(slash ? slash + 1 : list->rows[i].path, order->active) != 0)
+            continue;
+        while (list->count > i + 1) // begun, and not said to be in use yet
+            free(list->rows[--list->count].path);
+        list->rows[i].empty = order->active_empty;
+        list->rows[i].carried = order->active_carried;
+    }
+    return r;
+}
+
+// Few segments are asked one by one, as fast. What is left out is asked so, too, so a failure is
+// none: the next round tries again.
+static void follow_ended(struct keeper *keeper, const struct store_segments *kept, bool check) {
+    struct store_segments left = {.rows = kept->rows, .count = kept->count ? kept->count - 1 : 0};
+    if (left.count >= INDEXED_FROM)
+        store_ended_index_follow(keeper->path, &left, check);
+}
+
+// Returns when to look again, as Unix time; NEVER.
+static int64_t look(struct keeper *keeper, const struct keeper_order *order, bool first_round) {
+    const struct store_retention *retention = &order->retention;
+    struct store_segments list;
+    struct store_disk disk = {0};
+    struct store_retention_plan plan = {0};
+    struct keeper_figures figures = {0};
+    if (list_segments(keeper, order, &list) < 0)
+        return NEVER;
+    figures.pinned = complete(keeper, &list, first_round);
+    store_segments_deinit(&list);
+    if (list_segments(keeper, order, &list) < 0) // sizes have changed
+        return NEVER;
+    find_empty(keeper, retention, &list);
+    find_carried(keeper, retention, &list);
+    int64_t now = clocks_realtime_ns();
+    plan.keys = calloc(list.count, sizeof(*plan.keys));
+    if (plan.keys && store_disk_read(keeper->path, &disk) == 0)
+        store_retention_make(&list, retention, &disk, now, &plan);
+    figures.missing = plan.missing;
+    size_t gone = remove_planned(keeper, &list, &plan, &figures.removed);
+    count(keeper, &list, gone, &figures);
+    free(plan.keys);
+    struct store_segments kept = {.rows = list.rows + gone, .count = list.count - gone};
+    follow_ended(keeper, &kept, first_round);
+    int64_t next = store_retention_next_ns(&kept, retention);
+    store_segments_deinit(&list);
+    next = next == 0 ? NEVER : next <= now ? now + AGAIN_NS : next; // could not be removed
+    return figures.pinned && next > now + AGAIN_NS ? now + AGAIN_NS : next;
+}
+
+// What a reader was in the way of may be done by now; after a stop main files alone are complete.
+static void look_last(struct keeper *keeper, const struct keeper_order *order) {
+    struct store_segments list;
+    if (list_segments(keeper, order, &list) < 0)
+        return;
+    complete(keeper, &list, false);
+    store_segments_deinit(&list);
+}
+
+// ---- The thread ---------------------------------------------------------------------------------
+
+// With the lock held: until something is wanted, or `until` (Unix time) has come.
+static void wait_for_work(struct keeper *keeper, int64_t until) {
+    struct timespec end;
+    while (!keeper->stop && !keeper->wanted && !keeper->closing) {
+        if (until == NEVER) {
+            pthread_cond_wait(&keeper->changed, &keeper->lock);
+            continue;
+        }
+        int64_t left = until - clocks_realtime_ns();
+        clock_gettime(CLOCK_MONOTONIC, &end);
+        int64_t ns = end.tv_nsec + (left > 0 ? left : 0);
+        end.tv_sec += (time_t)(ns / 1000000000);
+        end.tv_nsec = (long)(ns % 1000000000);
+        if (pthread_cond_timedwait(&keeper->changed, &keeper->lock, &end) == ETIMEDOUT)
+            return;
+    }
+}
+
+static bool is_removed(const struct keeper *keeper, const char *segment) {
+    char path[PATH_MAX];
+    const char *slash = strrchr(keeper->path, '/');
+    int len = snprintf(path, sizeof(path), "%.*s%s", slash ? (int)(slash - keeper->path) + 1 : 0,
+                       keeper->path, segment);
+    return len < (int)sizeof(path) && access(path, F_OK) < 0 && errno == ENOENT;
+}
+
+// With the lock held.
+static void give_back(struct keeper *keeper) {
+    for (struct job *job = keeper->told; job; job = job->next)
+        job->previous_removed = is_removed(keeper, job->previous);
+    if (keeper->told)
+        bqueue_finish(keeper->queue, keeper->told);
+    keeper->told = NULL;
+}
+
+// With the lock held.
+static struct keeper_order order_of(const struct keeper *keeper) {
+    struct keeper_order order = {.retention = keeper->retention,
+                                 .active_empty = keeper->active_empty,
+                                 .active_carried = keeper->active_carried};
+    memcpy(order.active, keeper->active, sizeof(order.active));
+    return order;
+}
+
+static void *run(void *context) {
+    struct keeper *keeper = context;
+    int64_t until = NEVER;
+    bool first_round = true;
+    pthread_setname_np(pthread_self(), "keeper");
+    pthread_mutex_lock(&keeper->lock);
+    while (!keeper->stop || keeper->closing) {
+        wait_for_work(keeper, until);
+        struct keeper_order order = order_of(keeper);
+        struct store *closing = keeper->closing;
+        bool last = keeper->stop;
+        keeper->wanted = false;
+        keeper->busy = true;
+        pthread_mutex_unlock(&keeper->lock);
+        if (closing)
+            store_leave(closing);
+        if (!last)
+            until = look(keeper, &order, first_round);
+        first_round = false;
+        pthread_mutex_lock(&keeper->lock);
+        if (closing) {
+            keeper->closing = NULL;
+            give_back(keeper);
+        }
+        keeper->busy = false;
+        pthread_cond_broadcast(&keeper->changed);
+    }
+    struct keeper_order order = order_of(keeper);
+    pthread_mutex_unlock(&keeper->lock);
+    look_last(keeper, &order);
+    return NULL;
+}
+
+static bool start(struct keeper *keeper) {
+    sigset_t all, before;
+    if (keeper->started)
+        return true;
+    sigfillset(&all); // signals are the loop's
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    keeper->started = pthread_create(&keeper->thread, NULL, run, keeper) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return keeper->started;
+}
+
+void keeper_deinit(struct keeper *keeper) {
+    if (!keeper->path)
+        return;
+    if (keeper->started) {
+        pthread_mutex_lock(&keeper->lock);
+        keeper->stop = true;
+        pthread_cond_broadcast(&keeper->changed);
+        pthread_mutex_unlock(&keeper->lock);
+        pthread_join(keeper->thread, NULL);
+    }
+    pthread_cond_destroy(&keeper->changed);
+    pthread_mutex_destroy(&keeper->lock);
+    free(keeper->known);
+    *keeper = (struct keeper){0};
+}
+
+// With the lock held, or without a thread.
+static void set_active(struct keeper *keeper, const char *segment, bool empty, int64_t carried) {
+    const char *slash = strrchr(segment, '/');
+    snprintf(keeper->active, sizeof(keeper->active), "%s", slash ? slash + 1 : segment);
+    keeper->active_empty = empty;
+    keeper->active_carried = carried;
+}
+
+void keeper_use(struct keeper *keeper, const char *segment, bool empty, int64_t carried) {
+    pthread_mutex_lock(&keeper->lock);
+    set_active(keeper, segment, empty, carried);
+    keeper->wanted = true; // without a thread there is nothing to look at
+    pthread_cond_broadcast(&keeper->changed);
+    pthread_mutex_unlock(&keeper->lock);
+}
+
+void keeper_take(struct keeper *keeper, struct store *store_take, struct store *next) {
+    bool empty = store_is_empty(next);
+    int64_t carried = store_carried_bytes(next);
+    if (!start(keeper)) { // without a thread the writer does it itself
+        store_leave(store_take);
+        set_active(keeper, store_file(next), empty, carried);
+        struct keeper_order order = order_of(keeper);
+        look(keeper, &order, false);
+        return;
+    }
+    pthread_mutex_lock(&keeper->lock);
+    while (keeper->closing || keeper->busy)
+        pthread_cond_wait(&keeper->changed, &keeper->lock);
+    keeper->closing = store_take;
+    set_active(keeper, store_file(next), empty, carried);
+    pthread_cond_broadcast(&keeper->changed);
+    pthread_mutex_unlock(&keeper->lock);
+}
+
+void keeper_tell(struct keeper *keeper, struct job *job_take) {
+    pthread_mutex_lock(&keeper->lock);
+    job_take->next = keeper->told;
+    keeper->told = job_take;
+    if (!keeper->closing)
+        give_back(keeper);
+    pthread_mutex_unlock(&keeper->lock);
+}
+
+static void want(struct keeper *keeper, const struct store_retention *retention) {
+    pthread_mutex_lock(&keeper->lock);
+    if (retention)
+        keeper->retention = *retention;
+    keeper->wanted = true;
+    pthread_cond_broadcast(&keeper->changed);
+    pthread_mutex_unlock(&keeper->lock);
+}
+
+void keeper_look(struct keeper *keeper) {
+    want(keeper, NULL);
+    start(keeper);
+}
+
+void keeper_configure(struct keeper *keeper, const struct store_retention *retention) {
+    want(keeper, retention); // without a thread there is nothing to look at
+}
+
+void keeper_get_figures(struct keeper *keeper, struct keeper_figures *figures) {
+    pthread_mutex_lock(&keeper->lock);
+    *figures = keeper->figures;
+    figures->segments += keeper->closing != NULL;
+    pthread_mutex_unlock(&keeper->lock);
+}

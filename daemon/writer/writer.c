@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/writer/writer.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/base/clocks.h"
+#include "daemon/base/log.h"
+#include "daemon/writer/stop_note.h"
+#include "protocol/wire/ctlmsg.h"
+
+#define FIRST_DELAY_MS 20
+#define LONGEST_DELAY_MS 2000
+#define LET_GO_MS 1000       // for somebody who wants to drop a trigger
+#define TRIES_BEFORE_APART 3 // of a failure that may be a row's fault, or not
+
+// The store is another one than before, or none.
+static void publish_segment(struct writer *writer) {
+    const char *file = writer->store ? store_file(writer->store) : "";
+    const char *slash = strrchr(file, '/');
+    snprintf(writer->figures.segment, sizeof(writer->figures.segment), "%s",
+             slash ? slash + 1 : file);
+}
+
+static void publish(struct writer *writer) {
+    if (writer->store) {
+        writer->figures.store_bytes = store_file_bytes(writer->store);
+        writer->figures.wal_bytes = store_wal_bytes(writer->store);
+        if (!writer->figures.in_trouble)
+            writer->figures.losses = store_loss_count(writer->store);
+    }
+    bqueue_set_figures(writer->queue, &writer->figures);
+}
+
+// Keeps the sentence for status. A lasting failure is logged when it begins.
+static void note_failure(struct writer *writer, int result, bool lasting) {
+    struct writer_figures *figures = &writer->figures;
+    const char *sentence = writer->store ? store_error(writer->store) : writer->why;
+    if (!*sentence)
+        sentence = result < 0 ? strerror(-result) : "the store cannot be written";
+    snprintf(figures->last_error, sizeof(figures->last_error), "%s", sentence);
+    figures->last_error_ns = clocks_realtime_ns();
+    if (lasting && !figures->in_trouble) {
+        figures->in_trouble = true;
+        writer->trouble_since_ns = clocks_boottime_ns();
+        log_error("the store cannot be written, trying again until it can: %s held_bytes=%zu",
+                  figures->last_error, writer->held_bytes);
+    }
+    publish(writer);
+}
+
+static void note_success(struct writer *writer) {
+    struct writer_figures *figures = &writer->figures;
+    if (figures->in_trouble)
+        log_info("the store is written again after_s=%" PRId64,
+                 (clocks_boottime_ns() - writer->trouble_since_ns) / 1000000000);
+    figures->in_trouble = false;
+    writer->looked = false;
+    figures->commits++;
+    figures->committed_ns = clocks_realtime_ns();
+    leftover_move(writer->revive.path, writer->store); // that the start had no room for
+    publish(writer);
+}
+
+static int write_one(struct writer *writer, struct job *job) {
+    if (!job->batch)
+        return 0;
+    if (!writer->in_transaction) {
+        int r = store_begin(writer->store);
+        if (r)
+            return r;
+        writer->in_transaction = true;
+    }
+    return store_write(writer->store, job->batch);
+}
+
+static int open_again(struct writer *writer) {
+    int r = revive_open(&writer->revive, &writer->store, writer->why, sizeof(writer->why));
+    if (revive_is_due(r))
+        revive_put_aside(&writer->revive, NULL, r, writer->why);
+    if (!r) {
+        rotate_begun(&writer->rotate, writer->store);
+        publish_segment(writer);
+    }
+    return r;
+}
+
+static void roll_back(struct writer *writer, int failure) {
+    writer->in_transaction = false;
+    if (writer->store && revive_is_due(failure)) {
+        revive_put_aside(&writer->revive, writer->store, failure, writer->figures.last_error);
+        writer->store = NULL;
+    } else if (writer->store) {
+        store_rollback(writer->store);
+        if (failure == STORE_LACKING)
+            store_let_go(writer->store);
+    }
+}
+
+// Who took the lock when it was given back, and keeps it too long, is left behind with the segment.
+static void leave_behind(struct writer *writer, int failure) {
+    bool taken = failure == STORE_BUSY && writer->store && store_has_let_go(writer->store);
+    if (writer->store && !taken)
+        writer->revive.locked_since_ns = 0;
+    if (taken && revive_is_locked(&writer->revive, writer->why, sizeof(writer->why))) {
+        store_abandon(writer->store);
+        writer->store = NULL;
+    }
+}
+
+static int write_held(struct writer *writer, bool apart) {
+    int r = writer->store ? 0 : open_again(writer);
+    for (struct job *job = writer->held; job && !r; job = job->next) {
+        if (job->stored)
+            continue;
+        r = apart && job->batch ? store_write_apart(writer->store, job->batch, clocks_realtime_ns())
+                                : write_one(writer, job);
+        job->stored = apart && !r;
+    }
+    return !r && writer->in_transaction ? store_commit(writer->store) : r;
+}
+
+static bool is_refusal(int failure, unsigned tries) {
+    return failure == STORE_REFUSED || (failure == -EIO && tries > TRIES_BEFORE_APART);
+}
+
+// Rolls back and writes all held jobs again, with their commit, until that worked or hurry is
+// asked for. What another store or writing apart may mend is tried at once. Returns 0 or the last
+// failure.
+static int write_again(struct writer *writer, int failure) {
+    unsigned delay = FIRST_DELAY_MS;
+    bool apart = false, last = false;
+    for (unsigned tries = 1;; tries++) {
+        bool at_once = tries == 1 && (revive_is_due(failure) || failure == STORE_REFUSED);
+        note_failure(writer, failure, !at_once);
+        if (!apart && is_refusal(failure, tries)) {
+            apart = true;
+            log_limited(&writer->log_refused, LOG_LEVEL_ERROR,
+                        "the store refuses a row, its source loses it: %s",
+                        writer->figures.last_error);
+        }
+        roll_back(writer, failure);
+        leave_behind(writer, failure);
+        if (failure == STORE_LACKING && delay < LET_GO_MS)
+            delay = LET_GO_MS;
+        if (!at_once) {
+            last = bqueue_pause(writer->queue, delay);
+            delay = delay * 2 < LONGEST_DELAY_MS ? delay * 2 : LONGEST_DELAY_MS;
+        }
+        failure = write_held(writer, apart);
+        if (!failure)
+            return 0;
+        if (last) {
+            roll_back(writer, 0);
+            writer->gave_up = true;
+            return failure;
+        }
+    }
+}
+
+static void give_back(struct writer *writer, int result) {
+    struct job *list = writer->held;
+    for (struct job *job = list; job; job = job->next) {
+        job->result = job->stored ? 0 : result;
+        job->stored = false;
+    }
+    writer->held = NULL;
+    writer->held_tail = &writer->held;
+    writer->held_bytes = 0;
+    writer->commit_wanted = false;
+    bqueue_finish(writer->queue, list);
+}
+
+// Makes everything held durable and gives it back.
+static void commit(struct writer *writer) {
+    int r = 0;
+    if (writer->in_transaction) {
+        r = store_commit(writer->store);
+        if (r)
+            r = write_again(writer, r);
+        writer->in_transaction = false;
+        if (!r)
+            note_success(writer);
+    }
+    give_back(writer, r);
+}
+
+static void start_over(struct writer *writer, int failure) {
+    int r = write_again(writer, failure);
+    writer->in_transaction = false;
+    if (!r)
+        note_success(writer);
+    give_back(writer, r);
+}
+
+static void take_batch(struct writer *writer, struct job *job) {
+    *writer->held_tail = job;
+    writer->held_tail = &job->next;
+    writer->held_bytes += job->bytes;
+    if (writer->gave_up) {
+        give_back(writer, STORE_IO);
+        return;
+    }
+    int r = write_one(writer, job);
+    if (r)
+        start_over(writer, r);
+    else if (job->commit)
+        writer->commit_wanted = true;
+}
+
+// ---- Segments -----------------------------------------------------------------------------------
+
+// Returns as rotate_now(); nothing may be held.
+static int go_on_in_new_segment(struct writer *writer, const char *reason, char *why, size_t size) {
+    int r = rotate_now(&writer->rotate, &writer->store, reason, why, size);
+    if (r) {
+        snprintf(writer->figures.last_error, sizeof(writer->figures.last_error), "%s", why);
+        writer->figures.last_error_ns = clocks_realtime_ns();
+    }
+    publish_segment(writer);
+    publish(writer);
+    return r;
+}
+
+static void rotate_if_due(struct writer *writer) {
+    char why[512];
+    writer->looked = true;
+    if (!writer->store || writer->gave_up)
+        return;
+    const char *reason = rotate_reason(&writer->rotate, writer->store);
+    if (reason)
+        go_on_in_new_segment(writer, reason, why, sizeof(why));
+}
+
+// What is held comes before a rotation: a job with its commit is on the way.
+static int64_t wait_until_ns(const struct writer *writer) {
+    bool may_rotate = writer->store && !writer->gave_up && !writer->held;
+    return may_rotate ? rotate_wait_until_ns(&writer->rotate) : 0;
+}
+
+static int rotate_on_demand(struct writer *writer, struct job *job) {
+    char why[512] = "the store cannot be written";
+    commit(writer);
+    bool can = writer->store && !writer->gave_up;
+    bool worth_it = can && rotate_is_worth_it(&writer->rotate, writer->store);
+    snprintf(job->previous, sizeof(job->previous), "%s", worth_it ? writer->figures.segment : "");
+    int r = !can       ? STORE_IO
+            : worth_it ? go_on_in_new_segment(writer, "asked", why, sizeof(why))
+                       : 0;
+    free(job->answer); // of a store that was replaced since
+    job->answer = strdup(r ? why : writer->figures.segment);
+    return r;
+}
+
+// ---- Jobs ---------------------------------------------------------------------------------------
+
+static int load_session(struct writer *writer, struct job *job) {
+    int r = store_session_load(writer->store, job->session_id, job->want_diags, job->acked,
+                               &job->session);
+    if (r == STORE_NOT_FOUND && store_session_count(writer->store, job->uid, &job->kept) != 0)
+        job->kept = 0; // it will be refused, if need be, when it comes again
+    // What is found may come from the open transaction. The answer tells the client which lines
+    // it can forget, so they are made durable first.
+    if (r == STORE_DONE && writer->in_transaction)
+        commit(writer);
+    if (writer->gave_up && r == STORE_DONE) {
+        store_session_deinit(&job->session);
+        r = STORE_IO;
+    }
+    return r;
+}
+
+// An earlier stop's note that cannot be moved into the store yet is a loss that is not listed.
+static int load_losses(struct writer *writer, struct job *job) {
+    commit(writer);
+    if (!writer->store || writer->gave_up)
+        return STORE_IO;
+    int r = leftover_move(writer->revive.path, writer->store);
+    return r ? r : store_losses_load(writer->store, NVTXT_CTL_LOSSES, &job->losses);
+}
+
+static int ask(struct writer *writer, struct job *job) {
+    switch (job->kind) {
+    case JOB_SESSION_LOAD:
+        return load_session(writer, job);
+    case JOB_EXPIRED:
+        return store_session_expired(writer->store, job->before_ns, job->session_id,
+                                     sizeof(job->session_id));
+    case JOB_FILE_LOAD:
+        return store_file_load(writer->store, job->source_id, &job->file, &job->session);
+    case JOB_LOSSES:
+        return load_losses(writer, job);
+    case JOB_ROTATE:
+        return rotate_on_demand(writer, job);
+    default:
+        if (job->commit)
+            commit(writer);
+        return writer->store ? job->ask(writer->store, job->question) : STORE_IO;
+    }
+}
+
+static void handle(struct writer *writer, struct job *job) {
+    switch (job->kind) {
+    case JOB_BATCH:
+        take_batch(writer, job);
+        return;
+    case JOB_PROBE:
+        break;
+    case JOB_CONFIGURE:
+        rotate_configure(&writer->rotate, &job->limits, writer->store);
+        writer->looked = false;
+        break;
+    case JOB_STOP:
+        commit(writer);
+        store_close(writer->store);
+        writer->store = NULL;
+        rotate_deinit(&writer->rotate);
+        job->result = 0;
+        break;
+    default:
+        job->result = writer->store ? ask(writer, job) : STORE_IO;
+        // What is only read says nothing of the store's health: a view may be missing.
+        if (job->kind != JOB_ASK && revive_is_due(job->result) && writer->store) {
+            start_over(writer, job->result);
+            job->result = writer->store ? ask(writer, job) : STORE_IO;
+        }
+        publish(writer);
+    }
+    if (job->kind == JOB_ROTATE && job->result == 0 && *job->previous) {
+        keeper_tell(&writer->rotate.keeper, job); // who asked may copy the segment that was left
+        return;
+    }
+    bqueue_finish(writer->queue, job);
+}
+
+static void *run(void *context) {
+    struct writer *writer = context;
+    pthread_setname_np(pthread_self(), "writer"); // only for people who look at the threads
+    publish_segment(writer);
+    publish(writer);
+    for (;;) {
+        if (!writer->looked && !writer->held)
+            rotate_if_due(writer);
+        struct job *job = bqueue_try_take(writer->queue);
+        if (!job && writer->commit_wanted) {
+            commit(writer);
+            continue;
+        }
+        if (!job)
+            job = bqueue_take(writer->queue, wait_until_ns(writer));
+        if (!job) {
+            writer->looked = false;
+            continue;
+        }
+        bool stop = job->kind == JOB_STOP;
+        handle(writer, job); // the job is not ours any more
+        if (stop)
+            return NULL;
+        if (writer->held_bytes >= writer->commit_bytes ||
+            (writer->in_transaction && rotate_is_full(&writer->rotate, writer->store)))
+            commit(writer);
+    }
+}
+
+int writer_start(struct writer *writer, struct bqueue *queue, struct store *store,
+                 const struct revive *revive, const struct rotate_limits *limits,
+                 size_t commit_bytes) {
+    *writer = (struct writer){
+        .queue = queue, .store = store, .revive = *revive, .commit_bytes = commit_bytes};
+    writer->held_tail = &writer->held;
+    int r = rotate_init(&writer->rotate, queue, revive, limits, store);
+    if (r < 0)
+        return r;
+    // Signals are the loop's: the thread starts with all of them blocked.
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    r = pthread_create(&writer->thread, NULL, run, writer);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (r) {
+        rotate_deinit(&writer->rotate);
+        return -r;
+    }
+    writer->started = true;
+    return 0;
+}
+
+void writer_join(struct writer *writer) {
+    if (!writer->started)
+        return;
+    pthread_join(writer->thread, NULL);
+    writer->started = false;
+}

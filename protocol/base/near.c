@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The distance of two words is the least number of such slips between them, found row by row in the
+// table of the distances of their beginnings. Long words are nobody's slip.
+#include "protocol/base/near.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#define WORD_MAX 40
+
+static char lower(char c) {
+    return (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+}
+
+static unsigned least(unsigned a, unsigned b) {
+    return a < b ? a : b;
+}
+
+static unsigned distance(struct nvtxt_slice a, struct nvtxt_slice b) {
+    unsigned rows[3][WORD_MAX + 1];
+    unsigned *before = rows[0], *last = rows[1], *row = rows[2];
+    for (unsigned j = 0; j <= b.len; j++)
+        last[j] = j;
+    for (unsigned i = 1; i <= a.len; i++) {
+        row[0] = i;
+        for (unsigned j = 1; j <= b.len; j++) {
+            char x = lower(a.data[i - 1]), y = lower(b.data[j - 1]);
+            row[j] = least(last[j - 1] + (x != y), least(last[j], row[j - 1]) + 1);
+            if (i > 1 && j > 1 && x == lower(b.data[j - 2]) && y == lower(a.data[i - 2]))
+                row[j] = least(row[j], before[j - 2] + 1);
+        }
+        unsigned *spare = before;
+        before = last;
+        last = row;
+        row = spare;
+    }
+    return last[b.len];
+}
+
+const char *nvtxt_near(struct nvtxt_slice word,
+                       const char *(*names)(const void *context, size_t index),
+                       const void *context) {
+    const char *best = NULL, *name;
+    // Words of up to three letters are too much alike for two slips.
+    // Short words are too much alike for two slips.
+    unsigned most = word.len <= 1 || word.len > WORD_MAX ? 0 : word.len <= 4 ? 1 : 2;
+    for (size_t i = 0; most > 0 && (name = names(context, i)); i++) {
+        struct nvtxt_slice other = nvtxt_slice_of(name);
+        unsigned found = other.len > WORD_MAX ? UINT32_MAX : distance(word, other);
+        if (other.len > 0 && found <= most) {
+            best = name;
+            most = found > 0 ? found - 1 : 0;
+        }
+    }
+    return best;
+}

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See the header. The order of faults of loading: a bad variable stands at the command's own column
+// and so before everything that the call lists; a missing argument stands behind the last token.
+#include "protocol/interp/call.h"
+
+#include "protocol/lang/colors.h"
+#include "protocol/lang/quote.h"
+
+uint32_t nvtxt_call_column(const struct nvtxt_stmt *stmt, const struct nvtxt_cmddef *definition,
+                           enum nvtxt_arg arg) {
+    for (unsigned i = 0; i < definition->count; i++) {
+        if (definition->args[i] == arg)
+            return stmt->values[i]->column;
+    }
+    return stmt->name->column;
+}
+
+static void set_color(struct nvtxt_call *call, const struct nvtxt_value *value) {
+    call->color = 0;
+    if (value->type == NVTXT_INTEGER) {
+        call->bad_color = value->integer < 0 || value->integer > UINT32_MAX;
+        if (!call->bad_color)
+            call->color = (uint32_t)value->integer;
+        return;
+    }
+    call->bad_color = !nvtxt_color_parse(value->string, &call->color);
+}
+
+static void set_text(struct nvtxt_call *call, const struct nvtxt_value *value) {
+    call->text_is_digits = value->type == NVTXT_INTEGER;
+    call->text = value->string;
+    if (call->text_is_digits)
+        call->text.len = nvtxt_integer_text(value->integer, call->digits);
+}
+
+static int set_payload(struct nvtxt_call *call, const struct nvtxt_value *value) {
+    if (value->type == NVTXT_INTEGER) {
+        call->payload = (struct nvtxt_payload){NVTXT_PAYLOAD_INT64, {.int64 = value->integer}};
+        return 0;
+    }
+    if (value->string.len == 0) { // only of a session with levels
+        call->payload = (struct nvtxt_payload){.kind = NVTXT_PAYLOAD_NONE};
+        return 0;
+    }
+    call->payload.kind = NVTXT_PAYLOAD_DOUBLE;
+    return nvtxt_decimal_parse(value->string, &call->payload.real);
+}
+
+static int set_id(uint32_t *id, const struct nvtxt_value *value, int64_t max) {
+    if (value->integer < 0 || value->integer > max)
+        return 1;
+    *id = (uint32_t)value->integer;
+    return 0;
+}
+
+// Takes a value of the right type. Returns 0, 1 with `*fault` set when it is out of range, or
+// -ENOMEM.
+static int set_argument(struct nvtxt_call *call, enum nvtxt_arg arg,
+                        const struct nvtxt_value *value, enum nvtxt_diag_code *fault) {
+    call->given |= nvtxt_arg_bit(arg);
+    switch (arg) {
+    case NVTXT_ARG_TIME:
+    case NVTXT_ARG_START:
+        call->raw_time = value->integer;
+        return 0;
+    case NVTXT_ARG_END:
+        call->raw_end = value->integer;
+        return 0;
+    case NVTXT_ARG_RANGE_ID:
+        call->range_id = value->integer;
+        return 0;
+    case NVTXT_ARG_TIME_BASE:
+        call->timebase = (uint8_t)nvtxt_timebase_find(value->string);
+        call->timebase_name = value->string;
+        return 0;
+    case NVTXT_ARG_PROCESS_ID:
+        *fault = NVTXT_DIAG_ID_OUT_OF_RANGE;
+        return set_id(&call->pid, value, NVTXT_ID_MAX);
+    case NVTXT_ARG_THREAD_ID:
+        *fault = NVTXT_DIAG_ID_OUT_OF_RANGE;
+        return set_id(&call->tid, value, NVTXT_ID_MAX);
+    case NVTXT_ARG_CATEGORY_ID:
+        *fault = NVTXT_DIAG_CATEGORY_OUT_OF_RANGE;
+        return set_id(&call->category, value, NVTXT_CATEGORY_MAX);
+    case NVTXT_ARG_COLOR:
+        set_color(call, value);
+        return 0;
+    case NVTXT_ARG_PAYLOAD:
+        return set_payload(call, value);
+    case NVTXT_ARG_MESSAGE:
+    case NVTXT_ARG_NAME:
+        set_text(call, value);
+        return 0;
+    case NVTXT_ARG_COUNT:
+        break;
+    }
+    return 0;
+}
+
+static int plan_argument(const struct nvtxt_call_context *context, enum nvtxt_arg arg,
+                         const struct nvtxt_value *value) {
+    struct nvtxt_plan *plan = context->plan;
+    enum nvtxt_diag_code fault;
+    int r = nvtxt_check_type(arg, value, context->config->levels, &fault);
+    if (r > 0)
+        fault = NVTXT_DIAG_STATIC_WRONG_TYPE;
+    if (r == 0)
+        r = set_argument(&plan->call, arg, value, &fault);
+    if (r > 0 && !plan->faulty) {
+        plan->faulty = true;
+        plan->fault = fault;
+        plan->fault_arg = arg;
+    }
+    return r < 0 ? r : 0;
+}
+
+static int plan_make(const struct nvtxt_call_context *context,
+                     const struct nvtxt_command_info *info) {
+    struct nvtxt_plan *plan = context->plan;
+    *plan = (struct nvtxt_plan){.static_changes = context->symtab->static_changes};
+    plan->call.pid = context->config->default_pid;
+    plan->call.timebase = NVTXT_TIMEBASE_MANUAL;
+    for (unsigned i = 0; i < info->arg_count; i++) {
+        enum nvtxt_arg arg = (enum nvtxt_arg)info->args[i];
+        if (context->definition->listed & nvtxt_arg_bit(arg))
+            continue;
+        const struct nvtxt_value *value = nvtxt_symtab_static(context->symtab, arg);
+        if (value) {
+            int r = plan_argument(context, arg, value);
+            if (r < 0)
+                return r;
+        } else if (info->required & nvtxt_arg_bit(arg)) {
+            plan->missing |= nvtxt_arg_bit(arg);
+        }
+    }
+    plan->made = true;
+    return 0;
+}
+
+static void range_fault(struct nvtxt_diag *diag, enum nvtxt_diag_code code, uint32_t column,
+                        enum nvtxt_arg arg, int64_t value) {
+    const char *name = nvtxt_args[arg].name.data;
+    if (code == NVTXT_DIAG_ID_OUT_OF_RANGE)
+        nvtxt_diag_set(diag, code, column, "%s %lld is not in 0 to %u", name, (long long)value,
+                       NVTXT_ID_MAX);
+    else
+        nvtxt_diag_set(diag, code, column, "%s %lld is not in 0 to %u", name, (long long)value,
+                       NVTXT_CATEGORY_MAX);
+}
+
+static int static_fault(const struct nvtxt_call_context *context, const struct nvtxt_stmt *stmt,
+                        struct nvtxt_diag *diag) {
+    const struct nvtxt_plan *plan = context->plan;
+    const struct nvtxt_value *value = nvtxt_symtab_static(context->symtab, plan->fault_arg);
+    if (plan->fault == NVTXT_DIAG_STATIC_WRONG_TYPE)
+        nvtxt_diag_set(diag, plan->fault, stmt->name->column,
+                       "variable '%s', a static argument of '%s', is %s that it cannot take",
+                       nvtxt_args[plan->fault_arg].name.data,
+                       nvtxt_commands[stmt->command].name.data,
+                       value->type == NVTXT_STRING ? "a String" : "an Integer");
+    else
+        range_fault(diag, plan->fault, stmt->name->column, plan->fault_arg, value->integer);
+    return 1;
+}
+
+static int missing_fault(const struct nvtxt_call_context *context, const struct nvtxt_stmt *stmt,
+                         struct nvtxt_diag *diag) {
+    unsigned arg = (unsigned)__builtin_ctz(context->plan->missing);
+    nvtxt_diag_set(diag, NVTXT_DIAG_MISSING_ARGUMENT, stmt->end_column,
+                   "'%s' needs '%s': neither its definition nor a variable gives it",
+                   nvtxt_commands[stmt->command].name.data, nvtxt_args[arg].name.data);
+    return 1;
+}
+
+static int to_timeline(const struct nvtxt_call_context *context, enum nvtxt_timebase base,
+                       int64_t raw, int64_t *ns) {
+    const struct nvtxt_source_config *config = context->config;
+    if (config->mapping.mode != NVTXT_MAPPING_NONE)
+        return nvtxt_mapping_apply(&config->mapping, raw, ns);
+    if (base == NVTXT_TIMEBASE_RELATIVE)
+        return __builtin_add_overflow(raw, config->origin_ns, ns) ? 1 : 0;
+    if (context->clocks[base].known)
+        return nvtxt_clock_apply(&context->clocks[base], raw, ns);
+    *ns = raw;
+    return 0;
+}
+
+// Moves one time; a fault is kept in `diag` if it lies left of what is there already.
+static int map_time(const struct nvtxt_call_context *context, const struct nvtxt_stmt *stmt,
+                    const struct nvtxt_call *call, enum nvtxt_arg arg, int64_t raw, int64_t *ns,
+                    bool fault_so_far, struct nvtxt_diag *diag) {
+    if (to_timeline(context, (enum nvtxt_timebase)call->timebase, raw, ns) == 0)
+        return 0;
+    uint32_t column = nvtxt_call_column(stmt, context->definition, arg);
+    if (!fault_so_far || column < diag->column)
+        nvtxt_diag_set(diag, NVTXT_DIAG_TIME_OUT_OF_RANGE, column,
+                       "%s %lld does not fit the timeline (signed 64-bit nanoseconds)",
+                       nvtxt_args[arg].name.data, (long long)raw);
+    return 1;
+}
+
+static int map_times(const struct nvtxt_call_context *context, const struct nvtxt_stmt *stmt,
+                     struct nvtxt_call *call, bool fault, struct nvtxt_diag *diag) {
+    bool range = (call->given & nvtxt_arg_bit(NVTXT_ARG_START)) != 0;
+    bool timed = range || (call->given & nvtxt_arg_bit(NVTXT_ARG_TIME)) != 0;
+    bool ended = (call->given & nvtxt_arg_bit(NVTXT_ARG_END)) != 0;
+    enum nvtxt_arg begin = range ? NVTXT_ARG_START : NVTXT_ARG_TIME;
+    if (timed && map_time(context, stmt, call, begin, call->raw_time, &call->time, fault, diag))
+        fault = true;
+    if (ended &&
+        map_time(context, stmt, call, NVTXT_ARG_END, call->raw_end, &call->end, fault, diag))
+        fault = true;
+    return fault;
+}
+
+// Takes what the call lists, left to right; keeps the first fault.
+static int take_listed(const struct nvtxt_call_context *context, const struct nvtxt_stmt *stmt,
+                       struct nvtxt_call *call, struct nvtxt_diag *diag) {
+    bool fault = false;
+    for (unsigned i = 0; i < context->definition->count; i++) {
+        enum nvtxt_arg arg = (enum nvtxt_arg)context->definition->args[i];
+        const struct nvtxt_token *token = stmt->values[i];
+        enum nvtxt_diag_code code;
+        int r = set_argument(call, arg, &token->value, &code);
+        if (r < 0)
+            return r;
+        if (r > 0 && !fault) {
+            range_fault(diag, code, token->column, arg, token->value.integer);
+            fault = true;
+        }
+    }
+    return fault;
+}
+
+static int check_claim(const struct nvtxt_call_context *context, const struct nvtxt_stmt *stmt,
+                       const struct nvtxt_call *call, bool fault, struct nvtxt_diag *diag) {
+    bool takes_process =
+        (nvtxt_commands[stmt->command].accepted & nvtxt_arg_bit(NVTXT_ARG_PROCESS_ID)) != 0;
+    const struct nvtxt_source_config *config = context->config;
+    if (!config->claim || !takes_process || call->pid == config->claimed_pid ||
+        (config->began_pid && call->pid == config->began_pid))
+        return fault;
+    uint32_t column = nvtxt_call_column(stmt, context->definition, NVTXT_ARG_PROCESS_ID);
+    if (!fault || column < diag->column)
+        nvtxt_diag_set(diag, NVTXT_DIAG_FOREIGN_PROCESS, column,
+                       "ProcessId %u is not the sender's own (%u), which the daemon requires",
+                       call->pid, config->claimed_pid);
+    return 1;
+}
+
+int nvtxt_call_resolve(const struct nvtxt_call_context *context, const struct nvtxt_stmt *stmt,
+                       struct nvtxt_call *call, struct nvtxt_diag *diag) {
+    struct nvtxt_plan *plan = context->plan;
+    if (!plan->made || plan->static_changes != context->symtab->static_changes) {
+        int r = plan_make(context, &nvtxt_commands[stmt->command]);
+        if (r < 0)
+            return r;
+    }
+    if (plan->faulty)
+        return static_fault(context, stmt, diag);
+    *call = plan->call;
+    int r = take_listed(context, stmt, call, diag);
+    if (r < 0)
+        return r;
+    r = map_times(context, stmt, call, r > 0, diag);
+    r = check_claim(context, stmt, call, r > 0, diag);
+    if (r > 0)
+        return r;
+    if (plan->missing)
+        return missing_fault(context, stmt, diag);
+    if (!(call->given & nvtxt_arg_bit(NVTXT_ARG_THREAD_ID)))
+        call->tid = call->pid;
+    if (call->text_is_digits)
+        call->text.data = call->digits;
+    return 0;
+}

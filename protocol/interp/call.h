@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From a parsed call to what it means: every argument from the call or, when the definition leaves
+// it out, from its variable or its default; checked against its range; times moved to the timeline.
+// What static arguments contribute is worked out once and kept until a variable or the definition
+// changes (struct nvtxt_plan), since most calls of a stream differ only in what they list.
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "protocol/interp/event.h"
+#include "protocol/interp/interp.h"
+#include "protocol/lang/diag.h"
+#include "protocol/lang/stmt.h"
+#include "protocol/lang/symtab.h"
+#include "protocol/lang/timebase.h"
+
+// The meaning of a call. Slices are views of the line, of variables, or of `digits`.
+struct nvtxt_call {
+    uint16_t given;   // bit set of nvtxt_arg: by the call or by a variable
+    uint8_t timebase; // enum nvtxt_timebase
+    bool bad_color;
+    bool text_is_digits; // text is digits[0 .. text.len)
+    uint32_t pid, tid;
+    uint32_t category;
+    uint32_t color;
+    int64_t raw_time, raw_end; // Time or Start, and End, as written
+    int64_t time, end;         // the same on the timeline
+    int64_t range_id;
+    struct nvtxt_slice text; // Message or Name
+    struct nvtxt_slice timebase_name;
+    struct nvtxt_payload payload;
+    char digits[NVTXT_INTEGER_TEXT]; // of a text that was given as an Integer
+};
+
+// What the static arguments of one command come to. Zeroed: not made yet.
+struct nvtxt_plan {
+    bool made;
+    bool faulty; // fault and fault_arg say why no call can have an effect
+    enum nvtxt_diag_code fault;
+    enum nvtxt_arg fault_arg;
+    uint64_t static_changes; // of the variables when it was made
+    uint16_t missing;        // required arguments that nothing gives
+    struct nvtxt_call call;
+};
+
+// What a call is resolved against.
+struct nvtxt_call_context {
+    const struct nvtxt_source_config *config;
+    const struct nvtxt_clock_offset *clocks; // one per enum nvtxt_timebase
+    const struct nvtxt_symtab *symtab;
+    const struct nvtxt_cmddef *definition; // of the command
+    struct nvtxt_plan *plan;               // of the command; remade here when it is stale
+};
+
+// Returns 0, 1 with `diag` filled at the leftmost fault, or -ENOMEM. `call` is valid until the next
+// assignment and while the line is.
+int nvtxt_call_resolve(const struct nvtxt_call_context *context, const struct nvtxt_stmt *stmt,
+                       struct nvtxt_call *call, struct nvtxt_diag *diag);
+
+// Where an argument stands: the column of its value, or of the command when it is static.
+uint32_t nvtxt_call_column(const struct nvtxt_stmt *stmt, const struct nvtxt_cmddef *definition,
+                           enum nvtxt_arg arg);

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the interpreter makes of a stream: events (rows of NVTX_EVENTS), names, and ranges that are
+// open. Plain values; every slice in them is borrowed from the interpreter or from the line and
+// lives only during the call that hands the value over.
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "protocol/base/slice.h"
+
+// The eventType values of the export schema.
+enum nvtxt_event_type {
+    NVTXT_EVENT_CATEGORY = 33,
+    NVTXT_EVENT_MARK = 34,
+    NVTXT_EVENT_THREAD = 39,
+    NVTXT_EVENT_PUSH_POP = 59,
+    NVTXT_EVENT_START_END = 60,
+    NVTXT_EVENT_DOMAIN = 75,
+};
+
+enum nvtxt_payload_kind { NVTXT_PAYLOAD_NONE, NVTXT_PAYLOAD_INT64, NVTXT_PAYLOAD_DOUBLE };
+
+struct nvtxt_payload {
+    enum nvtxt_payload_kind kind;
+    union {
+        int64_t int64;
+        double real;
+    };
+};
+
+// A complete event: a mark, or a range that has both its ends.
+struct nvtxt_event {
+    enum nvtxt_event_type type; // MARK, PUSH_POP or START_END
+    bool unclosed;              // the end was filled in because the source ended
+    bool ended_elsewhere;       // another thread ended the range: end_pid and end_tid say which
+    uint32_t pid, tid;
+    uint32_t end_pid, end_tid;
+    uint32_t category;
+    uint32_t color; // 0xAARRGGBB
+    int64_t start;  // ns on the store's timeline
+    int64_t end;    // ns; a mark's is its start
+    struct nvtxt_slice text;
+    struct nvtxt_slice domain; // display name in force at push or start; empty: no domain
+    struct nvtxt_payload payload;
+    uint64_t open_seq; // not 0: the range was announced as open under this number (see below)
+};
+
+enum nvtxt_name_kind {
+    NVTXT_NAME_CATEGORY,
+    NVTXT_NAME_THREAD,
+    NVTXT_NAME_PROCESS,
+    NVTXT_NAME_DOMAIN, // SetFileDisplayName with a name that is not empty
+};
+
+// A name that was given, with the event that it is anchored at.
+struct nvtxt_name {
+    enum nvtxt_name_kind kind;
+    struct nvtxt_slice text;
+    struct nvtxt_slice domain; // CATEGORY: the domain it is named in; DOMAIN: same as text
+    uint32_t category;         // CATEGORY
+    uint32_t pid, tid;         // THREAD: the thread; PROCESS, CATEGORY: the process (tid unused)
+    bool own_pid;              // CATEGORY: $ProcessId says so; else pid is that of the event
+    int64_t at;                // CATEGORY, THREAD, DOMAIN: start of the event it is anchored at
+    uint32_t at_pid, at_tid;   //   and the thread of that event
+};
+
+// A range that is open. Ranges get numbers of their own (seq: 1, 2, …, per source, over the whole
+// life of a session) so that a row of NVTXT_OPEN_RANGES can be found again when the range closes.
+struct nvtxt_open_range {
+    uint64_t seq;
+    enum nvtxt_event_type type; // PUSH_POP or START_END
+    uint32_t pid, tid;
+    uint32_t depth;   // PUSH_POP: 0 for the outermost
+    int64_t range_id; // START_END: the RangeId that the source gave
+    int64_t start;    // ns
+    uint32_t category;
+    uint32_t color;
+    struct nvtxt_slice text;
+    struct nvtxt_slice domain;
+    struct nvtxt_slice excerpt; // of the line that opened it, for its never-closed warning
+    struct nvtxt_payload payload;
+    uint64_t line; // of the call that opened it
+    uint32_t column;
+};

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The interpreter: THE state of one source. Lines go in, events, names and diagnostics come out
+// through a sink. It owns the source's variables, definitions, push stacks, open ranges, display
+// name, waiting names and counters, and shares nothing with other sources. No I/O, no clock, no
+// log, no globals: whatever it must know of the outside is in its configuration.
+//
+// A line that has an error has no effect; a sink that fails (-errno) leaves the interpreter in an
+// undefined state in which it may only be freed.
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "protocol/base/limits.h"
+#include "protocol/base/slice.h"
+#include "protocol/interp/event.h"
+#include "protocol/lang/diag.h"
+#include "protocol/lang/timebase.h"
+
+struct nvtxt_interp;
+
+// Where results go. Each returns 0 or -errno. Values are borrowed for the call.
+struct nvtxt_sink {
+    int (*on_event)(void *context, const struct nvtxt_event *event);
+    int (*on_name)(void *context, const struct nvtxt_name *name);
+    int (*on_diag)(void *context, const struct nvtxt_diag *diag);
+    void *context;
+};
+
+struct nvtxt_source_config {
+    struct nvtxt_limits limits;
+    uint32_t default_pid; // ProcessId where none is given; 0 for a file
+    bool claim;           // refuse events of another process than these
+    uint32_t claimed_pid; // the sender
+    uint32_t began_pid;   // who began the session that the sender has resumed; 0: nobody else
+    int64_t opened_ns;    // realtime when the source was opened: names of a source that ends
+                          // without an event stand there
+    int64_t
+        origin_ns; // of TimeBase Relative: same as opened_ns when live; for a file as given, else 0
+    struct nvtxt_mapping mapping; // NONE unless given
+    bool escapes;                 // in double quotes; see nvtxt_lex()
+    bool levels;                  // payloads of markers are severities; an empty one is none
+};
+
+// What is reported of a source at any moment.
+struct nvtxt_counters {
+    uint64_t lines; // all lines, blank ones and comments too
+    uint64_t events;
+    uint64_t warnings;
+    uint64_t errors;
+    bool has_time;    // first_ns and last_ns mean something
+    int64_t first_ns; // smallest start of an event
+    int64_t last_ns;  // largest end
+};
+
+// Returns NULL when memory is short. The configuration is copied; its mapping must have no fault.
+struct nvtxt_interp *nvtxt_interp_new(const struct nvtxt_source_config *config);
+void nvtxt_interp_free(struct nvtxt_interp *interp); // NULL is fine
+
+// Takes the next line, without LF and CR. Counts it. Returns 0 whatever the line holds, or -errno
+// of the sink or of memory.
+int nvtxt_interp_line(struct nvtxt_interp *interp, struct nvtxt_slice line,
+                      const struct nvtxt_sink *sink);
+
+// Takes a line that was longer than the limit; `start` holds its first bytes.
+int nvtxt_interp_overlong(struct nvtxt_interp *interp, struct nvtxt_slice start,
+                          const struct nvtxt_sink *sink);
+
+// The source ends: open ranges are stored with the latest time and a warning each, waiting names
+// are stored. After it the interpreter may only be asked for its counters, saved and freed.
+int nvtxt_interp_end(struct nvtxt_interp *interp, const struct nvtxt_sink *sink);
+
+// Who asks whether a process may be named by the source: its names, and those of its threads and
+// categories. A name that may not be given has no effect and draws the warning foreign-name.
+void nvtxt_interp_guard_names(struct nvtxt_interp *interp,
+                              bool (*may_name)(void *context, uint32_t pid), void *context);
+
+// Names and diagnostics that were handed to sinks since the interpreter was made.
+uint64_t nvtxt_interp_rows(const struct nvtxt_interp *interp);
+
+// The process of the latest event. False when there was none.
+bool nvtxt_interp_event_pid(const struct nvtxt_interp *interp, uint32_t *pid);
+
+// The offset of a clock, as measured last. Until it is given the clock's values are taken as
+// nanoseconds, with the warning no-clock; ClockRealtime needs none, its offset is 0.
+void nvtxt_interp_set_clock(struct nvtxt_interp *interp, enum nvtxt_timebase base,
+                            struct nvtxt_clock_offset offset);
+
+bool nvtxt_interp_has_levels(const struct nvtxt_interp *interp); // as its configuration says
+const struct nvtxt_counters *nvtxt_interp_counters(const struct nvtxt_interp *interp);
+
+// The display name in force; empty when there is none. Lives until the next line.
+struct nvtxt_slice nvtxt_interp_display_name(const struct nvtxt_interp *interp);
+
+// The memory that its open ranges, variables and waiting names take together, in bytes; and how
+// much they may take from now on, beside the limits of each: any, until it is said. The line that
+// would pass it is a fault, limit-exceeded; what is there already stays.
+size_t nvtxt_interp_held(const struct nvtxt_interp *interp);
+void nvtxt_interp_allow(struct nvtxt_interp *interp, size_t bytes);
+
+// Smallest and largest Time, Start or End of calls that had an effect, as written (before mapping).
+// Returns false when there was none. For the defaults of nvtxt_a and nvtxt_b.
+bool nvtxt_interp_raw_times(const struct nvtxt_interp *interp, int64_t *smallest, int64_t *largest);
+
+// The time base of calls whose clock is known, where the source's mapping was used in its stead;
+// NVTXT_TIMEBASE_MANUAL when there was none. The first one, if there are several.
+enum nvtxt_timebase nvtxt_interp_mapped_clock(const struct nvtxt_interp *interp);
+
+// ---- Open ranges ------------------------------------------------------------------------------
+
+// Announces ranges that are open: gives the oldest one that was not given before and marks it, so
+// that its event will carry its number in open_seq. A range that closes before it was announced
+// never shows. Returns 1 and fills `*range` (views live until the next line), or 0 when there is
+// none left.
+int nvtxt_interp_take_opened(struct nvtxt_interp *interp, struct nvtxt_open_range *range);
+
+// Visits every open range, oldest first; stops at the first non-zero return and returns it.
+int nvtxt_interp_each_open(const struct nvtxt_interp *interp,
+                           int (*visit)(void *context, const struct nvtxt_open_range *range),
+                           void *context);
+
+// Puts an open range back into a fresh interpreter, in the order of seq, already announced.
+// Limits do not count here: it was within those that held when it was opened. Returns 0, -ENOMEM,
+// or -EINVAL for a range that cannot be (same RangeId twice, wrong depth).
+int nvtxt_interp_restore_open(struct nvtxt_interp *interp, const struct nvtxt_open_range *range);

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The line at hand, shared by the files that are the interpreter: interp.c (lines), interp_call.c
+// (what calls do, and the end) and interp_diag.c (what is said of them). Nobody else includes it.
+// It lives while its line is interpreted, on the stack.
+#pragma once
+
+#include "protocol/interp/interp_state.h"
+#include "protocol/lang/lexer.h"
+#include "protocol/lang/stmt.h"
+
+// invalid-utf8, bad-color, ends-before-start, a time base's, foreign-name
+#define NVTXT_LINE_WARNINGS 5
+
+struct nvtxt_warning {
+    enum nvtxt_diag_code code;
+    uint32_t column;
+    struct nvtxt_slice text;
+};
+
+struct nvtxt_job {
+    struct nvtxt_interp *interp;
+    const struct nvtxt_sink *sink;
+    struct nvtxt_slice line;
+    struct nvtxt_tokens tokens;
+    struct nvtxt_stmt stmt;
+    struct nvtxt_call call;
+    struct nvtxt_diag diag;
+    struct nvtxt_warning warnings[NVTXT_LINE_WARNINGS];
+    size_t warning_count;
+};
+
+// Executes the call in `stmt`. Returns 0, 1 (a fault, in `diag`; nothing has changed) or -errno.
+int nvtxt_job_call(struct nvtxt_job *job);
+
+// ---- Diagnostics -------------------------------------------------------------------------------
+
+// Counts a diagnostic and hands it on, as far as the source's limit allows. Returns 0 or -errno.
+int nvtxt_interp_hand_on(struct nvtxt_interp *interp, const struct nvtxt_diag *diag,
+                         const struct nvtxt_sink *sink);
+
+// The same with `diag`, which gets the line's number and text.
+int nvtxt_job_report(struct nvtxt_job *job);
+
+// A warning, to be handed on behind the line's effect. `text` is borrowed until then.
+void nvtxt_job_warn(struct nvtxt_job *job, enum nvtxt_diag_code code, uint32_t column,
+                    struct nvtxt_slice text);
+void nvtxt_job_warn_argument(struct nvtxt_job *job, enum nvtxt_diag_code code, enum nvtxt_arg arg,
+                             struct nvtxt_slice text);
+
+// Whether the source may name things of the process.
+static inline bool nvtxt_interp_may_name(const struct nvtxt_interp *interp, uint32_t pid) {
+    return !interp->may_name || interp->may_name(interp->may_name_context, pid);
+}
+
+// Hands on the line's warnings, leftmost first.
+int nvtxt_job_hand_on_warnings(struct nvtxt_job *job);
+
+// Whether the source may keep so many bytes more. Returns 0, or 1 with the fault of the line.
+int nvtxt_job_hold(struct nvtxt_job *job, size_t more);
+
+// The fault of a line that would pass the limit of `what`; returns 1.
+int nvtxt_job_limit(struct nvtxt_job *job, uint32_t column, const char *what);

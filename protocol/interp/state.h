@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A source's state as a JSON value, so that a session can go on after any break. Everything that
+// decides what later lines mean is in it: variables, definitions, display name, waiting names,
+// mapping, origin, default process, one-time warnings, counters and times. Open ranges are in it
+// on request only: the store keeps them as rows of their own, written when they change.
+#pragma once
+
+#include <stdbool.h>
+
+#include "protocol/base/buf.h"
+#include "protocol/interp/interp.h"
+
+// Appends the state, one JSON object without a line end, to `out`. Returns 0 or -ENOMEM.
+int nvtxt_state_save(const struct nvtxt_interp *interp, bool with_open_ranges,
+                     struct nvtxt_buf *out);
+
+// A new interpreter that goes on where the saved one was. The configuration gives only what a
+// state does not hold: limits and claim (clocks are given as ever). Returns 0, -ENOMEM, or -EINVAL
+// for text that nvtxt_state_save did not write; `*interp` is set only on success.
+int nvtxt_state_restore(struct nvtxt_interp **interp, const struct nvtxt_source_config *config,
+                        struct nvtxt_slice state);

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See the header.
+#include "protocol/interp/waiting.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "protocol/base/container.h"
+
+static void name_free(struct nvtxt_waiting_name *name) {
+    nvtxt_refstr_unref(name->domain);
+    nvtxt_refstr_unref(name->text);
+    free(name);
+}
+
+void nvtxt_waiting_deinit(struct nvtxt_waiting *waiting) {
+    struct nvtxt_waiting_name *name = waiting->first, *next;
+    for (; name; name = next) {
+        next = name->next;
+        name_free(name);
+    }
+    nvtxt_hash_deinit(&waiting->table);
+    *waiting = (struct nvtxt_waiting){0};
+}
+
+int nvtxt_waiting_store(struct nvtxt_waiting *waiting, int64_t at, uint32_t pid, uint32_t tid,
+                        bool may_name, const struct nvtxt_sink *sink) {
+    int dropped = 0;
+    const struct nvtxt_waiting_name *each = waiting->first;
+    for (; each; each = each->next) {
+        if (!may_name && each->kind == NVTXT_NAME_CATEGORY && !each->own_pid) {
+            dropped++;
+            continue;
+        }
+        struct nvtxt_name name = {
+            .kind = each->kind,
+            .text = nvtxt_refstr_slice(each->text),
+            .domain = nvtxt_refstr_slice(each->domain),
+            .category = each->category,
+            .pid = each->kind == NVTXT_NAME_CATEGORY && !each->own_pid ? pid : each->pid,
+            .tid = each->tid,
+            .own_pid = each->own_pid,
+            .at = at,
+            .at_pid = pid,
+            .at_tid = tid,
+        };
+        int r = sink->on_name(sink->context, &name);
+        if (r < 0)
+            return r;
+    }
+    nvtxt_waiting_deinit(waiting);
+    return dropped;
+}
+
+static bool is_same_thing(const struct nvtxt_waiting_name *waiting, const struct nvtxt_name *name) {
+    if (waiting->kind != name->kind)
+        return false;
+    if (name->kind == NVTXT_NAME_THREAD)
+        return waiting->pid == name->pid && waiting->tid == name->tid;
+    if (waiting->own_pid != name->own_pid || (name->own_pid && waiting->pid != name->pid))
+        return false;
+    return waiting->category == name->category &&
+           nvtxt_slice_equal(nvtxt_refstr_slice(waiting->domain), name->domain);
+}
+
+static uint64_t hash_of_thing(const struct nvtxt_name *name) {
+    uint64_t thing = name->kind == NVTXT_NAME_THREAD ? nvtxt_global_tid(name->pid, name->tid)
+                     : name->own_pid                 ? (uint64_t)name->pid << 32 | name->category
+                                                     : name->category;
+    uint64_t number = thing * 4 + (unsigned)name->kind;
+    return name->kind == NVTXT_NAME_THREAD ? nvtxt_hash_number(number)
+                                           : nvtxt_hash_pair(number, name->domain);
+}
+
+static struct nvtxt_waiting_name *find(const struct nvtxt_waiting *waiting,
+                                       const struct nvtxt_name *name) {
+    struct nvtxt_hash_node *node = nvtxt_hash_find(&waiting->table, hash_of_thing(name));
+    for (; node; node = nvtxt_hash_next(node)) {
+        struct nvtxt_waiting_name *found =
+            NVTXT_CONTAINER_OF(node, struct nvtxt_waiting_name, node);
+        if (is_same_thing(found, name))
+            return found;
+    }
+    return NULL;
+}
+
+// Adds a name without its text; NULL when memory is short.
+static struct nvtxt_waiting_name *add(struct nvtxt_waiting *waiting, const struct nvtxt_name *name,
+                                      struct nvtxt_refstr *domain) {
+    struct nvtxt_waiting_name *added = calloc(1, sizeof *added);
+    if (!added)
+        return NULL;
+    if (nvtxt_hash_add(&waiting->table, &added->node, hash_of_thing(name)) < 0) {
+        free(added);
+        return NULL;
+    }
+    added->kind = name->kind;
+    added->category = name->category;
+    added->pid = name->pid;
+    added->tid = name->tid;
+    added->own_pid = name->own_pid;
+    added->domain = nvtxt_refstr_ref(domain);
+    if (waiting->last)
+        waiting->last->next = added;
+    else
+        waiting->first = added;
+    waiting->last = added;
+    return added;
+}
+
+int nvtxt_waiting_set(struct nvtxt_waiting *waiting, const struct nvtxt_limits *limits,
+                      const struct nvtxt_name *name, struct nvtxt_refstr *domain) {
+    struct nvtxt_waiting_name *found = find(waiting, name);
+    if (!found && waiting->table.count >= limits->waiting_names)
+        return NVTXT_WAITING_TOO_MANY;
+    size_t bytes = waiting->bytes + name->text.len;
+    bytes = found ? bytes - found->text->len : bytes + name->domain.len;
+    if (bytes > limits->variable_bytes)
+        return NVTXT_WAITING_TOO_LARGE;
+    struct nvtxt_refstr *text = nvtxt_refstr_new(name->text);
+    if (text && !found)
+        found = add(waiting, name, domain);
+    if (!text || !found) {
+        nvtxt_refstr_unref(text);
+        return -ENOMEM;
+    }
+    nvtxt_refstr_unref(found->text);
+    found->text = text;
+    waiting->bytes = bytes;
+    return NVTXT_WAITING_DONE;
+}

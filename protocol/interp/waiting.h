@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Names that were given before the first event of a source. Their rows stand at an event, so they
+// wait for one (nvtxt-store(5), "Names"); the last name that was given to a thing counts.
+#pragma once
+
+#include "protocol/base/hash.h"
+#include "protocol/base/refstr.h"
+#include "protocol/interp/interp.h"
+
+struct nvtxt_waiting_name {
+    struct nvtxt_hash_node node; // by what is named
+    struct nvtxt_waiting_name *next;
+    enum nvtxt_name_kind kind; // CATEGORY, THREAD or DOMAIN
+    uint32_t category;
+    uint32_t pid, tid;
+    bool own_pid;                // see struct nvtxt_name
+    struct nvtxt_refstr *domain; // NULL: none
+    struct nvtxt_refstr *text;
+};
+
+struct nvtxt_waiting {
+    struct nvtxt_waiting_name *first, *last; // in the order in which things were named first
+    struct nvtxt_hash table;
+    size_t bytes; // of texts and domains
+};
+
+void nvtxt_waiting_deinit(struct nvtxt_waiting *waiting); // a zeroed struct is an empty one
+
+enum nvtxt_waiting_result {
+    NVTXT_WAITING_DONE = 0,
+    NVTXT_WAITING_TOO_MANY = 1,  // limits.waiting_names
+    NVTXT_WAITING_TOO_LARGE = 2, // limits.variable_bytes
+};
+
+// Lets a name wait, in place of an older one of the same thing. `domain` (borrowed, may be NULL) is
+// what name->domain shows. Returns an nvtxt_waiting_result or -ENOMEM; only DONE changes anything.
+int nvtxt_waiting_set(struct nvtxt_waiting *waiting, const struct nvtxt_limits *limits,
+                      const struct nvtxt_name *name, struct nvtxt_refstr *domain);
+
+// Hands all names to the sink, anchored at the given time (ns) and thread, and forgets them;
+// unless `may_name` those of categories of that thread's process are dropped. Returns how many of
+// them were, or -errno of the sink.
+int nvtxt_waiting_store(struct nvtxt_waiting *waiting, int64_t at, uint32_t pid, uint32_t tid,
+                        bool may_name, const struct nvtxt_sink *sink);

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// THE data table of the language: commands, their arguments and which of these are optional
+// (nvtxt(5), "Commands" and "Arguments"). One line here corrects a name or an argument everywhere:
+// parser, interpreter, manual.
+#pragma once
+
+#include <stdint.h>
+
+#include "protocol/base/slice.h"
+
+enum nvtxt_arg {
+    NVTXT_ARG_TIME,
+    NVTXT_ARG_START,
+    NVTXT_ARG_END,
+    NVTXT_ARG_RANGE_ID,
+    NVTXT_ARG_TIME_BASE,
+    NVTXT_ARG_PROCESS_ID,
+    NVTXT_ARG_THREAD_ID,
+    NVTXT_ARG_CATEGORY_ID,
+    NVTXT_ARG_COLOR,
+    NVTXT_ARG_MESSAGE,
+    NVTXT_ARG_PAYLOAD,
+    NVTXT_ARG_NAME,
+    NVTXT_ARG_COUNT,
+};
+
+enum nvtxt_command {
+    NVTXT_CMD_SET_FILE_DISPLAY_NAME,
+    NVTXT_CMD_MARKER,
+    NVTXT_CMD_RANGE_PUSH,
+    NVTXT_CMD_RANGE_POP,
+    NVTXT_CMD_RANGE_START_END,
+    NVTXT_CMD_RANGE_START,
+    NVTXT_CMD_RANGE_END,
+    NVTXT_CMD_SET_CATEGORY_NAME,
+    NVTXT_CMD_SET_THREAD_NAME,
+    NVTXT_CMD_SET_PROCESS_NAME,
+    NVTXT_CMD_COUNT,
+};
+
+// What an argument takes.
+enum nvtxt_arg_type {
+    NVTXT_TAKES_INTEGER,
+    NVTXT_TAKES_STRING,
+    NVTXT_TAKES_TEXT,    // String, or Integer as its decimal digits
+    NVTXT_TAKES_COLOR,   // String or Integer
+    NVTXT_TAKES_PAYLOAD, // Integer, or String of a decimal number
+};
+
+#define NVTXT_COMMAND_ARGS 10 // more than any command takes
+
+struct nvtxt_command_info {
+    struct nvtxt_slice name;
+    uint8_t arg_count;
+    uint16_t required;                // bit set of nvtxt_arg
+    uint16_t accepted;                // bit set of nvtxt_arg
+    uint8_t args[NVTXT_COMMAND_ARGS]; // in the order of the default definition
+};
+
+struct nvtxt_arg_info {
+    struct nvtxt_slice name;
+    enum nvtxt_arg_type type;
+};
+
+extern const struct nvtxt_command_info nvtxt_commands[NVTXT_CMD_COUNT];
+extern const struct nvtxt_arg_info nvtxt_args[NVTXT_ARG_COUNT];
+
+// Exact match; NVTXT_CMD_COUNT or NVTXT_ARG_COUNT when there is none.
+enum nvtxt_command nvtxt_command_find(struct nvtxt_slice name);
+enum nvtxt_arg nvtxt_arg_find(struct nvtxt_slice name);
+
+static inline uint16_t nvtxt_arg_bit(unsigned arg) {
+    return (uint16_t)(1u << arg);
+}

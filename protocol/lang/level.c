@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The names of levels, those of the store first, and what programs write for them.
+#include "protocol/lang/level.h"
+
+#include <string.h>
+
+static const struct {
+    const char *name;
+    int level;
+} names[] = {
+    {"emerg", 0},       {"alert", 1},    {"crit", 2},    {"err", 3},       {"warning", 4},
+    {"notice", 5},      {"info", 6},     {"debug", 7},   {"emergency", 0}, {"panic", 0},
+    {"fatal", 2},       {"critical", 2}, {"error", 3},   {"severe", 3},    {"warn", 4},
+    {"information", 6}, {"trace", 7},    {"verbose", 7},
+};
+
+const char *nvtxt_level_name(int64_t level) {
+    return level >= 0 && level < NVTXT_LEVELS ? names[level].name : NULL;
+}
+
+static bool is_word(struct nvtxt_slice word, const char *name) {
+    size_t len = strlen(name);
+    for (size_t i = 0; i < len && i < word.len; i++) {
+        char byte = word.data[i];
+        byte = byte >= 'A' && byte <= 'Z' ? (char)(byte - 'A' + 'a') : byte;
+        if (byte != name[i])
+            return false;
+    }
+    return word.len == len;
+}
+
+int nvtxt_level_find(struct nvtxt_slice word) {
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (is_word(word, names[i].name))
+            return names[i].level;
+    }
+    return NVTXT_LEVEL_NONE;
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Parsing: the tokens of a line to one statement (nvtxt(5), "Instructions"). What a call must hold
+// depends on the definition in force, so the table of definitions comes in.
+#pragma once
+
+#include "protocol/lang/cmddef.h"
+#include "protocol/lang/lexer.h"
+
+enum nvtxt_stmt_kind { NVTXT_STMT_ASSIGN, NVTXT_STMT_DEFINE, NVTXT_STMT_CALL };
+
+struct nvtxt_stmt {
+    enum nvtxt_stmt_kind kind;
+    enum nvtxt_command command;     // DEFINE, CALL
+    const struct nvtxt_token *name; // the command or the variable
+    uint32_t end_column;            // the byte after the last token
+    union {
+        const struct nvtxt_token *value;                      // ASSIGN
+        struct nvtxt_cmddef definition;                       // DEFINE
+        const struct nvtxt_token *values[NVTXT_COMMAND_ARGS]; // CALL: in the definition's order
+    };
+};
+
+// Parses; the statement points into `tokens`. A call that is returned has as many values as its
+// definition has arguments, each of a type that the argument takes. With `levels` an empty
+// String is a payload too (see nvtxt_check_type). Returns 0, 1 with `diag` filled at the leftmost
+// fault, or -ENOMEM.
+int nvtxt_parse(const struct nvtxt_tokens *tokens, const struct nvtxt_cmddef *definitions,
+                bool levels, struct nvtxt_stmt *stmt, struct nvtxt_diag *diag);
+
+// True when the argument takes a value of this type and form; `levels`: Payload takes an empty
+// String, which is none (nvtxt-protocol(7), "levels"). A fault is one of WRONG_TYPE and
+// BAD_PAYLOAD. Returns 0, 1 with `*fault` set, or -ENOMEM.
+int nvtxt_check_type(enum nvtxt_arg arg, const struct nvtxt_value *value, bool levels,
+                     enum nvtxt_diag_code *fault);

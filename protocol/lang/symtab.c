@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See the header.
+#include "protocol/lang/symtab.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "protocol/base/container.h"
+
+// A string's storage may be so much larger than twice the string, so that limits.variable_bytes
+// bounds memory too.
+#define SPARE_BYTES 64
+
+void nvtxt_symtab_deinit(struct nvtxt_symtab *symtab) {
+    struct nvtxt_variable *variable = symtab->first, *next;
+    for (; variable; variable = next) {
+        next = variable->next;
+        free(variable->string);
+        free(variable);
+    }
+    nvtxt_hash_deinit(&symtab->table);
+    *symtab = (struct nvtxt_symtab){0};
+}
+
+static struct nvtxt_variable *find(const struct nvtxt_symtab *symtab, struct nvtxt_slice name,
+                                   uint64_t hash) {
+    struct nvtxt_hash_node *node = nvtxt_hash_find(&symtab->table, hash);
+    for (; node; node = nvtxt_hash_next(node)) {
+        struct nvtxt_variable *variable = NVTXT_CONTAINER_OF(node, struct nvtxt_variable, node);
+        if (nvtxt_slice_equal(name, (struct nvtxt_slice){variable->name, variable->name_len}))
+            return variable;
+    }
+    return NULL;
+}
+
+const struct nvtxt_value *nvtxt_symtab_find(const struct nvtxt_symtab *symtab,
+                                            struct nvtxt_slice name) {
+    struct nvtxt_variable *variable = find(symtab, name, nvtxt_hash_bytes(name));
+    return variable ? &variable->value : NULL;
+}
+
+// A variable that is in no list yet and has the value 0.
+static struct nvtxt_variable *variable_new(struct nvtxt_slice name) {
+    struct nvtxt_variable *variable = calloc(1, sizeof *variable + name.len);
+    if (!variable)
+        return NULL;
+    variable->name_len = name.len;
+    memcpy(variable->name, name.data, name.len);
+    return variable;
+}
+
+static void drop_storage(struct nvtxt_variable *variable) {
+    free(variable->string);
+    variable->string = NULL;
+    variable->string_cap = 0;
+}
+
+static int variable_assign(struct nvtxt_variable *variable, const struct nvtxt_value *value) {
+    if (value->type == NVTXT_INTEGER) {
+        if (variable->string_cap > SPARE_BYTES)
+            drop_storage(variable);
+        variable->value = *value;
+        variable->value.string = (struct nvtxt_slice){NULL, 0};
+        return 0;
+    }
+    size_t len = value->string.len;
+    if (len > variable->string_cap || variable->string_cap > 2 * len + SPARE_BYTES) {
+        // Not realloc: the value may be a view of the old string.
+        char *string = malloc(len ? len : 1);
+        if (!string)
+            return -ENOMEM;
+        if (len > 0)
+            memcpy(string, value->string.data, len);
+        free(variable->string);
+        variable->string = string;
+        variable->string_cap = len;
+    } else if (len > 0) {
+        memmove(variable->string, value->string.data, len);
+    }
+    variable->value = (struct nvtxt_value){.type = NVTXT_STRING, .string = {variable->string, len}};
+    return 0;
+}
+
+static void link_last(struct nvtxt_symtab *symtab, struct nvtxt_variable *variable,
+                      enum nvtxt_arg arg) {
+    symtab->name_bytes += variable->name_len;
+    if (symtab->last)
+        symtab->last->next = variable;
+    else
+        symtab->first = variable;
+    symtab->last = variable;
+    if (arg != NVTXT_ARG_COUNT)
+        symtab->statics[arg] = variable;
+}
+
+int nvtxt_symtab_set(struct nvtxt_symtab *symtab, const struct nvtxt_limits *limits,
+                     struct nvtxt_slice name, const struct nvtxt_value *value) {
+    uint64_t hash = nvtxt_hash_bytes(name);
+    struct nvtxt_variable *variable = find(symtab, name, hash);
+    size_t old = variable ? variable->value.string.len : 0;
+    size_t new = value->type == NVTXT_STRING ? value->string.len : 0;
+    if (!variable && symtab->table.count >= limits->variables)
+        return NVTXT_SYMTAB_TOO_MANY;
+    if (new > old && symtab->string_bytes - old + new > limits->variable_bytes)
+        return NVTXT_SYMTAB_TOO_LARGE;
+
+    enum nvtxt_arg arg = nvtxt_arg_find(name);
+    if (variable) {
+        int r = variable_assign(variable, value);
+        if (r < 0)
+            return r;
+    } else {
+        variable = variable_new(name);
+        if (!variable)
+            return -ENOMEM;
+        if (variable_assign(variable, value) < 0 ||
+            nvtxt_hash_add(&symtab->table, &variable->node, hash) < 0) {
+            free(variable->string);
+            free(variable);
+            return -ENOMEM;
+        }
+        link_last(symtab, variable, arg);
+    }
+    symtab->string_bytes += new - old;
+    if (arg != NVTXT_ARG_COUNT)
+        symtab->static_changes++;
+    return NVTXT_SYMTAB_SET;
+}

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The hello line, built by hand into a buffer and read with jansson. What the bytes are that a peer
+// sends does not matter: reading ends in a value or in a sentence that says what is wrong. Every
+// number is checked for its range before it is narrowed. Nothing is kept between calls.
+//
+// The spelling of a session id stays as the client wrote it, except that letters become small.
+#include "protocol/wire/reply.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "protocol/base/json.h"
+#include "protocol/base/utf8.h"
+
+// Bytes that the two names of a hello may take as escaped JSON. Together with the other members
+// (fewer than 600 bytes) the line stays below NVTXT_HELLO_BYTES whatever the names hold.
+#define CLIENT_JSON_BYTES 1024u
+#define NAME_JSON_BYTES 2048u
+
+static int fault(char *why, size_t size, int code, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+static int fault(char *why, size_t size, int code, const char *format, ...) {
+    char text[512];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (size) {
+        struct nvtxt_slice cut = nvtxt_slice_cut(nvtxt_slice_of(text), size - 1);
+        memcpy(why, cut.data, cut.len);
+        why[cut.len] = '\0';
+    }
+    return code;
+}
+
+// ---- Reading a hello ----------------------------------------------------------------------------
+
+enum { MALFORMED = 1, UNSUPPORTED = 2 };
+
+bool nvtxt_hello_is(struct nvtxt_slice line) {
+    size_t prefix = sizeof NVTXT_HELLO_PREFIX - 1;
+    if (line.len < prefix || memcmp(line.data, NVTXT_HELLO_PREFIX, prefix) != 0) {
+        return false;
+    }
+    return line.len == prefix || line.data[prefix] == ' ' || line.data[prefix] == '\t';
+}
+
+// 8-4-4-4-12 hexadecimal digits, or 32 of them without dashes.
+static bool read_session(const char *text, size_t len, char *session) {
+    if (len != 32 && len != NVTXT_SESSION_ID_BYTES) {
+        return false;
+    }
+    for (size_t i = 0; i < len; i++) {
+        char byte = text[i];
+        if (byte >= 'A' && byte <= 'F') {
+            byte = (char)(byte - 'A' + 'a');
+        }
+        bool dash = len != 32 && (i == 8 || i == 13 || i == 18 || i == 23);
+        bool digit = (byte >= '0' && byte <= '9') || (byte >= 'a' && byte <= 'f');
+        if (dash ? byte != '-' : !digit) {
+            return false;
+        }
+        session[i] = byte;
+    }
+    session[len] = '\0';
+    return true;
+}
+
+// One integer of the mapping, which must be there.
+static int read_mapping_int(const json_t *object, const char *key, int64_t *value, char *why,
+                            size_t size) {
+    const json_t *member = json_object_get(object, key);
+    if (!json_is_integer(member)) {
+        return fault(why, size, MALFORMED,
+                     member ? "'%s' of the hello's 'mapping' must be an integer"
+                            : "the hello's 'mapping' lacks '%s'",
+                     key);
+    }
+    *value = json_integer_value(member);
+    return 0;
+}
+
+static int read_mapping(const json_t *object, struct nvtxt_mapping *mapping, char *why,
+                        size_t size) {
+    if (!object) {
+        return 0;
+    }
+    if (!json_is_object(object)) {
+        return fault(why, size, MALFORMED, "'mapping' of the hello must be an object");
+    }
+    const char *mode = json_string_value(json_object_get(object, "mode"));
+    bool lerp = mode && strcmp(mode, "lerp") == 0;
+    if (!lerp && !(mode && strcmp(mode, "lin") == 0)) {
+        return fault(why, size, MALFORMED,
+                     "'mode' of the hello's 'mapping' must be \"lerp\" or \"lin\"");
+    }
+    struct nvtxt_mapping read = {.mode = lerp ? NVTXT_MAPPING_LERP : NVTXT_MAPPING_LIN};
+    if (read_mapping_int(object, "ns_a", &read.ns_a, why, size) ||
+        read_mapping_int(object, "nvtxt_a", &read.nvtxt_a, why, size) ||
+        (lerp && read_mapping_int(object, "ns_b", &read.ns_b, why, size)) ||
+        (lerp && read_mapping_int(object, "nvtxt_b", &read.nvtxt_b, why, size)) ||
+        (!lerp && read_mapping_int(object, "freq", &read.freq, why, size))) {
+        return MALFORMED;
+    }
+    const char *impossible = nvtxt_mapping_fault(&read);
+    if (impossible) {
+        return fault(why, size, MALFORMED, "the hello's 'mapping' is impossible: %s", impossible);
+    }
+    *mapping = read;
+    return 0;
+}
+
+static int read_name(const json_t *root, const char *key, char *to, char *why, size_t size) {
+    const json_t *member = json_object_get(root, key);
+    if (member && !json_is_string(member)) {
+        return fault(why, size, MALFORMED, "'%s' of the hello must be a string", key);
+    }
+    if (member) {
+        struct nvtxt_slice name = {json_string_value(member), json_string_length(member)};
+        name = nvtxt_slice_cut(name, NVTXT_SOURCE_NAME_BYTES);
+        memcpy(to, name.data, name.len);
+        to[name.len] = '\0';
+    }
+    return 0;
+}
+
+// An integer that may be missing.
+static int read_number(const json_t *root, const char *key, int64_t largest, bool *has,
+                       int64_t *value, char *why, size_t size) {
+    const json_t *member = json_object_get(root, key);
+    *has = member != NULL;
+    if (!member) {
+        return 0;
+    }
+    *value = json_integer_value(member);
+    if (!json_is_integer(member) || *value < 0 || *value > largest) {
+        return fault(why, size, MALFORMED, "'%s' of the hello must be an integer from 0 to %lld",
+                     key, (long long)largest);
+    }
+    return 0;
+}
+
+// A flag that keeps its value when it is missing.
+static int read_flag(const json_t *root, const char *key, bool *flag, char *why, size_t size) {
+    const json_t *member = json_object_get(root, key);
+    if (member && !json_is_boolean(member)) {
+        return fault(why, size, MALFORMED, "'%s' of the hello must be true or false", key);
+    }
+    *flag = member ? json_is_true(member) : *flag;
+    return 0;
+}
+
+static int read_hello(const json_t *root, struct nvtxt_hello *hello, char *why, size_t size) {
+    // The protocol stands first: what the other members mean hangs on it.
+    const json_t *member = json_object_get(root, "protocol");
+    if (!json_is_integer(member)) {
+        return fault(why, size, MALFORMED,
+                     member ? "'protocol' of the hello must be an integer"
+                            : "the hello lacks 'protocol'");
+    }
+    hello->protocol = json_integer_value(member);
+    if (hello->protocol != NVTXT_PROTOCOL_VERSION) {
+        return fault(why, size, UNSUPPORTED, "protocol %lld is not supported",
+                     (long long)hello->protocol);
+    }
+    member = json_object_get(root, "session");
+    if (!json_is_string(member) ||
+        !read_session(json_string_value(member), json_string_length(member), hello->session)) {
+        return fault(why, size, MALFORMED,
+                     member ? "'session' of the hello must be a UUID: 32 hexadecimal digits, with "
+                              "the usual dashes or without"
+                            : "the hello lacks 'session', a UUID that the client makes");
+    }
+    int64_t pid = 0;
+    int64_t acked = 0;
+    if (read_name(root, "client", hello->client, why, size) ||
+        read_name(root, "name", hello->name, why, size) ||
+        read_number(root, "pid", NVTXT_ID_MAX, &hello->has_pid, &pid, why, size) ||
+        read_number(root, "acked", INT64_MAX, &hello->has_acked, &acked, why, size)) {
+        return MALFORMED;
+    }
+    hello->pid = (uint32_t)pid;
+    hello->acked = (uint64_t)acked;
+    if (read_flag(root, "diagnostics", &hello->diagnostics, why, size) ||
+        read_flag(root, "escapes", &hello->escapes, why, size) ||
+        read_flag(root, "levels", &hello->levels, why, size)) {
+        return MALFORMED;
+    }
+    return read_mapping(json_object_get(root, "mapping"), &hello->mapping, why, size);
+}
+
+int nvtxt_hello_parse(struct nvtxt_slice line, struct nvtxt_hello *hello, char *why, size_t size) {
+    *hello = (struct nvtxt_hello){.diagnostics = true};
+    if (line.len > NVTXT_HELLO_BYTES) {
+        return fault(why, size, MALFORMED, "the hello is longer than %d bytes", NVTXT_HELLO_BYTES);
+    }
+    if (!nvtxt_hello_is(line)) {
+        return fault(why, size, MALFORMED, "the hello does not begin with " NVTXT_HELLO_PREFIX);
+    }
+    size_t prefix = sizeof NVTXT_HELLO_PREFIX - 1;
+    struct nvtxt_slice text = {line.data + prefix, line.len - prefix};
+    json_error_t error = {0};
+    json_t *root;
+    if (nvtxt_json_read(text, JSON_REJECT_DUPLICATES, &root, &error) == -ENOMEM) {
+        return -ENOMEM;
+    }
+    if (!json_is_object(root)) {
+        bool unsaid = root || !*error.text;
+        json_decref(root);
+        return fault(why, size, MALFORMED,
+                     unsaid ? "what follows " NVTXT_HELLO_PREFIX " is not a JSON object"
+                            : "what follows " NVTXT_HELLO_PREFIX " is not a JSON object: %s",
+                     error.text);
+    }
+    int result = read_hello(root, hello, why, size);
+    json_decref(root);
+    return result;
+}
+
+// ---- Building a hello ---------------------------------------------------------------------------
+
+// A member whose text may be any bytes, cut so that it takes at most `most` bytes as JSON.
+static void add_name(struct nvtxt_buf *out, const char *key, const char *text, size_t most) {
+    if (!*text) {
+        return;
+    }
+    nvtxt_buf_add_string(out, ",\"");
+    nvtxt_buf_add_string(out, key);
+    nvtxt_buf_add_string(out, "\":\"");
+    struct nvtxt_buf one = {0};
+    size_t used = 0;
+    for (size_t left = strlen(text); left > 0;) {
+        size_t len = nvtxt_utf8_sequence(text, left);
+        struct nvtxt_slice character =
+            len ? (struct nvtxt_slice){text, len} : NVTXT_SLICE("\xef\xbf\xbd");
+        nvtxt_buf_clear(&one);
+        nvtxt_buf_add_json_string(&one, character);
+        if (nvtxt_buf_failed(&one)) {
+            out->failed = true;
+            break;
+        }
+        if (used + one.len - 2 > most) {
+            break;
+        }
+        nvtxt_buf_add(out, one.data + 1, one.len - 2); // without its quotes
+        used += one.len - 2;
+        text += len ? len : 1;
+        left -= len ? len : 1;
+    }
+    nvtxt_buf_deinit(&one);
+    nvtxt_buf_add_string(out, "\"");
+}
+
+void nvtxt_hello_format(struct nvtxt_buf *out, const struct nvtxt_hello *hello) {
+    nvtxt_buf_add_pair_int(out, NVTXT_HELLO_PREFIX " {\"protocol\":", hello->protocol);
+    nvtxt_buf_add_pair_text(out, ",\"session\":", hello->session);
+    add_name(out, "client", hello->client, CLIENT_JSON_BYTES);
+    add_name(out, "name", hello->name, NAME_JSON_BYTES);
+    if (hello->has_pid) {
+        nvtxt_buf_add_pair_uint(out, ",\"pid\":", hello->pid);
+    }
+    const struct nvtxt_mapping *mapping = &hello->mapping;
+    if (mapping->mode != NVTXT_MAPPING_NONE) {
+        bool lerp = mapping->mode == NVTXT_MAPPING_LERP;
+        nvtxt_buf_add_pair_text(out, ",\"mapping\":{\"mode\":", lerp ? "lerp" : "lin");
+        nvtxt_buf_add_pair_int(out, ",\"ns_a\":", mapping->ns_a);
+        nvtxt_buf_add_pair_int(out, ",\"nvtxt_a\":", mapping->nvtxt_a);
+        if (lerp) {
+            nvtxt_buf_add_pair_int(out, ",\"ns_b\":", mapping->ns_b);
+            nvtxt_buf_add_pair_int(out, ",\"nvtxt_b\":", mapping->nvtxt_b);
+        } else {
+            nvtxt_buf_add_pair_int(out, ",\"freq\":", mapping->freq);
+        }
+        nvtxt_buf_add_string(out, "}");
+    }
+    if (hello->escapes) {
+        nvtxt_buf_add_string(out, ",\"escapes\":true");
+    }
+    if (hello->levels) {
+        nvtxt_buf_add_string(out, ",\"levels\":true");
+    }
+    if (!hello->diagnostics) {
+        nvtxt_buf_add_string(out, ",\"diagnostics\":false");
+    }
+    if (hello->has_acked) {
+        nvtxt_buf_add_pair_uint(out, ",\"acked\":", hello->acked);
+    }
+    nvtxt_buf_add_string(out, "}\n");
+}

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The replies, built by hand into a buffer and read with jansson. A client does not trust its
+// daemon: whatever the bytes are, reading ends in a value or in "no reply". Numbers are checked for
+// their range before they are narrowed, strings are cut to their field at a character's border and
+// hold no control characters, because they will be shown on a terminal. Nothing is kept between
+// calls.
+#include "protocol/wire/reply.h"
+
+#include <jansson.h>
+#include <string.h>
+
+// ---- Building -----------------------------------------------------------------------------------
+
+void nvtxt_reply_welcome(struct nvtxt_buf *out, const char *session, int64_t source, uint64_t line,
+                         const struct nvtxt_limits *limits, const char *synchronous) {
+    nvtxt_buf_add_pair_int(out, "{\"type\":\"welcome\",\"protocol\":", NVTXT_PROTOCOL_VERSION);
+    nvtxt_buf_add_pair_text(out, ",\"session\":", session);
+    nvtxt_buf_add_pair_int(out, ",\"source\":", source);
+    nvtxt_buf_add_pair_uint(out, ",\"line\":", line);
+    nvtxt_buf_add_pair_uint(out, ",\"limits\":{\"line\":", limits->line_bytes);
+    nvtxt_buf_add_pair_uint(out, ",\"variables\":", limits->variables);
+    nvtxt_buf_add_pair_uint(out, ",\"variable_bytes\":", limits->variable_bytes);
+    nvtxt_buf_add_pair_uint(out, ",\"name\":", limits->name_bytes);
+    nvtxt_buf_add_pair_uint(out, ",\"push_depth\":", limits->push_depth);
+    nvtxt_buf_add_pair_uint(out, ",\"open_ranges\":", limits->open_ranges);
+    nvtxt_buf_add_pair_uint(out, ",\"open_threads\":", limits->open_threads);
+    nvtxt_buf_add_pair_uint(out, ",\"diagnostics\":", limits->diagnostics);
+    nvtxt_buf_add_pair_text(out, "},\"synchronous\":", synchronous);
+    nvtxt_buf_add_string(out, "}\n");
+}
+
+void nvtxt_reply_ack(struct nvtxt_buf *out, uint64_t line) {
+    nvtxt_buf_add_pair_uint(out, "{\"type\":\"ack\",\"line\":", line);
+    nvtxt_buf_add_string(out, "}\n");
+}
+
+void nvtxt_reply_diagnostic(struct nvtxt_buf *out, uint64_t line, uint32_t column,
+                            const char *severity, const char *stage, const char *code,
+                            const char *message) {
+    nvtxt_buf_add_pair_uint(out, "{\"type\":\"diagnostic\",\"line\":", line);
+    nvtxt_buf_add_pair_uint(out, ",\"column\":", column);
+    nvtxt_buf_add_pair_text(out, ",\"severity\":", severity);
+    nvtxt_buf_add_pair_text(out, ",\"stage\":", stage);
+    nvtxt_buf_add_pair_text(out, ",\"code\":", code);
+    nvtxt_buf_add_pair_text(out, ",\"message\":", message);
+    nvtxt_buf_add_string(out, "}\n");
+}
+
+void nvtxt_reply_end(struct nvtxt_buf *out, uint64_t line, uint64_t events, uint64_t warnings,
+                     uint64_t errors, const char *how) {
+    nvtxt_buf_add_pair_uint(out, "{\"type\":\"end\",\"line\":", line);
+    nvtxt_buf_add_pair_uint(out, ",\"events\":", events);
+    nvtxt_buf_add_pair_uint(out, ",\"warnings\":", warnings);
+    nvtxt_buf_add_pair_uint(out, ",\"errors\":", errors);
+    if (*how) {
+        nvtxt_buf_add_pair_text(out, ",\"how\":", how);
+    }
+    nvtxt_buf_add_string(out, "}\n");
+}
+
+void nvtxt_reply_error(struct nvtxt_buf *out, const char *code, const char *message) {
+    nvtxt_buf_add_pair_text(out, "{\"type\":\"error\",\"code\":", code);
+    nvtxt_buf_add_pair_text(out, ",\"message\":", message);
+    nvtxt_buf_add_string(out, "}\n");
+}
+
+// ---- Reading ------------------------------------------------------------------------------------
+
+// No control character: C0, DEL, or U+0080 to U+009F (C2 80 to C2 9F).
+static bool is_plain(const char *text, size_t i) {
+    unsigned char byte = (unsigned char)text[i];
+    if (byte == 0xc2) {
+        return (unsigned char)text[i + 1] >= 0xa0;
+    }
+    bool behind_c2 = byte >= 0x80 && byte < 0xa0 && i > 0 && (unsigned char)text[i - 1] == 0xc2;
+    return byte >= 0x20 && byte != 0x7f && !behind_c2;
+}
+
+// A string member; "" when it is missing. False when it is of another type.
+static bool read_text(const json_t *root, const char *key, char *to, size_t size) {
+    const json_t *member = json_object_get(root, key);
+    to[0] = '\0';
+    if (!member) {
+        return true;
+    }
+    if (!json_is_string(member)) {
+        return false;
+    }
+    struct nvtxt_slice text = {json_string_value(member), json_string_length(member)};
+    text = nvtxt_slice_cut(text, size - 1);
+    for (size_t i = 0; i < text.len; i++) {
+        to[i] = is_plain(text.data, i) ? text.data[i] : ' ';
+    }
+    to[text.len] = '\0';
+    return true;
+}
+
+// An integer member that must be there, from 0 to `largest`.
+static bool read_uint(const json_t *root, const char *key, uint64_t largest, uint64_t *value) {
+    const json_t *member = json_object_get(root, key);
+    if (!json_is_integer(member) || json_integer_value(member) < 0) {
+        return false;
+    }
+    *value = (uint64_t)json_integer_value(member);
+    return *value <= largest;
+}
+
+static bool read_welcome(const json_t *root, struct nvtxt_reply *reply) {
+    uint64_t protocol = 0;
+    uint64_t source = 0;
+    uint64_t line_bytes = 0;
+    if (!read_uint(root, "protocol", INT64_MAX, &protocol) ||
+        !read_uint(root, "source", INT64_MAX, &source) ||
+        !read_uint(root, "line", INT64_MAX, &reply->line)) {
+        return false;
+    }
+    // Limits are advice, nothing hangs on them: a daemon may leave them out.
+    (void)read_uint(json_object_get(root, "limits"), "line", SIZE_MAX, &line_bytes);
+    reply->protocol = (int64_t)protocol;
+    reply->source = (int64_t)source;
+    reply->line_bytes = line_bytes;
+    return read_text(root, "session", reply->session, sizeof reply->session) &&
+           read_text(root, "synchronous", reply->synchronous, sizeof reply->synchronous);
+}
+
+static bool read_diagnostic(const json_t *root, struct nvtxt_reply *reply) {
+    uint64_t column = 0;
+    if (!read_uint(root, "line", INT64_MAX, &reply->line) ||
+        !read_uint(root, "column", UINT32_MAX, &column)) {
+        return false;
+    }
+    reply->column = (uint32_t)column;
+    return read_text(root, "severity", reply->severity, sizeof reply->severity) &&
+           read_text(root, "stage", reply->stage, sizeof reply->stage) &&
+           read_text(root, "code", reply->code, sizeof reply->code) &&
+           read_text(root, "message", reply->message, sizeof reply->message);
+}
+
+static bool read_ack(const json_t *root, struct nvtxt_reply *reply) {
+    return read_uint(root, "line", INT64_MAX, &reply->line);
+}
+
+static bool read_end(const json_t *root, struct nvtxt_reply *reply) {
+    return read_uint(root, "line", INT64_MAX, &reply->line) &&
+           read_uint(root, "events", INT64_MAX, &reply->events) &&
+           read_uint(root, "warnings", INT64_MAX, &reply->warnings) &&
+           read_uint(root, "errors", INT64_MAX, &reply->errors) &&
+           (!json_object_get(root, "how") || read_text(root, "how", reply->how, sizeof reply->how));
+}
+
+static bool read_error(const json_t *root, struct nvtxt_reply *reply) {
+    return read_text(root, "code", reply->code, sizeof reply->code) &&
+           read_text(root, "message", reply->message, sizeof reply->message);
+}
+
+static bool read_reply(const json_t *root, struct nvtxt_reply *reply) {
+    static const struct {
+        const char *name;
+        enum nvtxt_reply_type type;
+        bool (*read)(const json_t *root, struct nvtxt_reply *reply);
+    } kinds[] = {
+        {"welcome", NVTXT_REPLY_WELCOME, read_welcome},
+        {"ack", NVTXT_REPLY_ACK, read_ack},
+        {"diagnostic", NVTXT_REPLY_DIAGNOSTIC, read_diagnostic},
+        {"end", NVTXT_REPLY_END, read_end},
+        {"error", NVTXT_REPLY_ERROR, read_error},
+    };
+    const char *name = json_string_value(json_object_get(root, "type"));
+    if (!name) {
+        return false;
+    }
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        if (strcmp(name, kinds[i].name) == 0) {
+            reply->type = kinds[i].type;
+            return kinds[i].read(root, reply);
+        }
+    }
+    return true; // a type of a later version
+}
+
+int nvtxt_reply_parse(struct nvtxt_slice line, struct nvtxt_reply *reply) {
+    *reply = (struct nvtxt_reply){.type = NVTXT_REPLY_OTHER};
+    json_t *root = line.len ? json_loadb(line.data, line.len, 0, NULL) : NULL;
+    bool is_reply = json_is_object(root) && read_reply(root, reply);
+    json_decref(root);
+    return is_reply ? 0 : 1;
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/copy/backup.h"
+
+#include "store/db/sql.h"
+
+#define STEP_BYTES ((int64_t)4 << 20)
+
+int store_backup_run(sqlite3 *from, sqlite3 *to, const struct store_copy_watch *watch, int *stop) {
+    int64_t page_bytes = 0;
+    int asked = 0;
+    int rc = store_sql_int(from, "PRAGMA page_size", &page_bytes);
+    sqlite3_backup *backup = rc == SQLITE_OK ? sqlite3_backup_init(to, "main", from, "main") : NULL;
+    if (!backup) {
+        return rc ?: sqlite3_extended_errcode(to);
+    }
+    int pages = page_bytes > 0 ? (int)(STEP_BYTES / page_bytes) : 1;
+    do {
+        rc = sqlite3_backup_step(backup, pages);
+        int total = sqlite3_backup_pagecount(backup);
+        int left = sqlite3_backup_remaining(backup);
+        if (watch) {
+            asked = watch->on_step(watch->context, (uint64_t)((total - left) * page_bytes),
+                                   (uint64_t)(total * page_bytes));
+        }
+    } while (rc == SQLITE_OK && asked == 0);
+    *stop = asked ? asked : *stop;
+    int finish = sqlite3_backup_finish(backup);
+    return rc == SQLITE_DONE || asked ? SQLITE_OK : finish ?: rc;
+}

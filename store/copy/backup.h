@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The pages of one open database into another one, a few megabytes at a time.
+#pragma once
+
+#include <sqlite3.h>
+
+#include "store/copy/copy.h"
+
+// Copies until the end, or until the watch (may be NULL) wants to stop: what it returned goes to
+// `*stop`, which is left alone else. `from` should have a read transaction open, so that the copy
+// is of one moment and does not begin again when somebody writes. Returns an SQLite result code.
+int store_backup_run(sqlite3 *from, sqlite3 *to, const struct store_copy_watch *watch, int *stop);

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A consistent copy of a database under another name: of one of our stores, also while a daemon
+// writes it, or of an SQLite export of Nsight Systems. The input is only read: nothing of it is
+// changed, and nothing is left beside it but a -shm where a -wal lay without one. The copy is for
+// one writer to extend before anybody sees it, so it is not synced; see client/common/out_file.h
+// for that.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum store_copy_kind {
+    STORE_COPY_STORE,  // one of ours, of this version or an older one
+    STORE_COPY_EXPORT, // an export, see nsys_facts.h
+};
+
+// Asked after every few megabytes. 0 goes on; what stops the copy is 100 or more, so that it is no
+// code of the store.
+struct store_copy_watch {
+    int (*on_step)(void *context, uint64_t done_bytes, uint64_t total_bytes);
+    void *context;
+};
+
+// Copies `from`, which may be a link, to a new file `to` of exactly `mode`. Returns STORE_DONE,
+// STORE_BUSY, STORE_NEWER, STORE_FOREIGN (a database that is neither), STORE_CORRUPT (no database,
+// or a broken one), STORE_NOT_FOUND (an empty file), STORE_IO, STORE_NO_SPACE or -errno, with a
+// sentence in `error` that names the file and what to do; or what `watch` (may be NULL) returned,
+// without a sentence. A failure may leave `to` behind.
+int store_copy(const char *from, const char *to, uint32_t mode,
+               const struct store_copy_watch *watch, enum store_copy_kind *kind, char *error,
+               size_t size);
+
+// The session of the export `path`, in its own time: what it says of it, else what its rows span; 0
+// and 0 if there are none. Returns what store_copy() does of its input, STORE_FOREIGN for a store.
+int store_copy_export_span(const char *path, int64_t *first_ns, int64_t *last_ns, char *error,
+                           size_t size);

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The copy of a file in WAL mode says of itself that it is one; DELETE makes it plain. A hard link
+// gives it its name, which, unlike a rename, never replaces anything.
+#include "store/copy/snapshot.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <sqlite3.h>
+
+#include "store/copy/backup.h"
+#include "store/db/connection.h"
+#include "store/db/header.h"
+#include "store/db/result.h"
+#include "store/db/schema.h"
+#include "store/segment/segments.h"
+#include "store/store.h"
+
+static int say_errno(int r, const char *file, char *error, size_t size) {
+    if (r == -EEXIST) {
+        snprintf(error, size, "%s exists already: name another file, or move that one away", file);
+    } else {
+        snprintf(error, size, "cannot make the snapshot %s: %s", file, strerror(-r));
+    }
+    return r;
+}
+
+static int open_both(sqlite3 **from, sqlite3 **to, const char *segment, const char *file) {
+    int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;
+    int rc = sqlite3_open_v2(segment, from, flags | SQLITE_OPEN_READONLY, NULL);
+    rc = rc ?: sqlite3_open_v2(file, to, flags | SQLITE_OPEN_READWRITE, NULL);
+    if (rc == SQLITE_OK) {
+        sqlite3_busy_timeout(*from, STORE_BUSY_MS);
+        sqlite3_db_config(*from, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+        rc = sqlite3_exec(*to, "PRAGMA synchronous = OFF; PRAGMA journal_mode = OFF", NULL, NULL,
+                          NULL);
+    }
+    return rc ?: sqlite3_exec(*from, "BEGIN; SELECT count(*) FROM sqlite_master", NULL, NULL, NULL);
+}
+
+static int copy(const char *segment, const char *temp, const struct store_copy_watch *watch,
+                char *error, size_t size) {
+    sqlite3 *from = NULL, *to = NULL;
+    int stop = 0;
+    int rc = open_both(&from, &to, segment, temp);
+    rc = rc ?: store_backup_run(from, to, watch, &stop);
+    if (!stop) {
+        rc = rc ?: sqlite3_exec(to, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
+    }
+    int result = store_result_say(to ? to : from, rc, "make the snapshot", temp, error, size);
+    sqlite3_close(to);
+    sqlite3_close(from);
+    return result == STORE_DONE ? stop : result;
+}
+
+static int publish(const char *temp, const char *file, int64_t *bytes) {
+    struct stat status;
+    int fd = open(temp, O_RDWR | O_CLOEXEC);
+    int r = fd < 0 || fsync(fd) < 0 || fstat(fd, &status) < 0 ? -errno : 0;
+    if (fd >= 0) {
+        close(fd);
+    }
+    if (r == 0) {
+        *bytes = (int64_t)status.st_size;
+        r = link(temp, file) < 0 ? -errno : 0;
+    }
+    if (r == -EPERM || r == -ENOTSUP) { // a file system without hard links
+        r = access(file, F_OK) == 0 ? -EEXIST : rename(temp, file) < 0 ? -errno : 0;
+    }
+    return r < 0 ? r : store_segments_sync(file);
+}
+
+int store_snapshot(const char *segment, const char *file, const struct store_copy_watch *watch,
+                   int64_t *bytes, char *error, size_t size) {
+    enum store_file_kind kind;
+    char temp[PATH_MAX];
+    struct stat like, there;
+    if (lstat(file, &there) == 0) {
+        return say_errno(-EEXIST, file, error, size);
+    }
+    int len = snprintf(temp, sizeof(temp), "%s.%d" STORE_SEGMENT_UNFINISHED, file, (int)getpid());
+    int r = len >= (int)sizeof(temp)              ? -ENAMETOOLONG
+            : stat(segment, &like) < 0            ? -errno
+            : unlink(temp) < 0 && errno != ENOENT ? -errno
+                                                  : 0;
+    r = r < 0 ? r
+              : store_file_prepare(temp, false, like.st_mode & 0777, STORE_SCHEMA_VERSION, &kind);
+    if (r < 0) {
+        return say_errno(r, file, error, size);
+    }
+    store_file_give(temp, (int64_t)like.st_gid); // as far as that is allowed
+    r = copy(segment, temp, watch, error, size);
+    if (r == STORE_DONE) {
+        r = publish(temp, file, bytes);
+        r = r < 0 ? say_errno(r, file, error, size) : STORE_DONE;
+    }
+    unlink(temp);
+    return r;
+}

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A snapshot of a segment while it is written: one plain file, complete in itself, that appears
+// under its name when it is on the disk. Made through connections of its own, inside one read
+// transaction: the writer goes on, and its log grows meanwhile.
+//
+// May be called in the process that writes the store: nothing but SQLite opens the store's file,
+// because closing any other descriptor of it would drop the locks of the whole process
+// (https://www.sqlite.org/howtocorrupt.html, 2.2).
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "store/copy/copy.h"
+
+// Mode and group of `file` are those of the segment; it must not exist. Returns STORE_DONE with its
+// size, -EEXIST, another failure as of store_open() with a sentence in `error`, or what `watch`
+// returned, without a sentence; then nothing is left.
+int store_snapshot(const char *segment, const char *file, const struct store_copy_watch *watch,
+                   int64_t *bytes, char *error, size_t size);

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Is the store sound, and do its books agree with its rows? SQLite's own check of each segment,
+// then ours: every event stands in one batch and belongs to one source, as often as that source
+// counted it; texts and their ids agree; what is open belongs to who is open; and one segment goes
+// on where the one before ended.
+//
+// Reads all of a store, through connections of its own; the daemon may write it meanwhile, and may
+// be the same process (see store/copy/snapshot.h). Never writes.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define STORE_VERIFY_MAX 50 // findings that are kept
+
+struct store_findings {
+    size_t problems, advices; // of `texts`, problems first in the order found
+    size_t segments;
+    uint64_t events;
+    struct store_finding {
+        int is_problem; // else an advice
+        char text[512]; // names the file
+    } * rows;           // owned
+    size_t count;
+    size_t more; // problems that were not kept
+};
+
+// Verifies the store at the configured `path`, all of its segments, or a plain one. `may_stop` is
+// asked now and then, and ends it when it returns other than 0. Returns STORE_DONE with what was
+// found (maybe nothing), 1 when it was stopped, -ENOENT or another -errno when there is no store to
+// read.
+int store_verify(const char *path, int (*may_stop)(void *context), void *context,
+                 struct store_findings *findings);
+void store_findings_deinit(struct store_findings *findings);

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The order matters. The header of the file is looked at before SQLite opens it; what SQLite then
+// says of it is asked before anything is written, and until then closing it moves no WAL. The
+// schema is made before WAL is switched on, so that the main file's header says whose it is from
+// its first byte on.
+#include "store/db/connection.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "store/db/header.h"
+#include "store/db/result.h"
+#include "store/db/schema.h"
+#include "store/db/stranger.h"
+#include "store/lock/writelock.h"
+
+#define JOURNAL_LIMIT "67108864" // a WAL that grew under a pinning reader shrinks to it
+#define CACHE_KIB "4096"
+#define OPENING "open the store"
+#define READ_VERSION_AT 19 // of the file's header; 2: WAL
+#define URI_SIZE (3 * PATH_MAX + 32)
+
+// ---- Reading ----------------------------------------------------------------------------------
+
+static int64_t bytes_of(const char *path, const char *ending) { // -1: not there
+    char beside[PATH_MAX + 8];
+    struct stat status;
+    snprintf(beside, sizeof beside, "%s%s", path, ending);
+    return stat(beside, &status) == 0 ? (int64_t)status.st_size : -1;
+}
+
+// True for a database in WAL mode that nobody has open. One in rollback mode has no files beside
+// it either, but its locks count.
+static bool is_idle_wal(const char *path) {
+    unsigned char version = 0;
+    int64_t wal = bytes_of(path, "-wal");
+    if (wal > 0 || (wal == 0 && bytes_of(path, "-shm") >= 0)) {
+        return false;
+    }
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t got = fd < 0 ? -1 : pread(fd, &version, 1, READ_VERSION_AT);
+    if (fd >= 0) {
+        close(fd);
+    }
+    return got == 1 && version == 2;
+}
+
+static void make_uri(char *uri, size_t size, const char *path) {
+    size_t at = (size_t)snprintf(uri, size, "file:");
+    for (; *path && at + 20 < size; path++) {
+        if (strchr("%?#", *path)) {
+            at += (size_t)snprintf(uri + at, size - at, "%%%02X", (unsigned)*path);
+        } else {
+            uri[at++] = *path;
+        }
+    }
+    snprintf(uri + at, size - at, "?immutable=1");
+}
+
+int store_connection_read(sqlite3 **db, const char *path) {
+    char real[PATH_MAX];
+    char uri[URI_SIZE];
+    int flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;
+    bool idle = realpath(path, real) && is_idle_wal(real);
+    if (idle) {
+        make_uri(uri, sizeof uri, real);
+    }
+    int rc = sqlite3_open_v2(idle ? uri : path, db, flags | (idle ? SQLITE_OPEN_URI : 0), NULL);
+    return rc ?: store_stranger_guard(*db);
+}
+
+int store_connection_left(sqlite3 **db, const char *path) {
+    char uri[URI_SIZE];
+    int flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;
+    bool whole = bytes_of(path, "-wal") <= 0;
+    if (whole) {
+        make_uri(uri, sizeof uri, path);
+    }
+    int rc = sqlite3_open_v2(whole ? uri : path, db, flags | (whole ? SQLITE_OPEN_URI : 0), NULL);
+    if (rc == SQLITE_OK) {
+        sqlite3_busy_timeout(*db, STORE_BUSY_MS); // the keeper may be completing it
+        sqlite3_db_config(*db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+    }
+    return rc;
+}
+
+// ---- Opening ----------------------------------------------------------------------------------
+
+static int exec(sqlite3 *db, const char *sql) {
+    return sqlite3_exec(db, sql, NULL, NULL, NULL);
+}
+
+static int configure(sqlite3 *db, const struct store_options *options) {
+    sqlite3_extended_result_codes(db, 1);
+    sqlite3_busy_timeout(db, STORE_BUSY_MS);
+    // An import's store is thrown away when it does not become whole, and synced when it has.
+    int rc = exec(db, options->plain                ? "PRAGMA synchronous = OFF"
+                      : options->synchronous_normal ? "PRAGMA synchronous = NORMAL"
+                                                    : "PRAGMA synchronous = FULL");
+    return rc ?: exec(db, "PRAGMA cache_size = -" CACHE_KIB "; PRAGMA temp_store = MEMORY");
+}
+
+static int set_journal(sqlite3 *db, const struct store_options *options) {
+    int on = 1;
+    if (options->plain) {
+        return exec(db, "PRAGMA journal_mode = DELETE");
+    }
+    sqlite3_file_control(db, "main", SQLITE_FCNTL_PERSIST_WAL, &on);
+    return exec(db, "PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0;"
+                    "PRAGMA journal_size_limit = " JOURNAL_LIMIT);
+}
+
+static int set_up(sqlite3 *db, const struct store_options *options) {
+    if (options->read_only) {
+        return SQLITE_OK;
+    }
+    int rc = store_schema_upgrade(db, store_schema_steps, STORE_SCHEMA_VERSION);
+    rc = rc ?: store_schema_cupti(db, !options->no_cupti_views);
+    rc = rc ?: set_journal(db, options);
+    // A first read: with it -wal and -shm exist, and checkpoints do something.
+    return rc ?: exec(db, "SELECT 1 FROM sqlite_master");
+}
+
+static int refuse(char *error, size_t size, const char *path, int result) {
+    const char *why = "";
+    switch (result) {
+    case STORE_NEWER:
+        why = "was written by a newer version of this program: install that one, or name another "
+              "store";
+        break;
+    case STORE_FOREIGN:
+        why = "is another application's database, it was left alone: name another store";
+        break;
+    case STORE_CORRUPT:
+        why = "is not a database, or a broken one";
+        break;
+    case STORE_BUSY:
+        why = "is locked by another process: try again when that one is done";
+        break;
+    case -ENODATA:
+        why = "is empty: no store was made in it yet";
+        break;
+    case -ENOENT:
+        why = "does not exist, or its folder does not";
+        break;
+    case -ENOLINK:
+        why = "is a link to nowhere: remove the link, or name another store";
+        break;
+    case -EISDIR:
+        why = "is a folder: name a file in it";
+        break;
+    case -EINVAL:
+        why = "is not a regular file: name another store";
+        break;
+    default:
+        snprintf(error, size, "cannot " OPENING " %s: %s", path, strerror(-result));
+        return result;
+    }
+    snprintf(error, size, "the store %s %s", path, why);
+    return result;
+}
+
+static int result_of_kind(enum store_file_kind kind) {
+    return kind == STORE_FILE_NEWER     ? STORE_NEWER
+           : kind == STORE_FILE_FOREIGN ? STORE_FOREIGN
+           : kind == STORE_FILE_NONE    ? STORE_CORRUPT
+                                        : STORE_DONE;
+}
+
+// What SQLite itself says of the file. `*result` is STORE_DONE when it is ours, or a new one.
+static int inspect(sqlite3 *db, int *result) {
+    enum store_schema_state state;
+    int version;
+    int rc = store_schema_inspect(db, &state, &version);
+    if (rc == SQLITE_OK) {
+        *result = state == STORE_SCHEMA_FOREIGN    ? STORE_FOREIGN
+                  : version > STORE_SCHEMA_VERSION ? STORE_NEWER
+                                                   : STORE_DONE;
+    }
+    return rc;
+}
+
+int store_connection_open(sqlite3 **db, const char *path, const struct store_options *options,
+                          char *error, size_t size) {
+    enum store_file_kind kind;
+    uint32_t mode = options->file_mode ? options->file_mode : 0640;
+    const char *called = options->name ? options->name : path;
+    int result = store_file_prepare(path, options->read_only, mode, STORE_SCHEMA_VERSION, &kind);
+    result = result ? result : result_of_kind(kind);
+    if (result == STORE_DONE && kind == STORE_FILE_NEW && options->read_only) {
+        result = -ENODATA;
+    }
+    if (result == STORE_DONE && kind == STORE_FILE_STORE && !options->read_only &&
+        store_file_is_cut(path)) {
+        result = STORE_CORRUPT;
+    }
+    if (result != STORE_DONE) {
+        return refuse(error, size, called, result);
+    }
+    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;
+    const char *vfs = options->keeps_lock ? store_writelock_vfs() : NULL;
+    int rc = options->read_only            ? store_connection_read(db, path)
+             : options->keeps_lock && !vfs ? SQLITE_NOMEM
+                                           : sqlite3_open_v2(path, db, flags, vfs);
+    if (rc == SQLITE_OK) {
+        sqlite3_db_config(*db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+        rc = options->plain ? store_stranger_guard(*db) : SQLITE_OK;
+        rc = rc ?: configure(*db, options);
+        rc = rc ?: inspect(*db, &result);
+    }
+    if (rc == SQLITE_OK && result == STORE_DONE) {
+        sqlite3_db_config(*db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, options->keeps_lock, NULL);
+        rc = set_up(*db, options);
+        rc = rc ?: options->keeps_lock ? store_writelock_take(*db) : SQLITE_OK;
+        if (!options->read_only) {
+            store_file_give(path, options->group); // where that is not allowed, nothing is lost
+        }
+    }
+    if (rc != SQLITE_OK) {
+        if (*db) {
+            sqlite3_db_config(*db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+        }
+        result = store_result_say(*db, rc, OPENING, called, error, size);
+    }
+    bool known = result == STORE_NEWER || result == STORE_FOREIGN || result == STORE_CORRUPT ||
+                 result == STORE_BUSY;
+    return known ? refuse(error, size, called, result) : result;
+}

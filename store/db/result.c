@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which of SQLite's codes mean: try again, make room, this is no database.
+#include "store/db/result.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "store/store.h"
+
+// errno behind an I/O error. What fails inside a COMMIT is known to the journal's file alone.
+static int errno_of(sqlite3 *db) {
+    sqlite3_file *journal = NULL;
+    int error = sqlite3_system_errno(db);
+    if (error == 0) {
+        sqlite3_file_control(db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &journal);
+    }
+    if (journal && journal->pMethods) {
+        journal->pMethods->xFileControl(journal, SQLITE_FCNTL_LAST_ERRNO, &error);
+    }
+    return error;
+}
+
+// ENOSPC alone is what SQLite itself calls SQLITE_FULL.
+static bool is_no_room(int error) {
+    return error == ENOSPC || error == EDQUOT || error == EFBIG;
+}
+
+bool store_result_lacks_code(sqlite3 *db) {
+    static const char *const kinds[] = {"function", "module", "collation"};
+    const char *message = sqlite3_errmsg(db);
+    bool lacks = false;
+    if (strncmp(message, "no such ", 8) == 0) {
+        for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+            lacks = lacks || strncmp(message + 8, kinds[i], strlen(kinds[i])) == 0;
+        }
+    }
+    return lacks;
+}
+
+// Somebody took a table or a column away. SQLite has no code of its own for it.
+static bool lacks_schema(sqlite3 *db) {
+    const char *message = sqlite3_errmsg(db);
+    return strncmp(message, "no such ", 8) == 0 || strstr(message, "has no column named");
+}
+
+int store_result_of(sqlite3 *db, int rc) {
+    switch (rc & 0xff) {
+    case SQLITE_OK:
+        return STORE_DONE;
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+    case SQLITE_PROTOCOL:
+        return STORE_BUSY;
+    case SQLITE_FULL:
+        return STORE_NO_SPACE;
+    case SQLITE_NOMEM:
+        return -ENOMEM;
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+        return STORE_CORRUPT;
+    case SQLITE_IOERR:
+        if (rc == SQLITE_IOERR_NOMEM) {
+            return -ENOMEM;
+        }
+        return db && is_no_room(errno_of(db)) ? STORE_NO_SPACE : STORE_IO;
+    case SQLITE_CANTOPEN:
+        return STORE_IO;
+    case SQLITE_READONLY:
+        return -EROFS;
+    case SQLITE_PERM:
+    case SQLITE_AUTH:
+        return -EACCES;
+    case SQLITE_INTERRUPT: // store/db/stranger.h
+        return -EINTR;
+    case SQLITE_TOOBIG:
+    case SQLITE_CONSTRAINT:
+    case SQLITE_MISMATCH:
+        return STORE_REFUSED;
+    case SQLITE_ERROR:
+        return db && lacks_schema(db) ? STORE_CORRUPT : -EIO;
+    default:
+        return -EIO;
+    }
+}
+
+int store_result_say(sqlite3 *db, int rc, const char *what, const char *path, char *error,
+                     size_t size) {
+    if (rc == SQLITE_OK) {
+        return STORE_DONE;
+    }
+    int result = store_result_of(db, rc);
+    const char *why = result == -ENOMEM          ? "out of memory"
+                      : result == STORE_NO_SPACE ? "no room is left (disk full, or a limit reached)"
+                      : result == STORE_BUSY     ? "another process holds a lock"
+                      : sqlite3_extended_errcode(db) == rc ? sqlite3_errmsg(db)
+                                                           : sqlite3_errstr(rc);
+    int system = result == STORE_IO ? errno_of(db) : 0;
+    snprintf(error, size, "cannot %s %s: %s%s%s", what, path, why, system ? ": " : "",
+             system ? strerror(system) : "");
+    return result;
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Prepare once, bind by letters, run: so that the modules read as SQL and values.
+#include "store/db/sql.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+int store_sql_prepare(sqlite3 *db, sqlite3_stmt **slot, const char *text) {
+    if (*slot) {
+        return SQLITE_OK;
+    }
+    return sqlite3_prepare_v3(db, text, -1, SQLITE_PREPARE_PERSISTENT, slot, NULL);
+}
+
+static int bind_bytes(sqlite3_stmt *stmt, int index, const char *data, size_t len) {
+    return sqlite3_bind_text64(stmt, index, data ? data : "", len, SQLITE_STATIC, SQLITE_UTF8);
+}
+
+static int bind_string(sqlite3_stmt *stmt, int index, const char *string) {
+    return string ? sqlite3_bind_text(stmt, index, string, -1, SQLITE_STATIC)
+                  : sqlite3_bind_null(stmt, index);
+}
+
+int store_sql_bind(sqlite3_stmt *stmt, const char *types, ...) {
+    va_list list;
+    va_start(list, types);
+    int rc = SQLITE_OK;
+    for (int index = 1; *types && rc == SQLITE_OK; types++, index++) {
+        if (*types == 'i') {
+            rc = sqlite3_bind_int64(stmt, index, va_arg(list, int64_t));
+        } else if (*types == 'd') {
+            rc = sqlite3_bind_double(stmt, index, va_arg(list, double));
+        } else if (*types == 't') {
+            rc = bind_string(stmt, index, va_arg(list, const char *));
+        } else if (*types == 's') {
+            const char *data = va_arg(list, const char *);
+            rc = bind_bytes(stmt, index, data, va_arg(list, size_t));
+        } else {
+            assert(*types == 'n');
+            rc = sqlite3_bind_null(stmt, index);
+        }
+    }
+    va_end(list);
+    return rc;
+}
+
+int store_sql_done(sqlite3_stmt *stmt, int rc) {
+    int reset = sqlite3_reset(stmt);
+    return rc == SQLITE_ROW || rc == SQLITE_DONE ? SQLITE_OK : (reset ? reset : rc);
+}
+
+int store_sql_run(sqlite3_stmt *stmt) {
+    return store_sql_done(stmt, sqlite3_step(stmt));
+}
+
+int store_sql_int(sqlite3 *db, const char *text, int64_t *value) {
+    sqlite3_stmt *stmt = NULL;
+    *value = 0;
+    int rc = sqlite3_prepare_v2(db, text, -1, &stmt, NULL);
+    if (rc != SQLITE_OK) {
+        return rc;
+    }
+    rc = sqlite3_step(stmt);
+    if (rc == SQLITE_ROW) {
+        *value = sqlite3_column_int64(stmt, 0);
+    }
+    int final = sqlite3_finalize(stmt);
+    return rc == SQLITE_ROW || rc == SQLITE_DONE ? SQLITE_OK : final;
+}
+
+void store_sql_finalize(sqlite3_stmt **slots, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        sqlite3_finalize(slots[i]);
+        slots[i] = NULL;
+    }
+}
+
+int store_sql_copy(sqlite3_stmt *stmt, int column, struct nvtxt_slice *slice) {
+    bool null = sqlite3_column_type(stmt, column) == SQLITE_NULL;
+    const unsigned char *text = sqlite3_column_text(stmt, column);
+    size_t len = (size_t)sqlite3_column_bytes(stmt, column);
+    char *copy = malloc(len + 1);
+    if (!copy || (!text && !null)) { // no text of a value that is one: memory was short
+        free(copy);
+        return SQLITE_NOMEM;
+    }
+    if (len > 0) {
+        memcpy(copy, text, len);
+    }
+    copy[len] = '\0';
+    *slice = (struct nvtxt_slice){copy, len};
+    return SQLITE_OK;
+}

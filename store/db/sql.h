@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The few calls that every user of statements inside store/ needs. Functions return SQLite result
+// codes: SQLITE_OK, or what result.c translates. No state of its own.
+#pragma once
+
+#include <sqlite3.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "protocol/base/slice.h"
+
+// Prepares `text` into `*slot` on first use; the slot's owner finalizes it.
+int store_sql_prepare(sqlite3 *db, sqlite3_stmt **slot, const char *text);
+
+// Binds parameters from 1 on, one per letter: `i` int64_t, `d` double, `t` const char * (NULL
+// binds NULL), `s` const char * and size_t (bytes without a NUL), `n` NULL (no argument).
+// Text is borrowed: it must live until the statement has run.
+int store_sql_bind(sqlite3_stmt *stmt, const char *types, ...);
+
+// Steps once and resets: for statements whose rows nobody reads.
+int store_sql_run(sqlite3_stmt *stmt);
+
+// Resets, keeping the code of the failed step, after `rc` came from sqlite3_step.
+int store_sql_done(sqlite3_stmt *stmt, int rc);
+
+// Runs a query of our own once; its first column of the first row goes to `*value`, 0 when there
+// is none.
+int store_sql_int(sqlite3 *db, const char *text, int64_t *value);
+
+// A copy of a column's text that the caller frees, with a NUL behind it; empty for NULL.
+int store_sql_copy(sqlite3_stmt *stmt, int column, struct nvtxt_slice *slice);
+
+void store_sql_finalize(sqlite3_stmt **slots, size_t count);
+
+// For a part of the store with `txn` and `stmts`, whose file has the statements' `texts` under the
+// same numbers: prepares one on first use and binds; runs it, too.
+#define STORE_SQL_BIND(part, which, types, ...)                                                    \
+    (store_sql_prepare((part)->txn->db, &(part)->stmts[which], texts[which])                       \
+         ?: store_sql_bind((part)->stmts[which], types, __VA_ARGS__))
+#define STORE_SQL_RUN(part, which, types, ...)                                                     \
+    (STORE_SQL_BIND(part, which, types, __VA_ARGS__) ?: store_sql_run((part)->stmts[which]))

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// SQLite's own switches for databases of others, as https://sqlite.org/security.html has them, and
+// its progress handler: the one thing that is asked while a statement runs.
+#include "store/db/stranger.h"
+
+#include <sqlite3.h>
+#include <stdio.h>
+
+#include "store/db/sql.h"
+
+#define ASK_EVERY 20000 // instructions of SQLite's machine: well below a millisecond
+
+static int (*asked)(void);
+
+static int on_progress(void *unused) {
+    (void)unused;
+    return asked && asked() > 0;
+}
+
+void store_stranger_heed(int (*asked_to_stop)(void)) {
+    asked = asked_to_stop;
+}
+
+int store_stranger_guard(sqlite3 *db) {
+    int rc = sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+    rc = rc ?: sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+    rc = rc ?: sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    if (asked) {
+        sqlite3_progress_handler(db, ASK_EVERY, on_progress, NULL);
+    }
+    return rc;
+}
+
+int store_stranger_is_odd(sqlite3 *db, bool *odd) {
+    int64_t found = 0;
+    int rc = store_sql_int(db,
+                           "SELECT count(*) FROM pragma_table_list WHERE schema = 'main' AND "
+                           "name = 'NVTX_EVENTS' COLLATE NOCASE AND (type <> 'table' OR wr)",
+                           &found);
+    *odd = found > 0;
+    return rc;
+}
+
+int store_stranger_trigger(sqlite3 *db, char *name, size_t size) {
+    sqlite3_stmt *stmt = NULL;
+    *name = '\0';
+    int rc = sqlite3_prepare_v2(
+        db, "SELECT name FROM main.sqlite_master WHERE type = 'trigger' ORDER BY rowid LIMIT 1", -1,
+        &stmt, NULL);
+    if (rc == SQLITE_OK) {
+        int step = sqlite3_step(stmt);
+        const unsigned char *text = step == SQLITE_ROW ? sqlite3_column_text(stmt, 0) : NULL;
+        snprintf(name, size, "%s", text ? (const char *)text : "");
+        rc = store_sql_done(stmt, step);
+    }
+    sqlite3_finalize(stmt);
+    return rc;
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Writing into an SQLite export of Nsight Systems, whatever version made it: rows are added, none
+// that is there is changed, and nothing is added to the schema but the table NVTX_EVENTS itself
+// where the export has none (an export has only tables that had rows). For a copy that nobody else
+// has open (store/copy/copy.h): there is no journal, so after a failure the file can only be thrown
+// away.
+//
+// Events come from an interpreter through a sink, on the timeline of Unix time or already on the
+// export's; see struct store_foreign_place.
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "protocol/interp/interp.h"
+#include "store/nsys/nsys_facts.h"
+
+struct store_foreign;
+
+// Where events go.
+struct store_foreign_place {
+    uint16_t target; // upper 16 bits of globalTid
+    int64_t zero_ns; // taken from every time
+    bool prolong;    // keep events outside the session's window, and widen it
+};
+
+struct store_foreign_counts {
+    uint64_t events;   // rows of type mark, push/pop range, start/end range that were added
+    uint64_t outside;  // events that were left out because the session's window does not hold them
+    uint64_t payloads; // payloads for which the export has no column
+    uint64_t names;    // names that the export has already, and calls otherwise: its own stand
+    bool any_outside;  // the two below mean something
+    int64_t outside_first_ns, outside_last_ns; // as the events came, before zero_ns is taken away
+};
+
+// Opens the export at `path` and begins; sentences call it `name`. Reads all of it, which takes
+// seconds for a large one: who is heeded (store/db/stranger.h) can stop it, and
+// store_foreign_place(), with -EINTR. Returns STORE_DONE or what store.h says, with a sentence in
+// `error`.
+int store_foreign_open(struct store_foreign **foreign, const char *path, const char *name,
+                       char *error, size_t size);
+void store_foreign_close(struct store_foreign *foreign); // without committing; NULL is fine
+
+const struct store_export_facts *store_foreign_facts(const struct store_foreign *foreign);
+
+// Once, before the first event. Returns STORE_DONE or a failure.
+int store_foreign_place(struct store_foreign *foreign, const struct store_foreign_place *place);
+
+// A sink that adds rows. Diagnostics are not kept. Its functions return -EIO or -ENOMEM; the
+// sentence is in store_foreign_error().
+void store_foreign_sink(struct store_foreign *foreign, struct nvtxt_sink *sink);
+
+// Widens the session if asked to, and commits. Returns STORE_DONE or a failure.
+int store_foreign_finish(struct store_foreign *foreign);
+
+const struct store_foreign_counts *store_foreign_counts(const struct store_foreign *foreign);
+const char *store_foreign_error(const struct store_foreign *foreign);

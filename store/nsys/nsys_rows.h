@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The inside of nsys.h: what its two halves share. nsys.c opens, places events and commits;
+// nsys_names.c writes what is named. Private to store/.
+//
+// Functions return SQLite result codes.
+#pragma once
+
+#include <sqlite3.h>
+#include <stdint.h>
+
+#include "protocol/interp/interp.h"
+#include "store/nsys/nsys.h"
+#include "store/nsys/table_shape.h"
+#include "store/value/intern.h"
+#include "store/write/name_rows.h"
+#include "store/write/txn.h"
+
+enum foreign_column { // of NVTX_EVENTS
+    COL_START,
+    COL_END,
+    COL_TYPE,
+    COL_RANGE,
+    COL_TEXT,
+    COL_CATEGORY,
+    COL_COLOR,
+    COL_TID,
+    COL_DOMAIN,
+    COL_END_TID,
+    COL_TEXT_ID,
+    COL_INT64,
+    COL_DOUBLE,
+    COL_COUNT,
+};
+
+enum foreign_type {
+    TYPE_CATEGORY,
+    TYPE_MARK,
+    TYPE_THREAD,
+    TYPE_PUSH_POP,
+    TYPE_START_END,
+    TYPE_DOMAIN,
+    TYPE_COUNT
+};
+
+enum foreign_stmt {
+    FIND_DOMAIN,
+    ADD_DOMAIN,
+    GET_NAME,
+    SET_NAME,
+    SET_STRING,
+    GET_PROCESS,
+    SET_PROCESS,
+    FOREIGN_STMTS,
+};
+
+struct foreign_domain { // the one asked for last
+    char *name;         // owned
+    size_t len, room;
+    uint32_t pid;
+    int64_t id;
+};
+
+struct store_foreign {
+    sqlite3 *db;
+    char *name; // what sentences call it
+    struct store_export_facts facts;
+    struct store_foreign_place place;
+    struct store_foreign_counts counts;
+    struct store_txn txn; // db, next_row, next_string
+    struct store_intern intern;
+    struct store_name_rows rows; // over a temporary table: names of the export, and ours
+    struct store_shape strings, events, threads, processes;
+    sqlite3_stmt *stmts[FOREIGN_STMTS];
+    int64_t types[TYPE_COUNT];  // the export's numbers
+    uint32_t nulls[TYPE_COUNT]; // of names: columns that are NULL in the export's own rows
+    // Rows from these on are ours, and may be changed.
+    int64_t first_row, first_string, first_process;
+    int64_t next_process;
+    int64_t next_domain;
+    int64_t next_range;
+    struct foreign_domain domain;
+    uint64_t last_tid; // of the event before
+    bool has_last_tid;
+    int64_t first_ns, last_ns; // what our events span
+    char error[512];
+};
+
+// A row of NVTX_EVENTS.
+struct foreign_row {
+    enum foreign_type type;
+    int64_t start, end;
+    int64_t range_id;
+    struct nvtxt_slice text;
+    int64_t text_id;
+    int64_t category, color, domain;
+    uint64_t tid;
+    bool ended_elsewhere;
+    uint64_t end_tid;
+    struct nvtxt_payload payload;
+};
+
+// Adds a row, which gets the rowid txn.next_row.
+int store_foreign_add_row(struct store_foreign *foreign, const struct foreign_row *row);
+
+// The id of a string that may be shared, added if it is not remembered; 0 where events have no
+// column for it.
+int store_foreign_string(struct store_foreign *foreign, struct nvtxt_slice text, int64_t *id);
+
+// globalTid of the export.
+static inline uint64_t store_foreign_tid(const struct store_foreign *foreign, uint32_t pid,
+                                         uint32_t tid) {
+    return (uint64_t)foreign->place.target << 48 | nvtxt_global_tid(pid, tid);
+}
+
+// Reads what the export has named already. Once the place is known.
+int store_foreign_names_load(struct store_foreign *foreign);
+
+// A thread and its process are there, with a name.
+int store_foreign_see_thread(struct store_foreign *foreign, uint64_t tid);
+
+// The id of a display name in a process, with the row that names it, which stands at `at`.
+int store_foreign_domain(struct store_foreign *foreign, struct nvtxt_slice name, uint32_t pid,
+                         uint64_t tid, int64_t at, int64_t *id);
+
+int store_foreign_name(struct store_foreign *foreign, const struct nvtxt_name *name);

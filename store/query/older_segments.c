@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A segment knows whether anything before it can matter: allEnded says that every session that ever
+// ended is known to it, sourceBase tells sources that began in it from older ones. So a store whose
+// sessions are few never opens an old file for them. In one with many an index says which file
+// (ended.h).
+#include "store/query/older_segments.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/db/connection.h"
+#include "store/query/losses.h"
+#include "store/segment/carry_over.h"
+#include "store/segment/ended.h"
+#include "store/segment/segments.h"
+#include "store/write/sessions.h"
+
+static void list_before(const struct store_older *older, struct store_segments *list) {
+    store_ended_list(older->path, older->active, list);
+}
+
+// NULL when it cannot be read.
+static sqlite3 *open_segment(const char *segment) {
+    sqlite3 *db = NULL;
+    if (store_connection_left(&db, segment) != SQLITE_OK) {
+        sqlite3_close(db);
+        return NULL;
+    }
+    return db;
+}
+
+// As far as the segment knows it.
+static int load_from(const char *segment, const char *session_id, struct store_session *session,
+                     bool *found) {
+    struct store_txn txn = {.db = open_segment(segment)};
+    struct store_sessions sessions;
+    int rc = SQLITE_OK;
+    if (txn.db) {
+        store_sessions_init(&sessions, &txn, NULL);
+        rc = store_sessions_load(&sessions, session_id, session, found);
+        store_sessions_deinit(&sessions);
+    }
+    sqlite3_close(txn.db);
+    return rc == SQLITE_NOMEM ? rc : SQLITE_OK;
+}
+
+int store_older_session(const struct store_older *older, const char *session_id,
+                        struct store_session *session, bool *found) {
+    char segment[PATH_MAX];
+    int64_t all = 1;
+    if (!older->path || store_carry_fact(older->db, "allEnded", &all) != SQLITE_OK || all) {
+        return SQLITE_OK;
+    }
+    int rc = store_ended_find(older->ended, older->path, older->active, session_id, segment,
+                              sizeof(segment));
+    if (rc == SQLITE_OK && *segment) {
+        rc = load_from(segment, session_id, session, found);
+    }
+    const struct store_segments *rest = &older->ended->rest;
+    for (size_t i = rest->count; i-- > 0 && !*found && rc == SQLITE_OK;) {
+        rc = load_from(rest->rows[i].path, session_id, session, found);
+    }
+    return rc;
+}
+
+// The first of them that may hold something of the source; the count when none may.
+static size_t first_of_source(const struct store_older *older, const struct store_segments *list,
+                              int64_t source_id) {
+    int64_t before = 0;
+    size_t first = list->count;
+    int rc = store_carry_fact(older->db, "sourceBase", &before);
+    while (first > 0 && rc == SQLITE_OK && source_id <= before) {
+        sqlite3 *db = open_segment(list->rows[--first].path);
+        before = 0;
+        rc = db ? store_carry_fact(db, "sourceBase", &before) : SQLITE_CANTOPEN;
+        sqlite3_close(db);
+    }
+    return first;
+}
+
+int store_older_diags(const struct store_older *older, uint64_t acked,
+                      struct store_session *session) {
+    struct store_segments list;
+    int rc = SQLITE_OK;
+    list_before(older, &list);
+    size_t first = first_of_source(older, &list, session->source_id);
+    for (size_t i = first; i < list.count && rc != SQLITE_NOMEM; i++) {
+        struct store_txn txn = {.db = open_segment(list.rows[i].path)};
+        struct store_sessions sessions;
+        if (txn.db) {
+            store_sessions_init(&sessions, &txn, NULL);
+            rc = store_sessions_diags(&sessions, acked, session);
+            store_sessions_deinit(&sessions);
+        }
+        sqlite3_close(txn.db);
+    }
+    store_segments_deinit(&list);
+    return rc == SQLITE_NOMEM ? rc : SQLITE_OK;
+}
+
+int store_older_losses(const struct store_older *older, size_t limit, struct store_losses *losses) {
+    struct store_segments list;
+    int64_t before = 0;
+    if (!older->path || store_carry_fact(older->db, "lossesBefore", &before) != SQLITE_OK ||
+        before == 0) {
+        return SQLITE_OK;
+    }
+    int rc = SQLITE_OK;
+    list_before(older, &list);
+    for (size_t i = list.count; i-- > 0 && losses->count < limit && rc != SQLITE_NOMEM;) {
+        sqlite3 *db = open_segment(list.rows[i].path);
+        rc = db ? store_losses_read(db, limit - losses->count, losses) : SQLITE_OK;
+        sqlite3_close(db);
+    }
+    store_segments_deinit(&list);
+    return rc == SQLITE_NOMEM ? rc : SQLITE_OK;
+}

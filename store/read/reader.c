@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rows into events. A chunk is one statement over a range of rows that is run to its end, or until
+// the chunk is full, and reset: the read transaction is over before anybody sees the rows. Numbers
+// of rows are anybody's in an export: they may be far apart, and as large or small as can be.
+#include "store/read/reader.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "protocol/base/limits.h"
+#include "store/db/sql.h"
+#include "store/query/totals.h"
+#include "store/read/reader_state.h"
+
+// A chunk is some milliseconds of reading and fits the second level of a processor's cache.
+#define CHUNK_ROWS 2048
+#define CHUNK_LOOKED (8 * CHUNK_ROWS)   // with those that are left out, which take time too
+#define CHUNK_TEXT ((size_t)512 * 1024) // the text that ends a chunk early
+#define KEPT_TEXT ((size_t)2 << 20)
+
+enum column {
+    ROW,
+    TYPE,
+    START,
+    END,
+    TEXT,
+    CATEGORY,
+    COLOR,
+    GLOBAL_TID,
+    DOMAIN_ID,
+    END_GLOBAL_TID,
+    INT64,
+    DOUBLE,
+    UINT64, // from here on: only of an export
+    JSON,
+};
+
+static const char our_rows[] =
+    "SELECT rowid, eventType, start, end, text, category, color, globalTid, domainId, "
+    "endGlobalTid, int64Value, doubleValue FROM NVTX_EVENTS WHERE rowid BETWEEN ?1 AND ?2";
+
+// What an export of any era may lack, with what stands for it.
+static const struct {
+    const char *column;
+    const char *there;
+    const char *lacking;
+} parts[] = {
+    {"start", "start", "0"},
+    {"end", "\"end\"", "NULL"},
+    {"textId", "(SELECT value FROM StringIds WHERE id = textId)", "NULL"},
+    {"text", "text", "NULL"},
+    {"category", "category", "NULL"},
+    {"color", "color", "NULL"},
+    {"globalTid", "globalTid", "NULL"},
+    {"domainId", "domainId", "NULL"},
+    {"endGlobalTid", "endGlobalTid", "NULL"},
+    {"int64Value", "int64Value", "NULL"},
+    {"int32Value", "int32Value", "NULL"},
+    {"doubleValue", "doubleValue", "NULL"},
+    {"floatValue", "floatValue", "NULL"},
+    {"uint64Value", "uint64Value", "NULL"},
+    {"uint32Value", "uint32Value", "NULL"},
+    {"jsonText", "jsonText", "NULL"},
+};
+#define PARTS (sizeof parts / sizeof parts[0])
+
+static int prepare_export_rows(struct store_reader *reader) {
+    const char *v[PARTS];
+    char sql[1024];
+    int rc = SQLITE_OK;
+    for (size_t i = 0; i < PARTS; i++) {
+        bool there = store_reader_has_column(reader, "NVTX_EVENTS", parts[i].column, &rc);
+        v[i] = there ? parts[i].there : parts[i].lacking;
+    }
+    snprintf(sql, sizeof sql,
+             "SELECT rowid, eventType, %s, coalesce(%s, %s), coalesce(%s, %s, ''), %s, %s, %s, %s, "
+             "%s, coalesce(%s, %s), coalesce(%s, %s), coalesce(%s, %s), %s FROM NVTX_EVENTS "
+             "WHERE rowid BETWEEN ?1 AND ?2",
+             v[0], v[1], v[0], v[3], v[2], v[4], v[5], v[6], v[7], v[8], v[9], v[10], v[11], v[12],
+             v[13], v[14], v[15]);
+    return rc ?: store_sql_prepare(reader->db, &reader->stmts[STORE_READ_ROWS], sql);
+}
+
+static int prepare_rows(struct store_reader *reader) {
+    return reader->ours ? store_sql_prepare(reader->db, &reader->stmts[STORE_READ_ROWS], our_rows)
+                        : prepare_export_rows(reader);
+}
+
+// ---- Opening ------------------------------------------------------------------------------------
+
+// An export's times count from the start of its session.
+static int read_offset(struct store_reader *reader) {
+    int rc = SQLITE_OK;
+    if (store_reader_has_column(reader, "TARGET_INFO_SESSION_START_TIME", "utcEpochNs", &rc)) {
+        rc = store_sql_int(reader->db, "SELECT utcEpochNs FROM TARGET_INFO_SESSION_START_TIME",
+                           &reader->offset_ns);
+    }
+    return rc;
+}
+
+#define OF_EVENTS " FROM NVTX_EVENTS WHERE eventType IN (34, 59, 60)"
+
+static int export_figures(struct store_reader *reader) {
+    struct store_read_figures *figures = &reader->figures;
+    int64_t events = 0;
+    int rc = store_sql_int(reader->db, "SELECT count(*)" OF_EVENTS, &events);
+    rc = rc ?: store_sql_int(reader->db, "SELECT min(start)" OF_EVENTS, &figures->first_ns);
+    rc = rc
+             ?: store_sql_int(reader->db, "SELECT max(coalesce(\"end\", start))" OF_EVENTS,
+                              &figures->last_ns);
+    figures->events = (uint64_t)events;
+    if (events > 0) {
+        figures->first_ns = store_reader_time(reader, figures->first_ns);
+        figures->last_ns = store_reader_time(reader, figures->last_ns);
+    }
+    return rc;
+}
+
+static int our_figures(struct store_reader *reader) {
+    struct store_figures figures = {0};
+    int rc = store_figures_read(reader->db, &figures);
+    reader->figures = (struct store_read_figures){
+        .events = figures.events, .first_ns = figures.first_ns, .last_ns = figures.last_ns};
+    return rc;
+}
+
+// What the store is at this moment, in one transaction.
+static int take_stock(struct store_reader *reader) {
+    int rc = sqlite3_exec(reader->db, "BEGIN", NULL, NULL, NULL);
+    rc = rc ?: store_sql_int(reader->db, "SELECT min(rowid) FROM NVTX_EVENTS", &reader->first_row);
+    rc = rc
+             ?: store_sql_int(reader->db, "SELECT ifnull(max(rowid), -1) FROM NVTX_EVENTS",
+                              &reader->last_row);
+    rc = rc ?: (reader->ours ? SQLITE_OK : read_offset(reader));
+    rc = rc ?: (reader->ours ? our_figures(reader) : export_figures(reader));
+    rc = rc ?: prepare_rows(reader);
+    rc = rc ?: store_reader_spans(reader, &STORE_READ_ALL);
+    if (!sqlite3_get_autocommit(reader->db)) {
+        int ended = sqlite3_exec(reader->db, "COMMIT", NULL, NULL, NULL);
+        rc = rc ?: ended;
+    }
+    return rc;
+}
+
+static void begin_anew(struct store_reader *reader, const struct store_read_window *window) {
+    reader->since_ns = window->since_ns;
+    reader->until_ns = window->until_ns;
+    reader->span_at = 0;
+    reader->rows_read = 0;
+    reader->next_row = reader->span_count > 0 ? reader->spans[0].first : 0;
+}
+
+int store_read_open(struct store_reader **out, const char *path, char *error, size_t size) {
+    struct store_reader *reader = calloc(1, sizeof *reader);
+    *out = NULL;
+    if (!reader || strlen(path) >= sizeof reader->path) {
+        int result = reader ? -ENAMETOOLONG : -ENOMEM;
+        snprintf(error, size, "cannot read %s: %s", path, strerror(-result));
+        free(reader);
+        return result;
+    }
+    strcpy(reader->path, path);
+    int result = store_reader_connect(reader);
+    if (result == STORE_DONE) {
+        result = store_reader_result(reader, take_stock(reader));
+    }
+    if (result != STORE_DONE) {
+        snprintf(error, size, "%s", reader->error);
+        store_read_close(reader);
+        return result;
+    }
+    begin_anew(reader, &STORE_READ_ALL);
+    *out = reader;
+    return STORE_DONE;
+}
+
+void store_read_close(struct store_reader *reader) {
+    if (!reader) {
+        return;
+    }
+    store_sql_finalize(reader->stmts, STORE_READ_STMTS);
+    sqlite3_close(reader->db);
+    store_reader_free_names(reader);
+    store_arena_deinit(&reader->texts);
+    free(reader->spans);
+    free(reader->events);
+    free(reader);
+}
+
+const char *store_read_error(const struct store_reader *reader) {
+    return reader->error;
+}
+
+const struct store_read_figures *store_read_figures(const struct store_reader *reader) {
+    return &reader->figures;
+}
+
+int store_read_select(struct store_reader *reader, const struct store_read_window *window) {
+    int rc = store_reader_spans(reader, window);
+    begin_anew(reader, window);
+    return store_reader_result(reader, rc);
+}
+
+int store_read_find_sources(struct store_reader *reader, const char *name, int64_t **ids,
+                            size_t *count) {
+    sqlite3_stmt *stmt = NULL;
+    *ids = NULL;
+    *count = 0;
+    if (!reader->ours) {
+        return STORE_DONE;
+    }
+    int rc = store_sql_prepare(reader->db, &stmt,
+                               "SELECT id FROM NVTXT_SOURCES WHERE ?1 IN (name, displayName, "
+                               "peerComm) OR CAST(id AS TEXT) = ?1");
+    rc = rc ?: store_sql_bind(stmt, "t", name);
+    while (rc == SQLITE_OK && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
+        int64_t *more = realloc(*ids, (*count + 1) * sizeof *more);
+        rc = more ? SQLITE_OK : SQLITE_NOMEM;
+        if (more) {
+            *ids = more;
+            more[(*count)++] = sqlite3_column_int64(stmt, 0);
+        }
+    }
+    sqlite3_finalize(stmt);
+    return store_reader_result(reader, rc == SQLITE_DONE ? SQLITE_OK : rc);
+}
+
+// ---- Chunks -------------------------------------------------------------------------------------
+
+static int copy_text(struct store_reader *reader, sqlite3_stmt *stmt, int column,
+                     struct nvtxt_slice *text) {
+    const unsigned char *data = sqlite3_column_text(stmt, column);
+    size_t len = (size_t)sqlite3_column_bytes(stmt, column);
+    *text = (struct nvtxt_slice){"", 0};
+    if (!data) {
+        return sqlite3_column_type(stmt, column) == SQLITE_NULL ? SQLITE_OK : SQLITE_NOMEM;
+    }
+    if (len > 0) {
+        char *copy = store_arena_take(&reader->texts, len, 1);
+        if (!copy) {
+            return SQLITE_NOMEM;
+        }
+        memcpy(copy, data, len);
+        *text = (struct nvtxt_slice){copy, len};
+    }
+    return SQLITE_OK;
+}
+
+static int read_export_payload(struct store_reader *reader, sqlite3_stmt *stmt,
+                               struct store_read_event *event) {
+    if (sqlite3_column_type(stmt, UINT64) != SQLITE_NULL) {
+        uint64_t value = (uint64_t)sqlite3_column_int64(stmt, UINT64);
+        event->payload_kind = value > INT64_MAX ? STORE_READ_UINT64 : STORE_READ_INT64;
+        event->uint64 = value;
+    } else if (sqlite3_column_type(stmt, JSON) != SQLITE_NULL) {
+        event->payload_kind = STORE_READ_JSON;
+        return copy_text(reader, stmt, JSON, &event->json);
+    }
+    return SQLITE_OK;
+}
+
+static int read_payload(struct store_reader *reader, sqlite3_stmt *stmt,
+                        struct store_read_event *event) {
+    event->payload_kind = STORE_READ_NONE;
+    if (sqlite3_column_type(stmt, INT64) != SQLITE_NULL) {
+        event->payload_kind = STORE_READ_INT64;
+        event->int64 = sqlite3_column_int64(stmt, INT64);
+    } else if (sqlite3_column_type(stmt, DOUBLE) != SQLITE_NULL) {
+        event->payload_kind = STORE_READ_DOUBLE;
+        event->real = sqlite3_column_double(stmt, DOUBLE);
+    } else if (!reader->ours) {
+        return read_export_payload(reader, stmt, event);
+    }
+    return SQLITE_OK;
+}
+
+#define THREAD_BITS UINT64_C(0xFFFFFFFFFFFF) // PID and TID; an export has machine bits above
+
+// The row that the statement stands on, if it is one of the window: then `*count` grows.
+static int take_row(struct store_reader *reader, sqlite3_stmt *stmt, size_t *count) {
+    struct store_read_event *event = &reader->events[*count];
+    int type = sqlite3_column_int(stmt, TYPE);
+    if (type != NVTXT_EVENT_MARK && type != NVTXT_EVENT_PUSH_POP && type != NVTXT_EVENT_START_END) {
+        return SQLITE_OK;
+    }
+    event->type = (enum nvtxt_event_type)type;
+    event->start = store_reader_time(reader, sqlite3_column_int64(stmt, START));
+    event->end = store_reader_time(reader, sqlite3_column_int64(stmt, END));
+    if (event->end < reader->since_ns || event->start > reader->until_ns) {
+        return SQLITE_OK;
+    }
+    event->row = sqlite3_column_int64(stmt, ROW);
+    event->category = (uint32_t)sqlite3_column_int64(stmt, CATEGORY);
+    event->color = (uint32_t)sqlite3_column_int64(stmt, COLOR);
+    event->global_tid = (uint64_t)sqlite3_column_int64(stmt, GLOBAL_TID) & THREAD_BITS;
+    event->domain_id = sqlite3_column_int64(stmt, DOMAIN_ID);
+    event->end_global_tid = (uint64_t)sqlite3_column_int64(stmt, END_GLOBAL_TID) & THREAD_BITS;
+    event->ended_elsewhere = sqlite3_column_type(stmt, END_GLOBAL_TID) != SQLITE_NULL &&
+                             event->end_global_tid != event->global_tid;
+    int rc = read_payload(reader, stmt, event);
+    rc = rc ?: copy_text(reader, stmt, TEXT, &event->text);
+    *count += rc == SQLITE_OK;
+    return rc;
+}
+
+// Steps through rows until the range ends or the chunk is full; then `*last` is the row before the
+// next one.
+static int step_rows(struct store_reader *reader, sqlite3_stmt *stmt, int64_t *last,
+                     size_t *count) {
+    int rc = SQLITE_ROW;
+    for (int looked = 1; (rc = sqlite3_step(stmt)) == SQLITE_ROW; looked++) {
+        int64_t row = sqlite3_column_int64(stmt, ROW);
+        rc = take_row(reader, stmt, count);
+        if (rc != SQLITE_OK) {
+            return rc;
+        }
+        if (*count == CHUNK_ROWS || looked == CHUNK_LOOKED ||
+            store_arena_used(&reader->texts) >= CHUNK_TEXT) {
+            *last = row;
+            return SQLITE_OK;
+        }
+    }
+    return rc == SQLITE_DONE ? SQLITE_OK : rc;
+}
+
+static void go_on_behind(struct store_reader *reader, int64_t last) {
+    reader->rows_read += (double)last - (double)reader->next_row + 1;
+    if (last < reader->spans[reader->span_at].last) {
+        reader->next_row = last + 1;
+    } else if (++reader->span_at < reader->span_count) {
+        reader->next_row = reader->spans[reader->span_at].first;
+    }
+}
+
+int store_read_chunk(struct store_reader *reader, const struct store_read_event **events,
+                     size_t *count) {
+    sqlite3_stmt *stmt = reader->stmts[STORE_READ_ROWS];
+    if (!reader->events) { // a reader that only waits for its turn is small
+        reader->events = calloc(CHUNK_ROWS, sizeof *reader->events);
+    }
+    *events = reader->events;
+    *count = 0;
+    if (!reader->events) {
+        return store_reader_result(reader, SQLITE_NOMEM);
+    }
+    if (reader->failed != STORE_DONE || reader->span_at >= reader->span_count) {
+        return reader->failed != STORE_DONE ? reader->failed : STORE_NOT_FOUND;
+    }
+    store_arena_reset(&reader->texts, KEPT_TEXT);
+    int64_t last = reader->spans[reader->span_at].last;
+    int rc = store_sql_bind(stmt, "ii", reader->next_row, last);
+    rc = rc ?: step_rows(reader, stmt, &last, count);
+    int reset = sqlite3_reset(stmt);
+    rc = rc ?: reset;
+    if (rc == SQLITE_OK) {
+        go_on_behind(reader, last);
+    }
+    return store_reader_result(reader, rc);
+}
+
+double store_read_progress(const struct store_reader *reader) {
+    return reader->rows > 0 ? reader->rows_read / reader->rows : 1;
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The readers' side of a store: its events in the order of their rows, and the names of what they
+// bear. Also reads the NVTX rows of a genuine SQLite export of Nsight Systems, of any era: what it
+// lacks is taken as none.
+//
+// A reader never writes, and never holds a snapshot for long: each chunk of rows is copied out in
+// a short read transaction of its own, so that a slow consumer does not pin the write-ahead log of
+// a live store. What it reads is the store as it was when it was opened: rows that are added later
+// are left out, and rows of events never change. One thread uses a reader at a time. Memory: one
+// chunk, and the names that were asked for.
+//
+// Functions return 0, a positive code of enum store_result (store.h), or -errno; the sentence is in
+// store_read_error().
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "protocol/interp/event.h"
+
+struct store_reader;
+
+// Opens a store or an export read-only. On failure `*reader` is NULL and `error` holds a sentence
+// that names the path and what to do. Positive codes: STORE_BUSY, STORE_NEWER, STORE_FOREIGN (a
+// database without NVTX events), STORE_CORRUPT (no database, or broken), STORE_IO.
+int store_read_open(struct store_reader **reader, const char *path, char *error, size_t size);
+void store_read_close(struct store_reader *reader); // NULL is fine
+const char *store_read_error(const struct store_reader *reader);
+
+struct store_read_figures {
+    uint64_t events;  // rows of type 34, 59, 60
+    int64_t first_ns; // smallest start, largest end of them; 0 when there are none
+    int64_t last_ns;
+};
+const struct store_read_figures *store_read_figures(const struct store_reader *reader);
+
+// ---- Which events -----------------------------------------------------------------------------
+
+struct store_read_window {
+    int64_t since_ns;       // events that end at or after it
+    int64_t until_ns;       // and start at or before it
+    const int64_t *sources; // ids, only their events; NULL: all sources
+    size_t source_count;
+};
+#define STORE_READ_ALL ((struct store_read_window){.since_ns = INT64_MIN, .until_ns = INT64_MAX})
+
+// Begins anew with the first event of the window (borrowed for the call only). Finds the rows
+// through NVTXT_BATCHES and NVTXT_EVENT_SOURCES, without a scan. After store_read_open() the window
+// is STORE_READ_ALL.
+int store_read_select(struct store_reader *reader, const struct store_read_window *window);
+
+// The ids of the sources that bear this name (name, display name, or peer's name) or, for decimal
+// digits, this id. `*ids` is the caller's to free; NULL with a count of 0 when there are none.
+int store_read_find_sources(struct store_reader *reader, const char *name, int64_t **ids,
+                            size_t *count);
+
+// ---- Events -----------------------------------------------------------------------------------
+
+enum store_read_payload { // columns of NVTX_EVENTS, by what their values are
+    STORE_READ_NONE,
+    STORE_READ_INT64,
+    STORE_READ_UINT64, // beyond Int64 only
+    STORE_READ_DOUBLE,
+    STORE_READ_JSON,
+};
+
+struct store_read_event {
+    int64_t row;
+    enum nvtxt_event_type type; // MARK, PUSH_POP or START_END
+    bool ended_elsewhere;       // end_global_tid says where
+    enum store_read_payload payload_kind;
+    int64_t start, end;  // ns since the Unix epoch
+    uint64_t global_tid; // PID << 24 | TID; what an export has above that is cut off
+    uint64_t end_global_tid;
+    uint32_t category, color;
+    int64_t domain_id;
+    struct nvtxt_slice text; // any bytes
+    union {
+        int64_t int64;
+        uint64_t uint64;
+        double real;
+        struct nvtxt_slice json;
+    };
+};
+
+// The next chunk. `*events` and the texts live until the next call. A chunk may be empty; the end
+// is STORE_NOT_FOUND.
+int store_read_chunk(struct store_reader *reader, const struct store_read_event **events,
+                     size_t *count);
+
+// How much of the window is read, between 0 and 1.
+double store_read_progress(const struct store_reader *reader);
+
+// ---- Names ------------------------------------------------------------------------------------
+
+// Views that live until the reader is closed. What has no name has data == NULL, as has what
+// could not be read: the next chunk reports the failure then. `global_tid` is the event's.
+struct nvtxt_slice store_read_process(struct store_reader *reader, uint64_t global_tid);
+struct nvtxt_slice store_read_thread(struct store_reader *reader, uint64_t global_tid);
+struct nvtxt_slice store_read_domain(struct store_reader *reader, uint64_t global_tid,
+                                     int64_t domain_id);
+struct nvtxt_slice store_read_category(struct store_reader *reader, uint64_t global_tid,
+                                       int64_t domain_id, uint32_t category);
+
+// The source of the event in a row: its id, 0 when it has none, and a name for people. The view
+// lives until the next call.
+int64_t store_read_source(struct store_reader *reader, int64_t row, struct nvtxt_slice *name);
+
+// The level of a line of a log (protocol/lang/level.h), as NVTXT_TIMELINE has it: of a marker with
+// a payload of 0 to 7 whose source has levels. NULL: none. Lives for ever.
+const char *store_read_level(struct store_reader *reader, const struct store_read_event *event);
+
+// Everything that was named (what is called after its number was not), in no order. `at` is the
+// time of the name's row, 0 for a process. A callback's value other than 0 ends it and is returned.
+// The slices live during the callback.
+struct store_read_name {
+    enum nvtxt_name_kind kind;
+    uint32_t category;         // CATEGORY
+    uint64_t global_tid;       // THREAD, PROCESS: what is named; else the thread of the row
+    int64_t at;                // ns since the Unix epoch
+    struct nvtxt_slice domain; // CATEGORY: the domain that it is named in; DOMAIN: the name
+    struct nvtxt_slice text;
+};
+int store_read_names(struct store_reader *reader,
+                     int (*on_name)(void *context, const struct store_read_name *name),
+                     void *context);

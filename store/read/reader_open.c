@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Opening a file that somebody else owns, without leaving a trace (store/db/connection.h), and
+// finding out what it is. What stands in the way is told in a sentence that says what to do.
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/db/connection.h"
+#include "store/db/header.h"
+#include "store/db/result.h"
+#include "store/db/schema.h"
+#include "store/db/sql.h"
+#include "store/db/stranger.h"
+#include "store/read/reader_state.h"
+#include "store/segment/ids.h"
+#include "store/store.h"
+
+#define CACHE_KIB "1024"
+
+static const char *sentence_of(int result) {
+    switch (result) {
+    case -ENOENT:
+        return "does not exist: name a store";
+    case -ENOLINK:
+        return "is a link to nowhere: name a store that exists";
+    case -EISDIR:
+        return "is a folder: name the store in it";
+    case -EINVAL:
+        return "is not a regular file: name a store";
+    case -EACCES:
+        return "may not be read by you: ask its owner, or join the group that it belongs to";
+    case STORE_NEWER:
+        return "was written by a newer version of this program: install that one";
+    case STORE_FOREIGN:
+        return "is a database without a table of NVTX events: name a store, or an SQLite export of "
+               "Nsight Systems";
+    case STORE_CORRUPT:
+        return "is not a database, or is broken or cut off: name a store, or a copy that is whole";
+    case STORE_BUSY:
+        return "is locked by another process: try again when that is done";
+    case -ENODATA:
+        return "is empty: name a store";
+    default:
+        return NULL;
+    }
+}
+
+static int refuse(struct store_reader *reader, int result) {
+    const char *sentence = sentence_of(result);
+    if (sentence) {
+        snprintf(reader->error, sizeof reader->error, "%s %s", reader->path, sentence);
+    } else {
+        snprintf(reader->error, sizeof reader->error, "cannot read %s: %s", reader->path,
+                 strerror(-result));
+    }
+    return result == -ENODATA ? STORE_CORRUPT : result;
+}
+
+int store_reader_result(struct store_reader *reader, int rc) {
+    if (rc == SQLITE_OK) {
+        return STORE_DONE;
+    }
+    int result = store_result_of(reader->db, rc);
+    if (sentence_of(result)) {
+        return refuse(reader, result);
+    }
+    return store_result_say(reader->db, rc, "read", reader->path, reader->error,
+                            sizeof reader->error);
+}
+
+// ---- Whose file it is ---------------------------------------------------------------------------
+
+bool store_reader_has_column(struct store_reader *reader, const char *table, const char *column,
+                             int *rc) {
+    sqlite3_stmt *stmt = NULL;
+    bool found = false;
+    if (*rc != SQLITE_OK) {
+        return false;
+    }
+    *rc = store_sql_prepare(reader->db, &stmt,
+                            "SELECT 1 FROM pragma_table_info(?1) WHERE name = ?2 COLLATE NOCASE");
+    if (*rc == SQLITE_OK) {
+        *rc = store_sql_bind(stmt, "tt", table, column);
+    }
+    if (*rc == SQLITE_OK) {
+        int step = sqlite3_step(stmt);
+        found = step == SQLITE_ROW;
+        *rc = store_sql_done(stmt, step);
+    }
+    sqlite3_finalize(stmt);
+    return found;
+}
+
+// Numbers of rows count on from the largest; a store of ours never comes near the end of them.
+static int look_at_rows(struct store_reader *reader, int *result) {
+    bool odd = false;
+    bool sound = true;
+    int rc = store_stranger_is_odd(reader->db, &odd);
+    if (rc == SQLITE_OK && reader->ours && !odd) {
+        rc = store_ids_check(reader->db, &sound);
+    }
+    if (rc == SQLITE_OK && *result == STORE_DONE) {
+        *result = odd ? STORE_FOREIGN : sound ? STORE_DONE : STORE_CORRUPT;
+    }
+    return rc;
+}
+
+static int inspect(struct store_reader *reader, int *result) {
+    enum store_schema_state state;
+    int version;
+    int rc = store_schema_inspect(reader->db, &state, &version);
+    int64_t things = 0;
+    rc = rc ?: store_sql_int(reader->db, "SELECT count(*) FROM sqlite_master", &things);
+    reader->ours = rc == SQLITE_OK && state == STORE_SCHEMA_OURS && things > 0;
+    bool has_events = store_reader_has_column(reader, "NVTX_EVENTS", "eventType", &rc);
+    if (rc == SQLITE_OK) {
+        *result = reader->ours && version > STORE_SCHEMA_VERSION ? STORE_NEWER
+                  : !has_events                                  ? STORE_FOREIGN
+                                                                 : STORE_DONE;
+    }
+    return rc ?: look_at_rows(reader, result);
+}
+
+int store_reader_connect(struct store_reader *reader) {
+    enum store_file_kind kind;
+    char real[PATH_MAX];
+    int result = store_file_prepare(reader->path, true, 0, STORE_SCHEMA_VERSION, &kind);
+    if (result == STORE_DONE) {
+        result = kind == STORE_FILE_NEWER  ? STORE_NEWER
+                 : kind == STORE_FILE_NONE ? STORE_CORRUPT
+                 : kind == STORE_FILE_NEW  ? -ENODATA
+                                           : STORE_DONE;
+    }
+    if (result == STORE_DONE && !realpath(reader->path, real)) {
+        result = -errno;
+    }
+    if (result != STORE_DONE) {
+        return refuse(reader, result);
+    }
+    int rc = store_connection_read(&reader->db, real);
+    if (rc == SQLITE_OK) {
+        sqlite3_extended_result_codes(reader->db, 1);
+        sqlite3_busy_timeout(reader->db, STORE_BUSY_MS);
+        rc = sqlite3_exec(reader->db, "PRAGMA cache_size = -" CACHE_KIB, NULL, NULL, NULL);
+        rc = rc ?: inspect(reader, &result);
+    }
+    return rc != SQLITE_OK        ? store_reader_result(reader, rc)
+           : result != STORE_DONE ? refuse(reader, result)
+                                  : STORE_DONE;
+}

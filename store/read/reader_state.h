@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a reader is made of: shared by store_read, read_file, read_spans and read_names, and by
+// nobody else.
+#pragma once
+
+#include <limits.h>
+#include <sqlite3.h>
+
+#include "protocol/base/hash.h"
+#include "store/read/reader.h"
+#include "store/value/arena.h"
+
+enum store_read_stmt {
+    STORE_READ_ROWS,
+    STORE_READ_PROCESS,
+    STORE_READ_THREAD,
+    STORE_READ_DOMAIN,
+    STORE_READ_CATEGORY,
+    STORE_READ_SOURCE_AT,
+    STORE_READ_SOURCE_NAME,
+    STORE_READ_SOURCE_LEVELS,
+    STORE_READ_STMTS,
+};
+
+struct store_span { // rows, both ends included
+    int64_t first, last;
+};
+
+struct store_reader {
+    sqlite3 *db;
+    bool ours;           // has our tables; else a genuine export
+    char path[PATH_MAX]; // as the caller named it
+    char error[PATH_MAX + 256];
+    int failed;        // of a look-up of a name: the next chunk reports it
+    int64_t offset_ns; // from the file's times to the Unix epoch
+    struct store_read_figures figures;
+    int64_t first_row, last_row; // of the store when it was opened
+
+    // The window.
+    int64_t since_ns, until_ns;
+    struct store_span *spans; // owned, in order
+    size_t span_count, span_room;
+    size_t span_at;         // being read
+    int64_t next_row;       // in it
+    double rows, rows_read; // for progress: their numbers may span more than an int64_t
+
+    // The chunk.
+    struct store_read_event *events; // owned
+    struct store_arena texts;
+
+    // Names.
+    bool names_loaded; // of an export: all are in the table
+    struct nvtxt_hash names;
+    struct store_arena name_bytes;
+    int64_t source_first, source_last; // rows of the source that was asked for last
+    int64_t source_id;
+    struct nvtxt_slice source_name; // owned
+    bool source_levels;             // of source_id
+    bool lacks_levels;              // of an older store, without the column
+
+    sqlite3_stmt *stmts[STORE_READ_STMTS];
+};
+
+// read_file: opens `reader->db` read-only and looks whose file it is. Returns what
+// store_read_open() does, with its sentence in reader->error.
+int store_reader_connect(struct store_reader *reader);
+
+// Translates `rc`, with a sentence in reader->error when it is a failure.
+int store_reader_result(struct store_reader *reader, int rc);
+
+// read_file: true when the export's table has the column. `*rc` is an SQLite result code.
+bool store_reader_has_column(struct store_reader *reader, const char *table, const char *column,
+                             int *rc);
+
+// A time of the file since the Unix epoch, or the nearest one that can be said.
+static inline int64_t store_reader_time(const struct store_reader *reader, int64_t time) {
+    int64_t result;
+    if (__builtin_add_overflow(time, reader->offset_ns, &result)) {
+        return time < 0 ? INT64_MIN : INT64_MAX;
+    }
+    return result;
+}
+
+// read_spans: fills the spans of the window. Returns an SQLite result code.
+int store_reader_spans(struct store_reader *reader, const struct store_read_window *window);
+
+// read_names: forgets the names that were looked up.
+void store_reader_free_names(struct store_reader *reader);

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A batch that SQLite refuses as a whole is written share by share, each in a transaction of its
+// own, so that one source's rows cannot keep the others' out. Of a share that is refused even so,
+// the rows are taken out and counted as lost, and what makes its source go on stays: counters, the
+// session's line and state, the end. A share remembers that it is in the store, so that the whole
+// can be tried again when the disk is full in the middle of it.
+#include <errno.h>
+
+#include "store/store.h"
+#include "store/value/record.h"
+
+static bool is_refusal(int result) {
+    return result == STORE_REFUSED || result == -EIO;
+}
+
+static int write_batch(struct store *store, struct store_batch *batch) {
+    int r = store_begin(store);
+    r = r ? r : store_write(store, batch);
+    r = r ? r : store_commit(store);
+    if (r != STORE_DONE) {
+        store_rollback(store);
+    }
+    return r;
+}
+
+// The same batch with this one share in it, or with none.
+static int write_alone(struct store *store, const struct store_batch *batch,
+                       struct store_share *share) {
+    struct store_batch alone = *batch;
+    alone.first = share;
+    alone.live = share != NULL;
+    alone.events = share ? share->events : 0;
+    if (!share) {
+        return write_batch(store, &alone);
+    }
+    alone.clocks = NULL;
+    alone.losses = NULL;
+    alone.owners = NULL;
+    struct store_batch_source *next = share->pub.next;
+    share->pub.next = NULL;
+    int r = write_batch(store, &alone);
+    share->pub.next = next;
+    return r;
+}
+
+static uint64_t rows_of(const struct store_share *share) {
+    uint64_t rows = share->events;
+    for (const struct store_name *name = share->names; name; name = name->next) {
+        rows++;
+    }
+    for (const struct store_diag *diag = share->pub.diags; diag; diag = diag->next) {
+        rows++;
+    }
+    return rows;
+}
+
+static void strip(struct store_batch *batch, struct store_share *share) {
+    batch->events -= share->events;
+    share->runs = share->last_run = NULL;
+    share->events = 0;
+    share->flags = 0;
+    share->names = NULL;
+    share->pub.diags = NULL;
+    share->opened = NULL;
+    share->extras = NULL;
+}
+
+static int write_share(struct store *store, struct store_batch *batch, struct store_share *share,
+                       int64_t now_ns) {
+    int r = write_alone(store, batch, share);
+    if (is_refusal(r)) {
+        const struct store_source *source = &share->pub.source;
+        r = store_batch_loss(batch, now_ns, source->id, source->has_peer ? source->peer_uid : -1,
+                             source->has_peer ? source->peer_pid : 0, STORE_LOSS_REFUSED,
+                             rows_of(share));
+        if (r < 0) {
+            return r;
+        }
+        strip(batch, share);
+        r = write_alone(store, batch, share);
+    }
+    if (is_refusal(r) && share->told) {
+        share->told = NULL; // NVTXT_LOSSES itself takes nothing
+        r = write_alone(store, batch, share);
+    }
+    if (is_refusal(r)) {
+        store_batch_discard(&share->pub);
+        r = STORE_DONE;
+    }
+    share->written = r == STORE_DONE;
+    return r;
+}
+
+// What belongs to no share. Clock measurements go first when they are refused, then all of it: what
+// NVTXT_LOSSES does not take can be noted nowhere, and must not keep the store from going on.
+static int write_rest(struct store *store, struct store_batch *batch, int64_t now_ns) {
+    int r = write_alone(store, batch, NULL);
+    if (is_refusal(r) && batch->clocks) {
+        uint64_t rows = 0;
+        for (const struct store_clock *clock = batch->clocks; clock; clock = clock->next) {
+            rows++;
+        }
+        r = store_batch_loss(batch, now_ns, 0, -1, 0, STORE_LOSS_REFUSED, rows);
+        if (r < 0) {
+            return r;
+        }
+        batch->clocks = NULL;
+        r = write_alone(store, batch, NULL);
+    }
+    if (is_refusal(r)) {
+        batch->losses = NULL;
+        r = STORE_DONE;
+    }
+    return r;
+}
+
+int store_write_apart(struct store *store, struct store_batch *batch, int64_t now_ns) {
+    int r = STORE_DONE;
+    for (struct store_share *share = batch->first; share && r == STORE_DONE;
+         share = (struct store_share *)share->pub.next) {
+        if (!share->written && !share->pub.discarded) {
+            r = write_share(store, batch, share, now_ns);
+        }
+    }
+    return r != STORE_DONE ? r : write_rest(store, batch, now_ns);
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// NVTXT_BATCHES counts the events of each commit, so NVTX_EVENTS need not be read.
+#include "store/segment/contents.h"
+
+#include "store/db/connection.h"
+#include "store/db/result.h"
+#include "store/db/sql.h"
+#include "store/segment/carry_over.h"
+
+#define BUSY_MS 20
+
+int store_contents_empty(sqlite3 *db, bool *empty) {
+    int64_t holds = 1;
+    int rc = store_sql_int(db,
+                           "SELECT EXISTS (SELECT 1 FROM NVTXT_BATCHES) OR EXISTS "
+                           "(SELECT 1 FROM NVTXT_DIAGNOSTICS) OR EXISTS "
+                           "(SELECT 1 FROM NVTXT_LOSSES)",
+                           &holds);
+    *empty = rc == SQLITE_OK && !holds;
+    return rc;
+}
+
+// What events took of the room since is theirs.
+static int read_carried(sqlite3 *db, int64_t *bytes) {
+    int64_t page = 0, spare = 0;
+    int rc = store_carry_fact(db, "carriedBytes", bytes);
+    if (rc == SQLITE_ERROR) { // an older one does not say it
+        *bytes = 0;
+        return SQLITE_OK;
+    }
+    rc = rc ?: store_sql_int(db, "PRAGMA freelist_count", &spare);
+    rc = rc ?: store_sql_int(db, "PRAGMA page_size", &page);
+    *bytes = *bytes < spare * page ? *bytes : spare * page;
+    return rc;
+}
+
+int store_contents_read(const char *segment, struct store_contents *contents) {
+    sqlite3 *db = NULL;
+    *contents = (struct store_contents){0};
+    int rc = store_connection_left(&db, segment);
+    if (rc == SQLITE_OK) {
+        sqlite3_busy_timeout(db, BUSY_MS);
+        rc = store_contents_empty(db, &contents->empty);
+        rc = rc ?: store_sql_int(db, "SELECT total(events) FROM NVTXT_BATCHES", &contents->events);
+        rc = rc ?: read_carried(db, &contents->carried);
+    }
+    int result = store_result_of(db, rc);
+    sqlite3_close(db);
+    return result;
+}

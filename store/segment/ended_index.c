@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/segment/ended_index.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "store/db/connection.h"
+#include "store/db/sql.h"
+
+#define FORMAT 1 // user_version
+#define TEXT_(number) #number
+#define TEXT(number) TEXT_(number)
+
+static const char schema[] =
+    "BEGIN IMMEDIATE;"
+    "CREATE TABLE IF NOT EXISTS segments (number INTEGER PRIMARY KEY, name TEXT NOT NULL);"
+    "CREATE TABLE IF NOT EXISTS ended (id TEXT PRIMARY KEY, number INTEGER NOT NULL) "
+    "WITHOUT ROWID;"
+    "CREATE INDEX IF NOT EXISTS endedOfSegment ON ended (number);"
+    "PRAGMA user_version = " TEXT(FORMAT) ";"
+                                          "COMMIT";
+
+// In the order of the index's key, so that its pages are met once. The ends that a rotation gives
+// are none.
+static const char read_ended[] = "SELECT sessionId FROM NVTXT_SOURCES WHERE sessionId IS NOT NULL "
+                                 "AND closedNs IS NOT NULL AND ended IS NOT 'rotated' "
+                                 "ORDER BY sessionId";
+
+static int name_of(const char *path, const char *ending, char *name, size_t size) {
+    int len = snprintf(name, size, "%s" STORE_ENDED_SUFFIX "%s", path, ending);
+    return len < (int)size ? SQLITE_OK : SQLITE_CANTOPEN;
+}
+
+const char *store_ended_index_name(const struct store_segment *segment) {
+    const char *slash = strrchr(segment->path, '/');
+    return slash ? slash + 1 : segment->path;
+}
+
+static bool is_damaged(int rc) {
+    int primary = rc & 0xFF;
+    return primary == SQLITE_CORRUPT || primary == SQLITE_NOTADB || primary == SQLITE_FORMAT ||
+           primary == SQLITE_SCHEMA || primary == SQLITE_ERROR;
+}
+
+static void remove_index(const char *path) {
+    static const char *const endings[] = {"", "-wal", "-shm"};
+    char name[PATH_MAX];
+    for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
+        if (name_of(path, endings[i], name, sizeof(name)) == SQLITE_OK) {
+            unlink(name);
+        }
+    }
+}
+
+int store_ended_index_open(sqlite3 **db, const char *path) {
+    char name[PATH_MAX];
+    int64_t format = 0;
+    *db = NULL;
+    int rc = name_of(path, "", name, sizeof(name));
+    rc = rc ?: sqlite3_open_v2(name, db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
+    if (rc == SQLITE_OK) {
+        sqlite3_busy_timeout(*db, STORE_BUSY_MS);
+        rc = store_sql_int(*db, "PRAGMA user_version", &format);
+    }
+    rc = rc != SQLITE_OK || format == FORMAT ? rc : SQLITE_NOTADB;
+    if (rc != SQLITE_OK) {
+        sqlite3_close(*db);
+        *db = NULL;
+    }
+    return rc;
+}
+
+// ---- Following the segments ---------------------------------------------------------------------
+
+// Nobody but us reads it: ids of sessions are what their owners resume them by.
+static int make(sqlite3 **db, const char *path) {
+    char name[PATH_MAX];
+    int rc = name_of(path, "", name, sizeof(name));
+    int fd = rc == SQLITE_OK ? open(name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600) : -1;
+    if (fd < 0) {
+        return SQLITE_CANTOPEN;
+    }
+    close(fd);
+    rc = sqlite3_open_v2(name, db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
+    rc = rc ?: sqlite3_busy_timeout(*db, STORE_BUSY_MS);
+    rc = rc
+             ?: sqlite3_exec(*db, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL", NULL,
+                             NULL, NULL);
+    return rc ?: sqlite3_exec(*db, schema, NULL, NULL, NULL);
+}
+
+static int check_all(sqlite3 *db) {
+    sqlite3_stmt *stmt = NULL;
+    int rc = sqlite3_prepare_v2(db, "PRAGMA quick_check(1)", -1, &stmt, NULL);
+    rc = rc ?: sqlite3_step(stmt);
+    const char *said = rc == SQLITE_ROW ? (const char *)sqlite3_column_text(stmt, 0) : NULL;
+    bool sound = said && strcmp(said, "ok") == 0;
+    sqlite3_finalize(stmt);
+    return sound ? SQLITE_OK : SQLITE_CORRUPT;
+}
+
+static int open_or_make(sqlite3 **db, const char *path, bool check) {
+    int rc = store_ended_index_open(db, path);
+    rc = rc == SQLITE_OK && check ? check_all(*db) : rc;
+    if (rc == SQLITE_OK) {
+        return sqlite3_exec(*db, "PRAGMA synchronous = NORMAL", NULL, NULL, NULL);
+    }
+    sqlite3_close(*db);
+    *db = NULL;
+    if (is_damaged(rc)) {
+        remove_index(path);
+    }
+    return make(db, path);
+}
+
+static int run(sqlite3 *db, const char *sql, int64_t number, const char *name) {
+    sqlite3_stmt *stmt = NULL;
+    int rc = sqlite3_prepare_v2(db, sql, -1, &stmt, NULL);
+    rc = rc ?: name ? store_sql_bind(stmt, "it", number, name) : store_sql_bind(stmt, "i", number);
+    rc = rc ?: store_sql_run(stmt);
+    sqlite3_finalize(stmt);
+    return rc;
+}
+
+static int finish(sqlite3 *db, int rc) {
+    rc = rc ?: sqlite3_exec(db, "COMMIT", NULL, NULL, NULL);
+    if (rc != SQLITE_OK && !sqlite3_get_autocommit(db)) {
+        sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
+    }
+    return rc;
+}
+
+static int forget(sqlite3 *db, int64_t number) {
+    int rc = sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL);
+    rc = rc ?: run(db, "DELETE FROM ended WHERE number = ?", number, NULL);
+    rc = rc ?: run(db, "DELETE FROM segments WHERE number = ?", number, NULL);
+    return finish(db, rc);
+}
+
+// `*readable`: whether a failure is the index's, not the segment's.
+static int copy_ids(sqlite3 *db, sqlite3 *segment, int64_t number, bool *readable) {
+    sqlite3_stmt *from = NULL, *to = NULL;
+    int rc = sqlite3_prepare_v2(db, "INSERT OR IGNORE INTO ended (id, number) VALUES (?2, ?1)", -1,
+                                &to, NULL);
+    int read = sqlite3_prepare_v2(segment, read_ended, -1, &from, NULL);
+    while (rc == SQLITE_OK && read == SQLITE_OK && (read = sqlite3_step(from)) == SQLITE_ROW) {
+        const char *id = (const char *)sqlite3_column_text(from, 0);
+        rc = store_sql_bind(to, "it", number, id ? id : "");
+        rc = rc ?: store_sql_run(to);
+        read = SQLITE_OK;
+    }
+    *readable = read == SQLITE_DONE || rc != SQLITE_OK;
+    sqlite3_finalize(from);
+    sqlite3_finalize(to);
+    return rc != SQLITE_OK ? rc : read == SQLITE_DONE ? SQLITE_OK : read;
+}
+
+// Adds all of a segment or nothing. One that cannot be read is no failure.
+static int add(sqlite3 *db, const struct store_segment *segment) {
+    sqlite3 *from = NULL;
+    bool readable = false;
+    int64_t number = (int64_t)segment->number;
+    int rc = store_connection_left(&from, segment->path);
+    if (rc == SQLITE_OK) {
+        rc = sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL);
+        readable = rc != SQLITE_OK;
+        rc = rc ?: copy_ids(db, from, number, &readable);
+        rc = rc
+                 ?: run(db, "INSERT INTO segments (number, name) VALUES (?, ?)", number,
+                        store_ended_index_name(segment));
+        rc = finish(db, rc);
+    }
+    sqlite3_close(from);
+    return readable ? rc : SQLITE_OK;
+}
+
+static bool is_listed(const struct store_segments *list, int64_t number, const char *name) {
+    for (size_t i = 0; i < list->count; i++) {
+        if ((int64_t)list->rows[i].number == number) {
+            return strcmp(store_ended_index_name(&list->rows[i]), name) == 0;
+        }
+    }
+    return false;
+}
+
+// One that is in the index and not in the list any more; 0 when there is none.
+static int find_gone(sqlite3 *db, const struct store_segments *left, int64_t *gone) {
+    sqlite3_stmt *stmt = NULL;
+    *gone = 0;
+    int rc = sqlite3_prepare_v2(db, "SELECT number, name FROM segments", -1, &stmt, NULL);
+    while (rc == SQLITE_OK && *gone == 0 && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
+        const char *name = (const char *)sqlite3_column_text(stmt, 1);
+        int64_t number = sqlite3_column_int64(stmt, 0);
+        *gone = is_listed(left, number, name ? name : "") ? 0 : number;
+        rc = SQLITE_OK;
+    }
+    sqlite3_finalize(stmt);
+    return rc == SQLITE_DONE ? SQLITE_OK : rc;
+}
+
+static int follow(sqlite3 *db, const struct store_segments *left) {
+    int64_t gone = 0;
+    int rc = find_gone(db, left, &gone);
+    while (rc == SQLITE_OK && gone != 0) {
+        rc = forget(db, gone);
+        rc = rc ?: find_gone(db, left, &gone);
+    }
+    sqlite3_stmt *known = NULL;
+    rc = rc ?: sqlite3_prepare_v2(db, "SELECT 1 FROM segments WHERE number = ?", -1, &known, NULL);
+    for (size_t i = 0; i < left->count && rc == SQLITE_OK; i++) {
+        rc = store_sql_bind(known, "i", (int64_t)left->rows[i].number);
+        int step = rc == SQLITE_OK ? sqlite3_step(known) : rc;
+        sqlite3_reset(known);
+        rc = step == SQLITE_DONE ? add(db, &left->rows[i]) : step == SQLITE_ROW ? SQLITE_OK : step;
+    }
+    sqlite3_finalize(known);
+    return rc;
+}
+
+int store_ended_index_follow(const char *path, const struct store_segments *left, bool check) {
+    sqlite3 *db = NULL;
+    int rc = open_or_make(&db, path, check);
+    rc = rc ?: follow(db, left);
+    sqlite3_close(db);
+    if (is_damaged(rc)) {
+        remove_index(path); // made anew the next time
+    }
+    return rc;
+}

@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Names are taken apart by hand, strictly: a file that is not exactly named like a segment is
+// somebody else's and is never touched. What is made goes by a name with ".new" behind it until it
+// is whole; the main file is renamed last and removed first, so that a store never stands without
+// its log, while a log without its store is known for a leftover.
+#include "store/segment/segments.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "protocol/lang/timebase.h"
+
+#define ENDING ".sqlite"
+#define TIME_FORMAT "%Y%m%dT%H%M%SZ"
+#define TIME_BYTES 16
+
+static const char *const logs[] = {"-wal", "-shm"};
+#define LOGS (sizeof(logs) / sizeof(logs[0]))
+
+// ---- Names --------------------------------------------------------------------------------------
+
+struct place {
+    char folder[PATH_MAX]; // with its slash; "" for the current one
+    char stem[NAME_MAX + 1];
+};
+
+static int place_of(const char *path, struct place *place) {
+    const char *slash = strrchr(path, '/');
+    const char *base = slash ? slash + 1 : path;
+    size_t folder = (size_t)(base - path), len = strlen(base);
+    size_t ending = sizeof(ENDING) - 1;
+    if (len > ending && strcmp(base + len - ending, ENDING) == 0) {
+        len -= ending;
+    }
+    if (folder >= sizeof(place->folder) || len >= sizeof(place->stem)) {
+        return -ENAMETOOLONG;
+    }
+    snprintf(place->folder, sizeof(place->folder), "%.*s", (int)folder, path);
+    snprintf(place->stem, sizeof(place->stem), "%.*s", (int)len, base);
+    return 0;
+}
+
+static bool read_time(const char *text, int64_t *ns) {
+    struct tm tm = {0};
+    char again[TIME_BYTES + 1];
+    for (int i = 0; i < TIME_BYTES; i++) {
+        bool digit = text[i] >= '0' && text[i] <= '9';
+        if (i == 8 ? text[i] != 'T' : i == 15 ? text[i] != 'Z' : !digit) {
+            return false;
+        }
+    }
+    if (sscanf(text, "%4d%2d%2dT%2d%2d%2dZ", &tm.tm_year, &tm.tm_mon, &tm.tm_mday, &tm.tm_hour,
+               &tm.tm_min, &tm.tm_sec) != 6) {
+        return false;
+    }
+    tm.tm_year -= 1900;
+    tm.tm_mon -= 1;
+    time_t seconds = timegm(&tm);
+    *ns = nvtxt_time_ns(seconds, 0);
+    // A day that does not exist comes back as another one.
+    return gmtime_r(&seconds, &tm) &&
+           strftime(again, sizeof(again), TIME_FORMAT, &tm) == TIME_BYTES &&
+           memcmp(again, text, TIME_BYTES) == 0;
+}
+
+// What stands behind the number; NULL when the name is not that of a segment.
+static const char *parse(const struct place *place, const char *name, int64_t *started_ns,
+                         uint64_t *number) {
+    size_t stem = strlen(place->stem);
+    if (strncmp(name, place->stem, stem) != 0 || name[stem] != '-' ||
+        strnlen(name + stem + 1, TIME_BYTES + 1) <= TIME_BYTES ||
+        !read_time(name + stem + 1, started_ns) || name[stem + 1 + TIME_BYTES] != '-') {
+        return NULL;
+    }
+    const char *digits = name + stem + 2 + TIME_BYTES;
+    const char *at = digits;
+    *number = 0;
+    for (; *at >= '0' && *at <= '9' && at - digits < 18; at++) {
+        *number = *number * 10 + (uint64_t)(*at - '0');
+    }
+    bool whole = at > digits && *digits != '0' && strncmp(at, ENDING, sizeof(ENDING) - 1) == 0;
+    return whole ? at + sizeof(ENDING) - 1 : NULL;
+}
+
+int store_segments_name(const char *path, int64_t started_ns, uint64_t number, char *name,
+                        size_t size) {
+    struct place place;
+    char when[32];
+    struct tm tm;
+    time_t seconds = (time_t)(started_ns / 1000000000);
+    int r = place_of(path, &place);
+    if (r < 0) {
+        return r;
+    }
+    if (!gmtime_r(&seconds, &tm) || strftime(when, sizeof(when), TIME_FORMAT, &tm) != TIME_BYTES) {
+        return -EOVERFLOW;
+    }
+    int len =
+        snprintf(name, size, "%s%s-%s-%" PRIu64 ENDING, place.folder, place.stem, when, number);
+    return len < (int)size ? 0 : -ENAMETOOLONG;
+}
+
+bool store_segments_stem(const char *segment, char *stem) {
+    struct place place;
+    const char *slash = strrchr(segment, '/');
+    const char *name = slash ? slash + 1 : segment;
+    int64_t started_ns;
+    uint64_t number;
+    if (place_of(segment, &place) < 0) {
+        return false;
+    }
+    for (const char *dash = strchr(name, '-'); dash; dash = strchr(dash + 1, '-')) {
+        snprintf(place.stem, sizeof(place.stem), "%.*s", (int)(dash - name), name);
+        const char *rest = parse(&place, name, &started_ns, &number);
+        if (rest && !*rest) {
+            return snprintf(stem, PATH_MAX, "%s%s", place.folder, place.stem) < PATH_MAX;
+        }
+    }
+    return false;
+}
+
+static int with(char *name, const char *path, const char *ending) {
+    return snprintf(name, PATH_MAX, "%s%s", path, ending) < PATH_MAX ? 0 : -ENAMETOOLONG;
+}
+
+// ---- Lists --------------------------------------------------------------------------------------
+
+void store_segments_deinit(struct store_segments *segments) {
+    for (size_t i = 0; i < segments->count; i++) {
+        free(segments->rows[i].path);
+    }
+    free(segments->rows);
+    *segments = (struct store_segments){0};
+}
+
+static int64_t bytes_of(const char *path) {
+    char name[PATH_MAX];
+    struct stat status;
+    int64_t bytes = stat(path, &status) == 0 ? (int64_t)status.st_size : 0;
+    for (size_t i = 0; i < LOGS; i++) {
+        if (with(name, path, logs[i]) == 0 && stat(name, &status) == 0) {
+            bytes += (int64_t)status.st_size;
+        }
+    }
+    return bytes;
+}
+
+static int add(struct store_segments *segments, const char *path, uint64_t number,
+               int64_t started_ns) {
+    struct store_segment *rows =
+        realloc(segments->rows, (segments->count + 1) * sizeof(*segments->rows));
+    if (!rows) {
+        return -ENOMEM;
+    }
+    segments->rows = rows;
+    char *copy = strdup(path);
+    if (!copy) {
+        return -ENOMEM;
+    }
+    rows[segments->count++] = (struct store_segment){
+        .path = copy, .number = number, .started_ns = started_ns, .bytes = bytes_of(path)};
+    return 0;
+}
+
+// Calls `each` for every file of the folder; ends with the first that returns below 0.
+static int walk(const struct place *place,
+                int (*each)(void *context, const struct place *place, const char *name),
+                void *context) {
+    DIR *folder = opendir(*place->folder ? place->folder : ".");
+    if (!folder) {
+        return -errno;
+    }
+    int r = 0;
+    const struct dirent *entry;
+    while (r >= 0 && (errno = 0, entry = readdir(folder))) {
+        r = each(context, place, entry->d_name);
+    }
+    r = r >= 0 && errno != 0 ? -errno : r; // else what is missing would be taken for not there
+    closedir(folder);
+    return r < 0 ? r : 0;
+}
+
+static int add_if_segment(void *context, const struct place *place, const char *name) {
+    char path[PATH_MAX];
+    int64_t started_ns;
+    uint64_t number;
+    const char *rest = parse(place, name, &started_ns, &number);
+    if (!rest || *rest) {
+        return 0;
+    }
+    return with(path, place->folder, name) < 0 ? 0 : add(context, path, number, started_ns);
+}
+
+static int compare(const void *a, const void *b) {
+    const struct store_segment *left = a, *right = b;
+    return left->number != right->number ? (left->number < right->number ? -1 : 1)
+                                         : strcmp(left->path, right->path);
+}
+
+int store_segments_scan(const char *path, struct store_segments *segments) {
+    struct place place;
+    *segments = (struct store_segments){0};
+    int r = place_of(path, &place);
+    r = r < 0 ? r : walk(&place, add_if_segment, segments);
+    if (r < 0) {
+        store_segments_deinit(segments);
+    } else if (segments->count > 0) {
+        qsort(segments->rows, segments->count, sizeof(*segments->rows), compare);
+    }
+    return r;
+}
+
+int store_segments_list(const char *path, struct store_segments *segments) {
+    char target[PATH_MAX];
+    enum store_link link;
+    *segments = (struct store_segments){0};
+    int r = store_segments_link(path, &link, target);
+    if (r == 0 && (link == STORE_LINK_NONE || link == STORE_LINK_VANISHED)) {
+        r = -ENOENT;
+    }
+    if (r == 0 && link != STORE_LINK_SEGMENT) {
+        r = access(path, F_OK) < 0 ? -errno : add(segments, path, 0, 0);
+    } else if (r == 0) {
+        r = store_segments_scan(path, segments);
+        while (segments->count > 0 &&
+               strcmp(segments->rows[segments->count - 1].path, target) != 0) {
+            free(segments->rows[--segments->count].path); // made, and not part of the store yet
+        }
+    }
+    if (r < 0) {
+        store_segments_deinit(segments);
+    }
+    return r;
+}
+
+// ---- The link -----------------------------------------------------------------------------------
+
+int store_segments_link(const char *path, enum store_link *link, char *target) {
+    struct place place;
+    struct stat status;
+    char says[PATH_MAX];
+    int64_t started_ns;
+    uint64_t number;
+    int r = place_of(path, &place);
+    if (r < 0) {
+        return r;
+    }
+    *target = '\0';
+    *link = STORE_LINK_NONE;
+    if (lstat(path, &status) < 0) {
+        return errno == ENOENT ? 0 : -errno;
+    }
+    if (!S_ISLNK(status.st_mode)) {
+        *link = S_ISREG(status.st_mode) ? STORE_LINK_FILE : STORE_LINK_OTHER;
+        return 0;
+    }
+    ssize_t len = readlink(path, says, sizeof(says) - 1);
+    if (len < 0) {
+        return -errno;
+    }
+    says[len] = '\0';
+    const char *rest = strchr(says, '/') ? NULL : parse(&place, says, &started_ns, &number);
+    if (!rest || *rest) {
+        *link = STORE_LINK_FOREIGN;
+        memcpy(target, says, (size_t)len + 1);
+        return 0;
+    }
+    r = with(target, place.folder, says);
+    *link = r < 0 || lstat(target, &status) == 0 ? STORE_LINK_SEGMENT : STORE_LINK_VANISHED;
+    return r;
+}
+
+int store_segments_sync(const char *path) {
+    struct place place;
+    int r = place_of(path, &place);
+    if (r < 0) {
+        return r;
+    }
+    int fd = open(*place.folder ? place.folder : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) {
+        return -errno;
+    }
+    // A folder that cannot be synchronized (some network file systems) is as lasting as it gets.
+    r = fsync(fd) < 0 && errno != EINVAL && errno != ENOTSUP ? -errno : 0;
+    close(fd);
+    return r;
+}
+
+// Puts a link that says `target`, or without one another name of the file `segment`, at `path`.
+static int put(const char *path, const char *target, const char *segment) {
+    char fresh[PATH_MAX];
+    int r = with(fresh, path, ".link" STORE_SEGMENT_UNFINISHED);
+    if (r < 0) {
+        return r;
+    }
+    unlink(fresh); // of one that was killed here
+    if ((target ? symlink(target, fresh) : link(segment, fresh)) < 0) {
+        return -errno;
+    }
+    if (rename(fresh, path) < 0) {
+        r = -errno;
+        unlink(fresh);
+    }
+    return r;
+}
+
+// What stood at `path`: a link that said `before`, the file that is now the segment, or nothing.
+static void take_back(const char *path, const char *before, bool was_there, const char *segment) {
+    if (was_there) {
+        (void)put(path, *before ? before : NULL, segment);
+    } else {
+        unlink(path);
+    }
+}
+
+int store_segments_swing(const char *path, const char *segment) {
+    char before[PATH_MAX];
+    struct stat status;
+    const char *slash = strrchr(segment, '/');
+    int r = store_segments_sync(path);
+    if (r < 0) {
+        return r;
+    }
+    bool was_there = lstat(path, &status) == 0;
+    ssize_t len = readlink(path, before, sizeof(before) - 1);
+    before[len < 0 ? 0 : len] = '\0';
+    r = put(path, slash ? slash + 1 : segment, NULL);
+    if (r < 0) {
+        return r;
+    }
+    r = store_segments_sync(path);
+    if (r < 0) { // who commits to the new one could find the old one after a loss of power
+        take_back(path, before, was_there, segment);
+    }
+    return r;
+}
+
+// ---- Files --------------------------------------------------------------------------------------
+
+int store_segments_rename(const char *from, const char *to) {
+    char old_name[PATH_MAX], new_name[PATH_MAX];
+    for (size_t i = 0; i < LOGS; i++) {
+        int r = with(old_name, from, logs[i]);
+        r = r < 0 ? r : with(new_name, to, logs[i]);
+        if (r < 0 || (rename(old_name, new_name) < 0 && errno != ENOENT)) {
+            return r < 0 ? r : -errno;
+        }
+    }
+    return rename(from, to) < 0 && errno != ENOENT ? -errno : 0;
+}
+
+int store_segments_remove(const char *segment) {
+    char name[PATH_MAX];
+    int r = unlink(segment) < 0 && errno != ENOENT ? -errno : 0;
+    for (size_t i = 0; i < LOGS && r == 0; i++) {
+        r = with(name, segment, logs[i]);
+        r = r == 0 && unlink(name) < 0 && errno != ENOENT ? -errno : r;
+    }
+    return r;
+}
+
+static bool is_log(const char *ending) {
+    return strcmp(ending, logs[0]) == 0 || strcmp(ending, logs[1]) == 0;
+}
+
+static int tidy_one(void *context, const struct place *place, const char *name) {
+    (void)context;
+    char path[PATH_MAX];
+    int64_t started_ns;
+    uint64_t number;
+    const char *rest = parse(place, name, &started_ns, &number);
+    if (!rest || !*rest || with(path, place->folder, name) < 0) {
+        return 0;
+    }
+    size_t unfinished = sizeof(STORE_SEGMENT_UNFINISHED) - 1;
+    bool is_unfinished = strncmp(rest, STORE_SEGMENT_UNFINISHED, unfinished) == 0 &&
+                         (!rest[unfinished] || is_log(rest + unfinished) ||
+                          strcmp(rest + unfinished, "-journal") == 0);
+    if (is_unfinished) {
+        return unlink(path) < 0 && errno != ENOENT ? -errno : 0;
+    }
+    if (!is_log(rest)) {
+        return 0;
+    }
+    path[strlen(path) - strlen(rest)] = '\0'; // the main file
+    return access(path, F_OK) < 0 && errno == ENOENT ? store_segments_remove(path) : 0;
+}
+
+int store_segments_tidy(const char *path) {
+    struct place place;
+    int r = place_of(path, &place);
+    return r < 0 ? r : walk(&place, tidy_one, NULL);
+}

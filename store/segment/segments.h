@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A daemon's store is a row of files, its segments. The configured path (nvtxt.sqlite) is a
+// symbolic link to the active one, the last; the others stand beside it and are not written any
+// more. Names:
+//   <stem>-<UTC time>-<number>.sqlite       nvtxt-20261121T062400Z-1.sqlite
+// where stem is the configured name without ".sqlite", the time is when the segment was begun, and
+// the number orders them: it never goes back, whatever the clock does. Numbers begin with 1 and may
+// have gaps, at the front because old segments are removed.
+//
+// A store without segments (an import's, a snapshot) is one plain file: a list of one.
+//
+// To read all of a store, list its segments and open one after the other, oldest first. An event
+// stands in exactly one; a source that goes on has a row in each (counters are totals: the newest
+// counts); strings, names and domains are each segment's own. One that vanishes between the list
+// and the open was removed for its age or size: pass over it.
+//
+// Knows file names only, no SQLite. Functions return 0 or -errno. Any thread.
+#pragma once
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct store_segment {
+    char *path;         // owned: folder as in the configured path, and the segment's name
+    uint64_t number;    // 0: a plain file
+    int64_t started_ns; // Unix time of its name, whole seconds; 0: a plain file
+    int64_t bytes;      // with -wal and -shm
+    bool empty;         // filled by who knows (store/segment/contents.h); else false
+    int64_t carried;    // likewise: of the bytes, those that only went along; else 0
+};
+
+struct store_segments {
+    struct store_segment *rows; // owned; oldest first
+    size_t count;
+};
+
+// The segments of the store at the configured `path`, the active one last. Files that are not (yet)
+// part of the store are left out. -ENOENT: there is no store, or a link to nowhere.
+int store_segments_list(const char *path, struct store_segments *segments);
+void store_segments_deinit(struct store_segments *segments); // zeroed is fine
+
+// ---- For who makes and removes them ------------------------------------------------------------
+
+#define STORE_SEGMENT_UNFINISHED ".new" // behind the name while it is made
+
+// All files with the name of a segment of `path`, whether there is a link or not. None is no error.
+int store_segments_scan(const char *path, struct store_segments *segments);
+
+// The path of a segment. Returns 0 or -ENAMETOOLONG.
+int store_segments_name(const char *path, int64_t started_ns, uint64_t number, char *name,
+                        size_t size);
+
+// The other way round: the configured path of the store that a file with this name is a segment of,
+// without ".sqlite", which it may have or not. `stem` has room for PATH_MAX bytes. False when it is
+// not named like a segment.
+bool store_segments_stem(const char *segment, char *stem);
+
+enum store_link {
+    STORE_LINK_NONE,     // nothing is there
+    STORE_LINK_SEGMENT,  // a link to a segment beside it: written to `target`
+    STORE_LINK_VANISHED, // the same, but the segment is not there
+    STORE_LINK_FILE,     // a file
+    STORE_LINK_FOREIGN,  // a link to something else, or to nowhere: what it says is in `target`
+    STORE_LINK_OTHER,    // a folder, a device
+};
+
+// What stands at `path`. `target` has room for PATH_MAX bytes. Returns 0 or -errno.
+int store_segments_link(const char *path, enum store_link *link, char *target);
+
+// Lets the link point to `segment`, which lies beside it, at once and lastingly: whoever opens
+// `path` finds the old one or the new one. What stood at `path` is replaced; when that cannot be
+// made lasting it is put back, and -errno returned.
+int store_segments_swing(const char *path, const char *segment);
+
+// Makes names in the folder of `path` lasting (fsync).
+int store_segments_sync(const char *path);
+
+// Renames or removes a segment with its -wal and -shm; what of it is not there is no error.
+int store_segments_rename(const char *from, const char *to);
+int store_segments_remove(const char *segment);
+
+// Removes what a killed daemon left of segments that it was making, and logs without their store.
+int store_segments_tidy(const char *path);

@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A batch and its shares, filled on the loop thread: which sources it has, what stands beside their
+// events, and memory that is used again. Events, names and diagnostics are appended in sink.c.
+#include "store/value/batch.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "protocol/base/container.h"
+#include "protocol/base/utf8.h"
+#include "store/value/record.h"
+
+// What a reset keeps, of records and of the rest each: a batch of some ten thousand events.
+#define KEEP_BYTES ((size_t)2 * 1024 * 1024)
+
+static struct store_share *own(struct store_batch_source *source) {
+    return (struct store_share *)source;
+}
+
+static void clear_lists(struct store_batch *batch) {
+    batch->domain_count = 0;
+    batch->first = NULL;
+    batch->end = &batch->first;
+    batch->last = NULL;
+    batch->tail_share = NULL;
+    batch->live = 0;
+    batch->events = 0;
+    batch->clocks = NULL;
+    batch->clock_end = &batch->clocks;
+    batch->losses = NULL;
+    batch->loss_end = &batch->losses;
+    batch->told = false;
+    batch->forgotten = NULL;
+    batch->owners = NULL;
+    batch->owner_end = &batch->owners;
+}
+
+struct store_batch *store_batch_new(void) {
+    struct store_batch *batch = calloc(1, sizeof(*batch));
+    if (batch) {
+        clear_lists(batch);
+    }
+    return batch;
+}
+
+void store_batch_free(struct store_batch *batch) {
+    if (!batch) {
+        return;
+    }
+    store_arena_deinit(&batch->records);
+    store_arena_deinit(&batch->data);
+    nvtxt_hash_deinit(&batch->by_id);
+    nvtxt_hash_deinit(&batch->by_name);
+    free(batch->domains);
+    free(batch);
+}
+
+void store_batch_reset(struct store_batch *batch) {
+    store_arena_reset(&batch->records, KEEP_BYTES);
+    store_arena_reset(&batch->data, KEEP_BYTES);
+    nvtxt_hash_reset(&batch->by_id);
+    nvtxt_hash_reset(&batch->by_name);
+    clear_lists(batch);
+}
+
+bool store_batch_is_empty(const struct store_batch *batch) {
+    return batch->live == 0 && !batch->clocks && !batch->losses && !batch->forgotten &&
+           !batch->owners;
+}
+
+size_t store_batch_bytes(const struct store_batch *batch) {
+    return store_arena_used(&batch->records) + store_arena_used(&batch->data);
+}
+
+// ---- Pieces in the arena ----------------------------------------------------------------------
+
+// Copies `string` to `*copy`; NULL stays NULL.
+// File names and command names are any bytes; what goes into a TEXT column is UTF-8.
+static int copy_string(struct store_batch *batch, const char *string, const char **copy) {
+    struct nvtxt_slice text = nvtxt_slice_of(string);
+    *copy = NULL;
+    if (!string) {
+        return 0;
+    }
+    if (nvtxt_utf8_valid(text)) {
+        *copy = store_arena_copy(&batch->data, text.data, text.len);
+        return *copy ? 0 : -ENOMEM;
+    }
+    char *repaired = store_arena_take(&batch->data, text.len * NVTXT_UTF8_GROWTH + 1, 1);
+    if (!repaired) {
+        return -ENOMEM;
+    }
+    repaired[nvtxt_utf8_repair(repaired, text)] = '\0';
+    *copy = repaired;
+    return 0;
+}
+
+static int copy_slice(struct store_batch *batch, struct nvtxt_slice from, struct nvtxt_slice *to) {
+    const char *copy = store_arena_copy(&batch->data, from.data, from.len);
+    *to = (struct nvtxt_slice){copy, from.len};
+    return copy ? 0 : -ENOMEM;
+}
+
+// ---- Shares -----------------------------------------------------------------------------------
+
+static void empty_share(struct store_share *share) {
+    share->runs = share->last_run = NULL;
+    share->events = 0;
+    share->pub.diags = NULL;
+    share->diag_end = &share->pub.diags;
+    share->names = NULL;
+    share->name_end = &share->names;
+    share->opened = NULL;
+    share->opened_end = &share->opened;
+    share->extras = NULL;
+    share->told = NULL;
+    share->last_domain = 0;
+    share->flags = 0;
+    share->has_progress = share->has_session = false;
+    share->display_name = share->state = (struct nvtxt_slice){0};
+    share->how = NULL;
+    share->file = NULL;
+    share->pub.ended = false;
+    share->pub.line = 0;
+    share->pub.open_bytes = 0;
+    memset(&share->pub.counters, 0, sizeof(share->pub.counters));
+}
+
+static struct store_share *new_share(struct store_batch *batch, const struct store_source *source) {
+    struct store_share *share = store_arena_make(&batch->data, sizeof(*share));
+    if (!share) {
+        return NULL;
+    }
+    share->pub.batch = batch;
+    share->pub.id = source->id;
+    share->pub.source = *source;
+    empty_share(share);
+    struct store_source *copy = &share->pub.source;
+    if (copy_string(batch, source->session_id, &copy->session_id) < 0 ||
+        copy_string(batch, source->name, &copy->name) < 0 ||
+        copy_string(batch, source->peer_comm, &copy->peer_comm) < 0 ||
+        nvtxt_hash_add(&batch->by_id, &share->node, nvtxt_hash_number((uint64_t)source->id)) < 0) {
+        return NULL;
+    }
+    *batch->end = share;
+    batch->end = (struct store_share **)&share->pub.next;
+    batch->live++;
+    return share;
+}
+
+static struct store_share *find_share(struct store_batch *batch, int64_t id) {
+    struct nvtxt_hash_node *node = nvtxt_hash_find(&batch->by_id, nvtxt_hash_number((uint64_t)id));
+    for (; node; node = nvtxt_hash_next(node)) {
+        struct store_share *share = NVTXT_CONTAINER_OF(node, struct store_share, node);
+        if (share->pub.id == id) {
+            return share;
+        }
+    }
+    return NULL;
+}
+
+struct store_batch_source *store_batch_source(struct store_batch *batch,
+                                              const struct store_source *source) {
+    struct store_share *share = batch->last;
+    if (!share || share->pub.id != source->id) {
+        share = find_share(batch, source->id);
+        if (!share) {
+            share = new_share(batch, source);
+        }
+        if (!share) {
+            return NULL;
+        }
+        batch->last = share;
+    }
+    if (share->pub.discarded) {
+        share->pub.discarded = false;
+        batch->live++;
+    }
+    return &share->pub;
+}
+
+struct store_batch_source *store_batch_first(const struct store_batch *batch) {
+    return batch->first ? &batch->first->pub : NULL;
+}
+
+size_t store_batch_source_events(const struct store_batch_source *share) {
+    return store_share_of(share)->events;
+}
+
+void store_batch_discard(struct store_batch_source *source) {
+    struct store_share *share = own(source);
+    struct store_batch *batch = source->batch;
+    if (source->discarded) {
+        return;
+    }
+    source->discarded = true;
+    batch->live--;
+    batch->events -= share->events;
+    if (batch->tail_share == share) {
+        batch->tail_share = NULL;
+    }
+    empty_share(share);
+}
+
+// ---- What stands beside the events ------------------------------------------------------------
+
+int store_batch_progress(struct store_batch_source *source, const struct nvtxt_counters *counters,
+                         struct nvtxt_slice display_name) {
+    struct store_share *share = own(source);
+    if (!nvtxt_slice_equal(share->display_name, display_name) &&
+        copy_slice(source->batch, display_name, &share->display_name) < 0) {
+        return -ENOMEM;
+    }
+    share->has_progress = true;
+    source->counters = *counters;
+    return 0;
+}
+
+int store_batch_open_range(struct store_batch_source *source,
+                           const struct nvtxt_open_range *range) {
+    struct store_share *share = own(source);
+    struct store_opened *opened = store_arena_make(&source->batch->data, sizeof(*opened));
+    if (!opened) {
+        return -ENOMEM;
+    }
+    opened->range = *range;
+    opened->range.domain = (struct nvtxt_slice){0};
+    if (copy_slice(source->batch, range->text, &opened->range.text) < 0 ||
+        store_share_domain(share, range->domain, &opened->domain) < 0 ||
+        copy_slice(source->batch, range->excerpt, &opened->range.excerpt) < 0) {
+        return -ENOMEM;
+    }
+    *share->opened_end = opened;
+    share->opened_end = &opened->next;
+    return 0;
+}
+
+int store_batch_session(struct store_batch_source *source, uint64_t line,
+                        struct nvtxt_slice state) {
+    struct store_share *share = own(source);
+    if (state.data && copy_slice(source->batch, state, &share->state) < 0) {
+        return -ENOMEM;
+    }
+    share->has_session = true;
+    source->line = line;
+    return 0;
+}
+
+int store_batch_file(struct store_batch_source *source, const struct store_followed *file,
+                     struct nvtxt_slice state) {
+    struct store_share *share = own(source);
+    struct store_batch *batch = source->batch;
+    struct store_followed *copy = store_arena_make(&batch->data, sizeof(*copy));
+    if (!copy || copy_slice(batch, state, &share->state) < 0) {
+        return -ENOMEM;
+    }
+    *copy = *file;
+    if (copy_string(batch, file->path, &copy->path) < 0) {
+        return -ENOMEM;
+    }
+    share->file = copy;
+    return 0;
+}
+
+int store_batch_forget_file(struct store_batch *batch, int64_t source_id) {
+    struct store_forgotten *entry = store_arena_make(&batch->data, sizeof(*entry));
+    if (!entry) {
+        return -ENOMEM;
+    }
+    entry->source_id = source_id;
+    entry->next = batch->forgotten;
+    batch->forgotten = entry;
+    return 0;
+}
+
+int store_batch_end_source(struct store_batch_source *source, const char *how, int64_t closed_ns) {
+    struct store_share *share = own(source);
+    if (copy_string(source->batch, how, &share->how) < 0) {
+        return -ENOMEM;
+    }
+    source->ended = true;
+    share->closed_ns = closed_ns;
+    return 0;
+}
+
+int store_batch_clock(struct store_batch *batch, const char *clock, int64_t clock_ns,
+                      int64_t realtime_ns, int64_t uncertainty_ns) {
+    struct store_clock *entry = store_arena_make(&batch->data, sizeof(*entry));
+    if (!entry || copy_string(batch, clock, &entry->clock) < 0) {
+        return -ENOMEM;
+    }
+    entry->clock_ns = clock_ns;
+    entry->realtime_ns = realtime_ns;
+    entry->uncertainty_ns = uncertainty_ns;
+    *batch->clock_end = entry;
+    batch->clock_end = &entry->next;
+    return 0;
+}
+
+int store_batch_owner(struct store_batch *batch, int64_t pid, int64_t uid, bool taken,
+                      const char *comm) {
+    struct store_owner *entry = store_arena_make(&batch->data, sizeof(*entry));
+    if (!entry || copy_string(batch, comm, &entry->comm) < 0) {
+        return -ENOMEM;
+    }
+    entry->pid = pid;
+    entry->uid = uid;
+    entry->taken = taken;
+    *batch->owner_end = entry;
+    batch->owner_end = &entry->next;
+    return 0;
+}
+
+static struct store_loss *make_loss(struct store_batch *batch, int64_t at_ns, const char *reason,
+                                    uint64_t count) {
+    struct store_loss *entry = store_arena_make(&batch->data, sizeof(*entry));
+    if (!entry || copy_string(batch, reason, &entry->reason) < 0) {
+        return NULL;
+    }
+    entry->at_ns = at_ns;
+    entry->count = count;
+    return entry;
+}
+
+int store_batch_loss(struct store_batch *batch, int64_t at_ns, int64_t source_id, int64_t uid,
+                     int64_t pid, const char *reason, uint64_t count) {
+    struct store_loss *entry = make_loss(batch, at_ns, reason, count);
+    if (!entry) {
+        return -ENOMEM;
+    }
+    entry->source_id = source_id;
+    entry->uid = uid;
+    entry->pid = pid;
+    *batch->loss_end = entry;
+    batch->loss_end = &entry->next;
+    return 0;
+}
+
+// The row that takes the count: of the same reason, or any when there are enough.
+static struct store_loss *find_told(const struct store_share *share, const char *reason) {
+    size_t count = 0;
+    for (struct store_loss *loss = share->told; loss; loss = loss->next) {
+        if (strcmp(loss->reason, reason) == 0) {
+            return loss;
+        }
+        count++;
+    }
+    return count < STORE_TOLD_MAX ? NULL : share->told;
+}
+
+int store_batch_told(struct store_batch_source *source, int64_t at_ns, const char *reason,
+                     uint64_t count) {
+    struct store_share *share = own(source);
+    struct store_batch *batch = source->batch;
+    struct store_loss *told = find_told(share, reason);
+    if (told) {
+        uint64_t room = INT64_MAX - told->count;
+        told->count += count < room ? count : room;
+        return 0;
+    }
+    told = make_loss(batch, at_ns, reason, count);
+    if (!told) {
+        return -ENOMEM;
+    }
+    told->source_id = source->id;
+    told->uid = source->source.peer_uid;
+    told->pid = source->source.peer_pid;
+    told->next = share->told;
+    share->told = told;
+    batch->told = true;
+    return 0;
+}

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a batch holds inside: the records that the filling side appends (batch.c, sink.c) and the
+// writing side turns into rows (bulk, catalog, sessions). Private to store/.
+//
+// Everything lives in the batch's arenas and is gone with its reset. The writing side changes two
+// fields only, the ids that it gives: text_id of an event and store_id of a domain; both are given
+// anew each time the batch is written, so a batch can be written again after a rollback.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "protocol/base/hash.h"
+#include "protocol/interp/event.h"
+#include "store/value/arena.h"
+#include "store/value/batch.h"
+
+enum store_event_flag {
+    STORE_EVENT_UNCLOSED = 1,  // the end was filled in
+    STORE_EVENT_INT64 = 2,     // has an integer payload
+    STORE_EVENT_DOUBLE = 4,    // has a decimal payload
+    STORE_EVENT_ELSEWHERE = 8, // ended by another thread
+    STORE_EVENT_EXTRA = 16,    // payload and more stand in `extra`
+};
+
+union store_payload {
+    int64_t int64;
+    double real;
+    struct store_event_extra *extra;
+};
+
+// An event. 72 bytes: ten thousand of them stay in a core's cache.
+struct store_event {
+    int64_t start;
+    int64_t end;
+    uint64_t global_tid;
+    const char *text; // in the batch's arena, not terminated
+    union store_payload payload;
+    int64_t text_id; // StringIds.id, given by the writing side
+    uint32_t text_len;
+    uint32_t text_hash; // store_text_hash() of text
+    uint32_t category;
+    uint32_t color;
+    uint32_t domain; // 0 for none, else index into the batch's domains
+    uint8_t type;    // enum nvtxt_event_type
+    uint8_t flags;   // enum store_event_flag
+};
+
+// What few events have.
+struct store_event_extra {
+    struct store_event_extra *next; // of the same share
+    bool elsewhere;                 // end_global_tid means something
+    uint64_t open_seq;              // 0: was not announced as open
+    uint64_t end_global_tid;
+    union store_payload payload;
+};
+
+// Events of one source that stand side by side. A source's runs are linked in order; runs of
+// several sources take turns in the arena as the sources take turns to send.
+struct store_run {
+    struct store_run *next;
+    struct store_event *events;
+    size_t count;
+};
+
+struct store_name {
+    struct store_name *next;
+    enum nvtxt_name_kind kind;
+    uint32_t domain; // index, see store_event
+    uint32_t category;
+    uint32_t text_hash;
+    uint32_t text_len;
+    const char *text;
+    uint64_t global_tid;    // THREAD: the thread; PROCESS, CATEGORY: the process, TID 0
+    uint64_t at_global_tid; // the thread of the event that it is anchored at
+    int64_t at;
+};
+
+struct store_opened {
+    struct store_opened *next;
+    uint32_t domain;               // index, see store_event
+    struct nvtxt_open_range range; // slices point into the arena; that of the domain is not set
+};
+
+struct store_domain {
+    struct nvtxt_hash_node node;
+    uint32_t index;
+    uint32_t len;
+    const char *name;
+    uint32_t name_hash; // store_text_hash() of it
+    int64_t store_id;   // NVTXT_DOMAINS.id, given by the writing side
+};
+
+struct store_clock {
+    struct store_clock *next;
+    const char *clock;
+    int64_t clock_ns, realtime_ns, uncertainty_ns;
+};
+
+struct store_loss {
+    struct store_loss *next; // of the batch, or of the share that told of it
+    int64_t at_ns, source_id, uid, pid;
+    const char *reason;
+    uint64_t count;
+};
+
+struct store_owner {
+    struct store_owner *next;
+    int64_t pid, uid;
+    bool taken;       // over from another user
+    const char *comm; // of the process, or NULL
+};
+
+struct store_forgotten {
+    struct store_forgotten *next;
+    int64_t source_id;
+};
+
+struct store_share {
+    struct store_batch_source pub; // first, so that one pointer is both
+    struct nvtxt_hash_node node;
+    struct store_run *runs, *last_run;
+    size_t events;
+    struct store_diag **diag_end;
+    struct store_name *names, **name_end;
+    struct store_opened *opened, **opened_end;
+    struct store_event_extra *extras; // newest first
+    struct store_loss *told;          // newest first
+    uint32_t last_domain;
+    unsigned flags; // of all its events together
+    bool has_progress;
+    bool written; // store_write_apart() has committed it
+    bool has_session;
+    struct nvtxt_slice display_name;
+    struct nvtxt_slice state;          // no data: as stored before
+    const struct store_followed *file; // NULL unless a file's; its state is `state`
+    const char *how;
+    int64_t closed_ns;
+};
+
+struct store_batch {
+    struct store_arena records; // struct store_event only
+    struct store_arena data;
+    struct nvtxt_hash by_id;
+    struct nvtxt_hash by_name;     // domains
+    struct store_domain **domains; // [1 … domain_count]
+    uint32_t domain_count, domain_room;
+    struct store_share *first, **end;
+    struct store_share *last;       // answered last by store_batch_source
+    struct store_share *tail_share; // its last run ends where the records end
+    size_t live;                    // shares that are not discarded
+    size_t events;
+    struct store_clock *clocks, **clock_end;
+    struct store_loss *losses, **loss_end; // those that no share tells of
+    bool told;                             // a share has some
+    struct store_forgotten *forgotten;     // files, newest first
+    struct store_owner *owners, **owner_end;
+};
+
+static inline const struct store_share *store_share_of(const struct store_batch_source *source) {
+    return (const struct store_share *)source;
+}
+
+static inline const struct store_share *store_share_next(const struct store_share *share) {
+    return (const struct store_share *)share->pub.next;
+}
+
+// The index of a domain in the batch of `share`, made on first use; 0 for the empty name. Returns 0
+// or -ENOMEM.
+int store_share_domain(struct store_share *share, struct nvtxt_slice name, uint32_t *index);
+
+// Of the texts that the caches know (intern.h): the keyed hash, cut.
+static inline uint32_t store_text_hash(const char *data, size_t len) {
+    return (uint32_t)nvtxt_hash_bytes((struct nvtxt_slice){data, len});
+}

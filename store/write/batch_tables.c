@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Eponymous virtual tables (https://www.sqlite.org/vtab.html): no CREATE, no rows of their own. A
+// cursor walks the records in the order in which they are inserted and counts their rowids, which
+// is how a start/end range knows its id. Texts are handed over as they lie in the arena, uncopied.
+#include "store/write/batch_tables.h"
+
+#include "store/value/record.h"
+#include "store/write/bulk.h"
+
+struct cursor {
+    sqlite3_vtab_cursor base; // first, as SQLite wants it
+    const struct store_bulk *bulk;
+    const struct store_share *share;
+    const struct store_run *run;
+    const struct store_event *event, *run_end; // event is NULL at the end
+    size_t fresh;
+    int64_t row; // the event's rowid
+};
+
+struct table {
+    sqlite3_vtab base;
+    const struct store_bulk *bulk;
+};
+
+// ---- What both tables share -------------------------------------------------------------------
+
+static int connect(sqlite3 *db, void *context, sqlite3_vtab **out, const char *declaration) {
+    int rc = sqlite3_declare_vtab(db, declaration);
+    if (rc != SQLITE_OK) {
+        return rc;
+    }
+    struct table *table = sqlite3_malloc64(sizeof(*table));
+    if (!table) {
+        return SQLITE_NOMEM;
+    }
+    *table = (struct table){.bulk = context};
+    *out = &table->base;
+    return SQLITE_OK;
+}
+
+static int on_disconnect(sqlite3_vtab *table) {
+    sqlite3_free(table);
+    return SQLITE_OK;
+}
+
+static int on_best_index(sqlite3_vtab *table, sqlite3_index_info *info) {
+    (void)table;
+    info->estimatedCost = 10000;
+    info->estimatedRows = 10000;
+    return SQLITE_OK;
+}
+
+static int on_open(sqlite3_vtab *table, sqlite3_vtab_cursor **out) {
+    struct cursor *cursor = sqlite3_malloc64(sizeof(*cursor));
+    if (!cursor) {
+        return SQLITE_NOMEM;
+    }
+    *cursor = (struct cursor){.bulk = ((struct table *)table)->bulk};
+    *out = &cursor->base;
+    return SQLITE_OK;
+}
+
+static int on_close(sqlite3_vtab_cursor *cursor) {
+    sqlite3_free(cursor);
+    return SQLITE_OK;
+}
+
+// ---- The table of events ----------------------------------------------------------------------
+
+enum column {
+    START,
+    END,
+    EVENT_TYPE,
+    RANGE_ID,
+    TEXT,
+    CATEGORY,
+    COLOR,
+    GLOBAL_TID,
+    DOMAIN_ID,
+    END_GLOBAL_TID,
+    TEXT_ID,
+    INT64_VALUE,
+    DOUBLE_VALUE,
+};
+
+static int on_connect_events(sqlite3 *db, void *context, int argc, const char *const *argv,
+                             sqlite3_vtab **out, char **error) {
+    (void)argc;
+    (void)argv;
+    (void)error;
+    return connect(db, context, out,
+                   "CREATE TABLE x (start, end, eventType, rangeId, text, category, color, "
+                   "globalTid, domainId, endGlobalTid, textId, int64Value, doubleValue)");
+}
+
+// Stands at the first event of `run` or of the first run after it that has one.
+static void enter_run(struct cursor *cursor, const struct store_run *run) {
+    for (;;) {
+        while (run && run->count == 0) {
+            run = run->next;
+        }
+        if (run) {
+            break;
+        }
+        cursor->share = store_share_next(cursor->share);
+        if (!cursor->share) {
+            cursor->event = NULL;
+            return;
+        }
+        run = cursor->share->runs;
+    }
+    cursor->run = run;
+    cursor->event = run->events;
+    cursor->run_end = run->events + run->count;
+}
+
+static int on_filter_events(sqlite3_vtab_cursor *base, int number, const char *name, int argc,
+                            sqlite3_value **argv) {
+    (void)number;
+    (void)name;
+    (void)argc;
+    (void)argv;
+    struct cursor *cursor = (struct cursor *)base;
+    const struct store_batch *batch = cursor->bulk->batch;
+    cursor->row = cursor->bulk->txn->next_row;
+    cursor->share = batch ? batch->first : NULL;
+    cursor->event = NULL;
+    if (cursor->share) {
+        enter_run(cursor, cursor->share->runs);
+    }
+    return SQLITE_OK;
+}
+
+static int on_next_event(sqlite3_vtab_cursor *base) {
+    struct cursor *cursor = (struct cursor *)base;
+    cursor->row++;
+    if (++cursor->event == cursor->run_end) {
+        enter_run(cursor, cursor->run->next);
+    }
+    return SQLITE_OK;
+}
+
+static int on_events_end(sqlite3_vtab_cursor *base) {
+    return ((struct cursor *)base)->event == NULL;
+}
+
+static void result_rare(sqlite3_context *context, const struct store_event *event,
+                        enum column column) {
+    const union store_payload *payload =
+        event->flags & STORE_EVENT_EXTRA ? &event->payload.extra->payload : &event->payload;
+    if (column == INT64_VALUE && event->flags & STORE_EVENT_INT64) {
+        sqlite3_result_int64(context, payload->int64);
+    } else if (column == DOUBLE_VALUE && event->flags & STORE_EVENT_DOUBLE) {
+        sqlite3_result_double(context, payload->real);
+    } else if (column == END_GLOBAL_TID && event->flags & STORE_EVENT_ELSEWHERE) {
+        sqlite3_result_int64(context, (int64_t)event->payload.extra->end_global_tid);
+    } // else NULL
+}
+
+static int on_event_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int index) {
+    const struct cursor *cursor = (const struct cursor *)base;
+    const struct store_event *event = cursor->event;
+    switch ((enum column)index) {
+    case START:
+        sqlite3_result_int64(context, event->start);
+        break;
+    case END:
+        sqlite3_result_int64(context, event->end);
+        break;
+    case EVENT_TYPE:
+        sqlite3_result_int(context, event->type);
+        break;
+    case RANGE_ID:
+        sqlite3_result_int64(context, event->type == NVTXT_EVENT_START_END
+                                          ? cursor->row + cursor->bulk->txn->range_base
+                                          : 0);
+        break;
+    case TEXT:
+        sqlite3_result_text(context, event->text, (int)event->text_len, SQLITE_STATIC);
+        break;
+    case CATEGORY:
+        sqlite3_result_int64(context, event->category);
+        break;
+    case COLOR:
+        sqlite3_result_int64(context, event->color);
+        break;
+    case GLOBAL_TID:
+        sqlite3_result_int64(context, (int64_t)event->global_tid);
+        break;
+    case DOMAIN_ID:
+        sqlite3_result_int64(
+            context, event->domain ? cursor->bulk->batch->domains[event->domain]->store_id : 0);
+        break;
+    case TEXT_ID:
+        sqlite3_result_int64(context, event->text_id);
+        break;
+    case END_GLOBAL_TID:
+    case INT64_VALUE:
+    case DOUBLE_VALUE:
+        result_rare(context, event, (enum column)index);
+        break;
+    }
+    return SQLITE_OK;
+}
+
+static int on_event_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid) {
+    *rowid = ((struct cursor *)base)->row;
+    return SQLITE_OK;
+}
+
+static const sqlite3_module events_module = {
+    .xConnect = on_connect_events,
+    .xBestIndex = on_best_index,
+    .xDisconnect = on_disconnect,
+    .xOpen = on_open,
+    .xClose = on_close,
+    .xFilter = on_filter_events,
+    .xNext = on_next_event,
+    .xEof = on_events_end,
+    .xColumn = on_event_column,
+    .xRowid = on_event_rowid,
+};
+
+// ---- The table of new strings -----------------------------------------------------------------
+
+static int on_connect_strings(sqlite3 *db, void *context, int argc, const char *const *argv,
+                              sqlite3_vtab **out, char **error) {
+    (void)argc;
+    (void)argv;
+    (void)error;
+    return connect(db, context, out, "CREATE TABLE x (value)");
+}
+
+static int on_filter_strings(sqlite3_vtab_cursor *base, int number, const char *name, int argc,
+                             sqlite3_value **argv) {
+    (void)number;
+    (void)name;
+    (void)argc;
+    (void)argv;
+    ((struct cursor *)base)->fresh = 0;
+    return SQLITE_OK;
+}
+
+static int on_next_string(sqlite3_vtab_cursor *base) {
+    ((struct cursor *)base)->fresh++;
+    return SQLITE_OK;
+}
+
+static int on_strings_end(sqlite3_vtab_cursor *base) {
+    const struct cursor *cursor = (const struct cursor *)base;
+    return cursor->fresh >= cursor->bulk->fresh_count;
+}
+
+static int on_string_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int index) {
+    (void)index;
+    const struct cursor *cursor = (const struct cursor *)base;
+    const struct store_event *event = cursor->bulk->fresh[cursor->fresh];
+    sqlite3_result_text(context, event->text, (int)event->text_len, SQLITE_STATIC);
+    return SQLITE_OK;
+}
+
+static int on_string_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid) {
+    *rowid = (sqlite3_int64)((struct cursor *)base)->fresh;
+    return SQLITE_OK;
+}
+
+static const sqlite3_module strings_module = {
+    .xConnect = on_connect_strings,
+    .xBestIndex = on_best_index,
+    .xDisconnect = on_disconnect,
+    .xOpen = on_open,
+    .xClose = on_close,
+    .xFilter = on_filter_strings,
+    .xNext = on_next_string,
+    .xEof = on_strings_end,
+    .xColumn = on_string_column,
+    .xRowid = on_string_rowid,
+};
+
+// ---- Registering ------------------------------------------------------------------------------
+
+int store_batch_tables_register(sqlite3 *db, const struct store_bulk *bulk) {
+    void *context = (void *)bulk; // read only: see struct table
+    int rc = sqlite3_create_module_v2(db, "nvtxt_batch_events", &events_module, context, NULL);
+    if (rc == SQLITE_OK) {
+        rc = sqlite3_create_module_v2(db, "nvtxt_batch_strings", &strings_module, context, NULL);
+    }
+    return rc;
+}

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// SQLite's cheapest way in is a statement that runs once over many rows: `INSERT INTO … SELECT …
+// FROM` a virtual table whose cursor walks the records of a batch. Per row that leaves a function
+// call a column; a bind/step/reset loop pays for entering and leaving the virtual machine each
+// time.
+//
+// Columns that no event of the batch fills are left out or NULL in the statement, which costs next
+// to nothing; asking the virtual table for them would not.
+//
+// Ids are known before they are given: within a transaction nobody else writes, and SQLite gives a
+// row that names no rowid the largest one plus 1. So a first pass over the records looks up (or
+// gives) the id of every text and the strings go in first; a start/end range's rangeId is its own
+// rowid, above those of earlier segments; the rows of a source are a range of rowids. After each
+// statement the last rowid is compared with what was foreseen.
+#include "store/write/bulk.h"
+
+#include <stdlib.h>
+
+#include "store/db/sql.h"
+#include "store/write/batch_tables.h"
+
+// An array of new strings that grew larger than this is freed after its batch.
+#define KEEP_FRESH ((size_t)32 * 1024)
+
+// ---- Statements -------------------------------------------------------------------------------
+
+enum statement { STRINGS, ADD_SOURCE_ROWS, ADD_UNCLOSED };
+
+static const char *const texts[STORE_BULK_STMTS] = {
+    [STRINGS] = "INSERT INTO StringIds (value) SELECT value FROM nvtxt_batch_strings",
+    [ADD_SOURCE_ROWS] =
+        "INSERT INTO NVTXT_EVENT_SOURCES (firstRow, lastRow, sourceId) VALUES (?, ?, ?)",
+    [ADD_UNCLOSED] = "INSERT INTO NVTXT_UNCLOSED (eventRow) VALUES (?)",
+};
+
+// The columns are a beginning of the table's, in its order: then SQLite makes a row straight from
+// what the virtual table returns, where any other list costs a copy of each value (OP_SCopy).
+#define EVENTS(payload_columns, end_global_tid, payload)                                           \
+    "INSERT INTO NVTX_EVENTS (start, end, eventType, rangeId, text, category, color, globalTid, "  \
+    "domainId, endGlobalTid, textId" payload_columns ") SELECT start, end, eventType, rangeId, "   \
+    "text, category, color, globalTid, domainId, " end_global_tid ", textId" payload               \
+    " FROM nvtxt_batch_events"
+#define INT64 ", uint64Value, int64Value"
+#define DOUBLE ", uint64Value, int64Value, doubleValue"
+
+// Index: 1 for an integer payload, 2 for a decimal one, 4 for another ending thread.
+static const char *const event_texts[STORE_BULK_VARIANTS] = {
+    EVENTS("", "NULL", ""),
+    EVENTS(INT64, "NULL", ", NULL, int64Value"),
+    EVENTS(DOUBLE, "NULL", ", NULL, NULL, doubleValue"),
+    EVENTS(DOUBLE, "NULL", ", NULL, int64Value, doubleValue"),
+    EVENTS("", "endGlobalTid", ""),
+    EVENTS(INT64, "endGlobalTid", ", NULL, int64Value"),
+    EVENTS(DOUBLE, "endGlobalTid", ", NULL, NULL, doubleValue"),
+    EVENTS(DOUBLE, "endGlobalTid", ", NULL, int64Value, doubleValue"),
+};
+
+static int variant_of(unsigned flags) {
+    return (flags & STORE_EVENT_INT64 ? 1 : 0) | (flags & STORE_EVENT_DOUBLE ? 2 : 0) |
+           (flags & STORE_EVENT_ELSEWHERE ? 4 : 0);
+}
+
+int store_bulk_init(struct store_bulk *bulk, struct store_txn *txn, struct store_intern *intern) {
+    *bulk = (struct store_bulk){.txn = txn, .intern = intern};
+    return store_batch_tables_register(txn->db, bulk);
+}
+
+void store_bulk_deinit(struct store_bulk *bulk) {
+    store_sql_finalize(bulk->events, STORE_BULK_VARIANTS);
+    store_sql_finalize(bulk->stmts, STORE_BULK_STMTS);
+    free(bulk->fresh);
+    bulk->fresh = NULL;
+}
+
+// ---- Writing ----------------------------------------------------------------------------------
+
+static int add_fresh(struct store_bulk *bulk, struct store_event *event) {
+    if (bulk->fresh_count == bulk->fresh_room) {
+        size_t room = bulk->fresh_room ? bulk->fresh_room * 2 : 256;
+        const struct store_event **fresh = realloc(bulk->fresh, room * sizeof(*fresh));
+        if (!fresh) {
+            return SQLITE_NOMEM;
+        }
+        bulk->fresh = fresh;
+        bulk->fresh_room = room;
+    }
+    event->text_id = bulk->txn->next_string + (int64_t)bulk->fresh_count;
+    bulk->fresh[bulk->fresh_count++] = event;
+    store_intern_add(bulk->intern, event->text_hash, event->text, event->text_len, event->text_id);
+    return SQLITE_OK;
+}
+
+// Gives the events of a run their text ids and takes their times.
+static int read_run(struct store_bulk *bulk, const struct store_run *run) {
+    struct store_txn *txn = bulk->txn;
+    for (size_t i = 0; i < run->count; i++) {
+        struct store_event *event = &run->events[i];
+        event->text_id =
+            store_intern_find(bulk->intern, event->text_hash, event->text, event->text_len);
+        if (event->text_id < 0 && add_fresh(bulk, event) != SQLITE_OK) {
+            return SQLITE_NOMEM;
+        }
+        if (txn->events == 0 || event->start < txn->min_start) {
+            txn->min_start = event->start;
+        }
+        if (txn->events == 0 || event->end > txn->max_end) {
+            txn->max_end = event->end;
+        }
+        txn->events++;
+    }
+    return SQLITE_OK;
+}
+
+static int write_strings(struct store_bulk *bulk) {
+    struct store_txn *txn = bulk->txn;
+    if (bulk->fresh_count == 0) {
+        return SQLITE_OK;
+    }
+    int rc = store_sql_prepare(txn->db, &bulk->stmts[STRINGS], texts[STRINGS]);
+    if (rc == SQLITE_OK) {
+        rc = store_sql_run(bulk->stmts[STRINGS]);
+    }
+    txn->next_string += (int64_t)bulk->fresh_count;
+    if (rc == SQLITE_OK && sqlite3_last_insert_rowid(txn->db) != txn->next_string - 1) {
+        rc = SQLITE_INTERNAL;
+    }
+    return rc;
+}
+
+static int write_unclosed(struct store_bulk *bulk, const struct store_share *share, int64_t row) {
+    int rc = store_sql_prepare(bulk->txn->db, &bulk->stmts[ADD_UNCLOSED], texts[ADD_UNCLOSED]);
+    sqlite3_stmt *stmt = bulk->stmts[ADD_UNCLOSED];
+    for (const struct store_run *run = share->runs; run && rc == SQLITE_OK; run = run->next) {
+        for (size_t i = 0; i < run->count && rc == SQLITE_OK; i++, row++) {
+            if (run->events[i].flags & STORE_EVENT_UNCLOSED) {
+                rc = store_sql_bind(stmt, "i", row);
+                rc = rc != SQLITE_OK ? rc : store_sql_run(stmt);
+            }
+        }
+    }
+    return rc;
+}
+
+static int write_source_rows(struct store_bulk *bulk, const struct store_share *share,
+                             int64_t row) {
+    sqlite3_stmt **slot = &bulk->stmts[ADD_SOURCE_ROWS];
+    int rc = store_sql_prepare(bulk->txn->db, slot, texts[ADD_SOURCE_ROWS]);
+    if (rc == SQLITE_OK) {
+        rc = store_sql_bind(*slot, "iii", row, row + (int64_t)share->events - 1, share->pub.id);
+    }
+    if (rc == SQLITE_OK) {
+        rc = store_sql_run(*slot);
+    }
+    if (rc == SQLITE_OK && share->flags & STORE_EVENT_UNCLOSED) {
+        rc = write_unclosed(bulk, share, row);
+    }
+    return rc;
+}
+
+static int write_events(struct store_bulk *bulk, unsigned flags) {
+    struct store_txn *txn = bulk->txn;
+    int variant = variant_of(flags);
+    int rc = store_sql_prepare(txn->db, &bulk->events[variant], event_texts[variant]);
+    if (rc == SQLITE_OK) {
+        rc = store_sql_run(bulk->events[variant]);
+    }
+    int64_t row = txn->next_row;
+    txn->next_row += (int64_t)bulk->batch->events;
+    if (rc == SQLITE_OK && sqlite3_last_insert_rowid(txn->db) != txn->next_row - 1) {
+        rc = SQLITE_INTERNAL;
+    }
+    if (txn->first_row == 0) {
+        txn->first_row = row;
+    }
+    txn->last_row = txn->next_row - 1;
+    const struct store_share *share = bulk->batch->first;
+    for (; share && rc == SQLITE_OK; share = store_share_next(share)) {
+        if (share->events > 0) {
+            rc = write_source_rows(bulk, share, row);
+            row += (int64_t)share->events;
+        }
+    }
+    return rc;
+}
+
+int store_bulk_write(struct store_bulk *bulk, const struct store_batch *batch) {
+    if (batch->events == 0) {
+        return SQLITE_OK;
+    }
+    int rc = SQLITE_OK;
+    unsigned flags = 0;
+    bulk->batch = batch;
+    bulk->fresh_count = 0;
+    for (const struct store_share *share = batch->first; share; share = store_share_next(share)) {
+        flags |= share->flags;
+        for (const struct store_run *run = share->runs; run && rc == SQLITE_OK; run = run->next) {
+            rc = read_run(bulk, run);
+        }
+    }
+    if (rc == SQLITE_OK) {
+        rc = write_strings(bulk);
+    }
+    if (rc == SQLITE_OK) {
+        rc = write_events(bulk, flags);
+    }
+    bulk->batch = NULL;
+    if (bulk->fresh_room > KEEP_FRESH) {
+        free(bulk->fresh);
+        bulk->fresh = NULL;
+        bulk->fresh_room = 0;
+    }
+    bulk->fresh_count = 0;
+    return rc;
+}

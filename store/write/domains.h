@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Domains of the store: each distinct display name has an id (1, 2, …) in NVTXT_DOMAINS. A batch
+// names its domains by index; the id is looked up, or given, when a row first needs it.
+//
+// Functions return SQLite result codes. Used by the thread that owns the store.
+#pragma once
+
+#include <sqlite3.h>
+#include <stdint.h>
+
+#include "store/value/record.h"
+#include "store/write/txn.h"
+
+#define STORE_DOMAINS_STMTS 2
+
+struct store_domains {
+    struct store_txn *txn;
+    sqlite3_stmt *stmts[STORE_DOMAINS_STMTS];
+};
+
+void store_domains_init(struct store_domains *domains, struct store_txn *txn);
+void store_domains_deinit(struct store_domains *domains);
+
+// Forgets the ids that the batch was given when it was written before. Call before writing it.
+void store_domains_begin(const struct store_batch *batch);
+
+// The id of the batch's domain `index`; 0 for index 0. It stands in the domain's store_id as well.
+int store_domains_id(struct store_domains *domains, const struct store_batch *batch, uint32_t index,
+                     int64_t *id);

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/write/followed.h"
+
+#include <stdlib.h>
+
+#include "store/db/sql.h"
+#include "store/write/sessions.h"
+
+enum statement { SET_FILE, GO_ON, DROP_FILE, LOAD_FILE };
+
+#define COLUMNS                                                                                    \
+    "f.sourceId, f.path, f.device, f.inode, f.offset, f.headBytes, f.headHash, f.tailBytes, "      \
+    "f.tailHash, f.changedNs, s.closedNs, s.lines, s.events, s.warnings, s.errors, s.firstNs, "    \
+    "s.lastNs, s.openedNs"
+#define FROM "FROM NVTXT_FILES f JOIN NVTXT_SOURCES s ON s.id = f.sourceId "
+
+static const char *const texts[STORE_FILES_STMTS] = {
+    [SET_FILE] = "INSERT OR REPLACE INTO NVTXT_FILES (sourceId, path, device, inode, offset, "
+                 "headBytes, headHash, tailBytes, tailHash, changedNs, state) "
+                 "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    [GO_ON] = "UPDATE NVTXT_SOURCES SET ended = NULL, closedNs = NULL WHERE id = ? AND closedNs "
+              "IS NOT NULL",
+    [DROP_FILE] = "DELETE FROM NVTXT_FILES WHERE sourceId = ?",
+    [LOAD_FILE] = "SELECT " COLUMNS ", f.state, s.name, s.displayName " FROM "WHERE f.sourceId = ?",
+};
+
+void store_files_init(struct store_files *files, struct store_txn *txn) {
+    *files = (struct store_files){.txn = txn};
+}
+
+void store_files_deinit(struct store_files *files) {
+    store_sql_finalize(files->stmts, STORE_FILES_STMTS);
+}
+
+static int prepare(struct store_files *files, enum statement which) {
+    return store_sql_prepare(files->txn->db, &files->stmts[which], texts[which]);
+}
+
+#define PREPARE(files, which, types, ...)                                                          \
+    (prepare(files, which) ?: store_sql_bind((files)->stmts[which], types, __VA_ARGS__))
+#define RUN(files, which, types, ...)                                                              \
+    (PREPARE(files, which, types, __VA_ARGS__) ?: store_sql_run((files)->stmts[which]))
+
+static int write_share(struct store_files *files, const struct store_share *share) {
+    const struct store_followed *file = share->file;
+    int64_t id = share->pub.id;
+    int rc = RUN(files, SET_FILE, "itiiiiiiiis", id, file->path, file->device, file->inode,
+                 (int64_t)file->offset, (int64_t)file->head_bytes, (int64_t)file->head_hash,
+                 (int64_t)file->tail_bytes, (int64_t)file->tail_hash, file->changed_ns,
+                 share->state.data, share->state.len);
+    if (rc == SQLITE_OK && !share->pub.ended) {
+        rc = RUN(files, GO_ON, "i", id);
+    }
+    return rc;
+}
+
+int store_files_write(struct store_files *files, const struct store_batch *batch) {
+    int rc = SQLITE_OK;
+    const struct store_share *share = batch->first;
+    for (; share && rc == SQLITE_OK; share = store_share_next(share)) {
+        if (share->file && !share->pub.discarded) {
+            rc = write_share(files, share);
+        }
+    }
+    const struct store_forgotten *forgotten = batch->forgotten;
+    for (; forgotten && rc == SQLITE_OK; forgotten = forgotten->next) {
+        rc = RUN(files, DROP_FILE, "i", forgotten->source_id);
+    }
+    return rc;
+}
+
+// ---- Reading ----------------------------------------------------------------------------------
+
+static int copy_string(sqlite3_stmt *stmt, int column, char **string) {
+    struct nvtxt_slice slice = {0};
+    int rc = store_sql_copy(stmt, column, &slice);
+    *string = (char *)slice.data;
+    return rc;
+}
+
+static int read_file(sqlite3_stmt *stmt, struct store_file *file) {
+    file->source_id = sqlite3_column_int64(stmt, 0);
+    file->at = (struct store_followed){
+        .device = sqlite3_column_int64(stmt, 2),
+        .inode = sqlite3_column_int64(stmt, 3),
+        .offset = (uint64_t)sqlite3_column_int64(stmt, 4),
+        .head_bytes = (uint32_t)sqlite3_column_int64(stmt, 5),
+        .head_hash = (uint64_t)sqlite3_column_int64(stmt, 6),
+        .tail_bytes = (uint32_t)sqlite3_column_int64(stmt, 7),
+        .tail_hash = (uint64_t)sqlite3_column_int64(stmt, 8),
+        .changed_ns = sqlite3_column_int64(stmt, 9),
+    };
+    file->closed_ns = sqlite3_column_int64(stmt, 10);
+    file->ended = sqlite3_column_type(stmt, 10) != SQLITE_NULL;
+    file->counters = store_sessions_counters(stmt, 11);
+    file->opened_ns = sqlite3_column_int64(stmt, 17);
+    return copy_string(stmt, 1, &file->path);
+}
+
+int store_files_load(struct store_files *files, int64_t source_id, struct store_file *file,
+                     struct store_session *session, bool *found) {
+    int rc = PREPARE(files, LOAD_FILE, "i", source_id);
+    sqlite3_stmt *stmt = files->stmts[LOAD_FILE];
+    if (rc != SQLITE_OK) {
+        return rc;
+    }
+    rc = sqlite3_step(stmt);
+    *found = rc == SQLITE_ROW;
+    if (*found) {
+        int copied = read_file(stmt, file);
+        session->source_id = source_id;
+        session->uid = -1;
+        session->counters = file->counters;
+        session->ended = file->ended;
+        session->opened_ns = file->opened_ns;
+        copied = copied ?: copy_string(stmt, 18, &session->state);
+        copied = copied ?: copy_string(stmt, 19, &session->name);
+        copied = copied ?: copy_string(stmt, 20, &session->display_name);
+        if (copied != SQLITE_OK) {
+            sqlite3_reset(stmt);
+            return copied;
+        }
+    }
+    return store_sql_done(stmt, rc);
+}
+
+static int append(struct store_file_list *list, sqlite3_stmt *stmt) {
+    if ((list->count & (list->count - 1)) == 0) { // a power of two: full
+        size_t room = list->count ? list->count * 2 : 1;
+        struct store_file *grown = realloc(list->files, room * sizeof(*grown));
+        if (!grown) {
+            return SQLITE_NOMEM;
+        }
+        list->files = grown;
+    }
+    struct store_file *file = &list->files[list->count++];
+    *file = (struct store_file){0};
+    return read_file(stmt, file);
+}
+
+int store_files_read(sqlite3 *db, struct store_file_list *list) {
+    sqlite3_stmt *stmt = NULL;
+    int rc =
+        sqlite3_prepare_v2(db, "SELECT " COLUMNS " " FROM "ORDER BY f.sourceId", -1, &stmt, NULL);
+    while (rc == SQLITE_OK && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
+        rc = append(list, stmt);
+    }
+    rc = store_sql_done(stmt, rc);
+    sqlite3_finalize(stmt);
+    return rc;
+}
+
+void store_files_free(struct store_file_list *list) {
+    for (size_t i = 0; i < list->count; i++) {
+        store_file_deinit(&list->files[i]);
+    }
+    free(list->files);
+    *list = (struct store_file_list){0};
+}
+
+void store_file_deinit(struct store_file *file) {
+    free(file->path);
+    *file = (struct store_file){0};
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What was named stays where it is, under its default name: rows of names are found by keys of
+// NVTXT_NAME_ROWS, so those of one process are a range of it.
+#include "store/write/owners.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "store/db/sql.h"
+#include "store/value/record.h"
+
+enum statement { SET_OWNER, RESET_PROCESS, RESET_THREADS, RESET_THREAD_ROWS, RESET_CATEGORIES };
+
+#define ROWS_OF(kind, shift)                                                                       \
+    "SELECT row FROM NVTXT_NAME_ROWS WHERE kind = " kind " AND key BETWEEN ?1 << " shift           \
+    " AND (?1 + 1 << " shift ") - 1"
+
+static const char *const texts[STORE_OWNERS_STMTS] = {
+    [SET_OWNER] = "INSERT INTO NVTXT_OWNERS (pid, uid, sinceNs) VALUES (?, ?, ?) ON CONFLICT (pid) "
+                  "DO UPDATE SET uid = excluded.uid, sinceNs = excluded.sinceNs",
+    [RESET_PROCESS] =
+        "UPDATE PROCESSES SET name = ifnull(?2, 'Process ' || ?1) WHERE rowid IN (SELECT row FROM "
+        "NVTXT_NAME_ROWS WHERE kind = 1 AND domainId = 0 AND key = ?1)",
+    [RESET_THREADS] =
+        "UPDATE StringIds SET value = 'Thread ' || (SELECT t.globalTid & 0xFFFFFF FROM ThreadNames "
+        "t WHERE t.nameId = StringIds.id) WHERE id IN (" ROWS_OF("2 AND domainId = 0", "24") ")",
+    [RESET_THREAD_ROWS] = "UPDATE NVTX_EVENTS SET text = 'Thread ' || (globalTid & 0xFFFFFF) WHERE "
+                          "rowid IN (" ROWS_OF("39 AND domainId = 0", "24") ")",
+    [RESET_CATEGORIES] = "UPDATE NVTX_EVENTS SET text = '[Unknown]', textId = 0 WHERE rowid IN "
+                         "(" ROWS_OF("3", "32") ")",
+};
+
+void store_owners_init(struct store_owners *owners, struct store_txn *txn) {
+    *owners = (struct store_owners){.txn = txn};
+}
+
+void store_owners_deinit(struct store_owners *owners) {
+    store_sql_finalize(owners->stmts, STORE_OWNERS_STMTS);
+}
+
+static int write_owner(struct store_owners *owners, const struct store_owner *owner) {
+    int rc = STORE_SQL_RUN(owners, SET_OWNER, "iii", owner->pid, owner->uid, owners->txn->now_ns);
+    if (rc != SQLITE_OK || !owner->taken) {
+        return rc;
+    }
+    rc = STORE_SQL_RUN(owners, RESET_PROCESS, "it", owner->pid, owner->comm);
+    rc = rc ?: STORE_SQL_RUN(owners, RESET_THREADS, "i", owner->pid);
+    rc = rc ?: STORE_SQL_RUN(owners, RESET_THREAD_ROWS, "i", owner->pid);
+    return rc ?: STORE_SQL_RUN(owners, RESET_CATEGORIES, "i", owner->pid);
+}
+
+int store_owners_write(struct store_owners *owners, const struct store_batch *batch) {
+    int rc = SQLITE_OK;
+    for (const struct store_owner *owner = batch->owners; owner && rc == SQLITE_OK;
+         owner = owner->next) {
+        rc = write_owner(owners, owner);
+    }
+    return rc;
+}

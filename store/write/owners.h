@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// NVTXT_OWNERS: whose the names of a process are. A row is written by the batch in which a user
+// used or named the process first, or took it over; then what the owner before has named becomes
+// nameless, so that it does not stand beside the new one's events.
+//
+// Functions return SQLite result codes. Used by the thread that owns the store.
+#pragma once
+
+#include <sqlite3.h>
+#include <stdint.h>
+
+#include "store/write/txn.h"
+
+struct store_batch;
+
+#define STORE_OWNERS_STMTS 5
+
+struct store_owners {
+    struct store_txn *txn;
+    sqlite3_stmt *stmts[STORE_OWNERS_STMTS];
+};
+
+void store_owners_init(struct store_owners *owners, struct store_txn *txn);
+void store_owners_deinit(struct store_owners *owners);
+
+int store_owners_write(struct store_owners *owners, const struct store_batch *batch);

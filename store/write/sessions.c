@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Open ranges are rows under (source, seq): one insert when a range is announced, one delete when
+// its event comes. A range that is announced and closed in one batch is inserted and deleted, in
+// that order. Reading them back gives values that own their texts.
+#include "store/write/sessions.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/db/sql.h"
+
+enum statement {
+    ADD_OPEN,
+    DROP_OPEN,
+    DROP_SOURCE_OPEN,
+    SET_SESSION,
+    DROP_SESSION,
+    LOAD_SOURCE,
+    LOAD_OPEN,
+    LOAD_DIAGS,
+    FIND_EXPIRED,
+    COUNT_SESSIONS,
+};
+
+static const char *const texts[STORE_SESSIONS_STMTS] = {
+    [ADD_OPEN] =
+        "INSERT OR REPLACE INTO NVTXT_OPEN_RANGES (sourceId, globalTid, kind, depth, rangeId, "
+        "start, text, category, color, domainId, line, seq, \"column\", excerpt, int64Value, "
+        "doubleValue) VALUES (?1, ?2, ?3, iif(?3 = 59, ?4, NULL), iif(?3 = 60, ?5, NULL), ?6, ?7, "
+        "?8, ?9, ?10, ?11, ?12, ?13, ?14, iif(?15 = 1, ?16, NULL), iif(?15 = 2, ?17, NULL))",
+    [DROP_OPEN] = "DELETE FROM NVTXT_OPEN_RANGES WHERE sourceId = ? AND seq = ?",
+    [DROP_SOURCE_OPEN] = "DELETE FROM NVTXT_OPEN_RANGES WHERE sourceId = ?",
+    [SET_SESSION] = "INSERT INTO NVTXT_SESSIONS (sessionId, sourceId, uid, line, state, seenNs, "
+                    "openBytes) VALUES (?1, ?2, iif(?3 < 0, NULL, ?3), ?4, ?5, ?6, ?7) "
+                    "ON CONFLICT (sessionId) DO UPDATE SET line = excluded.line, "
+                    "seenNs = excluded.seenNs, openBytes = excluded.openBytes, "
+                    "state = coalesce(excluded.state, state)",
+    [DROP_SESSION] = "DELETE FROM NVTXT_SESSIONS WHERE sessionId = ?",
+    [LOAD_SOURCE] =
+        "SELECT s.id, s.openedNs, s.name, s.closedNs IS NOT NULL, s.lines, s.events, s.warnings, "
+        "s.errors, s.firstNs, s.lastNs, coalesce(n.uid, s.peerUid, -1), coalesce(n.line, s.lines), "
+        "n.state, s.displayName, coalesce(s.peerPid, 0), s.ended FROM NVTXT_SOURCES s LEFT JOIN "
+        "NVTXT_SESSIONS n ON n.sessionId = s.sessionId "
+        "WHERE s.sessionId = ? AND s.ended IS NOT 'rotated' ORDER BY s.id DESC LIMIT 1",
+    [LOAD_OPEN] =
+        "SELECT seq, kind, globalTid, depth, rangeId, start, category, color, line, \"column\", "
+        "text, excerpt, (SELECT name FROM NVTXT_DOMAINS WHERE id = domainId), int64Value, "
+        "doubleValue FROM NVTXT_OPEN_RANGES WHERE sourceId = ? ORDER BY seq",
+    // Ranges that were never closed are found at the end, whatever line opened them.
+    [LOAD_DIAGS] = "SELECT line, \"column\", severity, stage, code, message "
+                   "FROM NVTXT_DIAGNOSTICS "
+                   "WHERE sourceId = ? AND (line > ? OR code = 'never-closed') "
+                   "ORDER BY code = 'never-closed', line, rowid",
+    [FIND_EXPIRED] =
+        "SELECT sessionId FROM NVTXT_SESSIONS n WHERE seenNs < ? AND EXISTS (SELECT 1 FROM "
+        "NVTXT_SOURCES s WHERE s.sessionId = n.sessionId AND s.closedNs IS NULL) "
+        "ORDER BY seenNs LIMIT 1",
+    [COUNT_SESSIONS] = "SELECT count(*) FROM NVTXT_SESSIONS WHERE uid = ?",
+};
+
+void store_sessions_init(struct store_sessions *sessions, struct store_txn *txn,
+                         struct store_domains *domains) {
+    *sessions = (struct store_sessions){.txn = txn, .domains = domains};
+}
+
+void store_sessions_deinit(struct store_sessions *sessions) {
+    store_sql_finalize(sessions->stmts, STORE_SESSIONS_STMTS);
+}
+
+// ---- Writing ----------------------------------------------------------------------------------
+
+static int write_open(struct store_sessions *sessions, const struct store_share *share,
+                      const struct store_opened *opened) {
+    const struct nvtxt_open_range *range = &opened->range;
+    const struct nvtxt_payload *payload = &range->payload;
+    int64_t domain;
+    int rc = store_domains_id(sessions->domains, share->pub.batch, opened->domain, &domain);
+    if (rc != SQLITE_OK) {
+        return rc;
+    }
+    bool is_int = payload->kind == NVTXT_PAYLOAD_INT64;
+    bool is_real = payload->kind == NVTXT_PAYLOAD_DOUBLE;
+    return STORE_SQL_RUN(sessions, ADD_OPEN, "iiiiiisiiiiiisiid", share->pub.id,
+                         (int64_t)nvtxt_global_tid(range->pid, range->tid), (int64_t)range->type,
+                         (int64_t)range->depth, range->range_id, range->start, range->text.data,
+                         range->text.len, (int64_t)range->category, (int64_t)range->color, domain,
+                         (int64_t)range->line, (int64_t)range->seq, (int64_t)range->column,
+                         range->excerpt.data, range->excerpt.len,
+                         (int64_t)(is_int    ? 1
+                                   : is_real ? 2
+                                             : 0),
+                         is_int ? payload->int64 : 0, is_real ? payload->real : 0.0);
+}
+
+static int write_state(struct store_sessions *sessions, const struct store_share *share) {
+    const struct store_source *source = &share->pub.source;
+    int64_t uid = source->has_peer ? source->peer_uid : -1;
+    int64_t open_bytes = (int64_t)share->pub.open_bytes;
+    if (!share->state.data) {
+        return STORE_SQL_RUN(sessions, SET_SESSION, "tiiinii", source->session_id, source->id, uid,
+                             (int64_t)share->pub.line, sessions->txn->now_ns, open_bytes);
+    }
+    return STORE_SQL_RUN(sessions, SET_SESSION, "tiiisii", source->session_id, source->id, uid,
+                         (int64_t)share->pub.line, share->state.data, share->state.len,
+                         sessions->txn->now_ns, open_bytes);
+}
+
+static int write_share(struct store_sessions *sessions, const struct store_share *share) {
+    const struct store_source *source = &share->pub.source;
+    int rc = SQLITE_OK;
+    if (share->pub.ended) {
+        rc = STORE_SQL_RUN(sessions, DROP_SOURCE_OPEN, "i", source->id);
+        return rc
+                   ?: source->session_id
+                      ? STORE_SQL_RUN(sessions, DROP_SESSION, "t", source->session_id)
+                      : SQLITE_OK;
+    }
+    for (const struct store_opened *opened = share->opened; opened && rc == SQLITE_OK;
+         opened = opened->next) {
+        rc = write_open(sessions, share, opened);
+    }
+    for (const struct store_event_extra *extra = share->extras; extra && rc == SQLITE_OK;
+         extra = extra->next) {
+        if (extra->open_seq) {
+            rc = STORE_SQL_RUN(sessions, DROP_OPEN, "ii", source->id, (int64_t)extra->open_seq);
+        }
+    }
+    if (rc == SQLITE_OK && share->has_session && source->session_id) {
+        rc = write_state(sessions, share);
+    }
+    return rc;
+}
+
+int store_sessions_write(struct store_sessions *sessions, const struct store_batch *batch) {
+    int rc = SQLITE_OK;
+    const struct store_share *share = batch->first;
+    for (; share && rc == SQLITE_OK; share = store_share_next(share)) {
+        rc = share->pub.discarded ? SQLITE_OK : write_share(sessions, share);
+    }
+    return rc;
+}
+
+// ---- Reading ----------------------------------------------------------------------------------
+
+// Makes room for one more element; returns its place or NULL.
+static void *append(void **array, size_t *count, size_t size) {
+    if ((*count & (*count - 1)) == 0) { // a power of two: full
+        void *grown = realloc(*array, (*count ? *count * 2 : 1) * size);
+        if (!grown) {
+            return NULL;
+        }
+        *array = grown;
+    }
+    void *place = (char *)*array + *count * size;
+    memset(place, 0, size);
+    ++*count;
+    return place;
+}
+
+static int copy_string(sqlite3_stmt *stmt, int column, char **string) {
+    struct nvtxt_slice slice = {0};
+    int rc = SQLITE_OK;
+    if (sqlite3_column_type(stmt, column) != SQLITE_NULL) {
+        rc = store_sql_copy(stmt, column, &slice);
+    }
+    *string = (char *)slice.data;
+    return rc;
+}
+
+static void column_to(sqlite3_stmt *stmt, int column, char *to, size_t size) {
+    const unsigned char *text = sqlite3_column_text(stmt, column);
+    size_t len = (size_t)sqlite3_column_bytes(stmt, column);
+    len = len < size ? len : size - 1;
+    if (len > 0) {
+        memcpy(to, text, len);
+    }
+    to[len] = '\0';
+}
+
+static int read_range(sqlite3_stmt *stmt, struct nvtxt_open_range *range) {
+    uint64_t global_tid = (uint64_t)sqlite3_column_int64(stmt, 2);
+    range->seq = (uint64_t)sqlite3_column_int64(stmt, 0);
+    range->type = (enum nvtxt_event_type)sqlite3_column_int(stmt, 1);
+    range->pid = (uint32_t)(global_tid >> 24) & NVTXT_ID_MAX;
+    range->tid = (uint32_t)(global_tid & NVTXT_ID_MAX);
+    range->depth = (uint32_t)sqlite3_column_int64(stmt, 3);
+    range->range_id = sqlite3_column_int64(stmt, 4);
+    range->start = sqlite3_column_int64(stmt, 5);
+    range->category = (uint32_t)sqlite3_column_int64(stmt, 6);
+    range->color = (uint32_t)sqlite3_column_int64(stmt, 7);
+    range->line = (uint64_t)sqlite3_column_int64(stmt, 8);
+    range->column = (uint32_t)sqlite3_column_int64(stmt, 9);
+    if (sqlite3_column_type(stmt, 13) != SQLITE_NULL) {
+        range->payload.kind = NVTXT_PAYLOAD_INT64;
+        range->payload.int64 = sqlite3_column_int64(stmt, 13);
+    } else if (sqlite3_column_type(stmt, 14) != SQLITE_NULL) {
+        range->payload.kind = NVTXT_PAYLOAD_DOUBLE;
+        range->payload.real = sqlite3_column_double(stmt, 14);
+    }
+    int rc = store_sql_copy(stmt, 10, &range->text);
+    rc = rc ?: store_sql_copy(stmt, 11, &range->excerpt);
+    return rc ?: store_sql_copy(stmt, 12, &range->domain);
+}
+
+int store_sessions_ranges(struct store_sessions *sessions, int64_t source_id,
+                          struct nvtxt_open_range **ranges, size_t *count) {
+    int rc = STORE_SQL_BIND(sessions, LOAD_OPEN, "i", source_id);
+    sqlite3_stmt *stmt = sessions->stmts[LOAD_OPEN];
+    while (rc == SQLITE_OK && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
+        struct nvtxt_open_range *range = append((void **)ranges, count, sizeof(**ranges));
+        rc = range ? read_range(stmt, range) : SQLITE_NOMEM;
+    }
+    return store_sql_done(stmt, rc);
+}
+
+void store_sessions_free_ranges(struct nvtxt_open_range *ranges, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        free((char *)ranges[i].text.data);
+        free((char *)ranges[i].excerpt.data);
+        free((char *)ranges[i].domain.data);
+    }
+    free(ranges);
+}
+
+int store_sessions_diags(struct store_sessions *sessions, uint64_t acked,
+                         struct store_session *session) {
+    int rc = STORE_SQL_BIND(sessions, LOAD_DIAGS, "ii", session->source_id, (int64_t)acked);
+    sqlite3_stmt *stmt = sessions->stmts[LOAD_DIAGS];
+    while (rc == SQLITE_OK && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
+        struct store_session_diag *diag =
+            append((void **)&session->diags, &session->diag_count, sizeof(*diag));
+        rc = diag ? SQLITE_OK : SQLITE_NOMEM;
+        if (diag) {
+            diag->line = (uint64_t)sqlite3_column_int64(stmt, 0);
+            diag->column = (uint32_t)sqlite3_column_int64(stmt, 1);
+            column_to(stmt, 2, diag->severity, sizeof(diag->severity));
+            column_to(stmt, 3, diag->stage, sizeof(diag->stage));
+            column_to(stmt, 4, diag->code, sizeof(diag->code));
+            column_to(stmt, 5, diag->message, sizeof(diag->message));
+        }
+    }
+    return store_sql_done(stmt, rc);
+}
+
+struct nvtxt_counters store_sessions_counters(sqlite3_stmt *stmt, int first) {
+    return (struct nvtxt_counters){
+        .lines = (uint64_t)sqlite3_column_int64(stmt, first),
+        .events = (uint64_t)sqlite3_column_int64(stmt, first + 1),
+        .warnings = (uint64_t)sqlite3_column_int64(stmt, first + 2),
+        .errors = (uint64_t)sqlite3_column_int64(stmt, first + 3),
+        .has_time = sqlite3_column_type(stmt, first + 4) != SQLITE_NULL,
+        .first_ns = sqlite3_column_int64(stmt, first + 4),
+        .last_ns = sqlite3_column_int64(stmt, first + 5),
+    };
+}
+
+static int load_source(struct store_sessions *sessions, const char *session_id,
+                       struct store_session *session, bool *found) {
+    int rc = STORE_SQL_BIND(sessions, LOAD_SOURCE, "t", session_id);
+    sqlite3_stmt *stmt = sessions->stmts[LOAD_SOURCE];
+    if (rc != SQLITE_OK) {
+        return rc;
+    }
+    rc = sqlite3_step(stmt);
+    *found = rc == SQLITE_ROW;
+    if (rc == SQLITE_ROW) {
+        session->source_id = sqlite3_column_int64(stmt, 0);
+        session->opened_ns = sqlite3_column_int64(stmt, 1);
+        session->ended = sqlite3_column_int(stmt, 3) != 0;
+        session->counters = store_sessions_counters(stmt, 4);
+        session->uid = sqlite3_column_int64(stmt, 10);
+        session->line = (uint64_t)sqlite3_column_int64(stmt, 11);
+        session->pid = sqlite3_column_int64(stmt, 14);
+        const char *how = (const char *)sqlite3_column_text(stmt, 15);
+        snprintf(session->how, sizeof(session->how), "%s", how ? how : "");
+        int copied = copy_string(stmt, 2, &session->name);
+        copied = copied ?: copy_string(stmt, 12, &session->state);
+        copied = copied ?: copy_string(stmt, 13, &session->display_name);
+        if (copied != SQLITE_OK) {
+            sqlite3_reset(stmt);
+            return copied;
+        }
+    }
+    return store_sql_done(stmt, rc);
+}
+
+int store_sessions_load(struct store_sessions *sessions, const char *session_id,
+                        struct store_session *session, bool *found) {
+    int rc = load_source(sessions, session_id, session, found);
+    if (rc == SQLITE_OK && *found && !session->ended) {
+        rc = store_sessions_ranges(sessions, session->source_id, &session->ranges,
+                                   &session->range_count);
+    }
+    return rc;
+}
+
+void store_session_deinit(struct store_session *session) {
+    free(session->name);
+    free(session->display_name);
+    free(session->state);
+    store_sessions_free_ranges(session->ranges, session->range_count);
+    free(session->diags);
+    *session = (struct store_session){0};
+}
+
+int store_sessions_expired(struct store_sessions *sessions, int64_t before_ns, char *session_id,
+                           size_t size, bool *found) {
+    int rc = STORE_SQL_BIND(sessions, FIND_EXPIRED, "i", before_ns);
+    sqlite3_stmt *stmt = sessions->stmts[FIND_EXPIRED];
+    if (rc != SQLITE_OK) {
+        return rc;
+    }
+    rc = sqlite3_step(stmt);
+    *found = rc == SQLITE_ROW;
+    if (*found) {
+        column_to(stmt, 0, session_id, size);
+    }
+    return store_sql_done(stmt, rc);
+}
+
+int store_sessions_count(struct store_sessions *sessions, int64_t uid, int64_t *count) {
+    int rc = STORE_SQL_BIND(sessions, COUNT_SESSIONS, "i", uid);
+    sqlite3_stmt *stmt = sessions->stmts[COUNT_SESSIONS];
+    *count = 0;
+    if (rc != SQLITE_OK) {
+        return rc;
+    }
+    rc = sqlite3_step(stmt);
+    if (rc == SQLITE_ROW) {
+        *count = sqlite3_column_int64(stmt, 0);
+    }
+    return store_sql_done(stmt, rc);
+}
