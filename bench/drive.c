@@ -136,7 +136,7 @@ int main(int argc, char **argv) {
     uint64_t events = workload_number(argv[3], USAGE);
     uint64_t count = workload_number(argv[4], USAGE);
     bool session = strcmp(argv[5], "session") == 0;
-    struct drive *drives = calloc(count, sizeof *drives);
+    struct drive *drives = calloc(count, sizeof(*drives));
     int epoll = epoll_create1(EPOLL_CLOEXEC);
     if (!drives || epoll < 0) {
         err(EX_OSERR, "%s connections", argv[4]);

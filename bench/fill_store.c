@@ -34,7 +34,7 @@ static void must(const struct fill *fill, int result) {
 }
 
 static struct workload_row *make_rows(enum workload_kind kind, uint64_t first, uint64_t count) {
-    struct workload_row *rows = calloc(count, sizeof *rows);
+    struct workload_row *rows = calloc(count, sizeof(*rows));
     if (!rows) {
         err(EX_OSERR, "rows");
     }
@@ -112,7 +112,7 @@ int main(int argc, char **argv) {
     if (access(argv[3], F_OK) == 0) {
         errx(EX_CANTCREAT, "%s: exists", argv[3]);
     }
-    if (store_open(&fill.store, argv[3], &options, error, sizeof error) != 0) {
+    if (store_open(&fill.store, argv[3], &options, error, sizeof(error)) != 0) {
         errx(EX_CANTCREAT, "%s", error);
     }
     fill.batch = store_batch_new();

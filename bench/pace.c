@@ -55,7 +55,7 @@ struct pace {
 static void note(struct arrivals *arrivals, uint64_t count) {
     if (arrivals->count == arrivals->room) {
         arrivals->room = arrivals->room ? 2 * arrivals->room : 1024;
-        arrivals->list = realloc(arrivals->list, arrivals->room * sizeof *arrivals->list);
+        arrivals->list = realloc(arrivals->list, arrivals->room * sizeof(*arrivals->list));
         if (!arrivals->list) {
             err(EX_OSERR, "memory");
         }
@@ -181,7 +181,7 @@ static int compare(const void *a, const void *b) {
 
 // `lines` is how many arrive before the first piece.
 static void print(const struct pace *pace, const struct arrivals *arrivals, uint64_t lines) {
-    double *times = calloc(pace->pieces, sizeof *times);
+    double *times = calloc(pace->pieces, sizeof(*times));
     size_t next = 0;
     if (!times) {
         err(EX_OSERR, "memory");
@@ -196,7 +196,7 @@ static void print(const struct pace *pace, const struct arrivals *arrivals, uint
         }
         times[i] = (arrivals->list[next].at - pace->written[i]) * 1e3;
     }
-    qsort(times, pace->pieces, sizeof *times, compare);
+    qsort(times, pace->pieces, sizeof(*times), compare);
     printf("%.3f %.3f %.3f %.3f ", times[pace->pieces / 2], times[pace->pieces * 99 / 100],
            times[pace->pieces * 999 / 1000], times[pace->pieces - 1]);
     free(times);
@@ -213,8 +213,8 @@ int main(int argc, char **argv) {
         errx(EX_USAGE, "at least %d events a second, for a second", PIECES_A_SECOND);
     }
     pace.events = piece * pace.pieces;
-    pace.written = calloc(pace.pieces, sizeof *pace.written);
-    pace.texts = calloc(pace.pieces, sizeof *pace.texts);
+    pace.written = calloc(pace.pieces, sizeof(*pace.written));
+    pace.texts = calloc(pace.pieces, sizeof(*pace.texts));
     if (!pace.written || !pace.texts) {
         err(EX_OSERR, "memory");
     }
@@ -231,7 +231,7 @@ int main(int argc, char **argv) {
     double started = workload_seconds();
     send_paced(&pace);
     double seconds = workload_seconds() - started;
-    send_all(pace.fd, (struct workload_text){NVTXT_END_LINE "\n", sizeof NVTXT_END_LINE, 0});
+    send_all(pace.fd, (struct workload_text){NVTXT_END_LINE "\n", sizeof(NVTXT_END_LINE), 0});
     alarm(GIVE_UP);
     pthread_join(acks, NULL);
     pthread_join(rows, NULL);

@@ -34,7 +34,7 @@ static void must(sqlite3 *db, int code) {
 }
 
 static struct workload_row *make_rows(enum workload_kind kind, uint64_t count) {
-    struct workload_row *rows = calloc(count, sizeof *rows);
+    struct workload_row *rows = calloc(count, sizeof(*rows));
     if (!rows) {
         err(EX_OSERR, "rows");
     }

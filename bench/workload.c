@@ -34,7 +34,7 @@ static const struct {
 } colors[] = {{"Red", 0xFFFF0000}, {"Green", 0xFF008000}, {"\"#80FF8000\"", 0x80FF8000}};
 
 enum workload_kind workload_kind_of(const char *name) {
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
         if (strcmp(name, kinds[i].name) == 0) {
             return (enum workload_kind)i;
         }
@@ -74,7 +74,7 @@ void workload_row(enum workload_kind kind, uint64_t number, struct workload_row 
     };
     row->end = row->start + WORKLOAD_STEP / 2;
     row->range_id = row->type == NVTXT_EVENT_START_END ? (int64_t)number + 1 : 0;
-    row->text_bytes = snprintf(row->text, sizeof row->text, "message number %" PRIu64, message);
+    row->text_bytes = snprintf(row->text, sizeof(row->text), "message number %" PRIu64, message);
     if (kind == WORKLOAD_MARKERS) {
         decorate(number, row);
     }
@@ -114,7 +114,7 @@ static size_t write_event(enum workload_kind kind, uint64_t number, char *to) {
                        row.tid, row.text, row.end, row.tid);
         break;
     case WORKLOAD_MARKERS:
-        write_payload(payload, sizeof payload, &row.payload);
+        write_payload(payload, sizeof(payload), &row.payload);
         len = snprintf(to, LINE_ROOM, "Marker, %" PRId64 ", %u, %u, %s, \"%s\", %s\n", row.start,
                        row.tid, row.category, colors[number % 3].word, row.text, payload);
         break;
@@ -161,11 +161,11 @@ uint64_t workload_number(const char *text, const char *usage) {
 int workload_connect(const char *path) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (fd < 0 || strlen(path) >= sizeof address.sun_path) {
+    if (fd < 0 || strlen(path) >= sizeof(address.sun_path)) {
         err(EX_OSERR, "socket %s", path);
     }
     memcpy(address.sun_path, path, strlen(path) + 1);
-    if (connect(fd, (const struct sockaddr *)&address, sizeof address) < 0) {
+    if (connect(fd, (const struct sockaddr *)&address, sizeof(address)) < 0) {
         err(EX_UNAVAILABLE, "%s", path);
     }
     return fd;

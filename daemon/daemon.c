@@ -65,8 +65,9 @@ struct daemon {
 
 static void close_handle(void *handle) {
     uv_handle_t *uv = handle;
-    if (uv->data && !uv_is_closing(uv))
+    if (uv->data && !uv_is_closing(uv)) {
         uv_close(uv, NULL);
+    }
 }
 
 static void close_handles(struct daemon *daemon) {
@@ -81,14 +82,16 @@ static void close_handles(struct daemon *daemon) {
 static void tell_unwritten(const struct daemon *daemon) {
     uint64_t events = daemon->server.unwritten;
     const char *path = daemon->revive.path;
-    if (!events)
+    if (!events) {
         return;
+    }
     log_error("the stop gave up on the store: events of plain connections are lost events=%" PRIu64,
               events);
     int r = leftover_note(path, clocks_realtime_ns(), events);
-    if (r < 0)
+    if (r < 0) {
         log_error("their number cannot be kept for the next start beside the store %s: %s", path,
                   strerror(-r));
+    }
 }
 
 // The writer has ended: nothing is left to wait for.
@@ -138,8 +141,9 @@ static void on_hangup(uv_signal_t *handle, int number) {
     struct daemon *daemon = handle->data;
     struct reload_result result;
     (void)number;
-    if (!daemon->stopping)
+    if (!daemon->stopping) {
         reload_run(&daemon->reload, &result); // says itself what became of it
+    }
 }
 
 // ---- Connections -------------------------------------------------------------------------------
@@ -154,9 +158,10 @@ static int is_data_ready(struct listener *listener) {
         return LISTENER_NO_ROOM;
     }
     int r = conn_prepare(server);
-    if (r < 0)
+    if (r < 0) {
         log_limited(&server->log_accept, LOG_LEVEL_WARNING,
                     "a connection could not be accepted: %s", strerror(-r));
+    }
     return r;
 }
 
@@ -201,22 +206,25 @@ static int open_whole(struct daemon *daemon, struct store **store) {
     do {
         r = revive_open(&daemon->revive, store, daemon->why, sizeof(daemon->why));
     } while (r == STORE_BUSY && revive_waits(&daemon->revive));
-    if (r)
+    if (r) {
         return r;
+    }
     r = store_recover(*store, clocks_realtime_ns());
     if (r == STORE_LACKING) { // the writer waits for that to change, so does the next start
         log_warning("sources that a killed daemon left open stay open: %s", store_error(*store));
         store_let_go(*store);
         r = 0;
     }
-    if (!r)
+    if (!r) {
         r = store_file_list(*store, &daemon->known);
-    if (r)
+    }
+    if (r) {
         snprintf(daemon->why, sizeof(daemon->why), "the store '%s' cannot be recovered: %s",
                  daemon->revive.path, store_error(*store));
-    else if ((moved = leftover_move(daemon->revive.path, *store)))
+    } else if ((moved = leftover_move(daemon->revive.path, *store))) {
         log_warning("what an earlier stop lost cannot be moved into the store: %s",
                     moved < 0 ? strerror(-moved) : store_error(*store));
+    }
     return r;
 }
 
@@ -234,8 +242,9 @@ static int open_store(struct daemon *daemon, struct store **store) {
     };
     int r = paths_store_group(&daemon->config, &daemon->revive.options.group, daemon->why,
                               sizeof(daemon->why));
-    if (r)
+    if (r) {
         return r;
+    }
     r = open_whole(daemon, store);
     if (revive_is_due(r)) {
         revive_put_aside(&daemon->revive, *store, r, daemon->why);
@@ -265,8 +274,9 @@ static int open_sockets(struct daemon *daemon) {
 static int start_handles(struct daemon *daemon, int64_t next_source_id) {
     struct server *server = &daemon->server;
     int r = server_init(server, &daemon->loop, &daemon->config, next_source_id);
-    if (r < 0)
+    if (r < 0) {
         return r;
+    }
     server->owner = daemon;
     server->on_stopped = on_stopped;
     server->on_room = on_room;
@@ -280,33 +290,40 @@ static int start_handles(struct daemon *daemon, int64_t next_source_id) {
     uv_signal_t *signals[] = {&daemon->sigterm, &daemon->sigint, &daemon->sighup};
     for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
         r = uv_signal_init(&daemon->loop, signals[i]);
-        if (r < 0)
+        if (r < 0) {
             return r;
+        }
         signals[i]->data = daemon; // it wants closing
     }
     r = log_pump_start(&daemon->log_pump, &daemon->loop);
-    if (r < 0)
+    if (r < 0) {
         return r;
+    }
     r = uv_timer_init(&daemon->loop, &daemon->deadline);
-    if (r < 0)
+    if (r < 0) {
         return r;
+    }
     daemon->deadline.data = daemon;
     r = uv_signal_start(&daemon->sigterm, on_signal, SIGTERM);
-    if (r >= 0)
+    if (r >= 0) {
         r = uv_signal_start(&daemon->sigint, on_signal, SIGINT);
+    }
     return r < 0 ? r : uv_signal_start(&daemon->sighup, on_hangup, SIGHUP);
 }
 
 // What serves: the last step of the start.
 static int go(struct daemon *daemon) {
     int status = open_sockets(daemon);
-    if (status)
+    if (status) {
         return status;
+    }
     int r = expiry_start(&daemon->expiry, &daemon->server);
-    if (r >= 0)
+    if (r >= 0) {
         r = watch_start(&daemon->watch, &daemon->server, &daemon->known, daemon->server.conn_limit);
-    if (r >= 0)
+    }
+    if (r >= 0) {
         r = watchdog_start(&daemon->watchdog, &daemon->server);
+    }
     if (r < 0) {
         snprintf(daemon->why, sizeof(daemon->why), "the daemon cannot start: %s", strerror(-r));
         return EX_OSERR;
@@ -359,15 +376,19 @@ static int tell_end(const struct server *server) {
 static int serve(struct daemon *daemon) {
     struct store *store = NULL;
     int status = open_store(daemon, &store);
-    if (status)
+    if (status) {
         return status;
+    }
     int r = start_handles(daemon, store_next_source_id(store));
-    if (r >= 0)
+    if (r >= 0) {
         r = load_owners(daemon, store);
-    if (r >= 0)
+    }
+    if (r >= 0) {
         r = load_parked(daemon, store);
-    if (r >= 0)
+    }
+    if (r >= 0) {
         r = start_writer(daemon, store);
+    }
     if (r < 0) {
         snprintf(daemon->why, sizeof(daemon->why), "the daemon cannot start: %s", strerror(-r));
         store_close(store);
@@ -384,8 +405,9 @@ static int serve(struct daemon *daemon) {
         server_stop(&daemon->server); // no connection: ends at once, with the writer
     }
     uv_run(&daemon->loop, UV_RUN_DEFAULT);
-    if (status)
+    if (status) {
         return status;
+    }
     *daemon->why = '\0'; // the log has said it
     return tell_end(&daemon->server);
 }
@@ -409,22 +431,27 @@ static int run(struct daemon *daemon) {
     struct conf *config = &daemon->config;
     char *why = daemon->why;
     int status = descriptors_check(why, sizeof(daemon->why));
-    if (status)
+    if (status) {
         return status;
+    }
     status = sockets_take(&daemon->sockets, config, why, sizeof(daemon->why));
-    if (!status)
+    if (!status) {
         status = paths_resolve(config, why, sizeof(daemon->why));
-    if (!status)
+    }
+    if (!status) {
         status = paths_check_segment(config->store, why, sizeof(daemon->why));
-    if (!status)
+    }
+    if (!status) {
         status = sockets_lock(&daemon->sockets, config, why, sizeof(daemon->why));
+    }
     if (status) {
         sockets_unlock(&daemon->sockets);
         return status;
     }
     daemon->store_lock = paths_lock(config->store, "store", &status, why, sizeof(daemon->why));
-    if (daemon->store_lock >= 0)
+    if (daemon->store_lock >= 0) {
         status = run_locked(daemon);
+    }
     paths_unlock(config->store, daemon->store_lock);
     sockets_unlock(&daemon->sockets);
     return status;
@@ -445,13 +472,15 @@ int daemon_main(int argc, char **argv) {
         snprintf(daemon->why, sizeof(daemon->why), "out of memory");
         status =
             reload_init(&daemon->reload, &daemon->config, argc, argv) < 0 ? EX_OSERR : run(daemon);
-        if (status && *daemon->why)
+        if (status && *daemon->why) {
             log_sentence("nvtxtd: %s", daemon->why);
+        }
         log_close();
         reload_deinit(&daemon->reload);
     }
-    if (daemon)
+    if (daemon) {
         conf_deinit(&daemon->config);
+    }
     free(daemon);
     return status;
 }

@@ -17,8 +17,9 @@
 int reload_init(struct reload *reload, struct conf *config, int argc, char **argv) {
     *reload = (struct reload){.config = config, .argc = argc, .argv = argv};
     int r = conf_init(&reload->given);
-    for (size_t i = 0; r == 0 && i < conf_key_count; i++)
+    for (size_t i = 0; r == 0 && i < conf_key_count; i++) {
         r = conf_copy(&reload->given, config, &conf_keys[i]);
+    }
     return r;
 }
 
@@ -37,18 +38,21 @@ static void on_fault(void *context, const char *sentence) {
 static int apply(struct reload *reload, const struct conf *wanted, struct reload_result *result) {
     for (size_t i = 0; i < conf_key_count; i++) {
         const struct conf_key *key = &conf_keys[i];
-        if (!conf_differs(&reload->given, wanted, key))
+        if (!conf_differs(&reload->given, wanted, key)) {
             continue;
+        }
         if (key->change == CONF_RESTART) {
             result->waiting[result->waiting_count++] = key;
             continue;
         }
         if (conf_copy(&reload->given, wanted, key) < 0 ||
-            conf_copy(reload->config, wanted, key) < 0)
+            conf_copy(reload->config, wanted, key) < 0) {
             return -ENOMEM;
+        }
         result->applied[result->applied_count++] = key;
-        if (key->offset == offsetof(struct conf, log_level))
+        if (key->offset == offsetof(struct conf, log_level)) {
             log_set_level((enum log_level)reload->config->log_level);
+        }
     }
     server_configure(reload->server);
     expiry_configure(reload->expiry);
@@ -92,12 +96,13 @@ static void tell_log(const struct reload_result *result) {
     char applied[1024], waiting[1024];
     list_of(result->applied, result->applied_count, applied, sizeof(applied));
     list_of(result->waiting, result->waiting_count, waiting, sizeof(waiting));
-    if (result->waiting_count)
+    if (result->waiting_count) {
         log_warning("configuration reloaded, a part of it needs a restart applied=%s "
                     "needs_restart=%s",
                     applied, waiting);
-    else
+    } else {
         log_info("configuration reloaded applied=%s", applied);
+    }
 }
 
 static void tell_manager_begin(void) {
@@ -115,17 +120,22 @@ int reload_run(struct reload *reload, struct reload_result *result) {
     *result = (struct reload_result){0};
     tell_manager_begin();
     int r = conf_init(&wanted);
-    if (r == 0)
+    if (r == 0) {
         r = options_read_again(reload->argc, reload->argv, &wanted, &faults);
-    if (r == 0)
+    }
+    if (r == 0) {
         r = check_merged(reload, &wanted, result);
-    if (r == 0)
+    }
+    if (r == 0) {
         r = apply(reload, &wanted, result);
+    }
     conf_deinit(&wanted);
-    if (r == -ENOMEM && !result->why[0])
+    if (r == -ENOMEM && !result->why[0]) {
         on_fault(result, "out of memory");
-    if (r == 0)
+    }
+    if (r == 0) {
         tell_log(result);
+    }
     activation_notify(r == 0 ? "READY=1\nSTATUS=Running"
                              : "READY=1\nSTATUS=Running; the last reload was refused, see the log");
     return r == 0 ? 0 : 1;

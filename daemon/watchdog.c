@@ -32,8 +32,9 @@ static void on_timer(uv_timer_t *timer) {
     struct watchdog *watchdog = timer->data;
     bool has_moved = moved(watchdog);
     if (watchdog->asked) {
-        if (has_moved)
+        if (has_moved) {
             ping();
+        }
         return;
     }
     watchdog->asked = true;
@@ -44,17 +45,20 @@ static void on_timer(uv_timer_t *timer) {
 int watchdog_start(struct watchdog *watchdog, struct server *server) {
     uint64_t ms = activation_watchdog_ms();
     watchdog->server = server;
-    if (ms == 0)
+    if (ms == 0) {
         return 0;
+    }
     int r = uv_timer_init(server->loop, &watchdog->timer);
-    if (r < 0)
+    if (r < 0) {
         return r;
+    }
     watchdog->timer.data = watchdog;
     ms = ms / PINGS ? ms / PINGS : 1;
     return uv_timer_start(&watchdog->timer, on_timer, ms, ms);
 }
 
 void watchdog_stop(struct watchdog *watchdog) {
-    if (watchdog->timer.data && !uv_is_closing((uv_handle_t *)&watchdog->timer))
+    if (watchdog->timer.data && !uv_is_closing((uv_handle_t *)&watchdog->timer)) {
         uv_close((uv_handle_t *)&watchdog->timer, NULL);
+    }
 }

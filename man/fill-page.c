@@ -49,15 +49,17 @@ static void fail(const char *format, ...) {
 static void put_text(const char *text) {
     bool starts = true;
     for (; *text; text++) {
-        if (starts && (*text == '.' || *text == '\''))
+        if (starts && (*text == '.' || *text == '\'')) {
             fputs("\\&", stdout);
+        }
         starts = text[0] == '.' && text[1] == ' ';
-        if (*text == '\\')
+        if (*text == '\\') {
             fputs("\\e", stdout);
-        else if (*text == '-')
+        } else if (*text == '-') {
             fputs("\\-", stdout);
-        else
+        } else {
             putchar(*text);
+        }
         if (starts) {
             putchar('\n');
             text++;
@@ -127,8 +129,9 @@ _Static_assert(LIMIT_COUNT * sizeof(size_t) == sizeof(struct nvtxt_limits),
 static void put_diagnostics(enum nvtxt_stage stage) {
     for (int i = 0; i < NVTXT_DIAG_CODE_COUNT; i++) {
         enum nvtxt_diag_code code = (enum nvtxt_diag_code)i;
-        if (nvtxt_diag_stage(code) != stage)
+        if (nvtxt_diag_stage(code) != stage) {
             continue;
+        }
         fputs(".It Sy ", stdout);
         put_text(nvtxt_diag_code_name(code));
         printf(" Pq %s , %s\n", nvtxt_stage_name(stage),
@@ -149,8 +152,9 @@ static void put_value_of(const struct conf_key *key) {
         return;
     }
     fputs("Cm ", stdout);
-    for (const char *at = key->choices; *at; at++)
+    for (const char *at = key->choices; *at; at++) {
         fputs(*at == '|' ? " | " : (char[]){*at, '\0'}, stdout);
+    }
     putchar('\n');
 }
 
@@ -184,16 +188,18 @@ static void put_key(const struct conf_key *key) {
     putchar('\n');
     put_range(key);
     fputs(changes[key->change], stdout);
-    if (*key->initial)
+    if (*key->initial) {
         printf("Default:\n.Cm %s .\n", key->initial);
+    }
 }
 
 // The keys, a list for each topic.
 static void put_config(void) {
     const char *topic = "";
     for (size_t i = 0; i < conf_key_count; i++) {
-        if (strcmp(topic, conf_keys[i].topic) != 0)
+        if (strcmp(topic, conf_keys[i].topic) != 0) {
             printf("%s.Ss %s\n.Bl -tag -width Ds\n", i ? ".El\n" : "", conf_keys[i].topic);
+        }
         topic = conf_keys[i].topic;
         put_key(&conf_keys[i]);
     }
@@ -206,8 +212,9 @@ static uint64_t used_commands, used_args, used_limits, used_stages;
 
 static void check_all_used(const char *what, uint64_t used, unsigned count) {
     for (unsigned i = 0; used && i < count; i++) {
-        if (!(used >> i & 1))
+        if (!(used >> i & 1)) {
             fail("number %u of the %s is not in this page, though others are", i, what);
+        }
     }
 }
 
@@ -217,16 +224,18 @@ static struct nvtxt_slice slice_of(const char *text) {
 
 static void fill_command(const char *name) {
     enum nvtxt_command command = nvtxt_command_find(slice_of(name));
-    if (command == NVTXT_CMD_COUNT)
+    if (command == NVTXT_CMD_COUNT) {
         fail("there is no command '%s'", name);
+    }
     used_commands |= UINT64_C(1) << command;
     put_command(command);
 }
 
 static void fill_argument(const char *name) {
     enum nvtxt_arg arg = nvtxt_arg_find(slice_of(name));
-    if (arg == NVTXT_ARG_COUNT)
+    if (arg == NVTXT_ARG_COUNT) {
         fail("there is no argument '%s'", name);
+    }
     used_args |= UINT64_C(1) << arg;
     fputs(type_words(nvtxt_args[arg].type), stdout);
 }
@@ -258,20 +267,22 @@ static void fill_diagnostics(const char *name) {
 // What stands between the braces.
 static void fill(char *words) {
     char *name = strchr(words, ' ');
-    if (name)
+    if (name) {
         *name++ = '\0';
-    if (!name && strcmp(words, "config") == 0)
+    }
+    if (!name && strcmp(words, "config") == 0) {
         put_config();
-    else if (name && strcmp(words, "command") == 0)
+    } else if (name && strcmp(words, "command") == 0) {
         fill_command(name);
-    else if (name && strcmp(words, "argument") == 0)
+    } else if (name && strcmp(words, "argument") == 0) {
         fill_argument(name);
-    else if (name && strcmp(words, "limit") == 0)
+    } else if (name && strcmp(words, "limit") == 0) {
         fill_limit(name);
-    else if (name && strcmp(words, "diagnostics") == 0)
+    } else if (name && strcmp(words, "diagnostics") == 0) {
         fill_diagnostics(name);
-    else
+    } else {
         fail("there is no table '%s'", words);
+    }
 }
 
 // A line that is nothing but a table is replaced whole: the table ends its own lines.
@@ -292,8 +303,9 @@ int main(int argc, char **argv) {
     char line[LINE_BYTES];
     template_name = argc == 2 ? argv[1] : "fill-page";
     FILE *file = argc == 2 ? fopen(argv[1], "r") : NULL;
-    if (!file)
+    if (!file) {
         fail("one template that can be read is expected");
+    }
     while (fgets(line, sizeof(line), file)) {
         template_line++;
         copy_line(line);

@@ -54,9 +54,16 @@ lacking() { # lacking PACKAGE...: those of them that are not there
     echo "${lacking_list# }"
 }
 
+# known PACKAGE...: those of them that this release of Debian has.
+known() {
+    for package; do
+        apt-cache show "$package" >/dev/null 2>&1 && echo "$package"
+    done
+}
+
 packages_build='autoconf automake make gcc libc6-dev pkg-config libuv1-dev libsqlite3-dev
     libjansson-dev libinih-dev'
-packages_optional='libsystemd-dev systemd clang-format mandoc strace'
+packages_optional='libsystemd-dev systemd clang-format-16 mandoc strace'
 
 # need PACKAGE...: installs what is missing (as root), or says in one sentence what is and ends.
 # Optional packages only come along; without them some checks skip.
@@ -74,7 +81,7 @@ need() {
         {
             apt-get -o DPkg::Lock::Timeout=300 update -q &&
                 apt-get -o DPkg::Lock::Timeout=300 install -q -y --no-install-recommends \
-                    $missing $extra
+                    $missing $(known $extra)
         } >"$log" 2>&1 </dev/null || {
             tail -n 20 "$log" >&2
             missing=$(lacking "$@")

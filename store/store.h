@@ -118,7 +118,7 @@ struct store_session {
         uint32_t column;
         char severity[16], stage[16], code[64];
         char message[NVTXT_DIAG_MESSAGE_SIZE];
-    } * diags; // owned: diagnostics of lines after `acked`, in order
+    } *diags; // owned: diagnostics of lines after `acked`, in order
     size_t diag_count;
 };
 
@@ -195,7 +195,7 @@ struct store_losses {
         uint64_t count;
         char reason[64];
         char source[256]; // display name or name of the source; "" when it has none
-    } * rows;             // owned
+    } *rows;              // owned
     size_t count;
 };
 
@@ -218,7 +218,7 @@ struct store_diags {
         char message[NVTXT_DIAG_MESSAGE_SIZE];
         char excerpt[NVTXT_DIAG_EXCERPT_SIZE];
         char source[256]; // name or display name of the source, or its peer's; "" for none
-    } * rows;             // owned
+    } *rows;              // owned
     size_t count;
 };
 
@@ -264,7 +264,7 @@ struct store_events {
         struct nvtxt_slice kind, message;
         struct nvtxt_slice category_name, process, thread, source, domain, color, payload; // or ""
         char *texts; // owned: what the slices point to
-    } * rows;        // owned
+    } *rows;         // owned
     size_t count;
     struct store_cursor next; // where to go on
     struct store_cursor end;  // behind the newest event

@@ -133,7 +133,7 @@ int options_take_mapping(struct options_mapping *mapping, struct term *term, int
         to->mode = lerp ? NVTXT_MAPPING_LERP : NVTXT_MAPPING_LIN;
         return 0;
     }
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
         if (numbers[i].option != option) {
             continue;
         }

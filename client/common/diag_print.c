@@ -34,18 +34,18 @@ void report_diag(struct report *report, uint64_t line, uint32_t column, const ch
     char text[PATH_MAX + 1536];
     bool colour = report->term->colour && !report->file;
     bool is_error = strcmp(severity, nvtxt_severity_name(NVTXT_ERROR)) == 0;
-    snprintf(kind, sizeof kind, "%s%.16s%s",
+    snprintf(kind, sizeof(kind), "%s%.16s%s",
              !colour    ? ""
              : is_error ? RED
                         : MAGENTA,
              severity, colour ? PLAIN : "");
-    memcpy(name, BOLD, sizeof BOLD);
-    size_t at = colour ? sizeof BOLD - 1 : 0;
+    memcpy(name, BOLD, sizeof(BOLD));
+    size_t at = colour ? sizeof(BOLD) - 1 : 0;
     term_printable(name + at, PATH_MAX, report->name);
     if (colour) {
         strcat(name, PLAIN);
     }
-    nvtxt_diag_format(text, sizeof text, name, line, column, kind, message, code);
+    nvtxt_diag_format(text, sizeof(text), name, line, column, kind, message, code);
     print(report, text);
 }
 
@@ -58,7 +58,7 @@ static void count_faults(char *text, size_t size, uint64_t errors, uint64_t warn
     char count[2][TERM_COUNT_SIZE];
     char first[64] = "";
     if (errors > 0) {
-        snprintf(first, sizeof first, "%s error%s%s", term_count(count[0], errors), plural(errors),
+        snprintf(first, sizeof(first), "%s error%s%s", term_count(count[0], errors), plural(errors),
                  warnings > 0 ? " and " : "");
     }
     if (warnings > 0) {
@@ -79,12 +79,12 @@ void report_summary(struct report *report, uint64_t lines, uint64_t events, uint
     char count[3][TERM_COUNT_SIZE];
     char shown[64] = "";
     char text[PATH_MAX + 320];
-    term_printable(name, sizeof name, report->name);
-    count_faults(faults, sizeof faults, errors, warnings);
+    term_printable(name, sizeof(name), report->name);
+    count_faults(faults, sizeof(faults), errors, warnings);
     if (report->printed < errors + warnings) {
-        snprintf(shown, sizeof shown, " (%s shown)", term_count(count[0], report->printed));
+        snprintf(shown, sizeof(shown), " (%s shown)", term_count(count[0], report->printed));
     }
-    snprintf(text, sizeof text, "%s: %s%s in %s line%s, %s event%s", name, faults, shown,
+    snprintf(text, sizeof(text), "%s: %s%s in %s line%s, %s event%s", name, faults, shown,
              term_count(count[1], lines), plural(lines), term_count(count[2], events),
              plural(events));
     print(report, text);

@@ -19,7 +19,7 @@
 #include "client/common/term.h"
 
 static const char *const companions[] = {"-wal", "-shm", "-journal"};
-#define COMPANIONS (sizeof companions / sizeof companions[0])
+#define COMPANIONS (sizeof(companions) / sizeof(companions[0]))
 
 // Writes the folder of `path`, "." for a bare name.
 static void folder_of(const char *path, char *folder, size_t size) {
@@ -34,13 +34,13 @@ static void folder_of(const char *path, char *folder, size_t size) {
 
 static bool is_database(const char *path) {
     static const char magic[] = "SQLite format 3"; // with its NUL: the first 16 bytes
-    char begin[sizeof magic];
+    char begin[sizeof(magic)];
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd < 0 ? -1 : read(fd, begin, sizeof begin);
+    ssize_t n = fd < 0 ? -1 : read(fd, begin, sizeof(begin));
     if (fd >= 0) {
         close(fd);
     }
-    return n == 0 || (n == (ssize_t)sizeof begin && memcmp(begin, magic, sizeof magic) == 0);
+    return n == 0 || (n == (ssize_t)sizeof(begin) && memcmp(begin, magic, sizeof(magic)) == 0);
 }
 
 static int check_place(struct out_file *out, struct term *term) {
@@ -61,14 +61,14 @@ static int check_place(struct out_file *out, struct term *term) {
         return EX_CANTCREAT;
     }
     for (size_t i = 0; i < COMPANIONS; i++) {
-        snprintf(beside, sizeof beside, "%s%s", out->path, companions[i]);
+        snprintf(beside, sizeof(beside), "%s%s", out->path, companions[i]);
         if (lstat(beside, &status) == 0) {
             term_say(term, "%s is there: the store %s is in use, or was left behind by a crash",
                      beside, out->path);
             return EX_CANTCREAT;
         }
     }
-    folder_of(out->path, beside, sizeof beside);
+    folder_of(out->path, beside, sizeof(beside));
     if (access(beside, W_OK | X_OK) != 0) {
         term_say(term, "cannot create %s: %s: %s", out->path, beside, strerror(errno));
         return EX_CANTCREAT;
@@ -82,14 +82,14 @@ static int check_place(struct out_file *out, struct term *term) {
 int out_file_init(struct out_file *out, struct term *term, const char *path, bool replace) {
     *out = (struct out_file){.path = path, .replace = replace};
     uint32_t random = (uint32_t)getpid();
-    (void)!getrandom(&random, sizeof random, GRND_NONBLOCK);
-    if (!*path || strlen(path) + 32 > sizeof out->temp) {
+    (void)!getrandom(&random, sizeof(random), GRND_NONBLOCK);
+    if (!*path || strlen(path) + 32 > sizeof(out->temp)) {
         term_say(term, "'%s' cannot be a file's name", path);
         return EX_USAGE;
     }
     int result = check_place(out, term);
     if (result == 0) {
-        snprintf(out->temp, sizeof out->temp, "%s" PART "%0*x", path, PART_DIGITS, random);
+        snprintf(out->temp, sizeof(out->temp), "%s" PART "%0*x", path, PART_DIGITS, random);
     }
     return result;
 }
@@ -123,7 +123,7 @@ static int move(const struct out_file *out) {
 
 void out_file_sync_name(const char *path) {
     char folder[PATH_MAX];
-    folder_of(path, folder, sizeof folder);
+    folder_of(path, folder, sizeof(folder));
     (void)sync_path(folder, O_RDONLY | O_DIRECTORY);
 }
 
@@ -146,7 +146,7 @@ static void unlink_all(const char *temp) {
     char beside[PATH_MAX + 272];
     (void)unlink(temp);
     for (size_t i = 0; i < COMPANIONS; i++) {
-        snprintf(beside, sizeof beside, "%s%s", temp, companions[i]);
+        snprintf(beside, sizeof(beside), "%s%s", temp, companions[i]);
         (void)unlink(beside);
     }
 }
@@ -183,9 +183,9 @@ static bool is_left(const char *temp) {
 // True for the name of `base`, ".part-" and the digits.
 static bool is_part_of(const char *name, const char *base) {
     size_t len = strlen(base);
-    const char *digits = name + len + sizeof PART - 1;
-    return strlen(name) == len + sizeof PART - 1 + PART_DIGITS && memcmp(name, base, len) == 0 &&
-           memcmp(name + len, PART, sizeof PART - 1) == 0 &&
+    const char *digits = name + len + sizeof(PART) - 1;
+    return strlen(name) == len + sizeof(PART) - 1 + PART_DIGITS && memcmp(name, base, len) == 0 &&
+           memcmp(name + len, PART, sizeof(PART) - 1) == 0 &&
            strspn(digits, "0123456789abcdef") == PART_DIGITS;
 }
 
@@ -193,10 +193,10 @@ void out_file_sweep(const struct out_file *out) {
     char folder[PATH_MAX];
     char temp[PATH_MAX + 256];
     const char *slash = strrchr(out->path, '/');
-    folder_of(out->path, folder, sizeof folder);
+    folder_of(out->path, folder, sizeof(folder));
     DIR *dir = opendir(folder);
     for (const struct dirent *entry; dir && (entry = readdir(dir));) {
-        snprintf(temp, sizeof temp, "%s/%s", folder, entry->d_name);
+        snprintf(temp, sizeof(temp), "%s/%s", folder, entry->d_name);
         if (is_part_of(entry->d_name, slash ? slash + 1 : out->path) && is_left(temp)) {
             unlink_all(temp);
         }

@@ -49,7 +49,7 @@ void term_init(struct term *term, const char *program) {
 
 void term_wipe(struct term *term) {
     if (term->drawn) {
-        put(WIPE, sizeof WIPE - 1);
+        put(WIPE, sizeof(WIPE) - 1);
         term->drawn = false;
     }
 }
@@ -92,12 +92,12 @@ void term_line(struct term *term, const char *line) {
 
 void term_say(struct term *term, const char *format, ...) {
     char text[6144]; // a path of PATH_MAX bytes and a sentence round it
-    int named = snprintf(text, sizeof text, "%s: ", term->program);
+    int named = snprintf(text, sizeof(text), "%s: ", term->program);
     va_list args;
     va_start(args, format);
-    vsnprintf(text + named, sizeof text - (size_t)named, format, args);
+    vsnprintf(text + named, sizeof(text) - (size_t)named, format, args);
     va_end(args);
-    term_printable(text, sizeof text, text);
+    term_printable(text, sizeof(text), text);
     term_line(term, text);
 }
 
@@ -113,10 +113,10 @@ void term_progress(struct term *term, int64_t now_ms, const char *format, ...) {
     char text[1024];
     va_list args;
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    vsnprintf(text, sizeof(text), format, args);
     va_end(args);
-    term_printable(text, width < sizeof text ? width : sizeof text, text);
-    put(WIPE, sizeof WIPE - 1);
+    term_printable(text, width < sizeof(text) ? width : sizeof(text), text);
+    put(WIPE, sizeof(WIPE) - 1);
     put(text, strlen(text));
     term->drawn = true;
     term->drawn_ms = now_ms;
@@ -124,7 +124,7 @@ void term_progress(struct term *term, int64_t now_ms, const char *format, ...) {
 
 const char *term_count(char out[TERM_COUNT_SIZE], uint64_t value) {
     char digits[24];
-    int len = snprintf(digits, sizeof digits, "%llu", (unsigned long long)value);
+    int len = snprintf(digits, sizeof(digits), "%llu", (unsigned long long)value);
     int at = 0;
     for (int i = 0; i < len; i++) {
         if (i > 0 && (len - i) % 3 == 0) {

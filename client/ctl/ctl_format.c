@@ -45,12 +45,12 @@ static int width_of(uint32_t character) {
     if (character < 0x300) {
         return 1;
     }
-    if (is_in(turning, sizeof turning / sizeof turning[0], character)) {
+    if (is_in(turning, sizeof(turning) / sizeof(turning[0]), character)) {
         return -1;
     }
-    return is_in(none, sizeof none / sizeof none[0], character)   ? 0
-           : is_in(wide, sizeof wide / sizeof wide[0], character) ? 2
-                                                                  : 1;
+    return is_in(none, sizeof(none) / sizeof(none[0]), character)   ? 0
+           : is_in(wide, sizeof(wide) / sizeof(wide[0]), character) ? 2
+                                                                    : 1;
 }
 
 static uint32_t decode(const char *data, size_t len) {
@@ -129,7 +129,7 @@ const char *format_duration(char out[static FORMAT_SIZE], int64_t ns) {
     } units[] = {{86400e9, "d"}, {3600e9, "h"}, {60e9, "min"},
                  {1e9, "s"},     {1e6, "ms"},   {1e3, "us"}};
     double value = (double)ns;
-    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
+    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
         double amount = value / units[i].ns;
         if (amount >= 1 || amount <= -1) {
             snprintf(out, FORMAT_SIZE, "%.*f%s",
@@ -148,7 +148,7 @@ const char *format_bytes(char out[static FORMAT_SIZE], int64_t bytes) {
     static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
     double value = (double)bytes;
     size_t unit = 0;
-    for (; value >= 1024 && unit + 1 < sizeof units / sizeof units[0]; unit++) {
+    for (; value >= 1024 && unit + 1 < sizeof(units) / sizeof(units[0]); unit++) {
         value /= 1024;
     }
     snprintf(out, FORMAT_SIZE, unit ? "%.1f %s" : "%.0f %s", value, units[unit]);
@@ -171,15 +171,15 @@ bool format_removed(char *out, size_t size, const json_t *removed) {
     }
     json_object_foreach(json_object_get(removed, "by"), key, by) {
         int64_t count = format_integer(by, "segments");
-        if (count > 0 && len < sizeof keys) {
-            len += (size_t)snprintf(keys + len, sizeof keys - len, "%s%.32s %" PRId64,
+        if (count > 0 && len < sizeof(keys)) {
+            len += (size_t)snprintf(keys + len, sizeof(keys) - len, "%s%.32s %" PRId64,
                                     len > 0 ? ", " : "", key, count);
         }
     }
     snprintf(
         out, size, "%s, %s, %s (%s)",
-        format_counted(segments, sizeof segments, format_integer(removed, "segments"), "segment"),
-        format_counted(events, sizeof events, format_integer(removed, "events"), "event"),
+        format_counted(segments, sizeof(segments), format_integer(removed, "segments"), "segment"),
+        format_counted(events, sizeof(events), format_integer(removed, "events"), "event"),
         format_bytes(bytes, format_integer(removed, "bytes")), keys);
     return true;
 }

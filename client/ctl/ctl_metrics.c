@@ -38,7 +38,7 @@ static int put(const char *path, const char *text) {
     if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
         return -EEXIST;
     }
-    if (snprintf(temp, sizeof temp, "%s.XXXXXX", path) >= (int)sizeof temp) {
+    if (snprintf(temp, sizeof(temp), "%s.XXXXXX", path) >= (int)sizeof(temp)) {
         return -ENAMETOOLONG;
     }
     int fd = mkostemp(temp, O_CLOEXEC);

@@ -80,7 +80,7 @@ static void print_help(void) {
 }
 
 static const struct usage *find_usage(const char *command) {
-    for (size_t i = 0; i < sizeof usages / sizeof usages[0]; i++) {
+    for (size_t i = 0; i < sizeof(usages) / sizeof(usages[0]); i++) {
         if (strcmp(usages[i].command, command) == 0) {
             return &usages[i];
         }
@@ -195,7 +195,7 @@ static int take_option(struct ctl_options *options, struct term *term, int optio
 // Whether the list, each between blanks, has the word.
 static bool lists(const char *list, const char *word) {
     char padded[32];
-    return snprintf(padded, sizeof padded, " %s ", word) < (int)sizeof padded &&
+    return snprintf(padded, sizeof(padded), " %s ", word) < (int)sizeof(padded) &&
            strstr(list, padded);
 }
 
@@ -205,7 +205,7 @@ static bool is_allowed(const struct usage *usage, const char *name) {
 
 static int check_command(const struct ctl_options *options, struct term *term) {
     const struct usage *usage = find_usage(options->command);
-    for (size_t i = 0; i < sizeof own_options / sizeof own_options[0]; i++) {
+    for (size_t i = 0; i < sizeof(own_options) / sizeof(own_options[0]); i++) {
         if ((options->given & 1u << i) && !is_allowed(usage, own_options[i].name)) {
             term_say(term, "'%s' does not take the option %s", options->command,
                      own_options[i].name);
@@ -298,7 +298,7 @@ static void set_category(json_t *arguments, const char *category) {
 // that has no name any more, makes none; the daemon says then that it is missing.
 static json_t *absolute_path(const char *path) {
     char folder[PATH_MAX];
-    if (*path == '/' || !getcwd(folder, sizeof folder)) {
+    if (*path == '/' || !getcwd(folder, sizeof(folder))) {
         return json_string(path);
     }
     return json_sprintf("%s/%s", folder, path);

@@ -24,7 +24,7 @@ int rates_take(struct rates_sample *sample, const json_t *status, const json_t *
         .bytes = format_integer(status, "bytes"),
         .rate = UNKNOWN,
     };
-    sample->rows = calloc(json_array_size(list) + 1, sizeof *sample->rows);
+    sample->rows = calloc(json_array_size(list) + 1, sizeof(*sample->rows));
     if (!sample->rows) {
         return -ENOMEM;
     }
@@ -69,7 +69,7 @@ static int by_rate(const void *left, const void *right) {
     const struct rates_row *a = left, *b = right;
     double more[] = {b->rate.events - a->rate.events, b->rate.lines - a->rate.lines,
                      b->rate.bytes - a->rate.bytes, (double)(b->source - a->source)};
-    for (size_t i = 0; i < sizeof more / sizeof more[0]; i++) {
+    for (size_t i = 0; i < sizeof(more) / sizeof(more[0]); i++) {
         if (more[i] < 0 || more[i] > 0) {
             return more[i] > 0 ? 1 : -1;
         }
@@ -99,7 +99,7 @@ void rates_compare(struct rates_sample *now, const struct rates_sample *before) 
                                            per_second(now->bytes, before->bytes, seconds)};
     }
     if (now->count > 0) {
-        qsort(now->rows, now->count, sizeof *now->rows, by_rate);
+        qsort(now->rows, now->count, sizeof(*now->rows), by_rate);
     }
 }
 

@@ -50,7 +50,7 @@ void screen_enter(struct screen *screen) {
     if (screen->entered) {
         return;
     }
-    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
+    for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
         catch (signals[i], on_signal);
     }
     screen->entered = true;
@@ -62,7 +62,7 @@ void screen_enter(struct screen *screen) {
         keys.c_cc[VTIME] = 0;
         tcsetattr(STDIN_FILENO, TCSADRAIN, &keys);
     }
-    put(ENTER, sizeof ENTER - 1);
+    put(ENTER, sizeof(ENTER) - 1);
 }
 
 void screen_leave(struct screen *screen) {
@@ -70,7 +70,7 @@ void screen_leave(struct screen *screen) {
         return;
     }
     screen->entered = false;
-    put(LEAVE, sizeof LEAVE - 1);
+    put(LEAVE, sizeof(LEAVE) - 1);
     if (screen->has_keys) {
         tcsetattr(STDIN_FILENO, TCSADRAIN, &screen->saved);
     }
@@ -125,7 +125,7 @@ enum screen_key screen_signalled(void) {
 void screen_draw(const struct screen *screen, const struct nvtxt_buf *lines) {
     struct nvtxt_buf out = {0};
     const char *at = lines->data, *end = lines->data + lines->len;
-    nvtxt_buf_add(&out, HOME, sizeof HOME - 1);
+    nvtxt_buf_add(&out, HOME, sizeof(HOME) - 1);
     for (size_t row = 0; at < end && row < screen->rows; row++) {
         const char *stop = memchr(at, '\n', (size_t)(end - at));
         size_t len = stop ? (size_t)(stop - at) : (size_t)(end - at);
@@ -133,10 +133,10 @@ void screen_draw(const struct screen *screen, const struct nvtxt_buf *lines) {
             nvtxt_buf_add(&out, "\r\n", 2);
         }
         nvtxt_buf_add(&out, at, len);
-        nvtxt_buf_add(&out, CLEAR_LINE, sizeof CLEAR_LINE - 1);
+        nvtxt_buf_add(&out, CLEAR_LINE, sizeof(CLEAR_LINE) - 1);
         at += len + 1;
     }
-    nvtxt_buf_add(&out, CLEAR_REST, sizeof CLEAR_REST - 1);
+    nvtxt_buf_add(&out, CLEAR_REST, sizeof(CLEAR_REST) - 1);
     if (!nvtxt_buf_failed(&out)) {
         put(out.data, out.len);
     }

@@ -38,7 +38,7 @@ static void write_duration(char *value, int64_t seconds) {
         int64_t most;
         const char *unit;
     } parts[] = {{86400, INT64_MAX, "d"}, {3600, 24, "h"}, {60, 60, "min"}};
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
         if (seconds >= parts[i].seconds) {
             len += (size_t)snprintf(value + len, VALUE_SIZE - len, "%" PRId64 " %s ",
                                     seconds / parts[i].seconds % parts[i].most, parts[i].unit);
@@ -96,7 +96,7 @@ static void write_value(char *value, const char *name, const json_t *object) {
 // the line has now; 0: the next one begins it.
 static size_t print_pair(FILE *out, size_t used, const char *name, const char *value) {
     char label[64];
-    write_label(label, sizeof label, name);
+    write_label(label, sizeof(label), name);
     size_t width = LABEL_WIDTH + 1 + format_columns(value);
     bool is_short = width < CELL_WIDTH;
     if (used > 0 && is_short) {
@@ -114,9 +114,9 @@ static size_t print_folders(FILE *out, size_t used, const char *name, const json
     json_t *folder;
     char path[VALUE_SIZE - 64], value[VALUE_SIZE];
     json_array_foreach(list, index, folder) {
-        format_fit(path, sizeof path, format_text(folder, "path"), 0);
+        format_fit(path, sizeof(path), format_text(folder, "path"), 0);
         int64_t files = format_integer(folder, "files");
-        snprintf(value, sizeof value, "%s (%" PRId64 " file%s%s)", path, files,
+        snprintf(value, sizeof(value), "%s (%" PRId64 " file%s%s)", path, files,
                  files == 1 ? "" : "s",
                  json_is_true(json_object_get(folder, "watched")) ? "" : ", not there");
         fprintf(out, "%s%-*s %s\n", index == 0 && used > 0 ? "\n" : "", LABEL_WIDTH,

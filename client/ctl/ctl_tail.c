@@ -61,7 +61,7 @@ static void who(char *out, size_t size, const json_t *event) {
     const char *thread = format_text(event, "thread");
     const char *number = short_name(thread, "Thread ");
     bool first = number != thread && format_integer(event, "pid") == format_integer(event, "tid");
-    snprintf(name, sizeof name, "%s%s%s", process, first ? "" : "/", first ? "" : number);
+    snprintf(name, sizeof(name), "%s%s%s", process, first ? "" : "/", first ? "" : number);
     format_fit(out, size, name, WHO_COLUMNS);
 }
 
@@ -75,7 +75,7 @@ static void print_day(struct tail *tail, int64_t ns) {
     char day[FORMAT_SIZE];
     if (strcmp(format_day(day, ns), tail->day) != 0) {
         printf("-- %s --\n", day);
-        memcpy(tail->day, day, sizeof day);
+        memcpy(tail->day, day, sizeof(day));
     }
 }
 
@@ -96,9 +96,9 @@ static void print_text(struct tail *tail, const json_t *event) {
     print_day(tail, start);
     printf("%s %8s ", format_clock(clock, start),
            mark ? "-" : format_duration(duration, format_integer(event, "duration_ns")));
-    who(text, sizeof text, event);
+    who(text, sizeof(text), event);
     put_padded(text, WHO_COLUMNS);
-    format_fit(text, sizeof text, *category ? category : "-", CATEGORY_COLUMNS);
+    format_fit(text, sizeof(text), *category ? category : "-", CATEGORY_COLUMNS);
     put_padded(text, CATEGORY_COLUMNS);
     size_t width = terminal_width(),
            before = 12 + 1 + 8 + 1 + WHO_COLUMNS + 1 + CATEGORY_COLUMNS + 1;
@@ -189,7 +189,7 @@ static int ask(struct tail *tail, const char *where, const char *cursor, int64_t
 static void go_on_at(struct tail *tail, const json_t *result, const char *name) {
     const char *cursor = format_text(result, name);
     if (*cursor) {
-        snprintf(tail->cursor, sizeof tail->cursor, "%s", cursor);
+        snprintf(tail->cursor, sizeof(tail->cursor), "%s", cursor);
     }
 }
 
@@ -219,7 +219,7 @@ static int collect(struct tail *tail, json_t *list, size_t wanted) {
         if (page == 0) {
             go_on_at(tail, reply.result, "end");
         }
-        snprintf(cursor, sizeof cursor, "%s", format_text(reply.result, "cursor"));
+        snprintf(cursor, sizeof(cursor), "%s", format_text(reply.result, "cursor"));
         more = json_is_true(json_object_get(reply.result, "more")) && *cursor;
         nvtxt_ctl_reply_deinit(&reply);
     }
@@ -323,7 +323,7 @@ static int read_regex(struct tail *tail) {
     }
     int error = regcomp(&tail->regex, tail->options->regex, REG_EXTENDED | REG_NOSUB);
     if (error != 0) {
-        regerror(error, &tail->regex, why, sizeof why);
+        regerror(error, &tail->regex, why, sizeof(why));
         term_say(tail->term, "--regex '%s': %s", tail->options->regex, why);
         return EX_USAGE;
     }

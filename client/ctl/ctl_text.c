@@ -41,7 +41,7 @@ static void print_sources(FILE *out, const json_t *result) {
         if (kind && name && strcmp(kind, "file") == 0 && strrchr(name, '/')) {
             name = strrchr(name, '/') + 1; // there is no room for the folder
         }
-        format_fit(text, sizeof text, name ? name : "-", 20);
+        format_fit(text, sizeof(text), name ? name : "-", 20);
         fprintf(out,
                 "%8" PRId64 " %-7s %9" PRId64 " %9" PRId64 " %6" PRId64 " %6" PRId64 " %7" PRId64
                 " %s\n",
@@ -73,7 +73,7 @@ static void print_help(FILE *out, const json_t *result) {
 
 static size_t columns_of(const char *text, size_t len) {
     char word[2048];
-    snprintf(word, sizeof word, "%.*s", (int)len, text);
+    snprintf(word, sizeof(word), "%.*s", (int)len, text);
     return format_columns(word);
 }
 
@@ -101,13 +101,14 @@ static void print_diagnostic(FILE *out, const json_t *diag) {
     const char *slash = strrchr(source, '/');
     bool cut = format_columns(source) > NAME_COLUMNS && slash && slash[1];
     source = cut ? slash + 1 : source; // of a path its end
-    format_fit(name, sizeof name, *source ? source : "-", NAME_COLUMNS);
+    format_fit(name, sizeof(name), *source ? source : "-", NAME_COLUMNS);
     fprintf(out, "%-19s %s:%" PRId64 ":%" PRId64 ": %s, source %" PRId64 "\n",
             format_moment(when, format_integer(diag, "at_ns")), name, format_integer(diag, "line"),
             format_integer(diag, "column"), format_text(diag, "severity"),
             format_integer(diag, "source"));
-    snprintf(text, sizeof text, "%s [%s]", format_text(diag, "message"), format_text(diag, "code"));
-    format_fit(text, sizeof text, text, 0);
+    snprintf(text, sizeof(text), "%s [%s]", format_text(diag, "message"),
+             format_text(diag, "code"));
+    format_fit(text, sizeof(text), text, 0);
     print_wrapped(out, "    ", text);
 }
 
@@ -158,8 +159,8 @@ static void print_loss(FILE *out, const json_t *loss) {
     const char *reason = json_string_value(json_object_get(loss, "reason"));
     const char *name = json_string_value(json_object_get(loss, "name"));
     char when[FORMAT_SIZE], why[16], text[128];
-    term_printable(why, sizeof why, reason ? reason : "-");
-    format_fit(text, sizeof text, name ? name : "-", 16);
+    term_printable(why, sizeof(why), reason ? reason : "-");
+    format_fit(text, sizeof(text), name ? name : "-", 16);
     fprintf(out, "%-19s %-15s %9" PRId64 " %8" PRId64 " %7" PRId64 " %s\n",
             format_moment(when, format_integer(loss, "at_ns")), why, format_integer(loss, "count"),
             format_integer(loss, "source"), format_integer(loss, "pid"), text);
@@ -185,7 +186,7 @@ static void print_health(FILE *out, const json_t *result) {
     size_t index;
     json_t *loss;
     if (error) {
-        term_printable(text, sizeof text, error);
+        term_printable(text, sizeof(text), error);
         fprintf(out, "the store cannot be written: %s\n", text);
     }
     if (json_is_true(json_object_get(result, "healthy"))) {
@@ -213,7 +214,7 @@ static void print_health_and_removed(FILE *out, const json_t *result) {
     const json_t *removed = json_object_get(result, "removed");
     char text[512], when[FORMAT_SIZE];
     print_health(out, result);
-    if (format_removed(text, sizeof text, removed)) {
+    if (format_removed(text, sizeof(text), removed)) {
         fprintf(out, "note: retention removed %s, last %s\n", text,
                 format_moment(when, format_integer(removed, "last_ns")));
     }
@@ -260,7 +261,7 @@ static void print_rotate(FILE *out, const json_t *result) {
 
 static void print_snapshot(FILE *out, const json_t *result) {
     char file[4096];
-    term_printable(file, sizeof file, format_text(result, "file"));
+    term_printable(file, sizeof(file), format_text(result, "file"));
     fprintf(out, "%s: ", file);
     print_bytes(out, format_integer(result, "bytes"));
 }
@@ -270,7 +271,7 @@ static void print_lines(FILE *out, const char *label, const json_t *list) {
     json_t *line;
     json_array_foreach(list, index, line) {
         char text[1024];
-        term_printable(text, sizeof text, json_string_value(line));
+        term_printable(text, sizeof(text), json_string_value(line));
         fprintf(out, "%s%s\n", label, text);
     }
 }
@@ -306,7 +307,7 @@ static const struct {
 };
 
 void ctl_print(FILE *out, const char *command, const json_t *result) {
-    for (size_t i = 0; i < sizeof layouts / sizeof layouts[0]; i++) {
+    for (size_t i = 0; i < sizeof(layouts) / sizeof(layouts[0]); i++) {
         if (strcmp(layouts[i].command, command) == 0) {
             layouts[i].print(out, result);
             return;

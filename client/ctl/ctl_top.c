@@ -56,9 +56,9 @@ __attribute__((format(printf, 3, 4))) static void add_line(struct nvtxt_buf *out
     char text[LINE_SIZE];
     va_list args;
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    vsnprintf(text, sizeof(text), format, args);
     va_end(args);
-    format_fit(text, sizeof text, text, columns);
+    format_fit(text, sizeof(text), text, columns);
     nvtxt_buf_add(out, text, strlen(text));
     nvtxt_buf_add(out, "\n", 1);
 }
@@ -90,7 +90,7 @@ static void add_head(const struct top *top, struct nvtxt_buf *out, size_t column
 
 static const char *name_of(const json_t *source) {
     static const char *const members[] = {"name", "display_name", "comm"};
-    for (size_t i = 0; i < sizeof members / sizeof members[0]; i++) {
+    for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
         if (*format_text(source, members[i])) {
             return format_text(source, members[i]);
         }
@@ -191,7 +191,7 @@ static int print(struct top *top) {
 static int ask(struct top *top, const char *command, struct nvtxt_ctl_reply *reply) {
     int result = ctl_link_ask(top->link, command, NULL, ANSWER_MS, reply);
     if (result == 0 && !reply->ok) {
-        snprintf(top->trouble, sizeof top->trouble, "%s", reply->message);
+        snprintf(top->trouble, sizeof(top->trouble), "%s", reply->message);
         nvtxt_ctl_reply_deinit(reply);
         return -EACCES;
     }
@@ -228,7 +228,7 @@ static void lose_daemon(struct top *top, int failure) {
     rates_deinit(&top->now);
     top->now.rate = (struct rates_figures){-1, -1, -1};
     if (failure != -EACCES) {
-        snprintf(top->trouble, sizeof top->trouble, "trying again: no daemon at %s: %s",
+        snprintf(top->trouble, sizeof(top->trouble), "trying again: no daemon at %s: %s",
                  top->link->path,
                  failure == -EPIPE ? "it closed the connection" : strerror(-failure));
     }

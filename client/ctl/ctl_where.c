@@ -30,7 +30,7 @@ static void look(struct where *where, const char *named) {
     if (named) {
         const char *path = where->control.places[0].path;
         const char *slash = strrchr(path, '/');
-        snprintf(data, sizeof data, "%.*s%s", slash ? (int)(slash - path) + 1 : 0, path,
+        snprintf(data, sizeof(data), "%.*s%s", slash ? (int)(slash - path) + 1 : 0, path,
                  SEARCH_DATA_SOCKET);
     }
     search_data(&where->data, named ? data : NULL);
@@ -39,10 +39,10 @@ static void look(struct where *where, const char *named) {
     const struct search_place *daemon = NULL;
     if (where->data.won >= 0) {
         daemon = &where->data.places[where->data.won];
-        search_control_beside(daemon->path, control, sizeof control);
+        search_control_beside(daemon->path, control, sizeof(control));
     } else if (where->control.won >= 0) {
         daemon = &where->control.places[where->control.won];
-        snprintf(control, sizeof control, "%s", daemon->path);
+        snprintf(control, sizeof(control), "%s", daemon->path);
     }
     probe_list_stores(&where->stores, daemon, named ? where->control.places[0].path : control);
     probe_stores(&where->stores, true);
@@ -90,7 +90,7 @@ static void print_text(const char *title, const struct search *search, const cha
     for (size_t i = 0; i < search->count; i++) {
         const struct search_place *place = &search->places[i];
         char path[PATH_MAX];
-        term_printable(path, sizeof path, place->path);
+        term_printable(path, sizeof(path), place->path);
         bool bad = place->result != 0;
         printf("%-8s%s %-*s  %-13s  %s%s%s\n", i == 0 ? title : "",
                (int)i == search->won ? "*" : " ", width, path, place->whose, state_of(place, good),

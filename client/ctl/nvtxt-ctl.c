@@ -109,7 +109,7 @@ static int find_daemon(struct ctl_link *link, struct search *search, struct term
         }
         return 0;
     }
-    int status = search_explain(search, text, sizeof text, advice, sizeof advice);
+    int status = search_explain(search, text, sizeof(text), advice, sizeof(advice));
     term_say(term, "%s; %s", text, advice);
     return status;
 }

@@ -97,7 +97,7 @@ static int list_files(const char *store, struct store_segments *segments) {
 
 static int open_one(struct export *export, const char *path, bool may_be_gone) {
     char why[PATH_MAX + 256];
-    int result = store_read_open(&export->readers[export->count], path, why, sizeof why);
+    int result = store_read_open(&export->readers[export->count], path, why, sizeof(why));
     if (result == -ENOENT && may_be_gone) {
         return 0; // removed for its age since it was listed
     }
@@ -140,8 +140,8 @@ static bool belongs_to(const struct stat *file, const char *segment) {
     static const char *const suffixes[] = {"", "-wal", "-shm", "-journal"};
     char path[PATH_MAX + 16];
     struct stat theirs;
-    for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
-        snprintf(path, sizeof path, "%s%s", segment, suffixes[i]);
+    for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
+        snprintf(path, sizeof(path), "%s%s", segment, suffixes[i]);
         if (stat(path, &theirs) == 0 && file->st_dev == theirs.st_dev &&
             file->st_ino == theirs.st_ino) {
             return true;
@@ -189,7 +189,7 @@ static int take_options(struct export *export) {
         int64_t end = options->has_until ? options->until_ns : clock_here_now_ns();
         export->window.since_ns = subtract(end, options->last_ns);
     }
-    export->pids = calloc(options->pids.count + 1, sizeof *export->pids);
+    export->pids = calloc(options->pids.count + 1, sizeof(*export->pids));
     if (!export->pids) {
         return no_memory(export->term);
     }
@@ -219,14 +219,14 @@ static int select_rows(struct export *export, struct store_reader *reader, size_
         int64_t *ids;
         size_t count;
         result = store_read_find_sources(reader, sources->words[i], &ids, &count);
-        int64_t *more = realloc(all, (window.source_count + count + 1) * sizeof *all);
+        int64_t *more = realloc(all, (window.source_count + count + 1) * sizeof(*all));
         if (!more) {
             free(ids);
             free(all);
             return -ENOMEM;
         }
         all = more;
-        memcpy(all + window.source_count, ids ? ids : all, count * sizeof *all);
+        memcpy(all + window.source_count, ids ? ids : all, count * sizeof(*all));
         window.source_count += count;
         free(ids);
     }

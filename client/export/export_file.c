@@ -25,20 +25,20 @@ static int refuse(const struct export_file *file, struct term *term, int error) 
 
 static bool is_database(const char *path) {
     static const char magic[] = "SQLite format 3"; // with its NUL: the first 16 bytes
-    char begin[sizeof magic] = "";
+    char begin[sizeof(magic)] = "";
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd < 0 ? -1 : read(fd, begin, sizeof begin);
+    ssize_t n = fd < 0 ? -1 : read(fd, begin, sizeof(begin));
     if (fd >= 0) {
         close(fd);
     }
-    return n == (ssize_t)sizeof begin && memcmp(begin, magic, sizeof magic) == 0;
+    return n == (ssize_t)sizeof(begin) && memcmp(begin, magic, sizeof(magic)) == 0;
 }
 
 static int open_temp(struct export_file *file, struct term *term, mode_t mode) {
     uint32_t random = (uint32_t)getpid();
-    (void)!getrandom(&random, sizeof random, GRND_NONBLOCK);
-    int len = snprintf(file->temp, sizeof file->temp, "%s.part-%08x", file->path, random);
-    if (len >= (int)sizeof file->temp) {
+    (void)!getrandom(&random, sizeof(random), GRND_NONBLOCK);
+    int len = snprintf(file->temp, sizeof(file->temp), "%s.part-%08x", file->path, random);
+    if (len >= (int)sizeof(file->temp)) {
         file->temp[0] = '\0';
         return refuse(file, term, ENAMETOOLONG);
     }
@@ -58,7 +58,7 @@ static int open_temp(struct export_file *file, struct term *term, mode_t mode) {
 int export_file_open(struct export_file *file, struct term *term, const char *name) {
     struct stat status;
     *file = (struct export_file){.fd = -1, .name = name};
-    if (!*name || strlen(name) >= sizeof file->path) {
+    if (!*name || strlen(name) >= sizeof(file->path)) {
         term_say(term, "'%s' cannot be a file's name", name);
         return EX_USAGE;
     }

@@ -181,7 +181,7 @@ static bool take_unit(const char **at, int64_t *unit) {
     while ((*at)[len] && !is_digit((*at)[len])) {
         len++;
     }
-    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
+    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
         if (strlen(units[i].name) == len && strncmp(*at, units[i].name, len) == 0) {
             *unit = units[i].ns;
             *at += len;

@@ -67,7 +67,7 @@ static void print_help(void) {
 }
 
 static int add_word(struct export_list *list, const char *word) {
-    const char **words = realloc(list->words, (list->count + 1) * sizeof *words);
+    const char **words = realloc(list->words, (list->count + 1) * sizeof(*words));
     if (!words) {
         return EX_OSERR;
     }
@@ -116,7 +116,7 @@ static int take_match(struct export_options *options, struct term *term, const c
     }
     int result = regcomp(&options->match, text, REG_EXTENDED | REG_NOSUB);
     if (result != 0) {
-        regerror(result, &options->match, why, sizeof why);
+        regerror(result, &options->match, why, sizeof(why));
         term_say(term, "--match: '%s' is no regular expression: %s", text, why);
         return EX_USAGE;
     }
@@ -278,7 +278,7 @@ int main(int argc, char **argv) {
     char store[PATH_MAX];
     if (status == 0 && !args.options.store) {
         args.options.store = store;
-        status = probe_find_store(&term, store, sizeof store);
+        status = probe_find_store(&term, store, sizeof(store));
     }
     if (status == 0) {
         status = args.output ? run_to_file(&args, &term) : run_to_stdout(&args, &term);

@@ -203,11 +203,11 @@ static const struct export_format *const formats[] = {
     &export_chrome, &comma, &lines, &export_nvtxt, &export_speedscope, &export_folded};
 
 const char *export_format_name(size_t index) {
-    return index < sizeof formats / sizeof formats[0] ? formats[index]->name : NULL;
+    return index < sizeof(formats) / sizeof(formats[0]) ? formats[index]->name : NULL;
 }
 
 const struct export_format *export_format_find(const char *name) {
-    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
+    for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
         if (strcmp(name, formats[i]->name) == 0) {
             return formats[i];
         }

@@ -50,7 +50,7 @@ struct chrome {
 };
 
 static int begin_chrome(struct export_writer *writer) {
-    struct chrome *chrome = calloc(1, sizeof *chrome);
+    struct chrome *chrome = calloc(1, sizeof(*chrome));
     if (!chrome || lane_batch_init(&chrome->batch) < 0) {
         if (chrome) {
             lane_batch_deinit(&chrome->batch);
@@ -112,7 +112,7 @@ static struct track *track_of(struct chrome *chrome, uint64_t global_tid, int la
     if (track) {
         return track;
     }
-    track = calloc(1, sizeof *track);
+    track = calloc(1, sizeof(*track));
     if (!track || nvtxt_hash_add(&chrome->tracks, &track->node, hash) < 0) {
         free(track);
         return NULL;
@@ -171,7 +171,7 @@ static void put_name(struct export_out *out, const struct track *track, const st
     EXPORT_LITERAL(out, "\"args\":{\"name\":");
     export_json(out, (struct nvtxt_slice){named->name, named->name_len});
     if (track->lane > 0) {
-        int len = snprintf(number, sizeof number, " (%d)\"", track->lane + 1);
+        int len = snprintf(number, sizeof(number), " (%d)\"", track->lane + 1);
         out->len -= out->len > 0; // over the quote that ends the name
         export_bytes(out, number, (size_t)len);
     }
@@ -268,7 +268,7 @@ static int square(int value) {
 static const char *nearest_name(uint32_t argb) {
     size_t best = 0;
     int best_distance = INT32_MAX;
-    for (size_t i = 0; i < sizeof reserved / sizeof reserved[0]; i++) {
+    for (size_t i = 0; i < sizeof(reserved) / sizeof(reserved[0]); i++) {
         int distance = square((int)(argb >> 16 & 255) - reserved[i].red) +
                        square((int)(argb >> 8 & 255) - reserved[i].green) +
                        square((int)(argb & 255) - reserved[i].blue);

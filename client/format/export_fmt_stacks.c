@@ -70,7 +70,7 @@ static int begin_profile(void *context, const struct export_stack *stack) {
     }
     if (stack->lane > 0) {
         export_bytes(out, number,
-                     (size_t)snprintf(number, sizeof number, " (%u)", stack->lane + 1));
+                     (size_t)snprintf(number, sizeof(number), " (%u)", stack->lane + 1));
     }
     EXPORT_LITERAL(out, "\",\"startValue\":");
     put_at(scope->writer, stack->start);
@@ -175,7 +175,7 @@ static struct fold *fold_of(struct folded *folded, struct fold *around, struct n
             return fold;
         }
     }
-    struct fold *fold = calloc(1, sizeof *fold);
+    struct fold *fold = calloc(1, sizeof(*fold));
     if (!fold || nvtxt_hash_add(&folded->folds, &fold->node, hash) < 0) {
         free(fold);
         return NULL;

@@ -102,7 +102,7 @@ static int make_room(struct span *span) {
         return 0;
     }
     uint32_t room = span->room ? span->room * 2 : 4;
-    struct span *kids = realloc(span->kids, room * sizeof *kids);
+    struct span *kids = realloc(span->kids, room * sizeof(*kids));
     if (!kids) {
         return -ENOMEM;
     }
@@ -119,14 +119,14 @@ static int put_around(struct span *parent, uint32_t low, uint32_t high, int64_t 
         return -ENOMEM;
     }
     if (span.count > 0) {
-        span.kids = malloc(span.count * sizeof *span.kids);
+        span.kids = malloc(span.count * sizeof(*span.kids));
         if (!span.kids) {
             return -ENOMEM;
         }
-        memcpy(span.kids, parent->kids + low, span.count * sizeof *span.kids);
+        memcpy(span.kids, parent->kids + low, span.count * sizeof(*span.kids));
     }
     memmove(parent->kids + low + 1, parent->kids + high,
-            (parent->count - high) * sizeof *parent->kids);
+            (parent->count - high) * sizeof(*parent->kids));
     parent->kids[low] = span;
     parent->count = parent->count - span.count + 1;
     return 0;
@@ -170,7 +170,7 @@ static uint64_t melt(struct span *span) {
     }
     span->kids[0].end = end;
     span->kids[0].solid = true;
-    memmove(span->kids + 1, span->kids + half, (span->count - half) * sizeof *span->kids);
+    memmove(span->kids + 1, span->kids + half, (span->count - half) * sizeof(*span->kids));
     span->count -= half - 1;
     return gone + half - 1;
 }
@@ -210,7 +210,7 @@ static struct lane_thread *thread_of(struct export_lanes *lanes, uint64_t global
             return lanes->last = thread;
         }
     }
-    struct lane_thread *thread = calloc(1, sizeof *thread);
+    struct lane_thread *thread = calloc(1, sizeof(*thread));
     if (!thread || nvtxt_hash_add(&lanes->threads, &thread->node, hash) < 0) {
         free(thread);
         return NULL;
@@ -239,7 +239,7 @@ void export_lanes_deinit(struct export_lanes *lanes) {
 // ---- Choosing -----------------------------------------------------------------------------------
 
 static int add_lane(struct lane_thread *thread) {
-    struct lane *more = realloc(thread->lanes, (thread->count + 1) * sizeof *more);
+    struct lane *more = realloc(thread->lanes, (thread->count + 1) * sizeof(*more));
     if (!more) {
         return -ENOMEM;
     }

@@ -34,7 +34,7 @@ static struct export_name *find(const struct export_names *names, enum nvtxt_nam
 }
 
 static struct export_name *add(struct export_names *names, const struct store_read_name *told) {
-    struct export_name *name = calloc(1, sizeof *name);
+    struct export_name *name = calloc(1, sizeof(*name));
     struct nvtxt_refstr *domain = nvtxt_refstr_new(told->domain);
     uint64_t owner = owner_of(told->kind, told->global_tid);
     uint64_t hash = key_hash(told->kind, told->category, owner, told->domain);

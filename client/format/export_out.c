@@ -158,7 +158,7 @@ void export_utc(struct export_out *out, int64_t ns) {
         text[i] = (char)('0' + rest % 10);
         rest /= 10;
     }
-    export_bytes(out, text, sizeof text);
+    export_bytes(out, text, sizeof(text));
 }
 
 void export_color(struct export_out *out, uint32_t argb) {
@@ -167,7 +167,7 @@ void export_color(struct export_out *out, uint32_t argb) {
     for (int i = 8; i > 0; i--, argb >>= 4) {
         text[i] = hex[argb & 15];
     }
-    export_bytes(out, text, sizeof text);
+    export_bytes(out, text, sizeof(text));
 }
 
 bool export_double(struct export_out *out, double value) {
@@ -177,7 +177,7 @@ bool export_double(struct export_out *out, double value) {
     }
     // No program of this project calls setlocale(), so the point is a point.
     for (int precision = 15; precision <= 17; precision++) {
-        snprintf(text, sizeof text - 2, "%.*g", precision, value);
+        snprintf(text, sizeof(text) - 2, "%.*g", precision, value);
         if (precision == 17 || strtod(text, NULL) == value) {
             break;
         }

@@ -111,10 +111,10 @@ static int frame_of(struct export_stacks *stacks, struct nvtxt_slice text, uint3
             return 0;
         }
     }
-    if (grow(&stacks->names, stacks->name_count, &stacks->name_room, sizeof *stacks->names) < 0) {
+    if (grow(&stacks->names, stacks->name_count, &stacks->name_room, sizeof(*stacks->names)) < 0) {
         return -ENOMEM;
     }
-    struct name *name = malloc(sizeof *name + text.len);
+    struct name *name = malloc(sizeof(*name) + text.len);
     if (!name || nvtxt_hash_add(&stacks->by_text, &name->node, hash) < 0) {
         free(name);
         return -ENOMEM;
@@ -130,7 +130,7 @@ static int copy_label(struct nvtxt_slice name, const char *what, uint32_t number
                       size_t *len) {
     char label[32];
     if (!name.data || name.len == 0) {
-        snprintf(label, sizeof label, "%s %u", what, number);
+        snprintf(label, sizeof(label), "%s %u", what, number);
         name = nvtxt_slice_of(label);
     }
     *copy = malloc(name.len);
@@ -142,7 +142,7 @@ static int copy_label(struct nvtxt_slice name, const char *what, uint32_t number
 }
 
 static struct thread *new_thread(const struct export_row *row, uint32_t number) {
-    struct thread *thread = calloc(1, sizeof *thread);
+    struct thread *thread = calloc(1, sizeof(*thread));
     uint64_t tid = row->event->global_tid;
     if (!thread ||
         copy_label(row->process, "Process", export_pid(tid), &thread->process,
@@ -191,7 +191,7 @@ int export_stacks_add(struct export_stacks *stacks, const struct export_row *row
     }
     if (frame_of(stacks, event->text, &range.frame) < 0 ||
         thread_of(stacks, row, &range.thread) < 0 ||
-        grow(&stacks->ranges, stacks->range_count, &stacks->range_room, sizeof range) < 0) {
+        grow(&stacks->ranges, stacks->range_count, &stacks->range_room, sizeof(range)) < 0) {
         return -ENOMEM;
     }
     stacks->ranges[stacks->range_count++] = range;
@@ -226,7 +226,7 @@ static int sort(struct export_stacks *stacks) {
     int result = 0;
     unsigned last = 0;
     if (stacks->range_count > 0) {
-        qsort(ranges, stacks->range_count, sizeof *ranges, by_time);
+        qsort(ranges, stacks->range_count, sizeof(*ranges), by_time);
     }
     for (uint32_t i = 0; i < stacks->range_count && result == 0; i++) {
         result = export_lanes_place(&lanes, stacks->threads[ranges[i].thread]->global_tid,
@@ -235,7 +235,7 @@ static int sort(struct export_stacks *stacks) {
     }
     export_lanes_deinit(&lanes);
     if (result == 0 && last > 0) {
-        qsort(ranges, stacks->range_count, sizeof *ranges, by_time);
+        qsort(ranges, stacks->range_count, sizeof(*ranges), by_time);
     }
     return result;
 }
@@ -274,7 +274,7 @@ static int open_range(struct sweep *sweep, uint32_t number) {
     }
     result =
         result ? result
-               : grow(&stacks->open, stacks->open_count, &stacks->open_room, sizeof *stacks->open);
+               : grow(&stacks->open, stacks->open_count, &stacks->open_room, sizeof(*stacks->open));
     if (result == 0) {
         stacks->open[stacks->open_count++] = number;
         result = sweep->visitor->open(sweep->visitor->context, range->frame, range->start);

@@ -10,8 +10,8 @@
 #define TEXT_KEPT ((size_t)1 << 20) // an empty batch gives back what one long text took
 
 int lane_batch_init(struct lane_batch *batch) {
-    *batch = (struct lane_batch){.items = malloc(LANE_BATCH_ITEMS * sizeof *batch->items),
-                                 .order = malloc(LANE_BATCH_ITEMS * sizeof *batch->order)};
+    *batch = (struct lane_batch){.items = malloc(LANE_BATCH_ITEMS * sizeof(*batch->items)),
+                                 .order = malloc(LANE_BATCH_ITEMS * sizeof(*batch->order))};
     int result = export_out_init(&batch->text, -1);
     return result < 0 || !batch->items || !batch->order ? -ENOMEM : 0;
 }
@@ -48,7 +48,7 @@ int lane_batch_place(struct lane_batch *batch, struct export_lanes *lanes) {
             batch->order[count++] = i;
         }
     }
-    qsort_r(batch->order, count, sizeof *batch->order, by_start, batch->items);
+    qsort_r(batch->order, count, sizeof(*batch->order), by_start, batch->items);
     for (uint32_t i = 0; i < count && result == 0; i++) {
         struct lane_item *item = &batch->items[batch->order[i]];
         result = export_lanes_place(lanes, item->global_tid, item->start, item->end, &item->lane);

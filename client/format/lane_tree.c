@@ -29,7 +29,7 @@ static int make_room(struct lane_tree *tree, uint32_t lane) {
     if (room == tree->room) {
         return 0;
     }
-    struct lane_tree_node *nodes = malloc((size_t)2 * room * sizeof *nodes);
+    struct lane_tree_node *nodes = malloc((size_t)2 * room * sizeof(*nodes));
     if (!nodes) {
         return -ENOMEM;
     }

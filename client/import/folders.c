@@ -24,8 +24,8 @@ void folders_deinit(struct folders *folders) {
 
 static int is_nvtxt(const struct dirent *entry) {
     size_t len = strlen(entry->d_name);
-    return entry->d_name[0] != '.' && len > sizeof ENDING - 1 &&
-           strcmp(entry->d_name + len - (sizeof ENDING - 1), ENDING) == 0;
+    return entry->d_name[0] != '.' && len > sizeof(ENDING) - 1 &&
+           strcmp(entry->d_name + len - (sizeof(ENDING) - 1), ENDING) == 0;
 }
 
 static int is_capture(const struct dirent *entry) {
@@ -47,7 +47,7 @@ static int add_file(struct folders *folders, const char *folder, const char *nam
     char path[PATH_MAX];
     size_t len = strlen(folder);
     const char *slash = len > 0 && folder[len - 1] == '/' ? "" : "/";
-    if (snprintf(path, sizeof path, "%s%s%s", folder, slash, name) >= (int)sizeof path) {
+    if (snprintf(path, sizeof(path), "%s%s%s", folder, slash, name) >= (int)sizeof(path)) {
         return -ENAMETOOLONG;
     }
     bool there = stat(path, &status) == 0; // a link to nowhere is told when it is opened
@@ -56,7 +56,7 @@ static int add_file(struct folders *folders, const char *folder, const char *nam
     }
     if (folders->count == folders->room) {
         size_t room = folders->room ? folders->room * 2 : 16;
-        struct folders_file *files = realloc(folders->files, room * sizeof *files);
+        struct folders_file *files = realloc(folders->files, room * sizeof(*files));
         if (!files) {
             return -ENOMEM;
         }
@@ -97,8 +97,8 @@ static int add_captures(struct folders *folders, const char *folder) {
     for (int i = 0; i < count; i++) {
         char path[PATH_MAX];
         struct stat status;
-        int len = snprintf(path, sizeof path, "%s/%s", folder, entries[i]->d_name);
-        if (found >= 0 && len < (int)sizeof path && stat(path, &status) == 0 &&
+        int len = snprintf(path, sizeof(path), "%s/%s", folder, entries[i]->d_name);
+        if (found >= 0 && len < (int)sizeof(path) && stat(path, &status) == 0 &&
             S_ISDIR(status.st_mode)) {
             int more = add_folder(folders, path);
             found = more < 0 ? more : found + more;
@@ -120,7 +120,7 @@ static void name_of(const char *folder, char name[PATH_MAX]) {
     const char *last = slash ? slash + 1 : name;
     char real[PATH_MAX];
     if ((strcmp(last, ".") == 0 || strcmp(last, "..") == 0) && realpath(folder, real)) {
-        memcpy(name, real, sizeof real);
+        memcpy(name, real, sizeof(real));
     }
 }
 

@@ -16,7 +16,7 @@ struct folders {
         dev_t device;
         ino_t inode; // a file that is found twice, by a link or another name, is listed once
         bool is_regular;
-    } * files; // owned
+    } *files; // owned
     size_t count, room;
 };
 

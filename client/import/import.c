@@ -30,7 +30,7 @@ int import_open(struct import *import, const char *path, const struct load_optio
     const struct store_options how = {.plain = true, .file_mode = import_file_mode()};
     char why[1024];
     *import = (struct import){.options = options, .term = term};
-    int result = store_open(&import->store, path, &how, why, sizeof why);
+    int result = store_open(&import->store, path, &how, why, sizeof(why));
     if (result == -EINTR) {
         return 128 + stop_signal();
     }
@@ -108,7 +108,7 @@ static int take_share(struct import *import) {
 
 static void take_display_name(struct import *import, const struct nvtxt_interp *interp) {
     struct nvtxt_slice name =
-        nvtxt_slice_cut(nvtxt_interp_display_name(interp), sizeof import->display_name - 1);
+        nvtxt_slice_cut(nvtxt_interp_display_name(interp), sizeof(import->display_name) - 1);
     memcpy(import->display_name, name.len ? name.data : "", name.len);
     import->display_name[name.len] = '\0';
 }
@@ -204,7 +204,7 @@ int import_check_replaced(const char *path, bool exports, struct term *term) {
         return 0;
     }
     if (exports &&
-        store_copy_export_span(path, &first_ns, &last_ns, why, sizeof why) == STORE_DONE) {
+        store_copy_export_span(path, &first_ns, &last_ns, why, sizeof(why)) == STORE_DONE) {
         return 0;
     }
     term_say(term, "%s is another program's database; it is not replaced", path);

@@ -84,7 +84,7 @@ static int load_file(struct collect *collect, struct import *import, size_t inde
         fprintf(collect->messages, "%s: error: it cannot be read\n", file->path);
         return result;
     }
-    memcpy(row->display_name, import->display_name, sizeof row->display_name);
+    memcpy(row->display_name, import->display_name, sizeof(row->display_name));
     row->events = import->counters.events;
     row->warnings = import->counters.warnings;
     row->errors = import->counters.errors;
@@ -126,8 +126,8 @@ static void print_row(const struct collect *collect, size_t index, int widths[2]
     const struct row *row = &collect->rows[index];
     char file[PATH_MAX];
     char name[IMPORT_NAME_BYTES];
-    term_printable(file, sizeof file, collect->folders.files[index].path);
-    term_printable(name, sizeof name, row->display_name[0] ? row->display_name : NO_NAME);
+    term_printable(file, sizeof(file), collect->folders.files[index].path);
+    term_printable(name, sizeof(name), row->display_name[0] ? row->display_name : NO_NAME);
     if (!row->loaded) {
         printf("%-*s  %-*s  cannot be read\n", widths[0], file, widths[1], name);
         return;
@@ -163,7 +163,7 @@ static void print_session(const struct collect *collect) {
     printf("\nSession Summary\n");
     rewind(collect->messages);
     bool any = false;
-    while ((n = fread(part, 1, sizeof part, collect->messages)) > 0) {
+    while ((n = fread(part, 1, sizeof(part), collect->messages)) > 0) {
         fwrite(part, 1, n, stdout);
         any = true;
     }
@@ -191,7 +191,7 @@ static int run(struct collect *collect, struct out_file *out) {
     if (status != 0) {
         return status;
     }
-    collect->rows = calloc(collect->folders.count, sizeof *collect->rows);
+    collect->rows = calloc(collect->folders.count, sizeof(*collect->rows));
     collect->messages = tmpfile();
     if (!collect->rows || !collect->messages) {
         term_say(collect->term, "cannot start: %s", strerror(errno));

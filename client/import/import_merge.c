@@ -59,8 +59,8 @@ static int status_of(int result) {
 static int copy_input(struct merge *merge, const struct out_file *out, enum store_copy_kind *kind) {
     const struct store_copy_watch watch = {.on_step = on_step, .context = merge};
     char why[1024] = "";
-    int result =
-        store_copy(merge->job->input, out->temp, import_file_mode(), &watch, kind, why, sizeof why);
+    int result = store_copy(merge->job->input, out->temp, import_file_mode(), &watch, kind, why,
+                            sizeof(why));
     term_wipe(merge->term);
     if (result == STORE_DONE) {
         return 0;
@@ -87,7 +87,7 @@ static int choose_target(const struct merge *merge, const struct store_export_fa
         return 0;
     }
     for (size_t i = 0; i < facts->target_count; i++) {
-        at += (size_t)snprintf(list + at, sizeof list - at, "%s%d:%d", i ? ", " : "",
+        at += (size_t)snprintf(list + at, sizeof(list) - at, "%s%d:%d", i ? ", " : "",
                                facts->targets[i] >> 8, facts->targets[i] & 0xff);
     }
     term_say(merge->term,
@@ -118,7 +118,7 @@ static int open_export(struct merge *merge, struct import *import, const char *p
     struct store_foreign *foreign;
     struct store_foreign_place place = {.prolong = merge->job->prolong};
     char why[1024];
-    int result = store_foreign_open(&foreign, path, merge->job->input, why, sizeof why);
+    int result = store_foreign_open(&foreign, path, merge->job->input, why, sizeof(why));
     if (result != STORE_DONE && stop_count() > 0) {
         return 128 + stop_signal();
     }

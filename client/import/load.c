@@ -114,7 +114,7 @@ static void show_progress(struct load *load) {
         return;
     }
     if (input->is_regular && input->size > 0) {
-        snprintf(share, sizeof share, "%.0f%% ",
+        snprintf(share, sizeof(share), "%.0f%% ",
                  100.0 * (double)input->taken / (double)input->size);
     }
     uint64_t lines = nvtxt_interp_counters(load->interp)->lines;

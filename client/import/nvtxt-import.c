@@ -77,7 +77,7 @@ static int take_target(struct import_job *job, struct term *term, const char *te
     char hardware[24];
     const char *colon = strchr(text, ':');
     int64_t ids[2] = {-1, -1};
-    if (colon && (size_t)(colon - text) < sizeof hardware) {
+    if (colon && (size_t)(colon - text) < sizeof(hardware)) {
         memcpy(hardware, text, (size_t)(colon - text));
         hardware[colon - text] = '\0';
         if (!options_int64(hardware, &ids[0]) || !options_int64(colon + 1, &ids[1])) {
@@ -180,14 +180,14 @@ static int span_of(const char *path, struct term *term, int64_t *first_ns, int64
     struct store *store;
     struct store_figures figures;
     char why[1024];
-    int result = store_open(&store, path, &how, why, sizeof why);
+    int result = store_open(&store, path, &how, why, sizeof(why));
     if (result == STORE_FOREIGN) {
-        result = store_copy_export_span(path, first_ns, last_ns, why, sizeof why);
+        result = store_copy_export_span(path, first_ns, last_ns, why, sizeof(why));
     } else if (result == STORE_DONE) {
         result = store_figures(store, &figures);
         *first_ns = figures.first_ns;
         *last_ns = figures.last_ns;
-        snprintf(why, sizeof why, "%s", store_error(store));
+        snprintf(why, sizeof(why), "%s", store_error(store));
         store_close(store);
     }
     if (result == -EINTR) {
@@ -233,7 +233,7 @@ static const struct {
 
 static const char *command_name(const void *context, size_t index) {
     (void)context;
-    return index < sizeof commands / sizeof commands[0] ? commands[index].name : NULL;
+    return index < sizeof(commands) / sizeof(commands[0]) ? commands[index].name : NULL;
 }
 
 static int run(const struct arguments *args, struct term *term) {
@@ -241,7 +241,7 @@ static int run(const struct arguments *args, struct term *term) {
         term_say(term, "a command is missing: create, merge, collect or info");
         return options_refuse(term);
     }
-    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
+    for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
         if (strcmp(args->command, commands[i].name) != 0) {
             continue;
         }
@@ -261,7 +261,7 @@ static int run(const struct arguments *args, struct term *term) {
 
 int main(int argc, char **argv) {
     struct term term;
-    struct arguments args = {.job.files = calloc((size_t)argc, sizeof *args.job.files)};
+    struct arguments args = {.job.files = calloc((size_t)argc, sizeof(*args.job.files))};
     term_init(&term, "nvtxt-import");
     int status = args.job.files ? stop_init() : -ENOMEM;
     if (status < 0) {

@@ -15,7 +15,7 @@ void ctl_link_init(struct ctl_link *link, const char *path) {
 int ctl_link_open(struct ctl_link *link) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     size_t len = strlen(link->path);
-    if (len >= sizeof address.sun_path) {
+    if (len >= sizeof(address.sun_path)) {
         return -ENAMETOOLONG;
     }
     memcpy(address.sun_path, link->path, len);
@@ -23,7 +23,7 @@ int ctl_link_open(struct ctl_link *link) {
     if (fd < 0) {
         return -errno;
     }
-    if (connect(fd, (const struct sockaddr *)&address, sizeof address) < 0) {
+    if (connect(fd, (const struct sockaddr *)&address, sizeof(address)) < 0) {
         int error = errno;
         close(fd);
         return -error;
@@ -81,7 +81,7 @@ static int read_line(struct ctl_link *link, int timeout_ms) {
         if (result < 0) {
             return result;
         }
-        ssize_t n = recv(link->fd, chunk, sizeof chunk, MSG_DONTWAIT);
+        ssize_t n = recv(link->fd, chunk, sizeof(chunk), MSG_DONTWAIT);
         if (n < 0 && (errno == EINTR || errno == EAGAIN)) {
             continue;
         }

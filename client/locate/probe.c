@@ -26,7 +26,7 @@ int probe_connect(const char *path) {
     if (fd < 0) {
         return -errno;
     }
-    if (connect(fd, (const struct sockaddr *)&address, sizeof address) != 0) {
+    if (connect(fd, (const struct sockaddr *)&address, sizeof(address)) != 0) {
         int error = errno;
         close(fd);
         return -error;
@@ -101,13 +101,13 @@ int probe_list_stores(struct search *stores, const struct search_place *daemon,
     if (!daemon) {
         return 0;
     }
-    int result = probe_ask_store(control, path, sizeof path);
+    int result = probe_ask_store(control, path, sizeof(path));
     if (result == 0) {
         search_put_store(stores, path);
     } else if (!daemon->is_named) {
         for (size_t i = 0; i < stores->count; i++) {
             if (strcmp(stores->places[i].whose, daemon->whose) == 0) {
-                snprintf(path, sizeof path, "%s", stores->places[i].path);
+                snprintf(path, sizeof(path), "%s", stores->places[i].path);
                 search_put_store(stores, path);
                 break;
             }
@@ -136,7 +136,7 @@ int probe_find_store(struct term *term, char *store, size_t size) {
     probe_sockets(&sockets, false);
     const struct search_place *daemon = sockets.won < 0 ? NULL : &sockets.places[sockets.won];
     if (daemon) {
-        search_control_beside(daemon->path, control, sizeof control);
+        search_control_beside(daemon->path, control, sizeof(control));
     }
     int said = probe_list_stores(&stores, daemon, control);
     probe_stores(&stores, false);
@@ -150,7 +150,7 @@ int probe_find_store(struct term *term, char *store, size_t size) {
     }
     if (stores.won < 0) {
         term_say(term, "no store can be read at %s; name one with --store",
-                 search_list(&stores, places, sizeof places));
+                 search_list(&stores, places, sizeof(places)));
         return EX_NOINPUT;
     }
     warn_of_passed_over(term, &stores);

@@ -27,7 +27,7 @@ static struct search_place *add(struct search *search, const char *whose, const 
     struct search_place *place = &search->places[search->count++];
     va_list args;
     va_start(args, format);
-    vsnprintf(place->path, sizeof place->path, format, args);
+    vsnprintf(place->path, sizeof(place->path), format, args);
     va_end(args);
     place->whose = whose;
     place->is_named = false;
@@ -57,7 +57,7 @@ static void add_own_sockets(struct search *search, const char *name) {
     if (runtime && *runtime == '/') {
         add(search, "yours", "%s/nvtxtd/%s", runtime, name);
     }
-    snprintf(folder, sizeof folder, "/tmp/nvtxtd-%lu", uid);
+    snprintf(folder, sizeof(folder), "/tmp/nvtxtd-%lu", uid);
     struct search_place *place = add(search, "yours", "%s/%s", folder, name);
     if (!is_ours(folder)) {
         place->result = SEARCH_FOREIGN;
@@ -97,7 +97,7 @@ void search_control_beside(const char *data, char *control, size_t size) {
 
 static void add_control_beside(struct search *search, const char *whose, const char *data) {
     char control[PATH_MAX];
-    search_control_beside(data, control, sizeof control);
+    search_control_beside(data, control, sizeof(control));
     add_named(search, whose, control);
 }
 
@@ -162,11 +162,11 @@ void search_put_store(struct search *search, const char *path) {
         from++;
     }
     search->count += from == search->count;
-    memmove(&search->places[at + 1], &search->places[at], (from - at) * sizeof search->places[0]);
+    memmove(&search->places[at + 1], &search->places[at], (from - at) * sizeof(search->places[0]));
     struct search_place *place = &search->places[at];
     *place =
         (struct search_place){.whose = "the daemon's", .is_named = true, .result = SEARCH_UNTRIED};
-    snprintf(place->path, sizeof place->path, "%s", path);
+    snprintf(place->path, sizeof(place->path), "%s", path);
 }
 
 bool search_socket_fits(const char *path) {
@@ -253,7 +253,7 @@ static bool explain_foreign(const struct search *search, char *advice, size_t si
         const struct search_place *place = &search->places[i];
         struct stat status;
         char folder[PATH_MAX];
-        snprintf(folder, sizeof folder, "%.*s", (int)(strrchr(place->path, '/') - place->path),
+        snprintf(folder, sizeof(folder), "%.*s", (int)(strrchr(place->path, '/') - place->path),
                  place->path);
         if (place->result != SEARCH_FOREIGN || lstat(folder, &status) != 0) {
             continue;
@@ -280,7 +280,7 @@ int search_explain(const struct search *search, char *text, size_t size, char *a
     char places[SEARCH_MOST * 512];
     char whom[256];
     if (!forbidden) {
-        snprintf(text, size, "no daemon at %s", search_list(search, places, sizeof places));
+        snprintf(text, size, "no daemon at %s", search_list(search, places, sizeof(places)));
         if (explain_foreign(search, advice, advice_size)) {
             return EX_UNAVAILABLE;
         }
@@ -291,8 +291,8 @@ int search_explain(const struct search *search, char *text, size_t size, char *a
     }
     snprintf(text, size, "you may not use the daemon at %s: %s%s%s", forbidden->path,
              search_why(forbidden), alone ? "" : "; there is none at ",
-             alone ? "" : list(search, forbidden, places, sizeof places));
-    whom_to_ask(forbidden->path, whom, sizeof whom);
+             alone ? "" : list(search, forbidden, places, sizeof(places)));
+    whom_to_ask(forbidden->path, whom, sizeof(whom));
     snprintf(advice, advice_size, "%s%s", whom,
              alone ? "" : ", or start one of your own with 'nvtxtd &'");
     return EX_NOPERM;

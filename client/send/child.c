@@ -15,7 +15,7 @@
 static const int passed_on[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,
                                 SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT};
 
-#define PASSED_ON (sizeof passed_on / sizeof passed_on[0])
+#define PASSED_ON (sizeof(passed_on) / sizeof(passed_on[0]))
 
 // ---- Start --------------------------------------------------------------------------------------
 
@@ -48,7 +48,7 @@ static void execute(const struct child *child, char *const *argv, int out, int e
         execvp(argv[0], argv);
     }
     int error = errno;
-    (void)!write(fault, &error, sizeof error);
+    (void)!write(fault, &error, sizeof(error));
     _exit(127);
 }
 
@@ -74,7 +74,7 @@ static int start(struct child *child, char *const *argv, const int out[2], const
     child->running = child->pid > 0;
     if (child->pid < 0) {
         error = -errno;
-    } else if (read(fault[0], &error, sizeof error) == (ssize_t)sizeof error) {
+    } else if (read(fault[0], &error, sizeof(error)) == (ssize_t)sizeof(error)) {
         (void)waitpid(child->pid, &child->status, 0);
         child->running = false;
     }
@@ -108,7 +108,7 @@ int child_start(struct child *child, char *const *argv, bool pipes) {
 
 void child_close(struct child *child) {
     int *const own[] = {&child->out, &child->err, &child->signals};
-    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) {
+    for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++) {
         if (*own[i] >= 0) {
             close(*own[i]);
         }
@@ -152,7 +152,7 @@ static void on_signal(struct child *child, const struct signalfd_siginfo *info) 
 
 void child_look(struct child *child) {
     struct signalfd_siginfo info;
-    while (read(child->signals, &info, sizeof info) == (ssize_t)sizeof info) {
+    while (read(child->signals, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
         if (info.ssi_signo != SIGCHLD) {
             on_signal(child, &info);
         }

@@ -160,14 +160,14 @@ static int put_category(struct command *c) {
     if (c->streams[0].from >= 0 || !category) {
         return 0;
     }
-    snprintf(head, sizeof head, "SetCategoryName,%u,", textlog_category(category));
+    snprintf(head, sizeof(head), "SetCategoryName,%u,", textlog_category(category));
     return put_call(c, head, nvtxt_slice_of(category), "");
 }
 
 static int put_name(struct command *c) {
     char head[64];
     const char *slash = strrchr(c->argv[0], '/');
-    snprintf(head, sizeof head, "SetProcessName,%d,", (int)c->child->pid);
+    snprintf(head, sizeof(head), "SetProcessName,%d,", (int)c->child->pid);
     return put_call(c, head, nvtxt_slice_of(slash ? slash + 1 : c->argv[0]), "");
 }
 
@@ -190,11 +190,11 @@ static int put_range(struct command *c) {
         nvtxt_buf_add(&words, " ", word > c->argv);
         nvtxt_buf_add_string(&words, *word);
     }
-    snprintf(head, sizeof head, "RangeStartEnd,%lld,%lld,Manual,%d,%d,%u,0x%08x,",
+    snprintf(head, sizeof(head), "RangeStartEnd,%lld,%lld,Manual,%d,%d,%u,0x%08x,",
              (long long)c->record->begun_ns, (long long)c->ended_ns, (int)c->child->pid,
              (int)c->child->pid, category ? textlog_category(category) : 0,
              c->record->has_color ? c->record->text->color : command_color(c->child));
-    snprintf(tail, sizeof tail, ",%d", code);
+    snprintf(tail, sizeof(tail), ",%d", code);
     int result = nvtxt_buf_failed(&words)
                      ? -ENOMEM
                      : put_call(c, head, (struct nvtxt_slice){words.data, words.len}, tail);
@@ -257,7 +257,7 @@ static void leave(struct command *c) {
     char text[5120];
     if (intake_unacked(&c->transfer.intake) > 0 && !c->transfer.spool) {
         term_say(c->term, "the daemon at %s does not answer: %s", c->transfer.link.path,
-                 away_unacknowledged(&c->transfer, text, sizeof text));
+                 away_unacknowledged(&c->transfer, text, sizeof(text)));
     }
     stop_recording(c, EX_TEMPFAIL);
 }

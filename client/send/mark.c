@@ -41,7 +41,7 @@ static int write_lines(int fd, const struct mark *mark, char *line, size_t room)
     uint32_t category = mark->category ? textlog_category(mark->category) : 0;
     size_t len = 0;
     if (mark->category) {
-        snprintf(head, sizeof head, "SetCategoryName,%u,", category);
+        snprintf(head, sizeof(head), "SetCategoryName,%u,", category);
         len = textlog_call(line, room, head, nvtxt_slice_of(mark->category), "");
         if (write(fd, line, len) != (ssize_t)len) {
             return -EIO;
@@ -50,8 +50,8 @@ static int write_lines(int fd, const struct mark *mark, char *line, size_t room)
     if (!mark->payload && write(fd, definition, strlen(definition)) < 0) {
         return -EIO;
     }
-    format_tail(tail, sizeof tail, mark->payload);
-    snprintf(head, sizeof head, "Marker,%lld,Manual,%u,%u,%u,0x%08x,", (long long)mark->time_ns,
+    format_tail(tail, sizeof(tail), mark->payload);
+    snprintf(head, sizeof(head), "Marker,%lld,Manual,%u,%u,%u,0x%08x,", (long long)mark->time_ns,
              mark->pid, mark->pid, category, mark->color);
     len = textlog_call(line, room, head, nvtxt_slice_of(mark->text), tail);
     return write(fd, line, len) == (ssize_t)len && lseek(fd, 0, SEEK_SET) == 0 ? 0 : -EIO;

@@ -65,8 +65,8 @@ static int make_hello(const struct send_arguments *args, struct term *term, cons
         .levels = args->is_text || has_lines(args),
         .diagnostics = !args->transfer.quiet,
     };
-    snprintf(hello->name, sizeof hello->name, "%s", args->name ? args->name : name);
-    memcpy(hello->session, args->session, sizeof hello->session);
+    snprintf(hello->name, sizeof(hello->name), "%s", args->name ? args->name : name);
+    memcpy(hello->session, args->session, sizeof(hello->session));
     int result = *args->session ? 0 : session_id_make(hello->session);
     if (result < 0) {
         term_say(term, "no random numbers for a session id: %s", strerror(-result));

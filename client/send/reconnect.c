@@ -74,7 +74,7 @@ static void quote(const char *text, char *out, size_t size) {
 void away_say_how_on(struct transfer *t) {
     char name[2 * PATH_MAX];
     bool is_stdin = strcmp(t->input->name, INPUT_STDIN_NAME) == 0;
-    quote(t->input->name, name, sizeof name);
+    quote(t->input->name, name, sizeof(name));
     term_say(t->term,
              "lines of it may be stored already; continue with '%snvtxt-send %s--session %s%s%s'",
              is_stdin ? "... | " : "", t->options->text ? "--text " : "", t->sender.hello.session,
@@ -99,7 +99,7 @@ static const char *tried(const struct transfer *t, char *text, size_t size) {
 static int give_up(struct transfer *t, const char *why) {
     char text[5120];
     term_say(t->term, "giving up on the daemon at %s (%s): %s", t->link.path, why,
-             away_unacknowledged(t, text, sizeof text));
+             away_unacknowledged(t, text, sizeof(text)));
     return t->spool ? EX_TEMPFAIL : t->away_code;
 }
 
@@ -109,7 +109,7 @@ static int no_daemon(struct transfer *t) {
         return EX_TEMPFAIL;
     }
     char text[SEARCH_MOST * 640], advice[512];
-    int status = search_explain(t->options->search, text, sizeof text, advice, sizeof advice);
+    int status = search_explain(t->options->search, text, sizeof(text), advice, sizeof(advice));
     if (t->options->search->won >= 0) { // it was there
         term_say(t->term, "no daemon at %s: %s", t->link.path, t->away_why);
     } else {
@@ -117,7 +117,7 @@ static int no_daemon(struct transfer *t) {
     }
     size_t len = strlen(advice);
     advice[0] = (char)(advice[0] >= 'a' ? advice[0] - 'a' + 'A' : advice[0]);
-    snprintf(advice + len, sizeof advice - len, ".");
+    snprintf(advice + len, sizeof(advice) - len, ".");
     term_line(t->term, advice);
     return status;
 }
@@ -127,9 +127,9 @@ static void tell(struct transfer *t, bool before) {
     t->told = true;
     if (before) {
         term_say(t->term, "the daemon at %s is gone (%s), trying again: %s", t->link.path,
-                 t->away_why, away_unacknowledged(t, text, sizeof text));
+                 t->away_why, away_unacknowledged(t, text, sizeof(text)));
     } else {
-        term_say(t->term, "no daemon yet at %s: waiting", tried(t, places, sizeof places));
+        term_say(t->term, "no daemon yet at %s: waiting", tried(t, places, sizeof(places)));
     }
 }
 
@@ -142,7 +142,7 @@ int away_lost(struct transfer *t, int code, const char *why, bool certain) {
     sender_disconnected(&t->sender);
     t->away_code = code;
     t->absent = code == EX_UNAVAILABLE && certain && !t->denied;
-    snprintf(t->away_why, sizeof t->away_why, "%s", why);
+    snprintf(t->away_why, sizeof(t->away_why), "%s", why);
     t->away_ms = t->away_ms < 0 ? now : t->away_ms;
     t->silent_ms = was_streaming ? -1 : t->silent_ms;
     bool before = t->options->connected_before;
@@ -181,11 +181,11 @@ int away_refused(struct transfer *t) {
     static const char *const passing[] = {NVTXT_ERROR_BUSY_SESSION, NVTXT_ERROR_QUOTA,
                                           NVTXT_ERROR_SHUTTING_DOWN, NVTXT_ERROR_DISCONNECTED};
     const struct sender_refusal *refusal = &t->sender.refusal;
-    char why[sizeof refusal->code + sizeof refusal->message + 4];
+    char why[sizeof(refusal->code) + sizeof(refusal->message) + 4];
     if (strcmp(refusal->code, NVTXT_ERROR_FOREIGN_SESSION) == 0) {
         return refused_as_foreign(t);
     }
-    snprintf(why, sizeof why, "%s [%s]", refusal->message, refusal->code);
+    snprintf(why, sizeof(why), "%s [%s]", refusal->message, refusal->code);
     int64_t now = link_now_ms();
     bool busy = t->spool && strcmp(refusal->code, NVTXT_ERROR_BUSY_SESSION) == 0;
     t->busy_ms = !busy ? -1 : t->busy_ms < 0 ? now : t->busy_ms;
@@ -193,7 +193,7 @@ int away_refused(struct transfer *t) {
         term_say(t->term, "the daemon at %s refuses: %s", t->link.path, why);
         return EX_TEMPFAIL;
     }
-    for (size_t i = 0; i < sizeof passing / sizeof passing[0]; i++) {
+    for (size_t i = 0; i < sizeof(passing) / sizeof(passing[0]); i++) {
         if (strcmp(refusal->code, passing[i]) == 0) {
             return away_lost(t, EX_TEMPFAIL, why, true);
         }
@@ -209,10 +209,10 @@ static void tell_where(struct transfer *t) {
     char also[SEARCH_MOST * 128] = "";
     size_t len = 0;
     probe_sockets(&others, true);
-    for (size_t i = 0; i < others.count && len < sizeof also; i++) {
+    for (size_t i = 0; i < others.count && len < sizeof(also); i++) {
         const struct search_place *place = &others.places[i];
         if (place->result == 0 && (int)i != search->won) {
-            int n = snprintf(also + len, sizeof also - len, "; a daemon is live at %s (%s), too",
+            int n = snprintf(also + len, sizeof(also) - len, "; a daemon is live at %s (%s), too",
                              place->path, place->whose);
             len += n > 0 ? (size_t)n : 0;
         }
@@ -259,7 +259,7 @@ int away_closed(struct transfer *t) {
     }
     if (!t->options->new_session || (t->renewed && line == t->sender.base)) {
         term_say(t->term, "%s; --new-session sends what is left in a session that lacks %s",
-                 away_unacknowledged(t, text, sizeof text), lacks);
+                 away_unacknowledged(t, text, sizeof(text)), lacks);
         return EX_PROTOCOL;
     }
     int result = session_id_make(session);
@@ -353,8 +353,8 @@ static int leave(struct transfer *t) {
     t->options->left = true;
     if (intake_unacked(&t->intake) > 0) {
         char places[SEARCH_MOST * 640];
-        term_say(t->term, "no daemon at %s: %s", tried(t, places, sizeof places),
-                 away_unacknowledged(t, text, sizeof text));
+        term_say(t->term, "no daemon at %s: %s", tried(t, places, sizeof(places)),
+                 away_unacknowledged(t, text, sizeof(text)));
     }
     if (t->input_error) {
         term_say(t->term, "%s: %s; what was read of it is kept", t->input->name,

@@ -60,7 +60,7 @@ static int write_script(const struct steps *steps, const char *path) {
 
 static int make_files(struct steps *steps) {
     char path[PATH_MAX], self[PATH_MAX];
-    ssize_t len = readlink("/proc/self/exe", self, sizeof self - 1);
+    ssize_t len = readlink("/proc/self/exe", self, sizeof(self) - 1);
     if (len < 0) {
         return -errno;
     }
@@ -96,7 +96,7 @@ static int set_variable(const struct steps *steps) {
 int steps_begin(struct steps *steps, struct term *term) {
     const char *base = getenv("TMPDIR");
     *steps = (struct steps){.fd = -1};
-    snprintf(steps->folder, sizeof steps->folder, "%s/nvtxt-steps-XXXXXX",
+    snprintf(steps->folder, sizeof(steps->folder), "%s/nvtxt-steps-XXXXXX",
              base && is_plain(base) ? base : "/tmp");
     if (!mkdtemp(steps->folder)) {
         term_say(term, "no folder '%s' can be made for --steps: %s", steps->folder,
@@ -120,7 +120,7 @@ void steps_end(struct steps *steps) {
     if (!*steps->folder) {
         return;
     }
-    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
         path_of(path, steps, files[i]);
         unlink(path);
     }
@@ -194,18 +194,18 @@ static size_t describe(char text[PIPE_BUF], const struct child *child, char **ar
     }
     char head[160], tail[16];
     int pid = (int)child->pid;
-    snprintf(head, sizeof head, "SetProcessName,%d,", pid);
+    snprintf(head, sizeof(head), "SetProcessName,%d,", pid);
     size_t len = textlog_call(text, 512, head, name_of(*last, argv[0]), "");
-    snprintf(head, sizeof head, "RangeStartEnd,%lld,%lld,Manual,%d,%d,0,0x%08x,",
+    snprintf(head, sizeof(head), "RangeStartEnd,%lld,%lld,Manual,%d,%d,0,0x%08x,",
              (long long)begun_ns, (long long)ended_ns, pid, pid, command_color(child));
-    snprintf(tail, sizeof tail, ",%d", child_exit_code(child));
+    snprintf(tail, sizeof(tail), ",%d", child_exit_code(child));
     return len + textlog_call(text + len, PIPE_BUF - len, head, nvtxt_slice_of(*last), tail);
 }
 
 // Nobody listens, or nobody takes it for so long: it is not recorded.
 static void tell(const char *folder, const char *text, size_t len) {
     char path[PATH_MAX];
-    snprintf(path, sizeof path, "%.*s/ends", PATH_MAX - 32, folder);
+    snprintf(path, sizeof(path), "%.*s/ends", PATH_MAX - 32, folder);
     int fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
     int64_t until = link_now_ms() + STEPS_PATIENCE_MS;
     while (fd >= 0 && write(fd, text, len) < 0 && (errno == EAGAIN || errno == EINTR)) {

@@ -40,7 +40,7 @@ static int compare_with_end(struct transfer *t);
 
 static int read_replies(struct transfer *t) {
     char data[16384];
-    ssize_t n = link_read(&t->link, data, sizeof data);
+    ssize_t n = link_read(&t->link, data, sizeof(data));
     if (n == -EAGAIN) {
         return RUNNING;
     }
@@ -240,7 +240,7 @@ static void show_progress(struct transfer *t, int64_t now) {
     char rate[TERM_COUNT_SIZE];
     char share[16] = "";
     if (t->input->is_regular && t->input->size > 0) {
-        snprintf(share, sizeof share, "%3.0f%% ",
+        snprintf(share, sizeof(share), "%3.0f%% ",
                  100.0 * (double)t->input->taken / (double)t->input->size);
     }
     uint64_t per_second = t->sender.window.acked * 1000 / (uint64_t)(now - t->begun_ms);
@@ -312,7 +312,7 @@ static int on_stop(struct transfer *t, int64_t now) {
     bool stopped = is_stopped(t, now);
     if (stop_count() > 1 || !read || now >= t->stop_ms || may_leave(t) || stopped) {
         if (intake_unacked(&t->intake) > 0) {
-            term_say(t->term, "stopped: %s%s", away_unacknowledged(t, text, sizeof text),
+            term_say(t->term, "stopped: %s%s", away_unacknowledged(t, text, sizeof(text)),
                      stopped ? "; the daemon is stopped, too (as by SIGSTOP)" : "");
         }
         return code;

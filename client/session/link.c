@@ -35,7 +35,7 @@ void link_close(struct link *link) {
 int link_connect(struct link *link) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     size_t len = strlen(link->path);
-    if (len >= sizeof address.sun_path) {
+    if (len >= sizeof(address.sun_path)) {
         return -ENAMETOOLONG;
     }
     memcpy(address.sun_path, link->path, len);
@@ -43,7 +43,7 @@ int link_connect(struct link *link) {
     if (fd < 0) {
         return -errno;
     }
-    if (connect(fd, (const struct sockaddr *)&address, sizeof address) != 0) {
+    if (connect(fd, (const struct sockaddr *)&address, sizeof(address)) != 0) {
         int error = errno;
         close(fd);
         return -error;
@@ -64,7 +64,7 @@ void link_back_off(struct link *link, int64_t now_ms) {
         delay = (int64_t)LINK_DELAY_FIRST_MS << doublings;
         delay = delay < LINK_DELAY_MOST_MS ? delay : LINK_DELAY_MOST_MS;
         uint32_t random = 0;
-        if (getrandom(&random, sizeof random, GRND_NONBLOCK) == (ssize_t)sizeof random) {
+        if (getrandom(&random, sizeof(random), GRND_NONBLOCK) == (ssize_t)sizeof(random)) {
             delay -= (int64_t)(random % (uint32_t)(delay / 2 + 1));
         }
     }
@@ -75,14 +75,14 @@ void link_back_off(struct link *link, int64_t now_ms) {
 // The state is the letter behind the name, which stands in brackets and may hold any.
 bool link_is_stopped(const struct link *link) {
     struct ucred peer;
-    socklen_t size = sizeof peer;
+    socklen_t size = sizeof(peer);
     char text[256];
     if (link->fd < 0 || getsockopt(link->fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) {
         return false;
     }
-    snprintf(text, sizeof text, "/proc/%d/stat", (int)peer.pid);
+    snprintf(text, sizeof(text), "/proc/%d/stat", (int)peer.pid);
     int fd = open(text, O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+    ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
     if (fd >= 0) {
         close(fd);
     }

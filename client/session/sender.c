@@ -58,7 +58,7 @@ bool sender_skip(struct sender *sender) {
 }
 
 void sender_renew(struct sender *sender, const char *session, uint64_t base) {
-    snprintf(sender->hello.session, sizeof sender->hello.session, "%s", session);
+    snprintf(sender->hello.session, sizeof(sender->hello.session), "%s", session);
     window_ack(&sender->window, base);
     sender->base = base;
     sender->end_sent = sender->forgot = false;
@@ -111,7 +111,7 @@ int sender_output(const struct sender *sender, struct iovec *pieces, int most) {
         return 0;
     }
     int count = window_peek(&sender->window, pieces, most);
-    size_t end_left = sizeof end_line - 1 - sender->end_at;
+    size_t end_left = sizeof(end_line) - 1 - sender->end_at;
     bool all = sender->input_over && sender->skip <= sender->window.last;
     if (count < most && all && end_left > 0) {
         pieces[count].iov_base = (char *)(uintptr_t)end_line + sender->end_at;
@@ -129,7 +129,7 @@ void sender_wrote(struct sender *sender, size_t n) {
     size_t of_lines = n < lines ? n : lines;
     window_take(&sender->window, of_lines);
     sender->end_at += n - of_lines;
-    if (sender->end_at == sizeof end_line - 1) {
+    if (sender->end_at == sizeof(end_line) - 1) {
         sender->end_sent = true;
     }
 }
@@ -142,7 +142,7 @@ static void confuse(struct sender *sender, const char *format, ...)
 static void confuse(struct sender *sender, const char *format, ...) {
     va_list args;
     va_start(args, format);
-    vsnprintf(sender->refusal.message, sizeof sender->refusal.message, format, args);
+    vsnprintf(sender->refusal.message, sizeof(sender->refusal.message), format, args);
     va_end(args);
     sender->refusal.code[0] = '\0';
     sender->state = SENDER_CONFUSED;
@@ -195,8 +195,8 @@ static void on_welcome(struct sender *sender, const struct nvtxt_reply *reply) {
 }
 
 static uint64_t hash_diag(const struct nvtxt_reply *diag) {
-    char key[sizeof diag->code + sizeof diag->message + 32];
-    snprintf(key, sizeof key, "%u %s %s", diag->column, diag->code, diag->message);
+    char key[sizeof(diag->code) + sizeof(diag->message) + 32];
+    snprintf(key, sizeof(key), "%u %s %s", diag->column, diag->code, diag->message);
     return nvtxt_hash_bytes(nvtxt_slice_of(key));
 }
 
@@ -210,7 +210,7 @@ static bool was_seen(struct sender *sender, const struct nvtxt_reply *diag) {
     }
     if (sender->seen_len == sender->seen_cap && sender->seen_cap < SEEN_MAX) {
         size_t cap = sender->seen_cap ? sender->seen_cap * 2 : 64;
-        struct sender_seen *seen = realloc(sender->seen, cap * sizeof *seen);
+        struct sender_seen *seen = realloc(sender->seen, cap * sizeof(*seen));
         if (seen) { // without memory a diagnostic may be printed twice, no more
             sender->seen = seen;
             sender->seen_cap = cap;
@@ -235,8 +235,8 @@ static void on_reply(struct sender *sender, const struct nvtxt_reply *reply) {
     if (reply->type == NVTXT_REPLY_WELCOME) {
         on_welcome(sender, reply);
     } else if (reply->type == NVTXT_REPLY_ERROR) {
-        snprintf(sender->refusal.code, sizeof sender->refusal.code, "%s", reply->code);
-        snprintf(sender->refusal.message, sizeof sender->refusal.message, "%s", reply->message);
+        snprintf(sender->refusal.code, sizeof(sender->refusal.code), "%s", reply->code);
+        snprintf(sender->refusal.message, sizeof(sender->refusal.message), "%s", reply->message);
         sender->state = SENDER_REFUSED;
     } else if (reply->type == NVTXT_REPLY_OTHER) {
         return; // of a later version

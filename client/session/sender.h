@@ -65,7 +65,7 @@ struct sender {
     size_t replies_len;
     struct sender_seen { // diagnostics of lines that are not acknowledged
         uint64_t line, hash;
-    } * seen; // owned
+    } *seen; // owned
     size_t seen_len, seen_cap;
 };
 

@@ -20,7 +20,7 @@ static void write_id(const unsigned char r[16], char session[NVTXT_SESSION_ID_BY
 
 int session_id_make(char session[NVTXT_SESSION_ID_BYTES + 1]) {
     unsigned char r[16];
-    if (getrandom(r, sizeof r, 0) != (ssize_t)sizeof r) {
+    if (getrandom(r, sizeof(r), 0) != (ssize_t)sizeof(r)) {
         return -errno;
     }
     r[6] = (unsigned char)((r[6] & 0x0f) | 0x40);
@@ -94,15 +94,15 @@ static void digest(const char *data, size_t len, unsigned char out[20]) {
     unsigned char block[64];
     uint64_t bits = (uint64_t)len * 8;
     bool ended = false;
-    for (size_t at = 0;; at += sizeof block) { // the data, a bit, zeros, and how long it was
+    for (size_t at = 0;; at += sizeof(block)) { // the data, a bit, zeros, and how long it was
         size_t left = at < len ? len - at : 0;
-        memset(block, 0, sizeof block);
-        memcpy(block, data + (left ? at : 0), left < sizeof block ? left : sizeof block);
-        if (left < sizeof block && !ended) {
+        memset(block, 0, sizeof(block));
+        memcpy(block, data + (left ? at : 0), left < sizeof(block) ? left : sizeof(block));
+        if (left < sizeof(block) && !ended) {
             block[left] = 0x80;
             ended = true;
         }
-        bool last = left < sizeof block - 8;
+        bool last = left < sizeof(block) - 8;
         for (size_t i = 0; last && i < 8; i++) {
             block[56 + i] = (unsigned char)(bits >> (56 - 8 * i));
         }
@@ -121,14 +121,14 @@ int session_id_of_name(const char *name, uint32_t uid, char session[NVTXT_SESSIO
     static const unsigned char space[] = {0x5b, 0x1c, 0x0f, 0x6e, 0x8d, 0x2a, 0x4b, 0x37,
                                           0x9e, 0x54, 0xc0, 0x73, 0xa1, 0xd8, 0x6f, 0x12};
     unsigned char hash[20];
-    size_t size = sizeof space + strlen(name) + 16;
+    size_t size = sizeof(space) + strlen(name) + 16;
     char *text = malloc(size);
     if (!text) {
         return -ENOMEM;
     }
-    memcpy(text, space, sizeof space);
-    int len = snprintf(text + sizeof space, size - sizeof space, "%" PRIu32 ":%s", uid, name);
-    digest(text, sizeof space + (size_t)len, hash);
+    memcpy(text, space, sizeof(space));
+    int len = snprintf(text + sizeof(space), size - sizeof(space), "%" PRIu32 ":%s", uid, name);
+    digest(text, sizeof(space) + (size_t)len, hash);
     free(text);
     hash[6] = (unsigned char)((hash[6] & 0x0f) | 0x50);
     hash[8] = (unsigned char)((hash[8] & 0x3f) | 0x80);

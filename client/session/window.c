@@ -63,7 +63,7 @@ static int resize_chunk(struct window *window, struct window_chunk *chunk, size_
 
 // A new tail with room for `size` bytes, to which the unfinished line of the old one moves.
 static int add_chunk(struct window *window, size_t size) {
-    struct window_chunk *chunk = calloc(1, sizeof *chunk);
+    struct window_chunk *chunk = calloc(1, sizeof(*chunk));
     struct window_chunk *tail = window->tail;
     size_t partial = tail ? tail->len - tail->complete : 0;
     if (!chunk || resize_chunk(window, chunk, size + partial) != 0) {
@@ -119,7 +119,7 @@ bool window_is_full(const struct window *window) {
 }
 
 static bool is_reserved(const char *line, size_t len) {
-    size_t prefix = sizeof NVTXT_RESERVED_PREFIX - 1;
+    size_t prefix = sizeof(NVTXT_RESERVED_PREFIX) - 1;
     return len >= prefix && *line == '#' && memcmp(line, NVTXT_RESERVED_PREFIX, prefix) == 0;
 }
 

@@ -24,7 +24,7 @@
 void spool_fault(struct spool *spool, const char *format, ...) {
     va_list args;
     va_start(args, format);
-    vsnprintf(spool->fault, sizeof spool->fault, format, args);
+    vsnprintf(spool->fault, sizeof(spool->fault), format, args);
     va_end(args);
 }
 
@@ -34,7 +34,7 @@ void spool_segment_name(const struct spool *spool, uint64_t number, char *name, 
 
 static int segment_fault(struct spool *spool, uint64_t number, const char *what, int result) {
     char name[SPOOL_NAME_BYTES];
-    spool_segment_name(spool, number, name, sizeof name);
+    spool_segment_name(spool, number, name, sizeof(name));
     spool_fault(spool, "%s/%s: %s: %s", spool->dir, name, what, strerror(-result));
     return result;
 }
@@ -94,7 +94,7 @@ static int add_segment(struct spool *spool, uint64_t first) {
     }
     if (spool->count == spool->cap) {
         size_t cap = spool->cap ? spool->cap * 2 : 16;
-        struct spool_segment *segments = realloc(spool->segments, cap * sizeof *segments);
+        struct spool_segment *segments = realloc(spool->segments, cap * sizeof(*segments));
         if (!segments) {
             return -ENOMEM;
         }
@@ -102,9 +102,9 @@ static int add_segment(struct spool *spool, uint64_t first) {
         spool->cap = cap;
     }
     char name[SPOOL_NAME_BYTES];
-    spool_segment_name(spool, number, name, sizeof name);
+    spool_segment_name(spool, number, name, sizeof(name));
     struct segment_head head = {.first = first};
-    memcpy(head.session, spool->session, sizeof head.session);
+    memcpy(head.session, spool->session, sizeof(head.session));
     int fd = openat(spool->dir_fd, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
     result = fd < 0 ? -errno : segment_write_head(fd, &spool->crc, &head);
     if (result < 0) {
@@ -165,7 +165,7 @@ static bool remove_acked(struct spool *spool) {
     while (gone + 1 < spool->count && last_of(&spool->segments[gone]) <= spool->acked) {
         const struct spool_segment *segment = &spool->segments[gone];
         char name[SPOOL_NAME_BYTES];
-        spool_segment_name(spool, segment->number, name, sizeof name);
+        spool_segment_name(spool, segment->number, name, sizeof(name));
         if (unlinkat(spool->dir_fd, name, 0) != 0 && errno != ENOENT) {
             break; // tried again with the next one, and in the end
         }
@@ -178,7 +178,7 @@ static bool remove_acked(struct spool *spool) {
     if (gone > 0) {
         spool->dirty_dir = true;
         spool->count -= gone;
-        memmove(spool->segments, spool->segments + gone, spool->count * sizeof *spool->segments);
+        memmove(spool->segments, spool->segments + gone, spool->count * sizeof(*spool->segments));
     }
     return gone > 0;
 }
@@ -200,8 +200,8 @@ static bool recycle(struct spool *spool) {
         (end->lost > 0 && !spool->open_loss)) {
         return false;
     }
-    memcpy(head.session, spool->session, sizeof head.session);
-    memcpy(before.session, spool->session, sizeof before.session);
+    memcpy(head.session, spool->session, sizeof(head.session));
+    memcpy(before.session, spool->session, sizeof(before.session));
     if (!settled(spool) || segment_write_head(spool->tail_fd, &spool->crc, &head) < 0) {
         return false; // a full disk takes this; what else is wrong shows at the next append
     }
@@ -326,7 +326,7 @@ static int open_reader(struct spool *spool, const struct spool_segment *segment)
         close(spool->reader_fd);
     }
     spool->reader_number = 0;
-    spool_segment_name(spool, segment->number, name, sizeof name);
+    spool_segment_name(spool, segment->number, name, sizeof(name));
     spool->reader_fd = openat(spool->dir_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     if (spool->reader_fd < 0) {
         return segment_fault(spool, segment->number, "cannot be opened", -errno);
@@ -354,7 +354,7 @@ static int place_reader(struct spool *spool, const struct spool_segment *segment
 
 int spool_bad_record(struct spool *spool, uint64_t number, uint64_t at, const char *what) {
     char name[SPOOL_NAME_BYTES];
-    spool_segment_name(spool, number, name, sizeof name);
+    spool_segment_name(spool, number, name, sizeof(name));
     spool_fault(spool, "%s/%s: the record at offset %llu is %s", spool->dir, name,
                 (unsigned long long)at, what);
     spool->damaged = true;

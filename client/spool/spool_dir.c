@@ -20,7 +20,7 @@
 #define SEGMENT_SUFFIX ".segment"
 #define FIRST_LINE "nvtxt-spool 1\n"
 #define RENEWED "renewed "
-#define SESSION_FILE_BYTES (sizeof FIRST_LINE + NVTXT_HELLO_BYTES + 1 + 80)
+#define SESSION_FILE_BYTES (sizeof(FIRST_LINE) + NVTXT_HELLO_BYTES + 1 + 80)
 
 static int refuse(struct spool *spool, int result) {
     spool_fault(spool, "%s: %s", spool->dir, strerror(-result));
@@ -31,7 +31,7 @@ static int init(struct spool *spool, const char *dir, const char *session, uint6
     *spool = (struct spool){.dir_fd = -1, .session_fd = -1, .tail_fd = -1, .reader_fd = -1};
     spool->limit = limit;
     crc32c_init(&spool->crc);
-    snprintf(spool->session, sizeof spool->session, "%s", session);
+    snprintf(spool->session, sizeof(spool->session), "%s", session);
     spool->dir = strdup(dir);
     if (!spool->dir) {
         spool_fault(spool, "out of memory");
@@ -75,8 +75,8 @@ static int sync_parent(struct spool *spool) {
 static int put_session_file(struct spool *spool, const char *text, size_t len, bool sync) {
     char hidden[SPOOL_NAME_BYTES];
     char name[SPOOL_NAME_BYTES];
-    snprintf(hidden, sizeof hidden, ".%s.new", spool->session);
-    session_name(spool, name, sizeof name);
+    snprintf(hidden, sizeof(hidden), ".%s.new", spool->session);
+    session_name(spool, name, sizeof(name));
     (void)unlinkat(spool->dir_fd, hidden, 0); // of a process that was killed in here
     int fd = openat(spool->dir_fd, hidden, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0) {
@@ -114,23 +114,23 @@ static int write_session_file(struct spool *spool, const struct nvtxt_hello *hel
 // Without the power failure that a sync guards against, what is sent twice could be stored twice.
 int spool_renew(struct spool *spool, const char *session, uint64_t base) {
     char text[SESSION_FILE_BYTES];
-    ssize_t n = pread(spool->session_fd, text, sizeof text, 0);
+    ssize_t n = pread(spool->session_fd, text, sizeof(text), 0);
     if (n < 0) {
         return refuse(spool, -errno);
     }
     const char *hello = memchr(text, '\n', (size_t)n);
     const char *end = hello ? memchr(hello + 1, '\n', (size_t)(text + n - hello - 1)) : NULL;
     size_t len = end ? (size_t)(end + 1 - text) : 0;
-    int more = snprintf(text + len, sizeof text - len, RENEWED "%s %llu\n", session,
+    int more = snprintf(text + len, sizeof(text) - len, RENEWED "%s %llu\n", session,
                         (unsigned long long)base);
-    if (!end || more >= (int)(sizeof text - len)) {
+    if (!end || more >= (int)(sizeof(text) - len)) {
         return refuse(spool, -EIO);
     }
     int result = put_session_file(spool, text, len + (size_t)more, true);
     if (result < 0) {
         return refuse(spool, result);
     }
-    snprintf(spool->renewed, sizeof spool->renewed, "%s", session);
+    snprintf(spool->renewed, sizeof(spool->renewed), "%s", session);
     spool->base = base;
     return 0;
 }
@@ -153,7 +153,7 @@ int spool_create(struct spool *spool, const char *dir, const struct nvtxt_hello 
         result = write_session_file(spool, hello);
         result = result < 0 ? result : spool_begin(spool);
         if (result < 0) {
-            session_name(spool, name, sizeof name);
+            session_name(spool, name, sizeof(name));
             (void)unlinkat(spool->dir_fd, name, 0);
         }
     }
@@ -164,7 +164,7 @@ int spool_create(struct spool *spool, const char *dir, const struct nvtxt_hello 
 
 // The line "renewed" of a session file, if there is one; it ends with its line end.
 static bool read_renewed(struct spool *spool, const char *line, size_t len) {
-    size_t prefix = sizeof RENEWED - 1;
+    size_t prefix = sizeof(RENEWED) - 1;
     uint64_t base = 0;
     if (len == 0) {
         return true;
@@ -180,7 +180,7 @@ static bool read_renewed(struct spool *spool, const char *line, size_t len) {
         base = base * 10 + (uint64_t)(*at - '0');
     }
     spool->base = base;
-    snprintf(spool->renewed, sizeof spool->renewed, "%.*s", (int)(blank - id), id);
+    snprintf(spool->renewed, sizeof(spool->renewed), "%.*s", (int)(blank - id), id);
     return at > blank + 1 && at == line + len - 1;
 }
 
@@ -188,20 +188,20 @@ static bool read_renewed(struct spool *spool, const char *line, size_t len) {
 static int read_session_file(struct spool *spool, struct nvtxt_hello *hello) {
     char text[SESSION_FILE_BYTES];
     char why[256] = "it does not begin with \"nvtxt-spool 1\"";
-    size_t first = sizeof FIRST_LINE - 1;
-    ssize_t n = pread(spool->session_fd, text, sizeof text, 0);
+    size_t first = sizeof(FIRST_LINE) - 1;
+    ssize_t n = pread(spool->session_fd, text, sizeof(text), 0);
     if (n < 0) {
         return refuse(spool, -errno);
     }
     size_t len = (size_t)n;
-    if (len > first && len < sizeof text && memcmp(text, FIRST_LINE, first) == 0) {
+    if (len > first && len < sizeof(text) && memcmp(text, FIRST_LINE, first) == 0) {
         const char *end = memchr(text + first, '\n', len - first);
         struct nvtxt_slice line = {text + first, end ? (size_t)(end - text) - first : 0};
         bool whole = text[len - 1] == '\n';
         why[0] = '\0';
-        int parsed = whole ? nvtxt_hello_parse(line, hello, why, sizeof why) : 1;
+        int parsed = whole ? nvtxt_hello_parse(line, hello, why, sizeof(why)) : 1;
         if (parsed == 0 && !read_renewed(spool, end + 1, len - first - line.len - 1)) {
-            snprintf(why, sizeof why, "its third line is no \"" RENEWED "\" with id and line");
+            snprintf(why, sizeof(why), "its third line is no \"" RENEWED "\" with id and line");
             parsed = 1;
         }
         if (parsed < 0) {
@@ -211,7 +211,7 @@ static int read_session_file(struct spool *spool, struct nvtxt_hello *hello) {
             return 0;
         }
         if (!whole || !*why) {
-            snprintf(why, sizeof why, "%s", whole ? "it is of another session" : "it was cut");
+            snprintf(why, sizeof(why), "%s", whole ? "it is of another session" : "it was cut");
         }
     }
     spool_fault(spool, "%s/%s" SESSION_SUFFIX ": %s", spool->dir, spool->session, why);
@@ -249,7 +249,7 @@ static int leave_to_owner(struct spool *spool, const char *name, uid_t uid) {
 static int lock_session(struct spool *spool) {
     char name[SPOOL_NAME_BYTES];
     struct stat status;
-    session_name(spool, name, sizeof name);
+    session_name(spool, name, sizeof(name));
     if (fstatat(spool->dir_fd, name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
         status.st_uid != geteuid()) {
         return leave_to_owner(spool, name, status.st_uid);
@@ -321,7 +321,7 @@ static int find_segments(struct spool *spool) {
         uint64_t number = segment_number(spool, entry->d_name);
         if (number > 0 && spool->count == spool->cap) {
             size_t cap = spool->cap ? spool->cap * 2 : 64;
-            struct spool_segment *more = realloc(spool->segments, cap * sizeof *more);
+            struct spool_segment *more = realloc(spool->segments, cap * sizeof(*more));
             result = more ? 0 : -ENOMEM;
             spool->segments = more ? more : spool->segments;
             spool->cap = more ? cap : spool->cap;
@@ -332,7 +332,7 @@ static int find_segments(struct spool *spool) {
     }
     closedir(list);
     if (spool->count > 0) {
-        qsort(spool->segments, spool->count, sizeof *spool->segments, by_number);
+        qsort(spool->segments, spool->count, sizeof(*spool->segments), by_number);
     }
     return result < 0 ? refuse(spool, result) : 0;
 }
@@ -342,7 +342,7 @@ static int leave_segments(struct spool *spool) {
     char name[SPOOL_NAME_BYTES];
     struct stat status;
     for (size_t i = 0; i < spool->count; i++) {
-        spool_segment_name(spool, spool->segments[i].number, name, sizeof name);
+        spool_segment_name(spool, spool->segments[i].number, name, sizeof(name));
         if (fstatat(spool->dir_fd, name, &status, AT_SYMLINK_NOFOLLOW) != 0) {
             return refuse(spool, -errno);
         }
@@ -355,21 +355,21 @@ static int leave_segments(struct spool *spool) {
 
 static int bad_segment(struct spool *spool, uint64_t number, const char *what) {
     char name[SPOOL_NAME_BYTES];
-    spool_segment_name(spool, number, name, sizeof name);
+    spool_segment_name(spool, number, name, sizeof(name));
     spool_fault(spool, "%s/%s: %s", spool->dir, name, what);
     return SPOOL_BAD;
 }
 
 static int open_segment(const struct spool *spool, uint64_t number) {
     char name[SPOOL_NAME_BYTES];
-    spool_segment_name(spool, number, name, sizeof name);
+    spool_segment_name(spool, number, name, sizeof(name));
     return openat(spool->dir_fd, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 }
 
 // The sentence for bytes of a file behind what can be used.
 static void leave_out(struct spool *spool, uint64_t number, uint64_t size, uint64_t offset) {
     char what[128];
-    snprintf(what, sizeof what, "%llu bytes from offset %llu on are no whole record: left out",
+    snprintf(what, sizeof(what), "%llu bytes from offset %llu on are no whole record: left out",
              (unsigned long long)(size - offset), (unsigned long long)offset);
     (void)bad_segment(spool, number, what);
 }
@@ -506,9 +506,9 @@ static int by_text(const void *a, const void *b) {
 static size_t id_length(const char *name) {
     static const char session[] = SESSION_SUFFIX;
     static const char segment[] = SEGMENT_SUFFIX;
-    size_t suffix = sizeof session - 1;
+    size_t suffix = sizeof(session) - 1;
     size_t len = strlen(name);
-    _Static_assert(sizeof session == sizeof segment, "suffixes of one length");
+    _Static_assert(sizeof(session) == sizeof(segment), "suffixes of one length");
     if (*name == '.' || len <= suffix) {
         return 0;
     }
@@ -547,7 +547,7 @@ int spool_list(const char *dir, char ***sessions) {
         if (len == 0) {
             continue;
         }
-        char **more = realloc(*sessions, (count + 1) * sizeof *more);
+        char **more = realloc(*sessions, (count + 1) * sizeof(*more));
         *sessions = more ? more : *sessions;
         char *name = more ? strndup(entry->d_name, len) : NULL;
         if (name) {
@@ -568,7 +568,7 @@ int spool_list(const char *dir, char ***sessions) {
         return result;
     }
     if (count > 0) {
-        qsort(*sessions, count, sizeof **sessions, by_text);
+        qsort(*sessions, count, sizeof(**sessions), by_text);
     }
     return (int)drop_doubles(*sessions, count);
 }
@@ -584,7 +584,7 @@ bool spool_is_there(const struct spool *spool) {
         return false;
     }
     for (size_t i = 0; i < spool->count; i++) {
-        spool_segment_name(spool, spool->segments[i].number, name, sizeof name);
+        spool_segment_name(spool, spool->segments[i].number, name, sizeof(name));
         if (faccessat(spool->dir_fd, name, F_OK, 0) != 0) {
             return false;
         }
@@ -606,15 +606,15 @@ int spool_remove(struct spool *spool) {
     char name[SPOOL_NAME_BYTES];
     int result = 0;
     for (size_t i = 0; result == 0 && i < spool->count; i++) {
-        spool_segment_name(spool, spool->segments[i].number, name, sizeof name);
+        spool_segment_name(spool, spool->segments[i].number, name, sizeof(name));
         result = remove_file(spool, name);
     }
     if (result == 0 && spool->stray > 0) {
-        spool_segment_name(spool, spool->stray, name, sizeof name);
+        spool_segment_name(spool, spool->stray, name, sizeof(name));
         result = remove_file(spool, name);
     }
     if (result == 0) {
-        session_name(spool, name, sizeof name);
+        session_name(spool, name, sizeof(name));
         result = remove_file(spool, name);
         spool->count = 0;
     }

@@ -83,25 +83,25 @@ static void put_lost(unsigned char *to, const struct crc32c *crc, uint64_t lost)
 
 int segment_write_head(int fd, const struct crc32c *crc, const struct segment_head *head) {
     unsigned char bytes[SEGMENT_HEAD_BYTES] = {0};
-    memcpy(bytes, magic, sizeof magic);
-    put_le(bytes + sizeof magic, VERSION, 4);
+    memcpy(bytes, magic, sizeof(magic));
+    put_le(bytes + sizeof(magic), VERSION, 4);
     memcpy(bytes + SESSION_AT, head->session, strlen(head->session));
     put_le(bytes + FIRST_AT, head->first, 8);
     put_le(bytes + HEAD_CRC_AT, crc32c_add(crc, 0, bytes, HEAD_CRC_AT), 4);
     put_lost(bytes + LOST_AT, crc, head->lost);
-    return write_all(fd, bytes, sizeof bytes, 0);
+    return write_all(fd, bytes, sizeof(bytes), 0);
 }
 
 int segment_write_lost(int fd, const struct crc32c *crc, uint64_t lost) {
     unsigned char bytes[SEGMENT_HEAD_BYTES - LOST_AT];
     put_lost(bytes, crc, lost);
-    return write_all(fd, bytes, sizeof bytes, LOST_AT);
+    return write_all(fd, bytes, sizeof(bytes), LOST_AT);
 }
 
 static bool read_lost(const unsigned char *bytes, const struct crc32c *crc, uint64_t *lost) {
     static const unsigned char none[SEGMENT_HEAD_BYTES - LOST_AT];
     *lost = get_le(bytes + LOST_AT, 8);
-    if (memcmp(bytes + LOST_AT, none, sizeof none) == 0) {
+    if (memcmp(bytes + LOST_AT, none, sizeof(none)) == 0) {
         return true;
     }
     return *lost <= INT64_MAX && get_le(bytes + LOST_CRC_AT, 4) ==
@@ -122,7 +122,7 @@ static int judge_unwritten(int fd) {
     char data[4096];
     uint64_t at = 0;
     ssize_t n;
-    while ((n = read_all(fd, data, sizeof data, at)) > 0 && is_zero(data, (size_t)n)) {
+    while ((n = read_all(fd, data, sizeof(data), at)) > 0 && is_zero(data, (size_t)n)) {
         at += (uint64_t)n;
     }
     return n < 0 ? (int)n : n > 0 ? SEGMENT_DAMAGED : SEGMENT_CUT;
@@ -131,17 +131,17 @@ static int judge_unwritten(int fd) {
 int segment_read_head(int fd, const struct crc32c *crc, struct segment_head *head) {
     unsigned char bytes[SEGMENT_HEAD_BYTES];
     *head = (struct segment_head){.first = 0};
-    ssize_t n = read_all(fd, bytes, sizeof bytes, 0);
+    ssize_t n = read_all(fd, bytes, sizeof(bytes), 0);
     if (n < 0) {
         return (int)n;
     }
-    if ((size_t)n < sizeof bytes) {
+    if ((size_t)n < sizeof(bytes)) {
         return SEGMENT_CUT;
     }
-    if (is_zero(bytes, sizeof bytes)) {
+    if (is_zero(bytes, sizeof(bytes))) {
         return judge_unwritten(fd);
     }
-    if (memcmp(bytes, magic, sizeof magic) != 0 || get_le(bytes + sizeof magic, 4) != VERSION ||
+    if (memcmp(bytes, magic, sizeof(magic)) != 0 || get_le(bytes + sizeof(magic), 4) != VERSION ||
         get_le(bytes + HEAD_CRC_AT, 4) != crc32c_add(crc, 0, bytes, HEAD_CRC_AT) ||
         !read_lost(bytes, crc, &head->lost)) {
         return SEGMENT_DAMAGED;
@@ -161,7 +161,7 @@ static uint32_t record_crc(const struct crc32c *crc, uint64_t first, const unsig
                            const char *data, size_t len) {
     unsigned char number[8];
     put_le(number, first, 8);
-    uint32_t sum = crc32c_add(crc, 0, number, sizeof number);
+    uint32_t sum = crc32c_add(crc, 0, number, sizeof(number));
     sum = crc32c_add(crc, sum, sizes, 8);
     return crc32c_add(crc, sum, data, len);
 }
@@ -172,20 +172,20 @@ int segment_append(int fd, const struct crc32c *crc, uint64_t at, uint64_t first
     put_le(head, len, 4);
     put_le(head + 4, lines, 4);
     put_le(head + 8, record_crc(crc, first, head, data, len), 4);
-    struct iovec pieces[] = {{head, sizeof head}, {(char *)(uintptr_t)data, len}};
+    struct iovec pieces[] = {{head, sizeof(head)}, {(char *)(uintptr_t)data, len}};
     ssize_t n;
     do {
         n = pwritev(fd, pieces, 2, (off_t)at);
     } while (n < 0 && errno == EINTR);
     int result = n < 0 ? -errno : 0;
     size_t done = n < 0 ? 0 : (size_t)n;
-    if (result == 0 && done < sizeof head) {
-        result = write_all(fd, head + done, sizeof head - done, at + done);
-        done = sizeof head;
+    if (result == 0 && done < sizeof(head)) {
+        result = write_all(fd, head + done, sizeof(head) - done, at + done);
+        done = sizeof(head);
     }
     if (result == 0) {
-        done -= sizeof head;
-        result = write_all(fd, data + done, len - done, at + sizeof head + done);
+        done -= sizeof(head);
+        result = write_all(fd, data + done, len - done, at + sizeof(head) + done);
     }
     if (result < 0) {
         (void)!ftruncate(fd, (off_t)at); // else its checksum says what it is
@@ -371,11 +371,11 @@ static int find_later(struct search *search, uint64_t at, uint64_t line) {
          place++) {
         unsigned char head[SEGMENT_RECORD_BYTES];
         reader->at = place;
-        result = have(reader, sizeof head);
-        if (result < 0 || held(reader) < sizeof head) {
+        result = have(reader, sizeof(head));
+        if (result < 0 || held(reader) < sizeof(head)) {
             return result;
         }
-        memcpy(head, here(reader), sizeof head);
+        memcpy(head, here(reader), sizeof(head));
         result = is_record(search, place, head, line + 1, line + (place - at));
         if (result == 0 && search->most_read == 0) {
             return 1; // nobody is killed while he writes such a thing
@@ -391,11 +391,11 @@ static int is_before(struct search *search, uint64_t line) {
     struct segment_reader *reader = search->reader;
     unsigned char head[SEGMENT_RECORD_BYTES];
     reader->at = SEGMENT_HEAD_BYTES;
-    int result = have(reader, sizeof head);
-    if (result < 0 || held(reader) < sizeof head || line == 1) {
+    int result = have(reader, sizeof(head));
+    if (result < 0 || held(reader) < sizeof(head) || line == 1) {
         return result;
     }
-    memcpy(head, here(reader), sizeof head);
+    memcpy(head, here(reader), sizeof(head));
     uint64_t most = search->size; // a line has a byte
     return is_record(search, SEGMENT_HEAD_BYTES, head, line > most ? line - most : 1, line - 1);
 }
@@ -424,15 +424,15 @@ static int is_cut(struct search *search, uint64_t at, uint64_t line) {
     struct segment_reader *reader = search->reader;
     unsigned char head[SEGMENT_RECORD_BYTES];
     reader->at = at;
-    int result = have(reader, sizeof head);
+    int result = have(reader, sizeof(head));
     if (result < 0) {
         return result;
     }
-    if (held(reader) < sizeof head || is_zero(here(reader), sizeof head)) {
+    if (held(reader) < sizeof(head) || is_zero(here(reader), sizeof(head))) {
         return 1;
     }
-    memcpy(head, here(reader), sizeof head);
-    uint64_t room = search->size - at - sizeof head;
+    memcpy(head, here(reader), sizeof(head));
+    uint64_t room = search->size - at - sizeof(head);
     if (get_le(head, 4) > room) { // or is only its length wrong?
         put_le(head, room, 4);
         result = is_record(search, at, head, line, line);

@@ -40,7 +40,7 @@ static int add_rule(struct levels *levels, const char *text, const char *equals,
     struct levels_rule *rule = &levels->rules[levels->count];
     char regex[LEVELS_PATTERN_BYTES];
     size_t len = (size_t)(equals - text);
-    if (len >= sizeof regex) {
+    if (len >= sizeof(regex)) {
         snprintf(fault, size, "is too long");
         return 1;
     }
@@ -122,7 +122,7 @@ static bool ends_in(const char *word, size_t len, const char *ending) {
 static bool is_exception(const char *word, size_t len, const char *end) {
     static const char trace[] = "Traceback (";
     size_t left = (size_t)(end - word);
-    if (left >= sizeof trace - 1 && memcmp(word, trace, sizeof trace - 1) == 0) {
+    if (left >= sizeof(trace) - 1 && memcmp(word, trace, sizeof(trace) - 1) == 0) {
         return true;
     }
     return left > len && word[len] == ':' && word[0] <= 'Z' &&

@@ -92,7 +92,7 @@ bool sniff_file(struct sniff *sniff, const struct input *input) {
     off_t at = 0;
     ssize_t n;
     do {
-        n = pread(input->fd, data, sizeof data, at);
+        n = pread(input->fd, data, sizeof(data), at);
         at += n > 0 ? n : 0;
     } while ((n < 0 && errno == EINTR) ||
              (n >= 0 && !sniff_bytes(sniff, data, (size_t)n) && n > 0 && sniff->interp));

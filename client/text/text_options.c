@@ -45,7 +45,7 @@ int textopt_take(struct textlog_options *options, struct term *term, int option,
     case TEXTOPT_COLOR:
         return take_color(options, term, text);
     case TEXTOPT_LEVEL_PATTERN:
-        if (levels_add(&options->levels, text, fault, sizeof fault) == 0) {
+        if (levels_add(&options->levels, text, fault, sizeof(fault)) == 0) {
             return 0;
         }
         term_say(term, "--level-pattern '%s': %s", text, fault);

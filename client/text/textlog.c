@@ -125,8 +125,8 @@ size_t textlog_call(char *out, size_t room, const char *head, struct nvtxt_slice
     size_t taken = message_encode(out + head_len, left, string, &written);
     if (taken < string.len) {
         char note[64];
-        taken = message_encode(out + head_len, left - sizeof note, string, &written);
-        int len = snprintf(note, sizeof note, " (and %zu bytes)", string.len - taken);
+        taken = message_encode(out + head_len, left - sizeof(note), string, &written);
+        int len = snprintf(note, sizeof(note), " (and %zu bytes)", string.len - taken);
         char quote = out[head_len];
         memcpy(out + head_len + written - 1, note, (size_t)len);
         written += (size_t)len;
@@ -143,7 +143,7 @@ static bool name_category(struct textlog *log, struct nvtxt_slice *line) {
         return false;
     }
     log->named = true;
-    snprintf(head, sizeof head, "SetCategoryName,%u,", log->category_id);
+    snprintf(head, sizeof(head), "SetCategoryName,%u,", log->category_id);
     line->data = log->out;
     line->len = textlog_call(log->out, log->line_max + 1, head, nvtxt_slice_of(log->category), "");
     return true;
@@ -157,7 +157,7 @@ static size_t mark(struct textlog *log, struct nvtxt_slice text, struct nvtxt_sl
         snprintf(log->out, log->line_max, "Marker,%lld,Manual,%u,%u,%u,0x%08x,",
                  (long long)log->line_ns, log->pid, log->tid, log->category_id, log->line_color);
     if (log->line_level >= 0) {
-        snprintf(tail, sizeof tail, ",%d\n", log->line_level);
+        snprintf(tail, sizeof(tail), ",%d\n", log->line_level);
     }
     size_t tail_len = strlen(tail);
     char *out = log->out + head_len;

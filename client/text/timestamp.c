@@ -411,9 +411,9 @@ int timestamp_init(struct timestamp *stamp, const char *format, const char **fau
         {"epoch", {EPOCH FRACTION, NULL, NULL}},
     };
     *stamp = (struct timestamp){0};
-    for (size_t i = 0; i < sizeof named / sizeof named[0]; i++) {
+    for (size_t i = 0; i < sizeof(named) / sizeof(named[0]); i++) {
         if (strcmp(named[i].name, format) == 0) {
-            memcpy(stamp->formats, named[i].formats, sizeof stamp->formats);
+            memcpy(stamp->formats, named[i].formats, sizeof(stamp->formats));
             stamp->named = true;
             return 0;
         }

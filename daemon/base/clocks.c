@@ -48,29 +48,33 @@ static struct clock_reading measure(enum nvtxt_timebase base, int64_t (*read)(vo
         int64_t before = read();
         int64_t realtime = clocks_realtime_ns();
         int64_t after = read();
-        if (after - before >= narrowest)
+        if (after - before >= narrowest) {
             continue;
+        }
         narrowest = after - before;
         best.clock_ns = before + (after - before) / 2;
         best.realtime_ns = realtime;
     }
     struct nvtxt_clock_offset offset = {.known = true, .frequency = frequency};
     int64_t on_timeline = best.clock_ns;
-    if (nvtxt_clock_apply(&offset, best.clock_ns, &on_timeline) != 0)
+    if (nvtxt_clock_apply(&offset, best.clock_ns, &on_timeline) != 0) {
         offset.known = false; // a counter that nobody can have: leave it unknown
+    }
     offset.offset_ns = best.realtime_ns - on_timeline;
     best.offset = offset;
     best.clock_ns = on_timeline;
     best.uncertainty_ns = (narrowest + 1) / 2;
-    if (frequency)
+    if (frequency) {
         best.uncertainty_ns = (int64_t)((double)best.uncertainty_ns * 1e9 / (double)frequency);
+    }
     return best;
 }
 
 bool clocks_refresh(struct clocks *clocks) {
     int64_t now = clocks_boottime_ns();
-    if (clocks->generation && now - clocks->measured_ns < CLOCKS_MAX_AGE_NS)
+    if (clocks->generation && now - clocks->measured_ns < CLOCKS_MAX_AGE_NS) {
         return false;
+    }
     clocks->measured_ns = now;
     clocks->generation++;
     clocks->count = 0;
@@ -85,7 +89,8 @@ bool clocks_refresh(struct clocks *clocks) {
 }
 
 void clocks_apply(const struct clocks *clocks, struct nvtxt_interp *interp) {
-    for (size_t i = 0; i < clocks->count; i++)
+    for (size_t i = 0; i < clocks->count; i++) {
         nvtxt_interp_set_clock(interp, clocks->readings[i].base, clocks->readings[i].offset);
+    }
     // CLOCK_REALTIME is the timeline: the interpreter knows that without a measurement.
 }

@@ -18,28 +18,33 @@
 #define LEAST_DESCRIPTORS 48
 
 void descriptors_occupy(void) {
-    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
-        if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+        if (fcntl(fd, F_GETFD) < 0 && errno == EBADF) {
             (void)!open("/dev/null", O_RDWR); // takes the lowest that is free: this one
+        }
+    }
 }
 
 static size_t raise_limit(void) {
     struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+    if (getrlimit(RLIMIT_NOFILE, &limit) < 0) {
         return 1024;
+    }
     rlim_t wanted = limit.rlim_max;
     if (limit.rlim_cur < wanted) {
         struct rlimit raised = {.rlim_cur = wanted, .rlim_max = wanted};
-        if (setrlimit(RLIMIT_NOFILE, &raised) == 0)
+        if (setrlimit(RLIMIT_NOFILE, &raised) == 0) {
             limit.rlim_cur = wanted;
+        }
     }
     return limit.rlim_cur == RLIM_INFINITY ? SIZE_MAX : (size_t)limit.rlim_cur;
 }
 
 int descriptors_check(char *why, size_t size) {
     size_t descriptors = raise_limit();
-    if (descriptors >= LEAST_DESCRIPTORS)
+    if (descriptors >= LEAST_DESCRIPTORS) {
         return 0;
+    }
     snprintf(why, size,
              "the limit of %zu descriptors is too low (ulimit -n, LimitNOFILE=): %d are the least",
              descriptors, LEAST_DESCRIPTORS);
@@ -48,7 +53,8 @@ int descriptors_check(char *why, size_t size) {
 
 size_t descriptors_for_connections(void) {
     size_t descriptors = raise_limit();
-    if (descriptors < RESERVED_DESCRIPTORS + FEWEST_CONNECTIONS)
+    if (descriptors < RESERVED_DESCRIPTORS + FEWEST_CONNECTIONS) {
         return FEWEST_CONNECTIONS;
+    }
     return descriptors - RESERVED_DESCRIPTORS;
 }

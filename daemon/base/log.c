@@ -70,25 +70,29 @@ __attribute__((format(printf, 3, 0))) static void emit(enum log_level level, uin
     }
     int saved = errno;
     int n = vsnprintf(line + len, sizeof(line) - len, format, args);
-    if (n < 0)
+    if (n < 0) {
         return;
+    }
     len += (size_t)n;
     if (held_back && len < sizeof(line)) {
         n = snprintf(line + len, sizeof(line) - len, " held_back=%llu",
                      (unsigned long long)held_back);
-        if (n > 0)
+        if (n > 0) {
             len += (size_t)n;
+        }
     }
-    if (len > sizeof(line) - 1)
+    if (len > sizeof(line) - 1) {
         len = sizeof(line) - 1;
+    }
     line[len++] = '\n';
     log_out_write(&out, line, len);
     errno = saved;
 }
 
 void log_line(enum log_level level, const char *format, ...) {
-    if ((int)level > atomic_load(&current_level))
+    if ((int)level > atomic_load(&current_level)) {
         return;
+    }
     va_list args;
     va_start(args, format);
     emit(level, 0, format, args);
@@ -101,8 +105,9 @@ void log_sentence(const char *format, ...) {
     va_start(args, format);
     int n = vsnprintf(line, sizeof(line) - 1, format, args);
     va_end(args);
-    if (n < 0)
+    if (n < 0) {
         return;
+    }
     size_t len = (size_t)n < sizeof(line) - 1 ? (size_t)n : sizeof(line) - 2;
     line[len++] = '\n';
     log_out_write(&out, line, len);
@@ -115,8 +120,9 @@ static uint64_t now_ms(void) {
 }
 
 void log_limited(struct log_limit *limit, enum log_level level, const char *format, ...) {
-    if ((int)level > atomic_load(&current_level))
+    if ((int)level > atomic_load(&current_level)) {
         return;
+    }
     uint64_t now = now_ms(), window = limit->window_ms ? limit->window_ms : WINDOW_MS;
     if (limit->lines == 0 || now - limit->window_start_ms >= window) {
         limit->window_start_ms = now;
@@ -141,8 +147,9 @@ const char *log_escape(char *buffer, size_t size, struct nvtxt_slice text) {
         unsigned char byte = (unsigned char)text.data[i];
         int plain = byte >= 0x20 && byte < 0x7F && byte != '"' && byte != '\\';
         if (len + 4 + 4 > size) { // room for one escape, "..." and the NUL
-            for (int dot = 0; dot < 3 && len + 1 < size; dot++)
+            for (int dot = 0; dot < 3 && len + 1 < size; dot++) {
                 buffer[len++] = '.';
+            }
             break;
         }
         if (plain) {
@@ -154,7 +161,8 @@ const char *log_escape(char *buffer, size_t size, struct nvtxt_slice text) {
             buffer[len++] = digits[byte & 15];
         }
     }
-    if (size > 0)
+    if (size > 0) {
         buffer[len] = '\0';
+    }
     return buffer;
 }

@@ -26,10 +26,12 @@ static bool takes(int fd, int ms) {
 static ssize_t write_some(const struct log_out *out) {
     const char *data = out->data + out->start;
     size_t len = waiting(out);
-    if (out->how == LOG_OUT_SENT)
+    if (out->how == LOG_OUT_SENT) {
         return send(out->fd, data, len, MSG_DONTWAIT | MSG_NOSIGNAL);
-    if (out->how == LOG_OUT_WRITTEN)
+    }
+    if (out->how == LOG_OUT_WRITTEN) {
         return write(out->fd, data, len);
+    }
     if (!takes(out->fd, 0)) {
         errno = EAGAIN;
         return -1;
@@ -38,8 +40,9 @@ static ssize_t write_some(const struct log_out *out) {
 }
 
 static void drop_all(struct log_out *out) {
-    for (size_t i = out->start; i < out->end; i++)
+    for (size_t i = out->start; i < out->end; i++) {
         out->lost += out->data[i] == '\n';
+    }
     out->start = out->end = 0;
 }
 
@@ -74,24 +77,27 @@ static void add(struct log_out *out, const char *line, size_t len) {
 // The line that tells of lost ones stands where they would.
 static void tell_lost(struct log_out *out) {
     char line[256];
-    if (out->lost == 0 || !has_room(out, sizeof(line)))
+    if (out->lost == 0 || !has_room(out, sizeof(line))) {
         return;
+    }
     add(out, line, out->tell_lost(line, sizeof(line), out->lost));
     out->lost = 0;
 }
 
 static void wake(struct log_out *out) {
-    if (waiting(out) > 0 && out->on_wait)
+    if (waiting(out) > 0 && out->on_wait) {
         out->on_wait(out->context);
+    }
 }
 
 void log_out_write(struct log_out *out, const char *line, size_t len) {
     pthread_mutex_lock(&out->lock);
     tell_lost(out);
-    if (out->lost == 0 && has_room(out, len))
+    if (out->lost == 0 && has_room(out, len)) {
         add(out, line, len);
-    else
+    } else {
         out->lost++;
+    }
     push(out);
     wake(out);
     pthread_mutex_unlock(&out->lock);
@@ -117,8 +123,9 @@ static int64_t now_ms(void) {
 
 void log_out_drain(struct log_out *out, int ms) {
     int64_t end = now_ms() + ms, now;
-    while (log_out_retry(out) && (now = now_ms()) < end)
+    while (log_out_retry(out) && (now = now_ms()) < end) {
         takes(out->fd, (int)(end - now));
+    }
 }
 
 void log_out_set_waker(struct log_out *out, void (*on_wait)(void *context), void *context) {
@@ -137,8 +144,9 @@ static int open_again(int fd) {
 
 void log_out_open(struct log_out *out) {
     struct stat stat;
-    if (fstat(out->fd, &stat) < 0)
+    if (fstat(out->fd, &stat) < 0) {
         return;
+    }
     pthread_mutex_lock(&out->lock);
     if (S_ISSOCK(stat.st_mode)) {
         out->how = LOG_OUT_SENT;
@@ -156,7 +164,8 @@ void log_out_open(struct log_out *out) {
 }
 
 void log_out_close(struct log_out *out) {
-    if (out->own)
+    if (out->own) {
         close(out->fd);
+    }
     out->own = false;
 }

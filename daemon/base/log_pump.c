@@ -6,14 +6,16 @@
 #define RETRY_MS 100
 
 static void on_timer(uv_timer_t *timer) {
-    if (log_retry())
+    if (log_retry()) {
         uv_timer_start(timer, on_timer, RETRY_MS, 0);
+    }
 }
 
 static void on_bell(uv_async_t *bell) {
     struct log_pump *pump = bell->data;
-    if (!uv_is_active((uv_handle_t *)&pump->timer))
+    if (!uv_is_active((uv_handle_t *)&pump->timer)) {
         uv_timer_start(&pump->timer, on_timer, RETRY_MS, 0);
+    }
 }
 
 static void ring(void *context) {
@@ -23,8 +25,9 @@ static void ring(void *context) {
 
 int log_pump_start(struct log_pump *pump, uv_loop_t *loop) {
     int r = uv_async_init(loop, &pump->bell, on_bell);
-    if (r < 0)
+    if (r < 0) {
         return r;
+    }
     uv_timer_init(loop, &pump->timer); // cannot fail
     pump->bell.data = pump->timer.data = pump;
     uv_unref((uv_handle_t *)&pump->bell);
@@ -35,8 +38,9 @@ int log_pump_start(struct log_pump *pump, uv_loop_t *loop) {
 }
 
 void log_pump_stop(struct log_pump *pump) {
-    if (!pump->open)
+    if (!pump->open) {
         return;
+    }
     pump->open = false;
     log_set_waker(NULL, NULL);
     uv_close((uv_handle_t *)&pump->bell, NULL);

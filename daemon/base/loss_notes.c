@@ -31,8 +31,9 @@ int losses_write(struct losses *losses, struct store_batch *batch) {
         const struct loss *loss = &losses->waiting[done];
         r = store_batch_loss(batch, loss->at_ns, loss->source_id, loss->uid, loss->pid,
                              loss->reason, loss->count);
-        if (r < 0)
+        if (r < 0) {
             break;
+        }
     }
     losses->count -= done;
     memmove(losses->waiting, losses->waiting + done, losses->count * sizeof(losses->waiting[0]));

@@ -56,8 +56,9 @@ static enum options_result usage(int *status) {
 
 // What was asked for was printed.
 static enum options_result done(int *status) {
-    if (fflush(stdout) == 0 && !ferror(stdout))
+    if (fflush(stdout) == 0 && !ferror(stdout)) {
         return OPTIONS_DONE;
+    }
     fprintf(stderr, "nvtxtd: cannot write to stdout: %s\n", strerror(errno));
     *status = EX_IOERR;
     return OPTIONS_FAULT;
@@ -79,9 +80,11 @@ static const char *key_of(int option) {
 }
 
 static const char *option_name(int option) {
-    for (const struct option *at = long_options; at->name; at++)
-        if (at->val == option)
+    for (const struct option *at = long_options; at->name; at++) {
+        if (at->val == option) {
             return at->name;
+        }
+    }
     return "?";
 }
 
@@ -89,21 +92,24 @@ static enum options_result set(struct conf *config, int option, const char *valu
     char why[256] = "a path is expected"; // an unset variable of a script is no wish for defaults
     const struct conf_key *key = conf_find(key_of(option));
     int r = key->type == CONF_PATH && !*value ? 1 : conf_set(config, key, value, why, sizeof(why));
-    if (r == 0)
+    if (r == 0) {
         return OPTIONS_RUN;
-    if (r < 0)
+    }
+    if (r < 0) {
         snprintf(why, sizeof(why), "%s", strerror(-r));
+    }
     fprintf(stderr, "nvtxtd: bad value '%s' for --%s: %s\n", value, option_name(option), why);
     return usage(status);
 }
 
 static enum options_result bad_option(char **argv, int *status) {
     const char *word = argv[optind - 1];
-    if (optopt && optopt < 256)
+    if (optopt && optopt < 256) {
         fprintf(stderr, "nvtxtd: option '-%c' is not known or lacks its value; see --help\n",
                 optopt);
-    else
+    } else {
         fprintf(stderr, "nvtxtd: option '%s' is not known or lacks its value; see --help\n", word);
+    }
     return usage(status);
 }
 
@@ -130,8 +136,9 @@ static enum options_result walk(int argc, char **argv, struct conf *config, bool
         case '?':
             return bad_option(argv, status);
         default:
-            if (!first && set(config, option, optarg, status) != OPTIONS_RUN)
+            if (!first && set(config, option, optarg, status) != OPTIONS_RUN) {
                 return OPTIONS_FAULT;
+            }
         }
     }
     if (optind < argc) {
@@ -144,19 +151,22 @@ static enum options_result walk(int argc, char **argv, struct conf *config, bool
 // The file of -c, or the usual one if it is there. Returns as conf_file_load() does.
 static int load(struct conf *config, const char *file, const struct conf_faults *faults) {
     char usual[PATH_MAX];
-    if (file)
+    if (file) {
         return conf_file_load(config, file, true, faults);
+    }
     paths_config_file(usual, sizeof(usual));
-    if (paths_config_is_hidden(usual))
+    if (paths_config_is_hidden(usual)) {
         return 0;
+    }
     return conf_file_load(config, usual, false, faults);
 }
 
 static int check_whole(const struct conf *config, const struct conf_faults *faults) {
     const struct conf_key *keys[2];
     char why[256];
-    if (conf_check(config, keys, why, sizeof(why)) == 0)
+    if (conf_check(config, keys, why, sizeof(why)) == 0) {
         return 0;
+    }
     faults->complain(faults->context, why);
     return 1;
 }
@@ -165,10 +175,12 @@ static int check_whole(const struct conf *config, const struct conf_faults *faul
 static enum options_result answer_check(const struct conf *config, int *status) {
     char why[512];
     *status = paths_check_socket(config->socket, why, sizeof(why));
-    if (*status == 0)
+    if (*status == 0) {
         *status = paths_check_socket(config->control_socket, why, sizeof(why));
-    if (*status == 0)
+    }
+    if (*status == 0) {
         *status = paths_check_groups(config, why, sizeof(why));
+    }
     if (*status) {
         complain(NULL, why);
         return OPTIONS_FAULT;
@@ -183,8 +195,9 @@ enum options_result options_read(int argc, char **argv, struct conf *config, int
     bool check = false;
     *status = 0;
     enum options_result r = walk(argc, argv, config, true, &file, &check, status);
-    if (r != OPTIONS_RUN)
+    if (r != OPTIONS_RUN) {
         return r;
+    }
     int e = load(config, file, &faults);
     if (e != 0) {
         *status = e < 0 ? EX_NOINPUT : EX_CONFIG;
@@ -203,12 +216,15 @@ int options_read_again(int argc, char **argv, struct conf *config,
     const char *file = NULL;
     bool check;
     int status;
-    if (walk(argc, argv, config, true, &file, &check, &status) != OPTIONS_RUN)
+    if (walk(argc, argv, config, true, &file, &check, &status) != OPTIONS_RUN) {
         return 1; // cannot be: it was good at the start
+    }
     int r = load(config, file, faults);
-    if (r != 0)
+    if (r != 0) {
         return r;
-    if (walk(argc, argv, config, false, &file, &check, &status) != OPTIONS_RUN)
+    }
+    if (walk(argc, argv, config, false, &file, &check, &status) != OPTIONS_RUN) {
         return 1;
+    }
     return check_whole(config, faults);
 }

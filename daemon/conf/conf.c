@@ -33,17 +33,23 @@ static void *field_of(const struct conf *config, const struct conf_key *key) {
 static bool read_number(const char *text, const struct unit *units, int64_t *number) {
     int64_t value = 0;
     const char *at = text;
-    for (; *at >= '0' && *at <= '9'; at++)
+    for (; *at >= '0' && *at <= '9'; at++) {
         if (__builtin_mul_overflow(value, 10, &value) ||
-            __builtin_add_overflow(value, *at - '0', &value))
+            __builtin_add_overflow(value, *at - '0', &value)) {
             return false;
-    if (at == text)
+        }
+    }
+    if (at == text) {
         return false;
-    while (*at == ' ')
+    }
+    while (*at == ' ') {
         at++;
-    for (; units->name; units++)
-        if (strcmp(at, units->name) == 0)
+    }
+    for (; units->name; units++) {
+        if (strcmp(at, units->name) == 0) {
             return !__builtin_mul_overflow(value, units->factor, number);
+        }
+    }
     return false;
 }
 
@@ -96,8 +102,9 @@ static int set_share(int64_t *field, const struct conf_key *key, const char *val
                bytes <= INT64_MAX / SHARE_PERCENTS - 1;
     }
     char *sign = strchr(text, '%');
-    if (sign && sign[1 + strspn(sign + 1, " ")] == '\0')
+    if (sign && sign[1 + strspn(sign + 1, " ")] == '\0') {
         *sign = '\0';
+    }
     good =
         good && read_number(text, no_units, &percent) && percent >= key->min && percent <= key->max;
     if (!good) {
@@ -132,8 +139,9 @@ static int set_mode(int64_t *field, const struct conf_key *key, const char *valu
                     size_t size) {
     int64_t mode = 0;
     const char *at = value;
-    for (; *at >= '0' && *at <= '7' && mode <= key->max; at++)
+    for (; *at >= '0' && *at <= '7' && mode <= key->max; at++) {
         mode = mode * 8 + (*at - '0');
+    }
     bool by_default = !*value && !*key->initial;
     if (!by_default && (*at || !*value || mode < key->min || mode > key->max)) {
         snprintf(why, size, "an octal mode from %04o to %04o is expected, as in 0660",
@@ -147,8 +155,9 @@ static int set_mode(int64_t *field, const struct conf_key *key, const char *valu
 static char *joined(const char *before, const char *value) {
     size_t len = strlen(before), more = strlen(value);
     char *list = malloc(len + more + 2);
-    if (!list)
+    if (!list) {
         return NULL;
+    }
     memcpy(list, before, len);
     list[len] = '\n';
     memcpy(list + len + 1, value, more + 1);
@@ -162,25 +171,31 @@ int conf_set(struct conf *config, const struct conf_key *key, const char *value,
         const char *before = *(char **)field;
         char *copy = key->type == CONF_PATHS && *value && before && *before ? joined(before, value)
                                                                             : strdup(value);
-        if (!copy)
+        if (!copy) {
             return -ENOMEM;
+        }
         free(*(char **)field);
         *(char **)field = copy;
         return 0;
     }
-    if (key->type == CONF_CHOICE)
+    if (key->type == CONF_CHOICE) {
         return set_choice(field, key, value, why, size);
-    if (key->type == CONF_SHARE)
+    }
+    if (key->type == CONF_SHARE) {
         return set_share(field, key, value, why, size);
-    if (key->type == CONF_MODE)
+    }
+    if (key->type == CONF_MODE) {
         return set_mode(field, key, value, why, size);
+    }
     return set_number(field, key, value, why, size);
 }
 
 const struct conf_key *conf_find(const char *name) {
-    for (size_t i = 0; i < conf_key_count; i++)
-        if (strcmp(conf_keys[i].name, name) == 0)
+    for (size_t i = 0; i < conf_key_count; i++) {
+        if (strcmp(conf_keys[i].name, name) == 0) {
             return &conf_keys[i];
+        }
+    }
     return NULL;
 }
 
@@ -188,10 +203,12 @@ const struct conf_key *conf_find(const char *name) {
 // table of Levenshtein, a row at a time); `limit` or more is all the same.
 static size_t distance(const char *a, const char *b, size_t limit) {
     size_t row[64], len = strlen(b);
-    if (len + 1 > sizeof(row) / sizeof(row[0]))
+    if (len + 1 > sizeof(row) / sizeof(row[0])) {
         return limit;
-    for (size_t j = 0; j <= len; j++)
+    }
+    for (size_t j = 0; j <= len; j++) {
         row[j] = j;
+    }
     for (size_t i = 1; *a; a++, i++) {
         size_t diagonal = row[0];
         row[0] = i;
@@ -223,16 +240,19 @@ int conf_init(struct conf *config) {
     *config = (struct conf){0};
     for (size_t i = 0; i < conf_key_count; i++) {
         int r = conf_set(config, &conf_keys[i], conf_keys[i].initial, why, sizeof(why));
-        if (r < 0)
+        if (r < 0) {
             return r;
+        }
     }
     return 0;
 }
 
 void conf_deinit(struct conf *config) {
-    for (size_t i = 0; i < conf_key_count; i++)
-        if (is_text(&conf_keys[i]))
+    for (size_t i = 0; i < conf_key_count; i++) {
+        if (is_text(&conf_keys[i])) {
             free(*(char **)field_of(config, &conf_keys[i]));
+        }
+    }
     *config = (struct conf){0};
 }
 
@@ -266,8 +286,9 @@ int conf_check(const struct conf *config, const struct conf_key *keys[2], char *
 
 bool conf_differs(const struct conf *a, const struct conf *b, const struct conf_key *key) {
     const void *left = field_of(a, key), *right = field_of(b, key);
-    if (is_text(key))
+    if (is_text(key)) {
         return strcmp(*(char *const *)left, *(char *const *)right) != 0;
+    }
     return *(const int64_t *)left != *(const int64_t *)right;
 }
 
@@ -279,8 +300,9 @@ int conf_copy(struct conf *to, const struct conf *from, const struct conf_key *k
         return 0;
     }
     char *copy = strdup(*(char *const *)value);
-    if (!copy)
+    if (!copy) {
         return -ENOMEM;
+    }
     free(*(char **)field);
     *(char **)field = copy;
     return 0;

@@ -47,8 +47,9 @@ static void fault(struct reader *reader, const char *format, ...) {
     va_list args;
     int n = snprintf(sentence, sizeof(sentence), "%s:%u: ", reader->path, reader->line);
     va_start(args, format);
-    if (n > 0 && (size_t)n < sizeof(sentence))
+    if (n > 0 && (size_t)n < sizeof(sentence)) {
         vsnprintf(sentence + n, sizeof(sentence) - (size_t)n, format, args);
+    }
     va_end(args);
     reader->faulty = true;
     reader->faults->complain(reader->faults->context, sentence);
@@ -59,17 +60,19 @@ static void fault(struct reader *reader, const char *format, ...) {
 static void look_at_section(struct reader *reader, const char *line) {
     size_t len = strcspn(line + 1, "]");
     reader->known_section = len == strlen(SECTION) && memcmp(line + 1, SECTION, len) == 0;
-    if (line[1 + len] != ']')
+    if (line[1 + len] != ']') {
         fault(reader, "a section of the form [nvtxtd] is expected");
-    else if (!reader->known_section)
+    } else if (!reader->known_section) {
         fault(reader, "unknown section '[%.*s]': only [nvtxtd] is known", len > 64 ? 64 : (int)len,
               line + 1);
+    }
 }
 
 // Returns whether the line is one that inih is to see.
 static bool look_at_line(struct reader *reader, const char *line, size_t len) {
-    if (*line == '\0' || *line == '#' || *line == ';')
+    if (*line == '\0' || *line == '#' || *line == ';') {
         return false;
+    }
     if (len > CONF_FILE_LINE_BYTES) {
         fault(reader, "the line is too long: at most %d bytes are allowed", CONF_FILE_LINE_BYTES);
         return false;
@@ -88,19 +91,23 @@ static bool look_at_line(struct reader *reader, const char *line, size_t len) {
 static char *read_line(char *buffer, int size, void *stream) {
     struct reader *reader = stream;
     ssize_t n = getline(&reader->text, &reader->text_size, reader->file);
-    if (n < 0)
+    if (n < 0) {
         return NULL;
+    }
     reader->line++;
     const char *line = reader->text;
-    if (reader->line == 1 && strncmp(line, "\xEF\xBB\xBF", 3) == 0)
+    if (reader->line == 1 && strncmp(line, "\xEF\xBB\xBF", 3) == 0) {
         line += 3;
+    }
     bool nul = strlen(reader->text) != (size_t)n;
     line += strspn(line, BLANKS);
     size_t len = strlen(line);
-    while (len > 0 && strchr(BLANKS, line[len - 1]))
+    while (len > 0 && strchr(BLANKS, line[len - 1])) {
         reader->text[line - reader->text + (ssize_t)--len] = '\0';
-    if (nul)
+    }
+    if (nul) {
         fault(reader, "the line has a NUL byte");
+    }
     bool wanted = !nul && look_at_line(reader, line, len) && len + 1 < (size_t)size;
     snprintf(buffer, (size_t)size, "%s\n", wanted ? line : "");
     return buffer;
@@ -108,47 +115,55 @@ static char *read_line(char *buffer, int size, void *stream) {
 
 static void unknown_key(struct reader *reader, const char *name) {
     const struct conf_key *like = conf_find_like(name);
-    if (like)
+    if (like) {
         fault(reader, "unknown key '%.64s': is %s meant?", name, like->name);
-    else
+    } else {
         fault(reader, "unknown key '%.64s': nvtxtd.conf(5) lists what is allowed", name);
+    }
 }
 
 // What a path in a file has to be beyond its form. Returns whether it is.
 static bool look_at_path(struct reader *reader, const struct conf_key *key, const char *value) {
-    if (*value && *value != '/')
+    if (*value && *value != '/') {
         fault(reader, "bad value '%.64s' for %s: an absolute path is expected", value, key->name);
-    else if (key->max > 0 && strlen(value) > (size_t)key->max)
+    } else if (key->max > 0 && strlen(value) > (size_t)key->max) {
         fault(reader, "bad value '%.64s' for %s: a path of at most %lld bytes is expected", value,
               key->name, (long long)key->max);
-    else
+    } else {
         return true;
+    }
     return false;
 }
 
 static int on_key(void *user, const char *section, const char *name, const char *value) {
     struct reader *reader = user;
     char why[256];
-    if (!*section)
+    if (!*section) {
         fault(reader, "'%.64s' stands before the section [nvtxtd]", name);
-    if (!reader->known_section)
+    }
+    if (!reader->known_section) {
         return 1; // told at the section
+    }
     const struct conf_key *key = conf_find(name);
     if (!key) {
         unknown_key(reader, name);
         return 1;
     }
     bool is_path = key->type == CONF_PATH || key->type == CONF_PATHS;
-    if (is_path && !look_at_path(reader, key, value))
+    if (is_path && !look_at_path(reader, key, value)) {
         return 1;
+    }
     int r = conf_set(reader->config, key, value, why, sizeof(why));
-    if (r < 0)
+    if (r < 0) {
         reader->no_memory = true;
-    if (r > 0)
+    }
+    if (r > 0) {
         fault(reader, "bad value '%.64s' for %s: %s", value, name, why);
-    if (r == 0 && reader->origins)
+    }
+    if (r == 0 && reader->origins) {
         reader->origins[key - conf_keys] =
             (struct origin){.file = reader->number, .line = reader->line};
+    }
     return 1;
 }
 
@@ -158,14 +173,16 @@ static int read_file(struct reader *reader, const char *path) {
     reader->line = 0;
     reader->known_section = false;
     reader->file = fopen(path, "re");
-    if (!reader->file)
+    if (!reader->file) {
         return -errno;
+    }
     errno = 0;
     int r = ini_parse_stream(read_line, reader, on_key, reader);
     int unreadable = ferror(reader->file) ? errno : 0;
     fclose(reader->file);
-    if (unreadable)
+    if (unreadable) {
         return -unreadable;
+    }
     return r < 0 || reader->no_memory ? -ENOMEM : 0;
 }
 
@@ -194,13 +211,15 @@ static void check_whole(struct reader *reader, const char *path, const char *fol
                         struct dirent **drop_ins) {
     const struct conf_key *keys[2];
     char why[256], name[PATH_MAX + NAME_MAX + 2];
-    if (reader->faulty || conf_check(reader->config, keys, why, sizeof(why)) == 0)
+    if (reader->faulty || conf_check(reader->config, keys, why, sizeof(why)) == 0) {
         return;
+    }
     struct origin at = {0};
     for (size_t i = 0; i < 2; i++) {
         const struct origin *origin = &reader->origins[keys[i] - conf_keys];
-        if (origin->file > at.file || (origin->file == at.file && origin->line > at.line))
+        if (origin->file > at.file || (origin->file == at.file && origin->line > at.line)) {
             at = *origin;
+        }
     }
     snprintf(name, sizeof(name), "%s%s%s", at.file > 1 ? folder : path, at.file > 1 ? "/" : "",
              at.file > 1 ? drop_ins[at.file - 2]->d_name : "");
@@ -214,17 +233,20 @@ static void read_drop_ins(struct reader *reader, const char *path) {
     struct dirent **drop_ins = NULL;
     snprintf(folder, sizeof(folder), "%s.d", path);
     int count = scandir(folder, &drop_ins, is_drop_in, by_name);
-    if (count < 0 && errno != ENOENT && errno != ENOTDIR)
+    if (count < 0 && errno != ENOENT && errno != ENOTDIR) {
         cannot_read(reader, folder, -errno);
+    }
     for (int i = 0; i < count; i++) {
         snprintf(file, sizeof(file), "%s/%s", folder, drop_ins[i]->d_name);
         int r = read_file(reader, file);
-        if (r < 0)
+        if (r < 0) {
             cannot_read(reader, file, r);
+        }
     }
     check_whole(reader, path, folder, drop_ins);
-    for (int i = 0; i < count; i++)
+    for (int i = 0; i < count; i++) {
         free(drop_ins[i]);
+    }
     free(drop_ins);
 }
 
@@ -233,12 +255,14 @@ int conf_file_load(struct conf *config, const char *path, bool must_exist,
     struct origin origins[CONF_KEYS_MAX] = {0};
     struct reader reader = {.config = config, .origins = origins, .faults = faults};
     int r = strlen(path) + 2 >= PATH_MAX ? -ENAMETOOLONG : read_file(&reader, path);
-    if (r == -ENOENT && !must_exist)
+    if (r == -ENOENT && !must_exist) {
         r = 0;
-    if (r < 0)
+    }
+    if (r < 0) {
         cannot_read(&reader, path, r);
-    else
+    } else {
         read_drop_ins(&reader, path);
+    }
     free(reader.text);
     return r < 0 ? r : reader.faulty;
 }

@@ -57,8 +57,9 @@ static const char *change_words(const struct conf_key *key) {
 
 static void put_key(const struct conf_key *key) {
     char text[1024], choices[128] = "";
-    if (key->choices)
+    if (key->choices) {
         snprintf(choices, sizeof(choices), " One of %s.", key->choices);
+    }
     snprintf(text, sizeof(text), "%s%s%s", key->help, choices, change_words(key));
     putchar('\n');
     put_comment(text);
@@ -69,8 +70,9 @@ int main(void) {
     const char *topic = "";
     fputs(head, stdout);
     for (size_t i = 0; i < conf_key_count; i++) {
-        if (strcmp(topic, conf_keys[i].topic) != 0)
+        if (strcmp(topic, conf_keys[i].topic) != 0) {
             printf("\n# ---- %s ----\n", conf_keys[i].topic);
+        }
         topic = conf_keys[i].topic;
         put_key(&conf_keys[i]);
     }

@@ -31,8 +31,9 @@ static int explain(char *why, size_t size, int status, const char *format, ...) 
 
 static const char *home_folder(void) {
     const char *home = getenv("HOME");
-    if (home && *home == '/')
+    if (home && *home == '/') {
         return home;
+    }
     const struct passwd *entry = getpwuid(geteuid());
     return entry && entry->pw_dir && *entry->pw_dir == '/' ? entry->pw_dir : "/";
 }
@@ -40,39 +41,47 @@ static const char *home_folder(void) {
 // Makes a folder and what is missing above it.
 static int make_folder(const char *path, mode_t mode, char *why, size_t size) {
     char part[PATH_MAX];
-    if (snprintf(part, sizeof(part), "%s", path) >= (int)sizeof(part))
+    if (snprintf(part, sizeof(part), "%s", path) >= (int)sizeof(part)) {
         return explain(why, size, EX_CANTCREAT, "the folder name '%.64s…' is too long", path);
+    }
     for (char *at = part + 1;; at++) {
-        if (*at != '/' && *at)
+        if (*at != '/' && *at) {
             continue;
+        }
         char kept = *at;
         *at = '\0';
         bool made = mkdir(part, kept ? 0755 : mode & 0777) == 0;
-        if (!made && errno != EEXIST)
+        if (!made && errno != EEXIST) {
             return explain(why, size, EX_CANTCREAT, "the folder '%s' cannot be made: %s", path,
                            strerror(errno));
+        }
         // mkdir(2) gives no set-group-ID bit.
-        if (made && !kept && (mode & 07000) && chmod(part, mode) < 0)
+        if (made && !kept && (mode & 07000) && chmod(part, mode) < 0) {
             return explain(why, size, EX_CANTCREAT, "the mode of '%s' cannot be set: %s", path,
                            strerror(errno));
+        }
         *at = kept;
-        if (!kept)
+        if (!kept) {
             return 0;
+        }
     }
 }
 
 // A folder in a place where everybody can make one must be a real folder of ours alone.
 static int check_private(const char *path, char *why, size_t size) {
     struct stat stat;
-    if (lstat(path, &stat) < 0)
+    if (lstat(path, &stat) < 0) {
         return explain(why, size, EX_CANTCREAT, "the folder '%s' cannot be used: %s", path,
                        strerror(errno));
-    if (S_ISDIR(stat.st_mode) && stat.st_uid == geteuid() && !(stat.st_mode & 077))
+    }
+    if (S_ISDIR(stat.st_mode) && stat.st_uid == geteuid() && !(stat.st_mode & 077)) {
         return 0;
-    if (S_ISDIR(stat.st_mode) && stat.st_uid == geteuid())
+    }
+    if (S_ISDIR(stat.st_mode) && stat.st_uid == geteuid()) {
         return explain(why, size, EX_CANTCREAT,
                        "others may use the folder '%s': 'chmod 700 %s' makes it yours alone", path,
                        path);
+    }
     const struct passwd *owner = getpwuid(stat.st_uid);
     return explain(
         why, size, EX_CANTCREAT,
@@ -85,8 +94,9 @@ static int check_private(const char *path, char *why, size_t size) {
 // A folder that the service manager made for us (systemd.exec(5)): the first of a list.
 static bool manager_folder(const char *variable, char *folder, size_t size) {
     const char *list = getenv(variable);
-    if (!list || *list != '/')
+    if (!list || *list != '/') {
         return false;
+    }
     snprintf(folder, size, "%.*s", (int)strcspn(list, ":"), list);
     return true;
 }
@@ -94,14 +104,15 @@ static bool manager_folder(const char *variable, char *folder, size_t size) {
 void paths_config_file(char *path, size_t size) {
     char folder[PATH_MAX];
     const char *config = getenv("XDG_CONFIG_HOME");
-    if (manager_folder("CONFIGURATION_DIRECTORY", folder, sizeof(folder)))
+    if (manager_folder("CONFIGURATION_DIRECTORY", folder, sizeof(folder))) {
         snprintf(path, size, "%s/nvtxtd.conf", folder);
-    else if (geteuid() == 0)
+    } else if (geteuid() == 0) {
         snprintf(path, size, "%s/nvtxtd/nvtxtd.conf", NVTXT_SYSCONFDIR);
-    else if (config && *config == '/')
+    } else if (config && *config == '/') {
         snprintf(path, size, "%s/nvtxtd/nvtxtd.conf", config);
-    else
+    } else {
         snprintf(path, size, "%s/.config/nvtxtd/nvtxtd.conf", home_folder());
+    }
 }
 
 // Nobody asked for a file in a home that cannot be looked into, as after su(1). Where the
@@ -115,8 +126,9 @@ bool paths_config_is_hidden(const char *path) {
 static int socket_folder(char *folder, size_t folder_size, char *why, size_t size) {
     const char *runtime = getenv("XDG_RUNTIME_DIR");
     bool shared = false;
-    if (manager_folder("RUNTIME_DIRECTORY", folder, folder_size))
+    if (manager_folder("RUNTIME_DIRECTORY", folder, folder_size)) {
         return 0;
+    }
     if (geteuid() == 0) {
         snprintf(folder, folder_size, "/run/nvtxtd");
     } else if (runtime && *runtime == '/') {
@@ -133,11 +145,13 @@ static int socket_folder(char *folder, size_t folder_size, char *why, size_t siz
 static int readers_group(const struct conf *config, gid_t *gid, char *why, size_t size) {
     const char *name = config->store_group;
     *gid = (gid_t)-1;
-    if (!*name && geteuid() != 0)
+    if (!*name && geteuid() != 0) {
         return 0;
+    }
     const struct group *group = getgrnam(*name ? name : "nvtxt");
-    if (group)
+    if (group) {
         *gid = group->gr_gid;
+    }
     return group || !*name
                ? 0
                : explain(why, size, EX_CONFIG, "there is no group '%s' (StoreGroup)", name);
@@ -149,19 +163,22 @@ static int give_folder(const char *folder, const struct conf *config, char *why,
     gid_t gid;
     int r = readers_group(config, &gid, why, size);
     if (r || gid == (gid_t)-1 || stat(folder, &status) < 0 || status.st_gid == gid ||
-        (!*config->store_group && status.st_gid != 0))
+        (!*config->store_group && status.st_gid != 0)) {
         return r;
-    if (chown(folder, (uid_t)-1, gid) < 0 || chmod(folder, 02750) < 0)
+    }
+    if (chown(folder, (uid_t)-1, gid) < 0 || chmod(folder, 02750) < 0) {
         return explain(why, size, EX_CANTCREAT, "the folder '%s' cannot be given to its group: %s",
                        folder, strerror(errno));
+    }
     return 0;
 }
 
 int paths_check_groups(const struct conf *config, char *why, size_t size) {
     gid_t gid;
-    if (*config->socket_group && !getgrnam(config->socket_group))
+    if (*config->socket_group && !getgrnam(config->socket_group)) {
         return explain(why, size, EX_CONFIG, "there is no group '%s' (SocketGroup)",
                        config->socket_group);
+    }
     return *config->store_group ? readers_group(config, &gid, why, size) : 0;
 }
 
@@ -178,25 +195,29 @@ int paths_store_group(const struct conf *config, int64_t *group, char *why, size
     const char *slash = strrchr(config->store, '/');
     snprintf(folder, sizeof(folder), "%.*s", slash ? (int)(slash - config->store) + 1 : 1,
              slash ? config->store : ".");
-    if (geteuid() == 0 && stat(folder, &status) == 0 && (status.st_mode & S_ISGID))
+    if (geteuid() == 0 && stat(folder, &status) == 0 && (status.st_mode & S_ISGID)) {
         *group = (int64_t)status.st_gid; // as new files get it by themselves
+    }
     return 0;
 }
 
 static int store_folder(const struct conf *config, char *folder, size_t folder_size, char *why,
                         size_t size) {
     const char *state = getenv("XDG_STATE_HOME");
-    if (manager_folder("STATE_DIRECTORY", folder, folder_size))
+    if (manager_folder("STATE_DIRECTORY", folder, folder_size)) {
         return 0;
-    if (geteuid() == 0)
+    }
+    if (geteuid() == 0) {
         snprintf(folder, folder_size, "/var/lib/nvtxtd");
-    else if (state && *state == '/')
+    } else if (state && *state == '/') {
         snprintf(folder, folder_size, "%s/nvtxtd", state);
-    else
+    } else {
         snprintf(folder, folder_size, "%s/.local/state/nvtxtd", home_folder());
+    }
     int r = make_folder(folder, geteuid() == 0 ? 02750 : 0700, why, size);
-    if (!r)
+    if (!r) {
         return give_folder(folder, config, why, size);
+    }
     size_t len = strlen(why);
     explain(why + len, size - len, r, "; name a store elsewhere with --store");
     return r;
@@ -204,8 +225,9 @@ static int store_folder(const struct conf *config, char *folder, size_t folder_s
 
 static int fill(char **field, const char *folder, const char *file, char *why, size_t size) {
     char *path = NULL;
-    if (asprintf(&path, "%s/%s", folder, file) < 0)
+    if (asprintf(&path, "%s/%s", folder, file) < 0) {
         return explain(why, size, EX_OSERR, "out of memory");
+    }
     free(*field);
     *field = path;
     return 0;
@@ -213,8 +235,9 @@ static int fill(char **field, const char *folder, const char *file, char *why, s
 
 int paths_check_socket(const char *path, char *why, size_t size) {
     size_t len = strlen(path);
-    if (len <= PATHS_SOCKET_MAX)
+    if (len <= PATHS_SOCKET_MAX) {
         return 0;
+    }
     return explain(why, size, EX_CANTCREAT,
                    "the socket path is too long, %zu bytes where a Unix socket takes %d: '%s'", len,
                    PATHS_SOCKET_MAX, path);
@@ -225,8 +248,9 @@ int paths_resolve(struct conf *config, char *why, size_t size) {
     int r = 0;
     if (!*config->socket) {
         r = socket_folder(folder, sizeof(folder), why, size);
-        if (!r)
+        if (!r) {
             r = fill(&config->socket, folder, "nvtxtd.sock", why, size);
+        }
     }
     if (!r && !*config->control_socket) {
         const char *slash = strrchr(config->socket, '/');
@@ -234,14 +258,17 @@ int paths_resolve(struct conf *config, char *why, size_t size) {
                  slash ? config->socket : ".");
         r = fill(&config->control_socket, folder, "control.sock", why, size);
     }
-    if (!r)
+    if (!r) {
         r = paths_check_socket(config->socket, why, size);
-    if (!r)
+    }
+    if (!r) {
         r = paths_check_socket(config->control_socket, why, size);
+    }
     if (!r && !*config->store) {
         r = store_folder(config, folder, sizeof(folder), why, size);
-        if (!r)
+        if (!r) {
             r = fill(&config->store, folder, "nvtxt.sqlite", why, size);
+        }
     }
     return r;
 }
@@ -249,8 +276,9 @@ int paths_resolve(struct conf *config, char *why, size_t size) {
 int paths_make_store_folder(const char *store) {
     char folder[PATH_MAX], why[64];
     const char *slash = strrchr(store, '/');
-    if (!slash || slash == store)
+    if (!slash || slash == store) {
         return 0;
+    }
     snprintf(folder, sizeof(folder), "%.*s", (int)(slash - store), store);
     return make_folder(folder, geteuid() == 0 ? 02750 : 0700, why, sizeof(why));
 }
@@ -264,8 +292,9 @@ static bool is_still_there(const char *path, int fd) {
 static void who_holds(int fd, char *who, size_t size) {
     char pid[32] = "";
     ssize_t n = pread(fd, pid, sizeof(pid) - 1, 0);
-    if (n > 0)
+    if (n > 0) {
         pid[strcspn(pid, "\n")] = '\0';
+    }
     snprintf(who, size, *pid ? " (process %s)" : "%s", pid);
 }
 
@@ -306,14 +335,17 @@ int paths_lock(const char *path, const char *what, int *status, char *why, size_
 // Tells who has the lock of the store at `path`. Whoever may not look at it may not write there.
 static bool is_held(const char *path, char *who, size_t size) {
     char name[PATH_MAX];
-    if (snprintf(name, sizeof(name), "%s.lock", path) >= (int)sizeof(name))
+    if (snprintf(name, sizeof(name), "%s.lock", path) >= (int)sizeof(name)) {
         return false;
+    }
     int fd = open(name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    if (fd < 0)
+    if (fd < 0) {
         return false;
+    }
     bool held = flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
-    if (held)
+    if (held) {
         who_holds(fd, who, size);
+    }
     close(fd);
     return held;
 }
@@ -321,15 +353,17 @@ static bool is_held(const char *path, char *who, size_t size) {
 int paths_check_segment(const char *store, char *why, size_t size) {
     static const char *const endings[] = {".sqlite", ""};
     char stem[PATH_MAX], path[PATH_MAX + 8], who[64];
-    if (!store_segments_stem(store, stem))
+    if (!store_segments_stem(store, stem)) {
         return 0;
+    }
     for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
         snprintf(path, sizeof(path), "%s%s", stem, endings[i]);
-        if (is_held(path, who, sizeof(who)))
+        if (is_held(path, who, sizeof(who))) {
             return explain(why, size, EX_CANTCREAT,
                            "another nvtxtd%s uses the store '%s', of which '%s' is a segment: "
                            "name another store",
                            who, path, store);
+        }
     }
     return 0;
 }
@@ -342,17 +376,20 @@ bool paths_is_locked(const char *path, int fd) {
 
 void paths_unlock(const char *path, int fd) {
     char name[PATH_MAX];
-    if (fd < 0)
+    if (fd < 0) {
         return;
+    }
     snprintf(name, sizeof(name), "%s.lock", path);
-    if (is_still_there(name, fd)) // another one may have come when somebody took ours away
-        unlink(name);             // while it is held: nobody can have taken it
+    if (is_still_there(name, fd)) { // another one may have come when somebody took ours away
+        unlink(name);               // while it is held: nobody can have taken it
+    }
     close(fd);
 }
 
 const char *paths_watched(const struct conf *config) {
     const char *folder = getenv("NSIGHT_ANALYSIS_SESSION_OUTPUT_PATH");
-    if (*config->watch_directory)
+    if (*config->watch_directory) {
         return config->watch_directory;
+    }
     return folder && *folder == '/' && !strchr(folder, '\n') ? folder : "";
 }

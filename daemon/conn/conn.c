@@ -32,13 +32,15 @@ static void on_eof(struct conn *conn);
 
 static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buffer) {
     struct conn *conn = stream->data;
-    if (n == UV_ENOBUFS)
+    if (n == UV_ENOBUFS) {
         return; // it had its turn
+    }
     conn->turn = conn->server->turn;
-    if (n > 0)
+    if (n > 0) {
         conn_feed(conn, (struct nvtxt_slice){buffer->base, (size_t)n});
-    else if (n < 0)
+    } else if (n < 0) {
         on_eof(conn);
+    }
 }
 
 void conn_update_reading(struct conn *conn) {
@@ -47,26 +49,31 @@ void conn_update_reading(struct conn *conn) {
         !server->batcher.pressed && !(conn->user && (conn->user->full || conn->user->fast)) &&
         (conn->phase == CONN_FIRST_LINE || conn->phase == CONN_OPEN || conn->phase == CONN_ENDING);
     bool wanted = server->stage == SERVER_RUNNING && (takes || conn->phase == CONN_PARTING);
-    if (wanted == conn->reading || conn->phase == CONN_CLOSED)
+    if (wanted == conn->reading || conn->phase == CONN_CLOSED) {
         return;
-    if (!wanted)
+    }
+    if (!wanted) {
         uv_read_stop((uv_stream_t *)&conn->pipe);
-    else if (uv_read_start((uv_stream_t *)&conn->pipe, on_alloc, on_read) < 0)
+    } else if (uv_read_start((uv_stream_t *)&conn->pipe, on_alloc, on_read) < 0) {
         return; // it hung up already: noticed when it is written to, or by the next hello
+    }
     conn->reading = wanted;
 }
 
 void conn_read_rest(struct conn *conn, size_t limit) {
     uv_os_fd_t fd;
-    if (uv_fileno((uv_handle_t *)&conn->pipe, &fd) < 0)
+    if (uv_fileno((uv_handle_t *)&conn->pipe, &fd) < 0) {
         return;
+    }
     while (limit > 0 && (conn->phase == CONN_FIRST_LINE || conn->phase == CONN_OPEN)) {
         size_t size = limit < SERVER_READ_BYTES ? limit : (size_t)SERVER_READ_BYTES;
         ssize_t n = read(fd, conn->server->read_buffer, size);
-        if (n < 0 && errno == EINTR)
+        if (n < 0 && errno == EINTR) {
             continue;
-        if (n < 0)
+        }
+        if (n < 0) {
             return; // nothing left
+        }
         if (n == 0) {
             on_eof(conn);
             return;
@@ -84,8 +91,9 @@ static bool is_in_use(const struct source *source, int64_t uid) {
     for (const struct conn *conn = self->server->conns; conn; conn = conn->next) {
         const struct peer *peer = &conn->peer;
         if (conn->source && peer->pid == source->peer.pid && peer->uid == uid &&
-            peer->start == source->peer.start)
+            peer->start == source->peer.start) {
             return true;
+        }
     }
     return false;
 }
@@ -95,8 +103,9 @@ int conn_open_source(struct conn *conn, int64_t id, int kind, int64_t opened_ns,
     struct server *server = conn->server;
     struct source *source =
         source_new(&server->batcher, id, (enum store_source_kind)kind, interp_take);
-    if (!source)
+    if (!source) {
         return -ENOMEM;
+    }
     source->peer = conn->peer;
     source->opened_ns = opened_ns;
     source->owner = conn;
@@ -127,8 +136,9 @@ static int open_plain(struct conn *conn) {
     };
     struct nvtxt_interp *interp = nvtxt_interp_new(&config);
     if (!interp || conn_open_source(conn, server->next_source_id++, STORE_SOURCE_PLAIN,
-                                    conn->accepted_ns, NULL, interp) < 0)
+                                    conn->accepted_ns, NULL, interp) < 0) {
         return -ENOMEM;
+    }
     conn->phase = CONN_OPEN;
     return 0;
 }
@@ -151,8 +161,9 @@ static void out_of_memory(struct conn *conn) {
     log_limited(&server->log_memory, LOG_LEVEL_ERROR,
                 "connection dropped: out of memory uid=%" PRId64 " pid=%" PRId64, conn->peer.uid,
                 conn->peer.pid);
-    if (!conn->session && !(conn->source && conn->source->failed && conn->source->share))
+    if (!conn->session && !(conn->source && conn->source->failed && conn->source->share)) {
         note_loss(conn, LOSS_MEMORY);
+    }
     conn_close(conn);
 }
 
@@ -161,17 +172,20 @@ static void out_of_memory(struct conn *conn) {
 static int take_session_line(struct conn *conn, struct nvtxt_slice line) {
     struct nvtxt_lost lost;
     int r = source_line(conn->source, line);
-    if (r < 0 || line.len == 0 || line.data[0] != '#')
+    if (r < 0 || line.len == 0 || line.data[0] != '#') {
         return r;
+    }
     r = nvtxt_lost_parse(line, &lost);
-    if (r == 0)
+    if (r == 0) {
         return 0;
+    }
     if (r > 0) {
         conn->told++;
         r = store_batch_told(conn->source->share, clocks_realtime_ns(), lost.reason, lost.lines);
     }
-    if (r < 0)
+    if (r < 0) {
         source_fail(conn->source);
+    }
     return r;
 }
 
@@ -193,31 +207,35 @@ static void take_line(struct conn *conn, struct nvtxt_slice line, bool overlong)
     int r = overlong        ? source_overlong(conn->source, line)
             : conn->session ? take_session_line(conn, line)
                             : source_line(conn->source, line);
-    if (r < 0)
+    if (r < 0) {
         out_of_memory(conn);
-    else
+    } else {
         batcher_check(&conn->server->batcher);
+    }
 }
 
 // A hello that never ends is refused as soon as it is too long for one.
 static bool is_endless_hello(struct conn *conn) {
-    if (conn->phase != CONN_FIRST_LINE)
+    if (conn->phase != CONN_FIRST_LINE) {
         return false;
+    }
     struct nvtxt_slice start = nvtxt_frame_pending(&conn->frame);
     return start.len > NVTXT_HELLO_BYTES && nvtxt_hello_is(start);
 }
 
 static void count_partial(struct conn *conn, size_t partial) {
-    if (conn->user)
+    if (conn->user) {
         conn->user->partial += partial - conn->partial;
+    }
     conn->partial = partial;
 }
 
 // How many rows its source has made since they were counted last: events, names, diagnostics,
 // losses, and its own.
 static uint64_t new_rows(struct conn *conn) {
-    if (!conn->source)
+    if (!conn->source) {
         return 0;
+    }
     uint64_t events = nvtxt_interp_counters(conn->source->interp)->events;
     uint64_t rows = nvtxt_interp_rows(conn->source->interp) + 1;
     uint64_t more = events - conn->events + rows - conn->rows + conn->told;
@@ -230,12 +248,14 @@ static uint64_t new_rows(struct conn *conn) {
 // What was fed counts against what its user may have.
 static void charge(struct conn *conn) {
     struct server *server = conn->server;
-    if (!conn->user)
+    if (!conn->user) {
         return;
+    }
     count_partial(conn, nvtxt_frame_pending(&conn->frame).len);
     server_charge(server, conn->user, new_rows(conn));
-    if (conn->partial == 0 || conn->user->partial <= (size_t)server->config->max_bytes_per_user)
+    if (conn->partial == 0 || conn->user->partial <= (size_t)server->config->max_bytes_per_user) {
         return;
+    }
     if (!conn->session) {
         note_loss(conn, LOSS_QUOTA);
         nvtxt_frame_deinit(&conn->frame);
@@ -251,18 +271,21 @@ static void charge(struct conn *conn) {
 void conn_feed(struct conn *conn, struct nvtxt_slice input) {
     struct server *server = conn->server;
     server->stats.bytes += input.len;
-    if (conn->user)
+    if (conn->user) {
         conn->user->held_max = (size_t)server->config->max_open_bytes_per_user;
-    if (conn->source)
+    }
+    if (conn->source) {
         server_refresh_clocks(server, conn->source);
+    }
     while (conn->phase == CONN_FIRST_LINE || conn->phase == CONN_OPEN) {
         struct nvtxt_slice line;
         int r = nvtxt_frame_next(&conn->frame, &input, &line);
         if (r < 0) {
             out_of_memory(conn);
         } else if (r == NVTXT_FRAME_MORE) {
-            if (is_endless_hello(conn))
+            if (is_endless_hello(conn)) {
                 session_begin(conn, nvtxt_frame_pending(&conn->frame));
+            }
             break;
         } else {
             take_line(conn, line, r == NVTXT_FRAME_OVERLONG);
@@ -270,32 +293,38 @@ void conn_feed(struct conn *conn, struct nvtxt_slice input) {
     }
     if (conn->phase == CONN_LOADING && input.len > 0) {
         nvtxt_buf_add(&conn->pending, input.data, input.len);
-        if (nvtxt_buf_failed(&conn->pending))
+        if (nvtxt_buf_failed(&conn->pending)) {
             conn_close(conn);
+        }
     }
-    if (conn->phase == CONN_FIRST_LINE || conn->phase == CONN_OPEN)
+    if (conn->phase == CONN_FIRST_LINE || conn->phase == CONN_OPEN) {
         charge(conn);
-    if (conn->phase != CONN_CLOSED)
+    }
+    if (conn->phase != CONN_CLOSED) {
         conn_update_reading(conn);
+    }
 }
 
 // ---- Ends ---------------------------------------------------------------------------------------
 
 static void on_eof(struct conn *conn) {
-    if (conn->phase == CONN_OPEN && conn->session)
+    if (conn->phase == CONN_OPEN && conn->session) {
         session_half_close(conn);
+    }
     if (conn->phase == CONN_ENDING || conn->phase == CONN_LEAVING) {
         // It has said all it had to say and may still read.
         uv_read_stop((uv_stream_t *)&conn->pipe);
         conn->reading = false;
         return;
     }
-    if (conn->phase == CONN_PARTING)
+    if (conn->phase == CONN_PARTING) {
         conn_leave(conn);
-    else if (conn->phase == CONN_FIRST_LINE && nvtxt_hello_is(nvtxt_frame_pending(&conn->frame)))
+    } else if (conn->phase == CONN_FIRST_LINE &&
+               nvtxt_hello_is(nvtxt_frame_pending(&conn->frame))) {
         session_refuse_cut_hello(conn);
-    else
+    } else {
         conn_break(conn, "closed");
+    }
 }
 
 // The last line without LF, and the end of a plain source. When it is the daemon that ends it, the
@@ -310,25 +339,31 @@ static void end_plain(struct conn *conn, const char *how) {
     }
     struct nvtxt_slice rest = nvtxt_frame_pending(&conn->frame);
     if (conn->phase == CONN_FIRST_LINE && r == NVTXT_FRAME_MORE &&
-        (rest.len == 0 || nvtxt_hello_is(rest)))
+        (rest.len == 0 || nvtxt_hello_is(rest))) {
         return; // it only looked whether somebody is here, or is a session's: no source
-    if (!whole && rest.len > 0)
+    }
+    if (!whole && rest.len > 0) {
         note_loss(conn, LOSS_PARTIAL_LINE);
+    }
     if (conn->phase == CONN_FIRST_LINE && open_plain(conn) < 0) {
         out_of_memory(conn);
         return;
     }
-    if (r != NVTXT_FRAME_MORE)
+    if (r != NVTXT_FRAME_MORE) {
         take_line(conn, line, r == NVTXT_FRAME_OVERLONG);
-    if (conn->phase == CONN_OPEN && source_end(conn->source, how) < 0)
+    }
+    if (conn->phase == CONN_OPEN && source_end(conn->source, how) < 0) {
         out_of_memory(conn);
+    }
 }
 
 void conn_break(struct conn *conn, const char *how) {
-    if (conn->phase == CONN_CLOSED)
+    if (conn->phase == CONN_CLOSED) {
         return;
-    if (!conn->session && (conn->phase == CONN_FIRST_LINE || conn->phase == CONN_OPEN))
+    }
+    if (!conn->session && (conn->phase == CONN_FIRST_LINE || conn->phase == CONN_OPEN)) {
         end_plain(conn, how);
+    }
     conn_close(conn);
 }
 
@@ -345,37 +380,43 @@ static void leave_source(struct conn *conn) {
     struct server *server = conn->server;
     struct source *source = conn->source;
     uint64_t rows = conn->user ? new_rows(conn) : 0;
-    if (rows > 0)
+    if (rows > 0) {
         server_charge(server, conn->user, rows);
+    }
     batcher_settle(&server->batcher, source);
     size_t held = conn->session && !source->over ? source->held : 0;
     source_unweigh(source);
-    if (held > 0)
+    if (held > 0) {
         parked_put(&server->parked, conn->session->id, conn->peer.uid, held, clocks_realtime_ns());
+    }
     nvtxt_hash_remove(&server->sources, &source->by_id);
     source_free(source);
     conn->source = NULL;
 }
 
 void conn_close(struct conn *conn) {
-    if (conn->phase == CONN_CLOSED)
+    if (conn->phase == CONN_CLOSED) {
         return;
+    }
     conn->phase = CONN_CLOSED;
     struct server *server = conn->server;
     struct conn *next = conn->next;
-    if (conn->source)
+    if (conn->source) {
         leave_source(conn);
+    }
     count_partial(conn, 0);
     quota_give(&server->quota, conn->user);
     conn->user = NULL;
     session_free(conn->session);
     conn->session = NULL;
-    if (conn->prev)
+    if (conn->prev) {
         conn->prev->next = next;
-    else
+    } else {
         server->conns = next;
-    if (next)
+    }
+    if (next) {
         next->prev = conn->prev;
+    }
     uv_close((uv_handle_t *)&conn->pipe, on_closed);
     server_forget(server, conn, next);
 }
@@ -384,30 +425,34 @@ void conn_close(struct conn *conn) {
 // lines are read to their end; only answers are of no use any more.
 static void stop_answering(struct conn *conn) {
     outq_abandon(&conn->outq);
-    if (conn->phase == CONN_LEAVING || conn->phase == CONN_PARTING)
+    if (conn->phase == CONN_LEAVING || conn->phase == CONN_PARTING) {
         conn_close(conn);
+    }
 }
 
 // The client reads the end of the stream; nothing is written any more.
 static void end_stream(struct conn *conn) {
     uv_os_fd_t fd;
-    if (uv_fileno((uv_handle_t *)&conn->pipe, &fd) < 0 || shutdown(fd, SHUT_WR) < 0)
+    if (uv_fileno((uv_handle_t *)&conn->pipe, &fd) < 0 || shutdown(fd, SHUT_WR) < 0) {
         conn_close(conn);
+    }
 }
 
 static void on_drained(struct outq *outq, int status) {
     struct conn *conn = NVTXT_CONTAINER_OF(outq, struct conn, outq);
-    if (status < 0)
+    if (status < 0) {
         stop_answering(conn);
-    else if (conn->phase == CONN_LEAVING)
+    } else if (conn->phase == CONN_LEAVING) {
         conn_close(conn);
-    else if (conn->phase == CONN_PARTING)
+    } else if (conn->phase == CONN_PARTING) {
         end_stream(conn);
+    }
 }
 
 void conn_flush(struct conn *conn) {
-    if (conn->phase == CONN_CLOSED)
+    if (conn->phase == CONN_CLOSED) {
         return;
+    }
     int r = outq_flush(&conn->outq);
     if (r == -ENOBUFS) {
         conn->server->stats.slow_readers++;
@@ -415,33 +460,38 @@ void conn_flush(struct conn *conn) {
                     "client given up: it does not read its replies uid=%" PRId64 " pid=%" PRId64,
                     conn->peer.uid, conn->peer.pid);
     }
-    if (r == -ENOBUFS || r == -ENOMEM)
+    if (r == -ENOBUFS || r == -ENOMEM) {
         conn_break(conn, "closed");
-    else if (r < 0)
+    } else if (r < 0) {
         stop_answering(conn);
+    }
 }
 
 void conn_leave(struct conn *conn) {
-    if (conn->phase == CONN_CLOSED)
+    if (conn->phase == CONN_CLOSED) {
         return;
+    }
     conn->phase = CONN_LEAVING;
     conn_update_reading(conn);
     conn_flush(conn);
-    if (conn->phase == CONN_LEAVING && outq_is_empty(&conn->outq))
+    if (conn->phase == CONN_LEAVING && outq_is_empty(&conn->outq)) {
         conn_close(conn);
+    }
 }
 
 void conn_part(struct conn *conn) {
-    if (conn->phase == CONN_CLOSED)
+    if (conn->phase == CONN_CLOSED) {
         return;
+    }
     session_free(conn->session);
     conn->session = NULL;
     conn->phase = CONN_PARTING;
     server_part(conn->server, conn);
     conn_update_reading(conn);
     conn_flush(conn);
-    if (conn->phase == CONN_PARTING && outq_is_empty(&conn->outq))
+    if (conn->phase == CONN_PARTING && outq_is_empty(&conn->outq)) {
         end_stream(conn);
+    }
 }
 
 // ---- Accepting ----------------------------------------------------------------------------------
@@ -459,7 +509,7 @@ static void refuse(struct server *server, int fd_take, const struct peer *peer) 
         server->stats.connections_unheard++;
     }
     if (refusals_close(fd_take, nvtxt_buf_failed(&reply) ? NULL : reply.data, reply.len,
-                       NVTXT_HELLO_PREFIX))
+                       NVTXT_HELLO_PREFIX)) {
         batcher_lose(&server->batcher, &(struct loss){
                                            .at_ns = clocks_realtime_ns(),
                                            .uid = peer->uid,
@@ -467,12 +517,14 @@ static void refuse(struct server *server, int fd_take, const struct peer *peer) 
                                            .reason = LOSS_QUOTA,
                                            .count = 1,
                                        });
+    }
     nvtxt_buf_deinit(&reply);
 }
 
 int conn_prepare(struct server *server) {
-    if (!server->spare)
+    if (!server->spare) {
         server->spare = calloc(1, sizeof(*server->spare));
+    }
     return server->spare ? 0 : -ENOMEM;
 }
 
@@ -487,12 +539,14 @@ static struct conn *begin(struct server *server, int fd_take) {
     nvtxt_frame_init(&conn->frame, server->limits.line_bytes);
     outq_init(&conn->outq, (uv_stream_t *)&conn->pipe, OUTQ_LIMIT_BYTES, on_drained);
     conn->next = server->conns;
-    if (conn->next)
+    if (conn->next) {
         conn->next->prev = conn;
+    }
     server->conns = conn;
     server->conn_count++;
-    if (uv_pipe_open(&conn->pipe, fd_take) == 0)
+    if (uv_pipe_open(&conn->pipe, fd_take) == 0) {
         return conn;
+    }
     close(fd_take); // else it is the handle's
     conn_close(conn);
     return NULL;
@@ -520,8 +574,9 @@ void conn_accept(struct server *server, int fd_take) {
     conn->user = user;
     conn->peer = peer;
     peer_look(&conn->peer);
-    if (r < 0)
+    if (r < 0) {
         out_of_memory(conn);
-    else
+    } else {
         conn_update_reading(conn);
+    }
 }

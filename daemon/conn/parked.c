@@ -25,8 +25,9 @@ static struct waiting_session *find(const struct parked *parked, const char *ses
     struct nvtxt_hash_node *node = nvtxt_hash_find(&parked->sessions, hash_of(session_id));
     for (; node; node = nvtxt_hash_next(node)) {
         struct waiting_session *session = NVTXT_CONTAINER_OF(node, struct waiting_session, node);
-        if (strcmp(session->id, session_id) == 0)
+        if (strcmp(session->id, session_id) == 0) {
             return session;
+        }
     }
     return NULL;
 }
@@ -39,15 +40,17 @@ static void drop(struct parked *parked, struct waiting_session *session) {
 
 void parked_take(struct parked *parked, const char *session_id) {
     struct waiting_session *session = find(parked, session_id);
-    if (session)
+    if (session) {
         drop(parked, session);
+    }
 }
 
 int parked_put(struct parked *parked, const char *session_id, int64_t uid, size_t bytes,
                int64_t seen_ns) {
     parked_take(parked, session_id);
-    if (bytes == 0)
+    if (bytes == 0) {
         return 0;
+    }
     struct waiting_session *session = calloc(1, sizeof(*session));
     if (!session || quota_hold(parked->quota, uid, bytes) < 0) {
         free(session);
@@ -72,8 +75,9 @@ static void drop_before(struct parked *parked, int64_t before_ns) {
             struct waiting_session *session =
                 NVTXT_CONTAINER_OF(node, struct waiting_session, node);
             next = node->next;
-            if (session->seen_ns < before_ns)
+            if (session->seen_ns < before_ns) {
                 drop(parked, session);
+            }
         }
     }
 }
@@ -83,7 +87,8 @@ void parked_forget(struct parked *parked, int64_t before_ns) {
 }
 
 void parked_deinit(struct parked *parked) {
-    if (parked->sessions.count > 0)
+    if (parked->sessions.count > 0) {
         drop_before(parked, INT64_MAX);
+    }
     nvtxt_hash_deinit(&parked->sessions);
 }

@@ -27,8 +27,9 @@ static void on_doorbell(uv_async_t *async) {
         job->on_done(job);
     }
     session_send_acks(server);
-    if (server->news)
+    if (server->news) {
         server->on_news(server);
+    }
     server->news = false;
     go_on_stopping(server);
 }
@@ -41,9 +42,11 @@ static void ring(void *context) {
 // ---- Users --------------------------------------------------------------------------------------
 
 static void update_reading(struct server *server, const struct quota_user *user) {
-    for (struct conn *conn = server->conns; conn; conn = conn->next)
-        if (conn->user == user)
+    for (struct conn *conn = server->conns; conn; conn = conn->next) {
+        if (conn->user == user) {
             conn_update_reading(conn);
+        }
+    }
 }
 
 static void on_patience(uv_timer_t *timer);
@@ -51,10 +54,12 @@ static void on_patience(uv_timer_t *timer);
 static void be_patient(struct server *server, const struct quota_user *user) {
     uint64_t ms = quota_wait_ms(user, server->config->max_events_per_second);
     uv_handle_t *handle = (uv_handle_t *)&server->patience;
-    if (ms == 0 || uv_is_closing(handle))
+    if (ms == 0 || uv_is_closing(handle)) {
         return;
-    if (!uv_is_active(handle) || uv_timer_get_due_in(&server->patience) > ms)
+    }
+    if (!uv_is_active(handle) || uv_timer_get_due_in(&server->patience) > ms) {
         uv_timer_start(&server->patience, on_patience, ms, 0);
+    }
 }
 
 void server_charge(struct server *server, struct quota_user *user, uint64_t events) {
@@ -63,8 +68,9 @@ void server_charge(struct server *server, struct quota_user *user, uint64_t even
     quota_spend(user, events, server->config->max_events_per_second, clocks_boottime_ns());
     bool after = user->full || user->fast;
     be_patient(server, user);
-    if (before == after)
+    if (before == after) {
         return;
+    }
     server->stats.pauses += after;
     update_reading(server, user);
 }
@@ -72,8 +78,9 @@ void server_charge(struct server *server, struct quota_user *user, uint64_t even
 static void on_patience(uv_timer_t *timer) {
     struct server *server = timer->data;
     struct quota_user *user = quota_next_fast(&server->quota, NULL);
-    for (; user; user = quota_next_fast(&server->quota, user))
+    for (; user; user = quota_next_fast(&server->quota, user)) {
         server_charge(server, user, 0);
+    }
 }
 
 static void give_bytes(struct server *server, const struct store_batch *batch) {
@@ -82,8 +89,9 @@ static void give_bytes(struct server *server, const struct store_batch *batch) {
         struct quota_user *user =
             share->cost ? quota_give_bytes(&server->quota, share->source.peer_uid, share->cost)
                         : NULL;
-        if (user)
+        if (user) {
             server_charge(server, user, 0);
+        }
     }
 }
 
@@ -92,19 +100,22 @@ static void give_up(struct server *server, const struct store_batch_source *shar
     uint64_t events = share->discarded ? 0 : store_batch_source_events(share);
     server->gave_up = true;
     server->uncommitted += events;
-    if (share->source.kind == STORE_SOURCE_PLAIN)
+    if (share->source.kind == STORE_SOURCE_PLAIN) {
         server->unwritten += events;
+    }
 }
 
 static void on_committed(struct batcher *batcher, struct store_batch *batch, int result) {
     struct server *server = batcher->owner;
     give_bytes(server, batch);
     server->news |= result == 0;
-    for (struct store_batch_source *share = store_batch_first(batch); share; share = share->next)
-        if (result != 0)
+    for (struct store_batch_source *share = store_batch_first(batch); share; share = share->next) {
+        if (result != 0) {
             give_up(server, share);
-        else if (share->source.kind == STORE_SOURCE_SESSION)
+        } else if (share->source.kind == STORE_SOURCE_SESSION) {
             session_committed(server, share);
+        }
+    }
 }
 
 static void on_failed(struct batcher *batcher, struct source *source) {
@@ -119,12 +130,15 @@ static void on_failed(struct batcher *batcher, struct source *source) {
 
 static void on_pressure(struct batcher *batcher, bool pressed) {
     struct server *server = batcher->owner;
-    if (pressed)
+    if (pressed) {
         server->stats.pauses++;
-    for (struct conn *conn = server->conns; conn; conn = conn->next)
+    }
+    for (struct conn *conn = server->conns; conn; conn = conn->next) {
         conn_update_reading(conn);
-    if (server->watch && !pressed)
+    }
+    if (server->watch && !pressed) {
         watch_go_on(server->watch);
+    }
 }
 
 void server_push(struct server *server, struct job *job) {
@@ -148,34 +162,41 @@ int server_init(struct server *server, uv_loop_t *loop, const struct conf *confi
     };
     conf_limits(config, &server->limits);
     server->read_buffer = malloc(SERVER_READ_BYTES);
-    if (!server->read_buffer)
+    if (!server->read_buffer) {
         return -ENOMEM;
+    }
     int r = bqueue_init(&server->queue, ring, server);
-    if (r < 0)
+    if (r < 0) {
         return r;
+    }
     r = uv_async_init(loop, &server->doorbell, on_doorbell);
-    if (r < 0)
+    if (r < 0) {
         return r;
+    }
     server->doorbell.data = server;
     r = uv_timer_init(loop, &server->patience);
-    if (r < 0)
+    if (r < 0) {
         return r;
+    }
     server->patience.data = server;
     r = uv_timer_init(loop, &server->parting);
-    if (r < 0)
+    if (r < 0) {
         return r;
+    }
     server->parting.data = server;
     r = uv_prepare_init(loop, &server->turns);
-    if (r < 0)
+    if (r < 0) {
         return r;
+    }
     server->turns.data = server;
     server->turn = 1;
     uv_prepare_start(&server->turns, on_turn);
     uv_unref((uv_handle_t *)&server->turns);
     r = batcher_init(&server->batcher, loop, &server->queue, &server->stats,
                      (size_t)config->memory_budget, (uint64_t)config->commit_interval_ms);
-    if (r < 0)
+    if (r < 0) {
         return r;
+    }
     server->batcher.owner = server;
     server->batcher.owners = &server->owners;
     server->parked.quota = &server->quota;
@@ -205,24 +226,32 @@ void server_configure(struct server *server) {
     conf_limits(server->config, &server->limits);
     server->batcher.interval_ms = (uint64_t)server->config->commit_interval_ms;
     configure_writer(server);
-    for (struct conn *conn = server->conns; conn; conn = conn->next)
-        if (conn->user)
+    for (struct conn *conn = server->conns; conn; conn = conn->next) {
+        if (conn->user) {
             server_charge(server, conn->user, 0); // a bound that was raised may free it
-    if (server->watch)
+        }
+    }
+    if (server->watch) {
         watch_configure(server->watch);
+    }
 }
 
 void server_close_handles(struct server *server) {
-    if (server->doorbell.data)
+    if (server->doorbell.data) {
         uv_close((uv_handle_t *)&server->doorbell, NULL);
-    if (server->patience.data)
+    }
+    if (server->patience.data) {
         uv_close((uv_handle_t *)&server->patience, NULL);
-    if (server->parting.data)
+    }
+    if (server->parting.data) {
         uv_close((uv_handle_t *)&server->parting, NULL);
-    if (server->turns.data)
+    }
+    if (server->turns.data) {
         uv_close((uv_handle_t *)&server->turns, NULL);
-    if (server->batcher.timer.data)
+    }
+    if (server->batcher.timer.data) {
         batcher_stop(&server->batcher);
+    }
 }
 
 void server_deinit(struct server *server) {
@@ -249,8 +278,9 @@ void server_refresh_clocks(struct server *server, struct source *source) {
                               reading->realtime_ns, reading->uncertainty_ns);
         }
     }
-    if (source->clock_generation == clocks->generation)
+    if (source->clock_generation == clocks->generation) {
         return;
+    }
     source->clock_generation = clocks->generation;
     clocks_apply(clocks, source->interp);
 }
@@ -263,34 +293,40 @@ static void on_parting(uv_timer_t *timer) {
     struct conn *next;
     for (struct conn *conn = server->conns; conn; conn = next) {
         next = conn->next;
-        if (conn->phase != CONN_PARTING)
+        if (conn->phase != CONN_PARTING) {
             continue;
-        if (conn->part_by_ms <= now)
+        }
+        if (conn->part_by_ms <= now) {
             conn_close(conn);
-        else if (next_ms == 0 || conn->part_by_ms < next_ms)
+        } else if (next_ms == 0 || conn->part_by_ms < next_ms) {
             next_ms = conn->part_by_ms;
+        }
     }
-    if (next_ms > 0 && !uv_is_closing((uv_handle_t *)timer))
+    if (next_ms > 0 && !uv_is_closing((uv_handle_t *)timer)) {
         uv_timer_start(timer, on_parting, next_ms - now, 0);
+    }
 }
 
 void server_part(struct server *server, struct conn *conn) {
     uv_handle_t *handle = (uv_handle_t *)&server->parting;
     conn->part_by_ms = uv_now(server->loop) + CONN_PARTING_MS;
-    if (!uv_is_active(handle) && !uv_is_closing(handle))
+    if (!uv_is_active(handle) && !uv_is_closing(handle)) {
         uv_timer_start(&server->parting, on_parting, CONN_PARTING_MS, 0);
+    }
 }
 
 // ---- The orderly stop --------------------------------------------------------------------------
 
 void server_forget(struct server *server, struct conn *conn, struct conn *next) {
     server->conn_count--;
-    if (server->cursor == conn)
+    if (server->cursor == conn) {
         server->cursor = next;
-    if (server->stage == SERVER_RUNNING)
+    }
+    if (server->stage == SERVER_RUNNING) {
         server->on_room(server);
-    else if (server->stage == SERVER_TELLING)
+    } else if (server->stage == SERVER_TELLING) {
         go_on_stopping(server);
+    }
 }
 
 // One socket after the other, as far as memory allows; goes on when batches come back.
@@ -307,8 +343,9 @@ static void end_sources(struct server *server) {
     struct conn *next;
     for (struct conn *conn = server->conns; conn; conn = next) {
         next = conn->next;
-        if (!conn->session)
+        if (!conn->session) {
             conn_break(conn, "shutdown");
+        }
     }
     batcher_push(&server->batcher, true);
 }
@@ -317,16 +354,18 @@ static void tell_sessions(struct server *server) {
     struct conn *next;
     for (struct conn *conn = server->conns; conn; conn = next) {
         next = conn->next;
-        if (conn->phase != CONN_LEAVING)
+        if (conn->phase != CONN_LEAVING) {
             session_shut_down(conn);
+        }
     }
 }
 
 static void go_on_stopping(struct server *server) {
     if (server->stage == SERVER_READING) {
         read_rest(server);
-        if (server->cursor || server->batcher.pressed)
+        if (server->cursor || server->batcher.pressed) {
             return;
+        }
         server->stage = SERVER_COMMITTING;
         end_sources(server);
     }
@@ -341,29 +380,34 @@ static void go_on_stopping(struct server *server) {
 }
 
 void server_stop(struct server *server) {
-    if (server->stage != SERVER_RUNNING)
+    if (server->stage != SERVER_RUNNING) {
         return;
+    }
     server->stage = SERVER_READING;
     atomic_store(&server->leaving, true);
     server->cursor = server->conns;
-    for (struct conn *conn = server->conns; conn; conn = conn->next)
+    for (struct conn *conn = server->conns; conn; conn = conn->next) {
         conn_update_reading(conn);
+    }
     go_on_stopping(server);
 }
 
 void server_abort(struct server *server) {
     bqueue_hurry(&server->queue);
-    if (server->stage == SERVER_STOPPED)
+    if (server->stage == SERVER_STOPPED) {
         return;
+    }
     server->stage = SERVER_COMMITTING; // the last one to close must not end it before the push
     struct conn *next;
     for (struct conn *conn = server->conns; conn; conn = next) {
         next = conn->next;
-        if (conn->session && conn->phase != CONN_LEAVING)
+        if (conn->session && conn->phase != CONN_LEAVING) {
             session_shut_down(conn); // who does not read just now is not waited for
+        }
     }
-    while (server->conns)
+    while (server->conns) {
         conn_close(server->conns);
+    }
     batcher_push(&server->batcher, true); // what was taken goes to the writer before its stop
     server->stage = SERVER_TELLING;
     go_on_stopping(server);

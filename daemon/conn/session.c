@@ -57,8 +57,9 @@ static struct session *find(struct server *server, const char *id, int64_t uid, 
         struct session *session = NVTXT_CONTAINER_OF(node, struct session, node);
         const struct conn *conn = session->conn;
         if (strcmp(session->id, id) == 0 && (uid < 0 || conn->peer.uid == uid) &&
-            !(open && conn->phase == CONN_LOADING))
+            !(open && conn->phase == CONN_LOADING)) {
             return session;
+        }
     }
     return NULL;
 }
@@ -74,8 +75,9 @@ struct session *session_find_open(struct server *server, const char *id) {
 // A client that vanished while its socket was not read: only the kernel knows.
 static bool is_hung_up(struct conn *conn) {
     uv_os_fd_t fd;
-    if (uv_fileno((uv_handle_t *)&conn->pipe, &fd) < 0)
+    if (uv_fileno((uv_handle_t *)&conn->pipe, &fd) < 0) {
         return true;
+    }
     struct pollfd poll_fd = {.fd = fd, .events = POLLRDHUP};
     return poll(&poll_fd, 1, 0) > 0 && (poll_fd.revents & (POLLHUP | POLLRDHUP | POLLERR));
 }
@@ -201,13 +203,16 @@ static void go_on(struct session *session) {
     session->hello = NULL;
     conn->phase = CONN_OPEN;
     conn_flush(conn);
-    if (conn->phase == CONN_OPEN && source_touch(conn->source) < 0)
+    if (conn->phase == CONN_OPEN && source_touch(conn->source) < 0) {
         conn_break(conn, "closed");
-    if (conn->phase == CONN_OPEN && pending.len > 0)
+    }
+    if (conn->phase == CONN_OPEN && pending.len > 0) {
         conn_feed(conn, (struct nvtxt_slice){pending.data, pending.len});
+    }
     nvtxt_buf_deinit(&pending);
-    if (conn->phase != CONN_CLOSED)
+    if (conn->phase != CONN_CLOSED) {
         conn_update_reading(conn);
+    }
 }
 
 static void open_new(struct session *session) {
@@ -239,10 +244,12 @@ static void send_stored_diags(struct session *session, const struct store_sessio
 int session_restore(const struct store_session *stored, const struct nvtxt_source_config *config,
                     struct nvtxt_interp **interp) {
     int r = nvtxt_state_restore(interp, config, nvtxt_slice_of(stored->state));
-    if (r < 0)
+    if (r < 0) {
         return r;
-    for (size_t i = 0; r >= 0 && i < stored->range_count; i++)
+    }
+    for (size_t i = 0; r >= 0 && i < stored->range_count; i++) {
         r = nvtxt_interp_restore_open(*interp, &stored->ranges[i]);
+    }
     if (r < 0) {
         nvtxt_interp_free(*interp);
         *interp = NULL;
@@ -259,8 +266,9 @@ int session_give_up(struct server *server, const char *id, const struct store_se
                                .name = stored->name,
                                .opened_ns = stored->opened_ns};
     int r = source_give_up(&server->batcher, &row, stored, how, &loss);
-    if (r < 0)
+    if (r < 0) {
         return r;
+    }
     parked_take(&server->parked, id);
     log_error("the saved state of a session cannot be read: it ends where it was, at line "
               "%" PRIu64 " session=%s",
@@ -280,10 +288,11 @@ static void cannot_load(struct conn *conn, int result) {
 static void give_up(struct session *session, const struct store_session *stored) {
     struct conn *conn = session->conn;
     session->given_up = true;
-    if (session_give_up(conn->server, session->id, stored, "lost") < 0)
+    if (session_give_up(conn->server, session->id, stored, "lost") < 0) {
         conn_close(conn);
-    else
+    } else {
         start_load(session);
+    }
 }
 
 static void open_stored(struct session *session, const struct store_session *stored) {
@@ -336,29 +345,32 @@ static void on_loaded(struct job *job) {
     if (session) {
         struct conn *conn = session->conn;
         session->loading = NULL;
-        if (job->result == STORE_NOT_FOUND) // it went with a store
+        if (job->result == STORE_NOT_FOUND) { // it went with a store
             parked_take(&conn->server->parked, session->id);
+        }
         const struct store_session *stored = &job->session;
-        if (conn->server->stage != SERVER_RUNNING)
+        if (conn->server->stage != SERVER_RUNNING) {
             session_shut_down(conn);
-        else if (session_find_open(conn->server, session->id)) // loaded at the same time
+        } else if (session_find_open(conn->server, session->id)) { // loaded at the same time
             refuse_other(conn);
-        else if (job->result == STORE_NOT_FOUND && has_enough(session, job->kept))
+        } else if (job->result == STORE_NOT_FOUND && has_enough(session, job->kept)) {
             turn_away(conn, NVTXT_ERROR_QUOTA,
                       "this user has too many sessions that can be resumed");
-        else if (job->result == STORE_NOT_FOUND)
+        } else if (job->result == STORE_NOT_FOUND) {
             open_new(session);
-        else if (job->result != STORE_DONE)
+        } else if (job->result != STORE_DONE) {
             cannot_load(conn, job->result);
-        else if (stored->uid >= 0 && stored->uid != conn->peer.uid)
+        } else if (stored->uid >= 0 && stored->uid != conn->peer.uid) {
             refuse_other(conn);
-        else if (stored->ended)
+        } else if (stored->ended) {
             answer_ended(session, stored);
-        else
+        } else {
             open_stored(session, stored);
+        }
     }
-    if (job->result == STORE_DONE)
+    if (job->result == STORE_DONE) {
         store_session_deinit(&job->session);
+    }
     free(job);
 }
 
@@ -378,11 +390,13 @@ static bool is_all_acked(const struct session *session) {
 
 void session_half_close(struct conn *conn) {
     uv_os_fd_t fd;
-    if (uv_fileno((uv_handle_t *)&conn->pipe, &fd) < 0 || !peer_may_read(fd))
+    if (uv_fileno((uv_handle_t *)&conn->pipe, &fd) < 0 || !peer_may_read(fd)) {
         return;
+    }
     if (is_all_acked(conn->session)) {
-        if (!outq_is_empty(&conn->outq))
+        if (!outq_is_empty(&conn->outq)) {
             conn_leave(conn);
+        }
         return;
     }
     conn->session->half_closed = true;
@@ -405,22 +419,25 @@ void session_committed(struct server *server, const struct store_batch_source *s
         conn_close(session->conn);
         return;
     }
-    if (!session)
+    if (!session) {
         return;
+    }
     struct nvtxt_buf *out = outq_buffer(&session->conn->outq);
     for (const struct store_diag *diag = share->diags; diag && session->wants_diags;
-         diag = diag->next)
+         diag = diag->next) {
         nvtxt_reply_diagnostic(out, diag->line, diag->column,
                                nvtxt_severity_name(nvtxt_diag_severity(diag->code)),
                                nvtxt_stage_name(nvtxt_diag_stage(diag->code)),
                                nvtxt_diag_code_name(diag->code), diag->message);
+    }
     session->committed_line = share->counters.lines;
     if (share->ended) {
         session->end_committed = true;
         session->figures = share->counters;
     }
-    if (session->has_news)
+    if (session->has_news) {
         return;
+    }
     session->has_news = true;
     session->next_acked = server->acked;
     server->acked = session;
@@ -451,17 +468,21 @@ void session_send_acks(struct server *server) {
 }
 
 void session_free(struct session *session) {
-    if (!session)
+    if (!session) {
         return;
+    }
     struct server *server = session->conn->server;
-    if (session->loading)
+    if (session->loading) {
         session->loading->context = NULL;
-    if (session->listed)
+    }
+    if (session->listed) {
         nvtxt_hash_remove(&server->sessions, &session->node);
+    }
     if (session->has_news) {
         struct session **at = &server->acked;
-        while (*at != session)
+        while (*at != session) {
             at = &(*at)->next_acked;
+        }
         *at = session->next_acked;
     }
     free(session->hello);

@@ -27,8 +27,9 @@ static uint64_t period_ms(const struct expiry *expiry) {
 }
 
 static void wait_for_next(struct expiry *expiry) {
-    if (expiry->stopped)
+    if (expiry->stopped) {
         return;
+    }
     expiry->last[0] = '\0';
     uv_timer_start(&expiry->timer, on_timer, period_ms(expiry), 0);
 }
@@ -40,20 +41,24 @@ static int end_stored(struct expiry *expiry, struct job *job) {
     struct nvtxt_source_config config = {.limits = server->limits, .opened_ns = stored->opened_ns};
     struct nvtxt_interp *interp = NULL;
     int r = session_restore(stored, &config, &interp);
-    if (r == -EINVAL)
+    if (r == -EINVAL) {
         return session_give_up(server, job->session_id, stored, "expired");
-    if (r < 0)
+    }
+    if (r < 0) {
         return r;
+    }
     struct source *source =
         source_new(&server->batcher, stored->source_id, STORE_SOURCE_SESSION, interp);
-    if (!source)
+    if (!source) {
         return -ENOMEM;
+    }
     source->session_id = job->session_id;
     source->opened_ns = stored->opened_ns;
     source->peer = (struct peer){.uid = stored->uid, .gid = -1};
     r = source_set_name(source, stored->name);
-    if (r >= 0)
+    if (r >= 0) {
         r = source_end(source, "expired");
+    }
     batcher_settle(&server->batcher, source);
     source_free(source);
     return r;
@@ -77,12 +82,14 @@ static void on_loaded(struct job *job) {
             batcher_push(&server->batcher, false);
         }
     }
-    if (job->result == STORE_DONE)
+    if (job->result == STORE_DONE) {
         store_session_deinit(&job->session);
-    if (job->result == STORE_DONE && r >= 0)
+    }
+    if (job->result == STORE_DONE && r >= 0) {
         look(expiry);
-    else
+    } else {
         wait_for_next(expiry);
+    }
     free(job);
 }
 
@@ -103,10 +110,11 @@ static void load(struct expiry *expiry, const char *session_id) {
 static void see_again(struct expiry *expiry, struct session *session) {
     struct conn *conn = session->conn;
     if (conn->phase == CONN_OPEN && source_touch(conn->source) >= 0 &&
-        batcher_push(&expiry->server->batcher, false) >= 0)
+        batcher_push(&expiry->server->batcher, false) >= 0) {
         look(expiry);
-    else
+    } else {
         wait_for_next(expiry);
+    }
 }
 
 static void on_found(struct job *job) {
@@ -114,16 +122,18 @@ static void on_found(struct job *job) {
     struct session *session = session_find_open(expiry->server, job->session_id);
     // The same one again means that the last step had no effect: no haste then.
     bool again = strcmp(expiry->last, job->session_id) == 0;
-    if (job->result == STORE_NOT_FOUND)
+    if (job->result == STORE_NOT_FOUND) {
         parked_forget(&expiry->server->parked, job->before_ns);
+    }
     if (job->result != STORE_DONE || again || expiry->stopped) {
         wait_for_next(expiry);
     } else {
         memcpy(expiry->last, job->session_id, sizeof(expiry->last));
-        if (session)
+        if (session) {
             see_again(expiry, session);
-        else
+        } else {
             load(expiry, job->session_id);
+        }
     }
     free(job);
 }
@@ -153,20 +163,23 @@ int expiry_start(struct expiry *expiry, struct server *server) {
     expiry->server = server;
     expiry->offset_ns = clocks_realtime_ns() - clocks_boottime_ns();
     int r = uv_timer_init(server->loop, &expiry->timer);
-    if (r < 0)
+    if (r < 0) {
         return r;
+    }
     expiry->timer.data = expiry;
     uint64_t ms = period_ms(expiry);
     return uv_timer_start(&expiry->timer, on_timer, ms < FIRST_CHECK_MS ? ms : FIRST_CHECK_MS, 0);
 }
 
 void expiry_configure(struct expiry *expiry) {
-    if (uv_is_active((uv_handle_t *)&expiry->timer)) // else it looks right now
+    if (uv_is_active((uv_handle_t *)&expiry->timer)) { // else it looks right now
         wait_for_next(expiry);
+    }
 }
 
 void expiry_stop(struct expiry *expiry) {
     expiry->stopped = true;
-    if (expiry->timer.data && !uv_is_closing((uv_handle_t *)&expiry->timer))
+    if (expiry->timer.data && !uv_is_closing((uv_handle_t *)&expiry->timer)) {
         uv_close((uv_handle_t *)&expiry->timer, NULL);
+    }
 }

@@ -13,8 +13,9 @@ struct caller *callers_get(struct callers *callers, int64_t uid, int64_t now_ns)
     struct caller **at = &callers->first;
     while (*at) {
         struct caller *caller = *at;
-        if (caller->uid == uid)
+        if (caller->uid == uid) {
             return caller;
+        }
         if (!is_over(caller, now_ns)) {
             at = &caller->next;
             continue;
@@ -39,15 +40,17 @@ void callers_deinit(struct callers *callers) {
 }
 
 bool caller_may_flush(struct caller *caller, uint64_t number, int64_t now_ns, int64_t *wait_ns) {
-    if (caller->flush == number)
+    if (caller->flush == number) {
         return true;
+    }
     if (caller->flushes == 0 || now_ns - caller->second_ns >= SECOND_NS) {
         caller->second_ns = now_ns;
         caller->flushes = 0;
     }
     *wait_ns = caller->second_ns + SECOND_NS - now_ns;
-    if (caller->flushes >= CALLERS_FLUSHES)
+    if (caller->flushes >= CALLERS_FLUSHES) {
         return false;
+    }
     caller->flushes++;
     caller->flush = number;
     return true;

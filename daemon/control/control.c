@@ -39,19 +39,23 @@ static void leave_calls(struct control_conn *conn, bool all) {
 }
 
 static void close_conn(struct control_conn *conn) {
-    if (conn->closed)
+    if (conn->closed) {
         return;
+    }
     conn->closed = true;
     leave_calls(conn, true);
-    for (struct control_call *call = conn->calls; call; call = call->next)
+    for (struct control_call *call = conn->calls; call; call = call->next) {
         call->conn = NULL;
+    }
     struct control *control = conn->control;
-    if (conn->prev)
+    if (conn->prev) {
         conn->prev->next = conn->next;
-    else
+    } else {
         control->conns = conn->next;
-    if (conn->next)
+    }
+    if (conn->next) {
         conn->next->prev = conn->prev;
+    }
     control->conn_count--;
     control->look_count -= conn->rights == RIGHTS_LOOK;
     conn->caller->conns--;
@@ -60,45 +64,53 @@ static void close_conn(struct control_conn *conn) {
 }
 
 static void leave_if_done(struct control_conn *conn) {
-    if (conn->leaving && !conn->calls && outq_is_empty(&conn->outq))
+    if (conn->leaving && !conn->calls && outq_is_empty(&conn->outq)) {
         close_conn(conn);
+    }
 }
 
 static void flush(struct control_conn *conn) {
-    if (conn->closed)
+    if (conn->closed) {
         return;
-    if (outq_flush(&conn->outq) < 0)
+    }
+    if (outq_flush(&conn->outq) < 0) {
         close_conn(conn);
-    else
+    } else {
         leave_if_done(conn);
+    }
 }
 
 static void go_on(struct control_conn *conn);
 
 static void on_drained(struct outq *outq, int status) {
     struct control_conn *conn = NVTXT_CONTAINER_OF(outq, struct control_conn, outq);
-    if (status < 0)
+    if (status < 0) {
         close_conn(conn);
-    else if (conn->leaving)
+    } else if (conn->leaving) {
         leave_if_done(conn);
-    else
+    } else {
         go_on(conn);
+    }
 }
 
 // ---- Calls --------------------------------------------------------------------------------------
 
 static void unlink_call(struct control_call *call) {
     struct control_conn *conn = call->conn;
-    if (!conn)
+    if (!conn) {
         return;
-    if (conn->holding == call)
+    }
+    if (conn->holding == call) {
         conn->holding = NULL;
-    if (call->prev)
+    }
+    if (call->prev) {
         call->prev->next = call->next;
-    else
+    } else {
         conn->calls = call->next;
-    if (call->next)
+    }
+    if (call->next) {
         call->next->prev = call->prev;
+    }
     conn->call_count--;
 }
 
@@ -112,17 +124,19 @@ void control_reply(struct control_call *call, json_t *result_take) {
     struct control_conn *conn = call->conn;
     unlink_call(call);
     if (conn) {
-        if (result_take)
+        if (result_take) {
             nvtxt_ctl_result_format(outq_buffer(&conn->outq), call->request.id, result_take);
-        else
+        } else {
             nvtxt_ctl_error_format(outq_buffer(&conn->outq), call->request.id, NVTXT_CTL_FAILED,
                                    "out of memory");
+        }
         flush(conn);
     }
     json_decref(result_take);
     call_free(call);
-    if (conn)
+    if (conn) {
         go_on(conn);
+    }
 }
 
 void control_fail(struct control_call *call, const char *code, const char *message) {
@@ -133,14 +147,16 @@ void control_fail(struct control_call *call, const char *code, const char *messa
         flush(conn);
     }
     call_free(call);
-    if (conn)
+    if (conn) {
         go_on(conn);
+    }
 }
 
 void control_let_pass(struct control_call *call) {
     call->passed = true;
-    if (call->conn && call->conn->holding == call)
+    if (call->conn && call->conn->holding == call) {
         call->conn->holding = NULL;
+    }
 }
 
 static void refuse(struct control_conn *conn, json_t *id, const char *code, const char *message) {
@@ -149,9 +165,11 @@ static void refuse(struct control_conn *conn, json_t *id, const char *code, cons
 }
 
 static const struct control_command *find_command(const char *name) {
-    for (size_t i = 0; i < control_command_count; i++)
-        if (strcmp(control_commands[i].name, name) == 0)
+    for (size_t i = 0; i < control_command_count; i++) {
+        if (strcmp(control_commands[i].name, name) == 0) {
             return &control_commands[i];
+        }
+    }
     return NULL;
 }
 
@@ -185,14 +203,16 @@ static void take_request(struct control_conn *conn, struct nvtxt_slice line) {
     }
     const struct control_command *command = find_command(request.command);
     struct control_call *call = NULL;
-    if (!command)
+    if (!command) {
         unknown_command(conn, request.id, request.command);
-    else if (command->rights > conn->rights)
+    } else if (command->rights > conn->rights) {
         refuse_command(conn, request.id, command->name);
-    else if (conn->call_count >= CONTROL_CALLS_MAX || conn->caller->calls >= CONTROL_CALLS_A_USER)
+    } else if (conn->call_count >= CONTROL_CALLS_MAX ||
+               conn->caller->calls >= CONTROL_CALLS_A_USER) {
         refuse(conn, request.id, NVTXT_CTL_BUSY, "too many unanswered requests");
-    else if (!(call = calloc(1, sizeof(*call))))
+    } else if (!(call = calloc(1, sizeof(*call)))) {
         refuse(conn, request.id, NVTXT_CTL_FAILED, "out of memory");
+    }
     if (!call) {
         nvtxt_ctl_request_deinit(&request);
         return;
@@ -210,8 +230,9 @@ static void take_request(struct control_conn *conn, struct nvtxt_slice line) {
     call->server = conn->control->server;
     call->request = request;
     call->next = conn->calls;
-    if (call->next)
+    if (call->next) {
         call->next->prev = call;
+    }
     conn->calls = call;
     conn->call_count++;
     conn->holding = call;
@@ -229,22 +250,24 @@ static void take_lines(struct control_conn *conn, struct nvtxt_slice *input) {
     while (!conn->closed && !has_to_wait(conn)) {
         struct nvtxt_slice line;
         int r = nvtxt_frame_next(&conn->frame, input, &line);
-        if (r < 0)
+        if (r < 0) {
             close_conn(conn);
-        else if (r == NVTXT_FRAME_OVERLONG)
+        } else if (r == NVTXT_FRAME_OVERLONG) {
             refuse(conn, NULL, NVTXT_CTL_BAD_REQUEST, "the request is too long");
-        else if (r == NVTXT_FRAME_LINE && line.len > 0)
+        } else if (r == NVTXT_FRAME_LINE && line.len > 0) {
             take_request(conn, line);
-        else if (r == NVTXT_FRAME_MORE)
+        } else if (r == NVTXT_FRAME_MORE) {
             return;
+        }
     }
 }
 
 // A last request may lack its LF.
 static void take_last(struct control_conn *conn) {
     struct nvtxt_slice line;
-    if (nvtxt_frame_finish(&conn->frame, &line) == NVTXT_FRAME_LINE && line.len > 0)
+    if (nvtxt_frame_finish(&conn->frame, &line) == NVTXT_FRAME_LINE && line.len > 0) {
         take_request(conn, line);
+    }
     conn->leaving = true; // it may still read what it asked for
 }
 
@@ -254,10 +277,11 @@ static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buffer);
 // Who sends on and on behind a request that takes its time, or reads no replies, has to wait.
 static void update_reading(struct control_conn *conn) {
     bool wanted = !conn->at_end && conn->pending.len < NVTXT_CTL_REQUEST_BYTES;
-    if (!wanted)
+    if (!wanted) {
         uv_read_stop((uv_stream_t *)&conn->pipe);
-    else if (!conn->reading && uv_read_start((uv_stream_t *)&conn->pipe, on_alloc, on_read) < 0)
+    } else if (!conn->reading && uv_read_start((uv_stream_t *)&conn->pipe, on_alloc, on_read) < 0) {
         close_conn(conn);
+    }
     conn->reading = wanted;
 }
 
@@ -275,8 +299,9 @@ static void close_deserted(struct control *control) {
     struct control_conn *next;
     for (struct control_conn *conn = control->conns; conn; conn = next) {
         next = conn->next;
-        if (is_deserted(conn))
+        if (is_deserted(conn)) {
             close_conn(conn);
+        }
     }
 }
 
@@ -284,23 +309,29 @@ static void close_deserted(struct control *control) {
 // answered, and the answer read, it goes on here; an answer that comes at once only goes back to
 // this loop.
 static void go_on(struct control_conn *conn) {
-    if (conn->taking || conn->closed || conn->leaving)
+    if (conn->taking || conn->closed || conn->leaving) {
         return;
+    }
     conn->taking = true;
     struct nvtxt_slice input = {conn->pending.data, conn->pending.len};
     take_lines(conn, &input);
     nvtxt_buf_drop(&conn->pending, conn->pending.len - input.len);
-    if (conn->at_end && conn->pending.len == 0 && !has_to_wait(conn) && !conn->closed)
+    if (conn->at_end && conn->pending.len == 0 && !has_to_wait(conn) && !conn->closed) {
         take_last(conn);
+    }
     conn->taking = false;
-    if (conn->at_end && !conn->closed)
+    if (conn->at_end && !conn->closed) {
         leave_calls(conn, false);
-    if (is_deserted(conn))
+    }
+    if (is_deserted(conn)) {
         close_conn(conn);
-    if (!conn->closed)
+    }
+    if (!conn->closed) {
         update_reading(conn);
-    if (!conn->closed)
+    }
+    if (!conn->closed) {
         leave_if_done(conn);
+    }
 }
 
 static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *buffer) {
@@ -311,21 +342,25 @@ static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *buffer) {
 
 static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buffer) {
     struct control_conn *conn = stream->data;
-    if (n == 0)
+    if (n == 0) {
         return;
-    if (n > 0)
+    }
+    if (n > 0) {
         nvtxt_buf_add(&conn->pending, buffer->base, (size_t)n);
-    else
+    } else {
         conn->at_end = true;
-    if (nvtxt_buf_failed(&conn->pending))
+    }
+    if (nvtxt_buf_failed(&conn->pending)) {
         close_conn(conn);
-    else
+    } else {
         go_on(conn);
+    }
 }
 
 int control_prepare(struct control *control) {
-    if (!control->spare)
+    if (!control->spare) {
         control->spare = calloc(1, sizeof(*control->spare));
+    }
     return control->spare ? 0 : -ENOMEM;
 }
 
@@ -333,10 +368,11 @@ int control_prepare(struct control *control) {
 static void turn_away(struct control *control, int fd_take, int64_t uid, const char *code,
                       const char *message) {
     struct nvtxt_buf reply = {0};
-    if (refusals_tell(&control->refusals, uid, clocks_boottime_ns()))
+    if (refusals_tell(&control->refusals, uid, clocks_boottime_ns())) {
         nvtxt_ctl_error_format(&reply, NULL, code, message);
-    else
+    } else {
         control->server->stats.connections_unheard++;
+    }
     refusals_close(fd_take, nvtxt_buf_failed(&reply) ? NULL : reply.data, reply.len, NULL);
     nvtxt_buf_deinit(&reply);
 }
@@ -372,8 +408,9 @@ static void begin(struct control *control, int fd_take, struct caller *caller,
     nvtxt_frame_init(&conn->frame, NVTXT_CTL_REQUEST_BYTES);
     outq_init(&conn->outq, (uv_stream_t *)&conn->pipe, CONTROL_REPLIES_BYTES, on_drained);
     conn->next = control->conns;
-    if (conn->next)
+    if (conn->next) {
         conn->next->prev = conn;
+    }
     control->conns = conn;
     control->conn_count++;
     control->look_count += rights == RIGHTS_LOOK;
@@ -402,12 +439,14 @@ void control_accept(struct control *control, int fd_take) {
         turn_away(control, fd_take, peer.uid, NVTXT_CTL_FAILED, "out of memory");
         return;
     }
-    if (has_too_many(control, caller, rights))
+    if (has_too_many(control, caller, rights)) {
         close_deserted(control);
-    if (has_too_many(control, caller, rights))
+    }
+    if (has_too_many(control, caller, rights)) {
         turn_away(control, fd_take, peer.uid, NVTXT_CTL_BUSY, "too many control connections");
-    else
+    } else {
         begin(control, fd_take, caller, rights);
+    }
 }
 
 void control_init(struct control *control, struct server *server) {
@@ -417,8 +456,9 @@ void control_init(struct control *control, struct server *server) {
 }
 
 void control_close(struct control *control) {
-    while (control->conns)
+    while (control->conns) {
         close_conn(control->conns);
+    }
     control_events_close(&control->feed);
     control_flush_close(&control->flushes);
 }

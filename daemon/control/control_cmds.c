@@ -16,8 +16,9 @@ static json_t *describe_args(const struct nvtxt_ctl_arg *args) {
     for (; list && args && args->name; args++) {
         json_t *arg = json_pack("{s:s, s:s, s:b}", "name", args->name, "type",
                                 nvtxt_ctl_type_name(args->type), "required", args->required);
-        if (arg && args->words)
+        if (arg && args->words) {
             json_object_set_new(arg, "words", json_string(args->words));
+        }
         json_array_append_new(list, arg);
     }
     return list;
@@ -32,8 +33,9 @@ static json_t *describe(const struct control_command *command) {
 
 static void run_help(struct control_call *call) {
     json_t *list = json_array();
-    for (size_t i = 0; list && i < control_command_count; i++)
+    for (size_t i = 0; list && i < control_command_count; i++) {
         json_array_append_new(list, describe(&control_commands[i]));
+    }
     control_reply(call, list ? json_pack("{s:o}", "commands", list) : NULL);
 }
 
@@ -67,8 +69,9 @@ static void add_writer(json_t *result, struct server *server) {
     control_set(result, "committed_ns", figures.committed_ns);
     json_object_set_new(result, "in_trouble", json_boolean(figures.in_trouble));
     json_object_set_new(result, "last_error", control_nullable(figures.last_error));
-    if (figures.last_error[0])
+    if (figures.last_error[0]) {
         control_set(result, "last_error_ns", figures.last_error_ns);
+    }
 }
 
 static void run_status(struct control_call *call) {
@@ -106,8 +109,9 @@ static void answer_health(struct control_call *call, const struct store_losses *
     struct writer_figures figures;
     bqueue_get_figures(&call->server->queue, &figures);
     json_t *list = losses ? json_array() : json_null();
-    for (size_t i = 0; losses && i < losses->count; i++)
+    for (size_t i = 0; losses && i < losses->count; i++) {
         json_array_append_new(list, describe_loss(&losses->rows[i]));
+    }
     bool healthy = losses && losses->count == 0 && figures.losses == 0 && !figures.in_trouble;
     const char *error = figures.in_trouble ? figures.last_error : NULL;
     control_reply(call,
@@ -154,8 +158,9 @@ static void run_log_level(struct control_call *call) {
     enum log_level before = log_get_level();
     for (int level = LOG_LEVEL_ERROR; wanted && level <= LOG_LEVEL_DEBUG; level++) {
         json_t *name = log_level_name((enum log_level)level);
-        if (name && strcmp(json_string_value(name), wanted) == 0)
+        if (name && strcmp(json_string_value(name), wanted) == 0) {
             log_set_level((enum log_level)level);
+        }
         json_decref(name);
     }
     control_reply(call, json_pack("{s:o, s:o}", "level", log_level_name(log_get_level()), "before",

@@ -42,31 +42,36 @@ struct feed_call {
 
 static void append(struct control_feed *feed, struct feed_call *waiting) {
     waiting->next = NULL;
-    if (feed->last)
+    if (feed->last) {
         feed->last->next = waiting;
-    else
+    } else {
         feed->first = waiting;
+    }
     feed->last = waiting;
 }
 
 static void take_out(struct control_feed *feed, struct feed_call *waiting) {
     struct feed_call *before = NULL;
-    for (struct feed_call *at = feed->first; at != waiting; at = at->next)
+    for (struct feed_call *at = feed->first; at != waiting; at = at->next) {
         before = at;
-    if (before)
+    }
+    if (before) {
         before->next = waiting->next;
-    else
+    } else {
         feed->first = waiting->next;
-    if (feed->last == waiting)
+    }
+    if (feed->last == waiting) {
         feed->last = before;
+    }
 }
 
 // ---- Answers ------------------------------------------------------------------------------------
 
 static json_t *cursor_text(struct store_cursor cursor) {
     char text[64];
-    if (cursor.segment == UINT64_MAX)
+    if (cursor.segment == UINT64_MAX) {
         return json_null(); // nothing was read yet
+    }
     snprintf(text, sizeof(text), "%" PRIu64 ":%" PRId64, cursor.segment, cursor.row);
     return json_string(text);
 }
@@ -82,8 +87,9 @@ static json_t *describe(const struct store_event_row *row) {
         control_slice(row->message), "category", name_of(row->category_name), "category_id",
         (json_int_t)row->category, "process", name_of(row->process), "thread", name_of(row->thread),
         "pid", (json_int_t)row->pid, "tid", (json_int_t)row->tid);
-    if (!object)
+    if (!object) {
         return NULL;
+    }
     json_object_set_new(object, "source", name_of(row->source));
     control_set(object, "source_id", row->source_id);
     json_object_set_new(object, "domain", name_of(row->domain));
@@ -96,10 +102,12 @@ static json_t *describe(const struct store_event_row *row) {
 static json_t *result_of(const struct feed_call *waiting) {
     const struct store_events *events = &waiting->events;
     json_t *list = json_array();
-    for (size_t i = 0; list && i < events->count; i++)
+    for (size_t i = 0; list && i < events->count; i++) {
         json_array_append_new(list, describe(&events->rows[i]));
-    if (!list)
+    }
+    if (!list) {
         return NULL;
+    }
     return json_pack("{s:o, s:o, s:o, s:b, s:I, s:b}", "events", list, "cursor",
                      cursor_text(waiting->query.cursor), "end", cursor_text(events->end), "more",
                      events->more, "skipped", (json_int_t)waiting->skipped, "gone", waiting->gone);
@@ -109,10 +117,11 @@ static json_t *result_of(const struct feed_call *waiting) {
 static void answer(struct feed_call *waiting, int result) {
     struct control_call *call = waiting->call;
     call->on_leave = NULL;
-    if (result == STORE_DONE)
+    if (result == STORE_DONE) {
         control_reply(call, result_of(waiting));
-    else
+    } else {
         control_fail(call, NVTXT_CTL_FAILED, "the store could not be read");
+    }
     store_events_deinit(&waiting->events);
     free(waiting);
 }
@@ -120,8 +129,9 @@ static void answer(struct feed_call *waiting, int result) {
 static void on_leave(struct control_call *call) {
     struct feed_call *waiting = call->waiting;
     waiting->leaving = true;
-    if (waiting->feed->reading == waiting)
+    if (waiting->feed->reading == waiting) {
         return; // answered when it comes back
+    }
     take_out(waiting->feed, waiting);
     answer(waiting, STORE_DONE);
 }
@@ -132,14 +142,17 @@ static void on_timer(uv_timer_t *timer);
 
 static void set_timer(struct control_feed *feed) {
     uint64_t now = uv_now(feed->server->loop), until = UINT64_MAX;
-    for (struct feed_call *at = feed->first; at; at = at->next)
+    for (struct feed_call *at = feed->first; at; at = at->next) {
         until = at->until_ms < until ? at->until_ms : until;
-    if (feed->closing)
+    }
+    if (feed->closing) {
         return;
-    if (until == UINT64_MAX)
+    }
+    if (until == UINT64_MAX) {
         uv_timer_stop(&feed->timer);
-    else
+    } else {
         uv_timer_start(&feed->timer, on_timer, until > now ? until - now : 0, 0);
+    }
 }
 
 static void on_timer(uv_timer_t *timer) {
@@ -169,11 +182,13 @@ static void on_read(struct job *job);
 // The first call that has not seen all is served.
 static void read_next(struct control_feed *feed) {
     struct feed_call *waiting = feed->first;
-    while (waiting && waiting->seen)
+    while (waiting && waiting->seen) {
         waiting = waiting->next;
+    }
     struct job *job = waiting && !feed->reading ? calloc(1, sizeof(*job)) : NULL;
-    if (!job)
+    if (!job) {
         return; // for want of memory: at the next commit
+    }
     take_out(feed, waiting);
     feed->reading = waiting;
     job->kind = JOB_ASK;
@@ -185,8 +200,9 @@ static void read_next(struct control_feed *feed) {
 }
 
 static void read_if_idle(struct control_feed *feed) {
-    if (feed->server->batcher.jobs_out == 0)
+    if (feed->server->batcher.jobs_out == 0) {
         read_next(feed);
+    }
 }
 
 static void on_read(struct job *job) {
@@ -215,8 +231,9 @@ static void on_read(struct job *job) {
 }
 
 void control_events_news(struct control_feed *feed) {
-    for (struct feed_call *at = feed->first; at; at = at->next)
+    for (struct feed_call *at = feed->first; at; at = at->next) {
         at->seen = false;
+    }
     read_next(feed);
 }
 
@@ -226,10 +243,12 @@ void control_events_news(struct control_feed *feed) {
 static bool read_cursor(const char *text, struct store_cursor *cursor) {
     char again[64];
     *cursor = STORE_CURSOR_END;
-    if (!text || strcmp(text, "end") == 0)
+    if (!text || strcmp(text, "end") == 0) {
         return true;
-    if (sscanf(text, "%20" SCNu64 ":%19" SCNd64, &cursor->segment, &cursor->row) != 2)
+    }
+    if (sscanf(text, "%20" SCNu64 ":%19" SCNd64, &cursor->segment, &cursor->row) != 2) {
         return false;
+    }
     snprintf(again, sizeof(again), "%" PRIu64 ":%" PRId64, cursor->segment, cursor->row);
     return strcmp(again, text) == 0 && cursor->segment < UINT64_MAX && cursor->row >= 0;
 }
@@ -246,11 +265,13 @@ static const char *read_query(const json_t *request, struct store_event_query *q
         .message = nvtxt_ctl_string(request, "message"),
         .kind = nvtxt_ctl_string(request, "kind"),
     };
-    if (before && after)
+    if (before && after) {
         return "\"before\" and \"after\" exclude each other";
-    if (!read_cursor(before ? before : after, &query->cursor))
+    }
+    if (!read_cursor(before ? before : after, &query->cursor)) {
         return before ? "\"before\" must be a cursor of an answer, or \"end\""
                       : "\"after\" must be a cursor of an answer, or \"end\"";
+    }
     return NULL;
 }
 
@@ -275,8 +296,9 @@ void control_events(struct control_call *call) {
     waiting->until_ms = uv_now(feed->server->loop) + (wait ? wait : BUSY_PATIENCE_MS);
     call->waiting = waiting;
     call->on_leave = on_leave;
-    if (waiting->waits)
+    if (waiting->waits) {
         control_let_pass(call);
+    }
     append(feed, waiting);
     set_timer(feed);
     read_if_idle(feed);
@@ -292,6 +314,7 @@ void control_events_init(struct control_feed *feed, struct server *server) {
 
 void control_events_close(struct control_feed *feed) {
     feed->closing = true;
-    if (feed->timer.data && !uv_is_closing((uv_handle_t *)&feed->timer))
+    if (feed->timer.data && !uv_is_closing((uv_handle_t *)&feed->timer)) {
         uv_close((uv_handle_t *)&feed->timer, NULL);
+    }
 }

@@ -21,10 +21,11 @@ static void answer(struct control_call *list, const char *fault) {
     struct control_call *next;
     for (struct control_call *call = list; call; call = next) {
         next = call->next_flush;
-        if (fault)
+        if (fault) {
             control_fail(call, NVTXT_CTL_FAILED, fault);
-        else
+        } else {
             control_reply(call, json_object());
+        }
     }
 }
 
@@ -49,8 +50,9 @@ static int64_t choose(struct control_flushes *flushes) {
     while (*at) {
         struct control_call *call = *at;
         if (!caller_may_flush(call->caller, flushes->number, now_ns, &wait_ns)) {
-            if (shortest_ns == 0 || wait_ns < shortest_ns)
+            if (shortest_ns == 0 || wait_ns < shortest_ns) {
                 shortest_ns = wait_ns;
+            }
             at = &call->next_flush;
             continue;
         }
@@ -63,13 +65,15 @@ static int64_t choose(struct control_flushes *flushes) {
 }
 
 static void go_on(struct control_flushes *flushes) {
-    if (flushes->out || !flushes->waiting)
+    if (flushes->out || !flushes->waiting) {
         return;
+    }
     flushes->number++;
     int64_t wait_ns = choose(flushes);
     if (!flushes->asked) {
-        if (!flushes->closing)
+        if (!flushes->closing) {
             uv_timer_start(&flushes->timer, on_timer, (uint64_t)(wait_ns / MS_NS) + 1, 0);
+        }
         return;
     }
     struct job *job = calloc(1, sizeof(*job));
@@ -90,8 +94,9 @@ static void go_on(struct control_flushes *flushes) {
 void control_flush(struct control_call *call) {
     struct control_flushes *flushes = &call->control->flushes;
     struct control_call **at = &flushes->waiting;
-    while (*at)
+    while (*at) {
         at = &(*at)->next_flush;
+    }
     call->next_flush = NULL;
     *at = call;
     go_on(flushes);
@@ -107,7 +112,8 @@ void control_flush_init(struct control_flushes *flushes, struct server *server) 
 void control_flush_close(struct control_flushes *flushes) {
     flushes->closing = true;
     answer(take_all(&flushes->waiting), "the daemon stops");
-    if (flushes->timer.data)
+    if (flushes->timer.data) {
         uv_close((uv_handle_t *)&flushes->timer, NULL);
+    }
     flushes->timer.data = NULL;
 }

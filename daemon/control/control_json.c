@@ -19,11 +19,13 @@ json_t *control_text(const char *text) {
 json_t *control_slice(struct nvtxt_slice text) {
     json_t *string = memchr(text.data, 0, text.len) ? NULL : json_stringn(text.data, text.len);
     char *copy = string ? NULL : malloc(text.len * (NVTXT_UTF8_GROWTH + 1) + 1);
-    if (!copy)
+    if (!copy) {
         return string;
+    }
     memcpy(copy, text.data, text.len);
-    for (size_t i = 0; i < text.len; i++)
+    for (size_t i = 0; i < text.len; i++) {
         copy[i] = copy[i] ? copy[i] : '\xff'; // no byte of any character
+    }
     char *valid = copy + text.len;
     string = json_stringn(valid, nvtxt_utf8_repair(valid, (struct nvtxt_slice){copy, text.len}));
     free(copy);
@@ -45,9 +47,10 @@ static json_t *describe_count(const struct removed_count *count) {
 
 json_t *control_removed(const struct removed *removed) {
     json_t *result = describe_count(&removed->all), *by = json_object();
-    for (int key = 0; by && key < STORE_RETENTION_KEYS; key++)
+    for (int key = 0; by && key < STORE_RETENTION_KEYS; key++) {
         json_object_set_new(by, store_retention_key_name((enum store_retention_key)key),
                             describe_count(&removed->by[key]));
+    }
     control_set(result, "last_ns", removed->last_ns);
     json_object_set_new(result, "by", by);
     return result;

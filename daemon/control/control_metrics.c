@@ -21,10 +21,11 @@ __attribute__((format(printf, 2, 3))) static void add(struct nvtxt_buf *out, con
     va_start(args, format);
     int len = vsnprintf(text, sizeof(text), format, args);
     va_end(args);
-    if (len < 0 || (size_t)len >= sizeof(text))
+    if (len < 0 || (size_t)len >= sizeof(text)) {
         out->failed = true;
-    else
+    } else {
         nvtxt_buf_add(out, text, (size_t)len);
+    }
 }
 
 static void add_head(struct nvtxt_buf *out, const char *name, const char *end, const char *type,
@@ -114,8 +115,9 @@ static void add_writer(struct nvtxt_buf *out, struct server *server) {
     add_gauge(out, "store_in_trouble", figures.in_trouble,
               "1 while commits fail and are tried again.");
     add_removed(out, &figures.removed);
-    if (figures.losses >= 0)
+    if (figures.losses >= 0) {
         add_gauge(out, "loss_rows", figures.losses, "Rows of NVTXT_LOSSES; 0 is the promise.");
+    }
 }
 
 static void add_server(struct nvtxt_buf *out, struct server *server) {

@@ -6,8 +6,9 @@
 
 static json_t *names(const struct conf_key *const *keys, size_t count) {
     json_t *list = json_array();
-    for (size_t i = 0; list && i < count; i++)
+    for (size_t i = 0; list && i < count; i++) {
         json_array_append_new(list, json_string(keys[i]->name));
+    }
     return list;
 }
 

@@ -19,13 +19,14 @@
 // ---- rotate -------------------------------------------------------------------------------------
 
 static void on_rotated(struct job *job) {
-    if (job->result == STORE_DONE && job->answer)
+    if (job->result == STORE_DONE && job->answer) {
         control_reply(job->context,
                       json_pack("{s:o, s:o, s:b}", "segment", control_text(job->answer), "previous",
                                 control_nullable(job->previous), "previous_removed",
                                 job->previous_removed));
-    else
+    } else {
         control_fail(job->context, NVTXT_CTL_FAILED, job->answer ? job->answer : "out of memory");
+    }
     free(job->answer);
     free(job);
 }
@@ -66,8 +67,9 @@ struct work {
 };
 
 static void work_free(struct work *work) {
-    if (work->running)
+    if (work->running) {
         *work->running = false;
+    }
     free(work);
 }
 
@@ -77,10 +79,11 @@ static int stops(const struct work *work) {
 
 static void on_worked(uv_work_t *request, int status) {
     struct work *work = (struct work *)request;
-    if (status < 0 || work->result == WORK_STOPPED)
+    if (status < 0 || work->result == WORK_STOPPED) {
         control_fail(work->call, NVTXT_CTL_FAILED, "the daemon stops");
-    else
+    } else {
         work->finish(work);
+    }
     store_findings_deinit(&work->findings);
     work_free(work);
 }
@@ -149,11 +152,12 @@ static void run_snapshot(uv_work_t *request) {
 }
 
 static void finish_snapshot(struct work *work) {
-    if (work->result)
+    if (work->result) {
         control_fail(work->call, NVTXT_CTL_FAILED, work->error);
-    else
+    } else {
         control_reply(work->call, json_pack("{s:o, s:I}", "file", control_text(work->file), "bytes",
                                             (json_int_t)work->bytes));
+    }
 }
 
 void control_snapshot(struct control_call *call) {
@@ -163,8 +167,9 @@ void control_snapshot(struct control_call *call) {
         return;
     }
     struct work *work = work_new(call, run_snapshot, finish_snapshot);
-    if (!work)
+    if (!work) {
         return;
+    }
     snprintf(work->file, sizeof(work->file), "%s", file);
     work_start(work);
 }
@@ -183,9 +188,11 @@ static void run_verify(uv_work_t *request) {
 
 static json_t *texts_of(const struct store_findings *findings, bool problems) {
     json_t *list = json_array();
-    for (size_t i = 0; list && i < findings->count; i++)
-        if (findings->rows[i].is_problem == problems)
+    for (size_t i = 0; list && i < findings->count; i++) {
+        if (findings->rows[i].is_problem == problems) {
             json_array_append_new(list, control_text(findings->rows[i].text));
+        }
+    }
     return list;
 }
 
@@ -211,8 +218,9 @@ void control_verify(struct control_call *call) {
         return;
     }
     struct work *work = work_new(call, run_verify, finish_verify);
-    if (!work)
+    if (!work) {
         return;
+    }
     control->verifying = true;
     work->running = &control->verifying;
     work_start(work);

@@ -21,8 +21,9 @@ static json_t *describe(const struct source *source) {
         control_nullable(source->session_id), "name", control_nullable(source->name), "lines",
         (json_int_t)counters->lines, "events", (json_int_t)counters->events, "warnings",
         (json_int_t)counters->warnings, "errors", (json_int_t)counters->errors);
-    if (!object)
+    if (!object) {
         return NULL;
+    }
     json_object_set_new(object, "display_name",
                         display.len ? json_stringn(display.data, display.len) : json_null());
     control_set(object, "pid", source->peer.pid);
@@ -36,11 +37,14 @@ static json_t *describe(const struct source *source) {
 
 void control_sources(struct control_call *call) {
     json_t *list = json_array();
-    for (struct conn *conn = call->server->conns; list && conn; conn = conn->next)
-        if (conn->source)
+    for (struct conn *conn = call->server->conns; list && conn; conn = conn->next) {
+        if (conn->source) {
             json_array_append_new(list, describe(conn->source));
-    if (list)
+        }
+    }
+    if (list) {
         control_add_files(list, call->server->watch);
+    }
     control_reply(call, list ? json_pack("{s:o}", "sources", list) : NULL);
 }
 
@@ -54,13 +58,15 @@ struct disconnected {
 
 static void on_committed(struct job *job) {
     struct disconnected *disconnected = job->context;
-    if (job->result == 0)
+    if (job->result == 0) {
         control_reply(disconnected->call, disconnected->result);
-    else
+    } else {
         control_fail(disconnected->call, NVTXT_CTL_FAILED,
                      "the source is disconnected, but the store could not be written");
-    if (job->result != 0)
+    }
+    if (job->result != 0) {
         json_decref(disconnected->result);
+    }
     free(disconnected);
     free(job);
 }
@@ -68,14 +74,16 @@ static void on_committed(struct job *job) {
 // A session whose end was read is over as soon as that is committed. A client that does not read
 // is not waited for.
 static void cut(struct conn *conn) {
-    if (conn->phase == CONN_ENDING)
+    if (conn->phase == CONN_ENDING) {
         return;
+    }
     log_info("source disconnected on demand source=%" PRId64 " pid=%" PRId64, conn->source->id,
              conn->peer.pid);
-    if (conn->session && conn->phase == CONN_OPEN)
+    if (conn->session && conn->phase == CONN_OPEN) {
         session_disconnect(conn);
-    else
+    } else {
         conn_break(conn, "disconnected");
+    }
     conn_close(conn);
 }
 

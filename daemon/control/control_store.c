@@ -62,12 +62,14 @@ static json_t *describe_diag(const struct store_diag_row *row) {
 static void on_diags(struct job *job) {
     struct diags_question *asked = job->question;
     json_t *list = job->result == STORE_DONE ? json_array() : NULL;
-    for (size_t i = asked->diags.count; list && i-- > 0;) // the newest one last
+    for (size_t i = asked->diags.count; list && i-- > 0;) { // the newest one last
         json_array_append_new(list, describe_diag(&asked->diags.rows[i]));
-    if (job->result == STORE_DONE)
+    }
+    if (job->result == STORE_DONE) {
         control_reply(job->context, list ? json_pack("{s:o}", "diagnostics", list) : NULL);
-    else
+    } else {
         control_fail(job->context, NVTXT_CTL_FAILED, "the store could not be read");
+    }
     store_diags_deinit(&asked->diags);
     free(asked);
     free(job);
@@ -80,8 +82,9 @@ void control_diagnostics(struct control_call *call) {
         question->source_id = nvtxt_ctl_integer(request, "source", 0);
         question->limit = (size_t)nvtxt_ctl_integer(request, "limit", DIAGNOSTICS_USUAL);
     }
-    if (!put_question(call, ask_diags, question, on_diags))
+    if (!put_question(call, ask_diags, question, on_diags)) {
         free(question);
+    }
 }
 
 // ---- checkpoint ---------------------------------------------------------------------------------
@@ -92,21 +95,23 @@ static int ask_checkpoint(struct store *store, void *question) {
 
 static void on_checkpointed(struct job *job) {
     struct store_checkpointed *done = job->question;
-    if (job->result == STORE_DONE)
+    if (job->result == STORE_DONE) {
         control_reply(job->context,
                       json_pack("{s:I, s:I, s:I, s:I, s:b}", "wal_bytes_before",
                                 (json_int_t)done->before_bytes, "wal_bytes",
                                 (json_int_t)done->bytes, "pages", (json_int_t)done->pages,
                                 "pages_moved", (json_int_t)done->moved_pages, "pinned",
                                 done->pinned));
-    else
+    } else {
         control_fail(job->context, NVTXT_CTL_FAILED, "the store could not be checkpointed");
+    }
     free(done);
     free(job);
 }
 
 void control_checkpoint(struct control_call *call) {
     struct store_checkpointed *question = calloc(1, sizeof(*question));
-    if (!put_question(call, ask_checkpoint, question, on_checkpointed))
+    if (!put_question(call, ask_checkpoint, question, on_checkpointed)) {
         free(question);
+    }
 }

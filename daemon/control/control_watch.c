@@ -9,10 +9,11 @@
 
 void control_add_folders(json_t *status, const struct watch *watch) {
     json_t *list = json_array();
-    for (const struct folder *folder = watch->folders; list && folder; folder = folder->next)
+    for (const struct folder *folder = watch->folders; list && folder; folder = folder->next) {
         json_array_append_new(list, json_pack("{s:o, s:b, s:I}", "path", control_text(folder->path),
                                               "watched", folder->up, "files",
                                               (json_int_t)folder->names.count));
+    }
     json_object_set_new(status, "files", json_integer((json_int_t)watch->follows.count));
     json_object_set_new(status, "folders", list);
 }
@@ -35,7 +36,9 @@ static json_t *describe(const struct follow *follow) {
 }
 
 void control_add_files(json_t *sources, const struct watch *watch) {
-    for (const struct follow *follow = watch->follows.first; follow; follow = follow->next)
-        if (follow->source_id && !follow->ended)
+    for (const struct follow *follow = watch->follows.first; follow; follow = follow->next) {
+        if (follow->source_id && !follow->ended) {
             json_array_append_new(sources, describe(follow));
+        }
+    }
 }

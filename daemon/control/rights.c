@@ -15,17 +15,20 @@
 void rights_init(struct rights *rights, const char *store, mode_t mode) {
     struct stat status;
     *rights = (struct rights){.daemon_uid = (int64_t)geteuid(), .group = -1, .mode = mode};
-    if (stat(store, &status) < 0)
+    if (stat(store, &status) < 0) {
         return;
+    }
     rights->group = (int64_t)status.st_gid;
     const struct group *group = getgrgid(status.st_gid);
     snprintf(rights->group_name, sizeof(rights->group_name), "%s", group ? group->gr_name : "");
 }
 
 static bool has_group(const gid_t *groups, socklen_t size, int64_t wanted) {
-    for (size_t i = 0; i < size / sizeof(*groups); i++)
-        if ((int64_t)groups[i] == wanted)
+    for (size_t i = 0; i < size / sizeof(*groups); i++) {
+        if ((int64_t)groups[i] == wanted) {
             return true;
+        }
+    }
     return false;
 }
 
@@ -44,11 +47,14 @@ static bool is_member(int fd, int64_t wanted) {
 }
 
 enum rights_level rights_of(const struct rights *rights, int fd, const struct peer *peer) {
-    if (peer->uid == 0 || peer->uid == rights->daemon_uid)
+    if (peer->uid == 0 || peer->uid == rights->daemon_uid) {
         return RIGHTS_ALL;
-    if (rights->mode & S_IROTH)
+    }
+    if (rights->mode & S_IROTH) {
         return RIGHTS_LOOK;
-    if (!(rights->mode & S_IRGRP) || rights->group < 0)
+    }
+    if (!(rights->mode & S_IRGRP) || rights->group < 0) {
         return RIGHTS_NONE;
+    }
     return peer->gid == rights->group || is_member(fd, rights->group) ? RIGHTS_LOOK : RIGHTS_NONE;
 }

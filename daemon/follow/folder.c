@@ -26,38 +26,44 @@ static struct folder_name *find_name(struct folder *folder, const char *text) {
         nvtxt_hash_find(&folder->names, nvtxt_hash_bytes(nvtxt_slice_of(text)));
     for (; node; node = nvtxt_hash_next(node)) {
         struct folder_name *name = NVTXT_CONTAINER_OF(node, struct folder_name, node);
-        if (strcmp(name->name, text) == 0)
+        if (strcmp(name->name, text) == 0) {
             return name;
+        }
     }
     return NULL;
 }
 
 static struct folder_name *add_name(struct folder *folder, const char *text) {
     struct folder_name *name = calloc(1, sizeof(*name) + strlen(text) + 1);
-    if (!name)
+    if (!name) {
         return NULL;
+    }
     memcpy(name->name, text, strlen(text) + 1);
     if (nvtxt_hash_add(&folder->names, &name->node, nvtxt_hash_bytes(nvtxt_slice_of(text))) < 0) {
         free(name);
         return NULL;
     }
     name->next = folder->first;
-    if (name->next)
+    if (name->next) {
         name->next->prev = name;
+    }
     folder->first = name;
     return name;
 }
 
 static void drop_name(struct folder *folder, struct folder_name *name) {
-    if (name->prev)
+    if (name->prev) {
         name->prev->next = name->next;
-    else
+    } else {
         folder->first = name->next;
-    if (name->next)
+    }
+    if (name->next) {
         name->next->prev = name->prev;
+    }
     nvtxt_hash_remove(&folder->names, &name->node);
-    if (name->follow)
+    if (name->follow) {
         watch_lose_name(name->follow, false);
+    }
     free(name);
 }
 
@@ -69,10 +75,11 @@ static const char *escaped(const char *path, char *text, size_t size) {
 static void leave_alone(struct folder *folder, struct folder_name *name, const char *path,
                         const char *why) {
     char text[512];
-    if (name->follow)
+    if (name->follow) {
         watch_lose_name(name->follow, true);
-    else if (name->round)
+    } else if (name->round) {
         return;
+    }
     name->follow = NULL;
     log_limited(&folder->log_names, LOG_LEVEL_WARNING, "not followed: %s path=\"%s\"", why,
                 escaped(path, text, sizeof(text)));
@@ -83,14 +90,17 @@ static void see(struct folder *folder, const struct watch_entry *entry) {
     const struct watch_stat *stat = &entry->stat;
     struct folder_name *name = find_name(folder, entry->name);
     if (stat->error == -ENOENT) {
-        if (name)
+        if (name) {
             drop_name(folder, name);
+        }
         return;
     }
-    if (!name)
+    if (!name) {
         name = add_name(folder, entry->name);
-    if (!name)
+    }
+    if (!name) {
         return; // looked at again when something is told of it
+    }
     snprintf(path, sizeof(path), "%s/%s", folder->path, entry->name);
     struct follow *follow = stat->is_file ? watch_find(folder->watch, path, stat) : NULL;
     if (stat->error) {
@@ -101,8 +111,9 @@ static void see(struct folder *folder, const struct watch_entry *entry) {
         struct follow *old = name->follow;
         name->follow = follow;
         watch_gain_name(follow, path, stat);
-        if (old)
+        if (old) {
             watch_lose_name(old, true);
+        }
     } else if (follow) {
         watch_see(follow, stat);
     }
@@ -113,30 +124,36 @@ static void drop_unseen(struct folder *folder) {
     struct folder_name *next;
     for (struct folder_name *name = folder->first; name; name = next) {
         next = name->next;
-        if (name->round < folder->all_round)
+        if (name->round < folder->all_round) {
             drop_name(folder, name);
+        }
     }
 }
 
 // ---- Watching ----------------------------------------------------------------------------------
 
 static void look_at(struct folder *folder, const char *name) {
-    for (size_t i = 0; i < folder->wanted_count; i++)
-        if (strcmp(folder->wanted[i], name) == 0)
+    for (size_t i = 0; i < folder->wanted_count; i++) {
+        if (strcmp(folder->wanted[i], name) == 0) {
             return;
-    if (folder->all_wanted)
+        }
+    }
+    if (folder->all_wanted) {
         return;
+    }
     if (folder->wanted_count >= 64) { // all of them is less work then
         folder->all_wanted = true;
         return;
     }
-    if (!folder->wanted)
+    if (!folder->wanted) {
         folder->wanted = calloc(64, sizeof(char *));
+    }
     char *copy = folder->wanted ? strdup(name) : NULL;
-    if (copy)
+    if (copy) {
         folder->wanted[folder->wanted_count++] = copy;
-    else
+    } else {
         folder->all_wanted = true;
+    }
 }
 
 static const char *base_of(const char *path) {
@@ -156,19 +173,22 @@ static void unwatch(struct folder *folder) {
 
 static void on_event(uv_fs_event_t *handle, const char *name, int events, int status) {
     struct folder *folder = handle->data;
-    if (folder->closing)
+    if (folder->closing) {
         return;
+    }
     if (status < 0 || !name || strcmp(name, base_of(folder->path)) == 0) {
         unwatch(folder); // it may be another one by now
         folder->all_wanted = true;
     } else if (watch_io_is_ours(name)) {
         struct folder_name *known = find_name(folder, name);
-        if (watch_count_event(folder->watch))
+        if (watch_count_event(folder->watch)) {
             return; // everything is looked at
-        if (events == UV_CHANGE && known && known->follow)
+        }
+        if (events == UV_CHANGE && known && known->follow) {
             watch_change(known->follow);
-        else
+        } else {
             look_at(folder, name);
+        }
     } else {
         watch_count_event(folder->watch);
         return;
@@ -180,14 +200,17 @@ static void on_parent_event(uv_fs_event_t *handle, const char *name, int events,
     struct folder *folder = handle->data;
     char parent[PATH_MAX];
     (void)events;
-    if (folder->closing)
+    if (folder->closing) {
         return;
+    }
     parent_of(folder, parent, sizeof(parent));
     bool itself = status < 0 || !name || strcmp(name, base_of(parent)) == 0;
-    if (itself)
+    if (itself) {
         unwatch(folder);
-    if (!itself && strcmp(name, base_of(folder->path)) != 0)
+    }
+    if (!itself && strcmp(name, base_of(folder->path)) != 0) {
         return;
+    }
     folder->all_wanted = true;
     list_next(folder);
 }
@@ -195,8 +218,9 @@ static void on_parent_event(uv_fs_event_t *handle, const char *name, int events,
 static int watch_itself(struct folder *folder) {
     unwatch(folder);
     int r = uv_fs_event_start(&folder->event, on_event, folder->path, 0);
-    if (r == 0)
+    if (r == 0) {
         folder->watching = FOLDER_WATCHES_ITSELF;
+    }
     return r;
 }
 
@@ -205,8 +229,9 @@ static int watch_parent(struct folder *folder) {
     parent_of(folder, parent, sizeof(parent));
     unwatch(folder);
     int r = uv_fs_event_start(&folder->event, on_parent_event, parent, 0);
-    if (r == 0)
+    if (r == 0) {
         folder->watching = FOLDER_WATCHES_PARENT;
+    }
     return r;
 }
 
@@ -216,9 +241,10 @@ static void on_timer(uv_timer_t *timer) {
 
 static void say(struct folder *folder, const char *what, int error) {
     char text[512];
-    if (!folder->said)
+    if (!folder->said) {
         log_warning("a folder cannot be watched: %s folder=\"%s\"; looked for until it can",
                     error ? strerror(-error) : what, escaped(folder->path, text, sizeof(text)));
+    }
     folder->said = true;
 }
 
@@ -227,8 +253,9 @@ static void drop_blank_names(struct folder *folder) {
     struct folder_name *next;
     for (struct folder_name *name = folder->first; name; name = next) {
         next = name->next;
-        if (!name->follow || follow_is_blank(name->follow))
+        if (!name->follow || follow_is_blank(name->follow)) {
             drop_name(folder, name);
+        }
     }
 }
 
@@ -236,10 +263,12 @@ static void drop_blank_names(struct folder *folder) {
 static void go_down(struct folder *folder, int error) {
     say(folder, NULL, error);
     folder->up = false;
-    if (error == -ENOENT)
+    if (error == -ENOENT) {
         drop_blank_names(folder);
-    if (error == -ENOENT && folder->watching == FOLDER_WATCHES_PARENT)
+    }
+    if (error == -ENOENT && folder->watching == FOLDER_WATCHES_PARENT) {
         return; // it will be told
+    }
     if (error == -ENOENT && watch_parent(folder) == 0) {
         folder->all_wanted = true; // it may have come before the watch
         return;
@@ -250,8 +279,9 @@ static void go_down(struct folder *folder, int error) {
 
 static void tell_once(struct folder *folder, const char *what) {
     char text[512];
-    if (!folder->told)
+    if (!folder->told) {
         log_warning("%s folder=\"%s\"", what, escaped(folder->path, text, sizeof(text)));
+    }
     folder->told = true;
 }
 
@@ -263,36 +293,43 @@ static void come_up(struct folder *folder) {
         r = watch_itself(folder);
         folder->all_wanted = r == 0; // what came before the watch
     }
-    if (r < 0)
+    if (r < 0) {
         tell_once(folder, "nothing can be told of a folder (fs.inotify.max_user_watches?): it is "
                           "looked at every 5 s");
-    else if (folder->list.silent)
+    } else if (folder->list.silent) {
         tell_once(folder, "the file system may not tell what others change in a folder: it is "
                           "looked at every 5 s");
-    if (folder->list.truncated)
+    }
+    if (folder->list.truncated) {
         tell_once(folder, "a folder has more than 100000 files: the others are not followed");
-    if (r < 0 || folder->list.silent)
+    }
+    if (r < 0 || folder->list.silent) {
         uv_timer_start(&folder->timer, on_timer, LOOK_AGAIN_MS, 0);
-    if (new)
+    }
+    if (new) {
         log_info("watching folder=\"%s\" files=%zu", escaped(folder->path, text, sizeof(text)),
                  folder->list.count);
+    }
     folder->up = true;
     folder->said = false;
-    if (new)
+    if (new) {
         search_begin(&folder->watch->search);
+    }
 }
 
 // ---- Listing -----------------------------------------------------------------------------------
 
 static void free_names(char **names, size_t count) {
-    for (size_t i = 0; names && i < count; i++)
+    for (size_t i = 0; names && i < count; i++) {
         free(names[i]);
+    }
     free(names);
 }
 
 static void free_when_closed(struct folder *folder) {
-    if (folder->handles > 0 || folder->listing)
+    if (folder->handles > 0 || folder->listing) {
         return;
+    }
     free_names(folder->wanted, folder->wanted_count);
     nvtxt_hash_deinit(&folder->names);
     free(folder->path);
@@ -308,16 +345,20 @@ static void work(uv_work_t *req) {
 static void merge(struct folder *folder) {
     const struct watch_list *list = &folder->list;
     folder->all_round += list->all && !list->error;
-    for (size_t i = 0; i < list->count; i++)
+    for (size_t i = 0; i < list->count; i++) {
         see(folder, &list->entries[i]);
-    if (list->all && !list->error)
+    }
+    if (list->all && !list->error) {
         drop_unseen(folder);
-    if (list->error)
+    }
+    if (list->error) {
         go_down(folder, list->error);
-    else if (list->all)
+    } else if (list->all) {
         come_up(folder);
-    if (list->all)
+    }
+    if (list->all) {
         folder->round = folder->list_round;
+    }
 }
 
 static void on_listed(uv_work_t *req, int status) {
@@ -327,10 +368,11 @@ static void on_listed(uv_work_t *req, int status) {
     free_names(folder->asked, folder->asked_count);
     folder->asked = NULL;
     folder->asked_count = 0;
-    if (!folder->closing && folder->list_result < 0) // out of memory
+    if (!folder->closing && folder->list_result < 0) { // out of memory
         uv_timer_start(&folder->timer, on_timer, LOOK_AGAIN_MS, 0);
-    else if (!folder->closing)
+    } else if (!folder->closing) {
         merge(folder);
+    }
     watch_io_list_deinit(&folder->list);
     folder->listing = false; // not before: the next list takes its place
     if (folder->closing) {
@@ -342,14 +384,16 @@ static void on_listed(uv_work_t *req, int status) {
 }
 
 static void list_next(struct folder *folder) {
-    if (folder->closing || folder->listing || (!folder->all_wanted && folder->wanted_count == 0))
+    if (folder->closing || folder->listing || (!folder->all_wanted && folder->wanted_count == 0)) {
         return;
+    }
     if (folder->all_wanted) {
         free_names(folder->wanted, folder->wanted_count);
         folder->wanted = NULL;
         folder->wanted_count = 0;
-        if (folder->watching == FOLDER_UNWATCHED)
+        if (folder->watching == FOLDER_UNWATCHED) {
             watch_itself(folder);
+        }
     }
     folder->asked = folder->wanted;
     folder->asked_count = folder->wanted_count;
@@ -380,8 +424,9 @@ static void on_closed(uv_handle_t *handle) {
 
 struct folder *folder_open(struct watch *watch, const char *path) {
     struct folder *folder = calloc(1, sizeof(*folder));
-    if (!folder)
+    if (!folder) {
         return NULL;
+    }
     folder->path = strdup(path);
     if (!folder->path) {
         free(folder);
@@ -398,8 +443,9 @@ struct folder *folder_open(struct watch *watch, const char *path) {
 
 void folder_close(struct folder *folder) {
     folder->closing = true;
-    while (folder->first)
+    while (folder->first) {
         drop_name(folder, folder->first);
+    }
     uv_close((uv_handle_t *)&folder->event, on_closed);
     uv_close((uv_handle_t *)&folder->timer, on_closed);
 }

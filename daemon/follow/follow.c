@@ -24,15 +24,17 @@ static void follow_go(struct follow *follow);
 
 struct follow *follow_new(struct watch *watch, const char *path, int64_t device, int64_t inode) {
     struct follow *follow = calloc(1, sizeof(*follow));
-    if (!follow)
+    if (!follow) {
         return NULL;
+    }
     follow->watch = watch;
     follow->at.device = device;
     follow->at.inode = inode;
     follow->uid = follow->gid = -1;
     follow->path = strdup(path);
-    if (follow->path)
+    if (follow->path) {
         return follow;
+    }
     free(follow);
     return NULL;
 }
@@ -52,11 +54,13 @@ static const char *escaped(const struct follow *follow, char *text, size_t size)
 
 void follow_release(struct follow *follow) {
     struct follow_live *live = follow->live;
-    if (!live)
+    if (!live) {
         return;
-    if (live->compared)
+    }
+    if (live->compared) {
         follow->at.tail_hash =
             nvtxt_hash_stored(0, (struct nvtxt_slice){live->tail, follow->at.tail_bytes});
+    }
     watch_unrest(follow);
     follow_source_drop(follow);
     nvtxt_frame_deinit(&live->frame);
@@ -79,8 +83,9 @@ void follow_fail(struct follow *follow) {
     live->recent_len = 0;
     log_limited(&follow->watch->server->log_memory, LOG_LEVEL_ERROR,
                 "a followed file waits: out of memory");
-    if (!follow->busy)
+    if (!follow->busy) {
         follow_release(follow);
+    }
     watch_retry(follow);
 }
 
@@ -112,8 +117,9 @@ static void rewind_place(struct follow *follow) {
 static void forget_place(struct follow *follow) {
     struct store_batch *batch =
         follow->source_id ? batcher_open_batch(&follow->watch->server->batcher) : NULL;
-    if (batch)
+    if (batch) {
         store_batch_forget_file(batch, follow->source_id);
+    }
 }
 
 // The file begins anew: what is there now has nothing to do with what was read.
@@ -134,8 +140,9 @@ static void begin_anew(struct follow *follow) {
 
 static int take_line(struct follow *follow, struct nvtxt_slice line, bool overlong) {
     struct follow_live *live = follow->live;
-    if (!live->source && follow_source_open(follow) < 0)
+    if (!live->source && follow_source_open(follow) < 0) {
         return -ENOMEM;
+    }
     follow->ended = false;
     return overlong ? source_overlong(live->source, line) : source_line(live->source, line);
 }
@@ -145,8 +152,9 @@ static int take_rest(struct follow *follow) {
     struct follow_live *live = follow->live;
     struct nvtxt_slice line;
     int r = nvtxt_frame_finish(&live->frame, &line);
-    if (r <= 0)
+    if (r <= 0) {
         return r;
+    }
     r = take_line(follow, line, r == NVTXT_FRAME_OVERLONG);
     follow->at.offset = live->position;
     follow->at.tail_bytes = (uint32_t)live->recent_len;
@@ -160,8 +168,9 @@ static void finish(struct follow *follow) {
     struct server *server = follow->watch->server;
     bool whole = !follow->anew && !live->gone && follow->ending != follow_unwatched;
     int r = whole ? take_rest(follow) : 0;
-    if (r == 0 && live->source && (!follow->ended || follow->anew))
+    if (r == 0 && live->source && (!follow->ended || follow->anew)) {
         r = source_end(live->source, follow->ending);
+    }
     if (r < 0) {
         follow_fail(follow);
         give_up(follow);
@@ -178,12 +187,14 @@ static void finish(struct follow *follow) {
         return;
     }
     bool over = follow->names == 0 && live->fd >= 0 && live->links == 0;
-    if (over)
+    if (over) {
         forget_place(follow);
+    }
     follow->ending = NULL;
     follow_release(follow);
-    if (over)
+    if (over) {
         follow->source_id = 0; // nothing is left to come back to
+    }
     watch_done(follow, false);
 }
 
@@ -288,8 +299,9 @@ static void hash_head(struct follow *follow, const char *data, size_t len) {
     struct store_followed *at = &follow->at;
     uint64_t position = follow->live->position;
     if (at->head_bytes >= WATCH_IO_HEAD_BYTES || position > at->head_bytes ||
-        position + len <= at->head_bytes)
+        position + len <= at->head_bytes) {
         return;
+    }
     size_t skip = at->head_bytes - (size_t)position;
     size_t more = WATCH_IO_HEAD_BYTES - at->head_bytes;
     more = more < len - skip ? more : len - skip;
@@ -314,15 +326,17 @@ static int feed(struct follow *follow, const char *data, size_t len) {
     int r;
     while ((r = nvtxt_frame_next(&live->frame, &input, &line)) > 0) {
         r = take_line(follow, line, r == NVTXT_FRAME_OVERLONG);
-        if (r < 0)
+        if (r < 0) {
             return r;
+        }
         size_t taken = (size_t)(input.data - data);
         follow->at.offset = live->position + taken;
         follow->at.tail_bytes = (uint32_t)tail_of(taken);
         remember(live->tail, input.data, follow->at.tail_bytes);
         batcher_check(batcher);
-        if (!live->source)
+        if (!live->source) {
             return -ENOMEM; // it failed when the batch was full
+        }
     }
     live->position += len;
     live->recent_len = tail_of(len);
@@ -335,8 +349,9 @@ static void at_end(struct follow *follow) {
     int64_t idle_ns = follow->watch->server->config->file_expiry_ms * 1000000;
     follow->live->look_back = true;
     if (follow->ending == follow_idle &&
-        follow->at.changed_ns > clocks_realtime_ns() - idle_ns) // it may bear any date
+        follow->at.changed_ns > clocks_realtime_ns() - idle_ns) { // it may bear any date
         follow->ending = NULL;
+    }
     if (follow->again) {
         watch_done(follow, true);
     } else if (follow->ending) {
@@ -358,10 +373,12 @@ static enum outcome digest(struct follow *follow, struct follow_step *step) {
     follow->size = live->size = result->stat.size;
     follow->at.changed_ns = result->stat.changed_ns;
     live->look_back = false;
-    if (n < back || memcmp(step->buffer, live->recent, back) != 0)
+    if (n < back || memcmp(step->buffer, live->recent, back) != 0) {
         return READ_ANOTHER;
-    if (n > back && feed(follow, step->buffer + back, n - back) < 0)
+    }
+    if (n > back && feed(follow, step->buffer + back, n - back) < 0) {
         return READ_FAILED;
+    }
     return n < FOLLOW_READ_BYTES ? READ_END : READ_MORE;
 }
 
@@ -373,8 +390,9 @@ static void on_read(struct follow *follow, struct follow_step *step) {
     if (error) {
         cannot_read(follow, error);
     } else if (outcome == READ_FAILED) {
-        if (!follow->retry) // else it was told already
+        if (!follow->retry) { // else it was told already
             follow_fail(follow);
+        }
         give_up(follow);
     } else if (outcome == READ_ANOTHER) {
         follow->ending = "truncated";
@@ -391,10 +409,11 @@ static void on_read(struct follow *follow, struct follow_step *step) {
 
 static void work(uv_work_t *req) {
     struct follow_step *step = NVTXT_CONTAINER_OF(req, struct follow_step, work);
-    if (step->read)
+    if (step->read) {
         watch_io_read(step->fd, step->buffer, FOLLOW_READ_BYTES, step->offset, &step->result);
-    else
+    } else {
         watch_io_open(step->path, &step->known, &step->opened);
+    }
 }
 
 static void on_worked(uv_work_t *req, int status) {
@@ -405,23 +424,27 @@ static void on_worked(uv_work_t *req, int status) {
     free(step->path);
     step->path = NULL;
     bool failed = follow->watch->stopping || (read && follow->retry); // memory ran out for it
-    if (failed && !read && step->opened.fd >= 0)
+    if (failed && !read && step->opened.fd >= 0) {
         close(step->opened.fd);
-    if (failed || !read)
+    }
+    if (failed || !read) {
         step->follow = NULL;
-    if (failed)
+    }
+    if (failed) {
         give_up(follow);
-    else if (read)
+    } else if (read) {
         on_read(follow, step);
-    else
+    } else {
         on_opened(follow, step);
+    }
 }
 
 static void begin_step(struct follow *follow, bool read) {
     struct follow_live *live = follow->live;
     struct follow_step *step = watch_step(follow->watch);
-    if (step && !read)
+    if (step && !read) {
         step->path = strdup(follow->path);
+    }
     if (!step || (!read && !step->path)) {
         give_up(follow);
         return;
@@ -441,10 +464,12 @@ static void begin_step(struct follow *follow, bool read) {
 // Whether what comes next is done with the source in memory.
 static bool needs_source(const struct follow *follow) {
     const struct follow_live *live = follow->live;
-    if (follow->source_id == 0 || follow->stuck)
+    if (follow->source_id == 0 || follow->stuck) {
         return false;
-    if (follow->ending && !follow->ended)
+    }
+    if (follow->ending && !follow->ended) {
         return true;
+    }
     return !live->gone && !follow->anew && (uint64_t)live->size > follow->at.offset;
 }
 
@@ -464,8 +489,9 @@ static void follow_go(struct follow *follow) {
         live->gone = true;
     }
     if (!live->source && needs_source(follow)) {
-        if (follow_source_load(follow, on_loaded) < 0)
+        if (follow_source_load(follow, on_loaded) < 0) {
             give_up(follow);
+        }
     } else if (live->gone || follow->anew || follow->stuck) {
         finish(follow);
     } else if (is_done(follow)) {

@@ -24,8 +24,9 @@ static int take_source(struct follow *follow, int64_t id, int64_t opened_ns, con
                        struct nvtxt_interp *interp_take) {
     struct server *server = follow->watch->server;
     struct source *source = source_new(&server->batcher, id, STORE_SOURCE_FILE, interp_take);
-    if (!source)
+    if (!source) {
         return -ENOMEM;
+    }
     source->peer = (struct peer){.uid = follow->uid, .gid = follow->gid};
     source->opened_ns = follow->opened_ns = opened_ns;
     source->owner = follow;
@@ -45,8 +46,9 @@ int follow_source_open(struct follow *follow) {
     struct nvtxt_source_config config = {.limits = server->limits,
                                          .opened_ns = clocks_realtime_ns()};
     struct nvtxt_interp *interp = nvtxt_interp_new(&config);
-    if (!interp)
+    if (!interp) {
         return -ENOMEM;
+    }
     server->stats.files_new++;
     return take_source(follow, server->next_source_id++, config.opened_ns, follow->path, interp);
 }
@@ -54,8 +56,9 @@ int follow_source_open(struct follow *follow) {
 void follow_source_drop(struct follow *follow) {
     struct follow_live *live = follow->live;
     struct server *server = follow->watch->server;
-    if (!live->source)
+    if (!live->source) {
         return;
+    }
     batcher_settle(&server->batcher, live->source);
     follow->counters = *nvtxt_interp_counters(live->source->interp);
     nvtxt_hash_remove(&server->sources, &live->source->by_id);
@@ -66,8 +69,9 @@ void follow_source_drop(struct follow *follow) {
 int follow_source_load(struct follow *follow, void (*on_loaded)(struct job *job)) {
     struct server *server = follow->watch->server;
     struct job *job = calloc(1, sizeof(*job));
-    if (!job)
+    if (!job) {
         return -ENOMEM;
+    }
     job->kind = JOB_FILE_LOAD;
     job->on_done = on_loaded;
     job->context = follow;
@@ -85,8 +89,9 @@ static void take_place(struct follow *follow, const struct store_file *file) {
     follow->at.device = known.device; // it may have another number since
     follow->at.changed_ns = known.changed_ns;
     follow->ended = file->ended;
-    if (known.offset == file->at.offset && known.tail_bytes == file->at.tail_bytes)
+    if (known.offset == file->at.offset && known.tail_bytes == file->at.tail_bytes) {
         return;
+    }
     live->position = file->at.offset;
     live->recent_len = 0;
     follow->at.tail_bytes = 0;
@@ -98,10 +103,12 @@ int follow_source_restore(struct follow *follow, const struct job *job) {
     struct nvtxt_source_config config = {.limits = server->limits};
     struct nvtxt_interp *interp = NULL;
     int r = session_restore(stored, &config, &interp);
-    if (r == 0)
+    if (r == 0) {
         r = take_source(follow, follow->source_id, stored->opened_ns, stored->name, interp);
-    if (r == 0)
+    }
+    if (r == 0) {
         take_place(follow, &job->file);
+    }
     return r;
 }
 
@@ -118,8 +125,9 @@ static int end_stored(struct follow *follow, const struct job *job) {
     at.path = follow->path;
     struct store_batch *batch = batcher_open_batch(batcher);
     struct store_batch_source *share = batch ? store_batch_source(batch, &row) : NULL;
-    if (!share)
+    if (!share) {
         return -ENOMEM;
+    }
     if (store_batch_file(share, &at, (struct nvtxt_slice){0}) < 0) {
         store_batch_discard(share);
         return -ENOMEM;
@@ -132,8 +140,9 @@ int follow_source_give_up(struct follow *follow, const struct job *job) {
     bool ended_before = stored->ended && nvtxt_slice_of(stored->state).len == 0;
     if (!ended_before) {
         int r = end_stored(follow, job);
-        if (r < 0)
+        if (r < 0) {
             return r;
+        }
     }
     take_place(follow, &job->file);
     if (!follow->ended) {

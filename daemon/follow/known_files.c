@@ -16,11 +16,13 @@ void follows_deinit(struct follows *follows) {
 }
 
 int follows_add(struct follows *follows, struct follow *follow) {
-    if (nvtxt_hash_add(&follows->by_inode, &follow->by_inode, hash_of(follow->at.inode)) < 0)
+    if (nvtxt_hash_add(&follows->by_inode, &follow->by_inode, hash_of(follow->at.inode)) < 0) {
         return -ENOMEM;
+    }
     follow->next = follows->first;
-    if (follow->next)
+    if (follow->next) {
         follow->next->prev = follow;
+    }
     follows->first = follow;
     follows->count++;
     return 0;
@@ -28,12 +30,14 @@ int follows_add(struct follows *follows, struct follow *follow) {
 
 void follows_remove(struct follows *follows, struct follow *follow) {
     nvtxt_hash_remove(&follows->by_inode, &follow->by_inode);
-    if (follow->prev)
+    if (follow->prev) {
         follow->prev->next = follow->next;
-    else
+    } else {
         follows->first = follow->next;
-    if (follow->next)
+    }
+    if (follow->next) {
         follow->next->prev = follow->prev;
+    }
     follows->count--;
 }
 
@@ -47,15 +51,19 @@ struct follow *follows_find(struct follows *follows, const char *path,
     struct nvtxt_hash_node *node = nvtxt_hash_find(&follows->by_inode, hash_of(stat->inode));
     for (; node; node = nvtxt_hash_next(node)) {
         struct follow *follow = NVTXT_CONTAINER_OF(node, struct follow, by_inode);
-        if (follow->at.inode != stat->inode)
+        if (follow->at.inode != stat->inode) {
             continue;
-        if (follow->at.device == stat->device)
+        }
+        if (follow->at.device == stat->device) {
             return follow;
-        if (may_be(follow, path))
+        }
+        if (may_be(follow, path)) {
             other = follow;
+        }
     }
-    if (other)
+    if (other) {
         other->at.device = stat->device;
+    }
     return other;
 }
 

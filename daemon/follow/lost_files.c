@@ -20,21 +20,26 @@ void search_close(struct search *search) {
 // Its name was not found again. Returns whether that may still come.
 static bool settle_loss(const struct search *search, struct follow *follow) {
     const struct folder *folder = watch_folder_of(search->watch, follow->path);
-    if (folder && !folder->up && !follow_is_blank(follow))
+    if (folder && !folder->up && !follow_is_blank(follow)) {
         return false; // nobody can say: until its folder is there, or FileExpiry
-    if (follow->lost_round >= search->settle_round)
+    }
+    if (follow->lost_round >= search->settle_round) {
         return true;
+    }
     follow->lost = false;
-    if (!follow->anew)
+    if (!follow->anew) {
         follow->ending = !folder ? follow_unwatched : follow->replaced ? "replaced" : "removed";
+    }
     watch_change(follow);
     return false;
 }
 
 static bool is_listed(const struct search *search) {
-    for (const struct folder *folder = search->watch->folders; folder; folder = folder->next)
-        if (folder->round < search->round)
+    for (const struct folder *folder = search->watch->folders; folder; folder = folder->next) {
+        if (folder->round < search->round) {
             return false;
+        }
+    }
     return true;
 }
 
@@ -52,34 +57,40 @@ static void on_settle(uv_timer_t *timer) {
     struct search *search = timer->data;
     struct watch *watch = search->watch;
     bool looking = false, again = false;
-    for (struct folder *folder = watch->folders; folder; folder = folder->next)
+    for (struct folder *folder = watch->folders; folder; folder = folder->next) {
         looking |= folder_is_looking(folder);
+    }
     if (looking || search->settle_turns == 0) {
         wait_to_settle(search, looking ? 0 : 1);
         return;
     }
     bool before = watch_hold(watch);
-    for (struct follow *follow = watch->follows.first; follow; follow = follow->next)
+    for (struct follow *follow = watch->follows.first; follow; follow = follow->next) {
         again |= follow->lost && settle_loss(search, follow);
+    }
     watch_let_go(watch, before);
-    if (again)
+    if (again) {
         search_begin(search);
+    }
 }
 
 void search_listed(struct search *search) {
-    if (search->watch->stopping || !search->running || !is_listed(search))
+    if (search->watch->stopping || !search->running || !is_listed(search)) {
         return;
+    }
     search->running = false;
     search->settle_round = search->round;
     wait_to_settle(search, 0);
 }
 
 void search_begin(struct search *search) {
-    if (search->running || search->watch->stopping)
+    if (search->running || search->watch->stopping) {
         return;
+    }
     search->running = true;
     search->round++;
-    for (struct folder *folder = search->watch->folders; folder; folder = folder->next)
+    for (struct folder *folder = search->watch->folders; folder; folder = folder->next) {
         folder_list_all(folder);
+    }
     search_listed(search); // there may be no folder
 }

@@ -24,8 +24,9 @@
 // ---- Turns -------------------------------------------------------------------------------------
 
 static void put(struct watch_queue *queue, struct follow *follow) {
-    if (!queue->head)
+    if (!queue->head) {
         queue->tail = &queue->head;
+    }
     follow->next_ready = NULL;
     *queue->tail = follow;
     queue->tail = &follow->next_ready;
@@ -41,23 +42,26 @@ static struct follow *take(struct watch_queue *queue) {
 
 // Whether one more file may be opened; one that rests is closed for it.
 static bool has_room(struct watch *watch) {
-    if (watch->open_count + watch->busy >= watch->open_max && watch->rested)
+    if (watch->open_count + watch->busy >= watch->open_max && watch->rested) {
         follow_release(watch->rested);
+    }
     return watch->open_count + watch->busy < watch->open_max || watch->open_count == 0;
 }
 
 static struct follow *next_ready(struct watch *watch) {
     bool closed = watch->ready_closed.head && has_room(watch);
     watch->ready_turn = !watch->ready_turn;
-    if (closed && (watch->ready_turn || !watch->ready_open.head))
+    if (closed && (watch->ready_turn || !watch->ready_open.head)) {
         return take(&watch->ready_closed);
+    }
     return watch->ready_open.head ? take(&watch->ready_open) : NULL;
 }
 
 void watch_go_on(struct watch *watch) {
     struct follow *follow;
-    if (watch->going) // further up
+    if (watch->going) { // further up
         return;
+    }
     watch->going = true;
     while (!watch->stopping && watch->busy < WATCH_STEPS && !watch->server->batcher.pressed &&
            (follow = next_ready(watch))) {
@@ -70,10 +74,12 @@ void watch_go_on(struct watch *watch) {
 
 void watch_change(struct follow *follow) {
     struct watch *watch = follow->watch;
-    if (follow->busy)
+    if (follow->busy) {
         follow->again = true;
-    if (watch->stopping || follow->busy || follow->ready)
+    }
+    if (watch->stopping || follow->busy || follow->ready) {
         return;
+    }
     watch_unrest(follow);
     put(follow->live ? &watch->ready_open : &watch->ready_closed, follow);
     watch_go_on(watch);
@@ -102,22 +108,26 @@ void watch_done(struct follow *follow, bool more) {
     struct watch *watch = follow->watch;
     follow->busy = false;
     watch->busy--;
-    if (!watch->stopping && (more || follow->again))
+    if (!watch->stopping && (more || follow->again)) {
         put(follow->live ? &watch->ready_open : &watch->ready_closed, follow);
-    else if (follow->names == 0 && follow->source_id == 0 && !follow->lost && !follow->retry)
+    } else if (follow->names == 0 && follow->source_id == 0 && !follow->lost && !follow->retry) {
         forget(follow);
-    if (!uv_is_active((uv_handle_t *)&watch->expiry))
+    }
+    if (!uv_is_active((uv_handle_t *)&watch->expiry)) {
         wait_for_expiry(watch);
+    }
     watch_go_on(watch);
 }
 
 struct follow_step *watch_step(struct watch *watch) {
     for (size_t i = 0; i < WATCH_STEPS; i++) {
         struct follow_step *step = &watch->steps[i];
-        if (step->follow)
+        if (step->follow) {
             continue;
-        if (!step->buffer)
+        }
+        if (!step->buffer) {
             step->buffer = malloc(FOLLOW_READ_BYTES);
+        }
         return step->buffer ? step : NULL;
     }
     return NULL;
@@ -128,36 +138,42 @@ struct follow_step *watch_step(struct watch *watch) {
 static void on_quiet(uv_timer_t *timer) {
     struct watch *watch = timer->data;
     uint64_t now = uv_now(timer->loop);
-    while (watch->rested && watch->rested->live->rested_ms + QUIET_MS <= now)
+    while (watch->rested && watch->rested->live->rested_ms + QUIET_MS <= now) {
         follow_release(watch->rested);
-    if (watch->rested)
+    }
+    if (watch->rested) {
         uv_timer_start(timer, on_quiet, watch->rested->live->rested_ms + QUIET_MS - now, 0);
+    }
 }
 
 void watch_rest(struct follow *follow) {
     struct watch *watch = follow->watch;
     struct follow_live *live = follow->live;
     live->rested_ms = uv_now(watch->server->loop);
-    if (!watch->rested)
+    if (!watch->rested) {
         watch->rested_tail = &watch->rested;
+    }
     live->next_rested = NULL;
     live->rested = watch->rested_tail;
     *watch->rested_tail = follow;
     watch->rested_tail = &live->next_rested;
-    if (!watch->stopping && !uv_is_active((uv_handle_t *)&watch->quiet))
+    if (!watch->stopping && !uv_is_active((uv_handle_t *)&watch->quiet)) {
         uv_timer_start(&watch->quiet, on_quiet, QUIET_MS, 0);
+    }
 }
 
 void watch_unrest(struct follow *follow) {
     struct watch *watch = follow->watch;
     struct follow_live *live = follow->live;
-    if (!live || !live->rested)
+    if (!live || !live->rested) {
         return;
+    }
     *live->rested = live->next_rested;
-    if (live->next_rested)
+    if (live->next_rested) {
         live->next_rested->live->rested = live->rested;
-    else
+    } else {
         watch->rested_tail = live->rested;
+    }
     live->rested = NULL;
 }
 
@@ -165,8 +181,9 @@ static void on_retry(uv_timer_t *timer) {
     struct watch *watch = timer->data;
     bool before = watch_hold(watch);
     for (struct follow *follow = watch->follows.first; follow; follow = follow->next) {
-        if (!follow->retry)
+        if (!follow->retry) {
             continue;
+        }
         follow->retry = false;
         watch_change(follow);
     }
@@ -176,8 +193,9 @@ static void on_retry(uv_timer_t *timer) {
 void watch_retry(struct follow *follow) {
     struct watch *watch = follow->watch;
     follow->retry = true;
-    if (!watch->stopping && !uv_is_active((uv_handle_t *)&watch->retry))
+    if (!watch->stopping && !uv_is_active((uv_handle_t *)&watch->retry)) {
         uv_timer_start(&watch->retry, on_retry, RETRY_MS, 0);
+    }
 }
 
 // ---- What ends ---------------------------------------------------------------------------------
@@ -189,14 +207,16 @@ static bool can_end(const struct follow *follow) {
 
 static void drop_place(struct watch *watch, struct follow *follow) {
     struct store_batch *batch = batcher_open_batch(&watch->server->batcher);
-    if (batch && store_batch_forget_file(batch, follow->source_id) == 0)
+    if (batch && store_batch_forget_file(batch, follow->source_id) == 0) {
         forget(follow);
+    }
 }
 
 // Returns whether there is something in it that time may change.
 static bool check_expiry(struct watch *watch, struct follow *follow, int64_t before_ns) {
-    if (follow->busy || follow->ready)
+    if (follow->busy || follow->ready) {
         return true;
+    }
     if (can_end(follow)) {
         if (follow->at.changed_ns < before_ns) {
             follow->ending = follow->ending ? follow->ending : follow_idle;
@@ -204,10 +224,12 @@ static bool check_expiry(struct watch *watch, struct follow *follow, int64_t bef
         }
         return true;
     }
-    if (follow->names > 0 || !follow->ended)
+    if (follow->names > 0 || !follow->ended) {
         return false;
-    if (follow->closed_ns < before_ns)
+    }
+    if (follow->closed_ns < before_ns) {
         drop_place(watch, follow);
+    }
     return true;
 }
 
@@ -220,16 +242,18 @@ static void on_expiry(uv_timer_t *timer) {
         next = follow->next;
         waiting |= check_expiry(watch, follow, before_ns);
     }
-    if (waiting)
+    if (waiting) {
         wait_for_expiry(watch);
+    }
     watch_let_go(watch, before);
 }
 
 static void wait_for_expiry(struct watch *watch) {
     uint64_t ms = (uint64_t)watch->server->config->file_expiry_ms / CHECKS_PER_EXPIRY;
-    if (!watch->stopping && watch->follows.first)
+    if (!watch->stopping && watch->follows.first) {
         uv_timer_start(&watch->expiry, on_expiry, ms < SHORTEST_CHECK_MS ? SHORTEST_CHECK_MS : ms,
                        0);
+    }
 }
 
 // ---- Names and files ---------------------------------------------------------------------------
@@ -237,9 +261,11 @@ static void wait_for_expiry(struct watch *watch) {
 struct folder *watch_folder_of(const struct watch *watch, const char *path) {
     const char *slash = strrchr(path, '/');
     size_t len = slash ? (size_t)(slash - path) : 0;
-    for (struct folder *folder = watch->folders; folder; folder = folder->next)
-        if (strlen(folder->path) == len && memcmp(folder->path, path, len) == 0)
+    for (struct folder *folder = watch->folders; folder; folder = folder->next) {
+        if (strlen(folder->path) == len && memcmp(folder->path, path, len) == 0) {
             return folder;
+        }
+    }
     return NULL;
 }
 
@@ -267,10 +293,12 @@ void watch_see(struct follow *follow, const struct watch_stat *stat) {
     uint64_t read =
         follow->live && follow->live->fd >= 0 ? follow->live->position : follow->at.offset;
     follow->size = stat->size;
-    if (!follow->live)
+    if (!follow->live) {
         follow->at.changed_ns = stat->changed_ns;
-    if (!follow->verified || read != (uint64_t)stat->size)
+    }
+    if (!follow->verified || read != (uint64_t)stat->size) {
         watch_change(follow);
+    }
 }
 
 void watch_gain_name(struct follow *follow, const char *path, const struct watch_stat *stat) {
@@ -282,21 +310,24 @@ void watch_gain_name(struct follow *follow, const char *path, const struct watch
     follow->names++;
     follow->lost = false;
     follow->replaced = false;
-    if (!follow->anew)
+    if (!follow->anew) {
         follow->ending = NULL; // it is not gone after all
+    }
     watch_see(follow, stat);
 }
 
 void watch_lose_name(struct follow *follow, bool replaced) {
     struct watch *watch = follow->watch;
     follow->names--;
-    if (follow->names > 0)
+    if (follow->names > 0) {
         return;
+    }
     follow->lost = true;
     follow->replaced = replaced;
     follow->lost_round = watch->search.round;
-    if (!follow->live)
+    if (!follow->live) {
         follow->verified = false;
+    }
     search_begin(&watch->search);
 }
 
@@ -307,10 +338,12 @@ void watch_lose_name(struct follow *follow, bool replaced) {
 static size_t read_burst(void) {
     FILE *file = fopen("/proc/sys/fs/inotify/max_queued_events", "re");
     unsigned long most = 0;
-    if (file && fscanf(file, "%lu", &most) != 1)
+    if (file && fscanf(file, "%lu", &most) != 1) {
         most = 0;
-    if (file)
+    }
+    if (file) {
         fclose(file);
+    }
     return most >= 2 ? most / 2 : BURST_USUAL;
 }
 
@@ -320,9 +353,11 @@ bool watch_count_event(struct watch *watch) {
         watch->events = 0;
     }
     watch->events++;
-    if (watch->events == watch->burst)
-        for (struct folder *folder = watch->folders; folder; folder = folder->next)
+    if (watch->events == watch->burst) {
+        for (struct folder *folder = watch->folders; folder; folder = folder->next) {
             folder_list_all(folder);
+        }
+    }
     return watch->events >= watch->burst;
 }
 
@@ -332,8 +367,9 @@ bool watch_count_event(struct watch *watch) {
 static const char *next_path(const char *list, char *path, size_t size) {
     size_t len = strcspn(list, "\n");
     snprintf(path, size, "%.*s", (int)len, list);
-    for (size_t end = strlen(path); end > 1 && path[end - 1] == '/'; end--)
+    for (size_t end = strlen(path); end > 1 && path[end - 1] == '/'; end--) {
         path[end - 1] = '\0';
+    }
     return list + len + (list[len] == '\n');
 }
 
@@ -341,8 +377,9 @@ static bool is_listed(const char *list, const char *wanted) {
     char path[PATH_MAX];
     while (*list) {
         list = next_path(list, path, sizeof(path));
-        if (strcmp(path, wanted) == 0)
+        if (strcmp(path, wanted) == 0) {
             return true;
+        }
     }
     return false;
 }
@@ -365,25 +402,30 @@ static void open_listed(struct watch *watch, const char *list) {
     while (*list) {
         struct folder **at = &watch->folders;
         list = next_path(list, path, sizeof(path));
-        while (*at && strcmp((*at)->path, path) != 0)
+        while (*at && strcmp((*at)->path, path) != 0) {
             at = &(*at)->next;
-        if (!*at)
+        }
+        if (!*at) {
             *at = folder_open(watch, path);
-        if (!*at)
+        }
+        if (!*at) {
             log_error("a folder cannot be watched: out of memory");
+        }
     }
 }
 
 void watch_configure(struct watch *watch) {
     struct server *server = watch->server;
     const char *list = paths_watched(server->config);
-    if (!watch->started || watch->stopping)
+    if (!watch->started || watch->stopping) {
         return;
+    }
     close_unlisted(watch, list);
     open_listed(watch, list);
     server->conn_limit = watch->descriptors - (watch->folders ? watch->open_max : 0);
-    if (uv_is_active((uv_handle_t *)&watch->expiry))
+    if (uv_is_active((uv_handle_t *)&watch->expiry)) {
         wait_for_expiry(watch);
+    }
     search_begin(&watch->search);
 }
 
@@ -391,8 +433,9 @@ void watch_configure(struct watch *watch) {
 static int know(struct watch *watch, struct store_file *file) {
     follows_retire(&watch->follows, file->at.device, file->at.inode);
     struct follow *follow = begin(watch, file->path, file->at.device, file->at.inode);
-    if (!follow)
+    if (!follow) {
         return -ENOMEM;
+    }
     follow->at = file->at;
     follow->size = (int64_t)file->at.offset;
     follow->source_id = file->source_id;
@@ -423,26 +466,31 @@ int watch_start(struct watch *watch, struct server *server, struct store_file_li
     search_init(&watch->search, watch);
     watch->started = true;
     int r = 0;
-    for (size_t i = 0; i < known_take->count && r == 0; i++)
+    for (size_t i = 0; i < known_take->count && r == 0; i++) {
         r = know(watch, &known_take->files[i]);
+    }
     store_files_free(known_take);
-    if (r == 0)
+    if (r == 0) {
         watch_configure(watch);
+    }
     return r;
 }
 
 void watch_stop(struct watch *watch) {
-    if (!watch->started || watch->stopping)
+    if (!watch->started || watch->stopping) {
         return;
+    }
     watch->stopping = true;
     while (watch->folders) {
         struct folder *folder = watch->folders;
         watch->folders = folder->next;
         folder_close(folder);
     }
-    for (struct follow *follow = watch->follows.first; follow; follow = follow->next)
-        if (!follow->busy)
+    for (struct follow *follow = watch->follows.first; follow; follow = follow->next) {
+        if (!follow->busy) {
             follow_release(follow);
+        }
+    }
     uv_close((uv_handle_t *)&watch->quiet, NULL);
     uv_close((uv_handle_t *)&watch->expiry, NULL);
     uv_close((uv_handle_t *)&watch->retry, NULL);
@@ -450,9 +498,11 @@ void watch_stop(struct watch *watch) {
 }
 
 void watch_deinit(struct watch *watch) {
-    while (watch->follows.first)
+    while (watch->follows.first) {
         forget(watch->follows.first);
-    for (size_t i = 0; i < WATCH_STEPS; i++)
+    }
+    for (size_t i = 0; i < WATCH_STEPS; i++) {
         free(watch->steps[i].buffer);
+    }
     follows_deinit(&watch->follows);
 }

@@ -43,11 +43,14 @@ static bool is_silent(int fd) {
                                           AFS_SUPER_MAGIC,  CEPH_SUPER_MAGIC, CODA_SUPER_MAGIC,
                                           PROC_SUPER_MAGIC, SYSFS_MAGIC};
     struct statfs about;
-    if (fstatfs(fd, &about) < 0)
+    if (fstatfs(fd, &about) < 0) {
         return false;
-    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-        if ((unsigned long)about.f_type == kinds[i])
+    }
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        if ((unsigned long)about.f_type == kinds[i]) {
             return true;
+        }
+    }
     return false;
 }
 
@@ -56,19 +59,22 @@ static int add(struct watch_list *list, int fd, const char *name) {
     if ((list->count & (list->count - 1)) == 0) { // a power of two: full
         size_t room = list->count ? list->count * 2 : 1;
         struct watch_entry *grown = realloc(list->entries, room * sizeof(*grown));
-        if (!grown)
+        if (!grown) {
             return -ENOMEM;
+        }
         list->entries = grown;
     }
     struct watch_entry *entry = &list->entries[list->count];
     *entry = (struct watch_entry){.name = strdup(name)};
-    if (!entry->name)
+    if (!entry->name) {
         return -ENOMEM;
+    }
     list->count++;
-    if (fstatat(fd, name, &stat, AT_SYMLINK_NOFOLLOW) < 0)
+    if (fstatat(fd, name, &stat, AT_SYMLINK_NOFOLLOW) < 0) {
         entry->stat.error = -errno;
-    else
+    } else {
         fill(&entry->stat, &stat);
+    }
     return 0;
 }
 
@@ -77,8 +83,9 @@ static int add_all(struct watch_list *list, DIR *folder) {
     int r = 0;
     errno = 0;
     while (r == 0 && (each = readdir(folder))) {
-        if (!watch_io_is_ours(each->d_name))
+        if (!watch_io_is_ours(each->d_name)) {
             continue;
+        }
         if (list->count >= WATCH_IO_NAMES_MAX) {
             list->truncated = true;
             return 0;
@@ -86,8 +93,9 @@ static int add_all(struct watch_list *list, DIR *folder) {
         r = add(list, dirfd(folder), each->d_name);
         errno = 0;
     }
-    if (r == 0)
+    if (r == 0) {
         list->error = -errno;
+    }
     return r;
 }
 
@@ -104,21 +112,24 @@ int watch_io_list(const char *folder, char *const *names, size_t count, struct w
     DIR *stream = fd < 0 ? NULL : fdopendir(fd);
     if (!stream) {
         list->error = open_error(folder, errno);
-        if (fd >= 0)
+        if (fd >= 0) {
             close(fd);
+        }
         return 0;
     }
     list->silent = is_silent(fd);
     int r = names ? 0 : add_all(list, stream);
-    for (size_t i = 0; names && i < count && r == 0; i++)
+    for (size_t i = 0; names && i < count && r == 0; i++) {
         r = add(list, fd, names[i]);
+    }
     closedir(stream);
     return r;
 }
 
 void watch_io_list_deinit(struct watch_list *list) {
-    for (size_t i = 0; i < list->count; i++)
+    for (size_t i = 0; i < list->count; i++) {
         free(list->entries[i].name);
+    }
     free(list->entries);
     *list = (struct watch_list){0};
 }
@@ -129,12 +140,15 @@ static ssize_t read_at(int fd, char *buffer, size_t size, uint64_t offset) {
     size_t done = 0;
     while (done < size) {
         ssize_t n = pread(fd, buffer + done, size - done, (off_t)(offset + done));
-        if (n < 0 && errno == EINTR)
+        if (n < 0 && errno == EINTR) {
             continue;
-        if (n < 0)
+        }
+        if (n < 0) {
             return -errno;
-        if (n == 0)
+        }
+        if (n == 0) {
             break;
+        }
         done += (size_t)n;
     }
     return (ssize_t)done;
@@ -147,11 +161,13 @@ static uint64_t hash_of(const char *data, ssize_t len) {
 static bool stands(int fd, const struct store_followed *known, char *tail) {
     char head[WATCH_IO_HEAD_BYTES];
     if (known->head_bytes > sizeof(head) || known->tail_bytes > WATCH_IO_TAIL_BYTES ||
-        known->tail_bytes > known->offset)
+        known->tail_bytes > known->offset) {
         return false;
+    }
     ssize_t n = read_at(fd, head, known->head_bytes, 0);
-    if (n != (ssize_t)known->head_bytes || hash_of(head, n) != known->head_hash)
+    if (n != (ssize_t)known->head_bytes || hash_of(head, n) != known->head_hash) {
         return false;
+    }
     n = read_at(fd, tail, known->tail_bytes, known->offset - known->tail_bytes);
     return n == (ssize_t)known->tail_bytes && hash_of(tail, n) == known->tail_hash;
 }
@@ -172,8 +188,9 @@ void watch_io_open(const char *path, const struct store_followed *known,
     int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     if (fd < 0 || fstat(fd, &stat) < 0) {
         opened->stat.error = errno == ELOOP ? -ESTALE : -errno;
-        if (fd >= 0)
+        if (fd >= 0) {
             close(fd);
+        }
         return;
     }
     fill(&opened->stat, &stat);
@@ -191,8 +208,9 @@ void watch_io_read(int fd, char *buffer, size_t size, uint64_t offset, struct wa
     struct stat stat;
     result->n = read_at(fd, buffer, size, offset);
     result->stat = (struct watch_stat){0};
-    if (fstat(fd, &stat) < 0)
+    if (fstat(fd, &stat) < 0) {
         result->stat.error = -errno;
-    else
+    } else {
         fill(&result->stat, &stat);
+    }
 }

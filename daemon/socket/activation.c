@@ -19,14 +19,18 @@ static int option(int fd, int name) {
 // What is wrong with it; NULL when it is what we can listen on.
 static const char *fault_of(int fd) {
     int domain = option(fd, SO_DOMAIN);
-    if (domain < 0)
+    if (domain < 0) {
         return "no socket";
-    if (domain != AF_UNIX)
+    }
+    if (domain != AF_UNIX) {
         return "no Unix socket";
-    if (option(fd, SO_TYPE) != SOCK_STREAM)
+    }
+    if (option(fd, SO_TYPE) != SOCK_STREAM) {
         return "no stream socket (ListenStream=)";
-    if (option(fd, SO_ACCEPTCONN) != 1)
+    }
+    if (option(fd, SO_ACCEPTCONN) != 1) {
         return "not listening (Accept=no is needed)";
+    }
     return NULL;
 }
 
@@ -38,28 +42,31 @@ int activation_assign(struct activation *activation, int fd, const char *name, c
                                                 : NULL;
     log_escape(escaped, sizeof(escaped), (struct nvtxt_slice){name, strlen(name)});
     const char *fault = fault_of(fd);
-    if (!place)
+    if (!place) {
         snprintf(why, size,
                  "a descriptor '%s' was handed over: only 'data' and 'control' are known "
                  "(FileDescriptorName=)",
                  escaped);
-    else if (*place >= 0)
+    } else if (*place >= 0) {
         snprintf(why, size, "two descriptors '%s' were handed over: one is wanted", escaped);
-    else if (fault)
+    } else if (fault) {
         snprintf(why, size, "the descriptor '%s' that was handed over is %s", escaped, fault);
-    else
+    } else {
         *place = fd;
+    }
     return place && *place == fd ? 0 : EX_CONFIG;
 }
 
 int activation_path(int fd, char *path, size_t size) {
     struct sockaddr_un address = {0};
     socklen_t len = sizeof(address);
-    if (getsockname(fd, (struct sockaddr *)&address, &len) < 0)
+    if (getsockname(fd, (struct sockaddr *)&address, &len) < 0) {
         return -errno;
+    }
     size_t used = len - offsetof(struct sockaddr_un, sun_path);
-    if (used > 0 && address.sun_path[0] == '\0')
+    if (used > 0 && address.sun_path[0] == '\0') {
         address.sun_path[0] = '@';
+    }
     snprintf(path, size, "%.*s", (int)used, address.sun_path);
     return 0;
 }

@@ -12,8 +12,9 @@
 int activation_take(struct activation *activation, char *why, size_t size) {
     *activation = (struct activation){.data = -1, .control = -1};
     const char *pid = getenv("LISTEN_PID");
-    if (!getenv("LISTEN_FDS") || !pid || strtol(pid, NULL, 10) != (long)getpid())
+    if (!getenv("LISTEN_FDS") || !pid || strtol(pid, NULL, 10) != (long)getpid()) {
         return 0;
+    }
     snprintf(why, size,
              "sockets were handed over (LISTEN_FDS), but this nvtxtd was built without "
              "libsystemd and cannot take them");

@@ -28,10 +28,11 @@ int activation_take(struct activation *activation, char *why, size_t size) {
         return EX_CONFIG;
     }
     for (int i = 0; i < count; i++) {
-        if (!status)
+        if (!status) {
             status = activation_assign(activation, SD_LISTEN_FDS_START + i,
                                        count == 1 && is_nobodys(names[i]) ? "data" : names[i], why,
                                        size);
+        }
         free(names[i]);
     }
     free(names);
@@ -44,7 +45,8 @@ void activation_notify(const char *state) {
 
 uint64_t activation_watchdog_ms(void) {
     uint64_t us;
-    if (sd_watchdog_enabled(0, &us) <= 0)
+    if (sd_watchdog_enabled(0, &us) <= 0) {
         return 0;
+    }
     return us < 1000 ? 1 : us / 1000;
 }

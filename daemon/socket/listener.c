@@ -24,15 +24,17 @@ static void on_poll(uv_poll_t *poll, int status, int events);
 static void poll_on(struct listener *listener) {
     listener->waiting = false;
     int r = uv_poll_start(&listener->poll, UV_READABLE, on_poll);
-    if (r < 0)
+    if (r < 0) {
         log_error("a socket cannot be listened on any more: %s", uv_strerror(r));
+    }
 }
 
 static void wait_for_room(struct listener *listener, bool ask_again) {
     listener->waiting = true;
     uv_poll_stop(&listener->poll);
-    if (ask_again)
+    if (ask_again) {
         uv_timer_start(&listener->again, on_again, RETRY_MS, 0);
+    }
 }
 
 static void on_again(uv_timer_t *timer) {
@@ -51,10 +53,12 @@ static bool take_one(struct listener *listener) {
         listener->on_connection(listener, fd);
         return listener->open;
     }
-    if (errno == EAGAIN)
+    if (errno == EAGAIN) {
         return false;
-    if (errno == EINTR || errno == ECONNABORTED)
+    }
+    if (errno == EINTR || errno == ECONNABORTED) {
         return true;
+    }
     static struct log_limit limit;
     log_limited(&limit, LOG_LEVEL_WARNING, "connections wait: none can be accepted: %s",
                 strerror(errno));
@@ -66,18 +70,21 @@ static void on_poll(uv_poll_t *poll, int status, int events) {
     struct listener *listener = poll->data;
     (void)status;
     (void)events;
-    for (int i = 0; i < LISTENER_A_TURN && take_one(listener); i++)
+    for (int i = 0; i < LISTENER_A_TURN && take_one(listener); i++) {
         continue;
+    }
 }
 
 void listener_take_waiting(struct listener *listener) {
-    for (int i = 0; i < BACKLOG && listener->open && take_one(listener); i++)
+    for (int i = 0; i < BACKLOG && listener->open && take_one(listener); i++) {
         continue;
+    }
 }
 
 void listener_go_on(struct listener *listener) {
-    if (listener->open && listener->waiting)
+    if (listener->open && listener->waiting) {
         poll_on(listener);
+    }
 }
 
 static int start(struct listener *listener, uv_loop_t *loop, int fd_take) {
@@ -90,8 +97,9 @@ static int start(struct listener *listener, uv_loop_t *loop, int fd_take) {
     listener->poll.data = listener->again.data = listener;
     listener->fd = fd_take;
     listener->open = true;
-    if (listen(fd_take, BACKLOG) < 0)
+    if (listen(fd_take, BACKLOG) < 0) {
         return -errno;
+    }
     return uv_poll_start(&listener->poll, UV_READABLE, on_poll);
 }
 
@@ -114,8 +122,9 @@ static int address_of(const char *path, struct sockaddr_un *address, char *why, 
 static int clear_path(const char *path, const struct sockaddr_un *address, char *why, size_t size) {
     struct stat stat;
     if (lstat(path, &stat) < 0) {
-        if (errno == ENOENT)
+        if (errno == ENOENT) {
             return 0;
+        }
         snprintf(why, size, "the socket '%s' cannot be made: %s", path, strerror(errno));
         return EX_CANTCREAT;
     }
@@ -126,8 +135,9 @@ static int clear_path(const char *path, const struct sockaddr_un *address, char 
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     int r = fd < 0 ? -1 : connect(fd, (const struct sockaddr *)address, sizeof(*address));
     int error = r < 0 ? errno : 0;
-    if (fd >= 0)
+    if (fd >= 0) {
         close(fd);
+    }
     if (error && error != ECONNREFUSED && error != EAGAIN) { // EAGAIN: its backlog is full
         snprintf(why, size, "the socket '%s' cannot be looked at: %s", path, strerror(error));
         return EX_CANTCREAT;
@@ -178,10 +188,12 @@ int listener_open(struct listener *listener, uv_loop_t *loop, const char *path, 
                   gid_t group, char *why, size_t size) {
     struct sockaddr_un address;
     int r = address_of(path, &address, why, size);
-    if (r == 0)
+    if (r == 0) {
         r = clear_path(path, &address, why, size);
-    if (r)
+    }
+    if (r) {
         return r;
+    }
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     listener->path = strdup(path);
     if (fd < 0 || !listener->path) {
@@ -191,8 +203,9 @@ int listener_open(struct listener *listener, uv_loop_t *loop, const char *path, 
         r = bind_socket(listener, fd, &address, mode, group, why, size);
     }
     if (r) {
-        if (fd >= 0)
+        if (fd >= 0) {
             close(fd);
+        }
         free(listener->path);
         listener->path = NULL;
         return r;
@@ -213,8 +226,9 @@ static bool is_ours(const struct listener *listener) {
 }
 
 void listener_close(struct listener *listener) {
-    if (listener->path && is_ours(listener))
+    if (listener->path && is_ours(listener)) {
         unlink(listener->path);
+    }
     free(listener->path);
     listener->path = NULL;
     if (listener->open) {

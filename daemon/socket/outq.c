@@ -25,12 +25,15 @@ static void on_written(uv_write_t *request, int status) {
     struct outq *outq = request->data;
     outq->busy = false;
     nvtxt_buf_deinit(&outq->writing);
-    if (status == UV_ECANCELED)
+    if (status == UV_ECANCELED) {
         return; // the stream is being closed
-    if (status == 0 && outq->waiting.len > 0)
+    }
+    if (status == 0 && outq->waiting.len > 0) {
         status = start_write(outq);
-    if (status < 0 || !outq->busy)
+    }
+    if (status < 0 || !outq->busy) {
         outq->on_drained(outq, status);
+    }
 }
 
 static int start_write(struct outq *outq) {
@@ -57,10 +60,12 @@ int outq_flush(struct outq *outq) {
         nvtxt_buf_clear(&outq->waiting);
         return 0;
     }
-    if (nvtxt_buf_failed(&outq->waiting))
+    if (nvtxt_buf_failed(&outq->waiting)) {
         return -ENOMEM;
-    if (outq->waiting.len == 0)
+    }
+    if (outq->waiting.len == 0) {
         return 0;
+    }
     if (outq->busy) {
         bool over = outq->flushed > outq->limit && outq->waiting.len > outq->flushed;
         outq->flushed = outq->waiting.len;
@@ -68,11 +73,14 @@ int outq_flush(struct outq *outq) {
     }
     uv_buf_t piece = uv_buf_init(outq->waiting.data, (unsigned)outq->waiting.len);
     int n = uv_try_write(outq->stream, &piece, 1);
-    if (n < 0 && n != UV_EAGAIN)
+    if (n < 0 && n != UV_EAGAIN) {
         return n;
-    if (n > 0)
+    }
+    if (n > 0) {
         nvtxt_buf_drop(&outq->waiting, (size_t)n);
-    if (outq->waiting.len == 0)
+    }
+    if (outq->waiting.len == 0) {
         return 0;
+    }
     return start_write(outq);
 }

@@ -16,12 +16,14 @@ static ssize_t read_stat(int64_t pid, char *buffer, size_t size) {
     char path[64];
     snprintf(path, sizeof(path), "/proc/%" PRId64 "/stat", pid);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
+    if (fd < 0) {
         return -errno;
+    }
     ssize_t n = read(fd, buffer, size - 1);
     close(fd);
-    if (n >= 0)
+    if (n >= 0) {
         buffer[n] = '\0';
+    }
     return n;
 }
 
@@ -31,16 +33,19 @@ static int64_t start_ticks(const char *after_comm) {
     const char *at = after_comm;
     for (int field = 2; field < 22; field++) {
         at = strchr(at, ' ');
-        if (!at)
+        if (!at) {
             return -1;
+        }
         at++;
     }
     int64_t ticks = 0;
     const char *first = at;
-    for (; *at >= '0' && *at <= '9'; at++)
+    for (; *at >= '0' && *at <= '9'; at++) {
         if (__builtin_mul_overflow(ticks, 10, &ticks) ||
-            __builtin_add_overflow(ticks, *at - '0', &ticks))
+            __builtin_add_overflow(ticks, *at - '0', &ticks)) {
             return -1;
+        }
+    }
     return at == first ? -1 : ticks;
 }
 
@@ -54,19 +59,23 @@ static int64_t ticks_now(void) {
 static void read_process(struct peer *peer) {
     char stat[1024];
     int64_t now = ticks_now();
-    if (read_stat(peer->pid, stat, sizeof(stat)) <= 0)
+    if (read_stat(peer->pid, stat, sizeof(stat)) <= 0) {
         return;
+    }
     const char *open = strchr(stat, '(');
     const char *close = strrchr(stat, ')');
-    if (!open || !close || close <= open)
+    if (!open || !close || close <= open) {
         return;
+    }
     int64_t started = start_ticks(close + 1);
-    if (started < 0 || started > now)
+    if (started < 0 || started > now) {
         return;
+    }
     peer->start = started;
     size_t len = (size_t)(close - open - 1);
-    if (len >= sizeof(peer->comm))
+    if (len >= sizeof(peer->comm)) {
         len = sizeof(peer->comm) - 1;
+    }
     memcpy(peer->comm, open + 1, len);
     peer->comm[len] = '\0';
 }
@@ -75,8 +84,9 @@ int peer_get(int fd, struct peer *peer) {
     struct ucred cred;
     socklen_t size = sizeof(cred);
     *peer = (struct peer){.pid = 0, .uid = -1, .gid = -1};
-    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &size) < 0)
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &size) < 0) {
         return -errno;
+    }
     peer->pid = cred.pid;
     peer->uid = (int64_t)cred.uid;
     peer->gid = (int64_t)cred.gid;
@@ -84,8 +94,9 @@ int peer_get(int fd, struct peer *peer) {
 }
 
 void peer_look(struct peer *peer) {
-    if (peer->pid > 0) // 0: a process of another pid namespace
+    if (peer->pid > 0) { // 0: a process of another pid namespace
         read_process(peer);
+    }
 }
 
 bool peer_may_read(int fd) {

@@ -11,21 +11,26 @@ bool refusals_tell(struct refusals *refusals, int64_t uid, int64_t now_ns) {
     struct refusals_user *place = NULL;
     for (size_t i = 0; i < REFUSALS_USERS; i++) {
         struct refusals_user *user = &refusals->users[i];
-        if (user->told > 0 && now_ns - user->since_ns >= SECOND_NS)
+        if (user->told > 0 && now_ns - user->since_ns >= SECOND_NS) {
             user->told = 0;
+        }
         if (user->told > 0 && user->uid == uid) {
             place = user;
             break;
         }
-        if (user->told == 0 && !place)
+        if (user->told == 0 && !place) {
             place = user;
+        }
     }
-    if (!place)
+    if (!place) {
         return false;
-    if (place->told == 0)
+    }
+    if (place->told == 0) {
         *place = (struct refusals_user){.uid = uid, .since_ns = now_ns};
-    if (place->told >= REFUSALS_A_SECOND)
+    }
+    if (place->told >= REFUSALS_A_SECOND) {
         return false;
+    }
     place->told++;
     return true;
 }
@@ -35,17 +40,20 @@ static bool holds_data(int fd, const char *hello) {
     char start[64];
     size_t len = strlen(hello);
     ssize_t n = shutdown(fd, SHUT_RD) < 0 ? 0 : recv(fd, start, sizeof(start), MSG_DONTWAIT);
-    if (n <= 0)
+    if (n <= 0) {
         return false;
-    if (len > (size_t)n)
+    }
+    if (len > (size_t)n) {
         len = (size_t)n;
+    }
     return memcmp(start, hello, len) != 0;
 }
 
 bool refusals_close(int fd_take, const char *reply, size_t len, const char *hello) {
     bool lost = hello && holds_data(fd_take, hello);
-    if (reply) // its buffer is empty: all of it fits, or the peer is gone
+    if (reply) { // its buffer is empty: all of it fits, or the peer is gone
         (void)!send(fd_take, reply, len, MSG_DONTWAIT | MSG_NOSIGNAL);
+    }
     close(fd_take);
     return lost;
 }

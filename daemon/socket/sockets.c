@@ -16,8 +16,9 @@
 static int note_path(int fd, char **field, char *why, size_t size) {
     char path[sizeof(struct sockaddr_un) + 1];
     char *copy = NULL;
-    if (fd < 0)
+    if (fd < 0) {
         return 0;
+    }
     int r = activation_path(fd, path, sizeof(path));
     if (r < 0 || !(copy = strdup(path))) {
         snprintf(why, size, "a socket that was handed over cannot be used: %s",
@@ -32,10 +33,12 @@ static int note_path(int fd, char **field, char *why, size_t size) {
 int sockets_take(struct sockets *sockets, struct conf *config, char *why, size_t size) {
     sockets->data_lock.fd = sockets->control_lock.fd = -1;
     int status = activation_take(&sockets->handed, why, size);
-    if (!status)
+    if (!status) {
         status = note_path(sockets->handed.data, &config->socket, why, size);
-    if (!status)
+    }
+    if (!status) {
         status = note_path(sockets->handed.control, &config->control_socket, why, size);
+    }
     return status;
 }
 
@@ -51,8 +54,9 @@ static int lock(struct socket_lock *lock, const char *path, char *why, size_t si
 }
 
 static void unlock(struct socket_lock *lock) {
-    if (lock->path)
+    if (lock->path) {
         paths_unlock(lock->path, lock->fd);
+    }
     free(lock->path);
     *lock = (struct socket_lock){.fd = -1};
 }
@@ -60,11 +64,13 @@ static void unlock(struct socket_lock *lock) {
 static gid_t group_of(const struct conf *config, int *status, char *why, size_t size) {
     const char *name = config->socket_group;
     bool wanted = *name;
-    if (!wanted && geteuid() != 0)
+    if (!wanted && geteuid() != 0) {
         return (gid_t)-1;
+    }
     const struct group *group = getgrnam(wanted ? name : "nvtxt");
-    if (group)
+    if (group) {
         return group->gr_gid;
+    }
     if (wanted) {
         snprintf(why, size, "there is no group '%s' (SocketGroup)", name);
         *status = EX_CONFIG;
@@ -74,12 +80,15 @@ static gid_t group_of(const struct conf *config, int *status, char *why, size_t 
 
 int sockets_lock(struct sockets *sockets, const struct conf *config, char *why, size_t size) {
     int status = 0;
-    if (sockets->handed.data < 0)
+    if (sockets->handed.data < 0) {
         status = lock(&sockets->data_lock, config->socket, why, size);
-    if (!status && sockets->handed.data < 0)
+    }
+    if (!status && sockets->handed.data < 0) {
         group_of(config, &status, why, size);
-    if (!status && sockets->handed.control < 0)
+    }
+    if (!status && sockets->handed.control < 0) {
         status = lock(&sockets->control_lock, config->control_socket, why, size);
+    }
     return status;
 }
 
@@ -93,8 +102,9 @@ void sockets_unlock(struct sockets *sockets) {
 static int adopt(struct listener *listener, uv_loop_t *loop, int fd, const char *path, char *why,
                  size_t size) {
     int r = listener_adopt(listener, loop, fd);
-    if (r == 0)
+    if (r == 0) {
         return 0;
+    }
     snprintf(why, size, "the socket '%s' that was handed over cannot be listened on: %s", path,
              uv_strerror(r));
     return EX_OSERR;
@@ -103,11 +113,13 @@ static int adopt(struct listener *listener, uv_loop_t *loop, int fd, const char 
 static int open_data(struct sockets *sockets, uv_loop_t *loop, const struct conf *config, char *why,
                      size_t size) {
     int status = 0;
-    if (sockets->handed.data >= 0)
+    if (sockets->handed.data >= 0) {
         return adopt(&sockets->data, loop, sockets->handed.data, config->socket, why, size);
+    }
     gid_t group = group_of(config, &status, why, size);
-    if (status)
+    if (status) {
         return status;
+    }
     mode_t mode = config->socket_mode >= 0 ? (mode_t)config->socket_mode
                   : geteuid() == 0         ? 0660
                                            : 0600;
@@ -126,11 +138,12 @@ static int open_control(struct sockets *sockets, uv_loop_t *loop, const struct c
 int sockets_open(struct sockets *sockets, uv_loop_t *loop, const struct conf *config,
                  gid_t store_group, char *why, size_t size) {
     int status;
-    if (sockets->handed.control >= 0)
+    if (sockets->handed.control >= 0) {
         status = adopt(&sockets->control, loop, sockets->handed.control, config->control_socket,
                        why, size);
-    else
+    } else {
         status = open_control(sockets, loop, config, store_group, why, size);
+    }
     return status ? status : open_data(sockets, loop, config, why, size);
 }
 

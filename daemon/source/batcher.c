@@ -18,15 +18,17 @@ static void on_timer(uv_timer_t *timer) {
     struct batcher *batcher = timer->data;
     batcher->timer_armed = false;
     // A writer that is behind gets bigger batches, not more of them.
-    if (batcher->commits_out >= COMMITS_OUT_MAX)
+    if (batcher->commits_out >= COMMITS_OUT_MAX) {
         arm(batcher, batcher->interval_ms);
-    else
+    } else {
         batcher_push(batcher, true);
+    }
 }
 
 static void arm(struct batcher *batcher, uint64_t ms) {
-    if (batcher->timer_armed || uv_is_closing((uv_handle_t *)&batcher->timer))
+    if (batcher->timer_armed || uv_is_closing((uv_handle_t *)&batcher->timer)) {
         return;
+    }
     uv_timer_start(&batcher->timer, on_timer, ms, 0);
     batcher->timer_armed = true;
 }
@@ -41,38 +43,44 @@ int batcher_init(struct batcher *batcher, uv_loop_t *loop, struct bqueue *queue,
         .interval_ms = interval_ms,
     };
     int r = uv_timer_init(loop, &batcher->timer);
-    if (r < 0)
+    if (r < 0) {
         return r;
+    }
     batcher->timer.data = batcher;
     return 0;
 }
 
 void batcher_stop(struct batcher *batcher) {
-    if (!uv_is_closing((uv_handle_t *)&batcher->timer))
+    if (!uv_is_closing((uv_handle_t *)&batcher->timer)) {
         uv_close((uv_handle_t *)&batcher->timer, NULL);
+    }
 }
 
 static void job_free(struct job *job) {
-    if (!job)
+    if (!job) {
         return;
+    }
     store_batch_free(job->batch);
     free(job);
 }
 
 void batcher_deinit(struct batcher *batcher) {
     job_free(batcher->open);
-    while (batcher->spare_count > 0)
+    while (batcher->spare_count > 0) {
         job_free(batcher->spares[--batcher->spare_count]);
+    }
     nvtxt_buf_deinit(&batcher->state);
 }
 
 static struct job *job_new(struct batcher *batcher, bool with_batch) {
     struct job *job = NULL;
-    if (with_batch && batcher->spare_count > 0)
+    if (with_batch && batcher->spare_count > 0) {
         return batcher->spares[--batcher->spare_count];
+    }
     job = calloc(1, sizeof(*job));
-    if (!job)
+    if (!job) {
         return NULL;
+    }
     job->kind = JOB_BATCH;
     job->on_done = on_done;
     job->context = batcher;
@@ -86,8 +94,9 @@ static struct job *job_new(struct batcher *batcher, bool with_batch) {
 struct store_batch *batcher_open_batch(struct batcher *batcher) {
     if (!batcher->open) {
         batcher->open = job_new(batcher, true);
-        if (!batcher->open)
+        if (!batcher->open) {
             return NULL;
+        }
         batcher->reserved = 0;
         arm(batcher, batcher->interval_ms);
     }
@@ -97,28 +106,33 @@ struct store_batch *batcher_open_batch(struct batcher *batcher) {
 static void link_touched(struct batcher *batcher, struct source *source) {
     source->next_touched = batcher->touched;
     source->touched_at = &batcher->touched;
-    if (source->next_touched)
+    if (source->next_touched) {
         source->next_touched->touched_at = &source->next_touched;
+    }
     batcher->touched = source;
 }
 
 static void unlink_touched(struct source *source) {
-    if (!source->touched_at)
+    if (!source->touched_at) {
         return;
+    }
     *source->touched_at = source->next_touched;
-    if (source->next_touched)
+    if (source->next_touched) {
         source->next_touched->touched_at = source->touched_at;
+    }
     source->next_touched = NULL;
     source->touched_at = NULL;
 }
 
 int batcher_add(struct batcher *batcher, struct source *source, const struct store_source *row) {
     struct store_batch *batch = batcher_open_batch(batcher);
-    if (!batch)
+    if (!batch) {
         return -ENOMEM;
+    }
     source->share = store_batch_source(batch, row);
-    if (!source->share)
+    if (!source->share) {
         return -ENOMEM;
+    }
     store_batch_sink(source->share, &source->sink);
     batcher->reserved += source->state_bytes;
     link_touched(batcher, source);
@@ -127,8 +141,9 @@ int batcher_add(struct batcher *batcher, struct source *source, const struct sto
 
 void batcher_check(struct batcher *batcher) {
     if (batcher->open &&
-        store_batch_bytes(batcher->open->batch) + batcher->reserved >= batcher->batch_bytes)
+        store_batch_bytes(batcher->open->batch) + batcher->reserved >= batcher->batch_bytes) {
         batcher_push(batcher, false);
+    }
 }
 
 void batcher_lose(struct batcher *batcher, const struct loss *loss) {
@@ -139,8 +154,9 @@ void batcher_lose(struct batcher *batcher, const struct loss *loss) {
 // Memory ran out for its share: a session sends the lines again, a plain source cannot.
 static void lose_share(struct batcher *batcher, const struct source *source) {
     uint64_t lines = nvtxt_interp_counters(source->interp)->lines - source->reported.lines;
-    if (source->kind != STORE_SOURCE_PLAIN)
+    if (source->kind != STORE_SOURCE_PLAIN) {
         return;
+    }
     batcher_lose(batcher, &(struct loss){.at_ns = clocks_realtime_ns(),
                                          .source_id = source->id,
                                          .uid = source->peer.uid,
@@ -163,8 +179,9 @@ static void settle_all(struct batcher *batcher) {
 static void set_pressure(struct batcher *batcher) {
     bool pressed = batcher->pressed ? batcher->in_flight >= batcher->budget / 2
                                     : batcher->in_flight >= batcher->budget;
-    if (pressed == batcher->pressed)
+    if (pressed == batcher->pressed) {
         return;
+    }
     batcher->pressed = pressed;
     batcher->on_pressure(batcher, pressed);
 }
@@ -172,13 +189,16 @@ static void set_pressure(struct batcher *batcher) {
 int batcher_push(struct batcher *batcher, bool commit) {
     rates_note(&batcher->rates, uv_now(batcher->timer.loop), batcher->stats);
     settle_all(batcher);
-    if (batcher->losses.count > 0 && batcher_open_batch(batcher))
+    if (batcher->losses.count > 0 && batcher_open_batch(batcher)) {
         losses_write(&batcher->losses, batcher->open->batch);
+    }
     struct job *job = batcher->open;
-    if (!job && !commit)
+    if (!job && !commit) {
         return 0;
-    if (!job)
+    }
+    if (!job) {
         job = job_new(batcher, false);
+    }
     if (!job) {
         arm(batcher, RETRY_MS);
         return -ENOMEM;
@@ -190,25 +210,29 @@ int batcher_push(struct batcher *batcher, bool commit) {
     batcher->in_flight += job->bytes;
     batcher->jobs_out++;
     batcher->commits_out += commit;
-    if (job->batch)
+    if (job->batch) {
         batcher->stats->batches++;
+    }
     if (commit && batcher->timer_armed) {
         uv_timer_stop(&batcher->timer);
         batcher->timer_armed = false;
     }
-    if (batcher->losses.count > 0)
+    if (batcher->losses.count > 0) {
         arm(batcher, RETRY_MS);
+    }
     bqueue_push(batcher->queue, job);
     set_pressure(batcher);
     return 0;
 }
 
 void batcher_settle(struct batcher *batcher, struct source *source) {
-    if (!source->share)
+    if (!source->share) {
         return;
+    }
     unlink_touched(source);
-    if (source_settle(source, batcher->stats) < 0)
+    if (source_settle(source, batcher->stats) < 0) {
         lose_share(batcher, source);
+    }
 }
 
 static void on_done(struct job *job) {
@@ -216,8 +240,9 @@ static void on_done(struct job *job) {
     batcher->in_flight -= job->bytes;
     batcher->jobs_out--;
     batcher->commits_out -= job->commit;
-    if (job->batch)
+    if (job->batch) {
         batcher->on_committed(batcher, job->batch, job->result);
+    }
     if (job->batch && batcher->spare_count < BATCHER_SPARES) {
         store_batch_reset(job->batch);
         job->commit = false;

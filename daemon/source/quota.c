@@ -13,16 +13,18 @@ static struct quota_user *find(struct quota *quota, int64_t uid) {
     struct nvtxt_hash_node *node = nvtxt_hash_find(&quota->users, nvtxt_hash_number((uint64_t)uid));
     for (; node; node = nvtxt_hash_next(node)) {
         struct quota_user *user = NVTXT_CONTAINER_OF(node, struct quota_user, node);
-        if (user->uid == uid)
+        if (user->uid == uid) {
             return user;
+        }
     }
     return NULL;
 }
 
 static struct quota_user *add(struct quota *quota, int64_t uid) {
     struct quota_user *user = calloc(1, sizeof(*user));
-    if (!user)
+    if (!user) {
         return NULL;
+    }
     user->uid = uid;
     if (nvtxt_hash_add(&quota->users, &user->node, nvtxt_hash_number((uint64_t)uid)) < 0) {
         free(user);
@@ -37,8 +39,9 @@ static bool is_used(const struct quota_user *user) {
 
 static bool drop_unused(struct quota *quota, struct quota_user *user) {
     // A user that has spent some of its rate would get it back by coming again: see drop_rested().
-    if (is_used(user) || user->credit_ns != 0)
+    if (is_used(user) || user->credit_ns != 0) {
         return false;
+    }
     nvtxt_hash_remove(&quota->users, &user->node);
     free(user);
     return true;
@@ -51,8 +54,9 @@ static void drop_rested(struct quota *quota, int64_t now_ns) {
         for (struct nvtxt_hash_node *node = quota->users.buckets[i]; node; node = next) {
             struct quota_user *user = NVTXT_CONTAINER_OF(node, struct quota_user, node);
             next = node->next;
-            if (is_used(user) || user->rested_ns > now_ns)
+            if (is_used(user) || user->rested_ns > now_ns) {
                 continue;
+            }
             nvtxt_hash_remove(&quota->users, node);
             free(user);
         }
@@ -63,45 +67,53 @@ int quota_take(struct quota *quota, int64_t uid, int64_t limit, int64_t now_ns,
                struct quota_user **user) {
     drop_rested(quota, now_ns);
     *user = find(quota, uid);
-    if (*user && (*user)->connections >= limit)
+    if (*user && (*user)->connections >= limit) {
         return 1;
-    if (!*user)
+    }
+    if (!*user) {
         *user = add(quota, uid);
-    if (!*user)
+    }
+    if (!*user) {
         return -ENOMEM;
+    }
     (*user)->connections++;
     return 0;
 }
 
 void quota_give(struct quota *quota, struct quota_user *user) {
-    if (!user)
+    if (!user) {
         return;
+    }
     user->connections--;
     drop_unused(quota, user);
 }
 
 int quota_hold(struct quota *quota, int64_t uid, size_t bytes) {
     struct quota_user *user = find(quota, uid);
-    if (!user)
+    if (!user) {
         user = add(quota, uid);
-    if (!user)
+    }
+    if (!user) {
         return -ENOMEM;
+    }
     user->held += bytes;
     return 0;
 }
 
 void quota_release(struct quota *quota, int64_t uid, size_t bytes) {
     struct quota_user *user = find(quota, uid);
-    if (!user)
+    if (!user) {
         return;
+    }
     user->held -= bytes < user->held ? bytes : user->held;
     drop_unused(quota, user);
 }
 
 struct quota_user *quota_give_bytes(struct quota *quota, int64_t uid, size_t bytes) {
     struct quota_user *user = find(quota, uid);
-    if (!user)
+    if (!user) {
         return NULL;
+    }
     user->bytes -= bytes < user->bytes ? bytes : user->bytes;
     return drop_unused(quota, user) ? NULL : user;
 }
@@ -130,8 +142,9 @@ void quota_spend(struct quota_user *user, uint64_t events, int64_t rate, int64_t
         user->credit += (int64_t)earned;
         user->credit_ns += (int64_t)((double)(int64_t)earned * 1e9 / (double)rate);
     }
-    if (user->credit > rate) // it was lowered
+    if (user->credit > rate) { // it was lowered
         user->credit = rate;
+    }
     user->credit -= (int64_t)events;
     user->fast = user->credit < 0;
     user->rested_ns =
@@ -139,8 +152,9 @@ void quota_spend(struct quota_user *user, uint64_t events, int64_t rate, int64_t
 }
 
 uint64_t quota_wait_ms(const struct quota_user *user, int64_t rate) {
-    if (!user->fast || rate == 0)
+    if (!user->fast || rate == 0) {
         return 0;
+    }
     return (uint64_t)(-user->credit) * 1000 / (uint64_t)rate + 1;
 }
 
@@ -149,8 +163,9 @@ struct quota_user *quota_next_fast(struct quota *quota, struct quota_user *after
     for (size_t i = 0; i < quota->users.bucket_count; i++) {
         for (struct nvtxt_hash_node *node = quota->users.buckets[i]; node; node = node->next) {
             struct quota_user *user = NVTXT_CONTAINER_OF(node, struct quota_user, node);
-            if (seen && user->fast)
+            if (seen && user->fast) {
                 return user;
+            }
             seen = seen || user == after;
         }
     }

@@ -8,8 +8,9 @@ static const struct rates_note *nth_newest(const struct rates *rates, size_t n) 
 }
 
 void rates_note(struct rates *rates, uint64_t now_ms, const struct stats *stats) {
-    if (rates->count > 0 && now_ms < nth_newest(rates, 0)->ms + NOTE_EVERY_MS)
+    if (rates->count > 0 && now_ms < nth_newest(rates, 0)->ms + NOTE_EVERY_MS) {
         return;
+    }
     rates->notes[rates->count++ % RATES_NOTES] =
         (struct rates_note){now_ms, stats->lines, stats->events, stats->bytes};
 }
@@ -18,13 +19,16 @@ struct rates_per_second rates_get(const struct rates *rates, uint64_t now_ms,
                                   const struct stats *stats) {
     const struct rates_note *oldest = NULL;
     size_t kept = rates->count < RATES_NOTES ? rates->count : RATES_NOTES;
-    for (size_t n = 0; n < kept && nth_newest(rates, n)->ms + RATES_SPAN_MS >= now_ms; n++)
+    for (size_t n = 0; n < kept && nth_newest(rates, n)->ms + RATES_SPAN_MS >= now_ms; n++) {
         oldest = nth_newest(rates, n);
-    if (!oldest)
+    }
+    if (!oldest) {
         return (struct rates_per_second){0, 0, 0};
+    }
     uint64_t ms = now_ms - oldest->ms;
-    if (ms < NOTE_EVERY_MS)
+    if (ms < NOTE_EVERY_MS) {
         ms = NOTE_EVERY_MS; // a burst a moment ago is not a rate of thousands of such bursts
+    }
     return (struct rates_per_second){
         .lines = (stats->lines - oldest->lines) * 1000 / ms,
         .events = (stats->events - oldest->events) * 1000 / ms,

@@ -19,39 +19,47 @@
 // The first user that uses or names a process owns its names.
 static int own(struct source *source, uint32_t pid) {
     struct owners *owners = source->batcher->owners;
-    if (owners_of(owners, pid) != OWNERS_NOBODY)
+    if (owners_of(owners, pid) != OWNERS_NOBODY) {
         return 0;
+    }
     struct store_batch *batch = batcher_open_batch(source->batcher);
-    if (!batch || store_batch_owner(batch, pid, source->peer.uid, false, NULL) < 0)
+    if (!batch || store_batch_owner(batch, pid, source->peer.uid, false, NULL) < 0) {
         return -ENOMEM;
+    }
     return owners_set(owners, pid, source->peer.uid);
 }
 
 static bool may_name(void *context, uint32_t pid) {
     struct source *source = context;
-    if (source->peer.uid == 0)
+    if (source->peer.uid == 0) {
         return true;
+    }
     int64_t owner = owners_of(source->batcher->owners, pid);
-    if (owner == OWNERS_NOBODY)
+    if (owner == OWNERS_NOBODY) {
         return own(source, pid) == 0;
+    }
     return owner == source->peer.uid;
 }
 
 int source_arrive(struct source *source, bool (*in_use)(const struct source *source, int64_t uid)) {
     struct batcher *batcher = source->batcher;
-    if (source->peer.pid <= 0)
+    if (source->peer.pid <= 0) {
         return 0;
+    }
     uint32_t pid = (uint32_t)source->peer.pid & NVTXT_ID_MAX;
     int64_t owner = owners_of(batcher->owners, pid);
-    if (owner == OWNERS_NOBODY)
+    if (owner == OWNERS_NOBODY) {
         return own(source, pid);
-    if (owner == source->peer.uid || in_use(source, owner))
+    }
+    if (owner == source->peer.uid || in_use(source, owner)) {
         return 0;
+    }
     batcher_push(batcher, false); // what the owner before has named goes first
     struct store_batch *batch = batcher_open_batch(batcher);
     const char *comm = source->peer.comm[0] ? source->peer.comm : NULL;
-    if (!batch || store_batch_owner(batch, pid, source->peer.uid, true, comm) < 0)
+    if (!batch || store_batch_owner(batch, pid, source->peer.uid, true, comm) < 0) {
         return -ENOMEM;
+    }
     return owners_set(batcher->owners, pid, source->peer.uid);
 }
 
@@ -75,8 +83,9 @@ struct source *source_new(struct batcher *batcher, int64_t id, enum store_source
 }
 
 void source_free(struct source *source) {
-    if (!source)
+    if (!source) {
         return;
+    }
     nvtxt_interp_free(source->interp);
     free(source->name);
     free(source);
@@ -86,8 +95,9 @@ struct source *source_find(const struct nvtxt_hash *sources, int64_t id) {
     struct nvtxt_hash_node *node = nvtxt_hash_find(sources, nvtxt_hash_number((uint64_t)id));
     for (; node; node = nvtxt_hash_next(node)) {
         struct source *source = NVTXT_CONTAINER_OF(node, struct source, by_id);
-        if (source->id == id)
+        if (source->id == id) {
             return source;
+        }
     }
     return NULL;
 }
@@ -96,8 +106,9 @@ int source_set_name(struct source *source, const char *name) {
     char *copy = NULL;
     if (name && *name) {
         copy = strdup(name);
-        if (!copy)
+        if (!copy) {
             return -ENOMEM;
+        }
     }
     free(source->name);
     source->name = copy;
@@ -105,10 +116,12 @@ int source_set_name(struct source *source, const char *name) {
 }
 
 int source_touch(struct source *source) {
-    if (source->failed)
+    if (source->failed) {
         return -ENOMEM;
-    if (source->share)
+    }
+    if (source->share) {
         return 0;
+    }
     struct store_source row = {
         .id = source->id,
         .kind = source->kind,
@@ -127,38 +140,43 @@ int source_touch(struct source *source) {
 }
 
 void source_weigh(struct source *source) {
-    if (!source->user)
+    if (!source->user) {
         return;
+    }
     size_t held = nvtxt_interp_held(source->interp);
     source->user->held += held - source->held;
     source->held = held;
 }
 
 void source_unweigh(struct source *source) {
-    if (source->user)
+    if (source->user) {
         source->user->held -= source->held;
+    }
     source->held = 0;
 }
 
 // What the others of its user leave.
 static void allow(struct source *source) {
-    if (!source->user)
+    if (!source->user) {
         return;
+    }
     size_t others = source->user->held - source->held;
     size_t most = source->user->held_max;
     nvtxt_interp_allow(source->interp, others < most ? most - others : 0);
 }
 
 static int checked(struct source *source, int result) {
-    if (result < 0)
+    if (result < 0) {
         source_fail(source);
+    }
     return result;
 }
 
 int source_line(struct source *source, struct nvtxt_slice line) {
     int r = source_touch(source);
-    if (r < 0)
+    if (r < 0) {
         return r;
+    }
     struct store_batch *batch = source->share->batch;
     size_t before = store_batch_bytes(batch);
     source->bytes += line.len + 1;
@@ -180,8 +198,9 @@ int source_line(struct source *source, struct nvtxt_slice line) {
 
 int source_overlong(struct source *source, struct nvtxt_slice start) {
     int r = source_touch(source);
-    if (r < 0)
+    if (r < 0) {
         return r;
+    }
     return checked(source, nvtxt_interp_overlong(source->interp, start, &source->sink));
 }
 
@@ -190,8 +209,9 @@ static int save_file(struct source *source) {
     struct store_followed where = {0};
     nvtxt_buf_clear(buf);
     int r = nvtxt_state_save(source->interp, false, buf);
-    if (r < 0)
+    if (r < 0) {
         return r;
+    }
     source->state_bytes = buf->len;
     source->where(source, &where);
     return store_batch_file(source->share, &where, (struct nvtxt_slice){buf->data, buf->len});
@@ -199,21 +219,25 @@ static int save_file(struct source *source) {
 
 int source_end(struct source *source, const char *how) {
     int r = source_touch(source);
-    if (r < 0)
+    if (r < 0) {
         return r;
+    }
     // The display name in force must be asked for before the end.
     struct nvtxt_buf *name = &source->batcher->state;
     struct nvtxt_slice in_force = nvtxt_interp_display_name(source->interp);
     nvtxt_buf_clear(name);
     nvtxt_buf_add(name, in_force.data, in_force.len);
     r = nvtxt_buf_failed(name) ? -ENOMEM : nvtxt_interp_end(source->interp, &source->sink);
-    if (r >= 0)
+    if (r >= 0) {
         r = store_batch_progress(source->share, nvtxt_interp_counters(source->interp),
                                  (struct nvtxt_slice){name->data, name->len});
-    if (r >= 0)
+    }
+    if (r >= 0) {
         r = store_batch_end_source(source->share, how, clocks_realtime_ns());
-    if (r >= 0 && source->where)
+    }
+    if (r >= 0 && source->where) {
         r = save_file(source);
+    }
     source_weigh(source);
     source->over = true;
     return checked(source, r);
@@ -223,8 +247,9 @@ int source_give_up(struct batcher *batcher, const struct store_source *row,
                    const struct store_session *stored, const char *how, const struct loss *loss) {
     struct store_batch *batch = batcher_open_batch(batcher);
     struct store_batch_source *share = batch ? store_batch_source(batch, row) : NULL;
-    if (!share)
+    if (!share) {
         return -ENOMEM;
+    }
     struct loss whole = *loss;
     whole.at_ns = clocks_realtime_ns();
     whole.source_id = row->id;
@@ -241,33 +266,38 @@ static int save_session(struct source *source, uint64_t line) {
     struct nvtxt_buf *buf = &source->batcher->state;
     nvtxt_buf_clear(buf);
     int r = nvtxt_state_save(source->interp, false, buf);
-    if (r < 0)
+    if (r < 0) {
         return r;
+    }
     source->state_bytes = buf->len;
     source->share->open_bytes = nvtxt_interp_held(source->interp);
     return store_batch_session(source->share, line, (struct nvtxt_slice){buf->data, buf->len});
 }
 
 static int write_share(struct source *source) {
-    if (source->over)
+    if (source->over) {
         return 0; // source_end() wrote everything
+    }
     const struct nvtxt_counters *counters = nvtxt_interp_counters(source->interp);
     int r =
         store_batch_progress(source->share, counters, nvtxt_interp_display_name(source->interp));
-    if (r < 0)
+    if (r < 0) {
         return r;
+    }
     if (source->kind == STORE_SOURCE_SESSION) {
         r = save_session(source, counters->lines);
     } else if (source->where) {
         r = save_file(source);
     }
-    if (r < 0)
+    if (r < 0) {
         return r;
+    }
     struct nvtxt_open_range range;
     while (nvtxt_interp_take_opened(source->interp, &range) == 1) {
         r = store_batch_open_range(source->share, &range);
-        if (r < 0)
+        if (r < 0) {
             return r;
+        }
     }
     return 0;
 }
@@ -282,19 +312,22 @@ static void report(struct source *source, struct stats *stats) {
 }
 
 int source_settle(struct source *source, struct stats *stats) {
-    if (!source->share)
+    if (!source->share) {
         return 0;
+    }
     int r = source->failed ? -ENOMEM : write_share(source);
-    if (r < 0)
+    if (r < 0) {
         source_fail(source);
-    else
+    } else {
         report(source, stats);
+    }
     source->share = NULL;
     return r;
 }
 
 void source_fail(struct source *source) {
     source->failed = true;
-    if (source->share)
+    if (source->share) {
         store_batch_discard(source->share);
+    }
 }

@@ -13,22 +13,26 @@ int bqueue_init(struct bqueue *queue, void (*ring)(void *context), void *context
     queue->done_tail = &queue->done;
     pthread_condattr_t attr;
     int r = pthread_condattr_init(&attr);
-    if (r)
+    if (r) {
         return -r;
+    }
     pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
     r = pthread_cond_init(&queue->filled, &attr);
     pthread_condattr_destroy(&attr);
-    if (r)
+    if (r) {
         return -r;
+    }
     r = pthread_mutex_init(&queue->lock, NULL);
-    if (r)
+    if (r) {
         pthread_cond_destroy(&queue->filled);
+    }
     return -r;
 }
 
 void bqueue_deinit(struct bqueue *queue) {
-    if (!queue->tail)
+    if (!queue->tail) {
         return;
+    }
     pthread_cond_destroy(&queue->filled);
     pthread_mutex_destroy(&queue->lock);
     *queue = (struct bqueue){0};
@@ -47,11 +51,13 @@ void bqueue_push(struct bqueue *queue, struct job *job) {
 // With the lock held.
 static struct job *take_first(struct bqueue *queue) {
     struct job *job = queue->head;
-    if (!job)
+    if (!job) {
         return NULL;
+    }
     queue->head = job->next;
-    if (!queue->head)
+    if (!queue->head) {
         queue->tail = &queue->head;
+    }
     queue->depth--;
     job->next = NULL;
     return job;
@@ -62,9 +68,10 @@ struct job *bqueue_take(struct bqueue *queue, int64_t until_ns) {
                                    .tv_nsec = (long)(until_ns % 1000000000)};
     int r = 0;
     pthread_mutex_lock(&queue->lock);
-    while (!queue->head && r != ETIMEDOUT)
+    while (!queue->head && r != ETIMEDOUT) {
         r = until_ns ? pthread_cond_timedwait(&queue->filled, &queue->lock, &until)
                      : pthread_cond_wait(&queue->filled, &queue->lock);
+    }
     struct job *job = take_first(queue);
     pthread_mutex_unlock(&queue->lock);
     return job;
@@ -78,11 +85,13 @@ struct job *bqueue_try_take(struct bqueue *queue) {
 }
 
 void bqueue_finish(struct bqueue *queue, struct job *list) {
-    if (!list)
+    if (!list) {
         return;
+    }
     struct job **tail = &list->next;
-    while (*tail)
+    while (*tail) {
         tail = &(*tail)->next;
+    }
     pthread_mutex_lock(&queue->lock);
     *queue->done_tail = list;
     queue->done_tail = tail;

@@ -24,31 +24,36 @@ bool revive_is_due(int result) {
 static void rename_files(struct revive *revive, const char *file) {
     char aside[PATH_MAX];
     int r = store_aside_rename(file, revive->path, revive->loss_ns, aside, sizeof(aside));
-    if (r == 0)
+    if (r == 0) {
         log_error("the store's files were put aside as %s", aside);
-    else if (r < 0)
+    } else if (r < 0) {
         log_error("the store's files cannot be put aside: %s", strerror(-r));
+    }
 }
 
 void revive_put_aside(struct revive *revive, struct store *store_take, int result,
                       const char *sentence) {
     bool broken = result == STORE_CORRUPT;
     char file[PATH_MAX];
-    if (store_take)
+    if (store_take) {
         snprintf(file, sizeof(file), "%s", store_file(store_take));
-    else
+    } else {
         store_rotation_active(revive->path, file, sizeof(file));
-    if (!*file) // a plain file so far
+    }
+    if (!*file) { // a plain file so far
         snprintf(file, sizeof(file), "%s", revive->path);
+    }
     log_error("%s", sentence);
     revive->loss_ns = clocks_realtime_ns();
-    if (broken)
+    if (broken) {
         store_abandon(store_take);
-    else
+    } else {
         store_close(store_take); // what its write-ahead log holds goes to where the file is now
+    }
     // Only the log was taken away: the file is whole, and opened again.
-    if (!broken && access(file, F_OK) == 0)
+    if (!broken && access(file, F_OK) == 0) {
         return;
+    }
     revive->loss = broken ? LOSS_STORE_BROKEN : LOSS_STORE_VANISHED;
     rename_files(revive, file);
 }
@@ -70,11 +75,13 @@ static int tell_loss(struct revive *revive, struct store *store) {
 // The lock file may have gone with its folder; then another daemon could take the new one.
 static int keep_lock(struct revive *revive, char *why, size_t size) {
     int status;
-    if (paths_is_locked(revive->path, *revive->lock))
+    if (paths_is_locked(revive->path, *revive->lock)) {
         return 0;
+    }
     int fd = paths_lock(revive->path, "store", &status, why, size);
-    if (fd < 0)
+    if (fd < 0) {
         return STORE_BUSY;
+    }
     close(*revive->lock);
     *revive->lock = fd;
     return 0;
@@ -118,8 +125,9 @@ static void note_left(const char *locked, struct store *store) {
 
 bool revive_waits(const struct revive *revive) {
     const struct timespec pause = {.tv_nsec = 100000000};
-    if (!revive->locked_since_ns || revive->left_behind)
+    if (!revive->locked_since_ns || revive->left_behind) {
         return false;
+    }
     nanosleep(&pause, NULL);
     return true;
 }
@@ -134,28 +142,33 @@ static int open_store(struct revive *revive, struct store **store, bool *vanishe
     store_rotation_active(revive->path, locked, sizeof(locked));
     int r = store_rotation_open(store, revive->path, &revive->options, how, vanished, why, size);
     revive->left_behind = over;
-    if (r == STORE_BUSY)
+    if (r == STORE_BUSY) {
         note_locked(revive, why, size);
-    else
+    } else {
         revive->locked_since_ns = 0;
-    if (r == STORE_DONE && how == STORE_OPEN_BESIDE && *locked)
+    }
+    if (r == STORE_DONE && how == STORE_OPEN_BESIDE && *locked) {
         note_left(locked, *store);
+    }
     return r;
 }
 
 int revive_open(struct revive *revive, struct store **store, char *why, size_t size) {
-    if (access(revive->path, F_OK) < 0)
+    if (access(revive->path, F_OK) < 0) {
         paths_make_store_folder(revive->path); // what is wrong with it is told by keep_lock()
-    if (keep_lock(revive, why, size))
+    }
+    if (keep_lock(revive, why, size)) {
         return STORE_BUSY;
+    }
     bool vanished = false;
     int r = open_store(revive, store, &vanished, why, size);
     if (r == STORE_DONE && vanished && !revive->loss) {
         revive->loss = LOSS_STORE_VANISHED;
         revive->loss_ns = clocks_realtime_ns();
     }
-    if (r != STORE_DONE || !revive->loss)
+    if (r != STORE_DONE || !revive->loss) {
         return r;
+    }
     r = tell_loss(revive, *store);
     if (r != STORE_DONE) {
         snprintf(why, size, "%s", r == -ENOMEM ? strerror(ENOMEM) : store_error(*store));

@@ -56,8 +56,9 @@ static void tell_keeper(struct rotate *rotate, struct store *store) {
 }
 
 bool rotate_is_worth_it(struct rotate *rotate, struct store *store) {
-    if (!rotate->holds && !store_is_empty(store))
+    if (!rotate->holds && !store_is_empty(store)) {
         tell_keeper(rotate, store);
+    }
     return rotate->holds;
 }
 
@@ -71,8 +72,9 @@ static void watch_disk(struct rotate *rotate, int64_t store_bytes) {
     struct keeper_figures old;
     struct store_disk disk;
     const struct store_retention *keep = &rotate->limits.keep;
-    if (store_disk_read(rotate->path, &disk) < 0)
+    if (store_disk_read(rotate->path, &disk) < 0) {
         return;
+    }
     keeper_get_figures(&rotate->keeper, &old);
     int64_t wanted = store_disk_wanted(&disk, keep);
     int64_t now = clocks_boottime_ns();
@@ -83,13 +85,14 @@ static void watch_disk(struct rotate *rotate, int64_t store_bytes) {
         rotate->asked_ns = low ? now : rotate->asked_ns;
         keeper_look(&rotate->keeper);
     }
-    if (low && !rotate->short_of_room && helpless)
+    if (low && !rotate->short_of_room && helpless) {
         log_warning("the disk of the store %s has less room than KeepFree asks for, and %s: make "
                     "room, or lower KeepFree free_bytes=%" PRId64 " wanted=%" PRId64,
                     rotate->path,
                     old.segments == 0 ? "there is no old segment to remove"
                                       : "removing old segments would not make enough, so none is",
                     disk.free, wanted);
+    }
     rotate->short_of_room = low && (rotate->short_of_room || helpless);
 }
 
@@ -99,15 +102,17 @@ int rotate_init(struct rotate *rotate, struct bqueue *queue, const struct revive
     struct store_segments list = {0};
     *rotate = (struct rotate){.path = path, .options = revive->options, .limits = *limits};
     int r = keeper_init(&rotate->keeper, path, queue, &limits->keep);
-    if (r < 0)
+    if (r < 0) {
         return r;
+    }
     set_options(rotate);
     set_age(rotate, store);
     tell_keeper(rotate, store);
-    if (store_segments_list(path, &list) == 0 && list.count > 1)
+    if (store_segments_list(path, &list) == 0 && list.count > 1) {
         keeper_look(&rotate->keeper);
-    else
+    } else {
         watch_disk(rotate, 0); // no old segment could make room
+    }
     store_segments_deinit(&list);
     return 0;
 }
@@ -145,20 +150,24 @@ static void watch_link(struct rotate *rotate, struct store *store) {
     char target[PATH_MAX];
     const char *file = strrchr(store_file(store), '/');
     const char *linked = NULL;
-    if (store_segments_link(rotate->path, &link, target) < 0 || !file)
+    if (store_segments_link(rotate->path, &link, target) < 0 || !file) {
         return;
-    if (link == STORE_LINK_SEGMENT)
+    }
+    if (link == STORE_LINK_SEGMENT) {
         linked = strrchr(target, '/');
-    if (linked ? strcmp(linked, file) == 0 : link == STORE_LINK_SEGMENT)
+    }
+    if (linked ? strcmp(linked, file) == 0 : link == STORE_LINK_SEGMENT) {
         return;
+    }
     bool other = link == STORE_LINK_FILE || link == STORE_LINK_OTHER || link == STORE_LINK_FOREIGN;
     int r = other ? -EEXIST : store_segments_swing(rotate->path, store_file(store));
-    if (r == 0 || !rotate->unlinked)
+    if (r == 0 || !rotate->unlinked) {
         log_warning("the link of the store %s was taken away; %s segment=%s", rotate->path,
                     r == 0  ? "it was made again"
                     : other ? "something else stands there: move it away"
                             : "it cannot be made again",
                     file + 1);
+    }
     rotate->unlinked = r != 0;
 }
 
@@ -167,21 +176,24 @@ static void watch_link(struct rotate *rotate, struct store *store) {
 // A segment that was born big, by what it took over, at least doubles.
 bool rotate_is_full(const struct rotate *rotate, struct store *store) {
     int64_t limit = rotate->limits.bytes;
-    if (limit < 2 * rotate->first_bytes)
+    if (limit < 2 * rotate->first_bytes) {
         limit = 2 * rotate->first_bytes;
+    }
     return store_content_bytes(store) >= limit && clocks_boottime_ns() >= rotate->not_before_ns;
 }
 
 const char *rotate_reason(struct rotate *rotate, struct store *store) {
     int64_t wal_bytes = store_wal_used(store);
     rotate_is_worth_it(rotate, store); // the keeper counts it from its first event on
-    if (rotate->limits.age_ns > 0 && rotate->old_at_ns == 0)
+    if (rotate->limits.age_ns > 0 && rotate->old_at_ns == 0) {
         set_age(rotate, store);
+    }
     watch_log(rotate, wal_bytes);
     watch_link(rotate, store);
     watch_disk(rotate, store_file_bytes(store) + store_wal_bytes(store));
-    if (clocks_boottime_ns() < rotate->not_before_ns)
+    if (clocks_boottime_ns() < rotate->not_before_ns) {
         return NULL;
+    }
     return rotate_is_full(rotate, store)                                    ? "size"
            : wal_bytes > rotate->limits.wal_bytes                           ? "wal"
            : rotate->old_at_ns && clocks_realtime_ns() >= rotate->old_at_ns ? "age"
@@ -200,10 +212,11 @@ int rotate_now(struct rotate *rotate, struct store **store, const char *reason, 
     int r = store_rotation_next(&next, *store, rotate->path, &rotate->options, why, size);
     if (r) {
         rotate->not_before_ns = clocks_boottime_ns() + AGAIN_AFTER_NS;
-        if (!rotate->failing)
+        if (!rotate->failing) {
             log_error("the store goes on in the segment that it has, a new one is tried again "
                       "later: %s reason=%s",
                       why, reason);
+        }
         rotate->failing = true;
         return r;
     }
@@ -221,8 +234,9 @@ int rotate_now(struct rotate *rotate, struct store **store, const char *reason, 
 
 int64_t rotate_wait_until_ns(const struct rotate *rotate) {
     struct timespec now;
-    if (!rotate->old_at_ns)
+    if (!rotate->old_at_ns) {
         return 0;
+    }
     clock_gettime(CLOCK_MONOTONIC, &now);
     int64_t left = rotate->old_at_ns - clocks_realtime_ns();
     int64_t pause = rotate->not_before_ns - clocks_boottime_ns();

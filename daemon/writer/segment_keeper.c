@@ -50,9 +50,11 @@ int keeper_init(struct keeper *keeper, const char *path, struct bqueue *queue,
 // ---- What is in them ----------------------------------------------------------------------------
 
 static struct store_contents *find_known(struct keeper *keeper, uint64_t number) {
-    for (size_t i = 0; i < keeper->known_count; i++)
-        if (keeper->known[i].number == number)
+    for (size_t i = 0; i < keeper->known_count; i++) {
+        if (keeper->known[i].number == number) {
             return &keeper->known[i].contents;
+        }
+    }
     return NULL;
 }
 
@@ -68,10 +70,12 @@ static struct store_contents contents_of(struct keeper *keeper,
     struct store_contents contents;
     struct keeper_known *known = NULL;
     const struct store_contents *found = find_known(keeper, segment->number);
-    if (found)
+    if (found) {
         return *found;
-    if (store_contents_read(segment->path, &contents) == STORE_DONE && !has_log(segment->path))
+    }
+    if (store_contents_read(segment->path, &contents) == STORE_DONE && !has_log(segment->path)) {
         known = realloc(keeper->known, (keeper->known_count + 1) * sizeof(*known));
+    }
     if (known) {
         keeper->known = known;
         known[keeper->known_count++] = (struct keeper_known){segment->number, contents};
@@ -80,30 +84,37 @@ static struct store_contents contents_of(struct keeper *keeper,
 }
 
 static void forget(struct keeper *keeper, uint64_t number) {
-    for (size_t i = 0; i < keeper->known_count; i++)
-        if (keeper->known[i].number == number)
+    for (size_t i = 0; i < keeper->known_count; i++) {
+        if (keeper->known[i].number == number) {
             keeper->known[i--] = keeper->known[--keeper->known_count];
+        }
+    }
 }
 
 // Only KeepFiles asks which are empty, and only when there may be too many.
 static void find_empty(struct keeper *keeper, const struct store_retention *retention,
                        const struct store_segments *list) {
-    if (retention->files == 0 || (int64_t)list->count <= retention->files)
+    if (retention->files == 0 || (int64_t)list->count <= retention->files) {
         return;
-    for (size_t i = 0; i + 1 < list->count; i++)
+    }
+    for (size_t i = 0; i + 1 < list->count; i++) {
         list->rows[i].empty = contents_of(keeper, &list->rows[i]).empty;
+    }
 }
 
 // Likewise only KeepSize, of what they carry.
 static void find_carried(struct keeper *keeper, const struct store_retention *retention,
                          const struct store_segments *list) {
     int64_t bytes = retention->active_bytes;
-    for (size_t i = 0; i < list->count; i++)
+    for (size_t i = 0; i < list->count; i++) {
         bytes += list->rows[i].bytes;
-    if (retention->bytes == 0 || bytes <= retention->bytes)
+    }
+    if (retention->bytes == 0 || bytes <= retention->bytes) {
         return;
-    for (size_t i = 0; i + 1 < list->count; i++)
+    }
+    for (size_t i = 0; i + 1 < list->count; i++) {
         list->rows[i].carried = contents_of(keeper, &list->rows[i]).carried;
+    }
 }
 
 // ---- A round ------------------------------------------------------------------------------------
@@ -117,8 +128,9 @@ static int64_t complete(struct keeper *keeper, const struct store_segments *list
         bool last_left = (first_round && i + 2 == list->count) || segment->number == keeper->locked;
         if (last_left || has_log(segment->path)) {
             bool busy = store_rotation_leave(segment->path) == STORE_BUSY;
-            if (last_left)
+            if (last_left) {
                 keeper->locked = busy ? segment->number : 0;
+            }
             pinned += busy;
         }
     }
@@ -126,9 +138,10 @@ static int64_t complete(struct keeper *keeper, const struct store_segments *list
 }
 
 static void note_failure(struct keeper *keeper, const struct store_segment *segment, int r) {
-    if (keeper->removal_failed != segment->number)
+    if (keeper->removal_failed != segment->number) {
         log_error("an old segment of the store cannot be removed: %s segment=%s", strerror(-r),
                   segment->path);
+    }
     keeper->removal_failed = segment->number;
 }
 
@@ -141,11 +154,12 @@ static void add_removed(struct removed_count *count, const struct removed_count 
 static void log_removed(const struct removed *removed, const char *last) {
     for (int key = 0; key < STORE_RETENTION_KEYS; key++) {
         const struct removed_count *by = &removed->by[key];
-        if (by->segments > 0)
+        if (by->segments > 0) {
             log_info("old segments of the store were removed by=%s segments=%" PRId64
                      " events=%" PRId64 " bytes=%" PRId64 " last=%s",
                      store_retention_key_name((enum store_retention_key)key), by->segments,
                      by->events, by->bytes, last);
+        }
     }
 }
 
@@ -184,8 +198,9 @@ static void count(struct keeper *keeper, const struct store_segments *list, size
     pthread_mutex_lock(&keeper->lock);
     struct removed sum = keeper->figures.removed;
     add_removed(&sum.all, &more->all);
-    for (int key = 0; key < STORE_RETENTION_KEYS; key++)
+    for (int key = 0; key < STORE_RETENTION_KEYS; key++) {
         add_removed(&sum.by[key], &more->by[key]);
+    }
     sum.last_ns = more->last_ns ? more->last_ns : sum.last_ns;
     figures->removed = sum;
     keeper->figures = *figures;
@@ -199,10 +214,12 @@ static int list_segments(struct keeper *keeper, const struct keeper_order *order
     int r = store_segments_list(keeper->path, list);
     for (size_t i = list->count; r == 0 && i-- > 0;) {
         const char *slash = strrchr(list->rows[i].path, '/');
-        if (strcmp(slash ? slash + 1 : list->rows[i].path, order->active) != 0)
+        if (strcmp(slash ? slash + 1 : list->rows[i].path, order->active) != 0) {
             continue;
-        while (list->count > i + 1) // begun, and not said to be in use yet
+        }
+        while (list->count > i + 1) { // begun, and not said to be in use yet
             free(list->rows[--list->count].path);
+        }
         list->rows[i].empty = order->active_empty;
         list->rows[i].carried = order->active_carried;
     }
@@ -213,8 +230,9 @@ static int list_segments(struct keeper *keeper, const struct keeper_order *order
 // none: the next round tries again.
 static void follow_ended(struct keeper *keeper, const struct store_segments *kept, bool check) {
     struct store_segments left = {.rows = kept->rows, .count = kept->count ? kept->count - 1 : 0};
-    if (left.count >= INDEXED_FROM)
+    if (left.count >= INDEXED_FROM) {
         store_ended_index_follow(keeper->path, &left, check);
+    }
 }
 
 // Returns when to look again, as Unix time; NEVER.
@@ -224,18 +242,21 @@ static int64_t look(struct keeper *keeper, const struct keeper_order *order, boo
     struct store_disk disk = {0};
     struct store_retention_plan plan = {0};
     struct keeper_figures figures = {0};
-    if (list_segments(keeper, order, &list) < 0)
+    if (list_segments(keeper, order, &list) < 0) {
         return NEVER;
+    }
     figures.pinned = complete(keeper, &list, first_round);
     store_segments_deinit(&list);
-    if (list_segments(keeper, order, &list) < 0) // sizes have changed
+    if (list_segments(keeper, order, &list) < 0) { // sizes have changed
         return NEVER;
+    }
     find_empty(keeper, retention, &list);
     find_carried(keeper, retention, &list);
     int64_t now = clocks_realtime_ns();
     plan.keys = calloc(list.count, sizeof(*plan.keys));
-    if (plan.keys && store_disk_read(keeper->path, &disk) == 0)
+    if (plan.keys && store_disk_read(keeper->path, &disk) == 0) {
         store_retention_make(&list, retention, &disk, now, &plan);
+    }
     figures.missing = plan.missing;
     size_t gone = remove_planned(keeper, &list, &plan, &figures.removed);
     count(keeper, &list, gone, &figures);
@@ -251,8 +272,9 @@ static int64_t look(struct keeper *keeper, const struct keeper_order *order, boo
 // What a reader was in the way of may be done by now; after a stop main files alone are complete.
 static void look_last(struct keeper *keeper, const struct keeper_order *order) {
     struct store_segments list;
-    if (list_segments(keeper, order, &list) < 0)
+    if (list_segments(keeper, order, &list) < 0) {
         return;
+    }
     complete(keeper, &list, false);
     store_segments_deinit(&list);
 }
@@ -272,8 +294,9 @@ static void wait_for_work(struct keeper *keeper, int64_t until) {
         int64_t ns = end.tv_nsec + (left > 0 ? left : 0);
         end.tv_sec += (time_t)(ns / 1000000000);
         end.tv_nsec = (long)(ns % 1000000000);
-        if (pthread_cond_timedwait(&keeper->changed, &keeper->lock, &end) == ETIMEDOUT)
+        if (pthread_cond_timedwait(&keeper->changed, &keeper->lock, &end) == ETIMEDOUT) {
             return;
+        }
     }
 }
 
@@ -287,10 +310,12 @@ static bool is_removed(const struct keeper *keeper, const char *segment) {
 
 // With the lock held.
 static void give_back(struct keeper *keeper) {
-    for (struct job *job = keeper->told; job; job = job->next)
+    for (struct job *job = keeper->told; job; job = job->next) {
         job->previous_removed = is_removed(keeper, job->previous);
-    if (keeper->told)
+    }
+    if (keeper->told) {
         bqueue_finish(keeper->queue, keeper->told);
+    }
     keeper->told = NULL;
 }
 
@@ -317,10 +342,12 @@ static void *run(void *context) {
         keeper->wanted = false;
         keeper->busy = true;
         pthread_mutex_unlock(&keeper->lock);
-        if (closing)
+        if (closing) {
             store_leave(closing);
-        if (!last)
+        }
+        if (!last) {
             until = look(keeper, &order, first_round);
+        }
         first_round = false;
         pthread_mutex_lock(&keeper->lock);
         if (closing) {
@@ -338,8 +365,9 @@ static void *run(void *context) {
 
 static bool start(struct keeper *keeper) {
     sigset_t all, before;
-    if (keeper->started)
+    if (keeper->started) {
         return true;
+    }
     sigfillset(&all); // signals are the loop's
     pthread_sigmask(SIG_SETMASK, &all, &before);
     keeper->started = pthread_create(&keeper->thread, NULL, run, keeper) == 0;
@@ -348,8 +376,9 @@ static bool start(struct keeper *keeper) {
 }
 
 void keeper_deinit(struct keeper *keeper) {
-    if (!keeper->path)
+    if (!keeper->path) {
         return;
+    }
     if (keeper->started) {
         pthread_mutex_lock(&keeper->lock);
         keeper->stop = true;
@@ -390,8 +419,9 @@ void keeper_take(struct keeper *keeper, struct store *store_take, struct store *
         return;
     }
     pthread_mutex_lock(&keeper->lock);
-    while (keeper->closing || keeper->busy)
+    while (keeper->closing || keeper->busy) {
         pthread_cond_wait(&keeper->changed, &keeper->lock);
+    }
     keeper->closing = store_take;
     set_active(keeper, store_file(next), empty, carried);
     pthread_cond_broadcast(&keeper->changed);
@@ -402,15 +432,17 @@ void keeper_tell(struct keeper *keeper, struct job *job_take) {
     pthread_mutex_lock(&keeper->lock);
     job_take->next = keeper->told;
     keeper->told = job_take;
-    if (!keeper->closing)
+    if (!keeper->closing) {
         give_back(keeper);
+    }
     pthread_mutex_unlock(&keeper->lock);
 }
 
 static void want(struct keeper *keeper, const struct store_retention *retention) {
     pthread_mutex_lock(&keeper->lock);
-    if (retention)
+    if (retention) {
         keeper->retention = *retention;
+    }
     keeper->wanted = true;
     pthread_cond_broadcast(&keeper->changed);
     pthread_mutex_unlock(&keeper->lock);

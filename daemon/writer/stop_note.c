@@ -38,15 +38,18 @@ static int read_note(const char *path, struct note *note) {
     char target[NOTE_BYTES + 1];
     struct stat stat;
     *note = (struct note){0};
-    if (lstat(path, &stat) < 0)
+    if (lstat(path, &stat) < 0) {
         return errno == ENOENT ? 0 : -errno;
-    if (S_ISDIR(stat.st_mode))
+    }
+    if (S_ISDIR(stat.st_mode)) {
         return -EISDIR; // it could not be removed, and would count at each start
+    }
     ssize_t n = readlink(path, target, sizeof(target) - 1);
     target[n < 0 ? 0 : n] = '\0';
-    if (!parse(target, note))
+    if (!parse(target, note)) {
         *note = (struct note){.at_ns = nvtxt_time_ns(stat.st_mtim.tv_sec, stat.st_mtim.tv_nsec),
                               .events = 1};
+    }
     return 0;
 }
 
@@ -55,13 +58,15 @@ int leftover_note(const char *store_path, int64_t at_ns, uint64_t events) {
     struct note before;
     file_of(store_path, path, sizeof(path));
     int r = read_note(path, &before); // of a stop that no start followed that could write it
-    if (r < 0)
+    if (r < 0) {
         return r;
+    }
     snprintf(fresh, sizeof(fresh), "%s.new", path);
     snprintf(target, sizeof(target), "%" PRId64 " %" PRIu64, at_ns, before.events + events);
     unlink(fresh);
-    if (symlink(target, fresh) < 0)
+    if (symlink(target, fresh) < 0) {
         return -errno;
+    }
     if (rename(fresh, path) < 0) {
         r = -errno;
         unlink(fresh);
@@ -77,8 +82,9 @@ static int write_loss(struct store *store, const struct note *note) {
     r = r ? r : store_begin(store);
     r = r ? r : store_write(store, batch);
     r = r ? r : store_commit(store);
-    if (r)
+    if (r) {
         store_rollback(store);
+    }
     store_batch_free(batch);
     return r;
 }
@@ -88,8 +94,9 @@ static int write_loss(struct store *store, const struct note *note) {
 static bool is_moved(struct store *store, const struct note *note) {
     struct store_losses losses;
     bool found = false;
-    if (store_losses_load(store, NVTXT_CTL_LOSSES, &losses) != STORE_DONE)
+    if (store_losses_load(store, NVTXT_CTL_LOSSES, &losses) != STORE_DONE) {
         return false;
+    }
     for (size_t i = 0; i < losses.count && !found; i++) {
         const struct store_loss_row *row = &losses.rows[i];
         found = row->at_ns == note->at_ns && row->count == note->events &&
@@ -104,10 +111,12 @@ int leftover_move(const char *store_path, struct store *store) {
     struct note note;
     file_of(store_path, path, sizeof(path));
     int r = read_note(path, &note);
-    if (r < 0 || note.events == 0)
+    if (r < 0 || note.events == 0) {
         return r;
+    }
     r = is_moved(store, &note) ? 0 : write_loss(store, &note);
-    if (r == 0)
+    if (r == 0) {
         unlink(path);
+    }
     return r;
 }

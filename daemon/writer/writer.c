@@ -30,8 +30,9 @@ static void publish(struct writer *writer) {
     if (writer->store) {
         writer->figures.store_bytes = store_file_bytes(writer->store);
         writer->figures.wal_bytes = store_wal_bytes(writer->store);
-        if (!writer->figures.in_trouble)
+        if (!writer->figures.in_trouble) {
             writer->figures.losses = store_loss_count(writer->store);
+        }
     }
     bqueue_set_figures(writer->queue, &writer->figures);
 }
@@ -40,8 +41,9 @@ static void publish(struct writer *writer) {
 static void note_failure(struct writer *writer, int result, bool lasting) {
     struct writer_figures *figures = &writer->figures;
     const char *sentence = writer->store ? store_error(writer->store) : writer->why;
-    if (!*sentence)
+    if (!*sentence) {
         sentence = result < 0 ? strerror(-result) : "the store cannot be written";
+    }
     snprintf(figures->last_error, sizeof(figures->last_error), "%s", sentence);
     figures->last_error_ns = clocks_realtime_ns();
     if (lasting && !figures->in_trouble) {
@@ -55,9 +57,10 @@ static void note_failure(struct writer *writer, int result, bool lasting) {
 
 static void note_success(struct writer *writer) {
     struct writer_figures *figures = &writer->figures;
-    if (figures->in_trouble)
+    if (figures->in_trouble) {
         log_info("the store is written again after_s=%" PRId64,
                  (clocks_boottime_ns() - writer->trouble_since_ns) / 1000000000);
+    }
     figures->in_trouble = false;
     writer->looked = false;
     figures->commits++;
@@ -67,12 +70,14 @@ static void note_success(struct writer *writer) {
 }
 
 static int write_one(struct writer *writer, struct job *job) {
-    if (!job->batch)
+    if (!job->batch) {
         return 0;
+    }
     if (!writer->in_transaction) {
         int r = store_begin(writer->store);
-        if (r)
+        if (r) {
             return r;
+        }
         writer->in_transaction = true;
     }
     return store_write(writer->store, job->batch);
@@ -80,8 +85,9 @@ static int write_one(struct writer *writer, struct job *job) {
 
 static int open_again(struct writer *writer) {
     int r = revive_open(&writer->revive, &writer->store, writer->why, sizeof(writer->why));
-    if (revive_is_due(r))
+    if (revive_is_due(r)) {
         revive_put_aside(&writer->revive, NULL, r, writer->why);
+    }
     if (!r) {
         rotate_begun(&writer->rotate, writer->store);
         publish_segment(writer);
@@ -96,16 +102,18 @@ static void roll_back(struct writer *writer, int failure) {
         writer->store = NULL;
     } else if (writer->store) {
         store_rollback(writer->store);
-        if (failure == STORE_LACKING)
+        if (failure == STORE_LACKING) {
             store_let_go(writer->store);
+        }
     }
 }
 
 // Who took the lock when it was given back, and keeps it too long, is left behind with the segment.
 static void leave_behind(struct writer *writer, int failure) {
     bool taken = failure == STORE_BUSY && writer->store && store_has_let_go(writer->store);
-    if (writer->store && !taken)
+    if (writer->store && !taken) {
         writer->revive.locked_since_ns = 0;
+    }
     if (taken && revive_is_locked(&writer->revive, writer->why, sizeof(writer->why))) {
         store_abandon(writer->store);
         writer->store = NULL;
@@ -115,8 +123,9 @@ static void leave_behind(struct writer *writer, int failure) {
 static int write_held(struct writer *writer, bool apart) {
     int r = writer->store ? 0 : open_again(writer);
     for (struct job *job = writer->held; job && !r; job = job->next) {
-        if (job->stored)
+        if (job->stored) {
             continue;
+        }
         r = apart && job->batch ? store_write_apart(writer->store, job->batch, clocks_realtime_ns())
                                 : write_one(writer, job);
         job->stored = apart && !r;
@@ -145,15 +154,17 @@ static int write_again(struct writer *writer, int failure) {
         }
         roll_back(writer, failure);
         leave_behind(writer, failure);
-        if (failure == STORE_LACKING && delay < LET_GO_MS)
+        if (failure == STORE_LACKING && delay < LET_GO_MS) {
             delay = LET_GO_MS;
+        }
         if (!at_once) {
             last = bqueue_pause(writer->queue, delay);
             delay = delay * 2 < LONGEST_DELAY_MS ? delay * 2 : LONGEST_DELAY_MS;
         }
         failure = write_held(writer, apart);
-        if (!failure)
+        if (!failure) {
             return 0;
+        }
         if (last) {
             roll_back(writer, 0);
             writer->gave_up = true;
@@ -180,11 +191,13 @@ static void commit(struct writer *writer) {
     int r = 0;
     if (writer->in_transaction) {
         r = store_commit(writer->store);
-        if (r)
+        if (r) {
             r = write_again(writer, r);
+        }
         writer->in_transaction = false;
-        if (!r)
+        if (!r) {
             note_success(writer);
+        }
     }
     give_back(writer, r);
 }
@@ -192,8 +205,9 @@ static void commit(struct writer *writer) {
 static void start_over(struct writer *writer, int failure) {
     int r = write_again(writer, failure);
     writer->in_transaction = false;
-    if (!r)
+    if (!r) {
         note_success(writer);
+    }
     give_back(writer, r);
 }
 
@@ -206,10 +220,11 @@ static void take_batch(struct writer *writer, struct job *job) {
         return;
     }
     int r = write_one(writer, job);
-    if (r)
+    if (r) {
         start_over(writer, r);
-    else if (job->commit)
+    } else if (job->commit) {
         writer->commit_wanted = true;
+    }
 }
 
 // ---- Segments -----------------------------------------------------------------------------------
@@ -229,11 +244,13 @@ static int go_on_in_new_segment(struct writer *writer, const char *reason, char 
 static void rotate_if_due(struct writer *writer) {
     char why[512];
     writer->looked = true;
-    if (!writer->store || writer->gave_up)
+    if (!writer->store || writer->gave_up) {
         return;
+    }
     const char *reason = rotate_reason(&writer->rotate, writer->store);
-    if (reason)
+    if (reason) {
         go_on_in_new_segment(writer, reason, why, sizeof(why));
+    }
 }
 
 // What is held comes before a rotation: a job with its commit is on the way.
@@ -261,12 +278,14 @@ static int rotate_on_demand(struct writer *writer, struct job *job) {
 static int load_session(struct writer *writer, struct job *job) {
     int r = store_session_load(writer->store, job->session_id, job->want_diags, job->acked,
                                &job->session);
-    if (r == STORE_NOT_FOUND && store_session_count(writer->store, job->uid, &job->kept) != 0)
+    if (r == STORE_NOT_FOUND && store_session_count(writer->store, job->uid, &job->kept) != 0) {
         job->kept = 0; // it will be refused, if need be, when it comes again
+    }
     // What is found may come from the open transaction. The answer tells the client which lines
     // it can forget, so they are made durable first.
-    if (r == STORE_DONE && writer->in_transaction)
+    if (r == STORE_DONE && writer->in_transaction) {
         commit(writer);
+    }
     if (writer->gave_up && r == STORE_DONE) {
         store_session_deinit(&job->session);
         r = STORE_IO;
@@ -277,8 +296,9 @@ static int load_session(struct writer *writer, struct job *job) {
 // An earlier stop's note that cannot be moved into the store yet is a loss that is not listed.
 static int load_losses(struct writer *writer, struct job *job) {
     commit(writer);
-    if (!writer->store || writer->gave_up)
+    if (!writer->store || writer->gave_up) {
         return STORE_IO;
+    }
     int r = leftover_move(writer->revive.path, writer->store);
     return r ? r : store_losses_load(writer->store, NVTXT_CTL_LOSSES, &job->losses);
 }
@@ -297,8 +317,9 @@ static int ask(struct writer *writer, struct job *job) {
     case JOB_ROTATE:
         return rotate_on_demand(writer, job);
     default:
-        if (job->commit)
+        if (job->commit) {
             commit(writer);
+        }
         return writer->store ? job->ask(writer->store, job->question) : STORE_IO;
     }
 }
@@ -343,26 +364,30 @@ static void *run(void *context) {
     publish_segment(writer);
     publish(writer);
     for (;;) {
-        if (!writer->looked && !writer->held)
+        if (!writer->looked && !writer->held) {
             rotate_if_due(writer);
+        }
         struct job *job = bqueue_try_take(writer->queue);
         if (!job && writer->commit_wanted) {
             commit(writer);
             continue;
         }
-        if (!job)
+        if (!job) {
             job = bqueue_take(writer->queue, wait_until_ns(writer));
+        }
         if (!job) {
             writer->looked = false;
             continue;
         }
         bool stop = job->kind == JOB_STOP;
         handle(writer, job); // the job is not ours any more
-        if (stop)
+        if (stop) {
             return NULL;
+        }
         if (writer->held_bytes >= writer->commit_bytes ||
-            (writer->in_transaction && rotate_is_full(&writer->rotate, writer->store)))
+            (writer->in_transaction && rotate_is_full(&writer->rotate, writer->store))) {
             commit(writer);
+        }
     }
 }
 
@@ -373,8 +398,9 @@ int writer_start(struct writer *writer, struct bqueue *queue, struct store *stor
         .queue = queue, .store = store, .revive = *revive, .commit_bytes = commit_bytes};
     writer->held_tail = &writer->held;
     int r = rotate_init(&writer->rotate, queue, revive, limits, store);
-    if (r < 0)
+    if (r < 0) {
         return r;
+    }
     // Signals are the loop's: the thread starts with all of them blocked.
     sigset_t all, before;
     sigfillset(&all);
@@ -390,8 +416,9 @@ int writer_start(struct writer *writer, struct bqueue *queue, struct store *stor
 }
 
 void writer_join(struct writer *writer) {
-    if (!writer->started)
+    if (!writer->started) {
         return;
+    }
     pthread_join(writer->thread, NULL);
     writer->started = false;
 }

@@ -69,12 +69,12 @@ void nvtxt_buf_add_string(struct nvtxt_buf *buf, const char *string) {
 
 void nvtxt_buf_add_uint(struct nvtxt_buf *buf, uint64_t value) {
     char digits[20]; // 2^64 - 1 has twenty
-    size_t at = sizeof digits;
+    size_t at = sizeof(digits);
     do {
         digits[--at] = (char)('0' + value % 10);
         value /= 10;
     } while (value);
-    nvtxt_buf_add(buf, digits + at, sizeof digits - at);
+    nvtxt_buf_add(buf, digits + at, sizeof(digits) - at);
 }
 
 void nvtxt_buf_add_int(struct nvtxt_buf *buf, int64_t value) {
@@ -90,14 +90,14 @@ static void add_escaped(struct nvtxt_buf *buf, unsigned char byte) {
     static const char hex[] = "0123456789abcdef";
     char text[6] = {'\\', 'u', '0', '0', hex[byte >> 4], hex[byte & 15]};
     static const char shorts[] = "\"\"\\\\\bb\ff\nn\rr\tt"; // pairs: byte, its letter
-    for (size_t i = 0; i + 1 < sizeof shorts; i += 2) {
+    for (size_t i = 0; i + 1 < sizeof(shorts); i += 2) {
         if ((unsigned char)shorts[i] == byte) {
             text[1] = shorts[i + 1];
             nvtxt_buf_add(buf, text, 2);
             return;
         }
     }
-    nvtxt_buf_add(buf, text, sizeof text);
+    nvtxt_buf_add(buf, text, sizeof(text));
 }
 
 void nvtxt_buf_add_json_string(struct nvtxt_buf *buf, struct nvtxt_slice text) {

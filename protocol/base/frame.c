@@ -38,16 +38,19 @@ static int keep(struct nvtxt_frame *frame, const char *data, size_t len) {
     size_t need = frame->partial_len + len;
     if (need > frame->partial_cap) {
         size_t cap = frame->partial_cap ? frame->partial_cap : 128;
-        while (cap < need)
+        while (cap < need) {
             cap *= 2;
+        }
         char *grown = realloc(frame->partial, cap);
-        if (!grown)
+        if (!grown) {
             return -ENOMEM;
+        }
         frame->partial = grown;
         frame->partial_cap = cap;
     }
-    if (len > 0)
+    if (len > 0) {
         memcpy(frame->partial + frame->partial_len, data, len);
+    }
     frame->partial_len = need;
     return 0;
 }
@@ -61,8 +64,9 @@ static int keep_start(struct nvtxt_frame *frame, const char *data, size_t len) {
 static int begin_skipping(struct nvtxt_frame *frame, const char *data, size_t len) {
     frame->partial_len = smaller(frame->partial_len, OVERLONG_KEPT);
     int r = keep_start(frame, data, len);
-    if (r < 0)
+    if (r < 0) {
         return r;
+    }
     char *shrunk = realloc(frame->partial, frame->partial_len ? frame->partial_len : 1);
     if (shrunk) {
         frame->partial = shrunk;
@@ -78,8 +82,9 @@ static void advance(struct nvtxt_slice *input, size_t by) {
 }
 
 static struct nvtxt_slice without_cr(const char *data, size_t len) {
-    if (len > 0 && data[len - 1] == '\r')
+    if (len > 0 && data[len - 1] == '\r') {
         len--;
+    }
     return (struct nvtxt_slice){data, len};
 }
 
@@ -93,19 +98,23 @@ static int hand_out(struct nvtxt_frame *frame, struct nvtxt_slice *line, bool ov
 
 // Adds bytes of the line to what is kept of it.
 static int swallow(struct nvtxt_frame *frame, const char *data, size_t len) {
-    if (frame->skipping)
+    if (frame->skipping) {
         return keep_start(frame, data, len);
-    if (frame->partial_len + len > frame->max_line)
+    }
+    if (frame->partial_len + len > frame->max_line) {
         return begin_skipping(frame, data, len);
+    }
     return keep(frame, data, len);
 }
 
 int nvtxt_frame_next(struct nvtxt_frame *frame, struct nvtxt_slice *input,
                      struct nvtxt_slice *line) {
-    if (frame->taken)
+    if (frame->taken) {
         drop_partial(frame);
-    if (input->len == 0)
+    }
+    if (input->len == 0) {
         return NVTXT_FRAME_MORE;
+    }
     const char *end = memchr(input->data, '\n', input->len);
     const char *data = input->data;
     size_t len = end ? (size_t)(end - data) : input->len;
@@ -115,24 +124,29 @@ int nvtxt_frame_next(struct nvtxt_frame *frame, struct nvtxt_slice *input,
         return NVTXT_FRAME_LINE;
     }
     int r = swallow(frame, data, len);
-    if (r < 0)
+    if (r < 0) {
         return r;
+    }
     advance(input, end ? len + 1 : len);
-    if (!end)
+    if (!end) {
         return NVTXT_FRAME_MORE;
+    }
     return hand_out(frame, line, frame->skipping);
 }
 
 int nvtxt_frame_finish(struct nvtxt_frame *frame, struct nvtxt_slice *line) {
-    if (frame->taken)
+    if (frame->taken) {
         drop_partial(frame);
-    if (frame->partial_len == 0 && !frame->skipping)
+    }
+    if (frame->partial_len == 0 && !frame->skipping) {
         return NVTXT_FRAME_MORE;
+    }
     return hand_out(frame, line, frame->skipping);
 }
 
 struct nvtxt_slice nvtxt_frame_pending(const struct nvtxt_frame *frame) {
-    if (frame->taken)
+    if (frame->taken) {
         return (struct nvtxt_slice){NULL, 0};
+    }
     return (struct nvtxt_slice){frame->partial, frame->partial_len};
 }

@@ -20,7 +20,7 @@ void nvtxt_hash_reset(struct nvtxt_hash *table) {
     if (table->bucket_count > KEPT_BUCKETS) {
         nvtxt_hash_deinit(table);
     } else if (table->count > 0) {
-        memset(table->buckets, 0, table->bucket_count * sizeof table->buckets[0]);
+        memset(table->buckets, 0, table->bucket_count * sizeof(table->buckets[0]));
         table->count = 0;
     }
 }
@@ -33,9 +33,10 @@ static int grow(struct nvtxt_hash *table) {
     struct nvtxt_hash bigger = {.bucket_count =
                                     table->bucket_count ? table->bucket_count * 2 : FIRST_BUCKETS,
                                 .count = table->count};
-    bigger.buckets = calloc(bigger.bucket_count, sizeof bigger.buckets[0]);
-    if (!bigger.buckets)
+    bigger.buckets = calloc(bigger.bucket_count, sizeof(bigger.buckets[0]));
+    if (!bigger.buckets) {
         return -ENOMEM;
+    }
     for (size_t i = 0; i < table->bucket_count; i++) {
         struct nvtxt_hash_node *node = table->buckets[i], *next;
         for (; node; node = next) {
@@ -51,8 +52,9 @@ static int grow(struct nvtxt_hash *table) {
 }
 
 int nvtxt_hash_add(struct nvtxt_hash *table, struct nvtxt_hash_node *node, uint64_t hash) {
-    if (table->count >= table->bucket_count && grow(table) < 0 && !table->buckets)
+    if (table->count >= table->bucket_count && grow(table) < 0 && !table->buckets) {
         return -ENOMEM;
+    }
     struct nvtxt_hash_node **to = bucket(table, hash);
     node->hash = hash;
     node->next = *to;
@@ -62,20 +64,24 @@ int nvtxt_hash_add(struct nvtxt_hash *table, struct nvtxt_hash_node *node, uint6
 }
 
 void nvtxt_hash_remove(struct nvtxt_hash *table, struct nvtxt_hash_node *node) {
-    if (!table->buckets)
+    if (!table->buckets) {
         return;
+    }
     struct nvtxt_hash_node **at = bucket(table, node->hash);
-    while (*at && *at != node)
+    while (*at && *at != node) {
         at = &(*at)->next;
-    if (!*at)
+    }
+    if (!*at) {
         return;
+    }
     *at = node->next;
     table->count--;
 }
 
 static struct nvtxt_hash_node *first_of(struct nvtxt_hash_node *node, uint64_t hash) {
-    while (node && node->hash != hash)
+    while (node && node->hash != hash) {
         node = node->next;
+    }
     return node;
 }
 

@@ -17,11 +17,13 @@ struct sip {
 static uint64_t key[2];
 
 __attribute__((constructor)) static void draw_key(void) {
-    if (getrandom(key, sizeof key, GRND_NONBLOCK) == (ssize_t)sizeof key)
+    if (getrandom(key, sizeof(key), GRND_NONBLOCK) == (ssize_t)sizeof(key)) {
         return;
+    }
     const void *given = (const void *)(uintptr_t)getauxval(AT_RANDOM);
-    if (given)
-        memcpy(key, given, sizeof key);
+    if (given) {
+        memcpy(key, given, sizeof(key));
+    }
 }
 
 void nvtxt_hash_set_key(uint64_t low, uint64_t high) {
@@ -87,8 +89,9 @@ static inline uint64_t load_rest(const char *data, size_t len) {
         word |= load(data + at, 2) << 8 * at;
         at += 2;
     }
-    if (len & 1)
+    if (len & 1) {
         word |= load(data + at, 1) << 8 * at;
+    }
     return word;
 }
 
@@ -96,8 +99,9 @@ static inline uint64_t load_rest(const char *data, size_t len) {
 // bytes were taken already, a multiple of eight.
 static inline uint64_t end_with(struct sip *sip, struct nvtxt_slice bytes, size_t before) {
     uint64_t count = (uint64_t)(before + bytes.len) << 56;
-    for (; bytes.len >= 8; bytes.data += 8, bytes.len -= 8)
+    for (; bytes.len >= 8; bytes.data += 8, bytes.len -= 8) {
         take(sip, load(bytes.data, 8));
+    }
     take(sip, load_rest(bytes.data, bytes.len) | count);
     return finish(sip);
 }
@@ -123,7 +127,8 @@ uint64_t nvtxt_hash_pair(uint64_t number, struct nvtxt_slice bytes) {
 uint64_t nvtxt_hash_stored(uint64_t hash, struct nvtxt_slice bytes) {
     const uint64_t basis = 0xCBF29CE484222325u, prime = 0x100000001B3u;
     hash ^= basis;
-    for (size_t i = 0; i < bytes.len; i++)
+    for (size_t i = 0; i < bytes.len; i++) {
         hash = (hash ^ (unsigned char)bytes.data[i]) * prime;
+    }
     return hash ^ basis;
 }

@@ -20,15 +20,17 @@ static unsigned least(unsigned a, unsigned b) {
 static unsigned distance(struct nvtxt_slice a, struct nvtxt_slice b) {
     unsigned rows[3][WORD_MAX + 1];
     unsigned *before = rows[0], *last = rows[1], *row = rows[2];
-    for (unsigned j = 0; j <= b.len; j++)
+    for (unsigned j = 0; j <= b.len; j++) {
         last[j] = j;
+    }
     for (unsigned i = 1; i <= a.len; i++) {
         row[0] = i;
         for (unsigned j = 1; j <= b.len; j++) {
             char x = lower(a.data[i - 1]), y = lower(b.data[j - 1]);
             row[j] = least(last[j - 1] + (x != y), least(last[j], row[j - 1]) + 1);
-            if (i > 1 && j > 1 && x == lower(b.data[j - 2]) && y == lower(a.data[i - 2]))
+            if (i > 1 && j > 1 && x == lower(b.data[j - 2]) && y == lower(a.data[i - 2])) {
                 row[j] = least(row[j], before[j - 2] + 1);
+            }
         }
         unsigned *spare = before;
         before = last;

@@ -9,29 +9,36 @@ static bool continues(unsigned char byte) {
 }
 
 size_t nvtxt_utf8_sequence(const char *data, size_t len) {
-    if (len == 0)
+    if (len == 0) {
         return 0;
+    }
     const unsigned char *p = (const unsigned char *)data;
-    if (p[0] < 0x80)
+    if (p[0] < 0x80) {
         return 1;
-    if (p[0] < 0xC2 || p[0] > 0xF4 || len < 2)
+    }
+    if (p[0] < 0xC2 || p[0] > 0xF4 || len < 2) {
         return 0;
-    if (p[0] < 0xE0)
+    }
+    if (p[0] < 0xE0) {
         return continues(p[1]) ? 2 : 0;
+    }
 
     unsigned char low = 0x80, high = 0xBF;
-    if (p[0] == 0xE0)
+    if (p[0] == 0xE0) {
         low = 0xA0;
-    else if (p[0] == 0xED)
+    } else if (p[0] == 0xED) {
         high = 0x9F;
-    else if (p[0] == 0xF0)
+    } else if (p[0] == 0xF0) {
         low = 0x90;
-    else if (p[0] == 0xF4)
+    } else if (p[0] == 0xF4) {
         high = 0x8F;
-    if (p[1] < low || p[1] > high || len < 3 || !continues(p[2]))
+    }
+    if (p[1] < low || p[1] > high || len < 3 || !continues(p[2])) {
         return 0;
-    if (p[0] < 0xF0)
+    }
+    if (p[0] < 0xF0) {
         return 3;
+    }
     return len >= 4 && continues(p[3]) ? 4 : 0;
 }
 
@@ -39,8 +46,9 @@ bool nvtxt_utf8_valid(struct nvtxt_slice text) {
     size_t i = 0;
     while (i < text.len) {
         size_t n = nvtxt_utf8_sequence(text.data + i, text.len - i);
-        if (n == 0)
+        if (n == 0) {
             return false;
+        }
         i += n;
     }
     return true;

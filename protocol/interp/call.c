@@ -10,8 +10,9 @@
 uint32_t nvtxt_call_column(const struct nvtxt_stmt *stmt, const struct nvtxt_cmddef *definition,
                            enum nvtxt_arg arg) {
     for (unsigned i = 0; i < definition->count; i++) {
-        if (definition->args[i] == arg)
+        if (definition->args[i] == arg) {
             return stmt->values[i]->column;
+        }
     }
     return stmt->name->column;
 }
@@ -20,8 +21,9 @@ static void set_color(struct nvtxt_call *call, const struct nvtxt_value *value) 
     call->color = 0;
     if (value->type == NVTXT_INTEGER) {
         call->bad_color = value->integer < 0 || value->integer > UINT32_MAX;
-        if (!call->bad_color)
+        if (!call->bad_color) {
             call->color = (uint32_t)value->integer;
+        }
         return;
     }
     call->bad_color = !nvtxt_color_parse(value->string, &call->color);
@@ -30,8 +32,9 @@ static void set_color(struct nvtxt_call *call, const struct nvtxt_value *value) 
 static void set_text(struct nvtxt_call *call, const struct nvtxt_value *value) {
     call->text_is_digits = value->type == NVTXT_INTEGER;
     call->text = value->string;
-    if (call->text_is_digits)
+    if (call->text_is_digits) {
         call->text.len = nvtxt_integer_text(value->integer, call->digits);
+    }
 }
 
 static int set_payload(struct nvtxt_call *call, const struct nvtxt_value *value) {
@@ -48,8 +51,9 @@ static int set_payload(struct nvtxt_call *call, const struct nvtxt_value *value)
 }
 
 static int set_id(uint32_t *id, const struct nvtxt_value *value, int64_t max) {
-    if (value->integer < 0 || value->integer > max)
+    if (value->integer < 0 || value->integer > max) {
         return 1;
+    }
     *id = (uint32_t)value->integer;
     return 0;
 }
@@ -103,10 +107,12 @@ static int plan_argument(const struct nvtxt_call_context *context, enum nvtxt_ar
     struct nvtxt_plan *plan = context->plan;
     enum nvtxt_diag_code fault;
     int r = nvtxt_check_type(arg, value, context->config->levels, &fault);
-    if (r > 0)
+    if (r > 0) {
         fault = NVTXT_DIAG_STATIC_WRONG_TYPE;
-    if (r == 0)
+    }
+    if (r == 0) {
         r = set_argument(&plan->call, arg, value, &fault);
+    }
     if (r > 0 && !plan->faulty) {
         plan->faulty = true;
         plan->fault = fault;
@@ -123,13 +129,15 @@ static int plan_make(const struct nvtxt_call_context *context,
     plan->call.timebase = NVTXT_TIMEBASE_MANUAL;
     for (unsigned i = 0; i < info->arg_count; i++) {
         enum nvtxt_arg arg = (enum nvtxt_arg)info->args[i];
-        if (context->definition->listed & nvtxt_arg_bit(arg))
+        if (context->definition->listed & nvtxt_arg_bit(arg)) {
             continue;
+        }
         const struct nvtxt_value *value = nvtxt_symtab_static(context->symtab, arg);
         if (value) {
             int r = plan_argument(context, arg, value);
-            if (r < 0)
+            if (r < 0) {
                 return r;
+            }
         } else if (info->required & nvtxt_arg_bit(arg)) {
             plan->missing |= nvtxt_arg_bit(arg);
         }
@@ -141,26 +149,28 @@ static int plan_make(const struct nvtxt_call_context *context,
 static void range_fault(struct nvtxt_diag *diag, enum nvtxt_diag_code code, uint32_t column,
                         enum nvtxt_arg arg, int64_t value) {
     const char *name = nvtxt_args[arg].name.data;
-    if (code == NVTXT_DIAG_ID_OUT_OF_RANGE)
+    if (code == NVTXT_DIAG_ID_OUT_OF_RANGE) {
         nvtxt_diag_set(diag, code, column, "%s %lld is not in 0 to %u", name, (long long)value,
                        NVTXT_ID_MAX);
-    else
+    } else {
         nvtxt_diag_set(diag, code, column, "%s %lld is not in 0 to %u", name, (long long)value,
                        NVTXT_CATEGORY_MAX);
+    }
 }
 
 static int static_fault(const struct nvtxt_call_context *context, const struct nvtxt_stmt *stmt,
                         struct nvtxt_diag *diag) {
     const struct nvtxt_plan *plan = context->plan;
     const struct nvtxt_value *value = nvtxt_symtab_static(context->symtab, plan->fault_arg);
-    if (plan->fault == NVTXT_DIAG_STATIC_WRONG_TYPE)
+    if (plan->fault == NVTXT_DIAG_STATIC_WRONG_TYPE) {
         nvtxt_diag_set(diag, plan->fault, stmt->name->column,
                        "variable '%s', a static argument of '%s', is %s that it cannot take",
                        nvtxt_args[plan->fault_arg].name.data,
                        nvtxt_commands[stmt->command].name.data,
                        value->type == NVTXT_STRING ? "a String" : "an Integer");
-    else
+    } else {
         range_fault(diag, plan->fault, stmt->name->column, plan->fault_arg, value->integer);
+    }
     return 1;
 }
 
@@ -176,12 +186,15 @@ static int missing_fault(const struct nvtxt_call_context *context, const struct 
 static int to_timeline(const struct nvtxt_call_context *context, enum nvtxt_timebase base,
                        int64_t raw, int64_t *ns) {
     const struct nvtxt_source_config *config = context->config;
-    if (config->mapping.mode != NVTXT_MAPPING_NONE)
+    if (config->mapping.mode != NVTXT_MAPPING_NONE) {
         return nvtxt_mapping_apply(&config->mapping, raw, ns);
-    if (base == NVTXT_TIMEBASE_RELATIVE)
+    }
+    if (base == NVTXT_TIMEBASE_RELATIVE) {
         return __builtin_add_overflow(raw, config->origin_ns, ns) ? 1 : 0;
-    if (context->clocks[base].known)
+    }
+    if (context->clocks[base].known) {
         return nvtxt_clock_apply(&context->clocks[base], raw, ns);
+    }
     *ns = raw;
     return 0;
 }
@@ -190,13 +203,15 @@ static int to_timeline(const struct nvtxt_call_context *context, enum nvtxt_time
 static int map_time(const struct nvtxt_call_context *context, const struct nvtxt_stmt *stmt,
                     const struct nvtxt_call *call, enum nvtxt_arg arg, int64_t raw, int64_t *ns,
                     bool fault_so_far, struct nvtxt_diag *diag) {
-    if (to_timeline(context, (enum nvtxt_timebase)call->timebase, raw, ns) == 0)
+    if (to_timeline(context, (enum nvtxt_timebase)call->timebase, raw, ns) == 0) {
         return 0;
+    }
     uint32_t column = nvtxt_call_column(stmt, context->definition, arg);
-    if (!fault_so_far || column < diag->column)
+    if (!fault_so_far || column < diag->column) {
         nvtxt_diag_set(diag, NVTXT_DIAG_TIME_OUT_OF_RANGE, column,
                        "%s %lld does not fit the timeline (signed 64-bit nanoseconds)",
                        nvtxt_args[arg].name.data, (long long)raw);
+    }
     return 1;
 }
 
@@ -206,11 +221,13 @@ static int map_times(const struct nvtxt_call_context *context, const struct nvtx
     bool timed = range || (call->given & nvtxt_arg_bit(NVTXT_ARG_TIME)) != 0;
     bool ended = (call->given & nvtxt_arg_bit(NVTXT_ARG_END)) != 0;
     enum nvtxt_arg begin = range ? NVTXT_ARG_START : NVTXT_ARG_TIME;
-    if (timed && map_time(context, stmt, call, begin, call->raw_time, &call->time, fault, diag))
+    if (timed && map_time(context, stmt, call, begin, call->raw_time, &call->time, fault, diag)) {
         fault = true;
+    }
     if (ended &&
-        map_time(context, stmt, call, NVTXT_ARG_END, call->raw_end, &call->end, fault, diag))
+        map_time(context, stmt, call, NVTXT_ARG_END, call->raw_end, &call->end, fault, diag)) {
         fault = true;
+    }
     return fault;
 }
 
@@ -223,8 +240,9 @@ static int take_listed(const struct nvtxt_call_context *context, const struct nv
         const struct nvtxt_token *token = stmt->values[i];
         enum nvtxt_diag_code code;
         int r = set_argument(call, arg, &token->value, &code);
-        if (r < 0)
+        if (r < 0) {
             return r;
+        }
         if (r > 0 && !fault) {
             range_fault(diag, code, token->column, arg, token->value.integer);
             fault = true;
@@ -239,13 +257,15 @@ static int check_claim(const struct nvtxt_call_context *context, const struct nv
         (nvtxt_commands[stmt->command].accepted & nvtxt_arg_bit(NVTXT_ARG_PROCESS_ID)) != 0;
     const struct nvtxt_source_config *config = context->config;
     if (!config->claim || !takes_process || call->pid == config->claimed_pid ||
-        (config->began_pid && call->pid == config->began_pid))
+        (config->began_pid && call->pid == config->began_pid)) {
         return fault;
+    }
     uint32_t column = nvtxt_call_column(stmt, context->definition, NVTXT_ARG_PROCESS_ID);
-    if (!fault || column < diag->column)
+    if (!fault || column < diag->column) {
         nvtxt_diag_set(diag, NVTXT_DIAG_FOREIGN_PROCESS, column,
                        "ProcessId %u is not the sender's own (%u), which the daemon requires",
                        call->pid, config->claimed_pid);
+    }
     return 1;
 }
 
@@ -254,24 +274,31 @@ int nvtxt_call_resolve(const struct nvtxt_call_context *context, const struct nv
     struct nvtxt_plan *plan = context->plan;
     if (!plan->made || plan->static_changes != context->symtab->static_changes) {
         int r = plan_make(context, &nvtxt_commands[stmt->command]);
-        if (r < 0)
+        if (r < 0) {
             return r;
+        }
     }
-    if (plan->faulty)
+    if (plan->faulty) {
         return static_fault(context, stmt, diag);
+    }
     *call = plan->call;
     int r = take_listed(context, stmt, call, diag);
-    if (r < 0)
+    if (r < 0) {
         return r;
+    }
     r = map_times(context, stmt, call, r > 0, diag);
     r = check_claim(context, stmt, call, r > 0, diag);
-    if (r > 0)
+    if (r > 0) {
         return r;
-    if (plan->missing)
+    }
+    if (plan->missing) {
         return missing_fault(context, stmt, diag);
-    if (!(call->given & nvtxt_arg_bit(NVTXT_ARG_THREAD_ID)))
+    }
+    if (!(call->given & nvtxt_arg_bit(NVTXT_ARG_THREAD_ID))) {
         call->tid = call->pid;
-    if (call->text_is_digits)
+    }
+    if (call->text_is_digits) {
         call->text.data = call->digits;
+    }
     return 0;
 }

@@ -29,22 +29,26 @@ const struct nvtxt_limits nvtxt_no_limits = {
 // ---- Life --------------------------------------------------------------------------------------
 
 struct nvtxt_interp *nvtxt_interp_new(const struct nvtxt_source_config *config) {
-    struct nvtxt_interp *interp = calloc(1, sizeof *interp);
-    if (!interp)
+    struct nvtxt_interp *interp = calloc(1, sizeof(*interp));
+    if (!interp) {
         return NULL;
+    }
     interp->config = *config;
     interp->clocks[NVTXT_TIMEBASE_REALTIME].known = true;
     interp->allowed = SIZE_MAX;
-    for (int command = 0; command < NVTXT_CMD_COUNT; command++)
+    for (int command = 0; command < NVTXT_CMD_COUNT; command++) {
         nvtxt_cmddef_default(&interp->definitions[command], (enum nvtxt_command)command);
+    }
     return interp;
 }
 
 void nvtxt_interp_free(struct nvtxt_interp *interp) {
-    if (!interp)
+    if (!interp) {
         return;
-    for (int command = 0; command < NVTXT_CMD_COUNT; command++)
+    }
+    for (int command = 0; command < NVTXT_CMD_COUNT; command++) {
         free(interp->plans[command]);
+    }
     nvtxt_waiting_deinit(&interp->waiting);
     nvtxt_symtab_deinit(&interp->symtab);
     nvtxt_ranges_deinit(&interp->ranges);
@@ -55,8 +59,9 @@ void nvtxt_interp_free(struct nvtxt_interp *interp) {
 
 void nvtxt_interp_set_clock(struct nvtxt_interp *interp, enum nvtxt_timebase base,
                             struct nvtxt_clock_offset offset) {
-    if (nvtxt_timebase_is_clock(base))
+    if (nvtxt_timebase_is_clock(base)) {
         interp->clocks[base] = offset;
+    }
 }
 
 void nvtxt_interp_guard_names(struct nvtxt_interp *interp,
@@ -114,8 +119,9 @@ void nvtxt_interp_allow(struct nvtxt_interp *interp, size_t bytes) {
 
 // What the variable takes more than before; 0 when it takes less.
 static size_t cost_of_assignment(const struct nvtxt_job *job, struct nvtxt_slice name) {
-    if (job->interp->allowed == SIZE_MAX)
+    if (job->interp->allowed == SIZE_MAX) {
         return 0;
+    }
     const struct nvtxt_value *value = &job->stmt.value->value;
     const struct nvtxt_value *before = nvtxt_symtab_find(&job->interp->symtab, name);
     size_t new = value->type == NVTXT_STRING ? value->string.len : 0;
@@ -126,24 +132,29 @@ static size_t cost_of_assignment(const struct nvtxt_job *job, struct nvtxt_slice
 static int execute_assignment(struct nvtxt_job *job) {
     const struct nvtxt_limits *limits = &job->interp->config.limits;
     struct nvtxt_slice name = job->stmt.name->value.string;
-    if (name.len > limits->name_bytes)
+    if (name.len > limits->name_bytes) {
         return nvtxt_job_limit(job, job->stmt.name->column, "the length of a variable's name");
+    }
     int r = nvtxt_job_hold(job, cost_of_assignment(job, name));
-    if (r != 0)
+    if (r != 0) {
         return r;
+    }
     r = nvtxt_symtab_set(&job->interp->symtab, limits, name, &job->stmt.value->value);
-    if (r == NVTXT_SYMTAB_TOO_MANY)
+    if (r == NVTXT_SYMTAB_TOO_MANY) {
         return nvtxt_job_limit(job, job->stmt.name->column, "the number of variables");
-    if (r == NVTXT_SYMTAB_TOO_LARGE)
+    }
+    if (r == NVTXT_SYMTAB_TOO_LARGE) {
         return nvtxt_job_limit(job, job->stmt.value->column, "the bytes of all variables");
+    }
     return r;
 }
 
 static int execute_definition(struct nvtxt_job *job) {
     enum nvtxt_command command = job->stmt.command;
     job->interp->definitions[command] = job->stmt.definition;
-    if (job->interp->plans[command])
+    if (job->interp->plans[command]) {
         job->interp->plans[command]->made = false;
+    }
     return 0;
 }
 
@@ -163,40 +174,48 @@ static int run(struct nvtxt_job *job) {
     struct nvtxt_interp *interp = job->interp;
     int r = nvtxt_lex(job->line, interp->config.escapes, &interp->symtab, &interp->scratch,
                       &job->tokens, &job->diag);
-    if (r == 0)
+    if (r == 0) {
         r = nvtxt_parse(&job->tokens, interp->definitions, interp->config.levels, &job->stmt,
                         &job->diag);
+    }
     if (r == 0) {
-        if (job->tokens.repaired != 0)
+        if (job->tokens.repaired != 0) {
             nvtxt_job_warn(job, NVTXT_DIAG_INVALID_UTF8, job->tokens.repaired,
                            (struct nvtxt_slice){NULL, 0});
+        }
         r = execute(job);
     }
-    if (r == 0 && job->warning_count > 0)
+    if (r == 0 && job->warning_count > 0) {
         r = nvtxt_job_hand_on_warnings(job);
-    else if (r > 0)
+    } else if (r > 0) {
         r = nvtxt_job_report(job);
-    if (interp->scratch.cap > SCRATCH_KEPT)
+    }
+    if (interp->scratch.cap > SCRATCH_KEPT) {
         nvtxt_buf_deinit(&interp->scratch);
+    }
     return r;
 }
 
 static struct nvtxt_slice without_mark(struct nvtxt_slice line) {
-    size_t len = sizeof BYTE_ORDER_MARK - 1;
-    if (line.len >= len && memcmp(line.data, BYTE_ORDER_MARK, len) == 0)
+    size_t len = sizeof(BYTE_ORDER_MARK) - 1;
+    if (line.len >= len && memcmp(line.data, BYTE_ORDER_MARK, len) == 0) {
         return (struct nvtxt_slice){line.data + len, line.len - len};
+    }
     return line;
 }
 
 int nvtxt_interp_line(struct nvtxt_interp *interp, struct nvtxt_slice line,
                       const struct nvtxt_sink *sink) {
-    if (interp->counters.lines++ == 0)
+    if (interp->counters.lines++ == 0) {
         line = without_mark(line);
+    }
     size_t i = 0;
-    while (i < line.len && nvtxt_char_is(line.data[i], NVTXT_CHAR_BLANK))
+    while (i < line.len && nvtxt_char_is(line.data[i], NVTXT_CHAR_BLANK)) {
         i++;
-    if (i == line.len || line.data[i] == '#')
+    }
+    if (i == line.len || line.data[i] == '#') {
         return 0;
+    }
     struct nvtxt_job job;
     job.interp = interp;
     job.sink = sink;
@@ -207,8 +226,9 @@ int nvtxt_interp_line(struct nvtxt_interp *interp, struct nvtxt_slice line,
 
 int nvtxt_interp_overlong(struct nvtxt_interp *interp, struct nvtxt_slice start,
                           const struct nvtxt_sink *sink) {
-    if (interp->counters.lines++ == 0)
+    if (interp->counters.lines++ == 0) {
         start = without_mark(start);
+    }
     struct nvtxt_diag diag;
     nvtxt_diag_set(&diag, NVTXT_DIAG_LINE_TOO_LONG, 1,
                    "line is longer than %zu bytes and was skipped",

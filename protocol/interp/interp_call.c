@@ -14,22 +14,26 @@ static int wait_for_event(struct nvtxt_job *job, const struct nvtxt_name *name) 
     struct nvtxt_interp *interp = job->interp;
     int r =
         nvtxt_job_hold(job, sizeof(struct nvtxt_waiting_name) + name->text.len + name->domain.len);
-    if (r != 0)
+    if (r != 0) {
         return r;
+    }
     r = nvtxt_waiting_set(&interp->waiting, &interp->config.limits, name, interp->display);
-    if (r == NVTXT_WAITING_TOO_MANY)
+    if (r == NVTXT_WAITING_TOO_MANY) {
         return nvtxt_job_limit(job, job->stmt.name->column, "names before the first event");
-    if (r == NVTXT_WAITING_TOO_LARGE)
+    }
+    if (r == NVTXT_WAITING_TOO_LARGE) {
         return nvtxt_job_limit(job, job->stmt.name->column,
                                "bytes of names before the first event");
+    }
     return r;
 }
 
 // Domains are labels that anybody may share.
 static bool is_foreign(const struct nvtxt_interp *interp, const struct nvtxt_name *name) {
     bool of_event = name->kind == NVTXT_NAME_CATEGORY && !name->own_pid;
-    if (name->kind == NVTXT_NAME_DOMAIN || (of_event && !interp->has_event))
+    if (name->kind == NVTXT_NAME_DOMAIN || (of_event && !interp->has_event)) {
         return false;
+    }
     return !nvtxt_interp_may_name(interp, of_event ? interp->event_pid : name->pid);
 }
 
@@ -40,14 +44,16 @@ static int give_name(struct nvtxt_job *job, struct nvtxt_name *name) {
                        (struct nvtxt_slice){NULL, 0});
         return 0;
     }
-    if (!interp->has_event && name->kind != NVTXT_NAME_PROCESS)
+    if (!interp->has_event && name->kind != NVTXT_NAME_PROCESS) {
         return wait_for_event(job, name);
+    }
     interp->rows++;
     name->at = interp->event_start;
     name->at_pid = interp->event_pid;
     name->at_tid = interp->event_tid;
-    if (name->kind == NVTXT_NAME_CATEGORY && !name->own_pid)
+    if (name->kind == NVTXT_NAME_CATEGORY && !name->own_pid) {
         name->pid = name->at_pid;
+    }
     return job->sink->on_name(job->sink->context, name);
 }
 
@@ -55,10 +61,12 @@ static int give_name(struct nvtxt_job *job, struct nvtxt_name *name) {
 
 static void count_event(struct nvtxt_counters *counters, const struct nvtxt_event *event) {
     counters->events++;
-    if (!counters->has_time || event->start < counters->first_ns)
+    if (!counters->has_time || event->start < counters->first_ns) {
         counters->first_ns = event->start;
-    if (!counters->has_time || event->end > counters->last_ns)
+    }
+    if (!counters->has_time || event->end > counters->last_ns) {
         counters->last_ns = event->end;
+    }
     counters->has_time = true;
 }
 
@@ -69,8 +77,9 @@ static int store_waiting(struct nvtxt_interp *interp, int64_t at, uint32_t pid, 
     bool may = nvtxt_interp_may_name(interp, pid);
     size_t names = interp->waiting.table.count;
     int dropped = nvtxt_waiting_store(&interp->waiting, at, pid, tid, may, sink);
-    if (dropped < 0)
+    if (dropped < 0) {
         return dropped;
+    }
     interp->rows += names - (size_t)dropped;
     for (; dropped > 0; dropped--) {
         struct nvtxt_diag diag;
@@ -79,8 +88,9 @@ static int store_waiting(struct nvtxt_interp *interp, int64_t at, uint32_t pid, 
                        "only its user may name it, its threads and its categories");
         diag.line = interp->counters.lines;
         int r = nvtxt_interp_hand_on(interp, &diag, sink);
-        if (r < 0)
+        if (r < 0) {
             return r;
+        }
     }
     return 0;
 }
@@ -88,15 +98,17 @@ static int store_waiting(struct nvtxt_interp *interp, int64_t at, uint32_t pid, 
 static int store_event(struct nvtxt_interp *interp, const struct nvtxt_event *event,
                        const struct nvtxt_sink *sink) {
     int r = sink->on_event(sink->context, event);
-    if (r < 0)
+    if (r < 0) {
         return r;
+    }
     count_event(&interp->counters, event);
     interp->event_start = event->start;
     interp->event_pid = event->pid;
     interp->event_tid = event->tid;
     interp->has_event = true;
-    if (interp->waiting.first)
+    if (interp->waiting.first) {
         return store_waiting(interp, event->start, event->pid, event->tid, sink);
+    }
     return 0;
 }
 
@@ -154,8 +166,9 @@ static int open_range(struct nvtxt_job *job, enum nvtxt_event_type type) {
         .column = job->stmt.name->column,
     };
     int r = nvtxt_job_hold(job, nvtxt_ranges_memory(&range));
-    if (r != 0)
+    if (r != 0) {
         return r;
+    }
     r = nvtxt_ranges_open(&job->interp->ranges, &job->interp->config.limits, &range,
                           job->interp->display);
     return r > 0 ? nvtxt_job_limit(job, job->stmt.name->column, nvtxt_ranges_limit_name(r)) : r;
@@ -163,9 +176,10 @@ static int open_range(struct nvtxt_job *job, enum nvtxt_event_type type) {
 
 static void warn_if_backwards(struct nvtxt_job *job, const struct nvtxt_event *event,
                               enum nvtxt_arg arg) {
-    if (event->end < event->start)
+    if (event->end < event->start) {
         nvtxt_job_warn_argument(job, NVTXT_DIAG_ENDS_BEFORE_START, arg,
                                 (struct nvtxt_slice){NULL, 0});
+    }
 }
 
 static int close_range(struct nvtxt_job *job, struct nvtxt_range *range,
@@ -236,8 +250,9 @@ static int call_set_display_name(struct nvtxt_job *job) {
     struct nvtxt_refstr *display = NULL, *before = interp->display;
     if (text.len > 0) {
         display = nvtxt_refstr_new(text);
-        if (!display)
+        if (!display) {
             return -ENOMEM;
+        }
     }
     interp->display = display;
     struct nvtxt_name name = {.kind = NVTXT_NAME_DOMAIN, .text = text, .domain = text};
@@ -274,8 +289,9 @@ static int call_set_name(struct nvtxt_job *job, enum nvtxt_name_kind kind) {
         .pid = job->call.pid,
         .tid = job->call.tid,
     };
-    if (kind == NVTXT_NAME_CATEGORY)
+    if (kind == NVTXT_NAME_CATEGORY) {
         set_category_process(job, &name);
+    }
     if (kind == NVTXT_NAME_CATEGORY && !is_claimed(&job->interp->config, &name)) {
         nvtxt_diag_set(&job->diag, NVTXT_DIAG_FOREIGN_PROCESS, job->stmt.name->column,
                        "ProcessId %u is not the sender's own (%u), which the daemon requires",
@@ -318,12 +334,15 @@ static int execute_command(struct nvtxt_job *job) {
 static void note_time(struct nvtxt_interp *interp, int64_t raw, int64_t ns) {
     bool first = !interp->has_latest;
     interp->has_latest = true;
-    if (first || ns > interp->latest)
+    if (first || ns > interp->latest) {
         interp->latest = ns;
-    if (first || raw < interp->raw_smallest)
+    }
+    if (first || raw < interp->raw_smallest) {
         interp->raw_smallest = raw;
-    if (first || raw > interp->raw_largest)
+    }
+    if (first || raw > interp->raw_largest) {
         interp->raw_largest = raw;
+    }
 }
 
 // What a call that had an effect says of time: the source's latest one, and once per source that
@@ -333,18 +352,22 @@ static void note_times(struct nvtxt_job *job) {
     const struct nvtxt_call *call = &job->call;
     enum nvtxt_timebase base = (enum nvtxt_timebase)call->timebase;
     note_time(interp, call->raw_time, call->time);
-    if (call->given & nvtxt_arg_bit(NVTXT_ARG_END))
+    if (call->given & nvtxt_arg_bit(NVTXT_ARG_END)) {
         note_time(interp, call->raw_end, call->end);
+    }
     bool mapped = interp->config.mapping.mode != NVTXT_MAPPING_NONE;
     if (mapped && base > NVTXT_TIMEBASE_RELATIVE && interp->clocks[base].known &&
-        interp->mapped_clock == NVTXT_TIMEBASE_MANUAL)
+        interp->mapped_clock == NVTXT_TIMEBASE_MANUAL) {
         interp->mapped_clock = (uint8_t)base;
-    if (mapped || base <= NVTXT_TIMEBASE_RELATIVE || interp->clocks[base].known)
+    }
+    if (mapped || base <= NVTXT_TIMEBASE_RELATIVE || interp->clocks[base].known) {
         return;
+    }
     bool clock = nvtxt_timebase_is_clock(base);
     bool *warned = clock ? &interp->warned_clock : &interp->warned_timebase;
-    if (*warned)
+    if (*warned) {
         return;
+    }
     *warned = true;
     nvtxt_job_warn_argument(job, clock ? NVTXT_DIAG_NO_CLOCK : NVTXT_DIAG_UNKNOWN_TIMEBASE,
                             NVTXT_ARG_TIME_BASE, call->timebase_name);
@@ -353,8 +376,9 @@ static void note_times(struct nvtxt_job *job) {
 static struct nvtxt_slice color_text(const struct nvtxt_job *job) {
     const struct nvtxt_cmddef *definition = &job->interp->definitions[job->stmt.command];
     for (unsigned i = 0; i < definition->count; i++) {
-        if (definition->args[i] == NVTXT_ARG_COLOR)
+        if (definition->args[i] == NVTXT_ARG_COLOR) {
             return job->stmt.values[i]->source;
+        }
     }
     const struct nvtxt_value *value = nvtxt_symtab_static(&job->interp->symtab, NVTXT_ARG_COLOR);
     return value && value->type == NVTXT_STRING ? value->string : NVTXT_SLICE("$Color");
@@ -364,21 +388,26 @@ int nvtxt_job_call(struct nvtxt_job *job) {
     struct nvtxt_interp *interp = job->interp;
     enum nvtxt_command command = job->stmt.command;
     if (!interp->plans[command]) {
-        interp->plans[command] = calloc(1, sizeof *interp->plans[command]);
-        if (!interp->plans[command])
+        interp->plans[command] = calloc(1, sizeof(*interp->plans[command]));
+        if (!interp->plans[command]) {
             return -ENOMEM;
+        }
     }
     struct nvtxt_call_context context = {&interp->config, interp->clocks, &interp->symtab,
                                          &interp->definitions[command], interp->plans[command]};
     int r = nvtxt_call_resolve(&context, &job->stmt, &job->call, &job->diag);
-    if (r == 0)
+    if (r == 0) {
         r = execute_command(job);
-    if (r != 0)
+    }
+    if (r != 0) {
         return r;
-    if (job->call.bad_color)
+    }
+    if (job->call.bad_color) {
         nvtxt_job_warn_argument(job, NVTXT_DIAG_BAD_COLOR, NVTXT_ARG_COLOR, color_text(job));
-    if (nvtxt_commands[command].accepted & nvtxt_arg_bit(NVTXT_ARG_TIME_BASE))
+    }
+    if (nvtxt_commands[command].accepted & nvtxt_arg_bit(NVTXT_ARG_TIME_BASE)) {
         note_times(job);
+    }
     return 0;
 }
 
@@ -389,8 +418,9 @@ static int end_range(struct nvtxt_interp *interp, struct nvtxt_range *range,
     struct nvtxt_event event = event_of_range(range, interp->latest);
     event.unclosed = true;
     int r = store_event(interp, &event, sink);
-    if (r < 0)
+    if (r < 0) {
         return r;
+    }
     struct nvtxt_diag diag;
     nvtxt_diag_set(&diag, NVTXT_DIAG_NEVER_CLOSED, range->view.column,
                    "range '%.*s' was never closed; it ends with the source",
@@ -404,8 +434,9 @@ static int end_range(struct nvtxt_interp *interp, struct nvtxt_range *range,
 int nvtxt_interp_end(struct nvtxt_interp *interp, const struct nvtxt_sink *sink) {
     while (interp->ranges.oldest) {
         int r = end_range(interp, interp->ranges.oldest, sink);
-        if (r < 0)
+        if (r < 0) {
             return r;
+        }
     }
     uint32_t pid = interp->config.default_pid;
     return store_waiting(interp, interp->config.opened_ns, pid, pid, sink);

@@ -12,12 +12,14 @@
 
 int nvtxt_interp_hand_on(struct nvtxt_interp *interp, const struct nvtxt_diag *diag,
                          const struct nvtxt_sink *sink) {
-    if (nvtxt_diag_severity(diag->code) == NVTXT_ERROR)
+    if (nvtxt_diag_severity(diag->code) == NVTXT_ERROR) {
         interp->counters.errors++;
-    else
+    } else {
         interp->counters.warnings++;
-    if (interp->diagnostics >= interp->config.limits.diagnostics)
+    }
+    if (interp->diagnostics >= interp->config.limits.diagnostics) {
         return 0;
+    }
     interp->diagnostics++;
     interp->rows++;
     return sink->on_diag(sink->context, diag);
@@ -53,8 +55,9 @@ static struct nvtxt_slice unquoted(struct nvtxt_slice text) {
 
 static void suggest(struct nvtxt_diag *diag, const char *near) {
     size_t len = strlen(diag->message);
-    if (near)
-        snprintf(diag->message + len, sizeof diag->message - len, "; did you mean '%s'?", near);
+    if (near) {
+        snprintf(diag->message + len, sizeof(diag->message) - len, "; did you mean '%s'?", near);
+    }
 }
 
 static void describe(struct nvtxt_diag *diag, const struct nvtxt_warning *warning) {
@@ -97,26 +100,30 @@ int nvtxt_job_hand_on_warnings(struct nvtxt_job *job) {
     for (size_t done = 0; done < job->warning_count; done++) {
         size_t leftmost = done;
         for (size_t i = done + 1; i < job->warning_count; i++) {
-            if (job->warnings[i].column < job->warnings[leftmost].column)
+            if (job->warnings[i].column < job->warnings[leftmost].column) {
                 leftmost = i;
+            }
         }
         struct nvtxt_warning warning = job->warnings[leftmost];
         job->warnings[leftmost] = job->warnings[done];
         describe(&job->diag, &warning);
         int r = nvtxt_job_report(job);
-        if (r < 0)
+        if (r < 0) {
             return r;
+        }
     }
     return 0;
 }
 
 int nvtxt_job_hold(struct nvtxt_job *job, size_t more) {
     const struct nvtxt_interp *interp = job->interp;
-    if (more == 0 || interp->allowed == SIZE_MAX)
+    if (more == 0 || interp->allowed == SIZE_MAX) {
         return 0;
+    }
     size_t held = nvtxt_interp_held(interp);
-    if (held <= interp->allowed && more <= interp->allowed - held)
+    if (held <= interp->allowed && more <= interp->allowed - held) {
         return 0;
+    }
     return nvtxt_job_limit(job, job->stmt.name->column,
                            "the memory for what all sources of this user keep open");
 }

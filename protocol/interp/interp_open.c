@@ -8,8 +8,9 @@
 
 int nvtxt_interp_take_opened(struct nvtxt_interp *interp, struct nvtxt_open_range *range) {
     struct nvtxt_range *next = interp->ranges.unannounced;
-    if (!next)
+    if (!next) {
         return 0;
+    }
     next->announced = true;
     interp->ranges.unannounced = next->newer;
     *range = next->view;
@@ -21,8 +22,9 @@ int nvtxt_interp_each_open(const struct nvtxt_interp *interp,
                            void *context) {
     int r = 0;
     const struct nvtxt_range *range = interp->ranges.oldest;
-    for (; range && r == 0; range = range->newer)
+    for (; range && r == 0; range = range->newer) {
         r = visit(context, &range->view);
+    }
     return r;
 }
 
@@ -31,42 +33,50 @@ static int restore_domain(struct nvtxt_interp *interp, struct nvtxt_slice domain
                           struct nvtxt_refstr **refstr) {
     struct nvtxt_range *before = interp->ranges.newest;
     *refstr = NULL;
-    if (domain.len == 0)
+    if (domain.len == 0) {
         return 0;
-    if (nvtxt_slice_equal(nvtxt_refstr_slice(interp->display), domain))
+    }
+    if (nvtxt_slice_equal(nvtxt_refstr_slice(interp->display), domain)) {
         *refstr = nvtxt_refstr_ref(interp->display);
-    else if (before && nvtxt_slice_equal(before->view.domain, domain))
+    } else if (before && nvtxt_slice_equal(before->view.domain, domain)) {
         *refstr = nvtxt_refstr_ref(before->domain_ref);
-    else
+    } else {
         *refstr = nvtxt_refstr_new(domain);
+    }
     return *refstr ? 0 : -ENOMEM;
 }
 
 static bool can_restore(struct nvtxt_interp *interp, const struct nvtxt_open_range *range) {
     struct nvtxt_ranges *ranges = &interp->ranges;
-    if (range->seq == 0 || (ranges->newest && range->seq <= ranges->newest->view.seq))
+    if (range->seq == 0 || (ranges->newest && range->seq <= ranges->newest->view.seq)) {
         return false;
-    if (range->type == NVTXT_EVENT_START_END)
+    }
+    if (range->type == NVTXT_EVENT_START_END) {
         return !nvtxt_ranges_find(ranges, range->range_id);
-    if (range->type != NVTXT_EVENT_PUSH_POP)
+    }
+    if (range->type != NVTXT_EVENT_PUSH_POP) {
         return false;
+    }
     const struct nvtxt_range *top = nvtxt_ranges_top(ranges, range->pid, range->tid);
     return range->depth == (top ? top->view.depth + 1 : 0);
 }
 
 int nvtxt_interp_restore_open(struct nvtxt_interp *interp, const struct nvtxt_open_range *range) {
     struct nvtxt_ranges *ranges = &interp->ranges;
-    if (!can_restore(interp, range))
+    if (!can_restore(interp, range)) {
         return -EINVAL;
+    }
     struct nvtxt_refstr *domain;
     int r = restore_domain(interp, range->domain, &domain);
-    if (r < 0)
+    if (r < 0) {
         return r;
+    }
     uint64_t last_seq = ranges->last_seq;
     r = nvtxt_ranges_open(ranges, &nvtxt_no_limits, range, domain);
     nvtxt_refstr_unref(domain);
-    if (r != 0)
+    if (r != 0) {
         return r < 0 ? r : -EINVAL;
+    }
     ranges->newest->view.seq = range->seq;
     ranges->newest->announced = true;
     ranges->unannounced = NULL;

@@ -51,13 +51,15 @@ void nvtxt_ranges_deinit(struct nvtxt_ranges *ranges) {
 }
 
 static struct nvtxt_thread *thread_find(struct nvtxt_ranges *ranges, uint64_t global_tid) {
-    if (ranges->last_thread && ranges->last_thread->global_tid == global_tid)
+    if (ranges->last_thread && ranges->last_thread->global_tid == global_tid) {
         return ranges->last_thread;
+    }
     struct nvtxt_hash_node *node = nvtxt_hash_find(&ranges->threads, nvtxt_hash_number(global_tid));
     for (; node; node = nvtxt_hash_next(node)) {
         struct nvtxt_thread *thread = NVTXT_CONTAINER_OF(node, struct nvtxt_thread, node);
-        if (thread->global_tid == global_tid)
+        if (thread->global_tid == global_tid) {
             return ranges->last_thread = thread;
+        }
     }
     return NULL;
 }
@@ -81,13 +83,16 @@ static void sweep_threads(struct nvtxt_ranges *ranges) {
 
 static struct nvtxt_thread *thread_get(struct nvtxt_ranges *ranges, uint64_t global_tid) {
     struct nvtxt_thread *thread = thread_find(ranges, global_tid);
-    if (thread)
+    if (thread) {
         return thread;
-    if (ranges->threads.count >= FEW_THREADS && ranges->threads.count >= 2 * ranges->open_threads)
+    }
+    if (ranges->threads.count >= FEW_THREADS && ranges->threads.count >= 2 * ranges->open_threads) {
         sweep_threads(ranges);
-    thread = calloc(1, sizeof *thread);
-    if (!thread)
+    }
+    thread = calloc(1, sizeof(*thread));
+    if (!thread) {
         return NULL;
+    }
     thread->global_tid = global_tid;
     if (nvtxt_hash_add(&ranges->threads, &thread->node, nvtxt_hash_number(global_tid)) < 0) {
         free(thread);
@@ -111,9 +116,10 @@ static struct nvtxt_range *range_new(struct nvtxt_ranges *ranges, size_t bytes) 
         return range;
     }
     size_t cap = bytes < USUAL_BYTES ? USUAL_BYTES : bytes;
-    struct nvtxt_range *range = malloc(sizeof *range + cap);
-    if (range)
+    struct nvtxt_range *range = malloc(sizeof(*range) + cap);
+    if (range) {
         range->byte_cap = cap;
+    }
     return range;
 }
 
@@ -130,8 +136,9 @@ static void range_free(struct nvtxt_ranges *ranges, struct nvtxt_range *range) {
 }
 
 static struct nvtxt_slice copy_to(char *to, struct nvtxt_slice from) {
-    if (from.len > 0)
+    if (from.len > 0) {
         memcpy(to, from.data, from.len);
+    }
     return (struct nvtxt_slice){to, from.len};
 }
 
@@ -150,13 +157,15 @@ static void range_fill(struct nvtxt_range *range, const struct nvtxt_open_range 
 static void link_newest(struct nvtxt_ranges *ranges, struct nvtxt_range *range) {
     range->newer = NULL;
     range->older = ranges->newest;
-    if (ranges->newest)
+    if (ranges->newest) {
         ranges->newest->newer = range;
-    else
+    } else {
         ranges->oldest = range;
+    }
     ranges->newest = range;
-    if (!ranges->unannounced)
+    if (!ranges->unannounced) {
         ranges->unannounced = range;
+    }
     range->view.seq = ++ranges->last_seq;
 }
 
@@ -165,40 +174,47 @@ static void stack_push(struct nvtxt_ranges *ranges, struct nvtxt_thread *thread,
     range->thread = thread;
     range->below = thread->top;
     range->view.depth = thread->depth++;
-    if (!thread->top)
+    if (!thread->top) {
         ranges->open_threads++;
+    }
     thread->top = range;
 }
 
 static int check_push(const struct nvtxt_ranges *ranges, const struct nvtxt_limits *limits,
                       const struct nvtxt_thread *thread) {
-    if (thread->depth >= limits->push_depth)
+    if (thread->depth >= limits->push_depth) {
         return NVTXT_RANGES_TOO_DEEP;
-    if (!thread->top && ranges->open_threads >= limits->open_threads)
+    }
+    if (!thread->top && ranges->open_threads >= limits->open_threads) {
         return NVTXT_RANGES_TOO_MANY_THREADS;
+    }
     return NVTXT_RANGES_DONE;
 }
 
 int nvtxt_ranges_open(struct nvtxt_ranges *ranges, const struct nvtxt_limits *limits,
                       const struct nvtxt_open_range *attributes, struct nvtxt_refstr *domain) {
-    if (ranges->bytes + nvtxt_ranges_memory(attributes) > limits->open_bytes)
+    if (ranges->bytes + nvtxt_ranges_memory(attributes) > limits->open_bytes) {
         return NVTXT_RANGES_TOO_LARGE;
+    }
     bool pushed = attributes->type == NVTXT_EVENT_PUSH_POP;
     struct nvtxt_thread *thread = NULL;
     if (pushed) {
         thread = thread_get(ranges, nvtxt_global_tid(attributes->pid, attributes->tid));
-        if (!thread)
+        if (!thread) {
             return -ENOMEM;
+        }
         int r = check_push(ranges, limits, thread);
-        if (r != NVTXT_RANGES_DONE)
+        if (r != NVTXT_RANGES_DONE) {
             return r;
+        }
     } else if (ranges->ids.count >= limits->open_ranges) {
         return NVTXT_RANGES_TOO_MANY;
     }
 
     struct nvtxt_range *range = range_new(ranges, attributes->text.len + attributes->excerpt.len);
-    if (!range)
+    if (!range) {
         return -ENOMEM;
+    }
     range_fill(range, attributes, domain);
     if (pushed) {
         stack_push(ranges, thread, range);
@@ -222,8 +238,9 @@ struct nvtxt_range *nvtxt_ranges_find(const struct nvtxt_ranges *ranges, int64_t
         nvtxt_hash_find(&ranges->ids, nvtxt_hash_number((uint64_t)range_id));
     for (; node; node = nvtxt_hash_next(node)) {
         struct nvtxt_range *range = NVTXT_CONTAINER_OF(node, struct nvtxt_range, node);
-        if (range->view.range_id == range_id)
+        if (range->view.range_id == range_id) {
             return range;
+        }
     }
     return NULL;
 }
@@ -234,19 +251,23 @@ void nvtxt_ranges_close(struct nvtxt_ranges *ranges, struct nvtxt_range *range) 
     } else if (range->thread->top == range) {
         range->thread->top = range->below;
         range->thread->depth--;
-        if (!range->thread->top)
+        if (!range->thread->top) {
             ranges->open_threads--;
+        }
     }
-    if (ranges->unannounced == range)
+    if (ranges->unannounced == range) {
         ranges->unannounced = range->newer;
-    if (range->older)
+    }
+    if (range->older) {
         range->older->newer = range->newer;
-    else
+    } else {
         ranges->oldest = range->newer;
-    if (range->newer)
+    }
+    if (range->newer) {
         range->newer->older = range->older;
-    else
+    } else {
         ranges->newest = range->older;
+    }
     ranges->bytes -= nvtxt_ranges_memory(&range->view);
     range_free(ranges, range);
 }

@@ -76,10 +76,11 @@ static void save_variables(struct nvtxt_buf *out, const struct nvtxt_symtab *sym
     for (; variable; variable = variable->next) {
         nvtxt_buf_add_string(out, variable == symtab->first ? "[" : ",[");
         nvtxt_buf_add_json_string(out, (struct nvtxt_slice){variable->name, variable->name_len});
-        if (variable->value.type == NVTXT_INTEGER)
+        if (variable->value.type == NVTXT_INTEGER) {
             add_int(out, variable->value.integer);
-        else
+        } else {
             add_text(out, variable->value.string);
+        }
         nvtxt_buf_add_string(out, "]");
     }
     nvtxt_buf_add_string(out, "]");
@@ -97,12 +98,14 @@ static void save_definitions(struct nvtxt_buf *out, const struct nvtxt_cmddef *d
     nvtxt_buf_add_string(out, ",\"definitions\":[");
     for (int command = 0; command < NVTXT_CMD_COUNT; command++) {
         const struct nvtxt_cmddef *definition = &definitions[command];
-        if (is_default(definition, (enum nvtxt_command)command))
+        if (is_default(definition, (enum nvtxt_command)command)) {
             continue;
+        }
         nvtxt_buf_add_string(out, separator);
         nvtxt_buf_add_json_string(out, nvtxt_commands[command].name);
-        for (unsigned i = 0; i < definition->count; i++)
+        for (unsigned i = 0; i < definition->count; i++) {
             add_text(out, nvtxt_args[definition->args[i]].name);
+        }
         nvtxt_buf_add_string(out, "]");
         separator = ",[";
     }
@@ -125,10 +128,11 @@ static void save_waiting(struct nvtxt_buf *out, const struct nvtxt_interp *inter
 
 static int64_t payload_bits(const struct nvtxt_payload *payload) {
     int64_t bits = 0;
-    if (payload->kind == NVTXT_PAYLOAD_INT64)
+    if (payload->kind == NVTXT_PAYLOAD_INT64) {
         bits = payload->int64;
-    else if (payload->kind == NVTXT_PAYLOAD_DOUBLE)
-        memcpy(&bits, &payload->real, sizeof bits);
+    } else if (payload->kind == NVTXT_PAYLOAD_DOUBLE) {
+        memcpy(&bits, &payload->real, sizeof(bits));
+    }
     return bits;
 }
 
@@ -161,10 +165,12 @@ int nvtxt_state_save(const struct nvtxt_interp *interp, bool with_open_ranges,
              config->origin_ns);
     add_ints(out, ",\"mapping\":", 6, (int64_t)mapping->mode, mapping->ns_a, mapping->ns_b,
              mapping->nvtxt_a, mapping->nvtxt_b, mapping->freq);
-    if (config->escapes)
+    if (config->escapes) {
         add_ints(out, ",\"escapes\":", 1, (int64_t)1);
-    if (config->levels)
+    }
+    if (config->levels) {
         add_ints(out, ",\"levels\":", 1, (int64_t)1);
+    }
     save_variables(out, &interp->symtab);
     save_definitions(out, interp->definitions);
     nvtxt_buf_add_string(out, ",\"display\":");
@@ -181,10 +187,11 @@ int nvtxt_state_save(const struct nvtxt_interp *interp, bool with_open_ranges,
              (int64_t)interp->event_pid, (int64_t)interp->event_tid);
     nvtxt_buf_add_string(out, ",\"last_seq\":");
     nvtxt_buf_add_uint(out, interp->ranges.last_seq);
-    if (with_open_ranges)
+    if (with_open_ranges) {
         save_ranges(out, &interp->ranges);
-    else
+    } else {
         nvtxt_buf_add_string(out, ",\"ranges\":[]");
+    }
     nvtxt_buf_add_string(out, "}");
     return nvtxt_buf_failed(out) ? -ENOMEM : 0;
 }
@@ -201,16 +208,18 @@ struct reader {
 
 static const json_t *next_element(struct reader *reader) {
     const json_t *element = json_array_get(reader->array, reader->at++);
-    if (!element)
+    if (!element) {
         reader->bad = true;
+    }
     return element;
 }
 
 static int64_t read_int(struct reader *reader, int64_t min, int64_t max) {
     const json_t *element = next_element(reader);
     int64_t value = json_integer_value(element);
-    if (!json_is_integer(element) || value < min || value > max)
+    if (!json_is_integer(element) || value < min || value > max) {
         reader->bad = true;
+    }
     return reader->bad ? min : value;
 }
 
@@ -264,8 +273,9 @@ static int restore_config(struct nvtxt_source_config *config, const json_t *stat
     config->default_pid = read_id(&in);
     config->opened_ns = read_any(&in);
     config->origin_ns = read_any(&in);
-    if (finished(&in) < 0)
+    if (finished(&in) < 0) {
         return -EINVAL;
+    }
     in = member(state, "mapping");
     struct nvtxt_mapping *mapping = &config->mapping;
     mapping->mode = (enum nvtxt_mapping_mode)read_int(&in, NVTXT_MAPPING_NONE, NVTXT_MAPPING_LIN);
@@ -274,8 +284,9 @@ static int restore_config(struct nvtxt_source_config *config, const json_t *stat
     mapping->nvtxt_a = read_any(&in);
     mapping->nvtxt_b = read_any(&in);
     mapping->freq = read_any(&in);
-    if (finished(&in) < 0 || nvtxt_mapping_fault(mapping))
+    if (finished(&in) < 0 || nvtxt_mapping_fault(mapping)) {
         return -EINVAL;
+    }
     int r = restore_flag(state, "escapes", &config->escapes);
     return r ? r : restore_flag(state, "levels", &config->levels);
 }
@@ -290,8 +301,9 @@ static int restore_variable(struct nvtxt_interp *interp, const json_t *pair) {
     } else {
         value.integer = read_any(&in);
     }
-    if (finished(&in) < 0 || !nvtxt_is_word(name))
+    if (finished(&in) < 0 || !nvtxt_is_word(name)) {
         return -EINVAL;
+    }
     int r = nvtxt_symtab_set(&interp->symtab, &interp->config.limits, name, &value);
     return r > 0 ? -EINVAL : r;
 }
@@ -299,15 +311,17 @@ static int restore_variable(struct nvtxt_interp *interp, const json_t *pair) {
 static int restore_definition(struct nvtxt_interp *interp, const json_t *list) {
     struct reader in = {.array = list, .bad = !json_is_array(list)};
     enum nvtxt_command command = nvtxt_command_find(read_text(&in));
-    if (in.bad || command == NVTXT_CMD_COUNT)
+    if (in.bad || command == NVTXT_CMD_COUNT) {
         return -EINVAL;
+    }
     struct nvtxt_cmddef definition = {0};
     while (in.at < json_array_size(list)) {
         enum nvtxt_arg arg = nvtxt_arg_find(read_text(&in));
         if (in.bad || arg == NVTXT_ARG_COUNT ||
             !(nvtxt_commands[command].accepted & nvtxt_arg_bit(arg)) ||
-            (definition.listed & nvtxt_arg_bit(arg)))
+            (definition.listed & nvtxt_arg_bit(arg))) {
             return -EINVAL;
+        }
         nvtxt_cmddef_add(&definition, arg);
     }
     interp->definitions[command] = definition;
@@ -316,11 +330,13 @@ static int restore_definition(struct nvtxt_interp *interp, const json_t *list) {
 
 static int restore_display(struct nvtxt_interp *interp, const json_t *state) {
     const json_t *display = json_object_get(state, "display");
-    if (!json_is_string(display))
+    if (!json_is_string(display)) {
         return -EINVAL;
+    }
     struct nvtxt_slice text = {json_string_value(display), json_string_length(display)};
-    if (text.len == 0)
+    if (text.len == 0) {
         return 0;
+    }
     interp->display = nvtxt_refstr_new(text);
     return interp->display ? 0 : -ENOMEM;
 }
@@ -336,11 +352,13 @@ static int restore_waiting(struct nvtxt_interp *interp, const json_t *list) {
     name.tid = name.own_pid ? 0 : name.tid;
     name.domain = read_text(&in);
     name.text = read_text(&in);
-    if (finished(&in) < 0 || name.kind == NVTXT_NAME_PROCESS)
+    if (finished(&in) < 0 || name.kind == NVTXT_NAME_PROCESS) {
         return -EINVAL;
+    }
     struct nvtxt_refstr *domain = name.domain.len ? nvtxt_refstr_new(name.domain) : NULL;
-    if (name.domain.len && !domain)
+    if (name.domain.len && !domain) {
         return -ENOMEM;
+    }
     int r = nvtxt_waiting_set(&interp->waiting, &interp->config.limits, &name, domain);
     nvtxt_refstr_unref(domain);
     return r > 0 ? -EINVAL : r;
@@ -356,8 +374,9 @@ static int restore_counters(struct nvtxt_interp *interp, const json_t *state) {
     counters->has_time = read_flag(&in);
     counters->first_ns = read_any(&in);
     counters->last_ns = read_any(&in);
-    if (finished(&in) < 0)
+    if (finished(&in) < 0) {
         return -EINVAL;
+    }
     in = member(state, "diagnostics");
     interp->diagnostics = read_count(&in);
     interp->warned_timebase = read_flag(&in);
@@ -371,8 +390,9 @@ static int restore_times(struct nvtxt_interp *interp, const json_t *state) {
     interp->latest = read_any(&in);
     interp->raw_smallest = read_any(&in);
     interp->raw_largest = read_any(&in);
-    if (finished(&in) < 0)
+    if (finished(&in) < 0) {
         return -EINVAL;
+    }
     in = member(state, "event");
     interp->has_event = read_flag(&in);
     interp->event_start = read_any(&in);
@@ -383,10 +403,11 @@ static int restore_times(struct nvtxt_interp *interp, const json_t *state) {
 
 static struct nvtxt_payload payload_of(enum nvtxt_payload_kind kind, int64_t bits) {
     struct nvtxt_payload payload = {.kind = kind};
-    if (kind == NVTXT_PAYLOAD_INT64)
+    if (kind == NVTXT_PAYLOAD_INT64) {
         payload.int64 = bits;
-    else if (kind == NVTXT_PAYLOAD_DOUBLE)
-        memcpy(&payload.real, &bits, sizeof bits);
+    } else if (kind == NVTXT_PAYLOAD_DOUBLE) {
+        memcpy(&payload.real, &bits, sizeof(bits));
+    }
     return payload;
 }
 
@@ -410,13 +431,15 @@ static int restore_range(struct nvtxt_interp *interp, const json_t *list) {
     range.text = read_text(&in);
     range.domain = read_text(&in);
     range.excerpt = read_text(&in);
-    if (finished(&in) < 0)
+    if (finished(&in) < 0) {
         return -EINVAL;
+    }
     struct nvtxt_ranges *ranges = &interp->ranges;
     struct nvtxt_range *unannounced = ranges->unannounced;
     int r = nvtxt_interp_restore_open(interp, &range);
-    if (r < 0)
+    if (r < 0) {
         return r;
+    }
     ranges->newest->announced = announced;
     ranges->unannounced = unannounced ? unannounced : announced ? NULL : ranges->newest;
     return announced && unannounced ? -EINVAL : 0; // announced ones are the older ones
@@ -427,29 +450,37 @@ static int restore_each(struct nvtxt_interp *interp, const json_t *state, const 
                         int (*restore)(struct nvtxt_interp *interp, const json_t *element)) {
     const json_t *array = json_object_get(state, key);
     int r = json_is_array(array) ? 0 : -EINVAL;
-    for (size_t i = 0; r == 0 && i < json_array_size(array); i++)
+    for (size_t i = 0; r == 0 && i < json_array_size(array); i++) {
         r = restore(interp, json_array_get(array, i));
+    }
     return r;
 }
 
 static int restore_all(struct nvtxt_interp *interp, const json_t *state) {
     const json_t *last_seq = json_object_get(state, "last_seq");
-    if (!json_is_integer(last_seq) || json_integer_value(last_seq) < 0)
+    if (!json_is_integer(last_seq) || json_integer_value(last_seq) < 0) {
         return -EINVAL;
+    }
     interp->ranges.last_seq = (uint64_t)json_integer_value(last_seq);
     int r = restore_each(interp, state, "variables", restore_variable);
-    if (r == 0)
+    if (r == 0) {
         r = restore_each(interp, state, "definitions", restore_definition);
-    if (r == 0)
+    }
+    if (r == 0) {
         r = restore_display(interp, state);
-    if (r == 0)
+    }
+    if (r == 0) {
         r = restore_each(interp, state, "waiting", restore_waiting);
-    if (r == 0)
+    }
+    if (r == 0) {
         r = restore_counters(interp, state);
-    if (r == 0)
+    }
+    if (r == 0) {
         r = restore_times(interp, state);
-    if (r == 0)
+    }
+    if (r == 0) {
         r = restore_each(interp, state, "ranges", restore_range);
+    }
     return r;
 }
 
@@ -457,17 +488,20 @@ int nvtxt_state_restore(struct nvtxt_interp **interp, const struct nvtxt_source_
                         struct nvtxt_slice state) {
     json_t *root;
     int r = nvtxt_json_read(state, JSON_REJECT_DUPLICATES, &root, NULL);
-    if (r < 0)
+    if (r < 0) {
         return r;
+    }
     struct nvtxt_source_config merged = *config;
     struct nvtxt_interp *restored = NULL;
     r = -EINVAL;
     const json_t *version = json_object_get(root, "version");
-    if (!json_is_integer(version) || json_integer_value(version) != STATE_VERSION)
+    if (!json_is_integer(version) || json_integer_value(version) != STATE_VERSION) {
         goto done;
+    }
     r = restore_config(&merged, root);
-    if (r < 0)
+    if (r < 0) {
         goto done;
+    }
     merged.limits = nvtxt_no_limits;
     restored = nvtxt_interp_new(&merged);
     r = restored ? restore_all(restored, root) : -ENOMEM;

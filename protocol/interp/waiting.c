@@ -46,20 +46,24 @@ int nvtxt_waiting_store(struct nvtxt_waiting *waiting, int64_t at, uint32_t pid,
             .at_tid = tid,
         };
         int r = sink->on_name(sink->context, &name);
-        if (r < 0)
+        if (r < 0) {
             return r;
+        }
     }
     nvtxt_waiting_deinit(waiting);
     return dropped;
 }
 
 static bool is_same_thing(const struct nvtxt_waiting_name *waiting, const struct nvtxt_name *name) {
-    if (waiting->kind != name->kind)
+    if (waiting->kind != name->kind) {
         return false;
-    if (name->kind == NVTXT_NAME_THREAD)
+    }
+    if (name->kind == NVTXT_NAME_THREAD) {
         return waiting->pid == name->pid && waiting->tid == name->tid;
-    if (waiting->own_pid != name->own_pid || (name->own_pid && waiting->pid != name->pid))
+    }
+    if (waiting->own_pid != name->own_pid || (name->own_pid && waiting->pid != name->pid)) {
         return false;
+    }
     return waiting->category == name->category &&
            nvtxt_slice_equal(nvtxt_refstr_slice(waiting->domain), name->domain);
 }
@@ -79,8 +83,9 @@ static struct nvtxt_waiting_name *find(const struct nvtxt_waiting *waiting,
     for (; node; node = nvtxt_hash_next(node)) {
         struct nvtxt_waiting_name *found =
             NVTXT_CONTAINER_OF(node, struct nvtxt_waiting_name, node);
-        if (is_same_thing(found, name))
+        if (is_same_thing(found, name)) {
             return found;
+        }
     }
     return NULL;
 }
@@ -88,9 +93,10 @@ static struct nvtxt_waiting_name *find(const struct nvtxt_waiting *waiting,
 // Adds a name without its text; NULL when memory is short.
 static struct nvtxt_waiting_name *add(struct nvtxt_waiting *waiting, const struct nvtxt_name *name,
                                       struct nvtxt_refstr *domain) {
-    struct nvtxt_waiting_name *added = calloc(1, sizeof *added);
-    if (!added)
+    struct nvtxt_waiting_name *added = calloc(1, sizeof(*added));
+    if (!added) {
         return NULL;
+    }
     if (nvtxt_hash_add(&waiting->table, &added->node, hash_of_thing(name)) < 0) {
         free(added);
         return NULL;
@@ -101,10 +107,11 @@ static struct nvtxt_waiting_name *add(struct nvtxt_waiting *waiting, const struc
     added->tid = name->tid;
     added->own_pid = name->own_pid;
     added->domain = nvtxt_refstr_ref(domain);
-    if (waiting->last)
+    if (waiting->last) {
         waiting->last->next = added;
-    else
+    } else {
         waiting->first = added;
+    }
     waiting->last = added;
     return added;
 }
@@ -112,15 +119,18 @@ static struct nvtxt_waiting_name *add(struct nvtxt_waiting *waiting, const struc
 int nvtxt_waiting_set(struct nvtxt_waiting *waiting, const struct nvtxt_limits *limits,
                       const struct nvtxt_name *name, struct nvtxt_refstr *domain) {
     struct nvtxt_waiting_name *found = find(waiting, name);
-    if (!found && waiting->table.count >= limits->waiting_names)
+    if (!found && waiting->table.count >= limits->waiting_names) {
         return NVTXT_WAITING_TOO_MANY;
+    }
     size_t bytes = waiting->bytes + name->text.len;
     bytes = found ? bytes - found->text->len : bytes + name->domain.len;
-    if (bytes > limits->variable_bytes)
+    if (bytes > limits->variable_bytes) {
         return NVTXT_WAITING_TOO_LARGE;
+    }
     struct nvtxt_refstr *text = nvtxt_refstr_new(name->text);
-    if (text && !found)
+    if (text && !found) {
         found = add(waiting, name, domain);
+    }
     if (!text || !found) {
         nvtxt_refstr_unref(text);
         return -ENOMEM;

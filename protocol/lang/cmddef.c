@@ -11,6 +11,7 @@ void nvtxt_cmddef_add(struct nvtxt_cmddef *definition, enum nvtxt_arg arg) {
 void nvtxt_cmddef_default(struct nvtxt_cmddef *definition, enum nvtxt_command command) {
     const struct nvtxt_command_info *info = &nvtxt_commands[command];
     *definition = (struct nvtxt_cmddef){0};
-    for (unsigned i = 0; i < info->arg_count; i++)
+    for (unsigned i = 0; i < info->arg_count; i++) {
         nvtxt_cmddef_add(definition, info->args[i]);
+    }
 }

@@ -163,7 +163,7 @@ static const struct {
 
 const char *nvtxt_color_name(const void *context, size_t index) {
     (void)context;
-    return index < sizeof named / sizeof named[0] ? named[index].name : NULL;
+    return index < sizeof(named) / sizeof(named[0]) ? named[index].name : NULL;
 }
 
 static char lower(char c) {
@@ -174,12 +174,13 @@ static bool parse_hex(struct nvtxt_slice digits, uint32_t *value) {
     uint32_t result = 0;
     for (size_t i = 0; i < digits.len; i++) {
         char c = lower(digits.data[i]);
-        if (c >= '0' && c <= '9')
+        if (c >= '0' && c <= '9') {
             result = result << 4 | (uint32_t)(c - '0');
-        else if (c >= 'a' && c <= 'f')
+        } else if (c >= 'a' && c <= 'f') {
             result = result << 4 | (uint32_t)(c - 'a' + 10);
-        else
+        } else {
             return false;
+        }
     }
     *value = result;
     return true;
@@ -187,15 +188,17 @@ static bool parse_hex(struct nvtxt_slice digits, uint32_t *value) {
 
 static bool parse_name(struct nvtxt_slice text, uint32_t *rgb) {
     char name[NAME_MAX_BYTES + 1];
-    if (text.len > NAME_MAX_BYTES)
+    if (text.len > NAME_MAX_BYTES) {
         return false;
+    }
     for (size_t i = 0; i < text.len; i++) {
-        if (text.data[i] == '\0')
+        if (text.data[i] == '\0') {
             return false;
+        }
         name[i] = lower(text.data[i]);
     }
     name[text.len] = '\0';
-    size_t low = 0, high = sizeof named / sizeof named[0];
+    size_t low = 0, high = sizeof(named) / sizeof(named[0]);
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         int order = strcmp(name, named[middle].name);
@@ -203,10 +206,11 @@ static bool parse_name(struct nvtxt_slice text, uint32_t *rgb) {
             *rgb = named[middle].rgb;
             return true;
         }
-        if (order < 0)
+        if (order < 0) {
             high = middle;
-        else
+        } else {
             low = middle + 1;
+        }
     }
     return false;
 }
@@ -214,12 +218,14 @@ static bool parse_name(struct nvtxt_slice text, uint32_t *rgb) {
 bool nvtxt_color_parse(struct nvtxt_slice text, uint32_t *argb) {
     uint32_t value = 0;
     bool ok;
-    if (text.len > 0 && text.data[0] == '#')
+    if (text.len > 0 && text.data[0] == '#') {
         ok = (text.len == 7 || text.len == 9) &&
              parse_hex((struct nvtxt_slice){text.data + 1, text.len - 1}, &value);
-    else
+    } else {
         ok = parse_name(text, &value);
-    if (ok)
+    }
+    if (ok) {
         *argb = text.len == 9 && text.data[0] == '#' ? value : 0xFF000000u | value;
+    }
     return ok;
 }

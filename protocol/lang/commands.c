@@ -117,14 +117,16 @@ const struct nvtxt_arg_info nvtxt_args[NVTXT_ARG_COUNT] = {
 
 enum nvtxt_command nvtxt_command_find(struct nvtxt_slice name) {
     int command = 0;
-    while (command < NVTXT_CMD_COUNT && !nvtxt_slice_equal(name, nvtxt_commands[command].name))
+    while (command < NVTXT_CMD_COUNT && !nvtxt_slice_equal(name, nvtxt_commands[command].name)) {
         command++;
+    }
     return (enum nvtxt_command)command;
 }
 
 enum nvtxt_arg nvtxt_arg_find(struct nvtxt_slice name) {
     int arg = 0;
-    while (arg < NVTXT_ARG_COUNT && !nvtxt_slice_equal(name, nvtxt_args[arg].name))
+    while (arg < NVTXT_ARG_COUNT && !nvtxt_slice_equal(name, nvtxt_args[arg].name)) {
         arg++;
+    }
     return (enum nvtxt_arg)arg;
 }

@@ -64,8 +64,9 @@ static void copy_clean(char *out, size_t size, struct nvtxt_slice text, bool one
         bool bad = n == 0 || text.data[i] == '\0' || (one_line && is_control(text.data + i, n));
         const char *from = bad ? "\xEF\xBF\xBD" : text.data + i;
         size_t len = bad ? 3 : n;
-        if (written + len >= size)
+        if (written + len >= size) {
             break;
+        }
         memcpy(out + written, from, len);
         written += len;
         i += n ? n : 1;
@@ -78,28 +79,31 @@ void nvtxt_diag_set(struct nvtxt_diag *diag, enum nvtxt_diag_code code, uint32_t
     char raw[NVTXT_DIAG_MESSAGE_SIZE];
     va_list args;
     va_start(args, format);
-    int length = vsnprintf(raw, sizeof raw, format, args);
+    int length = vsnprintf(raw, sizeof(raw), format, args);
     va_end(args);
-    size_t kept = length < 0 ? 0 : (size_t)length < sizeof raw ? (size_t)length : sizeof raw - 1;
+    size_t kept = length < 0 ? 0 : (size_t)length < sizeof(raw) ? (size_t)length : sizeof(raw) - 1;
     diag->code = code;
     diag->column = column;
     diag->line = 0;
     diag->excerpt[0] = '\0';
-    copy_clean(diag->message, sizeof diag->message, (struct nvtxt_slice){raw, kept}, true);
+    copy_clean(diag->message, sizeof(diag->message), (struct nvtxt_slice){raw, kept}, true);
 }
 
 // The line without what lies behind the cut. A character that is valid in the line but crosses the
 // cut goes whole.
 static struct nvtxt_slice cut(struct nvtxt_slice line) {
-    if (line.len <= NVTXT_EXCERPT_BYTES)
+    if (line.len <= NVTXT_EXCERPT_BYTES) {
         return line;
+    }
     size_t end = NVTXT_EXCERPT_BYTES;
     for (size_t back = 1; back <= 3; back++) {
         size_t n = nvtxt_utf8_sequence(line.data + end - back, line.len - end + back);
-        if (n > back)
+        if (n > back) {
             end -= back;
-        if (n > 0)
+        }
+        if (n > 0) {
             break;
+        }
     }
     return (struct nvtxt_slice){line.data, end};
 }
@@ -107,16 +111,18 @@ static struct nvtxt_slice cut(struct nvtxt_slice line) {
 struct nvtxt_slice nvtxt_excerpt(struct nvtxt_slice line, char buffer[NVTXT_DIAG_EXCERPT_SIZE]) {
     line = cut(line);
     size_t i = 0;
-    while (i < line.len && (signed char)line.data[i] > 0)
+    while (i < line.len && (signed char)line.data[i] > 0) {
         i++;
-    if (i == line.len)
+    }
+    if (i == line.len) {
         return line;
+    }
     copy_clean(buffer, NVTXT_DIAG_EXCERPT_SIZE, line, false);
     return nvtxt_slice_of(buffer);
 }
 
 void nvtxt_diag_set_excerpt(struct nvtxt_diag *diag, struct nvtxt_slice line) {
-    copy_clean(diag->excerpt, sizeof diag->excerpt, cut(line), false);
+    copy_clean(diag->excerpt, sizeof(diag->excerpt), cut(line), false);
 }
 
 int nvtxt_diag_format(char *buffer, size_t size, const char *source, uint64_t line, uint32_t column,

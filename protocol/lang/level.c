@@ -24,16 +24,18 @@ static bool is_word(struct nvtxt_slice word, const char *name) {
     for (size_t i = 0; i < len && i < word.len; i++) {
         char byte = word.data[i];
         byte = byte >= 'A' && byte <= 'Z' ? (char)(byte - 'A' + 'a') : byte;
-        if (byte != name[i])
+        if (byte != name[i]) {
             return false;
+        }
     }
     return word.len == len;
 }
 
 int nvtxt_level_find(struct nvtxt_slice word) {
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (is_word(word, names[i].name))
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (is_word(word, names[i].name)) {
             return names[i].level;
+        }
     }
     return NVTXT_LEVEL_NONE;
 }

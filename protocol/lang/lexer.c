@@ -31,8 +31,9 @@ static struct nvtxt_slice from_to(const char *from, const char *to) {
 }
 
 static const char *skip_class(const struct lexer *lx, const char *at, enum nvtxt_char_class class) {
-    while (at < lx->end && nvtxt_char_is(*at, class))
+    while (at < lx->end && nvtxt_char_is(*at, class)) {
         at++;
+    }
     return at;
 }
 
@@ -45,31 +46,35 @@ static void lex_word(struct lexer *lx, struct nvtxt_token *token) {
 }
 
 static int bad_number(struct lexer *lx, enum nvtxt_diag_code code, const char *end) {
-    while (end < lx->end && nvtxt_char_is(*end, NVTXT_CHAR_RUNS_ON))
+    while (end < lx->end && nvtxt_char_is(*end, NVTXT_CHAR_RUNS_ON)) {
         end++;
+    }
     struct nvtxt_slice text = from_to(lx->at, end);
-    if (code == NVTXT_DIAG_BAD_INTEGER)
+    if (code == NVTXT_DIAG_BAD_INTEGER) {
         nvtxt_diag_set(lx->diag, code, column(lx, lx->at), "'%.*s' is no integer",
                        NVTXT_QUOTED(text));
-    else
+    } else {
         nvtxt_diag_set(lx->diag, code, column(lx, lx->at),
                        "'%.*s' does not fit a signed 64-bit integer", NVTXT_QUOTED(text));
+    }
     return 1;
 }
 
 static bool decimal_value(const char *digits, const char *end, bool negative, int64_t *value) {
     uint64_t sum = 0;
     if (end - digits <= SAFE_DIGITS) {
-        for (; digits < end; digits++)
+        for (; digits < end; digits++) {
             sum = sum * 10 + (uint64_t)(*digits - '0');
+        }
         *value = negative ? -(int64_t)sum : (int64_t)sum;
         return true;
     }
     uint64_t limit = (uint64_t)INT64_MAX + negative;
     for (; digits < end; digits++) {
         uint64_t digit = (uint64_t)(*digits - '0');
-        if (sum > (limit - digit) / 10)
+        if (sum > (limit - digit) / 10) {
             return false;
+        }
         sum = sum * 10 + digit;
     }
     *value = negative ? (int64_t)(0 - sum) : (int64_t)sum;
@@ -79,8 +84,9 @@ static bool decimal_value(const char *digits, const char *end, bool negative, in
 static bool hex_value(const char *digits, const char *end, int64_t *value) {
     uint64_t sum = 0;
     for (; digits < end; digits++) {
-        if (sum >> 59 != 0)
+        if (sum >> 59 != 0) {
             return false;
+        }
         char c = *digits;
         unsigned digit = c <= '9' ? (unsigned)(c - '0') : ((unsigned)c | 0x20) - 'a' + 10;
         sum = sum << 4 | digit;
@@ -93,18 +99,22 @@ static bool hex_value(const char *digits, const char *end, int64_t *value) {
 static int lex_integer(struct lexer *lx, struct nvtxt_token *token) {
     const char *digits = lx->at;
     bool negative = *digits == '-';
-    if (negative)
+    if (negative) {
         digits++;
+    }
     bool hex = !negative && *digits == '0' && lx->end - digits > 2 && (digits[1] | 0x20) == 'x' &&
                nvtxt_char_is(digits[2], NVTXT_CHAR_HEX);
-    if (hex)
+    if (hex) {
         digits += 2;
+    }
     const char *end = skip_class(lx, digits, hex ? NVTXT_CHAR_HEX : NVTXT_CHAR_DIGIT);
-    if (end < lx->end && nvtxt_char_is(*end, NVTXT_CHAR_RUNS_ON))
+    if (end < lx->end && nvtxt_char_is(*end, NVTXT_CHAR_RUNS_ON)) {
         return bad_number(lx, NVTXT_DIAG_BAD_INTEGER, end);
+    }
     if (hex ? !hex_value(digits, end, &token->value.integer)
-            : !decimal_value(digits, end, negative, &token->value.integer))
+            : !decimal_value(digits, end, negative, &token->value.integer)) {
         return bad_number(lx, NVTXT_DIAG_INTEGER_OUT_OF_RANGE, end);
+    }
     token->kind = NVTXT_TOKEN_INTEGER;
     token->value.type = NVTXT_INTEGER;
     lx->at = end;
@@ -120,8 +130,9 @@ static bool is_plain_ascii(const char *text, size_t len) {
         memcpy(&word, text + i, 8);
         found |= (word - ones) | word; // a NUL or a byte from 0x81 sets its high bit
     }
-    for (; i < len; i++)
+    for (; i < len; i++) {
         found |= (uint64_t)((unsigned char)(text[i] - 1) | (unsigned char)text[i]);
+    }
     return (found & highs) == 0;
 }
 
@@ -130,8 +141,9 @@ static bool is_plain_ascii(const char *text, size_t len) {
 static char *place_string(struct lexer *lx) {
     struct nvtxt_buf *scratch = lx->scratch;
     size_t room = (size_t)(lx->end - lx->begin) * NVTXT_UTF8_GROWTH;
-    if (scratch->len == 0 && nvtxt_buf_reserve(scratch, room) < 0)
+    if (scratch->len == 0 && nvtxt_buf_reserve(scratch, room) < 0) {
         return NULL;
+    }
     return scratch->data + scratch->len;
 }
 
@@ -142,13 +154,16 @@ static int check_string(struct lexer *lx, struct nvtxt_slice *text, uint32_t quo
         nvtxt_diag_set(lx->diag, NVTXT_DIAG_NUL_BYTE, column(lx, nul), "NUL byte in a string");
         return 1;
     }
-    if (nvtxt_utf8_valid(*text))
+    if (nvtxt_utf8_valid(*text)) {
         return 0;
-    if (lx->tokens->repaired == 0)
+    }
+    if (lx->tokens->repaired == 0) {
         lx->tokens->repaired = quote_column;
+    }
     char *repaired = place_string(lx);
-    if (!repaired)
+    if (!repaired) {
         return -ENOMEM;
+    }
     size_t len = nvtxt_utf8_repair(repaired, *text);
     lx->scratch->len += len;
     *text = (struct nvtxt_slice){repaired, len};
@@ -164,8 +179,9 @@ static char escaped(char byte) {
 static int unescape(struct lexer *lx, struct nvtxt_slice *text) {
     bool rewritten = lx->scratch->len > 0 && text->data + text->len == place_string(lx);
     char *to = rewritten ? lx->scratch->data + (lx->scratch->len - text->len) : place_string(lx);
-    if (!to)
+    if (!to) {
         return -ENOMEM;
+    }
     char *out = to;
     for (size_t i = 0; i < text->len; i++) {
         char byte = i + 1 < text->len && text->data[i] == '\\' ? escaped(text->data[i + 1]) : '\0';
@@ -183,10 +199,12 @@ static const char *find_close(const struct lexer *lx, const char *text, bool esc
     const char *close = text;
     while ((close = memchr(close, text[-1], (size_t)(lx->end - close))) && escapes) {
         const char *slash = close;
-        while (slash > text && slash[-1] == '\\')
+        while (slash > text && slash[-1] == '\\') {
             slash--;
-        if ((close - slash) % 2 == 0)
+        }
+        if ((close - slash) % 2 == 0) {
             break;
+        }
         close++;
     }
     return close;
@@ -205,11 +223,13 @@ static int lex_string(struct lexer *lx, struct nvtxt_token *token) {
     struct nvtxt_slice value = from_to(text, close);
     if (!is_plain_ascii(value.data, value.len)) {
         int r = check_string(lx, &value, column(lx, lx->at));
-        if (r != 0)
+        if (r != 0) {
             return r;
+        }
     }
-    if (escapes && memchr(value.data, '\\', value.len) && unescape(lx, &value) < 0)
+    if (escapes && memchr(value.data, '\\', value.len) && unescape(lx, &value) < 0) {
         return -ENOMEM;
+    }
     token->kind = NVTXT_TOKEN_STRING;
     token->value.type = NVTXT_STRING;
     token->value.string = value;
@@ -219,20 +239,22 @@ static int lex_string(struct lexer *lx, struct nvtxt_token *token) {
 
 static int stray(struct lexer *lx) {
     unsigned char byte = (unsigned char)*lx->at;
-    if (byte == '\0')
+    if (byte == '\0') {
         nvtxt_diag_set(lx->diag, NVTXT_DIAG_NUL_BYTE, column(lx, lx->at), "NUL byte");
-    else if (byte > 0x20 && byte < 0x7F)
+    } else if (byte > 0x20 && byte < 0x7F) {
         nvtxt_diag_set(lx->diag, NVTXT_DIAG_STRAY_BYTE, column(lx, lx->at), "stray '%c'", byte);
-    else
+    } else {
         nvtxt_diag_set(lx->diag, NVTXT_DIAG_STRAY_BYTE, column(lx, lx->at), "stray byte 0x%02X",
                        byte);
+    }
     return 1;
 }
 
 static int lex_expansion(struct lexer *lx, struct nvtxt_token *token) {
     const char *name = lx->at + 1;
-    if (name == lx->end || !nvtxt_char_is(*name, NVTXT_CHAR_WORD_START))
+    if (name == lx->end || !nvtxt_char_is(*name, NVTXT_CHAR_WORD_START)) {
         return stray(lx);
+    }
     const char *end = skip_class(lx, name, NVTXT_CHAR_WORD);
     struct nvtxt_slice text = from_to(name, end);
     const struct nvtxt_value *value = nvtxt_symtab_find(lx->symtab, text);
@@ -242,10 +264,11 @@ static int lex_expansion(struct lexer *lx, struct nvtxt_token *token) {
         return 1;
     }
     token->value = *value;
-    if (value->type == NVTXT_INTEGER)
+    if (value->type == NVTXT_INTEGER) {
         token->kind = NVTXT_TOKEN_INTEGER;
-    else
+    } else {
         token->kind = nvtxt_is_word(value->string) ? NVTXT_TOKEN_WORD : NVTXT_TOKEN_STRING;
+    }
     lx->at = end;
     return 0;
 }
@@ -279,8 +302,9 @@ static int lex_token(struct lexer *lx, struct nvtxt_token *token) {
         return 0;
     }
     const char *digit = c == '-' ? lx->at + 1 : lx->at;
-    if (digit < lx->end && nvtxt_char_is(*digit, NVTXT_CHAR_DIGIT))
+    if (digit < lx->end && nvtxt_char_is(*digit, NVTXT_CHAR_DIGIT)) {
         return lex_integer(lx, token);
+    }
     return stray(lx);
 }
 
@@ -303,13 +327,15 @@ int nvtxt_lex(struct nvtxt_slice line, bool escapes, const struct nvtxt_symtab *
         struct nvtxt_token *token = &tokens->items[count];
         const char *begin = lx.at;
         int r = lex_token(&lx, token);
-        if (r != 0)
+        if (r != 0) {
             return r;
+        }
         token->column = column(&lx, begin);
         token->source = from_to(begin, lx.at);
         last = lx.at;
-        if (count < NVTXT_LINE_TOKENS - 1)
+        if (count < NVTXT_LINE_TOKENS - 1) {
             count++;
+        }
     }
     tokens->items[count] =
         (struct nvtxt_token){.kind = NVTXT_TOKEN_END, .column = column(&lx, last)};

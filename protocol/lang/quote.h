@@ -8,11 +8,13 @@
 #define NVTXT_QUOTED_BYTES 80 // enough to recognise a token; keeps a message one line
 
 static inline int nvtxt_quoted_length(struct nvtxt_slice text) {
-    if (text.len <= NVTXT_QUOTED_BYTES)
+    if (text.len <= NVTXT_QUOTED_BYTES) {
         return (int)text.len;
+    }
     int len = NVTXT_QUOTED_BYTES;
-    while (len > NVTXT_QUOTED_BYTES - 4 && ((unsigned char)text.data[len] & 0xC0) == 0x80)
+    while (len > NVTXT_QUOTED_BYTES - 4 && ((unsigned char)text.data[len] & 0xC0) == 0x80) {
         len--; // not in the middle of a character
+    }
     return len;
 }
 

@@ -13,11 +13,12 @@
 
 static int fault(struct nvtxt_diag *diag, enum nvtxt_diag_code code,
                  const struct nvtxt_token *token, const char *wanted) {
-    if (token->kind == NVTXT_TOKEN_END)
+    if (token->kind == NVTXT_TOKEN_END) {
         nvtxt_diag_set(diag, code, token->column, "expected %s at the end of the line", wanted);
-    else
+    } else {
         nvtxt_diag_set(diag, code, token->column, "expected %s before '%.*s'", wanted,
                        NVTXT_QUOTED(token->source));
+    }
     return 1;
 }
 
@@ -37,14 +38,16 @@ static const char *argument_name(const void *context, size_t index) {
 // A message with what may have been meant, if anything was.
 static void suggest(struct nvtxt_diag *diag, const char *near) {
     size_t len = strlen(diag->message);
-    if (near)
-        snprintf(diag->message + len, sizeof diag->message - len, "; did you mean '%s'?", near);
+    if (near) {
+        snprintf(diag->message + len, sizeof(diag->message) - len, "; did you mean '%s'?", near);
+    }
 }
 
 static int parse_command(const struct nvtxt_token *name, enum nvtxt_command *command,
                          struct nvtxt_diag *diag) {
-    if (name->kind != NVTXT_TOKEN_WORD)
+    if (name->kind != NVTXT_TOKEN_WORD) {
         return fault(diag, NVTXT_DIAG_EXPECTED_NAME, name, "the name of a command");
+    }
     *command = nvtxt_command_find(name->value.string);
     if (*command == NVTXT_CMD_COUNT) {
         nvtxt_diag_set(diag, NVTXT_DIAG_UNKNOWN_COMMAND, name->column, "unknown command '%.*s'",
@@ -57,8 +60,9 @@ static int parse_command(const struct nvtxt_token *name, enum nvtxt_command *com
 
 static int parse_argument(const struct nvtxt_token *token, struct nvtxt_stmt *stmt,
                           struct nvtxt_diag *diag) {
-    if (token->kind != NVTXT_TOKEN_WORD)
+    if (token->kind != NVTXT_TOKEN_WORD) {
         return fault(diag, NVTXT_DIAG_EXPECTED_NAME, token, "the name of an argument");
+    }
     const struct nvtxt_command_info *info = &nvtxt_commands[stmt->command];
     enum nvtxt_arg arg = nvtxt_arg_find(token->value.string);
     if (arg == NVTXT_ARG_COUNT || !(info->accepted & nvtxt_arg_bit(arg))) {
@@ -84,8 +88,9 @@ static int parse_definition(const struct nvtxt_token *token, struct nvtxt_stmt *
     stmt->definition = (struct nvtxt_cmddef){0};
     int r = parse_command(token, &stmt->command, diag);
     while (r == 0 && (++token)->kind != NVTXT_TOKEN_END) {
-        if (token->kind != NVTXT_TOKEN_COMMA)
+        if (token->kind != NVTXT_TOKEN_COMMA) {
             return fault(diag, NVTXT_DIAG_EXPECTED_COMMA, token, "a comma");
+        }
         r = parse_argument(++token, stmt, diag);
     }
     return r;
@@ -96,8 +101,9 @@ static int parse_assignment(const struct nvtxt_token *token, struct nvtxt_stmt *
     stmt->kind = NVTXT_STMT_ASSIGN;
     stmt->name = token;
     stmt->value = token + 2;
-    if (!nvtxt_token_is_value(token + 2))
+    if (!nvtxt_token_is_value(token + 2)) {
         return fault(diag, NVTXT_DIAG_EXPECTED_VALUE, token + 2, "a value");
+    }
     if (token[3].kind != NVTXT_TOKEN_END) {
         nvtxt_diag_set(diag, NVTXT_DIAG_TRAILING_TEXT, token[3].column,
                        "'%.*s' follows the value of '%.*s'", NVTXT_QUOTED(token[3].source),
@@ -110,14 +116,15 @@ static int parse_assignment(const struct nvtxt_token *token, struct nvtxt_stmt *
 static int wrong_count(const struct nvtxt_token *token, const struct nvtxt_stmt *stmt,
                        unsigned wanted, unsigned found, struct nvtxt_diag *diag) {
     const char *name = nvtxt_commands[stmt->command].name.data;
-    if (token->kind == NVTXT_TOKEN_END)
+    if (token->kind == NVTXT_TOKEN_END) {
         nvtxt_diag_set(diag, NVTXT_DIAG_WRONG_VALUE_COUNT, token->column,
                        "'%s' takes %u value%s here, not %u", name, wanted, wanted == 1 ? "" : "s",
                        found);
-    else
+    } else {
         nvtxt_diag_set(diag, NVTXT_DIAG_WRONG_VALUE_COUNT, token->column,
                        "'%s' takes %u value%s here; '%.*s' is one too many", name, wanted,
                        wanted == 1 ? "" : "s", NVTXT_QUOTED(token->source));
+    }
     return 1;
 }
 
@@ -127,14 +134,17 @@ int nvtxt_check_type(enum nvtxt_arg arg, const struct nvtxt_value *value, bool l
     double ignored;
     int r = 0;
     *fault = NVTXT_DIAG_WRONG_TYPE;
-    if (takes == NVTXT_TAKES_INTEGER)
+    if (takes == NVTXT_TAKES_INTEGER) {
         return value->type != NVTXT_INTEGER;
-    if (takes == NVTXT_TAKES_STRING)
+    }
+    if (takes == NVTXT_TAKES_STRING) {
         return value->type != NVTXT_STRING;
+    }
     if (takes == NVTXT_TAKES_PAYLOAD && value->type == NVTXT_STRING) {
         *fault = NVTXT_DIAG_BAD_PAYLOAD;
-        if (levels && value->string.len == 0)
+        if (levels && value->string.len == 0) {
             return 0;
+        }
         r = nvtxt_decimal_parse(value->string, &ignored);
     }
     return r;
@@ -147,18 +157,21 @@ static int check_types(const struct nvtxt_cmddef *definition, bool levels,
         const struct nvtxt_token *token = stmt->values[i];
         enum nvtxt_diag_code code;
         int r = nvtxt_check_type(arg, &token->value, levels, &code);
-        if (r == 0)
+        if (r == 0) {
             continue;
-        if (r < 0)
+        }
+        if (r < 0) {
             return r;
-        if (code == NVTXT_DIAG_BAD_PAYLOAD)
+        }
+        if (code == NVTXT_DIAG_BAD_PAYLOAD) {
             nvtxt_diag_set(diag, code, token->column, "Payload %.*s is no decimal number",
                            NVTXT_QUOTED(token->source));
-        else
+        } else {
             nvtxt_diag_set(diag, code, token->column, "argument '%s' takes %s, not %.*s",
                            nvtxt_args[arg].name.data,
                            nvtxt_args[arg].type == NVTXT_TAKES_STRING ? "a String" : "an Integer",
                            NVTXT_QUOTED(token->source));
+        }
         return 1;
     }
     return 0;
@@ -169,22 +182,27 @@ static int parse_call(const struct nvtxt_token *token, const struct nvtxt_cmddef
     stmt->kind = NVTXT_STMT_CALL;
     stmt->name = token;
     int r = parse_command(token, &stmt->command, diag);
-    if (r != 0)
+    if (r != 0) {
         return r;
+    }
     const struct nvtxt_cmddef *definition = &definitions[stmt->command];
     unsigned count = 0;
     for (token++; token->kind != NVTXT_TOKEN_END; token++) {
-        if (token->kind != NVTXT_TOKEN_COMMA)
+        if (token->kind != NVTXT_TOKEN_COMMA) {
             return fault(diag, NVTXT_DIAG_EXPECTED_COMMA, token, "a comma");
+        }
         token++;
-        if (!nvtxt_token_is_value(token))
+        if (!nvtxt_token_is_value(token)) {
             return fault(diag, NVTXT_DIAG_EXPECTED_VALUE, token, "a value");
-        if (count == definition->count)
+        }
+        if (count == definition->count) {
             return wrong_count(token, stmt, definition->count, count + 1, diag);
+        }
         stmt->values[count++] = token;
     }
-    if (count < definition->count)
+    if (count < definition->count) {
         return wrong_count(token, stmt, definition->count, count, diag);
+    }
     stmt->end_column = token->column;
     return check_types(definition, levels, stmt, diag);
 }
@@ -192,11 +210,14 @@ static int parse_call(const struct nvtxt_token *token, const struct nvtxt_cmddef
 int nvtxt_parse(const struct nvtxt_tokens *tokens, const struct nvtxt_cmddef *definitions,
                 bool levels, struct nvtxt_stmt *stmt, struct nvtxt_diag *diag) {
     const struct nvtxt_token *first = &tokens->items[0];
-    if (first->kind == NVTXT_TOKEN_AT)
+    if (first->kind == NVTXT_TOKEN_AT) {
         return parse_definition(first, stmt, diag);
-    if (first->kind != NVTXT_TOKEN_WORD)
+    }
+    if (first->kind != NVTXT_TOKEN_WORD) {
         return fault(diag, NVTXT_DIAG_EXPECTED_NAME, first, "the name of a command or a variable");
-    if (first[1].kind == NVTXT_TOKEN_EQUALS)
+    }
+    if (first[1].kind == NVTXT_TOKEN_EQUALS) {
         return parse_assignment(first, stmt, diag);
+    }
     return parse_call(first, definitions, levels, stmt, diag);
 }

@@ -29,8 +29,9 @@ static struct nvtxt_variable *find(const struct nvtxt_symtab *symtab, struct nvt
     struct nvtxt_hash_node *node = nvtxt_hash_find(&symtab->table, hash);
     for (; node; node = nvtxt_hash_next(node)) {
         struct nvtxt_variable *variable = NVTXT_CONTAINER_OF(node, struct nvtxt_variable, node);
-        if (nvtxt_slice_equal(name, (struct nvtxt_slice){variable->name, variable->name_len}))
+        if (nvtxt_slice_equal(name, (struct nvtxt_slice){variable->name, variable->name_len})) {
             return variable;
+        }
     }
     return NULL;
 }
@@ -43,9 +44,10 @@ const struct nvtxt_value *nvtxt_symtab_find(const struct nvtxt_symtab *symtab,
 
 // A variable that is in no list yet and has the value 0.
 static struct nvtxt_variable *variable_new(struct nvtxt_slice name) {
-    struct nvtxt_variable *variable = calloc(1, sizeof *variable + name.len);
-    if (!variable)
+    struct nvtxt_variable *variable = calloc(1, sizeof(*variable) + name.len);
+    if (!variable) {
         return NULL;
+    }
     variable->name_len = name.len;
     memcpy(variable->name, name.data, name.len);
     return variable;
@@ -59,8 +61,9 @@ static void drop_storage(struct nvtxt_variable *variable) {
 
 static int variable_assign(struct nvtxt_variable *variable, const struct nvtxt_value *value) {
     if (value->type == NVTXT_INTEGER) {
-        if (variable->string_cap > SPARE_BYTES)
+        if (variable->string_cap > SPARE_BYTES) {
             drop_storage(variable);
+        }
         variable->value = *value;
         variable->value.string = (struct nvtxt_slice){NULL, 0};
         return 0;
@@ -69,10 +72,12 @@ static int variable_assign(struct nvtxt_variable *variable, const struct nvtxt_v
     if (len > variable->string_cap || variable->string_cap > 2 * len + SPARE_BYTES) {
         // Not realloc: the value may be a view of the old string.
         char *string = malloc(len ? len : 1);
-        if (!string)
+        if (!string) {
             return -ENOMEM;
-        if (len > 0)
+        }
+        if (len > 0) {
             memcpy(string, value->string.data, len);
+        }
         free(variable->string);
         variable->string = string;
         variable->string_cap = len;
@@ -86,13 +91,15 @@ static int variable_assign(struct nvtxt_variable *variable, const struct nvtxt_v
 static void link_last(struct nvtxt_symtab *symtab, struct nvtxt_variable *variable,
                       enum nvtxt_arg arg) {
     symtab->name_bytes += variable->name_len;
-    if (symtab->last)
+    if (symtab->last) {
         symtab->last->next = variable;
-    else
+    } else {
         symtab->first = variable;
+    }
     symtab->last = variable;
-    if (arg != NVTXT_ARG_COUNT)
+    if (arg != NVTXT_ARG_COUNT) {
         symtab->statics[arg] = variable;
+    }
 }
 
 int nvtxt_symtab_set(struct nvtxt_symtab *symtab, const struct nvtxt_limits *limits,
@@ -101,20 +108,24 @@ int nvtxt_symtab_set(struct nvtxt_symtab *symtab, const struct nvtxt_limits *lim
     struct nvtxt_variable *variable = find(symtab, name, hash);
     size_t old = variable ? variable->value.string.len : 0;
     size_t new = value->type == NVTXT_STRING ? value->string.len : 0;
-    if (!variable && symtab->table.count >= limits->variables)
+    if (!variable && symtab->table.count >= limits->variables) {
         return NVTXT_SYMTAB_TOO_MANY;
-    if (new > old && symtab->string_bytes - old + new > limits->variable_bytes)
+    }
+    if (new > old && symtab->string_bytes - old + new > limits->variable_bytes) {
         return NVTXT_SYMTAB_TOO_LARGE;
+    }
 
     enum nvtxt_arg arg = nvtxt_arg_find(name);
     if (variable) {
         int r = variable_assign(variable, value);
-        if (r < 0)
+        if (r < 0) {
             return r;
+        }
     } else {
         variable = variable_new(name);
-        if (!variable)
+        if (!variable) {
             return -ENOMEM;
+        }
         if (variable_assign(variable, value) < 0 ||
             nvtxt_hash_add(&symtab->table, &variable->node, hash) < 0) {
             free(variable->string);
@@ -124,7 +135,8 @@ int nvtxt_symtab_set(struct nvtxt_symtab *symtab, const struct nvtxt_limits *lim
         link_last(symtab, variable, arg);
     }
     symtab->string_bytes += new - old;
-    if (arg != NVTXT_ARG_COUNT)
+    if (arg != NVTXT_ARG_COUNT) {
         symtab->static_changes++;
+    }
     return NVTXT_SYMTAB_SET;
 }

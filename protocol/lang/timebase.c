@@ -24,8 +24,9 @@ static const char *const names[NVTXT_TIMEBASE_COUNT] = {
 
 enum nvtxt_timebase nvtxt_timebase_find(struct nvtxt_slice name) {
     for (int base = 0; base < NVTXT_TIMEBASE_UNKNOWN; base++) {
-        if (nvtxt_slice_equal(name, nvtxt_slice_of(names[base])))
+        if (nvtxt_slice_equal(name, nvtxt_slice_of(names[base]))) {
             return (enum nvtxt_timebase)base;
+        }
     }
     return NVTXT_TIMEBASE_UNKNOWN;
 }
@@ -37,15 +38,17 @@ const char *nvtxt_timebase_name(enum nvtxt_timebase base) {
 int64_t nvtxt_time_ns(int64_t seconds, int64_t ns) {
     int64_t result;
     if (__builtin_mul_overflow(seconds, NS_PER_S, &result) ||
-        __builtin_add_overflow(result, ns, &result))
+        __builtin_add_overflow(result, ns, &result)) {
         return seconds < 0 ? INT64_MIN : INT64_MAX;
+    }
     return result;
 }
 
 bool nvtxt_timebase_is_clock(enum nvtxt_timebase base) {
 #ifdef __aarch64__
-    if (base == NVTXT_TIMEBASE_CNTVCT)
+    if (base == NVTXT_TIMEBASE_CNTVCT) {
         return true;
+    }
 #endif
     return base >= NVTXT_TIMEBASE_MONOTONIC_RAW && base <= NVTXT_TIMEBASE_REALTIME;
 }
@@ -59,37 +62,45 @@ static int scale(int64_t base, int128 a, int128 b, int128 c, int64_t *ns) {
     bool negative = (a < 0) ^ (b < 0) ^ (c < 0);
     uint128 product = (uint128)magnitude(a) * magnitude(b);
     uint128 quotient = product / magnitude(c);
-    if (negative && product % magnitude(c) != 0)
+    if (negative && product % magnitude(c) != 0) {
         quotient++;
-    if (quotient > UINT64_MAX)
+    }
+    if (quotient > UINT64_MAX) {
         return 1; // no Int64 base brings that back into range
+    }
     int128 sum = base + (negative ? -(int128)quotient : (int128)quotient);
-    if (sum < INT64_MIN || sum > INT64_MAX)
+    if (sum < INT64_MIN || sum > INT64_MAX) {
         return 1;
+    }
     *ns = (int64_t)sum;
     return 0;
 }
 
 int nvtxt_clock_apply(const struct nvtxt_clock_offset *clock, int64_t time, int64_t *ns) {
-    if (clock->frequency > 0)
+    if (clock->frequency > 0) {
         return scale(clock->offset_ns, time, NS_PER_S, clock->frequency, ns);
+    }
     return __builtin_add_overflow(time, clock->offset_ns, ns) ? 1 : 0;
 }
 
 const char *nvtxt_mapping_fault(const struct nvtxt_mapping *mapping) {
-    if (mapping->mode == NVTXT_MAPPING_LIN && mapping->freq <= 0)
+    if (mapping->mode == NVTXT_MAPPING_LIN && mapping->freq <= 0) {
         return "freq must be greater than 0";
-    if (mapping->mode == NVTXT_MAPPING_LERP && mapping->nvtxt_a == mapping->nvtxt_b)
+    }
+    if (mapping->mode == NVTXT_MAPPING_LERP && mapping->nvtxt_a == mapping->nvtxt_b) {
         return "nvtxt_a and nvtxt_b must differ";
-    if (mapping->mode == NVTXT_MAPPING_LERP && mapping->ns_b <= mapping->ns_a)
+    }
+    if (mapping->mode == NVTXT_MAPPING_LERP && mapping->ns_b <= mapping->ns_a) {
         return "ns_b must be greater than ns_a";
+    }
     return NULL;
 }
 
 int nvtxt_mapping_apply(const struct nvtxt_mapping *mapping, int64_t time, int64_t *ns) {
     int128 elapsed = (int128)time - mapping->nvtxt_a;
-    if (mapping->mode == NVTXT_MAPPING_LIN)
+    if (mapping->mode == NVTXT_MAPPING_LIN) {
         return scale(mapping->ns_a, elapsed, NS_PER_S, mapping->freq, ns);
+    }
     return scale(mapping->ns_a, elapsed, (int128)mapping->ns_b - mapping->ns_a,
                  (int128)mapping->nvtxt_b - mapping->nvtxt_a, ns);
 }

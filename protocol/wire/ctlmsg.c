@@ -20,10 +20,11 @@ int nvtxt_ctl_request_parse(struct nvtxt_slice line, struct nvtxt_ctl_request *r
     json_t *object =
         json_loadb(line.data ? line.data : "", line.len, JSON_REJECT_DUPLICATES, &error);
     if (!json_is_object(object)) {
-        if (object)
+        if (object) {
             snprintf(why, size, "a request is a JSON object");
-        else
+        } else {
             snprintf(why, size, "bad JSON at byte %d: %s", error.position, error.text);
+        }
         json_decref(object);
         return 1;
     }
@@ -54,8 +55,9 @@ static int append(const char *data, size_t len, void *out) {
 
 // Takes `message`; NULL stands for memory that was short.
 static void append_line(struct nvtxt_buf *out, json_t *message) {
-    if (!message || json_dump_callback(message, append, out, JSON_COMPACT) < 0)
+    if (!message || json_dump_callback(message, append, out, JSON_COMPACT) < 0) {
         out->failed = true;
+    }
     json_decref(message);
     nvtxt_buf_add(out, "\n", 1);
 }
@@ -80,8 +82,9 @@ void nvtxt_ctl_error_format(struct nvtxt_buf *out, json_t *id, const char *code,
     struct nvtxt_slice text = nvtxt_slice_of(message);
     if (text.len > MESSAGE_BYTES) {
         text.len = MESSAGE_BYTES;
-        for (int i = 0; i < 3 && ((unsigned char)text.data[text.len] & 0xC0) == 0x80; i++)
+        for (int i = 0; i < 3 && ((unsigned char)text.data[text.len] & 0xC0) == 0x80; i++) {
             text.len--; // not in the middle of a character
+        }
     }
     text.len = nvtxt_utf8_repair(valid, text); // a JSON reader's error may be cut in a character
     append_line(out, json_pack("{s:O?, s:b, s:{s:s, s:s%}}", "id", id, "ok", 0, "error", "code",

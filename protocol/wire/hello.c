@@ -27,7 +27,7 @@ static int fault(char *why, size_t size, int code, const char *format, ...) {
     char text[512];
     va_list args;
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    vsnprintf(text, sizeof(text), format, args);
     va_end(args);
     if (size) {
         struct nvtxt_slice cut = nvtxt_slice_cut(nvtxt_slice_of(text), size - 1);
@@ -42,7 +42,7 @@ static int fault(char *why, size_t size, int code, const char *format, ...) {
 enum { MALFORMED = 1, UNSUPPORTED = 2 };
 
 bool nvtxt_hello_is(struct nvtxt_slice line) {
-    size_t prefix = sizeof NVTXT_HELLO_PREFIX - 1;
+    size_t prefix = sizeof(NVTXT_HELLO_PREFIX) - 1;
     if (line.len < prefix || memcmp(line.data, NVTXT_HELLO_PREFIX, prefix) != 0) {
         return false;
     }
@@ -201,7 +201,7 @@ int nvtxt_hello_parse(struct nvtxt_slice line, struct nvtxt_hello *hello, char *
     if (!nvtxt_hello_is(line)) {
         return fault(why, size, MALFORMED, "the hello does not begin with " NVTXT_HELLO_PREFIX);
     }
-    size_t prefix = sizeof NVTXT_HELLO_PREFIX - 1;
+    size_t prefix = sizeof(NVTXT_HELLO_PREFIX) - 1;
     struct nvtxt_slice text = {line.data + prefix, line.len - prefix};
     json_error_t error = {0};
     json_t *root;

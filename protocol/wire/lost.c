@@ -10,7 +10,7 @@
 #include "protocol/base/json.h"
 
 int nvtxt_lost_parse(struct nvtxt_slice line, struct nvtxt_lost *lost) {
-    size_t prefix = sizeof NVTXT_LOST_PREFIX - 1;
+    size_t prefix = sizeof(NVTXT_LOST_PREFIX) - 1;
     *lost = (struct nvtxt_lost){0};
     if (line.len <= prefix || line.len > NVTXT_LOST_BYTES ||
         memcmp(line.data, NVTXT_LOST_PREFIX, prefix) != 0 ||
@@ -26,7 +26,7 @@ int nvtxt_lost_parse(struct nvtxt_slice line, struct nvtxt_lost *lost) {
     const json_t *reason = json_object_get(root, "reason");
     size_t len = json_string_length(reason);
     bool good = json_is_integer(lines) && json_integer_value(lines) > 0 && len > 0 &&
-                len < sizeof lost->reason;
+                len < sizeof(lost->reason);
     for (size_t i = 0; good && i < len; i++) {
         char byte = json_string_value(reason)[i];
         good = (byte >= 'a' && byte <= 'z') || byte == '-';

@@ -120,8 +120,8 @@ static bool read_welcome(const json_t *root, struct nvtxt_reply *reply) {
     reply->protocol = (int64_t)protocol;
     reply->source = (int64_t)source;
     reply->line_bytes = line_bytes;
-    return read_text(root, "session", reply->session, sizeof reply->session) &&
-           read_text(root, "synchronous", reply->synchronous, sizeof reply->synchronous);
+    return read_text(root, "session", reply->session, sizeof(reply->session)) &&
+           read_text(root, "synchronous", reply->synchronous, sizeof(reply->synchronous));
 }
 
 static bool read_diagnostic(const json_t *root, struct nvtxt_reply *reply) {
@@ -131,10 +131,10 @@ static bool read_diagnostic(const json_t *root, struct nvtxt_reply *reply) {
         return false;
     }
     reply->column = (uint32_t)column;
-    return read_text(root, "severity", reply->severity, sizeof reply->severity) &&
-           read_text(root, "stage", reply->stage, sizeof reply->stage) &&
-           read_text(root, "code", reply->code, sizeof reply->code) &&
-           read_text(root, "message", reply->message, sizeof reply->message);
+    return read_text(root, "severity", reply->severity, sizeof(reply->severity)) &&
+           read_text(root, "stage", reply->stage, sizeof(reply->stage)) &&
+           read_text(root, "code", reply->code, sizeof(reply->code)) &&
+           read_text(root, "message", reply->message, sizeof(reply->message));
 }
 
 static bool read_ack(const json_t *root, struct nvtxt_reply *reply) {
@@ -146,12 +146,13 @@ static bool read_end(const json_t *root, struct nvtxt_reply *reply) {
            read_uint(root, "events", INT64_MAX, &reply->events) &&
            read_uint(root, "warnings", INT64_MAX, &reply->warnings) &&
            read_uint(root, "errors", INT64_MAX, &reply->errors) &&
-           (!json_object_get(root, "how") || read_text(root, "how", reply->how, sizeof reply->how));
+           (!json_object_get(root, "how") ||
+            read_text(root, "how", reply->how, sizeof(reply->how)));
 }
 
 static bool read_error(const json_t *root, struct nvtxt_reply *reply) {
-    return read_text(root, "code", reply->code, sizeof reply->code) &&
-           read_text(root, "message", reply->message, sizeof reply->message);
+    return read_text(root, "code", reply->code, sizeof(reply->code)) &&
+           read_text(root, "message", reply->message, sizeof(reply->message));
 }
 
 static bool read_reply(const json_t *root, struct nvtxt_reply *reply) {
@@ -170,7 +171,7 @@ static bool read_reply(const json_t *root, struct nvtxt_reply *reply) {
     if (!name) {
         return false;
     }
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
         if (strcmp(name, kinds[i].name) == 0) {
             reply->type = kinds[i].type;
             return kinds[i].read(root, reply);

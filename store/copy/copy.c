@@ -144,7 +144,7 @@ static int open_input(sqlite3 **db, const char *path, enum store_copy_kind *kind
 // Its triggers would write into what is merged, or be left out; nobody can say what was meant.
 static int refuse_triggers(sqlite3 *db, const char *path, char *error, size_t size) {
     char name[128];
-    int rc = store_stranger_trigger(db, name, sizeof name);
+    int rc = store_stranger_trigger(db, name, sizeof(name));
     if (rc != SQLITE_OK || !*name) {
         return say(db, rc, "read", path, error, size);
     }

@@ -21,7 +21,7 @@ struct store_findings {
     struct store_finding {
         int is_problem; // else an advice
         char text[512]; // names the file
-    } * rows;           // owned
+    } *rows;            // owned
     size_t count;
     size_t more; // problems that were not kept
 };

@@ -33,7 +33,7 @@
 static int64_t bytes_of(const char *path, const char *ending) { // -1: not there
     char beside[PATH_MAX + 8];
     struct stat status;
-    snprintf(beside, sizeof beside, "%s%s", path, ending);
+    snprintf(beside, sizeof(beside), "%s%s", path, ending);
     return stat(beside, &status) == 0 ? (int64_t)status.st_size : -1;
 }
 
@@ -71,7 +71,7 @@ int store_connection_read(sqlite3 **db, const char *path) {
     int flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;
     bool idle = realpath(path, real) && is_idle_wal(real);
     if (idle) {
-        make_uri(uri, sizeof uri, real);
+        make_uri(uri, sizeof(uri), real);
     }
     int rc = sqlite3_open_v2(idle ? uri : path, db, flags | (idle ? SQLITE_OPEN_URI : 0), NULL);
     return rc ?: store_stranger_guard(*db);
@@ -82,7 +82,7 @@ int store_connection_left(sqlite3 **db, const char *path) {
     int flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;
     bool whole = bytes_of(path, "-wal") <= 0;
     if (whole) {
-        make_uri(uri, sizeof uri, path);
+        make_uri(uri, sizeof(uri), path);
     }
     int rc = sqlite3_open_v2(whole ? uri : path, db, flags | (whole ? SQLITE_OPEN_URI : 0), NULL);
     if (rc == SQLITE_OK) {

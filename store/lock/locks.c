@@ -35,8 +35,9 @@ struct answer {
 // The process that has any of the bytes; 0 when that cannot be seen, -1 when nobody has them.
 static pid_t holder_of(int fd, off_t at, off_t bytes, pid_t self) {
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = at, .l_len = bytes};
-    if (fd < 0 || fcntl(fd, F_GETLK, &lock) < 0 || lock.l_type == F_UNLCK || lock.l_pid == self)
+    if (fd < 0 || fcntl(fd, F_GETLK, &lock) < 0 || lock.l_type == F_UNLCK || lock.l_pid == self) {
         return -1;
+    }
     return lock.l_pid > 0 ? lock.l_pid : 0;
 }
 

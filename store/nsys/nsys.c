@@ -36,7 +36,7 @@ static const char *const process_columns[] = {"globalPid", "pid", "name"};
 
 static int translate(struct store_foreign *foreign, int rc, const char *what) {
     return store_result_say(foreign->db, rc, what, foreign->name, foreign->error,
-                            sizeof foreign->error);
+                            sizeof(foreign->error));
 }
 
 const char *store_foreign_error(const struct store_foreign *foreign) {
@@ -92,7 +92,7 @@ static int init_shapes(struct store_foreign *foreign) {
 // What a reader cannot do without. Returns NULL or the name of what is missing.
 static const char *lacking(const struct store_foreign *foreign) {
     static const int needed[] = {COL_START, COL_END, COL_TYPE, COL_TID};
-    for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++) {
+    for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
         if (!store_shape_has(&foreign->events, needed[i])) {
             return event_columns[needed[i]];
         }
@@ -121,7 +121,7 @@ static int read_types(struct store_foreign *foreign) {
     for (int i = 0; i < TYPE_COUNT && rc == SQLITE_OK; i++) {
         int64_t id = 0;
         char text[128];
-        snprintf(text, sizeof text, "SELECT id FROM ENUM_NSYS_EVENT_TYPE WHERE name = '%s'",
+        snprintf(text, sizeof(text), "SELECT id FROM ENUM_NSYS_EVENT_TYPE WHERE name = '%s'",
                  types[i].name);
         rc = has_id && has_name ? store_sql_int(foreign->db, text, &id) : SQLITE_OK;
         foreign->types[i] = id > 0 ? id : types[i].usual;
@@ -134,15 +134,15 @@ static int read_types(struct store_foreign *foreign) {
 static int read_nulls_of(struct store_foreign *foreign, enum foreign_type type) {
     static const int columns[] = {COL_END, COL_RANGE, COL_CATEGORY, COL_COLOR, COL_DOMAIN};
     sqlite3_stmt *stmt = NULL;
-    char parts[sizeof columns / sizeof columns[0]][32];
+    char parts[sizeof(columns) / sizeof(columns[0])][32];
     char text[512];
-    for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++) {
-        snprintf(parts[i], sizeof parts[i], "\"%s\" IS NULL", event_columns[columns[i]]);
+    for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++) {
+        snprintf(parts[i], sizeof(parts[i]), "\"%s\" IS NULL", event_columns[columns[i]]);
         if (!store_shape_has(&foreign->events, columns[i])) {
             strcpy(parts[i], "0");
         }
     }
-    snprintf(text, sizeof text,
+    snprintf(text, sizeof(text),
              "SELECT %s, %s, %s, %s, %s FROM main.NVTX_EVENTS WHERE eventType IN (?1, ?2, ?3) "
              "ORDER BY eventType <> ?4 LIMIT 1",
              parts[0], parts[1], parts[2], parts[3], parts[4]);
@@ -153,7 +153,7 @@ static int read_nulls_of(struct store_foreign *foreign, enum foreign_type type) 
                                foreign->types[type]);
     if (rc == SQLITE_OK) {
         int step = sqlite3_step(stmt);
-        for (size_t i = 0; i < sizeof columns / sizeof columns[0] && step == SQLITE_ROW; i++) {
+        for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]) && step == SQLITE_ROW; i++) {
             foreign->nulls[type] |= (uint32_t)sqlite3_column_int(stmt, (int)i) << columns[i];
         }
         rc = store_sql_done(stmt, step);
@@ -224,7 +224,7 @@ static int open_rest(struct store_foreign *foreign) {
 
 int store_foreign_open(struct store_foreign **out, const char *path, const char *name, char *error,
                        size_t size) {
-    struct store_foreign *foreign = calloc(1, sizeof *foreign);
+    struct store_foreign *foreign = calloc(1, sizeof(*foreign));
     *out = NULL;
     if (foreign) {
         foreign->name = strdup(name);
@@ -329,7 +329,7 @@ int store_foreign_add_row(struct store_foreign *foreign, const struct foreign_ro
         {COL_TEXT_ID, row->text_id},
     };
     int rc = SQLITE_OK;
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0] && rc == SQLITE_OK; i++) {
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]) && rc == SQLITE_OK; i++) {
         bool none = numbers[i].value == 0 || numbers[i].column == COL_END;
         rc = none && foreign->nulls[row->type] >> numbers[i].column & 1
                  ? store_shape_null(shape, numbers[i].column)

@@ -40,7 +40,7 @@ static void name_expression(const struct store_foreign *foreign, char *text, siz
 
 static int load_event_names(struct store_foreign *foreign) {
     char name[160];
-    name_expression(foreign, name, sizeof name);
+    name_expression(foreign, name, sizeof(name));
     bool has_domain = store_shape_has(&foreign->events, COL_DOMAIN);
     bool has_category = store_shape_has(&foreign->events, COL_CATEGORY);
     char *text = sqlite3_mprintf(
@@ -95,14 +95,14 @@ static int prepare(struct store_foreign *foreign, enum foreign_stmt which) {
     char text[320];
     sqlite3_stmt **slot = &foreign->stmts[which];
     if (which == GET_NAME) {
-        name_expression(foreign, name, sizeof name);
-        snprintf(text, sizeof text, "SELECT %s FROM main.NVTX_EVENTS e WHERE e.rowid = ?1", name);
+        name_expression(foreign, name, sizeof(name));
+        snprintf(text, sizeof(text), "SELECT %s FROM main.NVTX_EVENTS e WHERE e.rowid = ?1", name);
         return store_sql_prepare(foreign->db, slot, text);
     }
     if (which == SET_NAME) {
         bool has_text = store_shape_has(&foreign->events, COL_TEXT);
         bool has_id = store_shape_has(&foreign->events, COL_TEXT_ID);
-        snprintf(text, sizeof text, "UPDATE main.NVTX_EVENTS SET %s%s%s WHERE rowid = ?1",
+        snprintf(text, sizeof(text), "UPDATE main.NVTX_EVENTS SET %s%s%s WHERE rowid = ?1",
                  has_text ? "text = ?2" : "", has_text && has_id ? ", " : "",
                  has_id ? "textId = ?3" : "");
         return store_sql_prepare(foreign->db, slot, text);
@@ -158,7 +158,7 @@ static int see_process(struct store_foreign *foreign, uint64_t global_pid) {
         return rc;
     }
     return add_process(foreign, global_pid,
-                       default_name(name, sizeof name, "Process", global_pid >> 24));
+                       default_name(name, sizeof(name), "Process", global_pid >> 24));
 }
 
 // A thread's name has a string of its own, so that it can be renamed.
@@ -183,7 +183,7 @@ int store_foreign_see_thread(struct store_foreign *foreign, uint64_t tid) {
     char name[32];
     int rc = store_name_rows_find(&foreign->rows, STORE_ROW_THREAD, 0, tid, &row);
     if (rc == SQLITE_OK && !row) {
-        rc = add_thread(foreign, tid, default_name(name, sizeof name, "Thread", tid));
+        rc = add_thread(foreign, tid, default_name(name, sizeof(name), "Thread", tid));
     }
     return rc ?: see_process(foreign, tid & ~(uint64_t)NVTXT_ID_MAX);
 }

@@ -65,7 +65,7 @@ static const struct {
     {"uint32Value", "uint32Value", "NULL"},
     {"jsonText", "jsonText", "NULL"},
 };
-#define PARTS (sizeof parts / sizeof parts[0])
+#define PARTS (sizeof(parts) / sizeof(parts[0]))
 
 static int prepare_export_rows(struct store_reader *reader) {
     const char *v[PARTS];
@@ -75,7 +75,7 @@ static int prepare_export_rows(struct store_reader *reader) {
         bool there = store_reader_has_column(reader, "NVTX_EVENTS", parts[i].column, &rc);
         v[i] = there ? parts[i].there : parts[i].lacking;
     }
-    snprintf(sql, sizeof sql,
+    snprintf(sql, sizeof(sql),
              "SELECT rowid, eventType, %s, coalesce(%s, %s), coalesce(%s, %s, ''), %s, %s, %s, %s, "
              "%s, coalesce(%s, %s), coalesce(%s, %s), coalesce(%s, %s), %s FROM NVTX_EVENTS "
              "WHERE rowid BETWEEN ?1 AND ?2",
@@ -154,9 +154,9 @@ static void begin_anew(struct store_reader *reader, const struct store_read_wind
 }
 
 int store_read_open(struct store_reader **out, const char *path, char *error, size_t size) {
-    struct store_reader *reader = calloc(1, sizeof *reader);
+    struct store_reader *reader = calloc(1, sizeof(*reader));
     *out = NULL;
-    if (!reader || strlen(path) >= sizeof reader->path) {
+    if (!reader || strlen(path) >= sizeof(reader->path)) {
         int result = reader ? -ENAMETOOLONG : -ENOMEM;
         snprintf(error, size, "cannot read %s: %s", path, strerror(-result));
         free(reader);
@@ -217,7 +217,7 @@ int store_read_find_sources(struct store_reader *reader, const char *name, int64
                                "peerComm) OR CAST(id AS TEXT) = ?1");
     rc = rc ?: store_sql_bind(stmt, "t", name);
     while (rc == SQLITE_OK && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
-        int64_t *more = realloc(*ids, (*count + 1) * sizeof *more);
+        int64_t *more = realloc(*ids, (*count + 1) * sizeof(*more));
         rc = more ? SQLITE_OK : SQLITE_NOMEM;
         if (more) {
             *ids = more;
@@ -339,7 +339,7 @@ int store_read_chunk(struct store_reader *reader, const struct store_read_event 
                      size_t *count) {
     sqlite3_stmt *stmt = reader->stmts[STORE_READ_ROWS];
     if (!reader->events) { // a reader that only waits for its turn is small
-        reader->events = calloc(CHUNK_ROWS, sizeof *reader->events);
+        reader->events = calloc(CHUNK_ROWS, sizeof(*reader->events));
     }
     *events = reader->events;
     *count = 0;

@@ -40,7 +40,7 @@ static bool same(const struct key *a, const struct key *b) {
 
 static uint64_t hash_of(const struct key *key) {
     const uint64_t numbers[] = {key->who, (uint64_t)key->domain, key->category};
-    return nvtxt_hash_pair(key->kind, (struct nvtxt_slice){(const char *)numbers, sizeof numbers});
+    return nvtxt_hash_pair(key->kind, (struct nvtxt_slice){(const char *)numbers, sizeof(numbers)});
 }
 
 static struct known_name *find(struct store_reader *reader, const struct key *key) {
@@ -59,7 +59,7 @@ static struct known_name *remember(struct store_reader *reader, const struct key
                                    struct nvtxt_slice text) {
     struct known_name *name = find(reader, key);
     if (!name) {
-        name = store_arena_make(&reader->name_bytes, sizeof *name);
+        name = store_arena_make(&reader->name_bytes, sizeof(*name));
         if (!name) {
             return NULL;
         }
@@ -261,7 +261,7 @@ static int each_of_export(struct store_reader *reader,
                                         const struct store_read_name *name),
                           void *context, int *stopped) {
     char sql[512];
-    int rc = rows_of_export(reader, sql, sizeof sql);
+    int rc = rows_of_export(reader, sql, sizeof(sql));
     rc = rc ?: each_row(reader, sql, on_row, context, stopped);
     if (store_reader_has_column(reader, "ThreadNames", "nameId", &rc)) {
         rc = each_row(reader, THREADS_OF_EXPORT, on_row, context, stopped);

@@ -50,9 +50,9 @@ static const char *sentence_of(int result) {
 static int refuse(struct store_reader *reader, int result) {
     const char *sentence = sentence_of(result);
     if (sentence) {
-        snprintf(reader->error, sizeof reader->error, "%s %s", reader->path, sentence);
+        snprintf(reader->error, sizeof(reader->error), "%s %s", reader->path, sentence);
     } else {
-        snprintf(reader->error, sizeof reader->error, "cannot read %s: %s", reader->path,
+        snprintf(reader->error, sizeof(reader->error), "cannot read %s: %s", reader->path,
                  strerror(-result));
     }
     return result == -ENODATA ? STORE_CORRUPT : result;
@@ -67,7 +67,7 @@ int store_reader_result(struct store_reader *reader, int rc) {
         return refuse(reader, result);
     }
     return store_result_say(reader->db, rc, "read", reader->path, reader->error,
-                            sizeof reader->error);
+                            sizeof(reader->error));
 }
 
 // ---- Whose file it is ---------------------------------------------------------------------------

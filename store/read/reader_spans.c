@@ -20,7 +20,7 @@ static int add_span(struct store_reader *reader, int64_t first, int64_t last) {
     }
     if (reader->span_count == reader->span_room) {
         size_t room = reader->span_room ? reader->span_room * 2 : 64;
-        struct store_span *spans = realloc(reader->spans, room * sizeof *spans);
+        struct store_span *spans = realloc(reader->spans, room * sizeof(*spans));
         if (!spans) {
             return SQLITE_NOMEM;
         }

@@ -27,11 +27,11 @@ int store_ids_check(sqlite3 *db, bool *sound) {
     bool odd = false;
     int rc = store_stranger_is_odd(db, &odd);
     *sound = !odd;
-    for (size_t i = 0; i < sizeof ends / sizeof ends[0] && rc == SQLITE_OK && *sound; i++) {
+    for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]) && rc == SQLITE_OK && *sound; i++) {
         rc = store_sql_int(db, ends[i], &id);
         *sound = !is_far(id);
     }
-    for (size_t i = 0; i < sizeof bases / sizeof bases[0] && rc == SQLITE_OK && *sound; i++) {
+    for (size_t i = 0; i < sizeof(bases) / sizeof(bases[0]) && rc == SQLITE_OK && *sound; i++) {
         rc = store_carry_fact(db, bases[i], &id);
         *sound = !is_far(id);
     }

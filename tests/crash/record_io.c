@@ -74,7 +74,7 @@ __attribute__((constructor)) static void begin(void) {
 
 static void path_of_fd(int fd, char *path) {
     char link[64];
-    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
     ssize_t len = readlink(link, path, PATH_MAX - 1);
     path[len < 0 ? 0 : len] = '\0';
 }
@@ -82,7 +82,7 @@ static void path_of_fd(int fd, char *path) {
 static void path_at(int dir_fd, const char *name, char *path) {
     char folder[PATH_MAX] = "";
     if (*name != '/' && dir_fd == AT_FDCWD) {
-        (void)!getcwd(folder, sizeof folder);
+        (void)!getcwd(folder, sizeof(folder));
     } else if (*name != '/') {
         path_of_fd(dir_fd, folder);
     }
@@ -127,7 +127,7 @@ static void say_name(const char *what, const char *path, const char *from) {
     char id[48] = "-";
     int before = errno;
     if (strcmp(what, "unlink") != 0 && lstat(path, &status) == 0) {
-        id_of(&status, id, sizeof id);
+        id_of(&status, id, sizeof(id));
     }
     line(NULL, 0, "%s\t%s\t%s\t%s", what, id, path, from ? from : "");
     errno = before;
@@ -138,7 +138,7 @@ static void say_fd(const char *what, int fd, off_t offset, size_t len, const str
     char id[48], path[PATH_MAX];
     int before = errno;
     if (fd != log_fd && fstat(fd, &status) == 0) {
-        id_of(&status, id, sizeof id);
+        id_of(&status, id, sizeof(id));
         path_of_fd(fd, path);
         if (strcmp(what, "write") == 0 && !S_ISREG(status.st_mode)) {
             what = "send";

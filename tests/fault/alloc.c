@@ -44,8 +44,9 @@ long alloc_live(void) {
 
 static bool strikes(void) {
     unsigned period = atomic_load(&every);
-    if (period && atomic_fetch_add(&count, 1) % period == period - 1)
+    if (period && atomic_fetch_add(&count, 1) % period == period - 1) {
         return true;
+    }
     if (atomic_load(&left) > 0 && atomic_fetch_sub(&left, 1) == 1) {
         atomic_store(&struck, true);
         return true;
@@ -54,8 +55,9 @@ static bool strikes(void) {
 }
 
 static void *counted(void *memory) {
-    if (memory)
+    if (memory) {
         atomic_fetch_add(&live, 1);
+    }
     return memory;
 }
 
@@ -68,8 +70,9 @@ void *__wrap_calloc(size_t number, size_t size) {
 }
 
 void *__wrap_realloc(void *old, size_t size) {
-    if (strikes())
+    if (strikes()) {
         return NULL;
+    }
     void *memory = __real_realloc(old, size);
     return old ? memory : counted(memory);
 }
@@ -79,8 +82,9 @@ char *__wrap_strdup(const char *string) {
 }
 
 void __wrap_free(void *memory) {
-    if (memory)
+    if (memory) {
         atomic_fetch_sub(&live, 1);
+    }
     __real_free(memory);
 }
 
@@ -90,8 +94,9 @@ void __wrap_free(void *memory) {
 
 static void *sql_malloc(int size) {
     char *memory = __wrap_malloc((size_t)size + HEAD);
-    if (!memory)
+    if (!memory) {
         return NULL;
+    }
     memcpy(memory, &size, sizeof(size));
     return memory + HEAD;
 }
@@ -102,8 +107,9 @@ static void sql_free(void *memory) {
 
 static void *sql_realloc(void *old, int size) {
     char *memory = __wrap_realloc((char *)old - HEAD, (size_t)size + HEAD);
-    if (!memory)
+    if (!memory) {
         return NULL;
+    }
     memcpy(memory, &size, sizeof(size));
     return memory + HEAD;
 }
@@ -144,9 +150,11 @@ void alloc_install(void) {
         .xInit = sql_init,
         .xShutdown = sql_shutdown,
     };
-    if (sqlite3_config(SQLITE_CONFIG_MALLOC, &sql) != SQLITE_OK)
+    if (sqlite3_config(SQLITE_CONFIG_MALLOC, &sql) != SQLITE_OK) {
         abort();
+    }
     json_set_alloc_funcs(__wrap_malloc, __wrap_free);
-    if (uv_replace_allocator(__wrap_malloc, uv_grow, __wrap_calloc, __wrap_free) != 0)
+    if (uv_replace_allocator(__wrap_malloc, uv_grow, __wrap_calloc, __wrap_free) != 0) {
         abort();
+    }
 }

@@ -70,7 +70,7 @@ static void make_store(void) {
     struct store_batch *batch = store_batch_new();
     struct nvtxt_interp *interp = nvtxt_interp_new(&config);
     store_batch_sink(store_batch_source(batch, &source), &sink);
-    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
         must(nvtxt_interp_line(interp, nvtxt_slice_of(lines[i]), &sink) == 0, lines[i]);
     }
     must(nvtxt_interp_end(interp, &sink) == 0, "the end");
@@ -103,14 +103,14 @@ static int run(const struct export_options *options, char *text, size_t size) {
 static unsigned all_allocations(const struct export_options *options, bool lasting,
                                 unsigned stride) {
     static char wanted[16384], got[16384];
-    int usual = run(options, wanted, sizeof wanted);
+    int usual = run(options, wanted, sizeof(wanted));
     must(usual == 0 || usual == 1, "without a fault");
     must(strstr(wanted, "crosses") != NULL, wanted);
     unsigned n = 1;
     for (bool struck = true; struck; n += stride) {
         long live = alloc_live();
         alloc_arm(n, lasting);
-        int status = run(options, got, sizeof got);
+        int status = run(options, got, sizeof(got));
         struck = alloc_has_struck();
         alloc_arm(0, false);
         if (alloc_live() != live || (status != EX_OSERR && status != usual) ||
@@ -132,8 +132,8 @@ int main(void) {
     dup2(null, STDERR_FILENO); // thousands of "out of memory"
     close(null);
     must(mkdtemp(folder) != NULL, "mkdtemp");
-    snprintf(ours, sizeof ours, "%s/ours.sqlite", folder);
-    snprintf(theirs, sizeof theirs, "%s/theirs.sqlite", folder);
+    snprintf(ours, sizeof(ours), "%s/ours.sqlite", folder);
+    snprintf(theirs, sizeof(theirs), "%s/theirs.sqlite", folder);
     make_store();
     make_export();
     for (size_t i = 0; i < 8; i++) {

@@ -37,8 +37,9 @@ static const char text[] =
     "RangeEnd, 6, 9\nMarker, 7, $Word\nMarker, 8, $Nothing\nMarker, 9, 'bad \xff byte'\n";
 
 static void must(bool condition, const char *what) {
-    if (!condition)
+    if (!condition) {
         errx(1, "%s", what);
+    }
 }
 
 // Feeds the text in small pieces. Returns 0 or -errno.
@@ -51,8 +52,9 @@ static int feed(struct nvtxt_interp *interp, const struct nvtxt_sink *sink) {
         struct nvtxt_slice input = {text + at, len}, line;
         while ((r = nvtxt_frame_next(&frame, &input, &line)) > 0) {
             r = nvtxt_interp_line(interp, line, sink);
-            if (r < 0)
+            if (r < 0) {
                 break;
+            }
         }
     }
     nvtxt_frame_deinit(&frame);
@@ -68,8 +70,9 @@ static int save_share(struct store_batch_source *share, struct nvtxt_interp *int
     r = r ? r
           : store_batch_session(share, counters->lines,
                                 (struct nvtxt_slice){state.data, state.len});
-    while (r == 0 && nvtxt_interp_take_opened(interp, &range) == 1)
+    while (r == 0 && nvtxt_interp_take_opened(interp, &range) == 1) {
         r = store_batch_open_range(share, &range);
+    }
     nvtxt_buf_deinit(&state);
     return r;
 }
@@ -82,8 +85,9 @@ static int fill(struct store_batch *batch, struct nvtxt_interp *interp) {
                                                          .session_id = SESSION,
                                                          .name = "name",
                                                          .has_peer = true});
-    if (!share)
+    if (!share) {
         return -ENOMEM;
+    }
     store_batch_sink(share, &sink);
     int r = feed(interp, &sink);
     r = r ? r : save_share(share, interp);
@@ -155,10 +159,11 @@ static int act_messages(void) {
     nvtxt_ctl_request_format(&out, 1, "status", NULL);
     good = good && !nvtxt_buf_failed(&out);
     if (good && nvtxt_ctl_request_parse((struct nvtxt_slice){out.data, out.len - 1}, &request, why,
-                                        sizeof(why)) == 0)
+                                        sizeof(why)) == 0) {
         nvtxt_ctl_request_deinit(&request);
-    else
+    } else {
         good = false;
+    }
     nvtxt_buf_deinit(&out);
     return good ? 0 : -ENOMEM;
 }
@@ -174,14 +179,16 @@ static int write_to(struct store *store, struct store_batch *batch) {
     if (r == 0) {
         struct nvtxt_interp *interp = NULL;
         r = nvtxt_state_restore(&interp, &config, nvtxt_slice_of(session.state));
-        for (size_t i = 0; i < session.range_count && r == 0; i++)
+        for (size_t i = 0; i < session.range_count && r == 0; i++) {
             r = nvtxt_interp_restore_open(interp, &session.ranges[i]);
+        }
         nvtxt_interp_free(interp);
         store_session_deinit(&session);
     }
     r = r ? r : store_losses_load(store, 10, &losses);
-    if (r == 0)
+    if (r == 0) {
         store_losses_deinit(&losses);
+    }
     return r;
 }
 
@@ -252,12 +259,14 @@ static void remove_store(void) {
 static void check_store(bool whole) {
     sqlite3 *db = NULL;
     int64_t events = 0, sound = 0;
-    if (access(path, F_OK) < 0)
+    if (access(path, F_OK) < 0) {
         return;
+    }
     must(sqlite3_open(path, &db) == SQLITE_OK, "open");
     if (store_sql_int(db, "SELECT count(*) FROM NVTX_EVENTS WHERE eventType IN (34, 59, 60)",
-                      &events) != SQLITE_OK)
+                      &events) != SQLITE_OK) {
         events = 0; // not even the tables
+    }
     must(events == EVENTS || (!whole && events == 0), "half a batch");
     must(store_sql_int(db,
                        "SELECT count(*) FROM pragma_integrity_check WHERE "
@@ -276,10 +285,12 @@ static void all_allocations(const char *name, int (*act)(void), bool lasting, un
         int r = act();
         struck = alloc_has_struck();
         alloc_arm(0, false);
-        if (r != 0 && (r != -ENOMEM || !struck))
+        if (r != 0 && (r != -ENOMEM || !struck)) {
             errx(1, "%s: %d at allocation %u", name, r, n);
-        if (alloc_live() != before)
+        }
+        if (alloc_live() != before) {
             errx(1, "%s: %ld left at allocation %u", name, alloc_live() - before, n);
+        }
         check_store(r == 0);
         remove_store();
     }

@@ -65,8 +65,9 @@ static const char *const lines[] = {
 };
 
 static void must(bool condition, const char *what) {
-    if (!condition)
+    if (!condition) {
         errx(1, "%s", what);
+    }
 }
 
 static void make_export(void) {
@@ -90,8 +91,9 @@ static int feed(struct store_foreign *foreign) {
     struct nvtxt_sink sink;
     int r = interp ? 0 : -ENOMEM;
     store_foreign_sink(foreign, &sink);
-    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]) && r == 0; i++)
+    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]) && r == 0; i++) {
         r = nvtxt_interp_line(interp, nvtxt_slice_of(lines[i]), &sink);
+    }
     r = r ? r : nvtxt_interp_end(interp, &sink);
     nvtxt_interp_free(interp);
     return r;
@@ -138,12 +140,15 @@ static void all_allocations(bool lasting, unsigned stride) {
         int r = merge();
         struck = alloc_has_struck();
         alloc_arm(0, false);
-        if (r != 0 && (r != -ENOMEM || !struck))
+        if (r != 0 && (r != -ENOMEM || !struck)) {
             errx(1, "%d at allocation %u", r, n);
-        if (alloc_live() != live)
+        }
+        if (alloc_live() != live) {
             errx(1, "%ld left at allocation %u", alloc_live() - live, n);
-        if (r == 0)
+        }
+        if (r == 0) {
             check_output();
+        }
         unlink(out);
         must(content(after, sizeof(after)) == len && memcmp(before, after, len) == 0,
              "the input is as it was");

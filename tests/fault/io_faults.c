@@ -27,8 +27,9 @@ struct run {
 };
 
 static void must(bool condition, const char *what) {
-    if (!condition)
+    if (!condition) {
         errx(1, "%s", what);
+    }
 }
 
 static int64_t number(const char *path, const char *sql) {
@@ -80,8 +81,9 @@ static int stored_batches(struct run *run, unsigned *count) {
     must(r != STORE_CORRUPT, "a fault is no corruption");
     *count = r == STORE_DONE ? (unsigned)(session.line / EVENTS) : 0;
     must(r != STORE_DONE || session.line % EVENTS == 0, "half a batch");
-    if (r == STORE_DONE)
+    if (r == STORE_DONE) {
         store_session_deinit(&session);
+    }
     return r == STORE_NOT_FOUND ? 0 : r;
 }
 
@@ -101,11 +103,13 @@ static int step(struct run *run, unsigned *done) {
     int r = open_store(run);
     r = r ? r : stored_batches(run, &stored);
     must(r || stored >= *done, "a commit that was reported is not there");
-    if (r)
+    if (r) {
         return r;
+    }
     *done = stored;
-    if (stored < BATCHES)
+    if (stored < BATCHES) {
         r = write_batch(run, stored);
+    }
     *done += stored < BATCHES && r == 0;
     struct store_checkpointed moved;
     return r == 0 && *done == BATCHES / 2 ? store_checkpoint(run->store, &moved) : r;
@@ -113,8 +117,9 @@ static int step(struct run *run, unsigned *done) {
 
 static void fail(struct run *run) {
     run->failures++;
-    if (run->failures > 3) // lasting: it ends some day
+    if (run->failures > 3) { // lasting: it ends some day
         vfs_shim_arm(VFS_SHIM_ALL, 0, false, VFS_SHIM_IO);
+    }
     if (run->reopen) {
         store_abandon(run->store);
         run->store = NULL;
@@ -125,9 +130,11 @@ static void fail(struct run *run) {
 static bool run_once(struct run *run, unsigned n, bool lasting, enum vfs_shim_fault fault) {
     unsigned done = 0;
     vfs_shim_arm(VFS_SHIM_ALL, n, lasting, fault);
-    while (done < BATCHES)
-        if (step(run, &done) != 0)
+    while (done < BATCHES) {
+        if (step(run, &done) != 0) {
             fail(run);
+        }
+    }
     store_close(run->store);
     run->store = NULL;
     bool struck = vfs_shim_has_struck() || run->failures > 0;
@@ -174,10 +181,12 @@ int main(void) {
                       : getenv("NVTXT_TEST_WRAPPER") ? 59 // valgrind
                                                      : 29;
     vfs_shim_install();
-    if (!mkdtemp(folder))
+    if (!mkdtemp(folder)) {
         err(1, "mkdtemp");
-    for (int choice = 0; choice < 8; choice++)
+    }
+    for (int choice = 0; choice < 8; choice++) {
         all_calls(folder, choice & 1, choice & 2 ? VFS_SHIM_FULL : VFS_SHIM_IO, choice & 4, stride);
+    }
     rmdir(folder);
     return 0;
 }

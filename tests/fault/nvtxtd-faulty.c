@@ -50,25 +50,29 @@ static bool is(const char *name) {
 
 int __wrap_store_commit(struct store *store) {
     bool last = atomic_load(&begun) && atomic_fetch_add(&commits, 1) + 1 == number;
-    if (last && is("before-commit"))
+    if (last && is("before-commit")) {
         kill(getpid(), SIGKILL);
+    }
     int r = __real_store_commit(store);
-    if (last && is("after-commit"))
+    if (last && is("after-commit")) {
         kill(getpid(), SIGKILL);
+    }
     return r;
 }
 
 int __wrap_clock_gettime(clockid_t id, struct timespec *now) {
     int r = __real_clock_gettime(id, now);
-    if (id == CLOCK_REALTIME && is("clock"))
+    if (id == CLOCK_REALTIME && is("clock")) {
         now->tv_sec += number;
+    }
     return r;
 }
 
 static void count_file_call(void) {
     static atomic_int calls;
-    if (is("file-call") && atomic_fetch_add(&calls, 1) + 1 == number)
+    if (is("file-call") && atomic_fetch_add(&calls, 1) + 1 == number) {
         kill(getpid(), SIGKILL);
+    }
 }
 
 int __wrap_rename(const char *from, const char *to) {
@@ -94,14 +98,18 @@ int __wrap_fsync(int fd) {
 static void begin(void) {
     static const char line[] = "nvtxtd-faulty: SIGUSR1\n";
     bool again = atomic_exchange(&begun, true);
-    if (strcmp(fault, "wal-write") == 0)
+    if (strcmp(fault, "wal-write") == 0) {
         vfs_shim_arm(VFS_SHIM_WAL_WRITES, (unsigned)number, false, VFS_SHIM_KILL);
-    if (strcmp(fault, "main-write") == 0)
+    }
+    if (strcmp(fault, "main-write") == 0) {
         vfs_shim_arm(VFS_SHIM_MAIN_WRITES, (unsigned)number, false, VFS_SHIM_KILL);
-    if (strcmp(fault, "new-write") == 0)
+    }
+    if (strcmp(fault, "new-write") == 0) {
         vfs_shim_arm(VFS_SHIM_NEW_WRITES, (unsigned)number, false, VFS_SHIM_KILL);
-    if (strcmp(fault, "alloc-every") == 0)
+    }
+    if (strcmp(fault, "alloc-every") == 0) {
         alloc_arm_every(again ? 0 : (unsigned)number);
+    }
     bool written = write(STDERR_FILENO, line, sizeof(line) - 1) > 0;
     (void)written;
 }
@@ -110,8 +118,9 @@ static void begin(void) {
 // ever. SIGUSR2 ends it.
 static void *wait_for_signals(void *signals) {
     int taken;
-    while (sigwait(signals, &taken) == 0 && taken == SIGUSR1)
+    while (sigwait(signals, &taken) == 0 && taken == SIGUSR1) {
         begin();
+    }
     return NULL;
 }
 

@@ -49,17 +49,20 @@ static bool is_counted(int flags, bool writes) {
 
 // The code to fail with, or SQLITE_OK.
 static int strike(int flags, bool writes, int code) {
-    if (!is_counted(flags, writes))
+    if (!is_counted(flags, writes)) {
         return SQLITE_OK;
+    }
     bool now = atomic_load(&struck) && atomic_load(&lasting_fault);
     if (atomic_load(&left) > 0 && atomic_fetch_sub(&left, 1) == 1) {
         atomic_store(&struck, true);
         now = true;
     }
-    if (now && atomic_load(&fault_kind) == VFS_SHIM_KILL)
+    if (now && atomic_load(&fault_kind) == VFS_SHIM_KILL) {
         kill(getpid(), SIGKILL);
-    if (now && atomic_load(&fault_kind) == VFS_SHIM_FULL && writes)
+    }
+    if (now && atomic_load(&fault_kind) == VFS_SHIM_FULL && writes) {
         return SQLITE_FULL;
+    }
     return now ? code : SQLITE_OK;
 }
 
@@ -113,8 +116,9 @@ static int shim_shm_map(sqlite3_file *file, int page, int size, int extend, void
 }
 static int shim_shm_lock(sqlite3_file *file, int offset, int n, int flags) {
     // A lock that cannot be given back would be nobody's fault but ours.
-    if (flags & SQLITE_SHM_UNLOCK)
+    if (flags & SQLITE_SHM_UNLOCK) {
         return REAL(file)->pMethods->xShmLock(REAL(file), offset, n, flags);
+    }
     return CALL(file, false, SQLITE_IOERR_SHMLOCK, xShmLock, offset, n, flags);
 }
 static void shim_shm_barrier(sqlite3_file *file) {
@@ -149,14 +153,16 @@ static int shim_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int
     struct shim_file *ours = (struct shim_file *)(void *)file;
     file->pMethods = NULL;
     int rc = strike(flags, false, SQLITE_CANTOPEN);
-    if (rc != SQLITE_OK)
+    if (rc != SQLITE_OK) {
         return rc;
+    }
     size_t len = name ? strlen(name) : 0;
     bool is_new = len > 4 && strcmp(name + len - 4, ".new") == 0;
     ours->flags = flags | (is_new ? BEING_MADE : 0);
     ours->real = sqlite3_malloc(system_vfs->szOsFile);
-    if (!ours->real)
+    if (!ours->real) {
         return SQLITE_NOMEM;
+    }
     memset(ours->real, 0, (size_t)system_vfs->szOsFile);
     rc = system_vfs->xOpen(system_vfs, name, ours->real, flags, out);
     if (rc != SQLITE_OK && !ours->real->pMethods) {
@@ -186,6 +192,7 @@ void vfs_shim_install(void) {
     shim.xOpen = shim_open;
     shim.xDelete = shim_delete;
     shim.xAccess = shim_access;
-    if (sqlite3_vfs_register(&shim, 1) != SQLITE_OK)
+    if (sqlite3_vfs_register(&shim, 1) != SQLITE_OK) {
         abort();
+    }
 }

@@ -12,8 +12,9 @@
 #include "protocol/wire/ctlmsg_args.h"
 
 static void must(bool condition) {
-    if (!condition)
+    if (!condition) {
         abort();
+    }
 }
 
 // Arguments are taken, and then read as what the table says, or refused with a sentence.
@@ -71,8 +72,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         read_back(&out, json_integer_value(request.id), false, why);
     }
     nvtxt_ctl_request_deinit(&request);
-    if (nvtxt_ctl_reply_parse(line, &reply) == 0)
+    if (nvtxt_ctl_reply_parse(line, &reply) == 0) {
         nvtxt_ctl_reply_deinit(&reply);
+    }
     nvtxt_buf_deinit(&out);
     return 0;
 }

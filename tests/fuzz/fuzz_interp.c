@@ -30,8 +30,9 @@ struct run {
 };
 
 static void must(bool condition) {
-    if (!condition)
+    if (!condition) {
         abort();
+    }
 }
 
 static int on_event(void *context, const struct nvtxt_event *event) {
@@ -49,10 +50,11 @@ static int on_name(void *context, const struct nvtxt_name *name) {
 static int on_diag(void *context, const struct nvtxt_diag *diag) {
     struct run *run = context;
     must(diag->code < NVTXT_DIAG_CODE_COUNT && diag->column >= 1 && diag->line >= 1);
-    if (nvtxt_diag_severity(diag->code) == NVTXT_ERROR)
+    if (nvtxt_diag_severity(diag->code) == NVTXT_ERROR) {
         run->errors++;
-    else
+    } else {
         run->warnings++;
+    }
     return run->inner.on_diag(run->inner.context, diag);
 }
 
@@ -108,10 +110,11 @@ static void interrupt(struct run *run) {
 
 static void take_line(struct run *run, int result, struct nvtxt_slice line) {
     must(result == NVTXT_FRAME_LINE || result == NVTXT_FRAME_OVERLONG);
-    if (result == NVTXT_FRAME_LINE)
+    if (result == NVTXT_FRAME_LINE) {
         must(nvtxt_interp_line(run->interp, line, &run->sink) == 0);
-    else
+    } else {
         must(nvtxt_interp_overlong(run->interp, line, &run->sink) == 0);
+    }
     if (run->interval && ++run->lines == run->interval) {
         run->lines = 0;
         interrupt(run);
@@ -126,12 +129,14 @@ static void take_stream(struct run *run, const uint8_t *data, size_t size, size_
     for (size_t at = 0; at < size; at += piece) {
         piece = size - at < piece ? size - at : piece;
         struct nvtxt_slice input = {(const char *)data + at, piece};
-        while ((result = nvtxt_frame_next(&frame, &input, &line)) != NVTXT_FRAME_MORE)
+        while ((result = nvtxt_frame_next(&frame, &input, &line)) != NVTXT_FRAME_MORE) {
             take_line(run, result, line);
+        }
         must(input.len == 0);
     }
-    while ((result = nvtxt_frame_finish(&frame, &line)) != NVTXT_FRAME_MORE)
+    while ((result = nvtxt_frame_finish(&frame, &line)) != NVTXT_FRAME_MORE) {
         take_line(run, result, line);
+    }
     nvtxt_frame_deinit(&frame);
 }
 
@@ -185,8 +190,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         restore_foreign(data, size);
         return 0;
     }
-    if (size < HEAD)
+    if (size < HEAD) {
         return 0;
+    }
     struct nvtxt_source_config config = make_config(data[0]);
     struct run whole, broken;
     size_t len = size - HEAD;

@@ -12,27 +12,30 @@
 #include "protocol/wire/reply.h"
 
 static void must(bool condition) {
-    if (!condition)
+    if (!condition) {
         abort();
+    }
 }
 
 static void must_be_plain(const char *text) {
-    for (; *text; text++)
+    for (; *text; text++) {
         must((unsigned char)*text >= 0x20 && *text != 0x7f);
+    }
 }
 
 static void check_hello(struct nvtxt_slice line) {
     struct nvtxt_hello hello;
     struct nvtxt_hello again;
     char why[128];
-    int result = nvtxt_hello_parse(line, &hello, why, sizeof why);
+    int result = nvtxt_hello_parse(line, &hello, why, sizeof(why));
     must(result >= 0 && result <= 2 && (result == 0 || *why));
-    if (result != 0)
+    if (result != 0) {
         return;
+    }
     struct nvtxt_buf out = {0};
     nvtxt_hello_format(&out, &hello);
     must(!nvtxt_buf_failed(&out) && out.len - 1 <= NVTXT_HELLO_BYTES);
-    must(nvtxt_hello_parse((struct nvtxt_slice){out.data, out.len - 1}, &again, why, sizeof why) ==
+    must(nvtxt_hello_parse((struct nvtxt_slice){out.data, out.len - 1}, &again, why, sizeof(why)) ==
          0);
     must(strcmp(hello.session, again.session) == 0 && hello.has_pid == again.has_pid &&
          hello.pid == again.pid && hello.acked == again.acked &&
@@ -43,8 +46,9 @@ static void check_hello(struct nvtxt_slice line) {
 static void check_lost(struct nvtxt_slice line) {
     struct nvtxt_lost lost;
     struct nvtxt_lost again;
-    if (!nvtxt_lost_parse(line, &lost))
+    if (!nvtxt_lost_parse(line, &lost)) {
         return;
+    }
     struct nvtxt_buf out = {0};
     must(lost.lines > 0 && *lost.reason);
     nvtxt_lost_format(&out, &lost);

@@ -20,13 +20,14 @@
 static char dir[192];
 
 static void must(bool condition) {
-    if (!condition)
+    if (!condition) {
         abort();
+    }
 }
 
 static void put_file(const char *name, const uint8_t *data, size_t len) {
     char path[256];
-    snprintf(path, sizeof path, "%s/" ID "%s", dir, name);
+    snprintf(path, sizeof(path), "%s/" ID "%s", dir, name);
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
     must(fd >= 0 && (len == 0 || write(fd, data, len) == (ssize_t)len));
     close(fd);
@@ -38,8 +39,9 @@ static void read_spool(struct spool *spool) {
     int result;
     while ((result = spool_next(spool, line, &record)) == 0) {
         uint32_t lines = 0;
-        for (size_t i = 0; i < record.len; i++)
+        for (size_t i = 0; i < record.len; i++) {
             lines += record.data[i] == '\n';
+        }
         must(lines == record.lines && lines > 0 && record.data[record.len - 1] == '\n');
         line += lines;
     }
@@ -53,7 +55,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct nvtxt_hello hello;
     struct spool spool;
     const char *temporary = getenv("TMPDIR"); // one in memory is many times as fast
-    snprintf(dir, sizeof dir, "%.150s/fuzz_spool.%ld", temporary ? temporary : "/tmp",
+    snprintf(dir, sizeof(dir), "%.150s/fuzz_spool.%ld", temporary ? temporary : "/tmp",
              (long)getpid());
     must(access(dir, F_OK) == 0 || mkdir(dir, 0700) == 0);
     put_file(".session", data, session);
@@ -63,12 +65,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     int result = spool_open(&spool, dir, ID, &hello);
     must(result == first);
     must(result == 0 || result == SPOOL_NONE || (result == SPOOL_BAD && *spool.fault));
-    if (result == 0)
+    if (result == 0) {
         read_spool(&spool);
+    }
     spool_remove(&spool); // the segment too, when its name was found
     spool_close(&spool);
     char path[256];
-    snprintf(path, sizeof path, "%s/" ID ".000001.segment", dir);
+    snprintf(path, sizeof(path), "%s/" ID ".000001.segment", dir);
     unlink(path);
     rmdir(dir);
     return 0;

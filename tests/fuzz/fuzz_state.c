@@ -15,8 +15,9 @@
 static uint64_t events;
 
 static void must(bool condition) {
-    if (!condition)
+    if (!condition) {
         abort();
+    }
 }
 
 static int on_event(void *context, const struct nvtxt_event *event) {
@@ -77,8 +78,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     int r = nvtxt_state_restore(&interp, &config, (struct nvtxt_slice){(const char *)data, len});
     must(r == 0 || (r < 0 && !interp));
     uint64_t seq = 1;
-    for (size_t at = len + 1; r == 0 && at + RANGE_BYTES <= size; at += RANGE_BYTES)
+    for (size_t at = len + 1; r == 0 && at + RANGE_BYTES <= size; at += RANGE_BYTES) {
         r = restore_range(interp, data + at, seq++);
+    }
     if (r == 0) {
         must(nvtxt_interp_line(interp, NVTXT_SLICE("Marker, 1"), &sink) == 0);
         save_and_restore(interp, &config);

@@ -23,8 +23,9 @@ struct run {
 };
 
 static void must(bool condition) {
-    if (!condition)
+    if (!condition) {
         abort();
+    }
 }
 
 static void expect(struct run *run, const char *bytes, size_t len) {
@@ -40,8 +41,9 @@ static void expect_level(const struct nvtxt_payload *payload) {
 // A message is a line, or a piece of one: a piece never begins where a line ends.
 static int on_event(void *context, const struct nvtxt_event *event) {
     struct run *run = context;
-    if (run->begun && run->at < run->len && run->log[run->at] == '\n')
+    if (run->begun && run->at < run->len && run->log[run->at] == '\n') {
         expect(run, "\n", 1);
+    }
     run->begun = true;
     size_t len = message_decode(run->back, event->text);
     must(!memchr(run->back, '\n', len));
@@ -103,8 +105,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct textlog_options options = {.category = "fuzz"};
     struct textlog log;
     const char *fault;
-    if (size == 0)
+    if (size == 0) {
         return 0;
+    }
     const char *format = formats[data[0] % 8];
     options.has_stamp = format && timestamp_init(&options.stamp, format, &fault) == 0;
     must(!format || options.has_stamp);

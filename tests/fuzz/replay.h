@@ -26,12 +26,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static void replay_file(const char *path) {
     FILE *file = fopen(path, "rb");
     struct stat stat;
-    if (!file || fstat(fileno(file), &stat) != 0)
+    if (!file || fstat(fileno(file), &stat) != 0) {
         err(1, "%s", path);
+    }
     size_t size = (size_t)stat.st_size;
     uint8_t *data = malloc(size ? size : 1);
-    if (!data || fread(data, 1, size, file) != size)
+    if (!data || fread(data, 1, size, file) != size) {
         errx(1, "%s: cannot read it", path);
+    }
     fclose(file);
     LLVMFuzzerTestOneInput(data, size);
     free(data);
@@ -49,9 +51,10 @@ static unsigned replay(const char *path) {
     unsigned count = 0;
     for (struct dirent *entry; (entry = readdir(folder));) {
         char inner[4096];
-        if (entry->d_name[0] == '.')
+        if (entry->d_name[0] == '.') {
             continue;
-        snprintf(inner, sizeof inner, "%s/%s", path, entry->d_name);
+        }
+        snprintf(inner, sizeof(inner), "%s/%s", path, entry->d_name);
         count += replay(inner);
     }
     closedir(folder);
@@ -60,17 +63,18 @@ static unsigned replay(const char *path) {
 
 int main(int argc, char **argv) {
     unsigned count = 0;
-    for (int i = 1; i < argc; i++)
+    for (int i = 1; i < argc; i++) {
         count += replay(argv[i]);
+    }
     if (argc == 1) {
         const char *top = getenv("top_srcdir");
         const char *slash = strrchr(argv[0], '/');
         char corpus[4096];
-        snprintf(corpus, sizeof corpus, "%s/tests/fuzz/corpus/%s", top ? top : ".",
+        snprintf(corpus, sizeof(corpus), "%s/tests/fuzz/corpus/%s", top ? top : ".",
                  slash ? slash + 1 : argv[0]);
         count = replay(corpus);
 #ifdef NVTXT_REPLAY_ALSO
-        snprintf(corpus, sizeof corpus, "%s/%s", top ? top : ".", NVTXT_REPLAY_ALSO);
+        snprintf(corpus, sizeof(corpus), "%s/%s", top ? top : ".", NVTXT_REPLAY_ALSO);
         count += count ? replay(corpus) : 0;
 #endif
     }

@@ -47,36 +47,43 @@ static void out_of_memory(void) {
 
 static void take_line(struct feed *feed, int result, struct nvtxt_slice line) {
     int error = result;
-    if (result == NVTXT_FRAME_LINE)
+    if (result == NVTXT_FRAME_LINE) {
         error = nvtxt_interp_line(feed->interp, line, &feed->sink);
-    else if (result == NVTXT_FRAME_OVERLONG)
+    } else if (result == NVTXT_FRAME_OVERLONG) {
         error = nvtxt_interp_overlong(feed->interp, line, &feed->sink);
-    if (error)
+    }
+    if (error) {
         errx(70, "a line gave %s", strerror(-error));
+    }
 }
 
 static void take_piece(struct feed *feed, const char *data, size_t len) {
     char *copy = malloc(len ? len : 1);
-    if (!copy)
+    if (!copy) {
         out_of_memory();
+    }
     memcpy(copy, data, len);
     struct nvtxt_slice input = {copy, len}, line;
     int result;
-    while ((result = nvtxt_frame_next(&feed->frame, &input, &line)) != NVTXT_FRAME_MORE)
+    while ((result = nvtxt_frame_next(&feed->frame, &input, &line)) != NVTXT_FRAME_MORE) {
         take_line(feed, result, line);
-    if (input.len != 0)
+    }
+    if (input.len != 0) {
         errx(70, "the frame left %zu bytes", input.len);
+    }
     free(copy);
 }
 
 static void take_end(struct feed *feed) {
     struct nvtxt_slice line;
     int result;
-    while ((result = nvtxt_frame_finish(&feed->frame, &line)) != NVTXT_FRAME_MORE)
+    while ((result = nvtxt_frame_finish(&feed->frame, &line)) != NVTXT_FRAME_MORE) {
         take_line(feed, result, line);
+    }
     int error = nvtxt_interp_end(feed->interp, &feed->sink);
-    if (error)
+    if (error) {
         errx(70, "the end gave %s", strerror(-error));
+    }
 }
 
 // Feeds the whole input, cut as asked. The caller frees the interpreter that is returned.
@@ -84,8 +91,9 @@ static struct nvtxt_interp *run_interp(const struct nvtxt_source_config *config,
                                        const struct input *input, struct cuts cuts,
                                        struct record *record) {
     struct feed feed = {.interp = nvtxt_interp_new(config), .sink = record_sink(record)};
-    if (!feed.interp)
+    if (!feed.interp) {
         out_of_memory();
+    }
     nvtxt_frame_init(&feed.frame, config->limits.line_bytes);
     size_t at = 0;
     for (size_t piece = cuts.first; at < input->len; piece = cuts.piece) {
@@ -113,9 +121,10 @@ static bool same(const struct nvtxt_source_config *config, const struct input *i
     struct record record = {0};
     run(config, input, cuts, &record);
     bool equal = record_equal(&record, whole);
-    if (!equal)
+    if (!equal) {
         fprintf(stderr, "cut at %zu, then pieces of %zu: another output\n%.*s", cuts.first,
                 cuts.piece, (int)record.rows.len, record.rows.data);
+    }
     record_deinit(&record);
     return equal;
 }
@@ -123,13 +132,17 @@ static bool same(const struct nvtxt_source_config *config, const struct input *i
 static bool same_for_all_cuts(const struct nvtxt_source_config *config, const struct input *input,
                               const struct record *whole) {
     static const size_t pieces[] = {1, 2, 3, 7};
-    for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++)
-        if (!same(config, input, (struct cuts){pieces[i], pieces[i]}, whole))
+    for (size_t i = 0; i < sizeof(pieces) / sizeof(*pieces); i++) {
+        if (!same(config, input, (struct cuts){pieces[i], pieces[i]}, whole)) {
             return false;
+        }
+    }
     size_t step = input->len <= ALL_CUTS_BYTES ? 1 : input->len / SAMPLED_CUTS;
-    for (size_t at = 1; at < input->len; at += step)
-        if (!same(config, input, (struct cuts){at, SIZE_MAX}, whole))
+    for (size_t at = 1; at < input->len; at += step) {
+        if (!same(config, input, (struct cuts){at, SIZE_MAX}, whole)) {
             return false;
+        }
+    }
     return true;
 }
 
@@ -174,10 +187,12 @@ static const struct option long_options[] = {
 };
 
 static enum nvtxt_mapping_mode mapping_mode(const char *name) {
-    if (strcmp(name, "lerp") == 0)
+    if (strcmp(name, "lerp") == 0) {
         return NVTXT_MAPPING_LERP;
-    if (strcmp(name, "lin") == 0)
+    }
+    if (strcmp(name, "lin") == 0) {
         return NVTXT_MAPPING_LIN;
+    }
     errx(64, "unknown mode '%s'", name);
 }
 
@@ -194,7 +209,7 @@ static void set_limit(struct nvtxt_limits *limits, const char *text) {
         {"waiting_names", &limits->waiting_names}, {"diagnostics", &limits->diagnostics},
     };
     const char *equals = strchr(text, '=');
-    for (size_t i = 0; equals && i < sizeof table / sizeof *table; i++) {
+    for (size_t i = 0; equals && i < sizeof(table) / sizeof(*table); i++) {
         if (strlen(table[i].name) == (size_t)(equals - text) &&
             memcmp(table[i].name, text, (size_t)(equals - text)) == 0) {
             *table[i].limit = strtoul(equals + 1, NULL, 10);
@@ -254,15 +269,18 @@ static void set_option(struct options *options, int option, const char *text) {
 
 static void read_file(const char *path, struct input *input) {
     FILE *file = fopen(path, "rb");
-    if (!file || fseek(file, 0, SEEK_END) != 0)
+    if (!file || fseek(file, 0, SEEK_END) != 0) {
         err(66, "%s", path);
+    }
     input->len = (size_t)ftell(file);
     input->data = malloc(input->len ? input->len : 1);
-    if (!input->data)
+    if (!input->data) {
         out_of_memory();
+    }
     rewind(file);
-    if (fread(input->data, 1, input->len, file) != input->len)
+    if (fread(input->data, 1, input->len, file) != input->len) {
         err(74, "%s", path);
+    }
     fclose(file);
 }
 
@@ -270,8 +288,9 @@ static void read_file(const char *path, struct input *input) {
 static void complete_mapping(struct options *options, const struct input *input) {
     struct nvtxt_mapping *mapping = &options->config.mapping;
     bool needs_b = mapping->mode == NVTXT_MAPPING_LERP && !options->has_nvtxt_b;
-    if (mapping->mode == NVTXT_MAPPING_NONE || (options->has_nvtxt_a && !needs_b))
+    if (mapping->mode == NVTXT_MAPPING_NONE || (options->has_nvtxt_a && !needs_b)) {
         return;
+    }
     struct nvtxt_source_config unmapped = options->config;
     unmapped.mapping.mode = NVTXT_MAPPING_NONE;
     struct record record = {0};
@@ -279,10 +298,12 @@ static void complete_mapping(struct options *options, const struct input *input)
         run_interp(&unmapped, input, (struct cuts){SIZE_MAX, SIZE_MAX}, &record);
     int64_t smallest, largest;
     if (nvtxt_interp_raw_times(interp, &smallest, &largest)) {
-        if (!options->has_nvtxt_a)
+        if (!options->has_nvtxt_a) {
             mapping->nvtxt_a = smallest;
-        if (needs_b)
+        }
+        if (needs_b) {
             mapping->nvtxt_b = largest;
+        }
     }
     nvtxt_interp_free(interp);
     record_deinit(&record);
@@ -293,17 +314,20 @@ int main(int argc, char **argv) {
         .config = {.limits = NVTXT_LIMITS_DEFAULT, .opened_ns = RECORD_OPENED_NS},
         .split = SIZE_MAX,
     };
-    for (int option; (option = getopt_long(argc, argv, "", long_options, NULL)) != -1;)
+    for (int option; (option = getopt_long(argc, argv, "", long_options, NULL)) != -1;) {
         set_option(&options, option, optarg);
-    if (optind + 1 != argc)
+    }
+    if (optind + 1 != argc) {
         errx(64, "usage: interp_dump [OPTION]... FILE");
+    }
 
     struct input input;
     read_file(argv[optind], &input);
     complete_mapping(&options, &input);
     const char *fault = nvtxt_mapping_fault(&options.config.mapping);
-    if (fault)
+    if (fault) {
         errx(64, "%s", fault);
+    }
 
     struct record record = {0};
     struct cuts cuts = {options.split, SIZE_MAX};

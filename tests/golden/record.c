@@ -26,23 +26,26 @@ static void add_string(struct nvtxt_buf *out, struct nvtxt_slice text) {
 static void add_real(struct nvtxt_buf *out, double real) {
     char text[40];
     for (int digits = 15; digits <= 17; digits++) {
-        snprintf(text, sizeof text, "%.*g", digits, real);
-        if (strtod(text, NULL) == real)
+        snprintf(text, sizeof(text), "%.*g", digits, real);
+        if (strtod(text, NULL) == real) {
             break;
+        }
     }
     comma(out);
     nvtxt_buf_add_string(out, text);
-    if (!strpbrk(text, ".en"))
+    if (!strpbrk(text, ".en")) {
         nvtxt_buf_add_string(out, ".0");
+    }
 }
 
 static void add_payload(struct nvtxt_buf *out, const struct nvtxt_payload *payload) {
-    if (payload->kind == NVTXT_PAYLOAD_INT64)
+    if (payload->kind == NVTXT_PAYLOAD_INT64) {
         add_int(out, payload->int64);
-    else if (payload->kind == NVTXT_PAYLOAD_DOUBLE)
+    } else if (payload->kind == NVTXT_PAYLOAD_DOUBLE) {
         add_real(out, payload->real);
-    else
+    } else {
         nvtxt_buf_add_string(out, ", null");
+    }
 }
 
 static const char *event_kind(enum nvtxt_event_type type) {
@@ -79,18 +82,20 @@ static int on_event(void *context, const struct nvtxt_event *event) {
         nvtxt_buf_add_string(out, ", null");
     }
     add_payload(out, &event->payload);
-    if (record->full)
+    if (record->full) {
         add_int(out, (int64_t)event->open_seq);
+    }
     nvtxt_buf_add_string(out, event->unclosed ? ", \"unclosed\"]\n" : "]\n");
     return 0;
 }
 
 // "opened" when the name stands at the opening of the source.
 static void add_anchor(struct nvtxt_buf *out, int64_t at) {
-    if (at == RECORD_OPENED_NS)
+    if (at == RECORD_OPENED_NS) {
         nvtxt_buf_add_string(out, ", \"opened\"");
-    else
+    } else {
         add_int(out, at);
+    }
 }
 
 static int on_name(void *context, const struct nvtxt_name *name) {
@@ -199,8 +204,9 @@ void record_finish(struct record *record, const struct nvtxt_counters *counters)
         add_int(out, counters->last_ns);
     }
     nvtxt_buf_add_string(out, "\n");
-    if (nvtxt_buf_failed(out) || nvtxt_buf_failed(&record->diags))
+    if (nvtxt_buf_failed(out) || nvtxt_buf_failed(&record->diags)) {
         errx(71, "out of memory");
+    }
 }
 
 bool record_equal(const struct record *a, const struct record *b) {

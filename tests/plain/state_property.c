@@ -44,7 +44,7 @@ static bool one_in(struct chance *chance, unsigned n) {
     return below(chance, n) == 0;
 }
 
-#define PICK(chance, array) ((array)[below((chance), sizeof(array) / sizeof *(array))])
+#define PICK(chance, array) ((array)[below((chance), sizeof(array) / sizeof(*(array)))])
 
 // ---- Streams ------------------------------------------------------------------------------------
 
@@ -70,7 +70,7 @@ static const struct command {
     {"SetThreadName", 1, 2, 3, {TID, NAME, PID}},
     {"SetProcessName", 1, 1, 2, {NAME, PID}},
 };
-#define COMMANDS (sizeof commands / sizeof *commands)
+#define COMMANDS (sizeof(commands) / sizeof(*commands))
 #define FIRST_NAME 6 // of those that give names
 
 struct definition {
@@ -113,17 +113,19 @@ static void say_quoted(struct stream *stream) {
         "",  "\xff", "\xe2\x82", "a long piece of a message"};
     unsigned count = below(&stream->chance, 4);
     say(stream, "\"");
-    for (unsigned i = 0; i < count; i++)
+    for (unsigned i = 0; i < count; i++) {
         say(stream, PICK(&stream->chance, pieces));
+    }
     say(stream, one_in(&stream->chance, 60) ? "" : "\"");
 }
 
 static void say_small(struct stream *stream, unsigned limit) {
     static const char *const odd[] = {"-1", "0x1000000", "4294967296", "\"1\"", "$A", "$B"};
-    if (one_in(&stream->chance, 40))
+    if (one_in(&stream->chance, 40)) {
         say(stream, PICK(&stream->chance, odd));
-    else
+    } else {
         nvtxt_buf_add_uint(&stream->text, below(&stream->chance, limit));
+    }
 }
 
 static void say_value(struct stream *stream, enum arg arg) {
@@ -160,10 +162,11 @@ static void say_value(struct stream *stream, enum arg arg) {
         break;
     case MESSAGE:
     case NAME:
-        if (one_in(&stream->chance, 6))
+        if (one_in(&stream->chance, 6)) {
             say(stream, one_in(&stream->chance, 2) ? "$A" : "word");
-        else
+        } else {
             say_quoted(stream);
+        }
         break;
     }
 }
@@ -176,11 +179,12 @@ static void say_definition(struct stream *stream, unsigned which) {
     say(stream, "@");
     say(stream, command->name);
     for (unsigned i = 0; i < command->count; i++) {
-        if (i < command->required ? one_in(&stream->chance, 30) : below(&stream->chance, 3) > 0)
+        if (i < command->required ? one_in(&stream->chance, 30) : below(&stream->chance, 3) > 0) {
             continue;
+        }
         unsigned at = below(&stream->chance, definition->count + 1);
         memmove(definition->args + at + 1, definition->args + at,
-                (definition->count - at) * sizeof *definition->args);
+                (definition->count - at) * sizeof(*definition->args));
         definition->args[at] = command->args[i];
         definition->count++;
     }
@@ -194,10 +198,12 @@ static void say_definition(struct stream *stream, unsigned which) {
 // A command, the frequent ones more often.
 static unsigned any_command(struct stream *stream) {
     unsigned sum = 0, which = 0;
-    for (unsigned i = 0; i < COMMANDS; i++)
+    for (unsigned i = 0; i < COMMANDS; i++) {
         sum += commands[i].weight;
-    for (unsigned left = below(&stream->chance, sum); left >= commands[which].weight; which++)
+    }
+    for (unsigned left = below(&stream->chance, sum); left >= commands[which].weight; which++) {
         left -= commands[which].weight;
+    }
     return which;
 }
 
@@ -213,7 +219,7 @@ static void say_call(struct stream *stream, unsigned which) {
 
 static void say_assignment(struct stream *stream) {
     static const char *const others[] = {"A", "B", "T", "a_longer_name"};
-    enum arg arg = (enum arg)below(&stream->chance, sizeof arg_names / sizeof *arg_names);
+    enum arg arg = (enum arg)below(&stream->chance, sizeof(arg_names) / sizeof(*arg_names));
     bool other = one_in(&stream->chance, 2);
     say(stream, other ? PICK(&stream->chance, others) : arg_names[arg]);
     say(stream, " = ");
@@ -226,28 +232,32 @@ static void say_oddity(struct stream *stream) {
         "",  "# comment", "Bogus, 1", "@Marker, Time, Time", "RangePop,",
         "@", "X = 1 2",   ";",        "Marker, \"open",      "  \t "};
     say(stream, PICK(&stream->chance, lines));
-    if (one_in(&stream->chance, 8))
+    if (one_in(&stream->chance, 8)) {
         say(stream, "                                                            too long"
                     "                                                            too long");
+    }
     end_line(stream);
 }
 
 static void make_stream(struct stream *stream, uint64_t seed) {
     *stream = (struct stream){.chance = {seed}};
-    for (unsigned i = 0; i < COMMANDS; i++)
+    for (unsigned i = 0; i < COMMANDS; i++) {
         say_definition(stream, i);
-    for (unsigned i = below(&stream->chance, 6); i > 0; i--) // these wait for the first event
+    }
+    for (unsigned i = below(&stream->chance, 6); i > 0; i--) { // these wait for the first event
         say_call(stream, FIRST_NAME + below(&stream->chance, COMMANDS - FIRST_NAME));
+    }
     while (stream->lines < LINES) {
         unsigned kind = below(&stream->chance, 20);
-        if (kind < 1)
+        if (kind < 1) {
             say_definition(stream, below(&stream->chance, COMMANDS));
-        else if (kind < 3)
+        } else if (kind < 3) {
             say_assignment(stream);
-        else if (kind < 4)
+        } else if (kind < 4) {
             say_oddity(stream);
-        else
+        } else {
             say_call(stream, any_command(stream));
+        }
     }
 }
 
@@ -295,18 +305,20 @@ struct kept_ranges {
 };
 
 static char *keep_slice(char *at, struct nvtxt_slice *slice) {
-    if (slice->len)
+    if (slice->len) {
         memcpy(at, slice->data, slice->len);
+    }
     slice->data = at;
     return at + slice->len;
 }
 
 static void keep_range(struct kept_ranges *kept, const struct nvtxt_open_range *range) {
-    kept->items = realloc(kept->items, (kept->count + 1) * sizeof *kept->items);
+    kept->items = realloc(kept->items, (kept->count + 1) * sizeof(*kept->items));
     struct kept_range *item = kept->items ? &kept->items[kept->count++] : NULL;
     char *texts = malloc(range->text.len + range->domain.len + range->excerpt.len + 1);
-    if (!item || !texts)
+    if (!item || !texts) {
         errx(71, "out of memory");
+    }
     *item = (struct kept_range){*range, texts};
     texts = keep_slice(texts, &item->range.text);
     texts = keep_slice(texts, &item->range.domain);
@@ -316,11 +328,12 @@ static void keep_range(struct kept_ranges *kept, const struct nvtxt_open_range *
 // The range is over: its row goes.
 static bool drop_range(struct kept_ranges *kept, uint64_t seq) {
     for (size_t i = 0; i < kept->count; i++) {
-        if (kept->items[i].range.seq != seq)
+        if (kept->items[i].range.seq != seq) {
             continue;
+        }
         free(kept->items[i].texts);
         kept->count--;
-        memmove(kept->items + i, kept->items + i + 1, (kept->count - i) * sizeof *kept->items);
+        memmove(kept->items + i, kept->items + i + 1, (kept->count - i) * sizeof(*kept->items));
         return true;
     }
     return false;
@@ -342,14 +355,16 @@ struct run {
 };
 
 static void must(bool condition, const char *what) {
-    if (!condition)
+    if (!condition) {
         errx(1, "%s", what);
+    }
 }
 
 static int on_event(void *context, const struct nvtxt_event *event) {
     struct run *run = context;
-    if (event->open_seq)
+    if (event->open_seq) {
         must(drop_range(&run->kept, event->open_seq), "an open_seq that was never announced");
+    }
     return run->record_sink.on_event(run->record_sink.context, event);
 }
 
@@ -366,10 +381,12 @@ static int on_diag(void *context, const struct nvtxt_diag *diag) {
 static void take_line(struct run *run, struct nvtxt_slice line) {
     // A copy of just its size, freed at once: nothing may point into a line that is over.
     char *copy = malloc(line.len ? line.len : 1);
-    if (!copy)
+    if (!copy) {
         errx(71, "out of memory");
-    if (line.len)
+    }
+    if (line.len) {
         memcpy(copy, line.data, line.len);
+    }
     struct nvtxt_slice view = {copy, line.len};
     int r = line.len > run->config.limits.line_bytes
                 ? nvtxt_interp_overlong(run->interp, view, &run->sink)
@@ -389,8 +406,9 @@ static void announce(struct run *run) {
 // What a daemon tells every interpreter that it makes.
 static void tell_clocks(struct run *run) {
     struct nvtxt_clock_offset offset = {.known = true, .offset_ns = 1000000};
-    if (run->clocks_known)
+    if (run->clocks_known) {
         nvtxt_interp_set_clock(run->interp, NVTXT_TIMEBASE_MONOTONIC, offset);
+    }
 }
 
 // Only what a state does not hold: all else must come out of it.
@@ -409,9 +427,10 @@ static void restore(struct run *run, const struct nvtxt_buf *state, enum travel 
     run->interp = NULL;
     struct nvtxt_slice text = {state->data, state->len};
     must(nvtxt_state_restore(&run->interp, &bare, text) == 0, "restoring failed");
-    for (size_t i = 0; travel == ONE_BY_ONE && i < run->kept.count; i++)
+    for (size_t i = 0; travel == ONE_BY_ONE && i < run->kept.count; i++) {
         must(nvtxt_interp_restore_open(run->interp, &run->kept.items[i].range) == 0,
              "an open range could not be put back");
+    }
     tell_clocks(run);
 }
 
@@ -457,14 +476,17 @@ static void run_stream(struct run *run, const struct stream *stream,
     for (size_t i = 0; i < stream->lines; i++) {
         take_line(run, stream_line(stream, i));
         struct chance here = {chance_next(&cuts)};
-        if (!one_in(&here, rarity))
+        if (!one_in(&here, rarity)) {
             continue;
+        }
         // A range that was not announced is nowhere but in the state.
         bool announces = !one_in(&here, 3);
-        if (announces)
+        if (announces) {
             announce(run);
-        if (travel == IN_THE_STATE || (travel == ONE_BY_ONE && announces))
+        }
+        if (travel == IN_THE_STATE || (travel == ONE_BY_ONE && announces)) {
             interrupt(run, travel, &here);
+        }
         nvtxt_interp_each_open(run->interp, visit_open, &run->record);
     }
     must(nvtxt_interp_end(run->interp, &run->sink) == 0, "the end failed");
@@ -477,13 +499,16 @@ static void run_stream(struct run *run, const struct stream *stream,
 // ---- Comparing ----------------------------------------------------------------------------------
 
 static bool differs(const struct run *unbroken, const struct run *broken, const char *way) {
-    if (record_equal(&unbroken->record, &broken->record))
+    if (record_equal(&unbroken->record, &broken->record)) {
         return false;
+    }
     const struct nvtxt_buf *a = &unbroken->record.rows, *b = &broken->record.rows;
     size_t at = 0, line = 0;
-    for (; at < a->len && at < b->len && a->data[at] == b->data[at]; at++)
-        if (a->data[at] == '\n')
+    for (; at < a->len && at < b->len && a->data[at] == b->data[at]; at++) {
+        if (a->data[at] == '\n') {
             line = at + 1;
+        }
+    }
     printf("# ranges %s: the outputs differ\n#   unbroken: %.*s\n#   broken:   %.*s\n", way,
            (int)strcspn(a->data + line, "\n"), a->data + line, (int)strcspn(b->data + line, "\n"),
            b->data + line);
@@ -499,11 +524,13 @@ static bool holds(uint64_t seed, bool print) {
     run_stream(&unbroken, &stream, &config, UNBROKEN, chance);
     run_stream(&in_state, &stream, &config, IN_THE_STATE, chance);
     run_stream(&one_by_one, &stream, &config, ONE_BY_ONE, chance);
-    for (size_t i = 0; print && i < stream.lines; i++)
+    for (size_t i = 0; print && i < stream.lines; i++) {
         printf("# %zu: %.*s\n", i + 1, (int)stream_line(&stream, i).len,
                stream_line(&stream, i).data);
-    if (print)
+    }
+    if (print) {
         printf("%.*s", (int)unbroken.record.rows.len, unbroken.record.rows.data);
+    }
     bool good = !differs(&unbroken, &in_state, "in the state") &&
                 !differs(&unbroken, &one_by_one, "one by one");
     record_deinit(&unbroken.record);
@@ -514,13 +541,15 @@ static bool holds(uint64_t seed, bool print) {
 }
 
 int main(int argc, char **argv) {
-    if (argc > 1)
+    if (argc > 1) {
         return holds(strtoull(argv[1], NULL, 10), true) ? 0 : 1;
+    }
     unsigned bad = 0;
     unsigned seeds = getenv("NVTXT_TEST_WRAPPER") ? VALGRIND_SEEDS : SEEDS;
     for (uint64_t seed = 1; seed <= seeds; seed++) {
-        if (holds(seed, false))
+        if (holds(seed, false)) {
             continue;
+        }
         printf("# seed %llu fails\n", (unsigned long long)seed);
         bad++;
     }

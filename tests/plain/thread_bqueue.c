@@ -38,8 +38,9 @@ static void *writer(void *context) {
         struct writer_figures figures = {.commits = (uint64_t)taken};
         bqueue_set_figures(&queue, &figures);
         bqueue_finish(&queue, first);
-        if (stop)
+        if (stop) {
             return NULL;
+        }
     }
 }
 
@@ -68,12 +69,14 @@ static void push(int64_t number, enum job_kind kind) {
 static void jobs_come_back_in_order(void) {
     pthread_t thread;
     int64_t back = 0;
-    if (pthread_create(&thread, NULL, writer, NULL) != 0)
+    if (pthread_create(&thread, NULL, writer, NULL) != 0) {
         exit(1);
+    }
     for (int64_t i = 0; i < JOBS; i++) {
         push(i, i == JOBS - 1 ? JOB_STOP : JOB_BATCH);
-        if (sem_trywait(&bell) == 0)
+        if (sem_trywait(&bell) == 0) {
             back = collect(back);
+        }
         if (i % 1000 == 0) {
             struct writer_figures figures;
             bqueue_get_figures(&queue, &figures);
@@ -97,8 +100,9 @@ static void a_hurry_ends_a_pause(void) {
     pthread_t thread;
     bool hurried = false;
     assert(!bqueue_pause(&queue, 1));
-    if (pthread_create(&thread, NULL, pausing, &hurried) != 0)
+    if (pthread_create(&thread, NULL, pausing, &hurried) != 0) {
         exit(1);
+    }
     push(0, JOB_BATCH); // a push alone does not end it
     bqueue_hurry(&queue);
     pthread_join(thread, NULL);
@@ -108,8 +112,9 @@ static void a_hurry_ends_a_pause(void) {
 }
 
 int main(void) {
-    if (sem_init(&bell, 0, 0) != 0 || bqueue_init(&queue, ring, &queue) != 0)
+    if (sem_init(&bell, 0, 0) != 0 || bqueue_init(&queue, ring, &queue) != 0) {
         return 1;
+    }
     jobs_come_back_in_order();
     a_hurry_ends_a_pause();
     bqueue_deinit(&queue);

@@ -24,8 +24,9 @@ static void write_commit(struct store *store, struct store_batch *batch) {
     struct nvtxt_sink sink;
     store_batch_sink(store_batch_source(batch, &source), &sink);
     struct nvtxt_event event = {.type = NVTXT_EVENT_MARK, .text = NVTXT_SLICE("a message")};
-    for (int i = 0; i < EVENTS_A_COMMIT; i++)
+    for (int i = 0; i < EVENTS_A_COMMIT; i++) {
         assert(sink.on_event(sink.context, &event) == 0);
+    }
     assert(store_begin(store) == STORE_DONE);
     assert(store_write(store, batch) == STORE_DONE);
     assert(store_commit(store) == STORE_DONE);
@@ -36,7 +37,7 @@ static struct store *open_store(size_t wal_cap_pages) {
     struct store_options options = {.checkpoint_helper = true, .wal_cap_pages = wal_cap_pages};
     struct store *store;
     char error[512];
-    if (store_open(&store, path, &options, error, sizeof error) != STORE_DONE) {
+    if (store_open(&store, path, &options, error, sizeof(error)) != STORE_DONE) {
         fprintf(stderr, "%s\n", error);
         exit(1);
     }
@@ -48,8 +49,9 @@ static int helper_moves_pages(struct store_batch *batch) {
     struct store *store = open_store(1000000);
     int64_t before = store_file_bytes(store);
     int commits = 0;
-    for (; commits < 100; commits++)
+    for (; commits < 100; commits++) {
         write_commit(store, batch);
+    }
     for (time_t end = time(NULL) + DEADLINE_S; store_file_bytes(store) < before + (1 << 20);) {
         assert(time(NULL) < end);
         usleep(1000);
@@ -65,8 +67,9 @@ static int wal_stays_near_its_cap(struct store_batch *batch) {
     int commits = 0;
     for (; commits < 200; commits++) {
         write_commit(store, batch);
-        if (store_wal_bytes(store) > most)
+        if (store_wal_bytes(store) > most) {
             most = store_wal_bytes(store);
+        }
     }
     assert(most < (int64_t)(2 * cap + 200) * 4120);
     store_close(store);
@@ -87,7 +90,7 @@ static void count_events(int wanted) {
 
 int main(void) {
     assert(mkdtemp(folder));
-    snprintf(path, sizeof path, "%s/s.sqlite", folder);
+    snprintf(path, sizeof(path), "%s/s.sqlite", folder);
     struct store_batch *batch = store_batch_new();
     assert(batch);
     int commits = helper_moves_pages(batch);
@@ -97,7 +100,7 @@ int main(void) {
     static const char *const suffixes[] = {"", "-wal", "-shm"};
     for (int i = 0; i < 3; i++) {
         char name[80];
-        snprintf(name, sizeof name, "%s%s", path, suffixes[i]);
+        snprintf(name, sizeof(name), "%s%s", path, suffixes[i]);
         unlink(name);
     }
     assert(rmdir(folder) == 0);

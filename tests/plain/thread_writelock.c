@@ -33,8 +33,9 @@ static void write_commit(struct store *store) {
     assert(batch);
     store_batch_sink(store_batch_source(batch, &source), &sink);
     struct nvtxt_event event = {.type = NVTXT_EVENT_MARK, .text = NVTXT_SLICE("a message")};
-    for (int i = 0; i < EVENTS_A_COMMIT; i++)
+    for (int i = 0; i < EVENTS_A_COMMIT; i++) {
         assert(sink.on_event(sink.context, &event) == 0);
+    }
     assert(store_begin(store) == STORE_DONE);
     assert(store_write(store, batch) == STORE_DONE);
     assert(store_commit(store) == STORE_DONE);
@@ -47,7 +48,7 @@ static struct store *open_store(void) {
         .keeps_lock = true, .checkpoint_helper = true, .wal_cap_pages = 50};
     struct store *store;
     char error[512];
-    if (store_open(&store, path, &options, error, sizeof error) != STORE_DONE) {
+    if (store_open(&store, path, &options, error, sizeof(error)) != STORE_DONE) {
         fprintf(stderr, "%s\n", error);
         exit(1);
     }
@@ -59,8 +60,9 @@ static unsigned lock_bytes(int fd, unsigned wanted) {
     for (int byte = FIRST_BYTE; byte <= LAST_BYTE; byte++) {
         struct flock lock = {.l_type = F_RDLCK, .l_whence = SEEK_SET, .l_start = byte, .l_len = 1};
         unsigned bit = 1u << (byte - FIRST_BYTE);
-        if ((wanted & bit) && fcntl(fd, F_SETLK, &lock) == 0)
+        if ((wanted & bit) && fcntl(fd, F_SETLK, &lock) == 0) {
             wanted &= ~bit;
+        }
     }
     return wanted;
 }
@@ -75,8 +77,9 @@ static pid_t start_stranger(void) {
     if (pid == 0) {
         int fd = open(shm, O_RDONLY);
         unsigned wanted = fd < 0 ? 0 : lock_bytes(fd, 0xff);
-        if (fd < 0 || write(ends[1], "l", 1) != 1)
+        if (fd < 0 || write(ends[1], "l", 1) != 1) {
             _exit(1);
+        }
         for (;;) {
             usleep(1000);
             wanted = lock_bytes(fd, wanted);
@@ -122,8 +125,9 @@ static void no_reader_stops_the_writer(bool after_truncate) {
         assert(store_checkpoint(store, &done) == STORE_DONE && done.bytes == 0);
     }
     pid_t stranger = start_stranger();
-    for (int i = 0; i < COMMITS; i++)
+    for (int i = 0; i < COMMITS; i++) {
         write_commit(store);
+    }
     assert(store_checkpoint(store, &done) == STORE_DONE && done.pinned);
     write_commit(store);
     store_close(store);
@@ -148,8 +152,8 @@ static void the_lock_is_given_back_when_asked(void) {
 
 int main(void) {
     assert(mkdtemp(folder));
-    snprintf(path, sizeof path, "%s/s.sqlite", folder);
-    snprintf(shm, sizeof shm, "%s-shm", path);
+    snprintf(path, sizeof(path), "%s/s.sqlite", folder);
+    snprintf(shm, sizeof(shm), "%s-shm", path);
     no_reader_stops_the_writer(false);
     no_reader_stops_the_writer(true);
     the_lock_is_given_back_when_asked();
@@ -157,7 +161,7 @@ int main(void) {
     static const char *const suffixes[] = {"", "-wal", "-shm"};
     for (int i = 0; i < 3; i++) {
         char name[80];
-        snprintf(name, sizeof name, "%s%s", path, suffixes[i]);
+        snprintf(name, sizeof(name), "%s%s", path, suffixes[i]);
         unlink(name);
     }
     assert(rmdir(folder) == 0);

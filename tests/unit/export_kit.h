@@ -18,7 +18,7 @@ struct output {
 };
 
 static inline void output_open(struct output *output) {
-    memset(output, 0, sizeof *output);
+    memset(output, 0, sizeof(*output));
     int fd = memfd_create("output", MFD_CLOEXEC);
     cr_assert_geq(fd, 0);
     cr_assert_eq(export_out_init(&output->out, fd), 0);

@@ -16,11 +16,11 @@ static void add(struct recorder *recorder, const char *format, ...)
 static void add(struct recorder *recorder, const char *format, ...) {
     va_list args;
     va_start(args, format);
-    int len = vsnprintf(recorder->text + recorder->len, sizeof recorder->text - recorder->len,
+    int len = vsnprintf(recorder->text + recorder->len, sizeof(recorder->text) - recorder->len,
                         format, args);
     va_end(args);
     recorder->len += (size_t)len;
-    cr_assert_lt(recorder->len, sizeof recorder->text);
+    cr_assert_lt(recorder->len, sizeof(recorder->text));
 }
 
 static void add_text(struct recorder *recorder, const char *label, struct nvtxt_slice text) {
@@ -40,42 +40,54 @@ static int on_event(void *context, const struct nvtxt_event *event) {
                                               : "start",
         event->pid, event->tid, event->start, event->end);
     add_text(recorder, " ", event->text);
-    if (event->category)
+    if (event->category) {
         add(recorder, " category=%u", event->category);
-    if (event->color)
+    }
+    if (event->color) {
         add(recorder, " color=%08X", event->color);
-    if (event->domain.len)
+    }
+    if (event->domain.len) {
         add_text(recorder, " domain=", event->domain);
-    if (event->payload.kind == NVTXT_PAYLOAD_INT64)
+    }
+    if (event->payload.kind == NVTXT_PAYLOAD_INT64) {
         add(recorder, " int=%" PRId64, event->payload.int64);
-    if (event->payload.kind == NVTXT_PAYLOAD_DOUBLE)
+    }
+    if (event->payload.kind == NVTXT_PAYLOAD_DOUBLE) {
         add(recorder, " real=%.17g", event->payload.real);
-    if (event->ended_elsewhere)
+    }
+    if (event->ended_elsewhere) {
         add(recorder, " by=%u.%u", event->end_pid, event->end_tid);
-    if (event->unclosed)
+    }
+    if (event->unclosed) {
         add(recorder, " unclosed");
-    if (event->open_seq)
+    }
+    if (event->open_seq) {
         add(recorder, " seq=%" PRIu64, event->open_seq);
+    }
     return result(recorder);
 }
 
 static int on_name(void *context, const struct nvtxt_name *name) {
     struct recorder *recorder = context;
-    if (name->kind == NVTXT_NAME_CATEGORY)
+    if (name->kind == NVTXT_NAME_CATEGORY) {
         add(recorder, "name category %u", name->category);
-    else if (name->kind == NVTXT_NAME_THREAD)
+    } else if (name->kind == NVTXT_NAME_THREAD) {
         add(recorder, "name thread %u.%u", name->pid, name->tid);
-    else if (name->kind == NVTXT_NAME_PROCESS)
+    } else if (name->kind == NVTXT_NAME_PROCESS) {
         add(recorder, "name process %u", name->pid);
-    else
+    } else {
         add(recorder, "name domain");
+    }
     add_text(recorder, " ", name->text);
-    if (name->kind == NVTXT_NAME_CATEGORY && name->domain.len)
+    if (name->kind == NVTXT_NAME_CATEGORY && name->domain.len) {
         add_text(recorder, " domain=", name->domain);
-    if (name->kind == NVTXT_NAME_CATEGORY && name->own_pid)
+    }
+    if (name->kind == NVTXT_NAME_CATEGORY && name->own_pid) {
         add(recorder, " of %u", name->pid);
-    if (name->kind != NVTXT_NAME_PROCESS)
+    }
+    if (name->kind != NVTXT_NAME_PROCESS) {
         add(recorder, " at %" PRId64 " %u.%u", name->at, name->at_pid, name->at_tid);
+    }
     return result(recorder);
 }
 

@@ -62,8 +62,9 @@ static inline void kit_send(int fd, const char *text) {
 
 // As the writer gives it back when there is nothing in the store.
 static inline void kit_finish(struct kit *kit, struct job *job) {
-    if (job->kind == JOB_SESSION_LOAD || job->kind == JOB_EXPIRED)
+    if (job->kind == JOB_SESSION_LOAD || job->kind == JOB_EXPIRED) {
         job->result = STORE_NOT_FOUND;
+    }
     job->next = NULL;
     bqueue_finish(&kit->server.queue, job);
 }
@@ -72,12 +73,14 @@ static inline void kit_finish(struct kit *kit, struct job *job) {
 static inline struct job *kit_take(struct kit *kit, enum job_kind kind) {
     for (;;) {
         struct job *job = bqueue_try_take(&kit->server.queue);
-        if (job && job->kind == kind)
+        if (job && job->kind == kind) {
             return job;
-        if (job)
+        }
+        if (job) {
             kit_finish(kit, job);
-        else
+        } else {
             uv_run(&kit->loop, UV_RUN_ONCE);
+        }
     }
 }
 
@@ -86,8 +89,9 @@ static inline void kit_close(struct kit *kit) {
     struct job *job;
     server_abort(&kit->server);
     do {
-        while ((job = bqueue_try_take(&kit->server.queue)))
+        while ((job = bqueue_try_take(&kit->server.queue))) {
             kit_finish(kit, job);
+        }
         uv_run(&kit->loop, UV_RUN_NOWAIT);
     } while (!kit->stopped || kit->server.queue.head || kit->server.queue.done);
     server_close_handles(&kit->server);

@@ -23,16 +23,18 @@ static struct nvtxt_diag diag;
 // resolved.
 static int take(const char *line) {
     if (definitions[0].count == 0) {
-        for (unsigned command = 0; command < NVTXT_CMD_COUNT; command++)
+        for (unsigned command = 0; command < NVTXT_CMD_COUNT; command++) {
             nvtxt_cmddef_default(&definitions[command], (enum nvtxt_command)command);
+        }
     }
     cr_assert_eq(nvtxt_lex(nvtxt_slice_of(line), false, &symtab, &scratch, &tokens, &diag), 0, "%s",
                  line);
     cr_assert_eq(nvtxt_parse(&tokens, definitions, config.levels, &stmt, &diag), 0, "%s: %s", line,
                  diag.message);
-    if (stmt.kind == NVTXT_STMT_ASSIGN)
+    if (stmt.kind == NVTXT_STMT_ASSIGN) {
         return nvtxt_symtab_set(&symtab, &config.limits, stmt.name->value.string,
                                 &stmt.value->value);
+    }
     if (stmt.kind == NVTXT_STMT_DEFINE) {
         definitions[stmt.command] = stmt.definition;
         plans[stmt.command].made = false;
@@ -178,9 +180,9 @@ Test(call, refuses_static_arguments_of_a_wrong_type) {
     static const char *const lines[] = {"Time = a",     "TimeBase = 1",   "ProcessId = a",
                                         "ThreadId = a", "CategoryId = a", "Payload = a"};
     takes("@Marker");
-    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
         nvtxt_symtab_deinit(&symtab);
-        memset(plans, 0, sizeof plans);
+        memset(plans, 0, sizeof(plans));
         takes(lines[i]);
         fails("Marker", NVTXT_DIAG_STATIC_WRONG_TYPE, 1);
     }

@@ -9,7 +9,7 @@ Test(cmddef, lists_all_arguments_by_default) {
     for (unsigned command = 0; command < NVTXT_CMD_COUNT; command++) {
         const struct nvtxt_command_info *info = &nvtxt_commands[command];
         struct nvtxt_cmddef definition;
-        memset(&definition, 0xAA, sizeof definition);
+        memset(&definition, 0xAA, sizeof(definition));
         nvtxt_cmddef_default(&definition, (enum nvtxt_command)command);
         cr_assert_eq(definition.count, info->arg_count);
         cr_assert_arr_eq(definition.args, info->args, info->arg_count);

@@ -175,24 +175,26 @@ static void refuses(struct nvtxt_slice text) {
 }
 
 Test(colors, has_all_names_opaque_and_with_their_values) {
-    size_t count = sizeof named / sizeof named[0];
+    size_t count = sizeof(named) / sizeof(named[0]);
     cr_assert_eq(count, 148);
     for (size_t i = 0; i < count; i++) {
         uint32_t argb = parsed(named[i].name);
         cr_assert_eq(argb >> 24, 0xFF, "%s", named[i].name);
-        if (named[i].rgb != 0)
+        if (named[i].rgb != 0) {
             cr_assert_eq(argb & 0xFFFFFF, named[i].rgb, "%s", named[i].name);
+        }
     }
     cr_assert_eq(parsed("black"), 0xFF000000);
 }
 
 Test(colors, takes_gray_and_grey_for_the_same) {
-    for (size_t i = 0; i < sizeof named / sizeof named[0]; i++) {
+    for (size_t i = 0; i < sizeof(named) / sizeof(named[0]); i++) {
         char other[32];
-        snprintf(other, sizeof other, "%s", named[i].name);
+        snprintf(other, sizeof(other), "%s", named[i].name);
         char *gray = strstr(other, "gray");
-        if (!gray)
+        if (!gray) {
             continue;
+        }
         gray[2] = 'e';
         cr_assert_eq(parsed(other), parsed(named[i].name), "%s", other);
     }
@@ -240,8 +242,9 @@ Test(colors, refuses_everything_else) {
         "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
         "\xC3\xA4",
     };
-    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
         refuses(nvtxt_slice_of(others[i]));
+    }
     refuses(NVTXT_SLICE("red\0"));
     refuses(NVTXT_SLICE("\0"));
     refuses((struct nvtxt_slice){NULL, 0});

@@ -29,14 +29,14 @@ static const struct {
 };
 
 Test(commands, are_those_of_the_page_in_its_order) {
-    cr_assert_eq(sizeof page / sizeof page[0], NVTXT_CMD_COUNT);
+    cr_assert_eq(sizeof(page) / sizeof(page[0]), NVTXT_CMD_COUNT);
     for (size_t i = 0; i < NVTXT_CMD_COUNT; i++) {
         const struct nvtxt_command_info *info = &nvtxt_commands[page[i].command];
         char line[256];
-        size_t len = (size_t)snprintf(line, sizeof line, "%s:", info->name.data);
+        size_t len = (size_t)snprintf(line, sizeof(line), "%s:", info->name.data);
         for (unsigned a = 0; a < info->arg_count; a++) {
             bool required = info->required & nvtxt_arg_bit(info->args[a]);
-            len += (size_t)snprintf(line + len, sizeof line - len, required ? " %s" : " (%s)",
+            len += (size_t)snprintf(line + len, sizeof(line) - len, required ? " %s" : " (%s)",
                                     nvtxt_args[info->args[a]].name.data);
         }
         cr_assert_str_eq(line, page[i].line);
@@ -95,7 +95,7 @@ Test(arguments, have_the_types_of_the_page) {
         {"Message", NVTXT_TAKES_TEXT},       {"Name", NVTXT_TAKES_TEXT},
         {"Payload", NVTXT_TAKES_PAYLOAD},    {"RangeId", NVTXT_TAKES_INTEGER},
     };
-    cr_assert_eq(sizeof types / sizeof types[0], NVTXT_ARG_COUNT);
+    cr_assert_eq(sizeof(types) / sizeof(types[0]), NVTXT_ARG_COUNT);
     for (size_t i = 0; i < NVTXT_ARG_COUNT; i++) {
         enum nvtxt_arg arg = nvtxt_arg_find(nvtxt_slice_of(types[i].name));
         cr_assert_neq(arg, NVTXT_ARG_COUNT, "%s", types[i].name);

@@ -128,8 +128,9 @@ Test(conf, refuses_bad_values_and_keeps_the_old_one) {
     struct conf conf, before;
     cr_assert_eq(conf_init(&conf), 0);
     before = conf;
-    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         cr_assert_eq(set(&conf, bad[i][0], bad[i][1]), 1, "%s=%s", bad[i][0], bad[i][1]);
+    }
     cr_assert_eq(memcmp(&conf, &before, sizeof(conf)), 0);
     conf_deinit(&conf);
 }
@@ -289,8 +290,9 @@ Test(conf_file, reads_drop_ins_behind_the_file_in_the_order_of_their_names) {
     };
     struct conf conf;
     cr_assert_eq(conf_init(&conf), 0);
-    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
         write_file(files[i][0], files[i][1], strlen(files[i][1]));
+    }
     cr_assert_eq(read_text(&conf, "[nvtxtd]\nMaxLine=16K\nMaxVariables=30\n"), 0, "%s", told);
     cr_assert_eq(conf.max_line, 8192);
     cr_assert_eq(conf.max_variables, 20);

@@ -35,12 +35,14 @@ Test(control_events, an_answer_that_cannot_be_sent_ends_the_calls_behind_it) {
     ahead_ms = 2 * 3600000;
     uv_timer_set_repeat(&control.feed.timer, 1);
     cr_assert_eq(uv_timer_again(&control.feed.timer), 0);
-    while (control.conns)
+    while (control.conns) {
         uv_run(&kit.loop, UV_RUN_ONCE);
+    }
     cr_assert_null(control.feed.first);
     kit_finish(&kit, asked);
-    while (control.feed.reading)
+    while (control.feed.reading) {
         uv_run(&kit.loop, UV_RUN_ONCE);
+    }
     close(fds[0]);
     control_close(&control);
     kit_close(&kit);

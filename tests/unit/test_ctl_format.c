@@ -9,7 +9,7 @@
 
 static const char *fit(const char *text, size_t columns) {
     static char out[64];
-    format_fit(out, sizeof out, text, columns);
+    format_fit(out, sizeof(out), text, columns);
     return out;
 }
 
@@ -50,7 +50,7 @@ Test(ctl_format, writes_durations_with_three_digits) {
                  {INT64_C(864000000000000), "10.0d"},
                  {-2000, "-2.00us"}};
     char out[FORMAT_SIZE];
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         cr_assert_str_eq(format_duration(out, cases[i].ns), cases[i].text);
     }
 }

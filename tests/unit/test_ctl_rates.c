@@ -69,7 +69,7 @@ Test(ctl_rates, are_written_in_nine_columns) {
                  {9.94, "9.9"},      {9.96, "10"},  {1234.4, "1,234"}, {999999.4, "999,999"},
                  {1234567, "1.23M"}, {5e9, "5000M"}};
     char out[RATES_TEXT_SIZE];
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         cr_assert_str_eq(rates_text(out, cases[i].rate), cases[i].text);
     }
 }

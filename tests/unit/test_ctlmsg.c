@@ -136,8 +136,9 @@ Test(ctlmsg, tells_an_error_that_is_not_utf8_and_cuts_no_character) {
     nvtxt_ctl_reply_deinit(&reply);
     nvtxt_buf_clear(&out);
     char text[1100] = "";
-    for (size_t i = 0; i < 999; i++)
+    for (size_t i = 0; i < 999; i++) {
         text[i] = 'x';
+    }
     memcpy(text + 999, "\xC3\xA9 more", 8);
     nvtxt_ctl_error_format(&out, NULL, NVTXT_CTL_FAILED, text);
     cr_assert_eq(nvtxt_ctl_reply_parse(line_of(&out), &reply), 0);

@@ -56,7 +56,7 @@ static const struct {
 };
 
 Test(diag, knows_every_code_with_its_stage_and_severity) {
-    size_t count = sizeof listed / sizeof listed[0];
+    size_t count = sizeof(listed) / sizeof(listed[0]);
     cr_assert_eq(count, NVTXT_DIAG_CODE_COUNT);
     for (size_t i = 0; i < count; i++) {
         enum nvtxt_diag_code code = listed[i].code;
@@ -83,7 +83,7 @@ static void says(struct nvtxt_slice text, const char *wanted) {
 }
 
 Test(diag, starts_without_line_and_excerpt) {
-    memset(&diag, 0xAA, sizeof diag);
+    memset(&diag, 0xAA, sizeof(diag));
     nvtxt_diag_set(&diag, NVTXT_DIAG_BAD_INTEGER, 12, "%s %d", "seven", 7);
     cr_assert_eq(diag.code, NVTXT_DIAG_BAD_INTEGER);
     cr_assert_eq(diag.column, 12);
@@ -107,9 +107,10 @@ Test(diag, cuts_a_long_message_between_characters) {
     char text[2 * NVTXT_DIAG_MESSAGE_SIZE];
     for (size_t shift = 0; shift < 4; shift++) {
         memset(text, 'x', shift);
-        for (size_t i = shift; i + 4 <= sizeof text; i += 4)
+        for (size_t i = shift; i + 4 <= sizeof(text); i += 4) {
             memcpy(text + i, "\xF0\x9F\x98\x80", 4);
-        size_t used = shift + (sizeof text - shift) / 4 * 4;
+        }
+        size_t used = shift + (sizeof(text) - shift) / 4 * 4;
         nvtxt_diag_set(&diag, NVTXT_DIAG_STRAY_BYTE, 1, "%.*s", (int)used, text);
         struct nvtxt_slice message = nvtxt_slice_of(diag.message);
         cr_assert_lt(message.len, NVTXT_DIAG_MESSAGE_SIZE);
@@ -120,8 +121,8 @@ Test(diag, cuts_a_long_message_between_characters) {
 
 Test(diag, holds_a_message_whose_every_byte_grows) {
     char text[NVTXT_DIAG_MESSAGE_SIZE];
-    memset(text, '\xFF', sizeof text);
-    nvtxt_diag_set(&diag, NVTXT_DIAG_STRAY_BYTE, 1, "%.*s", (int)sizeof text, text);
+    memset(text, '\xFF', sizeof(text));
+    nvtxt_diag_set(&diag, NVTXT_DIAG_STRAY_BYTE, 1, "%.*s", (int)sizeof(text), text);
     cr_assert_eq(strlen(diag.message) % 3, 0);
     cr_assert_lt(strlen(diag.message), NVTXT_DIAG_MESSAGE_SIZE);
     cr_assert(nvtxt_utf8_valid(nvtxt_slice_of(diag.message)));
@@ -153,8 +154,8 @@ Test(excerpt, repairs_bad_bytes_and_nul) {
 
 Test(excerpt, ends_after_two_hundred_bytes) {
     char line[NVTXT_EXCERPT_BYTES + 50];
-    memset(line, 'x', sizeof line);
-    for (size_t len = NVTXT_EXCERPT_BYTES - 1; len <= sizeof line; len++) {
+    memset(line, 'x', sizeof(line));
+    for (size_t len = NVTXT_EXCERPT_BYTES - 1; len <= sizeof(line); len++) {
         size_t wanted = len < NVTXT_EXCERPT_BYTES ? len : NVTXT_EXCERPT_BYTES;
         excerpt_is((struct nvtxt_slice){line, len}, (struct nvtxt_slice){line, wanted});
     }
@@ -166,22 +167,24 @@ Test(excerpt, leaves_out_a_character_that_the_cut_would_split) {
         size_t size = strlen(characters[c]);
         for (size_t before = 0; before <= size; before++) {
             char line[NVTXT_EXCERPT_BYTES + 10];
-            memset(line, 'x', sizeof line);
+            memset(line, 'x', sizeof(line));
             size_t at = NVTXT_EXCERPT_BYTES - before;
             memcpy(line + at, characters[c], size);
             size_t wanted = before == size ? NVTXT_EXCERPT_BYTES : at;
-            excerpt_is((struct nvtxt_slice){line, sizeof line}, (struct nvtxt_slice){line, wanted});
+            excerpt_is((struct nvtxt_slice){line, sizeof(line)},
+                       (struct nvtxt_slice){line, wanted});
         }
     }
 }
 
 Test(excerpt, has_room_for_a_line_of_bad_bytes) {
     char line[NVTXT_EXCERPT_BYTES], wanted[3 * NVTXT_EXCERPT_BYTES];
-    memset(line, '\x80', sizeof line);
-    for (size_t i = 0; i < sizeof line; i++)
+    memset(line, '\x80', sizeof(line));
+    for (size_t i = 0; i < sizeof(line); i++) {
         memcpy(wanted + 3 * i, BAD, 3);
-    excerpt_is((struct nvtxt_slice){line, sizeof line},
-               (struct nvtxt_slice){wanted, sizeof wanted});
+    }
+    excerpt_is((struct nvtxt_slice){line, sizeof(line)},
+               (struct nvtxt_slice){wanted, sizeof(wanted)});
 }
 
 // ---- For people ---------------------------------------------------------------------------------
@@ -189,7 +192,7 @@ Test(excerpt, has_room_for_a_line_of_bad_bytes) {
 Test(diag, is_printed_as_a_compiler_does) {
     char out[200];
     const char *wanted = "file.nvtxt:12:9: error: undefined variable '$Pid' [undefined-variable]";
-    int len = nvtxt_diag_format(out, sizeof out, "file.nvtxt", 12, 9, "error",
+    int len = nvtxt_diag_format(out, sizeof(out), "file.nvtxt", 12, 9, "error",
                                 "undefined variable '$Pid'", "undefined-variable");
     cr_assert_str_eq(out, wanted);
     cr_assert_eq((size_t)len, strlen(wanted));

@@ -107,9 +107,11 @@ static bool knows(int segment, int number) {
 }
 
 static void knows_all(int first, int last) {
-    for (int i = first; i <= last; i++)
-        for (int j = 0; j < ENDED; j++)
+    for (int i = first; i <= last; i++) {
+        for (int j = 0; j < ENDED; j++) {
             cr_assert(knows(i, j), "session %d of segment %d", j, i);
+        }
+    }
     cr_assert_not(knows(first - 1, 7), "one that never was");
 }
 
@@ -149,8 +151,9 @@ Test(ended, are_known_whatever_is_in_the_index) {
 static double look_up_ms(int times) {
     struct timespec from, to;
     clock_gettime(CLOCK_MONOTONIC, &from);
-    for (int i = 0; i < times; i++)
+    for (int i = 0; i < times; i++) {
         cr_assert_not(knows(0, i));
+    }
     clock_gettime(CLOCK_MONOTONIC, &to);
     return ((double)(to.tv_sec - from.tv_sec) * 1e3 + (double)(to.tv_nsec - from.tv_nsec) / 1e6) /
            times;
@@ -199,14 +202,18 @@ static void damage(int how) {
     char noise[4096];
     memset(noise, how == 0 ? 'x' : 0, sizeof(noise));
     cr_assert(fd >= 0 && fstat(fd, &status) == 0);
-    if (how == 0)
+    if (how == 0) {
         cr_assert_eq(pwrite(fd, noise, sizeof(noise), 0), (ssize_t)sizeof(noise));
-    for (off_t at = 4096; how == 1 && at < status.st_size; at += 4096)
+    }
+    for (off_t at = 4096; how == 1 && at < status.st_size; at += 4096) {
         cr_assert_eq(pwrite(fd, noise, sizeof(noise), at), (ssize_t)sizeof(noise));
-    if (how == 2)
+    }
+    if (how == 2) {
         cr_assert_eq(ftruncate(fd, status.st_size / 2), 0);
-    if (how == 3)
+    }
+    if (how == 3) {
         cr_assert_eq(ftruncate(fd, 0), 0);
+    }
     close(fd);
 }
 
@@ -218,10 +225,11 @@ Test(ended, a_lost_or_damaged_index_is_made_anew_and_nothing_is_forgotten) {
         knows_all(1, 6);
         cr_assert_eq(index_int("SELECT count(*) FROM segments"), 6 + how, "%d", how);
         rotate(); // nobody has it open
-        if (how < 4)
+        if (how < 4) {
             damage(how);
-        else
+        } else {
             cr_assert_eq(unlink(index_path()), 0);
+        }
         knows_all(1, 6);
     }
     end();

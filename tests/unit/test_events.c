@@ -21,9 +21,10 @@ static const char *ask_at(const char *path, struct store_event_query query) {
     cr_assert_eq(store_events_load(kit.store, path, &query, &events), STORE_DONE, "%s",
                  store_error(kit.store));
     shown[0] = '\0';
-    for (size_t i = 0; i < events.count && len < sizeof(shown) - 64; i++)
+    for (size_t i = 0; i < events.count && len < sizeof(shown) - 64; i++) {
         len += (size_t)snprintf(shown + len, sizeof(shown) - len, "%s%.*s", i ? " " : "",
                                 (int)events.rows[i].message.len, events.rows[i].message.data);
+    }
     return shown;
 }
 

@@ -19,7 +19,7 @@ struct fixture {
 };
 
 static void begin(struct fixture *f, const char *format) {
-    memset(f, 0, sizeof *f);
+    memset(f, 0, sizeof(*f));
     output_open(&f->output);
     f->writer.format = export_format_find(format);
     cr_assert_not_null(f->writer.format);
@@ -185,7 +185,7 @@ Test(export_fmt, payloads_of_every_kind) {
          "\"hello\"\n"},
     };
     static const char *const formats[] = {"jsonl", "csv", "chrome", "nvtxt"};
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         const char *const wanted[] = {cases[i].lines, cases[i].csv, cases[i].chrome,
                                       cases[i].nvtxt};
         for (size_t format = 0; format < 4; format++) {
@@ -365,7 +365,7 @@ static void message_is(struct fixture *f, struct nvtxt_slice text, const char *w
     char line[256];
     uint64_t before = f->writer.changed;
     f->event.text = text;
-    snprintf(line, sizeof line, "Marker, 2500, 7, 8, 0, 0x00000000, %s\n", wanted);
+    snprintf(line, sizeof(line), "Marker, 2500, 7, 8, 0, 0x00000000, %s\n", wanted);
     cr_expect_str_eq(told(f), line);
     cr_expect_eq(f->writer.changed - before, changed, "%s", wanted);
 }

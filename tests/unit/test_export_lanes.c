@@ -71,7 +71,7 @@ static bool fits(const struct range *ranges, size_t count, const struct range *r
 Test(export_lanes, agrees_with_the_definition_on_random_ranges) {
     struct export_lanes lanes = {0};
     enum { COUNT = 1500 };
-    struct range *ranges = calloc(COUNT, sizeof *ranges);
+    struct range *ranges = calloc(COUNT, sizeof(*ranges));
     cr_assert_not_null(ranges);
     srand(42);
     for (size_t i = 0; i < COUNT; i++) {
@@ -97,7 +97,7 @@ static int by_start(const void *a, const void *b) {
 
 static void place_in_order(struct range *ranges, size_t count) {
     struct export_lanes lanes = {0};
-    qsort(ranges, count, sizeof *ranges, by_start);
+    qsort(ranges, count, sizeof(*ranges), by_start);
     for (size_t i = 0; i < count; i++) {
         struct range *range = &ranges[i];
         range->lane = lane_of(&lanes, range->start, range->end);
@@ -112,7 +112,7 @@ static void place_in_order(struct range *ranges, size_t count) {
 
 Test(export_lanes, agrees_with_the_definition_when_starts_are_in_order) {
     enum { COUNT = 1500 };
-    struct range *ranges = calloc(COUNT, sizeof *ranges);
+    struct range *ranges = calloc(COUNT, sizeof(*ranges));
     cr_assert_not_null(ranges);
     srand(43);
     for (int longest = 2; longest <= 2000; longest *= 10) { // a few lanes, and many

@@ -29,9 +29,9 @@ Test(export_out, writes_integers_of_every_length) {
     for (uint64_t value = 1; value; value *= 2) {
         for (int step = -1; step <= 1; step++) {
             uint64_t number = value + (uint64_t)step;
-            snprintf(wanted, sizeof wanted, "%llu", (unsigned long long)number);
+            snprintf(wanted, sizeof(wanted), "%llu", (unsigned long long)number);
             WROTE(export_uint(&output.out, number), wanted);
-            snprintf(wanted, sizeof wanted, "%lld", (long long)number);
+            snprintf(wanted, sizeof(wanted), "%lld", (long long)number);
             WROTE(export_int(&output.out, (int64_t)number), wanted);
         }
     }
@@ -60,12 +60,12 @@ Test(export_out, writes_utc_as_the_c_library_does) {
     char date[32];
     char wanted[48];
     output_open(&output);
-    for (size_t i = 0; i < sizeof seconds / sizeof seconds[0]; i++) {
+    for (size_t i = 0; i < sizeof(seconds) / sizeof(seconds[0]); i++) {
         time_t time = (time_t)seconds[i];
         struct tm tm;
         cr_assert_not_null(gmtime_r(&time, &tm));
-        strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%S", &tm);
-        snprintf(wanted, sizeof wanted, "%s.000000000Z", date);
+        strftime(date, sizeof(date), "%Y-%m-%dT%H:%M:%S", &tm);
+        snprintf(wanted, sizeof(wanted), "%s.000000000Z", date);
         WROTE(export_utc(&output.out, seconds[i] * 1000000000), wanted);
     }
     WROTE(export_utc(&output.out, -1), "1969-12-31T23:59:59.999999999Z");
@@ -96,7 +96,7 @@ Test(export_out, writes_doubles_that_read_back_the_same) {
         random ^= random << 13;
         random ^= random >> 7;
         random ^= random << 17;
-        memcpy(&value, &random, sizeof value);
+        memcpy(&value, &random, sizeof(value));
         output_clear(&output);
         bool written = export_double(&output.out, value);
         cr_assert_eq(written, isfinite(value) != 0);

@@ -19,9 +19,9 @@ struct trace {
 };
 
 static void tell(struct trace *trace, const char *what, long long value) {
-    int len =
-        snprintf(trace->text + trace->len, sizeof trace->text - trace->len, "%s%lld ", what, value);
-    trace->len += trace->len + (size_t)len < sizeof trace->text ? (size_t)len : 0;
+    int len = snprintf(trace->text + trace->len, sizeof(trace->text) - trace->len, "%s%lld ", what,
+                       value);
+    trace->len += trace->len + (size_t)len < sizeof(trace->text) ? (size_t)len : 0;
 }
 
 static int on_begin(void *context, const struct export_stack *stack) {
@@ -133,7 +133,7 @@ Test(export_stacks, lose_no_time_of_random_ranges) {
         int64_t start = rand() % 100000;
         int64_t length = rand() % (rand() % 3 ? 100 : 3000);
         total += length;
-        snprintf(text, sizeof text, "%d", rand() % 50);
+        snprintf(text, sizeof(text), "%d", rand() % 50);
         add(stacks, start, start + length, text);
     }
     cr_expect_eq(visit(stacks, &trace), 0);

@@ -69,7 +69,7 @@ Test(export_time, refuses_what_is_none) {
                                         "-2026-11-21",
                                         "2026-11-21T06:24+01:0"};
     int64_t ns;
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         cr_expect_not(export_time_parse(texts[i], &ns), "%s", texts[i]);
     }
 }
@@ -91,7 +91,7 @@ Test(export_time, refuses_lengths_that_are_none) {
     static const char *const texts[] = {"",    "m",    "5x", "5 m", "-5m", "1.", "99999999999d",
                                         "5mm", "1h-2m"};
     int64_t ns;
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         cr_expect_not(export_duration_parse(texts[i], &ns), "%s", texts[i]);
     }
 }

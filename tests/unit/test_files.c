@@ -94,8 +94,9 @@ Test(files, forgets_on_demand_and_lists_the_others_by_source) {
     struct kit kit;
     struct store_file_list list;
     kit_open(&kit);
-    for (int64_t id = 9; id >= 7; id--)
+    for (int64_t id = 9; id >= 7; id--) {
         add_file(&kit, id, "{}");
+    }
     cr_assert_eq(store_batch_forget_file(kit.batch, 8), 0);
     kit_commit(&kit);
     cr_assert_eq(store_file_list(kit.store, &list), STORE_DONE);

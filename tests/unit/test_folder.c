@@ -67,8 +67,9 @@ static void wait_for_list(struct watched *watched) {
 }
 
 static void settle(struct watched *watched) {
-    while (folder_is_looking(watched->watch.folders))
+    while (folder_is_looking(watched->watch.folders)) {
         uv_run(&watched->kit.loop, UV_RUN_ONCE);
+    }
 }
 
 Test(folder, that_comes_after_the_list_and_before_the_watch_above_it_is_found) {
@@ -89,8 +90,9 @@ Test(folder, has_a_file_that_comes_after_the_list_and_before_its_watch) {
     struct folder *folder = watched.watch.folders;
     cr_assert_eq(folder->watching, FOLDER_WATCHES_PARENT);
     cr_assert_eq(mkdir(watched.path, 0700), 0);
-    while (!folder->listing)
+    while (!folder->listing) {
         uv_run(&watched.kit.loop, UV_RUN_ONCE);
+    }
     wait_for_list(&watched);             // it is there, and empty
     watched.watch.search.running = true; // else one begins now, and lists it again
     FILE *file = fopen(watched.file, "w");

@@ -15,10 +15,11 @@ static size_t seen_len;
 static void note(int result, struct nvtxt_slice line) {
     char mark = result == NVTXT_FRAME_LINE ? '[' : '!';
     cr_assert(result == NVTXT_FRAME_LINE || result == NVTXT_FRAME_OVERLONG, "%d", result);
-    cr_assert_lt(seen_len + line.len + 2, sizeof seen);
+    cr_assert_lt(seen_len + line.len + 2, sizeof(seen));
     seen[seen_len++] = mark;
-    if (line.len > 0)
+    if (line.len > 0) {
         memcpy(seen + seen_len, line.data, line.len);
+    }
     seen_len += line.len;
     seen[seen_len++] = mark == '[' ? ']' : '!';
 }
@@ -30,8 +31,9 @@ static void feed(struct nvtxt_frame *frame, const char *data, size_t len) {
     memcpy(copy, data, len);
     struct nvtxt_slice input = {copy, len}, line;
     int result;
-    while ((result = nvtxt_frame_next(frame, &input, &line)) != NVTXT_FRAME_MORE)
+    while ((result = nvtxt_frame_next(frame, &input, &line)) != NVTXT_FRAME_MORE) {
         note(result, line);
+    }
     cr_assert_eq(input.len, 0);
     free(copy);
 }
@@ -39,8 +41,9 @@ static void feed(struct nvtxt_frame *frame, const char *data, size_t len) {
 static void finish(struct nvtxt_frame *frame) {
     struct nvtxt_slice line;
     int result;
-    while ((result = nvtxt_frame_finish(frame, &line)) != NVTXT_FRAME_MORE)
+    while ((result = nvtxt_frame_finish(frame, &line)) != NVTXT_FRAME_MORE) {
         note(result, line);
+    }
     cr_assert_null(frame->partial);
     nvtxt_frame_deinit(frame);
 }
@@ -65,8 +68,9 @@ static void frames(size_t limit, struct nvtxt_slice input, const char *wanted) {
         }
     }
     nvtxt_frame_init(&frame, limit);
-    for (size_t i = 0; i < input.len; i++)
+    for (size_t i = 0; i < input.len; i++) {
         feed(&frame, input.data + i, 1);
+    }
     finish(&frame);
     gives(wanted);
 }
@@ -112,8 +116,9 @@ Test(frame, counts_the_carriage_return_towards_the_limit) {
 // Enough for an excerpt of 200 bytes behind a byte order mark, with a whole last character.
 Test(frame, hands_out_the_start_of_an_overlong_line_for_its_excerpt) {
     char line[1001];
-    for (size_t i = 0; i < 1000; i++)
+    for (size_t i = 0; i < 1000; i++) {
         line[i] = (char)('a' + i % 26);
+    }
     line[1000] = '\n';
     size_t length = 0;
     for (size_t cut = 0; cut <= 1000; cut++) {
@@ -121,7 +126,7 @@ Test(frame, hands_out_the_start_of_an_overlong_line_for_its_excerpt) {
         nvtxt_frame_init(&frame, 500);
         feed(&frame, line, cut);
         cr_assert_eq(seen_len, 0, "nothing before the end of the line was seen");
-        feed(&frame, line + cut, sizeof line - cut);
+        feed(&frame, line + cut, sizeof(line) - cut);
         cr_assert_geq(seen_len, 2 + NVTXT_EXCERPT_BYTES + 6);
         cr_assert_leq(seen_len, 2 + 500);
         cr_assert_arr_eq(seen + 1, line, seen_len - 2);
@@ -135,10 +140,11 @@ Test(frame, hands_out_the_start_of_an_overlong_line_for_its_excerpt) {
 Test(frame, holds_little_of_an_overlong_line) {
     struct nvtxt_frame frame;
     char piece[1000];
-    memset(piece, 'x', sizeof piece);
+    memset(piece, 'x', sizeof(piece));
     nvtxt_frame_init(&frame, 65536);
-    for (unsigned i = 0; i < 1000; i++)
-        feed(&frame, piece, sizeof piece);
+    for (unsigned i = 0; i < 1000; i++) {
+        feed(&frame, piece, sizeof(piece));
+    }
     cr_assert_lt(frame.partial_cap, 1000);
     cr_assert_eq(seen_len, 0);
     finish(&frame);

@@ -20,8 +20,9 @@ static struct thing *entry(struct nvtxt_hash_node *node) {
 
 static bool holds(const struct nvtxt_hash *table, const struct thing *thing, uint64_t hash) {
     struct nvtxt_hash_node *node = nvtxt_hash_find(table, hash);
-    while (node && entry(node) != thing)
+    while (node && entry(node) != thing) {
         node = nvtxt_hash_next(node);
+    }
     return node != NULL;
 }
 
@@ -36,16 +37,19 @@ Test(hash, finds_what_was_added_until_it_is_removed) {
     enum { COUNT = 5000 };
     static struct thing things[COUNT];
     struct nvtxt_hash table = {0};
-    for (unsigned i = 0; i < COUNT; i++)
+    for (unsigned i = 0; i < COUNT; i++) {
         cr_assert_eq(nvtxt_hash_add(&table, &things[i].node, nvtxt_hash_number(i)), 0);
+    }
     cr_assert_eq(table.count, COUNT);
     cr_assert_eq(table.bucket_count & (table.bucket_count - 1), 0);
     cr_assert_geq(table.bucket_count, COUNT);
-    for (unsigned i = 0; i < COUNT; i += 2)
+    for (unsigned i = 0; i < COUNT; i += 2) {
         nvtxt_hash_remove(&table, &things[i].node);
+    }
     cr_assert_eq(table.count, COUNT / 2);
-    for (unsigned i = 0; i < COUNT; i++)
+    for (unsigned i = 0; i < COUNT; i++) {
         cr_assert_eq(holds(&table, &things[i], nvtxt_hash_number(i)), i % 2 == 1, "%u", i);
+    }
     nvtxt_hash_deinit(&table);
     cr_assert_eq(table.count, 0);
 }
@@ -55,8 +59,9 @@ Test(hash, is_empty_after_a_reset_and_can_be_filled_again) {
     static struct thing things[COUNT];
     struct nvtxt_hash table = {0};
     for (unsigned few = 10; few <= COUNT; few *= 500) { // buckets are kept; are given back
-        for (unsigned i = 0; i < few; i++)
+        for (unsigned i = 0; i < few; i++) {
             cr_assert_eq(nvtxt_hash_add(&table, &things[i].node, i), 0);
+        }
         nvtxt_hash_reset(&table);
         cr_assert_eq(table.count, 0);
         cr_assert_eq(table.bucket_count > 0, few == 10);
@@ -86,8 +91,9 @@ Test(hash, keeps_nodes_of_one_hash_value_apart) {
     struct thing neighbour = {0}; // the same bucket, another hash value
     struct nvtxt_hash table = {0};
     cr_assert_eq(nvtxt_hash_add(&table, &neighbour.node, 7 + (1u << 20)), 0);
-    for (unsigned i = 0; i < COUNT; i++)
+    for (unsigned i = 0; i < COUNT; i++) {
         cr_assert_eq(nvtxt_hash_add(&table, &things[i].node, 7), 0);
+    }
     unsigned found = 0;
     struct nvtxt_hash_node *node = nvtxt_hash_find(&table, 7);
     for (; node; node = nvtxt_hash_next(node)) {

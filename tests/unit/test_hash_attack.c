@@ -21,15 +21,17 @@
 // Of an odd number modulo 2^64; each step doubles the bits that are right.
 static uint64_t inverse(uint64_t odd) {
     uint64_t result = odd;
-    for (int step = 0; step < 6; step++)
+    for (int step = 0; step < 6; step++) {
         result *= 2 - odd * result;
+    }
     return result;
 }
 
 static uint64_t unshift(uint64_t number, unsigned bits) {
     uint64_t result = number;
-    for (unsigned done = bits; done < 64; done += bits)
+    for (unsigned done = bits; done < 64; done += bits) {
         result = number ^ result >> bits;
+    }
     return result;
 }
 
@@ -52,16 +54,18 @@ static size_t longest_chain(const struct nvtxt_hash *table) {
     size_t longest = 0;
     for (size_t i = 0; i < table->bucket_count; i++) {
         size_t length = 0;
-        for (const struct nvtxt_hash_node *node = table->buckets[i]; node; node = node->next)
+        for (const struct nvtxt_hash_node *node = table->buckets[i]; node; node = node->next) {
             length++;
+        }
         longest = length > longest ? length : longest;
     }
     return longest;
 }
 
 Test(hash_attack, the_generator_inverts_the_former_hash) {
-    for (uint64_t i = 0; i < 1000; i++)
+    for (uint64_t i = 0; i < 1000; i++) {
         cr_assert_eq(former(chosen(i << 32)), i << 32);
+    }
 }
 
 Test(hash_attack, chosen_range_ids_are_spread) {
@@ -85,8 +89,9 @@ Test(hash_attack, chosen_threads_are_spread) {
     const struct nvtxt_limits limits = NVTXT_LIMITS_DEFAULT;
     for (uint64_t i = 1; ranges.threads.count < COUNT; i++) {
         uint64_t global_tid = chosen(i << 8); // of few threads there are few buckets
-        if (global_tid >> 48)
+        if (global_tid >> 48) {
             continue;
+        }
         struct nvtxt_open_range range = {.type = NVTXT_EVENT_PUSH_POP,
                                          .pid = (uint32_t)(global_tid >> 24),
                                          .tid = (uint32_t)global_tid & NVTXT_ID_MAX};
@@ -100,12 +105,13 @@ Test(hash_attack, chosen_threads_are_spread) {
 // sixteen bytes brings any hash about. Names of variables are words, so one trial in 77,000 is one.
 static bool is_word(uint64_t word) {
     char bytes[8];
-    memcpy(bytes, &word, sizeof bytes);
-    for (size_t i = 0; i < sizeof bytes; i++) {
+    memcpy(bytes, &word, sizeof(bytes));
+    for (size_t i = 0; i < sizeof(bytes); i++) {
         char c = bytes[i];
         if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-              c == '_'))
+              c == '_')) {
             return false;
+        }
     }
     return true;
 }
@@ -121,17 +127,18 @@ Test(hash_attack, chosen_variables_are_spread) {
     const struct nvtxt_limits limits = NVTXT_LIMITS_DEFAULT;
     const struct nvtxt_value value = {.type = NVTXT_INTEGER};
     uint64_t first;
-    memcpy(&first, "Variable", sizeof first);
+    memcpy(&first, "Variable", sizeof(first));
     const uint64_t begun = former(16 ^ first);
     for (uint64_t i = 1; symtab.table.count < COUNT; i++) {
         uint64_t second = begun ^ chosen(chosen(i << 8));
-        if (!is_word(second))
+        if (!is_word(second)) {
             continue;
+        }
         char name[16];
         make_name(name, first, second);
         cr_assert_eq(former(former(begun ^ second)), i << 8);
         cr_assert_eq(
-            nvtxt_symtab_set(&symtab, &limits, (struct nvtxt_slice){name, sizeof name}, &value),
+            nvtxt_symtab_set(&symtab, &limits, (struct nvtxt_slice){name, sizeof(name)}, &value),
             NVTXT_SYMTAB_SET);
     }
     cr_assert_lt(longest_chain(&symtab.table), LONG_CHAIN);
@@ -147,7 +154,7 @@ Test(hash_attack, categories_of_domains_with_their_own_bytes_are_spread) {
     for (uint32_t i = 0; i < COUNT; i++) {
         uint64_t number = (uint64_t)i * 4 + NVTXT_NAME_CATEGORY;
         struct nvtxt_refstr *domain =
-            nvtxt_refstr_new((struct nvtxt_slice){(const char *)&number, sizeof number});
+            nvtxt_refstr_new((struct nvtxt_slice){(const char *)&number, sizeof(number)});
         struct nvtxt_name name = {.kind = NVTXT_NAME_CATEGORY,
                                   .category = i,
                                   .domain = nvtxt_refstr_slice(domain),

@@ -32,18 +32,21 @@ static const struct {
 
 static struct nvtxt_slice counted(size_t len) {
     static char bytes[64];
-    for (size_t i = 0; i < sizeof bytes; i++)
+    for (size_t i = 0; i < sizeof(bytes); i++) {
         bytes[i] = (char)i;
+    }
     return (struct nvtxt_slice){bytes, len};
 }
 
 Test(hash_value, is_siphash_1_3_as_published) {
     nvtxt_hash_set_key(0x0706050403020100, 0x0F0E0D0C0B0A0908);
-    for (size_t len = 0; len < sizeof published / sizeof published[0]; len++)
+    for (size_t len = 0; len < sizeof(published) / sizeof(published[0]); len++) {
         cr_assert_eq((uint32_t)nvtxt_hash_bytes(counted(len)), published[len], "%zu bytes", len);
+    }
     nvtxt_hash_set_key(0, 0);
-    for (size_t i = 0; i < sizeof whole / sizeof whole[0]; i++)
+    for (size_t i = 0; i < sizeof(whole) / sizeof(whole[0]); i++) {
         cr_assert_eq(nvtxt_hash_bytes(counted(whole[i].len)), whole[i].hash, "%zu", whole[i].len);
+    }
 }
 
 Test(hash_value, a_number_is_its_eight_bytes_and_a_pair_is_both) {
@@ -61,10 +64,11 @@ Test(hash_value, a_pair_of_a_number_and_its_own_bytes_is_like_any_other) {
     uint64_t seen[64];
     for (uint64_t i = 0; i < 64; i++) {
         char bytes[8];
-        memcpy(bytes, &i, sizeof bytes);
-        seen[i] = nvtxt_hash_pair(i, (struct nvtxt_slice){bytes, sizeof bytes});
-        for (uint64_t j = 0; j < i; j++)
+        memcpy(bytes, &i, sizeof(bytes));
+        seen[i] = nvtxt_hash_pair(i, (struct nvtxt_slice){bytes, sizeof(bytes)});
+        for (uint64_t j = 0; j < i; j++) {
             cr_assert_neq(seen[i], seen[j]);
+        }
     }
 }
 
@@ -92,16 +96,17 @@ Test(hash_value, spreads_numbers_over_the_low_bits) {
     unsigned used[1024] = {0}, most = 0;
     for (uint64_t i = 0; i < 4096; i++) {
         unsigned *bucket = &used[nvtxt_hash_number(i << 24) & 1023];
-        if (++*bucket > most)
+        if (++*bucket > most) {
             most = *bucket;
+        }
     }
     cr_assert_lt(most, 24, "%u of 4096 in one of 1024 buckets", most);
 }
 
 Test(hash_value, depends_on_every_byte_and_on_the_length) {
     char text[40];
-    for (size_t len = 0; len <= sizeof text; len++) {
-        memset(text, 'a', sizeof text);
+    for (size_t len = 0; len <= sizeof(text); len++) {
+        memset(text, 'a', sizeof(text));
         uint64_t plain = nvtxt_hash_bytes((struct nvtxt_slice){text, len});
         cr_assert_eq(plain, nvtxt_hash_bytes((struct nvtxt_slice){text, len}));
         for (size_t i = 0; i < len; i++) {
@@ -109,8 +114,9 @@ Test(hash_value, depends_on_every_byte_and_on_the_length) {
             cr_assert_neq(plain, nvtxt_hash_bytes((struct nvtxt_slice){text, len}));
             text[i] = 'a';
         }
-        if (len < sizeof text)
+        if (len < sizeof(text)) {
             cr_assert_neq(plain, nvtxt_hash_bytes((struct nvtxt_slice){text, len + 1}));
+        }
     }
     cr_assert_neq(nvtxt_hash_bytes(NVTXT_SLICE("a")), nvtxt_hash_bytes(NVTXT_SLICE("a\0")));
 }

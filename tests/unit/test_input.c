@@ -12,7 +12,7 @@
 
 static char *temp_file(const char *content) {
     static char path[] = "/tmp/test_input.XXXXXX";
-    strcpy(path + sizeof path - 7, "XXXXXX");
+    strcpy(path + sizeof(path) - 7, "XXXXXX");
     int fd = mkstemp(path);
     cr_assert_geq(fd, 0);
     cr_assert_eq(write(fd, content, strlen(content)), (ssize_t)strlen(content));

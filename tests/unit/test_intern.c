@@ -15,7 +15,7 @@ static struct store_intern intern;
 static void fill(size_t bytes) {
     static char piece[1024];
     while (bytes > 0) {
-        size_t len = bytes < sizeof piece ? bytes : sizeof piece;
+        size_t len = bytes < sizeof(piece) ? bytes : sizeof(piece);
         size_t left = RING - intern.head % RING;
         len = len < left ? len : left;
         store_intern_add(&intern, 1, piece, len, -2);
@@ -73,8 +73,9 @@ static uint32_t below(uint32_t bound) {
 // hashes of few values: every kind of mix-up comes often. Every text has its id, which is itself.
 static int64_t id_of(const char *text, size_t len) {
     int64_t id = 1;
-    for (size_t i = 0; i < len; i++)
+    for (size_t i = 0; i < len; i++) {
         id = id * 2 + (text[i] == 'b');
+    }
     return id;
 }
 
@@ -84,9 +85,10 @@ Test(intern, answers_the_id_of_just_these_bytes_in_a_long_random_run) {
     cr_assert_eq(store_intern_init(&intern), 0);
     for (int round = 0; round < 200000; round++) {
         char text[8];
-        size_t len = 1 + below(sizeof text);
-        for (size_t i = 0; i < len; i++)
+        size_t len = 1 + below(sizeof(text));
+        for (size_t i = 0; i < len; i++) {
             text[i] = below(2) ? 'a' : 'b';
+        }
         uint32_t hash = below(256);
         int64_t id = store_intern_find(&intern, hash, text, len);
         if (id < 0) {
@@ -96,8 +98,8 @@ Test(intern, answers_the_id_of_just_these_bytes_in_a_long_random_run) {
             found++;
         }
         if (below(20) == 0) { // so that the ring comes round every few hundred texts
-            memset(filler, 'a' + (int)below(2), sizeof filler);
-            store_intern_add(&intern, 1000, filler, sizeof filler - below(16), -2);
+            memset(filler, 'a' + (int)below(2), sizeof(filler));
+            store_intern_add(&intern, 1000, filler, sizeof(filler) - below(16), -2);
         }
     }
     cr_assert_gt(found, 1000);

@@ -23,8 +23,9 @@ static void start(void) {
 }
 
 static void gives_at(const char *where, const char *lines, const char *wanted) {
-    if (!interp)
+    if (!interp) {
         start();
+    }
     recorder_run(&rec, interp, lines);
     recorder_take(&rec, where, wanted);
 }
@@ -439,10 +440,12 @@ Test(interp, forwards_the_failure_of_a_sink_and_can_be_freed) {
         start();
         rec.fail_after = fail_after;
         int r = 0;
-        for (size_t i = 0; r == 0 && i < sizeof lines / sizeof lines[0]; i++)
+        for (size_t i = 0; r == 0 && i < sizeof(lines) / sizeof(lines[0]); i++) {
             r = nvtxt_interp_line(interp, nvtxt_slice_of(lines[i]), &rec.sink);
-        if (r == 0)
+        }
+        if (r == 0) {
             r = nvtxt_interp_end(interp, &rec.sink);
+        }
         cr_assert(r == 0 || r == -EIO);
         cr_assert_eq(r == -EIO, rec.fail_after == 0, "after %u", fail_after);
         failures += r == -EIO;

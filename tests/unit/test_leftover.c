@@ -80,10 +80,11 @@ Test(leftover, counts_what_is_no_note_as_one_and_removes_it) {
     char lost[128];
     open_kit(&kit, lost, sizeof(lost));
     for (size_t i = 0; i < 8; i++) {
-        if (i < 3)
+        if (i < 3) {
             write_file(lost, files[i].bytes, files[i].len);
-        else
+        } else {
             cr_assert_eq(symlink(links[i - 3], lost), 0);
+        }
         cr_assert_eq(leftover_move(kit.path, kit.store), 0);
         cr_assert_str_eq(rows(&kit), "unwritten 1 1", "%zu", i);
         struct stat stat;

@@ -33,7 +33,7 @@ Test(level, is_found_by_other_common_names_in_any_case) {
 
 Test(level, is_none_for_other_words) {
     static const char *const words[] = {"", "er", "errors", "e", "3", "warning ", "infos"};
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
         cr_assert_eq(find(words[i]), NVTXT_LEVEL_NONE, "%s", words[i]);
     }
 }

@@ -65,10 +65,10 @@ Test(levels, are_not_every_word_of_that_kind) {
 
 Test(levels, are_looked_for_at_the_beginning_only) {
     char line[LEVELS_BYTES + 16];
-    memset(line, ' ', sizeof line);
+    memset(line, ' ', sizeof(line));
     snprintf(line + LEVELS_BYTES - 5, 6, "ERROR");
     is(line, RED);
-    memset(line, ' ', sizeof line);
+    memset(line, ' ', sizeof(line));
     snprintf(line + LEVELS_BYTES, 6, "ERROR");
     has_none(line);
 }
@@ -100,18 +100,18 @@ Test(levels, are_those_of_syslog_whatever_the_colour) {
     cr_assert_eq(level_of("[warn] x"), 4);
     cr_assert_eq(level_of("TRACE x"), 7);
     cr_assert_eq(level_of("x"), NVTXT_LEVEL_NONE);
-    cr_assert_eq(levels_add(&levels, "ERROR=Gray", fault, sizeof fault), 0);
+    cr_assert_eq(levels_add(&levels, "ERROR=Gray", fault, sizeof(fault)), 0);
     is("ERROR x", GRAY);
     cr_assert_eq(level_of("ERROR x"), 3);
-    cr_assert_eq(levels_add(&levels, "none", fault, sizeof fault), 0);
+    cr_assert_eq(levels_add(&levels, "none", fault, sizeof(fault)), 0);
     cr_assert_eq(level_of("ERROR x"), NVTXT_LEVEL_NONE);
     levels_deinit(&levels);
 }
 
 Test(levels, of_ones_own_come_first_and_in_order) {
-    cr_assert_eq(levels_add(&levels, "^E[0-9]{4}=Red", fault, sizeof fault), 0);
-    cr_assert_eq(levels_add(&levels, "a=b=#00FF00", fault, sizeof fault), 0);
-    cr_assert_eq(levels_add(&levels, "ERROR=0x10", fault, sizeof fault), 0);
+    cr_assert_eq(levels_add(&levels, "^E[0-9]{4}=Red", fault, sizeof(fault)), 0);
+    cr_assert_eq(levels_add(&levels, "a=b=#00FF00", fault, sizeof(fault)), 0);
+    cr_assert_eq(levels_add(&levels, "ERROR=0x10", fault, sizeof(fault)), 0);
     is("E1234 ERROR", RED);
     is("x a=b ERROR", 0xff00ff00u);
     is("ERROR", 0x10);
@@ -121,7 +121,7 @@ Test(levels, of_ones_own_come_first_and_in_order) {
     cr_assert_eq(levels_find(&levels, (struct nvtxt_slice){"\0\0a=b", 5}, &color),
                  NVTXT_LEVEL_NONE);
     cr_assert_eq(color, 0xff00ff00u, "behind a NUL");
-    cr_assert_eq(levels_add(&levels, "none", fault, sizeof fault), 0);
+    cr_assert_eq(levels_add(&levels, "none", fault, sizeof(fault)), 0);
     has_none("WARN <3>");
     is("ERROR", 0x10);
     levels_deinit(&levels);
@@ -130,15 +130,15 @@ Test(levels, of_ones_own_come_first_and_in_order) {
 Test(levels, that_make_no_sense_are_refused_with_a_sentence) {
     static const char *const bad[] = {
         "x", "=Red", "x=Blau", "x=", "(=Red", "x=0x100000000", "x=-1"};
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         *fault = '\0';
-        cr_assert_eq(levels_add(&levels, bad[i], fault, sizeof fault), 1, "%s", bad[i]);
+        cr_assert_eq(levels_add(&levels, bad[i], fault, sizeof(fault)), 1, "%s", bad[i]);
         cr_assert(*fault, "%s", bad[i]);
     }
     cr_assert_eq(levels.count, 0);
     for (int i = 0; i < LEVELS_RULES; i++) {
-        cr_assert_eq(levels_add(&levels, "x=Red", fault, sizeof fault), 0);
+        cr_assert_eq(levels_add(&levels, "x=Red", fault, sizeof(fault)), 0);
     }
-    cr_assert_eq(levels_add(&levels, "x=Red", fault, sizeof fault), 1);
+    cr_assert_eq(levels_add(&levels, "x=Red", fault, sizeof(fault)), 1);
     levels_deinit(&levels);
 }

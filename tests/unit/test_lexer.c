@@ -36,11 +36,12 @@ static void lexes_bytes(struct nvtxt_slice line, const char *wanted) {
         const struct nvtxt_token *token = &tokens.items[i];
         len += (size_t)sprintf(text + len, "%s%s %u", i ? ", " : "", kinds[token->kind],
                                token->column);
-        if (token->kind == NVTXT_TOKEN_INTEGER)
+        if (token->kind == NVTXT_TOKEN_INTEGER) {
             len += (size_t)sprintf(text + len, " %" PRId64, token->value.integer);
-        else if (nvtxt_token_is_value(token))
+        } else if (nvtxt_token_is_value(token)) {
             len += (size_t)sprintf(text + len, " <%.*s>", (int)token->value.string.len,
                                    token->value.string.data);
+        }
     }
     cr_assert_str_eq(text, wanted, "%.*s gives\n%s\nnot\n%s", (int)line.len, line.data, text,
                      wanted);
@@ -131,8 +132,9 @@ Test(lexer, refuses_numbers_that_run_into_something) {
                                       "0x1.5",
                                       "-0x",
                                       "99999999999999999999x"};
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         fails(bad[i], NVTXT_DIAG_BAD_INTEGER, 1);
+    }
     lexes("1,2=3", "int 1 1, comma 2, int 3 2, equals 4, int 5 3, end 6");
     lexes("1'a'", "int 1 1, string 2 <a>, end 5");
     done();
@@ -161,12 +163,13 @@ Test(lexer, finds_stray_bytes_and_nul) {
                       byte == '_' || (byte >= '0' && byte <= '9') || (byte >= 'A' && byte <= 'Z') ||
                       (byte >= 'a' && byte <= 'z');
         struct nvtxt_slice text = {line, 2};
-        if (begins)
+        if (begins) {
             cr_assert_eq(lex(text), 0, "%02X", byte);
-        else if (byte == '"' || byte == '\'')
+        } else if (byte == '"' || byte == '\'') {
             fails_bytes(text, NVTXT_DIAG_UNTERMINATED_STRING, 2);
-        else
+        } else {
             fails_bytes(text, byte ? NVTXT_DIAG_STRAY_BYTE : NVTXT_DIAG_NUL_BYTE, 2);
+        }
     }
     fails("- 1", NVTXT_DIAG_STRAY_BYTE, 1);
     fails("--1", NVTXT_DIAG_STRAY_BYTE, 1);
@@ -179,7 +182,7 @@ Test(lexer, finds_nul_at_every_place_of_a_string) {
     for (size_t len = 1; len < 30; len++) {
         for (size_t at = 0; at < len; at++) {
             char line[32];
-            memset(line, 'x', sizeof line);
+            memset(line, 'x', sizeof(line));
             line[0] = line[len + 1] = '"';
             line[1 + at] = '\0';
             fails_bytes((struct nvtxt_slice){line, len + 2}, NVTXT_DIAG_NUL_BYTE, (uint32_t)at + 2);
@@ -232,8 +235,9 @@ Test(lexer, reports_the_leftmost_fault) {
 
 Test(lexer, lexes_a_line_of_any_length_and_keeps_its_first_tokens) {
     char line[3000] = "";
-    for (unsigned i = 0; i < 1000; i++)
+    for (unsigned i = 0; i < 1000; i++) {
         memcpy(line + 2 * i, "a,", 2);
+    }
     for (size_t count = 25; count < 40; count++) {
         cr_assert_eq(lex((struct nvtxt_slice){line, count}), 0);
         size_t kept = count < NVTXT_LINE_TOKENS ? count : NVTXT_LINE_TOKENS - 1;

@@ -49,8 +49,9 @@ static void connect_crowd(int count) {
 }
 
 static void close_all(int count) {
-    for (int i = 0; i < count; i++)
+    for (int i = 0; i < count; i++) {
         close(peers[i]);
+    }
     listener_close(&listener);
     cr_assert_neq(access(path, F_OK), 0, "its file is gone");
     uv_run(&loop, UV_RUN_DEFAULT);
@@ -79,14 +80,16 @@ Test(listener, leaves_them_waiting_until_there_is_room) {
     open_one();
     connect_crowd(10);
     room = 3;
-    for (int i = 0; i < 5; i++)
+    for (int i = 0; i < 5; i++) {
         uv_run(&loop, UV_RUN_NOWAIT);
+    }
     cr_assert_eq(taken, 3);
     cr_assert_not(uv_is_active((uv_handle_t *)&listener.poll), "it would spin");
     room = CROWD;
     listener_go_on(&listener);
-    while (taken < 10)
+    while (taken < 10) {
         uv_run(&loop, UV_RUN_ONCE);
+    }
     close_all(10);
 }
 
@@ -97,12 +100,14 @@ Test(listener, asks_later_when_the_system_is_short_of_descriptors) {
     cr_assert_eq(getrlimit(RLIMIT_NOFILE, &before), 0);
     none.rlim_max = before.rlim_max;
     cr_assert_eq(setrlimit(RLIMIT_NOFILE, &none), 0);
-    while (!listener.waiting)
+    while (!listener.waiting) {
         uv_run(&loop, UV_RUN_ONCE);
+    }
     cr_assert_not(uv_is_active((uv_handle_t *)&listener.poll), "it would spin");
     cr_assert(uv_is_active((uv_handle_t *)&listener.again));
     cr_assert_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
-    while (taken < 2)
+    while (taken < 2) {
         uv_run(&loop, UV_RUN_ONCE);
+    }
     close_all(2);
 }

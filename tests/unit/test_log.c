@@ -28,7 +28,8 @@ Test(log, cuts_at_every_size_with_dots) {
     for (size_t size = 1; size < 40; size++) {
         const char *text = escape(size, NVTXT_SLICE("\n\n\n\n\n\n\n\n\n\n"));
         cr_assert_lt(strlen(text), size);
-        if (size > 8)
+        if (size > 8) {
             cr_assert_str_eq(text + strlen(text) - 3, "...");
+        }
     }
 }

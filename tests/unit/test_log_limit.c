@@ -6,8 +6,9 @@
 #include <criterion/criterion.h>
 
 static void say(struct log_limit *limit, int times) {
-    for (int i = 0; i < times; i++)
+    for (int i = 0; i < times; i++) {
         log_limited(limit, LOG_LEVEL_INFO, "a line");
+    }
 }
 
 Test(log_limit, counts_what_is_held_back_and_begins_anew) {

@@ -29,8 +29,9 @@ static void on_wait(void *context) {
 
 static void say(struct log_out *out, int from, int to) {
     char line[64];
-    for (int i = from; i < to; i++)
+    for (int i = from; i < to; i++) {
         log_out_write(out, line, (size_t)snprintf(line, sizeof(line), "line %d of the log\n", i));
+    }
 }
 
 // Reads until nothing more comes of it.
@@ -40,8 +41,9 @@ static void read_all(struct log_out *out, int fd) {
     do {
         log_out_retry(out);
         n = recv(fd, text + len, sizeof(text) - 1 - len, MSG_DONTWAIT);
-        if (n < 0)
+        if (n < 0) {
             n = read(fd, text + len, sizeof(text) - 1 - len);
+        }
         len += n > 0 ? (size_t)n : 0;
     } while (n > 0);
     text[len] = '\0';
@@ -69,8 +71,9 @@ static void stall(int reader, int writer, bool open) {
     struct log_out *out = malloc(sizeof(*out));
     *out = (struct log_out)LOG_OUT_INIT(writer, tell_lost);
     cr_assert_neq(fcntl(reader, F_SETFL, O_NONBLOCK), -1);
-    if (open)
+    if (open) {
         log_out_open(out);
+    }
     log_out_set_waker(out, on_wait, NULL);
     say(out, 0, LINES); // nobody reads
     cr_assert_gt(woken, 0);

@@ -27,11 +27,13 @@ Test(losses, adds_up_what_is_of_one_source_and_reason) {
 Test(losses, counts_on_when_there_is_no_room) {
     struct losses losses = {0};
     uint64_t sum = 0;
-    for (int64_t i = 1; i <= LOSSES_WAITING + 10; i++)
+    for (int64_t i = 1; i <= LOSSES_WAITING + 10; i++) {
         note(&losses, i, LOSS_MEMORY, 1);
+    }
     cr_assert_eq(losses.count, LOSSES_WAITING);
-    for (size_t i = 0; i < losses.count; i++)
+    for (size_t i = 0; i < losses.count; i++) {
         sum += losses.waiting[i].count;
+    }
     cr_assert_eq(sum, LOSSES_WAITING + 10);
     cr_assert_eq(losses.waiting[LOSSES_WAITING - 1].source_id, 0);
 }

@@ -73,7 +73,7 @@ Test(message, leaves_no_doubt_about_what_was_spelled_out) {
 // Bytes that mean something more often than others.
 static char any_byte(void) {
     static const char special[] = "'\"\\x5cf80\0\xC3\xA4\xE2\x82\n\r #$@,";
-    return rand() % 3 ? special[(size_t)rand() % (sizeof special - 1)] : (char)rand();
+    return rand() % 3 ? special[(size_t)rand() % (sizeof(special) - 1)] : (char)rand();
 }
 
 Test(message, of_random_bytes_comes_back_from_pieces_of_any_size) {
@@ -81,7 +81,7 @@ Test(message, of_random_bytes_comes_back_from_pieces_of_any_size) {
     for (int round = 0; round < 20000; round++) {
         char text[256];
         char back[256];
-        size_t len = (size_t)rand() % sizeof text;
+        size_t len = (size_t)rand() % sizeof(text);
         size_t room = MESSAGE_LEAST + (size_t)rand() % 300;
         size_t at = 0;
         size_t got = 0;
@@ -109,12 +109,13 @@ Test(message, of_random_bytes_comes_back_from_pieces_of_any_size) {
 
 Test(message, cuts_no_character) {
     char text[300];
-    for (size_t i = 0; i + 3 <= sizeof text; i += 3) {
+    for (size_t i = 0; i + 3 <= sizeof(text); i += 3) {
         memcpy(text + i, "\xE2\x82\xAC", 3);
     }
     for (size_t room = MESSAGE_LEAST; room < MESSAGE_LEAST + 6; room++) {
         size_t written;
-        size_t taken = message_encode(out, room, (struct nvtxt_slice){text, sizeof text}, &written);
+        size_t taken =
+            message_encode(out, room, (struct nvtxt_slice){text, sizeof(text)}, &written);
         cr_assert_eq(taken % 3, 0);
         cr_assert_gt(taken, room - 10);
     }

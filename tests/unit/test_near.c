@@ -31,7 +31,7 @@ Test(near, sees_slips) {
         {"Rde", "Red"},
         {"CHROME", "chrome"},
     };
-    for (size_t i = 0; i < sizeof slips / sizeof slips[0]; i++) {
+    for (size_t i = 0; i < sizeof(slips) / sizeof(slips[0]); i++) {
         const char *found = near(slips[i][0]);
         cr_assert_not_null(found, "%s", slips[i][0]);
         cr_expect_str_eq(found, slips[i][1]);
@@ -40,11 +40,11 @@ Test(near, sees_slips) {
 
 Test(near, leaves_other_words_alone) {
     static const char *const others[] = {"", "x", "xml", "RangePop", "Blue", "c", "chr", "Marker"};
-    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
         cr_expect_null(near(others[i]), "%s", others[i]);
     }
     char word[100];
-    memset(word, 'c', sizeof word);
+    memset(word, 'c', sizeof(word));
     word[99] = '\0';
     cr_expect_null(near(word), "a long one");
 }

@@ -50,11 +50,11 @@ Test(options, reads_integers_to_their_limits) {
                                       "0x8000000000000000",
                                       "--1"};
     int64_t value;
-    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
+    for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
         cr_assert(options_int64(good[i].text, &value), "%s", good[i].text);
         cr_assert_eq(value, good[i].value, "%s", good[i].text);
     }
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         cr_assert_not(options_int64(bad[i], &value), "%s", bad[i]);
     }
 }
@@ -68,11 +68,11 @@ Test(options, reads_seconds) {
     static const char *const bad[] = {
         "", ".", ".5", "5.", "-1", "1s", "1.2.3", "1e3", "99999999999999999999"};
     int64_t ms;
-    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
+    for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
         cr_assert(options_seconds(good[i].text, &ms), "%s", good[i].text);
         cr_assert_eq(ms, good[i].ms, "%s", good[i].text);
     }
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         cr_assert_not(options_seconds(bad[i], &ms), "%s", bad[i]);
     }
 }
@@ -96,9 +96,9 @@ static int check(const char *text, bool live, struct options_mapping *mapping) {
                  {"nvtxt-b=", OPTIONS_NVTXT_B}, {"freq=", OPTIONS_FREQ}};
     char copy[256];
     *mapping = (struct options_mapping){0};
-    snprintf(copy, sizeof copy, "%s", text);
+    snprintf(copy, sizeof(copy), "%s", text);
     for (char *word = strtok(copy, " "); word; word = strtok(NULL, " ")) {
-        for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
             size_t len = strlen(names[i].name);
             if (strncmp(word, names[i].name, len) == 0) {
                 int result = options_take_mapping(mapping, &term, names[i].option, word + len);
@@ -137,7 +137,7 @@ Test(options, takes_whole_mappings_only) {
         {"mode=lerp ns-a=2 ns-b=2", EX_USAGE, EX_USAGE},
         {"mode=lerp ns-a=1 ns-b=2 nvtxt-a=3 nvtxt-b=3", EX_USAGE, EX_USAGE},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct options_mapping mapping;
         cr_assert_eq(check(cases[i].text, false, &mapping), cases[i].of_file, "%s", cases[i].text);
         cr_assert_eq(check(cases[i].text, true, &mapping), cases[i].live, "%s", cases[i].text);
@@ -168,9 +168,9 @@ Test(term, groups_digits) {
 
 Test(term, takes_control_characters_away) {
     char out[8];
-    term_printable(out, sizeof out, "a\033[1mb\n\x7f");
+    term_printable(out, sizeof(out), "a\033[1mb\n\x7f");
     cr_assert_str_eq(out, "a [1mb ");
-    term_printable(out, sizeof out, "\xc2\x9b\xc3\x9b\xc2\xa0");
+    term_printable(out, sizeof(out), "\xc2\x9b\xc3\x9b\xc2\xa0");
     cr_assert_str_eq(out, "  \xc3\x9b\xc2\xa0");
     term_printable(out, 3, "abcdef");
     cr_assert_str_eq(out, "ab");
@@ -194,10 +194,11 @@ Test(options, bytes_have_units_of_1024) {
                                       "16777216T",
                                       "18446744073709551616"};
     uint64_t bytes;
-    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
+    for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
         cr_assert(options_bytes(good[i].text, &bytes), "%s", good[i].text);
         cr_assert_eq(bytes, good[i].bytes, "%s", good[i].text);
     }
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         cr_assert_not(options_bytes(bad[i], &bytes), "%s", bad[i]);
+    }
 }

@@ -25,7 +25,7 @@ static void set_up(void) {
     close(null);
     term_init(&term, "test");
     cr_assert(mkdtemp(folder));
-    snprintf(path, sizeof path, "%s/out", folder);
+    snprintf(path, sizeof(path), "%s/out", folder);
 }
 
 static void put(const char *name, const char *content) {
@@ -39,7 +39,7 @@ static void put(const char *name, const char *content) {
 static bool holds(const char *name, const char *content) {
     char text[64] = "";
     int fd = open(name, O_RDONLY);
-    ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+    ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
     if (fd >= 0) {
         close(fd);
     }
@@ -61,7 +61,7 @@ static void clean_up(void) {
     DIR *dir = opendir(folder);
     char name[512];
     for (const struct dirent *entry; dir && (entry = readdir(dir));) {
-        snprintf(name, sizeof name, "%s/%s", folder, entry->d_name);
+        snprintf(name, sizeof(name), "%s/%s", folder, entry->d_name);
         unlink(name);
     }
     if (dir) {
@@ -90,7 +90,7 @@ Test(out_file, leaves_nothing_when_it_is_discarded) {
     char beside[PATH_MAX + 16];
     cr_assert_eq(out_file_init(&out, &term, path, false), 0);
     put(out.temp, "half");
-    snprintf(beside, sizeof beside, "%s-journal", out.temp);
+    snprintf(beside, sizeof(beside), "%s-journal", out.temp);
     put(beside, "half");
     out_file_discard(&out);
     cr_assert_eq(files_in_folder(), 0);
@@ -131,7 +131,7 @@ Test(out_file, does_not_replace_what_came_meanwhile) {
 Test(out_file, stays_away_from_foreign_journals) {
     struct out_file out;
     char wal[80];
-    snprintf(wal, sizeof wal, "%s-wal", path);
+    snprintf(wal, sizeof(wal), "%s-wal", path);
     put(wal, "frames");
     cr_assert_eq(out_file_init(&out, &term, path, false), EX_CANTCREAT);
     put(path, "SQLite format 3");
@@ -148,8 +148,8 @@ Test(out_file, sweeps_what_killed_programs_left_and_nothing_else) {
                                        ".part-0000000g", "x.part-00000001"};
     struct out_file out, young, held;
     char name[128];
-    for (size_t i = 0; i < sizeof kept / sizeof kept[0]; i++) {
-        snprintf(name, sizeof name, "%s%s", path, kept[i]);
+    for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++) {
+        snprintf(name, sizeof(name), "%s%s", path, kept[i]);
         put(name, "another's");
         age(name);
     }
@@ -160,14 +160,14 @@ Test(out_file, sweeps_what_killed_programs_left_and_nothing_else) {
     age(held.temp);
     int hold = out_file_hold(&held);
     cr_assert_geq(hold, 0);
-    snprintf(name, sizeof name, "%s.part-0123abcd", path);
+    snprintf(name, sizeof(name), "%s.part-0123abcd", path);
     put(name, "left");
     age(name);
-    snprintf(name, sizeof name, "%s.part-0123abcd-journal", path);
+    snprintf(name, sizeof(name), "%s.part-0123abcd-journal", path);
     put(name, "left as well");
     cr_assert_eq(out_file_init(&out, &term, path, false), 0);
     out_file_sweep(&out);
-    cr_assert_eq(files_in_folder(), (int)(sizeof kept / sizeof kept[0]) + 2);
+    cr_assert_eq(files_in_folder(), (int)(sizeof(kept) / sizeof(kept[0])) + 2);
     cr_assert(holds(young.temp, "being made"));
     cr_assert(holds(held.temp, "being filled"));
     close(hold);
@@ -178,7 +178,7 @@ Test(out_file, sweeps_what_killed_programs_left_and_nothing_else) {
 Test(out_file, needs_a_folder_and_a_name) {
     struct out_file out;
     char name[PATH_MAX + 1];
-    memset(name, 'a', sizeof name);
+    memset(name, 'a', sizeof(name));
     name[PATH_MAX] = '\0';
     cr_assert_eq(out_file_init(&out, &term, "/nonexistent/folder/out", false), EX_CANTCREAT);
     cr_assert_eq(out_file_init(&out, &term, folder, true), EX_CANTCREAT);

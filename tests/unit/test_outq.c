@@ -57,8 +57,9 @@ static size_t read_all(void) {
     static char buffer[65536];
     size_t total = 0;
     ssize_t n;
-    while ((n = read(world.reader, buffer, sizeof(buffer))) > 0)
+    while ((n = read(world.reader, buffer, sizeof(buffer))) > 0) {
         total += (size_t)n;
+    }
     return total;
 }
 

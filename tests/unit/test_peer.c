@@ -15,8 +15,9 @@ int clock_gettime(clockid_t id, struct timespec *now) {
     int (*real)(clockid_t, struct timespec *);
     *(void **)&real = dlsym(RTLD_NEXT, "clock_gettime");
     int r = real(id, now);
-    if (seconds_now && id == CLOCK_BOOTTIME)
+    if (seconds_now && id == CLOCK_BOOTTIME) {
         *now = (struct timespec){.tv_sec = seconds_now};
+    }
     return r;
 }
 

@@ -8,8 +8,9 @@
 Test(quota, counts_connections_of_each_user) {
     struct quota quota = {0};
     struct quota_user *one, *other, *again;
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 3; i++) {
         cr_assert_eq(quota_take(&quota, 1000, 3, SECOND, &one), 0);
+    }
     cr_assert_eq(quota_take(&quota, 1000, 3, SECOND, &again), 1);
     cr_assert_eq(quota_take(&quota, 1001, 3, SECOND, &other), 0);
     quota_give(&quota, one);
@@ -81,8 +82,9 @@ Test(quota, waits_for_a_big_read_as_long_as_its_events_take) {
 Test(quota, loses_no_part_of_an_event_between_small_reads) {
     struct quota_user user = {0};
     quota_spend(&user, 2000, 1000, SECOND);
-    for (int64_t at = 0; at <= SECOND; at += SECOND / 1000 * 3 / 2)
+    for (int64_t at = 0; at <= SECOND; at += SECOND / 1000 * 3 / 2) {
         quota_spend(&user, 0, 1000, SECOND + at);
+    }
     quota_spend(&user, 0, 1000, 2 * SECOND);
     cr_assert(user.credit >= -1, "%lld", (long long)user.credit);
 }

@@ -73,8 +73,9 @@ Test(ranges, have_a_stack_for_each_thread_of_each_process) {
 Test(ranges, are_found_by_their_ids) {
     cr_assert_null(nvtxt_ranges_find(&ranges, 0));
     static const int64_t ids[] = {0, 1, -1, INT64_MIN, INT64_MAX, 1LL << 32};
-    for (size_t i = 0; i < 6; i++)
+    for (size_t i = 0; i < 6; i++) {
         cr_assert_eq(start(ids[i], "x"), 0);
+    }
     for (size_t i = 0; i < 6; i++) {
         struct nvtxt_range *range = nvtxt_ranges_find(&ranges, ids[i]);
         cr_assert_not_null(range);
@@ -89,14 +90,14 @@ Test(ranges, are_found_by_their_ids) {
 Test(ranges, own_their_text_excerpt_and_domain) {
     char text[500], excerpt[] = "line";
     struct nvtxt_refstr *domain = nvtxt_refstr_new(NVTXT_SLICE("Domain"));
-    memset(text, 'x', sizeof text);
+    memset(text, 'x', sizeof(text));
     struct nvtxt_open_range range = {.type = NVTXT_EVENT_PUSH_POP,
-                                     .text = {text, sizeof text},
+                                     .text = {text, sizeof(text)},
                                      .excerpt = nvtxt_slice_of(excerpt),
                                      .domain = nvtxt_refstr_slice(domain)};
     cr_assert_eq(nvtxt_ranges_open(&ranges, &limits, &range, domain), 0);
     nvtxt_refstr_unref(domain);
-    memset(text, '!', sizeof text);
+    memset(text, '!', sizeof(text));
     memset(excerpt, '!', 4);
     struct nvtxt_range *top = nvtxt_ranges_top(&ranges, 0, 0);
     cr_assert_eq(top->view.text.len, 500);
@@ -149,8 +150,9 @@ Test(ranges, may_all_be_closed_from_the_oldest_to_the_newest) {
         push(1, i % 3, "p");
         start(i, "s");
     }
-    while (ranges.oldest)
+    while (ranges.oldest) {
         nvtxt_ranges_close(&ranges, ranges.oldest);
+    }
     cr_assert_null(ranges.newest);
     cr_assert_eq(ranges.bytes, 0);
     cr_assert_eq(ranges.ids.count, 0);
@@ -174,7 +176,7 @@ Test(ranges, are_limited_in_depth_number_threads_and_memory) {
     cr_assert_eq(push(1, 3, "i"), 0, "room again");
     pops(1, 1, "b");
     char text[300] = "";
-    memset(text, 'x', sizeof text - 1);
+    memset(text, 'x', sizeof(text) - 1);
     cr_assert_eq(push(1, 1, text), NVTXT_RANGES_TOO_LARGE);
     ages("afgi");
     nvtxt_ranges_deinit(&ranges);
@@ -182,8 +184,9 @@ Test(ranges, are_limited_in_depth_number_threads_and_memory) {
 
 Test(ranges, name_every_limit) {
     for (int result = NVTXT_RANGES_TOO_DEEP; result <= NVTXT_RANGES_TOO_LARGE; result++) {
-        for (int other = result + 1; other <= NVTXT_RANGES_TOO_LARGE; other++)
+        for (int other = result + 1; other <= NVTXT_RANGES_TOO_LARGE; other++) {
             cr_assert_str_neq(nvtxt_ranges_limit_name(result), nvtxt_ranges_limit_name(other));
+        }
     }
 }
 
@@ -201,8 +204,9 @@ Test(ranges, forget_threads_that_have_none_open) {
 Test(ranges, forget_threads_that_were_refused) {
     limits.open_threads = 1;
     push(9, 9, "stays");
-    for (uint32_t tid = 0; tid < 10000; tid++)
+    for (uint32_t tid = 0; tid < 10000; tid++) {
         cr_assert_eq(push(1, tid, "p"), NVTXT_RANGES_TOO_MANY_THREADS);
+    }
     cr_assert_leq(ranges.threads.count, 200);
     pops(9, 9, "stays");
     cr_assert_eq(push(1, 5, "p"), 0);
@@ -210,10 +214,12 @@ Test(ranges, forget_threads_that_were_refused) {
 }
 
 Test(ranges, hold_little_memory_when_all_are_closed) {
-    for (int64_t id = 0; id < 1000; id++)
+    for (int64_t id = 0; id < 1000; id++) {
         start(id, "text");
-    for (int64_t id = 0; id < 1000; id++)
+    }
+    for (int64_t id = 0; id < 1000; id++) {
         nvtxt_ranges_close(&ranges, nvtxt_ranges_find(&ranges, id));
+    }
     cr_assert_leq(ranges.spare_count, 100);
     push(1, 1, "from a spare one");
     pops(1, 1, "from a spare one");

@@ -17,9 +17,9 @@ static char why[512];
 
 static int parse(const char *json, struct nvtxt_hello *hello) {
     char line[8192];
-    snprintf(line, sizeof line, "%s %s", NVTXT_HELLO_PREFIX, json);
+    snprintf(line, sizeof(line), "%s %s", NVTXT_HELLO_PREFIX, json);
     why[0] = '\0';
-    return nvtxt_hello_parse(nvtxt_slice_of(line), hello, why, sizeof why);
+    return nvtxt_hello_parse(nvtxt_slice_of(line), hello, why, sizeof(why));
 }
 
 Test(hello, is_told_from_a_comment) {
@@ -72,7 +72,7 @@ Test(hello, is_read_as_it_was_written) {
     cr_assert_eq(out.data[out.len - 1], '\n');
     struct nvtxt_hello read;
     cr_assert_eq(
-        nvtxt_hello_parse((struct nvtxt_slice){out.data, out.len - 1}, &read, why, sizeof why), 0,
+        nvtxt_hello_parse((struct nvtxt_slice){out.data, out.len - 1}, &read, why, sizeof(why)), 0,
         "%s", why);
     cr_assert_str_eq(read.session, ID);
     cr_assert_str_eq(read.client, written.client);
@@ -94,7 +94,7 @@ Test(hello, is_read_as_it_was_written) {
 
 Test(hello, stays_within_its_limit_whatever_the_names_hold) {
     static const char fillers[] = {'\x01', '"', '\xff', 'a'};
-    for (size_t i = 0; i < sizeof fillers; i++) {
+    for (size_t i = 0; i < sizeof(fillers); i++) {
         struct nvtxt_hello hello = {
             .protocol = INT64_MIN,
             .session = ID,
@@ -121,7 +121,7 @@ Test(hello, makes_names_utf8) {
     nvtxt_hello_format(&out, &hello);
     struct nvtxt_hello read;
     cr_assert_eq(
-        nvtxt_hello_parse((struct nvtxt_slice){out.data, out.len - 1}, &read, why, sizeof why), 0,
+        nvtxt_hello_parse((struct nvtxt_slice){out.data, out.len - 1}, &read, why, sizeof(why)), 0,
         "%s", why);
     cr_assert_str_eq(read.name, "a\xef\xbf\xbdz");
     nvtxt_buf_deinit(&out);
@@ -142,9 +142,9 @@ Test(hello, takes_session_ids_with_and_without_dashes) {
         "-7f0c1a2b0000400080000000000000aa",
         "7f0c1a2b-0000-4000-8000000000000000a",
     };
-    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
         char json[256];
-        snprintf(json, sizeof json, "{\"protocol\":1,\"session\":\"%s\"}", wrong[i]);
+        snprintf(json, sizeof(json), "{\"protocol\":1,\"session\":\"%s\"}", wrong[i]);
         cr_assert_eq(parse(json, &hello), 1, "%s", wrong[i]);
         cr_assert(strstr(why, "'session'"), "%s", why);
     }
@@ -156,7 +156,7 @@ Test(hello, names_the_protocol_that_is_not_supported) {
     cr_assert(strstr(why, "protocol 2"), "%s", why);
     cr_assert_eq(parse("{\"session\":\"" ID "\"}", &hello), 1);
     cr_assert(strstr(why, "'protocol'"), "%s", why);
-    cr_assert_eq(nvtxt_hello_parse(NVTXT_SLICE("#nvtxt-session"), &hello, why, sizeof why), 1);
+    cr_assert_eq(nvtxt_hello_parse(NVTXT_SLICE("#nvtxt-session"), &hello, why, sizeof(why)), 1);
     cr_assert_str_eq(why, "what follows #nvtxt-session is not a JSON object");
 }
 
@@ -191,7 +191,7 @@ Test(hello, names_the_member_that_is_wrong) {
         {"impossible", "{" REQUIRED ",\"mapping\":{\"mode\":\"lin\",\"ns_a\":1,\"nvtxt_a\":5,"
                        "\"freq\":0}}"},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct nvtxt_hello hello;
         cr_assert_eq(parse(cases[i].json, &hello), 1, "%s", cases[i].json);
         cr_assert(strstr(why, cases[i].member), "%s: %s", cases[i].json, why);
@@ -214,7 +214,7 @@ Test(hello, refuses_what_is_no_object) {
         "{\"protocol\":1,\"session\":\"\\u0000\"}",
         "{\"protocol\":1,\"session\":\"\xff\"}",
     };
-    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
         struct nvtxt_hello hello;
         cr_assert_eq(parse(wrong[i], &hello), 1, "%s", wrong[i]);
         cr_assert_gt(strlen(why), 10);
@@ -224,24 +224,25 @@ Test(hello, refuses_what_is_no_object) {
 
 Test(hello, may_be_as_long_as_its_limit_and_no_longer) {
     char line[NVTXT_HELLO_BYTES + 2];
-    int len = snprintf(line, sizeof line, NVTXT_HELLO_PREFIX " {" REQUIRED "}");
-    memset(line + len, ' ', sizeof line - (size_t)len);
+    int len = snprintf(line, sizeof(line), NVTXT_HELLO_PREFIX " {" REQUIRED "}");
+    memset(line + len, ' ', sizeof(line) - (size_t)len);
     struct nvtxt_hello hello;
     struct nvtxt_slice slice = {line, NVTXT_HELLO_BYTES};
-    cr_assert_eq(nvtxt_hello_parse(slice, &hello, why, sizeof why), 0);
+    cr_assert_eq(nvtxt_hello_parse(slice, &hello, why, sizeof(why)), 0);
     slice.len++;
-    cr_assert_eq(nvtxt_hello_parse(slice, &hello, why, sizeof why), 1);
+    cr_assert_eq(nvtxt_hello_parse(slice, &hello, why, sizeof(why)), 1);
     cr_assert(strstr(why, "4096"), "%s", why);
 }
 
 Test(hello, keeps_as_much_of_a_long_name_as_there_is_room_for) {
     char line[NVTXT_HELLO_BYTES];
     char name[NVTXT_SOURCE_NAME_BYTES + 100] = "x";
-    for (size_t i = 1; i + 2 < sizeof name; i += 2)
+    for (size_t i = 1; i + 2 < sizeof(name); i += 2) {
         memcpy(name + i, "\xC3\xA4", 3);
-    snprintf(line, sizeof line, NVTXT_HELLO_PREFIX " {" REQUIRED ",\"name\":\"%s\"}", name);
+    }
+    snprintf(line, sizeof(line), NVTXT_HELLO_PREFIX " {" REQUIRED ",\"name\":\"%s\"}", name);
     struct nvtxt_hello hello;
-    cr_assert_eq(nvtxt_hello_parse(nvtxt_slice_of(line), &hello, why, sizeof why), 0, "%s", why);
+    cr_assert_eq(nvtxt_hello_parse(nvtxt_slice_of(line), &hello, why, sizeof(why)), 0, "%s", why);
     cr_assert_eq(strlen(hello.name), NVTXT_SOURCE_NAME_BYTES - 1, "no half character");
     cr_assert_arr_eq(hello.name, name, NVTXT_SOURCE_NAME_BYTES - 1);
 }
@@ -251,7 +252,7 @@ Test(hello, cuts_its_sentence_to_the_room_that_is_there) {
         char small[40] = "untouched";
         struct nvtxt_hello hello;
         cr_assert_eq(nvtxt_hello_parse(NVTXT_SLICE("#nvtxt-session []"), &hello, small, size), 1);
-        cr_assert_lt(strlen(small), size ? size : sizeof small);
+        cr_assert_lt(strlen(small), size ? size : sizeof(small));
     }
 }
 
@@ -343,7 +344,7 @@ Test(reply, that_is_none_is_refused) {
         "{\"type\":\"end\",\"line\":1}",
         "{\"type\":\"error\",\"code\":5}",
     };
-    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
         struct nvtxt_reply reply;
         cr_assert_eq(nvtxt_reply_parse(nvtxt_slice_of(wrong[i]), &reply), 1, "%s", wrong[i]);
     }
@@ -352,7 +353,7 @@ Test(reply, that_is_none_is_refused) {
 Test(reply, strings_are_cut_at_a_character) {
     struct nvtxt_buf out = {0};
     char message[2048] = {0};
-    for (size_t i = 0; i + 2 < sizeof message; i += 2) {
+    for (size_t i = 0; i + 2 < sizeof(message); i += 2) {
         memcpy(message + i, "\xc3\xa4", 2);
     }
     nvtxt_reply_error(&out, "quota", message);
@@ -371,9 +372,9 @@ Test(reply, survives_deep_nesting_and_huge_numbers) {
     memset(text, '9', SIZE);
     cr_assert_eq(nvtxt_reply_parse((struct nvtxt_slice){text, SIZE}, &reply), 1);
     memset(text, '[', SIZE);
-    memcpy(text, NVTXT_HELLO_PREFIX " ", sizeof NVTXT_HELLO_PREFIX);
+    memcpy(text, NVTXT_HELLO_PREFIX " ", sizeof(NVTXT_HELLO_PREFIX));
     struct nvtxt_slice line = {text, NVTXT_HELLO_BYTES};
-    cr_assert_eq(nvtxt_hello_parse(line, &hello, why, sizeof why), 1);
+    cr_assert_eq(nvtxt_hello_parse(line, &hello, why, sizeof(why)), 1);
     free(text);
 }
 
@@ -435,10 +436,11 @@ Test(lost, takes_anything_else_for_a_comment) {
         "#nvtxt-lost {\"lines\":1,\"reason\":\"full\"} x",
     };
     struct nvtxt_lost lost;
-    for (size_t i = 0; i < sizeof comments / sizeof comments[0]; i++)
+    for (size_t i = 0; i < sizeof(comments) / sizeof(comments[0]); i++) {
         cr_assert_not(is_lost(comments[i], &lost), "%s", comments[i]);
+    }
     char line[400];
-    snprintf(line, sizeof line, "#nvtxt-lost {\"lines\":1,\"reason\":\"full\"%*s}",
+    snprintf(line, sizeof(line), "#nvtxt-lost {\"lines\":1,\"reason\":\"full\"%*s}",
              NVTXT_LOST_BYTES, "");
     cr_assert_not(is_lost(line, &lost), "too long");
 }

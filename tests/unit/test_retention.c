@@ -12,8 +12,9 @@ static struct store_segments segments = {rows, COUNT};
 static const struct store_disk roomy = {1000, 900};
 
 static void begin(void) {
-    for (int i = 0; i < COUNT; i++)
+    for (int i = 0; i < COUNT; i++) {
         rows[i] = (struct store_segment){.number = 1, .started_ns = i * 100 * SECOND, .bytes = 10};
+    }
 }
 
 static enum store_retention_key keys[COUNT];
@@ -118,8 +119,9 @@ Test(retention, does_not_count_empty_segments, .init = begin) {
 Test(retention, does_not_count_what_segments_only_carry, .init = begin) {
     struct store_retention size = {.bytes = 25};
     cr_assert_eq(excess(size, &roomy, 0), 3);
-    for (int i = 1; i < COUNT; i++)
+    for (int i = 1; i < COUNT; i++) {
         rows[i].carried = 7; // 10 + 4 * 3
+    }
     cr_assert_eq(excess(size, &roomy, 0), 0);
     size.bytes = 21;
     cr_assert_eq(excess(size, &roomy, 0), 1);

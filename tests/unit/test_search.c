@@ -89,7 +89,8 @@ Test(search, what_was_tried_stands_in_one_sentence) {
     forget();
     search_data(&search, "/o");
     search.places[0].result = -ENOENT;
-    cr_assert_eq(search_explain(&search, text, sizeof text, advice, sizeof advice), EX_UNAVAILABLE);
+    cr_assert_eq(search_explain(&search, text, sizeof(text), advice, sizeof(advice)),
+                 EX_UNAVAILABLE);
     cr_assert_str_eq(text, "no daemon at /o: No such file or directory");
     setenv("NVTXT_SOCKET", "/a", 1);
     unsetenv("XDG_RUNTIME_DIR");
@@ -98,12 +99,13 @@ Test(search, what_was_tried_stands_in_one_sentence) {
         strcpy(search.places[i].path, i == 0 ? "/a" : i == 1 ? "/b" : "/c");
         search.places[i].result = i == 1 ? -ECONNREFUSED : -ENOENT;
     }
-    cr_assert_eq(search_explain(&search, text, sizeof text, advice, sizeof advice), EX_UNAVAILABLE);
+    cr_assert_eq(search_explain(&search, text, sizeof(text), advice, sizeof(advice)),
+                 EX_UNAVAILABLE);
     cr_assert_str_eq(text,
                      "no daemon at /a (No such file or directory), /b (Connection refused) or "
                      "/c (No such file or directory)");
     search.places[2].result = -EACCES;
-    cr_assert_eq(search_explain(&search, text, sizeof text, advice, sizeof advice), EX_NOPERM);
+    cr_assert_eq(search_explain(&search, text, sizeof(text), advice, sizeof(advice)), EX_NOPERM);
     cr_assert_str_eq(text, "you may not use the daemon at /c: Permission denied; there is none at "
                            "/a (No such file or directory) or /b (Connection refused)");
     cr_assert(strstr(advice, "ask for the group nvtxt"), "%s", advice);
@@ -111,7 +113,7 @@ Test(search, what_was_tried_stands_in_one_sentence) {
 
 Test(search, paths_must_fit_a_socket_address) {
     char path[200];
-    memset(path, 'a', sizeof path);
+    memset(path, 'a', sizeof(path));
     path[108] = '\0';
     cr_assert_not(search_socket_fits(path));
     path[107] = '\0';

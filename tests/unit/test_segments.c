@@ -23,8 +23,9 @@ static int good_readdirs = -1;
 static int good_fsyncs = -1;
 
 static bool fails(int *good) {
-    if (*good == 0)
+    if (*good == 0) {
         errno = EIO;
+    }
     return *good == 0 || (*good > 0 && (*good)-- < 0);
 }
 
@@ -41,20 +42,20 @@ int fsync(int fd) {
 }
 
 static void begin(void) {
-    snprintf(folder, sizeof folder, "/tmp/nvtxt-segments-XXXXXX");
+    snprintf(folder, sizeof(folder), "/tmp/nvtxt-segments-XXXXXX");
     cr_assert_not_null(mkdtemp(folder));
-    snprintf(path, sizeof path, "%s/nvtxt.sqlite", folder);
+    snprintf(path, sizeof(path), "%s/nvtxt.sqlite", folder);
 }
 
 static void end(void) {
     char command[128];
-    snprintf(command, sizeof command, "rm -r '%s'", folder);
+    snprintf(command, sizeof(command), "rm -r '%s'", folder);
     cr_assert_eq(system(command), 0);
 }
 
 static const char *in_folder(const char *name) {
     static char full[256];
-    snprintf(full, sizeof full, "%s/%s", folder, name);
+    snprintf(full, sizeof(full), "%s/%s", folder, name);
     return full;
 }
 
@@ -76,12 +77,12 @@ static enum store_link link_of(char *target) {
 
 Test(segments, are_named_after_the_store_the_time_and_their_number) {
     char name[256];
-    cr_assert_eq(store_segments_name("/d/nvtxt.sqlite", BEGUN_NS, 1, name, sizeof name), 0);
+    cr_assert_eq(store_segments_name("/d/nvtxt.sqlite", BEGUN_NS, 1, name, sizeof(name)), 0);
     cr_assert_str_eq(name, "/d/" FIRST);
-    cr_assert_eq(store_segments_name("nvtxt.sqlite", BEGUN_NS + 999999999, 12, name, sizeof name),
+    cr_assert_eq(store_segments_name("nvtxt.sqlite", BEGUN_NS + 999999999, 12, name, sizeof(name)),
                  0);
     cr_assert_str_eq(name, "nvtxt-20261121T062400Z-12.sqlite");
-    cr_assert_eq(store_segments_name("x/store.db", BEGUN_NS, 3, name, sizeof name), 0);
+    cr_assert_eq(store_segments_name("x/store.db", BEGUN_NS, 3, name, sizeof(name)), 0);
     cr_assert_str_eq(name, "x/store.db-20261121T062400Z-3.sqlite");
     cr_assert_eq(store_segments_name("nvtxt.sqlite", BEGUN_NS, 1, name, 10), -ENAMETOOLONG);
 }
@@ -117,8 +118,9 @@ Test(segments, are_listed_by_number_up_to_the_active_one) {
                                          "nvtxt-20261121T062400Z-1.sqlit",
                                          "nvtxt-",
                                          "other.sqlite"};
-    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
         put(others[i], 1);
+    }
     cr_assert_eq(symlink("nvtxt-20261121T062400Z-10.sqlite", path), 0);
     cr_assert_eq(store_segments_list(path, &list), 0);
     cr_assert_eq(list.count, 2);
@@ -152,7 +154,7 @@ Test(segments, a_link_is_known_for_what_it_is) {
     cr_assert_eq(link_of(target), STORE_LINK_NONE);
     static const char *const foreign[] = {"nowhere", "/nowhere/" FIRST, "./" FIRST, "nvtxt.sqlite",
                                           FIRST "-wal"};
-    for (size_t i = 0; i < sizeof foreign / sizeof foreign[0]; i++) {
+    for (size_t i = 0; i < sizeof(foreign) / sizeof(foreign[0]); i++) {
         cr_assert_eq(symlink(foreign[i], path), 0);
         cr_assert_eq(link_of(target), STORE_LINK_FOREIGN);
         cr_assert_str_eq(target, foreign[i]);
@@ -237,15 +239,19 @@ Test(segments, that_were_not_finished_are_tidied_away) {
         "nvtxt-20261121T062400Z-2.sqlite.new",     "nvtxt-20261121T062400Z-2.sqlite.new-wal",
         "nvtxt-20261121T062400Z-2.sqlite.new-shm", "nvtxt-20261121T062400Z-2.sqlite-wal",
         "nvtxt-20261121T062400Z-2.sqlite-shm",     "nvtxt-20261121T062400Z-3.sqlite-shm"};
-    for (size_t i = 0; i < sizeof kept / sizeof kept[0]; i++)
+    for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++) {
         put(kept[i], 1);
-    for (size_t i = 0; i < sizeof removed / sizeof removed[0]; i++)
+    }
+    for (size_t i = 0; i < sizeof(removed) / sizeof(removed[0]); i++) {
         put(removed[i], 1);
+    }
     cr_assert_eq(store_segments_tidy(path), 0);
-    for (size_t i = 0; i < sizeof kept / sizeof kept[0]; i++)
+    for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++) {
         cr_assert(is_there(kept[i]), "%s", kept[i]);
-    for (size_t i = 0; i < sizeof removed / sizeof removed[0]; i++)
+    }
+    for (size_t i = 0; i < sizeof(removed) / sizeof(removed[0]); i++) {
         cr_assert_not(is_there(removed[i]), "%s", removed[i]);
+    }
     end();
 }
 
@@ -254,7 +260,7 @@ Test(segments, are_renamed_and_removed_with_their_logs) {
     char from[256];
     put(FIRST ".new", 1);
     put(FIRST ".new-wal", 1);
-    snprintf(from, sizeof from, "%s", in_folder(FIRST ".new"));
+    snprintf(from, sizeof(from), "%s", in_folder(FIRST ".new"));
     cr_assert_eq(store_segments_rename(from, in_folder(FIRST)), 0);
     cr_assert(is_there(FIRST) && is_there(FIRST "-wal") && !is_there(FIRST ".new"));
     cr_assert_eq(store_segments_remove(in_folder(FIRST)), 0);

@@ -22,7 +22,7 @@ static char diags[256];
 static void note_diag(void *context, const struct nvtxt_reply *diag) {
     size_t len = strlen(diags);
     (void)context;
-    snprintf(diags + len, sizeof diags - len, "%llu:%u ", (unsigned long long)diag->line,
+    snprintf(diags + len, sizeof(diags) - len, "%llu:%u ", (unsigned long long)diag->line,
              diag->column);
 }
 
@@ -196,14 +196,14 @@ Test(sender, hands_each_diagnostic_on_once) {
 
 Test(sender, reads_replies_that_are_split_anywhere) {
     static const char replies[] = WELCOME("0") DIAG("1", "7") ACK("1");
-    for (size_t cut = 1; cut < sizeof replies - 1; cut++) {
+    for (size_t cut = 1; cut < sizeof(replies) - 1; cut++) {
         struct sender sender;
         begin(&sender);
         feed(&sender, "1\n");
         cr_assert_eq(sender_connected(&sender), 0);
         said(&sender);
         sender_received(&sender, replies, cut);
-        sender_received(&sender, replies + cut, sizeof replies - 1 - cut);
+        sender_received(&sender, replies + cut, sizeof(replies) - 1 - cut);
         cr_assert_eq(sender.state, SENDER_STREAMING);
         cr_assert_str_eq(diags, "1:7 ");
         cr_assert_eq(sender.window.last - sender.window.acked, 0);
@@ -246,7 +246,7 @@ Test(sender, is_confused_by_what_contradicts_the_session) {
         {WELCOME("0") DIAG("4", "1"), "line 4"},
         {"{\"type\":\"welcome\",\"protocol\":9,\"source\":1,\"line\":0}\n", "protocol 9"},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct sender sender;
         begin(&sender);
         feed(&sender, "1\n2\n3\n");
@@ -324,12 +324,12 @@ Test(sender, may_go_on_elsewhere_when_the_daemon_forgot) {
 Test(sender, bounds_the_length_of_a_reply) {
     struct sender sender;
     char junk[4096];
-    memset(junk, ' ', sizeof junk);
+    memset(junk, ' ', sizeof(junk));
     begin(&sender);
     cr_assert_eq(sender_connected(&sender), 0);
     said(&sender);
     for (int i = 0; i < 17 && sender.state == SENDER_GREETING; i++) {
-        sender_received(&sender, junk, sizeof junk);
+        sender_received(&sender, junk, sizeof(junk));
     }
     cr_assert_eq(sender.state, SENDER_CONFUSED);
     sender_deinit(&sender);

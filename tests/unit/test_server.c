@@ -12,8 +12,9 @@ Test(server, reads_a_connection_once_a_turn_of_the_loop) {
     struct kit kit;
     char text[4 * CONN_FIRST_READ_BYTES];
     kit_open(&kit);
-    for (size_t i = 0; i < sizeof(text); i++)
+    for (size_t i = 0; i < sizeof(text); i++) {
         text[i] = LINE[i % (sizeof(LINE) - 1)];
+    }
     int client = kit_connect(&kit);
     cr_assert_eq(write(client, text, sizeof(text)), (ssize_t)sizeof(text));
     uv_run(&kit.loop, UV_RUN_NOWAIT);
@@ -40,10 +41,12 @@ Test(server, a_stop_reads_the_others_when_the_connection_closes_whose_turn_it_is
     cr_assert_eq(kit.server.cursor, second);
     kit.server.batcher.pressed = false;
     uv_async_send(&kit.server.doorbell);
-    while (kit.server.stage == SERVER_READING)
+    while (kit.server.stage == SERVER_READING) {
         uv_run(&kit.loop, UV_RUN_ONCE);
+    }
     cr_assert_eq(kit.server.stats.bytes, 2 * strlen(LINE));
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 3; i++) {
         close(clients[i]);
+    }
     kit_close(&kit);
 }

@@ -47,14 +47,14 @@ Test(sniff, takes_whatever_has_a_line_with_an_effect_for_nvtxt) {
 
 Test(sniff, looks_at_the_first_64_kib_only) {
     static char bytes[SNIFF_BYTES + 100];
-    for (size_t i = 0; i < sizeof bytes; i++) {
+    for (size_t i = 0; i < sizeof(bytes); i++) {
         bytes[i] = i % 64 == 63 ? '\n' : 'x';
     }
     memcpy(bytes + SNIFF_BYTES, "a=1\n", 4);
-    cr_assert(is_log(bytes, sizeof bytes, 1000));
-    cr_assert(is_log(bytes, sizeof bytes, sizeof bytes));
+    cr_assert(is_log(bytes, sizeof(bytes), 1000));
+    cr_assert(is_log(bytes, sizeof(bytes), sizeof(bytes)));
     memcpy(bytes + SNIFF_BYTES - 64, "a=1\n", 4);
-    cr_assert_not(is_log(bytes, sizeof bytes, 1000));
-    memset(bytes, 'x', sizeof bytes);
-    cr_assert_not(is_log(bytes, sizeof bytes, 1000), "no line of it is known");
+    cr_assert_not(is_log(bytes, sizeof(bytes), 1000));
+    memset(bytes, 'x', sizeof(bytes));
+    cr_assert_not(is_log(bytes, sizeof(bytes), 1000), "no line of it is known");
 }

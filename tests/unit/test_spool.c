@@ -32,8 +32,9 @@ static int good_fsyncs = -1;
 static int good_ftruncates = -1;
 
 static bool fails(int *good) {
-    if (*good == 0)
+    if (*good == 0) {
         errno = EIO;
+    }
     return *good == 0 || (*good > 0 && (*good)-- < 0);
 }
 
@@ -74,7 +75,7 @@ int fsync(int fd) {
 }
 
 static void begin(uint64_t limit) {
-    snprintf(dir, sizeof dir, "/tmp/test_spool.XXXXXX");
+    snprintf(dir, sizeof(dir), "/tmp/test_spool.XXXXXX");
     cr_assert(mkdtemp(dir));
     cr_assert_eq(spool_create(&spool, dir, &hello, limit, false), 0, "%s", spool.fault);
 }
@@ -102,8 +103,9 @@ static int take_over(void) {
     struct nvtxt_hello read;
     spool_close(&spool);
     int result = spool_open(&spool, dir, ID, &read);
-    if (result == 0)
+    if (result == 0) {
         cr_assert_str_eq(read.name, "n");
+    }
     return result;
 }
 
@@ -115,7 +117,7 @@ static void end(void) {
 
 static char *segment_path(uint64_t number) {
     static char path[256];
-    snprintf(path, sizeof path, "%s/" ID ".%06llu.segment", dir, (unsigned long long)number);
+    snprintf(path, sizeof(path), "%s/" ID ".%06llu.segment", dir, (unsigned long long)number);
     return path;
 }
 
@@ -125,9 +127,10 @@ Test(crc32c, has_the_published_values) {
     crc32c_init(&crc);
     cr_assert_eq(crc32c_add(&crc, 0, "123456789", 9), 0xe3069283u);
     cr_assert_eq(crc32c_add(&crc, 0, zeros, 32), 0x8a9136aau); // RFC 3720, B.4
-    for (size_t i = 0; i <= 9; i++)
+    for (size_t i = 0; i <= 9; i++) {
         cr_assert_eq(crc32c_add(&crc, crc32c_add(&crc, 0, "123456789", i), "123456789" + i, 9 - i),
                      0xe3069283u);
+    }
 }
 
 Test(spool, gives_back_what_it_got_from_any_line_on) {
@@ -162,11 +165,12 @@ Test(spool, gives_back_what_it_got_from_any_line_on) {
 Test(spool, is_bounded_and_acknowledged_segments_go) {
     static char block[65536];
     begin(SPOOL_LIMIT_LEAST);
-    memset(block, 'x', sizeof block);
-    block[sizeof block - 1] = '\n';
+    memset(block, 'x', sizeof(block));
+    block[sizeof(block) - 1] = '\n';
     uint64_t lines = 0;
-    while (spool_append(&spool, block, sizeof block, 1) == 0)
+    while (spool_append(&spool, block, sizeof(block), 1) == 0) {
         lines++;
+    }
     cr_assert(lines > 55 && lines < 64, "%llu", (unsigned long long)lines);
     cr_assert_not(spool.disk_full);
     size_t count = spool.count;
@@ -186,30 +190,30 @@ Test(spool, is_bounded_and_acknowledged_segments_go) {
 Test(spool, begins_its_last_segment_anew_when_all_is_acknowledged) {
     static char block[600000];
     begin(SPOOL_LIMIT_LEAST);
-    memset(block, '\n', sizeof block);
-    cr_assert_eq(spool_append(&spool, block, sizeof block, sizeof block), 0);
-    spool_ack(&spool, sizeof block);
+    memset(block, '\n', sizeof(block));
+    cr_assert_eq(spool_append(&spool, block, sizeof(block), sizeof(block)), 0);
+    spool_ack(&spool, sizeof(block));
     cr_assert_eq(spool.segments[0].size, SEGMENT_HEAD_BYTES);
     append("next\n", 1);
-    cr_assert_str_eq(behind(sizeof block), "next\n");
+    cr_assert_str_eq(behind(sizeof(block)), "next\n");
     cr_assert_eq(take_over(), 0);
-    cr_assert_eq(spool_first(&spool), sizeof block + 1);
-    cr_assert_str_eq(behind(sizeof block), "next\n");
+    cr_assert_eq(spool_first(&spool), sizeof(block) + 1);
+    cr_assert_str_eq(behind(sizeof(block)), "next\n");
     end();
 }
 
 Test(spool, keeps_its_head_when_it_cannot_be_cut) {
     static char block[600000];
     begin(SPOOL_LIMIT_LEAST);
-    memset(block, '\n', sizeof block);
-    cr_assert_eq(spool_append(&spool, block, sizeof block, sizeof block), 0);
+    memset(block, '\n', sizeof(block));
+    cr_assert_eq(spool_append(&spool, block, sizeof(block), sizeof(block)), 0);
     good_ftruncates = 0;
-    spool_ack(&spool, sizeof block);
+    spool_ack(&spool, sizeof(block));
     good_ftruncates = -1;
-    cr_assert_gt(spool.segments[0].size, sizeof block, "it did not begin anew");
+    cr_assert_gt(spool.segments[0].size, sizeof(block), "it did not begin anew");
     cr_assert_eq(take_over(), 0, "%s", spool.fault);
     cr_assert_eq(spool_first(&spool), 1);
-    cr_assert_eq(spool.last, sizeof block);
+    cr_assert_eq(spool.last, sizeof(block));
     end();
 }
 
@@ -314,10 +318,11 @@ Test(spool, uses_the_room_of_acknowledged_lines_first) {
 Test(spool, begins_another_file_where_one_cannot_grow) {
     char longest[208];
     begin_with_small_files();
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < 4; i++) {
         append_hundred();
+    }
     cr_assert_eq(spool.count, 4);
-    memset(longest, '\n', sizeof longest);
+    memset(longest, '\n', sizeof(longest));
     cr_assert_eq(spool_append(&spool, longest, 208, 208), 0, "%s", spool.fault);
     cr_assert_eq(spool_append(&spool, longest, 200, 200), 0, "%s", spool.fault);
     cr_assert_eq(take_over(), 0, "%s", spool.fault);
@@ -328,7 +333,7 @@ Test(spool, begins_another_file_where_one_cannot_grow) {
 Test(spool, says_when_fewer_lines_may_find_room) {
     char more[209];
     begin_with_small_files();
-    memset(more, '\n', sizeof more);
+    memset(more, '\n', sizeof(more));
     cr_assert_eq(spool_append(&spool, more, 209, 209), SPOOL_FULL);
     cr_assert(spool.disk_full);
     cr_assert(spool_wants_less(&spool));
@@ -376,9 +381,11 @@ static size_t get_file(const char *path, char *data, size_t size) {
 // The whole text, or its beginning up to the end of a record.
 static void assert_whole_records(const char *text) {
     static const char *const beginnings[] = {"", "one\n", "one\ntwo\n3\n", "one\ntwo\n3\nfour\n"};
-    for (size_t i = 0; i < 4; i++)
-        if (strcmp(text, beginnings[i]) == 0)
+    for (size_t i = 0; i < 4; i++) {
+        if (strcmp(text, beginnings[i]) == 0) {
             return;
+        }
+    }
     cr_assert_fail("'%s'", text);
 }
 
@@ -392,7 +399,7 @@ static size_t write_three_records(char *data, size_t size) {
 
 Test(spool, cut_at_every_byte_gives_its_whole_records) {
     char data[512];
-    size_t len = write_three_records(data, sizeof data);
+    size_t len = write_three_records(data, sizeof(data));
     for (size_t cut = 0; cut < len; cut++) {
         put_file(segment_path(1), data, cut);
         int result = take_over();
@@ -408,7 +415,7 @@ Test(spool, cut_at_every_byte_gives_its_whole_records) {
         cr_assert_leq(whole, cut);
         cr_assert(cut - whole < SEGMENT_RECORD_BYTES + 6, "no whole record is left out");
         char offset[64];
-        snprintf(offset, sizeof offset, ": %zu bytes from offset %zu on", cut - whole, whole);
+        snprintf(offset, sizeof(offset), ": %zu bytes from offset %zu on", cut - whole, whole);
         cr_assert(cut == whole ? !*spool.fault : strstr(spool.fault, offset) != NULL, "%s",
                   spool.fault);
     }
@@ -417,7 +424,7 @@ Test(spool, cut_at_every_byte_gives_its_whole_records) {
 
 Test(spool, changed_at_any_bit_is_left_as_it_is) {
     char data[512];
-    size_t len = write_three_records(data, sizeof data);
+    size_t len = write_three_records(data, sizeof(data));
     for (size_t i = 0; i < 8 * len; i++) {
         char changed[512];
         memcpy(changed, data, len);
@@ -435,9 +442,10 @@ static size_t write_blocks(char *data, size_t size) {
     char block[7000];
     begin(SPOOL_LIMIT);
     for (int i = 0; i < 12; i++) {
-        for (size_t at = 0; at < sizeof block; at++)
+        for (size_t at = 0; at < sizeof(block); at++) {
             block[at] = at % 70 == 69 ? '\n' : (char)('a' + i);
-        cr_assert_eq(spool_append(&spool, block, sizeof block, 100), 0);
+        }
+        cr_assert_eq(spool_append(&spool, block, sizeof(block), 100), 0);
     }
     return get_file(segment_path(1), data, size);
 }
@@ -446,7 +454,7 @@ static size_t write_blocks(char *data, size_t size) {
 
 Test(spool, takes_damage_before_a_whole_record_for_no_cut_end) {
     static char data[100000];
-    size_t len = write_blocks(data, sizeof data);
+    size_t len = write_blocks(data, sizeof(data));
     for (size_t at = SEGMENT_HEAD_BYTES; at < len - BLOCK_RECORD; at += 1 + at % 977) {
         for (size_t bytes = 1; bytes < 6000; bytes *= 8) {
             char saved[6000];
@@ -467,19 +475,19 @@ Test(spool, takes_damage_before_a_whole_record_for_no_cut_end) {
 
 Test(spool, leaves_out_an_end_that_was_not_written) {
     static char data[100000];
-    size_t len = write_blocks(data, sizeof data);
+    size_t len = write_blocks(data, sizeof(data));
     size_t last = len - BLOCK_RECORD;
     size_t block = (last + 4095) / 4096 * 4096;
     const size_t holes[][2] = {{last, len}, {block, len}, {last, block}, {block, block + 512}};
     for (size_t i = 0; i < 4; i++) {
         char saved[BLOCK_RECORD];
-        memcpy(saved, data + last, sizeof saved);
+        memcpy(saved, data + last, sizeof(saved));
         memset(data + holes[i][0], 0, holes[i][1] - holes[i][0]);
         put_file(segment_path(1), data, len);
         cr_assert_eq(take_over(), 0, "%zu: %s", i, spool.fault);
         cr_assert(strstr(spool.fault, "left out"), "%s", spool.fault);
         cr_assert_eq(spool.last, 1100);
-        memcpy(data + last, saved, sizeof saved);
+        memcpy(data + last, saved, sizeof(saved));
     }
     memset(data, 0, len);
     put_file(segment_path(1), data, len);
@@ -492,13 +500,13 @@ Test(spool, leaves_out_an_end_that_was_not_written) {
 
 Test(spool, knows_the_records_of_before_it_began_anew) {
     char data[512];
-    size_t len = write_three_records(data, sizeof data);
+    size_t len = write_three_records(data, sizeof(data));
     struct segment_head head = {.session = ID, .first = 5};
     cr_assert_eq(segment_write_head(spool.tail_fd, &spool.crc, &head), 0); // and it was killed
     cr_assert_eq(take_over(), 0, "%s", spool.fault);
     cr_assert_eq(spool.last, 4);
     cr_assert_eq(spool_first(&spool), 5);
-    get_file(segment_path(1), data, sizeof data);
+    get_file(segment_path(1), data, sizeof(data));
     data[len - 2] ^= 1;
     data[SEGMENT_HEAD_BYTES + SEGMENT_RECORD_BYTES] ^= 1;
     put_file(segment_path(1), data, len);
@@ -508,7 +516,7 @@ Test(spool, knows_the_records_of_before_it_began_anew) {
 
 Test(spool, knows_them_when_the_disk_lacks_the_last_of_them) {
     static char data[100000];
-    size_t len = write_blocks(data, sizeof data);
+    size_t len = write_blocks(data, sizeof(data));
     struct segment_head head = {.session = ID, .first = spool.last + 1};
     cr_assert_eq(segment_write_head(spool.tail_fd, &spool.crc, &head), 0);
     get_file(segment_path(1), data, SEGMENT_HEAD_BYTES);
@@ -548,15 +556,15 @@ Test(spool, a_folder_that_cannot_be_synced_is_said) {
 Test(spool, a_segment_is_on_the_disk_before_the_next_one_begins) {
     static char block[600000];
     begin(SPOOL_LIMIT_LEAST);
-    memset(block, '\n', sizeof block);
-    cr_assert_eq(spool_append(&spool, block, sizeof block, sizeof block), 0);
+    memset(block, '\n', sizeof(block));
+    cr_assert_eq(spool_append(&spool, block, sizeof(block), sizeof(block)), 0);
     good_fdatasyncs = 0;
-    cr_assert_eq(spool_append(&spool, block, sizeof block, sizeof block), -EIO);
+    cr_assert_eq(spool_append(&spool, block, sizeof(block), sizeof(block)), -EIO);
     cr_assert(strstr(spool.fault, ".000001.segment: cannot be synced: "), "%s", spool.fault);
     cr_assert_eq(spool.count, 1);
     good_fdatasyncs = -1;
     cr_assert_eq(take_over(), 0);
-    cr_assert_eq(spool.last, sizeof block);
+    cr_assert_eq(spool.last, sizeof(block));
     end();
 }
 
@@ -564,16 +572,16 @@ Test(spool, a_lasting_one_syncs_what_begins_anew) {
     static char block[600000];
     begin(SPOOL_LIMIT_LEAST);
     spool.lasting = true;
-    memset(block, '\n', sizeof block);
-    cr_assert_eq(spool_append(&spool, block, sizeof block, sizeof block), 0);
-    spool_ack(&spool, sizeof block);
+    memset(block, '\n', sizeof(block));
+    cr_assert_eq(spool_append(&spool, block, sizeof(block), sizeof(block)), 0);
+    spool_ack(&spool, sizeof(block));
     cr_assert_eq(spool.segments[0].size, SEGMENT_HEAD_BYTES);
     cr_assert_not(spool.dirty);
     end();
 }
 
 Test(spool, a_lasting_one_is_not_made_when_its_folder_cannot_be_synced) {
-    snprintf(dir, sizeof dir, "/tmp/test_spool.XXXXXX");
+    snprintf(dir, sizeof(dir), "/tmp/test_spool.XXXXXX");
     cr_assert(mkdtemp(dir));
     for (int good = 0; good < 2; good++) { // the parent; the folder with the session file
         good_fsyncs = good;
@@ -595,7 +603,7 @@ Test(spool, keeps_its_files_when_the_last_head_is_damaged) {
     append("3\n", 1);
     cr_assert_eq(spool.count, 2);
     char data[512];
-    size_t len = get_file(segment_path(2), data, sizeof data);
+    size_t len = get_file(segment_path(2), data, sizeof(data));
     for (size_t i = 0; i < SEGMENT_HEAD_BYTES; i++) {
         data[i] ^= 4;
         put_file(segment_path(2), data, len);
@@ -611,8 +619,8 @@ Test(spool, keeps_its_files_when_the_last_head_is_damaged) {
 Test(spool, takes_no_fault_of_the_disk_for_an_end) {
     static char block[300000];
     begin(SPOOL_LIMIT);
-    memset(block, '\n', sizeof block);
-    cr_assert_eq(spool_append(&spool, block, sizeof block, sizeof block), 0);
+    memset(block, '\n', sizeof(block));
+    cr_assert_eq(spool_append(&spool, block, sizeof(block), sizeof(block)), 0);
     int faults = 0;
     for (int good = 0; good < 12; good++) {
         good_readdirs = good % 6;
@@ -640,9 +648,10 @@ Test(spool, takes_no_fault_of_the_disk_for_an_end) {
 Test(spool, can_be_resumed_when_a_file_cannot_be_removed) {
     static char block[600000];
     begin(SPOOL_LIMIT_LEAST);
-    memset(block, '\n', sizeof block);
-    for (int i = 0; i < 3; i++)
-        cr_assert_eq(spool_append(&spool, block, sizeof block, sizeof block), 0);
+    memset(block, '\n', sizeof(block));
+    for (int i = 0; i < 3; i++) {
+        cr_assert_eq(spool_append(&spool, block, sizeof(block), sizeof(block)), 0);
+    }
     good_unlinks = 1;
     spool_ack(&spool, spool.last);
     cr_assert_eq(spool.count, 2, "the first one is gone");
@@ -651,10 +660,10 @@ Test(spool, can_be_resumed_when_a_file_cannot_be_removed) {
     cr_assert(strstr(spool.fault, "000002.segment: cannot be removed: "), "%s", spool.fault);
     good_unlinks = -1;
     cr_assert_eq(take_over(), 0, "%s", spool.fault);
-    cr_assert_eq(spool_first(&spool), sizeof block + 1);
-    cr_assert_eq(spool.last, 3 * sizeof block);
+    cr_assert_eq(spool_first(&spool), sizeof(block) + 1);
+    cr_assert_eq(spool.last, 3 * sizeof(block));
     struct segment_record record;
-    cr_assert_eq(spool_next(&spool, 2 * sizeof block - 1, &record), 0);
+    cr_assert_eq(spool_next(&spool, 2 * sizeof(block) - 1, &record), 0);
     good_unlinks = 2;
     cr_assert_eq(spool_remove(&spool), -EIO);
     good_unlinks = -1;
@@ -669,7 +678,7 @@ Test(spool, misses_its_session_file_only_when_lines_are_left) {
     append("3\n", 1);
     char path[256];
     char **sessions;
-    snprintf(path, sizeof path, "%s/" ID ".session", dir);
+    snprintf(path, sizeof(path), "%s/" ID ".session", dir);
     cr_assert_eq(unlink(path), 0);
     cr_assert_eq(spool_list(dir, &sessions), 1, "two segments are of one session");
     cr_assert_str_eq(sessions[0], ID);
@@ -688,9 +697,10 @@ Test(spool, refuses_segments_that_do_not_fit_together) {
     static char block[700000];
     char saved[SEGMENT_HEAD_BYTES];
     begin(SPOOL_LIMIT_LEAST);
-    memset(block, '\n', sizeof block);
-    for (int i = 0; i < 3; i++)
-        cr_assert_eq(spool_append(&spool, block, sizeof block, sizeof block), 0);
+    memset(block, '\n', sizeof(block));
+    for (int i = 0; i < 3; i++) {
+        cr_assert_eq(spool_append(&spool, block, sizeof(block), sizeof(block)), 0);
+    }
     cr_assert_eq(spool.count, 3);
 
     cr_assert_eq(truncate(segment_path(1), 5000), 0); // not the last one
@@ -699,12 +709,12 @@ Test(spool, refuses_segments_that_do_not_fit_together) {
     cr_assert_eq(spool_next(&spool, 0, &record), SPOOL_BAD);
     cr_assert(strstr(spool.fault, "000001.segment: the record at offset 80 is damaged"), "%s",
               spool.fault);
-    cr_assert_eq(spool_next(&spool, sizeof block, &record), 0, "the others are sound");
+    cr_assert_eq(spool_next(&spool, sizeof(block), &record), 0, "the others are sound");
 
-    get_file(segment_path(2), saved, sizeof saved);
+    get_file(segment_path(2), saved, sizeof(saved));
     char *path = strdup(segment_path(2));
     char moved[256];
-    snprintf(moved, sizeof moved, "%s/x", dir);
+    snprintf(moved, sizeof(moved), "%s/x", dir);
     rename(path, moved);
     cr_assert_eq(take_over(), SPOOL_BAD);
     cr_assert(strstr(spool.fault, "000002.segment: it is missing"), "%s", spool.fault);
@@ -714,15 +724,15 @@ Test(spool, refuses_segments_that_do_not_fit_together) {
     rename(moved, path);
     cr_assert_eq(truncate(segment_path(3), 12), 0); // killed while it was made
     cr_assert_eq(take_over(), 0);
-    cr_assert_eq(spool.last, 2 * sizeof block);
-    cr_assert_eq(file_size(path), SEGMENT_HEAD_BYTES + SEGMENT_RECORD_BYTES + sizeof block);
+    cr_assert_eq(spool.last, 2 * sizeof(block));
+    cr_assert_eq(file_size(path), SEGMENT_HEAD_BYTES + SEGMENT_RECORD_BYTES + sizeof(block));
     free(path);
     end();
 }
 
 Test(spool, takes_no_record_of_another_place_for_one) {
     char data[512];
-    size_t len = write_three_records(data, sizeof data);
+    size_t len = write_three_records(data, sizeof(data));
     size_t first = SEGMENT_RECORD_BYTES + 4;
     memmove(data + SEGMENT_HEAD_BYTES, data + SEGMENT_HEAD_BYTES + first,
             len - SEGMENT_HEAD_BYTES - first);

@@ -61,8 +61,9 @@ static int restore(struct nvtxt_interp **interp, const char *text, size_t len) {
 }
 
 static void no_leak(void) {
-    if (__lsan_do_recoverable_leak_check)
+    if (__lsan_do_recoverable_leak_check) {
         cr_assert_eq(__lsan_do_recoverable_leak_check(), 0, "a leak was reported");
+    }
 }
 
 static void survives(const char *lines) {
@@ -73,7 +74,7 @@ static void survives(const char *lines) {
     cr_assert_eq(again.len, saved.len, "%.*s", (int)again.len, again.data);
     cr_assert_arr_eq(again.data, saved.data, saved.len);
 
-    static char wanted[sizeof rec.text];
+    static char wanted[sizeof(rec.text)];
     recorder_run(&rec, first, rest);
     cr_assert_eq(nvtxt_interp_end(first, &rec.sink), 0);
     memcpy(wanted, rec.text, rec.len);
@@ -106,10 +107,11 @@ Test(state, of_a_full_source_survives) {
 }
 
 Test(state, survives_at_every_line_of_a_stream) {
-    char lines[sizeof full];
-    for (size_t i = 0; i < sizeof full; i++) {
-        if (full[i] != '\n')
+    char lines[sizeof(full)];
+    for (size_t i = 0; i < sizeof(full); i++) {
+        if (full[i] != '\n') {
             continue;
+        }
         memcpy(lines, full, i + 1);
         lines[i + 1] = '\0';
         survives(lines);
@@ -182,8 +184,9 @@ Test(state, leaves_open_ranges_out_unless_asked_but_counts_on) {
     cr_assert_eq(nvtxt_state_save(first, false, &saved), 0);
     cr_assert_eq(restore(&second, saved.data, saved.len), 0);
     struct nvtxt_open_range range;
-    while (nvtxt_interp_take_opened(first, &range) == 1)
+    while (nvtxt_interp_take_opened(first, &range) == 1) {
         continue;
+    }
     cr_assert_eq(nvtxt_interp_each_open(first, put_back, second), 0);
     struct nvtxt_buf one = save(first), two = save(second);
     cr_assert_eq(one.len, two.len, "%.*s\n%.*s", (int)one.len, one.data, (int)two.len, two.data);
@@ -294,11 +297,12 @@ static void mutate_element(const json_t *state, json_t *array, size_t index, con
                         json_object(),
                         json_is_array(kept) ? json_integer(1) : json_array(),
                         json_is_string(kept) ? json_object() : json_string("no such thing")};
-    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
         bool value_of_variable = strcmp(where, "variables") == 0 && index == 1;
         json_array_set_new(array, index, others[i]);
-        if (!(value_of_variable && json_is_string(json_array_get(array, index))))
+        if (!(value_of_variable && json_is_string(json_array_get(array, index)))) {
             refuses(state, where, index);
+        }
     }
     json_array_set_new(array, index, kept);
 }
@@ -307,8 +311,9 @@ static void mutate_array(const json_t *state, json_t *array, const char *where) 
     for (size_t i = 0; i < json_array_size(array); i++) {
         mutate_element(state, array, i, where);
         json_t *element = json_array_get(array, i);
-        if (json_is_array(element))
+        if (json_is_array(element)) {
             mutate_array(state, element, where);
+        }
     }
     json_array_append_new(array, json_null());
     refuses(state, where, json_array_size(array));
@@ -321,8 +326,9 @@ Test(state, refuses_an_element_of_another_type_anywhere) {
     cr_assert_eq(restore_json(state), 0);
     void *next;
     json_object_foreach_safe(state, next, key, value) {
-        if (json_is_array(value))
+        if (json_is_array(value)) {
             mutate_array(state, value, key);
+        }
     }
     cr_assert_eq(restore_json(state), 0, "as it was");
     json_decref(state);
@@ -334,15 +340,15 @@ Test(state, refuses_a_member_that_is_missing_or_of_another_type) {
     static const char *const keys[] = {
         "version",  "config", "mapping",     "variables", "waiting",  "definitions", "display",
         "counters", "latest", "diagnostics", "event",     "last_seq", "ranges"};
-    cr_assert_eq(json_object_size(state), sizeof keys / sizeof keys[0]);
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+    cr_assert_eq(json_object_size(state), sizeof(keys) / sizeof(keys[0]));
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
         json_t *kept = json_incref(json_object_get(state, keys[i]));
         json_t *others[] = {json_null(), json_false(), json_real(1), json_object(),
                             json_is_string(kept) ? json_integer(1) : json_string("")};
         cr_assert_not_null(kept, "%s", keys[i]);
         json_object_del(state, keys[i]);
         refuses(state, keys[i], 0);
-        for (size_t o = 0; o < sizeof others / sizeof others[0]; o++) {
+        for (size_t o = 0; o < sizeof(others) / sizeof(others[0]); o++) {
             json_object_set_new(state, keys[i], others[o]);
             refuses(state, keys[i], o);
         }
@@ -356,14 +362,14 @@ Test(state, refuses_a_member_that_is_missing_or_of_another_type) {
 Test(state, refuses_a_list_that_is_too_short) {
     static const char *const keys[] = {"config",      "mapping", "counters",
                                        "diagnostics", "latest",  "event"};
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
         json_t *state = good(), *array = json_object_get(state, keys[i]);
         json_array_remove(array, json_array_size(array) - 1);
         refuses(state, keys[i], 0);
         json_decref(state);
     }
     static const char *const lists[] = {"variables", "waiting", "ranges"};
-    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
+    for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
         json_t *state = good(), *array = json_array_get(json_object_get(state, lists[i]), 0);
         json_array_remove(array, json_array_size(array) - 1);
         refuses(state, lists[i], 1);
@@ -376,10 +382,11 @@ static void refuses_value(const char *key, size_t at, int in, const char *text) 
     json_t *state = good(), *array = json_object_get(state, key);
     json_t *value = json_loads(text, JSON_DECODE_ANY, NULL);
     cr_assert_not_null(value, "%s", text);
-    if (in < 0)
+    if (in < 0) {
         json_array_set_new(array, at, value);
-    else
+    } else {
         json_array_set_new(json_array_get(array, at), (size_t)in, value);
+    }
     cr_assert_eq(restore_json(state), -EINVAL, "%s[%zu][%d] = %s", key, at, in, text);
     json_decref(state);
 }
@@ -446,8 +453,9 @@ Test(state, refuses_text_that_is_no_state) {
     static const char *const texts[] = {
         "", "{}", "[]", "null", "1", "x", "{\"version\":1}", "{\"version\":1,\"version\":1}"};
     struct nvtxt_interp *interp = NULL;
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         cr_assert_eq(restore(&interp, texts[i], strlen(texts[i])), -EINVAL, "%s", texts[i]);
+    }
     json_t *state = good();
     json_object_set_new(state, "version", json_integer(2));
     refuses(state, "version", 2);

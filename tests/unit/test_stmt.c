@@ -14,8 +14,9 @@ static struct nvtxt_diag diag;
 
 static int parse(const char *line) {
     if (definitions[0].count == 0) {
-        for (unsigned command = 0; command < NVTXT_CMD_COUNT; command++)
+        for (unsigned command = 0; command < NVTXT_CMD_COUNT; command++) {
             nvtxt_cmddef_default(&definitions[command], (enum nvtxt_command)command);
+        }
     }
     cr_assert_eq(nvtxt_lex(nvtxt_slice_of(line), false, &symtab, &scratch, &tokens, &diag), 0, "%s",
                  line);
@@ -161,9 +162,10 @@ Test(stmt, tells_for_each_argument_which_types_it_takes) {
         cr_assert_eq(nvtxt_check_type(arg, &integer, false, &fault), takes == NVTXT_TAKES_STRING);
         bool refused = takes == NVTXT_TAKES_INTEGER || takes == NVTXT_TAKES_PAYLOAD;
         cr_assert_eq(nvtxt_check_type(arg, &text, false, &fault), refused);
-        if (refused)
+        if (refused) {
             cr_assert_eq(fault, takes == NVTXT_TAKES_PAYLOAD ? NVTXT_DIAG_BAD_PAYLOAD
                                                              : NVTXT_DIAG_WRONG_TYPE);
+        }
         cr_assert_eq(nvtxt_check_type(arg, &number, false, &fault), takes == NVTXT_TAKES_INTEGER);
     }
 }

@@ -23,8 +23,8 @@ static void read_all(struct store_reader *reader, struct texts *texts) {
         texts->chunks++;
         for (size_t i = 0; i < count; i++, texts->events++) {
             size_t at = strlen(texts->all);
-            if (at + events[i].text.len + 2 < sizeof texts->all) {
-                snprintf(texts->all + at, sizeof texts->all - at, "%s%.*s", at ? " " : "",
+            if (at + events[i].text.len + 2 < sizeof(texts->all)) {
+                snprintf(texts->all + at, sizeof(texts->all) - at, "%s%.*s", at ? " " : "",
                          (int)events[i].text.len, events[i].text.data);
             }
         }
@@ -34,7 +34,7 @@ static void read_all(struct store_reader *reader, struct texts *texts) {
 
 static struct store_reader *open_reader(struct kit *kit) {
     struct store_reader *reader;
-    cr_assert_eq(store_read_open(&reader, kit->path, kit->error, sizeof kit->error), STORE_DONE,
+    cr_assert_eq(store_read_open(&reader, kit->path, kit->error, sizeof(kit->error)), STORE_DONE,
                  "%s", kit->error);
     return reader;
 }
@@ -69,7 +69,7 @@ Test(store_read, passes_over_batches_outside_of_the_window) {
     char text[16];
     kit_open(&kit);
     for (int i = 0; i < 100; i++) {
-        snprintf(text, sizeof text, "e%d", i);
+        snprintf(text, sizeof(text), "e%d", i);
         add_batch(&kit, 1, 100 * i, text);
     }
     struct store_reader *reader = open_reader(&kit);
@@ -250,12 +250,12 @@ Test(store_read, says_what_is_wrong) {
     struct kit kit;
     struct store_reader *reader;
     kit_folder(&kit);
-    cr_expect_eq(store_read_open(&reader, kit.path, kit.error, sizeof kit.error), -ENOENT);
+    cr_expect_eq(store_read_open(&reader, kit.path, kit.error, sizeof(kit.error)), -ENOENT);
     cr_expect_null(reader);
     cr_expect_not_null(strstr(kit.error, kit.path));
-    cr_expect_eq(store_read_open(&reader, kit.folder, kit.error, sizeof kit.error), -EISDIR);
+    cr_expect_eq(store_read_open(&reader, kit.folder, kit.error, sizeof(kit.error)), -EISDIR);
     kit_exec(&kit, "CREATE TABLE other (x)");
-    cr_expect_eq(store_read_open(&reader, kit.path, kit.error, sizeof kit.error), STORE_FOREIGN);
+    cr_expect_eq(store_read_open(&reader, kit.path, kit.error, sizeof(kit.error)), STORE_FOREIGN);
     store_read_close(NULL);
     kit_close(&kit);
 }

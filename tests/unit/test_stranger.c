@@ -80,7 +80,7 @@ Test(stranger, knows_what_is_no_table_of_rows) {
         {"CREATE TABLE t (x); CREATE VIEW nvtx_events AS SELECT * FROM t", true},
         {"CREATE TABLE NVTX_EVENTS (x PRIMARY KEY) WITHOUT ROWID", true},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         bool odd = !cases[i].odd;
         sqlite3 *db = make(cases[i].sql);
         cr_assert_eq(store_stranger_is_odd(db, &odd), SQLITE_OK);
@@ -92,14 +92,14 @@ Test(stranger, knows_what_is_no_table_of_rows) {
 Test(stranger, names_a_trigger) {
     char name[8];
     sqlite3 *db = make("CREATE TABLE t (x)");
-    cr_assert_eq(store_stranger_trigger(db, name, sizeof name), SQLITE_OK);
+    cr_assert_eq(store_stranger_trigger(db, name, sizeof(name)), SQLITE_OK);
     cr_expect_str_eq(name, "");
     cr_assert_eq(sqlite3_exec(db,
                               "CREATE TRIGGER \"a long name\" AFTER INSERT ON t BEGIN SELECT 1; "
                               "END",
                               NULL, NULL, NULL),
                  SQLITE_OK);
-    cr_assert_eq(store_stranger_trigger(db, name, sizeof name), SQLITE_OK);
+    cr_assert_eq(store_stranger_trigger(db, name, sizeof(name)), SQLITE_OK);
     cr_expect_str_eq(name, "a long ", "cut");
     sqlite3_close(db);
 }

@@ -119,7 +119,7 @@ Test(symtab, refuses_one_variable_too_many_and_keeps_the_others) {
     limits.variables = 100;
     char name[16];
     for (int i = 0; i < 100; i++) {
-        snprintf(name, sizeof name, "V%d", i);
+        snprintf(name, sizeof(name), "V%d", i);
         cr_assert_eq(set_integer(name, i), NVTXT_SYMTAB_SET);
     }
     cr_assert_eq(set_integer("One", 1), NVTXT_SYMTAB_TOO_MANY);
@@ -168,10 +168,12 @@ Test(symtab, gives_storage_back_when_a_value_shrinks) {
 }
 
 Test(symtab, has_a_slot_for_each_static_argument) {
-    for (unsigned arg = 0; arg < NVTXT_ARG_COUNT; arg++)
+    for (unsigned arg = 0; arg < NVTXT_ARG_COUNT; arg++) {
         cr_assert_null(nvtxt_symtab_static(&symtab, (enum nvtxt_arg)arg));
-    for (unsigned arg = 0; arg < NVTXT_ARG_COUNT; arg++)
+    }
+    for (unsigned arg = 0; arg < NVTXT_ARG_COUNT; arg++) {
         set_integer(nvtxt_args[arg].name.data, 100 + (int)arg);
+    }
     for (unsigned arg = 0; arg < NVTXT_ARG_COUNT; arg++) {
         const struct nvtxt_value *value = nvtxt_symtab_static(&symtab, (enum nvtxt_arg)arg);
         cr_assert_not_null(value);
@@ -205,8 +207,9 @@ Test(symtab, keeps_the_order_of_first_assignments) {
     set_integer("B", 1);
     set_integer("C", 2);
     char order[8] = "";
-    for (const struct nvtxt_variable *v = symtab.first; v; v = v->next)
+    for (const struct nvtxt_variable *v = symtab.first; v; v = v->next) {
         strncat(order, v->name, v->name_len);
+    }
     cr_assert_str_eq(order, "CAB");
     nvtxt_symtab_deinit(&symtab);
 }

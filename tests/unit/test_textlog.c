@@ -40,12 +40,12 @@ static int on_event(void *context, const struct nvtxt_event *event) {
         got.bytes[got.len++] = '\n';
     }
     got.line = got.at;
-    if (got.events < sizeof got.levels - 1) {
+    if (got.events < sizeof(got.levels) - 1) {
         bool has = event->payload.kind == NVTXT_PAYLOAD_INT64;
         got.levels[got.events] = has ? (char)('0' + event->payload.int64) : '-';
     }
     got.len += message_decode(got.bytes + got.len, event->text);
-    if (sizeof got.text - got.text_len > event->text.len + 80) {
+    if (sizeof(got.text) - got.text_len > event->text.len + 80) {
         got.text_len += (size_t)sprintf(
             got.text + got.text_len, "%" PRId64 " %" PRIu64 " %08x %u %.*s\n", event->start, got.at,
             event->color, event->category, (int)event->text.len, event->text.data);
@@ -72,7 +72,7 @@ static void begin(size_t line_max) {
     struct nvtxt_source_config config = {
         .limits = NVTXT_LIMITS_DEFAULT, .escapes = true, .levels = true};
     config.limits.line_bytes = line_max;
-    memset(&got, 0, sizeof got);
+    memset(&got, 0, sizeof(got));
     interp = nvtxt_interp_new(&config);
     cr_assert_not_null(interp);
 }
@@ -171,7 +171,7 @@ Test(textlog, names_its_category_before_the_first_line) {
     start(&log, 65536);
     feed_string(&log, "x\n", 1);
     end(&log);
-    snprintf(wanted, sizeof wanted, "name it's a \"log\"\n1 1 00000000 %u x\n",
+    snprintf(wanted, sizeof(wanted), "name it's a \"log\"\n1 1 00000000 %u x\n",
              textlog_category("it's a \"log\""));
     cr_assert(strstr(got.text, wanted + strlen("name it's a \"log\"\n")), "%s", got.text);
     cr_assert(strstr(got.text, "name it's a \"log\"\n"), "%s", got.text);
@@ -193,7 +193,7 @@ Test(textlog, gives_a_line_its_level_and_all_of_its_pieces_the_same_and_its_time
     struct textlog log;
     start(&log, TEXTLOG_LINE_LEAST);
     feed_string(&log, "ERROR x\nplain\n<4>x\n", 1);
-    memset(bytes, 'x', sizeof bytes);
+    memset(bytes, 'x', sizeof(bytes));
     memcpy(bytes, "INFO ", 5);
     feed(&log, bytes, 1500, 2);
     feed(&log, bytes + 1500, 1500, 3);
@@ -232,7 +232,7 @@ Test(textlog, takes_times_from_the_lines_and_counts_those_without) {
 
 static char any_byte(void) {
     static const char special[] = "'\"\\x5c80\0\r\n\n\n\xC3\xA4\xE2\x82";
-    return rand() % 2 ? special[(size_t)rand() % (sizeof special - 1)] : (char)rand();
+    return rand() % 2 ? special[(size_t)rand() % (sizeof(special) - 1)] : (char)rand();
 }
 
 // What the log was, as on_event() puts it together: no LF at its end.
@@ -248,8 +248,8 @@ Test(textlog, of_random_bytes_is_the_same_however_it_is_read) {
     for (int round = 0; round < rounds; round++) {
         char bytes[600];
         struct textlog log;
-        size_t len = 1 + (size_t)rand() % sizeof bytes;
-        static char whole[sizeof got.text];
+        size_t len = 1 + (size_t)rand() % sizeof(bytes);
+        static char whole[sizeof(got.text)];
         for (size_t i = 0; i < len; i++) {
             bytes[i] = any_byte();
         }
@@ -258,7 +258,7 @@ Test(textlog, of_random_bytes_is_the_same_however_it_is_read) {
         feed(&log, bytes, len, 1);
         end(&log);
         is_the_same(bytes, len, "whole", len);
-        memcpy(whole, got.text, sizeof whole);
+        memcpy(whole, got.text, sizeof(whole));
         for (size_t cut = 1; cut < len; cut += 1 + (size_t)round % 7) {
             start(&log, TEXTLOG_LINE_LEAST);
             feed(&log, bytes, cut, 1);
@@ -279,7 +279,7 @@ Test(textlog, of_random_bytes_is_the_same_however_it_is_read) {
 
 Test(textlog, splits_long_lines_in_the_same_places_and_loses_nothing) {
     static char bytes[300000];
-    for (size_t i = 0; i < sizeof bytes; i++) {
+    for (size_t i = 0; i < sizeof(bytes); i++) {
         bytes[i] = any_byte();
         bytes[i] = bytes[i] == '\n' ? 'n' : bytes[i];
     }
@@ -287,12 +287,12 @@ Test(textlog, splits_long_lines_in_the_same_places_and_loses_nothing) {
     for (size_t step = 1009; step < 300000; step *= 7) {
         struct textlog log;
         start(&log, 65536);
-        for (size_t at = 0; at < sizeof bytes; at += step) {
-            feed(&log, bytes + at, sizeof bytes - at < step ? sizeof bytes - at : step, 1);
+        for (size_t at = 0; at < sizeof(bytes); at += step) {
+            feed(&log, bytes + at, sizeof(bytes) - at < step ? sizeof(bytes) - at : step, 1);
         }
         cr_assert_eq(log.lines, 1);
         end(&log);
-        is_the_same(bytes, sizeof bytes, "steps of", step);
+        is_the_same(bytes, sizeof(bytes), "steps of", step);
         cr_assert(events == 0 || events == got.events);
         events = got.events;
     }
@@ -301,9 +301,9 @@ Test(textlog, splits_long_lines_in_the_same_places_and_loses_nothing) {
 
 Test(textlog, fills_a_line_to_the_limit_and_not_beyond) {
     char bytes[2 * TEXTLOG_LINE_LEAST];
-    memset(bytes, 'x', sizeof bytes);
+    memset(bytes, 'x', sizeof(bytes));
     unsigned events = 0;
-    for (size_t len = 1; len <= sizeof bytes; len++) {
+    for (size_t len = 1; len <= sizeof(bytes); len++) {
         struct textlog log;
         start(&log, TEXTLOG_LINE_LEAST);
         feed(&log, bytes, len, 1);
@@ -318,17 +318,17 @@ Test(textlog, fills_a_line_to_the_limit_and_not_beyond) {
 
 Test(textlog, of_an_endless_line_needs_no_more_memory_and_moves_on_in_time) {
     static char bytes[50000];
-    memset(bytes, 'x', sizeof bytes);
+    memset(bytes, 'x', sizeof(bytes));
     struct textlog log;
     start(&log, 65536);
     size_t cap = log.cap;
     for (int i = 1; i <= 20; i++) {
-        feed(&log, bytes, sizeof bytes, i * HOUR);
+        feed(&log, bytes, sizeof(bytes), i * HOUR);
     }
     cr_assert_eq(log.cap, cap);
     cr_assert_geq(got.events, 14);
     end(&log);
-    cr_assert_eq(got.len, 20 * sizeof bytes);
+    cr_assert_eq(got.len, 20 * sizeof(bytes));
     cr_assert_eq(got.line, 1);
 }
 
@@ -337,13 +337,13 @@ Test(textlog, of_an_endless_line_needs_no_more_memory_and_moves_on_in_time) {
 Test(textlog, calls_cut_a_string_that_does_not_fit_and_say_so) {
     char out[1024];
     char string[5000];
-    memset(string, '"', sizeof string);
-    size_t len = textlog_call(out, sizeof out, "SetProcessName,1,", NVTXT_SLICE("a 'b'"), ",x");
+    memset(string, '"', sizeof(string));
+    size_t len = textlog_call(out, sizeof(out), "SetProcessName,1,", NVTXT_SLICE("a 'b'"), ",x");
     cr_assert(nvtxt_slice_equal((struct nvtxt_slice){out, len},
                                 NVTXT_SLICE("SetProcessName,1,\"a 'b'\",x\n")));
-    len = textlog_call(out, sizeof out, "A,", (struct nvtxt_slice){string, sizeof string}, ",7");
-    cr_assert_leq(len, sizeof out);
-    cr_assert_gt(len, sizeof out - 80);
+    len = textlog_call(out, sizeof(out), "A,", (struct nvtxt_slice){string, sizeof(string)}, ",7");
+    cr_assert_leq(len, sizeof(out));
+    cr_assert_gt(len, sizeof(out) - 80);
     cr_assert_eq(memcmp(out, "A,'\"\"", 5), 0);
     out[len] = '\0';
     cr_assert(strstr(out, "\" (and 40"), "%s", out + len - 60);

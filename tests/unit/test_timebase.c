@@ -28,13 +28,16 @@ static int by_long_division(int128 base, int128 a, int128 b, int128 c, int64_t *
         quotient += rest / uc;
         rest %= uc;
     }
-    if (negative && rest > 0)
+    if (negative && rest > 0) {
         quotient++;
-    if (quotient >> 66 != 0)
+    }
+    if (quotient >> 66 != 0) {
         return 1;
+    }
     int128 sum = negative ? base - (int128)quotient : base + (int128)quotient;
-    if (sum > INT64_MAX || sum < INT64_MIN)
+    if (sum > INT64_MAX || sum < INT64_MIN) {
         return 1;
+    }
     *ns = (int64_t)sum;
     return 0;
 }
@@ -47,11 +50,12 @@ static void maps_right(const struct nvtxt_mapping *m, int64_t time) {
                        : by_long_division(m->ns_a, elapsed, (int128)m->ns_b - m->ns_a,
                                           (int128)m->nvtxt_b - m->nvtxt_a, &wanted);
     int r = nvtxt_mapping_apply(m, time, &found);
-    if (r != wanted_r || (r == 0 && found != wanted))
+    if (r != wanted_r || (r == 0 && found != wanted)) {
         cr_assert_fail("mode %d: %" PRId64 " by (%" PRId64 ", %" PRId64 ", %" PRId64 ", %" PRId64
                        ", %" PRId64 "): %d %" PRId64 ", wanted %d %" PRId64,
                        (int)m->mode, time, m->ns_a, m->ns_b, m->nvtxt_a, m->nvtxt_b, m->freq, r,
                        found, wanted_r, wanted);
+    }
 }
 
 static const int64_t extremes[] = {
@@ -73,7 +77,7 @@ static const int64_t extremes[] = {
     INT64_MAX - 1,
     INT64_MAX,
 };
-#define EXTREMES (sizeof extremes / sizeof extremes[0])
+#define EXTREMES (sizeof(extremes) / sizeof(extremes[0]))
 
 Test(timebase, interpolates_extreme_values_exactly) {
     struct nvtxt_mapping m = {.mode = NVTXT_MAPPING_LERP};
@@ -82,8 +86,9 @@ Test(timebase, interpolates_extreme_values_exactly) {
         m.ns_b = extremes[i / EXTREMES % EXTREMES];
         m.nvtxt_a = extremes[i / EXTREMES / EXTREMES % EXTREMES];
         m.nvtxt_b = extremes[i / EXTREMES / EXTREMES / EXTREMES];
-        for (size_t t = 0; t < EXTREMES && !nvtxt_mapping_fault(&m); t++)
+        for (size_t t = 0; t < EXTREMES && !nvtxt_mapping_fault(&m); t++) {
             maps_right(&m, extremes[t]);
+        }
     }
 }
 
@@ -93,8 +98,9 @@ Test(timebase, scales_extreme_values_exactly) {
         m.ns_a = extremes[i % EXTREMES];
         m.nvtxt_a = extremes[i / EXTREMES % EXTREMES];
         m.freq = extremes[i / EXTREMES / EXTREMES];
-        for (size_t t = 0; t < EXTREMES && !nvtxt_mapping_fault(&m); t++)
+        for (size_t t = 0; t < EXTREMES && !nvtxt_mapping_fault(&m); t++) {
             maps_right(&m, extremes[t]);
+        }
     }
 }
 
@@ -117,8 +123,9 @@ Test(timebase, maps_random_values_exactly) {
             .nvtxt_b = random_value(),
             .freq = random_value(),
         };
-        if (!nvtxt_mapping_fault(&m))
+        if (!nvtxt_mapping_fault(&m)) {
             maps_right(&m, random_value());
+        }
     }
 }
 
@@ -200,8 +207,9 @@ Test(timebase, scales_a_counter_by_its_frequency) {
         int64_t frequency = extremes[i % EXTREMES], time = extremes[i / EXTREMES % EXTREMES];
         struct nvtxt_clock_offset clock = {true, extremes[i / EXTREMES / EXTREMES], frequency};
         int64_t wanted = 5, found = 5;
-        if (frequency <= 0)
+        if (frequency <= 0) {
             continue;
+        }
         int wanted_r = by_long_division(clock.offset_ns, time, 1000000000, frequency, &wanted);
         cr_assert_eq(nvtxt_clock_apply(&clock, time, &found), wanted_r);
         cr_assert_eq(found, wanted);
@@ -221,14 +229,15 @@ Test(timebase, finds_each_word_and_takes_others_for_unknown) {
         {"ClockRealtime", NVTXT_TIMEBASE_REALTIME},
         {"CNTVCT", NVTXT_TIMEBASE_CNTVCT},
     };
-    cr_assert_eq(sizeof words / sizeof words[0], NVTXT_TIMEBASE_UNKNOWN);
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+    cr_assert_eq(sizeof(words) / sizeof(words[0]), NVTXT_TIMEBASE_UNKNOWN);
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
         cr_assert_eq(nvtxt_timebase_find(nvtxt_slice_of(words[i].name)), words[i].base);
         cr_assert_str_eq(nvtxt_timebase_name(words[i].base), words[i].name);
     }
     static const char *const others[] = {"", "Qpc", "manual", "Manua", "Manuals", "unknown"};
-    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
         cr_assert_eq(nvtxt_timebase_find(nvtxt_slice_of(others[i])), NVTXT_TIMEBASE_UNKNOWN);
+    }
     cr_assert_str_eq(nvtxt_timebase_name(NVTXT_TIMEBASE_UNKNOWN), "unknown");
 }
 

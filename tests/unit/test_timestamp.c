@@ -142,7 +142,7 @@ Test(timestamp, is_searched_where_the_format_says_so) {
     reads("::1 - [x] [21/Nov/2025:13:00:00 +0000] \"GET / HTTP/1.1\"", 1763730000);
     no_time("::1 - - [21/Nov/2025:13:00:00] x");
     char line[4096];
-    memset(line, '[', sizeof line);
+    memset(line, '[', sizeof(line));
     memcpy(line + 1024, "[21/Nov/2025:13:00:00 +0000]", 29);
     reads(line, 1763730000);
     memset(line + 1024, '[', 1);
@@ -173,7 +173,7 @@ Test(timestamp, of_every_day_agrees_with_the_library) {
         struct tm tm;
         char line[64];
         gmtime_r(&wall, &tm);
-        strftime(line, sizeof line, "%Y-%m-%d %H:%M:%S", &tm);
+        strftime(line, sizeof(line), "%Y-%m-%d %H:%M:%S", &tm);
         reads(line, (int64_t)wall);
     }
 }
@@ -183,11 +183,11 @@ Test(timestamp, refuses_formats_that_give_no_time) {
     static const char *const bad[] = {"%Y-%m-%d %Q", "%", "%H:%M:%", "%H%*", "%E"};
     static const char *const scant[] = {"",   "time",  "%Y",       "%m %H:%M",
                                         "%d", "%M:%S", "%Y %H:%M", "%%H"};
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         cr_assert_eq(timestamp_init(&stamp, bad[i], &fault), 1, "%s", bad[i]);
         cr_assert_eq(*fault, '%', "%s", bad[i]);
     }
-    for (size_t i = 0; i < sizeof scant / sizeof scant[0]; i++) {
+    for (size_t i = 0; i < sizeof(scant) / sizeof(scant[0]); i++) {
         cr_assert_eq(timestamp_init(&stamp, scant[i], &fault), 2, "%s", scant[i]);
     }
 }

@@ -11,7 +11,7 @@
 
 static void writes(int64_t integer, const char *wanted) {
     char out[NVTXT_INTEGER_TEXT + 1];
-    memset(out, '!', sizeof out);
+    memset(out, '!', sizeof(out));
     size_t len = nvtxt_integer_text(integer, out);
     cr_assert_leq(len, NVTXT_INTEGER_TEXT);
     cr_assert_eq(len, strlen(wanted), "%.*s", (int)len, out);
@@ -36,10 +36,11 @@ Test(value, writes_integers_as_printf_does) {
         seed ^= seed << 17;
         int64_t integer = (int64_t)seed >> i % 64;
         char wanted[32], out[NVTXT_INTEGER_TEXT];
-        snprintf(wanted, sizeof wanted, "%" PRId64, integer);
+        snprintf(wanted, sizeof(wanted), "%" PRId64, integer);
         size_t len = nvtxt_integer_text(integer, out);
-        if (len != strlen(wanted) || memcmp(out, wanted, len) != 0)
+        if (len != strlen(wanted) || memcmp(out, wanted, len) != 0) {
             cr_assert_fail("%s", wanted);
+        }
     }
 }
 
@@ -92,7 +93,7 @@ Test(decimal, has_one_form_only) {
         "1e-",  "e5",    "1 ",  " 1",    "1,5",   "0x10",  "1f",   "nan",      "inf",
         "-inf", "1_000", "--1", "1e5.5", "1.2.3", "1e5e5", "-e1",  "infinity",
     };
-    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
         double value = -77;
         cr_assert_eq(nvtxt_decimal_parse(nvtxt_slice_of(others[i]), &value), 1, "%s", others[i]);
         cr_assert_eq(value, -77, "left alone");
@@ -117,10 +118,12 @@ Test(word, is_letters_digits_and_underscores_without_a_leading_digit) {
     static const char *const words[] = {"a", "_", "Z9", "__x_1", "TimeBase"};
     static const char *const others[] = {"",   "1a",       "a b",       "a-b",
                                          "a.", "\xC3\xA4", "a\xC3\xA4", "$a"};
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
         cr_assert(nvtxt_is_word(nvtxt_slice_of(words[i])), "%s", words[i]);
-    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+    }
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
         cr_assert_not(nvtxt_is_word(nvtxt_slice_of(others[i])), "%s", others[i]);
+    }
     cr_assert_not(nvtxt_is_word(NVTXT_SLICE("a\0")));
 }
 

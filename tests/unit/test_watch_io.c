@@ -39,8 +39,9 @@ static void put(struct kit *kit, const char *name, const char *text) {
 }
 
 static void take(struct kit *kit, const char *const *names) {
-    for (; *names; names++)
+    for (; *names; names++) {
         cr_assert_eq(remove(path_of(kit, *names)), 0);
+    }
     cr_assert_eq(rmdir(kit->folder), 0);
 }
 
@@ -65,18 +66,21 @@ static struct store_followed known(struct kit *kit, const char *name, const char
 static int error_of(struct kit *kit, const char *name, const struct store_followed *wanted) {
     struct watch_opened opened;
     watch_io_open(path_of(kit, name), wanted, &opened);
-    if (opened.fd >= 0)
+    if (opened.fd >= 0) {
         close(opened.fd);
+    }
     return opened.stat.error;
 }
 
 Test(watch_io, follows_names_that_end_in_nvtxt_and_are_not_hidden) {
     static const char *const ours[] = {"a.nvtxt", "a b.nvtxt", "a.nvtxt.nvtxt"};
     static const char *const others[] = {".nvtxt", ".a.nvtxt", "a.nvtxt.1", "a.NVTXT", "nvtxt", ""};
-    for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++)
+    for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++) {
         cr_assert(watch_io_is_ours(ours[i]), "%s", ours[i]);
-    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+    }
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
         cr_assert(!watch_io_is_ours(others[i]), "%s", others[i]);
+    }
 }
 
 Test(watch_io, lists_what_is_followed_or_what_is_asked_for) {

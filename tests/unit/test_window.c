@@ -96,12 +96,12 @@ Test(window, puts_a_blank_before_reserved_lines) {
                                 "a #nvtxt-\n#nvtxt-session {}\n#nvtxt-end";
     static const char output[] = " #nvtxt-end\n#nvtxt\n##nvtxt-\n #nvtxt-x\n #nvtxt-\n\n"
                                  "a #nvtxt-\n #nvtxt-session {}\n #nvtxt-end\n";
-    for (size_t step = 1; step < sizeof input; step++) {
+    for (size_t step = 1; step < sizeof(input); step++) {
         for (size_t chunk = 4; chunk < 80; chunk += 7) {
             struct window window;
             struct nvtxt_buf out = {0};
             window_init(&window, 4096, chunk, 1000);
-            cr_assert_eq(feed(&window, input, sizeof input - 1, step), sizeof input - 1);
+            cr_assert_eq(feed(&window, input, sizeof(input) - 1, step), sizeof(input) - 1);
             cr_assert_eq(window_finish(&window), 0);
             cr_assert_eq(window.last, 9);
             drain(&window, &out, step);
@@ -157,11 +157,11 @@ Test(window, is_full_until_lines_are_acknowledged) {
     struct window window;
     struct nvtxt_buf out = {0};
     char text[4000];
-    for (size_t i = 0; i < sizeof text; i++) {
+    for (size_t i = 0; i < sizeof(text); i++) {
         text[i] = i % 10 == 9 ? '\n' : 'x';
     }
     window_init(&window, 1024, 128, 1000);
-    size_t taken = feed(&window, text, sizeof text, 4000);
+    size_t taken = feed(&window, text, sizeof(text), 4000);
     cr_assert_lt(taken, 1100);
     cr_assert_gt(taken, 700);
     cr_assert_leq(window.used, 1024);
@@ -202,9 +202,9 @@ Test(window, ends_a_cut_line_at_the_end_of_input) {
     struct window window;
     struct nvtxt_buf out = {0};
     char text[3000];
-    memset(text, 'y', sizeof text);
+    memset(text, 'y', sizeof(text));
     window_init(&window, 4000, 256, 500);
-    feed(&window, text, sizeof text, 100);
+    feed(&window, text, sizeof(text), 100);
     cr_assert_eq(window_finish(&window), 0);
     drain(&window, &out, 10000);
     cr_assert_eq(out.len, 501);
@@ -264,7 +264,7 @@ static void add_line(struct model *model, struct nvtxt_buf *in, bool last) {
     char line[128];
     static const char *const begins[] = {"", "#nvtxt-", "#nvtx", " #nvtxt-", "Marker, ", "\r"};
     const char *begin = begins[pick(6)];
-    int len = snprintf(line, sizeof line, "%s%.*s", begin, (int)pick(60),
+    int len = snprintf(line, sizeof(line), "%s%.*s", begin, (int)pick(60),
                        "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyzabcdefghijkl");
     nvtxt_buf_add(in, line, (size_t)len);
     bool cut = last && len > 0 && pick(2);
@@ -342,17 +342,17 @@ Test(window, takes_whole_lines_as_they_are_also_beyond_its_limit) {
     struct window window;
     struct nvtxt_buf out = {0};
     static char big[300];
-    memset(big, 'x', sizeof big);
-    big[sizeof big - 1] = '\n';
+    memset(big, 'x', sizeof(big));
+    big[sizeof(big) - 1] = '\n';
     window_init(&window, 128, 64, 64);
     cr_assert_not(window_is_full(&window));
     cr_assert_eq(window_append(&window, "#nvtxt-lost 1\n2\n", 16, 2), 0);
-    cr_assert_eq(window_append(&window, big, sizeof big, 1), 0);
+    cr_assert_eq(window_append(&window, big, sizeof(big), 1), 0);
     cr_assert(window_is_full(&window));
     cr_assert_eq(window_append(&window, "4\n", 2, 1), 0);
     cr_assert_eq(window.last, 4);
     drain(&window, &out, 7);
-    cr_assert_eq(out.len, 16 + sizeof big + 2);
+    cr_assert_eq(out.len, 16 + sizeof(big) + 2);
     cr_assert_eq(memcmp(out.data, "#nvtxt-lost 1\n2\n", 16), 0);
     nvtxt_buf_clear(&out);
     window_ack(&window, 3);

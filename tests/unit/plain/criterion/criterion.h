@@ -59,8 +59,9 @@ __attribute__((weak)) bool cr_failed;
 
 static inline void cr_check(bool is_true, bool goes_on, const char *file, int line,
                             const char *message, ...) {
-    if (is_true)
+    if (is_true) {
         return;
+    }
     va_list args;
     va_start(args, message);
     printf("# %s:%d: assertion failed ", file, line);
@@ -68,8 +69,9 @@ static inline void cr_check(bool is_true, bool goes_on, const char *file, int li
     puts("");
     va_end(args);
     cr_failed = true;
-    if (!goes_on)
+    if (!goes_on) {
         exit(1);
+    }
 }
 
 #define CR_ASSERT(is_true, ...) cr_check(is_true, false, __FILE__, __LINE__, "" __VA_ARGS__)
@@ -105,32 +107,39 @@ static inline void cr_check(bool is_true, bool goes_on, const char *file, int li
 
 static inline void cr_run(const struct cr_test *test) {
     const struct cr_suite *suite = cr_suites;
-    while (suite && strcmp(suite->name, test->suite) != 0)
+    while (suite && strcmp(suite->name, test->suite) != 0) {
         suite = suite->next;
-    if (suite && suite->init)
+    }
+    if (suite && suite->init) {
         suite->init();
-    if (test->init)
+    }
+    if (test->init) {
         test->init();
+    }
     test->run();
-    if (test->fini)
+    if (test->fini) {
         test->fini();
-    if (suite && suite->fini)
+    }
+    if (suite && suite->fini) {
         suite->fini();
+    }
     exit(cr_failed);
 }
 
 __attribute__((weak)) int main(void) {
     int count = 0, failed = 0;
-    for (const struct cr_test *test = cr_tests; test; test = test->next)
+    for (const struct cr_test *test = cr_tests; test; test = test->next) {
         count++;
+    }
     printf("1..%d\n", count);
     count = 0;
     for (const struct cr_test *test = cr_tests; test; test = test->next) {
         int status = 1;
         fflush(stdout);
         pid_t child = fork();
-        if (child == 0)
+        if (child == 0) {
             cr_run(test);
+        }
         waitpid(child, &status, 0);
         failed += status != 0;
         printf("%s %d - %s::%s\n", status ? "not ok" : "ok", ++count, test->suite, test->name);
