@@ -146,6 +146,11 @@ static void on_hangup(uv_signal_t *handle, int number) {
     }
 }
 
+static int on_reload(struct control *control, struct reload_result *result) {
+    struct daemon *daemon = control->owner;
+    return reload_run(&daemon->reload, result);
+}
+
 // ---- Connections -------------------------------------------------------------------------------
 
 static int is_data_ready(struct listener *listener) {
@@ -282,11 +287,12 @@ static int start_handles(struct daemon *daemon, int64_t next_source_id) {
     server->on_room = on_room;
     server->on_news = on_news;
     server->conn_limit = descriptors_for_connections();
-    server->reload = &daemon->reload;
     server->watch = &daemon->watch;
     daemon->reload.server = server;
     daemon->reload.expiry = &daemon->expiry;
     control_init(&daemon->control, server);
+    daemon->control.owner = daemon;
+    daemon->control.reload = on_reload;
     uv_signal_t *signals[] = {&daemon->sigterm, &daemon->sigint, &daemon->sighup};
     for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
         r = uv_signal_init(&daemon->loop, signals[i]);

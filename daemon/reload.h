@@ -6,8 +6,6 @@
 // that the loop touches a disk, and only when somebody asks.
 #pragma once
 
-#include <stddef.h>
-
 #include "daemon/conf/conf.h"
 
 struct expiry;
@@ -20,14 +18,6 @@ struct reload {
     struct conf given;     // what is in force, as it was given
     int argc;
     char **argv; // borrowed
-};
-
-struct reload_result {
-    const struct conf_key *applied[CONF_KEYS_MAX]; // changed and in force now
-    size_t applied_count;
-    const struct conf_key *waiting[CONF_KEYS_MAX]; // changed and waiting for a restart
-    size_t waiting_count;
-    char why[2048]; // the faults, a line each
 };
 
 // At the start, with the configuration as options_read() left it. Returns 0 or -ENOMEM; deinit in

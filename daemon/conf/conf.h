@@ -102,6 +102,15 @@ extern const struct conf_key conf_keys[]; // daemon/conf/conf_keys.c
 extern const size_t conf_key_count;
 #define CONF_KEYS_MAX 64 // more than there are
 
+// What a reload of the configuration did.
+struct reload_result {
+    const struct conf_key *applied[CONF_KEYS_MAX]; // changed and in force now
+    size_t applied_count;
+    const struct conf_key *waiting[CONF_KEYS_MAX]; // changed and waiting for a restart
+    size_t waiting_count;
+    char why[2048]; // the faults, a line each
+};
+
 // Fills in the defaults. Returns 0 or -ENOMEM; conf_deinit() in any case.
 int conf_init(struct conf *config);
 void conf_deinit(struct conf *config);

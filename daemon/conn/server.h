@@ -29,7 +29,6 @@
     (256u << 10) // more than a Unix socket holds by default: one read an event
 
 struct conn;
-struct reload;
 struct session;
 struct source;
 struct watch;
@@ -85,7 +84,6 @@ struct server {
     void (*on_stopped)(struct server *server);
     void (*on_room)(struct server *server);
     void (*on_news)(struct server *server); // batches were committed, all of a drain
-    struct reload *reload;                  // for the control command
     struct watch *watch;                    // followed files
     void *owner;
 

@@ -84,6 +84,9 @@ struct control {
     struct control_flushes flushes;
     bool verifying;
     struct control_feed feed;
+    // The owner's: reads the configuration again. Returns 0, or 1 with the faults in `result`.
+    int (*reload)(struct control *control, struct reload_result *result);
+    void *owner;
 };
 
 struct control_call {
@@ -113,7 +116,6 @@ extern const struct control_command control_commands[];
 extern const size_t control_command_count;
 
 // Commands that live in files of their own.
-void control_reload(struct control_call *call);
 void control_sources(struct control_call *call);
 void control_disconnect(struct control_call *call);
 void control_diagnostics(struct control_call *call);

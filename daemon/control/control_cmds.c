@@ -167,6 +167,27 @@ static void run_log_level(struct control_call *call) {
                                   log_level_name(before)));
 }
 
+// ---- reload -------------------------------------------------------------------------------------
+
+static json_t *names(const struct conf_key *const *keys, size_t count) {
+    json_t *list = json_array();
+    for (size_t i = 0; list && i < count; i++) {
+        json_array_append_new(list, json_string(keys[i]->name));
+    }
+    return list;
+}
+
+static void run_reload(struct control_call *call) {
+    struct reload_result result;
+    if (call->control->reload(call->control, &result) != 0) {
+        control_fail(call, NVTXT_CTL_FAILED, result.why);
+        return;
+    }
+    control_reply(call,
+                  json_pack("{s:o, s:o}", "applied", names(result.applied, result.applied_count),
+                            "needs_restart", names(result.waiting, result.waiting_count)));
+}
+
 // ---- The table ----------------------------------------------------------------------------------
 
 #define END                                                                                        \
@@ -230,6 +251,6 @@ const struct control_command control_commands[] = {
     {"log-level", RIGHTS_ALL, "tell, or set while it runs, how much is logged", run_log_level,
      log_level_args},
     {"reload", RIGHTS_ALL, "read the configuration again; apply what can change while it runs",
-     control_reload, NULL},
+     run_reload, NULL},
 };
 const size_t control_command_count = sizeof(control_commands) / sizeof(control_commands[0]);
