@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Writes the configuration file that is installed, at build time: every key of the table with its
-// meaning and its default, commented out, so that the file cannot say anything else than the
-// program. Not installed.
+// meaning and its default, commented out. So the file and the program always agree. Not installed.
 #include <stdio.h>
 #include <string.h>
 
@@ -13,15 +12,15 @@
 static const char head[] =
     "# nvtxtd.conf, the configuration of nvtxtd(1). nvtxtd.conf(5) describes it.\n"
     "#\n"
-    "# Every key stands here with its default; take the # away to change it. Better\n"
-    "# still, put what you change into a file of its own, nvtxtd.conf.d/NAME.conf\n"
-    "# beside this one: such files are read behind it, in the order of their names.\n"
+    "# This file has every key with its default. Remove the # to change a value. It\n"
+    "# is better to put your values into a file nvtxtd.conf.d/NAME.conf beside this\n"
+    "# one: the daemon reads such files after this one, in the order of their names.\n"
     "#\n"
     "# 'nvtxtd -c FILE --check-config' says whether a file is good. 'systemctl reload\n"
-    "# nvtxtd' or 'nvtxt-ctl reload' applies what can change while it runs.\n"
+    "# nvtxtd' or 'nvtxt-ctl reload' applies what can change while the daemon runs.\n"
     "#\n"
-    "# A size is a number of bytes or has a unit K, M or G; a time has a unit ms, s,\n"
-    "# min, h or d and is in seconds without one; a mode is octal.\n"
+    "# A size is a number of bytes, or a number with a unit K, M or G. A time has a\n"
+    "# unit ms, s, min, h or d, and is in seconds without one. A mode is octal.\n"
     "\n"
     "[nvtxtd]\n";
 
