@@ -8,6 +8,7 @@
 
 #include "protocol/lang/diag.h"
 #include "store/db/sql.h"
+#include "store/store.h"
 #include "store/store_state.h"
 
 #define AT_ONCE 100 // sources closed in one transaction
@@ -95,7 +96,7 @@ static int recover_source(struct store_sessions *sessions, sqlite3_stmt *stmt, i
         rc = done ? SQLITE_OK : SQLITE_NOMEM;
     }
     free((char *)display.data);
-    store_sessions_free_ranges(ranges, count);
+    store_ranges_free(ranges, count);
     return rc;
 }
 

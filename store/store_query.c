@@ -15,6 +15,7 @@
 #include "store/query/totals.h"
 #include "store/segment/carry_over.h"
 #include "store/segment/contents.h"
+#include "store/store.h"
 #include "store/store_state.h"
 
 #define PAGE_BYTES 4096 // what SQLite makes them; a page in the log has 24 bytes more

@@ -19,6 +19,7 @@
 #include "store/db/stranger.h"
 #include "store/nsys/nsys_facts.h"
 #include "store/segment/ids.h"
+#include "store/value/codes.h"
 
 // ---- Sentences --------------------------------------------------------------------------------
 

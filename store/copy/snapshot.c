@@ -20,7 +20,7 @@
 #include "store/db/result.h"
 #include "store/db/schema.h"
 #include "store/segment/segments.h"
-#include "store/store.h"
+#include "store/value/codes.h"
 
 static int say_errno(int r, const char *file, char *error, size_t size) {
     if (r == -EEXIST) {

@@ -18,7 +18,8 @@
 #include "store/db/sql.h"
 #include "store/segment/carry_over.h"
 #include "store/segment/segments.h"
-#include "store/store.h"
+#include "store/value/codes.h"
+#include "store/value/rows.h"
 
 #define OPCODES 100000        // of SQLite's machine between two questions whether to stop
 #define FREE_BYTES (16 << 20) // fewer are not worth a word

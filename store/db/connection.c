@@ -21,6 +21,7 @@
 #include "store/db/schema.h"
 #include "store/db/stranger.h"
 #include "store/lock/writelock.h"
+#include "store/value/codes.h"
 
 #define JOURNAL_LIMIT "67108864" // a WAL that grew under a pinning reader shrinks to it
 #define CACHE_KIB "4096"

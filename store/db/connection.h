@@ -7,7 +7,7 @@
 #include <sqlite3.h>
 #include <stddef.h>
 
-#include "store/store.h"
+#include "store/value/options.h"
 
 #define STORE_BUSY_MS 1000 // how long a foreign lock is waited for
 

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "store/store.h"
+#include "store/value/codes.h"
 
 // errno behind an I/O error. What fails inside a COMMIT is known to the journal's file alone.
 static int errno_of(sqlite3 *db) {

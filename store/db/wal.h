@@ -14,7 +14,6 @@
 #include <stdint.h>
 
 struct store_checkpointer;
-struct store_checkpointed;
 
 struct store_wal {
     sqlite3 *db; // borrowed

@@ -19,7 +19,7 @@
 #include "store/db/sql.h"
 #include "store/db/stranger.h"
 #include "store/nsys/nsys_rows.h"
-#include "store/store.h"
+#include "store/value/codes.h"
 #include "store/value/record.h"
 
 #define CACHE_KIB "16384"

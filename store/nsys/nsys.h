@@ -37,8 +37,8 @@ struct store_foreign_counts {
 
 // Opens the export at `path` and begins; sentences call it `name`. Reads all of it, which takes
 // seconds for a large one: who is heeded (store/db/stranger.h) can stop it, and
-// store_foreign_place(), with -EINTR. Returns STORE_DONE or what store.h says, with a sentence in
-// `error`.
+// store_foreign_place(), with -EINTR. Returns STORE_DONE or what store_open() does, with a sentence
+// in `error`.
 int store_foreign_open(struct store_foreign **foreign, const char *path, const char *name,
                        char *error, size_t size);
 void store_foreign_close(struct store_foreign *foreign); // without committing; NULL is fine

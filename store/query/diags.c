@@ -51,8 +51,3 @@ int store_diags_read(sqlite3 *db, int64_t source_id, size_t limit, struct store_
     int final = sqlite3_finalize(stmt);
     return rc == SQLITE_DONE ? SQLITE_OK : rc ?: final;
 }
-
-void store_diags_deinit(struct store_diags *diags) {
-    free(diags->rows);
-    *diags = (struct store_diags){0};
-}

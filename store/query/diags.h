@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "store/store.h"
+#include "store/value/rows.h"
 
 // Returns an SQLite result code. `diags` is zeroed; on failure it is left to be freed.
 int store_diags_read(sqlite3 *db, int64_t source_id, size_t limit, struct store_diags *diags);

@@ -80,14 +80,6 @@ static int take_row(sqlite3_stmt *stmt, struct store_events *events, size_t *byt
     return rc;
 }
 
-void store_events_deinit(struct store_events *events) {
-    for (size_t i = 0; i < events->count; i++) {
-        free(events->rows[i].texts);
-    }
-    free(events->rows);
-    *events = (struct store_events){0};
-}
-
 // ---- One step in one segment --------------------------------------------------------------------
 
 int store_events_last(sqlite3 *db, int64_t *row) {

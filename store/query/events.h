@@ -6,7 +6,7 @@
 #include <sqlite3.h>
 #include <stdint.h>
 
-#include "store/store.h"
+#include "store/value/event_rows.h"
 
 // A segment that can be read, up to its last row.
 struct store_events_place {

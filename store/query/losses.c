@@ -48,8 +48,3 @@ int store_losses_read(sqlite3 *db, size_t limit, struct store_losses *losses) {
 int store_losses_count(sqlite3 *db, int64_t *count) {
     return store_sql_int(db, "SELECT count(*) FROM NVTXT_LOSSES", count);
 }
-
-void store_losses_deinit(struct store_losses *losses) {
-    free(losses->rows);
-    *losses = (struct store_losses){0};
-}

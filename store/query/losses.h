@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "store/store.h"
+#include "store/value/rows.h"
 
 // Both return an SQLite result code. `losses` is zeroed; on failure it is left to be freed.
 int store_losses_read(sqlite3 *db, size_t limit, struct store_losses *losses);

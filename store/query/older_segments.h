@@ -10,7 +10,8 @@
 #include <sqlite3.h>
 
 #include "store/segment/ended.h"
-#include "store/store.h"
+#include "store/value/rows.h"
+#include "store/value/session.h"
 
 struct store_older {
     const char *path;          // the configured one; NULL: there are no other segments

@@ -5,7 +5,7 @@
 
 #include <sqlite3.h>
 
-#include "store/store.h"
+#include "store/value/rows.h"
 
 // `figures` is zeroed. Returns an SQLite result code.
 int store_figures_read(sqlite3 *db, struct store_figures *figures);

@@ -14,6 +14,7 @@
 #include "store/db/sql.h"
 #include "store/query/totals.h"
 #include "store/read/reader_state.h"
+#include "store/value/codes.h"
 
 // A chunk is some milliseconds of reading and fits the second level of a processor's cache.
 #define CHUNK_ROWS 2048

@@ -10,7 +10,7 @@
 // are left out, and rows of events never change. One thread uses a reader at a time. Memory: one
 // chunk, and the names that were asked for.
 //
-// Functions return 0, a positive code of enum store_result (store.h), or -errno; the sentence is in
+// Functions return 0, a positive code of enum store_result, or -errno; the sentence is in
 // store_read_error().
 #pragma once
 

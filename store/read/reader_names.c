@@ -16,7 +16,7 @@
 #include "protocol/lang/level.h"
 #include "store/db/sql.h"
 #include "store/read/reader_state.h"
-#include "store/store.h"
+#include "store/value/codes.h"
 
 struct key {
     enum nvtxt_name_kind kind;

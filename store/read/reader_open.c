@@ -15,7 +15,7 @@
 #include "store/db/stranger.h"
 #include "store/read/reader_state.h"
 #include "store/segment/ids.h"
-#include "store/store.h"
+#include "store/value/codes.h"
 
 #define CACHE_KIB "1024"
 

@@ -149,16 +149,3 @@ int store_files_read(sqlite3 *db, struct store_file_list *list) {
     sqlite3_finalize(stmt);
     return rc;
 }
-
-void store_files_free(struct store_file_list *list) {
-    for (size_t i = 0; i < list->count; i++) {
-        store_file_deinit(&list->files[i]);
-    }
-    free(list->files);
-    *list = (struct store_file_list){0};
-}
-
-void store_file_deinit(struct store_file *file) {
-    free(file->path);
-    *file = (struct store_file){0};
-}

@@ -2,7 +2,7 @@
 //
 // NVTXT_FILES: what makes a daemon go on with a followed file where it stopped. A row is written
 // with the batch whose events it belongs to; it outlives the end of its source, so that a file that
-// grows again, or comes back, is not read twice. The public side is in store.h.
+// grows again, or comes back, is not read twice. The public side is store_file_load().
 //
 // Functions return SQLite result codes. Used by the thread that owns the store.
 #pragma once
@@ -11,8 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "store/store.h"
 #include "store/value/record.h"
+#include "store/value/session.h"
 #include "store/write/txn.h"
 
 #define STORE_FILES_STMTS 4

@@ -216,15 +216,6 @@ int store_sessions_ranges(struct store_sessions *sessions, int64_t source_id,
     return store_sql_done(stmt, rc);
 }
 
-void store_sessions_free_ranges(struct nvtxt_open_range *ranges, size_t count) {
-    for (size_t i = 0; i < count; i++) {
-        free((char *)ranges[i].text.data);
-        free((char *)ranges[i].excerpt.data);
-        free((char *)ranges[i].domain.data);
-    }
-    free(ranges);
-}
-
 int store_sessions_diags(struct store_sessions *sessions, uint64_t acked,
                          struct store_session *session) {
     int rc = STORE_SQL_BIND(sessions, LOAD_DIAGS, "ii", session->source_id, (int64_t)acked);
@@ -295,15 +286,6 @@ int store_sessions_load(struct store_sessions *sessions, const char *session_id,
                                    &session->range_count);
     }
     return rc;
-}
-
-void store_session_deinit(struct store_session *session) {
-    free(session->name);
-    free(session->display_name);
-    free(session->state);
-    store_sessions_free_ranges(session->ranges, session->range_count);
-    free(session->diags);
-    *session = (struct store_session){0};
 }
 
 int store_sessions_expired(struct store_sessions *sessions, int64_t before_ns, char *session_id,

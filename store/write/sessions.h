@@ -2,7 +2,7 @@
 //
 // State that outlives a connection: a session's last line and saved state, and the ranges that are
 // open. Written with the batch whose events it belongs to; read back when a session resumes. The
-// public side is in store.h.
+// public side is store_session_load().
 //
 // Functions return SQLite result codes. Used by the thread that owns the store.
 #pragma once
@@ -10,8 +10,8 @@
 #include <sqlite3.h>
 #include <stdint.h>
 
-#include "store/store.h"
 #include "store/value/record.h"
+#include "store/value/session.h"
 #include "store/write/domains.h"
 #include "store/write/txn.h"
 
@@ -42,10 +42,9 @@ int store_sessions_expired(struct store_sessions *sessions, int64_t before_ns, c
                            size_t size, bool *found);
 
 // The open ranges of a source in the order of seq, with texts of their own; appended to an empty
-// array, which the caller gives back to store_sessions_free_ranges() whatever is returned.
+// array, which the caller gives back to store_ranges_free() whatever is returned.
 int store_sessions_ranges(struct store_sessions *sessions, int64_t source_id,
                           struct nvtxt_open_range **ranges, size_t *count);
-void store_sessions_free_ranges(struct nvtxt_open_range *ranges, size_t count);
 
 // Counters from six columns that begin at `first`: lines, events, warnings, errors, first, last.
 struct nvtxt_counters store_sessions_counters(sqlite3_stmt *stmt, int first);
