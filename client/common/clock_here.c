@@ -7,17 +7,9 @@
 #include <stdbool.h>
 #include <time.h>
 
+#include "client/common/clock.h"
+
 #define TRIES 8 // enough that one of them is not interrupted
-
-static int64_t read_ns(clockid_t clock) {
-    struct timespec now;
-    clock_gettime(clock, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
-int64_t clock_here_now_ns(void) {
-    return read_ns(CLOCK_REALTIME);
-}
 
 #if defined(__aarch64__)
 #define HAS_COUNTER true
@@ -46,7 +38,7 @@ static int64_t read_scaled(clockid_t clock, int64_t frequency) {
     struct nvtxt_clock_offset scale = {.known = true, .frequency = frequency};
     int64_t ns = 0;
     if (frequency == 0) {
-        return read_ns(clock);
+        return clock_read_ns(clock);
     }
     return nvtxt_clock_apply(&scale, read_counter(), &ns) == 0 ? ns : 0;
 }
@@ -58,7 +50,7 @@ static void measure(struct clock_here *clocks, enum nvtxt_timebase base, clockid
     int64_t narrowest = INT64_MAX;
     for (int i = 0; i < TRIES; i++) {
         int64_t before = read_scaled(clock, frequency);
-        int64_t realtime = clock_here_now_ns();
+        int64_t realtime = clock_realtime_ns();
         int64_t width = read_scaled(clock, frequency) - before;
         if (width < narrowest) {
             narrowest = width;

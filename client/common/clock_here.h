@@ -27,5 +27,3 @@ void clock_here_measure(struct clock_here *clocks);
 
 // Tells an interpreter where they stand.
 void clock_here_apply(const struct clock_here *clocks, struct nvtxt_interp *interp);
-
-int64_t clock_here_now_ns(void); // CLOCK_REALTIME

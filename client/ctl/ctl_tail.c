@@ -16,9 +16,9 @@
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sysexits.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "client/common/clock.h"
 #include "client/common/signals.h"
 #include "client/common/term.h"
 #include "client/ctl/ctl_format.h"
@@ -340,7 +340,7 @@ static int run(struct tail *tail) {
     if (fstat(STDOUT_FILENO, &status) == 0 && S_ISFIFO(status.st_mode)) {
         tail->link->watched[1] = STDOUT_FILENO; // nobody reads: seen without an event
     }
-    format_day(tail->day, (int64_t)time(NULL) * 1000000000);
+    format_day(tail->day, clock_realtime_ns());
     int result = judge(tail, show_last(tail));
     while (result == RUNNING) {
         result = judge(tail, follow(tail));

@@ -12,9 +12,9 @@
 #include <stdio.h>
 #include <string.h>
 #include <sysexits.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "client/common/clock.h"
 #include "client/common/signals.h"
 #include "client/common/term.h"
 #include "client/ctl/ctl_format.h"
@@ -42,12 +42,6 @@ struct top {
     struct nvtxt_ctl_reply status;
     char trouble[1024]; // why there is no sample; "" when there is one
 };
-
-static int64_t clock_ns(clockid_t clock) {
-    struct timespec now;
-    clock_gettime(clock, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
 
 // ---- What is shown ------------------------------------------------------------------------------
 
@@ -209,8 +203,8 @@ static int take_sample(struct top *top) {
         nvtxt_ctl_reply_deinit(&top->status);
         top->status = status;
         status = (struct nvtxt_ctl_reply){0};
-        result = rates_take(&top->now, top->status.result, sources.result,
-                            clock_ns(CLOCK_MONOTONIC) / 1000000, clock_ns(CLOCK_REALTIME));
+        result = rates_take(&top->now, top->status.result, sources.result, clock_monotonic_ms(),
+                            clock_realtime_ns());
     }
     if (result == 0) {
         rates_compare(&top->now, &top->before);
@@ -269,7 +263,7 @@ static bool has_key(const struct top *top) {
 static int wait_until(struct top *top, int64_t due_ms) {
     int status = RUNNING;
     for (;;) {
-        int64_t left = due_ms - clock_ns(CLOCK_MONOTONIC) / 1000000;
+        int64_t left = due_ms - clock_monotonic_ms();
         struct pollfd fds[] = {{.fd = stop_fd(), .events = POLLIN},
                                {.fd = top->screen.has_keys ? STDIN_FILENO : -1, .events = POLLIN}};
         if (left <= 0) {
@@ -307,7 +301,7 @@ static int turn(struct top *top) {
 static int run(struct top *top) {
     int status = turn(top);
     while (status == RUNNING && top->left != 0) {
-        int64_t due = clock_ns(CLOCK_MONOTONIC) / 1000000 + top->interval_ms;
+        int64_t due = clock_monotonic_ms() + top->interval_ms;
         status = wait_until(top, due);
         if (status == RUNNING) {
             status = turn(top);

@@ -11,10 +11,9 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sysexits.h>
-#include <time.h>
 
 #include "client/common/arguments.h"
-#include "client/common/clock_here.h"
+#include "client/common/clock.h"
 #include "client/common/signals.h"
 #include "store/segment/segments.h"
 #include "store/store.h"
@@ -44,12 +43,6 @@ struct export {
     uint64_t rows; // written
     int64_t started_ms;
 };
-
-static int64_t now_ms(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 static int status_of(int result) {
     switch (result) {
@@ -186,7 +179,7 @@ static int take_options(struct export *export) {
     if (options->has_since) {
         export->window.since_ns = options->since_ns;
     } else if (options->has_last) {
-        int64_t end = options->has_until ? options->until_ns : clock_here_now_ns();
+        int64_t end = options->has_until ? options->until_ns : clock_realtime_ns();
         export->window.since_ns = subtract(end, options->last_ns);
     }
     export->pids = calloc(options->pids.count + 1, sizeof(*export->pids));
@@ -328,11 +321,11 @@ static void show_progress(struct export *export, size_t file) {
     }
     char count[2][TERM_COUNT_SIZE];
     double share = store_read_progress(export->readers[file]);
-    int64_t ms = now_ms() - export->started_ms;
+    int64_t ms = clock_monotonic_ms() - export->started_ms;
     uint64_t rate = ms > 0 ? export->rows * 1000 / (uint64_t)ms : 0;
     share = ((double)file + share) / (double)export->count;
-    term_progress(export->term, now_ms(), "%3.0f %%, %s events, %s a second", share * 100,
-                  term_count(count[0], export->rows), term_count(count[1], rate));
+    term_progress(export->term, clock_monotonic_ms(), "%3.0f %%, %s events, %s a second",
+                  share * 100, term_count(count[0], export->rows), term_count(count[1], rate));
 }
 
 // Returns what a format does, or what store_read_chunk() does.
@@ -486,7 +479,7 @@ static void close_all(struct export *export) {
 }
 
 int export_run(const struct export_options *options, struct term *term, int fd, const char *name) {
-    struct export export = {.options = options, .term = term, .started_ms = now_ms()};
+    struct export export = {.options = options, .term = term, .started_ms = clock_monotonic_ms()};
     export.writer.format = options->format;
     export.writer.all = is_everything(&export);
     int status = take_options(&export);

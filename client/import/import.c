@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <sysexits.h>
 
+#include "client/common/clock.h"
 #include "client/common/signals.h"
 #include "client/common/term.h"
 #include "protocol/lang/timebase.h"
@@ -139,7 +140,7 @@ static int end_input(struct import *import, struct report *report, int result) {
     }
     if (!import->foreign) {
         const char *how = result == 0 ? "end" : "read-error";
-        int ended = store_batch_end_source(import->share, how, clock_here_now_ns());
+        int ended = store_batch_end_source(import->share, how, clock_realtime_ns());
         if (ended < 0) {
             return ended;
         }
@@ -169,7 +170,7 @@ int import_input(struct import *import, struct input *input) {
     import->source = (struct store_source){.id = import->next_id++,
                                            .kind = STORE_SOURCE_FILE,
                                            .name = input->name,
-                                           .opened_ns = clock_here_now_ns()};
+                                           .opened_ns = clock_realtime_ns()};
     import->target = (struct load_target){
         .opened_ns = import->source.opened_ns, .on_pause = on_pause, .context = import};
     import->share = NULL;

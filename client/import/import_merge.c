@@ -17,9 +17,9 @@
 #include <sysexits.h>
 #include <unistd.h>
 
+#include "client/common/clock.h"
 #include "client/common/out_file.h"
 #include "client/common/signals.h"
-#include "client/session/link.h"
 #include "store/copy/copy.h"
 
 struct merge {
@@ -33,7 +33,7 @@ struct merge {
 static int on_step(void *context, uint64_t done, uint64_t total) {
     const struct merge *merge = context;
     if (!merge->job->quiet && total > 0) {
-        term_progress(merge->term, link_now_ms(), "%.0f%% copied: %s",
+        term_progress(merge->term, clock_monotonic_ms(), "%.0f%% copied: %s",
                       100.0 * (double)done / (double)total, merge->job->input);
     }
     return stop_count() > 0 ? 128 + stop_signal() : 0;

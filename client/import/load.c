@@ -14,8 +14,8 @@
 #include <sysexits.h>
 #include <unistd.h>
 
+#include "client/common/clock.h"
 #include "client/common/signals.h"
-#include "client/session/link.h"
 #include "protocol/base/frame.h"
 
 #define READ_BYTES ((size_t)256 << 10)
@@ -106,7 +106,7 @@ static int take_end(struct load *load) {
 
 static void show_progress(struct load *load) {
     const struct input *input = load->input;
-    int64_t now = link_now_ms();
+    int64_t now = clock_monotonic_ms();
     char count[TERM_COUNT_SIZE];
     char rate[TERM_COUNT_SIZE];
     char share[16] = "";
@@ -304,7 +304,7 @@ int load_input(struct input *input, const struct load_options *options, struct r
                         .options = options,
                         .report = report,
                         .target = target,
-                        .begun_ms = link_now_ms()};
+                        .begun_ms = clock_monotonic_ms()};
     struct nvtxt_mapping mapping = options->mapping.mapping;
     int error = 0;
     *counters = (struct nvtxt_counters){0};

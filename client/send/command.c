@@ -20,7 +20,7 @@
 #include <sysexits.h>
 #include <unistd.h>
 
-#include "client/common/clock_here.h"
+#include "client/common/clock.h"
 #include "client/send/feed.h"
 #include "client/send/reconnect.h"
 
@@ -79,7 +79,7 @@ static void read_stream(struct command *c, struct stream *stream) {
     if (c->recording) {
         size_t size;
         memcpy(textlog_space(&stream->log, &size), stream->data, stream->len);
-        textlog_filled(&stream->log, stream->len, clock_here_now_ns());
+        textlog_filled(&stream->log, stream->len, clock_realtime_ns());
     }
 }
 
@@ -118,7 +118,7 @@ static void serve_stream(struct command *c, struct stream *stream, const struct 
     if (fds[0].revents) {
         read_stream(c, stream);
     } else if (c->ended_ms > 0 && stream->from >= 0 && is_idle(c, stream) &&
-               link_now_ms() - c->ended_ms >= COMMAND_LINGER_MS) {
+               clock_monotonic_ms() - c->ended_ms >= COMMAND_LINGER_MS) {
         close_stream(stream); // a process that the command left behind has it
     }
 }
@@ -336,8 +336,8 @@ static int64_t until(const struct command *c, int64_t now) {
 static void look_for_end(struct command *c) {
     child_look(c->child);
     if (!c->child->running && c->ended_ms == 0) {
-        c->ended_ms = link_now_ms();
-        c->ended_ns = clock_here_now_ns();
+        c->ended_ms = clock_monotonic_ms();
+        c->ended_ns = clock_realtime_ns();
         if (steps_of(c)) {
             steps_of(c)->drained = false;
         }
@@ -399,7 +399,7 @@ static void record_on(struct command *c) {
         stop_recording(c, AWAY_RUNNING);
     }
     if (c->recording) {
-        check_patience(c, link_now_ms());
+        check_patience(c, clock_monotonic_ms());
     }
 }
 
@@ -422,7 +422,7 @@ static bool open_stream(struct stream *stream, int *from, int to, const char *na
 
 static void run(struct command *c) {
     while (!is_done(c)) {
-        int64_t now = link_now_ms();
+        int64_t now = clock_monotonic_ms();
         if (c->recording) {
             check(c, transfer_tick(&c->transfer, now));
         }

@@ -10,7 +10,7 @@
 #include <sysexits.h>
 #include <unistd.h>
 
-#include "client/common/clock_here.h"
+#include "client/common/clock.h"
 #include "client/common/input.h"
 #include "client/common/signals.h"
 #include "client/common/term.h"
@@ -141,7 +141,7 @@ static int send_mark(struct send_arguments *args, struct term *term) {
                         .payload = args->payload,
                         .color = args->text.color,
                         .pid = args->has_pid ? args->pid : mark_usual_pid(),
-                        .time_ns = clock_here_now_ns()};
+                        .time_ns = clock_realtime_ns()};
     struct input input;
     struct nvtxt_hello hello;
     int result = mark_open(&input, &mark);
@@ -216,7 +216,7 @@ static int send_command(struct send_arguments *args, struct term *term) {
         (void)steps_begin(&steps, term);
         args->steps = *steps.folder;
     }
-    int64_t begun_ns = clock_here_now_ns();
+    int64_t begun_ns = clock_realtime_ns();
     int result = child_start(&child, args->command, pipes);
     if (result != 0) {
         steps_end(&steps);

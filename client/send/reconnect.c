@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sysexits.h>
 
+#include "client/common/clock.h"
 #include "client/locate/probe.h"
 #include "client/locate/search.h"
 #include "client/session/session_id.h"
@@ -135,7 +136,7 @@ static void tell(struct transfer *t, bool before) {
 
 // There is no daemon (any more): decides whether to go on trying.
 int away_lost(struct transfer *t, int code, const char *why, bool certain) {
-    int64_t now = link_now_ms();
+    int64_t now = clock_monotonic_ms();
     bool was_streaming = t->sender.state == SENDER_STREAMING;
     t->cut_short |= t->sender.state == SENDER_GREETING;
     link_close(&t->link);
@@ -186,7 +187,7 @@ int away_refused(struct transfer *t) {
         return refused_as_foreign(t);
     }
     snprintf(why, sizeof(why), "%s [%s]", refusal->message, refusal->code);
-    int64_t now = link_now_ms();
+    int64_t now = clock_monotonic_ms();
     bool busy = t->spool && strcmp(refusal->code, NVTXT_ERROR_BUSY_SESSION) == 0;
     t->busy_ms = !busy ? -1 : t->busy_ms < 0 ? now : t->busy_ms;
     if (busy && now - t->busy_ms >= TRANSFER_BUSY_MS) {
@@ -275,7 +276,7 @@ int away_closed(struct transfer *t) {
     t->renewed = true;
     sender_renew(&t->sender, session, line);
     link_close(&t->link);
-    link_back_off(&t->link, link_now_ms());
+    link_back_off(&t->link, clock_monotonic_ms());
     return AWAY_RUNNING;
 }
 

@@ -19,10 +19,9 @@
 #include <sysexits.h>
 #include <unistd.h>
 
-#include "client/common/clock_here.h"
+#include "client/common/clock.h"
 #include "client/send/child.h"
 #include "client/send/command.h"
-#include "client/session/link.h"
 #include "client/text/textlog.h"
 
 #define POSIX_SHELLS "sh bash dash ash ksh ksh93 mksh zsh posh yash rbash"
@@ -207,10 +206,10 @@ static void tell(const char *folder, const char *text, size_t len) {
     char path[PATH_MAX];
     snprintf(path, sizeof(path), "%.*s/ends", PATH_MAX - 32, folder);
     int fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
-    int64_t until = link_now_ms() + STEPS_PATIENCE_MS;
+    int64_t until = clock_monotonic_ms() + STEPS_PATIENCE_MS;
     while (fd >= 0 && write(fd, text, len) < 0 && (errno == EAGAIN || errno == EINTR)) {
         struct pollfd room = {.fd = fd, .events = POLLOUT};
-        int64_t left = until - link_now_ms();
+        int64_t left = until - clock_monotonic_ms();
         if (left <= 0 || poll(&room, 1, (int)left) == 0) {
             break;
         }
@@ -226,7 +225,7 @@ int steps_run_line(char **argv) {
     if (!argv[0] || !argv[1]) {
         return EX_USAGE;
     }
-    int64_t begun_ns = clock_here_now_ns();
+    int64_t begun_ns = clock_realtime_ns();
     int result = child_start(&child, argv + 1, false);
     if (result != 0) {
         fprintf(stderr, "make: %s: %s\n", argv[1], strerror(result > 0 ? result : -result));
@@ -238,7 +237,7 @@ int steps_run_line(char **argv) {
         (void)poll(&signals, 1, -1);
         child_look(&child);
     }
-    tell(argv[0], text, describe(text, &child, argv + 1, begun_ns, clock_here_now_ns()));
+    tell(argv[0], text, describe(text, &child, argv + 1, begun_ns, clock_realtime_ns()));
     child_close(&child);
     child_die_likewise(&child);
     return child_exit_code(&child);

@@ -17,7 +17,7 @@
 #include <sysexits.h>
 #include <unistd.h>
 
-#include "client/common/clock_here.h"
+#include "client/common/clock.h"
 #include "client/common/signals.h"
 #include "client/locate/search.h"
 #include "client/send/feed.h"
@@ -70,7 +70,7 @@ static int read_replies(struct transfer *t) {
 
 // On a small disk that takes turns with room: each of them is nothing new.
 static void tell_full(struct transfer *t) {
-    int64_t now = link_now_ms();
+    int64_t now = clock_monotonic_ms();
     if (t->full_ms == 0 || now - t->full_ms >= FULL_AGAIN_MS) {
         term_say(t->term, "%s; %s until there is room", t->spool->fault,
                  t->options->drop ? "lines are dropped" : "input has to wait");
@@ -126,7 +126,7 @@ static int read_log(struct transfer *t) {
         return 0;
     }
     if (n > 0) {
-        textlog_filled(log, (size_t)n, clock_here_now_ns());
+        textlog_filled(log, (size_t)n, clock_realtime_ns());
     } else {
         t->input_error = (int)-n;
         textlog_finish(log);
@@ -405,7 +405,7 @@ int transfer_tick(struct transfer *t, int64_t now) {
 static int run(struct transfer *t) {
     int result = RUNNING;
     while (result == RUNNING && t->sender.state != SENDER_ENDED) {
-        int64_t now = link_now_ms();
+        int64_t now = clock_monotonic_ms();
         if (stop_count() > 0) {
             result = on_stop(t, now);
         }
@@ -464,7 +464,7 @@ static int leave_spool(struct transfer *t, int result) {
 int transfer_begin(struct transfer *t, const struct nvtxt_hello *hello) {
     t->report =
         (struct report){.term = t->term, .name = t->input->name, .quiet = t->options->quiet};
-    t->begun_ms = link_now_ms();
+    t->begun_ms = clock_monotonic_ms();
     t->away_ms = t->silent_ms = t->busy_ms = t->sync_ms = -1;
     const struct search *search = t->options->search;
     link_init(&t->link, search->places[search->won < 0 ? 0 : search->won].path);

@@ -16,13 +16,11 @@ struct link {
     bool blocked;      // the socket takes nothing more until poll() says so
     bool deaf;         // the daemon reads no more; what it said may still be read
     unsigned failures; // tries since the last success
-    int64_t next_ms;   // when to try again (clock of link_now_ms)
+    int64_t next_ms;   // when to try again, by the clock of `now_ms` below
 };
 
 #define LINK_DELAY_FIRST_MS 20
 #define LINK_DELAY_MOST_MS 2000
-
-int64_t link_now_ms(void); // CLOCK_MONOTONIC
 
 void link_init(struct link *link, const char *path);
 void link_close(struct link *link);
