@@ -15,3 +15,4 @@ EXTRA_DIST += asan.supp lsan.supp tsan.supp
 EXTRA_DIST += samples
 EXTRA_DIST += fuzz/replay.h
 EXTRA_DIST += mutants.tsv
+EXTRA_DIST += rooms
