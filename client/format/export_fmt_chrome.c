@@ -15,7 +15,6 @@
 #include "client/format/export_fmt.h"
 #include "client/format/export_lanes.h"
 #include "client/format/lane_batch.h"
-#include "protocol/base/container.h"
 #include "protocol/base/hash.h"
 
 #ifdef HAVE_CONFIG_H

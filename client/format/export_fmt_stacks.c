@@ -10,7 +10,6 @@
 
 #include "client/format/export_fmt.h"
 #include "client/format/export_stacks.h"
-#include "protocol/base/container.h"
 #include "protocol/base/hash.h"
 #include "protocol/base/utf8.h"
 

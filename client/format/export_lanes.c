@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "client/format/lane_tree.h"
-#include "protocol/base/container.h"
+#include "protocol/base/hash.h"
 
 // 32 bytes each: half a MiB for a lane, 32 MiB for all.
 #define SPANS_A_LANE 16384

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "protocol/base/container.h"
+#include "protocol/base/hash.h"
 
 static uint64_t key_hash(enum nvtxt_name_kind kind, uint32_t category, uint64_t global_tid,
                          struct nvtxt_slice domain) {

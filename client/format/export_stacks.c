@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "client/format/export_lanes.h"
-#include "protocol/base/container.h"
 #include "protocol/base/hash.h"
 
 struct name { // of a frame

@@ -12,7 +12,7 @@
 #include "daemon/conn/session.h"
 #include "daemon/socket/refusals.h"
 #include "daemon/source/source.h"
-#include "protocol/base/container.h"
+#include "protocol/base/hash.h"
 
 // ---- Reading ------------------------------------------------------------------------------------
 

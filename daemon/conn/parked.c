@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "protocol/base/container.h"
+#include "protocol/base/hash.h"
 #include "protocol/base/limits.h"
 
 struct waiting_session {

@@ -11,7 +11,7 @@
 #include "daemon/conn/conn.h"
 #include "daemon/conn/server.h"
 #include "daemon/source/source.h"
-#include "protocol/base/container.h"
+#include "protocol/base/hash.h"
 #include "protocol/interp/state.h"
 
 // The last reply: says why, and closes.

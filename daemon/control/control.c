@@ -11,7 +11,7 @@
 #include "daemon/base/log.h"
 #include "daemon/socket/listener.h"
 #include "daemon/socket/peer.h"
-#include "protocol/base/container.h"
+#include "protocol/base/hash.h"
 #include "protocol/base/near.h"
 
 static void on_closed(uv_handle_t *handle) {

@@ -13,7 +13,7 @@
 #include "daemon/base/log.h"
 #include "daemon/conn/server.h"
 #include "daemon/follow/watch.h"
-#include "protocol/base/container.h"
+#include "protocol/base/hash.h"
 
 #define LOOK_AGAIN_MS 5000 // at what nothing is told of
 

@@ -15,7 +15,7 @@
 #include "daemon/follow/follow_source.h"
 #include "daemon/follow/watch.h"
 #include "daemon/source/source.h"
-#include "protocol/base/container.h"
+#include "protocol/base/hash.h"
 
 const char follow_idle[] = "idle";
 const char follow_unwatched[] = "unwatched";

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "daemon/follow/follow.h"
-#include "protocol/base/container.h"
+#include "protocol/base/hash.h"
 
 static uint64_t hash_of(int64_t inode) {
     return nvtxt_hash_number((uint64_t)inode);

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "protocol/base/container.h"
+#include "protocol/base/hash.h"
 
 static struct quota_user *find(struct quota *quota, int64_t uid) {
     struct nvtxt_hash_node *node = nvtxt_hash_find(&quota->users, nvtxt_hash_number((uint64_t)uid));

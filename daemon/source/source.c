@@ -10,7 +10,7 @@
 #include "daemon/source/batcher.h"
 #include "daemon/source/owners.h"
 #include "daemon/source/quota.h"
-#include "protocol/base/container.h"
+#include "protocol/base/hash.h"
 #include "protocol/interp/state.h"
 #include "store/store.h"
 

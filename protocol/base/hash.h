@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A hash table whose nodes are embedded in the things it finds (container.h): variables, open
-// ranges, sources, sessions. It owns only its buckets. Hash values are the keyed ones of
-// hash_value.h; nodes of one hash value are told apart by the caller while walking.
+// A hash table whose nodes are embedded in the things that it finds: variables, open ranges,
+// sources, sessions. It owns only its buckets. Its hash values are the keyed ones of hash_value.h.
+// Different things may have the same hash value: the caller compares them when it walks over the
+// nodes of one value.
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
 #include "protocol/base/hash_value.h"
+
+// From a member to the struct that it is embedded in.
+#define NVTXT_CONTAINER_OF(pointer, type, member)                                                  \
+    ((type *)(void *)((char *)(pointer)-offsetof(type, member)))
 
 struct nvtxt_hash_node {
     struct nvtxt_hash_node *next;
@@ -21,15 +26,15 @@ struct nvtxt_hash {
     size_t count;
 };
 
-// Both forget the nodes, which are not freed; reset keeps few buckets.
+// Both forget the nodes and free none of them. reset keeps the buckets unless they are many.
 void nvtxt_hash_deinit(struct nvtxt_hash *table);
 void nvtxt_hash_reset(struct nvtxt_hash *table);
 
-// Adds a node that is in no table; its `hash` is set here. Returns 0 or -ENOMEM, which only the
-// first one can meet: later ones make the chains longer when there is no memory for more buckets.
+// Adds a node that is in no table and sets its `hash`. Returns 0, or -ENOMEM: only for the first
+// node of a table. When there is no memory for more buckets, the chains become longer.
 int nvtxt_hash_add(struct nvtxt_hash *table, struct nvtxt_hash_node *node, uint64_t hash);
 
-// Takes a node out; one that is not in the table is fine.
+// Takes a node out. Does nothing if the node is not in the table.
 void nvtxt_hash_remove(struct nvtxt_hash *table, struct nvtxt_hash_node *node);
 
 // The first node of that hash value, and the next one after a node; NULL at the end.

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "protocol/base/container.h"
+#include "protocol/base/hash.h"
 
 #define USUAL_BYTES 192 // message and excerpt of a usual range; such ranges are kept for reuse
 #define SPARE_RANGES 16 // so many of them at most, so an idle source holds little

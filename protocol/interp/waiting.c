@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "protocol/base/container.h"
+#include "protocol/base/hash.h"
 
 static void name_free(struct nvtxt_waiting_name *name) {
     nvtxt_refstr_unref(name->domain);

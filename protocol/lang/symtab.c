@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "protocol/base/container.h"
+#include "protocol/base/hash.h"
 
 // A string's storage may be so much larger than twice the string, so that limits.variable_bytes
 // bounds memory too.

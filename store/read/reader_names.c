@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "protocol/base/container.h"
+#include "protocol/base/hash.h"
 #include "protocol/base/limits.h"
 #include "protocol/lang/level.h"
 #include "store/db/sql.h"

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "protocol/base/container.h"
+#include "protocol/base/hash.h"
 #include "protocol/base/utf8.h"
 #include "store/value/record.h"
 

@@ -7,8 +7,6 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
-#include "protocol/base/container.h"
-
 struct thing {
     int number;
     struct nvtxt_hash_node node;
