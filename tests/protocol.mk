@@ -21,7 +21,6 @@ unit_programs += unit/test_interp
 unit_programs += unit/test_state
 unit_test_interp_SOURCES = unit/test_interp.c unit/recorder.c unit/recorder.h
 unit_test_state_SOURCES = unit/test_state.c unit/recorder.c unit/recorder.h
-unit_programs += unit/test_cmddef
 unit_programs += unit/test_stmt
 unit_programs += unit/test_ranges
 unit_programs += unit/test_call

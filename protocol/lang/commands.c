@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The data table of commands and arguments; see the header. The order of a command's arguments is
-// its default definition; what is not in its set of required arguments is optional.
+// Two flat tables, of commands and of arguments, and searches from their first row: they are too
+// short for anything faster. The order of a command's arguments is its default definition. What is
+// not in its set of required arguments is optional.
 #include "protocol/lang/commands.h"
 
 #define BIT(arg) (1u << NVTXT_ARG_##arg)
@@ -129,4 +130,17 @@ enum nvtxt_arg nvtxt_arg_find(struct nvtxt_slice name) {
         arg++;
     }
     return (enum nvtxt_arg)arg;
+}
+
+void nvtxt_cmddef_add(struct nvtxt_cmddef *definition, enum nvtxt_arg arg) {
+    definition->args[definition->count++] = (uint8_t)arg;
+    definition->listed |= nvtxt_arg_bit(arg);
+}
+
+void nvtxt_cmddef_default(struct nvtxt_cmddef *definition, enum nvtxt_command command) {
+    const struct nvtxt_command_info *info = &nvtxt_commands[command];
+    *definition = (struct nvtxt_cmddef){0};
+    for (unsigned i = 0; i < info->arg_count; i++) {
+        nvtxt_cmddef_add(definition, info->args[i]);
+    }
 }

@@ -4,7 +4,7 @@
 // depends on the definition in force, so the table of definitions comes in.
 #pragma once
 
-#include "protocol/lang/cmddef.h"
+#include "protocol/lang/commands.h"
 #include "protocol/lang/lexer.h"
 
 enum nvtxt_stmt_kind { NVTXT_STMT_ASSIGN, NVTXT_STMT_DEFINE, NVTXT_STMT_CALL };

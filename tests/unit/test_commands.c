@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The table of commands: it agrees with itself, with what the parser makes of it, and with the
-// language's definition (nvtxt(5), "Commands"), typed here a second time.
+// The table of commands: it agrees with itself and with the language's definition (nvtxt(5),
+// "Commands"), typed here a second time; and the definitions that are made from it.
 #include "protocol/lang/commands.h"
 
 #include <criterion/criterion.h>
@@ -101,4 +101,27 @@ Test(arguments, have_the_types_of_the_page) {
         cr_assert_neq(arg, NVTXT_ARG_COUNT, "%s", types[i].name);
         cr_assert_eq(nvtxt_args[arg].type, types[i].type, "%s", types[i].name);
     }
+}
+
+Test(definitions, lists_all_arguments_by_default) {
+    for (unsigned command = 0; command < NVTXT_CMD_COUNT; command++) {
+        const struct nvtxt_command_info *info = &nvtxt_commands[command];
+        struct nvtxt_cmddef definition;
+        memset(&definition, 0xAA, sizeof(definition));
+        nvtxt_cmddef_default(&definition, (enum nvtxt_command)command);
+        cr_assert_eq(definition.count, info->arg_count);
+        cr_assert_arr_eq(definition.args, info->args, info->arg_count);
+        cr_assert_eq(definition.listed, info->accepted);
+    }
+}
+
+Test(definitions, keeps_the_order_in_which_arguments_are_added) {
+    struct nvtxt_cmddef definition = {0};
+    nvtxt_cmddef_add(&definition, NVTXT_ARG_PAYLOAD);
+    nvtxt_cmddef_add(&definition, NVTXT_ARG_TIME);
+    cr_assert_eq(definition.count, 2);
+    cr_assert_eq(definition.args[0], NVTXT_ARG_PAYLOAD);
+    cr_assert_eq(definition.args[1], NVTXT_ARG_TIME);
+    cr_assert_eq(definition.listed,
+                 nvtxt_arg_bit(NVTXT_ARG_PAYLOAD) | nvtxt_arg_bit(NVTXT_ARG_TIME));
 }
