@@ -24,11 +24,13 @@ static inline bool nvtxt_slice_equal(struct nvtxt_slice a, struct nvtxt_slice b)
     return a.len == b.len && (a.len == 0 || memcmp(a.data, b.data, a.len) == 0);
 }
 
-// The first `most` bytes of valid UTF-8; a character that the cut would split is left out.
+// The first `most` bytes; a character that the cut would split is left out. Text that is not UTF-8
+// is cut too, up to 4 bytes earlier: no character is longer.
 static inline struct nvtxt_slice nvtxt_slice_cut(struct nvtxt_slice text, size_t most) {
     if (text.len > most) {
+        size_t least = most > 4 ? most - 4 : 0;
         text.len = most;
-        while (text.len > 0 && ((unsigned char)text.data[text.len] & 0xc0) == 0x80) {
+        while (text.len > least && ((unsigned char)text.data[text.len] & 0xc0) == 0x80) {
             text.len--;
         }
     }

@@ -5,7 +5,6 @@
 #include "protocol/interp/call.h"
 
 #include "protocol/lang/colors.h"
-#include "protocol/lang/quote.h"
 
 uint32_t nvtxt_call_column(const struct nvtxt_stmt *stmt, const struct nvtxt_cmddef *definition,
                            enum nvtxt_arg arg) {

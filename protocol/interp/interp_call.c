@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "protocol/interp/interp_job.h"
-#include "protocol/lang/quote.h"
 
 // ---- Names -------------------------------------------------------------------------------------
 

@@ -2,13 +2,9 @@
 //
 // What the interpreter says of a line: one fault, which stops it, or warnings, which are collected
 // on the way and handed on after its effect.
-#include <stdio.h>
-#include <string.h>
-
 #include "protocol/base/near.h"
 #include "protocol/interp/interp_job.h"
 #include "protocol/lang/colors.h"
-#include "protocol/lang/quote.h"
 
 int nvtxt_interp_hand_on(struct nvtxt_interp *interp, const struct nvtxt_diag *diag,
                          const struct nvtxt_sink *sink) {
@@ -53,13 +49,6 @@ static struct nvtxt_slice unquoted(struct nvtxt_slice text) {
     return quoted ? (struct nvtxt_slice){text.data + 1, text.len - 2} : text;
 }
 
-static void suggest(struct nvtxt_diag *diag, const char *near) {
-    size_t len = strlen(diag->message);
-    if (near) {
-        snprintf(diag->message + len, sizeof(diag->message) - len, "; did you mean '%s'?", near);
-    }
-}
-
 static void describe(struct nvtxt_diag *diag, const struct nvtxt_warning *warning) {
     enum nvtxt_diag_code code = warning->code;
     uint32_t column = warning->column;
@@ -71,7 +60,7 @@ static void describe(struct nvtxt_diag *diag, const struct nvtxt_warning *warnin
     case NVTXT_DIAG_BAD_COLOR:
         nvtxt_diag_set(diag, code, column, "no such colour: %.*s; the event has colour 0",
                        NVTXT_QUOTED(text));
-        suggest(diag, nvtxt_near(unquoted(text), nvtxt_color_name, NULL));
+        nvtxt_diag_suggest(diag, nvtxt_near(unquoted(text), nvtxt_color_name, NULL));
         break;
     case NVTXT_DIAG_ENDS_BEFORE_START:
         nvtxt_diag_set(diag, code, column, "range ends before it starts; it is kept as given");
@@ -91,7 +80,7 @@ static void describe(struct nvtxt_diag *diag, const struct nvtxt_warning *warnin
                        "time base '%.*s' is a foreign clock without a mapping; its values are "
                        "taken as nanoseconds",
                        NVTXT_QUOTED(text));
-        suggest(diag, nvtxt_near(text, timebase_name, NULL));
+        nvtxt_diag_suggest(diag, nvtxt_near(text, timebase_name, NULL));
         break;
     }
 }

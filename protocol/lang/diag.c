@@ -89,6 +89,13 @@ void nvtxt_diag_set(struct nvtxt_diag *diag, enum nvtxt_diag_code code, uint32_t
     copy_clean(diag->message, sizeof(diag->message), (struct nvtxt_slice){raw, kept}, true);
 }
 
+void nvtxt_diag_suggest(struct nvtxt_diag *diag, const char *near) {
+    size_t len = strlen(diag->message);
+    if (near) {
+        snprintf(diag->message + len, sizeof(diag->message) - len, "; did you mean '%s'?", near);
+    }
+}
+
 // The line without what lies behind the cut. A character that is valid in the line but crosses the
 // cut goes whole.
 static struct nvtxt_slice cut(struct nvtxt_slice line) {

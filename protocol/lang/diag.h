@@ -108,6 +108,13 @@ const char *nvtxt_severity_name(enum nvtxt_severity severity); // "error"
 void nvtxt_diag_set(struct nvtxt_diag *diag, enum nvtxt_diag_code code, uint32_t column,
                     const char *format, ...) __attribute__((format(printf, 4, 5)));
 
+// Adds "; did you mean '…'?" to the message. Does nothing when `near` is NULL.
+void nvtxt_diag_suggest(struct nvtxt_diag *diag, const char *near);
+
+// A piece of a line in a message: the two arguments of "%.*s", with the first bytes of the piece.
+#define NVTXT_QUOTED_BYTES 80 // enough to recognise a token; keeps a message one line
+#define NVTXT_QUOTED(slice) (int)nvtxt_slice_cut(slice, NVTXT_QUOTED_BYTES).len, (slice).data
+
 // The first NVTXT_EXCERPT_BYTES of a line as valid UTF-8 without NUL; a character that the cut
 // would split is left out. A view of the line where that will do, else of `buffer`.
 struct nvtxt_slice nvtxt_excerpt(struct nvtxt_slice line, char buffer[NVTXT_DIAG_EXCERPT_SIZE]);

@@ -9,7 +9,6 @@
 
 #include "protocol/base/chars.h"
 #include "protocol/base/utf8.h"
-#include "protocol/lang/quote.h"
 
 #define SAFE_DIGITS 18 // so many decimal digits always fit an Int64
 

@@ -5,11 +5,7 @@
 // their number is right.
 #include "protocol/lang/stmt.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "protocol/base/near.h"
-#include "protocol/lang/quote.h"
 
 static int fault(struct nvtxt_diag *diag, enum nvtxt_diag_code code,
                  const struct nvtxt_token *token, const char *wanted) {
@@ -35,14 +31,6 @@ static const char *argument_name(const void *context, size_t index) {
                                                              : "";
 }
 
-// A message with what may have been meant, if anything was.
-static void suggest(struct nvtxt_diag *diag, const char *near) {
-    size_t len = strlen(diag->message);
-    if (near) {
-        snprintf(diag->message + len, sizeof(diag->message) - len, "; did you mean '%s'?", near);
-    }
-}
-
 static int parse_command(const struct nvtxt_token *name, enum nvtxt_command *command,
                          struct nvtxt_diag *diag) {
     if (name->kind != NVTXT_TOKEN_WORD) {
@@ -52,7 +40,7 @@ static int parse_command(const struct nvtxt_token *name, enum nvtxt_command *com
     if (*command == NVTXT_CMD_COUNT) {
         nvtxt_diag_set(diag, NVTXT_DIAG_UNKNOWN_COMMAND, name->column, "unknown command '%.*s'",
                        NVTXT_QUOTED(name->value.string));
-        suggest(diag, nvtxt_near(name->value.string, command_name, NULL));
+        nvtxt_diag_suggest(diag, nvtxt_near(name->value.string, command_name, NULL));
         return 1;
     }
     return 0;
@@ -69,7 +57,7 @@ static int parse_argument(const struct nvtxt_token *token, struct nvtxt_stmt *st
         nvtxt_diag_set(diag, NVTXT_DIAG_UNKNOWN_ARGUMENT, token->column,
                        "'%s' takes no argument '%.*s'", info->name.data,
                        NVTXT_QUOTED(token->value.string));
-        suggest(diag, nvtxt_near(token->value.string, argument_name, info));
+        nvtxt_diag_suggest(diag, nvtxt_near(token->value.string, argument_name, info));
         return 1;
     }
     if (stmt->definition.listed & nvtxt_arg_bit(arg)) {

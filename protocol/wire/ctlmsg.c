@@ -79,13 +79,7 @@ void nvtxt_ctl_result_format(struct nvtxt_buf *out, json_t *id, json_t *result) 
 void nvtxt_ctl_error_format(struct nvtxt_buf *out, json_t *id, const char *code,
                             const char *message) {
     char valid[NVTXT_UTF8_GROWTH * MESSAGE_BYTES];
-    struct nvtxt_slice text = nvtxt_slice_of(message);
-    if (text.len > MESSAGE_BYTES) {
-        text.len = MESSAGE_BYTES;
-        for (int i = 0; i < 3 && ((unsigned char)text.data[text.len] & 0xC0) == 0x80; i++) {
-            text.len--; // not in the middle of a character
-        }
-    }
+    struct nvtxt_slice text = nvtxt_slice_cut(nvtxt_slice_of(message), MESSAGE_BYTES);
     text.len = nvtxt_utf8_repair(valid, text); // a JSON reader's error may be cut in a character
     append_line(out, json_pack("{s:O?, s:b, s:{s:s, s:s%}}", "id", id, "ok", 0, "error", "code",
                                code, "message", valid, text.len));
