@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "protocol/interp/event.h"
-#include "protocol/interp/interp.h"
+#include "protocol/interp/source.h"
 #include "protocol/lang/diag.h"
 #include "protocol/lang/stmt.h"
 #include "protocol/lang/symtab.h"

@@ -12,47 +12,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "protocol/base/limits.h"
 #include "protocol/base/slice.h"
 #include "protocol/interp/event.h"
-#include "protocol/lang/diag.h"
+#include "protocol/interp/source.h"
 #include "protocol/lang/timebase.h"
 
 struct nvtxt_interp;
-
-// Where results go. Each returns 0 or -errno. Values are borrowed for the call.
-struct nvtxt_sink {
-    int (*on_event)(void *context, const struct nvtxt_event *event);
-    int (*on_name)(void *context, const struct nvtxt_name *name);
-    int (*on_diag)(void *context, const struct nvtxt_diag *diag);
-    void *context;
-};
-
-struct nvtxt_source_config {
-    struct nvtxt_limits limits;
-    uint32_t default_pid; // ProcessId where none is given; 0 for a file
-    bool claim;           // refuse events of another process than these
-    uint32_t claimed_pid; // the sender
-    uint32_t began_pid;   // who began the session that the sender has resumed; 0: nobody else
-    int64_t opened_ns;    // realtime when the source was opened: names of a source that ends
-                          // without an event stand there
-    int64_t
-        origin_ns; // of TimeBase Relative: same as opened_ns when live; for a file as given, else 0
-    struct nvtxt_mapping mapping; // NONE unless given
-    bool escapes;                 // in double quotes; see nvtxt_lex()
-    bool levels;                  // payloads of markers are severities; an empty one is none
-};
-
-// What is reported of a source at any moment.
-struct nvtxt_counters {
-    uint64_t lines; // all lines, blank ones and comments too
-    uint64_t events;
-    uint64_t warnings;
-    uint64_t errors;
-    bool has_time;    // first_ns and last_ns mean something
-    int64_t first_ns; // smallest start of an event
-    int64_t last_ns;  // largest end
-};
 
 // Returns NULL when memory is short. The configuration is copied; its mapping must have no fault.
 struct nvtxt_interp *nvtxt_interp_new(const struct nvtxt_source_config *config);

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "protocol/interp/interp.h"
 #include "protocol/interp/interp_job.h"
 
 // ---- Names -------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 // What the interpreter says of a line: one fault, which stops it, or warnings, which are collected
 // on the way and handed on after its effect.
 #include "protocol/base/near.h"
+#include "protocol/interp/interp.h"
 #include "protocol/interp/interp_job.h"
 #include "protocol/lang/colors.h"
 

@@ -4,6 +4,7 @@
 // of them, and putting them back when a session goes on. What lines do to them is in interp_call.c.
 #include <errno.h>
 
+#include "protocol/interp/interp.h"
 #include "protocol/interp/interp_state.h"
 
 int nvtxt_interp_take_opened(struct nvtxt_interp *interp, struct nvtxt_open_range *range) {

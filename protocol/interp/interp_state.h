@@ -5,10 +5,11 @@
 // interp_open.c (open ranges) and state.c (saving and restoring). Nobody else includes it.
 #pragma once
 
+#include "protocol/base/buf.h"
 #include "protocol/base/refstr.h"
 #include "protocol/interp/call.h"
-#include "protocol/interp/interp.h"
 #include "protocol/interp/ranges.h"
+#include "protocol/interp/source.h"
 #include "protocol/interp/waiting.h"
 #include "protocol/lang/symtab.h"
 

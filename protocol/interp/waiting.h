@@ -6,7 +6,7 @@
 
 #include "protocol/base/hash.h"
 #include "protocol/base/refstr.h"
-#include "protocol/interp/interp.h"
+#include "protocol/interp/source.h"
 
 struct nvtxt_waiting_name {
     struct nvtxt_hash_node node; // by what is named
