@@ -5,6 +5,7 @@ script_tests += test_check_includes.sh
 script_tests += check_format.sh
 script_tests += check_spdx.sh
 script_tests += check_dist.sh
+script_tests += test_check_dist.sh
 script_tests += check_manuals.sh
 script_tests += check_units.sh
 script_tests += check_configure.sh

@@ -4,7 +4,7 @@
 # check_includes.sh must be able to fail. Each case changes one thing in a small tree that is good,
 # and expects just the one fault that this makes.
 set -u
-check=$top_srcdir/tests/check_includes.sh
+check=${top_srcdir:?}/tests/check_includes.sh
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 count=0
