@@ -12,7 +12,6 @@
 #include "daemon/conn/server.h"
 #include "daemon/source/source.h"
 #include "protocol/base/hash.h"
-#include "protocol/interp/state.h"
 
 // The last reply: says why, and closes.
 static void say_last(struct conn *conn, const char *code, const char *message) {
@@ -241,22 +240,6 @@ static void send_stored_diags(struct session *session, const struct store_sessio
     }
 }
 
-int session_restore(const struct store_session *stored, const struct nvtxt_source_config *config,
-                    struct nvtxt_interp **interp) {
-    int r = nvtxt_state_restore(interp, config, nvtxt_slice_of(stored->state));
-    if (r < 0) {
-        return r;
-    }
-    for (size_t i = 0; r >= 0 && i < stored->range_count; i++) {
-        r = nvtxt_interp_restore_open(*interp, &stored->ranges[i]);
-    }
-    if (r < 0) {
-        nvtxt_interp_free(*interp);
-        *interp = NULL;
-    }
-    return r;
-}
-
 int session_give_up(struct server *server, const char *id, const struct store_session *stored,
                     const char *how) {
     struct loss loss = {.uid = stored->uid, .reason = LOSS_SESSION_STATE};
@@ -300,7 +283,7 @@ static void open_stored(struct session *session, const struct store_session *sto
     struct nvtxt_source_config config = source_config(conn, NULL);
     config.began_pid = (uint32_t)stored->pid & NVTXT_ID_MAX;
     struct nvtxt_interp *interp = NULL;
-    int r = session_restore(stored, &config, &interp);
+    int r = source_restore(stored, &config, &interp);
     if (r == -EINVAL && !session->given_up) {
         give_up(session, stored);
         return;

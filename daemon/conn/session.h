@@ -52,10 +52,6 @@ struct session *session_find(struct server *server, const char *id, int64_t uid)
 // The one that has the id: not one that is being loaded.
 struct session *session_find_open(struct server *server, const char *id);
 
-// An interpreter that goes on where the stored session was. Returns 0 or -errno (nothing is left).
-int session_restore(const struct store_session *stored, const struct nvtxt_source_config *config,
-                    struct nvtxt_interp **interp);
-
 // Ends a stored session whose saved state cannot be read, with what its rows say, and writes that
 // down as a loss. Returns 0 or -ENOMEM (nothing was done).
 int session_give_up(struct server *server, const char *id, const struct store_session *stored,

@@ -40,7 +40,7 @@ static int end_stored(struct expiry *expiry, struct job *job) {
     const struct store_session *stored = &job->session;
     struct nvtxt_source_config config = {.limits = server->limits, .opened_ns = stored->opened_ns};
     struct nvtxt_interp *interp = NULL;
-    int r = session_restore(stored, &config, &interp);
+    int r = source_restore(stored, &config, &interp);
     if (r == -EINVAL) {
         return session_give_up(server, job->session_id, stored, "expired");
     }

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "daemon/conn/server.h"
-#include "daemon/conn/session.h"
 #include "daemon/follow/follow.h"
 #include "daemon/follow/watch.h"
 #include "daemon/source/source.h"
@@ -102,7 +101,7 @@ int follow_source_restore(struct follow *follow, const struct job *job) {
     const struct store_session *stored = &job->session;
     struct nvtxt_source_config config = {.limits = server->limits};
     struct nvtxt_interp *interp = NULL;
-    int r = session_restore(stored, &config, &interp);
+    int r = source_restore(stored, &config, &interp);
     if (r == 0) {
         r = take_source(follow, follow->source_id, stored->opened_ns, stored->name, interp);
     }

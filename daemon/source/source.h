@@ -18,6 +18,7 @@
 
 struct batcher;
 struct loss;
+struct nvtxt_source_config;
 struct stats;
 struct quota_user;
 struct store_session;
@@ -81,6 +82,10 @@ int source_overlong(struct source *source, struct nvtxt_slice start);
 
 // The source is over; `how` as in store_batch_end_source().
 int source_end(struct source *source, const char *how);
+
+// An interpreter that goes on where the stored source was. Returns 0 or -errno (nothing is left).
+int source_restore(const struct store_session *stored, const struct nvtxt_source_config *config,
+                   struct nvtxt_interp **interp);
 
 // Ends a stored source whose saved state cannot be read, with what its rows say, and notes the
 // loss, of which `uid` and `reason` are given. Returns 0 or -ENOMEM (nothing was done).
