@@ -56,6 +56,7 @@ struct daemon {
     uv_signal_t sigterm, sigint, sighup;
     uv_timer_t deadline;
     struct job stop_job;
+    size_t descriptors; // for connections and followed files together
     int store_lock;
     bool stopping;
     char why[512]; // the sentence of a failed start
@@ -156,7 +157,7 @@ static int on_reload(struct control *control, struct reload_result *result) {
 static int is_data_ready(struct listener *listener) {
     struct daemon *daemon = listener->owner;
     struct server *server = &daemon->server;
-    if (server->conn_count >= server->conn_limit) {
+    if (server->conn_count >= daemon->descriptors - daemon->watch.reserved) {
         log_limited(&server->log_accept, LOG_LEVEL_WARNING,
                     "connections wait: the descriptors are used up connections=%zu",
                     server->conn_count);
@@ -278,6 +279,7 @@ static int open_sockets(struct daemon *daemon) {
 
 static int start_handles(struct daemon *daemon, int64_t next_source_id) {
     struct server *server = &daemon->server;
+    daemon->descriptors = descriptors_for_connections();
     int r = server_init(server, &daemon->loop, &daemon->config, next_source_id);
     if (r < 0) {
         return r;
@@ -286,7 +288,6 @@ static int start_handles(struct daemon *daemon, int64_t next_source_id) {
     server->on_stopped = on_stopped;
     server->on_room = on_room;
     server->on_news = on_news;
-    server->conn_limit = descriptors_for_connections();
     server->watch = &daemon->watch;
     daemon->reload.server = server;
     daemon->reload.expiry = &daemon->expiry;
@@ -325,7 +326,7 @@ static int go(struct daemon *daemon) {
     }
     int r = expiry_start(&daemon->expiry, &daemon->server);
     if (r >= 0) {
-        r = watch_start(&daemon->watch, &daemon->server, &daemon->known, daemon->server.conn_limit);
+        r = watch_start(&daemon->watch, &daemon->server, &daemon->known, daemon->descriptors);
     }
     if (r >= 0) {
         r = watchdog_start(&daemon->watchdog, &daemon->server);

@@ -66,7 +66,6 @@ struct server {
     struct conn *conns; // all that are not closed
     struct conn *spare; // for the next connection; owned
     size_t conn_count;
-    size_t conn_limit;     // descriptors that connections may take
     bool news;             // of the current drain: a batch was committed
     struct session *acked; // sessions that the current drain has something for
     char *read_buffer;     // SERVER_READ_BYTES

@@ -422,7 +422,7 @@ void watch_configure(struct watch *watch) {
     }
     close_unlisted(watch, list);
     open_listed(watch, list);
-    server->conn_limit = watch->descriptors - (watch->folders ? watch->open_max : 0);
+    watch->reserved = watch->folders ? watch->open_max : 0;
     if (uv_is_active((uv_handle_t *)&watch->expiry)) {
         wait_for_expiry(watch);
     }
@@ -453,7 +453,6 @@ int watch_start(struct watch *watch, struct server *server, struct store_file_li
     *watch = (struct watch){
         .server = server,
         .burst = read_burst(),
-        .descriptors = descriptors,
         .open_max = share > OPEN_MOST ? OPEN_MOST
                     : share > 0       ? share
                                       : 1,

@@ -37,7 +37,7 @@ struct watch {
     struct follow *rested, **rested_tail; // open, at their end; longest ago first
     struct follow_step steps[WATCH_STEPS];
     size_t busy, open_count, open_max;
-    size_t descriptors; // for files and connections together
+    size_t reserved; // descriptors that connections leave to files: 0 while no folder is watched
     bool going, ready_turn;
     bool started, stopping;
     uv_timer_t quiet;  // closes files that rest
@@ -50,7 +50,8 @@ struct watch {
 };
 
 // With what the store knew at the start; takes the list. `descriptors` is how many connections and
-// files may be open together. Returns 0 or -errno; watch_stop() and watch_deinit() in any case.
+// files may be open together; `reserved` of them are for the files. Returns 0 or -errno;
+// watch_stop() and watch_deinit() in any case.
 int watch_start(struct watch *watch, struct server *server, struct store_file_list *known_take,
                 size_t descriptors);
 void watch_configure(
