@@ -111,7 +111,7 @@ static void on_stopped(struct server *server) {
     watchdog_stop(&daemon->watchdog);
     daemon->stop_job =
         (struct job){.kind = JOB_STOP, .on_done = on_writer_stopped, .context = daemon};
-    server_push(server, &daemon->stop_job);
+    hub_push(&server->hub, &daemon->stop_job);
 }
 
 static void on_deadline(uv_timer_t *timer) {
@@ -326,10 +326,10 @@ static int go(struct daemon *daemon) {
     }
     int r = expiry_start(&daemon->expiry, &daemon->server);
     if (r >= 0) {
-        r = watch_start(&daemon->watch, &daemon->server, &daemon->known, daemon->descriptors);
+        r = watch_start(&daemon->watch, &daemon->server.hub, &daemon->known, daemon->descriptors);
     }
     if (r >= 0) {
-        r = watchdog_start(&daemon->watchdog, &daemon->server);
+        r = watchdog_start(&daemon->watchdog, &daemon->server.hub);
     }
     if (r < 0) {
         snprintf(daemon->why, sizeof(daemon->why), "the daemon cannot start: %s", strerror(-r));
@@ -347,7 +347,7 @@ static int on_owner(void *context, int64_t pid, int64_t uid) {
 
 // Whose the names of processes are, as of the store.
 static int load_owners(struct daemon *daemon, struct store *store) {
-    int r = store_owners_load(store, on_owner, &daemon->server.owners);
+    int r = store_owners_load(store, on_owner, &daemon->server.hub.owners);
     return r > 0 ? -EIO : r;
 }
 
@@ -365,17 +365,17 @@ static int load_parked(struct daemon *daemon, struct store *store) {
 static int start_writer(struct daemon *daemon, struct store *store) {
     struct rotate_limits limits;
     rotate_limits_of(&daemon->config, &limits);
-    return writer_start(&daemon->writer, &daemon->server.queue, store, &daemon->revive, &limits,
+    return writer_start(&daemon->writer, &daemon->server.hub.queue, store, &daemon->revive, &limits,
                         (size_t)daemon->config.memory_budget / 2);
 }
 
 // The last line of the log. Returns the exit status: a stop that could not write is no good one.
 static int tell_end(const struct server *server) {
-    uint64_t events = server->stats.events;
+    uint64_t events = server->hub.stats.events;
     uint64_t stored = events > server->uncommitted ? events - server->uncommitted : 0;
     log_line(server->gave_up ? LOG_LEVEL_ERROR : LOG_LEVEL_INFO,
              "stopped lines=%" PRIu64 " events=%" PRIu64 " uncommitted=%" PRIu64,
-             server->stats.lines, stored, server->uncommitted);
+             server->hub.stats.lines, stored, server->uncommitted);
     return server->gave_up ? EX_IOERR : 0;
 }
 

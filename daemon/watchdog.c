@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/watchdog.h"
 
-#include "daemon/conn/server.h"
 #include "daemon/socket/activation.h"
+#include "daemon/source/hub.h"
 
 // Pings in the time after which the manager gives us up: one may be late.
 #define PINGS 3
@@ -20,7 +20,7 @@ static void on_answer(struct job *job) {
 // Whether the writer did something since the last look that can be seen from here.
 static bool moved(struct watchdog *watchdog) {
     struct writer_figures figures;
-    bqueue_get_figures(&watchdog->server->queue, &figures);
+    bqueue_get_figures(&watchdog->hub->queue, &figures);
     bool yes =
         figures.commits != watchdog->commits || figures.last_error_ns != watchdog->last_error_ns;
     watchdog->commits = figures.commits;
@@ -39,16 +39,16 @@ static void on_timer(uv_timer_t *timer) {
     }
     watchdog->asked = true;
     watchdog->probe = (struct job){.kind = JOB_PROBE, .on_done = on_answer, .context = watchdog};
-    server_push(watchdog->server, &watchdog->probe);
+    hub_push(watchdog->hub, &watchdog->probe);
 }
 
-int watchdog_start(struct watchdog *watchdog, struct server *server) {
+int watchdog_start(struct watchdog *watchdog, struct hub *hub) {
     uint64_t ms = activation_watchdog_ms();
-    watchdog->server = server;
+    watchdog->hub = hub;
     if (ms == 0) {
         return 0;
     }
-    int r = uv_timer_init(server->loop, &watchdog->timer);
+    int r = uv_timer_init(hub->loop, &watchdog->timer);
     if (r < 0) {
         return r;
     }

@@ -15,10 +15,10 @@
 
 #include "daemon/writer/bqueue.h"
 
-struct server;
+struct hub;
 
 struct watchdog {
-    struct server *server; // borrowed
+    struct hub *hub; // borrowed
     uv_timer_t timer;
     struct job probe;
     bool asked; // the probe is in the writer's hands
@@ -26,7 +26,7 @@ struct watchdog {
     int64_t last_error_ns;
 };
 
-int watchdog_start(struct watchdog *watchdog, struct server *server); // 0 or -errno
+int watchdog_start(struct watchdog *watchdog, struct hub *hub); // 0 or -errno
 
 // Asks no more; to be called before the writer gets its JOB_STOP. Fine when it never started.
 void watchdog_stop(struct watchdog *watchdog);

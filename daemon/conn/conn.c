@@ -19,7 +19,7 @@
 static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *buffer) {
     (void)suggested;
     struct conn *conn = handle->data;
-    if (conn->turn == conn->server->turn) { // the others first
+    if (conn->turn == conn->server->hub.turn) { // the others first
         *buffer = uv_buf_init(NULL, 0);
         return;
     }
@@ -35,7 +35,7 @@ static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buffer) {
     if (n == UV_ENOBUFS) {
         return; // it had its turn
     }
-    conn->turn = conn->server->turn;
+    conn->turn = conn->server->hub.turn;
     if (n > 0) {
         conn_feed(conn, (struct nvtxt_slice){buffer->base, (size_t)n});
     } else if (n < 0) {
@@ -46,7 +46,7 @@ static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buffer) {
 void conn_update_reading(struct conn *conn) {
     struct server *server = conn->server;
     bool takes =
-        !server->batcher.pressed && !(conn->user && (conn->user->full || conn->user->fast)) &&
+        !server->hub.batcher.pressed && !(conn->user && (conn->user->full || conn->user->fast)) &&
         (conn->phase == CONN_FIRST_LINE || conn->phase == CONN_OPEN || conn->phase == CONN_ENDING);
     bool wanted = server->stage == SERVER_RUNNING && (takes || conn->phase == CONN_PARTING);
     if (wanted == conn->reading || conn->phase == CONN_CLOSED) {
@@ -102,7 +102,7 @@ int conn_open_source(struct conn *conn, int64_t id, int kind, int64_t opened_ns,
                      struct nvtxt_interp *interp_take) {
     struct server *server = conn->server;
     struct source *source =
-        source_new(&server->batcher, id, (enum store_source_kind)kind, interp_take);
+        source_new(&server->hub.batcher, id, (enum store_source_kind)kind, interp_take);
     if (!source) {
         return -ENOMEM;
     }
@@ -113,13 +113,13 @@ int conn_open_source(struct conn *conn, int64_t id, int kind, int64_t opened_ns,
     conn->events = nvtxt_interp_counters(interp_take)->events;
     source->session_id = conn->session ? conn->session->id : NULL;
     if (source_set_name(source, name) < 0 ||
-        nvtxt_hash_add(&server->sources, &source->by_id, nvtxt_hash_number((uint64_t)id)) < 0) {
+        nvtxt_hash_add(&server->hub.sources, &source->by_id, nvtxt_hash_number((uint64_t)id)) < 0) {
         source_free(source);
         return -ENOMEM;
     }
     conn->source = source;
     source_weigh(source);
-    server_refresh_clocks(server, source);
+    hub_refresh_clocks(&server->hub, source);
     return source_arrive(source, is_in_use);
 }
 
@@ -127,15 +127,15 @@ static int open_plain(struct conn *conn) {
     struct server *server = conn->server;
     uint32_t peer_pid = (uint32_t)conn->peer.pid & NVTXT_ID_MAX;
     struct nvtxt_source_config config = {
-        .limits = server->limits,
+        .limits = server->hub.limits,
         .default_pid = peer_pid,
-        .claim = server->config->claim == CONF_CLAIM_PEER,
+        .claim = server->hub.config->claim == CONF_CLAIM_PEER,
         .claimed_pid = peer_pid,
         .opened_ns = conn->accepted_ns,
         .origin_ns = conn->accepted_ns,
     };
     struct nvtxt_interp *interp = nvtxt_interp_new(&config);
-    if (!interp || conn_open_source(conn, server->next_source_id++, STORE_SOURCE_PLAIN,
+    if (!interp || conn_open_source(conn, server->hub.next_source_id++, STORE_SOURCE_PLAIN,
                                     conn->accepted_ns, NULL, interp) < 0) {
         return -ENOMEM;
     }
@@ -144,21 +144,21 @@ static int open_plain(struct conn *conn) {
 }
 
 static void note_loss(struct conn *conn, const char *reason) {
-    batcher_lose(&conn->server->batcher, &(struct loss){
-                                             .at_ns = clocks_realtime_ns(),
-                                             .source_id = conn->source ? conn->source->id : 0,
-                                             .uid = conn->peer.uid,
-                                             .pid = conn->peer.pid,
-                                             .reason = reason,
-                                             .count = 1,
-                                         });
+    batcher_lose(&conn->server->hub.batcher, &(struct loss){
+                                                 .at_ns = clocks_realtime_ns(),
+                                                 .source_id = conn->source ? conn->source->id : 0,
+                                                 .uid = conn->peer.uid,
+                                                 .pid = conn->peer.pid,
+                                                 .reason = reason,
+                                                 .count = 1,
+                                             });
 }
 
 // Memory was too short for a line. A session comes again with what was not committed; what a plain
 // source loses is written down: here, or with the share that failed when the source is settled.
 static void out_of_memory(struct conn *conn) {
     struct server *server = conn->server;
-    log_limited(&server->log_memory, LOG_LEVEL_ERROR,
+    log_limited(&server->hub.log_memory, LOG_LEVEL_ERROR,
                 "connection dropped: out of memory uid=%" PRId64 " pid=%" PRId64, conn->peer.uid,
                 conn->peer.pid);
     if (!conn->session && !(conn->source && conn->source->failed && conn->source->share)) {
@@ -210,7 +210,7 @@ static void take_line(struct conn *conn, struct nvtxt_slice line, bool overlong)
     if (r < 0) {
         out_of_memory(conn);
     } else {
-        batcher_check(&conn->server->batcher);
+        batcher_check(&conn->server->hub.batcher);
     }
 }
 
@@ -253,13 +253,14 @@ static void charge(struct conn *conn) {
     }
     count_partial(conn, nvtxt_frame_pending(&conn->frame).len);
     server_charge(server, conn->user, new_rows(conn));
-    if (conn->partial == 0 || conn->user->partial <= (size_t)server->config->max_bytes_per_user) {
+    if (conn->partial == 0 ||
+        conn->user->partial <= (size_t)server->hub.config->max_bytes_per_user) {
         return;
     }
     if (!conn->session) {
         note_loss(conn, LOSS_QUOTA);
         nvtxt_frame_deinit(&conn->frame);
-        nvtxt_frame_init(&conn->frame, server->limits.line_bytes);
+        nvtxt_frame_init(&conn->frame, server->hub.limits.line_bytes);
         if (conn->phase == CONN_OPEN && source_end(conn->source, "quota") < 0) {
             out_of_memory(conn);
             return;
@@ -270,12 +271,12 @@ static void charge(struct conn *conn) {
 
 void conn_feed(struct conn *conn, struct nvtxt_slice input) {
     struct server *server = conn->server;
-    server->stats.bytes += input.len;
+    server->hub.stats.bytes += input.len;
     if (conn->user) {
-        conn->user->held_max = (size_t)server->config->max_open_bytes_per_user;
+        conn->user->held_max = (size_t)server->hub.config->max_open_bytes_per_user;
     }
     if (conn->source) {
-        server_refresh_clocks(server, conn->source);
+        hub_refresh_clocks(&server->hub, conn->source);
     }
     while (conn->phase == CONN_FIRST_LINE || conn->phase == CONN_OPEN) {
         struct nvtxt_slice line;
@@ -383,13 +384,13 @@ static void leave_source(struct conn *conn) {
     if (rows > 0) {
         server_charge(server, conn->user, rows);
     }
-    batcher_settle(&server->batcher, source);
+    batcher_settle(&server->hub.batcher, source);
     size_t held = conn->session && !source->over ? source->held : 0;
     source_unweigh(source);
     if (held > 0) {
         parked_put(&server->parked, conn->session->id, conn->peer.uid, held, clocks_realtime_ns());
     }
-    nvtxt_hash_remove(&server->sources, &source->by_id);
+    nvtxt_hash_remove(&server->hub.sources, &source->by_id);
     source_free(source);
     conn->source = NULL;
 }
@@ -455,7 +456,7 @@ void conn_flush(struct conn *conn) {
     }
     int r = outq_flush(&conn->outq);
     if (r == -ENOBUFS) {
-        conn->server->stats.slow_readers++;
+        conn->server->hub.stats.slow_readers++;
         log_limited(&conn->server->log_broken, LOG_LEVEL_WARNING,
                     "client given up: it does not read its replies uid=%" PRId64 " pid=%" PRId64,
                     conn->peer.uid, conn->peer.pid);
@@ -506,17 +507,17 @@ static void refuse(struct server *server, int fd_take, const struct peer *peer) 
         session_note_refusal(server, peer, NVTXT_ERROR_QUOTA, message);
         nvtxt_reply_error(&reply, NVTXT_ERROR_QUOTA, message);
     } else {
-        server->stats.connections_unheard++;
+        server->hub.stats.connections_unheard++;
     }
     if (refusals_close(fd_take, nvtxt_buf_failed(&reply) ? NULL : reply.data, reply.len,
                        NVTXT_HELLO_PREFIX)) {
-        batcher_lose(&server->batcher, &(struct loss){
-                                           .at_ns = clocks_realtime_ns(),
-                                           .uid = peer->uid,
-                                           .pid = told ? peer->pid : 0,
-                                           .reason = LOSS_QUOTA,
-                                           .count = 1,
-                                       });
+        batcher_lose(&server->hub.batcher, &(struct loss){
+                                               .at_ns = clocks_realtime_ns(),
+                                               .uid = peer->uid,
+                                               .pid = told ? peer->pid : 0,
+                                               .reason = LOSS_QUOTA,
+                                               .count = 1,
+                                           });
     }
     nvtxt_buf_deinit(&reply);
 }
@@ -532,11 +533,11 @@ int conn_prepare(struct server *server) {
 static struct conn *begin(struct server *server, int fd_take) {
     struct conn *conn = server->spare;
     server->spare = NULL;
-    uv_pipe_init(server->loop, &conn->pipe, 0); // cannot fail
+    uv_pipe_init(server->hub.loop, &conn->pipe, 0); // cannot fail
     conn->pipe.data = conn;
     conn->server = server;
     conn->accepted_ns = clocks_realtime_ns();
-    nvtxt_frame_init(&conn->frame, server->limits.line_bytes);
+    nvtxt_frame_init(&conn->frame, server->hub.limits.line_bytes);
     outq_init(&conn->outq, (uv_stream_t *)&conn->pipe, OUTQ_LIMIT_BYTES, on_drained);
     conn->next = server->conns;
     if (conn->next) {
@@ -555,12 +556,12 @@ static struct conn *begin(struct server *server, int fd_take) {
 void conn_accept(struct server *server, int fd_take) {
     struct peer peer;
     struct quota_user *user = NULL;
-    server->stats.connections_total++;
+    server->hub.stats.connections_total++;
     if (peer_get(fd_take, &peer) < 0) {
         close(fd_take);
         return;
     }
-    int r = quota_take(&server->quota, peer.uid, server->config->max_connections_per_user,
+    int r = quota_take(&server->quota, peer.uid, server->hub.config->max_connections_per_user,
                        clocks_boottime_ns(), &user);
     if (r > 0) {
         refuse(server, fd_take, &peer);

@@ -46,7 +46,7 @@ struct conn {
     struct conn *next, *prev;
     enum conn_phase phase;
     bool reading;
-    uint64_t turn; // of the loop, in which it was read last
+    uint64_t turn; // of the loop (hub.turn), in which it was read last
     struct peer peer;
     struct quota_user *user; // counted there; NULL when it is not
     uint64_t told;           // losses that it told of, to be counted there like events

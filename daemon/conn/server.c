@@ -8,7 +8,6 @@
 #include "daemon/conn/session.h"
 #include "daemon/follow/watch.h"
 #include "daemon/source/source.h"
-#include "daemon/writer/rotation_policy.h"
 
 // What a stopping daemon still takes from one socket: more than its buffer holds, so that a
 // sender's last lines are in, and bounded, so that one that never stops does not hold us up.
@@ -18,25 +17,14 @@
 
 static void go_on_stopping(struct server *server);
 
-static void on_doorbell(uv_async_t *async) {
-    struct server *server = async->data;
-    struct job *next;
-    for (struct job *job = bqueue_drain(&server->queue); job; job = next) {
-        next = job->next;
-        job->next = NULL;
-        job->on_done(job);
-    }
+static void on_drained(struct hub *hub) {
+    struct server *server = hub->owner;
     session_send_acks(server);
     if (server->news) {
         server->on_news(server);
     }
     server->news = false;
     go_on_stopping(server);
-}
-
-static void ring(void *context) {
-    struct server *server = context;
-    uv_async_send(&server->doorbell);
 }
 
 // ---- Users --------------------------------------------------------------------------------------
@@ -52,7 +40,7 @@ static void update_reading(struct server *server, const struct quota_user *user)
 static void on_patience(uv_timer_t *timer);
 
 static void be_patient(struct server *server, const struct quota_user *user) {
-    uint64_t ms = quota_wait_ms(user, server->config->max_events_per_second);
+    uint64_t ms = quota_wait_ms(user, server->hub.config->max_events_per_second);
     uv_handle_t *handle = (uv_handle_t *)&server->patience;
     if (ms == 0 || uv_is_closing(handle)) {
         return;
@@ -64,14 +52,14 @@ static void be_patient(struct server *server, const struct quota_user *user) {
 
 void server_charge(struct server *server, struct quota_user *user, uint64_t events) {
     bool before = user->full || user->fast;
-    quota_weigh(user, (size_t)server->config->max_bytes_per_user);
-    quota_spend(user, events, server->config->max_events_per_second, clocks_boottime_ns());
+    quota_weigh(user, (size_t)server->hub.config->max_bytes_per_user);
+    quota_spend(user, events, server->hub.config->max_events_per_second, clocks_boottime_ns());
     bool after = user->full || user->fast;
     be_patient(server, user);
     if (before == after) {
         return;
     }
-    server->stats.pauses += after;
+    server->hub.stats.pauses += after;
     update_reading(server, user);
 }
 
@@ -124,14 +112,14 @@ static void on_failed(struct batcher *batcher, struct source *source) {
         follow_fail(source->owner);
         return;
     }
-    log_limited(&server->log_memory, LOG_LEVEL_ERROR, "connection dropped: out of memory");
+    log_limited(&server->hub.log_memory, LOG_LEVEL_ERROR, "connection dropped: out of memory");
     conn_close(source->owner);
 }
 
 static void on_pressure(struct batcher *batcher, bool pressed) {
     struct server *server = batcher->owner;
     if (pressed) {
-        server->stats.pauses++;
+        server->hub.stats.pauses++;
     }
     for (struct conn *conn = server->conns; conn; conn = conn->next) {
         conn_update_reading(conn);
@@ -141,39 +129,19 @@ static void on_pressure(struct batcher *batcher, bool pressed) {
     }
 }
 
-void server_push(struct server *server, struct job *job) {
-    bqueue_push(&server->queue, job);
-}
-
 // ---- Life --------------------------------------------------------------------------------------
-
-static void on_turn(uv_prepare_t *prepare) {
-    struct server *server = prepare->data;
-    server->turn++;
-}
 
 int server_init(struct server *server, uv_loop_t *loop, const struct conf *config,
                 int64_t next_source_id) {
-    *server = (struct server){
-        .loop = loop,
-        .config = config,
-        .next_source_id = next_source_id,
-        .started_ns = clocks_boottime_ns(),
-    };
-    conf_limits(config, &server->limits);
+    *server = (struct server){0};
+    int r = hub_init(&server->hub, loop, config, next_source_id);
+    if (r < 0) {
+        return r;
+    }
     server->read_buffer = malloc(SERVER_READ_BYTES);
     if (!server->read_buffer) {
         return -ENOMEM;
     }
-    int r = bqueue_init(&server->queue, ring, server);
-    if (r < 0) {
-        return r;
-    }
-    r = uv_async_init(loop, &server->doorbell, on_doorbell);
-    if (r < 0) {
-        return r;
-    }
-    server->doorbell.data = server;
     r = uv_timer_init(loop, &server->patience);
     if (r < 0) {
         return r;
@@ -184,48 +152,17 @@ int server_init(struct server *server, uv_loop_t *loop, const struct conf *confi
         return r;
     }
     server->parting.data = server;
-    r = uv_prepare_init(loop, &server->turns);
-    if (r < 0) {
-        return r;
-    }
-    server->turns.data = server;
-    server->turn = 1;
-    uv_prepare_start(&server->turns, on_turn);
-    uv_unref((uv_handle_t *)&server->turns);
-    r = batcher_init(&server->batcher, loop, &server->queue, &server->stats,
-                     (size_t)config->memory_budget, (uint64_t)config->commit_interval_ms);
-    if (r < 0) {
-        return r;
-    }
-    server->batcher.owner = server;
-    server->batcher.owners = &server->owners;
     server->parked.quota = &server->quota;
-    server->batcher.on_committed = on_committed;
-    server->batcher.on_failed = on_failed;
-    server->batcher.on_pressure = on_pressure;
+    server->hub.owner = server->hub.batcher.owner = server;
+    server->hub.on_drained = on_drained;
+    server->hub.batcher.on_committed = on_committed;
+    server->hub.batcher.on_failed = on_failed;
+    server->hub.batcher.on_pressure = on_pressure;
     return 0;
 }
 
-static void on_configured(struct job *job) {
-    free(job);
-}
-
-static void configure_writer(struct server *server) {
-    struct job *job = calloc(1, sizeof(*job));
-    if (!job) {
-        log_error("the bounds of the store stay as they were: out of memory");
-        return;
-    }
-    job->kind = JOB_CONFIGURE;
-    job->on_done = on_configured;
-    rotate_limits_of(server->config, &job->limits);
-    server_push(server, job);
-}
-
 void server_configure(struct server *server) {
-    conf_limits(server->config, &server->limits);
-    server->batcher.interval_ms = (uint64_t)server->config->commit_interval_ms;
-    configure_writer(server);
+    hub_configure(&server->hub);
     for (struct conn *conn = server->conns; conn; conn = conn->next) {
         if (conn->user) {
             server_charge(server, conn->user, 0); // a bound that was raised may free it
@@ -237,30 +174,19 @@ void server_configure(struct server *server) {
 }
 
 void server_close_handles(struct server *server) {
-    if (server->doorbell.data) {
-        uv_close((uv_handle_t *)&server->doorbell, NULL);
-    }
     if (server->patience.data) {
         uv_close((uv_handle_t *)&server->patience, NULL);
     }
     if (server->parting.data) {
         uv_close((uv_handle_t *)&server->parting, NULL);
     }
-    if (server->turns.data) {
-        uv_close((uv_handle_t *)&server->turns, NULL);
-    }
-    if (server->batcher.timer.data) {
-        batcher_stop(&server->batcher);
-    }
+    hub_close(&server->hub);
 }
 
 void server_deinit(struct server *server) {
-    batcher_deinit(&server->batcher);
-    bqueue_deinit(&server->queue);
+    hub_deinit(&server->hub);
     parked_deinit(&server->parked);
     quota_deinit(&server->quota);
-    owners_deinit(&server->owners);
-    nvtxt_hash_deinit(&server->sources);
     nvtxt_hash_deinit(&server->sessions);
     free(server->spare);
     server->spare = NULL;
@@ -268,28 +194,11 @@ void server_deinit(struct server *server) {
     server->read_buffer = NULL;
 }
 
-void server_refresh_clocks(struct server *server, struct source *source) {
-    struct clocks *clocks = &server->clocks;
-    if (clocks_refresh(clocks)) {
-        struct store_batch *batch = batcher_open_batch(&server->batcher);
-        for (size_t i = 0; batch && i < clocks->count; i++) {
-            const struct clock_reading *reading = &clocks->readings[i];
-            store_batch_clock(batch, nvtxt_timebase_name(reading->base), reading->clock_ns,
-                              reading->realtime_ns, reading->uncertainty_ns);
-        }
-    }
-    if (source->clock_generation == clocks->generation) {
-        return;
-    }
-    source->clock_generation = clocks->generation;
-    clocks_apply(clocks, source->interp);
-}
-
 // ---- Clients that were told the end -------------------------------------------------------------
 
 static void on_parting(uv_timer_t *timer) {
     struct server *server = timer->data;
-    uint64_t now = uv_now(server->loop), next_ms = 0;
+    uint64_t now = uv_now(server->hub.loop), next_ms = 0;
     struct conn *next;
     for (struct conn *conn = server->conns; conn; conn = next) {
         next = conn->next;
@@ -309,7 +218,7 @@ static void on_parting(uv_timer_t *timer) {
 
 void server_part(struct server *server, struct conn *conn) {
     uv_handle_t *handle = (uv_handle_t *)&server->parting;
-    conn->part_by_ms = uv_now(server->loop) + CONN_PARTING_MS;
+    conn->part_by_ms = uv_now(server->hub.loop) + CONN_PARTING_MS;
     if (!uv_is_active(handle) && !uv_is_closing(handle)) {
         uv_timer_start(&server->parting, on_parting, CONN_PARTING_MS, 0);
     }
@@ -331,7 +240,7 @@ void server_forget(struct server *server, struct conn *conn, struct conn *next) 
 
 // One socket after the other, as far as memory allows; goes on when batches come back.
 static void read_rest(struct server *server) {
-    while (server->cursor && !server->batcher.pressed) {
+    while (server->cursor && !server->hub.batcher.pressed) {
         struct conn *conn = server->cursor;
         server->cursor = conn->next;
         conn_read_rest(conn, LAST_READ_BYTES);
@@ -347,7 +256,7 @@ static void end_sources(struct server *server) {
             conn_break(conn, "shutdown");
         }
     }
-    batcher_push(&server->batcher, true);
+    batcher_push(&server->hub.batcher, true);
 }
 
 static void tell_sessions(struct server *server) {
@@ -363,13 +272,13 @@ static void tell_sessions(struct server *server) {
 static void go_on_stopping(struct server *server) {
     if (server->stage == SERVER_READING) {
         read_rest(server);
-        if (server->cursor || server->batcher.pressed) {
+        if (server->cursor || server->hub.batcher.pressed) {
             return;
         }
         server->stage = SERVER_COMMITTING;
         end_sources(server);
     }
-    if (server->stage == SERVER_COMMITTING && server->batcher.jobs_out == 0) {
+    if (server->stage == SERVER_COMMITTING && server->hub.batcher.jobs_out == 0) {
         server->stage = SERVER_TELLING;
         tell_sessions(server);
     }
@@ -393,7 +302,7 @@ void server_stop(struct server *server) {
 }
 
 void server_abort(struct server *server) {
-    bqueue_hurry(&server->queue);
+    bqueue_hurry(&server->hub.queue);
     if (server->stage == SERVER_STOPPED) {
         return;
     }
@@ -408,7 +317,7 @@ void server_abort(struct server *server) {
     while (server->conns) {
         conn_close(server->conns);
     }
-    batcher_push(&server->batcher, true); // what was taken goes to the writer before its stop
+    batcher_push(&server->hub.batcher, true); // what was taken goes to the writer before its stop
     server->stage = SERVER_TELLING;
     go_on_stopping(server);
 }

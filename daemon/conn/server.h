@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What all data connections share: the batcher and its way to the writer, the clocks, the tables
-// of sources and sessions, quotas, totals, and the one read buffer (it is lent to a connection for
-// the length of a read callback, so idle connections hold none). Also the orderly stop. Loop
-// thread only; the writer sees nothing of it but the bqueue.
+// daemon/conn: data connections and the sessions on them. The server is what all of them share: the
+// hub, which takes their lines to the writer (hub.h), the table of sessions, quotas, and the one
+// read buffer (it is lent to a connection for the length of a read callback, so idle connections
+// hold none). Also the orderly stop. It knows nothing of listeners, followed files and the control
+// socket. Loop thread only.
 #pragma once
 
 #include <stdatomic.h>
@@ -12,25 +13,18 @@
 #include <stdint.h>
 #include <uv.h>
 
-#include "daemon/base/clocks.h"
 #include "daemon/base/log.h"
-#include "daemon/base/stats.h"
-#include "daemon/conf/conf.h"
 #include "daemon/conn/parked.h"
 #include "daemon/socket/refusals.h"
-#include "daemon/source/batcher.h"
-#include "daemon/source/owners.h"
+#include "daemon/source/hub.h"
 #include "daemon/source/quota.h"
-#include "daemon/writer/bqueue.h"
 #include "protocol/base/hash.h"
-#include "protocol/base/limits.h"
 
 #define SERVER_READ_BYTES                                                                          \
     (256u << 10) // more than a Unix socket holds by default: one read an event
 
 struct conn;
 struct session;
-struct source;
 struct watch;
 
 enum server_stage {
@@ -42,26 +36,13 @@ enum server_stage {
 };
 
 struct server {
-    uv_loop_t *loop;           // borrowed
-    const struct conf *config; // borrowed
-    struct nvtxt_limits limits;
-    struct bqueue queue;
-    struct batcher batcher;
-    uv_async_t doorbell;
-    struct clocks clocks;
-    struct stats stats;
+    struct hub hub;
     struct quota quota;
     struct parked parked; // sessions that nobody is connected to
-    struct owners owners; // of processes' names
     struct refusals refusals;
-    uv_timer_t patience; // until users that are too fast are read again
-    uv_timer_t parting;  // until clients that were told the end do not close
-    uv_prepare_t turns;
-    uint64_t turn;              // of the loop: a connection is read once in each
-    struct nvtxt_hash sources;  // by id
+    uv_timer_t patience;        // until users that are too fast are read again
+    uv_timer_t parting;         // until clients that were told the end do not close
     struct nvtxt_hash sessions; // connected ones, by session id
-    int64_t next_source_id;
-    int64_t started_ns; // CLOCK_BOOTTIME
 
     struct conn *conns; // all that are not closed
     struct conn *spare; // for the next connection; owned
@@ -86,7 +67,7 @@ struct server {
     struct watch *watch;                    // followed files
     void *owner;
 
-    struct log_limit log_refused, log_broken, log_memory, log_accept;
+    struct log_limit log_refused, log_broken, log_accept;
 };
 
 // Returns 0 or -errno; server_deinit() in any case.
@@ -98,14 +79,8 @@ void server_close_handles(struct server *server);
 // The configuration has changed: takes over what concerns connections and batches.
 void server_configure(struct server *server);
 
-// Makes sure that the clocks are fresh and that the source's interpreter has their offsets.
-void server_refresh_clocks(struct server *server, struct source *source);
-
 // Lines of a user were taken: its connections are read no more when it has too much.
 void server_charge(struct server *server, struct quota_user *user, uint64_t events);
-
-// Pushes a job that is not a batch; it comes back through its on_done.
-void server_push(struct server *server, struct job *job);
 
 // The orderly stop: takes what is in the sockets, commits it, tells the sessions, closes. Then
 // on_stopped is called. The listener must be stopped before.

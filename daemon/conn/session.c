@@ -22,7 +22,7 @@ static void say_last(struct conn *conn, const char *code, const char *message) {
 void session_note_refusal(struct server *server, const struct peer *peer, const char *code,
                           const char *message) {
     char text[256];
-    server->stats.connections_refused++;
+    server->hub.stats.connections_refused++;
     log_limited(&server->log_refused, LOG_LEVEL_WARNING,
                 "connection refused code=%s uid=%" PRId64 " pid=%" PRId64 " message=\"%s\"", code,
                 peer->uid, peer->pid, log_escape(text, sizeof(text), nvtxt_slice_of(message)));
@@ -114,8 +114,8 @@ static void start_load(struct session *session) {
     session->begun_before = conn->user->sessions;
     conn->phase = CONN_LOADING;
     // What an older connection of this session brought in goes first.
-    batcher_push(&conn->server->batcher, false);
-    server_push(conn->server, job);
+    batcher_push(&conn->server->hub.batcher, false);
+    hub_push(&conn->server->hub, job);
 }
 
 static void refuse_other(struct conn *conn) {
@@ -174,9 +174,9 @@ static struct nvtxt_source_config source_config(struct conn *conn,
     struct server *server = conn->server;
     uint32_t peer_pid = (uint32_t)conn->peer.pid & NVTXT_ID_MAX;
     return (struct nvtxt_source_config){
-        .limits = server->limits,
+        .limits = server->hub.limits,
         .default_pid = hello && hello->has_pid ? hello->pid : peer_pid,
-        .claim = server->config->claim == CONF_CLAIM_PEER,
+        .claim = server->hub.config->claim == CONF_CLAIM_PEER,
         .claimed_pid = peer_pid,
         .opened_ns = conn->accepted_ns,
         .origin_ns = conn->accepted_ns,
@@ -189,7 +189,7 @@ static struct nvtxt_source_config source_config(struct conn *conn,
 static void welcome(struct session *session, int64_t source, uint64_t line) {
     struct server *server = session->conn->server;
     nvtxt_reply_welcome(outq_buffer(&session->conn->outq), session->id, source, line,
-                        &server->limits, conf_synchronous_name(server->config));
+                        &server->hub.limits, conf_synchronous_name(server->hub.config));
     session->acked_line = line;
 }
 
@@ -219,13 +219,13 @@ static void open_new(struct session *session) {
     struct server *server = conn->server;
     struct nvtxt_source_config config = source_config(conn, session->hello);
     struct nvtxt_interp *interp = nvtxt_interp_new(&config);
-    int64_t id = server->next_source_id++;
+    int64_t id = server->hub.next_source_id++;
     if (!interp || conn_open_source(conn, id, STORE_SOURCE_SESSION, conn->accepted_ns,
                                     session->hello->name, interp) < 0) {
         conn_close(conn);
         return;
     }
-    server->stats.sessions_new++;
+    server->hub.stats.sessions_new++;
     conn->user->sessions++;
     welcome(session, id, 0);
     go_on(session);
@@ -248,7 +248,7 @@ int session_give_up(struct server *server, const char *id, const struct store_se
                                .session_id = id,
                                .name = stored->name,
                                .opened_ns = stored->opened_ns};
-    int r = source_give_up(&server->batcher, &row, stored, how, &loss);
+    int r = source_give_up(&server->hub.batcher, &row, stored, how, &loss);
     if (r < 0) {
         return r;
     }
@@ -299,7 +299,7 @@ static void open_stored(struct session *session, const struct store_session *sto
         return;
     }
     parked_take(&conn->server->parked, session->id); // they are the source's now
-    conn->server->stats.sessions_resumed++;
+    conn->server->hub.stats.sessions_resumed++;
     welcome(session, stored->source_id, stored->line);
     send_stored_diags(session, stored);
     go_on(session);
@@ -320,7 +320,7 @@ static void answer_ended(struct session *session, const struct store_session *st
 static bool has_enough(const struct session *session, int64_t kept) {
     const struct conn *conn = session->conn;
     uint64_t begun = conn->user->sessions - session->begun_before;
-    return kept + (int64_t)begun >= conn->server->config->max_sessions_per_user;
+    return kept + (int64_t)begun >= conn->server->hub.config->max_sessions_per_user;
 }
 
 static void on_loaded(struct job *job) {
@@ -362,9 +362,9 @@ void session_end(struct conn *conn) {
         conn_break(conn, "closed");
         return;
     }
-    conn->server->stats.sessions_ended++;
+    conn->server->hub.stats.sessions_ended++;
     conn->phase = CONN_ENDING;
-    batcher_push(&conn->server->batcher, true);
+    batcher_push(&conn->server->hub.batcher, true);
 }
 
 static bool is_all_acked(const struct session *session) {
@@ -384,11 +384,11 @@ void session_half_close(struct conn *conn) {
     }
     conn->session->half_closed = true;
     conn->phase = CONN_ENDING;
-    batcher_push(&conn->server->batcher, true);
+    batcher_push(&conn->server->hub.batcher, true);
 }
 
 static struct session *find_by_source(struct server *server, int64_t id) {
-    struct source *source = source_find(&server->sources, id);
+    struct source *source = source_find(&server->hub.sources, id);
     return source ? ((struct conn *)source->owner)->session : NULL;
 }
 

@@ -22,7 +22,7 @@ static void on_timer(uv_timer_t *timer) {
 }
 
 static uint64_t period_ms(const struct expiry *expiry) {
-    uint64_t ms = (uint64_t)expiry->server->config->session_expiry_ms / CHECKS_PER_EXPIRY;
+    uint64_t ms = (uint64_t)expiry->server->hub.config->session_expiry_ms / CHECKS_PER_EXPIRY;
     return ms < SHORTEST_CHECK_MS ? SHORTEST_CHECK_MS : ms;
 }
 
@@ -38,7 +38,8 @@ static void wait_for_next(struct expiry *expiry) {
 static int end_stored(struct expiry *expiry, struct job *job) {
     struct server *server = expiry->server;
     const struct store_session *stored = &job->session;
-    struct nvtxt_source_config config = {.limits = server->limits, .opened_ns = stored->opened_ns};
+    struct nvtxt_source_config config = {.limits = server->hub.limits,
+                                         .opened_ns = stored->opened_ns};
     struct nvtxt_interp *interp = NULL;
     int r = source_restore(stored, &config, &interp);
     if (r == -EINVAL) {
@@ -48,7 +49,7 @@ static int end_stored(struct expiry *expiry, struct job *job) {
         return r;
     }
     struct source *source =
-        source_new(&server->batcher, stored->source_id, STORE_SOURCE_SESSION, interp);
+        source_new(&server->hub.batcher, stored->source_id, STORE_SOURCE_SESSION, interp);
     if (!source) {
         return -ENOMEM;
     }
@@ -59,7 +60,7 @@ static int end_stored(struct expiry *expiry, struct job *job) {
     if (r >= 0) {
         r = source_end(source, "expired");
     }
-    batcher_settle(&server->batcher, source);
+    batcher_settle(&server->hub.batcher, source);
     source_free(source);
     return r;
 }
@@ -78,8 +79,8 @@ static void on_loaded(struct job *job) {
                       strerror(-r));
         } else {
             parked_take(&server->parked, job->session_id);
-            server->stats.sessions_expired++;
-            batcher_push(&server->batcher, false);
+            server->hub.stats.sessions_expired++;
+            batcher_push(&server->hub.batcher, false);
         }
     }
     if (job->result == STORE_DONE) {
@@ -103,14 +104,14 @@ static void load(struct expiry *expiry, const char *session_id) {
     job->on_done = on_loaded;
     job->context = expiry;
     memcpy(job->session_id, session_id, sizeof(job->session_id));
-    server_push(expiry->server, job);
+    hub_push(&expiry->server->hub, job);
 }
 
 // A connected session: written again, it counts as seen.
 static void see_again(struct expiry *expiry, struct session *session) {
     struct conn *conn = session->conn;
     if (conn->phase == CONN_OPEN && source_touch(conn->source) >= 0 &&
-        batcher_push(&expiry->server->batcher, false) >= 0) {
+        batcher_push(&expiry->server->hub.batcher, false) >= 0) {
         look(expiry);
     } else {
         wait_for_next(expiry);
@@ -155,14 +156,14 @@ static void look(struct expiry *expiry) {
     job->on_done = on_found;
     job->context = expiry;
     job->before_ns = clocks_realtime_ns() - jumped_ns(expiry) -
-                     expiry->server->config->session_expiry_ms * 1000000;
-    server_push(expiry->server, job);
+                     expiry->server->hub.config->session_expiry_ms * 1000000;
+    hub_push(&expiry->server->hub, job);
 }
 
 int expiry_start(struct expiry *expiry, struct server *server) {
     expiry->server = server;
     expiry->offset_ns = clocks_realtime_ns() - clocks_boottime_ns();
-    int r = uv_timer_init(server->loop, &expiry->timer);
+    int r = uv_timer_init(server->hub.loop, &expiry->timer);
     if (r < 0) {
         return r;
     }

@@ -371,7 +371,7 @@ static void turn_away(struct control *control, int fd_take, int64_t uid, const c
     if (refusals_tell(&control->refusals, uid, clocks_boottime_ns())) {
         nvtxt_ctl_error_format(&reply, NULL, code, message);
     } else {
-        control->server->stats.connections_unheard++;
+        control->server->hub.stats.connections_unheard++;
     }
     refusals_close(fd_take, nvtxt_buf_failed(&reply) ? NULL : reply.data, reply.len, NULL);
     nvtxt_buf_deinit(&reply);
@@ -400,7 +400,7 @@ static void begin(struct control *control, int fd_take, struct caller *caller,
                   enum rights_level rights) {
     struct control_conn *conn = control->spare;
     control->spare = NULL;
-    uv_pipe_init(control->server->loop, &conn->pipe, 0); // cannot fail
+    uv_pipe_init(control->server->hub.loop, &conn->pipe, 0); // cannot fail
     conn->pipe.data = conn;
     conn->control = control;
     conn->caller = caller;

@@ -47,7 +47,7 @@ static void add_totals(json_t *result, const struct stats *stats) {
 
 static void add_rates(json_t *result, struct server *server) {
     struct rates_per_second rates =
-        rates_get(&server->batcher.rates, uv_now(server->loop), &server->stats);
+        rates_get(&server->hub.batcher.rates, uv_now(server->hub.loop), &server->hub.stats);
     control_set(result, "lines_per_second", (int64_t)rates.lines);
     control_set(result, "events_per_second", (int64_t)rates.events);
     control_set(result, "bytes_per_second", (int64_t)rates.bytes);
@@ -55,15 +55,15 @@ static void add_rates(json_t *result, struct server *server) {
 
 static void add_writer(json_t *result, struct server *server) {
     struct writer_figures figures;
-    bqueue_get_figures(&server->queue, &figures);
+    bqueue_get_figures(&server->hub.queue, &figures);
     control_set(result, "store_bytes", figures.store_bytes);
     control_set(result, "wal_bytes", figures.wal_bytes);
     json_object_set_new(result, "segment", control_nullable(figures.segment));
     control_set(result, "old_segments", figures.old_segments);
     control_set(result, "old_segments_bytes", figures.old_bytes);
     json_object_set_new(result, "removed", control_removed(&figures.removed));
-    control_set(result, "queue_depth", (int64_t)bqueue_depth(&server->queue));
-    control_set(result, "bytes_in_flight", (int64_t)server->batcher.in_flight);
+    control_set(result, "queue_depth", (int64_t)bqueue_depth(&server->hub.queue));
+    control_set(result, "bytes_in_flight", (int64_t)server->hub.batcher.in_flight);
     control_set(result, "losses", figures.losses);
     control_set(result, "commits", (int64_t)figures.commits);
     control_set(result, "committed_ns", figures.committed_ns);
@@ -76,8 +76,8 @@ static void add_writer(json_t *result, struct server *server) {
 
 static void run_status(struct control_call *call) {
     struct server *server = call->server;
-    const struct conf *config = server->config;
-    int64_t uptime = clocks_boottime_ns() - server->started_ns;
+    const struct conf *config = server->hub.config;
+    int64_t uptime = clocks_boottime_ns() - server->hub.started_ns;
     json_t *result = json_pack(
         "{s:s, s:I, s:I, s:o, s:o, s:s}", "version", PACKAGE_VERSION, "pid", (json_int_t)getpid(),
         "uptime_s", (json_int_t)(uptime / 1000000000), "socket", control_text(config->socket),
@@ -85,11 +85,11 @@ static void run_status(struct control_call *call) {
     if (result) {
         add_writer(result, server);
         control_set(result, "connections", (int64_t)server->conn_count);
-        control_set(result, "sources", (int64_t)server->sources.count);
+        control_set(result, "sources", (int64_t)server->hub.sources.count);
         control_set(result, "sessions", (int64_t)server->sessions.count);
         control_add_folders(result, server->watch);
         add_rates(result, server);
-        add_totals(result, &server->stats);
+        add_totals(result, &server->hub.stats);
     }
     control_reply(call, result);
 }
@@ -107,7 +107,7 @@ static json_t *describe_loss(const struct store_loss_row *row) {
 // are not kept any more; it is -1 when it is not known.
 static void answer_health(struct control_call *call, const struct store_losses *losses) {
     struct writer_figures figures;
-    bqueue_get_figures(&call->server->queue, &figures);
+    bqueue_get_figures(&call->server->hub.queue, &figures);
     json_t *list = losses ? json_array() : json_null();
     for (size_t i = 0; losses && i < losses->count; i++) {
         json_array_append_new(list, describe_loss(&losses->rows[i]));
@@ -131,7 +131,7 @@ static void on_losses(struct job *job) {
 // A writer in trouble would answer only after it: what is known is told at once then.
 static void run_health(struct control_call *call) {
     struct writer_figures figures;
-    bqueue_get_figures(&call->server->queue, &figures);
+    bqueue_get_figures(&call->server->hub.queue, &figures);
     struct job *job = figures.in_trouble ? NULL : calloc(1, sizeof(*job));
     if (!job) {
         answer_health(call, NULL);
@@ -140,8 +140,8 @@ static void run_health(struct control_call *call) {
     job->kind = JOB_LOSSES;
     job->on_done = on_losses;
     job->context = call;
-    batcher_push(&call->server->batcher, false);
-    server_push(call->server, job);
+    batcher_push(&call->server->hub.batcher, false);
+    hub_push(&call->server->hub, job);
 }
 
 // ---- log-level ----------------------------------------------------------------------------------

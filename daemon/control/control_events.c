@@ -141,7 +141,7 @@ static void on_leave(struct control_call *call) {
 static void on_timer(uv_timer_t *timer);
 
 static void set_timer(struct control_feed *feed) {
-    uint64_t now = uv_now(feed->server->loop), until = UINT64_MAX;
+    uint64_t now = uv_now(feed->server->hub.loop), until = UINT64_MAX;
     for (struct feed_call *at = feed->first; at; at = at->next) {
         until = at->until_ms < until ? at->until_ms : until;
     }
@@ -157,7 +157,7 @@ static void set_timer(struct control_feed *feed) {
 
 static void on_timer(uv_timer_t *timer) {
     struct control_feed *feed = timer->data;
-    uint64_t now = uv_now(feed->server->loop);
+    uint64_t now = uv_now(feed->server->hub.loop);
     struct feed_call *next;
     for (struct feed_call *at = feed->first; at; at = next) {
         next = at->next;
@@ -196,11 +196,11 @@ static void read_next(struct control_feed *feed) {
     job->question = waiting;
     job->on_done = on_read;
     job->context = feed;
-    server_push(feed->server, job);
+    hub_push(&feed->server->hub, job);
 }
 
 static void read_if_idle(struct control_feed *feed) {
-    if (feed->server->batcher.jobs_out == 0) {
+    if (feed->server->hub.batcher.jobs_out == 0) {
         read_next(feed);
     }
 }
@@ -219,7 +219,7 @@ static void on_read(struct job *job) {
     }
     bool wanted = events->count > 0 || waiting->skipped > 0 || waiting->gone ||
                   waiting->query.backward || !(waiting->waits || events->more);
-    bool over = waiting->until_ms <= uv_now(feed->server->loop);
+    bool over = waiting->until_ms <= uv_now(feed->server->hub.loop);
     if (result != STORE_DONE || wanted || over || waiting->leaving || feed->closing) {
         answer(waiting, result);
     } else {
@@ -291,9 +291,9 @@ void control_events(struct control_call *call) {
     uint64_t wait = (uint64_t)nvtxt_ctl_integer(call->request.object, "wait_ms", 0);
     waiting->feed = feed;
     waiting->call = call;
-    waiting->path = feed->server->config->store;
+    waiting->path = feed->server->hub.config->store;
     waiting->waits = wait > 0;
-    waiting->until_ms = uv_now(feed->server->loop) + (wait ? wait : BUSY_PATIENCE_MS);
+    waiting->until_ms = uv_now(feed->server->hub.loop) + (wait ? wait : BUSY_PATIENCE_MS);
     call->waiting = waiting;
     call->on_leave = on_leave;
     if (waiting->waits) {
@@ -308,7 +308,7 @@ void control_events(struct control_call *call) {
 
 void control_events_init(struct control_feed *feed, struct server *server) {
     *feed = (struct control_feed){.server = server};
-    uv_timer_init(server->loop, &feed->timer); // cannot fail
+    uv_timer_init(server->hub.loop, &feed->timer); // cannot fail
     feed->timer.data = feed;
 }
 

@@ -87,8 +87,8 @@ static void go_on(struct control_flushes *flushes) {
     job->commit = true;
     job->on_done = on_flushed;
     job->context = flushes;
-    batcher_push(&flushes->server->batcher, true);
-    server_push(flushes->server, job);
+    batcher_push(&flushes->server->hub.batcher, true);
+    hub_push(&flushes->server->hub, job);
 }
 
 void control_flush(struct control_call *call) {
@@ -104,7 +104,7 @@ void control_flush(struct control_call *call) {
 
 void control_flush_init(struct control_flushes *flushes, struct server *server) {
     flushes->server = server;
-    uv_timer_init(server->loop, &flushes->timer); // cannot fail
+    uv_timer_init(server->hub.loop, &flushes->timer); // cannot fail
     flushes->timer.data = flushes;
 }
 

@@ -100,14 +100,14 @@ static void add_removed(struct nvtxt_buf *out, const struct removed *removed) {
 
 static void add_writer(struct nvtxt_buf *out, struct server *server) {
     struct writer_figures figures;
-    bqueue_get_figures(&server->queue, &figures);
+    bqueue_get_figures(&server->hub.queue, &figures);
     add_gauge(out, "store_size_bytes", figures.store_bytes, "Size of the store's main file.");
     add_gauge(out, "wal_size_bytes", figures.wal_bytes, "Size of the store's write-ahead log.");
-    add_gauge(out, "queue_depth", (int64_t)bqueue_depth(&server->queue),
+    add_gauge(out, "queue_depth", (int64_t)bqueue_depth(&server->hub.queue),
               "Jobs that the writer has not begun.");
-    add_gauge(out, "in_flight_bytes", (int64_t)server->batcher.in_flight,
+    add_gauge(out, "in_flight_bytes", (int64_t)server->hub.batcher.in_flight,
               "Memory of what is handed to the writer and not committed.");
-    add_gauge(out, "memory_budget_bytes", (int64_t)server->batcher.budget,
+    add_gauge(out, "memory_budget_bytes", (int64_t)server->hub.batcher.budget,
               "In-flight bytes at which reading stops.");
     add_total(out, "commits", figures.commits, "Transactions committed.");
     add_time(out, "last_commit_timestamp_seconds", figures.committed_ns,
@@ -121,10 +121,10 @@ static void add_writer(struct nvtxt_buf *out, struct server *server) {
 }
 
 static void add_server(struct nvtxt_buf *out, struct server *server) {
-    int64_t uptime_ns = clocks_boottime_ns() - server->started_ns;
+    int64_t uptime_ns = clocks_boottime_ns() - server->hub.started_ns;
     add_time(out, "uptime_seconds", uptime_ns, "Time since the daemon started.");
     add_gauge(out, "open_connections", (int64_t)server->conn_count, "Data connections open now.");
-    add_gauge(out, "open_sources", (int64_t)server->sources.count, "Sources connected now.");
+    add_gauge(out, "open_sources", (int64_t)server->hub.sources.count, "Sources connected now.");
     add_gauge(out, "open_sessions", (int64_t)server->sessions.count, "Sessions connected now.");
 }
 
@@ -136,10 +136,10 @@ static void add_totals(struct nvtxt_buf *out, const struct stats *stats) {
 
 void control_metrics(struct control_call *call) {
     struct nvtxt_buf out = {0};
-    add_info(&out, call->server->config);
+    add_info(&out, call->server->hub.config);
     add_server(&out, call->server);
     add_writer(&out, call->server);
-    add_totals(&out, &call->server->stats);
+    add_totals(&out, &call->server->hub.stats);
     nvtxt_buf_add(&out, "", 1);
     json_t *text = nvtxt_buf_failed(&out) ? NULL : control_text(out.data);
     nvtxt_buf_deinit(&out);

@@ -34,7 +34,7 @@ static void on_rotated(struct job *job) {
 void control_rotate(struct control_call *call) {
     struct server *server = call->server;
     struct writer_figures figures;
-    bqueue_get_figures(&server->queue, &figures);
+    bqueue_get_figures(&server->hub.queue, &figures);
     struct job *job = figures.in_trouble ? NULL : calloc(1, sizeof(*job));
     if (!job) {
         control_fail(call, NVTXT_CTL_FAILED,
@@ -44,8 +44,8 @@ void control_rotate(struct control_call *call) {
     job->kind = JOB_ROTATE;
     job->on_done = on_rotated;
     job->context = call;
-    batcher_push(&server->batcher, false);
-    server_push(server, job);
+    batcher_push(&server->hub.batcher, false);
+    hub_push(&server->hub, job);
 }
 
 // ---- snapshot, verify: work for another thread -------------------------------------------------
@@ -91,8 +91,8 @@ static void on_worked(uv_work_t *request, int status) {
 static void on_committed(struct job *job) {
     struct work *work = job->context;
     int r = job->result ? -EIO
-                        : uv_queue_work(work->server->loop, &work->request, work->request.work_cb,
-                                        on_worked);
+                        : uv_queue_work(work->server->hub.loop, &work->request,
+                                        work->request.work_cb, on_worked);
     if (r < 0) {
         control_fail(work->call, NVTXT_CTL_FAILED,
                      job->result ? "the store could not be written" : uv_strerror(r));
@@ -112,13 +112,13 @@ static struct work *work_new(struct control_call *call, uv_work_cb run,
     work->server = call->server;
     work->finish = finish;
     work->request.work_cb = run;
-    snprintf(work->store, sizeof(work->store), "%s", call->server->config->store);
+    snprintf(work->store, sizeof(work->store), "%s", call->server->hub.config->store);
     return work;
 }
 
 static void work_start(struct work *work) {
     struct writer_figures figures;
-    bqueue_get_figures(&work->server->queue, &figures);
+    bqueue_get_figures(&work->server->hub.queue, &figures);
     struct job *job = figures.in_trouble ? NULL : calloc(1, sizeof(*job));
     if (!job) {
         control_fail(work->call, NVTXT_CTL_FAILED,
@@ -130,8 +130,8 @@ static void work_start(struct work *work) {
     job->commit = true;
     job->on_done = on_committed;
     job->context = work;
-    batcher_push(&work->server->batcher, true);
-    server_push(work->server, job);
+    batcher_push(&work->server->hub.batcher, true);
+    hub_push(&work->server->hub, job);
 }
 
 // ---- snapshot -----------------------------------------------------------------------------------

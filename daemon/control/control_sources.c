@@ -106,14 +106,14 @@ static void disconnect(struct control_call *call, struct conn *conn) {
     job->commit = true;
     job->on_done = on_committed;
     job->context = disconnected;
-    batcher_push(&call->server->batcher, true);
-    server_push(call->server, job);
+    batcher_push(&call->server->hub.batcher, true);
+    hub_push(&call->server->hub, job);
 }
 
 void control_disconnect(struct control_call *call) {
     struct server *server = call->server;
     int64_t id = nvtxt_ctl_integer(call->request.object, "source", 0);
-    struct source *source = source_find(&server->sources, id);
+    struct source *source = source_find(&server->hub.sources, id);
     char why[128];
     if (source && source->kind != STORE_SOURCE_FILE) {
         disconnect(call, source->owner);

@@ -15,7 +15,7 @@ static bool put_question(struct control_call *call, int (*ask)(struct store *sto
     struct server *server = call->server;
     struct writer_figures figures;
     char why[320];
-    bqueue_get_figures(&server->queue, &figures);
+    bqueue_get_figures(&server->hub.queue, &figures);
     struct job *job = question && !figures.in_trouble ? calloc(1, sizeof(*job)) : NULL;
     if (!job) {
         snprintf(why, sizeof(why), "%s%s",
@@ -30,8 +30,8 @@ static bool put_question(struct control_call *call, int (*ask)(struct store *sto
     job->question = question;
     job->on_done = on_done;
     job->context = call;
-    batcher_push(&server->batcher, false);
-    server_push(server, job);
+    batcher_push(&server->hub.batcher, false);
+    hub_push(&server->hub, job);
     return true;
 }
 

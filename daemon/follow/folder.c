@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "daemon/base/log.h"
-#include "daemon/conn/server.h"
 #include "daemon/follow/watch.h"
+#include "daemon/source/hub.h"
 #include "protocol/base/hash.h"
 
 #define LOOK_AGAIN_MS 5000 // at what nothing is told of
@@ -401,8 +401,7 @@ static void list_next(struct folder *folder) {
     folder->wanted_count = 0;
     folder->all_wanted = false;
     folder->list_round = folder->watch->search.round;
-    folder->listing =
-        uv_queue_work(folder->watch->server->loop, &folder->work, work, on_listed) == 0;
+    folder->listing = uv_queue_work(folder->watch->hub->loop, &folder->work, work, on_listed) == 0;
 }
 
 void folder_list_all(struct folder *folder) {
@@ -434,8 +433,8 @@ struct folder *folder_open(struct watch *watch, const char *path) {
     }
     folder->watch = watch;
     folder->log_names = (struct log_limit){.window_ms = 1000, .most = 1};
-    uv_fs_event_init(watch->server->loop, &folder->event); // these two cannot fail
-    uv_timer_init(watch->server->loop, &folder->timer);
+    uv_fs_event_init(watch->hub->loop, &folder->event); // these two cannot fail
+    uv_timer_init(watch->hub->loop, &folder->timer);
     folder->event.data = folder->timer.data = folder;
     folder->handles = 2;
     return folder;

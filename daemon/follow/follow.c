@@ -11,9 +11,9 @@
 #include <unistd.h>
 
 #include "daemon/base/log.h"
-#include "daemon/conn/server.h"
 #include "daemon/follow/follow_source.h"
 #include "daemon/follow/watch.h"
+#include "daemon/source/hub.h"
 #include "daemon/source/source.h"
 #include "protocol/base/hash.h"
 
@@ -81,7 +81,7 @@ void follow_fail(struct follow *follow) {
     follow->at.tail_bytes = 0;
     live->look_back = false;
     live->recent_len = 0;
-    log_limited(&follow->watch->server->log_memory, LOG_LEVEL_ERROR,
+    log_limited(&follow->watch->hub->log_memory, LOG_LEVEL_ERROR,
                 "a followed file waits: out of memory");
     if (!follow->busy) {
         follow_release(follow);
@@ -116,7 +116,7 @@ static void rewind_place(struct follow *follow) {
 
 static void forget_place(struct follow *follow) {
     struct store_batch *batch =
-        follow->source_id ? batcher_open_batch(&follow->watch->server->batcher) : NULL;
+        follow->source_id ? batcher_open_batch(&follow->watch->hub->batcher) : NULL;
     if (batch) {
         store_batch_forget_file(batch, follow->source_id);
     }
@@ -131,7 +131,7 @@ static void begin_anew(struct follow *follow) {
                 escaped(follow, text, sizeof(text)));
     forget_place(follow);
     nvtxt_frame_deinit(&live->frame);
-    nvtxt_frame_init(&live->frame, follow->watch->server->limits.line_bytes);
+    nvtxt_frame_init(&live->frame, follow->watch->hub->limits.line_bytes);
     follow->anew = false;
     follow->ending = NULL;
     rewind_place(follow);
@@ -165,7 +165,7 @@ static int take_rest(struct follow *follow) {
 // All that can be read is read.
 static void finish(struct follow *follow) {
     struct follow_live *live = follow->live;
-    struct server *server = follow->watch->server;
+    struct hub *hub = follow->watch->hub;
     bool whole = !follow->anew && !live->gone && follow->ending != follow_unwatched;
     int r = whole ? take_rest(follow) : 0;
     if (r == 0 && live->source && (!follow->ended || follow->anew)) {
@@ -179,7 +179,7 @@ static void finish(struct follow *follow) {
     if (live->source) {
         follow->ended = true;
         follow->closed_ns = clocks_realtime_ns();
-        server->stats.files_ended++;
+        hub->stats.files_ended++;
         follow_source_drop(follow);
     }
     if (follow->anew) {
@@ -319,9 +319,9 @@ static size_t tail_of(size_t len) {
 
 static int feed(struct follow *follow, const char *data, size_t len) {
     struct follow_live *live = follow->live;
-    struct batcher *batcher = &follow->watch->server->batcher;
+    struct batcher *batcher = &follow->watch->hub->batcher;
     struct nvtxt_slice input = {data, len}, line;
-    follow->watch->server->stats.bytes += len;
+    follow->watch->hub->stats.bytes += len;
     hash_head(follow, data, len);
     int r;
     while ((r = nvtxt_frame_next(&live->frame, &input, &line)) > 0) {
@@ -346,7 +346,7 @@ static int feed(struct follow *follow, const char *data, size_t len) {
 
 // Nothing more is there now.
 static void at_end(struct follow *follow) {
-    int64_t idle_ns = follow->watch->server->config->file_expiry_ms * 1000000;
+    int64_t idle_ns = follow->watch->hub->config->file_expiry_ms * 1000000;
     follow->live->look_back = true;
     if (follow->ending == follow_idle &&
         follow->at.changed_ns > clocks_realtime_ns() - idle_ns) { // it may bear any date
@@ -455,7 +455,7 @@ static void begin_step(struct follow *follow, bool read) {
     step->known = follow->at;
     step->look_back = live->look_back ? live->recent_len : 0;
     step->offset = live->position - step->look_back;
-    if (uv_queue_work(follow->watch->server->loop, &step->work, work, on_worked) < 0) {
+    if (uv_queue_work(follow->watch->hub->loop, &step->work, work, on_worked) < 0) {
         step->follow = NULL;
         give_up(follow);
     }
@@ -512,7 +512,7 @@ void follow_run(struct follow *follow) {
             return;
         }
         follow->live->fd = -1;
-        nvtxt_frame_init(&follow->live->frame, follow->watch->server->limits.line_bytes);
+        nvtxt_frame_init(&follow->live->frame, follow->watch->hub->limits.line_bytes);
     }
     follow_go(follow);
 }

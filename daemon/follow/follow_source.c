@@ -4,9 +4,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "daemon/conn/server.h"
 #include "daemon/follow/follow.h"
 #include "daemon/follow/watch.h"
+#include "daemon/source/hub.h"
 #include "daemon/source/source.h"
 #include "protocol/base/hash_value.h"
 
@@ -21,8 +21,8 @@ static void where(const struct source *source, struct store_followed *at) {
 
 static int take_source(struct follow *follow, int64_t id, int64_t opened_ns, const char *name,
                        struct nvtxt_interp *interp_take) {
-    struct server *server = follow->watch->server;
-    struct source *source = source_new(&server->batcher, id, STORE_SOURCE_FILE, interp_take);
+    struct hub *hub = follow->watch->hub;
+    struct source *source = source_new(&hub->batcher, id, STORE_SOURCE_FILE, interp_take);
     if (!source) {
         return -ENOMEM;
     }
@@ -31,7 +31,7 @@ static int take_source(struct follow *follow, int64_t id, int64_t opened_ns, con
     source->owner = follow;
     source->where = where;
     if (source_set_name(source, name) < 0 ||
-        nvtxt_hash_add(&server->sources, &source->by_id, nvtxt_hash_number((uint64_t)id)) < 0) {
+        nvtxt_hash_add(&hub->sources, &source->by_id, nvtxt_hash_number((uint64_t)id)) < 0) {
         source_free(source);
         return -ENOMEM;
     }
@@ -41,32 +41,31 @@ static int take_source(struct follow *follow, int64_t id, int64_t opened_ns, con
 }
 
 int follow_source_open(struct follow *follow) {
-    struct server *server = follow->watch->server;
-    struct nvtxt_source_config config = {.limits = server->limits,
-                                         .opened_ns = clocks_realtime_ns()};
+    struct hub *hub = follow->watch->hub;
+    struct nvtxt_source_config config = {.limits = hub->limits, .opened_ns = clocks_realtime_ns()};
     struct nvtxt_interp *interp = nvtxt_interp_new(&config);
     if (!interp) {
         return -ENOMEM;
     }
-    server->stats.files_new++;
-    return take_source(follow, server->next_source_id++, config.opened_ns, follow->path, interp);
+    hub->stats.files_new++;
+    return take_source(follow, hub->next_source_id++, config.opened_ns, follow->path, interp);
 }
 
 void follow_source_drop(struct follow *follow) {
     struct follow_live *live = follow->live;
-    struct server *server = follow->watch->server;
+    struct hub *hub = follow->watch->hub;
     if (!live->source) {
         return;
     }
-    batcher_settle(&server->batcher, live->source);
+    batcher_settle(&hub->batcher, live->source);
     follow->counters = *nvtxt_interp_counters(live->source->interp);
-    nvtxt_hash_remove(&server->sources, &live->source->by_id);
+    nvtxt_hash_remove(&hub->sources, &live->source->by_id);
     source_free(live->source);
     live->source = NULL;
 }
 
 int follow_source_load(struct follow *follow, void (*on_loaded)(struct job *job)) {
-    struct server *server = follow->watch->server;
+    struct hub *hub = follow->watch->hub;
     struct job *job = calloc(1, sizeof(*job));
     if (!job) {
         return -ENOMEM;
@@ -75,8 +74,8 @@ int follow_source_load(struct follow *follow, void (*on_loaded)(struct job *job)
     job->on_done = on_loaded;
     job->context = follow;
     job->source_id = follow->source_id;
-    batcher_push(&server->batcher, false); // what was read of it before goes first
-    server_push(server, job);
+    batcher_push(&hub->batcher, false); // what was read of it before goes first
+    hub_push(hub, job);
     return 0;
 }
 
@@ -97,9 +96,9 @@ static void take_place(struct follow *follow, const struct store_file *file) {
 }
 
 int follow_source_restore(struct follow *follow, const struct job *job) {
-    struct server *server = follow->watch->server;
+    struct hub *hub = follow->watch->hub;
     const struct store_session *stored = &job->session;
-    struct nvtxt_source_config config = {.limits = server->limits};
+    struct nvtxt_source_config config = {.limits = hub->limits};
     struct nvtxt_interp *interp = NULL;
     int r = source_restore(stored, &config, &interp);
     if (r == 0) {
@@ -113,7 +112,7 @@ int follow_source_restore(struct follow *follow, const struct job *job) {
 
 // Ends it in the store, where it stays without a state: the place of the file is kept.
 static int end_stored(struct follow *follow, const struct job *job) {
-    struct batcher *batcher = &follow->watch->server->batcher;
+    struct batcher *batcher = &follow->watch->hub->batcher;
     const struct store_session *stored = &job->session;
     struct loss loss = {.uid = follow->uid, .reason = LOSS_FILE_STATE};
     struct store_source row = {.id = follow->source_id,
@@ -146,7 +145,7 @@ int follow_source_give_up(struct follow *follow, const struct job *job) {
     take_place(follow, &job->file);
     if (!follow->ended) {
         follow->closed_ns = clocks_realtime_ns();
-        follow->watch->server->stats.files_ended++;
+        follow->watch->hub->stats.files_ended++;
     }
     follow->stuck = follow->ended = true;
     follow->counters = stored->counters;

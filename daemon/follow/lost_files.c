@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/follow/lost_files.h"
 
-#include "daemon/conn/server.h"
 #include "daemon/follow/folder.h"
 #include "daemon/follow/watch.h"
+#include "daemon/source/hub.h"
 
 #define SETTLE_MS 20 // see on_settle()
 
 void search_init(struct search *search, struct watch *watch) {
     search->watch = watch;
-    uv_timer_init(watch->server->loop, &search->settle); // cannot fail
+    uv_timer_init(watch->hub->loop, &search->settle); // cannot fail
     search->settle.data = search;
 }
 

@@ -9,8 +9,8 @@
 
 #include "daemon/base/clocks.h"
 #include "daemon/conf/paths.h"
-#include "daemon/conn/server.h"
 #include "daemon/follow/folder.h"
+#include "daemon/source/hub.h"
 #include "daemon/source/source.h"
 
 #define QUIET_MS 10000       // a file that did not change for so long is closed
@@ -63,7 +63,7 @@ void watch_go_on(struct watch *watch) {
         return;
     }
     watch->going = true;
-    while (!watch->stopping && watch->busy < WATCH_STEPS && !watch->server->batcher.pressed &&
+    while (!watch->stopping && watch->busy < WATCH_STEPS && !watch->hub->batcher.pressed &&
            (follow = next_ready(watch))) {
         follow->busy = true;
         watch->busy++;
@@ -149,7 +149,7 @@ static void on_quiet(uv_timer_t *timer) {
 void watch_rest(struct follow *follow) {
     struct watch *watch = follow->watch;
     struct follow_live *live = follow->live;
-    live->rested_ms = uv_now(watch->server->loop);
+    live->rested_ms = uv_now(watch->hub->loop);
     if (!watch->rested) {
         watch->rested_tail = &watch->rested;
     }
@@ -206,7 +206,7 @@ static bool can_end(const struct follow *follow) {
 }
 
 static void drop_place(struct watch *watch, struct follow *follow) {
-    struct store_batch *batch = batcher_open_batch(&watch->server->batcher);
+    struct store_batch *batch = batcher_open_batch(&watch->hub->batcher);
     if (batch && store_batch_forget_file(batch, follow->source_id) == 0) {
         forget(follow);
     }
@@ -235,7 +235,7 @@ static bool check_expiry(struct watch *watch, struct follow *follow, int64_t bef
 
 static void on_expiry(uv_timer_t *timer) {
     struct watch *watch = timer->data;
-    int64_t before_ns = clocks_realtime_ns() - watch->server->config->file_expiry_ms * 1000000;
+    int64_t before_ns = clocks_realtime_ns() - watch->hub->config->file_expiry_ms * 1000000;
     bool waiting = false, before = watch_hold(watch);
     struct follow *next;
     for (struct follow *follow = watch->follows.first; follow; follow = next) {
@@ -249,7 +249,7 @@ static void on_expiry(uv_timer_t *timer) {
 }
 
 static void wait_for_expiry(struct watch *watch) {
-    uint64_t ms = (uint64_t)watch->server->config->file_expiry_ms / CHECKS_PER_EXPIRY;
+    uint64_t ms = (uint64_t)watch->hub->config->file_expiry_ms / CHECKS_PER_EXPIRY;
     if (!watch->stopping && watch->follows.first) {
         uv_timer_start(&watch->expiry, on_expiry, ms < SHORTEST_CHECK_MS ? SHORTEST_CHECK_MS : ms,
                        0);
@@ -348,8 +348,8 @@ static size_t read_burst(void) {
 }
 
 bool watch_count_event(struct watch *watch) {
-    if (watch->turn != watch->server->turn) {
-        watch->turn = watch->server->turn;
+    if (watch->turn != watch->hub->turn) {
+        watch->turn = watch->hub->turn;
         watch->events = 0;
     }
     watch->events++;
@@ -415,8 +415,7 @@ static void open_listed(struct watch *watch, const char *list) {
 }
 
 void watch_configure(struct watch *watch) {
-    struct server *server = watch->server;
-    const char *list = paths_watched(server->config);
+    const char *list = paths_watched(watch->hub->config);
     if (!watch->started || watch->stopping) {
         return;
     }
@@ -447,11 +446,11 @@ static int know(struct watch *watch, struct store_file *file) {
     return 0;
 }
 
-int watch_start(struct watch *watch, struct server *server, struct store_file_list *known_take,
+int watch_start(struct watch *watch, struct hub *hub, struct store_file_list *known_take,
                 size_t descriptors) {
     size_t share = descriptors / OPEN_SHARE;
     *watch = (struct watch){
-        .server = server,
+        .hub = hub,
         .burst = read_burst(),
         .open_max = share > OPEN_MOST ? OPEN_MOST
                     : share > 0       ? share
@@ -459,7 +458,7 @@ int watch_start(struct watch *watch, struct server *server, struct store_file_li
     };
     uv_timer_t *timers[] = {&watch->quiet, &watch->expiry, &watch->retry};
     for (size_t i = 0; i < sizeof(timers) / sizeof(timers[0]); i++) {
-        uv_timer_init(server->loop, timers[i]); // cannot fail
+        uv_timer_init(hub->loop, timers[i]); // cannot fail
         timers[i]->data = watch;
     }
     search_init(&watch->search, watch);

@@ -20,7 +20,7 @@
 #include "daemon/follow/lost_files.h"
 
 struct folder;
-struct server;
+struct hub;
 
 #define WATCH_STEPS 4 // files worked on at once: libuv's pool has as many threads
 
@@ -29,7 +29,7 @@ struct watch_queue {
 };
 
 struct watch {
-    struct server *server; // borrowed
+    struct hub *hub; // borrowed
     struct folder *folders;
     struct follows follows;
     struct search search;
@@ -52,7 +52,7 @@ struct watch {
 // With what the store knew at the start; takes the list. `descriptors` is how many connections and
 // files may be open together; `reserved` of them are for the files. Returns 0 or -errno;
 // watch_stop() and watch_deinit() in any case.
-int watch_start(struct watch *watch, struct server *server, struct store_file_list *known_take,
+int watch_start(struct watch *watch, struct hub *hub, struct store_file_list *known_take,
                 size_t descriptors);
 void watch_configure(
     struct watch *watch);               // folders were added or taken away, or FileExpiry changed

@@ -59,7 +59,7 @@ struct source *source_new(struct batcher *batcher, int64_t id, enum store_source
                           struct nvtxt_interp *interp_take);
 void source_free(struct source *source); // must be settled
 
-// The source of this id in a table of them (server.sources); NULL when there is none.
+// The source of this id in a table of them (server.hub.sources); NULL when there is none.
 struct source *source_find(const struct nvtxt_hash *sources, int64_t id);
 
 int source_set_name(struct source *source, const char *name); // "" and NULL: none

@@ -66,13 +66,13 @@ static inline void kit_finish(struct kit *kit, struct job *job) {
         job->result = STORE_NOT_FOUND;
     }
     job->next = NULL;
-    bqueue_finish(&kit->server.queue, job);
+    bqueue_finish(&kit->server.hub.queue, job);
 }
 
 // Runs the loop until a job of this kind is there, and takes it; others go back.
 static inline struct job *kit_take(struct kit *kit, enum job_kind kind) {
     for (;;) {
-        struct job *job = bqueue_try_take(&kit->server.queue);
+        struct job *job = bqueue_try_take(&kit->server.hub.queue);
         if (job && job->kind == kind) {
             return job;
         }
@@ -89,11 +89,11 @@ static inline void kit_close(struct kit *kit) {
     struct job *job;
     server_abort(&kit->server);
     do {
-        while ((job = bqueue_try_take(&kit->server.queue))) {
+        while ((job = bqueue_try_take(&kit->server.hub.queue))) {
             kit_finish(kit, job);
         }
         uv_run(&kit->loop, UV_RUN_NOWAIT);
-    } while (!kit->stopped || kit->server.queue.head || kit->server.queue.done);
+    } while (!kit->stopped || kit->server.hub.queue.head || kit->server.hub.queue.done);
     server_close_handles(&kit->server);
     uv_run(&kit->loop, UV_RUN_DEFAULT);
     server_deinit(&kit->server);

@@ -13,7 +13,7 @@ static struct job *find(struct kit *kit, const char *id) {
     struct job *job = kit_take(kit, JOB_EXPIRED);
     job->next = NULL;
     memcpy(job->session_id, id, strlen(id) + 1);
-    bqueue_finish(&kit->server.queue, job);
+    bqueue_finish(&kit->server.hub.queue, job);
     job = kit_take(kit, JOB_SESSION_LOAD);
     cr_assert_str_eq(job->session_id, id);
     return job;
@@ -25,7 +25,7 @@ static void give_back(struct kit *kit, struct job *job, int64_t source_id) {
     job->session.uid = (int64_t)geteuid();
     job->session.source_id = source_id;
     job->session.state = strdup("{}");
-    bqueue_finish(&kit->server.queue, job);
+    bqueue_finish(&kit->server.hub.queue, job);
 }
 
 Test(expiry, leaves_a_session_that_connected_meanwhile) {
@@ -36,14 +36,14 @@ Test(expiry, leaves_a_session_that_connected_meanwhile) {
     cr_assert_eq(expiry_start(&expiry, &kit.server), 0);
     give_back(&kit, find(&kit, ABSENT), 1);
     struct job *asked = find(&kit, BACK);
-    cr_assert_eq(kit.server.stats.sessions_expired, 1);
+    cr_assert_eq(kit.server.hub.stats.sessions_expired, 1);
     int client = kit_connect(&kit);
     kit_send(client, "#nvtxt-session {\"protocol\":1,\"session\":\"" BACK "\"}\n");
     struct job *load = kit_take(&kit, JOB_SESSION_LOAD);
     cr_assert_eq(kit.server.conns->phase, CONN_LOADING);
     give_back(&kit, asked, 2);
     kit_finish(&kit, kit_take(&kit, JOB_EXPIRED));
-    cr_assert_eq(kit.server.stats.sessions_expired, 1);
+    cr_assert_eq(kit.server.hub.stats.sessions_expired, 1);
     kit_finish(&kit, load);
     close(client);
     expiry_stop(&expiry);

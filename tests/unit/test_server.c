@@ -18,9 +18,9 @@ Test(server, reads_a_connection_once_a_turn_of_the_loop) {
     int client = kit_connect(&kit);
     cr_assert_eq(write(client, text, sizeof(text)), (ssize_t)sizeof(text));
     uv_run(&kit.loop, UV_RUN_NOWAIT);
-    cr_assert_eq(kit.server.stats.bytes, CONN_FIRST_READ_BYTES);
+    cr_assert_eq(kit.server.hub.stats.bytes, CONN_FIRST_READ_BYTES);
     uv_run(&kit.loop, UV_RUN_NOWAIT);
-    cr_assert_eq(kit.server.stats.bytes, sizeof(text), "the rest in its next turn");
+    cr_assert_eq(kit.server.hub.stats.bytes, sizeof(text), "the rest in its next turn");
     close(client);
     kit_close(&kit);
 }
@@ -33,18 +33,18 @@ Test(server, a_stop_reads_the_others_when_the_connection_closes_whose_turn_it_is
         clients[i] = kit_connect(&kit);
         kit_send(clients[i], LINE);
     }
-    kit.server.batcher.pressed = true; // as with a full budget: nothing is read yet
+    kit.server.hub.batcher.pressed = true; // as with a full budget: nothing is read yet
     server_stop(&kit.server);
     struct conn *first = kit.server.conns, *second = first->next;
     cr_assert_eq(kit.server.cursor, first);
     conn_close(first);
     cr_assert_eq(kit.server.cursor, second);
-    kit.server.batcher.pressed = false;
-    uv_async_send(&kit.server.doorbell);
+    kit.server.hub.batcher.pressed = false;
+    uv_async_send(&kit.server.hub.doorbell);
     while (kit.server.stage == SERVER_READING) {
         uv_run(&kit.loop, UV_RUN_ONCE);
     }
-    cr_assert_eq(kit.server.stats.bytes, 2 * strlen(LINE));
+    cr_assert_eq(kit.server.hub.stats.bytes, 2 * strlen(LINE));
     for (int i = 0; i < 3; i++) {
         close(clients[i]);
     }

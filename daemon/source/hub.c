@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The writer rings the doorbell after it has given jobs back; one ring may stand for many of them,
+// so everything that is back is taken. A prepare handle counts the turns of the loop: it runs once
+// in each, before the loop waits, and does not keep the loop alive.
+#include "daemon/source/hub.h"
+
+#include <stdlib.h>
+
+#include "daemon/source/source.h"
+#include "daemon/writer/rotation_policy.h"
+
+static void on_doorbell(uv_async_t *async) {
+    struct hub *hub = async->data;
+    struct job *next;
+    for (struct job *job = bqueue_drain(&hub->queue); job; job = next) {
+        next = job->next;
+        job->next = NULL;
+        job->on_done(job);
+    }
+    hub->on_drained(hub);
+}
+
+static void ring(void *context) {
+    struct hub *hub = context;
+    uv_async_send(&hub->doorbell);
+}
+
+static void on_turn(uv_prepare_t *prepare) {
+    struct hub *hub = prepare->data;
+    hub->turn++;
+}
+
+static int start_turns(struct hub *hub) {
+    int r = uv_prepare_init(hub->loop, &hub->turns);
+    if (r < 0) {
+        return r;
+    }
+    hub->turns.data = hub;
+    hub->turn = 1;
+    uv_prepare_start(&hub->turns, on_turn);
+    uv_unref((uv_handle_t *)&hub->turns);
+    return 0;
+}
+
+int hub_init(struct hub *hub, uv_loop_t *loop, const struct conf *config, int64_t next_source_id) {
+    *hub = (struct hub){
+        .loop = loop,
+        .config = config,
+        .next_source_id = next_source_id,
+        .started_ns = clocks_boottime_ns(),
+    };
+    conf_limits(config, &hub->limits);
+    int r = bqueue_init(&hub->queue, ring, hub);
+    if (r < 0) {
+        return r;
+    }
+    r = uv_async_init(loop, &hub->doorbell, on_doorbell);
+    if (r < 0) {
+        return r;
+    }
+    hub->doorbell.data = hub;
+    r = start_turns(hub);
+    if (r < 0) {
+        return r;
+    }
+    r = batcher_init(&hub->batcher, loop, &hub->queue, &hub->stats, (size_t)config->memory_budget,
+                     (uint64_t)config->commit_interval_ms);
+    hub->batcher.owners = &hub->owners;
+    return r;
+}
+
+void hub_close(struct hub *hub) {
+    if (hub->doorbell.data) {
+        uv_close((uv_handle_t *)&hub->doorbell, NULL);
+    }
+    if (hub->turns.data) {
+        uv_close((uv_handle_t *)&hub->turns, NULL);
+    }
+    if (hub->batcher.timer.data) {
+        batcher_stop(&hub->batcher);
+    }
+}
+
+void hub_deinit(struct hub *hub) {
+    batcher_deinit(&hub->batcher);
+    bqueue_deinit(&hub->queue);
+    owners_deinit(&hub->owners);
+    nvtxt_hash_deinit(&hub->sources);
+}
+
+static void on_configured(struct job *job) {
+    free(job);
+}
+
+static void configure_writer(struct hub *hub) {
+    struct job *job = calloc(1, sizeof(*job));
+    if (!job) {
+        log_error("the bounds of the store stay as they were: out of memory");
+        return;
+    }
+    job->kind = JOB_CONFIGURE;
+    job->on_done = on_configured;
+    rotate_limits_of(hub->config, &job->limits);
+    hub_push(hub, job);
+}
+
+void hub_configure(struct hub *hub) {
+    conf_limits(hub->config, &hub->limits);
+    hub->batcher.interval_ms = (uint64_t)hub->config->commit_interval_ms;
+    configure_writer(hub);
+}
+
+void hub_push(struct hub *hub, struct job *job) {
+    bqueue_push(&hub->queue, job);
+}
+
+void hub_refresh_clocks(struct hub *hub, struct source *source) {
+    struct clocks *clocks = &hub->clocks;
+    if (clocks_refresh(clocks)) {
+        struct store_batch *batch = batcher_open_batch(&hub->batcher);
+        for (size_t i = 0; batch && i < clocks->count; i++) {
+            const struct clock_reading *reading = &clocks->readings[i];
+            store_batch_clock(batch, nvtxt_timebase_name(reading->base), reading->clock_ns,
+                              reading->realtime_ns, reading->uncertainty_ns);
+        }
+    }
+    if (source->clock_generation == clocks->generation) {
+        return;
+    }
+    source->clock_generation = clocks->generation;
+    clocks_apply(clocks, source->interp);
+}

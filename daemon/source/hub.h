@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// daemon/source: from lines to batches; what connections and followed files share. A source reads
+// lines into its share of the open batch (source.h), the batcher decides when the batch goes to the
+// writer (batcher.h), users are held to their bounds (quota.h, owners.h). The hub ties these to the
+// loop: it owns the queue to the writer and the doorbell that says that jobs are back, the table of
+// all sources, the clocks and the totals. It knows neither sockets nor files: they feed it. Loop
+// thread only; the writer sees nothing of it but the queue.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+#include <uv.h>
+
+#include "daemon/base/clocks.h"
+#include "daemon/base/log.h"
+#include "daemon/base/stats.h"
+#include "daemon/conf/conf.h"
+#include "daemon/source/batcher.h"
+#include "daemon/source/owners.h"
+#include "daemon/writer/bqueue.h"
+#include "protocol/base/hash.h"
+#include "protocol/base/limits.h"
+
+struct source;
+
+struct hub {
+    uv_loop_t *loop;           // borrowed
+    const struct conf *config; // borrowed
+    struct nvtxt_limits limits;
+    struct bqueue queue;
+    uv_async_t doorbell;
+    struct batcher batcher; // its callbacks are the owner's, who also sets batcher.owner
+    struct clocks clocks;
+    struct stats stats;
+    struct owners owners;      // of processes' names
+    struct nvtxt_hash sources; // by id
+    int64_t next_source_id;
+    int64_t started_ns; // CLOCK_BOOTTIME
+    uv_prepare_t turns;
+    uint64_t turn; // counts iterations of the loop
+    struct log_limit log_memory;
+
+    // The owner's: all jobs that were back have been taken.
+    void (*on_drained)(struct hub *hub);
+    void *owner;
+};
+
+// Returns 0 or -errno; hub_close() and hub_deinit() in any case. The callbacks are set by the owner
+// afterwards.
+int hub_init(struct hub *hub, uv_loop_t *loop, const struct conf *config, int64_t next_source_id);
+void hub_close(struct hub *hub);  // its handles
+void hub_deinit(struct hub *hub); // after the loop has run out
+
+// The configuration has changed: takes over what concerns batches, new sources and the writer.
+void hub_configure(struct hub *hub);
+
+// Pushes a job that is not a batch; it comes back through its on_done.
+void hub_push(struct hub *hub, struct job *job);
+
+// Makes sure that the clocks are fresh and that the source's interpreter has their offsets.
+void hub_refresh_clocks(struct hub *hub, struct source *source);
