@@ -7,6 +7,7 @@ script_tests += check_spdx.sh
 script_tests += check_dist.sh
 script_tests += test_check_dist.sh
 script_tests += check_manuals.sh
+script_tests += check_mutants.sh
 script_tests += check_units.sh
 script_tests += check_configure.sh
 script_tests += check_completion.sh
