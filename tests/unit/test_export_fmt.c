@@ -265,6 +265,15 @@ Test(export_fmt, chrome_puts_what_crosses_on_a_track_of_its_own) {
     end(&f);
 }
 
+// No strstr(): under AddressSanitizer each call of it reads the text to its end.
+static size_t count_of(const char *text, const char *word) {
+    size_t count = 0;
+    for (const char *at = text; (at = strchr(at, *word)) != NULL; at++) {
+        count += strncmp(at, word, strlen(word)) == 0;
+    }
+    return count;
+}
+
 // Ranges of all starts, by their end as a store has them: more than 480 lanes, and none is forced.
 Test(export_fmt, chrome_looks_for_the_lanes_of_many_at_once) {
     struct fixture f;
@@ -279,12 +288,7 @@ Test(export_fmt, chrome_looks_for_the_lanes_of_many_at_once) {
     }
     cr_expect_eq(f.writer.format->end(&f.writer), 0);
     cr_expect_eq(f.writer.changed, 0, "%d are forced", (int)f.writer.changed);
-    const char *text = text_of(&f);
-    size_t events = 0;
-    for (const char *at = text; (at = strstr(at, "\"ph\":\"X\"")); at++) {
-        events++;
-    }
-    cr_expect_eq(events, COUNT);
+    cr_expect_eq(count_of(text_of(&f), "\"ph\":\"X\""), COUNT);
     f.writer.format->free(&f.writer);
     output_close(&f.output);
 }
