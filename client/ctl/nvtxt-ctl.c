@@ -3,12 +3,16 @@
 // nvtxt-ctl: one question to a daemon's control socket, one answer. The daemon's table of commands
 // is the only one; what it does not know is refused by it.
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sysexits.h>
+#include <unistd.h>
 
 #include "client/common/term.h"
-#include "client/ctl/ctl_metrics.h"
 #include "client/ctl/ctl_options.h"
 #include "client/ctl/ctl_tail.h"
 #include "client/ctl/ctl_text.h"
@@ -17,10 +21,88 @@
 #include "client/locate/control_link.h"
 #include "client/locate/search.h"
 
+#define FILE_MODE 0644 // the collector is another user
+
+// ---- Metrics
+// --------------------------------------------------------------------------------------
+
+static int write_file(int fd, const char *text) {
+    size_t len = strlen(text);
+    while (len > 0) {
+        ssize_t n = write(fd, text, len);
+        if (n < 0 && errno == EINTR) {
+            continue;
+        }
+        if (n < 0) {
+            return -errno;
+        }
+        text += n;
+        len -= (size_t)n;
+    }
+    return fchmod(fd, FILE_MODE) == 0 ? 0 : -errno; // whatever the umask is
+}
+
+// Beside its place, renamed at the end: a reader sees the old file or the new one.
+static int put_file(const char *path, const char *text) {
+    char temp[PATH_MAX];
+    struct stat status;
+    if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
+        return -EEXIST;
+    }
+    if (snprintf(temp, sizeof(temp), "%s.XXXXXX", path) >= (int)sizeof(temp)) {
+        return -ENAMETOOLONG;
+    }
+    int fd = mkostemp(temp, O_CLOEXEC);
+    if (fd < 0) {
+        return -errno;
+    }
+    int result = write_file(fd, text);
+    if (close(fd) != 0 && result == 0) {
+        result = -errno;
+    }
+    if (result == 0 && rename(temp, path) != 0) {
+        result = -errno;
+    }
+    if (result < 0) {
+        unlink(temp);
+    }
+    return result;
+}
+
+// The daemon's text as it is, for Prometheus: on stdout, or in the file `output`, which appears
+// whole, under a name that no collector looks at before. Returns the exit status, after a sentence.
+static int print_metrics(struct term *term, const json_t *result, const char *output) {
+    const char *text = json_string_value(json_object_get(result, "text"));
+    if (!text) {
+        term_say(term, "the daemon's answer is not understood");
+        return EX_PROTOCOL;
+    }
+    if (!output) {
+        if (fputs(text, stdout) >= 0 && fflush(stdout) == 0) {
+            return 0;
+        }
+        term_say(term, "cannot write: %s", strerror(errno));
+        return EX_IOERR;
+    }
+    int failure = put_file(output, text);
+    if (failure == -EEXIST) {
+        term_say(term, "%s is no regular file; it is not replaced", output);
+        return EX_CANTCREAT;
+    }
+    if (failure < 0) {
+        term_say(term, "cannot write %s: %s", output, strerror(-failure));
+        return failure == -ENOSPC || failure == -EIO ? EX_IOERR : EX_CANTCREAT;
+    }
+    return 0;
+}
+
+// ---- One question
+// -----------------------------------------------------------------------------------
+
 static int print_result(const struct ctl_options *options, struct term *term,
                         const json_t *result) {
     if (!options->json && strcmp(options->command, "metrics") == 0) {
-        return ctl_metrics_print(term, result, options->output);
+        return print_metrics(term, result, options->output);
     }
     if (options->json) {
         json_dumpf(result, stdout, JSON_COMPACT);

@@ -21,7 +21,6 @@
 #include <unistd.h>
 
 #include "client/common/clock.h"
-#include "client/send/feed.h"
 #include "client/send/reconnect.h"
 
 // Of the range.
@@ -142,7 +141,7 @@ static void check(struct command *c, int result) {
 
 static int put_call(struct command *c, const char *head, struct nvtxt_slice string,
                     const char *tail) {
-    size_t room = feed_line_max(&c->transfer.sender) + 1;
+    size_t room = intake_line_max(&c->transfer.sender) + 1;
     char *line = malloc(room);
     if (!line) {
         return -ENOMEM;
@@ -230,7 +229,7 @@ static int move_lines(struct command *c) {
     struct intake *intake = &c->transfer.intake;
     int result = 0;
     for (size_t i = 0; i < 2 && result == 0; i++) {
-        result = feed_move(&c->streams[i].log, intake);
+        result = intake_move_log(intake, &c->streams[i].log);
     }
     if (result == 0 && steps_of(c)) {
         result = move_steps(c);
@@ -302,7 +301,7 @@ static void begin_recording(struct command *c) {
     for (size_t i = 0; i < 2 && result == AWAY_RUNNING && c->streams[i].from >= 0; i++) {
         const char *category = record->text->category ? record->text->category : names[i];
         if (textlog_init(&c->streams[i].log, record->text, category, (uint32_t)c->child->pid,
-                         feed_line_max(&c->transfer.sender)) != 0) {
+                         intake_line_max(&c->transfer.sender)) != 0) {
             result = EX_OSERR;
         }
     }

@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "protocol/base/limits.h"
+
 #define MOVES 8 // records from the disk a call: replies and signals come in between
 
 void intake_init(struct intake *intake, struct input *input, struct sender *sender,
@@ -199,6 +201,33 @@ bool intake_has_room(const struct intake *intake) {
 
 int intake_put(struct intake *intake, struct nvtxt_slice line) {
     return window_append(&intake->lines, line.data, line.len, 1);
+}
+
+// ---- From a log ---------------------------------------------------------------------------------
+
+size_t intake_line_max(const struct sender *sender) {
+    const struct nvtxt_limits limits = NVTXT_LIMITS_DEFAULT;
+    size_t most = sender->line_bytes;
+    if (most == 0 || most > limits.line_bytes) {
+        most = limits.line_bytes;
+    }
+    return most < TEXTLOG_LINE_LEAST ? TEXTLOG_LINE_LEAST : most;
+}
+
+int intake_move_log(struct intake *intake, struct textlog *log) {
+    struct nvtxt_slice line;
+    int result;
+    textlog_limit(log, intake_line_max(intake->sender));
+    do {
+        while (intake_has_room(intake) && textlog_next(log, &line)) {
+            result = intake_put(intake, line);
+            if (result != 0) {
+                return result;
+            }
+        }
+        result = intake_move(intake);
+    } while (result == 0 && intake_has_room(intake) && textlog_has_next(log));
+    return result;
 }
 
 // ---- From the input -----------------------------------------------------------------------------

@@ -18,6 +18,7 @@
 #include "client/session/sender.h"
 #include "client/session/window.h"
 #include "client/spool/spool.h"
+#include "client/text/textlog.h"
 #include "protocol/base/slice.h"
 
 struct intake {
@@ -56,6 +57,14 @@ bool intake_has_room(const struct intake *intake);
 
 // A whole line, with its LF, behind the others; intake_move() moves it on. Returns 0 or -ENOMEM.
 int intake_put(struct intake *intake, struct nvtxt_slice line);
+
+// Lines of a log go over as long as there is room. What has none waits in the log, which is not
+// read on then. Returns as intake_move().
+int intake_move_log(struct intake *intake, struct textlog *log);
+
+// The longest line of NVTXT that is sent: the language's own limit, or less when the daemon said
+// so.
+size_t intake_line_max(const struct sender *sender);
 
 // No more input: the whole lines that were read are all. A last line without its LF is one only at
 // the input's end. Returns as intake_move().

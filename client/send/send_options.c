@@ -12,7 +12,8 @@
 #include "client/send/mark.h"
 #include "client/session/session_id.h"
 #include "client/spool/spool.h"
-#include "client/text/text_options.h"
+#include "protocol/base/near.h"
+#include "protocol/lang/colors.h"
 
 enum {
     OPT_SOCKET = OPTIONS_OWN,
@@ -32,7 +33,10 @@ enum {
     OPT_PAYLOAD,
     OPT_RANGE,
     OPT_STEPS,
-    OPT_TEXTOPT, // and those behind it
+    OPT_CATEGORY, // this and the next three say how a log is read
+    OPT_COLOR,
+    OPT_LEVEL_PATTERN,
+    OPT_TIME_FORMAT,
 };
 
 static void print_help(void) {
@@ -118,15 +122,65 @@ static int take_shell_option(struct send_arguments *args, struct term *term, int
     }
 }
 
+static int take_color(struct textlog_options *options, struct term *term, const char *text) {
+    if (levels_color(text, &options->color)) {
+        return 0;
+    }
+    const char *near = nvtxt_near(nvtxt_slice_of(text), nvtxt_color_name, NULL);
+    term_say(term, "--color takes a colour's name, #RRGGBB, #AARRGGBB or a number, not '%s'%s%s%s",
+             text, near ? ": did you mean '" : "", near ? near : "", near ? "'?" : "");
+    return EX_USAGE;
+}
+
+static int take_time_format(struct textlog_options *options, struct term *term, const char *text) {
+    const char *fault;
+    int result = timestamp_init(&options->stamp, text, &fault);
+    options->has_stamp = result == 0;
+    if (result == 1) {
+        term_say(term, "--time-format: '%.2s' in '%s' is not known; see nvtxt-send(1)", fault,
+                 text);
+    } else if (result == 2) {
+        term_say(term,
+                 "--time-format takes auto, iso, syslog, epoch, or directives that make a time, "
+                 "such as '%%F %%T', not '%s'",
+                 text);
+    }
+    return result == 0 ? 0 : EX_USAGE;
+}
+
+static int take_log_option(struct textlog_options *options, struct term *term, int option,
+                           const char *text) {
+    char fault[256];
+    switch (option) {
+    case OPT_CATEGORY:
+        if (!*text) {
+            term_say(term, "--category takes a name, which cannot be empty");
+            return EX_USAGE;
+        }
+        options->category = text;
+        return 0;
+    case OPT_COLOR:
+        return take_color(options, term, text);
+    case OPT_LEVEL_PATTERN:
+        if (levels_add(&options->levels, text, fault, sizeof(fault)) == 0) {
+            return 0;
+        }
+        term_say(term, "--level-pattern '%s': %s", text, fault);
+        return EX_USAGE;
+    default:
+        return take_time_format(options, term, text);
+    }
+}
+
 static int take_textopt(struct send_arguments *args, struct term *term, int option,
                         const char *text) {
-    args->has_color |= option == TEXTOPT_COLOR;
-    if (option == TEXTOPT_COLOR || option == TEXTOPT_CATEGORY) {
+    args->has_color |= option == OPT_COLOR;
+    if (option == OPT_COLOR || option == OPT_CATEGORY) {
         args->has_look = true;
     } else {
         args->has_textopt = true;
     }
-    return textopt_take(&args->text, term, option, text);
+    return take_log_option(&args->text, term, option, text);
 }
 
 static int take_session(struct send_arguments *args, struct term *term, int option,
@@ -197,8 +251,8 @@ static int take_option(struct send_arguments *args, struct term *term, int optio
         break;
     }
     args->is_new = true;
-    if (option >= OPT_TEXTOPT) {
-        return take_textopt(args, term, option - OPT_TEXTOPT, text);
+    if (option >= OPT_CATEGORY) {
+        return take_textopt(args, term, option, text);
     }
     int result = options_take_mapping(&args->mapping, term, option, text);
     return result == 1 ? options_refuse(term) : result;
@@ -291,7 +345,10 @@ static int check_arguments(const struct send_arguments *args, struct term *term,
 int send_arguments_parse(struct send_arguments *args, struct term *term, int argc, char **argv) {
     static const struct option table[] = {
         OPTIONS_MAPPING,
-        TEXTOPT_OPTIONS(OPT_TEXTOPT),
+        {"category", required_argument, NULL, OPT_CATEGORY},
+        {"color", required_argument, NULL, OPT_COLOR},
+        {"level-pattern", required_argument, NULL, OPT_LEVEL_PATTERN},
+        {"time-format", required_argument, NULL, OPT_TIME_FORMAT},
         {"text", no_argument, NULL, OPT_TEXT},
         {"mark", required_argument, NULL, OPT_MARK},
         {"payload", required_argument, NULL, OPT_PAYLOAD},

@@ -20,7 +20,6 @@
 #include "client/common/clock.h"
 #include "client/common/signals.h"
 #include "client/locate/search.h"
-#include "client/send/feed.h"
 #include "client/send/reconnect.h"
 
 #define PROGRESS_AFTER_MS 1000 // shorter transfers need none
@@ -105,7 +104,7 @@ static void tell_unstamped(struct transfer *t) {
 
 static int move_log(struct transfer *t) {
     struct textlog *log = &t->log;
-    int result = feed_move(log, &t->intake);
+    int result = intake_move_log(&t->intake, log);
     tell_unstamped(t);
     if (result == 0 && log->over && !textlog_has_next(log)) {
         result = intake_end(&t->intake);
@@ -116,7 +115,7 @@ static int move_log(struct transfer *t) {
 static int read_log(struct transfer *t) {
     struct textlog *log = &t->log;
     if (!log->data && textlog_init(log, t->options->text, NULL, t->sender.hello.pid,
-                                   feed_line_max(&t->sender)) != 0) {
+                                   intake_line_max(&t->sender)) != 0) {
         return -ENOMEM;
     }
     size_t size;
