@@ -17,6 +17,10 @@ static const int passed_on[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,
 
 #define PASSED_ON (sizeof(passed_on) / sizeof(passed_on[0]))
 
+#define COLOR_SUCCESS 0xff008000u // Green
+#define COLOR_FAILURE 0xffff0000u // Red
+#define COLOR_SIGNAL 0xff8b0000u  // DarkRed
+
 // ---- Start --------------------------------------------------------------------------------------
 
 static int catch_signals(struct child *child) {
@@ -168,6 +172,12 @@ bool child_was_killed(const struct child *child) {
 
 int child_exit_code(const struct child *child) {
     return child_was_killed(child) ? 128 + WTERMSIG(child->status) : WEXITSTATUS(child->status);
+}
+
+uint32_t child_color(const struct child *child) {
+    return child_exit_code(child) == 0 ? COLOR_SUCCESS
+           : child_was_killed(child)   ? COLOR_SIGNAL
+                                       : COLOR_FAILURE;
 }
 
 void child_die_likewise(const struct child *child) {

@@ -10,6 +10,7 @@
 
 #include <signal.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 struct child {
@@ -35,6 +36,8 @@ void child_look(struct child *child);
 int child_exit_code(const struct child *child);
 
 bool child_was_killed(const struct child *child); // a signal ended it
+
+uint32_t child_color(const struct child *child); // of its range: how it ended
 
 // Ends us by the signal that ended it, without a core of our own; returns when none did.
 void child_die_likewise(const struct child *child);

@@ -22,11 +22,7 @@
 
 #include "client/common/clock.h"
 #include "client/send/reconnect.h"
-
-// Of the range.
-#define COLOR_SUCCESS 0xff008000u // Green
-#define COLOR_FAILURE 0xffff0000u // Red
-#define COLOR_SIGNAL 0xff8b0000u  // DarkRed
+#include "client/send/transfer.h"
 
 struct stream {
     int from; // owned; -1 at its end
@@ -170,12 +166,6 @@ static int put_name(struct command *c) {
     return put_call(c, head, nvtxt_slice_of(slash ? slash + 1 : c->argv[0]), "");
 }
 
-uint32_t command_color(const struct child *child) {
-    return child_exit_code(child) == 0 ? COLOR_SUCCESS
-           : child_was_killed(child)   ? COLOR_SIGNAL
-                                       : COLOR_FAILURE;
-}
-
 static int put_range(struct command *c) {
     struct nvtxt_buf words = {0};
     char head[256];
@@ -192,7 +182,7 @@ static int put_range(struct command *c) {
     snprintf(head, sizeof(head), "RangeStartEnd,%lld,%lld,Manual,%d,%d,%u,0x%08x,",
              (long long)c->record->begun_ns, (long long)c->ended_ns, (int)c->child->pid,
              (int)c->child->pid, category ? textlog_category(category) : 0,
-             c->record->has_color ? c->record->text->color : command_color(c->child));
+             c->record->has_color ? c->record->text->color : child_color(c->child));
     snprintf(tail, sizeof(tail), ",%d", code);
     int result = nvtxt_buf_failed(&words)
                      ? -ENOMEM

@@ -30,8 +30,6 @@ struct command_record {
     struct steps *steps; // NULL: none. What they say is stored before the range
 };
 
-uint32_t command_color(const struct child *child); // of the range: how it ended
-
 // A child without pipes has no lines. Stays with the running `child` until it has ended and all is
 // said; takes its pipes. `argv` is its command line; `record` NULL: it is not recorded. The child
 // has its status after it.

@@ -21,7 +21,6 @@
 
 #include "client/common/clock.h"
 #include "client/send/child.h"
-#include "client/send/command.h"
 #include "client/text/textlog.h"
 
 #define POSIX_SHELLS "sh bash dash ash ksh ksh93 mksh zsh posh yash rbash"
@@ -196,7 +195,7 @@ static size_t describe(char text[PIPE_BUF], const struct child *child, char **ar
     snprintf(head, sizeof(head), "SetProcessName,%d,", pid);
     size_t len = textlog_call(text, 512, head, name_of(*last, argv[0]), "");
     snprintf(head, sizeof(head), "RangeStartEnd,%lld,%lld,Manual,%d,%d,0,0x%08x,",
-             (long long)begun_ns, (long long)ended_ns, pid, pid, command_color(child));
+             (long long)begun_ns, (long long)ended_ns, pid, pid, child_color(child));
     snprintf(tail, sizeof(tail), ",%d", child_exit_code(child));
     return len + textlog_call(text + len, PIPE_BUF - len, head, nvtxt_slice_of(*last), tail);
 }
