@@ -3,7 +3,7 @@
 // Where log lines go: a descriptor whose reader may stall. A line never blocks who says it: it is
 // written when the descriptor takes it now, else it waits in a bounded buffer, and when that is
 // full it is dropped and counted; the count is a line of its own, in its place, as soon as there is
-// room. Who owns the event loop writes what waits (log_pump.h).
+// room. Who owns the event loop writes what waits (daemon/log_pump.h).
 //
 // The flags of the descriptor are not touched, because others may share it (a shell has the same
 // terminal): a socket is written with MSG_DONTWAIT, a pipe or terminal is opened once more for

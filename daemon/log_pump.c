@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/base/log_pump.h"
+//
+// The bell is a uv_async_t: the thread that meets a full standard error rings it, and the loop
+// starts a timer. The timer runs until the log has nothing left to write.
+#include "daemon/log_pump.h"
 
 #include "daemon/base/log.h"
 

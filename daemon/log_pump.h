@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The loop's part of the log: while lines wait because standard error does not take them, it tries
-// again from time to time. Nothing wakes up while nothing waits. Loop thread only, but for the
-// bell, which any thread that logs may ring.
+// Writes log lines that had to wait because standard error did not take them (base/log_out.h): the
+// event loop tries again ten times a second. While no line waits, nothing wakes up. Loop thread;
+// any thread may log.
 #pragma once
 
 #include <stdbool.h>
