@@ -28,6 +28,9 @@
 #include "daemon/conn/server.h"
 #include "daemon/conn/session_expiry.h"
 #include "daemon/control/control.h"
+#include "daemon/control/control_cmds.h"
+#include "daemon/control/control_events.h"
+#include "daemon/control/control_flush.h"
 #include "daemon/follow/watch.h"
 #include "daemon/log_pump.h"
 #include "daemon/reload.h"
@@ -46,6 +49,8 @@ struct daemon {
     struct writer writer;
     struct revive revive;
     struct control control;
+    struct control_feed feed;
+    struct control_flushes flushes;
     struct expiry expiry;
     struct watch watch;
     struct store_file_list known; // followed files, until the watch has them
@@ -104,10 +109,16 @@ static void on_writer_stopped(struct job *job) {
     close_handles(daemon);
 }
 
+static void stop_control(struct daemon *daemon) {
+    control_close(&daemon->control);
+    control_events_close(&daemon->feed);
+    control_flush_close(&daemon->flushes);
+}
+
 static void on_stopped(struct server *server) {
     struct daemon *daemon = server->owner;
     sockets_close(&daemon->sockets);
-    control_close(&daemon->control);
+    stop_control(daemon);
     watchdog_stop(&daemon->watchdog);
     daemon->stop_job =
         (struct job){.kind = JOB_STOP, .on_done = on_writer_stopped, .context = daemon};
@@ -194,7 +205,7 @@ static void on_room(struct server *server) {
 
 static void on_news(struct server *server) {
     struct daemon *daemon = server->owner;
-    control_events_news(&daemon->control.feed);
+    control_events_news(&daemon->feed);
 }
 
 // ---- Start -------------------------------------------------------------------------------------
@@ -277,6 +288,17 @@ static int open_sockets(struct daemon *daemon) {
                         sizeof(daemon->why));
 }
 
+static void start_control(struct daemon *daemon) {
+    struct control *control = &daemon->control;
+    control_init(control, &daemon->server, control_commands, control_command_count);
+    control_events_init(&daemon->feed, &daemon->server);
+    control_flush_init(&daemon->flushes, &daemon->server);
+    control->feed = &daemon->feed;
+    control->flushes = &daemon->flushes;
+    control->reload = on_reload;
+    control->owner = daemon;
+}
+
 static int start_handles(struct daemon *daemon, int64_t next_source_id) {
     struct server *server = &daemon->server;
     daemon->descriptors = descriptors_for_connections();
@@ -291,9 +313,7 @@ static int start_handles(struct daemon *daemon, int64_t next_source_id) {
     server->watch = &daemon->watch;
     daemon->reload.server = server;
     daemon->reload.expiry = &daemon->expiry;
-    control_init(&daemon->control, server);
-    daemon->control.owner = daemon;
-    daemon->control.reload = on_reload;
+    start_control(daemon);
     uv_signal_t *signals[] = {&daemon->sigterm, &daemon->sigint, &daemon->sighup};
     for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
         r = uv_signal_init(&daemon->loop, signals[i]);
@@ -399,7 +419,7 @@ static int serve(struct daemon *daemon) {
     if (r < 0) {
         snprintf(daemon->why, sizeof(daemon->why), "the daemon cannot start: %s", strerror(-r));
         store_close(store);
-        control_close(&daemon->control);
+        stop_control(daemon);
         server_close_handles(&daemon->server);
         close_handles(daemon);
         uv_run(&daemon->loop, UV_RUN_DEFAULT);

@@ -164,10 +164,10 @@ static void refuse(struct control_conn *conn, json_t *id, const char *code, cons
     flush(conn);
 }
 
-static const struct control_command *find_command(const char *name) {
-    for (size_t i = 0; i < control_command_count; i++) {
-        if (strcmp(control_commands[i].name, name) == 0) {
-            return &control_commands[i];
+static const struct control_command *find_command(const struct control *control, const char *name) {
+    for (size_t i = 0; i < control->command_count; i++) {
+        if (strcmp(control->commands[i].name, name) == 0) {
+            return &control->commands[i];
         }
     }
     return NULL;
@@ -181,12 +181,12 @@ static void refuse_command(struct control_conn *conn, json_t *id, const char *na
 }
 
 static const char *command_name(const void *context, size_t index) {
-    (void)context;
-    return index < control_command_count ? control_commands[index].name : NULL;
+    const struct control *control = context;
+    return index < control->command_count ? control->commands[index].name : NULL;
 }
 
 static void unknown_command(struct control_conn *conn, json_t *id, const char *name) {
-    const char *near = nvtxt_near(nvtxt_slice_of(name), command_name, NULL);
+    const char *near = nvtxt_near(nvtxt_slice_of(name), command_name, conn->control);
     char message[128];
     snprintf(message, sizeof(message), "there is no such command%s%s%s; \"help\" lists them",
              near ? ", did you mean \"" : "", near ? near : "", near ? "\"?" : "");
@@ -201,7 +201,7 @@ static void take_request(struct control_conn *conn, struct nvtxt_slice line) {
         nvtxt_ctl_request_deinit(&request);
         return;
     }
-    const struct control_command *command = find_command(request.command);
+    const struct control_command *command = find_command(conn->control, request.command);
     struct control_call *call = NULL;
     if (!command) {
         unknown_command(conn, request.id, request.command);
@@ -449,18 +449,17 @@ void control_accept(struct control *control, int fd_take) {
     }
 }
 
-void control_init(struct control *control, struct server *server) {
+void control_init(struct control *control, struct server *server,
+                  const struct control_command *commands, size_t count) {
     control->server = server;
-    control_events_init(&control->feed, server);
-    control_flush_init(&control->flushes, server);
+    control->commands = commands;
+    control->command_count = count;
 }
 
 void control_close(struct control *control) {
     while (control->conns) {
         close_conn(control->conns);
     }
-    control_events_close(&control->feed);
-    control_flush_close(&control->flushes);
 }
 
 void control_deinit(struct control *control) {

@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <uv.h>
 
+#include "daemon/conf/conf.h"
 #include "daemon/conn/server.h"
 #include "daemon/control/callers.h"
 #include "daemon/control/rights.h"
@@ -32,6 +33,9 @@
 #define CONTROL_EVENTS_MAX 1000           // the same
 #define CONTROL_WAIT_MS_MAX 3600000       // an hour
 #define CONTROL_REPLIES_BYTES (64u << 20) // `sources` of thousands of connections is long
+
+struct control_feed;    // control_events.h
+struct control_flushes; // control_flush.h
 
 struct control_conn {
     uv_pipe_t pipe;
@@ -53,26 +57,6 @@ struct control_conn {
     char buffer[4096];
 };
 
-// Calls that wait for events: control_events.c.
-struct control_feed {
-    struct server *server;          // borrowed
-    struct feed_call *first, *last; // in the order of their turns
-    struct feed_call *reading;      // in the writer's hands, in no list; NULL: none
-    uv_timer_t timer;               // the next one's patience ends
-    bool closing;
-};
-
-// Calls that wait for a commit: control_flush.c.
-struct control_flushes {
-    struct server *server;        // borrowed
-    struct control_call *waiting; // for the next one
-    struct control_call *asked;   // for the one that is under way
-    bool out;                     // it is
-    uint64_t number;              // of commits
-    uv_timer_t timer;             // until a user may have another one
-    bool closing;
-};
-
 struct control {
     struct server *server; // borrowed
     struct rights rights;  // the owner's to set
@@ -81,12 +65,16 @@ struct control {
     size_t conn_count, look_count; // all, and those that may only look
     struct callers callers;
     struct refusals refusals;
-    struct control_flushes flushes;
-    bool verifying;
-    struct control_feed feed;
-    // The owner's: reads the configuration again. Returns 0, or 1 with the faults in `result`.
+    const struct control_command *commands; // borrowed
+    size_t command_count;
+
+    // For the commands, set by the owner.
+    struct control_feed *feed;       // `events`; borrowed
+    struct control_flushes *flushes; // `flush`; borrowed
+    // Reads the configuration again. Returns 0, or 1 with the faults in `result`.
     int (*reload)(struct control *control, struct reload_result *result);
     void *owner;
+    bool verifying; // a `verify` is under way
 };
 
 struct control_call {
@@ -112,33 +100,6 @@ struct control_command {
     const struct nvtxt_ctl_arg *args;       // NULL: none
 };
 
-extern const struct control_command control_commands[];
-extern const size_t control_command_count;
-
-// Commands that live in files of their own.
-void control_sources(struct control_call *call);
-void control_disconnect(struct control_call *call);
-void control_diagnostics(struct control_call *call);
-void control_checkpoint(struct control_call *call);
-void control_metrics(struct control_call *call);
-void control_rotate(struct control_call *call);
-void control_events(struct control_call *call);
-void control_snapshot(struct control_call *call);
-void control_verify(struct control_call *call);
-void control_flush(struct control_call *call);
-
-void control_flush_init(struct control_flushes *flushes, struct server *server);
-void control_flush_close(struct control_flushes *flushes); // after all connections
-
-void control_events_init(struct control_feed *feed, struct server *server);
-void control_events_news(struct control_feed *feed); // something was committed
-void control_events_close(struct control_feed *feed);
-
-// Of control_watch.c: what `status` says of watched folders, `sources` of open files.
-struct watch;
-void control_add_folders(json_t *status, const struct watch *watch);
-void control_add_files(json_t *sources, const struct watch *watch);
-
 // Both free the call. A NULL result stands for memory that was short.
 void control_reply(struct control_call *call, json_t *result_take);
 void control_fail(struct control_call *call, const char *code, const char *message);
@@ -147,7 +108,9 @@ void control_fail(struct control_call *call, const char *code, const char *messa
 // before it returns.
 void control_let_pass(struct control_call *call);
 
-void control_init(struct control *control, struct server *server);
+// `commands`, a table of `count` rows, is borrowed.
+void control_init(struct control *control, struct server *server,
+                  const struct control_command *commands, size_t count);
 
 // Whether another connection can be taken; as a listener's is_ready.
 int control_prepare(struct control *control);

@@ -3,12 +3,15 @@
 // The commands of the control socket: one function each and one row in the table at the end.
 // Loop thread; what only the writer knows comes from the figures it published, so that `status`
 // answers when the writer is stuck as well.
+#include "daemon/control/control_cmds.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "config.h"
 #include "daemon/base/log.h"
-#include "daemon/control/control.h"
+#include "daemon/control/control_events.h"
+#include "daemon/control/control_flush.h"
 #include "daemon/control/control_json.h"
 
 static json_t *describe_args(const struct nvtxt_ctl_arg *args) {
@@ -33,8 +36,8 @@ static json_t *describe(const struct control_command *command) {
 
 static void run_help(struct control_call *call) {
     json_t *list = json_array();
-    for (size_t i = 0; list && i < control_command_count; i++) {
-        json_array_append_new(list, describe(&control_commands[i]));
+    for (size_t i = 0; list && i < call->control->command_count; i++) {
+        json_array_append_new(list, describe(&call->control->commands[i]));
     }
     control_reply(call, list ? json_pack("{s:o}", "commands", list) : NULL);
 }

@@ -11,6 +11,8 @@
 // how much it was not shown.
 //
 // Loop thread, but for ask_events().
+#include "daemon/control/control_events.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -276,7 +278,7 @@ static const char *read_query(const json_t *request, struct store_event_query *q
 }
 
 void control_events(struct control_call *call) {
-    struct control_feed *feed = &call->conn->control->feed;
+    struct control_feed *feed = call->control->feed;
     struct feed_call *waiting = calloc(1, sizeof(*waiting));
     if (!waiting) {
         control_fail(call, NVTXT_CTL_FAILED, "out of memory");

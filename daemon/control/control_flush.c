@@ -3,6 +3,8 @@
 // The control command `flush`: a commit costs the disk a write that all have to wait for. So those
 // that wait together are answered by one commit, one is under way at a time, and a user that asked
 // for too many in a second waits for the next one.
+#include "daemon/control/control_flush.h"
+
 #include <stdlib.h>
 
 #include "daemon/control/control.h"
@@ -92,7 +94,7 @@ static void go_on(struct control_flushes *flushes) {
 }
 
 void control_flush(struct control_call *call) {
-    struct control_flushes *flushes = &call->control->flushes;
+    struct control_flushes *flushes = call->control->flushes;
     struct control_call **at = &flushes->waiting;
     while (*at) {
         at = &(*at)->next_flush;

@@ -4,6 +4,8 @@
 // 0.0.4, https://prometheus.io/docs/instrumenting/exposition_formats/. Names follow its customs:
 // our prefix, base units, `_total` for what only grows. Nothing here has a label per source: their
 // number has no bound.
+#include "daemon/control/control_cmds.h"
+
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +13,6 @@
 #include <string.h>
 
 #include "config.h"
-#include "daemon/control/control.h"
 #include "daemon/control/control_json.h"
 
 __attribute__((format(printf, 2, 3))) static void add(struct nvtxt_buf *out, const char *format,

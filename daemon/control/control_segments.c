@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Control commands for the files that a store is made of.
+#include "daemon/control/control_cmds.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <stdatomic.h>
@@ -8,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/control/control.h"
 #include "daemon/control/control_json.h"
 #include "store/copy/snapshot.h"
 #include "store/copy/verify.h"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Control commands about what is connected: list it, disconnect it.
+#include "daemon/control/control_cmds.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +10,6 @@
 #include "daemon/base/log.h"
 #include "daemon/conn/conn.h"
 #include "daemon/conn/session.h"
-#include "daemon/control/control.h"
 #include "daemon/control/control_json.h"
 #include "daemon/source/source.h"
 

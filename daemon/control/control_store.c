@@ -3,10 +3,11 @@
 // Control commands that only the store can answer. The question goes through the writer's queue,
 // behind everything that was handed over before, and is asked on the writer's thread. A writer in
 // trouble would answer only after it: then the command fails at once, with the reason.
+#include "daemon/control/control_cmds.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "daemon/control/control.h"
 #include "daemon/control/control_json.h"
 
 // Asks for an answer of the store; false when the call was answered already.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What `status` and `sources` say of watched folders and followed files.
-#include "daemon/control/control.h"
+#include "daemon/control/control_cmds.h"
+
 #include "daemon/control/control_json.h"
 #include "daemon/follow/folder.h"
 #include "daemon/follow/watch.h"

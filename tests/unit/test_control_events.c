@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Calls that wait for events: the walk over those whose patience is over.
-#include "daemon/control/control.h"
+#include "daemon/control/control_events.h"
 
+#include "daemon/control/control_cmds.h"
 #include "tests/unit/server_kit.h"
 
 #define CALL "{\"id\":1,\"command\":\"events\",\"wait_ms\":3600000}\n"
@@ -19,10 +20,12 @@ uint64_t uv_now(const uv_loop_t *loop) {
 // the walk would have come to.
 Test(control_events, an_answer_that_cannot_be_sent_ends_the_calls_behind_it) {
     struct kit kit;
-    struct control control = {0};
+    struct control_feed feed;
+    struct control control = {.feed = &feed};
     int fds[2];
     kit_open(&kit);
-    control_init(&control, &kit.server);
+    control_init(&control, &kit.server, control_commands, control_command_count);
+    control_events_init(&feed, &kit.server);
     control.rights.daemon_uid = (int64_t)geteuid();
     kit_pair(fds);
     kit_send(fds[0], CALL CALL CALL CALL);
@@ -30,21 +33,22 @@ Test(control_events, an_answer_that_cannot_be_sent_ends_the_calls_behind_it) {
     cr_assert_eq(control_prepare(&control), 0);
     control_accept(&control, fds[1]);
     struct job *asked = kit_take(&kit, JOB_ASK);
-    cr_assert_neq(control.feed.first, control.feed.last, "one is asked for, others wait");
+    cr_assert_neq(feed.first, feed.last, "one is asked for, others wait");
     cr_assert_not_null(control.conns);
     ahead_ms = 2 * 3600000;
-    uv_timer_set_repeat(&control.feed.timer, 1);
-    cr_assert_eq(uv_timer_again(&control.feed.timer), 0);
+    uv_timer_set_repeat(&feed.timer, 1);
+    cr_assert_eq(uv_timer_again(&feed.timer), 0);
     while (control.conns) {
         uv_run(&kit.loop, UV_RUN_ONCE);
     }
-    cr_assert_null(control.feed.first);
+    cr_assert_null(feed.first);
     kit_finish(&kit, asked);
-    while (control.feed.reading) {
+    while (feed.reading) {
         uv_run(&kit.loop, UV_RUN_ONCE);
     }
     close(fds[0]);
     control_close(&control);
+    control_events_close(&feed);
     kit_close(&kit);
     control_deinit(&control);
 }

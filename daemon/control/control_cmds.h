@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The table of the control commands, and the functions of its rows that live in files of their own.
+#pragma once
+
+#include <jansson.h>
+#include <stddef.h>
+
+#include "daemon/control/control.h"
+
+struct watch;
+
+extern const struct control_command control_commands[];
+extern const size_t control_command_count;
+
+void control_sources(struct control_call *call);
+void control_disconnect(struct control_call *call);
+void control_diagnostics(struct control_call *call);
+void control_checkpoint(struct control_call *call);
+void control_metrics(struct control_call *call);
+void control_rotate(struct control_call *call);
+void control_snapshot(struct control_call *call);
+void control_verify(struct control_call *call);
+
+// Of control_watch.c: what `status` says of watched folders, `sources` of open files.
+void control_add_folders(json_t *status, const struct watch *watch);
+void control_add_files(json_t *sources, const struct watch *watch);
