@@ -19,10 +19,10 @@ struct arguments {
 
 static void print_help(void) {
     fputs("Usage: nvtxt-check [OPTION]... FILE...\n"
-          "Prints what is wrong with NVTXT files, as file:line:column. '-': stdin.\n"
+          "Prints the diagnostics of NVTXT files, as file:line:column. '-': stdin.\n"
           "\n"
-          "  -q, --quiet         print nothing; the exit status tells\n"
-          "      --pid N         ProcessId where the file gives none (default: 0)\n"
+          "  -q, --quiet         print nothing; only the exit status says it\n"
+          "      --pid N         ProcessId of events without one (default: 0)\n"
           "      --origin NS     what TimeBase Relative counts from (default: 0)\n"
           "      --clock=here    the files were written on this machine since it booted\n"
           "      --help, --version\n"
@@ -30,7 +30,7 @@ static void print_help(void) {
           "Times of another clock:\n"
           "      --mode lerp --ns-a A --ns-b B [--nvtxt-a a] [--nvtxt-b b]\n"
           "      --mode lin  --ns-a A --freq F [--nvtxt-a a]\n"
-          "  Without a and b: the file's smallest and largest time.\n"
+          "  Default of a and b: the file's smallest and largest time.\n"
           "\n"
           "Exit status: 0 no errors (there may be warnings); 1 errors; 64 usage; 66 a FILE\n"
           "cannot be read.\n",
