@@ -43,16 +43,16 @@ static void print_help(void) {
     fputs("Usage: nvtxt-export [--store STORE] --format FORMAT [-o OUT] [OPTION]...\n"
           "Writes the events of a store in a format that other tools read.\n"
           "\n"
-          "      --store STORE     a store, all its segments; or one segment; or an SQLite\n"
-          "                        export of Nsight Systems (default: $NVTXT_STORE, or\n"
-          "                        the daemon's, as 'nvtxt-ctl where' says)\n"
+          "      --store STORE     a store with all its segments; or one segment; or an\n"
+          "                        SQLite export of Nsight Systems (default: $NVTXT_STORE,\n"
+          "                        or the daemon's; 'nvtxt-ctl where' prints it)\n"
           "      --format FORMAT   chrome (for Perfetto), speedscope, folded (flame\n"
           "                        graphs), csv, jsonl (a JSON object a line), nvtxt\n"
           "  -o, --output OUT      the file to make (default, and '-': stdout)\n"
           "      --since TIME      events that end at TIME or later: 2026-11-21T06:24:00Z,\n"
           "      --until TIME      ... and begin at TIME or before; @SECONDS; nanoseconds\n"
           "      --last LENGTH     events of the last 90s, 5m, 2h, 1d\n"
-          "      --pid N           events of this process; these may be repeated\n"
+          "      --pid N           events of this process; this and the next two may repeat\n"
           "      --source S        ... of this source, by its id or name\n"
           "      --category C      ... of this category, by its number or name\n"
           "      --level LEVEL     ... lines of logs of this level or worse: emerg, alert,\n"
@@ -62,7 +62,7 @@ static void print_help(void) {
           "      --help, --version\n"
           "\n"
           "Exit status: 0 done; 1 done, but FORMAT could not hold everything; 64 usage;\n"
-          "65 STORE is none; 66 it cannot be read; 73 OUT cannot be made; 74 I/O error.\n",
+          "65 STORE is no store; 66 it cannot be read; 73 OUT cannot be made; 74 I/O error.\n",
           stdout);
 }
 
