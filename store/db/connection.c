@@ -220,7 +220,9 @@ int store_connection_open(sqlite3 **db, const char *path, const struct store_opt
     if (rc == SQLITE_OK && result == STORE_DONE) {
         sqlite3_db_config(*db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, options->keeps_lock, NULL);
         rc = set_up(*db, options);
-        rc = rc ?: options->keeps_lock ? store_writelock_take(*db) : SQLITE_OK;
+        rc = rc
+                 ?: options->keeps_lock ? store_writelock_take(*db, STORE_SCHEMA_VERSION)
+                                        : SQLITE_OK;
         if (!options->read_only) {
             store_file_give(path, options->group); // where that is not allowed, nothing is lost
         }

@@ -7,8 +7,6 @@
 #include <pthread.h>
 #include <stdio.h>
 
-#include "store/db/schema.h"
-
 #define NAME "nvtxt-writer"
 #define WRITE_LOCK 0 // slots of -shm, as SQLite numbers them; CKPT and RECOVER follow
 #define LOCKS_OF_RECOVERY 3
@@ -175,12 +173,11 @@ static sqlite3_file *file_of(sqlite3 *db) {
     return rc == SQLITE_OK && file && file->pMethods ? file : NULL;
 }
 
-// The first commit after an empty log needs one of the slots of readers for itself. user_version
-// is written even when it stays as it is.
-int store_writelock_take(sqlite3 *db) {
+// The first commit after an empty log needs one of the slots of readers for itself. SQLite writes
+// user_version even when it stays as it is.
+int store_writelock_take(sqlite3 *db, int user_version) {
     char sql[80];
-    snprintf(sql, sizeof(sql), "BEGIN IMMEDIATE; PRAGMA user_version = %d; COMMIT",
-             STORE_SCHEMA_VERSION);
+    snprintf(sql, sizeof(sql), "BEGIN IMMEDIATE; PRAGMA user_version = %d; COMMIT", user_version);
     int rc = sqlite3_exec(db, sql, NULL, NULL, NULL);
     if (rc != SQLITE_OK && !sqlite3_get_autocommit(db)) {
         sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);

@@ -20,9 +20,10 @@
 const char *store_writelock_vfs(void);
 
 // Takes the lock of `db`, which was opened through the VFS and is in WAL mode, by committing
-// something: after that no commit needs a lock that a reader can be in the way of. Returns an
-// SQLite result code; SQLITE_BUSY and SQLITE_PROTOCOL when somebody else holds a lock.
-int store_writelock_take(sqlite3 *db);
+// something: its user_version, which stays the same. After that no commit needs a lock that a
+// reader can be in the way of. Returns an SQLite result code; SQLITE_BUSY and SQLITE_PROTOCOL when
+// somebody else holds a lock.
+int store_writelock_take(sqlite3 *db, int user_version);
 
 // Gives it back until the next transaction takes it again. Without a transaction.
 void store_writelock_let_go(sqlite3 *db);
