@@ -15,7 +15,7 @@
 #include "protocol/base/hash.h"
 #include "protocol/interp/event.h"
 #include "store/value/arena.h"
-#include "store/value/batch.h"
+#include "store/value/source.h"
 
 enum store_event_flag {
     STORE_EVENT_UNCLOSED = 1,  // the end was filled in

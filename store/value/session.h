@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "protocol/interp/interp.h"
-#include "store/value/batch.h"
+#include "store/value/source.h"
 
 // What the store knows of a session. Deinit frees what it owns.
 struct store_session {

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "protocol/base/hash.h"
+#include "store/value/batch.h"
 #include "store/value/record.h"
 
 // ---- Domains ----------------------------------------------------------------------------------
