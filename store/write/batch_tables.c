@@ -6,11 +6,11 @@
 #include "store/write/batch_tables.h"
 
 #include "store/value/record.h"
-#include "store/write/bulk.h"
+#include "store/write/txn.h"
 
 struct cursor {
     sqlite3_vtab_cursor base; // first, as SQLite wants it
-    const struct store_bulk *bulk;
+    const struct store_batch_tables *tables;
     const struct store_share *share;
     const struct store_run *run;
     const struct store_event *event, *run_end; // event is NULL at the end
@@ -20,7 +20,7 @@ struct cursor {
 
 struct table {
     sqlite3_vtab base;
-    const struct store_bulk *bulk;
+    const struct store_batch_tables *tables;
 };
 
 // ---- What both tables share -------------------------------------------------------------------
@@ -34,7 +34,7 @@ static int connect(sqlite3 *db, void *context, sqlite3_vtab **out, const char *d
     if (!table) {
         return SQLITE_NOMEM;
     }
-    *table = (struct table){.bulk = context};
+    *table = (struct table){.tables = context};
     *out = &table->base;
     return SQLITE_OK;
 }
@@ -56,7 +56,7 @@ static int on_open(sqlite3_vtab *table, sqlite3_vtab_cursor **out) {
     if (!cursor) {
         return SQLITE_NOMEM;
     }
-    *cursor = (struct cursor){.bulk = ((struct table *)table)->bulk};
+    *cursor = (struct cursor){.tables = ((struct table *)table)->tables};
     *out = &cursor->base;
     return SQLITE_OK;
 }
@@ -122,8 +122,8 @@ static int on_filter_events(sqlite3_vtab_cursor *base, int number, const char *n
     (void)argc;
     (void)argv;
     struct cursor *cursor = (struct cursor *)base;
-    const struct store_batch *batch = cursor->bulk->batch;
-    cursor->row = cursor->bulk->txn->next_row;
+    const struct store_batch *batch = cursor->tables->batch;
+    cursor->row = cursor->tables->txn->next_row;
     cursor->share = batch ? batch->first : NULL;
     cursor->event = NULL;
     if (cursor->share) {
@@ -173,7 +173,7 @@ static int on_event_column(sqlite3_vtab_cursor *base, sqlite3_context *context, 
         break;
     case RANGE_ID:
         sqlite3_result_int64(context, event->type == NVTXT_EVENT_START_END
-                                          ? cursor->row + cursor->bulk->txn->range_base
+                                          ? cursor->row + cursor->tables->txn->range_base
                                           : 0);
         break;
     case TEXT:
@@ -190,7 +190,7 @@ static int on_event_column(sqlite3_vtab_cursor *base, sqlite3_context *context, 
         break;
     case DOMAIN_ID:
         sqlite3_result_int64(
-            context, event->domain ? cursor->bulk->batch->domains[event->domain]->store_id : 0);
+            context, event->domain ? cursor->tables->batch->domains[event->domain]->store_id : 0);
         break;
     case TEXT_ID:
         sqlite3_result_int64(context, event->text_id);
@@ -249,13 +249,13 @@ static int on_next_string(sqlite3_vtab_cursor *base) {
 
 static int on_strings_end(sqlite3_vtab_cursor *base) {
     const struct cursor *cursor = (const struct cursor *)base;
-    return cursor->fresh >= cursor->bulk->fresh_count;
+    return cursor->fresh >= cursor->tables->fresh_count;
 }
 
 static int on_string_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int index) {
     (void)index;
     const struct cursor *cursor = (const struct cursor *)base;
-    const struct store_event *event = cursor->bulk->fresh[cursor->fresh];
+    const struct store_event *event = cursor->tables->fresh[cursor->fresh];
     sqlite3_result_text(context, event->text, (int)event->text_len, SQLITE_STATIC);
     return SQLITE_OK;
 }
@@ -280,8 +280,8 @@ static const sqlite3_module strings_module = {
 
 // ---- Registering ------------------------------------------------------------------------------
 
-int store_batch_tables_register(sqlite3 *db, const struct store_bulk *bulk) {
-    void *context = (void *)bulk; // read only: see struct table
+int store_batch_tables_register(sqlite3 *db, const struct store_batch_tables *tables) {
+    void *context = (void *)tables; // read only: see struct table
     int rc = sqlite3_create_module_v2(db, "nvtxt_batch_events", &events_module, context, NULL);
     if (rc == SQLITE_OK) {
         rc = sqlite3_create_module_v2(db, "nvtxt_batch_strings", &strings_module, context, NULL);

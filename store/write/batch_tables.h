@@ -5,9 +5,20 @@
 #pragma once
 
 #include <sqlite3.h>
+#include <stddef.h>
 
-struct store_bulk;
+struct store_batch;
+struct store_event;
+struct store_txn;
 
-// Registers both with the connection. They read what `bulk` says at the time; it must not move.
+// What the tables hold while a statement runs.
+struct store_batch_tables {
+    const struct store_txn *txn;
+    const struct store_batch *batch;
+    const struct store_event **fresh; // owned: events whose text is new, in the order of their ids
+    size_t fresh_count;
+};
+
+// Registers both with the connection. They read `tables` when a statement runs; it must not move.
 // Returns an SQLite result code.
-int store_batch_tables_register(sqlite3 *db, const struct store_bulk *bulk);
+int store_batch_tables_register(sqlite3 *db, const struct store_batch_tables *tables);

@@ -18,7 +18,6 @@
 #include <stdlib.h>
 
 #include "store/db/sql.h"
-#include "store/write/batch_tables.h"
 
 // An array of new strings that grew larger than this is freed after its batch.
 #define KEEP_FRESH ((size_t)32 * 1024)
@@ -62,31 +61,31 @@ static int variant_of(unsigned flags) {
 }
 
 int store_bulk_init(struct store_bulk *bulk, struct store_txn *txn, struct store_intern *intern) {
-    *bulk = (struct store_bulk){.txn = txn, .intern = intern};
-    return store_batch_tables_register(txn->db, bulk);
+    *bulk = (struct store_bulk){.txn = txn, .intern = intern, .tables.txn = txn};
+    return store_batch_tables_register(txn->db, &bulk->tables);
 }
 
 void store_bulk_deinit(struct store_bulk *bulk) {
     store_sql_finalize(bulk->events, STORE_BULK_VARIANTS);
     store_sql_finalize(bulk->stmts, STORE_BULK_STMTS);
-    free(bulk->fresh);
-    bulk->fresh = NULL;
+    free(bulk->tables.fresh);
+    bulk->tables.fresh = NULL;
 }
 
 // ---- Writing ----------------------------------------------------------------------------------
 
 static int add_fresh(struct store_bulk *bulk, struct store_event *event) {
-    if (bulk->fresh_count == bulk->fresh_room) {
+    if (bulk->tables.fresh_count == bulk->fresh_room) {
         size_t room = bulk->fresh_room ? bulk->fresh_room * 2 : 256;
-        const struct store_event **fresh = realloc(bulk->fresh, room * sizeof(*fresh));
+        const struct store_event **fresh = realloc(bulk->tables.fresh, room * sizeof(*fresh));
         if (!fresh) {
             return SQLITE_NOMEM;
         }
-        bulk->fresh = fresh;
+        bulk->tables.fresh = fresh;
         bulk->fresh_room = room;
     }
-    event->text_id = bulk->txn->next_string + (int64_t)bulk->fresh_count;
-    bulk->fresh[bulk->fresh_count++] = event;
+    event->text_id = bulk->txn->next_string + (int64_t)bulk->tables.fresh_count;
+    bulk->tables.fresh[bulk->tables.fresh_count++] = event;
     store_intern_add(bulk->intern, event->text_hash, event->text, event->text_len, event->text_id);
     return SQLITE_OK;
 }
@@ -114,14 +113,14 @@ static int read_run(struct store_bulk *bulk, const struct store_run *run) {
 
 static int write_strings(struct store_bulk *bulk) {
     struct store_txn *txn = bulk->txn;
-    if (bulk->fresh_count == 0) {
+    if (bulk->tables.fresh_count == 0) {
         return SQLITE_OK;
     }
     int rc = store_sql_prepare(txn->db, &bulk->stmts[STRINGS], texts[STRINGS]);
     if (rc == SQLITE_OK) {
         rc = store_sql_run(bulk->stmts[STRINGS]);
     }
-    txn->next_string += (int64_t)bulk->fresh_count;
+    txn->next_string += (int64_t)bulk->tables.fresh_count;
     if (rc == SQLITE_OK && sqlite3_last_insert_rowid(txn->db) != txn->next_string - 1) {
         rc = SQLITE_INTERNAL;
     }
@@ -166,7 +165,7 @@ static int write_events(struct store_bulk *bulk, unsigned flags) {
         rc = store_sql_run(bulk->events[variant]);
     }
     int64_t row = txn->next_row;
-    txn->next_row += (int64_t)bulk->batch->events;
+    txn->next_row += (int64_t)bulk->tables.batch->events;
     if (rc == SQLITE_OK && sqlite3_last_insert_rowid(txn->db) != txn->next_row - 1) {
         rc = SQLITE_INTERNAL;
     }
@@ -174,7 +173,7 @@ static int write_events(struct store_bulk *bulk, unsigned flags) {
         txn->first_row = row;
     }
     txn->last_row = txn->next_row - 1;
-    const struct store_share *share = bulk->batch->first;
+    const struct store_share *share = bulk->tables.batch->first;
     for (; share && rc == SQLITE_OK; share = store_share_next(share)) {
         if (share->events > 0) {
             rc = write_source_rows(bulk, share, row);
@@ -190,8 +189,8 @@ int store_bulk_write(struct store_bulk *bulk, const struct store_batch *batch) {
     }
     int rc = SQLITE_OK;
     unsigned flags = 0;
-    bulk->batch = batch;
-    bulk->fresh_count = 0;
+    bulk->tables.batch = batch;
+    bulk->tables.fresh_count = 0;
     for (const struct store_share *share = batch->first; share; share = store_share_next(share)) {
         flags |= share->flags;
         for (const struct store_run *run = share->runs; run && rc == SQLITE_OK; run = run->next) {
@@ -204,12 +203,12 @@ int store_bulk_write(struct store_bulk *bulk, const struct store_batch *batch) {
     if (rc == SQLITE_OK) {
         rc = write_events(bulk, flags);
     }
-    bulk->batch = NULL;
+    bulk->tables.batch = NULL;
     if (bulk->fresh_room > KEEP_FRESH) {
-        free(bulk->fresh);
-        bulk->fresh = NULL;
+        free(bulk->tables.fresh);
+        bulk->tables.fresh = NULL;
         bulk->fresh_room = 0;
     }
-    bulk->fresh_count = 0;
+    bulk->tables.fresh_count = 0;
     return rc;
 }

@@ -10,6 +10,7 @@
 
 #include "store/value/intern.h"
 #include "store/value/record.h"
+#include "store/write/batch_tables.h"
 #include "store/write/txn.h"
 
 // Which of three optional columns a statement names: every combination has its statement.
@@ -19,9 +20,8 @@
 struct store_bulk {
     struct store_txn *txn;
     struct store_intern *intern;
-    const struct store_batch *batch;  // what the virtual tables read, while a statement runs
-    const struct store_event **fresh; // events whose text is new, in the order of their ids
-    size_t fresh_count, fresh_room;
+    struct store_batch_tables tables;
+    size_t fresh_room; // of tables.fresh
     sqlite3_stmt *events[STORE_BULK_VARIANTS];
     sqlite3_stmt *stmts[STORE_BULK_STMTS];
 };
