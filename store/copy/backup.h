@@ -5,7 +5,7 @@
 
 #include <sqlite3.h>
 
-#include "store/copy/copy.h"
+#include "store/copy/watch.h"
 
 // Copies until the end, or until the watch (may be NULL) wants to stop: what it returned goes to
 // `*stop`, which is left alone else. `from` should have a read transaction open, so that the copy

@@ -10,16 +10,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "store/copy/watch.h"
+
 enum store_copy_kind {
     STORE_COPY_STORE,  // one of ours, of this version or an older one
     STORE_COPY_EXPORT, // an export, see nsys_facts.h
-};
-
-// Asked after every few megabytes. 0 goes on; what stops the copy is 100 or more, so that it is no
-// code of the store.
-struct store_copy_watch {
-    int (*on_step)(void *context, uint64_t done_bytes, uint64_t total_bytes);
-    void *context;
 };
 
 // Copies `from`, which may be a link, to a new file `to` of exactly `mode`. Returns STORE_DONE,

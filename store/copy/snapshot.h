@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "store/copy/copy.h"
+#include "store/copy/watch.h"
 
 // Mode and group of `file` are those of the segment; it must not exist. Returns STORE_DONE with its
 // size, -EEXIST, another failure as of store_open() with a sentence in `error`, or what `watch`
