@@ -18,7 +18,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "protocol/interp/event.h"
+#include "protocol/base/slice.h"
+#include "store/read/read_event.h"
 
 struct store_reader;
 
@@ -29,22 +30,9 @@ int store_read_open(struct store_reader **reader, const char *path, char *error,
 void store_read_close(struct store_reader *reader); // NULL is fine
 const char *store_read_error(const struct store_reader *reader);
 
-struct store_read_figures {
-    uint64_t events;  // rows of type 34, 59, 60
-    int64_t first_ns; // smallest start, largest end of them; 0 when there are none
-    int64_t last_ns;
-};
 const struct store_read_figures *store_read_figures(const struct store_reader *reader);
 
 // ---- Which events -----------------------------------------------------------------------------
-
-struct store_read_window {
-    int64_t since_ns;       // events that end at or after it
-    int64_t until_ns;       // and start at or before it
-    const int64_t *sources; // ids, only their events; NULL: all sources
-    size_t source_count;
-};
-#define STORE_READ_ALL ((struct store_read_window){.since_ns = INT64_MIN, .until_ns = INT64_MAX})
 
 // Begins anew with the first event of the window (borrowed for the call only). Finds the rows
 // through NVTXT_BATCHES and NVTXT_EVENT_SOURCES, without a scan. After store_read_open() the window
@@ -57,33 +45,6 @@ int store_read_find_sources(struct store_reader *reader, const char *name, int64
                             size_t *count);
 
 // ---- Events -----------------------------------------------------------------------------------
-
-enum store_read_payload { // columns of NVTX_EVENTS, by what their values are
-    STORE_READ_NONE,
-    STORE_READ_INT64,
-    STORE_READ_UINT64, // beyond Int64 only
-    STORE_READ_DOUBLE,
-    STORE_READ_JSON,
-};
-
-struct store_read_event {
-    int64_t row;
-    enum nvtxt_event_type type; // MARK, PUSH_POP or START_END
-    bool ended_elsewhere;       // end_global_tid says where
-    enum store_read_payload payload_kind;
-    int64_t start, end;  // ns since the Unix epoch
-    uint64_t global_tid; // PID << 24 | TID; what an export has above that is cut off
-    uint64_t end_global_tid;
-    uint32_t category, color;
-    int64_t domain_id;
-    struct nvtxt_slice text; // any bytes
-    union {
-        int64_t int64;
-        uint64_t uint64;
-        double real;
-        struct nvtxt_slice json;
-    };
-};
 
 // The next chunk. `*events` and the texts live until the next call. A chunk may be empty; the end
 // is STORE_NOT_FOUND.
@@ -115,14 +76,6 @@ const char *store_read_level(struct store_reader *reader, const struct store_rea
 // Everything that was named (what is called after its number was not), in no order. `at` is the
 // time of the name's row, 0 for a process. A callback's value other than 0 ends it and is returned.
 // The slices live during the callback.
-struct store_read_name {
-    enum nvtxt_name_kind kind;
-    uint32_t category;         // CATEGORY
-    uint64_t global_tid;       // THREAD, PROCESS: what is named; else the thread of the row
-    int64_t at;                // ns since the Unix epoch
-    struct nvtxt_slice domain; // CATEGORY: the domain that it is named in; DOMAIN: the name
-    struct nvtxt_slice text;
-};
 int store_read_names(struct store_reader *reader,
                      int (*on_name)(void *context, const struct store_read_name *name),
                      void *context);

@@ -15,6 +15,7 @@
 #include "protocol/base/limits.h"
 #include "protocol/lang/level.h"
 #include "store/db/sql.h"
+#include "store/read/reader.h"
 #include "store/read/reader_state.h"
 #include "store/value/codes.h"
 

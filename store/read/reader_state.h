@@ -8,7 +8,7 @@
 #include <sqlite3.h>
 
 #include "protocol/base/hash.h"
-#include "store/read/reader.h"
+#include "store/read/read_event.h"
 #include "store/value/arena.h"
 
 enum store_read_stmt {
