@@ -16,24 +16,9 @@
 
 #include "protocol/interp/interp.h"
 #include "store/nsys/nsys_facts.h"
+#include "store/nsys/nsys_place.h"
 
 struct store_foreign;
-
-// Where events go.
-struct store_foreign_place {
-    uint16_t target; // upper 16 bits of globalTid
-    int64_t zero_ns; // taken from every time
-    bool prolong;    // keep events outside the session's window, and widen it
-};
-
-struct store_foreign_counts {
-    uint64_t events;   // rows of type mark, push/pop range, start/end range that were added
-    uint64_t outside;  // events that were left out because the session's window does not hold them
-    uint64_t payloads; // payloads for which the export has no column
-    uint64_t names;    // names that the export has already, and calls otherwise: its own stand
-    bool any_outside;  // the two below mean something
-    int64_t outside_first_ns, outside_last_ns; // as the events came, before zero_ns is taken away
-};
 
 // Opens the export at `path` and begins; sentences call it `name`. Reads all of it, which takes
 // seconds for a large one: who is heeded (store/db/stranger.h) can stop it, and

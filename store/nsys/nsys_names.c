@@ -8,6 +8,8 @@
 // stays flat: NVTXT_NAME_ROWS for name_rows.c (kinds as in a store; keys with the target in them),
 // and NVTXT_DOMAINS, the id of a display name in a process, and under process -1 the id that we
 // gave it.
+#include "store/nsys/nsys_names.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The inside of nsys.h: what its two halves share. nsys.c opens, places events and commits;
-// nsys_names.c writes what is named. Private to store/.
+// The inside of struct store_foreign, and its rows: which columns the export's tables have, which
+// numbers come next, and rows of NVTX_EVENTS and StringIds. Private to store/nsys.
 //
 // Functions return SQLite result codes.
 #pragma once
@@ -10,7 +10,8 @@
 #include <stdint.h>
 
 #include "protocol/interp/interp.h"
-#include "store/nsys/nsys.h"
+#include "store/nsys/nsys_facts.h"
+#include "store/nsys/nsys_place.h"
 #include "store/nsys/table_shape.h"
 #include "store/value/intern.h"
 #include "store/write/name_rows.h"
@@ -100,6 +101,14 @@ struct foreign_row {
     struct nvtxt_payload payload;
 };
 
+// Looks at the tables of the open export; makes NVTX_EVENTS where there is none. Close gives back
+// what it took, also after a failure.
+int store_foreign_rows_open(struct store_foreign *foreign);
+void store_foreign_rows_close(struct store_foreign *foreign);
+
+// The name of a column that readers need and that the export lacks; NULL when it has all of them.
+const char *store_foreign_rows_lack(const struct store_foreign *foreign);
+
 // Adds a row, which gets the rowid txn.next_row.
 int store_foreign_add_row(struct store_foreign *foreign, const struct foreign_row *row);
 
@@ -112,15 +121,3 @@ static inline uint64_t store_foreign_tid(const struct store_foreign *foreign, ui
                                          uint32_t tid) {
     return (uint64_t)foreign->place.target << 48 | nvtxt_global_tid(pid, tid);
 }
-
-// Reads what the export has named already. Once the place is known.
-int store_foreign_names_load(struct store_foreign *foreign);
-
-// A thread and its process are there, with a name.
-int store_foreign_see_thread(struct store_foreign *foreign, uint64_t tid);
-
-// The id of a display name in a process, with the row that names it, which stands at `at`.
-int store_foreign_domain(struct store_foreign *foreign, struct nvtxt_slice name, uint32_t pid,
-                         uint64_t tid, int64_t at, int64_t *id);
-
-int store_foreign_name(struct store_foreign *foreign, const struct nvtxt_name *name);

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where events go in an export, and what became of them.
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+// Where events go.
+struct store_foreign_place {
+    uint16_t target; // upper 16 bits of globalTid
+    int64_t zero_ns; // taken from every time
+    bool prolong;    // keep events outside the session's window, and widen it
+};
+
+struct store_foreign_counts {
+    uint64_t events;   // rows of type mark, push/pop range, start/end range that were added
+    uint64_t outside;  // events that were left out because the session's window does not hold them
+    uint64_t payloads; // payloads for which the export has no column
+    uint64_t names;    // names that the export has already, and calls otherwise: its own stand
+    bool any_outside;  // the two below mean something
+    int64_t outside_first_ns, outside_last_ns; // as the events came, before zero_ns is taken away
+};
