@@ -56,18 +56,18 @@ int import_open(struct import *import, const char *path, const struct load_optio
     return 0;
 }
 
-void import_open_export_take(struct import *import, struct store_foreign *foreign,
+void import_open_export_take(struct import *import, struct store_nsys *nsys,
                              const struct load_options *options, struct term *term) {
-    *import = (struct import){.options = options, .term = term, .foreign = foreign};
+    *import = (struct import){.options = options, .term = term, .nsys = nsys};
 }
 
 void import_abandon(struct import *import) {
     store_batch_free(import->batch);
     store_close(import->store);
-    store_foreign_close(import->foreign);
+    store_nsys_close(import->nsys);
     import->batch = NULL;
     import->store = NULL;
-    import->foreign = NULL;
+    import->nsys = NULL;
 }
 
 // Writes the batch. Returns 0 or -EIO after a sentence.
@@ -93,8 +93,8 @@ static int flush(struct import *import) {
 
 // The share of the running file in the batch as it is now; an export has no such thing.
 static int take_share(struct import *import) {
-    if (import->foreign) {
-        store_foreign_sink(import->foreign, &import->target.sink);
+    if (import->nsys) {
+        store_nsys_sink(import->nsys, &import->target.sink);
         return 0;
     }
     if (!import->share) {
@@ -117,7 +117,7 @@ static void take_display_name(struct import *import, const struct nvtxt_interp *
 static int on_pause(void *context, const struct nvtxt_interp *interp) {
     struct import *import = context;
     take_display_name(import, interp);
-    if (import->foreign) {
+    if (import->nsys) {
         return 0;
     }
     int result = store_batch_progress(import->share, nvtxt_interp_counters(interp),
@@ -138,7 +138,7 @@ static int end_input(struct import *import, struct report *report, int result) {
                  "%s: nothing came of it, and most of its lines are wrong: is it NVTXT?",
                  report->name);
     }
-    if (!import->foreign) {
+    if (!import->nsys) {
         const char *how = result == 0 ? "end" : "read-error";
         int ended = store_batch_end_source(import->share, how, clock_realtime_ns());
         if (ended < 0) {
@@ -156,8 +156,8 @@ static int tell_failure(const struct import *import, int result) {
         term_say(import->term, "out of memory");
         return EX_OSERR;
     }
-    if (import->foreign) {
-        term_say(import->term, "%s", store_foreign_error(import->foreign));
+    if (import->nsys) {
+        term_say(import->term, "%s", store_nsys_error(import->nsys));
     }
     return EX_IOERR;
 }
@@ -187,8 +187,8 @@ int import_input(struct import *import, struct input *input) {
 }
 
 int import_finish(struct import *import) {
-    if (import->foreign) {
-        int result = store_foreign_finish(import->foreign);
+    if (import->nsys) {
+        int result = store_nsys_finish(import->nsys);
         return result == STORE_DONE ? 0 : tell_failure(import, -EIO);
     }
     int result = store_batch_is_empty(import->batch) ? 0 : flush(import);

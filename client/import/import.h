@@ -29,7 +29,7 @@ struct import {
     struct store *store;
     struct store_batch *batch;
     int64_t next_id; // of the next source
-    struct store_foreign *foreign;
+    struct store_nsys *nsys;
     struct store_source source; // the file that is being loaded
     struct store_batch_source *share;
     struct load_target target;
@@ -40,7 +40,7 @@ int import_open(struct import *import, const char *path, const struct load_optio
                 struct term *term);
 
 // Loads into an export that is open and placed, which is taken over.
-void import_open_export_take(struct import *import, struct store_foreign *foreign,
+void import_open_export_take(struct import *import, struct store_nsys *nsys,
                              const struct load_options *options, struct term *term);
 
 // Loads one open input. Returns 0, 1 when it had errors or could not be read to its end (what was

@@ -115,10 +115,10 @@ static void choose_timeline(struct merge *merge, const struct store_export_facts
 }
 
 static int open_export(struct merge *merge, struct import *import, const char *path) {
-    struct store_foreign *foreign;
-    struct store_foreign_place place = {.prolong = merge->job->prolong};
+    struct store_nsys *nsys;
+    struct store_nsys_place place = {.prolong = merge->job->prolong};
     char why[1024];
-    int result = store_foreign_open(&foreign, path, merge->job->input, why, sizeof(why));
+    int result = store_nsys_open(&nsys, path, merge->job->input, why, sizeof(why));
     if (result != STORE_DONE && stop_count() > 0) {
         return 128 + stop_signal();
     }
@@ -126,31 +126,31 @@ static int open_export(struct merge *merge, struct import *import, const char *p
         term_say(merge->term, "%s", why);
         return result == -ENOMEM ? EX_OSERR : result < 0 ? EX_DATAERR : status_of(result);
     }
-    const struct store_export_facts *facts = store_foreign_facts(foreign);
+    const struct store_export_facts *facts = store_nsys_facts(nsys);
     result = choose_target(merge, facts, &place.target);
     if (result == 0) {
         choose_timeline(merge, facts, &place.zero_ns);
     }
-    if (result == 0 && store_foreign_place(foreign, &place) != STORE_DONE) {
+    if (result == 0 && store_nsys_place(nsys, &place) != STORE_DONE) {
         result = stop_count() > 0 ? 128 + stop_signal() : EX_DATAERR;
     }
     if (result == EX_DATAERR) {
-        term_say(merge->term, "%s", store_foreign_error(foreign));
+        term_say(merge->term, "%s", store_nsys_error(nsys));
     }
     if (result != 0) {
-        store_foreign_close(foreign);
+        store_nsys_close(nsys);
         return result;
     }
-    import_open_export_take(import, foreign, &merge->load, merge->term);
+    import_open_export_take(import, nsys, &merge->load, merge->term);
     return 0;
 }
 
 // ---- What became of it --------------------------------------------------------------------------
 
 // A prolonged session leaves out only what cannot be said in the export's time.
-static void tell_outside(const struct merge *merge, const struct store_foreign *foreign) {
-    const struct store_foreign_counts *counts = store_foreign_counts(foreign);
-    const struct store_export_facts *facts = store_foreign_facts(foreign);
+static void tell_outside(const struct merge *merge, const struct store_nsys *nsys) {
+    const struct store_nsys_counts *counts = store_nsys_counts(nsys);
+    const struct store_export_facts *facts = store_nsys_facts(nsys);
     char number[TERM_COUNT_SIZE];
     if (merge->job->prolong || !facts->has_window) {
         term_say(merge->term,
@@ -174,11 +174,11 @@ static void tell_outside(const struct merge *merge, const struct store_foreign *
     }
 }
 
-static void tell_counts(const struct merge *merge, const struct store_foreign *foreign) {
-    const struct store_foreign_counts *counts = store_foreign_counts(foreign);
+static void tell_counts(const struct merge *merge, const struct store_nsys *nsys) {
+    const struct store_nsys_counts *counts = store_nsys_counts(nsys);
     char number[TERM_COUNT_SIZE];
     if (counts->outside > 0) {
-        tell_outside(merge, foreign);
+        tell_outside(merge, nsys);
     }
     if (counts->payloads > 0) {
         term_say(merge->term, "%s payload%s could not be kept: %s has no column for them",
@@ -200,8 +200,8 @@ static int load_all(struct merge *merge, struct import *import) {
     int status = import_files(import, merge->job);
     if (status <= 1) {
         int result = import_finish(import);
-        if (result == 0 && import->foreign) {
-            tell_counts(merge, import->foreign);
+        if (result == 0 && import->nsys) {
+            tell_counts(merge, import->nsys);
         }
         status = result ? result : status;
     }

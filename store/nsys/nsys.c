@@ -19,69 +19,68 @@
 
 #define CACHE_KIB "16384"
 
-static int translate(struct store_foreign *foreign, int rc, const char *what) {
-    return store_result_say(foreign->db, rc, what, foreign->name, foreign->error,
-                            sizeof(foreign->error));
+static int translate(struct store_nsys *nsys, int rc, const char *what) {
+    return store_result_say(nsys->db, rc, what, nsys->name, nsys->error, sizeof(nsys->error));
 }
 
-const char *store_foreign_error(const struct store_foreign *foreign) {
-    return foreign->error;
+const char *store_nsys_error(const struct store_nsys *nsys) {
+    return nsys->error;
 }
 
-const struct store_export_facts *store_foreign_facts(const struct store_foreign *foreign) {
-    return &foreign->facts;
+const struct store_export_facts *store_nsys_facts(const struct store_nsys *nsys) {
+    return &nsys->facts;
 }
 
-const struct store_foreign_counts *store_foreign_counts(const struct store_foreign *foreign) {
-    return &foreign->counts;
+const struct store_nsys_counts *store_nsys_counts(const struct store_nsys *nsys) {
+    return &nsys->counts;
 }
 
 // ---- Opening ----------------------------------------------------------------------------------
 
-static int open_file(struct store_foreign *foreign, const char *path) {
+static int open_file(struct store_nsys *nsys, const char *path) {
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;
-    int rc = sqlite3_open_v2(path, &foreign->db, flags, NULL);
+    int rc = sqlite3_open_v2(path, &nsys->db, flags, NULL);
     if (rc != SQLITE_OK) {
         return rc;
     }
-    sqlite3_extended_result_codes(foreign->db, 1);
+    sqlite3_extended_result_codes(nsys->db, 1);
     // A guarded connection could not do without a journal any more.
-    rc = sqlite3_exec(foreign->db, "PRAGMA journal_mode = OFF", NULL, NULL, NULL);
-    rc = rc ?: store_stranger_guard(foreign->db);
+    rc = sqlite3_exec(nsys->db, "PRAGMA journal_mode = OFF", NULL, NULL, NULL);
+    rc = rc ?: store_stranger_guard(nsys->db);
     return rc
-               ?: sqlite3_exec(foreign->db,
+               ?: sqlite3_exec(nsys->db,
                                "PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE;"
                                "PRAGMA cache_size = -" CACHE_KIB "; BEGIN IMMEDIATE",
                                NULL, NULL, NULL);
 }
 
-static int open_rest(struct store_foreign *foreign) {
-    foreign->txn.db = foreign->db;
-    int rc = store_export_facts_read(foreign->db, &foreign->facts);
-    rc = rc ?: store_foreign_rows_open(foreign);
-    if (rc == SQLITE_OK && (store_intern_init(&foreign->intern) < 0 ||
-                            store_name_rows_init(&foreign->rows, &foreign->txn) < 0)) {
+static int open_rest(struct store_nsys *nsys) {
+    nsys->txn.db = nsys->db;
+    int rc = store_export_facts_read(nsys->db, &nsys->facts);
+    rc = rc ?: store_nsys_rows_open(nsys);
+    if (rc == SQLITE_OK && (store_intern_init(&nsys->intern) < 0 ||
+                            store_name_rows_init(&nsys->rows, &nsys->txn) < 0)) {
         rc = SQLITE_NOMEM;
     }
     return rc;
 }
 
-int store_foreign_open(struct store_foreign **out, const char *path, const char *name, char *error,
-                       size_t size) {
-    struct store_foreign *foreign = calloc(1, sizeof(*foreign));
+int store_nsys_open(struct store_nsys **out, const char *path, const char *name, char *error,
+                    size_t size) {
+    struct store_nsys *nsys = calloc(1, sizeof(*nsys));
     *out = NULL;
-    if (foreign) {
-        foreign->name = strdup(name);
+    if (nsys) {
+        nsys->name = strdup(name);
     }
-    if (!foreign || !foreign->name) {
-        free(foreign);
+    if (!nsys || !nsys->name) {
+        free(nsys);
         snprintf(error, size, "cannot open %s: out of memory", name);
         return -ENOMEM;
     }
-    int rc = open_file(foreign, path);
-    rc = rc ?: open_rest(foreign);
-    int result = store_result_say(foreign->db, rc, "read", name, error, size);
-    const char *missing = result == STORE_DONE ? store_foreign_rows_lack(foreign) : NULL;
+    int rc = open_file(nsys, path);
+    rc = rc ?: open_rest(nsys);
+    int result = store_result_say(nsys->db, rc, "read", name, error, size);
+    const char *missing = result == STORE_DONE ? store_nsys_rows_lack(nsys) : NULL;
     if (missing) {
         snprintf(error, size,
                  "the table NVTX_EVENTS of %s has no column '%s': events cannot be added to it",
@@ -89,44 +88,44 @@ int store_foreign_open(struct store_foreign **out, const char *path, const char 
         result = STORE_FOREIGN;
     }
     if (result != STORE_DONE) {
-        store_foreign_close(foreign);
+        store_nsys_close(nsys);
         return result;
     }
-    *out = foreign;
+    *out = nsys;
     return STORE_DONE;
 }
 
-void store_foreign_close(struct store_foreign *foreign) {
-    if (!foreign) {
+void store_nsys_close(struct store_nsys *nsys) {
+    if (!nsys) {
         return;
     }
-    store_foreign_rows_close(foreign);
-    store_sql_finalize(foreign->stmts, FOREIGN_STMTS);
-    store_name_rows_deinit(&foreign->rows);
-    store_intern_deinit(&foreign->intern);
-    sqlite3_close(foreign->db);
-    free(foreign->domain.name);
-    free(foreign->name);
-    free(foreign);
+    store_nsys_rows_close(nsys);
+    store_sql_finalize(nsys->stmts, NSYS_STMTS);
+    store_name_rows_deinit(&nsys->rows);
+    store_intern_deinit(&nsys->intern);
+    sqlite3_close(nsys->db);
+    free(nsys->domain.name);
+    free(nsys->name);
+    free(nsys);
 }
 
-int store_foreign_place(struct store_foreign *foreign, const struct store_foreign_place *place) {
-    foreign->place = *place;
-    int rc = store_foreign_names_load(foreign);
-    sqlite3_progress_handler(foreign->db, 0, NULL, NULL); // who loads looks for itself
-    return translate(foreign, rc, "read");
+int store_nsys_place(struct store_nsys *nsys, const struct store_nsys_place *place) {
+    nsys->place = *place;
+    int rc = store_nsys_names_load(nsys);
+    sqlite3_progress_handler(nsys->db, 0, NULL, NULL); // who loads looks for itself
+    return translate(nsys, rc, "read");
 }
 
 // ---- The sink ---------------------------------------------------------------------------------
 
 // Every failure ends the merge: its sentence is kept, the code is what a sink may return.
-static int told(struct store_foreign *foreign, int rc) {
-    int result = translate(foreign, rc, "write to");
+static int told(struct store_nsys *nsys, int rc) {
+    int result = translate(nsys, rc, "write to");
     return result == STORE_DONE ? 0 : result == -ENOMEM ? -ENOMEM : -EIO;
 }
 
-static void leave_out(struct store_foreign *foreign, int64_t first, int64_t last) {
-    struct store_foreign_counts *counts = &foreign->counts;
+static void leave_out(struct store_nsys *nsys, int64_t first, int64_t last) {
+    struct store_nsys_counts *counts = &nsys->counts;
     if (!counts->any_outside || first < counts->outside_first_ns) {
         counts->outside_first_ns = first;
     }
@@ -138,73 +137,72 @@ static void leave_out(struct store_foreign *foreign, int64_t first, int64_t last
 }
 
 // Moves an event to the export's time. False when it is left out.
-static bool move_event(struct store_foreign *foreign, const struct nvtxt_event *event,
-                       int64_t *start, int64_t *end) {
-    const struct store_export_facts *facts = &foreign->facts;
-    int64_t zero = foreign->place.zero_ns;
+static bool move_event(struct store_nsys *nsys, const struct nvtxt_event *event, int64_t *start,
+                       int64_t *end) {
+    const struct store_export_facts *facts = &nsys->facts;
+    int64_t zero = nsys->place.zero_ns;
     bool fits = !__builtin_sub_overflow(event->start, zero, start) &&
                 !__builtin_sub_overflow(event->end, zero, end);
     int64_t first = *start < *end ? *start : *end;
     int64_t last = *start < *end ? *end : *start;
-    bool inside = !facts->has_window || foreign->place.prolong ||
+    bool inside = !facts->has_window || nsys->place.prolong ||
                   (last >= facts->first_ns && first <= facts->last_ns);
     if (!fits || !inside) {
-        leave_out(foreign, event->start < event->end ? event->start : event->end,
+        leave_out(nsys, event->start < event->end ? event->start : event->end,
                   event->start < event->end ? event->end : event->start);
         return false;
     }
-    bool is_first = foreign->counts.events == 0;
-    foreign->first_ns = is_first || first < foreign->first_ns ? first : foreign->first_ns;
-    foreign->last_ns = is_first || last > foreign->last_ns ? last : foreign->last_ns;
+    bool is_first = nsys->counts.events == 0;
+    nsys->first_ns = is_first || first < nsys->first_ns ? first : nsys->first_ns;
+    nsys->last_ns = is_first || last > nsys->last_ns ? last : nsys->last_ns;
     return true;
 }
 
-static int add_event(struct store_foreign *foreign, const struct nvtxt_event *event, int64_t start,
+static int add_event(struct store_nsys *nsys, const struct nvtxt_event *event, int64_t start,
                      int64_t end) {
     bool is_range = event->type == NVTXT_EVENT_START_END;
-    struct foreign_row row = {.type = event->type == NVTXT_EVENT_MARK ? TYPE_MARK
-                                      : is_range                      ? TYPE_START_END
-                                                                      : TYPE_PUSH_POP,
-                              .start = start,
-                              .end = end,
-                              .text = event->text,
-                              .category = event->category,
-                              .color = event->color,
-                              .tid = store_foreign_tid(foreign, event->pid, event->tid),
-                              .ended_elsewhere = event->ended_elsewhere,
-                              .payload = event->payload};
+    struct nsys_row row = {.type = event->type == NVTXT_EVENT_MARK ? TYPE_MARK
+                                   : is_range                      ? TYPE_START_END
+                                                                   : TYPE_PUSH_POP,
+                           .start = start,
+                           .end = end,
+                           .text = event->text,
+                           .category = event->category,
+                           .color = event->color,
+                           .tid = store_nsys_tid(nsys, event->pid, event->tid),
+                           .ended_elsewhere = event->ended_elsewhere,
+                           .payload = event->payload};
     int rc = SQLITE_OK;
     if (event->ended_elsewhere) {
-        row.end_tid = store_foreign_tid(foreign, event->end_pid, event->end_tid);
-        rc = store_foreign_see_thread(foreign, row.end_tid);
+        row.end_tid = store_nsys_tid(nsys, event->end_pid, event->end_tid);
+        rc = store_nsys_see_thread(nsys, row.end_tid);
     }
-    if (!foreign->has_last_tid || foreign->last_tid != row.tid) {
-        rc = rc ?: store_foreign_see_thread(foreign, row.tid);
-        foreign->last_tid = row.tid;
-        foreign->has_last_tid = true;
+    if (!nsys->has_last_tid || nsys->last_tid != row.tid) {
+        rc = rc ?: store_nsys_see_thread(nsys, row.tid);
+        nsys->last_tid = row.tid;
+        nsys->has_last_tid = true;
     }
-    rc =
-        rc ?: store_foreign_domain(foreign, event->domain, event->pid, row.tid, start, &row.domain);
-    rc = rc ?: store_foreign_string(foreign, event->text, &row.text_id);
-    row.range_id = is_range ? foreign->next_range++ : 0;
-    rc = rc ?: store_foreign_add_row(foreign, &row);
-    foreign->counts.events++;
+    rc = rc ?: store_nsys_domain(nsys, event->domain, event->pid, row.tid, start, &row.domain);
+    rc = rc ?: store_nsys_string(nsys, event->text, &row.text_id);
+    row.range_id = is_range ? nsys->next_range++ : 0;
+    rc = rc ?: store_nsys_add_row(nsys, &row);
+    nsys->counts.events++;
     return rc;
 }
 
 static int on_event(void *context, const struct nvtxt_event *event) {
-    struct store_foreign *foreign = context;
+    struct store_nsys *nsys = context;
     int64_t start = 0;
     int64_t end = 0;
-    if (!move_event(foreign, event, &start, &end)) {
+    if (!move_event(nsys, event, &start, &end)) {
         return 0;
     }
-    return told(foreign, add_event(foreign, event, start, end));
+    return told(nsys, add_event(nsys, event, start, end));
 }
 
 static int on_name(void *context, const struct nvtxt_name *name) {
-    struct store_foreign *foreign = context;
-    return told(foreign, store_foreign_name(foreign, name));
+    struct store_nsys *nsys = context;
+    return told(nsys, store_nsys_name(nsys, name));
 }
 
 static int on_diag(void *context, const struct nvtxt_diag *diag) {
@@ -213,44 +211,44 @@ static int on_diag(void *context, const struct nvtxt_diag *diag) {
     return 0;
 }
 
-void store_foreign_sink(struct store_foreign *foreign, struct nvtxt_sink *sink) {
+void store_nsys_sink(struct store_nsys *nsys, struct nvtxt_sink *sink) {
     *sink = (struct nvtxt_sink){
-        .on_event = on_event, .on_name = on_name, .on_diag = on_diag, .context = foreign};
+        .on_event = on_event, .on_name = on_name, .on_diag = on_diag, .context = nsys};
 }
 
 // ---- The end ----------------------------------------------------------------------------------
 
-static int widen_session(struct store_foreign *foreign) {
-    const struct store_export_facts *facts = &foreign->facts;
+static int widen_session(struct store_nsys *nsys) {
+    const struct store_export_facts *facts = &nsys->facts;
     int64_t shift = facts->details_first_ns - facts->first_ns;
     int64_t first;
     int64_t last;
     bool has_duration = false;
     sqlite3_stmt *stmt = NULL;
-    if (!foreign->place.prolong || !facts->has_window || foreign->counts.events == 0 ||
-        (foreign->first_ns >= facts->first_ns && foreign->last_ns <= facts->last_ns) ||
-        __builtin_add_overflow(foreign->first_ns, shift, &first) ||
-        __builtin_add_overflow(foreign->last_ns, shift, &last)) {
+    if (!nsys->place.prolong || !facts->has_window || nsys->counts.events == 0 ||
+        (nsys->first_ns >= facts->first_ns && nsys->last_ns <= facts->last_ns) ||
+        __builtin_add_overflow(nsys->first_ns, shift, &first) ||
+        __builtin_add_overflow(nsys->last_ns, shift, &last)) {
         return SQLITE_OK;
     }
-    int rc = sqlite3_prepare_v2(foreign->db,
+    int rc = sqlite3_prepare_v2(nsys->db,
                                 "UPDATE main.ANALYSIS_DETAILS SET startTime = min(startTime, ?1), "
                                 "stopTime = max(stopTime, ?2)",
                                 -1, &stmt, NULL);
     rc = rc ?: store_sql_bind(stmt, "ii", first, last);
     rc = rc ?: store_sql_run(stmt);
     sqlite3_finalize(stmt);
-    rc = rc ?: store_export_has(foreign->db, "ANALYSIS_DETAILS", "duration", &has_duration);
+    rc = rc ?: store_export_has(nsys->db, "ANALYSIS_DETAILS", "duration", &has_duration);
     if (rc == SQLITE_OK && has_duration) {
-        rc = sqlite3_exec(foreign->db,
+        rc = sqlite3_exec(nsys->db,
                           "UPDATE main.ANALYSIS_DETAILS SET duration = stopTime - startTime", NULL,
                           NULL, NULL);
     }
     return rc;
 }
 
-int store_foreign_finish(struct store_foreign *foreign) {
-    int rc = widen_session(foreign);
-    rc = rc ?: sqlite3_exec(foreign->db, "COMMIT", NULL, NULL, NULL);
-    return translate(foreign, rc, "write to");
+int store_nsys_finish(struct store_nsys *nsys) {
+    int rc = widen_session(nsys);
+    rc = rc ?: sqlite3_exec(nsys->db, "COMMIT", NULL, NULL, NULL);
+    return translate(nsys, rc, "write to");
 }

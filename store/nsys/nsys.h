@@ -7,7 +7,7 @@
 // away.
 //
 // Events come from an interpreter through a sink, on the timeline of Unix time or already on the
-// export's; see struct store_foreign_place.
+// export's; see struct store_nsys_place.
 #pragma once
 
 #include <stdbool.h>
@@ -18,27 +18,27 @@
 #include "store/nsys/nsys_facts.h"
 #include "store/nsys/nsys_place.h"
 
-struct store_foreign;
+struct store_nsys;
 
 // Opens the export at `path` and begins; sentences call it `name`. Reads all of it, which takes
 // seconds for a large one: who is heeded (store/db/stranger.h) can stop it, and
-// store_foreign_place(), with -EINTR. Returns STORE_DONE or what store_open() does, with a sentence
+// store_nsys_place(), with -EINTR. Returns STORE_DONE or what store_open() does, with a sentence
 // in `error`.
-int store_foreign_open(struct store_foreign **foreign, const char *path, const char *name,
-                       char *error, size_t size);
-void store_foreign_close(struct store_foreign *foreign); // without committing; NULL is fine
+int store_nsys_open(struct store_nsys **nsys, const char *path, const char *name, char *error,
+                    size_t size);
+void store_nsys_close(struct store_nsys *nsys); // without committing; NULL is fine
 
-const struct store_export_facts *store_foreign_facts(const struct store_foreign *foreign);
+const struct store_export_facts *store_nsys_facts(const struct store_nsys *nsys);
 
 // Once, before the first event. Returns STORE_DONE or a failure.
-int store_foreign_place(struct store_foreign *foreign, const struct store_foreign_place *place);
+int store_nsys_place(struct store_nsys *nsys, const struct store_nsys_place *place);
 
 // A sink that adds rows. Diagnostics are not kept. Its functions return -EIO or -ENOMEM; the
-// sentence is in store_foreign_error().
-void store_foreign_sink(struct store_foreign *foreign, struct nvtxt_sink *sink);
+// sentence is in store_nsys_error().
+void store_nsys_sink(struct store_nsys *nsys, struct nvtxt_sink *sink);
 
 // Widens the session if asked to, and commits. Returns STORE_DONE or a failure.
-int store_foreign_finish(struct store_foreign *foreign);
+int store_nsys_finish(struct store_nsys *nsys);
 
-const struct store_foreign_counts *store_foreign_counts(const struct store_foreign *foreign);
-const char *store_foreign_error(const struct store_foreign *foreign);
+const struct store_nsys_counts *store_nsys_counts(const struct store_nsys *nsys);
+const char *store_nsys_error(const struct store_nsys *nsys);

@@ -34,17 +34,17 @@ static int64_t category_key(uint32_t pid, uint32_t category) {
 }
 
 // What a row of NVTX_EVENTS says, as an expression.
-static void name_expression(const struct store_foreign *foreign, char *text, size_t size) {
-    bool has_text = store_shape_has(&foreign->events, COL_TEXT);
-    bool has_id = store_shape_has(&foreign->events, COL_TEXT_ID);
+static void name_expression(const struct store_nsys *nsys, char *text, size_t size) {
+    bool has_text = store_shape_has(&nsys->events, COL_TEXT);
+    bool has_id = store_shape_has(&nsys->events, COL_TEXT_ID);
     snprintf(text, size, NAME_OF, has_text ? "e.text" : "NULL", has_id ? "e.textId" : "NULL");
 }
 
-static int load_event_names(struct store_foreign *foreign) {
+static int load_event_names(struct store_nsys *nsys) {
     char name[160];
-    name_expression(foreign, name, sizeof(name));
-    bool has_domain = store_shape_has(&foreign->events, COL_DOMAIN);
-    bool has_category = store_shape_has(&foreign->events, COL_CATEGORY);
+    name_expression(nsys, name, sizeof(name));
+    bool has_domain = store_shape_has(&nsys->events, COL_DOMAIN);
+    bool has_category = store_shape_has(&nsys->events, COL_CATEGORY);
     char *text = sqlite3_mprintf(
         "INSERT OR IGNORE INTO temp.NVTXT_NAME_ROWS SELECT 33, ifnull(%s, 0), "
         "((e.globalTid >> 24) & 0xffffff) << 32 | ifnull(%s, 0), e.rowid FROM main.NVTX_EVENTS e "
@@ -55,38 +55,37 @@ static int load_event_names(struct store_foreign *foreign) {
         "%s, (e.globalTid >> 24) & 0xffffff, %s FROM main.NVTX_EVENTS e "
         "WHERE e.eventType = %lld AND (e.globalTid >> 48) & 65535 = %d ORDER BY e.rowid;",
         has_domain ? "e.domainId" : "0", has_category ? "e.category" : "0",
-        foreign->types[TYPE_CATEGORY], (int)foreign->place.target, foreign->types[TYPE_THREAD],
-        name, has_domain ? "e.domainId" : "0", foreign->types[TYPE_DOMAIN],
-        (int)foreign->place.target);
-    int rc = text ? sqlite3_exec(foreign->db, text, NULL, NULL, NULL) : SQLITE_NOMEM;
+        nsys->types[TYPE_CATEGORY], (int)nsys->place.target, nsys->types[TYPE_THREAD], name,
+        has_domain ? "e.domainId" : "0", nsys->types[TYPE_DOMAIN], (int)nsys->place.target);
+    int rc = text ? sqlite3_exec(nsys->db, text, NULL, NULL, NULL) : SQLITE_NOMEM;
     sqlite3_free(text);
     return rc;
 }
 
-int store_foreign_names_load(struct store_foreign *foreign) {
-    sqlite3 *db = foreign->db;
+int store_nsys_names_load(struct store_nsys *nsys) {
+    sqlite3 *db = nsys->db;
     int rc = sqlite3_exec(db, temporary, NULL, NULL, NULL);
-    if (rc == SQLITE_OK && store_shape_has(&foreign->threads, 0) &&
-        store_shape_has(&foreign->threads, 1)) {
+    if (rc == SQLITE_OK && store_shape_has(&nsys->threads, 0) &&
+        store_shape_has(&nsys->threads, 1)) {
         rc = sqlite3_exec(
             db,
             "INSERT OR IGNORE INTO temp.NVTXT_NAME_ROWS SELECT 2, 0, globalTid, nameId "
             "FROM main.ThreadNames WHERE globalTid IS NOT NULL AND nameId IS NOT NULL",
             NULL, NULL, NULL);
     }
-    if (rc == SQLITE_OK && store_shape_has(&foreign->processes, 0)) {
+    if (rc == SQLITE_OK && store_shape_has(&nsys->processes, 0)) {
         rc = sqlite3_exec(db,
                           "INSERT OR IGNORE INTO temp.NVTXT_NAME_ROWS SELECT 1, 0, globalPid >> 24 "
                           "<< 24, rowid FROM main.PROCESSES WHERE globalPid IS NOT NULL",
                           NULL, NULL, NULL);
     }
-    return rc ?: load_event_names(foreign);
+    return rc ?: load_event_names(nsys);
 }
 
 // ---- Statements -------------------------------------------------------------------------------
 
-static int prepare(struct store_foreign *foreign, enum foreign_stmt which) {
-    static const char *const texts[FOREIGN_STMTS] = {
+static int prepare(struct store_nsys *nsys, enum nsys_stmt which) {
+    static const char *const texts[NSYS_STMTS] = {
         [FIND_DOMAIN] = "SELECT id FROM temp.NVTXT_DOMAINS WHERE name = ?1 AND process = ?2",
         [ADD_DOMAIN] = "INSERT INTO temp.NVTXT_DOMAINS (name, process, id) VALUES (?, ?, ?)",
         [SET_STRING] = "UPDATE main.StringIds SET value = ?2 WHERE id = ?1",
@@ -95,28 +94,28 @@ static int prepare(struct store_foreign *foreign, enum foreign_stmt which) {
     };
     char name[160];
     char text[320];
-    sqlite3_stmt **slot = &foreign->stmts[which];
+    sqlite3_stmt **slot = &nsys->stmts[which];
     if (which == GET_NAME) {
-        name_expression(foreign, name, sizeof(name));
+        name_expression(nsys, name, sizeof(name));
         snprintf(text, sizeof(text), "SELECT %s FROM main.NVTX_EVENTS e WHERE e.rowid = ?1", name);
-        return store_sql_prepare(foreign->db, slot, text);
+        return store_sql_prepare(nsys->db, slot, text);
     }
     if (which == SET_NAME) {
-        bool has_text = store_shape_has(&foreign->events, COL_TEXT);
-        bool has_id = store_shape_has(&foreign->events, COL_TEXT_ID);
+        bool has_text = store_shape_has(&nsys->events, COL_TEXT);
+        bool has_id = store_shape_has(&nsys->events, COL_TEXT_ID);
         snprintf(text, sizeof(text), "UPDATE main.NVTX_EVENTS SET %s%s%s WHERE rowid = ?1",
                  has_text ? "text = ?2" : "", has_text && has_id ? ", " : "",
                  has_id ? "textId = ?3" : "");
-        return store_sql_prepare(foreign->db, slot, text);
+        return store_sql_prepare(nsys->db, slot, text);
     }
-    return store_sql_prepare(foreign->db, slot, texts[which]);
+    return store_sql_prepare(nsys->db, slot, texts[which]);
 }
 
 // Counts a name that the export keeps, when it is another one.
-static int compare_kept(struct store_foreign *foreign, enum foreign_stmt which, int64_t row,
+static int compare_kept(struct store_nsys *nsys, enum nsys_stmt which, int64_t row,
                         struct nvtxt_slice wanted) {
-    int rc = prepare(foreign, which);
-    sqlite3_stmt *stmt = foreign->stmts[which];
+    int rc = prepare(nsys, which);
+    sqlite3_stmt *stmt = nsys->stmts[which];
     rc = rc ?: store_sql_bind(stmt, "i", row);
     if (rc != SQLITE_OK) {
         return rc;
@@ -125,16 +124,15 @@ static int compare_kept(struct store_foreign *foreign, enum foreign_stmt which, 
     if (rc == SQLITE_ROW) {
         const char *data = (const char *)sqlite3_column_text(stmt, 0);
         struct nvtxt_slice kept = {data, data ? (size_t)sqlite3_column_bytes(stmt, 0) : 0};
-        foreign->counts.names += !nvtxt_slice_equal(kept, wanted);
+        nsys->counts.names += !nvtxt_slice_equal(kept, wanted);
     }
     return store_sql_done(stmt, rc);
 }
 
 // ---- Processes and threads --------------------------------------------------------------------
 
-static int add_process(struct store_foreign *foreign, uint64_t global_pid,
-                       struct nvtxt_slice name) {
-    const struct store_shape *shape = &foreign->processes;
+static int add_process(struct store_nsys *nsys, uint64_t global_pid, struct nvtxt_slice name) {
+    const struct store_shape *shape = &nsys->processes;
     if (!shape->insert) {
         return SQLITE_OK;
     }
@@ -143,8 +141,8 @@ static int add_process(struct store_foreign *foreign, uint64_t global_pid,
     rc = rc ?: store_shape_text(shape, 2, name.data, name.len);
     rc = rc ?: store_sql_run(shape->insert);
     return rc
-               ?: store_name_rows_add(&foreign->rows, STORE_ROW_PROCESS, 0, global_pid,
-                                      foreign->next_process++);
+               ?: store_name_rows_add(&nsys->rows, STORE_ROW_PROCESS, 0, global_pid,
+                                      nsys->next_process++);
 }
 
 static struct nvtxt_slice default_name(char *name, size_t size, const char *what, uint64_t number) {
@@ -152,100 +150,100 @@ static struct nvtxt_slice default_name(char *name, size_t size, const char *what
     return nvtxt_slice_of(name);
 }
 
-static int see_process(struct store_foreign *foreign, uint64_t global_pid) {
+static int see_process(struct store_nsys *nsys, uint64_t global_pid) {
     int64_t row;
     char name[32];
-    int rc = store_name_rows_find(&foreign->rows, STORE_ROW_PROCESS, 0, global_pid, &row);
+    int rc = store_name_rows_find(&nsys->rows, STORE_ROW_PROCESS, 0, global_pid, &row);
     if (rc != SQLITE_OK || row) {
         return rc;
     }
-    return add_process(foreign, global_pid,
+    return add_process(nsys, global_pid,
                        default_name(name, sizeof(name), "Process", global_pid >> 24));
 }
 
 // A thread's name has a string of its own, so that it can be renamed.
-static int add_thread(struct store_foreign *foreign, uint64_t tid, struct nvtxt_slice name) {
-    const struct store_shape *threads = &foreign->threads;
-    const struct store_shape *strings = &foreign->strings;
+static int add_thread(struct store_nsys *nsys, uint64_t tid, struct nvtxt_slice name) {
+    const struct store_shape *threads = &nsys->threads;
+    const struct store_shape *strings = &nsys->strings;
     if (!threads->insert) {
         return SQLITE_OK;
     }
-    int64_t id = foreign->txn.next_string++;
+    int64_t id = nsys->txn.next_string++;
     int rc = store_shape_int(strings, 0, id);
     rc = rc ?: store_shape_text(strings, 1, name.data, name.len);
     rc = rc ?: store_sql_run(strings->insert);
     rc = rc ?: store_shape_int(threads, 0, id);
     rc = rc ?: store_shape_int(threads, 1, (int64_t)tid);
     rc = rc ?: store_sql_run(threads->insert);
-    return rc ?: store_name_rows_add(&foreign->rows, STORE_ROW_THREAD, 0, tid, id);
+    return rc ?: store_name_rows_add(&nsys->rows, STORE_ROW_THREAD, 0, tid, id);
 }
 
-int store_foreign_see_thread(struct store_foreign *foreign, uint64_t tid) {
+int store_nsys_see_thread(struct store_nsys *nsys, uint64_t tid) {
     int64_t row;
     char name[32];
-    int rc = store_name_rows_find(&foreign->rows, STORE_ROW_THREAD, 0, tid, &row);
+    int rc = store_name_rows_find(&nsys->rows, STORE_ROW_THREAD, 0, tid, &row);
     if (rc == SQLITE_OK && !row) {
-        rc = add_thread(foreign, tid, default_name(name, sizeof(name), "Thread", tid));
+        rc = add_thread(nsys, tid, default_name(name, sizeof(name), "Thread", tid));
     }
-    return rc ?: see_process(foreign, tid & ~(uint64_t)NVTXT_ID_MAX);
+    return rc ?: see_process(nsys, tid & ~(uint64_t)NVTXT_ID_MAX);
 }
 
 // ---- Rows of NVTX_EVENTS that name something ----------------------------------------------------
 
 // The session's window does not grow for a name.
-static int64_t move_name(const struct store_foreign *foreign, int64_t at) {
-    const struct store_export_facts *facts = &foreign->facts;
+static int64_t move_name(const struct store_nsys *nsys, int64_t at) {
+    const struct store_export_facts *facts = &nsys->facts;
     int64_t moved;
-    if (__builtin_sub_overflow(at, foreign->place.zero_ns, &moved)) {
+    if (__builtin_sub_overflow(at, nsys->place.zero_ns, &moved)) {
         return facts->has_window ? facts->first_ns : 0;
     }
-    if (!facts->has_window || foreign->place.prolong) {
+    if (!facts->has_window || nsys->place.prolong) {
         return moved;
     }
     return moved < facts->first_ns ? facts->first_ns
                                    : (moved > facts->last_ns ? facts->last_ns : moved);
 }
 
-static int set_name(struct store_foreign *foreign, int64_t row, struct nvtxt_slice text) {
+static int set_name(struct store_nsys *nsys, int64_t row, struct nvtxt_slice text) {
     int64_t id;
-    int rc = store_foreign_string(foreign, text, &id);
-    rc = rc ?: prepare(foreign, SET_NAME);
-    sqlite3_stmt *stmt = foreign->stmts[SET_NAME];
+    int rc = store_nsys_string(nsys, text, &id);
+    rc = rc ?: prepare(nsys, SET_NAME);
+    sqlite3_stmt *stmt = nsys->stmts[SET_NAME];
     rc = rc ?: sqlite3_bind_int64(stmt, 1, row);
-    if (rc == SQLITE_OK && store_shape_has(&foreign->events, COL_TEXT)) {
+    if (rc == SQLITE_OK && store_shape_has(&nsys->events, COL_TEXT)) {
         rc = sqlite3_bind_text64(stmt, 2, text.len ? text.data : "", text.len, SQLITE_STATIC,
                                  SQLITE_UTF8);
     }
-    if (rc == SQLITE_OK && store_shape_has(&foreign->events, COL_TEXT_ID)) {
+    if (rc == SQLITE_OK && store_shape_has(&nsys->events, COL_TEXT_ID)) {
         rc = sqlite3_bind_int64(stmt, 3, id);
     }
     return rc ?: store_sql_run(stmt);
 }
 
 // Names what `key` stands for, in a row of its own if there is none.
-static int name_event(struct store_foreign *foreign, struct foreign_row *row, int kind,
-                      int64_t domain, uint64_t key) {
+static int name_event(struct store_nsys *nsys, struct nsys_row *row, int kind, int64_t domain,
+                      uint64_t key) {
     int64_t there;
-    int rc = store_name_rows_find(&foreign->rows, kind, domain, key, &there);
+    int rc = store_name_rows_find(&nsys->rows, kind, domain, key, &there);
     if (rc != SQLITE_OK) {
         return rc;
     }
     if (there) {
-        return there < foreign->first_row ? compare_kept(foreign, GET_NAME, there, row->text)
-                                          : set_name(foreign, there, row->text);
+        return there < nsys->first_row ? compare_kept(nsys, GET_NAME, there, row->text)
+                                       : set_name(nsys, there, row->text);
     }
-    there = foreign->txn.next_row;
-    rc = store_foreign_string(foreign, row->text, &row->text_id);
-    rc = rc ?: store_foreign_add_row(foreign, row);
-    return rc ?: store_name_rows_add(&foreign->rows, kind, domain, key, there);
+    there = nsys->txn.next_row;
+    rc = store_nsys_string(nsys, row->text, &row->text_id);
+    rc = rc ?: store_nsys_add_row(nsys, row);
+    return rc ?: store_name_rows_add(&nsys->rows, kind, domain, key, there);
 }
 
 // ---- Domains ----------------------------------------------------------------------------------
 
-static int find_domain(struct store_foreign *foreign, struct nvtxt_slice name, int64_t process,
+static int find_domain(struct store_nsys *nsys, struct nvtxt_slice name, int64_t process,
                        int64_t *id) {
-    int rc = prepare(foreign, FIND_DOMAIN);
-    sqlite3_stmt *stmt = foreign->stmts[FIND_DOMAIN];
+    int rc = prepare(nsys, FIND_DOMAIN);
+    sqlite3_stmt *stmt = nsys->stmts[FIND_DOMAIN];
     *id = 0;
     rc = rc ?: store_sql_bind(stmt, "si", name.data, name.len, process);
     if (rc != SQLITE_OK) {
@@ -258,31 +256,29 @@ static int find_domain(struct store_foreign *foreign, struct nvtxt_slice name, i
     return store_sql_done(stmt, rc);
 }
 
-static int add_domain(struct store_foreign *foreign, struct nvtxt_slice name, int64_t process,
+static int add_domain(struct store_nsys *nsys, struct nvtxt_slice name, int64_t process,
                       int64_t id) {
-    int rc = prepare(foreign, ADD_DOMAIN);
-    rc = rc ?: store_sql_bind(foreign->stmts[ADD_DOMAIN], "sii", name.data, name.len, process, id);
-    return rc ?: store_sql_run(foreign->stmts[ADD_DOMAIN]);
+    int rc = prepare(nsys, ADD_DOMAIN);
+    rc = rc ?: store_sql_bind(nsys->stmts[ADD_DOMAIN], "sii", name.data, name.len, process, id);
+    return rc ?: store_sql_run(nsys->stmts[ADD_DOMAIN]);
 }
 
 // A display name that the process has no domain of yet.
-static int new_domain(struct store_foreign *foreign, struct nvtxt_slice name, uint32_t pid,
-                      uint64_t tid, int64_t at, int64_t *id) {
-    struct foreign_row row = {
-        .type = TYPE_DOMAIN, .start = at, .end = at, .text = name, .tid = tid};
-    int rc = find_domain(foreign, name, OURS, id);
+static int new_domain(struct store_nsys *nsys, struct nvtxt_slice name, uint32_t pid, uint64_t tid,
+                      int64_t at, int64_t *id) {
+    struct nsys_row row = {.type = TYPE_DOMAIN, .start = at, .end = at, .text = name, .tid = tid};
+    int rc = find_domain(nsys, name, OURS, id);
     if (rc == SQLITE_OK && *id == 0) {
-        *id = foreign->next_domain++;
-        rc = add_domain(foreign, name, OURS, *id);
+        *id = nsys->next_domain++;
+        rc = add_domain(nsys, name, OURS, *id);
     }
     row.domain = *id;
-    rc = rc ?: add_domain(foreign, name, pid, *id);
-    rc = rc ?: store_foreign_string(foreign, name, &row.text_id);
-    return rc ?: store_foreign_add_row(foreign, &row);
+    rc = rc ?: add_domain(nsys, name, pid, *id);
+    rc = rc ?: store_nsys_string(nsys, name, &row.text_id);
+    return rc ?: store_nsys_add_row(nsys, &row);
 }
 
-static int remember(struct foreign_domain *domain, struct nvtxt_slice name, uint32_t pid,
-                    int64_t id) {
+static int remember(struct nsys_domain *domain, struct nvtxt_slice name, uint32_t pid, int64_t id) {
     if (name.len > domain->room) {
         char *more = realloc(domain->name, name.len);
         if (!more) {
@@ -298,89 +294,86 @@ static int remember(struct foreign_domain *domain, struct nvtxt_slice name, uint
     return SQLITE_OK;
 }
 
-int store_foreign_domain(struct store_foreign *foreign, struct nvtxt_slice name, uint32_t pid,
-                         uint64_t tid, int64_t at, int64_t *id) {
-    const struct foreign_domain *last = &foreign->domain;
+int store_nsys_domain(struct store_nsys *nsys, struct nvtxt_slice name, uint32_t pid, uint64_t tid,
+                      int64_t at, int64_t *id) {
+    const struct nsys_domain *last = &nsys->domain;
     *id = 0;
-    if (name.len == 0 || !store_shape_has(&foreign->events, COL_DOMAIN)) {
+    if (name.len == 0 || !store_shape_has(&nsys->events, COL_DOMAIN)) {
         return SQLITE_OK;
     }
     if (last->pid == pid && nvtxt_slice_equal((struct nvtxt_slice){last->name, last->len}, name)) {
         *id = last->id;
         return SQLITE_OK;
     }
-    int rc = find_domain(foreign, name, pid, id);
+    int rc = find_domain(nsys, name, pid, id);
     if (rc == SQLITE_OK && *id == 0) {
-        rc = new_domain(foreign, name, pid, tid, at, id);
+        rc = new_domain(nsys, name, pid, tid, at, id);
     }
-    return rc ?: remember(&foreign->domain, name, pid, *id);
+    return rc ?: remember(&nsys->domain, name, pid, *id);
 }
 
 // ---- What a source names ------------------------------------------------------------------------
 
-static int name_process(struct store_foreign *foreign, const struct nvtxt_name *name) {
-    uint64_t global_pid = store_foreign_tid(foreign, name->pid, 0);
+static int name_process(struct store_nsys *nsys, const struct nvtxt_name *name) {
+    uint64_t global_pid = store_nsys_tid(nsys, name->pid, 0);
     int64_t row;
-    int rc = store_name_rows_find(&foreign->rows, STORE_ROW_PROCESS, 0, global_pid, &row);
+    int rc = store_name_rows_find(&nsys->rows, STORE_ROW_PROCESS, 0, global_pid, &row);
     if (rc != SQLITE_OK || !row) {
-        return rc ?: add_process(foreign, global_pid, name->text);
+        return rc ?: add_process(nsys, global_pid, name->text);
     }
-    if (!store_shape_has(&foreign->processes, 2)) {
+    if (!store_shape_has(&nsys->processes, 2)) {
         return SQLITE_OK;
     }
-    if (row < foreign->first_process) {
-        return compare_kept(foreign, GET_PROCESS, row, name->text);
+    if (row < nsys->first_process) {
+        return compare_kept(nsys, GET_PROCESS, row, name->text);
     }
-    rc = prepare(foreign, SET_PROCESS);
-    rc = rc
-             ?: store_sql_bind(foreign->stmts[SET_PROCESS], "is", row, name->text.data,
-                               name->text.len);
-    return rc ?: store_sql_run(foreign->stmts[SET_PROCESS]);
+    rc = prepare(nsys, SET_PROCESS);
+    rc = rc ?: store_sql_bind(nsys->stmts[SET_PROCESS], "is", row, name->text.data, name->text.len);
+    return rc ?: store_sql_run(nsys->stmts[SET_PROCESS]);
 }
 
 // The row of ThreadNames is the export's if it has one; the name stands in NVTX_EVENTS as well.
-static int name_thread(struct store_foreign *foreign, const struct nvtxt_name *name) {
-    uint64_t tid = store_foreign_tid(foreign, name->pid, name->tid);
-    struct foreign_row row = {.type = TYPE_THREAD, .text = name->text, .tid = tid};
+static int name_thread(struct store_nsys *nsys, const struct nvtxt_name *name) {
+    uint64_t tid = store_nsys_tid(nsys, name->pid, name->tid);
+    struct nsys_row row = {.type = TYPE_THREAD, .text = name->text, .tid = tid};
     int64_t id;
-    int rc = store_name_rows_find(&foreign->rows, STORE_ROW_THREAD, 0, tid, &id);
-    if (rc == SQLITE_OK && id >= foreign->first_string && id < foreign->txn.next_string) {
-        rc = prepare(foreign, SET_STRING);
+    int rc = store_name_rows_find(&nsys->rows, STORE_ROW_THREAD, 0, tid, &id);
+    if (rc == SQLITE_OK && id >= nsys->first_string && id < nsys->txn.next_string) {
+        rc = prepare(nsys, SET_STRING);
         rc = rc
-                 ?: store_sql_bind(foreign->stmts[SET_STRING], "is", id, name->text.data,
+                 ?: store_sql_bind(nsys->stmts[SET_STRING], "is", id, name->text.data,
                                    name->text.len);
-        rc = rc ?: store_sql_run(foreign->stmts[SET_STRING]);
+        rc = rc ?: store_sql_run(nsys->stmts[SET_STRING]);
     } else if (rc == SQLITE_OK && !id) {
-        rc = add_thread(foreign, tid, name->text);
+        rc = add_thread(nsys, tid, name->text);
     }
-    rc = rc ?: see_process(foreign, tid & ~(uint64_t)NVTXT_ID_MAX);
-    row.start = row.end = move_name(foreign, name->at);
-    return rc ?: name_event(foreign, &row, NVTXT_EVENT_THREAD, 0, tid);
+    rc = rc ?: see_process(nsys, tid & ~(uint64_t)NVTXT_ID_MAX);
+    row.start = row.end = move_name(nsys, name->at);
+    return rc ?: name_event(nsys, &row, NVTXT_EVENT_THREAD, 0, tid);
 }
 
-static int name_category(struct store_foreign *foreign, const struct nvtxt_name *name) {
-    struct foreign_row row = {
+static int name_category(struct store_nsys *nsys, const struct nvtxt_name *name) {
+    struct nsys_row row = {
         .type = TYPE_CATEGORY,
         .text = name->text,
         .category = name->category,
-        .tid = store_foreign_tid(foreign, name->pid,
-                                 name->pid == name->at_pid ? name->at_tid : name->pid)};
-    row.start = row.end = move_name(foreign, name->at);
-    int rc =
-        store_foreign_domain(foreign, name->domain, name->pid, row.tid, row.start, &row.domain);
+        .tid =
+            store_nsys_tid(nsys, name->pid, name->pid == name->at_pid ? name->at_tid : name->pid)};
+    row.start = row.end = move_name(nsys, name->at);
+    int rc = store_nsys_domain(nsys, name->domain, name->pid, row.tid, row.start, &row.domain);
     return rc
-               ?: name_event(foreign, &row, NVTXT_EVENT_CATEGORY, row.domain,
+               ?: name_event(nsys, &row, NVTXT_EVENT_CATEGORY, row.domain,
                              (uint64_t)category_key(name->pid, name->category));
 }
 
-int store_foreign_name(struct store_foreign *foreign, const struct nvtxt_name *name) {
+int store_nsys_name(struct store_nsys *nsys, const struct nvtxt_name *name) {
     switch (name->kind) {
     case NVTXT_NAME_CATEGORY:
-        return name_category(foreign, name);
+        return name_category(nsys, name);
     case NVTXT_NAME_THREAD:
-        return name_thread(foreign, name);
+        return name_thread(nsys, name);
     case NVTXT_NAME_PROCESS:
-        return name_process(foreign, name);
+        return name_process(nsys, name);
     case NVTXT_NAME_DOMAIN:
         break; // its row is written with the first event that bears it
     }

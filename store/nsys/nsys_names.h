@@ -10,16 +10,16 @@
 #include "protocol/base/slice.h"
 #include "protocol/interp/event.h"
 
-struct store_foreign;
+struct store_nsys;
 
 // Reads what the export has named already. Once the place is known.
-int store_foreign_names_load(struct store_foreign *foreign);
+int store_nsys_names_load(struct store_nsys *nsys);
 
 // A thread and its process are there, with a name.
-int store_foreign_see_thread(struct store_foreign *foreign, uint64_t tid);
+int store_nsys_see_thread(struct store_nsys *nsys, uint64_t tid);
 
 // The id of a display name in a process, with the row that names it, which stands at `at`.
-int store_foreign_domain(struct store_foreign *foreign, struct nvtxt_slice name, uint32_t pid,
-                         uint64_t tid, int64_t at, int64_t *id);
+int store_nsys_domain(struct store_nsys *nsys, struct nvtxt_slice name, uint32_t pid, uint64_t tid,
+                      int64_t at, int64_t *id);
 
-int store_foreign_name(struct store_foreign *foreign, const struct nvtxt_name *name);
+int store_nsys_name(struct store_nsys *nsys, const struct nvtxt_name *name);

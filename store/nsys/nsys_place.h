@@ -7,13 +7,13 @@
 #include <stdint.h>
 
 // Where events go.
-struct store_foreign_place {
+struct store_nsys_place {
     uint16_t target; // upper 16 bits of globalTid
     int64_t zero_ns; // taken from every time
     bool prolong;    // keep events outside the session's window, and widen it
 };
 
-struct store_foreign_counts {
+struct store_nsys_counts {
     uint64_t events;   // rows of type mark, push/pop range, start/end range that were added
     uint64_t outside;  // events that were left out because the session's window does not hold them
     uint64_t payloads; // payloads for which the export has no column

@@ -34,29 +34,29 @@ static int make_events_table(sqlite3 *db) {
     return sqlite3_exec(db, store_schema_events_sql, NULL, NULL, NULL);
 }
 
-static int init_shapes(struct store_foreign *foreign) {
-    sqlite3 *db = foreign->db;
+static int init_shapes(struct store_nsys *nsys) {
+    sqlite3 *db = nsys->db;
     int rc = make_events_table(db);
-    rc = rc ?: store_shape_init(&foreign->events, db, "NVTX_EVENTS", event_columns, COL_COUNT);
-    rc = rc ?: store_shape_init(&foreign->strings, db, "StringIds", string_columns, 2);
-    rc = rc ?: store_shape_init(&foreign->threads, db, "ThreadNames", thread_columns, 2);
-    rc = rc ?: store_shape_init(&foreign->processes, db, "PROCESSES", process_columns, 3);
+    rc = rc ?: store_shape_init(&nsys->events, db, "NVTX_EVENTS", event_columns, COL_COUNT);
+    rc = rc ?: store_shape_init(&nsys->strings, db, "StringIds", string_columns, 2);
+    rc = rc ?: store_shape_init(&nsys->threads, db, "ThreadNames", thread_columns, 2);
+    rc = rc ?: store_shape_init(&nsys->processes, db, "PROCESSES", process_columns, 3);
     return rc;
 }
 
-const char *store_foreign_rows_lack(const struct store_foreign *foreign) {
+const char *store_nsys_rows_lack(const struct store_nsys *nsys) {
     static const int needed[] = {COL_START, COL_END, COL_TYPE, COL_TID};
     for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
-        if (!store_shape_has(&foreign->events, needed[i])) {
+        if (!store_shape_has(&nsys->events, needed[i])) {
             return event_columns[needed[i]];
         }
     }
-    bool says = store_shape_has(&foreign->events, COL_TEXT) ||
-                store_shape_has(&foreign->events, COL_TEXT_ID);
+    bool says =
+        store_shape_has(&nsys->events, COL_TEXT) || store_shape_has(&nsys->events, COL_TEXT_ID);
     return says ? NULL : event_columns[COL_TEXT];
 }
 
-static int read_types(struct store_foreign *foreign) {
+static int read_types(struct store_nsys *nsys) {
     static const struct {
         const char *name;
         int64_t usual;
@@ -70,29 +70,29 @@ static int read_types(struct store_foreign *foreign) {
     };
     bool has_id = false;
     bool has_name = false;
-    int rc = store_export_has(foreign->db, "ENUM_NSYS_EVENT_TYPE", "id", &has_id);
-    rc = rc ?: store_export_has(foreign->db, "ENUM_NSYS_EVENT_TYPE", "name", &has_name);
+    int rc = store_export_has(nsys->db, "ENUM_NSYS_EVENT_TYPE", "id", &has_id);
+    rc = rc ?: store_export_has(nsys->db, "ENUM_NSYS_EVENT_TYPE", "name", &has_name);
     for (int i = 0; i < TYPE_COUNT && rc == SQLITE_OK; i++) {
         int64_t id = 0;
         char text[128];
         snprintf(text, sizeof(text), "SELECT id FROM ENUM_NSYS_EVENT_TYPE WHERE name = '%s'",
                  types[i].name);
-        rc = has_id && has_name ? store_sql_int(foreign->db, text, &id) : SQLITE_OK;
-        foreign->types[i] = id > 0 ? id : types[i].usual;
+        rc = has_id && has_name ? store_sql_int(nsys->db, text, &id) : SQLITE_OK;
+        nsys->types[i] = id > 0 ? id : types[i].usual;
     }
     return rc;
 }
 
 // A name has no end, category or colour of its own. What stands there differs between versions, so
 // it is taken from a row that names the same kind of thing, else from one that names any.
-static int read_nulls_of(struct store_foreign *foreign, enum foreign_type type) {
+static int read_nulls_of(struct store_nsys *nsys, enum nsys_type type) {
     static const int columns[] = {COL_END, COL_RANGE, COL_CATEGORY, COL_COLOR, COL_DOMAIN};
     sqlite3_stmt *stmt = NULL;
     char parts[sizeof(columns) / sizeof(columns[0])][32];
     char text[512];
     for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++) {
         snprintf(parts[i], sizeof(parts[i]), "\"%s\" IS NULL", event_columns[columns[i]]);
-        if (!store_shape_has(&foreign->events, columns[i])) {
+        if (!store_shape_has(&nsys->events, columns[i])) {
             strcpy(parts[i], "0");
         }
     }
@@ -100,15 +100,14 @@ static int read_nulls_of(struct store_foreign *foreign, enum foreign_type type) 
              "SELECT %s, %s, %s, %s, %s FROM main.NVTX_EVENTS WHERE eventType IN (?1, ?2, ?3) "
              "ORDER BY eventType <> ?4 LIMIT 1",
              parts[0], parts[1], parts[2], parts[3], parts[4]);
-    int rc = sqlite3_prepare_v2(foreign->db, text, -1, &stmt, NULL);
+    int rc = sqlite3_prepare_v2(nsys->db, text, -1, &stmt, NULL);
     rc = rc
-             ?: store_sql_bind(stmt, "iiii", foreign->types[TYPE_CATEGORY],
-                               foreign->types[TYPE_THREAD], foreign->types[TYPE_DOMAIN],
-                               foreign->types[type]);
+             ?: store_sql_bind(stmt, "iiii", nsys->types[TYPE_CATEGORY], nsys->types[TYPE_THREAD],
+                               nsys->types[TYPE_DOMAIN], nsys->types[type]);
     if (rc == SQLITE_OK) {
         int step = sqlite3_step(stmt);
         for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]) && step == SQLITE_ROW; i++) {
-            foreign->nulls[type] |= (uint32_t)sqlite3_column_int(stmt, (int)i) << columns[i];
+            nsys->nulls[type] |= (uint32_t)sqlite3_column_int(stmt, (int)i) << columns[i];
         }
         rc = store_sql_done(stmt, step);
     }
@@ -116,21 +115,21 @@ static int read_nulls_of(struct store_foreign *foreign, enum foreign_type type) 
     return rc;
 }
 
-static int read_nulls(struct store_foreign *foreign) {
-    int rc = read_nulls_of(foreign, TYPE_CATEGORY);
-    rc = rc ?: read_nulls_of(foreign, TYPE_THREAD);
-    return rc ?: read_nulls_of(foreign, TYPE_DOMAIN);
+static int read_nulls(struct store_nsys *nsys) {
+    int rc = read_nulls_of(nsys, TYPE_CATEGORY);
+    rc = rc ?: read_nulls_of(nsys, TYPE_THREAD);
+    return rc ?: read_nulls_of(nsys, TYPE_DOMAIN);
 }
 
 #define ROOM "< 1 << 62" // some give ids from the upper half; there is room below
 
 // The number after the largest that `text` finds, if the table has the column.
-static int next_after(struct store_foreign *foreign, const char *table, const char *column,
+static int next_after(struct store_nsys *nsys, const char *table, const char *column,
                       const char *text, int64_t *next) {
     bool has = false;
     int64_t largest = 0;
-    int rc = store_export_has(foreign->db, table, column, &has);
-    rc = rc != SQLITE_OK || !has ? rc : store_sql_int(foreign->db, text, &largest);
+    int rc = store_export_has(nsys->db, table, column, &has);
+    rc = rc != SQLITE_OK || !has ? rc : store_sql_int(nsys->db, text, &largest);
     if (largest == INT64_MAX) { // nothing can be numbered after it
         return SQLITE_CORRUPT;
     }
@@ -138,76 +137,76 @@ static int next_after(struct store_foreign *foreign, const char *table, const ch
     return rc;
 }
 
-static int read_ids(struct store_foreign *foreign) {
-    struct store_txn *txn = &foreign->txn;
-    int rc = next_after(foreign, "NVTX_EVENTS", NULL, "SELECT max(rowid) FROM NVTX_EVENTS",
-                        &txn->next_row);
+static int read_ids(struct store_nsys *nsys) {
+    struct store_txn *txn = &nsys->txn;
+    int rc =
+        next_after(nsys, "NVTX_EVENTS", NULL, "SELECT max(rowid) FROM NVTX_EVENTS", &txn->next_row);
     rc = rc
-             ?: next_after(foreign, "PROCESSES", NULL, "SELECT max(rowid) FROM PROCESSES",
-                           &foreign->next_process);
+             ?: next_after(nsys, "PROCESSES", NULL, "SELECT max(rowid) FROM PROCESSES",
+                           &nsys->next_process);
     rc = rc
-             ?: next_after(foreign, "StringIds", "id",
-                           "SELECT max(id) FROM StringIds WHERE id " ROOM, &txn->next_string);
+             ?: next_after(nsys, "StringIds", "id", "SELECT max(id) FROM StringIds WHERE id " ROOM,
+                           &txn->next_string);
     rc = rc
-             ?: next_after(foreign, "NVTX_EVENTS", "domainId",
+             ?: next_after(nsys, "NVTX_EVENTS", "domainId",
                            "SELECT max(domainId) FROM NVTX_EVENTS WHERE domainId " ROOM,
-                           &foreign->next_domain);
+                           &nsys->next_domain);
     rc = rc
-             ?: next_after(foreign, "NVTX_EVENTS", "rangeId",
+             ?: next_after(nsys, "NVTX_EVENTS", "rangeId",
                            "SELECT max(rangeId) FROM NVTX_EVENTS WHERE rangeId " ROOM,
-                           &foreign->next_range);
-    foreign->first_row = txn->next_row;
-    foreign->first_string = txn->next_string;
-    foreign->first_process = foreign->next_process;
+                           &nsys->next_range);
+    nsys->first_row = txn->next_row;
+    nsys->first_string = txn->next_string;
+    nsys->first_process = nsys->next_process;
     return rc;
 }
 
-int store_foreign_rows_open(struct store_foreign *foreign) {
-    int rc = init_shapes(foreign);
-    rc = rc ?: read_types(foreign);
-    rc = rc ?: read_ids(foreign);
-    return rc ?: store_foreign_rows_lack(foreign) ? rc : read_nulls(foreign);
+int store_nsys_rows_open(struct store_nsys *nsys) {
+    int rc = init_shapes(nsys);
+    rc = rc ?: read_types(nsys);
+    rc = rc ?: read_ids(nsys);
+    return rc ?: store_nsys_rows_lack(nsys) ? rc : read_nulls(nsys);
 }
 
-void store_foreign_rows_close(struct store_foreign *foreign) {
-    store_shape_deinit(&foreign->events);
-    store_shape_deinit(&foreign->strings);
-    store_shape_deinit(&foreign->threads);
-    store_shape_deinit(&foreign->processes);
+void store_nsys_rows_close(struct store_nsys *nsys) {
+    store_shape_deinit(&nsys->events);
+    store_shape_deinit(&nsys->strings);
+    store_shape_deinit(&nsys->threads);
+    store_shape_deinit(&nsys->processes);
 }
 
 // ---- Rows -------------------------------------------------------------------------------------
 
-static int add_string(struct store_foreign *foreign, struct nvtxt_slice text, int64_t id) {
-    const struct store_shape *shape = &foreign->strings;
+static int add_string(struct store_nsys *nsys, struct nvtxt_slice text, int64_t id) {
+    const struct store_shape *shape = &nsys->strings;
     int rc = store_shape_int(shape, 0, id);
     rc = rc ?: store_shape_text(shape, 1, text.data, text.len);
     return rc ?: store_sql_run(shape->insert);
 }
 
-int store_foreign_string(struct store_foreign *foreign, struct nvtxt_slice text, int64_t *id) {
+int store_nsys_string(struct store_nsys *nsys, struct nvtxt_slice text, int64_t *id) {
     *id = 0;
-    if (!store_shape_has(&foreign->events, COL_TEXT_ID)) {
+    if (!store_shape_has(&nsys->events, COL_TEXT_ID)) {
         return SQLITE_OK;
     }
     const char *data = text.len ? text.data : "";
     uint32_t hash = store_text_hash(data, text.len);
-    *id = store_intern_find(&foreign->intern, hash, data, text.len);
+    *id = store_intern_find(&nsys->intern, hash, data, text.len);
     if (*id >= 0) {
         return SQLITE_OK;
     }
-    *id = foreign->txn.next_string++;
-    store_intern_add(&foreign->intern, hash, data, text.len, *id);
-    return add_string(foreign, text, *id);
+    *id = nsys->txn.next_string++;
+    store_intern_add(&nsys->intern, hash, data, text.len, *id);
+    return add_string(nsys, text, *id);
 }
 
-static int bind_payload(struct store_foreign *foreign, const struct nvtxt_payload *payload) {
-    const struct store_shape *shape = &foreign->events;
+static int bind_payload(struct store_nsys *nsys, const struct nvtxt_payload *payload) {
+    const struct store_shape *shape = &nsys->events;
     bool is_int = payload->kind == NVTXT_PAYLOAD_INT64;
     bool is_real = payload->kind == NVTXT_PAYLOAD_DOUBLE;
     if ((is_int && !store_shape_has(shape, COL_INT64)) ||
         (is_real && !store_shape_has(shape, COL_DOUBLE))) {
-        foreign->counts.payloads++;
+        nsys->counts.payloads++;
     }
     int rc = is_int ? store_shape_int(shape, COL_INT64, payload->int64)
                     : store_shape_null(shape, COL_INT64);
@@ -216,14 +215,14 @@ static int bind_payload(struct store_foreign *foreign, const struct nvtxt_payloa
                           : store_shape_null(shape, COL_DOUBLE);
 }
 
-int store_foreign_add_row(struct store_foreign *foreign, const struct foreign_row *row) {
-    const struct store_shape *shape = &foreign->events;
+int store_nsys_add_row(struct store_nsys *nsys, const struct nsys_row *row) {
+    const struct store_shape *shape = &nsys->events;
     const struct {
         int column;
         int64_t value;
     } numbers[] = {
         {COL_START, row->start},       {COL_END, row->end},
-        {COL_RANGE, row->range_id},    {COL_TYPE, foreign->types[row->type]},
+        {COL_RANGE, row->range_id},    {COL_TYPE, nsys->types[row->type]},
         {COL_CATEGORY, row->category}, {COL_COLOR, row->color},
         {COL_DOMAIN, row->domain},     {COL_TID, (int64_t)row->tid},
         {COL_TEXT_ID, row->text_id},
@@ -231,7 +230,7 @@ int store_foreign_add_row(struct store_foreign *foreign, const struct foreign_ro
     int rc = SQLITE_OK;
     for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]) && rc == SQLITE_OK; i++) {
         bool none = numbers[i].value == 0 || numbers[i].column == COL_END;
-        rc = none && foreign->nulls[row->type] >> numbers[i].column & 1
+        rc = none && nsys->nulls[row->type] >> numbers[i].column & 1
                  ? store_shape_null(shape, numbers[i].column)
                  : store_shape_int(shape, numbers[i].column, numbers[i].value);
     }
@@ -239,8 +238,8 @@ int store_foreign_add_row(struct store_foreign *foreign, const struct foreign_ro
     rc = rc
              ?: row->ended_elsewhere ? store_shape_int(shape, COL_END_TID, (int64_t)row->end_tid)
                                      : store_shape_null(shape, COL_END_TID);
-    rc = rc ?: bind_payload(foreign, &row->payload);
+    rc = rc ?: bind_payload(nsys, &row->payload);
     rc = rc ?: store_sql_run(shape->insert);
-    foreign->txn.next_row++;
+    nsys->txn.next_row++;
     return rc;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The inside of struct store_foreign, and its rows: which columns the export's tables have, which
+// The inside of struct store_nsys, and its rows: which columns the export's tables have, which
 // numbers come next, and rows of NVTX_EVENTS and StringIds. Private to store/nsys.
 //
 // Functions return SQLite result codes.
@@ -17,7 +17,7 @@
 #include "store/write/name_rows.h"
 #include "store/write/txn.h"
 
-enum foreign_column { // of NVTX_EVENTS
+enum nsys_column { // of NVTX_EVENTS
     COL_START,
     COL_END,
     COL_TYPE,
@@ -34,7 +34,7 @@ enum foreign_column { // of NVTX_EVENTS
     COL_COUNT,
 };
 
-enum foreign_type {
+enum nsys_type {
     TYPE_CATEGORY,
     TYPE_MARK,
     TYPE_THREAD,
@@ -44,7 +44,7 @@ enum foreign_type {
     TYPE_COUNT
 };
 
-enum foreign_stmt {
+enum nsys_stmt {
     FIND_DOMAIN,
     ADD_DOMAIN,
     GET_NAME,
@@ -52,27 +52,27 @@ enum foreign_stmt {
     SET_STRING,
     GET_PROCESS,
     SET_PROCESS,
-    FOREIGN_STMTS,
+    NSYS_STMTS,
 };
 
-struct foreign_domain { // the one asked for last
-    char *name;         // owned
+struct nsys_domain { // the one asked for last
+    char *name;      // owned
     size_t len, room;
     uint32_t pid;
     int64_t id;
 };
 
-struct store_foreign {
+struct store_nsys {
     sqlite3 *db;
     char *name; // what sentences call it
     struct store_export_facts facts;
-    struct store_foreign_place place;
-    struct store_foreign_counts counts;
+    struct store_nsys_place place;
+    struct store_nsys_counts counts;
     struct store_txn txn; // db, next_row, next_string
     struct store_intern intern;
     struct store_name_rows rows; // over a temporary table: names of the export, and ours
     struct store_shape strings, events, threads, processes;
-    sqlite3_stmt *stmts[FOREIGN_STMTS];
+    sqlite3_stmt *stmts[NSYS_STMTS];
     int64_t types[TYPE_COUNT];  // the export's numbers
     uint32_t nulls[TYPE_COUNT]; // of names: columns that are NULL in the export's own rows
     // Rows from these on are ours, and may be changed.
@@ -80,7 +80,7 @@ struct store_foreign {
     int64_t next_process;
     int64_t next_domain;
     int64_t next_range;
-    struct foreign_domain domain;
+    struct nsys_domain domain;
     uint64_t last_tid; // of the event before
     bool has_last_tid;
     int64_t first_ns, last_ns; // what our events span
@@ -88,8 +88,8 @@ struct store_foreign {
 };
 
 // A row of NVTX_EVENTS.
-struct foreign_row {
-    enum foreign_type type;
+struct nsys_row {
+    enum nsys_type type;
     int64_t start, end;
     int64_t range_id;
     struct nvtxt_slice text;
@@ -103,21 +103,20 @@ struct foreign_row {
 
 // Looks at the tables of the open export; makes NVTX_EVENTS where there is none. Close gives back
 // what it took, also after a failure.
-int store_foreign_rows_open(struct store_foreign *foreign);
-void store_foreign_rows_close(struct store_foreign *foreign);
+int store_nsys_rows_open(struct store_nsys *nsys);
+void store_nsys_rows_close(struct store_nsys *nsys);
 
 // The name of a column that readers need and that the export lacks; NULL when it has all of them.
-const char *store_foreign_rows_lack(const struct store_foreign *foreign);
+const char *store_nsys_rows_lack(const struct store_nsys *nsys);
 
 // Adds a row, which gets the rowid txn.next_row.
-int store_foreign_add_row(struct store_foreign *foreign, const struct foreign_row *row);
+int store_nsys_add_row(struct store_nsys *nsys, const struct nsys_row *row);
 
 // The id of a string that may be shared, added if it is not remembered; 0 where events have no
 // column for it.
-int store_foreign_string(struct store_foreign *foreign, struct nvtxt_slice text, int64_t *id);
+int store_nsys_string(struct store_nsys *nsys, struct nvtxt_slice text, int64_t *id);
 
 // globalTid of the export.
-static inline uint64_t store_foreign_tid(const struct store_foreign *foreign, uint32_t pid,
-                                         uint32_t tid) {
-    return (uint64_t)foreign->place.target << 48 | nvtxt_global_tid(pid, tid);
+static inline uint64_t store_nsys_tid(const struct store_nsys *nsys, uint32_t pid, uint32_t tid) {
+    return (uint64_t)nsys->place.target << 48 | nvtxt_global_tid(pid, tid);
 }

@@ -85,12 +85,12 @@ static size_t content(char *data, size_t size) {
     return (size_t)n;
 }
 
-static int feed(struct store_foreign *foreign) {
+static int feed(struct store_nsys *nsys) {
     const struct nvtxt_source_config config = {.limits = NVTXT_LIMITS_DEFAULT, .default_pid = 7};
     struct nvtxt_interp *interp = nvtxt_interp_new(&config);
     struct nvtxt_sink sink;
     int r = interp ? 0 : -ENOMEM;
-    store_foreign_sink(foreign, &sink);
+    store_nsys_sink(nsys, &sink);
     for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]) && r == 0; i++) {
         r = nvtxt_interp_line(interp, nvtxt_slice_of(lines[i]), &sink);
     }
@@ -101,21 +101,21 @@ static int feed(struct store_foreign *foreign) {
 
 // 0, or a failure that memory explains.
 static int merge(void) {
-    const struct store_foreign_place place = {.target = 1, .zero_ns = 1000};
-    struct store_foreign *foreign = NULL;
+    const struct store_nsys_place place = {.target = 1, .zero_ns = 1000};
+    struct store_nsys *nsys = NULL;
     enum store_copy_kind kind;
     char why[512];
     int r = store_copy(in, out, 0600, NULL, &kind, why, sizeof(why));
     must(r != 0 || kind == STORE_COPY_EXPORT, "it is an export");
-    r = r ? r : store_foreign_open(&foreign, out, in, why, sizeof(why));
-    r = r ? r : store_foreign_place(foreign, &place);
-    r = r ? r : feed(foreign);
-    r = r ? r : store_foreign_finish(foreign);
+    r = r ? r : store_nsys_open(&nsys, out, in, why, sizeof(why));
+    r = r ? r : store_nsys_place(nsys, &place);
+    r = r ? r : feed(nsys);
+    r = r ? r : store_nsys_finish(nsys);
     if (r == 0) {
-        must(store_foreign_counts(foreign)->events == EVENTS, "all events are added");
-        must(store_foreign_counts(foreign)->outside == 1, "one is outside");
+        must(store_nsys_counts(nsys)->events == EVENTS, "all events are added");
+        must(store_nsys_counts(nsys)->outside == 1, "one is outside");
     }
-    store_foreign_close(foreign);
+    store_nsys_close(nsys);
     return r;
 }
 
