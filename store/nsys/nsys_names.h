@@ -7,7 +7,6 @@
 
 #include <stdint.h>
 
-#include "protocol/base/slice.h"
 #include "protocol/interp/event.h"
 
 struct store_nsys;
