@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "protocol/base/near.h"
+
 #define MIB (INT64_C(1) << 20)
 #define DAY_MS INT64_C(86400000)
 
@@ -199,40 +201,13 @@ const struct conf_key *conf_find(const char *name) {
     return NULL;
 }
 
-// How many letters must be changed, added or taken away to make one name of the other (the usual
-// table of Levenshtein, a row at a time); `limit` or more is all the same.
-static size_t distance(const char *a, const char *b, size_t limit) {
-    size_t row[64], len = strlen(b);
-    if (len + 1 > sizeof(row) / sizeof(row[0])) {
-        return limit;
-    }
-    for (size_t j = 0; j <= len; j++) {
-        row[j] = j;
-    }
-    for (size_t i = 1; *a; a++, i++) {
-        size_t diagonal = row[0];
-        row[0] = i;
-        for (size_t j = 1; j <= len; j++) {
-            size_t change = diagonal + ((*a | 0x20) != (b[j - 1] | 0x20)); // whatever the case
-            diagonal = row[j];
-            size_t other = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
-            row[j] = change < other ? change : other;
-        }
-    }
-    return row[len];
+static const char *key_name(const void *context, size_t index) {
+    (void)context;
+    return index < conf_key_count ? conf_keys[index].name : NULL;
 }
 
-const struct conf_key *conf_find_like(const char *name) {
-    size_t best = strlen(name) / 3 + 1; // farther off is no likeness
-    const struct conf_key *found = NULL;
-    for (size_t i = 0; i < conf_key_count; i++) {
-        size_t off = distance(name, conf_keys[i].name, best);
-        if (off < best) {
-            best = off;
-            found = &conf_keys[i];
-        }
-    }
-    return found;
+const char *conf_near(const char *name) {
+    return nvtxt_near(nvtxt_slice_of(name), key_name, NULL);
 }
 
 int conf_init(struct conf *config) {

@@ -118,8 +118,8 @@ void conf_deinit(struct conf *config);
 // NULL when there is no such key. Names are matched exactly.
 const struct conf_key *conf_find(const char *name);
 
-// The key whose name is most like this one; NULL when none is like it.
-const struct conf_key *conf_find_like(const char *name);
+// The name of the key that somebody meant who wrote this one; NULL when none is near.
+const char *conf_near(const char *name);
 
 // Sets one key. Returns 0, 1 for a bad value (`why` then says what is allowed), or -ENOMEM.
 int conf_set(struct conf *config, const struct conf_key *key, const char *value, char *why,

@@ -114,9 +114,9 @@ static char *read_line(char *buffer, int size, void *stream) {
 }
 
 static void unknown_key(struct reader *reader, const char *name) {
-    const struct conf_key *like = conf_find_like(name);
-    if (like) {
-        fault(reader, "unknown key '%.64s': is %s meant?", name, like->name);
+    const char *near = conf_near(name);
+    if (near) {
+        fault(reader, "unknown key '%.64s': did you mean '%s'?", name, near);
     } else {
         fault(reader, "unknown key '%.64s': nvtxtd.conf(5) lists what is allowed", name);
     }

@@ -142,12 +142,12 @@ Test(conf, knows_no_other_keys) {
 }
 
 Test(conf, finds_the_key_that_was_meant) {
-    cr_assert_eq(conf_find_like("Sokcet"), conf_find("Socket"));
-    cr_assert_eq(conf_find_like("socket"), conf_find("Socket"));
-    cr_assert_eq(conf_find_like("LogLevels"), conf_find("LogLevel"));
-    cr_assert_eq(conf_find_like("maxline"), conf_find("MaxLine"));
-    cr_assert_null(conf_find_like("Colour"));
-    cr_assert_null(conf_find_like(""));
+    cr_assert_str_eq(conf_near("Sokcet"), "Socket");
+    cr_assert_str_eq(conf_near("socket"), "Socket");
+    cr_assert_str_eq(conf_near("LogLevels"), "LogLevel");
+    cr_assert_str_eq(conf_near("maxline"), "MaxLine");
+    cr_assert_null(conf_near("Colour"));
+    cr_assert_null(conf_near(""));
 }
 
 Test(conf, compares_and_copies_key_by_key) {
@@ -226,7 +226,7 @@ Test(conf_file, tells_all_faults_with_their_lines) {
                                   "Socket=/b\n[nvtxtd]\nStore=x\nColour=red\nalso nonsense\n"),
                  1);
     cr_assert_str_eq(told, "f:1: 'Claim' stands before the section [nvtxtd]\n"
-                           "f:3: unknown key 'Sokcet': is Socket meant?\n"
+                           "f:3: unknown key 'Sokcet': did you mean 'Socket'?\n"
                            "f:4: bad value '1' for MaxLine: a size from 4096 to 16777216 bytes is "
                            "expected, as in 16M\n"
                            "f:5: a line of the form Key=Value is expected\n"
