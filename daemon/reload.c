@@ -130,7 +130,7 @@ int reload_run(struct reload *reload, struct reload_result *result) {
         r = apply(reload, &wanted, result);
     }
     conf_deinit(&wanted);
-    if (r == -ENOMEM && !result->why[0]) {
+    if (r < 0 && !result->why[0]) { // every other fault has its sentence
         on_fault(result, "out of memory");
     }
     if (r == 0) {

@@ -167,14 +167,14 @@ static int on_key(void *user, const char *section, const char *name, const char 
     return 1;
 }
 
-static int read_file(struct reader *reader, const char *path) {
+static int read_file(struct reader *reader, const char *path, bool must_exist) {
     reader->path = path;
     reader->number++;
     reader->line = 0;
     reader->known_section = false;
     reader->file = fopen(path, "re");
     if (!reader->file) {
-        return -errno;
+        return errno == ENOENT && !must_exist ? 0 : -errno;
     }
     errno = 0;
     int r = ini_parse_stream(read_line, reader, on_key, reader);
@@ -238,7 +238,7 @@ static void read_drop_ins(struct reader *reader, const char *path) {
     }
     for (int i = 0; i < count; i++) {
         snprintf(file, sizeof(file), "%s/%s", folder, drop_ins[i]->d_name);
-        int r = read_file(reader, file);
+        int r = read_file(reader, file, true);
         if (r < 0) {
             cannot_read(reader, file, r);
         }
@@ -254,10 +254,7 @@ int conf_file_load(struct conf *config, const char *path, bool must_exist,
                    const struct conf_faults *faults) {
     struct origin origins[CONF_KEYS_MAX] = {0};
     struct reader reader = {.config = config, .origins = origins, .faults = faults};
-    int r = strlen(path) + 2 >= PATH_MAX ? -ENAMETOOLONG : read_file(&reader, path);
-    if (r == -ENOENT && !must_exist) {
-        r = 0;
-    }
+    int r = strlen(path) + 2 >= PATH_MAX ? -ENAMETOOLONG : read_file(&reader, path, must_exist);
     if (r < 0) {
         cannot_read(&reader, path, r);
     } else {
