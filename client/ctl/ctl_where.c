@@ -14,6 +14,7 @@
 #include "client/ctl/ctl_options.h"
 #include "client/locate/probe.h"
 #include "client/locate/search.h"
+#include "protocol/base/limits.h"
 
 struct where {
     struct search data, control, stores;
@@ -31,7 +32,7 @@ static void look(struct where *where, const char *named) {
         const char *path = where->control.places[0].path;
         const char *slash = strrchr(path, '/');
         snprintf(data, sizeof(data), "%.*s%s", slash ? (int)(slash - path) + 1 : 0, path,
-                 SEARCH_DATA_SOCKET);
+                 NVTXT_DATA_SOCKET);
     }
     search_data(&where->data, named ? data : NULL);
     probe_sockets(&where->data, true);

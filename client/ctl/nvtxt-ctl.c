@@ -20,6 +20,7 @@
 #include "client/ctl/ctl_where.h"
 #include "client/locate/control_link.h"
 #include "client/locate/search.h"
+#include "protocol/base/limits.h"
 
 #define FILE_MODE 0644 // the collector is another user
 
@@ -210,7 +211,7 @@ int main(int argc, char **argv) {
     if (search.places[0].is_named && !search_socket_fits(search.places[0].path)) {
         const char *path = search.places[0].path;
         term_say(&term, "the socket path '%s' is too long: %zu bytes, a Unix socket takes %d", path,
-                 strlen(path), SEARCH_SOCKET_MAX);
+                 strlen(path), NVTXT_SOCKET_BYTES);
         return EX_USAGE;
     }
     if (strcmp(options.command, "where") == 0) {

@@ -14,11 +14,12 @@
 #include <unistd.h>
 
 #include "client/locate/control_link.h"
+#include "protocol/base/limits.h"
 
 int probe_connect(const char *path) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     size_t len = strlen(path);
-    if (len > SEARCH_SOCKET_MAX) {
+    if (len > NVTXT_SOCKET_BYTES) {
         return -ENAMETOOLONG;
     }
     memcpy(address.sun_path, path, len);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The daemon's own defaults (daemon/paths), asked from the other side. A folder in /tmp could have
-// been made by anybody, so it counts only when it is a real folder of ours.
+// The daemon's own defaults (daemon/conf/paths), asked from the other side. A folder in /tmp could
+// have been made by anybody, so it counts only when it is a real folder of ours.
 #include "client/locate/search.h"
 
 #include <errno.h>
@@ -15,8 +15,7 @@
 #include <sysexits.h>
 #include <unistd.h>
 
-#define SYSTEM_SOCKETS "/run/nvtxtd"
-#define SYSTEM_STORE "/var/lib/nvtxtd/nvtxt.sqlite"
+#include "protocol/base/limits.h"
 
 // ---- The places ---------------------------------------------------------------------------------
 
@@ -52,12 +51,11 @@ static bool is_ours(const char *folder) {
 
 static void add_own_sockets(struct search *search, const char *name) {
     const char *runtime = environment("XDG_RUNTIME_DIR");
-    unsigned long uid = (unsigned long)geteuid();
     char folder[64];
     if (runtime && *runtime == '/') {
-        add(search, "yours", "%s/nvtxtd/%s", runtime, name);
+        add(search, "yours", NVTXT_RUNTIME_SOCKETS "/%s", runtime, name);
     }
-    snprintf(folder, sizeof(folder), "/tmp/nvtxtd-%lu", uid);
+    snprintf(folder, sizeof(folder), NVTXT_TMP_SOCKETS, (unsigned)geteuid());
     struct search_place *place = add(search, "yours", "%s/%s", folder, name);
     if (!is_ours(folder)) {
         place->result = SEARCH_FOREIGN;
@@ -68,7 +66,7 @@ static void add_sockets(struct search *search, const char *name) {
     bool root = geteuid() == 0;
     for (int turn = 0; turn < 2; turn++) {
         if (root == (turn == 0)) {
-            add(search, "the system's", "%s/%s", SYSTEM_SOCKETS, name);
+            add(search, "the system's", NVTXT_SYSTEM_SOCKETS "/%s", name);
         } else {
             add_own_sockets(search, name);
         }
@@ -86,13 +84,13 @@ void search_data(struct search *search, const char *named) {
     if (path) {
         add_named(search, "$NVTXT_SOCKET", path);
     }
-    add_sockets(search, SEARCH_DATA_SOCKET);
+    add_sockets(search, NVTXT_DATA_SOCKET);
 }
 
 void search_control_beside(const char *data, char *control, size_t size) {
     const char *slash = strrchr(data, '/');
     int folder = slash ? (int)(slash - data) + 1 : 0;
-    snprintf(control, size, "%.*s%s", folder, data, SEARCH_CONTROL_SOCKET);
+    snprintf(control, size, "%.*s%s", folder, data, NVTXT_CONTROL_SOCKET);
 }
 
 static void add_control_beside(struct search *search, const char *whose, const char *data) {
@@ -107,7 +105,7 @@ void search_control(struct search *search, const char *named) {
     search->won = -1;
     if (named) {
         const char *slash = strrchr(named, '/');
-        if (strcmp(slash ? slash + 1 : named, SEARCH_DATA_SOCKET) == 0) {
+        if (strcmp(slash ? slash + 1 : named, NVTXT_DATA_SOCKET) == 0) {
             add_control_beside(search, "--socket", named);
         } else {
             add_named(search, "--socket", named);
@@ -117,21 +115,21 @@ void search_control(struct search *search, const char *named) {
     if (data) {
         add_control_beside(search, "$NVTXT_SOCKET", data);
     }
-    add_sockets(search, SEARCH_CONTROL_SOCKET);
+    add_sockets(search, NVTXT_CONTROL_SOCKET);
 }
 
 static void add_own_store(struct search *search) {
     const char *state = environment("XDG_STATE_HOME");
     const char *home = environment("HOME");
     if (state && *state == '/') {
-        add(search, "yours", "%s/nvtxtd/nvtxt.sqlite", state);
+        add(search, "yours", NVTXT_STATE_STORE "/" NVTXT_STORE_FILE, state);
         return;
     }
     if (!home || *home != '/') {
         const struct passwd *entry = getpwuid(geteuid());
         home = entry && entry->pw_dir && *entry->pw_dir == '/' ? entry->pw_dir : "";
     }
-    add(search, "yours", "%s/.local/state/nvtxtd/nvtxt.sqlite", home);
+    add(search, "yours", NVTXT_HOME_STORE "/" NVTXT_STORE_FILE, home);
 }
 
 void search_stores(struct search *search, const char *named) {
@@ -148,7 +146,7 @@ void search_stores(struct search *search, const char *named) {
     }
     for (int turn = 0; turn < 2; turn++) {
         if (root == (turn == 0)) {
-            add(search, "the system's", "%s", SYSTEM_STORE);
+            add(search, "the system's", "%s", NVTXT_SYSTEM_STORE "/" NVTXT_STORE_FILE);
         } else {
             add_own_store(search);
         }
@@ -170,7 +168,7 @@ void search_put_store(struct search *search, const char *path) {
 }
 
 bool search_socket_fits(const char *path) {
-    return *path && strlen(path) <= SEARCH_SOCKET_MAX;
+    return *path && strlen(path) <= NVTXT_SOCKET_BYTES;
 }
 
 // ---- What became of it --------------------------------------------------------------------------

@@ -10,9 +10,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define SEARCH_SOCKET_MAX 107 // bytes that sockaddr_un holds before its NUL (unix(7))
-#define SEARCH_DATA_SOCKET "nvtxtd.sock"
-#define SEARCH_CONTROL_SOCKET "control.sock"
 #define SEARCH_MOST 4
 #define SEARCH_UNTRIED 1
 
@@ -44,7 +41,7 @@ void search_put_store(struct search *search, const char *path);
 // The control socket beside a data socket, which is where a daemon makes it unless told otherwise.
 void search_control_beside(const char *data, char *control, size_t size);
 
-// False for a path that no Unix socket can have: empty, or longer than SEARCH_SOCKET_MAX bytes.
+// False for a path that no Unix socket can have: empty, or longer than NVTXT_SOCKET_BYTES.
 bool search_socket_fits(const char *path);
 
 // Why a place is not used, as in "No such file or directory". Lives as long as strerror()'s.

@@ -295,7 +295,7 @@ static int run(struct send_arguments *args, struct term *term) {
     const struct search_place *first = &search.places[0];
     if (first->is_named && !search_socket_fits(first->path)) {
         term_say(term, "'%s' (%s) cannot be a socket's path: it must have 1 to %d bytes",
-                 first->path, first->whose, SEARCH_SOCKET_MAX);
+                 first->path, first->whose, NVTXT_SOCKET_BYTES);
         return EX_USAGE;
     }
     args->transfer.search = &search;

@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "daemon/conf/paths.h"
+#include "protocol/base/limits.h"
 
 #define AT(member) offsetof(struct conf, member)
 #define KIB (INT64_C(1) << 10)
@@ -23,7 +23,7 @@
 // Row: name, type, when a reload applies it, place, smallest, largest, choices, default, topic,
 // meaning.
 const struct conf_key conf_keys[] = {
-    {"Socket", CONF_PATH, CONF_RESTART, AT(socket), 0, PATHS_SOCKET_MAX, NULL, "", SOCKETS,
+    {"Socket", CONF_PATH, CONF_RESTART, AT(socket), 0, NVTXT_SOCKET_BYTES, NULL, "", SOCKETS,
      "The data socket, a path of at most 107 bytes. Default: nvtxtd.sock in /run/nvtxtd for root, "
      "else in the user's runtime folder. If the service manager passes a socket, the daemon uses "
      "that one."},
@@ -31,7 +31,7 @@ const struct conf_key conf_keys[] = {
      "Mode of the data socket. Default: 0660 for root, 0600 for others."},
     {"SocketGroup", CONF_TEXT, CONF_RESTART, AT(socket_group), 0, 0, NULL, "", SOCKETS,
      "Group of the data socket. Default for root: nvtxt, if this group exists."},
-    {"ControlSocket", CONF_PATH, CONF_RESTART, AT(control_socket), 0, PATHS_SOCKET_MAX, NULL, "",
+    {"ControlSocket", CONF_PATH, CONF_RESTART, AT(control_socket), 0, NVTXT_SOCKET_BYTES, NULL, "",
      SOCKETS,
      "The control socket, mode 0600; a path of at most 107 bytes. Default: control.sock beside the "
      "data socket."},

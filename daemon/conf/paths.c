@@ -16,6 +16,7 @@
 #include <sysexits.h>
 #include <unistd.h>
 
+#include "protocol/base/limits.h"
 #include "store/segment/segments.h"
 
 static int explain(char *why, size_t size, int status, const char *format, ...)
@@ -130,11 +131,11 @@ static int socket_folder(char *folder, size_t folder_size, char *why, size_t siz
         return 0;
     }
     if (geteuid() == 0) {
-        snprintf(folder, folder_size, "/run/nvtxtd");
+        snprintf(folder, folder_size, NVTXT_SYSTEM_SOCKETS);
     } else if (runtime && *runtime == '/') {
-        snprintf(folder, folder_size, "%s/nvtxtd", runtime);
+        snprintf(folder, folder_size, NVTXT_RUNTIME_SOCKETS, runtime);
     } else {
-        snprintf(folder, folder_size, "/tmp/nvtxtd-%u", (unsigned)geteuid());
+        snprintf(folder, folder_size, NVTXT_TMP_SOCKETS, (unsigned)geteuid());
         shared = true;
     }
     int r = make_folder(folder, geteuid() == 0 ? 0755 : 0700, why, size);
@@ -208,11 +209,11 @@ static int store_folder(const struct conf *config, char *folder, size_t folder_s
         return 0;
     }
     if (geteuid() == 0) {
-        snprintf(folder, folder_size, "/var/lib/nvtxtd");
+        snprintf(folder, folder_size, NVTXT_SYSTEM_STORE);
     } else if (state && *state == '/') {
-        snprintf(folder, folder_size, "%s/nvtxtd", state);
+        snprintf(folder, folder_size, NVTXT_STATE_STORE, state);
     } else {
-        snprintf(folder, folder_size, "%s/.local/state/nvtxtd", home_folder());
+        snprintf(folder, folder_size, NVTXT_HOME_STORE, home_folder());
     }
     int r = make_folder(folder, geteuid() == 0 ? 02750 : 0700, why, size);
     if (!r) {
@@ -235,12 +236,12 @@ static int fill(char **field, const char *folder, const char *file, char *why, s
 
 int paths_check_socket(const char *path, char *why, size_t size) {
     size_t len = strlen(path);
-    if (len <= PATHS_SOCKET_MAX) {
+    if (len <= NVTXT_SOCKET_BYTES) { // libuv 1.44 would cut it silently
         return 0;
     }
     return explain(why, size, EX_CANTCREAT,
                    "the socket path is too long, %zu bytes where a Unix socket takes %d: '%s'", len,
-                   PATHS_SOCKET_MAX, path);
+                   NVTXT_SOCKET_BYTES, path);
 }
 
 int paths_resolve(struct conf *config, char *why, size_t size) {
@@ -249,14 +250,14 @@ int paths_resolve(struct conf *config, char *why, size_t size) {
     if (!*config->socket) {
         r = socket_folder(folder, sizeof(folder), why, size);
         if (!r) {
-            r = fill(&config->socket, folder, "nvtxtd.sock", why, size);
+            r = fill(&config->socket, folder, NVTXT_DATA_SOCKET, why, size);
         }
     }
     if (!r && !*config->control_socket) {
         const char *slash = strrchr(config->socket, '/');
         snprintf(folder, sizeof(folder), "%.*s", slash ? (int)(slash - config->socket) : 1,
                  slash ? config->socket : ".");
-        r = fill(&config->control_socket, folder, "control.sock", why, size);
+        r = fill(&config->control_socket, folder, NVTXT_CONTROL_SOCKET, why, size);
     }
     if (!r) {
         r = paths_check_socket(config->socket, why, size);
@@ -267,7 +268,7 @@ int paths_resolve(struct conf *config, char *why, size_t size) {
     if (!r && !*config->store) {
         r = store_folder(config, folder, sizeof(folder), why, size);
         if (!r) {
-            r = fill(&config->store, folder, "nvtxt.sqlite", why, size);
+            r = fill(&config->store, folder, NVTXT_STORE_FILE, why, size);
         }
     }
     return r;

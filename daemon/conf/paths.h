@@ -11,8 +11,6 @@
 
 #include "daemon/conf/conf.h"
 
-#define PATHS_SOCKET_MAX 107 // sun_path of unix(7) without its NUL; libuv 1.44 cuts silently there
-
 // The configuration that is read without -c: nvtxtd.conf of the service manager's folder for it
 // (CONFIGURATION_DIRECTORY), of the system for root, else of a person. Need not be there.
 void paths_config_file(char *path, size_t size);

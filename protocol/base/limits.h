@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What an author of a client or of a reader needs to know in numbers and words: the limits of the
-// language, the framing of a session, the codes of refusal. Sources: nvtxt(5), "Limits", and
-// nvtxt-protocol(7).
+// language, the framing of a session, the codes of refusal, the default places. Sources: nvtxt(5),
+// "Limits", nvtxt-protocol(7), and nvtxtd(1), "FILES".
 #pragma once
 
 #include <stddef.h>
@@ -63,3 +63,22 @@ static inline uint64_t nvtxt_global_tid(uint32_t pid, uint32_t tid) {
 #define NVTXT_ERROR_SHUTTING_DOWN "shutting-down"
 #define NVTXT_ERROR_QUOTA "quota"
 #define NVTXT_ERROR_DISCONNECTED "disconnected"
+
+// ---- The default places
+// --------------------------------------------------------------------------
+
+#define NVTXT_SOCKET_BYTES 107 // longest path of a socket: sun_path of unix(7) without its NUL
+
+// The folders of a daemon: those of root's, and those of a person's, which are made of an
+// environment variable or of what stands for it when it is not set.
+#define NVTXT_SYSTEM_SOCKETS "/run/nvtxtd"
+#define NVTXT_RUNTIME_SOCKETS "%s/nvtxtd"  // $XDG_RUNTIME_DIR, else:
+#define NVTXT_TMP_SOCKETS "/tmp/nvtxtd-%u" // the user's number
+#define NVTXT_SYSTEM_STORE "/var/lib/nvtxtd"
+#define NVTXT_STATE_STORE "%s/nvtxtd"             // $XDG_STATE_HOME, else:
+#define NVTXT_HOME_STORE "%s/.local/state/nvtxtd" // the home folder
+
+// The files in them.
+#define NVTXT_DATA_SOCKET "nvtxtd.sock"
+#define NVTXT_CONTROL_SOCKET "control.sock"
+#define NVTXT_STORE_FILE "nvtxt.sqlite"
