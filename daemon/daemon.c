@@ -295,6 +295,7 @@ static void start_control(struct daemon *daemon) {
     control_flush_init(&daemon->flushes, &daemon->server);
     control->feed = &daemon->feed;
     control->flushes = &daemon->flushes;
+    control->watch = &daemon->watch;
     control->reload = on_reload;
     control->owner = daemon;
 }
@@ -310,9 +311,9 @@ static int start_handles(struct daemon *daemon, int64_t next_source_id) {
     server->on_stopped = on_stopped;
     server->on_room = on_room;
     server->on_news = on_news;
-    server->watch = &daemon->watch;
     daemon->reload.server = server;
     daemon->reload.expiry = &daemon->expiry;
+    daemon->reload.watch = &daemon->watch;
     start_control(daemon);
     uv_signal_t *signals[] = {&daemon->sigterm, &daemon->sigint, &daemon->sighup};
     for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {

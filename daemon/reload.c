@@ -12,6 +12,7 @@
 #include "daemon/conf/conf_file.h"
 #include "daemon/conn/server.h"
 #include "daemon/conn/session_expiry.h"
+#include "daemon/follow/watch.h"
 #include "daemon/socket/activation.h"
 
 int reload_init(struct reload *reload, struct conf *config, int argc, char **argv) {
@@ -56,6 +57,7 @@ static int apply(struct reload *reload, const struct conf *wanted, struct reload
     }
     server_configure(reload->server);
     expiry_configure(reload->expiry);
+    watch_configure(reload->watch);
     return 0;
 }
 

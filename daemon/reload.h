@@ -10,10 +10,12 @@
 
 struct expiry;
 struct server;
+struct watch;
 
 struct reload {
     struct server *server; // borrowed
     struct expiry *expiry; // borrowed
+    struct watch *watch;   // borrowed
     struct conf *config;   // borrowed: what is in force, with its paths resolved
     struct conf given;     // what is in force, as it was given
     int argc;

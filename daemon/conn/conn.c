@@ -98,6 +98,13 @@ static bool is_in_use(const struct source *source, int64_t uid) {
     return false;
 }
 
+static void on_failed(struct source *source) {
+    struct conn *conn = source->owner;
+    log_limited(&conn->server->hub.log_memory, LOG_LEVEL_ERROR,
+                "connection dropped: out of memory");
+    conn_close(conn);
+}
+
 int conn_open_source(struct conn *conn, int64_t id, int kind, int64_t opened_ns, const char *name,
                      struct nvtxt_interp *interp_take) {
     struct server *server = conn->server;
@@ -109,6 +116,7 @@ int conn_open_source(struct conn *conn, int64_t id, int kind, int64_t opened_ns,
     source->peer = conn->peer;
     source->opened_ns = opened_ns;
     source->owner = conn;
+    source->on_failed = on_failed;
     source->user = conn->user;
     conn->events = nvtxt_interp_counters(interp_take)->events;
     source->session_id = conn->session ? conn->session->id : NULL;

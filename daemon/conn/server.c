@@ -6,8 +6,8 @@
 
 #include "daemon/conn/conn.h"
 #include "daemon/conn/session.h"
-#include "daemon/follow/watch.h"
 #include "daemon/source/source.h"
+#include "protocol/base/hash.h"
 
 // What a stopping daemon still takes from one socket: more than its buffer holds, so that a
 // sender's last lines are in, and bounded, so that one that never stops does not hold us up.
@@ -18,7 +18,7 @@
 static void go_on_stopping(struct server *server);
 
 static void on_drained(struct hub *hub) {
-    struct server *server = hub->owner;
+    struct server *server = NVTXT_CONTAINER_OF(hub, struct server, hub);
     session_send_acks(server);
     if (server->news) {
         server->on_news(server);
@@ -94,7 +94,7 @@ static void give_up(struct server *server, const struct store_batch_source *shar
 }
 
 static void on_committed(struct batcher *batcher, struct store_batch *batch, int result) {
-    struct server *server = batcher->owner;
+    struct server *server = NVTXT_CONTAINER_OF(batcher, struct server, hub.batcher);
     give_bytes(server, batch);
     server->news |= result == 0;
     for (struct store_batch_source *share = store_batch_first(batch); share; share = share->next) {
@@ -106,26 +106,11 @@ static void on_committed(struct batcher *batcher, struct store_batch *batch, int
     }
 }
 
-static void on_failed(struct batcher *batcher, struct source *source) {
-    struct server *server = batcher->owner;
-    if (source->kind == STORE_SOURCE_FILE) {
-        follow_fail(source->owner);
-        return;
-    }
-    log_limited(&server->hub.log_memory, LOG_LEVEL_ERROR, "connection dropped: out of memory");
-    conn_close(source->owner);
-}
-
-static void on_pressure(struct batcher *batcher, bool pressed) {
-    struct server *server = batcher->owner;
-    if (pressed) {
-        server->hub.stats.pauses++;
-    }
+static void on_pressure(struct hub_listener *listener, bool pressed) {
+    struct server *server = NVTXT_CONTAINER_OF(listener, struct server, listener);
+    (void)pressed;
     for (struct conn *conn = server->conns; conn; conn = conn->next) {
         conn_update_reading(conn);
-    }
-    if (server->watch && !pressed) {
-        watch_go_on(server->watch);
     }
 }
 
@@ -153,11 +138,10 @@ int server_init(struct server *server, uv_loop_t *loop, const struct conf *confi
     }
     server->parting.data = server;
     server->parked.quota = &server->quota;
-    server->hub.owner = server->hub.batcher.owner = server;
     server->hub.on_drained = on_drained;
     server->hub.batcher.on_committed = on_committed;
-    server->hub.batcher.on_failed = on_failed;
-    server->hub.batcher.on_pressure = on_pressure;
+    server->listener.on_pressure = on_pressure;
+    hub_listen(&server->hub, &server->listener);
     return 0;
 }
 
@@ -167,9 +151,6 @@ void server_configure(struct server *server) {
         if (conn->user) {
             server_charge(server, conn->user, 0); // a bound that was raised may free it
         }
-    }
-    if (server->watch) {
-        watch_configure(server->watch);
     }
 }
 

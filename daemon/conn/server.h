@@ -25,7 +25,6 @@
 
 struct conn;
 struct session;
-struct watch;
 
 enum server_stage {
     SERVER_RUNNING,
@@ -37,6 +36,7 @@ enum server_stage {
 
 struct server {
     struct hub hub;
+    struct hub_listener listener;
     struct quota quota;
     struct parked parked; // sessions that nobody is connected to
     struct refusals refusals;
@@ -64,7 +64,6 @@ struct server {
     void (*on_stopped)(struct server *server);
     void (*on_room)(struct server *server);
     void (*on_news)(struct server *server); // batches were committed, all of a drain
-    struct watch *watch;                    // followed files
     void *owner;
 
     struct log_limit log_refused, log_broken, log_accept;

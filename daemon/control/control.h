@@ -58,8 +58,9 @@ struct control_conn {
 };
 
 struct control {
-    struct server *server; // borrowed
-    struct rights rights;  // the owner's to set
+    struct server *server;     // borrowed
+    const struct watch *watch; // borrowed: the owner's to set
+    struct rights rights;      // the owner's to set
     struct control_conn *conns;
     struct control_conn *spare;    // for the next connection; owned
     size_t conn_count, look_count; // all, and those that may only look

@@ -90,7 +90,7 @@ static void run_status(struct control_call *call) {
         control_set(result, "connections", (int64_t)server->conn_count);
         control_set(result, "sources", (int64_t)server->hub.sources.count);
         control_set(result, "sessions", (int64_t)server->sessions.count);
-        control_add_folders(result, server->watch);
+        control_add_folders(result, call->control->watch);
         add_rates(result, server);
         add_totals(result, &server->hub.stats);
     }

@@ -44,7 +44,7 @@ void control_sources(struct control_call *call) {
         }
     }
     if (list) {
-        control_add_files(list, call->server->watch);
+        control_add_files(list, call->control->watch);
     }
     control_reply(call, list ? json_pack("{s:o}", "sources", list) : NULL);
 }

@@ -19,6 +19,10 @@ static void where(const struct source *source, struct store_followed *at) {
     at->tail_hash = nvtxt_hash_stored(0, tail);
 }
 
+static void on_failed(struct source *source) {
+    follow_fail(source->owner);
+}
+
 static int take_source(struct follow *follow, int64_t id, int64_t opened_ns, const char *name,
                        struct nvtxt_interp *interp_take) {
     struct hub *hub = follow->watch->hub;
@@ -29,6 +33,7 @@ static int take_source(struct follow *follow, int64_t id, int64_t opened_ns, con
     source->peer = (struct peer){.uid = follow->uid, .gid = follow->gid};
     source->opened_ns = follow->opened_ns = opened_ns;
     source->owner = follow;
+    source->on_failed = on_failed;
     source->where = where;
     if (source_set_name(source, name) < 0 ||
         nvtxt_hash_add(&hub->sources, &source->by_id, nvtxt_hash_number((uint64_t)id)) < 0) {

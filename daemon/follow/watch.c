@@ -10,8 +10,8 @@
 #include "daemon/base/clocks.h"
 #include "daemon/conf/paths.h"
 #include "daemon/follow/folder.h"
-#include "daemon/source/hub.h"
 #include "daemon/source/source.h"
+#include "protocol/base/hash.h"
 
 #define QUIET_MS 10000       // a file that did not change for so long is closed
 #define RETRY_MS 1000        // what failed for want of memory or descriptors
@@ -57,7 +57,7 @@ static struct follow *next_ready(struct watch *watch) {
     return watch->ready_open.head ? take(&watch->ready_open) : NULL;
 }
 
-void watch_go_on(struct watch *watch) {
+static void go_on(struct watch *watch) {
     struct follow *follow;
     if (watch->going) { // further up
         return;
@@ -72,6 +72,12 @@ void watch_go_on(struct watch *watch) {
     watch->going = false;
 }
 
+static void on_pressure(struct hub_listener *listener, bool pressed) {
+    if (!pressed) {
+        go_on(NVTXT_CONTAINER_OF(listener, struct watch, listener));
+    }
+}
+
 void watch_change(struct follow *follow) {
     struct watch *watch = follow->watch;
     if (follow->busy) {
@@ -82,7 +88,7 @@ void watch_change(struct follow *follow) {
     }
     watch_unrest(follow);
     put(follow->live ? &watch->ready_open : &watch->ready_closed, follow);
-    watch_go_on(watch);
+    go_on(watch);
 }
 
 bool watch_hold(struct watch *watch) {
@@ -93,7 +99,7 @@ bool watch_hold(struct watch *watch) {
 
 void watch_let_go(struct watch *watch, bool before) {
     watch->going = before;
-    watch_go_on(watch);
+    go_on(watch);
 }
 
 static void wait_for_expiry(struct watch *watch);
@@ -116,7 +122,7 @@ void watch_done(struct follow *follow, bool more) {
     if (!uv_is_active((uv_handle_t *)&watch->expiry)) {
         wait_for_expiry(watch);
     }
-    watch_go_on(watch);
+    go_on(watch);
 }
 
 struct follow_step *watch_step(struct watch *watch) {
@@ -462,6 +468,8 @@ int watch_start(struct watch *watch, struct hub *hub, struct store_file_list *kn
         timers[i]->data = watch;
     }
     search_init(&watch->search, watch);
+    watch->listener.on_pressure = on_pressure;
+    hub_listen(hub, &watch->listener);
     watch->started = true;
     int r = 0;
     for (size_t i = 0; i < known_take->count && r == 0; i++) {

@@ -18,9 +18,9 @@
 #include "daemon/follow/follow.h"
 #include "daemon/follow/known_files.h"
 #include "daemon/follow/lost_files.h"
+#include "daemon/source/hub.h"
 
 struct folder;
-struct hub;
 
 #define WATCH_STEPS 4 // files worked on at once: libuv's pool has as many threads
 
@@ -30,6 +30,7 @@ struct watch_queue {
 
 struct watch {
     struct hub *hub; // borrowed
+    struct hub_listener listener;
     struct folder *folders;
     struct follows follows;
     struct search search;
@@ -58,9 +59,6 @@ void watch_configure(
     struct watch *watch);               // folders were added or taken away, or FileExpiry changed
 void watch_stop(struct watch *watch);   // reads no more; what was read is in the open batch
 void watch_deinit(struct watch *watch); // after the loop has run out
-
-// Goes on, as far as memory and descriptors allow.
-void watch_go_on(struct watch *watch);
 
 // While all follows are walked over none of them is to go: what becomes ready waits until the end.
 // What hold returns is for let_go.

@@ -171,7 +171,7 @@ static void settle_all(struct batcher *batcher) {
         unlink_touched(source);
         if (source_settle(source, batcher->stats) < 0) {
             lose_share(batcher, source);
-            batcher->on_failed(batcher, source);
+            source->on_failed(source);
         }
     }
 }

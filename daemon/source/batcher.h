@@ -49,13 +49,11 @@ struct batcher {
     struct losses losses;   // waiting for a batch
     struct nvtxt_buf state; // scratch: a session's state while it is saved
 
-    // The owner's. on_committed looks at what a batch holds before it is used again; result is 0
-    // when it is safe in the store.
+    // The hub's and its owner's. on_committed looks at what a batch holds before it is used again;
+    // result is 0 when it is safe in the store.
     void (*on_committed)(struct batcher *batcher, struct store_batch *batch, int result);
-    void (*on_failed)(struct batcher *batcher, struct source *source);
     void (*on_pressure)(struct batcher *batcher, bool pressed);
-    void *owner;
-    struct owners *owners; // borrowed, of the owner: whose the names of processes are
+    struct owners *owners; // borrowed, of the hub: whose the names of processes are
 };
 
 // Returns 0 or -errno. The callbacks are set by the owner afterwards.

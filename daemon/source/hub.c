@@ -9,6 +9,7 @@
 
 #include "daemon/source/source.h"
 #include "daemon/writer/rotation_policy.h"
+#include "protocol/base/hash.h"
 
 static void on_doorbell(uv_async_t *async) {
     struct hub *hub = async->data;
@@ -24,6 +25,14 @@ static void on_doorbell(uv_async_t *async) {
 static void ring(void *context) {
     struct hub *hub = context;
     uv_async_send(&hub->doorbell);
+}
+
+static void on_pressure(struct batcher *batcher, bool pressed) {
+    struct hub *hub = NVTXT_CONTAINER_OF(batcher, struct hub, batcher);
+    hub->stats.pauses += pressed;
+    for (struct hub_listener *each = hub->listeners; each; each = each->next) {
+        each->on_pressure(each, pressed);
+    }
 }
 
 static void on_turn(uv_prepare_t *prepare) {
@@ -67,6 +76,7 @@ int hub_init(struct hub *hub, uv_loop_t *loop, const struct conf *config, int64_
     r = batcher_init(&hub->batcher, loop, &hub->queue, &hub->stats, (size_t)config->memory_budget,
                      (uint64_t)config->commit_interval_ms);
     hub->batcher.owners = &hub->owners;
+    hub->batcher.on_pressure = on_pressure;
     return r;
 }
 
@@ -87,6 +97,14 @@ void hub_deinit(struct hub *hub) {
     bqueue_deinit(&hub->queue);
     owners_deinit(&hub->owners);
     nvtxt_hash_deinit(&hub->sources);
+}
+
+void hub_listen(struct hub *hub, struct hub_listener *listener) {
+    struct hub_listener **at = &hub->listeners;
+    while (*at) {
+        at = &(*at)->next;
+    }
+    *at = listener;
 }
 
 static void on_configured(struct job *job) {

@@ -8,6 +8,7 @@
 // thread only; the writer sees nothing of it but the queue.
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <uv.h>
@@ -24,13 +25,19 @@
 
 struct source;
 
+// Who is told that reading has to stop, because too much is on its way to the store, or may go on.
+struct hub_listener {
+    void (*on_pressure)(struct hub_listener *listener, bool pressed);
+    struct hub_listener *next;
+};
+
 struct hub {
     uv_loop_t *loop;           // borrowed
     const struct conf *config; // borrowed
     struct nvtxt_limits limits;
     struct bqueue queue;
     uv_async_t doorbell;
-    struct batcher batcher; // its callbacks are the owner's, who also sets batcher.owner
+    struct batcher batcher; // on_committed is the owner's to set
     struct clocks clocks;
     struct stats stats;
     struct owners owners;      // of processes' names
@@ -40,10 +47,10 @@ struct hub {
     uv_prepare_t turns;
     uint64_t turn; // counts iterations of the loop
     struct log_limit log_memory;
+    struct hub_listener *listeners;
 
     // The owner's: all jobs that were back have been taken.
     void (*on_drained)(struct hub *hub);
-    void *owner;
 };
 
 // Returns 0 or -errno; hub_close() and hub_deinit() in any case. The callbacks are set by the owner
@@ -51,6 +58,9 @@ struct hub {
 int hub_init(struct hub *hub, uv_loop_t *loop, const struct conf *config, int64_t next_source_id);
 void hub_close(struct hub *hub);  // its handles
 void hub_deinit(struct hub *hub); // after the loop has run out
+
+// Those who listen are called in the order in which they began to, until the hub is closed.
+void hub_listen(struct hub *hub, struct hub_listener *listener);
 
 // The configuration has changed: takes over what concerns batches, new sources and the writer.
 void hub_configure(struct hub *hub);

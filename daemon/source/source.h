@@ -51,7 +51,10 @@ struct source {
     void (*where)(const struct source *source, struct store_followed *where);
 
     struct nvtxt_hash_node by_id;
-    void *owner; // the connection, or the followed file; NULL once it is gone
+    // The owner's, the connection's or the followed file's: memory ran out when the open batch took
+    // what it had brought in, which does not count. It may free the source.
+    void (*on_failed)(struct source *source);
+    void *owner; // NULL once it is gone
 };
 
 // A source of the batcher. Takes `interp`. Returns NULL when memory is short (`interp` is freed).

@@ -42,7 +42,6 @@ static void begin(struct watched *watched) {
     kit_open(&watched->kit);
     free(watched->kit.config.watch_directory);
     watched->kit.config.watch_directory = strdup(watched->path);
-    watched->kit.server.watch = &watched->watch;
     cr_assert_eq(watch_start(&watched->watch, &watched->kit.server.hub, &known, 64), 0);
     cr_assert_not_null(watched->watch.folders);
 }
