@@ -169,7 +169,7 @@ static void out_of_memory(struct conn *conn) {
     log_limited(&server->hub.log_memory, LOG_LEVEL_ERROR,
                 "connection dropped: out of memory uid=%" PRId64 " pid=%" PRId64, conn->peer.uid,
                 conn->peer.pid);
-    if (!conn->session && !(conn->source && conn->source->failed && conn->source->share)) {
+    if (!conn->session && !(conn->source && conn->source->failed && conn->source->member.share)) {
         note_loss(conn, LOSS_MEMORY);
     }
     conn_close(conn);
@@ -189,7 +189,8 @@ static int take_session_line(struct conn *conn, struct nvtxt_slice line) {
     }
     if (r > 0) {
         conn->told++;
-        r = store_batch_told(conn->source->share, clocks_realtime_ns(), lost.reason, lost.lines);
+        r = store_batch_told(conn->source->member.share, clocks_realtime_ns(), lost.reason,
+                             lost.lines);
     }
     if (r < 0) {
         source_fail(conn->source);
@@ -392,7 +393,7 @@ static void leave_source(struct conn *conn) {
     if (rows > 0) {
         server_charge(server, conn->user, rows);
     }
-    batcher_settle(&server->hub.batcher, source);
+    batcher_settle(&source->member);
     size_t held = conn->session && !source->over ? source->held : 0;
     source_unweigh(source);
     if (held > 0) {

@@ -60,7 +60,7 @@ static int end_stored(struct expiry *expiry, struct job *job) {
     if (r >= 0) {
         r = source_end(source, "expired");
     }
-    batcher_settle(&server->hub.batcher, source);
+    batcher_settle(&source->member);
     source_free(source);
     return r;
 }

@@ -58,9 +58,8 @@ struct control_conn {
 };
 
 struct control {
-    struct server *server;     // borrowed
-    const struct watch *watch; // borrowed: the owner's to set
-    struct rights rights;      // the owner's to set
+    struct server *server; // borrowed
+    struct rights rights;  // the owner's to set
     struct control_conn *conns;
     struct control_conn *spare;    // for the next connection; owned
     size_t conn_count, look_count; // all, and those that may only look
@@ -70,6 +69,7 @@ struct control {
     size_t command_count;
 
     // For the commands, set by the owner.
+    const struct watch *watch;       // followed files; borrowed
     struct control_feed *feed;       // `events`; borrowed
     struct control_flushes *flushes; // `flush`; borrowed
     // Reads the configuration again. Returns 0, or 1 with the faults in `result`.

@@ -62,7 +62,7 @@ void follow_source_drop(struct follow *follow) {
     if (!live->source) {
         return;
     }
-    batcher_settle(&hub->batcher, live->source);
+    batcher_settle(&live->source->member);
     follow->counters = *nvtxt_interp_counters(live->source->interp);
     nvtxt_hash_remove(&hub->sources, &live->source->by_id);
     source_free(live->source);

@@ -4,9 +4,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "daemon/base/clocks.h"
-#include "daemon/source/source.h"
-
 #define SHARE_OF_BUDGET 32 // a batch is this fraction of the budget: 512 KiB of 16 MiB
 #define RETRY_MS 100
 #define COMMITS_OUT_MAX 4
@@ -103,39 +100,36 @@ struct store_batch *batcher_open_batch(struct batcher *batcher) {
     return batcher->open->batch;
 }
 
-static void link_touched(struct batcher *batcher, struct source *source) {
-    source->next_touched = batcher->touched;
-    source->touched_at = &batcher->touched;
-    if (source->next_touched) {
-        source->next_touched->touched_at = &source->next_touched;
+static void link_member(struct batcher *batcher, struct batch_member *member) {
+    member->next = batcher->members;
+    member->at = &batcher->members;
+    if (member->next) {
+        member->next->at = &member->next;
     }
-    batcher->touched = source;
+    batcher->members = member;
 }
 
-static void unlink_touched(struct source *source) {
-    if (!source->touched_at) {
-        return;
+static void unlink_member(struct batch_member *member) {
+    *member->at = member->next;
+    if (member->next) {
+        member->next->at = member->at;
     }
-    *source->touched_at = source->next_touched;
-    if (source->next_touched) {
-        source->next_touched->touched_at = source->touched_at;
-    }
-    source->next_touched = NULL;
-    source->touched_at = NULL;
+    member->next = NULL;
+    member->at = NULL;
 }
 
-int batcher_add(struct batcher *batcher, struct source *source, const struct store_source *row) {
+int batcher_add(struct batcher *batcher, struct batch_member *member,
+                const struct store_source *row) {
     struct store_batch *batch = batcher_open_batch(batcher);
     if (!batch) {
         return -ENOMEM;
     }
-    source->share = store_batch_source(batch, row);
-    if (!source->share) {
+    member->share = store_batch_source(batch, row);
+    if (!member->share) {
         return -ENOMEM;
     }
-    store_batch_sink(source->share, &source->sink);
-    batcher->reserved += source->state_bytes;
-    link_touched(batcher, source);
+    batcher->reserved += member->state_bytes;
+    link_member(batcher, member);
     return 0;
 }
 
@@ -151,27 +145,12 @@ void batcher_lose(struct batcher *batcher, const struct loss *loss) {
     arm(batcher, batcher->interval_ms);
 }
 
-// Memory ran out for its share: a session sends the lines again, a plain source cannot.
-static void lose_share(struct batcher *batcher, const struct source *source) {
-    uint64_t lines = nvtxt_interp_counters(source->interp)->lines - source->reported.lines;
-    if (source->kind != STORE_SOURCE_PLAIN) {
-        return;
-    }
-    batcher_lose(batcher, &(struct loss){.at_ns = clocks_realtime_ns(),
-                                         .source_id = source->id,
-                                         .uid = source->peer.uid,
-                                         .pid = source->peer.pid,
-                                         .reason = LOSS_MEMORY,
-                                         .count = lines ? lines : 1});
-}
-
 static void settle_all(struct batcher *batcher) {
-    struct source *source;
-    while ((source = batcher->touched)) {
-        unlink_touched(source);
-        if (source_settle(source, batcher->stats) < 0) {
-            lose_share(batcher, source);
-            source->on_failed(source);
+    struct batch_member *member;
+    while ((member = batcher->members)) {
+        unlink_member(member);
+        if (member->settle(member) < 0) {
+            member->on_failed(member);
         }
     }
 }
@@ -225,13 +204,10 @@ int batcher_push(struct batcher *batcher, bool commit) {
     return 0;
 }
 
-void batcher_settle(struct batcher *batcher, struct source *source) {
-    if (!source->share) {
-        return;
-    }
-    unlink_touched(source);
-    if (source_settle(source, batcher->stats) < 0) {
-        lose_share(batcher, source);
+void batcher_settle(struct batch_member *member) {
+    if (member->share) {
+        unlink_member(member);
+        member->settle(member);
     }
 }
 

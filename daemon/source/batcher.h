@@ -23,9 +23,20 @@
 #include "store/value/batch.h"
 
 struct owners;
-struct source;
 
 #define BATCHER_SPARES 8 // jobs with their batch kept for the next use
+
+// Whoever may have a share of the open batch.
+struct batch_member {
+    struct store_batch_source *share; // NULL: none
+    size_t state_bytes;               // that settling is expected to add to the batch
+    struct batch_member *next, **at;  // the batcher's list
+    // The batch goes out, or the member goes away: writes into the share what the batch must hold,
+    // and forgets it. Returns 0, or -ENOMEM: the share is discarded.
+    int (*settle)(struct batch_member *member);
+    // After settling has failed, but not when the member goes away. It may free the member.
+    void (*on_failed)(struct batch_member *member);
+};
 
 struct batcher {
     struct bqueue *queue; // borrowed
@@ -35,9 +46,9 @@ struct batcher {
     size_t batch_bytes;   // a batch of this size is handed over
     uint64_t interval_ms; // age that commits
 
-    struct job *open; // the open batch and its job; NULL when nothing is in it
-    size_t reserved;  // bytes that settling is expected to add to it
-    struct source *touched;
+    struct job *open;             // the open batch and its job; NULL when nothing is in it
+    size_t reserved;              // bytes that settling is expected to add to it
+    struct batch_member *members; // those that have a share of it
     uv_timer_t timer;
     bool timer_armed;
     size_t in_flight;   // bytes handed over and not committed
@@ -62,8 +73,9 @@ int batcher_init(struct batcher *batcher, uv_loop_t *loop, struct bqueue *queue,
 void batcher_stop(struct batcher *batcher);   // closes the timer
 void batcher_deinit(struct batcher *batcher); // after the loop has run out
 
-// Gives the source a share of the open batch. Returns 0 or -ENOMEM. See source_touch().
-int batcher_add(struct batcher *batcher, struct source *source, const struct store_source *row);
+// Gives the member a share of the open batch. Returns 0 or -ENOMEM.
+int batcher_add(struct batcher *batcher, struct batch_member *member,
+                const struct store_source *row);
 
 // The open batch, for rows that belong to no source; NULL when memory is short.
 struct store_batch *batcher_open_batch(struct batcher *batcher);
@@ -75,8 +87,8 @@ void batcher_check(struct batcher *batcher);
 // before is committed. Returns 0 or -ENOMEM (with commit: tried again by the timer).
 int batcher_push(struct batcher *batcher, bool commit);
 
-// Settles a source that goes away before its batch does.
-void batcher_settle(struct batcher *batcher, struct source *source);
+// Settles a member that goes away before its batch does.
+void batcher_settle(struct batch_member *member);
 
-// Something of the source was lost: noted in the next batch.
+// Something was lost: noted in the next batch.
 void batcher_lose(struct batcher *batcher, const struct loss *loss);

@@ -7,7 +7,6 @@
 
 #include "daemon/base/clocks.h"
 #include "daemon/base/stats.h"
-#include "daemon/source/batcher.h"
 #include "daemon/source/owners.h"
 #include "daemon/source/quota.h"
 #include "protocol/base/hash.h"
@@ -63,6 +62,9 @@ int source_arrive(struct source *source, bool (*in_use)(const struct source *sou
     return owners_set(batcher->owners, pid, source->peer.uid);
 }
 
+static int settle(struct batch_member *member);
+static void on_failed(struct batch_member *member);
+
 // ---- Life ---------------------------------------------------------------------------------------
 
 struct source *source_new(struct batcher *batcher, int64_t id, enum store_source_kind kind,
@@ -78,6 +80,7 @@ struct source *source_new(struct batcher *batcher, int64_t id, enum store_source
     source->interp = interp_take;
     source->reported = *nvtxt_interp_counters(interp_take);
     source->used_pid = UINT32_MAX;
+    source->member = (struct batch_member){.settle = settle, .on_failed = on_failed};
     nvtxt_interp_guard_names(interp_take, may_name, source);
     return source;
 }
@@ -119,7 +122,7 @@ int source_touch(struct source *source) {
     if (source->failed) {
         return -ENOMEM;
     }
-    if (source->share) {
+    if (source->member.share) {
         return 0;
     }
     struct store_source row = {
@@ -136,7 +139,11 @@ int source_touch(struct source *source) {
         .opened_ns = source->opened_ns,
         .levels = nvtxt_interp_has_levels(source->interp),
     };
-    return batcher_add(source->batcher, source, &row);
+    int r = batcher_add(source->batcher, &source->member, &row);
+    if (r == 0) {
+        store_batch_sink(source->member.share, &source->sink);
+    }
+    return r;
 }
 
 void source_weigh(struct source *source) {
@@ -177,7 +184,7 @@ int source_line(struct source *source, struct nvtxt_slice line) {
     if (r < 0) {
         return r;
     }
-    struct store_batch *batch = source->share->batch;
+    struct store_batch *batch = source->member.share->batch;
     size_t before = store_batch_bytes(batch);
     source->bytes += line.len + 1;
     allow(source);
@@ -190,7 +197,7 @@ int source_line(struct source *source, struct nvtxt_slice line) {
     }
     if (source->user) {
         size_t cost = store_batch_bytes(batch) - before;
-        source->share->cost += cost;
+        source->member.share->cost += cost;
         source->user->bytes += cost;
     }
     return checked(source, r);
@@ -212,9 +219,10 @@ static int save_file(struct source *source) {
     if (r < 0) {
         return r;
     }
-    source->state_bytes = buf->len;
+    source->member.state_bytes = buf->len;
     source->where(source, &where);
-    return store_batch_file(source->share, &where, (struct nvtxt_slice){buf->data, buf->len});
+    return store_batch_file(source->member.share, &where,
+                            (struct nvtxt_slice){buf->data, buf->len});
 }
 
 int source_end(struct source *source, const char *how) {
@@ -229,11 +237,11 @@ int source_end(struct source *source, const char *how) {
     nvtxt_buf_add(name, in_force.data, in_force.len);
     r = nvtxt_buf_failed(name) ? -ENOMEM : nvtxt_interp_end(source->interp, &source->sink);
     if (r >= 0) {
-        r = store_batch_progress(source->share, nvtxt_interp_counters(source->interp),
+        r = store_batch_progress(source->member.share, nvtxt_interp_counters(source->interp),
                                  (struct nvtxt_slice){name->data, name->len});
     }
     if (r >= 0) {
-        r = store_batch_end_source(source->share, how, clocks_realtime_ns());
+        r = store_batch_end_source(source->member.share, how, clocks_realtime_ns());
     }
     if (r >= 0 && source->where) {
         r = save_file(source);
@@ -285,9 +293,10 @@ static int save_session(struct source *source, uint64_t line) {
     if (r < 0) {
         return r;
     }
-    source->state_bytes = buf->len;
-    source->share->open_bytes = nvtxt_interp_held(source->interp);
-    return store_batch_session(source->share, line, (struct nvtxt_slice){buf->data, buf->len});
+    source->member.state_bytes = buf->len;
+    source->member.share->open_bytes = nvtxt_interp_held(source->interp);
+    return store_batch_session(source->member.share, line,
+                               (struct nvtxt_slice){buf->data, buf->len});
 }
 
 static int write_share(struct source *source) {
@@ -295,8 +304,8 @@ static int write_share(struct source *source) {
         return 0; // source_end() wrote everything
     }
     const struct nvtxt_counters *counters = nvtxt_interp_counters(source->interp);
-    int r =
-        store_batch_progress(source->share, counters, nvtxt_interp_display_name(source->interp));
+    int r = store_batch_progress(source->member.share, counters,
+                                 nvtxt_interp_display_name(source->interp));
     if (r < 0) {
         return r;
     }
@@ -310,7 +319,7 @@ static int write_share(struct source *source) {
     }
     struct nvtxt_open_range range;
     while (nvtxt_interp_take_opened(source->interp, &range) == 1) {
-        r = store_batch_open_range(source->share, &range);
+        r = store_batch_open_range(source->member.share, &range);
         if (r < 0) {
             return r;
         }
@@ -318,8 +327,9 @@ static int write_share(struct source *source) {
     return 0;
 }
 
-static void report(struct source *source, struct stats *stats) {
+static void report(struct source *source) {
     const struct nvtxt_counters *now = nvtxt_interp_counters(source->interp);
+    struct stats *stats = source->batcher->stats;
     stats->lines += now->lines - source->reported.lines;
     stats->events += now->events - source->reported.events;
     stats->warnings += now->warnings - source->reported.warnings;
@@ -327,23 +337,41 @@ static void report(struct source *source, struct stats *stats) {
     source->reported = *now;
 }
 
-int source_settle(struct source *source, struct stats *stats) {
-    if (!source->share) {
-        return 0;
+// Memory ran out for its share: a session sends the lines again, a plain source cannot.
+static void lose_share(const struct source *source) {
+    uint64_t lines = nvtxt_interp_counters(source->interp)->lines - source->reported.lines;
+    if (source->kind != STORE_SOURCE_PLAIN) {
+        return;
     }
+    batcher_lose(source->batcher, &(struct loss){.at_ns = clocks_realtime_ns(),
+                                                 .source_id = source->id,
+                                                 .uid = source->peer.uid,
+                                                 .pid = source->peer.pid,
+                                                 .reason = LOSS_MEMORY,
+                                                 .count = lines ? lines : 1});
+}
+
+static int settle(struct batch_member *member) {
+    struct source *source = NVTXT_CONTAINER_OF(member, struct source, member);
     int r = source->failed ? -ENOMEM : write_share(source);
     if (r < 0) {
         source_fail(source);
+        lose_share(source);
     } else {
-        report(source, stats);
+        report(source);
     }
-    source->share = NULL;
+    member->share = NULL;
     return r;
+}
+
+static void on_failed(struct batch_member *member) {
+    struct source *source = NVTXT_CONTAINER_OF(member, struct source, member);
+    source->on_failed(source);
 }
 
 void source_fail(struct source *source) {
     source->failed = true;
-    if (source->share) {
-        store_batch_discard(source->share);
+    if (source->member.share) {
+        store_batch_discard(source->member.share);
     }
 }

@@ -12,14 +12,13 @@
 #include <stdint.h>
 
 #include "daemon/socket/peer.h"
+#include "daemon/source/batcher.h"
 #include "protocol/base/hash.h"
 #include "protocol/interp/interp.h"
 #include "store/value/batch.h"
 
-struct batcher;
 struct loss;
 struct nvtxt_source_config;
-struct stats;
 struct quota_user;
 struct store_session;
 
@@ -36,16 +35,14 @@ struct source {
     struct nvtxt_counters reported; // what the statistics have seen of it
     uint64_t bytes;                 // of its lines, on this connection
     size_t held;                    // what of user->held is its own
-    size_t state_bytes;             // of the state saved last: what settling will add to a batch
     bool failed;                    // memory ran out in the middle: its interpreter is of no use
     bool over;                      // source_end() was called
 
-    struct batcher *batcher;                   // borrowed
-    uint32_t used_pid;                         // that the owners know of; UINT32_MAX: none yet
-    struct quota_user *user;                   // borrowed: who pays for its lines; or NULL
-    struct store_batch_source *share;          // in the open batch; NULL when not touched
-    struct nvtxt_sink sink;                    // into the share
-    struct source *next_touched, **touched_at; // the batcher's list
+    struct batcher *batcher; // borrowed
+    uint32_t used_pid;       // that the owners know of; UINT32_MAX: none yet
+    struct quota_user *user; // borrowed: who pays for its lines; or NULL
+    struct batch_member member;
+    struct nvtxt_sink sink; // into its share of the batch
 
     // FILE: fills in how far it was read; `path` lives until the next call. NULL for the others.
     void (*where)(const struct source *source, struct store_followed *where);
@@ -94,10 +91,6 @@ int source_restore(const struct store_session *stored, const struct nvtxt_source
 // loss, of which `uid` and `reason` are given. Returns 0 or -ENOMEM (nothing was done).
 int source_give_up(struct batcher *batcher, const struct store_source *row,
                    const struct store_session *stored, const char *how, const struct loss *loss);
-
-// Writes into the share what a batch must hold of it, and forgets the share. The batcher calls it;
-// returns 0 or -ENOMEM (the share is discarded then and the source has failed).
-int source_settle(struct source *source, struct stats *stats);
 
 // Memory ran out in the middle of a line: nothing of this batch counts.
 void source_fail(struct source *source);
