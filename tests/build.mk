@@ -2,6 +2,7 @@
 # Tests of the tree itself; see Makefile.am for what a line looks like.
 script_tests += check_includes.sh
 script_tests += test_check_includes.sh
+script_tests += check_architecture.sh
 script_tests += check_format.sh
 script_tests += check_spdx.sh
 script_tests += check_dist.sh

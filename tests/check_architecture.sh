@@ -1,0 +1,53 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# check_architecture.sh [TOP]: compares doc/ARCHITECTURE.md with the tree. Fails when its picture is
+# not what scripts/rooms-picture draws; when a room has no row, or its lead header or a module is
+# missing in the row; when this page or CONTRIBUTING.md names a path that does not exist.
+set -eu
+cd "${1:-${top_srcdir:-.}}"
+page=doc/ARCHITECTURE.md
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+bad=0
+
+fault() {
+    echo "$*"
+    bad=$((bad + 1))
+}
+
+sh scripts/rooms-picture . >"$work/drawn"
+awk '/^<!-- scripts\/rooms-picture -->/ { found = 1; next }
+    /^```/ { if (inside) exit; inside = found; next }
+    inside' "$page" >"$work/shown"
+diff -u "$work/shown" "$work/drawn" || fault "$page: run scripts/rooms-picture --write"
+
+# One row a room: | `ROOM` | `HEADER` | ... `MODULE` ... |
+rooms=$(sed -n 's/^\([a-z][a-z_/]*\):.*|.*/\1/p' tests/rooms)
+for room in $rooms; do
+    row=$(grep -F "| \`$room\` |" "$page") || { fault "$page: no row for $room"; continue; }
+    lead=${row#*"| \`$room\` | \`"}
+    lead=${lead%%\`*}
+    [ -f "$room/$lead" ] || fault "$page: there is no $room/$lead"
+    for file in "$room"/*.[ch]; do
+        module=${file##*/}
+        module=${module%.[ch]}
+        case $row in
+        *"\`$module\`"*) ;;
+        *) fault "$page: the row of $room lacks \`$module\`" ;;
+        esac
+    done
+done
+
+# What stands in backticks and begins with a folder of the tree is a path, or a module without its
+# ending, or both with a "*".
+grep -ohE '`(protocol|store|daemon|client|man|doc|tests|bench|scripts|completion|debian)/[^` <]*`' \
+    "$page" CONTRIBUTING.md | tr -d '`' | LC_ALL=C sort -u >"$work/paths"
+while read -r path; do
+    for found in $path $path.[ch] $path.*; do
+        [ ! -e "$found" ] || continue 2
+    done
+    fault "there is no $path"
+done <"$work/paths"
+echo "$(echo "$rooms" | wc -w) rooms and $(wc -l <"$work/paths") paths looked at, $bad faults"
+[ "$bad" = 0 ] && [ -n "$rooms" ]
