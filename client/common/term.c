@@ -12,6 +12,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "protocol/base/chars.h"
+
 #define WIPE "\r\033[K" // to the first column, then clear to the end of the line
 
 static void put(const char *text, size_t len) {
@@ -54,19 +56,12 @@ void term_wipe(struct term *term) {
     }
 }
 
-// C0, DEL, and U+0080 to U+009F as UTF-8 has them: C2 80 to C2 9F, both bytes.
-static bool is_control(char before, char byte, char after) {
-    unsigned char b = (unsigned char)byte;
-    return b < 0x20 || b == 0x7f || (b == 0xc2 && (unsigned char)after < 0xa0) ||
-           (b >= 0x80 && b < 0xa0 && (unsigned char)before == 0xc2);
-}
-
 void term_printable(char *out, size_t size, const char *text) {
     size_t len = 0;
     char before = '\0';
     for (; len + 1 < size && text[len]; len++) {
         char byte = text[len];
-        out[len] = is_control(before, byte, text[len + 1]) ? ' ' : byte;
+        out[len] = nvtxt_is_control(before, byte, text[len + 1]) ? ' ' : byte;
         before = byte;
     }
     while (len > 0 && text[len] && ((unsigned char)text[len] & 0xc0) == 0x80) {

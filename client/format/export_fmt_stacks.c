@@ -10,6 +10,7 @@
 
 #include "client/format/export_fmt.h"
 #include "client/format/export_stacks.h"
+#include "protocol/base/chars.h"
 #include "protocol/base/hash.h"
 #include "protocol/base/utf8.h"
 
@@ -234,8 +235,8 @@ static void put_label(struct export_out *out, struct nvtxt_slice label) {
     begun = out->len; // making room may have emptied it
     out->len += nvtxt_utf8_repair(room, label);
     for (size_t i = begun; i < out->len; i++) {
-        unsigned char byte = (unsigned char)out->data[i];
-        out->data[i] = byte == ';' ? ':' : byte < ' ' || byte == 127 ? ' ' : (char)byte;
+        char byte = out->data[i];
+        out->data[i] = byte == ';' ? ':' : nvtxt_is_ascii_control(byte) ? ' ' : byte;
     }
 }
 

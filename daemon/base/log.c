@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "daemon/base/log_out.h"
+#include "protocol/base/chars.h"
 
 #define LINE_BYTES LOG_OUT_LINE_BYTES
 #define LAST_MS 1000 // for what waits when the daemon ends
@@ -145,7 +146,7 @@ const char *log_escape(char *buffer, size_t size, struct nvtxt_slice text) {
     size_t len = 0;
     for (size_t i = 0; i < text.len; i++) {
         unsigned char byte = (unsigned char)text.data[i];
-        int plain = byte >= 0x20 && byte < 0x7F && byte != '"' && byte != '\\';
+        bool plain = nvtxt_is_printable((char)byte) && byte != '"' && byte != '\\';
         if (len + 4 + 4 > size) { // room for one escape, "..." and the NUL
             for (int dot = 0; dot < 3 && len + 1 < size; dot++) {
                 buffer[len++] = '.';

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "protocol/base/chars.h"
+
 #define FIRST_CAPACITY 256u // a reply or two
 
 void nvtxt_buf_deinit(struct nvtxt_buf *buf) {
@@ -104,12 +106,12 @@ void nvtxt_buf_add_json_string(struct nvtxt_buf *buf, struct nvtxt_slice text) {
     nvtxt_buf_add(buf, "\"", 1);
     size_t plain = 0; // start of the run that needs no escape
     for (size_t i = 0; i < text.len; i++) {
-        unsigned char byte = (unsigned char)text.data[i];
-        if (byte >= 0x20 && byte != '"' && byte != '\\' && byte != 0x7f) {
+        char byte = text.data[i];
+        if (!nvtxt_is_ascii_control(byte) && byte != '"' && byte != '\\') {
             continue;
         }
         nvtxt_buf_add(buf, text.data + plain, i - plain);
-        add_escaped(buf, byte);
+        add_escaped(buf, (unsigned char)byte);
         plain = i + 1;
     }
     if (text.len) {

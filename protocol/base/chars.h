@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Classes of bytes in the language: one table look-up instead of <ctype.h>, which depends on the
-// locale.
+// Classes of bytes, instead of <ctype.h>, which depends on the locale: those of the language, by
+// one look-up in a table, and those that are not shown to people as they are.
 #pragma once
 
 #include <stdbool.h>
@@ -20,4 +20,24 @@ extern const uint8_t nvtxt_char_classes[256];
 
 static inline bool nvtxt_char_is(char byte, enum nvtxt_char_class classes) {
     return (nvtxt_char_classes[(unsigned char)byte] & classes) != 0;
+}
+
+// A byte that ASCII prints: no control character, no byte of another character.
+static inline bool nvtxt_is_printable(char byte) {
+    return byte >= ' ' && byte <= '~';
+}
+
+// C0 and DEL.
+static inline bool nvtxt_is_ascii_control(char byte) {
+    return (unsigned char)byte < ' ' || byte == 0x7F;
+}
+
+// A byte of a control character, between the bytes that stand before and after it in a text of
+// UTF-8: C0, DEL, and both bytes of C1, U+0080 to U+009F (U+009B begins an escape sequence on some
+// terminals).
+static inline bool nvtxt_is_control(char before, char byte, char after) {
+    const char lead = (char)0xC2;
+    unsigned char b = (unsigned char)byte;
+    return nvtxt_is_ascii_control(byte) || (byte == lead && (unsigned char)after < 0xA0) ||
+           (before == lead && b >= 0x80 && b < 0xA0);
 }

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "protocol/base/chars.h"
 #include "protocol/base/utf8.h"
 
 static const struct {
@@ -48,11 +49,9 @@ const char *nvtxt_severity_name(enum nvtxt_severity severity) {
     return names[severity];
 }
 
-// C0, DEL, and C1 as UTF-8 writes them (U+009B begins an escape sequence on some terminals).
+// Whether the character of `len` bytes is a control character.
 static bool is_control(const char *data, size_t len) {
-    unsigned char byte = (unsigned char)data[0];
-    return byte < 0x20 || byte == 0x7F ||
-           (len == 2 && byte == 0xC2 && (unsigned char)data[1] < 0xA0);
+    return nvtxt_is_control('\0', data[0], data[len - 1]);
 }
 
 // Copies `text` to `out`, at most `size - 1` bytes and never a part of a character. Bytes outside

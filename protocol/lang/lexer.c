@@ -240,7 +240,7 @@ static int stray(struct lexer *lx) {
     unsigned char byte = (unsigned char)*lx->at;
     if (byte == '\0') {
         nvtxt_diag_set(lx->diag, NVTXT_DIAG_NUL_BYTE, column(lx, lx->at), "NUL byte");
-    } else if (byte > 0x20 && byte < 0x7F) {
+    } else if (nvtxt_is_printable((char)byte)) {
         nvtxt_diag_set(lx->diag, NVTXT_DIAG_STRAY_BYTE, column(lx, lx->at), "stray '%c'", byte);
     } else {
         nvtxt_diag_set(lx->diag, NVTXT_DIAG_STRAY_BYTE, column(lx, lx->at), "stray byte 0x%02X",

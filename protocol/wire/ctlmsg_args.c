@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "protocol/base/chars.h"
+
 #define NAME_BYTES 64 // more of an unknown argument's name is not told
 
 static const struct nvtxt_ctl_arg *find(const struct nvtxt_ctl_arg *args, const char *name) {
@@ -59,7 +61,7 @@ static int say_unknown(const char *name, char *why, size_t size) {
     char shown[NAME_BYTES + 1];
     size_t len = 0;
     for (; len < NAME_BYTES && name[len]; len++) {
-        shown[len] = name[len] >= ' ' && name[len] < 0x7f ? name[len] : '?';
+        shown[len] = nvtxt_is_printable(name[len]) ? name[len] : '?';
     }
     shown[len] = '\0';
     snprintf(why, size, "the command takes no argument \"%s\"; \"help\" lists what it takes",

@@ -10,6 +10,8 @@
 #include <jansson.h>
 #include <string.h>
 
+#include "protocol/base/chars.h"
+
 // ---- Building -----------------------------------------------------------------------------------
 
 void nvtxt_reply_welcome(struct nvtxt_buf *out, const char *session, int64_t source, uint64_t line,
@@ -67,16 +69,6 @@ void nvtxt_reply_error(struct nvtxt_buf *out, const char *code, const char *mess
 
 // ---- Reading ------------------------------------------------------------------------------------
 
-// No control character: C0, DEL, or U+0080 to U+009F (C2 80 to C2 9F).
-static bool is_plain(const char *text, size_t i) {
-    unsigned char byte = (unsigned char)text[i];
-    if (byte == 0xc2) {
-        return (unsigned char)text[i + 1] >= 0xa0;
-    }
-    bool behind_c2 = byte >= 0x80 && byte < 0xa0 && i > 0 && (unsigned char)text[i - 1] == 0xc2;
-    return byte >= 0x20 && byte != 0x7f && !behind_c2;
-}
-
 // A string member; "" when it is missing. False when it is of another type.
 static bool read_text(const json_t *root, const char *key, char *to, size_t size) {
     const json_t *member = json_object_get(root, key);
@@ -89,8 +81,11 @@ static bool read_text(const json_t *root, const char *key, char *to, size_t size
     }
     struct nvtxt_slice text = {json_string_value(member), json_string_length(member)};
     text = nvtxt_slice_cut(text, size - 1);
-    for (size_t i = 0; i < text.len; i++) {
-        to[i] = is_plain(text.data, i) ? text.data[i] : ' ';
+    char before = '\0';
+    for (size_t i = 0; i < text.len; i++) { // there is a NUL after the string
+        char byte = text.data[i];
+        to[i] = nvtxt_is_control(before, byte, text.data[i + 1]) ? ' ' : byte;
+        before = byte;
     }
     to[text.len] = '\0';
     return true;
