@@ -33,8 +33,9 @@ const struct conf_key conf_keys[] = {
      "Group of the data socket. Default for root: nvtxt, if this group exists."},
     {"ControlSocket", CONF_PATH, CONF_RESTART, AT(control_socket), 0, NVTXT_SOCKET_BYTES, NULL, "",
      SOCKETS,
-     "The control socket, mode 0600; a path of at most 107 bytes. Default: control.sock beside the "
-     "data socket."},
+     "The control socket, a path of at most 107 bytes. Its group is that of the store and its mode "
+     "0660 for root or if StoreGroup is set; else its mode is 0600. Default: control.sock beside "
+     "the data socket."},
 
     {"Store", CONF_PATH, CONF_RESTART, AT(store), 0, 0, NULL, "", STORE,
      "The store's file. Default: nvtxt.sqlite in /var/lib/nvtxtd for root, else in the user's "
