@@ -30,19 +30,19 @@ static const char help[] =
     "Usage: nvtxtd [OPTION]...\n"
     "Takes NVTXT lines over a Unix socket and appends events to an SQLite store.\n"
     "\n"
-    "  -c, --config FILE          read this configuration; the options below beat it\n"
+    "  -c, --config FILE          read this configuration; other options override it\n"
     "      --socket PATH          the data socket\n"
     "      --control-socket PATH  the socket of nvtxt-ctl\n"
     "      --store FILE           the SQLite store\n"
     "      --log-level LEVEL      error, warning, info (default) or debug\n"
-    "      --check-config         say whether the configuration is good, and end\n"
-    "      --help                 this text\n"
-    "      --version              the version\n"
+    "      --check-config         print the errors of the configuration, and exit\n"
+    "      --help                 print this text\n"
+    "      --version              print the version\n"
     "\n"
-    "Without options: sockets in /run/nvtxtd and store in /var/lib/nvtxtd for root;\n"
-    "for others sockets in $XDG_RUNTIME_DIR/nvtxtd (else /tmp/nvtxtd-UID), store in\n"
-    "$XDG_STATE_HOME/nvtxtd (else ~/.local/state/nvtxtd). nvtxtd.conf(5) says which\n"
-    "configuration is read without -c.\n";
+    "Default for root: sockets in /run/nvtxtd, the store in /var/lib/nvtxtd. Default\n"
+    "for others: sockets in $XDG_RUNTIME_DIR/nvtxtd (else /tmp/nvtxtd-UID), the store\n"
+    "in $XDG_STATE_HOME/nvtxtd (else ~/.local/state/nvtxtd). nvtxtd.conf(5) names the\n"
+    "configuration that is read without -c.\n";
 
 static void complain(void *context, const char *sentence) {
     (void)context;
