@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 #include "bench/workload.h"
-#include "protocol/base/limits.h"
+#include "protocol/wire/hello.h"
 
 #define USAGE "drive SOCKET KIND EVENTS CONNECTIONS session|plain"
 #define WRITE_BYTES ((size_t)64 << 10) // of one connection before it is the next one's turn

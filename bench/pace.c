@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 #include "bench/workload.h"
-#include "protocol/base/limits.h"
+#include "protocol/wire/hello.h"
 
 #define USAGE "pace SOCKET STORE RATE SECONDS"
 #define PIECES_A_SECOND 1000

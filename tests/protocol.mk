@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Tests of protocol/; see Makefile.am for what a line looks like.
 unit_programs += unit/test_buf
+unit_programs += unit/test_hello
 unit_programs += unit/test_reply
 unit_programs += unit/test_frame
 unit_programs += unit/test_diag

@@ -11,7 +11,7 @@
 #include "client/send/transfer.h"
 #include "client/spool/spool.h"
 #include "client/text/textlog.h"
-#include "protocol/wire/reply.h"
+#include "protocol/wire/hello.h"
 
 #define COMMAND_PATIENCE_MS                                                                        \
     5000                       // the longest that output waits for a daemon that takes nothing, and

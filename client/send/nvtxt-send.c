@@ -25,7 +25,7 @@
 #include "client/spool/spool.h"
 #include "client/text/sniff.h"
 #include "config.h"
-#include "protocol/base/limits.h"
+#include "protocol/wire/hello.h"
 
 // ---- New sessions -------------------------------------------------------------------------------
 

@@ -18,6 +18,7 @@
 #include "client/locate/probe.h"
 #include "client/locate/search.h"
 #include "client/session/session_id.h"
+#include "protocol/wire/reply.h"
 
 const char *away_unacknowledged(const struct transfer *t, char *text, size_t size) {
     uint64_t lines = intake_unacked(&t->intake);

@@ -15,6 +15,7 @@
 #include <sys/uio.h>
 
 #include "client/session/window.h"
+#include "protocol/wire/hello.h"
 #include "protocol/wire/reply.h"
 
 enum sender_state {

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "protocol/base/limits.h"
+#include "protocol/wire/hello.h"
 
 struct window_chunk {
     struct window_chunk *next;

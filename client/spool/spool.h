@@ -34,7 +34,7 @@
 #include "client/spool/crc32c.h"
 #include "client/spool/spool_segment.h"
 #include "protocol/base/buf.h"
-#include "protocol/wire/reply.h"
+#include "protocol/wire/hello.h"
 
 #define SPOOL_LIMIT ((uint64_t)1 << 30)       // bytes of a session's files unless told otherwise
 #define SPOOL_LIMIT_LEAST ((uint64_t)4 << 20) // room for a few segments with long lines

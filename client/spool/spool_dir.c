@@ -199,10 +199,11 @@ static int read_session_file(struct spool *spool, struct nvtxt_hello *hello) {
         struct nvtxt_slice line = {text + first, end ? (size_t)(end - text) - first : 0};
         bool whole = text[len - 1] == '\n';
         why[0] = '\0';
-        int parsed = whole ? nvtxt_hello_parse(line, hello, why, sizeof(why)) : 1;
+        int parsed =
+            whole ? nvtxt_hello_parse(line, hello, why, sizeof(why)) : NVTXT_HELLO_MALFORMED;
         if (parsed == 0 && !read_renewed(spool, end + 1, len - first - line.len - 1)) {
             snprintf(why, sizeof(why), "its third line is no \"" RENEWED "\" with id and line");
-            parsed = 1;
+            parsed = NVTXT_HELLO_MALFORMED;
         }
         if (parsed < 0) {
             return refuse(spool, parsed);

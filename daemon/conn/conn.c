@@ -13,6 +13,8 @@
 #include "daemon/socket/refusals.h"
 #include "daemon/source/source.h"
 #include "protocol/base/hash.h"
+#include "protocol/wire/hello.h"
+#include "protocol/wire/reply.h"
 
 // ---- Reading ------------------------------------------------------------------------------------
 

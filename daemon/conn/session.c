@@ -12,6 +12,7 @@
 #include "daemon/conn/server.h"
 #include "daemon/source/source.h"
 #include "protocol/base/hash.h"
+#include "protocol/wire/reply.h"
 
 // The last reply: says why, and closes.
 static void say_last(struct conn *conn, const char *code, const char *message) {
@@ -141,7 +142,9 @@ void session_begin(struct conn *conn, struct nvtxt_slice line) {
         return;
     }
     if (r > 0) {
-        refuse_hello(conn, r == 2 ? NVTXT_ERROR_UNSUPPORTED_PROTOCOL : NVTXT_ERROR_BAD_HELLO, why);
+        bool unsupported = r == NVTXT_HELLO_UNSUPPORTED;
+        refuse_hello(conn, unsupported ? NVTXT_ERROR_UNSUPPORTED_PROTOCOL : NVTXT_ERROR_BAD_HELLO,
+                     why);
         return;
     }
     memcpy(session->id, hello->session, sizeof(session->id));

@@ -13,7 +13,7 @@
 #include "protocol/base/hash.h"
 #include "protocol/base/limits.h"
 #include "protocol/base/slice.h"
-#include "protocol/wire/reply.h"
+#include "protocol/wire/hello.h"
 #include "store/value/batch.h"
 
 struct conn;

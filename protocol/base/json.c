@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The one thing here that outlives a call is a thread's own note that an allocation failed; it is
-// set anew by each call. jansson has one allocator a process and gives it no context.
+// jansson gets an allocator that remembers whether an allocation failed. jansson has one allocator
+// for the whole process and gives it no context, so each thread has its own flag. A call clears it
+// first and asks it last; nothing else here outlives a call.
 #include "protocol/base/json.h"
 
 #include <errno.h>
@@ -26,5 +27,5 @@ int nvtxt_json_read(struct nvtxt_slice text, size_t flags, json_t **root, json_e
         *root = NULL;
         return -ENOMEM;
     }
-    return *root ? 0 : -EINVAL;
+    return *root ? NVTXT_JSON_READ : NVTXT_JSON_BAD;
 }

@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What an author of a client or of a reader needs to know in numbers and words: the limits of the
-// language, the framing of a session, the codes of refusal, the default places. Sources: nvtxt(5),
-// "Limits", nvtxt-protocol(7), and nvtxtd(1), "FILES".
+// Numbers and names that the daemon and the programs around it share: the ranges of ids, the limits
+// of what a source may keep open (nvtxt(5), "Limits"), the default places (nvtxtd(1), "FILES").
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
-// ---- The language ----------------------------------------------------------------------------
-
 #define NVTXT_ID_MAX 0xFFFFFFu // ProcessId and ThreadId: 24 bits each, what globalTid holds
 #define NVTXT_CATEGORY_MAX 0xFFFFFFFFu
-#define NVTXT_EXCERPT_BYTES 200 // a diagnostic keeps so much of its line
+#define NVTXT_EXCERPT_BYTES 200   // a diagnostic keeps so much of its line
+#define NVTXT_SESSION_ID_BYTES 36 // a UUID in its canonical form; 32 hexadecimal digits do as well
 
-// Limits of one source. Every one is a guard against a peer that would grow our memory for ever;
-// the defaults are far beyond what a working producer needs.
+// Limits of one source. Each of them guards against a peer that would grow our memory without end.
+// The defaults are far beyond what a working producer needs.
 struct nvtxt_limits {
     size_t line_bytes;     // longest line, without its LF
     size_t variables;      // variables a source may have
@@ -41,31 +39,7 @@ static inline uint64_t nvtxt_global_tid(uint32_t pid, uint32_t tid) {
     return (uint64_t)pid << 24 | tid;
 }
 
-// ---- The data socket ---------------------------------------------------------------------------
-
-#define NVTXT_PROTOCOL_VERSION 1
-#define NVTXT_HELLO_PREFIX "#nvtxt-session" // then a blank and a JSON object
-#define NVTXT_END_LINE "#nvtxt-end"         // the last line of a session, not counted
-#define NVTXT_LOST_PREFIX "#nvtxt-lost"     // then a blank and a JSON object; counted as a line
-#define NVTXT_LOST_BYTES 256                // longest such line, without its LF
-#define NVTXT_RESERVED_PREFIX "#nvtxt-" // senders put a blank before foreign lines that begin so
-#define NVTXT_HELLO_BYTES 4096          // longest hello line, without its LF
-#define NVTXT_SESSION_ID_BYTES 36       // a UUID in its canonical form; 32 hex digits do as well
-
-// Reasons of a "#nvtxt-lost" line that nvtxt-send gives.
-#define NVTXT_LOST_FULL "full" // neither the spool nor the memory window had room
-
-// Codes of the reply "error".
-#define NVTXT_ERROR_BUSY_SESSION "busy-session"
-#define NVTXT_ERROR_FOREIGN_SESSION "foreign-session"
-#define NVTXT_ERROR_UNSUPPORTED_PROTOCOL "unsupported-protocol"
-#define NVTXT_ERROR_BAD_HELLO "bad-hello"
-#define NVTXT_ERROR_SHUTTING_DOWN "shutting-down"
-#define NVTXT_ERROR_QUOTA "quota"
-#define NVTXT_ERROR_DISCONNECTED "disconnected"
-
-// ---- The default places
-// --------------------------------------------------------------------------
+// ---- Default places ----------------------------------------------------------------------------
 
 #define NVTXT_SOCKET_BYTES 107 // longest path of a socket: sun_path of unix(7) without its NUL
 

@@ -488,8 +488,8 @@ int nvtxt_state_restore(struct nvtxt_interp **interp, const struct nvtxt_source_
                         struct nvtxt_slice state) {
     json_t *root;
     int r = nvtxt_json_read(state, JSON_REJECT_DUPLICATES, &root, NULL);
-    if (r < 0) {
-        return r;
+    if (r != 0) {
+        return r < 0 ? r : -EINVAL;
     }
     struct nvtxt_source_config merged = *config;
     struct nvtxt_interp *restored = NULL;

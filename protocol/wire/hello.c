@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The hello line, built by hand into a buffer and read with jansson. What the bytes are that a peer
-// sends does not matter: reading ends in a value or in a sentence that says what is wrong. Every
-// number is checked for its range before it is narrowed. Nothing is kept between calls.
-//
-// The spelling of a session id stays as the client wrote it, except that letters become small.
-#include "protocol/wire/reply.h"
+// The lines are built by hand into a buffer and read with jansson. Reading trusts nothing: for any
+// bytes a hello ends in a value or in a sentence that says what is wrong, and a report of dropped
+// lines is a value or an ordinary comment. The range of every number is checked before the number
+// is narrowed.
+#include "protocol/wire/hello.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -39,14 +38,18 @@ static int fault(char *why, size_t size, int code, const char *format, ...) {
 
 // ---- Reading a hello ----------------------------------------------------------------------------
 
-enum { MALFORMED = 1, UNSUPPORTED = 2 };
-
-bool nvtxt_hello_is(struct nvtxt_slice line) {
-    size_t prefix = sizeof(NVTXT_HELLO_PREFIX) - 1;
-    if (line.len < prefix || memcmp(line.data, NVTXT_HELLO_PREFIX, prefix) != 0) {
+// Whether a line is the prefix, with a blank or nothing after it. Then `*text` is what follows.
+static bool strip(struct nvtxt_slice line, struct nvtxt_slice prefix, struct nvtxt_slice *text) {
+    if (line.len < prefix.len || memcmp(line.data, prefix.data, prefix.len) != 0) {
         return false;
     }
-    return line.len == prefix || line.data[prefix] == ' ' || line.data[prefix] == '\t';
+    *text = (struct nvtxt_slice){line.data + prefix.len, line.len - prefix.len};
+    return text->len == 0 || text->data[0] == ' ' || text->data[0] == '\t';
+}
+
+bool nvtxt_hello_is(struct nvtxt_slice line) {
+    struct nvtxt_slice text;
+    return strip(line, NVTXT_SLICE(NVTXT_HELLO_PREFIX), &text);
 }
 
 // 8-4-4-4-12 hexadecimal digits, or 32 of them without dashes.
@@ -75,7 +78,7 @@ static int read_mapping_int(const json_t *object, const char *key, int64_t *valu
                             size_t size) {
     const json_t *member = json_object_get(object, key);
     if (!json_is_integer(member)) {
-        return fault(why, size, MALFORMED,
+        return fault(why, size, NVTXT_HELLO_MALFORMED,
                      member ? "'%s' of the hello's 'mapping' must be an integer"
                             : "the hello's 'mapping' lacks '%s'",
                      key);
@@ -90,12 +93,12 @@ static int read_mapping(const json_t *object, struct nvtxt_mapping *mapping, cha
         return 0;
     }
     if (!json_is_object(object)) {
-        return fault(why, size, MALFORMED, "'mapping' of the hello must be an object");
+        return fault(why, size, NVTXT_HELLO_MALFORMED, "'mapping' of the hello must be an object");
     }
     const char *mode = json_string_value(json_object_get(object, "mode"));
     bool lerp = mode && strcmp(mode, "lerp") == 0;
     if (!lerp && !(mode && strcmp(mode, "lin") == 0)) {
-        return fault(why, size, MALFORMED,
+        return fault(why, size, NVTXT_HELLO_MALFORMED,
                      "'mode' of the hello's 'mapping' must be \"lerp\" or \"lin\"");
     }
     struct nvtxt_mapping read = {.mode = lerp ? NVTXT_MAPPING_LERP : NVTXT_MAPPING_LIN};
@@ -104,11 +107,12 @@ static int read_mapping(const json_t *object, struct nvtxt_mapping *mapping, cha
         (lerp && read_mapping_int(object, "ns_b", &read.ns_b, why, size)) ||
         (lerp && read_mapping_int(object, "nvtxt_b", &read.nvtxt_b, why, size)) ||
         (!lerp && read_mapping_int(object, "freq", &read.freq, why, size))) {
-        return MALFORMED;
+        return NVTXT_HELLO_MALFORMED;
     }
     const char *impossible = nvtxt_mapping_fault(&read);
     if (impossible) {
-        return fault(why, size, MALFORMED, "the hello's 'mapping' is impossible: %s", impossible);
+        return fault(why, size, NVTXT_HELLO_MALFORMED, "the hello's 'mapping' is impossible: %s",
+                     impossible);
     }
     *mapping = read;
     return 0;
@@ -117,7 +121,7 @@ static int read_mapping(const json_t *object, struct nvtxt_mapping *mapping, cha
 static int read_name(const json_t *root, const char *key, char *to, char *why, size_t size) {
     const json_t *member = json_object_get(root, key);
     if (member && !json_is_string(member)) {
-        return fault(why, size, MALFORMED, "'%s' of the hello must be a string", key);
+        return fault(why, size, NVTXT_HELLO_MALFORMED, "'%s' of the hello must be a string", key);
     }
     if (member) {
         struct nvtxt_slice name = {json_string_value(member), json_string_length(member)};
@@ -138,8 +142,9 @@ static int read_number(const json_t *root, const char *key, int64_t largest, boo
     }
     *value = json_integer_value(member);
     if (!json_is_integer(member) || *value < 0 || *value > largest) {
-        return fault(why, size, MALFORMED, "'%s' of the hello must be an integer from 0 to %lld",
-                     key, (long long)largest);
+        return fault(why, size, NVTXT_HELLO_MALFORMED,
+                     "'%s' of the hello must be an integer from 0 to %lld", key,
+                     (long long)largest);
     }
     return 0;
 }
@@ -148,7 +153,8 @@ static int read_number(const json_t *root, const char *key, int64_t largest, boo
 static int read_flag(const json_t *root, const char *key, bool *flag, char *why, size_t size) {
     const json_t *member = json_object_get(root, key);
     if (member && !json_is_boolean(member)) {
-        return fault(why, size, MALFORMED, "'%s' of the hello must be true or false", key);
+        return fault(why, size, NVTXT_HELLO_MALFORMED, "'%s' of the hello must be true or false",
+                     key);
     }
     *flag = member ? json_is_true(member) : *flag;
     return 0;
@@ -158,19 +164,19 @@ static int read_hello(const json_t *root, struct nvtxt_hello *hello, char *why, 
     // The protocol stands first: what the other members mean hangs on it.
     const json_t *member = json_object_get(root, "protocol");
     if (!json_is_integer(member)) {
-        return fault(why, size, MALFORMED,
+        return fault(why, size, NVTXT_HELLO_MALFORMED,
                      member ? "'protocol' of the hello must be an integer"
                             : "the hello lacks 'protocol'");
     }
     hello->protocol = json_integer_value(member);
     if (hello->protocol != NVTXT_PROTOCOL_VERSION) {
-        return fault(why, size, UNSUPPORTED, "protocol %lld is not supported",
+        return fault(why, size, NVTXT_HELLO_UNSUPPORTED, "protocol %lld is not supported",
                      (long long)hello->protocol);
     }
     member = json_object_get(root, "session");
     if (!json_is_string(member) ||
         !read_session(json_string_value(member), json_string_length(member), hello->session)) {
-        return fault(why, size, MALFORMED,
+        return fault(why, size, NVTXT_HELLO_MALFORMED,
                      member ? "'session' of the hello must be a UUID: 32 hexadecimal digits, with "
                               "the usual dashes or without"
                             : "the hello lacks 'session', a UUID that the client makes");
@@ -181,14 +187,14 @@ static int read_hello(const json_t *root, struct nvtxt_hello *hello, char *why, 
         read_name(root, "name", hello->name, why, size) ||
         read_number(root, "pid", NVTXT_ID_MAX, &hello->has_pid, &pid, why, size) ||
         read_number(root, "acked", INT64_MAX, &hello->has_acked, &acked, why, size)) {
-        return MALFORMED;
+        return NVTXT_HELLO_MALFORMED;
     }
     hello->pid = (uint32_t)pid;
     hello->acked = (uint64_t)acked;
     if (read_flag(root, "diagnostics", &hello->diagnostics, why, size) ||
         read_flag(root, "escapes", &hello->escapes, why, size) ||
         read_flag(root, "levels", &hello->levels, why, size)) {
-        return MALFORMED;
+        return NVTXT_HELLO_MALFORMED;
     }
     return read_mapping(json_object_get(root, "mapping"), &hello->mapping, why, size);
 }
@@ -196,27 +202,29 @@ static int read_hello(const json_t *root, struct nvtxt_hello *hello, char *why, 
 int nvtxt_hello_parse(struct nvtxt_slice line, struct nvtxt_hello *hello, char *why, size_t size) {
     *hello = (struct nvtxt_hello){.diagnostics = true};
     if (line.len > NVTXT_HELLO_BYTES) {
-        return fault(why, size, MALFORMED, "the hello is longer than %d bytes", NVTXT_HELLO_BYTES);
+        return fault(why, size, NVTXT_HELLO_MALFORMED, "the hello is longer than %d bytes",
+                     NVTXT_HELLO_BYTES);
     }
-    if (!nvtxt_hello_is(line)) {
-        return fault(why, size, MALFORMED, "the hello does not begin with " NVTXT_HELLO_PREFIX);
+    struct nvtxt_slice text;
+    if (!strip(line, NVTXT_SLICE(NVTXT_HELLO_PREFIX), &text)) {
+        return fault(why, size, NVTXT_HELLO_MALFORMED,
+                     "the hello does not begin with " NVTXT_HELLO_PREFIX);
     }
-    size_t prefix = sizeof(NVTXT_HELLO_PREFIX) - 1;
-    struct nvtxt_slice text = {line.data + prefix, line.len - prefix};
     json_error_t error = {0};
     json_t *root;
-    if (nvtxt_json_read(text, JSON_REJECT_DUPLICATES, &root, &error) == -ENOMEM) {
-        return -ENOMEM;
+    int result = nvtxt_json_read(text, JSON_REJECT_DUPLICATES, &root, &error);
+    if (result < 0) {
+        return result;
     }
     if (!json_is_object(root)) {
         bool unsaid = root || !*error.text;
         json_decref(root);
-        return fault(why, size, MALFORMED,
+        return fault(why, size, NVTXT_HELLO_MALFORMED,
                      unsaid ? "what follows " NVTXT_HELLO_PREFIX " is not a JSON object"
                             : "what follows " NVTXT_HELLO_PREFIX " is not a JSON object: %s",
                      error.text);
     }
-    int result = read_hello(root, hello, why, size);
+    result = read_hello(root, hello, why, size);
     json_decref(root);
     return result;
 }
@@ -289,5 +297,43 @@ void nvtxt_hello_format(struct nvtxt_buf *out, const struct nvtxt_hello *hello) 
     if (hello->has_acked) {
         nvtxt_buf_add_pair_uint(out, ",\"acked\":", hello->acked);
     }
+    nvtxt_buf_add_string(out, "}\n");
+}
+
+// ---- Dropped lines ------------------------------------------------------------------------------
+
+int nvtxt_lost_parse(struct nvtxt_slice line, struct nvtxt_lost *lost) {
+    *lost = (struct nvtxt_lost){0};
+    struct nvtxt_slice text;
+    if (line.len > NVTXT_LOST_BYTES || !strip(line, NVTXT_SLICE(NVTXT_LOST_PREFIX), &text)) {
+        return 0;
+    }
+    json_t *root;
+    int r = nvtxt_json_read(text, JSON_REJECT_DUPLICATES, &root, NULL);
+    if (r < 0) {
+        return r;
+    }
+    const json_t *lines = json_object_get(root, "lines");
+    const json_t *reason = json_object_get(root, "reason");
+    size_t len = json_string_length(reason);
+    bool good = json_is_integer(lines) && json_integer_value(lines) > 0 && len > 0 &&
+                len < sizeof(lost->reason);
+    for (size_t i = 0; good && i < len; i++) {
+        char byte = json_string_value(reason)[i];
+        good = (byte >= 'a' && byte <= 'z') || byte == '-';
+    }
+    if (good) {
+        lost->lines = (uint64_t)json_integer_value(lines);
+        memcpy(lost->reason, json_string_value(reason), len);
+    }
+    json_decref(root);
+    return good;
+}
+
+void nvtxt_lost_format(struct nvtxt_buf *out, const struct nvtxt_lost *lost) {
+    nvtxt_buf_add_string(out, NVTXT_LOST_PREFIX " {\"lines\":");
+    nvtxt_buf_add_uint(out, lost->lines);
+    nvtxt_buf_add_string(out, ",\"reason\":");
+    nvtxt_buf_add_json_string(out, nvtxt_slice_of(lost->reason));
     nvtxt_buf_add_string(out, "}\n");
 }

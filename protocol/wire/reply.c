@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "protocol/base/chars.h"
+#include "protocol/wire/hello.h"
 
 // ---- Building -----------------------------------------------------------------------------------
 

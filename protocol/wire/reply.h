@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The data socket's session messages: the hello line that a client begins with, the line
-// that tells of dropped lines, and the JSON replies of the daemon, all built and read here so that
-// both sides hold one truth. Members and codes: nvtxt-protocol(7). Unknown members are ignored in
-// both directions.
+// The messages of the two sockets. Every message is built and read in this room, so that both ends
+// share one text of it: what a client says on the data socket (hello.h), what the daemon replies
+// (here), and the requests and replies of the control socket (ctlmsg.h). The room owns no socket
+// and keeps nothing between calls; any thread may use it. It does not decide what a message does.
+//
+// The replies of the data socket are JSON objects, one a line. Their members and codes:
+// nvtxt-protocol(7). A reader ignores members that it does not know.
 #pragma once
 
 #include <stdbool.h>
@@ -13,53 +16,15 @@
 #include "protocol/base/buf.h"
 #include "protocol/base/limits.h"
 #include "protocol/base/slice.h"
-#include "protocol/lang/timebase.h"
 
-#define NVTXT_SOURCE_NAME_BYTES 1024 // kept of "name" and "client" of a hello
-
-struct nvtxt_hello {
-    int64_t protocol;
-    char session[NVTXT_SESSION_ID_BYTES + 1];
-    char client[NVTXT_SOURCE_NAME_BYTES + 1]; // "" when not given
-    char name[NVTXT_SOURCE_NAME_BYTES + 1];   // "" when not given
-    bool has_pid;
-    uint32_t pid;
-    struct nvtxt_mapping mapping; // NONE when not given
-    bool escapes;                 // default false
-    bool levels;                  // default false
-    bool diagnostics;             // default true
-    bool has_acked;
-    uint64_t acked;
-};
-
-// The spelling of a session id is kept, with small letters: 8-4-4-4-12 hexadecimal digits or 32 of
-// them. Whoever holds an id as a key compares it as text.
-
-// True when a first line is a hello and not an ordinary comment: the prefix, then a blank or the
-// end.
-bool nvtxt_hello_is(struct nvtxt_slice line);
-
-// Reads a hello line (with its prefix, without LF). Returns 0, or 1 for a malformed one with a
-// sentence in `why` (valid UTF-8), or 2 for a protocol number that is not supported, or -ENOMEM.
-int nvtxt_hello_parse(struct nvtxt_slice line, struct nvtxt_hello *hello, char *why, size_t size);
-
-// Appends the hello line with its LF. Names that are not UTF-8 are made so, and cut where the line
-// would grow past NVTXT_HELLO_BYTES.
-void nvtxt_hello_format(struct nvtxt_buf *out, const struct nvtxt_hello *hello);
-
-// What a client had to drop, told in-band: `#nvtxt-lost {"lines":12,"reason":"full"}`. It is a line
-// of the session like any other, so sending it again after a break tells nothing twice.
-struct nvtxt_lost {
-    uint64_t lines;  // how many, at least 1
-    char reason[32]; // small letters and hyphens
-};
-
-// Returns 1 when a line (without LF) is such a line of a session, 0 for anything else, which is a
-// comment, or -ENOMEM.
-int nvtxt_lost_parse(struct nvtxt_slice line, struct nvtxt_lost *lost);
-
-// Appends the line with its LF.
-void nvtxt_lost_format(struct nvtxt_buf *out, const struct nvtxt_lost *lost);
+// Codes of the reply "error".
+#define NVTXT_ERROR_BUSY_SESSION "busy-session"
+#define NVTXT_ERROR_FOREIGN_SESSION "foreign-session"
+#define NVTXT_ERROR_UNSUPPORTED_PROTOCOL "unsupported-protocol"
+#define NVTXT_ERROR_BAD_HELLO "bad-hello"
+#define NVTXT_ERROR_SHUTTING_DOWN "shutting-down"
+#define NVTXT_ERROR_QUOTA "quota"
+#define NVTXT_ERROR_DISCONNECTED "disconnected"
 
 enum nvtxt_reply_type {
     NVTXT_REPLY_OTHER, // a type that this version does not know: ignore it

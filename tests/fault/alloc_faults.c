@@ -17,6 +17,7 @@
 #include "protocol/base/frame.h"
 #include "protocol/interp/state.h"
 #include "protocol/wire/ctlmsg.h"
+#include "protocol/wire/hello.h"
 #include "protocol/wire/reply.h"
 #include "store/db/sql.h"
 #include "store/store.h"

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "protocol/wire/hello.h"
 #include "protocol/wire/reply.h"
 
 static void must(bool condition) {
