@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/conn/session.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
@@ -287,11 +286,11 @@ static void open_stored(struct session *session, const struct store_session *sto
     config.began_pid = (uint32_t)stored->pid & NVTXT_ID_MAX;
     struct nvtxt_interp *interp = NULL;
     int r = source_restore(stored, &config, &interp);
-    if (r == -EINVAL && !session->given_up) {
+    if (r == NVTXT_RESTORE_BAD && !session->given_up) {
         give_up(session, stored);
         return;
     }
-    if (r < 0) {
+    if (r != 0) {
         cannot_load(conn, r);
         return;
     }

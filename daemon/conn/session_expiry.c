@@ -42,7 +42,7 @@ static int end_stored(struct expiry *expiry, struct job *job) {
                                          .opened_ns = stored->opened_ns};
     struct nvtxt_interp *interp = NULL;
     int r = source_restore(stored, &config, &interp);
-    if (r == -EINVAL) {
+    if (r == NVTXT_RESTORE_BAD) {
         return session_give_up(server, job->session_id, stored, "expired");
     }
     if (r < 0) {

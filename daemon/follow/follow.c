@@ -276,11 +276,12 @@ static void on_loaded(struct job *job) {
         rewind_place(follow);
         follow_go(follow);
     } else {
-        r = r == STORE_DONE ? follow_source_restore(follow, job) : r;
-        if (r == 0) {
-            follow_go(follow);
-        } else if (r == -EINVAL) {
+        bool found = r == STORE_DONE;
+        r = found ? follow_source_restore(follow, job) : r;
+        if (found && r == NVTXT_RESTORE_BAD) {
             cannot_go_on(follow, job);
+        } else if (r == 0) {
+            follow_go(follow);
         } else {
             log_limited(&follow->watch->log_files, LOG_LEVEL_ERROR,
                         "the state of a followed file cannot be loaded from the store path=\"%s\" "

@@ -17,12 +17,13 @@ void follow_source_drop(struct follow *follow);
 // follow_source_loaded(). Returns 0 or -ENOMEM.
 int follow_source_load(struct follow *follow, void (*on_loaded)(struct job *job));
 
-// The source and the place from a job that is STORE_DONE. Returns 0, -ENOMEM, or -EINVAL for a
-// state that cannot be gone on with.
+// The source and the place from a job that is STORE_DONE. Returns an nvtxt_restore_result or
+// -errno.
 int follow_source_restore(struct follow *follow, const struct job *job);
 
-// After -EINVAL: the follow is stuck. Its source ends with what its rows say, and that is written
-// down as a loss, if an earlier run has not done so. Returns 0 or -ENOMEM (nothing was done).
+// After NVTXT_RESTORE_BAD: the follow is stuck. Its source ends with what its rows say, and that is
+// written down as a loss, if an earlier run has not done so. Returns 0 or -ENOMEM (nothing was
+// done).
 int follow_source_give_up(struct follow *follow, const struct job *job);
 
 void follow_source_loaded(struct job *job); // frees it

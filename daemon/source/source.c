@@ -254,13 +254,13 @@ int source_end(struct source *source, const char *how) {
 int source_restore(const struct store_session *stored, const struct nvtxt_source_config *config,
                    struct nvtxt_interp **interp) {
     int r = nvtxt_state_restore(interp, config, nvtxt_slice_of(stored->state));
-    if (r < 0) {
+    if (r != 0) {
         return r;
     }
-    for (size_t i = 0; r >= 0 && i < stored->range_count; i++) {
+    for (size_t i = 0; r == 0 && i < stored->range_count; i++) {
         r = nvtxt_interp_restore_open(*interp, &stored->ranges[i]);
     }
-    if (r < 0) {
+    if (r != 0) {
         nvtxt_interp_free(*interp);
         *interp = NULL;
     }

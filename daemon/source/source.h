@@ -83,7 +83,8 @@ int source_overlong(struct source *source, struct nvtxt_slice start);
 // The source is over; `how` as in store_batch_end_source().
 int source_end(struct source *source, const char *how);
 
-// An interpreter that goes on where the stored source was. Returns 0 or -errno (nothing is left).
+// An interpreter that goes on where the stored source was. Returns an nvtxt_restore_result or
+// -ENOMEM. `*interp` is set only when the result is NVTXT_RESTORED.
 int source_restore(const struct store_session *stored, const struct nvtxt_source_config *config,
                    struct nvtxt_interp **interp);
 

@@ -85,7 +85,12 @@ int nvtxt_interp_each_open(const struct nvtxt_interp *interp,
                            int (*visit)(void *context, const struct nvtxt_open_range *range),
                            void *context);
 
+enum nvtxt_restore_result {
+    NVTXT_RESTORED = 0,
+    NVTXT_RESTORE_BAD = 1, // no interpreter has saved that
+};
+
 // Puts an open range back into a fresh interpreter, in the order of seq, already announced.
-// Limits do not count here: it was within those that held when it was opened. Returns 0, -ENOMEM,
-// or -EINVAL for a range that cannot be (same RangeId twice, wrong depth).
+// Limits do not count here: it was within those that held when it was opened. Returns RESTORED, BAD
+// for a range that cannot be (same RangeId twice, wrong depth), or -ENOMEM.
 int nvtxt_interp_restore_open(struct nvtxt_interp *interp, const struct nvtxt_open_range *range);

@@ -65,7 +65,7 @@ static bool can_restore(struct nvtxt_interp *interp, const struct nvtxt_open_ran
 int nvtxt_interp_restore_open(struct nvtxt_interp *interp, const struct nvtxt_open_range *range) {
     struct nvtxt_ranges *ranges = &interp->ranges;
     if (!can_restore(interp, range)) {
-        return -EINVAL;
+        return NVTXT_RESTORE_BAD;
     }
     struct nvtxt_refstr *domain;
     int r = restore_domain(interp, range->domain, &domain);
@@ -76,7 +76,7 @@ int nvtxt_interp_restore_open(struct nvtxt_interp *interp, const struct nvtxt_op
     r = nvtxt_ranges_open(ranges, &nvtxt_no_limits, range, domain);
     nvtxt_refstr_unref(domain);
     if (r != 0) {
-        return r < 0 ? r : -EINVAL;
+        return r < 0 ? r : NVTXT_RESTORE_BAD;
     }
     ranges->newest->view.seq = range->seq;
     ranges->newest->announced = true;

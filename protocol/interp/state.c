@@ -258,7 +258,7 @@ static struct reader member(const json_t *object, const char *key) {
 }
 
 static int finished(const struct reader *reader) {
-    return reader->bad || reader->at != json_array_size(reader->array) ? -EINVAL : 0;
+    return reader->bad || reader->at != json_array_size(reader->array) ? NVTXT_RESTORE_BAD : 0;
 }
 
 // [1], or left out.
@@ -273,8 +273,8 @@ static int restore_config(struct nvtxt_source_config *config, const json_t *stat
     config->default_pid = read_id(&in);
     config->opened_ns = read_any(&in);
     config->origin_ns = read_any(&in);
-    if (finished(&in) < 0) {
-        return -EINVAL;
+    if (finished(&in) != 0) {
+        return NVTXT_RESTORE_BAD;
     }
     in = member(state, "mapping");
     struct nvtxt_mapping *mapping = &config->mapping;
@@ -284,8 +284,8 @@ static int restore_config(struct nvtxt_source_config *config, const json_t *stat
     mapping->nvtxt_a = read_any(&in);
     mapping->nvtxt_b = read_any(&in);
     mapping->freq = read_any(&in);
-    if (finished(&in) < 0 || nvtxt_mapping_fault(mapping)) {
-        return -EINVAL;
+    if (finished(&in) != 0 || nvtxt_mapping_fault(mapping)) {
+        return NVTXT_RESTORE_BAD;
     }
     int r = restore_flag(state, "escapes", &config->escapes);
     return r ? r : restore_flag(state, "levels", &config->levels);
@@ -301,18 +301,18 @@ static int restore_variable(struct nvtxt_interp *interp, const json_t *pair) {
     } else {
         value.integer = read_any(&in);
     }
-    if (finished(&in) < 0 || !nvtxt_is_word(name)) {
-        return -EINVAL;
+    if (finished(&in) != 0 || !nvtxt_is_word(name)) {
+        return NVTXT_RESTORE_BAD;
     }
     int r = nvtxt_symtab_set(&interp->symtab, &interp->config.limits, name, &value);
-    return r > 0 ? -EINVAL : r;
+    return r > 0 ? NVTXT_RESTORE_BAD : r;
 }
 
 static int restore_definition(struct nvtxt_interp *interp, const json_t *list) {
     struct reader in = {.array = list, .bad = !json_is_array(list)};
     enum nvtxt_command command = nvtxt_command_find(read_text(&in));
     if (in.bad || command == NVTXT_CMD_COUNT) {
-        return -EINVAL;
+        return NVTXT_RESTORE_BAD;
     }
     struct nvtxt_cmddef definition = {0};
     while (in.at < json_array_size(list)) {
@@ -320,7 +320,7 @@ static int restore_definition(struct nvtxt_interp *interp, const json_t *list) {
         if (in.bad || arg == NVTXT_ARG_COUNT ||
             !(nvtxt_commands[command].accepted & nvtxt_arg_bit(arg)) ||
             (definition.listed & nvtxt_arg_bit(arg))) {
-            return -EINVAL;
+            return NVTXT_RESTORE_BAD;
         }
         nvtxt_cmddef_add(&definition, arg);
     }
@@ -331,7 +331,7 @@ static int restore_definition(struct nvtxt_interp *interp, const json_t *list) {
 static int restore_display(struct nvtxt_interp *interp, const json_t *state) {
     const json_t *display = json_object_get(state, "display");
     if (!json_is_string(display)) {
-        return -EINVAL;
+        return NVTXT_RESTORE_BAD;
     }
     struct nvtxt_slice text = {json_string_value(display), json_string_length(display)};
     if (text.len == 0) {
@@ -352,8 +352,8 @@ static int restore_waiting(struct nvtxt_interp *interp, const json_t *list) {
     name.tid = name.own_pid ? 0 : name.tid;
     name.domain = read_text(&in);
     name.text = read_text(&in);
-    if (finished(&in) < 0 || name.kind == NVTXT_NAME_PROCESS) {
-        return -EINVAL;
+    if (finished(&in) != 0 || name.kind == NVTXT_NAME_PROCESS) {
+        return NVTXT_RESTORE_BAD;
     }
     struct nvtxt_refstr *domain = name.domain.len ? nvtxt_refstr_new(name.domain) : NULL;
     if (name.domain.len && !domain) {
@@ -361,7 +361,7 @@ static int restore_waiting(struct nvtxt_interp *interp, const json_t *list) {
     }
     int r = nvtxt_waiting_set(&interp->waiting, &interp->config.limits, &name, domain);
     nvtxt_refstr_unref(domain);
-    return r > 0 ? -EINVAL : r;
+    return r > 0 ? NVTXT_RESTORE_BAD : r;
 }
 
 static int restore_counters(struct nvtxt_interp *interp, const json_t *state) {
@@ -374,8 +374,8 @@ static int restore_counters(struct nvtxt_interp *interp, const json_t *state) {
     counters->has_time = read_flag(&in);
     counters->first_ns = read_any(&in);
     counters->last_ns = read_any(&in);
-    if (finished(&in) < 0) {
-        return -EINVAL;
+    if (finished(&in) != 0) {
+        return NVTXT_RESTORE_BAD;
     }
     in = member(state, "diagnostics");
     interp->diagnostics = read_count(&in);
@@ -390,8 +390,8 @@ static int restore_times(struct nvtxt_interp *interp, const json_t *state) {
     interp->latest = read_any(&in);
     interp->raw_smallest = read_any(&in);
     interp->raw_largest = read_any(&in);
-    if (finished(&in) < 0) {
-        return -EINVAL;
+    if (finished(&in) != 0) {
+        return NVTXT_RESTORE_BAD;
     }
     in = member(state, "event");
     interp->has_event = read_flag(&in);
@@ -431,25 +431,25 @@ static int restore_range(struct nvtxt_interp *interp, const json_t *list) {
     range.text = read_text(&in);
     range.domain = read_text(&in);
     range.excerpt = read_text(&in);
-    if (finished(&in) < 0) {
-        return -EINVAL;
+    if (finished(&in) != 0) {
+        return NVTXT_RESTORE_BAD;
     }
     struct nvtxt_ranges *ranges = &interp->ranges;
     struct nvtxt_range *unannounced = ranges->unannounced;
     int r = nvtxt_interp_restore_open(interp, &range);
-    if (r < 0) {
+    if (r != 0) {
         return r;
     }
     ranges->newest->announced = announced;
     ranges->unannounced = unannounced ? unannounced : announced ? NULL : ranges->newest;
-    return announced && unannounced ? -EINVAL : 0; // announced ones are the older ones
+    return announced && unannounced ? NVTXT_RESTORE_BAD : 0; // announced ones are the older ones
 }
 
 // Restores each element of an array member.
 static int restore_each(struct nvtxt_interp *interp, const json_t *state, const char *key,
                         int (*restore)(struct nvtxt_interp *interp, const json_t *element)) {
     const json_t *array = json_object_get(state, key);
-    int r = json_is_array(array) ? 0 : -EINVAL;
+    int r = json_is_array(array) ? 0 : NVTXT_RESTORE_BAD;
     for (size_t i = 0; r == 0 && i < json_array_size(array); i++) {
         r = restore(interp, json_array_get(array, i));
     }
@@ -459,7 +459,7 @@ static int restore_each(struct nvtxt_interp *interp, const json_t *state, const 
 static int restore_all(struct nvtxt_interp *interp, const json_t *state) {
     const json_t *last_seq = json_object_get(state, "last_seq");
     if (!json_is_integer(last_seq) || json_integer_value(last_seq) < 0) {
-        return -EINVAL;
+        return NVTXT_RESTORE_BAD;
     }
     interp->ranges.last_seq = (uint64_t)json_integer_value(last_seq);
     int r = restore_each(interp, state, "variables", restore_variable);
@@ -489,17 +489,17 @@ int nvtxt_state_restore(struct nvtxt_interp **interp, const struct nvtxt_source_
     json_t *root;
     int r = nvtxt_json_read(state, JSON_REJECT_DUPLICATES, &root, NULL);
     if (r != 0) {
-        return r < 0 ? r : -EINVAL;
+        return r < 0 ? r : NVTXT_RESTORE_BAD;
     }
     struct nvtxt_source_config merged = *config;
     struct nvtxt_interp *restored = NULL;
-    r = -EINVAL;
+    r = NVTXT_RESTORE_BAD;
     const json_t *version = json_object_get(root, "version");
     if (!json_is_integer(version) || json_integer_value(version) != STATE_VERSION) {
         goto done;
     }
     r = restore_config(&merged, root);
-    if (r < 0) {
+    if (r != 0) {
         goto done;
     }
     merged.limits = nvtxt_no_limits;

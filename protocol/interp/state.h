@@ -16,7 +16,8 @@ int nvtxt_state_save(const struct nvtxt_interp *interp, bool with_open_ranges,
                      struct nvtxt_buf *out);
 
 // A new interpreter that goes on where the saved one was. The configuration gives only what a
-// state does not hold: limits and claim (clocks are given as ever). Returns 0, -ENOMEM, or -EINVAL
-// for text that nvtxt_state_save did not write; `*interp` is set only on success.
+// state does not hold: limits and claim; set its clocks as those of a new one. Returns an
+// nvtxt_restore_result (BAD for text that nvtxt_state_save() did not write) or -ENOMEM. `*interp`
+// is set only when the result is RESTORED.
 int nvtxt_state_restore(struct nvtxt_interp **interp, const struct nvtxt_source_config *config,
                         struct nvtxt_slice state);

@@ -76,7 +76,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     size_t len = end ? (size_t)(end - data) : size;
     struct nvtxt_interp *interp = NULL;
     int r = nvtxt_state_restore(&interp, &config, (struct nvtxt_slice){(const char *)data, len});
-    must(r == 0 || (r < 0 && !interp));
+    must(r == NVTXT_RESTORED || (r == NVTXT_RESTORE_BAD && !interp));
     uint64_t seq = 1;
     for (size_t at = len + 1; r == 0 && at + RANGE_BYTES <= size; at += RANGE_BYTES) {
         r = restore_range(interp, data + at, seq++);

@@ -10,7 +10,6 @@
 // Deterministic: state_property runs a fixed list of seeds, `state_property SEED` one of them and
 // prints its stream.
 #include <err.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -438,7 +437,7 @@ static void must_refuse_half(const struct run *run, const struct nvtxt_buf *stat
     struct nvtxt_source_config bare = bare_config(&run->config);
     struct nvtxt_interp *interp = NULL;
     struct nvtxt_slice text = {state->data, len};
-    must(nvtxt_state_restore(&interp, &bare, text) == -EINVAL && !interp,
+    must(nvtxt_state_restore(&interp, &bare, text) == NVTXT_RESTORE_BAD && !interp,
          "half a state was not refused");
 }
 

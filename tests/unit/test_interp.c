@@ -392,25 +392,25 @@ Test(interp, refuses_to_put_back_what_cannot_be_open) {
     struct nvtxt_open_range good = {.seq = 5, .type = NVTXT_EVENT_PUSH_POP, .pid = 1, .tid = 2};
     struct nvtxt_open_range bad = good;
     bad.seq = 0;
-    cr_assert_eq(nvtxt_interp_restore_open(interp, &bad), -EINVAL);
+    cr_assert_eq(nvtxt_interp_restore_open(interp, &bad), NVTXT_RESTORE_BAD);
     bad = good;
     bad.depth = 1;
-    cr_assert_eq(nvtxt_interp_restore_open(interp, &bad), -EINVAL);
+    cr_assert_eq(nvtxt_interp_restore_open(interp, &bad), NVTXT_RESTORE_BAD);
     bad = good;
     bad.type = NVTXT_EVENT_MARK;
-    cr_assert_eq(nvtxt_interp_restore_open(interp, &bad), -EINVAL);
+    cr_assert_eq(nvtxt_interp_restore_open(interp, &bad), NVTXT_RESTORE_BAD);
     cr_assert_eq(nvtxt_interp_restore_open(interp, &good), 0);
     good.depth = 1;
-    cr_assert_eq(nvtxt_interp_restore_open(interp, &good), -EINVAL, "the same number");
+    cr_assert_eq(nvtxt_interp_restore_open(interp, &good), NVTXT_RESTORE_BAD, "the same number");
     good.seq = 4;
-    cr_assert_eq(nvtxt_interp_restore_open(interp, &good), -EINVAL, "an older one");
+    cr_assert_eq(nvtxt_interp_restore_open(interp, &good), NVTXT_RESTORE_BAD, "an older one");
     good.seq = 6;
     good.depth = 0;
-    cr_assert_eq(nvtxt_interp_restore_open(interp, &good), -EINVAL, "the depth is taken");
+    cr_assert_eq(nvtxt_interp_restore_open(interp, &good), NVTXT_RESTORE_BAD, "the depth is taken");
     good = (struct nvtxt_open_range){.seq = 7, .type = NVTXT_EVENT_START_END, .range_id = 3};
     cr_assert_eq(nvtxt_interp_restore_open(interp, &good), 0);
     good.seq = 8;
-    cr_assert_eq(nvtxt_interp_restore_open(interp, &good), -EINVAL, "the same RangeId");
+    cr_assert_eq(nvtxt_interp_restore_open(interp, &good), NVTXT_RESTORE_BAD, "the same RangeId");
     nvtxt_interp_free(interp);
 }
 

@@ -5,7 +5,6 @@
 #include "protocol/interp/state.h"
 
 #include <criterion/criterion.h>
-#include <errno.h>
 #include <jansson.h>
 #include <stdlib.h>
 
@@ -285,7 +284,7 @@ static int restore_json(const json_t *state) {
 }
 
 static void refuses(const json_t *state, const char *where, size_t index) {
-    cr_assert_eq(restore_json(state), -EINVAL, "%s [%zu]", where, index);
+    cr_assert_eq(restore_json(state), NVTXT_RESTORE_BAD, "%s [%zu]", where, index);
 }
 
 // Takes a value out of an array, puts others in its place, and puts it back.
@@ -387,7 +386,7 @@ static void refuses_value(const char *key, size_t at, int in, const char *text) 
     } else {
         json_array_set_new(json_array_get(array, at), (size_t)in, value);
     }
-    cr_assert_eq(restore_json(state), -EINVAL, "%s[%zu][%d] = %s", key, at, in, text);
+    cr_assert_eq(restore_json(state), NVTXT_RESTORE_BAD, "%s[%zu][%d] = %s", key, at, in, text);
     json_decref(state);
 }
 
@@ -442,7 +441,7 @@ Test(state, refuses_text_that_is_cut_anywhere) {
     nvtxt_interp_free(interp);
     for (size_t len = 0; len < saved.len; len++) {
         interp = NULL;
-        cr_assert_eq(restore(&interp, saved.data, len), -EINVAL, "%zu bytes", len);
+        cr_assert_eq(restore(&interp, saved.data, len), NVTXT_RESTORE_BAD, "%zu bytes", len);
         cr_assert_null(interp);
     }
     nvtxt_buf_deinit(&saved);
@@ -454,7 +453,8 @@ Test(state, refuses_text_that_is_no_state) {
         "", "{}", "[]", "null", "1", "x", "{\"version\":1}", "{\"version\":1,\"version\":1}"};
     struct nvtxt_interp *interp = NULL;
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-        cr_assert_eq(restore(&interp, texts[i], strlen(texts[i])), -EINVAL, "%s", texts[i]);
+        cr_assert_eq(restore(&interp, texts[i], strlen(texts[i])), NVTXT_RESTORE_BAD, "%s",
+                     texts[i]);
     }
     json_t *state = good();
     json_object_set_new(state, "version", json_integer(2));
