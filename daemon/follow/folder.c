@@ -10,11 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/base/log.h"
-#include "daemon/follow/watch.h"
-#include "daemon/source/hub.h"
-#include "protocol/base/hash.h"
+#include "daemon/follow/follow.h"
+#include "daemon/follow/known_files.h"
+#include "daemon/follow/schedule.h"
+#include "daemon/follow/watch_state.h"
 
+#define BURST_USUAL 8192   // half of what the kernel keeps by default
 #define LOOK_AGAIN_MS 5000 // at what nothing is told of
 
 static void list_next(struct folder *folder);
@@ -62,7 +63,7 @@ static void drop_name(struct folder *folder, struct folder_name *name) {
     }
     nvtxt_hash_remove(&folder->names, &name->node);
     if (name->follow) {
-        watch_lose_name(name->follow, false);
+        follows_lose_name(name->follow, false);
     }
     free(name);
 }
@@ -76,7 +77,7 @@ static void leave_alone(struct folder *folder, struct folder_name *name, const c
                         const char *why) {
     char text[512];
     if (name->follow) {
-        watch_lose_name(name->follow, true);
+        follows_lose_name(name->follow, true);
     } else if (name->round) {
         return;
     }
@@ -102,7 +103,7 @@ static void see(struct folder *folder, const struct watch_entry *entry) {
         return; // looked at again when something is told of it
     }
     snprintf(path, sizeof(path), "%s/%s", folder->path, entry->name);
-    struct follow *follow = stat->is_file ? watch_find(folder->watch, path, stat) : NULL;
+    struct follow *follow = stat->is_file ? follows_find(folder->watch, path, stat) : NULL;
     if (stat->error) {
         leave_alone(folder, name, path, strerror(-stat->error));
     } else if (!stat->is_file) {
@@ -110,12 +111,12 @@ static void see(struct folder *folder, const struct watch_entry *entry) {
     } else if (follow && follow != name->follow) {
         struct follow *old = name->follow;
         name->follow = follow;
-        watch_gain_name(follow, path, stat);
+        follows_gain_name(follow, path, stat);
         if (old) {
-            watch_lose_name(old, true);
+            follows_lose_name(old, true);
         }
     } else if (follow) {
-        watch_see(follow, stat);
+        follows_see(follow, stat);
     }
     name->round = folder->all_round;
 }
@@ -171,6 +172,22 @@ static void unwatch(struct folder *folder) {
     folder->watching = FOLDER_UNWATCHED;
 }
 
+// An event came. Returns true when they are so many that some may have been lost: everything is
+// looked at.
+static bool count_event(struct watch *watch) {
+    if (watch->turn != watch->hub->turn) {
+        watch->turn = watch->hub->turn;
+        watch->events = 0;
+    }
+    watch->events++;
+    if (watch->events == watch->burst) {
+        for (struct folder *folder = watch->folders; folder; folder = folder->next) {
+            folder_list_all(folder);
+        }
+    }
+    return watch->events >= watch->burst;
+}
+
 static void on_event(uv_fs_event_t *handle, const char *name, int events, int status) {
     struct folder *folder = handle->data;
     if (folder->closing) {
@@ -181,16 +198,16 @@ static void on_event(uv_fs_event_t *handle, const char *name, int events, int st
         folder->all_wanted = true;
     } else if (watch_io_is_ours(name)) {
         struct folder_name *known = find_name(folder, name);
-        if (watch_count_event(folder->watch)) {
+        if (count_event(folder->watch)) {
             return; // everything is looked at
         }
         if (events == UV_CHANGE && known && known->follow) {
-            watch_change(known->follow);
+            schedule_want(known->follow);
         } else {
             look_at(folder, name);
         }
     } else {
-        watch_count_event(folder->watch);
+        count_event(folder->watch);
         return;
     }
     list_next(folder);
@@ -313,7 +330,7 @@ static void come_up(struct folder *folder) {
     folder->up = true;
     folder->said = false;
     if (new) {
-        search_begin(&folder->watch->search);
+        folder->watch->look_everywhere(folder->watch);
     }
 }
 
@@ -380,7 +397,7 @@ static void on_listed(uv_work_t *req, int status) {
         return;
     }
     list_next(folder);
-    search_listed(&watch->search);
+    watch->on_listed(watch);
 }
 
 static void list_next(struct folder *folder) {
@@ -447,4 +464,18 @@ void folder_close(struct folder *folder) {
     }
     uv_close((uv_handle_t *)&folder->event, on_closed);
     uv_close((uv_handle_t *)&folder->timer, on_closed);
+}
+
+// libuv does not tell that the kernel had to drop events, but then as many as it keeps came at
+// once.
+size_t folder_burst(void) {
+    FILE *file = fopen("/proc/sys/fs/inotify/max_queued_events", "re");
+    unsigned long most = 0;
+    if (file && fscanf(file, "%lu", &most) != 1) {
+        most = 0;
+    }
+    if (file) {
+        fclose(file);
+    }
+    return most >= 2 ? most / 2 : BURST_USUAL;
 }

@@ -10,10 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "daemon/base/log.h"
 #include "daemon/follow/follow_source.h"
-#include "daemon/follow/watch.h"
-#include "daemon/source/hub.h"
+#include "daemon/follow/schedule.h"
+#include "daemon/follow/watch_state.h"
 #include "daemon/source/source.h"
 #include "protocol/base/hash.h"
 
@@ -52,48 +51,11 @@ static const char *escaped(const struct follow *follow, char *text, size_t size)
     return log_escape(text, size, nvtxt_slice_of(follow->path));
 }
 
-void follow_release(struct follow *follow) {
-    struct follow_live *live = follow->live;
-    if (!live) {
-        return;
-    }
-    if (live->compared) {
-        follow->at.tail_hash =
-            nvtxt_hash_stored(0, (struct nvtxt_slice){live->tail, follow->at.tail_bytes});
-    }
-    watch_unrest(follow);
-    follow_source_drop(follow);
-    nvtxt_frame_deinit(&live->frame);
-    if (live->fd >= 0) {
-        close(live->fd);
-        follow->watch->open_count--;
-    }
-    free(live);
-    follow->live = NULL;
-}
-
-// What the store has counts: it is asked before the next line is taken.
-void follow_fail(struct follow *follow) {
-    struct follow_live *live = follow->live;
-    follow_source_drop(follow);
-    follow->ended = false;
-    follow->at.offset = 0;
-    follow->at.tail_bytes = 0;
-    live->look_back = false;
-    live->recent_len = 0;
-    log_limited(&follow->watch->hub->log_memory, LOG_LEVEL_ERROR,
-                "a followed file waits: out of memory");
-    if (!follow->busy) {
-        follow_release(follow);
-    }
-    watch_retry(follow);
-}
-
 // A step cannot be made for want of something that may be there soon.
 static void give_up(struct follow *follow) {
     follow_release(follow);
-    watch_retry(follow);
-    watch_done(follow, false);
+    schedule_retry(follow);
+    schedule_done(follow, false);
 }
 
 // ---- The end -----------------------------------------------------------------------------------
@@ -195,7 +157,7 @@ static void finish(struct follow *follow) {
     if (over) {
         follow->source_id = 0; // nothing is left to come back to
     }
-    watch_done(follow, false);
+    schedule_done(follow, false);
 }
 
 // ---- Opening -----------------------------------------------------------------------------------
@@ -211,14 +173,14 @@ static void cannot_read(struct follow *follow, int error) {
     }
     follow_release(follow);
     if (error == -EMFILE || error == -ENFILE || error == -ENOMEM) {
-        watch_retry(follow);
+        schedule_retry(follow);
     } else if (!absent && !follow->said) { // of one that is not there, something will be told
         follow->said = true;
         log_limited(watch_log_of(follow->watch, follow->path), LOG_LEVEL_WARNING,
                     "a followed file cannot be read: %s path=\"%s\"", strerror(-error),
                     escaped(follow, text, sizeof(text)));
     }
-    watch_done(follow, false);
+    schedule_done(follow, false);
 }
 
 static void on_opened(struct follow *follow, struct follow_step *step) {
@@ -271,7 +233,7 @@ static void on_loaded(struct job *job) {
     int r = job->result;
     if (follow->watch->stopping) {
         follow_release(follow);
-        watch_done(follow, false);
+        schedule_done(follow, false);
     } else if (r == STORE_NOT_FOUND) { // another store took the place of the one that knew it
         rewind_place(follow);
         follow_go(follow);
@@ -354,12 +316,12 @@ static void at_end(struct follow *follow) {
         follow->ending = NULL;
     }
     if (follow->again) {
-        watch_done(follow, true);
+        schedule_done(follow, true);
     } else if (follow->ending) {
         finish(follow);
     } else {
-        watch_rest(follow);
-        watch_done(follow, false);
+        schedule_rest(follow);
+        schedule_done(follow, false);
     }
 }
 
@@ -402,7 +364,7 @@ static void on_read(struct follow *follow, struct follow_step *step) {
     } else if (outcome == READ_END) {
         at_end(follow);
     } else {
-        watch_done(follow, true);
+        schedule_done(follow, true);
     }
 }
 
@@ -440,9 +402,24 @@ static void on_worked(uv_work_t *req, int status) {
     }
 }
 
+// NULL when memory is short.
+static struct follow_step *free_step(struct watch *watch) {
+    for (size_t i = 0; i < WATCH_STEPS; i++) {
+        struct follow_step *step = &watch->steps[i];
+        if (step->follow) {
+            continue;
+        }
+        if (!step->buffer) {
+            step->buffer = malloc(FOLLOW_READ_BYTES);
+        }
+        return step->buffer ? step : NULL;
+    }
+    return NULL;
+}
+
 static void begin_step(struct follow *follow, bool read) {
     struct follow_live *live = follow->live;
-    struct follow_step *step = watch_step(follow->watch);
+    struct follow_step *step = free_step(follow->watch);
     if (step && !read) {
         step->path = strdup(follow->path);
     }
@@ -497,7 +474,7 @@ static void follow_go(struct follow *follow) {
         finish(follow);
     } else if (is_done(follow)) {
         follow_release(follow);
-        watch_done(follow, false);
+        schedule_done(follow, false);
     } else {
         begin_step(follow, true);
     }
@@ -505,7 +482,7 @@ static void follow_go(struct follow *follow) {
 
 void follow_run(struct follow *follow) {
     follow->again = false;
-    watch_unrest(follow);
+    schedule_unrest(follow);
     if (!follow->live) {
         follow->live = calloc(1, sizeof(*follow->live));
         if (!follow->live) {

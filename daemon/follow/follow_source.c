@@ -3,10 +3,10 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <unistd.h>
 
-#include "daemon/follow/follow.h"
-#include "daemon/follow/watch.h"
-#include "daemon/source/hub.h"
+#include "daemon/follow/schedule.h"
+#include "daemon/follow/watch_state.h"
 #include "daemon/source/source.h"
 #include "protocol/base/hash_value.h"
 
@@ -163,4 +163,41 @@ void follow_source_loaded(struct job *job) {
         store_file_deinit(&job->file);
     }
     free(job);
+}
+
+void follow_release(struct follow *follow) {
+    struct follow_live *live = follow->live;
+    if (!live) {
+        return;
+    }
+    if (live->compared) {
+        follow->at.tail_hash =
+            nvtxt_hash_stored(0, (struct nvtxt_slice){live->tail, follow->at.tail_bytes});
+    }
+    schedule_unrest(follow);
+    follow_source_drop(follow);
+    nvtxt_frame_deinit(&live->frame);
+    if (live->fd >= 0) {
+        close(live->fd);
+        follow->watch->open_count--;
+    }
+    free(live);
+    follow->live = NULL;
+}
+
+// What the store has counts: it is asked before the next line is taken.
+void follow_fail(struct follow *follow) {
+    struct follow_live *live = follow->live;
+    follow_source_drop(follow);
+    follow->ended = false;
+    follow->at.offset = 0;
+    follow->at.tail_bytes = 0;
+    live->look_back = false;
+    live->recent_len = 0;
+    log_limited(&follow->watch->hub->log_memory, LOG_LEVEL_ERROR,
+                "a followed file waits: out of memory");
+    if (!follow->busy) {
+        follow_release(follow);
+    }
+    schedule_retry(follow);
 }

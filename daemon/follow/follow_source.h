@@ -27,3 +27,9 @@ int follow_source_restore(struct follow *follow, const struct job *job);
 int follow_source_give_up(struct follow *follow, const struct job *job);
 
 void follow_source_loaded(struct job *job); // frees it
+
+// Closes the file and puts the source's state into the open batch. Not while it is busy.
+void follow_release(struct follow *follow);
+
+// Memory ran out for its source: what the store has of it counts. `source` is free after it.
+void follow_fail(struct follow *follow);

@@ -5,30 +5,30 @@
 // only.
 #pragma once
 
-#include <stddef.h>
+#include <stdbool.h>
 #include <stdint.h>
 
-#include "protocol/base/hash.h"
-
 struct follow;
+struct follows;
+struct watch;
 struct watch_stat;
-
-struct follows {
-    struct follow *first; // in no order
-    struct nvtxt_hash by_inode;
-    size_t count;
-};
 
 void follows_deinit(struct follows *follows); // of the table; a zeroed struct is an empty one
 
-int follows_add(struct follows *follows, struct follow *follow); // returns 0 or -ENOMEM
-void follows_remove(struct follows *follows, struct follow *follow);
+// A file that is not known yet. NULL when memory is short.
+struct follow *follows_new(struct watch *watch, const char *path, int64_t device, int64_t inode);
+void follows_forget(struct follow *follow); // frees it; its source is not in memory
 
-// The file as looked at just now, or NULL. A file system may have another number since the machine
-// was started again: a file that nobody saw since then is known by inode and path, and gets the
-// number that its file system has now.
-struct follow *follows_find(struct follows *follows, const char *path,
-                            const struct watch_stat *stat);
+// The file of a name, as looked at just now, which is new when it is not known. A file system may
+// have another number since the machine was started again: a file that nobody saw since then is
+// known by inode and path, and gets the number that its file system has now. NULL when memory is
+// short.
+struct follow *follows_find(struct watch *watch, const char *path, const struct watch_stat *stat);
 
 // An older file whose number was given to a newer one is not there any more: it is not found again.
 void follows_retire(struct follows *follows, int64_t device, int64_t inode);
+
+// A look at a file that was seen before; at one that has a new name.
+void follows_see(struct follow *follow, const struct watch_stat *stat);
+void follows_gain_name(struct follow *follow, const char *path, const struct watch_stat *stat);
+void follows_lose_name(struct follow *follow, bool replaced);

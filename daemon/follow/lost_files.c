@@ -2,20 +2,11 @@
 #include "daemon/follow/lost_files.h"
 
 #include "daemon/follow/folder.h"
-#include "daemon/follow/watch.h"
-#include "daemon/source/hub.h"
+#include "daemon/follow/follow.h"
+#include "daemon/follow/schedule.h"
+#include "daemon/follow/watch_state.h"
 
 #define SETTLE_MS 20 // see on_settle()
-
-void search_init(struct search *search, struct watch *watch) {
-    search->watch = watch;
-    uv_timer_init(watch->hub->loop, &search->settle); // cannot fail
-    search->settle.data = search;
-}
-
-void search_close(struct search *search) {
-    uv_close((uv_handle_t *)&search->settle, NULL);
-}
 
 // Its name was not found again. Returns whether that may still come.
 static bool settle_loss(const struct search *search, struct follow *follow) {
@@ -30,7 +21,7 @@ static bool settle_loss(const struct search *search, struct follow *follow) {
     if (!follow->anew) {
         follow->ending = !folder ? follow_unwatched : follow->replaced ? "replaced" : "removed";
     }
-    watch_change(follow);
+    schedule_want(follow);
     return false;
 }
 
@@ -64,17 +55,17 @@ static void on_settle(uv_timer_t *timer) {
         wait_to_settle(search, looking ? 0 : 1);
         return;
     }
-    bool before = watch_hold(watch);
+    bool before = schedule_hold(watch);
     for (struct follow *follow = watch->follows.first; follow; follow = follow->next) {
         again |= follow->lost && settle_loss(search, follow);
     }
-    watch_let_go(watch, before);
+    schedule_let_go(watch, before);
     if (again) {
         search_begin(search);
     }
 }
 
-void search_listed(struct search *search) {
+static void on_listed(struct search *search) {
     if (search->watch->stopping || !search->running || !is_listed(search)) {
         return;
     }
@@ -92,5 +83,25 @@ void search_begin(struct search *search) {
     for (struct folder *folder = search->watch->folders; folder; folder = folder->next) {
         folder_list_all(folder);
     }
-    search_listed(search); // there may be no folder
+    on_listed(search); // there may be no folder
+}
+
+static void look_everywhere(struct watch *watch) {
+    search_begin(&watch->search);
+}
+
+static void on_folder_listed(struct watch *watch) {
+    on_listed(&watch->search);
+}
+
+void search_init(struct search *search, struct watch *watch) {
+    search->watch = watch;
+    uv_timer_init(watch->hub->loop, &search->settle); // cannot fail
+    search->settle.data = search;
+    watch->look_everywhere = look_everywhere;
+    watch->on_listed = on_folder_listed;
+}
+
+void search_close(struct search *search) {
+    uv_close((uv_handle_t *)&search->settle, NULL);
 }

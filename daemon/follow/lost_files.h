@@ -8,23 +8,11 @@
 // Part of a watch. Loop thread only.
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <uv.h>
-
+struct search;
 struct watch;
 
-struct search {
-    struct watch *watch; // borrowed
-    uint64_t round;      // of lists of all folders, in which what was lost may be found again
-    bool running;        // the round is being made
-    uint64_t settle_round;
-    unsigned settle_turns;
-    uv_timer_t settle; // believes that what was not found is gone
-};
-
+// Sets the callbacks of the watch that folders call.
 void search_init(struct search *search, struct watch *watch);
 void search_close(struct search *search); // once, after search_init()
 
-void search_begin(struct search *search);  // looks everywhere, unless it does so already
-void search_listed(struct search *search); // a folder was listed
+void search_begin(struct search *search); // looks everywhere, unless it does so already
