@@ -244,7 +244,7 @@ static int begin(struct store *store) {
     if (rc != SQLITE_OK) {
         return rc;
     }
-    store_wal_check(&store->wal);
+    store_wal_checkpoint_if_due(&store->wal);
     return run(store, BEGIN);
 }
 
@@ -369,6 +369,10 @@ void store_let_go(struct store *store) {
 
 bool store_has_let_go(const struct store *store) {
     return store->let_go;
+}
+
+void store_checkpoint_if_due(struct store *store) {
+    store_wal_checkpoint_if_due(&store->wal);
 }
 
 int store_checkpoint(struct store *store, struct store_checkpointed *done) {

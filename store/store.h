@@ -146,9 +146,12 @@ int64_t store_wal_bytes(const struct store *store);
 // What the file will take when its write-ahead log is in it. Also within a transaction.
 int64_t store_content_bytes(struct store *store);
 
-// Bytes of the log that readers keep in use, or that are not worth a checkpoint yet. Between two
-// transactions: does the checkpoint that is due, so that one big commit is not taken for a reader.
-int64_t store_wal_used(struct store *store);
+// Between two transactions: does the checkpoint that is due, if one is. Without it one big commit
+// would look like a reader that keeps the log in use.
+void store_checkpoint_if_due(struct store *store);
+
+// Bytes of the log that readers keep in use, or that are not worth a checkpoint yet.
+int64_t store_wal_held_bytes(const struct store *store);
 
 const char *store_file(const struct store *store); // its real path; the store's
 int64_t store_begun_ns(struct store *store);      // when its segment was begun; 0: it is no segment

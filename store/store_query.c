@@ -171,8 +171,7 @@ int64_t store_file_bytes(const struct store *store) {
     return bytes_of(store, "");
 }
 
-int64_t store_wal_used(struct store *store) {
-    store_wal_check(&store->wal);
+int64_t store_wal_held_bytes(const struct store *store) {
     return (int64_t)store_wal_held(&store->wal) * (PAGE_BYTES + 24);
 }
 

@@ -183,7 +183,8 @@ bool rotate_is_full(const struct rotate *rotate, struct store *store) {
 }
 
 const char *rotate_reason(struct rotate *rotate, struct store *store) {
-    int64_t wal_bytes = store_wal_used(store);
+    store_checkpoint_if_due(store);
+    int64_t wal_bytes = store_wal_held_bytes(store);
     rotate_is_worth_it(rotate, store); // the keeper counts it from its first event on
     if (rotate->limits.age_ns > 0 && rotate->old_at_ns == 0) {
         set_age(rotate, store);

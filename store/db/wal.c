@@ -41,7 +41,7 @@ size_t store_wal_held(const struct store_wal *wal) {
 
 // When all of it could be moved, the next transaction writes the log from its start again. When
 // readers keep it from that, nothing is tried again before it has grown by another half.
-void store_wal_check(struct store_wal *wal) {
+void store_wal_checkpoint_if_due(struct store_wal *wal) {
     int pages = 0, moved = 0;
     if (wal->pages >= wal->checkpoint_at) {
         int rc = store_checkpointer_finish(wal->checkpointer, wal->db, SQLITE_CHECKPOINT_PASSIVE,

@@ -38,7 +38,7 @@ size_t store_wal_held(const struct store_wal *wal);
 
 // Between two transactions: checkpoints when the log has passed its cap. A failure costs nothing
 // but time: it is tried again when the log has grown by another half.
-void store_wal_check(struct store_wal *wal);
+void store_wal_checkpoint_if_due(struct store_wal *wal);
 
 // Moves all of it into the main file and cuts the log, as far as readers allow (SQLITE_BUSY).
 // `pages` and `moved` get what sqlite3_wal_checkpoint_v2() says.
