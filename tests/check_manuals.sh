@@ -139,7 +139,7 @@ commands=$(names 's/^ *{"\([a-z-]*\)", *RIGHTS_.*/\1/p' "$top/daemon/control/con
     check_words nvtxt-store.5 table \
         $(names 's/.*CREATE TABLE \([A-Za-z_]*\) .*/\1/p' "$top/store/db/schema.c")
     check_words nvtxt-store.5 view \
-        $(names 's/.*CREATE VIEW \([A-Z_]*\) .*/\1/p' "$top/store/db/views.c")
+        $(names 's/.*CREATE VIEW \([A-Z_]*\) .*/\1/p' "$top/store/db/schema.c")
 }
 
 echo "$total things looked at, $bad faults"
