@@ -109,7 +109,7 @@ static int read_lost(struct store_sessions *sessions, int64_t now_ns, struct sto
     *count = 0;
     int rc = sqlite3_prepare_v2(sessions->txn->db, find_lost, -1, &stmt, NULL);
     rc = rc ?: store_sql_bind(stmt, "i", (int64_t)AT_ONCE);
-    while (rc == SQLITE_OK && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
+    while (store_sql_next(stmt, &rc)) {
         rc = recover_source(sessions, stmt, now_ns, batch);
         ++*count;
     }

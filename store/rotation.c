@@ -24,6 +24,7 @@
 #include "store/db/header.h"
 #include "store/db/result.h"
 #include "store/db/schema.h"
+#include "store/db/sql.h"
 #include "store/lock/beside.h"
 #include "store/lock/locks.h"
 #include "store/lock/writelock.h"
@@ -77,17 +78,13 @@ static int fill_database(sqlite3 *db, const struct birth *birth) {
     int on = 1;
     sqlite3_extended_result_codes(db, 1);
     sqlite3_busy_timeout(db, STORE_BUSY_MS);
-    int rc = sqlite3_exec(db,
-                          "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; "
-                          "PRAGMA temp_store = MEMORY",
-                          NULL, NULL, NULL);
+    int rc = store_sql_exec(db, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; "
+                                "PRAGMA temp_store = MEMORY");
     rc = rc ?: store_schema_upgrade(db, store_schema_steps, STORE_SCHEMA_VERSION);
     rc = rc ?: store_schema_cupti(db, !birth->options->no_cupti_views);
     rc = rc ?: store_carry(db, &birth->carry);
     sqlite3_file_control(db, "main", SQLITE_FCNTL_PERSIST_WAL, &on);
-    return rc
-               ?: sqlite3_exec(db, "PRAGMA journal_mode = WAL; SELECT 1 FROM sqlite_master", NULL,
-                               NULL, NULL);
+    return rc ?: store_sql_exec(db, "PRAGMA journal_mode = WAL; SELECT 1 FROM sqlite_master");
 }
 
 static int build(const struct birth *birth) {

@@ -8,11 +8,9 @@
 #include <sys/stat.h>
 
 #include "store/db/sql.h"
-#include "store/query/diags.h"
 #include "store/query/events.h"
-#include "store/query/losses.h"
+#include "store/query/load_rows.h"
 #include "store/query/older_segments.h"
-#include "store/query/totals.h"
 #include "store/segment/carry_over.h"
 #include "store/segment/contents.h"
 #include "store/store.h"
@@ -206,12 +204,10 @@ int store_owners_load(struct store *store, int (*on_owner)(void *context, int64_
     sqlite3_stmt *stmt = NULL;
     int stopped = 0;
     int rc = sqlite3_prepare_v2(store->db, "SELECT pid, uid FROM NVTXT_OWNERS", -1, &stmt, NULL);
-    while (rc == SQLITE_OK && stopped == 0 && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
+    while (stopped == 0 && store_sql_next(stmt, &rc)) {
         stopped = on_owner(context, sqlite3_column_int64(stmt, 0), sqlite3_column_int64(stmt, 1));
-        rc = SQLITE_OK;
     }
     sqlite3_finalize(stmt);
-    rc = rc == SQLITE_DONE ? SQLITE_OK : rc;
     return stopped ? stopped : store_translate(store, rc, "read");
 }
 
@@ -225,13 +221,11 @@ int store_sessions_open(struct store *store,
                                 "SELECT sessionId, uid, openBytes, seenNs FROM NVTXT_SESSIONS "
                                 "WHERE openBytes > 0 AND uid IS NOT NULL",
                                 -1, &stmt, NULL);
-    while (rc == SQLITE_OK && stopped == 0 && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
+    while (stopped == 0 && store_sql_next(stmt, &rc)) {
         const char *id = (const char *)sqlite3_column_text(stmt, 0);
         stopped = on_session(context, id ? id : "", sqlite3_column_int64(stmt, 1),
                              (size_t)sqlite3_column_int64(stmt, 2), sqlite3_column_int64(stmt, 3));
-        rc = SQLITE_OK;
     }
     sqlite3_finalize(stmt);
-    rc = rc == SQLITE_DONE ? SQLITE_OK : rc;
     return stopped ? stopped : store_translate(store, rc, "read");
 }

@@ -16,6 +16,7 @@
 #include "store/db/header.h"
 #include "store/db/result.h"
 #include "store/db/schema.h"
+#include "store/db/sql.h"
 #include "store/db/stranger.h"
 #include "store/nsys/nsys_facts.h"
 #include "store/segment/ids.h"
@@ -78,7 +79,7 @@ static int open_for_reading(sqlite3 **db, const char *path) {
         sqlite3_extended_result_codes(*db, 1);
         sqlite3_busy_timeout(*db, STORE_BUSY_MS);
         sqlite3_db_config(*db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
-        rc = sqlite3_exec(*db, "BEGIN; SELECT count(*) FROM sqlite_master", NULL, NULL, NULL);
+        rc = store_sql_exec(*db, "BEGIN; SELECT count(*) FROM sqlite_master");
     }
     return rc;
 }
@@ -163,8 +164,7 @@ static int open_copy(sqlite3 **db, const char *path) {
     int rc = sqlite3_open_v2(path, db, flags, NULL);
     if (rc == SQLITE_OK) {
         sqlite3_extended_result_codes(*db, 1);
-        rc = sqlite3_exec(*db, "PRAGMA synchronous = OFF; PRAGMA journal_mode = OFF", NULL, NULL,
-                          NULL);
+        rc = store_sql_exec(*db, "PRAGMA synchronous = OFF; PRAGMA journal_mode = OFF");
     }
     return rc;
 }

@@ -19,6 +19,7 @@
 #include "store/db/header.h"
 #include "store/db/result.h"
 #include "store/db/schema.h"
+#include "store/db/sql.h"
 #include "store/segment/segments.h"
 #include "store/value/codes.h"
 
@@ -38,10 +39,9 @@ static int open_both(sqlite3 **from, sqlite3 **to, const char *segment, const ch
     if (rc == SQLITE_OK) {
         sqlite3_busy_timeout(*from, STORE_BUSY_MS);
         sqlite3_db_config(*from, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
-        rc = sqlite3_exec(*to, "PRAGMA synchronous = OFF; PRAGMA journal_mode = OFF", NULL, NULL,
-                          NULL);
+        rc = store_sql_exec(*to, "PRAGMA synchronous = OFF; PRAGMA journal_mode = OFF");
     }
-    return rc ?: sqlite3_exec(*from, "BEGIN; SELECT count(*) FROM sqlite_master", NULL, NULL, NULL);
+    return rc ?: store_sql_exec(*from, "BEGIN; SELECT count(*) FROM sqlite_master");
 }
 
 static int copy(const char *segment, const char *temp, const struct store_copy_watch *watch,
@@ -51,7 +51,7 @@ static int copy(const char *segment, const char *temp, const struct store_copy_w
     int rc = open_both(&from, &to, segment, temp);
     rc = rc ?: store_backup_run(from, to, watch, &stop);
     if (!stop) {
-        rc = rc ?: sqlite3_exec(to, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
+        rc = rc ?: store_sql_exec(to, "PRAGMA journal_mode = DELETE");
     }
     int result = store_result_say(to ? to : from, rc, "make the snapshot", temp, error, size);
     sqlite3_close(to);

@@ -102,7 +102,7 @@ static void add(struct store_findings *findings, bool is_problem, const char *pa
     const char *slash = strrchr(path, '/');
     struct store_finding *rows =
         findings->count < STORE_VERIFY_MAX
-            ? realloc(findings->rows, (findings->count + 1) * sizeof(*findings->rows))
+            ? store_rows_grow(findings->rows, findings->count, sizeof(*findings->rows))
             : NULL;
     findings->problems += is_problem;
     findings->advices += !is_problem;
@@ -121,15 +121,14 @@ static void add(struct store_findings *findings, bool is_problem, const char *pa
 static int check_integrity(sqlite3 *db, const char *path, struct store_findings *findings) {
     sqlite3_stmt *stmt = NULL;
     int rc = sqlite3_prepare_v2(db, "PRAGMA integrity_check(10)", -1, &stmt, NULL);
-    while (rc == SQLITE_OK && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
+    while (store_sql_next(stmt, &rc)) {
         const char *text = (const char *)sqlite3_column_text(stmt, 0);
         if (text && strcmp(text, "ok") != 0) {
             add(findings, true, path, text);
         }
-        rc = SQLITE_OK;
     }
     sqlite3_finalize(stmt);
-    return rc == SQLITE_DONE ? SQLITE_OK : rc;
+    return rc;
 }
 
 static int check_rules(sqlite3 *db, const char *path, struct store_findings *findings) {
@@ -213,7 +212,7 @@ static int open_one(sqlite3 **db, const char *path, struct asking *asking) {
         sqlite3_busy_timeout(*db, STORE_BUSY_MS);
         sqlite3_db_config(*db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
         sqlite3_progress_handler(*db, OPCODES, on_progress, asking);
-        rc = sqlite3_exec(*db, "BEGIN; SELECT count(*) FROM sqlite_master", NULL, NULL, NULL);
+        rc = store_sql_exec(*db, "BEGIN; SELECT count(*) FROM sqlite_master");
     }
     return rc;
 }

@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "store/db/sql.h"
+
 #define PASS_PAGES 1000 // new WAL pages that are worth a pass: 4 MiB, a few milliseconds
 
 struct store_checkpointer {
@@ -57,8 +59,7 @@ static int open_connection(sqlite3 **db, const char *path) {
     }
     sqlite3_db_config(*db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     sqlite3_file_control(*db, "main", SQLITE_FCNTL_PERSIST_WAL, &on);
-    return sqlite3_exec(*db, "PRAGMA wal_autocheckpoint = 0; SELECT 1 FROM sqlite_master", NULL,
-                        NULL, NULL);
+    return store_sql_exec(*db, "PRAGMA wal_autocheckpoint = 0; SELECT 1 FROM sqlite_master");
 }
 
 static int start_thread(struct store_checkpointer *checkpointer) {

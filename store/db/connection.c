@@ -19,6 +19,7 @@
 #include "store/db/header.h"
 #include "store/db/result.h"
 #include "store/db/schema.h"
+#include "store/db/sql.h"
 #include "store/db/stranger.h"
 #include "store/lock/writelock.h"
 #include "store/value/codes.h"
@@ -95,28 +96,26 @@ int store_connection_left(sqlite3 **db, const char *path) {
 
 // ---- Opening ----------------------------------------------------------------------------------
 
-static int exec(sqlite3 *db, const char *sql) {
-    return sqlite3_exec(db, sql, NULL, NULL, NULL);
-}
-
 static int configure(sqlite3 *db, const struct store_options *options) {
     sqlite3_extended_result_codes(db, 1);
     sqlite3_busy_timeout(db, STORE_BUSY_MS);
     // An import's store is thrown away when it does not become whole, and synced when it has.
-    int rc = exec(db, options->plain                ? "PRAGMA synchronous = OFF"
-                      : options->synchronous_normal ? "PRAGMA synchronous = NORMAL"
-                                                    : "PRAGMA synchronous = FULL");
-    return rc ?: exec(db, "PRAGMA cache_size = -" CACHE_KIB "; PRAGMA temp_store = MEMORY");
+    int rc = store_sql_exec(db, options->plain                ? "PRAGMA synchronous = OFF"
+                                : options->synchronous_normal ? "PRAGMA synchronous = NORMAL"
+                                                              : "PRAGMA synchronous = FULL");
+    return rc
+               ?: store_sql_exec(db,
+                                 "PRAGMA cache_size = -" CACHE_KIB "; PRAGMA temp_store = MEMORY");
 }
 
 static int set_journal(sqlite3 *db, const struct store_options *options) {
     int on = 1;
     if (options->plain) {
-        return exec(db, "PRAGMA journal_mode = DELETE");
+        return store_sql_exec(db, "PRAGMA journal_mode = DELETE");
     }
     sqlite3_file_control(db, "main", SQLITE_FCNTL_PERSIST_WAL, &on);
-    return exec(db, "PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0;"
-                    "PRAGMA journal_size_limit = " JOURNAL_LIMIT);
+    return store_sql_exec(db, "PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0;"
+                              "PRAGMA journal_size_limit = " JOURNAL_LIMIT);
 }
 
 static int set_up(sqlite3 *db, const struct store_options *options) {
@@ -127,7 +126,7 @@ static int set_up(sqlite3 *db, const struct store_options *options) {
     rc = rc ?: store_schema_cupti(db, !options->no_cupti_views);
     rc = rc ?: set_journal(db, options);
     // A first read: with it -wal and -shm exist, and checkpoints do something.
-    return rc ?: exec(db, "SELECT 1 FROM sqlite_master");
+    return rc ?: store_sql_exec(db, "SELECT 1 FROM sqlite_master");
 }
 
 static int refuse(char *error, size_t size, const char *path, int result) {

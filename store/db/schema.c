@@ -219,38 +219,36 @@ static int create_all(sqlite3 *db) {
     static const char *const parts[] = {store_schema_events_sql, export_tables, export_rows,
                                         own_tables, views};
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
-        int rc = sqlite3_exec(db, parts[i], NULL, NULL, NULL);
+        int rc = store_sql_exec(db, parts[i]);
         if (rc != SQLITE_OK) {
             return rc;
         }
     }
     char pragma[64];
     snprintf(pragma, sizeof(pragma), "PRAGMA application_id = %d", STORE_APPLICATION_ID);
-    return sqlite3_exec(db, pragma, NULL, NULL, NULL);
+    return store_sql_exec(db, pragma);
 }
 
 // Version 2: a store is a row of segments. NVTXT_SEGMENT has one row in each of them, none in a
 // plain file: what comes before this one, so that ids go on. priorEvents are the events of a source
 // that stand in earlier segments.
 static int add_segments(sqlite3 *db) {
-    return sqlite3_exec(db,
-                        "ALTER TABLE NVTXT_SOURCES ADD COLUMN priorEvents INTEGER;"
-                        "CREATE TABLE NVTXT_SEGMENT (number INTEGER PRIMARY KEY, name TEXT, "
-                        "previous TEXT, startedNs INTEGER, rangeBase INTEGER, sourceBase INTEGER, "
-                        "domainBase INTEGER, lossesBefore INTEGER, allEnded INTEGER);"
-                        "UPDATE META_DATA_EXPORT SET value = '2' WHERE name = 'SCHEMA_VERSION'",
-                        NULL, NULL, NULL);
+    return store_sql_exec(
+        db, "ALTER TABLE NVTXT_SOURCES ADD COLUMN priorEvents INTEGER;"
+            "CREATE TABLE NVTXT_SEGMENT (number INTEGER PRIMARY KEY, name TEXT, "
+            "previous TEXT, startedNs INTEGER, rangeBase INTEGER, sourceBase INTEGER, "
+            "domainBase INTEGER, lossesBefore INTEGER, allEnded INTEGER);"
+            "UPDATE META_DATA_EXPORT SET value = '2' WHERE name = 'SCHEMA_VERSION'");
 }
 
 // Version 3: followed files.
 static int add_files(sqlite3 *db) {
-    return sqlite3_exec(db,
-                        "CREATE TABLE NVTXT_FILES (sourceId INTEGER PRIMARY KEY, path TEXT, "
-                        "device INTEGER, inode INTEGER, offset INTEGER, headBytes INTEGER, "
-                        "headHash INTEGER, tailBytes INTEGER, tailHash INTEGER, "
-                        "changedNs INTEGER, state TEXT);"
-                        "UPDATE META_DATA_EXPORT SET value = '3' WHERE name = 'SCHEMA_VERSION'",
-                        NULL, NULL, NULL);
+    return store_sql_exec(db,
+                          "CREATE TABLE NVTXT_FILES (sourceId INTEGER PRIMARY KEY, path TEXT, "
+                          "device INTEGER, inode INTEGER, offset INTEGER, headBytes INTEGER, "
+                          "headHash INTEGER, tailBytes INTEGER, tailHash INTEGER, "
+                          "changedNs INTEGER, state TEXT);"
+                          "UPDATE META_DATA_EXPORT SET value = '3' WHERE name = 'SCHEMA_VERSION'");
 }
 
 // Version 4: names have owners, and those of categories are their process's (kind 3 of
@@ -259,7 +257,7 @@ static int add_files(sqlite3 *db) {
 // The names of categories that stand for all processes stay as they are, beside the one of the
 // process at whose event they stand.
 static int add_owners(sqlite3 *db) {
-    int rc = sqlite3_exec(
+    int rc = store_sql_exec(
         db,
         "ALTER TABLE NVTXT_SOURCES ADD COLUMN levels INTEGER;"
         "ALTER TABLE NVTXT_SESSIONS ADD COLUMN openBytes INTEGER NOT NULL DEFAULT 0;"
@@ -272,9 +270,8 @@ static int add_owners(sqlite3 *db) {
         "UPDATE ENUM_NSYS_EVENT_TYPE SET label = name;"
         "INSERT INTO META_DATA_EXPORT (name, value) VALUES ('EXPORT_PRODUCT_NAME', 'nvtxtd'), "
         "('EXPORT_PRODUCT_VERSION', '" PACKAGE_VERSION "'), ('EXPORT_SCHEMA_VERSION', '4');"
-        "UPDATE META_DATA_EXPORT SET value = '4' WHERE name = 'SCHEMA_VERSION'",
-        NULL, NULL, NULL);
-    return rc ?: sqlite3_exec(db, views, NULL, NULL, NULL);
+        "UPDATE META_DATA_EXPORT SET value = '4' WHERE name = 'SCHEMA_VERSION'");
+    return rc ?: store_sql_exec(db, views);
 }
 
 const struct store_schema_step store_schema_steps[STORE_SCHEMA_VERSION] = {
@@ -312,7 +309,7 @@ static int apply_step(sqlite3 *db, const struct store_schema_step *steps, int fr
     if (rc == SQLITE_OK) {
         char pragma[64];
         snprintf(pragma, sizeof(pragma), "PRAGMA user_version = %d", from + 1);
-        rc = sqlite3_exec(db, pragma, NULL, NULL, NULL);
+        rc = store_sql_exec(db, pragma);
     }
     return rc;
 }
@@ -321,7 +318,7 @@ int store_schema_upgrade(sqlite3 *db, const struct store_schema_step *steps, int
     int64_t version = 0;
     int rc = store_sql_int(db, "PRAGMA user_version", &version);
     for (int from = (int)version; rc == SQLITE_OK && from < count; from++) {
-        rc = sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL);
+        rc = store_sql_exec(db, "BEGIN IMMEDIATE");
         if (rc != SQLITE_OK) {
             return rc;
         }
@@ -329,12 +326,7 @@ int store_schema_upgrade(sqlite3 *db, const struct store_schema_step *steps, int
         if ((rc & 0xff) == SQLITE_ERROR) {
             rc = SQLITE_CORRUPT; // what the step makes is there, or what it changes is not
         }
-        if (rc == SQLITE_OK) {
-            rc = sqlite3_exec(db, "COMMIT", NULL, NULL, NULL);
-        }
-        if (rc != SQLITE_OK && !sqlite3_get_autocommit(db)) {
-            sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
-        }
+        rc = store_sql_commit(db, rc);
     }
     return rc;
 }
@@ -348,21 +340,14 @@ int store_schema_cupti(sqlite3 *db, bool wanted) {
     if (rc != SQLITE_OK || (there == 2) == wanted) {
         return rc;
     }
-    rc = sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL);
-    if (rc == SQLITE_OK) {
-        rc = sqlite3_exec(db,
-                          "DROP VIEW IF EXISTS CUPTI_ACTIVITY_KIND_KERNEL;"
-                          "DROP VIEW IF EXISTS CUPTI_ACTIVITY_KIND_RUNTIME;",
-                          NULL, NULL, NULL);
+    rc = store_sql_exec(db, "BEGIN IMMEDIATE");
+    if (rc != SQLITE_OK) {
+        return rc;
     }
+    rc = store_sql_exec(db, "DROP VIEW IF EXISTS CUPTI_ACTIVITY_KIND_KERNEL;"
+                            "DROP VIEW IF EXISTS CUPTI_ACTIVITY_KIND_RUNTIME;");
     if (rc == SQLITE_OK && wanted) {
-        rc = sqlite3_exec(db, cupti_views, NULL, NULL, NULL);
+        rc = store_sql_exec(db, cupti_views);
     }
-    if (rc == SQLITE_OK) {
-        rc = sqlite3_exec(db, "COMMIT", NULL, NULL, NULL);
-    }
-    if (rc != SQLITE_OK && !sqlite3_get_autocommit(db)) {
-        sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
-    }
-    return rc;
+    return store_sql_commit(db, rc);
 }

@@ -56,6 +56,30 @@ int store_sql_run(sqlite3_stmt *stmt) {
     return store_sql_done(stmt, sqlite3_step(stmt));
 }
 
+bool store_sql_next(sqlite3_stmt *stmt, int *rc) {
+    if (*rc == SQLITE_OK) {
+        *rc = sqlite3_step(stmt);
+        if (*rc == SQLITE_ROW || *rc == SQLITE_DONE) {
+            bool is_row = *rc == SQLITE_ROW;
+            *rc = SQLITE_OK;
+            return is_row;
+        }
+    }
+    return false;
+}
+
+int store_sql_exec(sqlite3 *db, const char *text) {
+    return sqlite3_exec(db, text, NULL, NULL, NULL);
+}
+
+int store_sql_commit(sqlite3 *db, int rc) {
+    rc = rc ?: store_sql_exec(db, "COMMIT");
+    if (rc != SQLITE_OK && !sqlite3_get_autocommit(db)) {
+        store_sql_exec(db, "ROLLBACK");
+    }
+    return rc;
+}
+
 int store_sql_int(sqlite3 *db, const char *text, int64_t *value) {
     sqlite3_stmt *stmt = NULL;
     *value = 0;
@@ -76,6 +100,16 @@ void store_sql_finalize(sqlite3_stmt **slots, size_t count) {
         sqlite3_finalize(slots[i]);
         slots[i] = NULL;
     }
+}
+
+void store_sql_text(sqlite3_stmt *stmt, int column, char *text, size_t size) {
+    const unsigned char *data = sqlite3_column_text(stmt, column);
+    size_t len = (size_t)sqlite3_column_bytes(stmt, column);
+    len = len < size ? len : size - 1;
+    if (data && len > 0) {
+        memcpy(text, data, len);
+    }
+    text[data ? len : 0] = '\0';
 }
 
 int store_sql_copy(sqlite3_stmt *stmt, int column, struct nvtxt_slice *slice) {

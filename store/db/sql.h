@@ -5,6 +5,7 @@
 #pragma once
 
 #include <sqlite3.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,12 +22,26 @@ int store_sql_bind(sqlite3_stmt *stmt, const char *types, ...);
 // Steps once and resets: for statements whose rows nobody reads.
 int store_sql_run(sqlite3_stmt *stmt);
 
+// The next row of a statement: `while (store_sql_next(stmt, &rc)) { rc = ...; }`. False when `*rc`
+// is a failure already, when the step fails, and at the end, where `*rc` is SQLITE_OK.
+bool store_sql_next(sqlite3_stmt *stmt, int *rc);
+
 // Resets, keeping the code of the failed step, after `rc` came from sqlite3_step.
 int store_sql_done(sqlite3_stmt *stmt, int rc);
+
+// Runs statements without parameters and without rows.
+int store_sql_exec(sqlite3 *db, const char *text);
+
+// Ends a transaction: commits when `rc` is SQLITE_OK, else, or when that fails, rolls back. Returns
+// the first failure.
+int store_sql_commit(sqlite3 *db, int rc);
 
 // Runs a query of our own once; its first column of the first row goes to `*value`, 0 when there
 // is none.
 int store_sql_int(sqlite3 *db, const char *text, int64_t *value);
+
+// A column's text with a NUL, cut to `size` bytes; "" for NULL.
+void store_sql_text(sqlite3_stmt *stmt, int column, char *text, size_t size);
 
 // A copy of a column's text that the caller frees, with a NUL behind it; empty for NULL.
 int store_sql_copy(sqlite3_stmt *stmt, int column, struct nvtxt_slice *slice);

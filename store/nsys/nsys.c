@@ -45,13 +45,12 @@ static int open_file(struct store_nsys *nsys, const char *path) {
     }
     sqlite3_extended_result_codes(nsys->db, 1);
     // A guarded connection could not do without a journal any more.
-    rc = sqlite3_exec(nsys->db, "PRAGMA journal_mode = OFF", NULL, NULL, NULL);
+    rc = store_sql_exec(nsys->db, "PRAGMA journal_mode = OFF");
     rc = rc ?: store_stranger_guard(nsys->db);
     return rc
-               ?: sqlite3_exec(nsys->db,
-                               "PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE;"
-                               "PRAGMA cache_size = -" CACHE_KIB "; BEGIN IMMEDIATE",
-                               NULL, NULL, NULL);
+               ?: store_sql_exec(nsys->db,
+                                 "PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE;"
+                                 "PRAGMA cache_size = -" CACHE_KIB "; BEGIN IMMEDIATE");
 }
 
 static int open_rest(struct store_nsys *nsys) {
@@ -240,15 +239,14 @@ static int widen_session(struct store_nsys *nsys) {
     sqlite3_finalize(stmt);
     rc = rc ?: store_export_has(nsys->db, "ANALYSIS_DETAILS", "duration", &has_duration);
     if (rc == SQLITE_OK && has_duration) {
-        rc = sqlite3_exec(nsys->db,
-                          "UPDATE main.ANALYSIS_DETAILS SET duration = stopTime - startTime", NULL,
-                          NULL, NULL);
+        rc = store_sql_exec(nsys->db,
+                            "UPDATE main.ANALYSIS_DETAILS SET duration = stopTime - startTime");
     }
     return rc;
 }
 
 int store_nsys_finish(struct store_nsys *nsys) {
     int rc = widen_session(nsys);
-    rc = rc ?: sqlite3_exec(nsys->db, "COMMIT", NULL, NULL, NULL);
+    rc = rc ?: store_sql_exec(nsys->db, "COMMIT");
     return translate(nsys, rc, "write to");
 }

@@ -66,22 +66,20 @@ static int each_table(sqlite3 *db, const char *pairs, const char *format,
                       void (*on_row)(void *context, sqlite3_stmt *row), void *context) {
     sqlite3_stmt *tables = NULL;
     int rc = sqlite3_prepare_v2(db, pairs, -1, &tables, NULL);
-    while (rc == SQLITE_OK && (rc = sqlite3_step(tables)) == SQLITE_ROW) {
+    while (store_sql_next(tables, &rc)) {
         sqlite3_stmt *rows = NULL;
         const char *table = (const char *)sqlite3_column_text(tables, 0);
         const char *column = (const char *)sqlite3_column_text(tables, 1);
         char *text = sqlite3_mprintf(format, column, table, column, column);
         rc = text ? sqlite3_prepare_v2(db, text, -1, &rows, NULL) : SQLITE_NOMEM;
-        while (rc == SQLITE_OK && (rc = sqlite3_step(rows)) == SQLITE_ROW) {
+        while (store_sql_next(rows, &rc)) {
             on_row(context, rows);
-            rc = SQLITE_OK;
         }
-        rc = rc == SQLITE_DONE ? SQLITE_OK : rc;
         sqlite3_finalize(rows);
         sqlite3_free(text);
     }
     sqlite3_finalize(tables);
-    return rc == SQLITE_DONE ? SQLITE_OK : rc;
+    return rc;
 }
 
 // ---- Targets ----------------------------------------------------------------------------------

@@ -57,27 +57,24 @@ static int load_event_names(struct store_nsys *nsys) {
         has_domain ? "e.domainId" : "0", has_category ? "e.category" : "0",
         nsys->types[TYPE_CATEGORY], (int)nsys->place.target, nsys->types[TYPE_THREAD], name,
         has_domain ? "e.domainId" : "0", nsys->types[TYPE_DOMAIN], (int)nsys->place.target);
-    int rc = text ? sqlite3_exec(nsys->db, text, NULL, NULL, NULL) : SQLITE_NOMEM;
+    int rc = text ? store_sql_exec(nsys->db, text) : SQLITE_NOMEM;
     sqlite3_free(text);
     return rc;
 }
 
 int store_nsys_names_load(struct store_nsys *nsys) {
     sqlite3 *db = nsys->db;
-    int rc = sqlite3_exec(db, temporary, NULL, NULL, NULL);
+    int rc = store_sql_exec(db, temporary);
     if (rc == SQLITE_OK && store_shape_has(&nsys->threads, 0) &&
         store_shape_has(&nsys->threads, 1)) {
-        rc = sqlite3_exec(
-            db,
-            "INSERT OR IGNORE INTO temp.NVTXT_NAME_ROWS SELECT 2, 0, globalTid, nameId "
-            "FROM main.ThreadNames WHERE globalTid IS NOT NULL AND nameId IS NOT NULL",
-            NULL, NULL, NULL);
+        rc = store_sql_exec(
+            db, "INSERT OR IGNORE INTO temp.NVTXT_NAME_ROWS SELECT 2, 0, globalTid, nameId "
+                "FROM main.ThreadNames WHERE globalTid IS NOT NULL AND nameId IS NOT NULL");
     }
     if (rc == SQLITE_OK && store_shape_has(&nsys->processes, 0)) {
-        rc = sqlite3_exec(db,
-                          "INSERT OR IGNORE INTO temp.NVTXT_NAME_ROWS SELECT 1, 0, globalPid >> 24 "
-                          "<< 24, rowid FROM main.PROCESSES WHERE globalPid IS NOT NULL",
-                          NULL, NULL, NULL);
+        rc = store_sql_exec(
+            db, "INSERT OR IGNORE INTO temp.NVTXT_NAME_ROWS SELECT 1, 0, globalPid >> 24 "
+                "<< 24, rowid FROM main.PROCESSES WHERE globalPid IS NOT NULL");
     }
     return rc ?: load_event_names(nsys);
 }

@@ -31,7 +31,7 @@ static int make_events_table(sqlite3 *db) {
     if (rc != SQLITE_OK || has) {
         return rc;
     }
-    return sqlite3_exec(db, store_schema_events_sql, NULL, NULL, NULL);
+    return store_sql_exec(db, store_schema_events_sql);
 }
 
 static int init_shapes(struct store_nsys *nsys) {

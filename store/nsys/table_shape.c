@@ -69,12 +69,11 @@ int store_shape_init(struct store_shape *shape, sqlite3 *db, const char *table,
                                 "WHERE m.type = 'table' AND m.name = ?1 ORDER BY p.cid",
                                 -1, &rows, NULL);
     rc = rc ?: store_sql_bind(rows, "t", table);
-    while (rc == SQLITE_OK && (rc = sqlite3_step(rows)) == SQLITE_ROW) {
+    while (store_sql_next(rows, &rc)) {
         add_column(shape, rows, names, count, columns, values);
-        rc = SQLITE_OK;
     }
     sqlite3_finalize(rows);
-    rc = rc == SQLITE_DONE ? prepare(shape, db, table, columns, values) : rc;
+    rc = rc ?: prepare(shape, db, table, columns, values);
     sqlite3_free(sqlite3_str_finish(columns));
     sqlite3_free(sqlite3_str_finish(values));
     return rc;

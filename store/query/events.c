@@ -16,6 +16,7 @@
 #include "store/db/connection.h"
 #include "store/db/sql.h"
 #include "store/segment/segments.h"
+#include "store/value/rows.h"
 
 #define COLUMNS                                                                                    \
     "SELECT eventRow, start, duration, pid, tid, categoryId, ifnull(sourceId, 0), kind, message, " \
@@ -60,7 +61,7 @@ static int copy_texts(sqlite3_stmt *stmt, struct store_event_row *row, size_t *b
 }
 
 static int take_row(sqlite3_stmt *stmt, struct store_events *events, size_t *bytes) {
-    struct store_event_row *rows = realloc(events->rows, (events->count + 1) * sizeof(*rows));
+    struct store_event_row *rows = store_rows_grow(events->rows, events->count, sizeof(*rows));
     if (!rows) {
         return SQLITE_NOMEM;
     }
@@ -96,13 +97,12 @@ static int scan(sqlite3 *db, const struct store_event_query *query, int64_t firs
     rc = rc
              ?: store_sql_bind(stmt, "iiiittti", first, last, query->pid, query->category,
                                query->category_name, query->message, query->kind, (int64_t)room);
-    while (rc == SQLITE_OK && bytes < STORE_EVENTS_BYTES &&
-           (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
+    while (bytes < STORE_EVENTS_BYTES && store_sql_next(stmt, &rc)) {
         rc = take_row(stmt, events, &bytes);
     }
     *full = events->count >= query->limit || bytes >= STORE_EVENTS_BYTES;
-    int final = sqlite3_finalize(stmt);
-    return rc == SQLITE_DONE ? SQLITE_OK : rc ?: final;
+    sqlite3_finalize(stmt);
+    return rc;
 }
 
 // Goes on behind `next`, at most to the segment's last row.

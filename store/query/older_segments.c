@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "store/db/connection.h"
-#include "store/query/losses.h"
+#include "store/query/load_rows.h"
 #include "store/segment/carry_over.h"
 #include "store/segment/ended.h"
 #include "store/segment/segments.h"

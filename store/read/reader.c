@@ -12,9 +12,10 @@
 
 #include "protocol/base/limits.h"
 #include "store/db/sql.h"
-#include "store/query/totals.h"
+#include "store/query/load_rows.h"
 #include "store/read/reader_state.h"
 #include "store/value/codes.h"
+#include "store/value/rows.h"
 
 // A chunk is some milliseconds of reading and fits the second level of a processor's cache.
 #define CHUNK_ROWS 2048
@@ -130,7 +131,7 @@ static int our_figures(struct store_reader *reader) {
 
 // What the store is at this moment, in one transaction.
 static int take_stock(struct store_reader *reader) {
-    int rc = sqlite3_exec(reader->db, "BEGIN", NULL, NULL, NULL);
+    int rc = store_sql_exec(reader->db, "BEGIN");
     rc = rc ?: store_sql_int(reader->db, "SELECT min(rowid) FROM NVTX_EVENTS", &reader->first_row);
     rc = rc
              ?: store_sql_int(reader->db, "SELECT ifnull(max(rowid), -1) FROM NVTX_EVENTS",
@@ -140,7 +141,7 @@ static int take_stock(struct store_reader *reader) {
     rc = rc ?: prepare_rows(reader);
     rc = rc ?: store_reader_spans(reader, &STORE_READ_ALL);
     if (!sqlite3_get_autocommit(reader->db)) {
-        int ended = sqlite3_exec(reader->db, "COMMIT", NULL, NULL, NULL);
+        int ended = store_sql_exec(reader->db, "COMMIT");
         rc = rc ?: ended;
     }
     return rc;
@@ -217,8 +218,8 @@ int store_read_find_sources(struct store_reader *reader, const char *name, int64
                                "SELECT id FROM NVTXT_SOURCES WHERE ?1 IN (name, displayName, "
                                "peerComm) OR CAST(id AS TEXT) = ?1");
     rc = rc ?: store_sql_bind(stmt, "t", name);
-    while (rc == SQLITE_OK && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
-        int64_t *more = realloc(*ids, (*count + 1) * sizeof(*more));
+    while (store_sql_next(stmt, &rc)) {
+        int64_t *more = store_rows_grow(*ids, *count, sizeof(*more));
         rc = more ? SQLITE_OK : SQLITE_NOMEM;
         if (more) {
             *ids = more;
@@ -226,7 +227,7 @@ int store_read_find_sources(struct store_reader *reader, const char *name, int64
         }
     }
     sqlite3_finalize(stmt);
-    return store_reader_result(reader, rc == SQLITE_DONE ? SQLITE_OK : rc);
+    return store_reader_result(reader, rc);
 }
 
 // ---- Chunks -------------------------------------------------------------------------------------

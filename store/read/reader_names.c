@@ -211,7 +211,7 @@ static int each_row(struct store_reader *reader, const char *sql,
                     void *context, int *stopped) {
     sqlite3_stmt *stmt = NULL;
     int rc = store_sql_prepare(reader->db, &stmt, sql);
-    while (rc == SQLITE_OK && *stopped == 0 && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
+    while (*stopped == 0 && store_sql_next(stmt, &rc)) {
         int type = sqlite3_column_int(stmt, 0);
         uint64_t thread = (uint64_t)sqlite3_column_int64(stmt, 4) & UINT64_C(0xFFFFFFFFFFFF);
         struct store_read_name name = {.category = (uint32_t)sqlite3_column_int64(stmt, 2),
@@ -232,7 +232,7 @@ static int each_row(struct store_reader *reader, const char *sql,
         *stopped = rc == SQLITE_OK && name.text.data ? on_row(context, &key, &name) : 0;
     }
     sqlite3_finalize(stmt);
-    return rc == SQLITE_DONE ? SQLITE_OK : rc;
+    return rc;
 }
 
 static int load_row(void *context, const struct key *key, const struct store_read_name *name) {

@@ -143,7 +143,7 @@ int store_reader_connect(struct store_reader *reader) {
     if (rc == SQLITE_OK) {
         sqlite3_extended_result_codes(reader->db, 1);
         sqlite3_busy_timeout(reader->db, STORE_BUSY_MS);
-        rc = sqlite3_exec(reader->db, "PRAGMA cache_size = -" CACHE_KIB, NULL, NULL, NULL);
+        rc = store_sql_exec(reader->db, "PRAGMA cache_size = -" CACHE_KIB);
         rc = rc ?: inspect(reader, &result);
     }
     return rc != SQLITE_OK        ? store_reader_result(reader, rc)

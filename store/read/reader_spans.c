@@ -40,17 +40,16 @@ static int spans_of_time(struct store_reader *reader, const struct store_read_wi
                                "SELECT firstRow, lastRow FROM NVTXT_BATCHES WHERE maxEnd < ?1 OR "
                                "minStart > ?2 ORDER BY id");
     rc = rc ?: store_sql_bind(stmt, "ii", window->since_ns, window->until_ns);
-    while (rc == SQLITE_OK && !over && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
+    while (!over && store_sql_next(stmt, &rc)) {
         int64_t first = sqlite3_column_int64(stmt, 0);
         int64_t last = sqlite3_column_int64(stmt, 1);
-        rc = SQLITE_OK;
         if (first > next) {
             rc = add_span(reader, next, first <= reader->last_row ? first - 1 : reader->last_row);
         }
         over = last >= reader->last_row;
         next = !over && last >= next ? last + 1 : next;
     }
-    if (rc == SQLITE_DONE) {
+    if (rc == SQLITE_OK && !over) {
         rc = add_span(reader, next, reader->last_row);
     }
     sqlite3_finalize(stmt);
@@ -91,7 +90,7 @@ static int only_sources(struct store_reader *reader, const struct store_read_win
     int rc = store_sql_prepare(reader->db, &stmt,
                                "SELECT firstRow, lastRow, sourceId FROM NVTXT_EVENT_SOURCES "
                                "ORDER BY firstRow");
-    while (rc == SQLITE_OK && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
+    while (store_sql_next(stmt, &rc)) {
         struct store_span rows = {sqlite3_column_int64(stmt, 0), sqlite3_column_int64(stmt, 1)};
         rc = is_wanted(window, sqlite3_column_int64(stmt, 2))
                  ? add_common(reader, spans, count, &at, rows)
@@ -99,7 +98,7 @@ static int only_sources(struct store_reader *reader, const struct store_read_win
     }
     free(spans);
     sqlite3_finalize(stmt);
-    return rc == SQLITE_DONE ? SQLITE_OK : rc;
+    return rc;
 }
 
 int store_reader_spans(struct store_reader *reader, const struct store_read_window *window) {

@@ -146,7 +146,7 @@ static int note_carried(sqlite3 *db, int64_t before) {
     char sql[80];
     sqlite3_snprintf(sizeof(sql), sql, "UPDATE NVTXT_SEGMENT SET carriedBytes = %lld",
                      (long long)(bytes - before));
-    return rc ?: sqlite3_exec(db, sql, NULL, NULL, NULL);
+    return rc ?: store_sql_exec(db, sql);
 }
 
 // Runs in a transaction of `db`.
@@ -166,23 +166,15 @@ static int fill(sqlite3 *db, const struct store_carry *carry) {
     return rc ?: note_carried(db, before);
 }
 
-static int commit_or_not(sqlite3 *db, int rc) {
-    rc = rc ?: sqlite3_exec(db, "COMMIT", NULL, NULL, NULL);
-    if (rc != SQLITE_OK && !sqlite3_get_autocommit(db)) {
-        sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
-    }
-    return rc;
-}
-
 // IMMEDIATE would lock `old` as well, which its writer has locked.
 int store_carry(sqlite3 *db, const struct store_carry *carry) {
     int rc = carry->from ? attach(db, carry->from) : SQLITE_OK;
-    rc = rc ?: sqlite3_exec(db, "BEGIN", NULL, NULL, NULL);
+    rc = rc ?: store_sql_exec(db, "BEGIN");
     if (rc != SQLITE_OK) {
         return rc;
     }
-    rc = commit_or_not(db, fill(db, carry));
-    return rc != SQLITE_OK || !carry->from ? rc : sqlite3_exec(db, "DETACH old", NULL, NULL, NULL);
+    rc = store_sql_commit(db, fill(db, carry));
+    return rc != SQLITE_OK || !carry->from ? rc : store_sql_exec(db, "DETACH old");
 }
 
 int store_carry_fact(sqlite3 *db, const char *column, int64_t *value) {
@@ -224,8 +216,8 @@ int store_carry_leave(sqlite3 *db, int64_t now_ns) {
                                  &there)
                  : SQLITE_NOMEM;
     if (rc == SQLITE_OK && there) {
-        rc = sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL);
-        rc = rc ?: commit_or_not(db, sqlite3_exec(db, sql, NULL, NULL, NULL));
+        rc = store_sql_exec(db, "BEGIN IMMEDIATE");
+        rc = rc ?: store_sql_commit(db, store_sql_exec(db, sql));
     }
     sqlite3_free(sql);
     return rc;

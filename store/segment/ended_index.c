@@ -87,10 +87,8 @@ static int make(sqlite3 **db, const char *path) {
     close(fd);
     rc = sqlite3_open_v2(name, db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
     rc = rc ?: sqlite3_busy_timeout(*db, STORE_BUSY_MS);
-    rc = rc
-             ?: sqlite3_exec(*db, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL", NULL,
-                             NULL, NULL);
-    return rc ?: sqlite3_exec(*db, schema, NULL, NULL, NULL);
+    rc = rc ?: store_sql_exec(*db, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL");
+    return rc ?: store_sql_exec(*db, schema);
 }
 
 static int check_all(sqlite3 *db) {
@@ -107,7 +105,7 @@ static int open_or_make(sqlite3 **db, const char *path, bool check) {
     int rc = store_ended_index_open(db, path);
     rc = rc == SQLITE_OK && check ? check_all(*db) : rc;
     if (rc == SQLITE_OK) {
-        return sqlite3_exec(*db, "PRAGMA synchronous = NORMAL", NULL, NULL, NULL);
+        return store_sql_exec(*db, "PRAGMA synchronous = NORMAL");
     }
     sqlite3_close(*db);
     *db = NULL;
@@ -126,19 +124,11 @@ static int run(sqlite3 *db, const char *sql, int64_t number, const char *name) {
     return rc;
 }
 
-static int finish(sqlite3 *db, int rc) {
-    rc = rc ?: sqlite3_exec(db, "COMMIT", NULL, NULL, NULL);
-    if (rc != SQLITE_OK && !sqlite3_get_autocommit(db)) {
-        sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
-    }
-    return rc;
-}
-
 static int forget(sqlite3 *db, int64_t number) {
-    int rc = sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL);
+    int rc = store_sql_exec(db, "BEGIN IMMEDIATE");
     rc = rc ?: run(db, "DELETE FROM ended WHERE number = ?", number, NULL);
     rc = rc ?: run(db, "DELETE FROM segments WHERE number = ?", number, NULL);
-    return finish(db, rc);
+    return store_sql_commit(db, rc);
 }
 
 // `*readable`: whether a failure is the index's, not the segment's.
@@ -147,16 +137,15 @@ static int copy_ids(sqlite3 *db, sqlite3 *segment, int64_t number, bool *readabl
     int rc = sqlite3_prepare_v2(db, "INSERT OR IGNORE INTO ended (id, number) VALUES (?2, ?1)", -1,
                                 &to, NULL);
     int read = sqlite3_prepare_v2(segment, read_ended, -1, &from, NULL);
-    while (rc == SQLITE_OK && read == SQLITE_OK && (read = sqlite3_step(from)) == SQLITE_ROW) {
+    while (rc == SQLITE_OK && store_sql_next(from, &read)) {
         const char *id = (const char *)sqlite3_column_text(from, 0);
         rc = store_sql_bind(to, "it", number, id ? id : "");
         rc = rc ?: store_sql_run(to);
-        read = SQLITE_OK;
     }
-    *readable = read == SQLITE_DONE || rc != SQLITE_OK;
+    *readable = read == SQLITE_OK || rc != SQLITE_OK;
     sqlite3_finalize(from);
     sqlite3_finalize(to);
-    return rc != SQLITE_OK ? rc : read == SQLITE_DONE ? SQLITE_OK : read;
+    return rc ?: read;
 }
 
 // Adds all of a segment or nothing. One that cannot be read is no failure.
@@ -166,13 +155,13 @@ static int add(sqlite3 *db, const struct store_segment *segment) {
     int64_t number = (int64_t)segment->number;
     int rc = store_connection_left(&from, segment->path);
     if (rc == SQLITE_OK) {
-        rc = sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL);
+        rc = store_sql_exec(db, "BEGIN IMMEDIATE");
         readable = rc != SQLITE_OK;
         rc = rc ?: copy_ids(db, from, number, &readable);
         rc = rc
                  ?: run(db, "INSERT INTO segments (number, name) VALUES (?, ?)", number,
                         store_ended_index_name(segment));
-        rc = finish(db, rc);
+        rc = store_sql_commit(db, rc);
     }
     sqlite3_close(from);
     return readable ? rc : SQLITE_OK;
@@ -192,14 +181,13 @@ static int find_gone(sqlite3 *db, const struct store_segments *left, int64_t *go
     sqlite3_stmt *stmt = NULL;
     *gone = 0;
     int rc = sqlite3_prepare_v2(db, "SELECT number, name FROM segments", -1, &stmt, NULL);
-    while (rc == SQLITE_OK && *gone == 0 && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
+    while (*gone == 0 && store_sql_next(stmt, &rc)) {
         const char *name = (const char *)sqlite3_column_text(stmt, 1);
         int64_t number = sqlite3_column_int64(stmt, 0);
         *gone = is_listed(left, number, name ? name : "") ? 0 : number;
-        rc = SQLITE_OK;
     }
     sqlite3_finalize(stmt);
-    return rc == SQLITE_DONE ? SQLITE_OK : rc;
+    return rc;
 }
 
 static int follow(sqlite3 *db, const struct store_segments *left) {

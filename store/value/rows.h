@@ -8,6 +8,10 @@
 
 #include "protocol/lang/diag.h"
 
+// The array `rows` of `count` elements with room for one more, which may have moved; NULL when
+// memory is short. For arrays that only this function grows.
+void *store_rows_grow(void *rows, size_t count, size_t size);
+
 #define STORE_LOSS_REFUSED "refused" // reason of a loss: SQLite does not take the rows
 
 // Rows of NVTXT_LOSSES, newest first. Deinit frees what it owns.

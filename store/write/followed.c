@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/write/followed.h"
 
-#include <stdlib.h>
-
 #include "store/db/sql.h"
+#include "store/value/rows.h"
 #include "store/write/sessions.h"
 
 enum statement { SET_FILE, GO_ON, DROP_FILE, LOAD_FILE };
@@ -32,24 +31,16 @@ void store_files_deinit(struct store_files *files) {
     store_sql_finalize(files->stmts, STORE_FILES_STMTS);
 }
 
-static int prepare(struct store_files *files, enum statement which) {
-    return store_sql_prepare(files->txn->db, &files->stmts[which], texts[which]);
-}
-
-#define PREPARE(files, which, types, ...)                                                          \
-    (prepare(files, which) ?: store_sql_bind((files)->stmts[which], types, __VA_ARGS__))
-#define RUN(files, which, types, ...)                                                              \
-    (PREPARE(files, which, types, __VA_ARGS__) ?: store_sql_run((files)->stmts[which]))
-
 static int write_share(struct store_files *files, const struct store_share *share) {
     const struct store_followed *file = share->file;
     int64_t id = share->pub.id;
-    int rc = RUN(files, SET_FILE, "itiiiiiiiis", id, file->path, file->device, file->inode,
-                 (int64_t)file->offset, (int64_t)file->head_bytes, (int64_t)file->head_hash,
-                 (int64_t)file->tail_bytes, (int64_t)file->tail_hash, file->changed_ns,
-                 share->state.data, share->state.len);
+    int rc =
+        STORE_SQL_RUN(files, SET_FILE, "itiiiiiiiis", id, file->path, file->device, file->inode,
+                      (int64_t)file->offset, (int64_t)file->head_bytes, (int64_t)file->head_hash,
+                      (int64_t)file->tail_bytes, (int64_t)file->tail_hash, file->changed_ns,
+                      share->state.data, share->state.len);
     if (rc == SQLITE_OK && !share->pub.ended) {
-        rc = RUN(files, GO_ON, "i", id);
+        rc = STORE_SQL_RUN(files, GO_ON, "i", id);
     }
     return rc;
 }
@@ -64,7 +55,7 @@ int store_files_write(struct store_files *files, const struct store_batch *batch
     }
     const struct store_forgotten *forgotten = batch->forgotten;
     for (; forgotten && rc == SQLITE_OK; forgotten = forgotten->next) {
-        rc = RUN(files, DROP_FILE, "i", forgotten->source_id);
+        rc = STORE_SQL_RUN(files, DROP_FILE, "i", forgotten->source_id);
     }
     return rc;
 }
@@ -99,7 +90,7 @@ static int read_file(sqlite3_stmt *stmt, struct store_file *file) {
 
 int store_files_load(struct store_files *files, int64_t source_id, struct store_file *file,
                      struct store_session *session, bool *found) {
-    int rc = PREPARE(files, LOAD_FILE, "i", source_id);
+    int rc = STORE_SQL_BIND(files, LOAD_FILE, "i", source_id);
     sqlite3_stmt *stmt = files->stmts[LOAD_FILE];
     if (rc != SQLITE_OK) {
         return rc;
@@ -125,14 +116,11 @@ int store_files_load(struct store_files *files, int64_t source_id, struct store_
 }
 
 static int append(struct store_file_list *list, sqlite3_stmt *stmt) {
-    if ((list->count & (list->count - 1)) == 0) { // a power of two: full
-        size_t room = list->count ? list->count * 2 : 1;
-        struct store_file *grown = realloc(list->files, room * sizeof(*grown));
-        if (!grown) {
-            return SQLITE_NOMEM;
-        }
-        list->files = grown;
+    struct store_file *grown = store_rows_grow(list->files, list->count, sizeof(*grown));
+    if (!grown) {
+        return SQLITE_NOMEM;
     }
+    list->files = grown;
     struct store_file *file = &list->files[list->count++];
     *file = (struct store_file){0};
     return read_file(stmt, file);
@@ -142,7 +130,7 @@ int store_files_read(sqlite3 *db, struct store_file_list *list) {
     sqlite3_stmt *stmt = NULL;
     int rc =
         sqlite3_prepare_v2(db, "SELECT " COLUMNS " " FROM "ORDER BY f.sourceId", -1, &stmt, NULL);
-    while (rc == SQLITE_OK && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
+    while (store_sql_next(stmt, &rc)) {
         rc = append(list, stmt);
     }
     rc = store_sql_done(stmt, rc);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "store/db/sql.h"
+#include "store/value/rows.h"
 
 enum statement {
     ADD_OPEN,
@@ -145,21 +146,6 @@ int store_sessions_write(struct store_sessions *sessions, const struct store_bat
 
 // ---- Reading ----------------------------------------------------------------------------------
 
-// Makes room for one more element; returns its place or NULL.
-static void *append(void **array, size_t *count, size_t size) {
-    if ((*count & (*count - 1)) == 0) { // a power of two: full
-        void *grown = realloc(*array, (*count ? *count * 2 : 1) * size);
-        if (!grown) {
-            return NULL;
-        }
-        *array = grown;
-    }
-    void *place = (char *)*array + *count * size;
-    memset(place, 0, size);
-    ++*count;
-    return place;
-}
-
 static int copy_string(sqlite3_stmt *stmt, int column, char **string) {
     struct nvtxt_slice slice = {0};
     int rc = SQLITE_OK;
@@ -168,16 +154,6 @@ static int copy_string(sqlite3_stmt *stmt, int column, char **string) {
     }
     *string = (char *)slice.data;
     return rc;
-}
-
-static void column_to(sqlite3_stmt *stmt, int column, char *to, size_t size) {
-    const unsigned char *text = sqlite3_column_text(stmt, column);
-    size_t len = (size_t)sqlite3_column_bytes(stmt, column);
-    len = len < size ? len : size - 1;
-    if (len > 0) {
-        memcpy(to, text, len);
-    }
-    to[len] = '\0';
 }
 
 static int read_range(sqlite3_stmt *stmt, struct nvtxt_open_range *range) {
@@ -209,29 +185,41 @@ int store_sessions_ranges(struct store_sessions *sessions, int64_t source_id,
                           struct nvtxt_open_range **ranges, size_t *count) {
     int rc = STORE_SQL_BIND(sessions, LOAD_OPEN, "i", source_id);
     sqlite3_stmt *stmt = sessions->stmts[LOAD_OPEN];
-    while (rc == SQLITE_OK && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
-        struct nvtxt_open_range *range = append((void **)ranges, count, sizeof(**ranges));
-        rc = range ? read_range(stmt, range) : SQLITE_NOMEM;
+    while (store_sql_next(stmt, &rc)) {
+        struct nvtxt_open_range *grown = store_rows_grow(*ranges, *count, sizeof(*grown));
+        if (!grown) {
+            rc = SQLITE_NOMEM;
+            break;
+        }
+        *ranges = grown;
+        grown[*count] = (struct nvtxt_open_range){0};
+        rc = read_range(stmt, &grown[(*count)++]);
     }
     return store_sql_done(stmt, rc);
+}
+
+static void read_diag(sqlite3_stmt *stmt, struct store_session_diag *diag) {
+    diag->line = (uint64_t)sqlite3_column_int64(stmt, 0);
+    diag->column = (uint32_t)sqlite3_column_int64(stmt, 1);
+    store_sql_text(stmt, 2, diag->severity, sizeof(diag->severity));
+    store_sql_text(stmt, 3, diag->stage, sizeof(diag->stage));
+    store_sql_text(stmt, 4, diag->code, sizeof(diag->code));
+    store_sql_text(stmt, 5, diag->message, sizeof(diag->message));
 }
 
 int store_sessions_diags(struct store_sessions *sessions, uint64_t acked,
                          struct store_session *session) {
     int rc = STORE_SQL_BIND(sessions, LOAD_DIAGS, "ii", session->source_id, (int64_t)acked);
     sqlite3_stmt *stmt = sessions->stmts[LOAD_DIAGS];
-    while (rc == SQLITE_OK && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
-        struct store_session_diag *diag =
-            append((void **)&session->diags, &session->diag_count, sizeof(*diag));
-        rc = diag ? SQLITE_OK : SQLITE_NOMEM;
-        if (diag) {
-            diag->line = (uint64_t)sqlite3_column_int64(stmt, 0);
-            diag->column = (uint32_t)sqlite3_column_int64(stmt, 1);
-            column_to(stmt, 2, diag->severity, sizeof(diag->severity));
-            column_to(stmt, 3, diag->stage, sizeof(diag->stage));
-            column_to(stmt, 4, diag->code, sizeof(diag->code));
-            column_to(stmt, 5, diag->message, sizeof(diag->message));
+    while (store_sql_next(stmt, &rc)) {
+        struct store_session_diag *grown =
+            store_rows_grow(session->diags, session->diag_count, sizeof(*grown));
+        if (!grown) {
+            rc = SQLITE_NOMEM;
+            break;
         }
+        session->diags = grown;
+        read_diag(stmt, &grown[session->diag_count++]);
     }
     return store_sql_done(stmt, rc);
 }
@@ -298,7 +286,7 @@ int store_sessions_expired(struct store_sessions *sessions, int64_t before_ns, c
     rc = sqlite3_step(stmt);
     *found = rc == SQLITE_ROW;
     if (*found) {
-        column_to(stmt, 0, session_id, size);
+        store_sql_text(stmt, 0, session_id, size);
     }
     return store_sql_done(stmt, rc);
 }
