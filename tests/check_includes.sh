@@ -60,8 +60,6 @@ function add_line(key, rest,    n, word) {
     n = split(rest, word, " ")
     if (key == "no rooms") while (n > 0) no_rooms[word[n--]] = 1
     else if (key == "one object") while (n > 0) object[word[n--]] = word[1]
-    else if (key == "pending" && n == 1) pending[word[1]] = 1
-    else if (key == "pending" && n == 2) pending[word[1], word[2]] = 1
     else if (index(rest, "|") == 0) bad_line("no \"|\" between rooms and headers")
     else if (key ~ /\.[ch*]$/) add_file(key, rest)
     else add_room(key, rest)
@@ -111,7 +109,7 @@ function allowed_arrow(path, room, target,    to) {
         return 1
     }
     used[room, to] = 1
-    return (room, to) in arrow_line || (room, to) in pending
+    return (room, to) in arrow_line
 }
 
 function look_at_line(path, room, line,    mark, name) {
@@ -148,7 +146,7 @@ function check_rooms(    i, room) {
         room = rooms[i]
         line_number = room_line[room]
         if (!(room in file_count)) bad_line("no file is in " room)
-        else if ((file_count[room] < 5 || file_count[room] > 20) && !(room in pending))
+        else if (file_count[room] < 5 || file_count[room] > 20)
             bad_line(room " has " file_count[room] " files, a room has 5 to 20")
     }
 }
@@ -158,7 +156,7 @@ function check_uses(    key, part, stem) {
         split(key, part, SUBSEP)
         line_number = arrow_line[key]
         if (!(part[2] in room_line)) bad_line(part[1] " may include " part[2] ", which is no room")
-        else if (!(key in used) && !(key in pending))
+        else if (!(key in used))
             bad_line("no file of " part[1] " includes one of " part[2])
     }
     for (key in single) {
@@ -202,7 +200,7 @@ function name_circles(reaches, nodes, count, what,    i, j, line, named) {
 }
 
 function check_table_circles(    key, reaches) {
-    for (key in arrow_line) if (!(key in pending)) reaches[key] = 1
+    for (key in arrow_line) reaches[key] = 1
     close_over(reaches, rooms, room_count, rooms, room_count)
     name_circles(reaches, rooms, room_count, "a circle of rooms in " table)
 }
@@ -224,7 +222,7 @@ function check_module_circles(room,    i, n, count, word, nodes, code, codes, he
         split(key, part, SUBSEP)
         a = part[1] in object ? object[part[1]] : part[1]
         b = part[2] in object ? object[part[2]] : part[2]
-        if (a in seen && a != b && !(key in pending)) reaches[a, b] = 1
+        if (a in seen && a != b) reaches[a, b] = 1
     }
     close_over(reaches, nodes, n, header, headers)
     name_circles(reaches, header, headers, "a circle of headers in " room)
