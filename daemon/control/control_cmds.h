@@ -22,6 +22,10 @@ void control_rotate(struct control_call *call);
 void control_snapshot(struct control_call *call);
 void control_verify(struct control_call *call);
 
-// Of control_watch.c: what `status` says of watched folders, `sources` of open files.
+// What `status` says of watched folders (control_sources.c).
 void control_add_folders(json_t *status, const struct watch *watch);
-void control_add_files(json_t *sources, const struct watch *watch);
+
+// A job whose answer the call waits for. NULL: the call was answered, because the store cannot be
+// written now or memory is short (control_store.c).
+struct job *control_job_new(struct control_call *call, enum job_kind kind,
+                            void (*on_done)(struct job *job), void *context);

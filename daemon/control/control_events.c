@@ -78,25 +78,22 @@ static json_t *cursor_text(struct store_cursor cursor) {
     return json_string(text);
 }
 
-static json_t *name_of(struct nvtxt_slice name) {
-    return name.len ? control_slice(name) : json_null();
-}
-
 static json_t *describe(const struct store_event_row *row) {
     json_t *object = json_pack(
         "{s:I, s:I, s:o, s:o, s:o, s:I, s:o, s:o, s:I, s:I}", "start_ns", (json_int_t)row->start_ns,
         "duration_ns", (json_int_t)row->duration_ns, "kind", control_slice(row->kind), "message",
-        control_slice(row->message), "category", name_of(row->category_name), "category_id",
-        (json_int_t)row->category, "process", name_of(row->process), "thread", name_of(row->thread),
-        "pid", (json_int_t)row->pid, "tid", (json_int_t)row->tid);
+        control_slice(row->message), "category", control_nullable_slice(row->category_name),
+        "category_id", (json_int_t)row->category, "process", control_nullable_slice(row->process),
+        "thread", control_nullable_slice(row->thread), "pid", (json_int_t)row->pid, "tid",
+        (json_int_t)row->tid);
     if (!object) {
         return NULL;
     }
-    json_object_set_new(object, "source", name_of(row->source));
+    json_object_set_new(object, "source", control_nullable_slice(row->source));
     control_set(object, "source_id", row->source_id);
-    json_object_set_new(object, "domain", name_of(row->domain));
-    json_object_set_new(object, "color", name_of(row->color));
-    json_object_set_new(object, "payload", name_of(row->payload));
+    json_object_set_new(object, "domain", control_nullable_slice(row->domain));
+    json_object_set_new(object, "color", control_nullable_slice(row->color));
+    json_object_set_new(object, "payload", control_nullable_slice(row->payload));
     control_set(object, "row", row->row);
     return object;
 }
@@ -281,7 +278,7 @@ void control_events(struct control_call *call) {
     struct control_feed *feed = call->control->feed;
     struct feed_call *waiting = calloc(1, sizeof(*waiting));
     if (!waiting) {
-        control_fail(call, NVTXT_CTL_FAILED, "out of memory");
+        control_reply(call, NULL);
         return;
     }
     const char *why = read_query(call->request.object, &waiting->query);

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Texts are repaired in a copy that has room for the worst case: each bad byte becomes the three
+// bytes of U+FFFD.
 #include "daemon/control/control_json.h"
 
 #include <stdlib.h>
@@ -15,7 +18,7 @@ json_t *control_text(const char *text) {
     return string;
 }
 
-// A NUL is repaired as well: readers of JSON refuse it.
+// A NUL is repaired as well, because readers of JSON refuse it.
 json_t *control_slice(struct nvtxt_slice text) {
     json_t *string = memchr(text.data, 0, text.len) ? NULL : json_stringn(text.data, text.len);
     char *copy = string ? NULL : malloc(text.len * (NVTXT_UTF8_GROWTH + 1) + 1);
@@ -34,6 +37,10 @@ json_t *control_slice(struct nvtxt_slice text) {
 
 json_t *control_nullable(const char *text) {
     return text && *text ? control_text(text) : json_null();
+}
+
+json_t *control_nullable_slice(struct nvtxt_slice text) {
+    return text.len ? control_slice(text) : json_null();
 }
 
 void control_set(json_t *object, const char *name, int64_t value) {

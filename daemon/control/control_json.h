@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Values of a control command's result. What comes from outside may hold any bytes and is repaired.
+// Values of a command's result. A text from outside (a path, a name, an error) may hold any bytes:
+// it becomes valid UTF-8.
 #pragma once
 
 #include <jansson.h>
@@ -10,12 +11,12 @@
 
 struct removed; // daemon/writer/bqueue.h
 
-// A text of the outside (a path, an error, a name). NULL when memory is short.
+// Each returns NULL when memory is short.
 json_t *control_text(const char *text);
 json_t *control_nullable(const char *text); // null for NULL and ""
-
 json_t *control_slice(struct nvtxt_slice text);
+json_t *control_nullable_slice(struct nvtxt_slice text); // null for an empty one
 
 void control_set(json_t *object, const char *name, int64_t value);
 
-json_t *control_removed(const struct removed *removed); // what retention took away
+json_t *control_removed(const struct removed *removed); // what retention removed

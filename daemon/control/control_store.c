@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Control commands that only the store can answer. The question goes through the writer's queue,
-// behind everything that was handed over before, and is asked on the writer's thread. A writer in
-// trouble would answer only after it: then the command fails at once, with the reason.
+// The commands `diagnostics`, `checkpoint` and `rotate`, which the writer answers: each becomes a
+// job in its queue, after everything that came in before. A writer in trouble would answer only
+// when the trouble is over, so then the command fails at once and says why.
 #include "daemon/control/control_cmds.h"
 
 #include <stdio.h>
@@ -10,35 +10,50 @@
 
 #include "daemon/control/control_json.h"
 
-// Asks for an answer of the store; false when the call was answered already.
-static bool put_question(struct control_call *call, int (*ask)(struct store *store, void *question),
-                         void *question, void (*on_done)(struct job *job)) {
-    struct server *server = call->server;
+struct job *control_job_new(struct control_call *call, enum job_kind kind,
+                            void (*on_done)(struct job *job), void *context) {
     struct writer_figures figures;
     char why[320];
-    bqueue_get_figures(&server->hub.queue, &figures);
-    struct job *job = question && !figures.in_trouble ? calloc(1, sizeof(*job)) : NULL;
-    if (!job) {
-        snprintf(why, sizeof(why), "%s%s",
-                 figures.in_trouble ? "the store cannot be written now: " : "out of memory",
-                 figures.in_trouble ? figures.last_error : "");
+    bqueue_get_figures(&call->server->hub.queue, &figures);
+    if (figures.in_trouble) {
+        snprintf(why, sizeof(why), "the store cannot be written now: %s", figures.last_error);
         control_fail(call, NVTXT_CTL_FAILED, why);
-        return false;
+        return NULL;
     }
-    job->kind = JOB_ASK;
+    struct job *job = calloc(1, sizeof(*job));
+    if (!job) {
+        control_reply(call, NULL);
+        return NULL;
+    }
+    job->kind = kind;
+    job->on_done = on_done;
+    job->context = context;
+    return job;
+}
+
+// The open batch goes first.
+static void push(struct control_call *call, struct job *job) {
+    batcher_push(&call->server->hub.batcher, false);
+    hub_push(&call->server->hub, job);
+}
+
+// Takes the question, also when the call cannot wait for its answer.
+static void ask_store(struct control_call *call, int (*ask)(struct store *store, void *question),
+                      void *question_take, void (*on_done)(struct job *job)) {
+    struct job *job = control_job_new(call, JOB_ASK, on_done, call);
+    if (!job) {
+        free(question_take);
+        return;
+    }
     job->commit = true;
     job->ask = ask;
-    job->question = question;
-    job->on_done = on_done;
-    job->context = call;
-    batcher_push(&server->hub.batcher, false);
-    hub_push(&server->hub, job);
-    return true;
+    job->question = question_take;
+    push(call, job);
 }
 
 // ---- diagnostics --------------------------------------------------------------------------------
 
-#define DIAGNOSTICS_USUAL 20 // a screen
+#define DIAGNOSTICS_USUAL 20 // a screenful
 
 struct diags_question {
     int64_t source_id;
@@ -79,13 +94,13 @@ static void on_diags(struct job *job) {
 void control_diagnostics(struct control_call *call) {
     const json_t *request = call->request.object;
     struct diags_question *question = calloc(1, sizeof(*question));
-    if (question) {
-        question->source_id = nvtxt_ctl_integer(request, "source", 0);
-        question->limit = (size_t)nvtxt_ctl_integer(request, "limit", DIAGNOSTICS_USUAL);
+    if (!question) {
+        control_reply(call, NULL);
+        return;
     }
-    if (!put_question(call, ask_diags, question, on_diags)) {
-        free(question);
-    }
+    question->source_id = nvtxt_ctl_integer(request, "source", 0);
+    question->limit = (size_t)nvtxt_ctl_integer(request, "limit", DIAGNOSTICS_USUAL);
+    ask_store(call, ask_diags, question, on_diags);
 }
 
 // ---- checkpoint ---------------------------------------------------------------------------------
@@ -112,7 +127,31 @@ static void on_checkpointed(struct job *job) {
 
 void control_checkpoint(struct control_call *call) {
     struct store_checkpointed *question = calloc(1, sizeof(*question));
-    if (!put_question(call, ask_checkpoint, question, on_checkpointed)) {
-        free(question);
+    if (question) {
+        ask_store(call, ask_checkpoint, question, on_checkpointed);
+    } else {
+        control_reply(call, NULL);
+    }
+}
+
+// ---- rotate -------------------------------------------------------------------------------------
+
+static void on_rotated(struct job *job) {
+    if (job->result == STORE_DONE && job->answer) {
+        control_reply(job->context,
+                      json_pack("{s:o, s:o, s:b}", "segment", control_text(job->answer), "previous",
+                                control_nullable(job->previous), "previous_removed",
+                                job->previous_removed));
+    } else {
+        control_fail(job->context, NVTXT_CTL_FAILED, job->answer ? job->answer : "out of memory");
+    }
+    free(job->answer);
+    free(job);
+}
+
+void control_rotate(struct control_call *call) {
+    struct job *job = control_job_new(call, JOB_ROTATE, on_rotated, call);
+    if (job) {
+        push(call, job);
     }
 }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Control commands for the files that a store is made of.
+// The commands `snapshot` and `verify`, which read the whole store and may take minutes. The writer
+// first commits everything that came in before; then a thread of libuv's pool does the work, with
+// connections to SQLite of its own, and the loop answers the call. When the daemon stops, the work
+// ends at its next step and the call fails.
 #include "daemon/control/control_cmds.h"
 
 #include <errno.h>
@@ -15,55 +18,19 @@
 #include "store/copy/verify.h"
 #include "store/rotation.h"
 
-#define WORK_STOPPED 100 // the daemon stops; no code of the store
+#define WORK_STOPPED 100 // the daemon stops; not a code of the store
 
-// ---- rotate -------------------------------------------------------------------------------------
-
-static void on_rotated(struct job *job) {
-    if (job->result == STORE_DONE && job->answer) {
-        control_reply(job->context,
-                      json_pack("{s:o, s:o, s:b}", "segment", control_text(job->answer), "previous",
-                                control_nullable(job->previous), "previous_removed",
-                                job->previous_removed));
-    } else {
-        control_fail(job->context, NVTXT_CTL_FAILED, job->answer ? job->answer : "out of memory");
-    }
-    free(job->answer);
-    free(job);
-}
-
-void control_rotate(struct control_call *call) {
-    struct server *server = call->server;
-    struct writer_figures figures;
-    bqueue_get_figures(&server->hub.queue, &figures);
-    struct job *job = figures.in_trouble ? NULL : calloc(1, sizeof(*job));
-    if (!job) {
-        control_fail(call, NVTXT_CTL_FAILED,
-                     figures.in_trouble ? figures.last_error : "out of memory");
-        return;
-    }
-    job->kind = JOB_ROTATE;
-    job->on_done = on_rotated;
-    job->context = call;
-    batcher_push(&server->hub.batcher, false);
-    hub_push(&server->hub, job);
-}
-
-// ---- snapshot, verify: work for another thread -------------------------------------------------
-
-// What takes long runs on a thread of the loop's pool, on connections of its own, once everything
-// that was handed over before is committed.
 struct work {
     uv_work_t request; // first
     struct control_call *call;
     struct server *server;
-    void (*finish)(struct work *work); // loop thread: answers
+    void (*finish)(struct work *work); // answers the call, on the loop's thread
     char store[PATH_MAX];              // the configured path
-    char file[PATH_MAX];               // snapshot
+    char file[PATH_MAX];               // of a snapshot
     int result;
-    int64_t bytes;
-    struct store_findings findings;
-    bool *running; // cleared when it ends; or NULL
+    int64_t bytes;                  // of a snapshot
+    struct store_findings findings; // of verify
+    bool *running;                  // set to false when the work ends; or NULL
     char error[512];
 };
 
@@ -106,7 +73,7 @@ static struct work *work_new(struct control_call *call, uv_work_cb run,
                              void (*finish)(struct work *work)) {
     struct work *work = calloc(1, sizeof(*work));
     if (!work) {
-        control_fail(call, NVTXT_CTL_FAILED, "out of memory");
+        control_reply(call, NULL);
         return NULL;
     }
     work->call = call;
@@ -118,19 +85,12 @@ static struct work *work_new(struct control_call *call, uv_work_cb run,
 }
 
 static void work_start(struct work *work) {
-    struct writer_figures figures;
-    bqueue_get_figures(&work->server->hub.queue, &figures);
-    struct job *job = figures.in_trouble ? NULL : calloc(1, sizeof(*job));
+    struct job *job = control_job_new(work->call, JOB_BATCH, on_committed, work);
     if (!job) {
-        control_fail(work->call, NVTXT_CTL_FAILED,
-                     figures.in_trouble ? figures.last_error : "out of memory");
         work_free(work);
         return;
     }
-    job->kind = JOB_BATCH;
     job->commit = true;
-    job->on_done = on_committed;
-    job->context = work;
     batcher_push(&work->server->hub.batcher, true);
     hub_push(&work->server->hub, job);
 }
@@ -164,7 +124,7 @@ static void finish_snapshot(struct work *work) {
 void control_snapshot(struct control_call *call) {
     const char *file = nvtxt_ctl_string(call->request.object, "file");
     if (*file != '/') {
-        control_fail(call, NVTXT_CTL_BAD_ARGUMENT, "\"file\" is to be an absolute path");
+        control_fail(call, NVTXT_CTL_BAD_ARGUMENT, "\"file\" must be an absolute path");
         return;
     }
     struct work *work = work_new(call, run_snapshot, finish_snapshot);
@@ -211,11 +171,12 @@ static void finish_verify(struct work *work) {
                             "advice", texts_of(findings, false)));
 }
 
-// It reads everything there is: one is enough for the disk.
+// It reads the whole store, so the disk has to bear one at a time only.
 void control_verify(struct control_call *call) {
     struct control *control = call->control;
     if (control->verifying) {
-        control_fail(call, NVTXT_CTL_BUSY, "another verify is under way; ask when it is done");
+        control_fail(call, NVTXT_CTL_BUSY,
+                     "another verify is running; ask again when it has ended");
         return;
     }
     struct work *work = work_new(call, run_verify, finish_verify);
