@@ -8,7 +8,6 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-#include <sysexits.h>
 
 #include "config.h"
 #include "protocol/base/limits.h"
@@ -72,14 +71,14 @@ bool options_bytes(const char *text, uint64_t *bytes) {
     return true;
 }
 
-int options_pid(struct term *term, const char *text, uint32_t *pid) {
+enum outcome options_pid(struct term *term, const char *text, uint32_t *pid) {
     int64_t value;
     if (!options_int64(text, &value) || value < 0 || value > NVTXT_ID_MAX) {
         term_say(term, "--pid takes a number from 0 to %u, not '%s'", NVTXT_ID_MAX, text);
-        return EX_USAGE;
+        return OUTCOME_USAGE;
     }
     *pid = (uint32_t)value;
-    return 0;
+    return OUTCOME_DONE;
 }
 
 bool options_seconds(const char *text, int64_t *ms) {
@@ -128,7 +127,7 @@ int options_take_mapping(struct options_mapping *mapping, struct term *term, int
         bool lerp = strcmp(text, "lerp") == 0;
         if (!lerp && strcmp(text, "lin") != 0) {
             term_say(term, "--mode takes lerp or lin, not '%s'", text);
-            return EX_USAGE;
+            return OUTCOME_USAGE;
         }
         to->mode = lerp ? NVTXT_MAPPING_LERP : NVTXT_MAPPING_LIN;
         return 0;
@@ -139,15 +138,16 @@ int options_take_mapping(struct options_mapping *mapping, struct term *term, int
         }
         if (!options_int64(text, numbers[i].value)) {
             term_say(term, "--%s takes an integer of 64 bits, not '%s'", numbers[i].name, text);
-            return EX_USAGE;
+            return OUTCOME_USAGE;
         }
         *numbers[i].has = true;
         return 0;
     }
-    return 1;
+    return OPTIONS_OTHER;
 }
 
-int options_check_mapping(const struct options_mapping *mapping, struct term *term, bool live) {
+enum outcome options_check_mapping(const struct options_mapping *mapping, struct term *term,
+                                   bool live) {
     const struct options_mapping *m = mapping;
     const char *missing = NULL;
     const char *fault = NULL;
@@ -165,7 +165,7 @@ int options_check_mapping(const struct options_mapping *mapping, struct term *te
     } else if (lerp ? m->has_freq : m->has_ns_b || m->has_nvtxt_b) {
         term_say(term, lerp ? "--freq belongs to --mode lin"
                             : "--ns-b and --nvtxt-b belong to --mode lerp");
-        return EX_USAGE;
+        return OUTCOME_USAGE;
     } else if (live && (!m->has_nvtxt_a || (lerp && !m->has_nvtxt_b))) {
         missing = m->has_nvtxt_a ? "--nvtxt-b" : "--nvtxt-a";
     } else if (!options_mapping_needs_times(m)) {
@@ -181,7 +181,7 @@ int options_check_mapping(const struct options_mapping *mapping, struct term *te
     } else if (fault) {
         term_say(term, "the time mapping is impossible: %s", fault);
     }
-    return missing || fault ? EX_USAGE : 0;
+    return missing || fault ? OUTCOME_USAGE : OUTCOME_DONE;
 }
 
 bool options_mapping_needs_times(const struct options_mapping *mapping) {
@@ -190,22 +190,22 @@ bool options_mapping_needs_times(const struct options_mapping *mapping) {
            (mode == NVTXT_MAPPING_LERP && !mapping->has_nvtxt_b);
 }
 
-int options_refuse(const struct term *term) {
+enum outcome options_refuse(const struct term *term) {
     fprintf(stderr, "Try '%s --help'.\n", term->program);
-    return EX_USAGE;
+    return OUTCOME_USAGE;
 }
 
-int options_answer(struct term *term, int option, void (*print_help)(void)) {
+enum outcome options_answer(struct term *term, int option, void (*print_help)(void)) {
     if (option == 'h') {
         print_help();
     } else if (option == 'V') {
         printf("%s (%s) %s\n", term->program, PACKAGE_NAME, PACKAGE_VERSION);
     } else {
-        return 0;
+        return OUTCOME_DONE;
     }
     if (fflush(stdout) != 0 || ferror(stdout)) {
         term_say(term, "cannot write to stdout: %s", strerror(errno));
-        return EX_IOERR;
+        return OUTCOME_IO;
     }
-    return -1;
+    return OUTCOME_ANSWERED;
 }

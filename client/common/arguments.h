@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "client/common/outcome.h"
 #include "client/common/term.h"
 #include "protocol/lang/timebase.h"
 
@@ -53,8 +54,8 @@ struct options_mapping {
 // for what does not fit.
 bool options_int64(const char *text, int64_t *value);
 
-// A ProcessId for `--pid`. Returns 0, or EX_USAGE after a sentence.
-int options_pid(struct term *term, const char *text, uint32_t *pid);
+// A ProcessId for `--pid`.
+enum outcome options_pid(struct term *term, const char *text, uint32_t *pid);
 
 // "2", "0.5" seconds as milliseconds, rounded up. False for anything else.
 bool options_seconds(const char *text, int64_t *ms);
@@ -63,21 +64,23 @@ bool options_seconds(const char *text, int64_t *ms);
 // does not fit.
 bool options_bytes(const char *text, uint64_t *bytes);
 
-// Takes one of the mapping's options. Returns 0, 1 when `option` is none of them, or EX_USAGE
-// after a sentence.
+// Takes one of the mapping's options. Returns an outcome, or OPTIONS_OTHER when `option` is none of
+// them.
+#define OPTIONS_OTHER 256
 int options_take_mapping(struct options_mapping *mapping, struct term *term, int option,
                          const char *text);
 
 // Checks that all options of the mode are there, and no others. A stream (`live`) has no smallest
-// time: its nvtxt_a and nvtxt_b must be given. Returns 0, or EX_USAGE after a sentence.
-int options_check_mapping(const struct options_mapping *mapping, struct term *term, bool live);
+// time: its nvtxt_a and nvtxt_b must be given.
+enum outcome options_check_mapping(const struct options_mapping *mapping, struct term *term,
+                                   bool live);
 
 // True when nvtxt_a or nvtxt_b must be found in the file.
 bool options_mapping_needs_times(const struct options_mapping *mapping);
 
-// For an option error that getopt_long() has put into words: the second line. Returns EX_USAGE.
-int options_refuse(const struct term *term);
+// For an option error that getopt_long() has put into words: the second line.
+enum outcome options_refuse(const struct term *term);
 
-// Answers 'h' with `print_help` and 'V' with "nvtxt-send (nvtxtd) 0.1.0" on stdout. 0 when
-// `option` is none of them; else there is nothing more to do: -1, or EX_IOERR if that was said.
-int options_answer(struct term *term, int option, void (*print_help)(void));
+// Answers 'h' with `print_help` and 'V' with "nvtxt-send (nvtxtd) 0.1.0" on stdout. DONE when
+// `option` is none of them.
+enum outcome options_answer(struct term *term, int option, void (*print_help)(void));

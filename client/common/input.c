@@ -29,12 +29,16 @@ int input_open(struct input *input, const char *path) {
         if (!is_stdin) {
             close(fd);
         }
-        return -EISDIR;
+        return INPUT_IS_FOLDER;
     }
     input->fd = fd;
     input->is_regular = S_ISREG(status.st_mode);
     input->size = input->is_regular ? (uint64_t)status.st_size : 0;
     return 0;
+}
+
+const char *input_why(int result) {
+    return strerror(result == INPUT_IS_FOLDER ? EISDIR : -result);
 }
 
 void input_close(struct input *input) {
@@ -44,7 +48,7 @@ void input_close(struct input *input) {
     input->fd = -1;
 }
 
-ssize_t input_read(struct input *input, char *data, size_t size) {
+int input_read(struct input *input, char *data, size_t size, size_t *got) {
     if (input->limited && size > input->limit) {
         size = (size_t)input->limit;
     }
@@ -54,16 +58,18 @@ ssize_t input_read(struct input *input, char *data, size_t size) {
             n = read(input->fd, data, size);
         } while (n < 0 && errno == EINTR);
     }
+    *got = 0;
     if (n < 0) {
-        return -errno;
+        return errno == EAGAIN ? INPUT_NOTHING : -errno;
     }
+    *got = (size_t)n;
     input->ended |= n == 0 && size > 0;
     if (input->on_read && size > 0) {
         input->on_read(input->context, data, (size_t)n);
     }
     input->taken += (uint64_t)n;
     input->limit -= input->limited ? (uint64_t)n : 0;
-    return n;
+    return n > 0 ? 0 : INPUT_END;
 }
 
 void input_stop(struct input *input) {

@@ -24,13 +24,22 @@ struct input {
     void *context;
 };
 
-// Opens `path`, "-" for stdin. Returns 0 or -errno (-EISDIR for a folder).
+enum {
+    INPUT_IS_FOLDER = 1, // input_open
+    INPUT_END,           // input_read: there is no more
+    INPUT_NOTHING,       // input_read: there is nothing yet
+};
+
+// Opens `path`, "-" for stdin. Returns 0, INPUT_IS_FOLDER or -errno.
 int input_open(struct input *input, const char *path);
 void input_close(struct input *input); // stdin stays open; fine when closed or zeroed but for fd
 
-// Reads what is there, at most `size` bytes (not 0). Returns the number of bytes, 0 at the end,
-// -EAGAIN when nothing is there yet, or -errno.
-ssize_t input_read(struct input *input, char *data, size_t size);
+// Why it was not opened: the system's words for what input_open() returned.
+const char *input_why(int result);
+
+// Reads what is there, at most `size` bytes (not 0). Returns 0 with `*got` bytes, INPUT_END,
+// INPUT_NOTHING or -errno.
+int input_read(struct input *input, char *data, size_t size, size_t *got);
 
 // The input ends where it is: a file at once, a pipe after what waits in it now, so that nothing
 // that a producer has written already is lost.

@@ -12,7 +12,6 @@
 #include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
-#include <sysexits.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -43,35 +42,35 @@ static bool is_database(const char *path) {
     return n == 0 || (n == (ssize_t)sizeof(begin) && memcmp(begin, magic, sizeof(magic)) == 0);
 }
 
-static int check_place(struct out_file *out, struct term *term) {
+static enum outcome check_place(struct out_file *out, struct term *term) {
     struct stat status;
     char beside[PATH_MAX + 16];
     if (lstat(out->path, &status) == 0) {
         out->replace |= S_ISREG(status.st_mode) && status.st_size == 0; // as mktemp(1) leaves it
         if (!out->replace) {
             term_say(term, "%s exists; choose another name, or replace it with --force", out->path);
-            return EX_CANTCREAT;
+            return OUTCOME_NO_OUTPUT;
         }
         if (!S_ISREG(status.st_mode) || !is_database(out->path)) {
             term_say(term, "%s is no store; it is not replaced", out->path);
-            return EX_CANTCREAT;
+            return OUTCOME_NO_OUTPUT;
         }
     } else if (errno != ENOENT) {
         term_say(term, "cannot create %s: %s", out->path, strerror(errno));
-        return EX_CANTCREAT;
+        return OUTCOME_NO_OUTPUT;
     }
     for (size_t i = 0; i < COMPANIONS; i++) {
         snprintf(beside, sizeof(beside), "%s%s", out->path, companions[i]);
         if (lstat(beside, &status) == 0) {
             term_say(term, "%s is there: the store %s is in use, or was left behind by a crash",
                      beside, out->path);
-            return EX_CANTCREAT;
+            return OUTCOME_NO_OUTPUT;
         }
     }
     folder_of(out->path, beside, sizeof(beside));
     if (access(beside, W_OK | X_OK) != 0) {
         term_say(term, "cannot create %s: %s: %s", out->path, beside, strerror(errno));
-        return EX_CANTCREAT;
+        return OUTCOME_NO_OUTPUT;
     }
     return 0;
 }
@@ -79,15 +78,16 @@ static int check_place(struct out_file *out, struct term *term) {
 #define PART ".part-"
 #define PART_DIGITS 8
 
-int out_file_init(struct out_file *out, struct term *term, const char *path, bool replace) {
+enum outcome out_file_init(struct out_file *out, struct term *term, const char *path,
+                           bool replace) {
     *out = (struct out_file){.path = path, .replace = replace};
     uint32_t random = (uint32_t)getpid();
     (void)!getrandom(&random, sizeof(random), GRND_NONBLOCK);
     if (!*path || strlen(path) + 32 > sizeof(out->temp)) {
         term_say(term, "'%s' cannot be a file's name", path);
-        return EX_USAGE;
+        return OUTCOME_USAGE;
     }
-    int result = check_place(out, term);
+    enum outcome result = check_place(out, term);
     if (result == 0) {
         snprintf(out->temp, sizeof(out->temp), "%s" PART "%0*x", path, PART_DIGITS, random);
     }
@@ -127,7 +127,7 @@ void out_file_sync_name(const char *path) {
     (void)sync_path(folder, O_RDONLY | O_DIRECTORY);
 }
 
-int out_file_publish(struct out_file *out, struct term *term) {
+enum outcome out_file_publish(struct out_file *out, struct term *term) {
     int result = sync_path(out->temp, O_RDONLY);
     if (result == 0) {
         result = move(out);
@@ -135,7 +135,7 @@ int out_file_publish(struct out_file *out, struct term *term) {
     if (result != 0) {
         term_say(term, "cannot create %s: %s", out->path, strerror(-result));
         out_file_discard(out);
-        return EX_CANTCREAT;
+        return OUTCOME_NO_OUTPUT;
     }
     out->temp[0] = '\0';
     out_file_sync_name(out->path);

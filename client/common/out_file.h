@@ -7,6 +7,8 @@
 #include <limits.h>
 #include <stdbool.h>
 
+#include "client/common/outcome.h"
+
 struct term;
 
 struct out_file {
@@ -17,9 +19,8 @@ struct out_file {
 
 // Checks that a store can be put at `path` and makes up the temporary name; creates nothing.
 // Refused are a file that exists (`replace`: one that is no database), and a place beside which a
-// journal lies, because SQLite would play that one into the new file. Returns 0, or EX_CANTCREAT or
-// EX_USAGE after a sentence.
-int out_file_init(struct out_file *out, struct term *term, const char *path, bool replace);
+// journal lies, because SQLite would play that one into the new file.
+enum outcome out_file_init(struct out_file *out, struct term *term, const char *path, bool replace);
 
 // Takes away what killed programs left of attempts at the same place: temporary files that nobody
 // holds and that have not been written for OUT_FILE_LEFT_S.
@@ -30,13 +31,12 @@ void out_file_sweep(const struct out_file *out);
 // descriptor to close when it has its name or is discarded, or -1.
 int out_file_hold(const struct out_file *out);
 
-// Puts the finished file in its place and onto the disk. Returns 0, or EX_CANTCREAT after a
-// sentence; the temporary file is gone in any case.
-int out_file_publish(struct out_file *out, struct term *term);
+// Puts the finished file in its place and onto the disk. The temporary file is gone in any case.
+enum outcome out_file_publish(struct out_file *out, struct term *term);
 
-// Takes the temporary file away. Fine when there is none.
 // The name of a file that was put in its place goes onto the disk, where that works: the file is
 // there in any case.
 void out_file_sync_name(const char *path);
 
+// Takes the temporary file away. Fine when there is none.
 void out_file_discard(struct out_file *out);

@@ -8,7 +8,6 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <sysexits.h>
 #include <unistd.h>
 
 #include "client/common/arguments.h"
@@ -88,13 +87,13 @@ static const struct usage *find_usage(const char *command) {
     return NULL;
 }
 
-static int take_number(struct term *term, const char *name, const char *text, int64_t least,
-                       int64_t *value) {
+static enum outcome take_number(struct term *term, const char *name, const char *text,
+                                int64_t least, int64_t *value) {
     if (options_int64(text, value) && *value >= least) {
         return 0;
     }
     term_say(term, "%s takes a number from %lld on, not '%s'", name, (long long)least, text);
-    return EX_USAGE;
+    return OUTCOME_USAGE;
 }
 
 static const struct {
@@ -122,20 +121,20 @@ static const char *note_given(struct ctl_options *options, int option) {
     return own_options[i].name;
 }
 
-static int take_interval(struct ctl_options *options, struct term *term) {
+static enum outcome take_interval(struct ctl_options *options, struct term *term) {
     if (options_seconds(optarg, &options->interval_ms) && options->interval_ms >= 100 &&
         options->interval_ms <= 86400000) {
         return 0;
     }
     term_say(term, "--interval takes 0.1 to 86400 seconds, not '%s'", optarg);
-    return EX_USAGE;
+    return OUTCOME_USAGE;
 }
 
 // One of the options that belong to a command.
-static int take_own(struct ctl_options *options, struct term *term, int option) {
+static enum outcome take_own(struct ctl_options *options, struct term *term, int option) {
     const char *name = note_given(options, option);
     uint32_t pid = 0;
-    int result = 0;
+    enum outcome result;
     switch (option) {
     case 'n':
         return take_number(term, name, optarg, 0, &options->lines);
@@ -167,8 +166,7 @@ static int take_own(struct ctl_options *options, struct term *term, int option) 
     }
 }
 
-// Returns 0, EX_USAGE, or -1.
-static int take_option(struct ctl_options *options, struct term *term, int option) {
+static enum outcome take_option(struct ctl_options *options, struct term *term, int option) {
     switch (option) {
     case OPT_SOCKET:
         options->socket = optarg;
@@ -181,7 +179,7 @@ static int take_option(struct ctl_options *options, struct term *term, int optio
             return 0;
         }
         term_say(term, "--timeout takes seconds, not '%s'", optarg);
-        return EX_USAGE;
+        return OUTCOME_USAGE;
     case 'h':
     case 'V':
         return options_answer(term, option, print_help);
@@ -203,36 +201,37 @@ static bool is_allowed(const struct usage *usage, const char *name) {
     return usage && lists(usage->options, name);
 }
 
-static int check_command(const struct ctl_options *options, struct term *term) {
+static enum outcome check_command(const struct ctl_options *options, struct term *term) {
     const struct usage *usage = find_usage(options->command);
     for (size_t i = 0; i < sizeof(own_options) / sizeof(own_options[0]); i++) {
         if ((options->given & 1u << i) && !is_allowed(usage, own_options[i].name)) {
             term_say(term, "'%s' does not take the option %s", options->command,
                      own_options[i].name);
-            return EX_USAGE;
+            return OUTCOME_USAGE;
         }
     }
     if (options->lines == 0 && strcmp(options->command, "tail") != 0) {
         term_say(term, "-n takes a number from 1 on, not '0'");
-        return EX_USAGE;
+        return OUTCOME_USAGE;
     }
     bool takes = usage && usage->operand;
     if (options->operand && !takes) {
         term_say(term, "'%s' stands alone; '%s' is too much", options->command, options->operand);
-        return EX_USAGE;
+        return OUTCOME_USAGE;
     }
     bool given = options->operand && *options->operand;
     if (!given && takes && usage->required) {
         term_say(term, "'%s' needs a %s; see 'nvtxt-ctl --help'", options->command, usage->operand);
-        return EX_USAGE;
+        return OUTCOME_USAGE;
     }
     int64_t value;
     return options->operand && usage->is_number
                ? take_number(term, options->command, options->operand, 1, &value)
-               : 0;
+               : OUTCOME_DONE;
 }
 
-int ctl_options_parse(struct ctl_options *options, struct term *term, int argc, char **argv) {
+enum outcome ctl_options_parse(struct ctl_options *options, struct term *term, int argc,
+                               char **argv) {
     static const struct option table[] = {
         {"socket", required_argument, NULL, OPT_SOCKET},
         {"control-socket", required_argument, NULL, OPT_SOCKET},
@@ -253,7 +252,7 @@ int ctl_options_parse(struct ctl_options *options, struct term *term, int argc, 
     *options = (struct ctl_options){.lines = -1, .pid = -1, .timeout_ms = -2};
     int option;
     while ((option = getopt_long(argc, argv, "n:", table, NULL)) != -1) {
-        int result = take_option(options, term, option);
+        enum outcome result = take_option(options, term, option);
         if (result != 0) {
             return result;
         }
@@ -261,7 +260,7 @@ int ctl_options_parse(struct ctl_options *options, struct term *term, int argc, 
     if (argc == optind || argc - optind > 2) {
         term_say(term, argc == optind ? "a command is missing; 'nvtxt-ctl --help' lists them"
                                       : "one command is expected");
-        return EX_USAGE;
+        return OUTCOME_USAGE;
     }
     options->command = argv[optind];
     options->operand = argv[optind + 1]; // NULL behind the last one

@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "client/common/outcome.h"
+
 struct term;
 
 struct ctl_options {
@@ -26,8 +28,8 @@ struct ctl_options {
     unsigned given;      // a bit for each of the commands' own options
 };
 
-// Returns 0, EX_USAGE after a sentence, or -1 when there is nothing more to do.
-int ctl_options_parse(struct ctl_options *options, struct term *term, int argc, char **argv);
+enum outcome ctl_options_parse(struct ctl_options *options, struct term *term, int argc,
+                               char **argv);
 
 // The arguments of a command that is one request. NULL when memory is short.
 json_t *ctl_options_arguments(const struct ctl_options *options);

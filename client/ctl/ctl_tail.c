@@ -9,13 +9,11 @@
 #include <errno.h>
 #include <poll.h>
 #include <regex.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
-#include <sysexits.h>
 #include <unistd.h>
 
 #include "client/common/clock.h"
@@ -25,7 +23,6 @@
 #include "client/ctl/ctl_options.h"
 #include "client/locate/control_link.h"
 
-#define RUNNING 256     // no exit status and no errno
 #define PAGE 1000       // events of one answer
 #define PAGES_BACK 100  // of 10,000 rows: how far back the last events are looked for
 #define WAIT_MS 60000   // a request waits at the daemon
@@ -42,6 +39,7 @@ struct tail {
     json_t *filters; // arguments of every request
     char cursor[64]; // "" before the first answer
     int64_t left;    // events to show; -1: any number
+    int failure;     // why the link failed last, for ctl_link_why()
     regex_t regex;
     bool has_regex;
     char day[FORMAT_SIZE]; // of the event shown last
@@ -116,7 +114,7 @@ static bool is_shown(const struct tail *tail, const json_t *event) {
            regexec(&tail->regex, format_text(event, "message"), 0, NULL, 0) == 0;
 }
 
-static int show(struct tail *tail, const json_t *event) {
+static enum outcome show(struct tail *tail, const json_t *event) {
     if (tail->options->json) {
         json_dumpf(event, stdout, JSON_COMPACT);
         putchar('\n');
@@ -126,19 +124,19 @@ static int show(struct tail *tail, const json_t *event) {
     if (tail->left > 0) {
         tail->left--;
     }
-    return tail->left == 0 ? 0 : RUNNING;
+    return tail->left == 0 ? OUTCOME_DONE : OUTCOME_RUNNING;
 }
 
 // What was shown goes out. A reader that has seen enough is no fault.
-static int flush(const struct tail *tail) {
+static enum outcome flush(const struct tail *tail) {
     if (fflush(stdout) == 0 && !ferror(stdout)) {
-        return RUNNING;
+        return OUTCOME_RUNNING;
     }
     if (errno == EPIPE) {
-        return 128 + SIGPIPE;
+        return OUTCOME_NO_READER;
     }
     term_say(tail->term, "cannot write: %s", strerror(errno));
-    return EX_IOERR;
+    return OUTCOME_IO;
 }
 
 static void tell_gap(const struct tail *tail, const json_t *result) {
@@ -161,9 +159,9 @@ static void tell_gap(const struct tail *tail, const json_t *result) {
 
 // ---- Asking -------------------------------------------------------------------------------------
 
-// Returns 0 with a reply, an exit status, or -errno of the connection.
-static int ask(struct tail *tail, const char *where, const char *cursor, int64_t limit,
-               int64_t wait_ms, struct nvtxt_ctl_reply *reply) {
+// Returns DONE with a reply, or NO_DAEMON with `failure`, or another outcome.
+static enum outcome ask(struct tail *tail, const char *where, const char *cursor, int64_t limit,
+                        int64_t wait_ms, struct nvtxt_ctl_reply *reply) {
     json_t *arguments = json_copy(tail->filters);
     if (*cursor) {
         json_object_set_new(arguments, where, json_string(cursor));
@@ -172,18 +170,19 @@ static int ask(struct tail *tail, const char *where, const char *cursor, int64_t
     json_object_set_new(arguments, "wait_ms", json_integer(wait_ms));
     int result = ctl_link_ask(tail->link, "events", arguments, ANSWER_MS, reply);
     json_decref(arguments);
-    if (result < 0) {
-        return result;
+    if (result != 0) {
+        tail->failure = result;
+        return OUTCOME_NO_DAEMON;
     }
     if (!reply->ok) {
         term_say(tail->term, "tail: %s", reply->message);
         nvtxt_ctl_reply_deinit(reply);
         return strcmp(reply->code, NVTXT_CTL_UNKNOWN_COMMAND) == 0 ||
                        strcmp(reply->code, NVTXT_CTL_BAD_ARGUMENT) == 0
-                   ? EX_USAGE
-                   : 1;
+                   ? OUTCOME_USAGE
+                   : OUTCOME_FAULTS;
     }
-    return 0;
+    return OUTCOME_DONE;
 }
 
 static void go_on_at(struct tail *tail, const json_t *result, const char *name) {
@@ -193,8 +192,8 @@ static void go_on_at(struct tail *tail, const json_t *result, const char *name) 
     }
 }
 
-// The last events into `list`, the newest one first. Returns 0, an exit status, or -errno.
-static int collect(struct tail *tail, json_t *list, size_t wanted) {
+// The last events into `list`, the newest one first. Returns as ask().
+static enum outcome collect(struct tail *tail, json_t *list, size_t wanted) {
     char cursor[64] = "end";
     bool more = true;
     for (int page = 0; more && json_array_size(list) < wanted; page++) {
@@ -205,7 +204,7 @@ static int collect(struct tail *tail, json_t *list, size_t wanted) {
                      PAGES_BACK * 10000);
             return 0;
         }
-        int result = ask(tail, "before", cursor, limit, 0, &reply);
+        enum outcome result = ask(tail, "before", cursor, limit, 0, &reply);
         if (result != 0) {
             return result;
         }
@@ -230,12 +229,12 @@ static bool is_filtered(const struct tail *tail) {
     return tail->has_regex || json_object_size(tail->filters) > 0;
 }
 
-static int show_last(struct tail *tail) {
+static enum outcome show_last(struct tail *tail) {
     json_t *list = json_array();
     size_t wanted = tail->options->lines < 0 ? 10 : (size_t)tail->options->lines;
-    int result = list ? collect(tail, list, wanted) : -ENOMEM;
-    int status = RUNNING;
-    for (size_t i = json_array_size(list); result == 0 && status == RUNNING && i-- > 0;) {
+    enum outcome result = list ? collect(tail, list, wanted) : OUTCOME_SYSTEM;
+    enum outcome status = OUTCOME_RUNNING;
+    for (size_t i = json_array_size(list); result == 0 && status == OUTCOME_RUNNING && i-- > 0;) {
         status = show(tail, json_array_get(list, i));
     }
     bool empty = json_array_size(list) == 0;
@@ -246,44 +245,44 @@ static int show_last(struct tail *tail) {
     if (empty && wanted > 0 && tail->term->is_terminal) {
         term_say(tail->term, "%s", is_filtered(tail) ? "no event yet that fits" : "no event yet");
     }
-    int flushed = flush(tail);
-    return status != RUNNING ? status : flushed;
+    enum outcome flushed = flush(tail);
+    return status != OUTCOME_RUNNING ? status : flushed;
 }
 
-static int follow(struct tail *tail) {
+static enum outcome follow(struct tail *tail) {
     struct nvtxt_ctl_reply reply;
     // The first answer says at once where the end is, when nothing did before.
-    int result = ask(tail, "after", tail->cursor, PAGE, *tail->cursor ? WAIT_MS : 0, &reply);
+    enum outcome result =
+        ask(tail, "after", tail->cursor, PAGE, *tail->cursor ? WAIT_MS : 0, &reply);
     if (result != 0) {
         return result;
     }
     size_t index;
     json_t *event;
-    int status = RUNNING;
+    enum outcome status = OUTCOME_RUNNING;
     tell_gap(tail, reply.result);
     json_array_foreach(json_object_get(reply.result, "events"), index, event) {
-        if (status == RUNNING && is_shown(tail, event)) {
+        if (status == OUTCOME_RUNNING && is_shown(tail, event)) {
             status = show(tail, event);
         }
     }
     go_on_at(tail, reply.result, "cursor");
     nvtxt_ctl_reply_deinit(&reply);
-    int flushed = flush(tail);
-    return status != RUNNING ? status : flushed;
+    enum outcome flushed = flush(tail);
+    return status != OUTCOME_RUNNING ? status : flushed;
 }
 
 // ---- A daemon that is away ----------------------------------------------------------------------
 
 // A signal, or nobody who reads.
-static int stopped(void) {
-    return 128 + (stop_count() > 0 ? stop_signal() : SIGPIPE);
+static enum outcome stopped(void) {
+    return stop_count() > 0 ? OUTCOME_STOPPED : OUTCOME_NO_READER;
 }
 
-// Tries until it is there again. Returns RUNNING or an exit status.
-static int wait_for_daemon(struct tail *tail, int failure) {
-    const char *why = failure == -EPIPE ? "it closed the connection" : strerror(-failure);
+// Tries until it is there again.
+static enum outcome wait_for_daemon(struct tail *tail) {
     ctl_link_close(tail->link);
-    term_say(tail->term, "the daemon went away: %s; waiting for it", why);
+    term_say(tail->term, "the daemon went away: %s; waiting for it", ctl_link_why(tail->failure));
     for (;;) {
         struct pollfd fds[CTL_LINK_WATCHED];
         for (int i = 0; i < CTL_LINK_WATCHED; i++) {
@@ -292,31 +291,31 @@ static int wait_for_daemon(struct tail *tail, int failure) {
         if (poll(fds, CTL_LINK_WATCHED, AGAIN_MS) > 0) {
             return stopped();
         }
-        if (ctl_link_open(tail->link) == 0) {
+        if (ctl_link_open(tail->link, true) == 0) {
             term_say(tail->term, "the daemon is back");
-            return RUNNING;
+            return OUTCOME_RUNNING;
         }
     }
 }
 
-// What a step returned: an exit status, or -errno of the connection.
-static int judge(struct tail *tail, int result) {
-    if (result >= 0) {
+// What a step returned: where the link failed, it decides whether that ends the program.
+static enum outcome judge(struct tail *tail, enum outcome result) {
+    if (result != OUTCOME_NO_DAEMON) {
         return result;
     }
-    if (result == -ECANCELED) {
+    if (tail->failure == CTL_LINK_GIVEN_UP) {
         return stopped();
     }
-    if (result == -EPROTO) {
+    if (tail->failure == CTL_LINK_BAD_ANSWER) {
         term_say(tail->term, "the daemon's answer is not understood");
-        return EX_PROTOCOL;
+        return OUTCOME_PROTOCOL;
     }
-    return wait_for_daemon(tail, result);
+    return wait_for_daemon(tail);
 }
 
 // ---- Life ---------------------------------------------------------------------------------------
 
-static int read_regex(struct tail *tail) {
+static enum outcome read_regex(struct tail *tail) {
     char why[256];
     if (!tail->options->regex) {
         return 0;
@@ -325,38 +324,38 @@ static int read_regex(struct tail *tail) {
     if (error != 0) {
         regerror(error, &tail->regex, why, sizeof(why));
         term_say(tail->term, "--regex '%s': %s", tail->options->regex, why);
-        return EX_USAGE;
+        return OUTCOME_USAGE;
     }
     tail->has_regex = true;
     return 0;
 }
 
-static int run(struct tail *tail) {
+static enum outcome run(struct tail *tail) {
     struct stat status;
     if (stop_init() < 0) {
-        return EX_OSERR;
+        return OUTCOME_SYSTEM;
     }
     tail->link->watched[0] = stop_fd();
     if (fstat(STDOUT_FILENO, &status) == 0 && S_ISFIFO(status.st_mode)) {
         tail->link->watched[1] = STDOUT_FILENO; // nobody reads: seen without an event
     }
     format_day(tail->day, clock_realtime_ns());
-    int result = judge(tail, show_last(tail));
-    while (result == RUNNING) {
+    enum outcome result = judge(tail, show_last(tail));
+    while (result == OUTCOME_RUNNING) {
         result = judge(tail, follow(tail));
     }
     return result;
 }
 
-int ctl_tail(struct ctl_link *link, const struct ctl_options *options, struct term *term) {
+enum outcome ctl_tail(struct ctl_link *link, const struct ctl_options *options, struct term *term) {
     struct tail tail = {.link = link,
                         .options = options,
                         .term = term,
                         .left = options->count > 0 ? options->count : -1};
-    int result = read_regex(&tail);
+    enum outcome result = read_regex(&tail);
     tail.filters = ctl_options_arguments(options);
     if (result == 0) {
-        result = tail.filters ? run(&tail) : EX_OSERR;
+        result = tail.filters ? run(&tail) : OUTCOME_SYSTEM;
     }
     json_decref(tail.filters);
     if (tail.has_regex) {

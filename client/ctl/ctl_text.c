@@ -16,8 +16,7 @@
 #define CELL_WIDTH 40 // half a screen
 #define VALUE_SIZE 4096
 
-// ---- status
-// ----------------------------------------------------------------------------------------
+// ---- status -------------------------------------------------------------------------------------
 
 static bool ends_with(const char *name, const char *end) {
     size_t name_len = strlen(name), end_len = strlen(end);
@@ -147,8 +146,7 @@ static void print_status(FILE *out, const json_t *result) {
     fputs(used > 0 ? "\n" : "", out);
 }
 
-// ---- The other commands
-// ---------------------------------------------------------------------------
+// ---- The other commands -------------------------------------------------------------------------
 
 static void print_bytes(FILE *out, int64_t bytes) {
     char text[FORMAT_SIZE];

@@ -11,7 +11,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <sysexits.h>
 #include <unistd.h>
 
 #include "client/common/clock.h"
@@ -23,7 +22,7 @@
 #include "client/ctl/ctl_screen.h"
 #include "client/locate/control_link.h"
 
-#define RUNNING 256 // no exit status
+#define TOP_REFUSED 256 // beside the codes of ctl_link: the daemon says no, in `trouble`
 #define INTERVAL_MS 1000
 #define ANSWER_MS 10000
 #define LINE_SIZE 1280
@@ -162,7 +161,7 @@ static void tell_if_empty(struct top *top) {
     top->told_empty = empty;
 }
 
-static int print(struct top *top) {
+static enum outcome print(struct top *top) {
     struct nvtxt_buf lines = {0};
     if (top->options->json) {
         print_json(top);
@@ -173,30 +172,30 @@ static int print(struct top *top) {
     nvtxt_buf_deinit(&lines);
     if (fflush(stdout) == 0) {
         tell_if_empty(top);
-        return RUNNING;
+        return OUTCOME_RUNNING;
     }
     term_say(top->term, "cannot write: %s", strerror(errno));
-    return EX_IOERR;
+    return OUTCOME_IO;
 }
 
 // ---- Sampling -----------------------------------------------------------------------------------
 
-// Asks for one of the two. Returns 0, or -errno; a refusal is one as well.
+// Asks for one of the two. Returns 0, TOP_REFUSED, or what the link did.
 static int ask(struct top *top, const char *command, struct nvtxt_ctl_reply *reply) {
     int result = ctl_link_ask(top->link, command, NULL, ANSWER_MS, reply);
     if (result == 0 && !reply->ok) {
         snprintf(top->trouble, sizeof(top->trouble), "%s", reply->message);
         nvtxt_ctl_reply_deinit(reply);
-        return -EACCES;
+        return TOP_REFUSED;
     }
     return result;
 }
 
 static int take_sample(struct top *top) {
     struct nvtxt_ctl_reply status = {0}, sources = {0};
-    int result = top->link->fd < 0 ? ctl_link_open(top->link) : 0;
-    result = result < 0 ? result : ask(top, "status", &status);
-    result = result < 0 ? result : ask(top, "sources", &sources);
+    int result = top->link->fd < 0 ? ctl_link_open(top->link, true) : 0;
+    result = result != 0 ? result : ask(top, "status", &status);
+    result = result != 0 ? result : ask(top, "sources", &sources);
     if (result == 0) {
         rates_deinit(&top->before);
         top->before = top->now;
@@ -221,23 +220,22 @@ static void lose_daemon(struct top *top, int failure) {
     rates_deinit(&top->before);
     rates_deinit(&top->now);
     top->now.rate = (struct rates_figures){-1, -1, -1};
-    if (failure != -EACCES) {
+    if (failure != TOP_REFUSED) {
         snprintf(top->trouble, sizeof(top->trouble), "trying again: no daemon at %s: %s",
-                 top->link->path,
-                 failure == -EPIPE ? "it closed the connection" : strerror(-failure));
+                 top->link->path, ctl_link_why(failure));
     }
 }
 
 // ---- Keys, signals, time ------------------------------------------------------------------------
 
-// Something watched is readable, or a signal came. Returns RUNNING or an exit status.
-static int react(struct top *top, bool key_waits) {
+// Something watched is readable, or a signal came. Returns an outcome.
+static enum outcome react(struct top *top, bool key_waits) {
     enum screen_key key = stop_count() > 0 ? SCREEN_NONE : screen_signalled();
     if (stop_count() > 0) {
-        return 128 + stop_signal();
+        return OUTCOME_STOPPED;
     }
     if (key == SCREEN_QUIT) {
-        return EX_IOERR; // the terminal hung up
+        return OUTCOME_IO; // the terminal hung up
     }
     if (key == SCREEN_NONE && key_waits) {
         key = screen_read_key(&top->screen);
@@ -251,7 +249,7 @@ static int react(struct top *top, bool key_waits) {
     if (key == SCREEN_SUSPEND || key == SCREEN_REDRAW) {
         draw(top);
     }
-    return RUNNING;
+    return OUTCOME_RUNNING;
 }
 
 static bool has_key(const struct top *top) {
@@ -260,63 +258,63 @@ static bool has_key(const struct top *top) {
 }
 
 // Until the next sample is due.
-static int wait_until(struct top *top, int64_t due_ms) {
-    int status = RUNNING;
+static enum outcome wait_until(struct top *top, int64_t due_ms) {
+    enum outcome status = OUTCOME_RUNNING;
     for (;;) {
         int64_t left = due_ms - clock_monotonic_ms();
         struct pollfd fds[] = {{.fd = stop_fd(), .events = POLLIN},
                                {.fd = top->screen.has_keys ? STDIN_FILENO : -1, .events = POLLIN}};
         if (left <= 0) {
-            return RUNNING;
+            return OUTCOME_RUNNING;
         }
         int ready = poll(fds, 2, left < 60000 ? (int)left : 60000);
         if (ready != 0) {
             status = react(top, ready > 0 && fds[1].revents);
         }
-        if (status != RUNNING) {
+        if (status != OUTCOME_RUNNING) {
             return status;
         }
     }
 }
 
 // One sample, shown. A key that comes while the daemon is asked costs the answer.
-static int turn(struct top *top) {
+static enum outcome turn(struct top *top) {
     int result = take_sample(top);
-    if (result == -ECANCELED) {
+    if (result == CTL_LINK_GIVEN_UP) {
         ctl_link_close(top->link);
         return react(top, has_key(top));
     }
-    if (result < 0) {
+    if (result != 0) {
         lose_daemon(top, result);
     }
     if (top->on_screen) {
         draw(top);
-    } else if (result < 0) {
-        term_say(top->term, "%s", strcmp(top->trouble, "") ? top->trouble : strerror(-result));
-        return result == -EACCES ? 1 : EX_UNAVAILABLE;
+    } else if (result != 0) {
+        term_say(top->term, "%s", top->trouble);
+        return result == TOP_REFUSED ? OUTCOME_FAULTS : OUTCOME_NO_DAEMON;
     }
-    return RUNNING;
+    return OUTCOME_RUNNING;
 }
 
-static int run(struct top *top) {
-    int status = turn(top);
-    while (status == RUNNING && top->left != 0) {
+static enum outcome run(struct top *top) {
+    enum outcome status = turn(top);
+    while (status == OUTCOME_RUNNING && top->left != 0) {
         int64_t due = clock_monotonic_ms() + top->interval_ms;
         status = wait_until(top, due);
-        if (status == RUNNING) {
+        if (status == OUTCOME_RUNNING) {
             status = turn(top);
         }
-        if (status == RUNNING && !top->on_screen) {
+        if (status == OUTCOME_RUNNING && !top->on_screen) {
             status = print(top);
         }
         top->left -= top->left > 0;
     }
-    return status == RUNNING ? 0 : status;
+    return status == OUTCOME_RUNNING ? OUTCOME_DONE : status;
 }
 
 // ---- Life ---------------------------------------------------------------------------------------
 
-int ctl_top(struct ctl_link *link, const struct ctl_options *options, struct term *term) {
+enum outcome ctl_top(struct ctl_link *link, const struct ctl_options *options, struct term *term) {
     bool on_screen = isatty(STDOUT_FILENO) && !options->json;
     bool endless = options->interval_ms > 0 || on_screen;
     struct top top = {.link = link,
@@ -328,14 +326,14 @@ int ctl_top(struct ctl_link *link, const struct ctl_options *options, struct ter
                               : endless          ? -1
                                                  : 1};
     if (stop_init() < 0) {
-        return EX_OSERR;
+        return OUTCOME_SYSTEM;
     }
     link->watched[0] = stop_fd();
     if (on_screen) {
         screen_enter(&top.screen);
         link->watched[1] = top.screen.has_keys ? STDIN_FILENO : -1;
     }
-    int status = run(&top);
+    enum outcome status = run(&top);
     screen_leave(&top.screen);
     rates_deinit(&top.before);
     rates_deinit(&top.now);

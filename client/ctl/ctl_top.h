@@ -3,10 +3,12 @@
 // `nvtxt-ctl top`: how fast each source goes, as long as one looks.
 #pragma once
 
+#include "client/common/outcome.h"
+
 struct ctl_link;
 struct ctl_options;
 struct term;
 
 // `link` is connected. On a terminal until q; else one sample, or as many as were asked for.
 // Returns the exit status.
-int ctl_top(struct ctl_link *link, const struct ctl_options *options, struct term *term);
+enum outcome ctl_top(struct ctl_link *link, const struct ctl_options *options, struct term *term);

@@ -8,7 +8,6 @@
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
-#include <sysexits.h>
 
 #include "client/common/term.h"
 #include "client/ctl/ctl_options.h"
@@ -21,7 +20,9 @@ struct where {
 };
 
 static const char *state_of(const struct search_place *place, const char *good) {
-    return place->result == 0 ? good : search_is_forbidden(place) ? "forbidden" : "absent";
+    return place->state == SEARCH_GOOD        ? good
+           : place->state == SEARCH_FORBIDDEN ? "forbidden"
+                                              : "absent";
 }
 
 // --socket names the control socket, or the data socket beside it.
@@ -55,7 +56,7 @@ static json_t *describe(const struct search *search, const char *good) {
     json_t *list = json_array();
     for (size_t i = 0; list && i < search->count; i++) {
         const struct search_place *place = &search->places[i];
-        bool bad = place->result != 0;
+        bool bad = place->state != SEARCH_GOOD;
         json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:s*, s:b}", "path", place->path,
                                               "whose", place->whose, "state", state_of(place, good),
                                               "why", bad ? search_why(place) : NULL, "wins",
@@ -92,14 +93,14 @@ static void print_text(const char *title, const struct search *search, const cha
         const struct search_place *place = &search->places[i];
         char path[PATH_MAX];
         term_printable(path, sizeof(path), place->path);
-        bool bad = place->result != 0;
+        bool bad = place->state != SEARCH_GOOD;
         printf("%-8s%s %-*s  %-13s  %s%s%s\n", i == 0 ? title : "",
                (int)i == search->won ? "*" : " ", width, path, place->whose, state_of(place, good),
                bad ? ": " : "", bad ? search_why(place) : "");
     }
 }
 
-int ctl_where(const struct ctl_options *options, struct term *term) {
+enum outcome ctl_where(const struct ctl_options *options, struct term *term) {
     struct where where;
     look(&where, options->socket);
     if (options->json) {
@@ -111,11 +112,11 @@ int ctl_where(const struct ctl_options *options, struct term *term) {
     }
     if (fflush(stdout) != 0) {
         term_say(term, "cannot write: %s", strerror(errno));
-        return EX_IOERR;
+        return OUTCOME_IO;
     }
     bool live = where.data.won >= 0 || where.control.won >= 0;
     if (!live && !options->json) {
         term_say(term, "no daemon accepts; 'nvtxtd &' starts one of your own");
     }
-    return live ? 0 : EX_UNAVAILABLE;
+    return live ? OUTCOME_DONE : OUTCOME_NO_DAEMON;
 }

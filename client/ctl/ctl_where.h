@@ -3,8 +3,10 @@
 // nvtxt-ctl where: which daemon and which store the programs would take, and why not the others.
 #pragma once
 
+#include "client/common/outcome.h"
+
 struct ctl_options;
 struct term;
 
-// Needs no daemon. Returns 0, EX_UNAVAILABLE when no daemon accepts, or EX_IOERR after a sentence.
-int ctl_where(const struct ctl_options *options, struct term *term);
+// Needs no daemon. NO_DAEMON: none accepts.
+enum outcome ctl_where(const struct ctl_options *options, struct term *term);

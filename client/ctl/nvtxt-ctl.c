@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sysexits.h>
 #include <unistd.h>
 
+#include "client/common/outcome.h"
 #include "client/common/term.h"
 #include "client/ctl/ctl_options.h"
 #include "client/ctl/ctl_tail.h"
@@ -22,10 +22,10 @@
 #include "client/locate/search.h"
 #include "protocol/base/limits.h"
 
-#define FILE_MODE 0644 // the collector is another user
+#define FILE_MODE 0644    // the collector is another user
+#define METRICS_NO_FILE 1 // what stands there is no regular file
 
-// ---- Metrics
-// --------------------------------------------------------------------------------------
+// ---- Metrics ------------------------------------------------------------------------------------
 
 static int write_file(int fd, const char *text) {
     size_t len = strlen(text);
@@ -48,7 +48,7 @@ static int put_file(const char *path, const char *text) {
     char temp[PATH_MAX];
     struct stat status;
     if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
-        return -EEXIST;
+        return METRICS_NO_FILE;
     }
     if (snprintf(temp, sizeof(temp), "%s.XXXXXX", path) >= (int)sizeof(temp)) {
         return -ENAMETOOLONG;
@@ -71,37 +71,36 @@ static int put_file(const char *path, const char *text) {
 }
 
 // The daemon's text as it is, for Prometheus: on stdout, or in the file `output`, which appears
-// whole, under a name that no collector looks at before. Returns the exit status, after a sentence.
-static int print_metrics(struct term *term, const json_t *result, const char *output) {
+// whole, under a name that no collector looks at before.
+static enum outcome print_metrics(struct term *term, const json_t *result, const char *output) {
     const char *text = json_string_value(json_object_get(result, "text"));
     if (!text) {
         term_say(term, "the daemon's answer is not understood");
-        return EX_PROTOCOL;
+        return OUTCOME_PROTOCOL;
     }
     if (!output) {
         if (fputs(text, stdout) >= 0 && fflush(stdout) == 0) {
             return 0;
         }
         term_say(term, "cannot write: %s", strerror(errno));
-        return EX_IOERR;
+        return OUTCOME_IO;
     }
     int failure = put_file(output, text);
-    if (failure == -EEXIST) {
+    if (failure == METRICS_NO_FILE) {
         term_say(term, "%s is no regular file; it is not replaced", output);
-        return EX_CANTCREAT;
+        return OUTCOME_NO_OUTPUT;
     }
     if (failure < 0) {
         term_say(term, "cannot write %s: %s", output, strerror(-failure));
-        return failure == -ENOSPC || failure == -EIO ? EX_IOERR : EX_CANTCREAT;
+        return outcome_of_write(failure);
     }
     return 0;
 }
 
-// ---- One question
-// -----------------------------------------------------------------------------------
+// ---- One question -------------------------------------------------------------------------------
 
-static int print_result(const struct ctl_options *options, struct term *term,
-                        const json_t *result) {
+static enum outcome print_result(const struct ctl_options *options, struct term *term,
+                                 const json_t *result) {
     if (!options->json && strcmp(options->command, "metrics") == 0) {
         return print_metrics(term, result, options->output);
     }
@@ -113,11 +112,11 @@ static int print_result(const struct ctl_options *options, struct term *term,
     }
     if (fflush(stdout) != 0) {
         term_say(term, "cannot write: %s", strerror(errno));
-        return EX_IOERR;
+        return OUTCOME_IO;
     }
     bool bad = json_is_false(json_object_get(result, "healthy")) ||
                json_is_false(json_object_get(result, "sound"));
-    return bad ? 1 : 0;
+    return bad ? OUTCOME_FAULTS : OUTCOME_DONE;
 }
 
 // What the daemon says, a line for each of its lines.
@@ -129,61 +128,62 @@ static void say_lines(struct term *term, const char *command, const char *messag
     }
 }
 
-static int conclude(const struct ctl_options *options, struct term *term,
-                    const struct nvtxt_ctl_reply *reply) {
+static enum outcome conclude(const struct ctl_options *options, struct term *term,
+                             const struct nvtxt_ctl_reply *reply) {
     if (reply->ok) {
         return print_result(options, term, reply->result);
     }
     say_lines(term, options->command, reply->message);
     if (strcmp(reply->code, NVTXT_CTL_FORBIDDEN) == 0) {
-        return EX_NOPERM;
+        return OUTCOME_FORBIDDEN;
     }
     if (strcmp(reply->code, NVTXT_CTL_BUSY) == 0) {
-        return EX_TEMPFAIL;
+        return OUTCOME_LATER;
     }
     return strcmp(reply->code, NVTXT_CTL_UNKNOWN_COMMAND) == 0 ||
                    strcmp(reply->code, NVTXT_CTL_BAD_ARGUMENT) == 0
-               ? EX_USAGE
-               : 1;
+               ? OUTCOME_USAGE
+               : OUTCOME_FAULTS;
 }
 
-static int ask(struct ctl_link *link, const struct ctl_options *options, struct term *term) {
+static enum outcome ask(struct ctl_link *link, const struct ctl_options *options,
+                        struct term *term) {
     struct nvtxt_ctl_reply reply = {0};
     json_t *arguments = ctl_options_arguments(options);
     int result = arguments ? ctl_link_ask(link, options->command, arguments,
                                           (int)options->timeout_ms, &reply)
                            : -ENOMEM;
-    int status = EX_UNAVAILABLE;
+    enum outcome outcome = OUTCOME_NO_DAEMON;
     if (result == 0) {
-        status = conclude(options, term, &reply);
-    } else if (result == -EPROTO) {
+        outcome = conclude(options, term, &reply);
+    } else if (result == CTL_LINK_BAD_ANSWER) {
         term_say(term, "the daemon's answer is not understood");
-        status = EX_PROTOCOL;
-    } else if (result == -ETIMEDOUT) {
+        outcome = OUTCOME_PROTOCOL;
+    } else if (result == CTL_LINK_TIMEOUT) {
         term_say(term,
                  "the daemon at %s has not answered for %g s: it is stopped or stuck; --timeout "
                  "waits longer",
                  link->path, (double)options->timeout_ms / 1000);
     } else {
-        term_say(term, "the daemon did not answer: %s", strerror(-result));
+        term_say(term, "the daemon did not answer: %s", ctl_link_why(result));
     }
     json_decref(arguments);
     nvtxt_ctl_reply_deinit(&reply);
-    return status;
+    return outcome;
 }
 
-// Keeps to the first daemon that accepts. Returns 0, or an exit status after a sentence.
-static int find_daemon(struct ctl_link *link, struct search *search, struct term *term) {
+// Keeps to the first daemon that accepts.
+static enum outcome find_daemon(struct ctl_link *link, struct search *search, struct term *term) {
     char text[SEARCH_MOST * 640], advice[512];
     const struct search_place *first = &search->places[0];
     for (size_t i = 0; i < search->count; i++) {
         struct search_place *place = &search->places[i];
-        if (place->result == SEARCH_FOREIGN) {
+        if (place->state == SEARCH_FOREIGN) {
             continue;
         }
         ctl_link_init(link, place->path);
-        place->result = ctl_link_open(link);
-        if (place->result != 0) {
+        search_note(place, ctl_link_open(link, true));
+        if (place->state != SEARCH_GOOD) {
             continue;
         }
         if (i > 0 && first->is_named) {
@@ -192,38 +192,39 @@ static int find_daemon(struct ctl_link *link, struct search *search, struct term
         }
         return 0;
     }
-    int status = search_explain(search, text, sizeof(text), advice, sizeof(advice));
+    enum outcome outcome = search_explain(search, text, sizeof(text), advice, sizeof(advice));
     term_say(term, "%s; %s", text, advice);
-    return status;
+    return outcome;
+}
+
+static enum outcome run(const struct ctl_options *options, struct term *term) {
+    struct ctl_link link;
+    struct search search;
+    search_control(&search, options->socket);
+    if (search.places[0].is_named && !search_socket_fits(search.places[0].path)) {
+        const char *path = search.places[0].path;
+        term_say(term, "the socket path '%s' is too long: %zu bytes, a Unix socket takes %d", path,
+                 strlen(path), NVTXT_SOCKET_BYTES);
+        return OUTCOME_USAGE;
+    }
+    if (strcmp(options->command, "where") == 0) {
+        return ctl_where(options, term);
+    }
+    enum outcome outcome = find_daemon(&link, &search, term);
+    if (outcome != OUTCOME_DONE) {
+        return outcome;
+    }
+    outcome = strcmp(options->command, "tail") == 0  ? ctl_tail(&link, options, term)
+              : strcmp(options->command, "top") == 0 ? ctl_top(&link, options, term)
+                                                     : ask(&link, options, term);
+    ctl_link_close(&link);
+    return outcome;
 }
 
 int main(int argc, char **argv) {
     struct term term;
     struct ctl_options options;
-    struct ctl_link link;
-    struct search search;
     term_init(&term, "nvtxt-ctl");
-    int status = ctl_options_parse(&options, &term, argc, argv);
-    if (status != 0) {
-        return status < 0 ? 0 : status;
-    }
-    search_control(&search, options.socket);
-    if (search.places[0].is_named && !search_socket_fits(search.places[0].path)) {
-        const char *path = search.places[0].path;
-        term_say(&term, "the socket path '%s' is too long: %zu bytes, a Unix socket takes %d", path,
-                 strlen(path), NVTXT_SOCKET_BYTES);
-        return EX_USAGE;
-    }
-    if (strcmp(options.command, "where") == 0) {
-        return ctl_where(&options, &term);
-    }
-    status = find_daemon(&link, &search, &term);
-    if (status != 0) {
-        return status;
-    }
-    status = strcmp(options.command, "tail") == 0  ? ctl_tail(&link, &options, &term)
-             : strcmp(options.command, "top") == 0 ? ctl_top(&link, &options, &term)
-                                                   : ask(&link, &options, &term);
-    ctl_link_close(&link);
-    return status;
+    enum outcome outcome = ctl_options_parse(&options, &term, argc, argv);
+    return outcome_exit_status(outcome == OUTCOME_DONE ? run(&options, &term) : outcome);
 }

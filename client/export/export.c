@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sysexits.h>
+#include <unistd.h>
 
 #include "client/common/arguments.h"
 #include "client/common/clock.h"
@@ -44,55 +44,46 @@ struct export {
     int64_t started_ms;
 };
 
-static int status_of(int result) {
+static enum outcome outcome_of(int result) {
     switch (result) {
-    case -ENOENT:
-    case -ENOLINK:
-    case -EISDIR:
-    case -EINVAL:
-    case -EACCES:
-        return EX_NOINPUT;
-    case -ENOMEM:
-    case -EMFILE:
-        return EX_OSERR;
     case STORE_BUSY:
-        return EX_TEMPFAIL;
+        return OUTCOME_LATER;
     case STORE_NEWER:
     case STORE_FOREIGN:
     case STORE_CORRUPT:
-        return EX_DATAERR;
+        return OUTCOME_BAD_DATA;
     default:
-        return EX_IOERR;
+        return result < 0 ? outcome_of_open(result) : OUTCOME_IO;
     }
 }
 
 // What the store said, unless it was only stopped.
-static int fail(struct term *term, int result, const char *why) {
-    if (result == -EINTR) {
-        return 128 + stop_signal();
+static enum outcome fail(struct term *term, int result, const char *why) {
+    if (stop_count() > 0) {
+        return OUTCOME_STOPPED;
     }
-    term_say(term, "%s", result == -ENOMEM || !*why ? "out of memory" : why);
-    return status_of(result);
+    bool short_of_memory = outcome_of_error(result, OUTCOME_DONE) == OUTCOME_SYSTEM;
+    term_say(term, "%s", short_of_memory || !*why ? "out of memory" : why);
+    return outcome_of(result);
 }
 
-static int no_memory(struct term *term) {
+static enum outcome no_memory(struct term *term) {
     term_say(term, "out of memory");
-    return EX_OSERR;
+    return OUTCOME_SYSTEM;
 }
 
 // ---- Files of the store -------------------------------------------------------------------------
 
 // Lists the files; a path that is no store stays one, for the reader to say what it is.
-static int list_files(const char *store, struct store_segments *segments) {
-    int result = store_segments_list(store, segments);
-    return result == -ENOMEM ? result : 0;
+static enum outcome list_files(const char *store, struct store_segments *segments) {
+    return outcome_of_error(store_segments_list(store, segments), OUTCOME_DONE);
 }
 
-static int open_one(struct export *export, const char *path, bool may_be_gone) {
+static enum outcome open_one(struct export *export, const char *path, bool may_be_gone) {
     char why[PATH_MAX + 256];
     int result = store_read_open(&export->readers[export->count], path, why, sizeof(why));
-    if (result == -ENOENT && may_be_gone) {
-        return 0; // removed for its age since it was listed
+    if (result < 0 && may_be_gone && access(path, F_OK) != 0) {
+        return OUTCOME_DONE; // removed for its age since it was listed
     }
     if (result != STORE_DONE) {
         return fail(export->term, result, why);
@@ -110,14 +101,14 @@ static void raise_descriptors(void) {
     }
 }
 
-static int open_files(struct export *export) {
+static enum outcome open_files(struct export *export) {
     struct store_segments segments = {0};
     raise_descriptors();
-    if (list_files(export->options->store, &segments) < 0) {
+    if (list_files(export->options->store, &segments) != OUTCOME_DONE) {
         return no_memory(export->term);
     }
     export->readers = calloc(segments.count + 1, sizeof(struct store_reader *));
-    int result = export->readers ? 0 : no_memory(export->term);
+    enum outcome result = export->readers ? OUTCOME_DONE : no_memory(export->term);
     for (size_t i = 0; i < segments.count && result == 0; i++) {
         result = open_one(export, segments.rows[i].path, segments.count > 1);
     }
@@ -143,20 +134,21 @@ static bool belongs_to(const struct stat *file, const char *segment) {
     return false;
 }
 
-int export_check_output(const struct export_options *options, struct term *term, const char *path) {
+enum outcome export_check_output(const struct export_options *options, struct term *term,
+                                 const char *path) {
     struct store_segments segments = {0};
     struct stat file;
-    int result = 0;
+    enum outcome result = OUTCOME_DONE;
     if (stat(path, &file) != 0) {
         return 0;
     }
-    if (list_files(options->store, &segments) < 0) {
+    if (list_files(options->store, &segments) != OUTCOME_DONE) {
         return no_memory(term);
     }
     for (size_t i = 0; i < segments.count && result == 0; i++) {
         if (belongs_to(&file, segments.rows[i].path)) {
             term_say(term, "%s belongs to the store itself: choose another name", path);
-            result = EX_USAGE;
+            result = OUTCOME_USAGE;
         }
     }
     store_segments_deinit(&segments);
@@ -170,7 +162,7 @@ static int64_t subtract(int64_t from, int64_t what) {
     return __builtin_sub_overflow(from, what, &result) ? INT64_MIN : result;
 }
 
-static int take_options(struct export *export) {
+static enum outcome take_options(struct export *export) {
     const struct export_options *options = export->options;
     export->window = STORE_READ_ALL;
     if (options->has_until) {
@@ -187,7 +179,7 @@ static int take_options(struct export *export) {
         return no_memory(export->term);
     }
     for (size_t i = 0; i < options->pids.count; i++) {
-        int result = options_pid(export->term, options->pids.words[i], &export->pids[i]);
+        enum outcome result = options_pid(export->term, options->pids.words[i], &export->pids[i]);
         if (result != 0) {
             return result;
         }
@@ -347,7 +339,7 @@ static bool is_over(const struct export *export) {
     return stop_count() > 0 || export->writer.out.error != 0;
 }
 
-static int write_file(struct export *export, size_t file) {
+static enum outcome write_file(struct export *export, size_t file) {
     struct store_reader *reader = export->readers[file];
     const struct export_format *format = export->writer.format;
     int result = format->segment ? format->segment(&export->writer, reader) : STORE_DONE;
@@ -360,7 +352,7 @@ static int write_file(struct export *export, size_t file) {
         return fail(export->term, result, store_read_error(reader));
     }
     result = format->settle && !is_over(export) ? format->settle(&export->writer) : 0;
-    return result < 0 ? no_memory(export->term) : 0;
+    return result < 0 ? no_memory(export->term) : OUTCOME_DONE;
 }
 
 // ---- The whole ----------------------------------------------------------------------------------
@@ -382,7 +374,7 @@ static void find_bounds(struct export *export) {
     }
 }
 
-static int select_all(struct export *export) {
+static enum outcome select_all(struct export *export) {
     size_t found = 0;
     for (size_t i = 0; i < export->count; i++) {
         int result = select_rows(export, export->readers[i], &found);
@@ -399,9 +391,9 @@ static int select_all(struct export *export) {
     return 0;
 }
 
-static int write_all(struct export *export) {
+static enum outcome write_all(struct export *export) {
     struct export_writer *writer = &export->writer;
-    int status = 0;
+    enum outcome status = OUTCOME_DONE;
     int result = writer->format->begin ? writer->format->begin(writer) : 0;
     for (size_t i = 0; i < export->count && result == 0 && status == 0 && !is_over(export); i++) {
         status = write_file(export, i);
@@ -438,20 +430,20 @@ static void say_nothing_found(struct export *export) {
 }
 
 // What is to be said when all is written.
-static int finish(struct export *export, const char *name) {
+static enum outcome finish(struct export *export, const char *name) {
     struct export_writer *writer = &export->writer;
     char count[TERM_COUNT_SIZE];
     int error = export_out_flush(&writer->out);
     term_wipe(export->term);
     if (stop_count() > 0) {
-        return 128 + stop_signal();
+        return OUTCOME_STOPPED;
     }
-    if (error == -EPIPE) {
-        return -EPIPE;
+    if (error == EXPORT_OUT_CLOSED) {
+        return OUTCOME_NO_READER;
     }
     if (error != 0) {
         term_say(export->term, "cannot write to %s: %s", name, strerror(-error));
-        return error == -ENOMEM ? EX_OSERR : EX_IOERR;
+        return outcome_of_error(error, OUTCOME_IO);
     }
     if (export->rows == 0 && !is_everything(export)) {
         say_nothing_found(export);
@@ -461,7 +453,7 @@ static int finish(struct export *export, const char *name) {
     }
     if (writer->changed > 0) {
         term_say(export->term, "%s %s", term_count(count, writer->changed), writer->format->loss);
-        return 1;
+        return OUTCOME_FAULTS;
     }
     return 0;
 }
@@ -478,11 +470,12 @@ static void close_all(struct export *export) {
     free(export->pids);
 }
 
-int export_run(const struct export_options *options, struct term *term, int fd, const char *name) {
+enum outcome export_run(const struct export_options *options, struct term *term, int fd,
+                        const char *name) {
     struct export export = {.options = options, .term = term, .started_ms = clock_monotonic_ms()};
     export.writer.format = options->format;
     export.writer.all = is_everything(&export);
-    int status = take_options(&export);
+    enum outcome status = take_options(&export);
     if (status == 0) {
         status = open_files(&export);
     }
@@ -495,7 +488,7 @@ int export_run(const struct export_options *options, struct term *term, int fd, 
     if (status == 0) {
         find_bounds(&export);
         status = write_all(&export);
-        int finished = finish(&export, name);
+        enum outcome finished = finish(&export, name);
         status = status ? status : finished;
     }
     close_all(&export);

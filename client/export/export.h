@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "client/common/outcome.h"
 #include "client/common/term.h"
 #include "client/format/export_fmt.h"
 
@@ -30,10 +31,11 @@ struct export_options {
     bool progress; // wanted; shown on a terminal only
 };
 
-// Writes the export to `fd` (borrowed); `name` is what it is called in sentences. Returns 0, 1 when
-// the format could not hold everything (said), or an exit status after a sentence. -EPIPE when the
-// reader of `fd` went away.
-int export_run(const struct export_options *options, struct term *term, int fd, const char *name);
+// Writes the export to `fd` (borrowed); `name` is what it is called in sentences. FAULTS: the
+// format could not hold everything. NO_READER: whoever reads `fd` went away, and nothing was said.
+enum outcome export_run(const struct export_options *options, struct term *term, int fd,
+                        const char *name);
 
-// Checks that `path` is none of the files of the store. Returns 0, or EX_USAGE after a sentence.
-int export_check_output(const struct export_options *options, struct term *term, const char *path);
+// Checks that `path` is none of the files of the store.
+enum outcome export_check_output(const struct export_options *options, struct term *term,
+                                 const char *path);

@@ -12,15 +12,14 @@
 #include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
-#include <sysexits.h>
 #include <unistd.h>
 
 #include "client/common/out_file.h"
 #include "client/common/term.h"
 
-static int refuse(const struct export_file *file, struct term *term, int error) {
+static enum outcome refuse(const struct export_file *file, struct term *term, int error) {
     term_say(term, "cannot create %s: %s", file->name, strerror(error));
-    return EX_CANTCREAT;
+    return OUTCOME_NO_OUTPUT;
 }
 
 static bool is_database(const char *path) {
@@ -34,7 +33,7 @@ static bool is_database(const char *path) {
     return n == (ssize_t)sizeof(begin) && memcmp(begin, magic, sizeof(magic)) == 0;
 }
 
-static int open_temp(struct export_file *file, struct term *term, mode_t mode) {
+static enum outcome open_temp(struct export_file *file, struct term *term, mode_t mode) {
     uint32_t random = (uint32_t)getpid();
     (void)!getrandom(&random, sizeof(random), GRND_NONBLOCK);
     int len = snprintf(file->temp, sizeof(file->temp), "%s.part-%08x", file->path, random);
@@ -55,12 +54,12 @@ static int open_temp(struct export_file *file, struct term *term, mode_t mode) {
     return 0;
 }
 
-int export_file_open(struct export_file *file, struct term *term, const char *name) {
+enum outcome export_file_open(struct export_file *file, struct term *term, const char *name) {
     struct stat status;
     *file = (struct export_file){.fd = -1, .name = name};
     if (!*name || strlen(name) >= sizeof(file->path)) {
         term_say(term, "'%s' cannot be a file's name", name);
-        return EX_USAGE;
+        return OUTCOME_USAGE;
     }
     strcpy(file->path, name);
     if (stat(name, &status) != 0) {
@@ -71,11 +70,11 @@ int export_file_open(struct export_file *file, struct term *term, const char *na
     }
     if (!S_ISREG(status.st_mode)) {
         file->fd = open(name, O_WRONLY | O_CLOEXEC);
-        return file->fd < 0 ? refuse(file, term, errno) : 0;
+        return file->fd < 0 ? refuse(file, term, errno) : OUTCOME_DONE;
     }
     if (is_database(name)) {
         term_say(term, "%s is a database; it is not replaced: choose another name", name);
-        return EX_CANTCREAT;
+        return OUTCOME_NO_OUTPUT;
     }
     if (!realpath(name, file->path)) {
         return refuse(file, term, errno);
@@ -93,17 +92,17 @@ static int settle(struct export_file *file) {
     return result;
 }
 
-int export_file_publish(struct export_file *file, struct term *term) {
+enum outcome export_file_publish(struct export_file *file, struct term *term) {
     int result = settle(file);
     if (result != 0) {
         term_say(term, "cannot write to %s: %s", file->name, strerror(-result));
         export_file_discard(file);
-        return EX_IOERR;
+        return OUTCOME_IO;
     }
     if (file->temp[0] && rename(file->temp, file->path) != 0) {
-        result = refuse(file, term, errno);
+        enum outcome refused = refuse(file, term, errno);
         export_file_discard(file);
-        return result;
+        return refused;
     }
     if (file->temp[0]) {
         out_file_sync_name(file->path);

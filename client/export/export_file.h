@@ -7,6 +7,8 @@
 #include <limits.h>
 #include <stdbool.h>
 
+#include "client/common/outcome.h"
+
 struct term;
 
 struct export_file {
@@ -16,11 +18,10 @@ struct export_file {
     char temp[PATH_MAX]; // where it is written; "" when it is written to directly
 };
 
-// Returns 0, or EX_CANTCREAT or EX_USAGE after a sentence. An SQLite database is not replaced.
-int export_file_open(struct export_file *file, struct term *term, const char *name);
+// An SQLite database is not replaced.
+enum outcome export_file_open(struct export_file *file, struct term *term, const char *name);
 
-// Puts the finished file in its place and onto the disk. Returns 0, or EX_IOERR or EX_CANTCREAT
-// after a sentence; the temporary file is gone in any case.
-int export_file_publish(struct export_file *file, struct term *term);
+// Puts the finished file in its place and onto the disk. The temporary file is gone in any case.
+enum outcome export_file_publish(struct export_file *file, struct term *term);
 
 void export_file_discard(struct export_file *file); // fine when not open

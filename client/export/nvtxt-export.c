@@ -8,10 +8,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sysexits.h>
 #include <unistd.h>
 
 #include "client/common/arguments.h"
+#include "client/common/outcome.h"
 #include "client/common/signals.h"
 #include "client/export/export.h"
 #include "client/export/export_file.h"
@@ -66,18 +66,18 @@ static void print_help(void) {
           stdout);
 }
 
-static int add_word(struct export_list *list, const char *word) {
+static enum outcome add_word(struct export_list *list, const char *word) {
     const char **words = realloc(list->words, (list->count + 1) * sizeof(*words));
     if (!words) {
-        return EX_OSERR;
+        return OUTCOME_SYSTEM;
     }
     list->words = words;
     words[list->count++] = word;
     return 0;
 }
 
-static int take_time(struct term *term, const char *option, const char *text, bool *has,
-                     int64_t *ns) {
+static enum outcome take_time(struct term *term, const char *option, const char *text, bool *has,
+                              int64_t *ns) {
     bool is_length = strcmp(option, "--last") == 0;
     *has = is_length ? export_duration_parse(text, ns) : export_time_parse(text, ns);
     if (!*has) {
@@ -85,7 +85,7 @@ static int take_time(struct term *term, const char *option, const char *text, bo
                  is_length ? "length of time" : "time",
                  is_length ? "90s, 5m or 1.5h"
                            : "2026-11-21T06:24:00Z, @1795242240 or nanoseconds");
-        return EX_USAGE;
+        return OUTCOME_USAGE;
     }
     return 0;
 }
@@ -95,7 +95,8 @@ static const char *format_name(const void *context, size_t index) {
     return export_format_name(index);
 }
 
-static int take_format(struct export_options *options, struct term *term, const char *text) {
+static enum outcome take_format(struct export_options *options, struct term *term,
+                                const char *text) {
     options->format = export_format_find(text);
     if (!options->format) {
         const char *near = nvtxt_near(nvtxt_slice_of(text), format_name, NULL);
@@ -103,28 +104,30 @@ static int take_format(struct export_options *options, struct term *term, const 
                  "there is no format '%s'%s%s%s; there are chrome, speedscope, folded, csv, jsonl "
                  "and nvtxt",
                  text, near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
-        return EX_USAGE;
+        return OUTCOME_USAGE;
     }
     return 0;
 }
 
-static int take_match(struct export_options *options, struct term *term, const char *text) {
+static enum outcome take_match(struct export_options *options, struct term *term,
+                               const char *text) {
     char why[256];
     if (options->has_match) {
         term_say(term, "--match can be given once; 'a|b' matches both");
-        return EX_USAGE;
+        return OUTCOME_USAGE;
     }
     int result = regcomp(&options->match, text, REG_EXTENDED | REG_NOSUB);
     if (result != 0) {
         regerror(result, &options->match, why, sizeof(why));
         term_say(term, "--match: '%s' is no regular expression: %s", text, why);
-        return EX_USAGE;
+        return OUTCOME_USAGE;
     }
     options->has_match = true;
     return 0;
 }
 
-static int take_level(struct export_options *options, struct term *term, const char *text) {
+static enum outcome take_level(struct export_options *options, struct term *term,
+                               const char *text) {
     options->level = nvtxt_level_find(nvtxt_slice_of(text));
     options->has_level = options->level != NVTXT_LEVEL_NONE;
     if (!options->has_level) {
@@ -132,19 +135,19 @@ static int take_level(struct export_options *options, struct term *term, const c
                  "--level: there is no level '%s'; there are emerg, alert, crit, err, warning, "
                  "notice, info and debug",
                  text);
-        return EX_USAGE;
+        return OUTCOME_USAGE;
     }
     return 0;
 }
 
-static int take_pid(struct export_options *options, struct term *term, const char *text) {
+static enum outcome take_pid(struct export_options *options, struct term *term, const char *text) {
     uint32_t pid;
-    int result = options_pid(term, text, &pid);
+    enum outcome result = options_pid(term, text, &pid);
     return result ? result : add_word(&options->pids, text);
 }
 
-// Returns 0, or an exit status after a sentence.
-static int take_option(struct arguments *args, struct term *term, int option, const char *text) {
+static enum outcome take_option(struct arguments *args, struct term *term, int option,
+                                const char *text) {
     struct export_options *options = &args->options;
     switch (option) {
     case OPT_STORE:
@@ -175,11 +178,12 @@ static int take_option(struct arguments *args, struct term *term, int option, co
     case OPT_MATCH:
         return take_match(options, term, text);
     default:
-        return EX_USAGE;
+        return OUTCOME_USAGE;
     }
 }
 
-static int check_arguments(const struct arguments *args, struct term *term, const char *word) {
+static enum outcome check_arguments(const struct arguments *args, struct term *term,
+                                    const char *word) {
     const struct export_options *options = &args->options;
     if (word) {
         term_say(term, "what is '%s'? A store is named with --store", word);
@@ -193,11 +197,11 @@ static int check_arguments(const struct arguments *args, struct term *term, cons
     } else {
         return 0;
     }
-    return EX_USAGE;
+    return OUTCOME_USAGE;
 }
 
-// Returns 0, an exit status, or -1 when there is nothing more to do.
-static int parse_arguments(struct arguments *args, struct term *term, int argc, char **argv) {
+static enum outcome parse_arguments(struct arguments *args, struct term *term, int argc,
+                                    char **argv) {
     static const struct option table[] = {
         {"store", required_argument, NULL, OPT_STORE},
         {"format", required_argument, NULL, OPT_FORMAT},
@@ -214,9 +218,9 @@ static int parse_arguments(struct arguments *args, struct term *term, int argc, 
         OPTIONS_TAIL,
     };
     int option;
-    int result = 0;
+    enum outcome result = OUTCOME_DONE;
     while (result == 0 && (option = getopt_long(argc, argv, "o:q", table, NULL)) != -1) {
-        int answered = options_answer(term, option, print_help);
+        enum outcome answered = options_answer(term, option, print_help);
         if (answered != 0) {
             return answered;
         }
@@ -225,19 +229,19 @@ static int parse_arguments(struct arguments *args, struct term *term, int argc, 
     if (result == 0) {
         result = check_arguments(args, term, argv[optind]);
     }
-    return result == EX_USAGE ? options_refuse(term) : result;
+    return result == OUTCOME_USAGE ? options_refuse(term) : result;
 }
 
 // A reader that went away early has what it wanted.
-static int run_to_stdout(struct arguments *args, struct term *term) {
+static enum outcome run_to_stdout(struct arguments *args, struct term *term) {
     args->options.progress = !args->quiet && !isatty(STDOUT_FILENO);
-    int status = export_run(&args->options, term, STDOUT_FILENO, "stdout");
-    return status == -EPIPE ? 0 : status;
+    enum outcome status = export_run(&args->options, term, STDOUT_FILENO, "stdout");
+    return status == OUTCOME_NO_READER ? OUTCOME_DONE : status;
 }
 
-static int run_to_file(struct arguments *args, struct term *term) {
+static enum outcome run_to_file(struct arguments *args, struct term *term) {
     struct export_file file;
-    int status = export_check_output(&args->options, term, args->output);
+    enum outcome status = export_check_output(&args->options, term, args->output);
     if (status == 0) {
         status = export_file_open(&file, term, args->output);
     }
@@ -246,12 +250,12 @@ static int run_to_file(struct arguments *args, struct term *term) {
     }
     args->options.progress = !args->quiet;
     status = export_run(&args->options, term, file.fd, args->output);
-    if (status == 0 || status == 1) {
-        int published = export_file_publish(&file, term);
+    if (status <= OUTCOME_FAULTS) {
+        enum outcome published = export_file_publish(&file, term);
         return published ? published : status;
     }
     export_file_discard(&file);
-    return status == -EPIPE ? 0 : status;
+    return status == OUTCOME_NO_READER ? OUTCOME_DONE : status;
 }
 
 static void free_options(struct export_options *options) {
@@ -267,14 +271,14 @@ int main(int argc, char **argv) {
     struct term term;
     struct arguments args = {0};
     term_init(&term, "nvtxt-export");
-    int status = stop_init();
-    if (status < 0) {
-        term_say(&term, "cannot start: %s", strerror(-status));
-        return EX_OSERR;
+    int result = stop_init();
+    if (result < 0) {
+        term_say(&term, "cannot start: %s", strerror(-result));
+        return outcome_exit_status(OUTCOME_SYSTEM);
     }
     stop_soon();
     store_stranger_heed(stop_count);
-    status = parse_arguments(&args, &term, argc, argv);
+    enum outcome status = parse_arguments(&args, &term, argc, argv);
     char store[PATH_MAX];
     if (status == 0 && !args.options.store) {
         args.options.store = store;
@@ -284,5 +288,5 @@ int main(int argc, char **argv) {
         status = args.output ? run_to_file(&args, &term) : run_to_stdout(&args, &term);
     }
     free_options(&args.options);
-    return status < 0 ? 0 : status;
+    return outcome_exit_status(status);
 }

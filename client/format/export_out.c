@@ -34,6 +34,8 @@ int export_out_flush(struct export_out *out) {
         at += n > 0 ? (size_t)n : 0;
         if (at < out->len && stop_count() > 0) {
             out->error = -EINTR;
+        } else if (error == EPIPE) {
+            out->error = EXPORT_OUT_CLOSED;
         } else if (error != EINTR) {
             out->error = -error;
         }

@@ -12,9 +12,11 @@
 
 #include "protocol/base/slice.h"
 
+#define EXPORT_OUT_CLOSED 1 // whoever read the descriptor went away
+
 struct export_out {
     int fd;     // borrowed; -1: nothing is written, the buffer grows
-    int error;  // -errno of the first failure, 0 before it
+    int error;  // the first failure: EXPORT_OUT_CLOSED or -errno; 0 before it
     char *data; // owned
     size_t len, cap;
     uint64_t written; // bytes that the descriptor took

@@ -124,12 +124,14 @@ static void name_of(const char *folder, char name[PATH_MAX]) {
     }
 }
 
-int folders_add(struct folders *folders, const char *folder) {
+int folders_add(struct folders *folders, const char *folder, size_t *found) {
     char name[PATH_MAX];
+    struct stat status;
     int around = 0;
-    int found = add_folder(folders, folder);
-    if (found < 0) {
-        return found;
+    int inside = add_folder(folders, folder);
+    *found = 0;
+    if (inside < 0) {
+        return stat(folder, &status) == 0 && !S_ISDIR(status.st_mode) ? FOLDERS_IS_NONE : inside;
     }
     name_of(folder, name);
     char *slash = strrchr(name, '/');
@@ -141,5 +143,6 @@ int folders_add(struct folders *folders, const char *folder) {
         slash[slash == name] = '\0';
         around = add_folder(folders, name);
     }
-    return around < 0 ? around : found + around;
+    *found = around < 0 ? 0 : (size_t)(inside + around);
+    return around < 0 ? around : 0;
 }

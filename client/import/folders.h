@@ -21,8 +21,9 @@ struct folders {
 };
 
 // Adds the `*.nvtxt` files of `folder` and of what belongs to it, sorted by name within each place;
-// hidden ones are left out. Returns how many files were found there, listed before or not, or
-// -errno: -ENOTDIR for a file.
-int folders_add(struct folders *folders, const char *folder);
+// hidden ones are left out. Returns 0 with the number of files that were found there, listed before
+// or not; or FOLDERS_IS_NONE for a file, or -errno, with 0 files.
+#define FOLDERS_IS_NONE 1
+int folders_add(struct folders *folders, const char *folder, size_t *found);
 
 void folders_deinit(struct folders *folders); // fine when zeroed

@@ -9,7 +9,6 @@
 #include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sysexits.h>
 
 #include "client/common/clock.h"
 #include "client/common/signals.h"
@@ -26,18 +25,18 @@ uint32_t import_file_mode(void) {
     return 0666 & ~(uint32_t)mask;
 }
 
-int import_open(struct import *import, const char *path, const struct load_options *options,
-                struct term *term) {
+enum outcome import_open(struct import *import, const char *path,
+                         const struct load_options *options, struct term *term) {
     const struct store_options how = {.plain = true, .file_mode = import_file_mode()};
     char why[1024];
     *import = (struct import){.options = options, .term = term};
     int result = store_open(&import->store, path, &how, why, sizeof(why));
-    if (result == -EINTR) {
-        return 128 + stop_signal();
+    if (result != STORE_DONE && stop_count() > 0) {
+        return OUTCOME_STOPPED;
     }
     if (result != STORE_DONE) {
         term_say(term, "%s", why);
-        return result == STORE_CORRUPT ? EX_DATAERR : EX_CANTCREAT;
+        return result == STORE_CORRUPT ? OUTCOME_BAD_DATA : OUTCOME_NO_OUTPUT;
     }
     import->next_id = store_next_source_id(import->store);
     import->batch = store_batch_new();
@@ -51,7 +50,7 @@ int import_open(struct import *import, const char *path, const struct load_optio
     if (!import->batch || result != 0) {
         term_say(term, "out of memory");
         import_abandon(import);
-        return EX_OSERR;
+        return OUTCOME_SYSTEM;
     }
     return 0;
 }
@@ -70,7 +69,7 @@ void import_abandon(struct import *import) {
     import->nsys = NULL;
 }
 
-// Writes the batch. Returns 0 or -EIO after a sentence.
+// Writes the batch. Returns 0, or -errno, after a sentence unless a signal came.
 static int flush(struct import *import) {
     int result = store_begin(import->store);
     if (result == STORE_DONE) {
@@ -79,8 +78,8 @@ static int flush(struct import *import) {
     if (result == STORE_DONE) {
         result = store_commit(import->store);
     }
-    if (result == -EINTR) {
-        return result;
+    if (result != STORE_DONE && stop_count() > 0) {
+        return -EINTR;
     }
     if (result != STORE_DONE) {
         term_say(import->term, "%s", store_error(import->store));
@@ -129,7 +128,8 @@ static int on_pause(void *context, const struct nvtxt_interp *interp) {
     return result;
 }
 
-// The file was read; `result` is 0, or EX_NOINPUT when not to its end. Returns 0, 1 or -ENOMEM.
+// The file was read; `result` is DONE, or NO_INPUT when not to its end. Returns DONE, FAULTS or
+// -ENOMEM.
 static int end_input(struct import *import, struct report *report, int result) {
     const struct nvtxt_counters *counters = &import->counters;
     report_summary(report, counters->lines, counters->events, counters->errors, counters->warnings);
@@ -145,24 +145,23 @@ static int end_input(struct import *import, struct report *report, int result) {
             return ended;
         }
     }
-    return result != 0 || counters->errors > 0;
+    return result != 0 || counters->errors > 0 ? OUTCOME_FAULTS : OUTCOME_DONE;
 }
 
-static int tell_failure(const struct import *import, int result) {
+static enum outcome say_failure(const struct import *import, int result) {
     if (stop_count() > 0) {
-        return 128 + stop_signal();
+        return OUTCOME_STOPPED;
     }
-    if (result == -ENOMEM) {
+    enum outcome outcome = outcome_of_error(result, OUTCOME_IO);
+    if (outcome == OUTCOME_SYSTEM) {
         term_say(import->term, "out of memory");
-        return EX_OSERR;
-    }
-    if (import->nsys) {
+    } else if (import->nsys) {
         term_say(import->term, "%s", store_nsys_error(import->nsys));
     }
-    return EX_IOERR;
+    return outcome;
 }
 
-int import_input(struct import *import, struct input *input) {
+enum outcome import_input(struct import *import, struct input *input) {
     struct report report = {.term = import->term,
                             .name = input->name,
                             .quiet = import->quiet,
@@ -180,23 +179,23 @@ int import_input(struct import *import, struct input *input) {
     if (result == 0) {
         result = load_input(input, import->options, &report, &import->target, &import->counters);
     }
-    if (result == 0 || result == EX_NOINPUT) {
+    if (result == 0 || result == OUTCOME_NO_INPUT) {
         result = end_input(import, &report, result);
     }
-    return result < 0 ? tell_failure(import, result) : result;
+    return result < 0 ? say_failure(import, result) : (enum outcome)result;
 }
 
-int import_finish(struct import *import) {
+enum outcome import_finish(struct import *import) {
     if (import->nsys) {
         int result = store_nsys_finish(import->nsys);
-        return result == STORE_DONE ? 0 : tell_failure(import, -EIO);
+        return result == STORE_DONE ? OUTCOME_DONE : say_failure(import, -EIO);
     }
     int result = store_batch_is_empty(import->batch) ? 0 : flush(import);
     import_abandon(import);
-    return result == 0 ? 0 : result == -EINTR ? 128 + stop_signal() : EX_IOERR;
+    return result == 0 ? OUTCOME_DONE : stop_count() > 0 ? OUTCOME_STOPPED : OUTCOME_IO;
 }
 
-int import_check_replaced(const char *path, bool exports, struct term *term) {
+enum outcome import_check_replaced(const char *path, bool exports, struct term *term) {
     enum store_file_kind kind;
     int64_t first_ns;
     int64_t last_ns;
@@ -209,5 +208,5 @@ int import_check_replaced(const char *path, bool exports, struct term *term) {
         return 0;
     }
     term_say(term, "%s is another program's database; it is not replaced", path);
-    return EX_CANTCREAT;
+    return OUTCOME_NO_OUTPUT;
 }

@@ -35,28 +35,28 @@ struct import {
     struct load_target target;
 };
 
-// Opens or creates the store at `path`. Returns 0, or an exit status after a sentence.
-int import_open(struct import *import, const char *path, const struct load_options *options,
-                struct term *term);
+// Opens or creates the store at `path`.
+enum outcome import_open(struct import *import, const char *path,
+                         const struct load_options *options, struct term *term);
 
 // Loads into an export that is open and placed, which is taken over.
 void import_open_export_take(struct import *import, struct store_nsys *nsys,
                              const struct load_options *options, struct term *term);
 
-// Loads one open input. Returns 0, 1 when it had errors or could not be read to its end (what was
-// good is loaded), or a status that ends the import; each but 0 after a sentence.
-int import_input(struct import *import, struct input *input);
+// Loads one open input. FAULTS: it had errors or could not be read to its end, and what was good is
+// loaded. What is worse ends the import.
+enum outcome import_input(struct import *import, struct input *input);
 
-// Writes what is left and closes; an export stays open for its counts to be read. Returns 0, or an
-// exit status after a sentence; then the file is not whole.
-int import_finish(struct import *import);
+// Writes what is left and closes; an export stays open for its counts to be read. Unless it
+// returns DONE, the file is not whole.
+enum outcome import_finish(struct import *import);
 
 void import_abandon(struct import *import); // closes without writing; fine when closed or zeroed
 
 // Whether --force may replace what stands at `path`: a store of ours and, with `exports`, an export
-// that merge() could have made. Returns 0 (also for what is no database or not there, which
-// out_file_init() looks at), or EX_CANTCREAT after a sentence.
-int import_check_replaced(const char *path, bool exports, struct term *term);
+// that merge() could have made. Returns NO_OUTPUT, or DONE, also for what is no database or not
+// there, which out_file_init() looks at.
+enum outcome import_check_replaced(const char *path, bool exports, struct term *term);
 
 // The permissions of a file that is made now: what the umask leaves.
 uint32_t import_file_mode(void);

@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sysexits.h>
 #include <unistd.h>
 
 #include "client/common/out_file.h"
@@ -36,26 +35,27 @@ struct collect {
 
 // ---- Finding ----------------------------------------------------------------------------------
 
-static int add_folder(struct collect *collect, const char *folder) {
-    int found = folders_add(&collect->folders, folder);
+static enum outcome add_folder(struct collect *collect, const char *folder) {
+    size_t found;
+    int result = folders_add(&collect->folders, folder, &found);
     if (found > 0) {
-        return 0;
+        return OUTCOME_DONE;
     }
     collect->faulty = true;
-    if (found == -ENOTDIR) {
+    if (result == FOLDERS_IS_NONE) {
         term_say(collect->term, "%s is no folder: name files with 'nvtxt-import create -n'",
                  folder);
-    } else if (found < 0) {
-        term_say(collect->term, "%s: %s", folder, strerror(-found));
+    } else if (result < 0) {
+        term_say(collect->term, "%s: %s", folder, strerror(-result));
     } else {
         term_say(collect->term, "%s: no *.nvtxt file is in it, nor in its session folder", folder);
     }
-    return found == -ENOMEM ? EX_OSERR : 0;
+    return outcome_of_error(result, OUTCOME_DONE);
 }
 
-static int find_files(struct collect *collect) {
+static enum outcome find_files(struct collect *collect) {
     const struct import_job *job = collect->job;
-    int result = 0;
+    enum outcome result = OUTCOME_DONE;
     for (int i = 0; i < job->file_count && result == 0; i++) {
         result = add_folder(collect, job->files[i]);
     }
@@ -63,7 +63,7 @@ static int find_files(struct collect *collect) {
         result = add_folder(collect, getenv(SESSION_VARIABLE));
     }
     if (result == 0 && collect->folders.count == 0) {
-        result = EX_NOINPUT;
+        result = OUTCOME_NO_INPUT;
     }
     return result;
 }
@@ -71,10 +71,10 @@ static int find_files(struct collect *collect) {
 // ---- Loading ----------------------------------------------------------------------------------
 
 // A pipe would be waited for, so what is no file is not opened.
-static int load_file(struct collect *collect, struct import *import, size_t index) {
+static enum outcome load_file(struct collect *collect, struct import *import, size_t index) {
     const struct folders_file *file = &collect->folders.files[index];
     struct row *row = &collect->rows[index];
-    int result = 1;
+    enum outcome result = OUTCOME_FAULTS;
     if (file->is_regular) {
         result = import_file(import, file->path, &row->loaded);
     } else {
@@ -91,22 +91,22 @@ static int load_file(struct collect *collect, struct import *import, size_t inde
     return result;
 }
 
-static int load_files(struct collect *collect, struct import *import) {
+static enum outcome load_files(struct collect *collect, struct import *import) {
     size_t loaded = 0;
     for (size_t i = 0; i < collect->folders.count; i++) {
-        int result = load_file(collect, import, i);
-        if (result > 1) {
+        enum outcome result = load_file(collect, import, i);
+        if (result > OUTCOME_FAULTS) {
             return result;
         }
-        collect->faulty |= result == 1;
+        collect->faulty |= result == OUTCOME_FAULTS;
         loaded += collect->rows[i].loaded;
     }
-    return loaded > 0 ? 0 : EX_NOINPUT;
+    return loaded > 0 ? OUTCOME_DONE : OUTCOME_NO_INPUT;
 }
 
-static int fill(struct collect *collect, const struct out_file *out) {
+static enum outcome fill(struct collect *collect, const struct out_file *out) {
     struct import import;
-    int status = import_open(&import, out->temp, &collect->job->load, collect->term);
+    enum outcome status = import_open(&import, out->temp, &collect->job->load, collect->term);
     if (status != 0) {
         return status;
     }
@@ -172,22 +172,22 @@ static void print_session(const struct collect *collect) {
     }
 }
 
-static int print_summaries(const struct collect *collect) {
+static enum outcome print_summaries(const struct collect *collect) {
     print_report(collect);
     if (!collect->job->quiet) {
         print_session(collect);
     }
     if (fflush(stdout) != 0 || ferror(collect->messages)) {
         term_say(collect->term, "cannot write the summaries: %s", strerror(errno));
-        return EX_IOERR;
+        return OUTCOME_IO;
     }
     return 0;
 }
 
 // ---- The command --------------------------------------------------------------------------------
 
-static int run(struct collect *collect, struct out_file *out) {
-    int status = find_files(collect);
+static enum outcome run(struct collect *collect, struct out_file *out) {
+    enum outcome status = find_files(collect);
     if (status != 0) {
         return status;
     }
@@ -195,7 +195,7 @@ static int run(struct collect *collect, struct out_file *out) {
     collect->messages = tmpfile();
     if (!collect->rows || !collect->messages) {
         term_say(collect->term, "cannot start: %s", strerror(errno));
-        return EX_OSERR;
+        return OUTCOME_SYSTEM;
     }
     status = fill(collect, out);
     if (status == 0) {
@@ -204,10 +204,10 @@ static int run(struct collect *collect, struct out_file *out) {
     if (status == 0) {
         status = print_summaries(collect);
     }
-    return status ? status : collect->faulty;
+    return status == OUTCOME_DONE && collect->faulty ? OUTCOME_FAULTS : status;
 }
 
-int import_collect(const struct import_job *job, struct term *term) {
+enum outcome import_collect(const struct import_job *job, struct term *term) {
     struct collect collect = {.job = job, .term = term};
     struct out_file out;
     const char *session = getenv(SESSION_VARIABLE);
@@ -220,7 +220,7 @@ int import_collect(const struct import_job *job, struct term *term) {
                                    : "collect needs a store to make: -o STORE");
         return options_refuse(term);
     }
-    int status = import_begin_output(job, false, &out, term);
+    enum outcome status = import_begin_output(job, false, &out, term);
     if (status != 0) {
         return status;
     }

@@ -5,51 +5,50 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sysexits.h>
 #include <unistd.h>
 
 #include "client/common/out_file.h"
 
-int import_file(struct import *import, const char *path, bool *loaded) {
+enum outcome import_file(struct import *import, const char *path, bool *loaded) {
     struct input input;
     int result = input_open(&input, path);
     *loaded = result == 0;
-    if (result == -EISDIR) {
+    if (result == INPUT_IS_FOLDER) {
         term_say(import->term, "%s is a folder: name its files, or use 'nvtxt-import collect'",
                  input.name);
-    } else if (result < 0) {
-        term_say(import->term, "%s: %s", input.name, strerror(-result));
+    } else if (result != 0) {
+        term_say(import->term, "%s: %s", input.name, input_why(result));
     }
-    if (result < 0) {
-        return 1;
+    if (result != 0) {
+        return OUTCOME_FAULTS;
     }
-    result = import_input(import, &input);
+    enum outcome outcome = import_input(import, &input);
     input_close(&input);
-    return result;
+    return outcome;
 }
 
-int import_files(struct import *import, const struct import_job *job) {
-    int status = 0;
+enum outcome import_files(struct import *import, const struct import_job *job) {
+    enum outcome status = OUTCOME_DONE;
     bool any = false;
     for (int i = 0; i < job->file_count; i++) {
         bool loaded;
-        int result = import_file(import, job->files[i], &loaded);
-        if (result > 1) {
+        enum outcome result = import_file(import, job->files[i], &loaded);
+        if (result > OUTCOME_FAULTS) {
             return result;
         }
         any |= loaded;
-        status |= result;
+        status = result > status ? result : status;
     }
-    return any ? status : EX_NOINPUT;
+    return any ? status : OUTCOME_NO_INPUT;
 }
 
-int import_begin_output(const struct import_job *job, bool exports, struct out_file *out,
-                        struct term *term) {
+enum outcome import_begin_output(const struct import_job *job, bool exports, struct out_file *out,
+                                 struct term *term) {
     if (strcmp(job->output, "-") == 0) {
         term_say(term, "a store cannot go to standard output; './-' is a file of that name");
-        return EX_USAGE;
+        return OUTCOME_USAGE;
     }
-    int status = options_check_mapping(&job->load.mapping, term, false);
+    enum outcome status = options_check_mapping(&job->load.mapping, term, false);
     if (status == 0 && job->force) {
         status = import_check_replaced(job->output, exports, term);
     }
@@ -68,19 +67,19 @@ void import_ignore_target(const struct import_job *job, struct term *term) {
     }
 }
 
-// Loads everything into the temporary file. Returns the exit status; up to 1 there is a store to
-// keep.
-static int fill(const struct import_job *job, struct term *term, const struct out_file *out) {
+// Loads everything into the temporary file. Up to FAULTS there is a store to keep.
+static enum outcome fill(const struct import_job *job, struct term *term,
+                         const struct out_file *out) {
     struct import import;
-    int status = import_open(&import, out->temp, &job->load, term);
+    enum outcome status = import_open(&import, out->temp, &job->load, term);
     if (status != 0) {
         return status;
     }
     int held = out_file_hold(out);
     import.quiet = job->quiet;
     status = import_files(&import, job);
-    if (status <= 1) {
-        int result = import_finish(&import);
+    if (status <= OUTCOME_FAULTS) {
+        enum outcome result = import_finish(&import);
         status = result ? result : status;
     }
     import_abandon(&import);
@@ -88,7 +87,7 @@ static int fill(const struct import_job *job, struct term *term, const struct ou
     return status;
 }
 
-int import_create(const struct import_job *job, struct term *term) {
+enum outcome import_create(const struct import_job *job, struct term *term) {
     struct out_file out;
     if (job->file_count == 0 || !job->output) {
         term_say(term, "create needs %s",
@@ -99,14 +98,14 @@ int import_create(const struct import_job *job, struct term *term) {
         term_say(term, "create makes a new store; it takes no -i");
         return options_refuse(term);
     }
-    int status = import_begin_output(job, false, &out, term);
+    enum outcome status = import_begin_output(job, false, &out, term);
     if (status != 0) {
         return status;
     }
     import_ignore_target(job, term);
     status = fill(job, term, &out);
-    if (status <= 1) {
-        int result = out_file_publish(&out, term);
+    if (status <= OUTCOME_FAULTS) {
+        enum outcome result = out_file_publish(&out, term);
         return result ? result : status;
     }
     out_file_discard(&out);

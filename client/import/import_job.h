@@ -24,25 +24,24 @@ struct import_job {
     struct load_options load;
 };
 
-// Each returns the program's exit status.
-int import_create(const struct import_job *job, struct term *term);
-int import_merge(const struct import_job *job, struct term *term);
-int import_collect(const struct import_job *job, struct term *term);
+enum outcome import_create(const struct import_job *job, struct term *term);
+enum outcome import_merge(const struct import_job *job, struct term *term);
+enum outcome import_collect(const struct import_job *job, struct term *term);
 
 // Begins the file that a command makes: the mapping is sound, what stands at OUT may be replaced,
 // what killed imports left beside it is gone. `exports`: an export of Nsight Systems may be
-// replaced too. Returns 0, or an exit status after a sentence; then there is nothing to discard.
-int import_begin_output(const struct import_job *job, bool exports, struct out_file *out,
-                        struct term *term);
+// replaced too. Unless it returns DONE there is nothing to discard.
+enum outcome import_begin_output(const struct import_job *job, bool exports, struct out_file *out,
+                                 struct term *term);
 
 // Loads the job's files. A file that cannot be read, or has errors, does not keep the others from
-// being loaded. Returns 0, 1 when there was one, EX_NOINPUT when none could be read at all, or a
-// status that ends the import; each but 0 after a sentence.
-int import_files(struct import *import, const struct import_job *job);
+// being loaded: that is FAULTS, or NO_INPUT when none could be read at all. Any other outcome ends
+// the import.
+enum outcome import_files(struct import *import, const struct import_job *job);
 
-// Opens a file and loads it: 0, 1, or a status that ends the import, after a sentence. `*loaded`
-// says whether it could be opened.
-int import_file(struct import *import, const char *path, bool *loaded);
+// Opens a file and loads it: DONE, FAULTS, or what ends the import. `*loaded` says whether it could
+// be opened.
+enum outcome import_file(struct import *import, const char *path, bool *loaded);
 
 // For what makes a store, whose globalTid has no target. Says so when one was given.
 void import_ignore_target(const struct import_job *job, struct term *term);

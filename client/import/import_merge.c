@@ -14,7 +14,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <sys/stat.h>
-#include <sysexits.h>
 #include <unistd.h>
 
 #include "client/common/clock.h"
@@ -36,48 +35,49 @@ static int on_step(void *context, uint64_t done, uint64_t total) {
         term_progress(merge->term, clock_monotonic_ms(), "%.0f%% copied: %s",
                       100.0 * (double)done / (double)total, merge->job->input);
     }
-    return stop_count() > 0 ? 128 + stop_signal() : 0;
+    return stop_count() > 0; // ends the copy
 }
 
-static int status_of(int result) {
+static enum outcome outcome_of(int result) {
     switch (result) {
     case STORE_BUSY:
-        return EX_TEMPFAIL;
+        return OUTCOME_LATER;
     case STORE_NEWER:
     case STORE_FOREIGN:
     case STORE_CORRUPT:
     case STORE_NOT_FOUND:
-        return EX_DATAERR;
+        return OUTCOME_BAD_DATA;
     case STORE_NO_SPACE:
     case STORE_IO:
-        return EX_IOERR;
+        return OUTCOME_IO;
     default:
-        return result >= 128 ? result : EX_NOINPUT;
+        return OUTCOME_NO_INPUT;
     }
 }
 
-static int copy_input(struct merge *merge, const struct out_file *out, enum store_copy_kind *kind) {
+static enum outcome copy_input(struct merge *merge, const struct out_file *out,
+                               enum store_copy_kind *kind) {
     const struct store_copy_watch watch = {.on_step = on_step, .context = merge};
     char why[1024] = "";
     int result = store_copy(merge->job->input, out->temp, import_file_mode(), &watch, kind, why,
                             sizeof(why));
     term_wipe(merge->term);
     if (result == STORE_DONE) {
-        return 0;
+        return OUTCOME_DONE;
     }
-    if (result == -EINTR) {
-        return 128 + stop_signal();
+    if (stop_count() > 0) {
+        return OUTCOME_STOPPED;
     }
     if (why[0]) {
         term_say(merge->term, "%s", why);
     }
-    return status_of(result);
+    return outcome_of(result);
 }
 
 // ---- Where events go --------------------------------------------------------------------------
 
-static int choose_target(const struct merge *merge, const struct store_export_facts *facts,
-                         uint16_t *target) {
+static enum outcome choose_target(const struct merge *merge, const struct store_export_facts *facts,
+                                  uint16_t *target) {
     char list[STORE_TARGETS_MAX * 10 + 1] = "";
     size_t at = 0;
     if (merge->job->has_target || facts->target_count <= 1) {
@@ -93,7 +93,7 @@ static int choose_target(const struct merge *merge, const struct store_export_fa
     term_say(merge->term,
              "%s has rows of several targets (%s): say whose the events are with --target HW:VM",
              merge->job->input, list);
-    return EX_USAGE;
+    return OUTCOME_USAGE;
 }
 
 static void choose_timeline(struct merge *merge, const struct store_export_facts *facts,
@@ -114,32 +114,32 @@ static void choose_timeline(struct merge *merge, const struct store_export_facts
     }
 }
 
-static int open_export(struct merge *merge, struct import *import, const char *path) {
+static enum outcome open_export(struct merge *merge, struct import *import, const char *path) {
     struct store_nsys *nsys;
     struct store_nsys_place place = {.prolong = merge->job->prolong};
     char why[1024];
     int result = store_nsys_open(&nsys, path, merge->job->input, why, sizeof(why));
     if (result != STORE_DONE && stop_count() > 0) {
-        return 128 + stop_signal();
+        return OUTCOME_STOPPED;
     }
     if (result != STORE_DONE) {
         term_say(merge->term, "%s", why);
-        return result == -ENOMEM ? EX_OSERR : result < 0 ? EX_DATAERR : status_of(result);
+        return result < 0 ? outcome_of_error(result, OUTCOME_BAD_DATA) : outcome_of(result);
     }
     const struct store_export_facts *facts = store_nsys_facts(nsys);
-    result = choose_target(merge, facts, &place.target);
-    if (result == 0) {
+    enum outcome outcome = choose_target(merge, facts, &place.target);
+    if (outcome == OUTCOME_DONE) {
         choose_timeline(merge, facts, &place.zero_ns);
     }
-    if (result == 0 && store_nsys_place(nsys, &place) != STORE_DONE) {
-        result = stop_count() > 0 ? 128 + stop_signal() : EX_DATAERR;
+    if (outcome == OUTCOME_DONE && store_nsys_place(nsys, &place) != STORE_DONE) {
+        outcome = stop_count() > 0 ? OUTCOME_STOPPED : OUTCOME_BAD_DATA;
     }
-    if (result == EX_DATAERR) {
+    if (outcome == OUTCOME_BAD_DATA) {
         term_say(merge->term, "%s", store_nsys_error(nsys));
     }
-    if (result != 0) {
+    if (outcome != OUTCOME_DONE) {
         store_nsys_close(nsys);
-        return result;
+        return outcome;
     }
     import_open_export_take(import, nsys, &merge->load, merge->term);
     return 0;
@@ -195,11 +195,11 @@ static void tell_counts(const struct merge *merge, const struct store_nsys *nsys
 
 // ---- The command --------------------------------------------------------------------------------
 
-static int load_all(struct merge *merge, struct import *import) {
+static enum outcome load_all(struct merge *merge, struct import *import) {
     import->quiet = merge->job->quiet;
-    int status = import_files(import, merge->job);
-    if (status <= 1) {
-        int result = import_finish(import);
+    enum outcome status = import_files(import, merge->job);
+    if (status <= OUTCOME_FAULTS) {
+        enum outcome result = import_finish(import);
         if (result == 0 && import->nsys) {
             tell_counts(merge, import->nsys);
         }
@@ -209,11 +209,11 @@ static int load_all(struct merge *merge, struct import *import) {
     return status;
 }
 
-// Fills the temporary file. Returns the exit status; up to 1 it is to be kept.
-static int fill(struct merge *merge, const struct out_file *out) {
+// Fills the temporary file. Up to FAULTS it is to be kept.
+static enum outcome fill(struct merge *merge, const struct out_file *out) {
     struct import import;
     enum store_copy_kind kind;
-    int status = copy_input(merge, out, &kind);
+    enum outcome status = copy_input(merge, out, &kind);
     if (status != 0) {
         return status;
     }
@@ -235,7 +235,7 @@ static bool is_same_file(const char *a, const char *b) {
            status[0].st_dev == status[1].st_dev && status[0].st_ino == status[1].st_ino;
 }
 
-static int check_job(const struct import_job *job, struct term *term) {
+static enum outcome check_job(const struct import_job *job, struct term *term) {
     const char *missing = !job->input            ? "a store or an export to merge into: -i IN"
                           : job->file_count == 0 ? "files to load: -n FILE..."
                           : !job->output         ? "a file to make: -o OUT"
@@ -248,15 +248,15 @@ static int check_job(const struct import_job *job, struct term *term) {
         term_say(term,
                  "%s and %s are the same file, and the input is never changed: name another -o",
                  job->input, job->output);
-        return EX_USAGE;
+        return OUTCOME_USAGE;
     }
     return 0;
 }
 
-int import_merge(const struct import_job *job, struct term *term) {
+enum outcome import_merge(const struct import_job *job, struct term *term) {
     struct merge merge = {.job = job, .term = term, .load = job->load};
     struct out_file out;
-    int status = check_job(job, term);
+    enum outcome status = check_job(job, term);
     if (status == 0) {
         status = import_begin_output(job, true, &out, term);
     }
@@ -264,8 +264,8 @@ int import_merge(const struct import_job *job, struct term *term) {
         return status;
     }
     status = fill(&merge, &out);
-    if (status <= 1) {
-        int result = out_file_publish(&out, term);
+    if (status <= OUTCOME_FAULTS) {
+        enum outcome result = out_file_publish(&out, term);
         return result ? result : status;
     }
     out_file_discard(&out);

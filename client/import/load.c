@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sysexits.h>
 #include <unistd.h>
 
 #include "client/common/clock.h"
@@ -40,14 +39,14 @@ int load_take_option(struct load_options *options, struct term *term, int option
     case OPTIONS_ORIGIN:
         if (!options_int64(text, &options->origin_ns)) {
             term_say(term, "--origin takes nanoseconds since 1970, not '%s'", text);
-            return EX_USAGE;
+            return OUTCOME_USAGE;
         }
         options->has_origin = true;
         return 0;
     case OPTIONS_CLOCK:
         if (strcmp(text, "here") != 0) {
             term_say(term, "--clock takes the word here, not '%s'", text);
-            return EX_USAGE;
+            return OUTCOME_USAGE;
         }
         clock_here_measure(&options->clocks);
         return 0;
@@ -124,14 +123,14 @@ static void show_progress(struct load *load) {
                   term_count(count, lines), term_count(rate, per_second), input->name);
 }
 
-// Waits for input or for a signal. Returns 0 or 128 + signal.
-static int wait_for_input(const struct input *input) {
+// Waits for input or for a signal. Returns DONE or STOPPED.
+static enum outcome wait_for_input(const struct input *input) {
     struct pollfd fds[] = {{.fd = stop_fd(), .events = POLLIN},
                            {.fd = input->fd, .events = POLLIN}};
     if (!input->is_regular) {
         (void)poll(fds, 2, -1);
     }
-    return stop_count() > 0 ? 128 + stop_signal() : 0;
+    return stop_count() > 0 ? OUTCOME_STOPPED : OUTCOME_DONE;
 }
 
 static int pause_target(const struct load *load) {
@@ -139,7 +138,8 @@ static int pause_target(const struct load *load) {
     return target ? target->on_pause(target->context, load->interp) : 0;
 }
 
-// Reads the input to its end. `*error` is the errno of a read that failed, or 0.
+// Reads the input to its end. `*error` is the -errno of a read that failed, or 0. Returns STOPPED,
+// or what the interpreter and the target do.
 static int pass(struct load *load, int *error) {
     *error = 0;
     int result = 0;
@@ -148,16 +148,17 @@ static int pass(struct load *load, int *error) {
         if (result != 0) {
             break;
         }
-        ssize_t n = input_read(load->input, load->buffer, READ_BYTES);
-        if (n == -EAGAIN) {
+        size_t got;
+        int read = input_read(load->input, load->buffer, READ_BYTES, &got);
+        if (read == INPUT_NOTHING) {
             continue;
         }
-        if (n <= 0) {
-            *error = (int)-n;
+        if (read != 0) {
+            *error = read < 0 ? read : 0;
             result = take_end(load);
             return result == 0 ? pause_target(load) : result;
         }
-        result = take_bytes(load, (struct nvtxt_slice){load->buffer, (size_t)n});
+        result = take_bytes(load, (struct nvtxt_slice){load->buffer, got});
         if (result == 0) {
             result = pause_target(load);
         }
@@ -178,14 +179,15 @@ static int make_rereadable(struct input *input, char *buffer) {
         return -errno;
     }
     int result = 0;
-    while (result == 0) {
+    bool ended = false;
+    while (result == 0 && !ended) {
+        size_t got = 0;
         result = wait_for_input(input);
-        ssize_t n = result == 0 ? input_read(input, buffer, READ_BYTES) : 0;
-        if (n <= 0 && n != -EAGAIN) {
-            result = result ? result : (int)n;
-            break;
-        }
-        if (n > 0 && fwrite(buffer, 1, (size_t)n, copy) != (size_t)n) {
+        int read = result == 0 ? input_read(input, buffer, READ_BYTES, &got) : 0;
+        ended = read == INPUT_END;
+        if (read < 0) {
+            result = read;
+        } else if (fwrite(buffer, 1, got, copy) != got) {
             result = -errno;
         }
     }
@@ -230,11 +232,11 @@ static void end(struct load *load) {
     load->interp = NULL;
 }
 
-static int refuse_mapping(const struct load *load, const char *fault, bool flat) {
+static enum outcome refuse_mapping(const struct load *load, const char *fault, bool flat) {
     term_say(load->report->term, "%s: the time mapping is impossible: %s%s", load->input->name,
              fault,
              flat ? "; all times of the file are the same, so give --nvtxt-a and --nvtxt-b" : "");
-    return EX_USAGE;
+    return OUTCOME_USAGE;
 }
 
 // The first pass: fills in what the command line left out.
@@ -274,7 +276,10 @@ static int find_mapping(struct load *load, struct nvtxt_mapping *mapping) {
         *mapping = none; // there is nothing to map
     }
     const char *fault = nvtxt_mapping_fault(mapping);
-    return fault ? refuse_mapping(load, fault, smallest == largest) : 0;
+    if (fault) {
+        return refuse_mapping(load, fault, smallest == largest);
+    }
+    return OUTCOME_DONE;
 }
 
 static void tell_mapped_clock(const struct load *load) {
@@ -288,14 +293,11 @@ static void tell_mapped_clock(const struct load *load) {
     }
 }
 
-static int tell_failure(const struct load *load, int error) {
-    struct term *term = load->report->term;
-    if (error == -ENOMEM) {
-        term_say(term, "%s: out of memory", load->input->name);
-    } else {
-        term_say(term, "%s: %s", load->input->name, strerror(-error));
-    }
-    return error == -ENOMEM ? EX_OSERR : EX_NOINPUT;
+static enum outcome say_failure(const struct load *load, int error) {
+    enum outcome outcome = outcome_of_error(error, OUTCOME_NO_INPUT);
+    term_say(load->report->term, "%s: %s", load->input->name,
+             outcome == OUTCOME_SYSTEM ? "out of memory" : strerror(-error));
+    return outcome;
 }
 
 int load_input(struct input *input, const struct load_options *options, struct report *report,
@@ -325,11 +327,11 @@ int load_input(struct input *input, const struct load_options *options, struct r
     }
     free(load.buffer);
     term_wipe(report->term);
-    if (ours || result == -ENOMEM) {
-        return tell_failure(&load, result);
+    if (ours || outcome_of_error(result, OUTCOME_DONE) != OUTCOME_DONE) {
+        return say_failure(&load, result);
     }
     if (result == 0 && error) {
-        return tell_failure(&load, -error);
+        return say_failure(&load, error);
     }
     return result;
 }

@@ -30,8 +30,7 @@ struct load_options {
         "clock", required_argument, NULL, OPTIONS_CLOCK                                            \
     }
 
-// Takes one of these options. Returns 0, 1 when `option` is none of them, or EX_USAGE after a
-// sentence.
+// Takes one of these options. Returns an outcome, or OPTIONS_OTHER when `option` is none of them.
 int load_take_option(struct load_options *options, struct term *term, int option, const char *text);
 
 // Who takes what a file makes. Each returns 0 or -errno, which ends the loading.
@@ -44,9 +43,9 @@ struct load_target {
     void *context;
 };
 
-// Loads an open input. `target` NULL: diagnostics only. Returns 0 whatever the input's lines hold
-// (look at `counters`), EX_USAGE for a mapping that the file makes impossible, EX_NOINPUT when it
-// cannot be read to its end (what was read is loaded), EX_OSERR, or 128 + signal, each after a
-// sentence; or -errno of the target, about which nothing is said.
+// Loads an open input. `target` NULL: diagnostics only. Returns DONE whatever the input's lines
+// hold (look at `counters`), USAGE for a mapping that the file makes impossible, NO_INPUT when it
+// cannot be read to its end (what was read is loaded), SYSTEM, or STOPPED; or -errno of the target,
+// about which nothing is said.
 int load_input(struct input *input, const struct load_options *options, struct report *report,
                const struct load_target *target, struct nvtxt_counters *counters);

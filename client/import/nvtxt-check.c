@@ -5,9 +5,9 @@
 #include <getopt.h>
 #include <stdio.h>
 #include <string.h>
-#include <sysexits.h>
 
 #include "client/common/arguments.h"
+#include "client/common/outcome.h"
 #include "client/common/term.h"
 #include "client/import/load.h"
 
@@ -37,8 +37,8 @@ static void print_help(void) {
           stdout);
 }
 
-// Returns 0, EX_USAGE, or -1 when there is nothing more to do.
-static int parse_arguments(struct arguments *args, struct term *term, int argc, char **argv) {
+static enum outcome parse_arguments(struct arguments *args, struct term *term, int argc,
+                                    char **argv) {
     static const struct option table[] = {
         LOAD_OPTIONS,
         {"quiet", no_argument, NULL, 'q'},
@@ -47,7 +47,7 @@ static int parse_arguments(struct arguments *args, struct term *term, int argc, 
     int option;
     int result = 0;
     while (result == 0 && (option = getopt_long(argc, argv, "q", table, NULL)) != -1) {
-        int answered = options_answer(term, option, print_help);
+        enum outcome answered = options_answer(term, option, print_help);
         if (answered != 0) {
             return answered;
         }
@@ -57,7 +57,7 @@ static int parse_arguments(struct arguments *args, struct term *term, int argc, 
         }
         result = load_take_option(&args->load, term, option, optarg);
     }
-    if (result == 1) {
+    if (result == OPTIONS_OTHER) {
         return options_refuse(term);
     }
     args->files = optind;
@@ -65,35 +65,35 @@ static int parse_arguments(struct arguments *args, struct term *term, int argc, 
         term_say(term, "no FILE is given; '-' is stdin");
         return options_refuse(term);
     }
-    return result ? result : options_check_mapping(&args->load.mapping, term, false);
+    return result ? (enum outcome)result : options_check_mapping(&args->load.mapping, term, false);
 }
 
-static int check_file(const struct arguments *args, struct term *term, const char *path) {
+static enum outcome check_file(const struct arguments *args, struct term *term, const char *path) {
     struct input input;
     struct nvtxt_counters counters;
     int result = input_open(&input, path);
-    if (result < 0) {
-        term_say(term, "%s: %s", input.name, strerror(-result));
-        return EX_NOINPUT;
+    if (result != 0) {
+        term_say(term, "%s: %s", input.name, input_why(result));
+        return OUTCOME_NO_INPUT;
     }
     struct report report = {.term = term, .name = input.name, .quiet = args->quiet};
-    result = load_input(&input, &args->load, &report, NULL, &counters);
+    enum outcome outcome = load_input(&input, &args->load, &report, NULL, &counters);
     report_summary(&report, counters.lines, counters.events, counters.errors, counters.warnings);
     input_close(&input);
-    return result == 0 ? counters.errors > 0 : result;
+    return outcome == OUTCOME_DONE && counters.errors > 0 ? OUTCOME_FAULTS : outcome;
 }
 
 int main(int argc, char **argv) {
     struct term term;
     struct arguments args = {0};
     term_init(&term, "nvtxt-check");
-    int status = parse_arguments(&args, &term, argc, argv);
+    enum outcome status = parse_arguments(&args, &term, argc, argv);
     if (status != 0) {
-        return status < 0 ? 0 : status;
+        return outcome_exit_status(status);
     }
     for (int i = args.files; i < argc; i++) {
-        int result = check_file(&args, &term, argv[i]);
+        enum outcome result = check_file(&args, &term, argv[i]);
         status = result > status ? result : status;
     }
-    return status;
+    return outcome_exit_status(status);
 }

@@ -9,9 +9,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sysexits.h>
+#include <sys/stat.h>
 
 #include "client/common/arguments.h"
+#include "client/common/outcome.h"
 #include "client/common/signals.h"
 #include "client/common/term.h"
 #include "client/import/import_job.h"
@@ -58,7 +59,7 @@ static void print_help(void) {
 }
 
 // A word without a dash: the command, a file behind -n, or a folder to collect.
-static int take_word(struct arguments *args, struct term *term, const char *word) {
+static enum outcome take_word(struct arguments *args, struct term *term, const char *word) {
     if (args->taking_files) {
         args->job.files[args->job.file_count++] = word;
     } else if (!args->command) {
@@ -74,7 +75,7 @@ static int take_word(struct arguments *args, struct term *term, const char *word
 }
 
 // "0:1": hardware id and VM id, 8 bits each.
-static int take_target(struct import_job *job, struct term *term, const char *text) {
+static enum outcome take_target(struct import_job *job, struct term *term, const char *text) {
     char hardware[24];
     const char *colon = strchr(text, ':');
     int64_t ids[2] = {-1, -1};
@@ -87,14 +88,15 @@ static int take_target(struct import_job *job, struct term *term, const char *te
     }
     if (ids[0] < 0 || ids[0] > 255 || ids[1] < 0 || ids[1] > 255) {
         term_say(term, "--target takes HW:VM, two numbers from 0 to 255, not '%s'", text);
-        return EX_USAGE;
+        return OUTCOME_USAGE;
     }
     job->target = (uint16_t)(ids[0] << 8 | ids[1]);
     job->has_target = true;
     return 0;
 }
 
-static int take_option(struct arguments *args, struct term *term, int option, const char *text) {
+static enum outcome take_option(struct arguments *args, struct term *term, int option,
+                                const char *text) {
     struct import_job *job = &args->job;
     int result = 0;
     if (option == 1) {
@@ -134,11 +136,11 @@ static int take_option(struct arguments *args, struct term *term, int option, co
     default:
         result = load_take_option(&job->load, term, option == 'm' ? OPTIONS_MODE : option, text);
     }
-    return result == 1 ? options_refuse(term) : result;
+    return result == OPTIONS_OTHER ? options_refuse(term) : (enum outcome)result;
 }
 
-// Returns 0, EX_USAGE, or -1 when there is nothing more to do.
-static int parse_arguments(struct arguments *args, struct term *term, int argc, char **argv) {
+static enum outcome parse_arguments(struct arguments *args, struct term *term, int argc,
+                                    char **argv) {
     static const struct option table[] = {
         LOAD_OPTIONS,
         {"cmd", required_argument, NULL, 'c'},
@@ -155,17 +157,17 @@ static int parse_arguments(struct arguments *args, struct term *term, int argc, 
     int option;
     // The leading minus hands over words in their place, so that -n can take several.
     while ((option = getopt_long(argc, argv, "-c:n:o:i:m:qh", table, NULL)) != -1) {
-        int answered = options_answer(term, option, print_help);
+        enum outcome answered = options_answer(term, option, print_help);
         if (answered != 0) {
             return answered;
         }
-        int result = take_option(args, term, option, optarg);
+        enum outcome result = take_option(args, term, option, optarg);
         if (result != 0) {
             return result;
         }
     }
     for (int i = optind; i < argc; i++) { // behind "--"
-        int result = take_word(args, term, argv[i]);
+        enum outcome result = take_word(args, term, argv[i]);
         if (result != 0) {
             return result;
         }
@@ -175,8 +177,14 @@ static int parse_arguments(struct arguments *args, struct term *term, int argc, 
 
 // ---- info ---------------------------------------------------------------------------------------
 
+static bool is_empty(const char *path) {
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISREG(status.st_mode) && status.st_size == 0;
+}
+
 // A store answers from its figures; what is none may be an export.
-static int span_of(const char *path, struct term *term, int64_t *first_ns, int64_t *last_ns) {
+static enum outcome span_of(const char *path, struct term *term, int64_t *first_ns,
+                            int64_t *last_ns) {
     const struct store_options how = {.read_only = true};
     struct store *store;
     struct store_figures figures;
@@ -191,33 +199,33 @@ static int span_of(const char *path, struct term *term, int64_t *first_ns, int64
         snprintf(why, sizeof(why), "%s", store_error(store));
         store_close(store);
     }
-    if (result == -EINTR) {
-        return 128 + stop_signal();
+    if (result == STORE_DONE) {
+        return OUTCOME_DONE;
     }
-    if (result != STORE_DONE) {
-        term_say(term, "%s", why);
+    if (stop_count() > 0) {
+        return OUTCOME_STOPPED;
     }
-    return result == STORE_DONE               ? 0
-           : result == STORE_BUSY             ? EX_TEMPFAIL
-           : result < 0 && result != -ENODATA ? EX_NOINPUT
-                                              : EX_DATAERR;
+    term_say(term, "%s", why);
+    return result == STORE_BUSY            ? OUTCOME_LATER
+           : result < 0 && !is_empty(path) ? OUTCOME_NO_INPUT
+                                           : OUTCOME_BAD_DATA;
 }
 
-static int run_info(const struct import_job *job, struct term *term) {
+static enum outcome run_info(const struct import_job *job, struct term *term) {
     int64_t first_ns;
     int64_t last_ns;
     if (!job->input || job->file_count > 0 || job->output) {
         term_say(term, "info takes one store or export and nothing else: -i IN");
         return options_refuse(term);
     }
-    int status = span_of(job->input, term, &first_ns, &last_ns);
+    enum outcome status = span_of(job->input, term, &first_ns, &last_ns);
     if (status == 0) {
         printf("Analysis start (ns)\t%" PRId64 "\nAnalysis end (ns)\t%" PRId64 "\n", first_ns,
                last_ns);
     }
     if (fflush(stdout) != 0) {
         term_say(term, "cannot write to stdout: %s", strerror(errno));
-        return EX_IOERR;
+        return OUTCOME_IO;
     }
     return status;
 }
@@ -226,7 +234,7 @@ static int run_info(const struct import_job *job, struct term *term) {
 
 static const struct {
     const char *name;
-    int (*run)(const struct import_job *job, struct term *term);
+    enum outcome (*run)(const struct import_job *job, struct term *term);
 } commands[] = {{"create", import_create},
                 {"merge", import_merge},
                 {"collect", import_collect},
@@ -237,7 +245,7 @@ static const char *command_name(const void *context, size_t index) {
     return index < sizeof(commands) / sizeof(commands[0]) ? commands[index].name : NULL;
 }
 
-static int run(const struct arguments *args, struct term *term) {
+static enum outcome run(const struct arguments *args, struct term *term) {
     if (!args->command) {
         term_say(term, "a command is missing: create, merge, collect or info");
         return options_refuse(term);
@@ -264,18 +272,18 @@ int main(int argc, char **argv) {
     struct term term;
     struct arguments args = {.job.files = calloc((size_t)argc, sizeof(*args.job.files))};
     term_init(&term, "nvtxt-import");
-    int status = args.job.files ? stop_init() : -ENOMEM;
-    if (status < 0) {
-        term_say(&term, "cannot start: %s", strerror(-status));
+    int result = args.job.files ? stop_init() : -ENOMEM;
+    if (result < 0) {
+        term_say(&term, "cannot start: %s", strerror(-result));
         free(args.job.files);
-        return EX_OSERR;
+        return outcome_exit_status(OUTCOME_SYSTEM);
     }
     stop_soon();
     store_stranger_heed(stop_count);
-    status = parse_arguments(&args, &term, argc, argv);
+    enum outcome status = parse_arguments(&args, &term, argc, argv);
     if (status == 0) {
         status = run(&args, &term);
     }
     free(args.job.files);
-    return status < 0 ? 0 : status;
+    return outcome_exit_status(status);
 }

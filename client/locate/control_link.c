@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// A request is written whole before the answer is read. poll(2) waits for the answer and, beside
+// it, for the descriptors that end the waiting.
 #include "client/locate/control_link.h"
 
 #include <errno.h>
@@ -12,21 +15,32 @@ void ctl_link_init(struct ctl_link *link, const char *path) {
     *link = (struct ctl_link){.path = path, .fd = -1, .watched = {-1, -1}};
 }
 
-int ctl_link_open(struct ctl_link *link) {
+const char *ctl_link_why(int result) {
+    static const char *const reasons[] = {
+        [CTL_LINK_FULL] = "its queue of connections is full",
+        [CTL_LINK_CLOSED] = "it closed the connection",
+        [CTL_LINK_BAD_ANSWER] = "its answer is not understood",
+        [CTL_LINK_GIVEN_UP] = "the wait was given up",
+        [CTL_LINK_TIMEOUT] = "it does not answer",
+    };
+    return result > 0 ? reasons[result] : strerror(-result);
+}
+
+int ctl_link_open(struct ctl_link *link, bool wait) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     size_t len = strlen(link->path);
     if (len >= sizeof(address.sun_path)) {
         return -ENAMETOOLONG;
     }
     memcpy(address.sun_path, link->path, len);
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | (wait ? 0 : SOCK_NONBLOCK), 0);
     if (fd < 0) {
         return -errno;
     }
     if (connect(fd, (const struct sockaddr *)&address, sizeof(address)) < 0) {
         int error = errno;
         close(fd);
-        return -error;
+        return error == EAGAIN ? CTL_LINK_FULL : -error;
     }
     link->fd = fd;
     return 0;
@@ -40,6 +54,7 @@ void ctl_link_close(struct ctl_link *link) {
     nvtxt_buf_deinit(&link->line);
 }
 
+// Returns 0, CTL_LINK_CLOSED or -errno.
 static int write_all(int fd, const char *data, size_t len) {
     while (len > 0) {
         ssize_t n = send(fd, data, len, MSG_NOSIGNAL);
@@ -47,7 +62,7 @@ static int write_all(int fd, const char *data, size_t len) {
             continue;
         }
         if (n < 0) {
-            return -errno;
+            return errno == EPIPE ? CTL_LINK_CLOSED : -errno;
         }
         data += n;
         len -= (size_t)n;
@@ -55,7 +70,7 @@ static int write_all(int fd, const char *data, size_t len) {
     return 0;
 }
 
-// Waits until the socket is readable.
+// Waits until the socket is readable. Returns 0, CTL_LINK_GIVEN_UP, CTL_LINK_TIMEOUT or -errno.
 static int wait_for(const struct ctl_link *link, int timeout_ms) {
     struct pollfd fds[1 + CTL_LINK_WATCHED] = {{.fd = link->fd, .events = POLLIN}};
     for (int i = 0; i < CTL_LINK_WATCHED; i++) {
@@ -67,18 +82,18 @@ static int wait_for(const struct ctl_link *link, int timeout_ms) {
     }
     for (int i = 0; i < CTL_LINK_WATCHED; i++) {
         if (fds[1 + i].revents) {
-            return -ECANCELED;
+            return CTL_LINK_GIVEN_UP;
         }
     }
-    return ready == 0 ? -ETIMEDOUT : 0;
+    return ready == 0 ? CTL_LINK_TIMEOUT : 0;
 }
 
-// Reads up to the first LF. Returns 0, or -errno; the line is without LF.
+// Reads up to the first LF, which the line is without. Returns as ctl_link_ask().
 static int read_line(struct ctl_link *link, int timeout_ms) {
     for (;;) {
         char chunk[16384];
         int result = wait_for(link, timeout_ms);
-        if (result < 0) {
+        if (result != 0) {
             return result;
         }
         ssize_t n = recv(link->fd, chunk, sizeof(chunk), MSG_DONTWAIT);
@@ -86,7 +101,7 @@ static int read_line(struct ctl_link *link, int timeout_ms) {
             continue;
         }
         if (n <= 0) {
-            return n < 0 ? -errno : -EPIPE;
+            return n < 0 ? -errno : CTL_LINK_CLOSED;
         }
         const char *end = memchr(chunk, '\n', (size_t)n);
         nvtxt_buf_add(&link->line, chunk, end ? (size_t)(end - chunk) : (size_t)n);
@@ -109,12 +124,12 @@ int ctl_link_ask(struct ctl_link *link, const char *command, json_t *arguments, 
         nvtxt_buf_failed(&request) ? -ENOMEM : write_all(link->fd, request.data, request.len);
     nvtxt_buf_deinit(&request);
     // A daemon that refuses before it reads has left its reason.
-    if (result == 0 || result == -EPIPE) {
+    if (result == 0 || result == CTL_LINK_CLOSED) {
         result = read_line(link, timeout_ms);
     }
     if (result == 0 &&
         nvtxt_ctl_reply_parse((struct nvtxt_slice){link->line.data, link->line.len}, reply) != 0) {
-        result = -EPROTO;
+        result = CTL_LINK_BAD_ANSWER;
     }
     return result;
 }

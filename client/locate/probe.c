@@ -8,45 +8,23 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <sysexits.h>
 #include <unistd.h>
 
 #include "client/locate/control_link.h"
 #include "protocol/base/limits.h"
 
-int probe_connect(const char *path) {
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    size_t len = strlen(path);
-    if (len > NVTXT_SOCKET_BYTES) {
-        return -ENAMETOOLONG;
-    }
-    memcpy(address.sun_path, path, len);
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (fd < 0) {
-        return -errno;
-    }
-    if (connect(fd, (const struct sockaddr *)&address, sizeof(address)) != 0) {
-        int error = errno;
-        close(fd);
-        return -error;
-    }
-    return fd;
-}
-
 void probe_sockets(struct search *search, bool all) {
     for (size_t i = 0; i < search->count && (all || search->won < 0); i++) {
         struct search_place *place = &search->places[i];
-        if (place->result == SEARCH_FOREIGN) {
+        struct ctl_link link;
+        if (place->state == SEARCH_FOREIGN) {
             continue;
         }
-        int fd = probe_connect(place->path);
-        place->result = fd == -EAGAIN ? 0 : fd < 0 ? fd : 0; // a full queue is a daemon's
-        if (fd >= 0) {
-            close(fd);
-        }
-        if (place->result == 0 && search->won < 0) {
+        ctl_link_init(&link, place->path);
+        int result = ctl_link_open(&link, false);
+        ctl_link_close(&link);
+        search_note(place, result == CTL_LINK_FULL ? 0 : result); // a daemon has that queue
+        if (place->state == SEARCH_GOOD && search->won < 0) {
             search->won = (int)i;
         }
     }
@@ -64,8 +42,8 @@ static int try_to_read(const char *path) {
 void probe_stores(struct search *search, bool all) {
     for (size_t i = 0; i < search->count && (all || search->won < 0); i++) {
         struct search_place *place = &search->places[i];
-        place->result = try_to_read(place->path);
-        if (place->result == 0 && search->won < 0) {
+        search_note(place, try_to_read(place->path));
+        if (place->state == SEARCH_GOOD && search->won < 0) {
             search->won = (int)i;
         }
     }
@@ -75,15 +53,15 @@ int probe_ask_store(const char *control, char *store, size_t size) {
     struct nvtxt_ctl_reply reply = {0};
     struct ctl_link link;
     ctl_link_init(&link, control);
-    link.fd = probe_connect(control);
-    if (link.fd < 0) {
-        return link.fd;
+    int result = ctl_link_open(&link, false);
+    if (result != 0) {
+        return result;
     }
-    int result = ctl_link_ask(&link, "status", NULL, PROBE_ASK_MS, &reply);
+    result = ctl_link_ask(&link, "status", NULL, PROBE_ASK_MS, &reply);
     if (result == 0) {
         const char *path = json_string_value(json_object_get(reply.result, "store"));
         bool denied = !reply.ok && strcmp(reply.code, NVTXT_CTL_FORBIDDEN) == 0;
-        result = denied ? -EACCES : reply.ok && path ? 0 : -EPROTO;
+        result = denied ? -EACCES : reply.ok && path ? 0 : CTL_LINK_BAD_ANSWER;
         if (result == 0 && snprintf(store, size, "%s", path) >= (int)size) {
             result = -ENAMETOOLONG;
         }
@@ -129,7 +107,7 @@ static void warn_of_passed_over(struct term *term, const struct search *stores) 
     }
 }
 
-int probe_find_store(struct term *term, char *store, size_t size) {
+enum outcome probe_find_store(struct term *term, char *store, size_t size) {
     struct search sockets, stores;
     char control[PATH_MAX] = "";
     char places[SEARCH_MOST * 640];
@@ -139,22 +117,22 @@ int probe_find_store(struct term *term, char *store, size_t size) {
     if (daemon) {
         search_control_beside(daemon->path, control, sizeof(control));
     }
-    int said = probe_list_stores(&stores, daemon, control);
+    int asked = probe_list_stores(&stores, daemon, control);
     probe_stores(&stores, false);
-    bool is_told = stores.won == 0 && stores.places[0].is_named; // $NVTXT_STORE
-    if (said < 0 && daemon->is_named && !is_told) {
+    bool is_set = stores.won == 0 && stores.places[0].is_named; // $NVTXT_STORE
+    if (asked != 0 && daemon->is_named && !is_set) {
         term_say(term,
                  "the daemon at %s (%s) does not say where its store is (%s: %s); name the store "
                  "with --store or NVTXT_STORE",
-                 daemon->path, daemon->whose, control, strerror(-said));
-        return EX_NOINPUT;
+                 daemon->path, daemon->whose, control, ctl_link_why(asked));
+        return OUTCOME_NO_INPUT;
     }
     if (stores.won < 0) {
         term_say(term, "no store can be read at %s; name one with --store",
                  search_list(&stores, places, sizeof(places)));
-        return EX_NOINPUT;
+        return OUTCOME_NO_INPUT;
     }
     warn_of_passed_over(term, &stores);
     snprintf(store, size, "%s", stores.places[stores.won].path);
-    return 0;
+    return OUTCOME_DONE;
 }

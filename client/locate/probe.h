@@ -7,14 +7,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "client/common/outcome.h"
 #include "client/common/term.h"
 #include "client/locate/search.h"
 
 #define PROBE_ASK_MS 3000
-
-// Connects without waiting. Returns the descriptor, or -errno; -EAGAIN: the daemon is there, but
-// its queue is full.
-int probe_connect(const char *path);
 
 // Tries the places up to the first one that accepts, or all of them, and notes each one's result;
 // `won` is the first that accepts.
@@ -23,16 +20,17 @@ void probe_sockets(struct search *search, bool all);
 // As above for stores, opened for reading.
 void probe_stores(struct search *search, bool all);
 
-// Asks the daemon behind a control socket where its store is. 0, or -errno.
+// Asks the daemon behind a control socket where its store is. Returns 0, a code of ctl_link, or
+// -errno.
 int probe_ask_store(const char *control, char *store, size_t size);
 
 // The stores in the order in which a program that was told none tries them: $NVTXT_STORE, that of
 // `daemon` as it says at the control socket `control`, then the others. `daemon` is the place that
-// accepted; NULL: none. A daemon at a usual place that does not say has the usual store. Returns 0,
-// or the -errno of the question.
+// accepted; NULL: none. A daemon at a usual place that does not say has the usual store. Returns
+// what the question did.
 int probe_list_stores(struct search *stores, const struct search_place *daemon,
                       const char *control);
 
 // The first of them that can be read, of the daemon that the search for one finds. What was named
-// and cannot be read is warned of. Returns 0, or EX_NOINPUT after a sentence that names all.
-int probe_find_store(struct term *term, char *store, size_t size);
+// and cannot be read is warned of. NO_INPUT comes after a sentence that names all.
+enum outcome probe_find_store(struct term *term, char *store, size_t size);

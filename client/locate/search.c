@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sysexits.h>
 #include <unistd.h>
 
 #include "protocol/base/limits.h"
@@ -30,7 +29,7 @@ static struct search_place *add(struct search *search, const char *whose, const 
     va_end(args);
     place->whose = whose;
     place->is_named = false;
-    place->result = SEARCH_UNTRIED;
+    place->state = SEARCH_UNTRIED;
     return place;
 }
 
@@ -58,7 +57,7 @@ static void add_own_sockets(struct search *search, const char *name) {
     snprintf(folder, sizeof(folder), NVTXT_TMP_SOCKETS, (unsigned)geteuid());
     struct search_place *place = add(search, "yours", "%s/%s", folder, name);
     if (!is_ours(folder)) {
-        place->result = SEARCH_FOREIGN;
+        place->state = SEARCH_FOREIGN;
     }
 }
 
@@ -162,8 +161,7 @@ void search_put_store(struct search *search, const char *path) {
     search->count += from == search->count;
     memmove(&search->places[at + 1], &search->places[at], (from - at) * sizeof(search->places[0]));
     struct search_place *place = &search->places[at];
-    *place =
-        (struct search_place){.whose = "the daemon's", .is_named = true, .result = SEARCH_UNTRIED};
+    *place = (struct search_place){.whose = "the daemon's", .is_named = true};
     snprintf(place->path, sizeof(place->path), "%s", path);
 }
 
@@ -174,27 +172,46 @@ bool search_socket_fits(const char *path) {
 // ---- What became of it --------------------------------------------------------------------------
 
 const char *search_why(const struct search_place *place) {
-    switch (place->result) {
-    case 0:
+    switch (place->state) {
+    case SEARCH_GOOD:
         return "it is there";
     case SEARCH_UNTRIED:
         return "not tried";
     case SEARCH_FOREIGN:
         return "its folder is not one of yours alone";
-    case -ENAMETOOLONG:
+    case SEARCH_TOO_LONG:
         return "too long for a Unix socket";
+    case SEARCH_FULL:
+        return "its queue of connections is full";
     default:
-        return strerror(-place->result);
+        return strerror(-place->error);
     }
 }
 
-bool search_is_forbidden(const struct search_place *place) {
-    return place->result == -EACCES || place->result == -EPERM;
+void search_note(struct search_place *place, int result) {
+    place->error = result;
+    switch (result > 0 ? EAGAIN : -result) {
+    case 0:
+        place->state = SEARCH_GOOD;
+        break;
+    case EAGAIN:
+        place->state = SEARCH_FULL;
+        break;
+    case ENAMETOOLONG:
+        place->state = SEARCH_TOO_LONG;
+        break;
+    case EACCES:
+    case EPERM:
+        place->state = SEARCH_FORBIDDEN;
+        break;
+    default:
+        place->state = SEARCH_ABSENT;
+    }
 }
 
 static const struct search_place *find_forbidden(const struct search *search) {
     for (size_t i = 0; i < search->count; i++) {
-        if (search_is_forbidden(&search->places[i])) {
+        if (search->places[i].state == SEARCH_FORBIDDEN) {
             return &search->places[i];
         }
     }
@@ -253,7 +270,7 @@ static bool explain_foreign(const struct search *search, char *advice, size_t si
         char folder[PATH_MAX];
         snprintf(folder, sizeof(folder), "%.*s", (int)(strrchr(place->path, '/') - place->path),
                  place->path);
-        if (place->result != SEARCH_FOREIGN || lstat(folder, &status) != 0) {
+        if (place->state != SEARCH_FOREIGN || lstat(folder, &status) != 0) {
             continue;
         }
         const struct passwd *owner = getpwuid(status.st_uid);
@@ -271,8 +288,8 @@ static bool explain_foreign(const struct search *search, char *advice, size_t si
     return false;
 }
 
-int search_explain(const struct search *search, char *text, size_t size, char *advice,
-                   size_t advice_size) {
+enum outcome search_explain(const struct search *search, char *text, size_t size, char *advice,
+                            size_t advice_size) {
     const struct search_place *forbidden = find_forbidden(search);
     bool alone = search->count == 1;
     char places[SEARCH_MOST * 512];
@@ -280,12 +297,12 @@ int search_explain(const struct search *search, char *text, size_t size, char *a
     if (!forbidden) {
         snprintf(text, size, "no daemon at %s", search_list(search, places, sizeof(places)));
         if (explain_foreign(search, advice, advice_size)) {
-            return EX_UNAVAILABLE;
+            return OUTCOME_NO_DAEMON;
         }
         snprintf(advice, advice_size,
                  "start one with 'nvtxtd &' or 'systemctl start nvtxtd.socket', or name its socket "
                  "with --socket");
-        return EX_UNAVAILABLE;
+        return OUTCOME_NO_DAEMON;
     }
     snprintf(text, size, "you may not use the daemon at %s: %s%s%s", forbidden->path,
              search_why(forbidden), alone ? "" : "; there is none at ",
@@ -293,5 +310,5 @@ int search_explain(const struct search *search, char *text, size_t size, char *a
     whom_to_ask(forbidden->path, whom, sizeof(whom));
     snprintf(advice, advice_size, "%s%s", whom,
              alone ? "" : ", or start one of your own with 'nvtxtd &'");
-    return EX_NOPERM;
+    return OUTCOME_FORBIDDEN;
 }

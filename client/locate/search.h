@@ -10,17 +10,26 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define SEARCH_MOST 4
-#define SEARCH_UNTRIED 1
+#include "client/common/outcome.h"
 
-// A folder of ours in /tmp that is somebody else's: nothing in it is used.
-#define SEARCH_FOREIGN (-1000000)
+#define SEARCH_MOST 4
+
+enum search_state {
+    SEARCH_UNTRIED,
+    SEARCH_GOOD,      // it accepts or can be read
+    SEARCH_ABSENT,    // nothing there can be used
+    SEARCH_FORBIDDEN, // it is there, but not for us
+    SEARCH_FULL,      // a daemon is there, but its queue of connections is full
+    SEARCH_TOO_LONG,  // for a Unix socket
+    SEARCH_FOREIGN,   // a folder of ours in /tmp that is somebody else's: nothing in it is used
+};
 
 struct search_place {
     const char *whose; // "--socket", "$NVTXT_SOCKET", "yours", "the system's", "the daemon's"
     bool is_named;     // by an option, the environment or a daemon
     char path[PATH_MAX];
-    int result; // 0 it accepts or can be read, SEARCH_UNTRIED, -errno, or SEARCH_FOREIGN
+    enum search_state state;
+    int error; // of ABSENT and FORBIDDEN; a negative errno
 };
 
 struct search {
@@ -47,15 +56,17 @@ bool search_socket_fits(const char *path);
 // Why a place is not used, as in "No such file or directory". Lives as long as strerror()'s.
 const char *search_why(const struct search_place *place);
 
-// Whether that place, or one of all, is there but not for us.
-bool search_is_forbidden(const struct search_place *place);
+// What came of trying it: 0, -errno, or a positive code when its queue is full.
+void search_note(struct search_place *place, int result);
+
+// Whether one of all is there but not for us.
 bool search_any_forbidden(const struct search *search);
 
 // "A: why" for one place, else "A (why), B (why) or C (why)"; returns `text`, cut to `size`.
 const char *search_list(const struct search *search, char *text, size_t size);
 
 // Nothing accepts: what was tried, without a full stop, and what to do about it, which begins with
-// a small letter. Each is cut to its size. Returns the exit status: EX_NOPERM when one was
-// forbidden, else EX_UNAVAILABLE.
-int search_explain(const struct search *search, char *text, size_t size, char *advice,
-                   size_t advice_size);
+// a small letter. Each is cut to its size. Returns FORBIDDEN when one was forbidden, else
+// NO_DAEMON.
+enum outcome search_explain(const struct search *search, char *text, size_t size, char *advice,
+                            size_t advice_size);

@@ -17,7 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sysexits.h>
 #include <unistd.h>
 
 #include "client/common/clock.h"
@@ -120,17 +119,17 @@ static void serve_stream(struct command *c, struct stream *stream, const struct 
 
 // ---- The record --------------------------------------------------------------------------------
 
-// AWAY_RUNNING: the session has ended; else why it has not.
-static void stop_recording(struct command *c, int result) {
+// RUNNING: the session has ended; else why it has not.
+static void stop_recording(struct command *c, enum outcome result) {
     c->recording = false;
     (void)transfer_end(&c->transfer, result);
-    if (c->ended_ms == 0 && result != AWAY_RUNNING) {
+    if (c->ended_ms == 0 && result != OUTCOME_RUNNING) {
         term_say(c->term, "%s runs on without being recorded", c->argv[0]);
     }
 }
 
-static void check(struct command *c, int result) {
-    if (c->recording && result != AWAY_RUNNING) {
+static void check(struct command *c, enum outcome result) {
+    if (c->recording && result != OUTCOME_RUNNING) {
         stop_recording(c, result);
     }
 }
@@ -215,7 +214,7 @@ static int move_steps(struct command *c) {
 }
 
 // Lines go on; behind the last one goes the range.
-static int move_lines(struct command *c) {
+static enum outcome move_lines(struct command *c) {
     struct intake *intake = &c->transfer.intake;
     int result = 0;
     for (size_t i = 0; i < 2 && result == 0; i++) {
@@ -248,7 +247,7 @@ static void leave(struct command *c) {
         term_say(c->term, "the daemon at %s does not answer: %s", c->transfer.link.path,
                  away_unacknowledged(&c->transfer, text, sizeof(text)));
     }
-    stop_recording(c, EX_TEMPFAIL);
+    stop_recording(c, OUTCOME_LATER);
 }
 
 // How long the daemon may hold up the command, and us after its end.
@@ -286,18 +285,18 @@ static void begin_recording(struct command *c) {
     record->transfer->text = record->text;
     c->transfer = (struct transfer){
         .options = record->transfer, .input = &c->input, .spool = record->spool, .term = c->term};
-    int result = transfer_begin(&c->transfer, record->hello);
+    enum outcome result = transfer_begin(&c->transfer, record->hello);
     static const char *const names[] = {"stdout", "stderr"};
-    for (size_t i = 0; i < 2 && result == AWAY_RUNNING && c->streams[i].from >= 0; i++) {
+    for (size_t i = 0; i < 2 && result == OUTCOME_RUNNING && c->streams[i].from >= 0; i++) {
         const char *category = record->text->category ? record->text->category : names[i];
         if (textlog_init(&c->streams[i].log, record->text, category, (uint32_t)c->child->pid,
                          intake_line_max(&c->transfer.sender)) != 0) {
-            result = EX_OSERR;
+            result = OUTCOME_SYSTEM;
         }
     }
     c->recording = true;
-    result = result == AWAY_RUNNING ? transfer_taken(&c->transfer, put_name(c)) : result;
-    result = result == AWAY_RUNNING ? transfer_taken(&c->transfer, put_category(c)) : result;
+    result = result == OUTCOME_RUNNING ? transfer_taken(&c->transfer, put_name(c)) : result;
+    result = result == OUTCOME_RUNNING ? transfer_taken(&c->transfer, put_category(c)) : result;
     check(c, result);
 }
 
@@ -385,7 +384,7 @@ static void record_on(struct command *c) {
         transfer_write(&c->transfer);
     }
     if (c->recording && c->transfer.sender.state == SENDER_ENDED) {
-        stop_recording(c, AWAY_RUNNING);
+        stop_recording(c, OUTCOME_RUNNING);
     }
     if (c->recording) {
         check_patience(c, clock_monotonic_ms());

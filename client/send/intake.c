@@ -38,8 +38,13 @@ bool intake_wants(const struct intake *intake) {
 
 // ---- Into the window ----------------------------------------------------------------------------
 
-// Lines for which there is room. Returns 0, SPOOL_FULL or another fault.
-static int tell_loss(struct intake *intake) {
+// What a function of the spool returned.
+static int of_spool(int result) {
+    return result == 0 ? 0 : result == SPOOL_FULL ? INTAKE_FULL : INTAKE_BAD_SPOOL;
+}
+
+// Puts the line that tells of dropped ones into the window. Returns 0 or -ENOMEM.
+static int put_loss(struct intake *intake) {
     struct nvtxt_lost lost = {.lines = intake->untold, .reason = NVTXT_LOST_FULL};
     struct nvtxt_buf line = {0};
     if (lost.lines == 0) {
@@ -57,9 +62,9 @@ static int tell_loss(struct intake *intake) {
 static int put_into_window(struct intake *intake, const struct iovec *block, uint64_t lines) {
     struct window *window = &intake->sender->window;
     if (window_is_full(window)) {
-        return SPOOL_FULL;
+        return INTAKE_FULL;
     }
-    int result = tell_loss(intake);
+    int result = put_loss(intake);
     return result ? result : window_append(window, block->iov_base, block->iov_len, lines);
 }
 
@@ -68,11 +73,11 @@ static int put_into_spool(struct intake *intake, const struct iovec *block, uint
     struct window *window = &intake->sender->window;
     if (window->last > spool->last) { // past the spool, as lines before them went
         return window_is_full(window)
-                   ? SPOOL_FULL
+                   ? INTAKE_FULL
                    : window_append(window, block->iov_base, block->iov_len, lines);
     }
     bool direct = window->last == spool->last && !spool->open_loss && !window_is_full(window);
-    int result = spool_append(spool, block->iov_base, block->iov_len, (uint32_t)lines);
+    int result = of_spool(spool_append(spool, block->iov_base, block->iov_len, (uint32_t)lines));
     if (result == 0 && direct) {
         result = window_append(window, block->iov_base, block->iov_len, lines);
         spool_seen(spool);
@@ -97,11 +102,11 @@ static int put_some_into_spool(struct intake *intake, const struct iovec *block,
     struct iovec part = *block;
     uint64_t some = *lines;
     int result = put_into_spool(intake, &part, some);
-    while (result == SPOOL_FULL && some > 1 && spool_wants_less(intake->spool)) {
+    while (result == INTAKE_FULL && some > 1 && spool_wants_less(intake->spool)) {
         halve(&part, &some);
         result = put_into_spool(intake, &part, some);
     }
-    if (result != SPOOL_FULL) {
+    if (result != INTAKE_FULL) {
         *lines = some;
         return result;
     }
@@ -132,11 +137,11 @@ static int move_lines(struct intake *intake) {
     while (result == 0 && window_block(lines, &block, &count)) {
         result = intake->spool ? put_some_into_spool(intake, &block, &count)
                                : put_into_window(intake, &block, count);
-        if (result == SPOOL_FULL && !intake->drop) {
+        if (result == INTAKE_FULL && !intake->drop) {
             intake->stuck = true;
             return 0;
         }
-        if (result == SPOOL_FULL) {
+        if (result == INTAKE_FULL) {
             lose(intake, count);
             result = 0;
         }
@@ -153,12 +158,14 @@ static int load(struct intake *intake) {
     struct segment_record record;
     int result = 0;
     for (int i = 0; result == 0 && i < MOVES && !window_is_full(window); i++) {
-        result = spool_next(intake->spool, window->last, &record);
-        if (result == 0) {
-            result = window_append(window, record.data, record.len, record.lines);
+        int next = spool_next(intake->spool, window->last, &record);
+        if (next == SPOOL_NONE) {
+            return 0;
         }
+        result = next == 0 ? window_append(window, record.data, record.len, record.lines)
+                           : INTAKE_BAD_SPOOL;
     }
-    return result == SPOOL_NONE ? 0 : result;
+    return result;
 }
 
 static int move_on(struct intake *intake) {
@@ -167,13 +174,13 @@ static int move_on(struct intake *intake) {
     int result = move_lines(intake);
     bool last = intake->over && !intake->stuck;
     if (result == 0 && spool) {
-        result = spool_settle(spool, last);
+        result = of_spool(spool_settle(spool, last));
     }
     if (result == 0 && spool) {
         result = load(intake);
         intake->sender->stored = spool->last;
     } else if (result == 0 && (last || !window_is_full(window))) {
-        result = tell_loss(intake);
+        result = put_loss(intake);
     }
     if (result == 0 && last && window->last == sender_last(intake->sender)) {
         result = sender_finish(intake->sender);
@@ -190,7 +197,7 @@ int intake_move(struct intake *intake) {
         }
         result = move_on(intake);
     }
-    return result == 0 || result == -ENOMEM ? result : INTAKE_BAD_SPOOL;
+    return result;
 }
 
 // ---- From elsewhere -----------------------------------------------------------------------------
@@ -248,23 +255,24 @@ int intake_end(struct intake *intake) {
     return result ? result : intake_move(intake);
 }
 
-int intake_read(struct intake *intake, int *fault) {
+int intake_read(struct intake *intake, int *error) {
     struct window *window = is_plain(intake) ? &intake->sender->window : &intake->lines;
     char *at;
     size_t size;
     if (window_space(window, &at, &size) != 0) {
         return -ENOMEM; // full was asked before
     }
-    ssize_t n = input_read(intake->input, at, size);
-    if (n == -EAGAIN) {
+    size_t got;
+    int read = input_read(intake->input, at, size, &got);
+    if (read == INPUT_NOTHING) {
         return 0;
     }
-    if (n <= 0) {
+    if (read != 0) {
         int result = intake_end(intake);
-        *fault = (int)-n;
-        return result == 0 && n < 0 ? INTAKE_BAD_INPUT : result;
+        *error = read < 0 ? -read : 0;
+        return result == 0 && read < 0 ? INTAKE_BAD_INPUT : result;
     }
-    int result = window_filled(window, (size_t)n);
+    int result = window_filled(window, got);
     return result ? result : intake_move(intake);
 }
 

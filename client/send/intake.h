@@ -39,6 +39,7 @@ struct intake {
 enum {
     INTAKE_BAD_INPUT = 1, // the input could not be read, which counts as its end
     INTAKE_BAD_SPOOL,     // the spool's sentence says why nothing can go on
+    INTAKE_FULL,          // no room; only inside
 };
 
 void intake_init(struct intake *intake, struct input *input, struct sender *sender,
@@ -49,8 +50,8 @@ void intake_deinit(struct intake *intake); // zeroed ones are fine
 bool intake_wants(const struct intake *intake);
 
 // Takes what the input has, in one read. Returns 0, INTAKE_BAD_SPOOL, -ENOMEM, or INTAKE_BAD_INPUT
-// with `*fault` set to the errno.
-int intake_read(struct intake *intake, int *fault);
+// with `*error` set to the errno.
+int intake_read(struct intake *intake, int *error);
 
 // True when a line may be put in.
 bool intake_has_room(const struct intake *intake);

@@ -7,11 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sysexits.h>
 #include <unistd.h>
 
 #include "client/common/clock.h"
 #include "client/common/input.h"
+#include "client/common/outcome.h"
 #include "client/common/signals.h"
 #include "client/common/term.h"
 #include "client/locate/search.h"
@@ -29,22 +29,22 @@
 
 // ---- New sessions -------------------------------------------------------------------------------
 
-static int send_session(struct send_arguments *args, struct term *term, struct input *input,
-                        const struct nvtxt_hello *hello) {
+static enum outcome send_session(struct send_arguments *args, struct term *term,
+                                 struct input *input, const struct nvtxt_hello *hello) {
     struct spool spool = {.dir_fd = -1};
     if (!args->spool) {
         return transfer_run(&args->transfer, input, NULL, hello, term);
     }
     int result =
         spool_create(&spool, args->spool, hello, args->spool_limit, args->transfer.sync_ms >= 0);
-    if (result < 0) {
+    enum outcome outcome = OUTCOME_NO_OUTPUT;
+    if (result != 0) {
         term_say(term, "no spool can be made: %s", spool.fault);
-        result = EX_CANTCREAT;
     } else {
-        result = transfer_run(&args->transfer, input, &spool, hello, term);
+        outcome = transfer_run(&args->transfer, input, &spool, hello, term);
     }
     spool_close(&spool);
-    return result;
+    return outcome;
 }
 
 // A command whose lines are read.
@@ -52,9 +52,8 @@ static bool has_lines(const struct send_arguments *args) {
     return args->command && !args->range && !args->steps;
 }
 
-// Returns 0, or EX_OSERR after a sentence.
-static int make_hello(const struct send_arguments *args, struct term *term, const char *name,
-                      uint32_t pid, struct nvtxt_hello *hello) {
+static enum outcome make_hello(const struct send_arguments *args, struct term *term,
+                               const char *name, uint32_t pid, struct nvtxt_hello *hello) {
     *hello = (struct nvtxt_hello){
         .protocol = NVTXT_PROTOCOL_VERSION,
         .client = "nvtxt-send " PACKAGE_VERSION,
@@ -70,7 +69,7 @@ static int make_hello(const struct send_arguments *args, struct term *term, cons
     int result = *args->session ? 0 : session_id_make(hello->session);
     if (result < 0) {
         term_say(term, "no random numbers for a session id: %s", strerror(-result));
-        return EX_OSERR;
+        return OUTCOME_SYSTEM;
     }
     return 0;
 }
@@ -92,16 +91,15 @@ static void look_at(void *context, const char *data, size_t len) {
 }
 
 // A file is looked at before anything of it is sent; of anything else it is told when it is known.
-// Returns 0, or an exit status after a sentence.
-static int begin_doubt(struct doubt *doubt, const struct send_arguments *args, struct term *term,
-                       struct input *input, bool is_file) {
+static enum outcome begin_doubt(struct doubt *doubt, const struct send_arguments *args,
+                                struct term *term, struct input *input, bool is_file) {
     *doubt = (struct doubt){.term = term, .name = input->name};
     if (args->is_text || (args->transfer.quiet && !is_file)) {
         return 0;
     }
     if (sniff_init(&doubt->sniff, &args->mapping.mapping) != 0) {
         term_say(term, "out of memory");
-        return EX_OSERR;
+        return OUTCOME_SYSTEM;
     }
     if (!is_file) {
         input->on_read = look_at;
@@ -109,33 +107,33 @@ static int begin_doubt(struct doubt *doubt, const struct send_arguments *args, s
     } else if (sniff_file(&doubt->sniff, input)) {
         term_say(term, "%s: no line of its beginning is NVTXT: is it a log? use --text",
                  input->name);
-        return EX_DATAERR;
+        return OUTCOME_BAD_DATA;
     }
     return 0;
 }
 
-static int send_file(struct send_arguments *args, struct term *term, const char *path) {
+static enum outcome send_file(struct send_arguments *args, struct term *term, const char *path) {
     struct input input;
     struct doubt doubt;
     int result = input_open(&input, path);
-    if (result < 0) {
-        term_say(term, "%s: %s", input.name, strerror(-result));
-        return EX_NOINPUT;
+    if (result != 0) {
+        term_say(term, "%s: %s", input.name, input_why(result));
+        return OUTCOME_NO_INPUT;
     }
     struct nvtxt_hello hello;
     bool is_file = input.is_regular && strcmp(path, "-") != 0;
-    result = begin_doubt(&doubt, args, term, &input, is_file);
-    result = result ? result : make_hello(args, term, input.name, args->pid, &hello);
-    if (result == 0) {
-        result = send_session(args, term, &input, &hello);
+    enum outcome outcome = begin_doubt(&doubt, args, term, &input, is_file);
+    outcome = outcome ? outcome : make_hello(args, term, input.name, args->pid, &hello);
+    if (outcome == OUTCOME_DONE) {
+        outcome = send_session(args, term, &input, &hello);
     }
     sniff_deinit(&doubt.sniff);
     input_close(&input);
-    return result;
+    return outcome;
 }
 
 // One marker, now, as the whole of a session.
-static int send_mark(struct send_arguments *args, struct term *term) {
+static enum outcome send_mark(struct send_arguments *args, struct term *term) {
     struct mark mark = {.text = args->mark,
                         .category = args->text.category,
                         .payload = args->payload,
@@ -148,33 +146,34 @@ static int send_mark(struct send_arguments *args, struct term *term) {
     if (result < 0) {
         term_say(term, "the mark cannot be made: %s", strerror(-result));
         input_close(&input);
-        return EX_OSERR;
+        return OUTCOME_SYSTEM;
     }
     args->transfer.made_up = true;
-    result = make_hello(args, term, input.name, mark.pid, &hello);
-    if (result == 0) {
-        result = send_session(args, term, &input, &hello);
+    enum outcome outcome = make_hello(args, term, input.name, mark.pid, &hello);
+    if (outcome == OUTCOME_DONE) {
+        outcome = send_session(args, term, &input, &hello);
     }
     input_close(&input);
-    return result;
+    return outcome;
 }
 
 // A file that is missing or has errors does not keep the others from being sent, and a spool takes
 // them also without a daemon; else what goes wrong with the daemon ends it, as does a file that is
-// a log. The worst decides the exit status.
-static int send_files(struct send_arguments *args, struct term *term, char **paths) {
+// a log. The worst outcome counts.
+static enum outcome send_files(struct send_arguments *args, struct term *term, char **paths) {
     static char *only_stdin[] = {"-", NULL};
-    int status = 0;
+    enum outcome status = OUTCOME_DONE;
     for (char **path = *paths ? paths : only_stdin; *path; path++) {
-        int result = send_file(args, term, *path);
-        bool kept = args->spool && result == EX_TEMPFAIL;
-        if (result > 1 && result != EX_NOINPUT && result != EX_IOERR && !kept) {
+        enum outcome result = send_file(args, term, *path);
+        bool kept = args->spool && result == OUTCOME_LATER;
+        if (result > OUTCOME_FAULTS && result != OUTCOME_NO_INPUT && result != OUTCOME_IO &&
+            !kept) {
             return result;
         }
         status = result > status ? result : status;
         if (stop_count() > 0 && path[1]) {
             term_say(term, "stopped before %s", path[1]);
-            return 128 + stop_signal();
+            return OUTCOME_STOPPED;
         }
     }
     return status;
@@ -208,6 +207,7 @@ static void run_command(struct send_arguments *args, struct term *term, struct c
     spool_close(&spool);
 }
 
+// Returns the exit status.
 static int send_command(struct send_arguments *args, struct term *term) {
     struct child child;
     struct steps steps = {.fd = -1};
@@ -223,7 +223,7 @@ static int send_command(struct send_arguments *args, struct term *term) {
         term_say(term, result > 0 ? "%s: %s" : "%s cannot be started: %s", args->command[0],
                  strerror(result > 0 ? result : -result));
         child_close(&child);
-        return result == ENOENT ? 127 : result > 0 ? 126 : EX_OSERR;
+        return result == ENOENT ? 127 : result > 0 ? 126 : outcome_exit_status(OUTCOME_SYSTEM);
     }
     run_command(args, term, &child, &steps, begun_ns);
     steps_end(&steps);
@@ -234,78 +234,73 @@ static int send_command(struct send_arguments *args, struct term *term) {
 
 // ---- Sessions that were left behind -------------------------------------------------------------
 
-static int resume_session(struct send_arguments *args, struct term *term, const char *session) {
+// What is left of the session goes to the daemon.
+static enum outcome resume_lines(struct send_arguments *args, struct term *term,
+                                 struct spool *spool, const struct nvtxt_hello *hello) {
+    struct input input = {.name = hello->name, .fd = -1, .ended = true};
+    return transfer_run(&args->transfer, &input, spool, hello, term);
+}
+
+// It holds nothing to send.
+static enum outcome remove_session(struct term *term, struct spool *spool) {
+    if (spool_remove(spool) < 0) {
+        term_say(term, "%s", spool->fault);
+        return OUTCOME_IO;
+    }
+    return OUTCOME_DONE;
+}
+
+static enum outcome resume_session(struct send_arguments *args, struct term *term,
+                                   const char *session) {
     struct spool spool;
     struct nvtxt_hello hello;
     int result = spool_open(&spool, args->resume, session, &hello);
-    if (result < 0 || result == SPOOL_BAD) {
+    if (*spool.fault && result != SPOOL_BUSY) { // also of a tail that is left out
         term_say(term, "%s", spool.fault);
-        result = result < 0 ? EX_IOERR : EX_DATAERR;
-    } else if (result == SPOOL_OTHERS) {
-        term_say(term, "%s", spool.fault);
-        result = 0;
-    } else if (result == SPOOL_BUSY) {
-        result = 0; // its sender is alive, or another one resumes it
-    } else {
-        struct input input = {.name = hello.name, .fd = -1, .ended = true};
-        if (*spool.fault) { // a tail that is left out, of a session without a whole record, too
-            term_say(term, "%s", spool.fault);
-        }
-        if (result == SPOOL_NONE) {
-            result = spool_remove(&spool);
-            if (result < 0) {
-                term_say(term, "%s", spool.fault);
-            }
-            spool_close(&spool);
-            return result < 0 ? EX_IOERR : 0;
-        }
-        result = transfer_run(&args->transfer, &input, &spool, &hello, term);
     }
+    enum outcome outcome = result == 0            ? resume_lines(args, term, &spool, &hello)
+                           : result == SPOOL_NONE ? remove_session(term, &spool)
+                           : result == SPOOL_BAD  ? OUTCOME_BAD_DATA
+                           : result < 0           ? OUTCOME_IO
+                                                  : OUTCOME_DONE; // another one's, or being sent
     spool_close(&spool);
-    return result;
+    return outcome;
+}
+
+static void free_list(char **list, int count) {
+    for (int i = 0; i < count; i++) {
+        free(list[i]);
+    }
+    free(list);
 }
 
 // A session that cannot be sent keeps the others from it only when there is no daemon.
-static int resume(struct send_arguments *args, struct term *term) {
+static enum outcome resume(struct send_arguments *args, struct term *term) {
     char **sessions;
     int count = spool_list(args->resume, &sessions);
-    int status = 0;
+    enum outcome status = OUTCOME_DONE;
     if (count < 0) {
         term_say(term, "%s: %s", args->resume, strerror(-count));
-        return count == -ENOENT || count == -ENOTDIR || count == -EACCES ? EX_NOINPUT : EX_IOERR;
+        return outcome_of_open(count);
     }
     args->transfer.resume = true;
     bool absent = false;
     for (int i = 0; i < count && !absent && stop_count() == 0; i++) {
-        int result = resume_session(args, term, sessions[i]);
-        bool forbidden = result == EX_NOPERM && args->transfer.search->won < 0; // not one session
-        absent = result == EX_UNAVAILABLE || forbidden;
+        enum outcome result = resume_session(args, term, sessions[i]);
+        bool forbidden =
+            result == OUTCOME_FORBIDDEN && args->transfer.search->won < 0; // not one session
+        absent = result == OUTCOME_NO_DAEMON || forbidden;
         status = result > status || absent ? result : status;
     }
-    for (int i = 0; i < count; i++) {
-        free(sessions[i]);
-    }
-    free(sessions);
-    return stop_count() > 0 && status < 128 ? 128 + stop_signal() : status;
+    free_list(sessions, count);
+    return stop_count() > 0 ? OUTCOME_STOPPED : status;
 }
 
-static int run(struct send_arguments *args, struct term *term) {
-    struct search search;
-    search_data(&search, args->socket);
-    const struct search_place *first = &search.places[0];
-    if (first->is_named && !search_socket_fits(first->path)) {
-        term_say(term, "'%s' (%s) cannot be a socket's path: it must have 1 to %d bytes",
-                 first->path, first->whose, NVTXT_SOCKET_BYTES);
-        return EX_USAGE;
-    }
-    args->transfer.search = &search;
-    if (args->command) {
-        return send_command(args, term);
-    }
+static enum outcome send_inputs(struct send_arguments *args, struct term *term) {
     int result = stop_init();
     if (result < 0) {
         term_say(term, "cannot catch signals: %s", strerror(-result));
-        return EX_OSERR;
+        return OUTCOME_SYSTEM;
     }
     if (args->mark) {
         return send_mark(args, term);
@@ -313,10 +308,24 @@ static int run(struct send_arguments *args, struct term *term) {
     return args->resume ? resume(args, term) : send_files(args, term, args->files);
 }
 
+// Returns the exit status.
+static int run(struct send_arguments *args, struct term *term) {
+    struct search search;
+    search_data(&search, args->socket);
+    const struct search_place *first = &search.places[0];
+    if (first->is_named && !search_socket_fits(first->path)) {
+        term_say(term, "'%s' (%s) cannot be a socket's path: it must have 1 to %d bytes",
+                 first->path, first->whose, NVTXT_SOCKET_BYTES);
+        return outcome_exit_status(OUTCOME_USAGE);
+    }
+    args->transfer.search = &search;
+    return args->command ? send_command(args, term) : outcome_exit_status(send_inputs(args, term));
+}
+
 int main(int argc, char **argv) {
     struct term term;
     if (argc > 2 && strcmp(argv[1], STEPS_OPTION) == 0) {
-        return steps_run_line(argv + 2);
+        return argc > 3 ? steps_run_line(argv + 2) : outcome_exit_status(OUTCOME_USAGE);
     }
     term_init(&term, "nvtxt-send");
     struct send_arguments args = {
@@ -324,11 +333,9 @@ int main(int argc, char **argv) {
         .pid = (uint32_t)getpid(),
         .spool_limit = SPOOL_LIMIT,
     };
-    int result = send_arguments_parse(&args, &term, argc, argv);
-    if (result == 0) {
-        args.transfer.text = args.is_text ? &args.text : NULL;
-        result = run(&args, &term);
-    }
+    enum outcome outcome = send_arguments_parse(&args, &term, argc, argv);
+    args.transfer.text = args.is_text ? &args.text : NULL;
+    int status = outcome == OUTCOME_DONE ? run(&args, &term) : outcome_exit_status(outcome);
     levels_deinit(&args.text.levels);
-    return result < 0 ? 0 : result;
+    return status;
 }

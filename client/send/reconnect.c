@@ -12,7 +12,6 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <sysexits.h>
 
 #include "client/common/clock.h"
 #include "client/locate/probe.h"
@@ -98,20 +97,21 @@ static const char *tried(const struct transfer *t, char *text, size_t size) {
     return text;
 }
 
-static int give_up(struct transfer *t, const char *why) {
+static enum outcome give_up(struct transfer *t, const char *why) {
     char text[5120];
     term_say(t->term, "giving up on the daemon at %s (%s): %s", t->link.path, why,
              away_unacknowledged(t, text, sizeof(text)));
-    return t->spool ? EX_TEMPFAIL : t->away_code;
+    return t->spool ? OUTCOME_LATER : t->away_outcome;
 }
 
-static int no_daemon(struct transfer *t) {
-    if (t->away_code == EX_TEMPFAIL) {
+static enum outcome no_daemon(struct transfer *t) {
+    if (t->away_outcome == OUTCOME_LATER) {
         term_say(t->term, "the daemon at %s refuses: %s", t->link.path, t->away_why);
-        return EX_TEMPFAIL;
+        return OUTCOME_LATER;
     }
     char text[SEARCH_MOST * 640], advice[512];
-    int status = search_explain(t->options->search, text, sizeof(text), advice, sizeof(advice));
+    enum outcome outcome =
+        search_explain(t->options->search, text, sizeof(text), advice, sizeof(advice));
     if (t->options->search->won >= 0) { // it was there
         term_say(t->term, "no daemon at %s: %s", t->link.path, t->away_why);
     } else {
@@ -121,7 +121,7 @@ static int no_daemon(struct transfer *t) {
     advice[0] = (char)(advice[0] >= 'a' ? advice[0] - 'a' + 'A' : advice[0]);
     snprintf(advice + len, sizeof(advice) - len, ".");
     term_line(t->term, advice);
-    return status;
+    return outcome;
 }
 
 static void tell(struct transfer *t, bool before) {
@@ -136,14 +136,14 @@ static void tell(struct transfer *t, bool before) {
 }
 
 // There is no daemon (any more): decides whether to go on trying.
-int away_lost(struct transfer *t, int code, const char *why, bool certain) {
+enum outcome away_lost(struct transfer *t, enum outcome outcome, const char *why, bool certain) {
     int64_t now = clock_monotonic_ms();
     bool was_streaming = t->sender.state == SENDER_STREAMING;
     t->cut_short |= t->sender.state == SENDER_GREETING;
     link_close(&t->link);
     sender_disconnected(&t->sender);
-    t->away_code = code;
-    t->absent = code == EX_UNAVAILABLE && certain && !t->denied;
+    t->away_outcome = outcome;
+    t->absent = outcome == OUTCOME_NO_DAEMON && certain && !t->denied;
     snprintf(t->away_why, sizeof(t->away_why), "%s", why);
     t->away_ms = t->away_ms < 0 ? now : t->away_ms;
     t->silent_ms = was_streaming ? -1 : t->silent_ms;
@@ -165,21 +165,21 @@ int away_lost(struct transfer *t, int code, const char *why, bool certain) {
     if (most >= 0 && t->link.next_ms > t->away_ms + most) {
         t->link.next_ms = t->away_ms + most;
     }
-    return AWAY_RUNNING;
+    return OUTCOME_RUNNING;
 }
 
 // That never passes: the id stays another user's. What is in the spool stays there.
-static int refused_as_foreign(struct transfer *t) {
+static enum outcome refused_as_foreign(struct transfer *t) {
     bool kept = t->spool && (t->spool->last > 0 || t->spool->open_loss);
     t->foreign = true;
     term_say(t->term, "session %s belongs to another user of the daemon at %s: %s%s",
              t->sender.hello.session, t->link.path,
              kept ? "its lines are left in " : "name another one with --session",
              kept ? t->spool->dir : "");
-    return EX_NOPERM;
+    return OUTCOME_FORBIDDEN;
 }
 
-int away_refused(struct transfer *t) {
+enum outcome away_refused(struct transfer *t) {
     static const char *const passing[] = {NVTXT_ERROR_BUSY_SESSION, NVTXT_ERROR_QUOTA,
                                           NVTXT_ERROR_SHUTTING_DOWN, NVTXT_ERROR_DISCONNECTED};
     const struct sender_refusal *refusal = &t->sender.refusal;
@@ -193,15 +193,15 @@ int away_refused(struct transfer *t) {
     t->busy_ms = !busy ? -1 : t->busy_ms < 0 ? now : t->busy_ms;
     if (busy && now - t->busy_ms >= TRANSFER_BUSY_MS) {
         term_say(t->term, "the daemon at %s refuses: %s", t->link.path, why);
-        return EX_TEMPFAIL;
+        return OUTCOME_LATER;
     }
     for (size_t i = 0; i < sizeof(passing) / sizeof(passing[0]); i++) {
         if (strcmp(refusal->code, passing[i]) == 0) {
-            return away_lost(t, EX_TEMPFAIL, why, true);
+            return away_lost(t, OUTCOME_LATER, why, true);
         }
     }
     term_say(t->term, "the daemon at %s refuses: %s", t->link.path, why);
-    return EX_PROTOCOL;
+    return OUTCOME_PROTOCOL;
 }
 
 // Where it went, for whoever asked, and that another one would have taken it as well.
@@ -213,7 +213,7 @@ static void tell_where(struct transfer *t) {
     probe_sockets(&others, true);
     for (size_t i = 0; i < others.count && len < sizeof(also); i++) {
         const struct search_place *place = &others.places[i];
-        if (place->result == 0 && (int)i != search->won) {
+        if (place->state == SEARCH_GOOD && (int)i != search->won) {
             int n = snprintf(also + len, sizeof(also) - len, "; a daemon is live at %s (%s), too",
                              place->path, place->whose);
             len += n > 0 ? (size_t)n : 0;
@@ -224,7 +224,7 @@ static void tell_where(struct transfer *t) {
              place->whose, also);
 }
 
-int away_welcomed(struct transfer *t) {
+enum outcome away_welcomed(struct transfer *t) {
     if (t->options->verbose && !t->where_told) {
         tell_where(t);
         t->where_told = true;
@@ -238,12 +238,12 @@ int away_welcomed(struct transfer *t) {
     t->away_ms = t->silent_ms = t->busy_ms = -1;
     t->options->connected_before = true;
     link_worked(&t->link);
-    return AWAY_RUNNING;
+    return OUTCOME_RUNNING;
 }
 
 // The rest of a session that is closed has the daemon's word that none of it is stored, so it can
 // be sent again under another id, which is written down before the first of its lines goes out.
-int away_closed(struct transfer *t) {
+enum outcome away_closed(struct transfer *t) {
     static const char lacks[] = "the variables, definitions and open ranges of the lines before";
     char text[5120], session[NVTXT_SESSION_ID_BYTES + 1];
     uint64_t line = t->sender.end.line;
@@ -262,7 +262,7 @@ int away_closed(struct transfer *t) {
     if (!t->options->new_session || (t->renewed && line == t->sender.base)) {
         term_say(t->term, "%s; --new-session sends what is left in a session that lacks %s",
                  away_unacknowledged(t, text, sizeof(text)), lacks);
-        return EX_PROTOCOL;
+        return OUTCOME_PROTOCOL;
     }
     int result = session_id_make(session);
     if (result == 0 && t->spool) {
@@ -271,14 +271,14 @@ int away_closed(struct transfer *t) {
     if (result < 0) {
         term_say(t->term, "no new session can be begun: %s",
                  t->spool && *t->spool->fault ? t->spool->fault : strerror(-result));
-        return t->spool ? EX_IOERR : EX_OSERR;
+        return t->spool ? OUTCOME_IO : OUTCOME_SYSTEM;
     }
     term_say(t->term, "what follows is a session of its own, which lacks %s", lacks);
     t->renewed = true;
     sender_renew(&t->sender, session, line);
     link_close(&t->link);
     link_back_off(&t->link, clock_monotonic_ms());
-    return AWAY_RUNNING;
+    return OUTCOME_RUNNING;
 }
 
 // The daemon that the environment names is not there, and another one takes its place: whoever set
@@ -292,36 +292,37 @@ static void warn_of_other(const struct transfer *t, const struct search *search)
 }
 
 // One place is tried after the other until one accepts, to which it keeps then. A full queue is a
-// daemon's.
-static int connect_to_first(struct transfer *t) {
+// daemon's. Returns the place that was tried last.
+static const struct search_place *connect_to_first(struct transfer *t) {
     struct search *search = t->options->search;
     bool known = search->won >= 0;
     size_t i = known ? (size_t)search->won : 0;
     size_t forbidden = 0, tries = 0;
-    int result;
+    struct search_place *place;
     do {
-        struct search_place *place = &search->places[i];
+        place = &search->places[i];
         t->link.path = place->path;
-        result = place->result == SEARCH_FOREIGN ? SEARCH_FOREIGN : link_connect(&t->link);
-        place->result = result;
-        forbidden += search_is_forbidden(place);
+        if (place->state != SEARCH_FOREIGN) {
+            search_note(place, link_connect(&t->link));
+        }
+        forbidden += place->state == SEARCH_FORBIDDEN;
         tries++;
-    } while (result != 0 && result != -EAGAIN && !known && ++i < search->count);
+    } while (place->state != SEARCH_GOOD && place->state != SEARCH_FULL && !known &&
+             ++i < search->count);
     t->denied = forbidden == tries;
-    if (result == 0 && !known) {
+    if (place->state == SEARCH_GOOD && !known) {
         search->won = (int)i;
         warn_of_other(t, search);
     }
-    return result;
+    return place;
 }
 
-int away_try_connect(struct transfer *t) {
-    int result = connect_to_first(t);
-    if (result == 0) {
-        return sender_connected(&t->sender) == 0 ? AWAY_RUNNING : EX_OSERR;
+enum outcome away_try_connect(struct transfer *t) {
+    const struct search_place *last = connect_to_first(t);
+    if (last->state == SEARCH_GOOD) {
+        return sender_connected(&t->sender) == 0 ? OUTCOME_RUNNING : OUTCOME_SYSTEM;
     }
-    const struct search_place last = {.result = result};
-    return away_lost(t, EX_UNAVAILABLE, search_why(&last), result != -EAGAIN);
+    return away_lost(t, OUTCOME_NO_DAEMON, search_why(last), last->state != SEARCH_FULL);
 }
 
 // ---- Silence ------------------------------------------------------------------------------------
@@ -350,7 +351,7 @@ static int64_t leave_ms(const struct transfer_options *options) {
     return options->wait ? options->wait_ms : TRANSFER_LEAVE_MS;
 }
 
-static int leave(struct transfer *t) {
+static enum outcome leave(struct transfer *t) {
     char text[5120];
     t->options->left = true;
     if (intake_unacked(&t->intake) > 0) {
@@ -361,9 +362,9 @@ static int leave(struct transfer *t) {
     if (t->input_error) {
         term_say(t->term, "%s: %s; what was read of it is kept", t->input->name,
                  strerror(t->input_error));
-        return EX_IOERR;
+        return OUTCOME_IO;
     }
-    return t->intake.dropped > 0 ? 1 : 0;
+    return t->intake.dropped > 0 ? OUTCOME_FAULTS : OUTCOME_DONE;
 }
 
 int64_t away_deadline(const struct transfer *t) {
@@ -385,7 +386,7 @@ int64_t away_deadline(const struct transfer *t) {
     return t->silent_ms + (away || most > TRANSFER_SILENT_MS ? most : TRANSFER_SILENT_MS);
 }
 
-int away_check_silence(struct transfer *t, int64_t now) {
+enum outcome away_check_silence(struct transfer *t, int64_t now) {
     uint64_t heard = t->sender.window.acked;
     if (!is_waiting(t)) {
         t->silent_ms = -1;
@@ -395,7 +396,7 @@ int away_check_silence(struct transfer *t, int64_t now) {
     t->heard = heard;
     int64_t deadline = away_deadline(t);
     if (deadline < 0 || now < deadline) {
-        return AWAY_RUNNING;
+        return OUTCOME_RUNNING;
     }
     if (may_leave(t)) {
         return leave(t);
@@ -403,7 +404,7 @@ int away_check_silence(struct transfer *t, int64_t now) {
     if (t->sender.state == SENDER_AWAY) {
         return give_up(t, t->away_why);
     }
-    t->away_code = EX_TEMPFAIL;
+    t->away_outcome = OUTCOME_LATER;
     return give_up(t, t->sender.state == SENDER_GREETING ? "it does not answer"
                                                          : "it acknowledges nothing");
 }

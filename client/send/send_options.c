@@ -6,7 +6,6 @@
 #include <getopt.h>
 #include <stdio.h>
 #include <string.h>
-#include <sysexits.h>
 #include <unistd.h>
 
 #include "client/send/mark.h"
@@ -67,43 +66,45 @@ static void print_help(void) {
           stdout);
 }
 
-static int refuse_value(struct term *term, const char *option, const char *wanted,
-                        const char *text) {
+static enum outcome refuse_value(struct term *term, const char *option, const char *wanted,
+                                 const char *text) {
     term_say(term, "--%s takes %s, not '%s'", option, wanted, text);
-    return EX_USAGE;
+    return OUTCOME_USAGE;
 }
 
-static int take_seconds(struct term *term, const char *option, const char *text, int64_t *ms) {
+static enum outcome take_seconds(struct term *term, const char *option, const char *text,
+                                 int64_t *ms) {
     *ms = -1;
-    return text && !options_seconds(text, ms) ? refuse_value(term, option, "seconds", text) : 0;
+    return text && !options_seconds(text, ms) ? refuse_value(term, option, "seconds", text)
+                                              : OUTCOME_DONE;
 }
 
-static int take_spool_option(struct send_arguments *args, struct term *term, int option,
-                             const char *text) {
+static enum outcome take_spool_option(struct send_arguments *args, struct term *term, int option,
+                                      const char *text) {
     switch (option) {
     case OPT_SPOOL:
         args->spool = text;
-        return *text ? 0 : refuse_value(term, "spool", "a folder", text);
+        return *text ? OUTCOME_DONE : refuse_value(term, "spool", "a folder", text);
     case OPT_SPOOL_LIMIT:
         return options_bytes(text, &args->spool_limit) && args->spool_limit >= SPOOL_LIMIT_LEAST &&
                        args->spool_limit <= INT64_MAX
-                   ? 0
+                   ? OUTCOME_DONE
                    : refuse_value(term, "spool-limit", "bytes, at least 4M", text);
     case OPT_SPOOL_SYNC:
         return take_seconds(term, "spool-sync", text, &args->transfer.sync_ms);
     case OPT_ON_FULL:
         args->transfer.drop = strcmp(text, "drop") == 0;
         return args->transfer.drop || strcmp(text, "block") == 0
-                   ? 0
+                   ? OUTCOME_DONE
                    : refuse_value(term, "on-full", "'block' or 'drop'", text);
     default:
         args->resume = text;
-        return *text ? 0 : refuse_value(term, "resume", "a folder", text);
+        return *text ? OUTCOME_DONE : refuse_value(term, "resume", "a folder", text);
     }
 }
 
-static int take_shell_option(struct send_arguments *args, struct term *term, int option,
-                             const char *text) {
+static enum outcome take_shell_option(struct send_arguments *args, struct term *term, int option,
+                                      const char *text) {
     args->is_new = true;
     switch (option) {
     case OPT_MARK:
@@ -117,22 +118,24 @@ static int take_shell_option(struct send_arguments *args, struct term *term, int
         return 0;
     default:
         args->payload = text;
-        return mark_payload_fits(text) ? 0
+        return mark_payload_fits(text) ? OUTCOME_DONE
                                        : refuse_value(term, "payload", "a decimal number", text);
     }
 }
 
-static int take_color(struct textlog_options *options, struct term *term, const char *text) {
+static enum outcome take_color(struct textlog_options *options, struct term *term,
+                               const char *text) {
     if (levels_color(text, &options->color)) {
         return 0;
     }
     const char *near = nvtxt_near(nvtxt_slice_of(text), nvtxt_color_name, NULL);
     term_say(term, "--color takes a colour's name, #RRGGBB, #AARRGGBB or a number, not '%s'%s%s%s",
              text, near ? ": did you mean '" : "", near ? near : "", near ? "'?" : "");
-    return EX_USAGE;
+    return OUTCOME_USAGE;
 }
 
-static int take_time_format(struct textlog_options *options, struct term *term, const char *text) {
+static enum outcome take_time_format(struct textlog_options *options, struct term *term,
+                                     const char *text) {
     const char *fault;
     int result = timestamp_init(&options->stamp, text, &fault);
     options->has_stamp = result == 0;
@@ -145,17 +148,17 @@ static int take_time_format(struct textlog_options *options, struct term *term, 
                  "such as '%%F %%T', not '%s'",
                  text);
     }
-    return result == 0 ? 0 : EX_USAGE;
+    return result == 0 ? OUTCOME_DONE : OUTCOME_USAGE;
 }
 
-static int take_log_option(struct textlog_options *options, struct term *term, int option,
-                           const char *text) {
+static enum outcome take_log_option(struct textlog_options *options, struct term *term, int option,
+                                    const char *text) {
     char fault[256];
     switch (option) {
     case OPT_CATEGORY:
         if (!*text) {
             term_say(term, "--category takes a name, which cannot be empty");
-            return EX_USAGE;
+            return OUTCOME_USAGE;
         }
         options->category = text;
         return 0;
@@ -166,14 +169,14 @@ static int take_log_option(struct textlog_options *options, struct term *term, i
             return 0;
         }
         term_say(term, "--level-pattern '%s': %s", text, fault);
-        return EX_USAGE;
+        return OUTCOME_USAGE;
     default:
         return take_time_format(options, term, text);
     }
 }
 
-static int take_textopt(struct send_arguments *args, struct term *term, int option,
-                        const char *text) {
+static enum outcome take_textopt(struct send_arguments *args, struct term *term, int option,
+                                 const char *text) {
     args->has_color |= option == OPT_COLOR;
     if (option == OPT_COLOR || option == OPT_CATEGORY) {
         args->has_look = true;
@@ -183,27 +186,27 @@ static int take_textopt(struct send_arguments *args, struct term *term, int opti
     return take_log_option(&args->text, term, option, text);
 }
 
-static int take_session(struct send_arguments *args, struct term *term, int option,
-                        const char *text) {
+static enum outcome take_session(struct send_arguments *args, struct term *term, int option,
+                                 const char *text) {
     if (args->transfer.repeat) {
         term_say(term, "there is one --session or --session-name, not two");
-        return EX_USAGE;
+        return OUTCOME_USAGE;
     }
     args->transfer.repeat = true;
     if (option == OPT_SESSION) {
         return session_id_read(text, args->session)
-                   ? 0
+                   ? OUTCOME_DONE
                    : refuse_value(term, "session", "a UUID (any other name is for --session-name)",
                                   text);
     }
     if (!*text) {
         return refuse_value(term, "session-name", "a name", text);
     }
-    return session_id_of_name(text, geteuid(), args->session) < 0 ? EX_OSERR : 0;
+    return session_id_of_name(text, geteuid(), args->session) < 0 ? OUTCOME_SYSTEM : OUTCOME_DONE;
 }
 
-static int take_option(struct send_arguments *args, struct term *term, int option,
-                       const char *text) {
+static enum outcome take_option(struct send_arguments *args, struct term *term, int option,
+                                const char *text) {
     switch (option) {
     case OPT_SOCKET:
         args->socket = text;
@@ -255,7 +258,7 @@ static int take_option(struct send_arguments *args, struct term *term, int optio
         return take_textopt(args, term, option, text);
     }
     int result = options_take_mapping(&args->mapping, term, option, text);
-    return result == 1 ? options_refuse(term) : result;
+    return result == OPTIONS_OTHER ? options_refuse(term) : (enum outcome)result;
 }
 
 // The same for what a shell says.
@@ -321,7 +324,8 @@ static const char *find_contradiction(const struct send_arguments *args, bool da
     return NULL;
 }
 
-static int check_arguments(const struct send_arguments *args, struct term *term, bool dashes) {
+static enum outcome check_arguments(const struct send_arguments *args, struct term *term,
+                                    bool dashes) {
     const char *fault = find_contradiction(args, dashes);
     int files = 0;
     while (args->files[files]) {
@@ -329,20 +333,21 @@ static int check_arguments(const struct send_arguments *args, struct term *term,
     }
     if (fault) {
         term_say(term, "%s", fault);
-        return EX_USAGE;
+        return OUTCOME_USAGE;
     }
     if (args->transfer.repeat && files > 1) {
         term_say(term, "--session is the session of one FILE, but there are %d files", files);
-        return EX_USAGE;
+        return OUTCOME_USAGE;
     }
     if (args->name && files > 1) {
         term_say(term, "--name names one input, but there are %d files", files);
-        return EX_USAGE;
+        return OUTCOME_USAGE;
     }
     return options_check_mapping(&args->mapping, term, true);
 }
 
-int send_arguments_parse(struct send_arguments *args, struct term *term, int argc, char **argv) {
+enum outcome send_arguments_parse(struct send_arguments *args, struct term *term, int argc,
+                                  char **argv) {
     static const struct option table[] = {
         OPTIONS_MAPPING,
         {"category", required_argument, NULL, OPT_CATEGORY},
@@ -375,7 +380,7 @@ int send_arguments_parse(struct send_arguments *args, struct term *term, int arg
     char **file = argv + 1; // files move to the front, over what was read already
     int option;
     while ((option = getopt_long(argc, argv, "-qv", table, NULL)) != -1) {
-        int answered = options_answer(term, option, print_help);
+        enum outcome answered = options_answer(term, option, print_help);
         if (answered != 0) {
             return answered;
         }
@@ -384,7 +389,7 @@ int send_arguments_parse(struct send_arguments *args, struct term *term, int arg
             continue;
         }
         value = optarg;
-        int result = take_option(args, term, option, optarg);
+        enum outcome result = take_option(args, term, option, optarg);
         if (result != 0) {
             return result;
         }

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "client/common/arguments.h"
+#include "client/common/outcome.h"
 #include "client/common/term.h"
 #include "client/send/transfer.h"
 #include "client/text/textlog.h"
@@ -36,6 +37,6 @@ struct send_arguments {
     char **command; // likewise; NULL: files are sent
 };
 
-// Returns 0, EX_USAGE after a sentence, or -1 when there is nothing more to do. `argv` is changed;
-// the arguments point into it.
-int send_arguments_parse(struct send_arguments *args, struct term *term, int argc, char **argv);
+// `argv` is changed; the arguments point into it.
+enum outcome send_arguments_parse(struct send_arguments *args, struct term *term, int argc,
+                                  char **argv);

@@ -16,7 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sysexits.h>
 #include <unistd.h>
 
 #include "client/common/clock.h"
@@ -91,7 +90,7 @@ static int set_variable(const struct steps *steps) {
     return result;
 }
 
-int steps_begin(struct steps *steps, struct term *term) {
+enum outcome steps_begin(struct steps *steps, struct term *term) {
     const char *base = getenv("TMPDIR");
     *steps = (struct steps){.fd = -1};
     snprintf(steps->folder, sizeof(steps->folder), "%s/nvtxt-steps-XXXXXX",
@@ -100,7 +99,7 @@ int steps_begin(struct steps *steps, struct term *term) {
         term_say(term, "no folder '%s' can be made for --steps: %s", steps->folder,
                  strerror(errno));
         steps->folder[0] = '\0';
-        return EX_CANTCREAT;
+        return OUTCOME_NO_OUTPUT;
     }
     steps->data = malloc(STEPS_ROOM);
     int result = steps->data ? make_files(steps) : -ENOMEM;
@@ -108,7 +107,7 @@ int steps_begin(struct steps *steps, struct term *term) {
     if (result != 0) {
         term_say(term, "--steps cannot use the folder %s: %s", steps->folder, strerror(-result));
         steps_end(steps);
-        return EX_CANTCREAT;
+        return OUTCOME_NO_OUTPUT;
     }
     return 0;
 }
@@ -221,9 +220,6 @@ static void tell(const char *folder, const char *text, size_t len) {
 int steps_run_line(char **argv) {
     struct child child;
     char text[PIPE_BUF];
-    if (!argv[0] || !argv[1]) {
-        return EX_USAGE;
-    }
     int64_t begun_ns = clock_realtime_ns();
     int result = child_start(&child, argv + 1, false);
     if (result != 0) {

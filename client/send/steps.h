@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "client/common/outcome.h"
 #include "client/common/term.h"
 
 #define STEPS_OPTION "--step" // what the detour begins with: our own word, not for people
@@ -29,9 +30,8 @@ struct steps {
     bool drained; // the FIFO was empty when it was read last
 };
 
-// Makes the folder and puts GPATH into our environment, which the command gets. Returns 0, or an
-// exit status after a sentence.
-int steps_begin(struct steps *steps, struct term *term);
+// Makes the folder and puts GPATH into our environment, which the command gets.
+enum outcome steps_begin(struct steps *steps, struct term *term);
 void steps_end(struct steps *steps); // fine when it has not begun and `folder` is empty
 
 void steps_read(struct steps *steps); // what is there and has room

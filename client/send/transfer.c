@@ -14,7 +14,6 @@
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
-#include <sysexits.h>
 #include <unistd.h>
 
 #include "client/common/clock.h"
@@ -24,9 +23,8 @@
 
 #define PROGRESS_AFTER_MS 1000 // shorter transfers need none
 #define PIECES 64              // of one write: a whole window of chunks
-#define RUNNING AWAY_RUNNING
-#define DISK_FULL_MS 500    // how often a full disk is tried again
-#define FULL_AGAIN_MS 10000 // so long there must have been room for it to be said again
+#define DISK_FULL_MS 500       // how often a full disk is tried again
+#define FULL_AGAIN_MS 10000    // so long there must have been room for it to be said again
 
 static void on_diag(void *context, const struct nvtxt_reply *diag) {
     struct transfer *t = context;
@@ -35,25 +33,26 @@ static void on_diag(void *context, const struct nvtxt_reply *diag) {
 
 // ---- Bytes --------------------------------------------------------------------------------------
 
-static int compare_with_end(struct transfer *t);
+static enum outcome compare_with_end(struct transfer *t);
 
-static int read_replies(struct transfer *t) {
+static enum outcome read_replies(struct transfer *t) {
     char data[16384];
-    ssize_t n = link_read(&t->link, data, sizeof(data));
-    if (n == -EAGAIN) {
-        return RUNNING;
+    size_t got;
+    int result = link_read(&t->link, data, sizeof(data), &got);
+    if (result == LINK_NOTHING) {
+        return OUTCOME_RUNNING;
     }
-    if (n <= 0) {
-        return away_lost(t, EX_UNAVAILABLE, n == 0 ? "it closed the connection" : strerror((int)-n),
-                         true);
+    if (result != 0) {
+        return away_lost(t, OUTCOME_NO_DAEMON,
+                         result == LINK_END ? "it closed the connection" : strerror(-result), true);
     }
     bool greeting = t->sender.state == SENDER_GREETING;
-    sender_received(&t->sender, data, (size_t)n);
+    sender_received(&t->sender, data, got);
     intake_acked(&t->intake);
     if (t->sender.state == SENDER_CONFUSED) {
         term_say(t->term, "the daemon at %s cannot be understood: %s", t->link.path,
                  t->sender.refusal.message);
-        return EX_PROTOCOL;
+        return OUTCOME_PROTOCOL;
     }
     if (t->sender.state == SENDER_REFUSED) {
         return away_refused(t);
@@ -64,7 +63,7 @@ static int read_replies(struct transfer *t) {
     if (t->sender.state == SENDER_OVER) {
         return compare_with_end(t);
     }
-    return greeting && t->sender.state != SENDER_GREETING ? away_welcomed(t) : RUNNING;
+    return greeting && t->sender.state != SENDER_GREETING ? away_welcomed(t) : OUTCOME_RUNNING;
 }
 
 // On a small disk that takes turns with room: each of them is nothing new.
@@ -77,16 +76,15 @@ static void tell_full(struct transfer *t) {
     t->full_ms = now;
 }
 
-// What an intake says as an exit status.
-int transfer_taken(struct transfer *t, int result) {
+enum outcome transfer_taken(struct transfer *t, int result) {
     if (result == INTAKE_BAD_SPOOL) {
         term_say(t->term, "%s", t->spool->fault);
-        return t->options->resume && t->spool->damaged ? EX_DATAERR : EX_IOERR;
+        return t->options->resume && t->spool->damaged ? OUTCOME_BAD_DATA : OUTCOME_IO;
     }
     if (t->spool && t->spool->disk_full) {
         tell_full(t);
     }
-    return result < 0 ? EX_OSERR : RUNNING;
+    return result < 0 ? OUTCOME_SYSTEM : OUTCOME_RUNNING;
 }
 
 // ---- Logs ---------------------------------------------------------------------------------------
@@ -120,14 +118,15 @@ static int read_log(struct transfer *t) {
     }
     size_t size;
     char *at = textlog_space(log, &size);
-    ssize_t n = input_read(t->input, at, size);
-    if (n == -EAGAIN) {
+    size_t got;
+    int result = input_read(t->input, at, size, &got);
+    if (result == INPUT_NOTHING) {
         return 0;
     }
-    if (n > 0) {
-        textlog_filled(log, (size_t)n, clock_realtime_ns());
+    if (result == 0) {
+        textlog_filled(log, got, clock_realtime_ns());
     } else {
-        t->input_error = (int)-n;
+        t->input_error = result < 0 ? -result : 0;
         textlog_finish(log);
     }
     return move_log(t);
@@ -140,7 +139,7 @@ static bool wants_input(const struct transfer *t) {
 }
 
 // Nothing more is read: a signal came.
-static int end_input(struct transfer *t) {
+static enum outcome end_input(struct transfer *t) {
     if (t->options->text) {
         textlog_finish(&t->log);
         return transfer_taken(t, move_log(t));
@@ -148,11 +147,11 @@ static int end_input(struct transfer *t) {
     return transfer_taken(t, intake_end(&t->intake));
 }
 
-static int move_input(struct transfer *t) {
+static enum outcome move_input(struct transfer *t) {
     return transfer_taken(t, t->options->text ? move_log(t) : intake_move(&t->intake));
 }
 
-static int read_input(struct transfer *t) {
+static enum outcome read_input(struct transfer *t) {
     if (t->options->text) {
         return transfer_taken(t, read_log(t));
     }
@@ -163,15 +162,15 @@ static int read_input(struct transfer *t) {
 // ---- Sessions that were sent before -------------------------------------------------------------
 
 // Lines that the daemon has make room for others.
-static int skip_known(struct transfer *t) {
-    int result = RUNNING;
-    while (result == RUNNING && sender_skip(&t->sender)) {
+static enum outcome skip_known(struct transfer *t) {
+    enum outcome result = OUTCOME_RUNNING;
+    while (result == OUTCOME_RUNNING && sender_skip(&t->sender)) {
         result = move_input(t);
     }
     return result;
 }
 
-static int tell_difference(struct transfer *t, const char *what) {
+static enum outcome tell_difference(struct transfer *t, const char *what) {
     char here[TERM_COUNT_SIZE], there[TERM_COUNT_SIZE];
     uint64_t lines = t->sender.window.last - t->sender.base;
     uint64_t known = t->sender.skip == UINT64_MAX ? t->sender.end.line : t->sender.skip;
@@ -180,40 +179,41 @@ static int tell_difference(struct transfer *t, const char *what) {
              term_count(there, known - t->sender.base), known - t->sender.base == 1 ? "" : "s",
              lines > known ? "what it has grown by is not stored; send that as another session"
                            : "is it the same input, with the same options?");
-    return EX_DATAERR;
+    return OUTCOME_BAD_DATA;
 }
 
-static int check_length(struct transfer *t) {
+static enum outcome check_length(struct transfer *t) {
     bool is_short = t->sender.input_over && t->sender.skip > t->sender.window.last;
-    return is_short && t->input_error == 0 ? tell_difference(t, "has stored") : RUNNING;
+    return is_short && t->input_error == 0 ? tell_difference(t, "has stored") : OUTCOME_RUNNING;
 }
 
-static int read_once(struct transfer *t) {
+static enum outcome read_once(struct transfer *t) {
     bool input = wants_input(t);
     struct pollfd fds[] = {
         {.fd = stop_fd(), .events = POLLIN},
         {.fd = input ? t->input->fd : -1, .events = POLLIN},
     };
     if (poll(fds, 2, input ? -1 : 0) < 0 && errno != EINTR) {
-        return EX_OSERR;
+        return OUTCOME_SYSTEM;
     }
     return fds[1].revents ? read_input(t) : move_input(t);
 }
 
 // The session has ended already: nothing is sent, but whether the input is what it was is seen from
 // the number of its lines.
-static int compare_with_end(struct transfer *t) {
-    int result = RUNNING;
+static enum outcome compare_with_end(struct transfer *t) {
+    enum outcome result = OUTCOME_RUNNING;
     link_close(&t->link);
     t->sender.skip = UINT64_MAX;
-    while (result == RUNNING && !t->sender.input_over) {
+    while (result == OUTCOME_RUNNING && !t->sender.input_over) {
         if (stop_count() > 0) {
-            return 128 + stop_signal();
+            return OUTCOME_STOPPED;
         }
         result = read_once(t);
         sender_skip(&t->sender);
     }
-    if (result == RUNNING && t->input_error == 0 && t->sender.window.last != t->sender.end.line) {
+    if (result == OUTCOME_RUNNING && t->input_error == 0 &&
+        t->sender.window.last != t->sender.end.line) {
         return tell_difference(t, "ended with");
     }
     t->sender.state = SENDER_ENDED;
@@ -289,10 +289,10 @@ static bool may_leave(const struct transfer *t) {
 }
 
 // What waits for room in a spool need not when the daemon takes it.
-static int hurry(struct transfer *t) {
+static enum outcome hurry(struct transfer *t) {
     bool before = t->intake.hurry;
     t->intake.hurry = t->sender.state == SENDER_STREAMING;
-    return t->intake.hurry && !before ? move_input(t) : RUNNING;
+    return t->intake.hurry && !before ? move_input(t) : OUTCOME_RUNNING;
 }
 
 // It could not answer before it is told to go on; what it was sent waits for it in the socket.
@@ -300,8 +300,7 @@ static bool is_stopped(const struct transfer *t, int64_t now) {
     return stop_deadline(t, now) == t->stop_ms && link_is_stopped(&t->link);
 }
 
-static int on_stop(struct transfer *t, int64_t now) {
-    int code = 128 + stop_signal();
+static enum outcome on_stop(struct transfer *t, int64_t now) {
     char text[5120];
     bool read = t->spool || t->sender.welcomed;
     if (t->stop_ms == 0 && read) {
@@ -314,15 +313,15 @@ static int on_stop(struct transfer *t, int64_t now) {
             term_say(t->term, "stopped: %s%s", away_unacknowledged(t, text, sizeof(text)),
                      stopped ? "; the daemon is stopped, too (as by SIGSTOP)" : "");
         }
-        return code;
+        return OUTCOME_STOPPED;
     }
     return hurry(t);
 }
 
 // The spool goes onto the disk when it is time.
-static int sync_spool(struct transfer *t, int64_t now) {
+static enum outcome sync_spool(struct transfer *t, int64_t now) {
     if (!t->spool || t->options->sync_ms < 0 || t->options->resume) {
-        return RUNNING;
+        return OUTCOME_RUNNING;
     }
     if (t->sync_ms >= 0 && now >= t->sync_ms) {
         t->sync_ms = -1;
@@ -334,7 +333,7 @@ static int sync_spool(struct transfer *t, int64_t now) {
     if (t->sync_ms < 0 && t->spool->dirty) {
         t->sync_ms = now + t->options->sync_ms;
     }
-    return RUNNING;
+    return OUTCOME_RUNNING;
 }
 
 struct pollfd transfer_poll(const struct transfer *t) {
@@ -343,11 +342,11 @@ struct pollfd transfer_poll(const struct transfer *t) {
     return (struct pollfd){.fd = t->link.fd, .events = (short)(POLLIN | (output ? POLLOUT : 0))};
 }
 
-int transfer_replies(struct transfer *t, short revents) {
+enum outcome transfer_replies(struct transfer *t, short revents) {
     if (revents & POLLOUT) {
         t->link.blocked = false;
     }
-    return revents & (POLLIN | POLLHUP | POLLERR) ? read_replies(t) : RUNNING;
+    return revents & (POLLIN | POLLHUP | POLLERR) ? read_replies(t) : OUTCOME_RUNNING;
 }
 
 void transfer_write(struct transfer *t) {
@@ -356,10 +355,10 @@ void transfer_write(struct transfer *t) {
     }
 }
 
-static int wait_and_move(struct transfer *t, int64_t now) {
-    int result = skip_known(t);
-    result = result == RUNNING ? check_length(t) : result;
-    if (result != RUNNING) {
+static enum outcome wait_and_move(struct transfer *t, int64_t now) {
+    enum outcome result = skip_known(t);
+    result = result == OUTCOME_RUNNING ? check_length(t) : result;
+    if (result != OUTCOME_RUNNING) {
         return result;
     }
     bool input = wants_input(t);
@@ -372,46 +371,46 @@ static int wait_and_move(struct transfer *t, int64_t now) {
         transfer_poll(t),
     };
     if (poll(fds, 3, transfer_timeout(transfer_until(t, now), now)) < 0) {
-        return errno == EINTR ? RUNNING : EX_OSERR;
+        return errno == EINTR ? OUTCOME_RUNNING : OUTCOME_SYSTEM;
     }
     result = transfer_replies(t, fds[2].revents);
-    if (result == RUNNING && t->sender.state == SENDER_ENDED) {
-        return RUNNING;
+    if (result == OUTCOME_RUNNING && t->sender.state == SENDER_ENDED) {
+        return OUTCOME_RUNNING;
     }
-    if (result == RUNNING && fds[1].revents) {
+    if (result == OUTCOME_RUNNING && fds[1].revents) {
         result = read_input(t);
-    } else if (result == RUNNING) {
+    } else if (result == OUTCOME_RUNNING) {
         result = move_input(t);
     }
-    if (result == RUNNING) {
+    if (result == OUTCOME_RUNNING) {
         sender_skip(&t->sender);
         transfer_write(t);
     }
     return result;
 }
 
-int transfer_tick(struct transfer *t, int64_t now) {
-    int result = away_check_silence(t, now);
-    if (result == RUNNING) {
+enum outcome transfer_tick(struct transfer *t, int64_t now) {
+    enum outcome result = away_check_silence(t, now);
+    if (result == OUTCOME_RUNNING) {
         result = sync_spool(t, now);
     }
-    if (result == RUNNING && t->link.fd < 0 && now >= t->link.next_ms) {
+    if (result == OUTCOME_RUNNING && t->link.fd < 0 && now >= t->link.next_ms) {
         result = away_try_connect(t);
     }
     return result;
 }
 
-static int run(struct transfer *t) {
-    int result = RUNNING;
-    while (result == RUNNING && t->sender.state != SENDER_ENDED) {
+static enum outcome run(struct transfer *t) {
+    enum outcome result = OUTCOME_RUNNING;
+    while (result == OUTCOME_RUNNING && t->sender.state != SENDER_ENDED) {
         int64_t now = clock_monotonic_ms();
         if (stop_count() > 0) {
             result = on_stop(t, now);
         }
-        if (result == RUNNING) {
+        if (result == OUTCOME_RUNNING) {
             result = transfer_tick(t, now);
         }
-        if (result == RUNNING) {
+        if (result == OUTCOME_RUNNING) {
             show_progress(t, now);
             result = wait_and_move(t, now);
         }
@@ -419,7 +418,7 @@ static int run(struct transfer *t) {
     return result;
 }
 
-static int conclude(struct transfer *t) {
+static enum outcome conclude(struct transfer *t) {
     const struct nvtxt_reply *end = &t->sender.end;
     char count[TERM_COUNT_SIZE];
     report_summary(&t->report, end->line, end->events, end->errors, end->warnings);
@@ -435,19 +434,19 @@ static int conclude(struct transfer *t) {
     if (t->input_error) {
         term_say(t->term, "%s: %s; what was read of it is stored", t->input->name,
                  strerror(t->input_error));
-        return EX_IOERR;
+        return OUTCOME_IO;
     }
     if (t->input->limited && t->intake.cut) {
         term_say(t->term, "stopped: %s is stored up to line %s", t->input->name,
                  term_count(count, end->line));
-        return 128 + stop_signal();
+        return OUTCOME_STOPPED;
     }
-    return end->errors > 0 || t->intake.dropped > 0;
+    return end->errors > 0 || t->intake.dropped > 0 ? OUTCOME_FAULTS : OUTCOME_DONE;
 }
 
-// The session has not ended. A spool that nothing was written to is of no use. Returns the exit
-// status: `result`, but for a disk that does not have what is kept.
-static int leave_spool(struct transfer *t, int result) {
+// The session has not ended. A spool that nothing was written to is of no use. Returns `result`,
+// but for a disk that does not have what is kept.
+static enum outcome leave_spool(struct transfer *t, enum outcome result) {
     struct spool *spool = t->spool;
     if (spool->last == 0 && !spool->open_loss) {
         (void)spool_remove(spool);
@@ -457,10 +456,10 @@ static int leave_spool(struct transfer *t, int result) {
         term_say(t->term, "%s", spool->fault);
     }
     away_say_kept(t);
-    return spool->unsynced ? EX_IOERR : result;
+    return spool->unsynced ? OUTCOME_IO : result;
 }
 
-int transfer_begin(struct transfer *t, const struct nvtxt_hello *hello) {
+enum outcome transfer_begin(struct transfer *t, const struct nvtxt_hello *hello) {
     t->report =
         (struct report){.term = t->term, .name = t->input->name, .quiet = t->options->quiet};
     t->begun_ms = clock_monotonic_ms();
@@ -468,7 +467,7 @@ int transfer_begin(struct transfer *t, const struct nvtxt_hello *hello) {
     const struct search *search = t->options->search;
     link_init(&t->link, search->places[search->won < 0 ? 0 : search->won].path);
     if (sender_init(&t->sender, hello, t->options->window_bytes) != 0) {
-        return EX_OSERR;
+        return OUTCOME_SYSTEM;
     }
     t->sender.on_diag = on_diag;
     t->sender.context = t;
@@ -485,19 +484,19 @@ int transfer_begin(struct transfer *t, const struct nvtxt_hello *hello) {
         t->heard = t->sender.window.acked;
         return transfer_taken(t, intake_end(&t->intake));
     }
-    return RUNNING;
+    return OUTCOME_RUNNING;
 }
 
-int transfer_end(struct transfer *t, int result) {
+enum outcome transfer_end(struct transfer *t, enum outcome result) {
     term_wipe(t->term);
-    if (result == EX_OSERR) {
+    if (result == OUTCOME_SYSTEM) {
         term_say(t->term, "out of memory; %s was not sent whole", t->input->name);
     }
-    if (result == RUNNING) {
+    if (result == OUTCOME_RUNNING) {
         result = conclude(t);
         if (t->spool && spool_remove(t->spool) < 0) {
             term_say(t->term, "%s", t->spool->fault);
-            result = EX_IOERR;
+            result = OUTCOME_IO;
         }
     } else if (t->spool) {
         result = leave_spool(t, result);
@@ -510,18 +509,19 @@ int transfer_end(struct transfer *t, int result) {
 }
 
 // It was given up, and not refused: the daemon knows how far it came, and the input is still there.
-static bool may_be_stored(const struct transfer *t, int result) {
-    bool given_up = result == EX_TEMPFAIL || result == EX_UNAVAILABLE || result >= 128;
+static bool may_be_stored(const struct transfer *t, enum outcome result) {
+    bool given_up =
+        result == OUTCOME_LATER || result == OUTCOME_NO_DAEMON || result == OUTCOME_STOPPED;
     return given_up && !t->options->made_up && !t->spool && t->sender.welcomed && !t->renewed &&
            !t->options->drop && t->sender.state != SENDER_ENDED && t->sender.state != SENDER_CLOSED;
 }
 
-int transfer_run(struct transfer_options *options, struct input *input, struct spool *spool,
-                 const struct nvtxt_hello *hello, struct term *term) {
+enum outcome transfer_run(struct transfer_options *options, struct input *input,
+                          struct spool *spool, const struct nvtxt_hello *hello, struct term *term) {
     struct transfer t = {.options = options, .input = input, .spool = spool, .term = term};
-    int result = transfer_begin(&t, hello);
-    result = result == RUNNING ? run(&t) : result;
-    if (result != RUNNING && may_be_stored(&t, result)) {
+    enum outcome result = transfer_begin(&t, hello);
+    result = result == OUTCOME_RUNNING ? run(&t) : result;
+    if (result != OUTCOME_RUNNING && may_be_stored(&t, result)) {
         away_say_how_on(&t);
     }
     return transfer_end(&t, result);

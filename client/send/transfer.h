@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <stdint.h>
 
+#include "client/common/outcome.h"
 #include "client/send/transfer_state.h"
 
 #define TRANSFER_STOP_MS 5000    // after a signal: for the acknowledgement of what was read
@@ -15,28 +16,30 @@
 // Sends the open `input` as the session that `hello` describes. With a `spool` (NULL: none) that
 // was created or opened for it, unacknowledged lines are in there; it is removed when the session
 // has ended. To send the rest of a session, `input` is at its end and `options->resume` is set.
-// Returns 0, or 1 when the input had
-// errors, or one of <sysexits.h> or 128 + signal after a sentence that says why. Sets
-// `options->connected_before`.
-int transfer_run(struct transfer_options *options, struct input *input, struct spool *spool,
-                 const struct nvtxt_hello *hello, struct term *term);
+// Sets `options->connected_before`. FAULTS: the input had errors.
+enum outcome transfer_run(struct transfer_options *options, struct input *input,
+                          struct spool *spool, const struct nvtxt_hello *hello, struct term *term);
 
-// ---- The pieces of transfer_run(), in transfer.c. Results are AWAY_RUNNING or an exit status.
+// ---- The pieces of transfer_run(). RUNNING: it goes on.
 
 // `options`, `input`, `spool` and `term` are set, all else is zero.
-int transfer_begin(struct transfer *t, const struct nvtxt_hello *hello);
+enum outcome transfer_begin(struct transfer *t, const struct nvtxt_hello *hello);
 
-int transfer_tick(struct transfer *t, int64_t now); // connects, and looks at what has waited long
+// Connects, and looks at what has waited long.
+enum outcome transfer_tick(struct transfer *t, int64_t now);
 
 // What to poll for, and until when (-1: no end); as a timeout for poll(2).
 struct pollfd transfer_poll(const struct transfer *t);
 int64_t transfer_until(const struct transfer *t, int64_t now);
 int transfer_timeout(int64_t until, int64_t now);
 
-int transfer_replies(struct transfer *t, short revents); // after poll()
-int transfer_taken(struct transfer *t, int result);      // what a function of the intake returned
+enum outcome transfer_replies(struct transfer *t, short revents); // after poll()
+
+// What `result` of a function of the intake means.
+enum outcome transfer_taken(struct transfer *t, int result);
+
 void transfer_write(struct transfer *t);
 
-// Says what became of it and lets go of all but what was set. AWAY_RUNNING: the session has ended,
-// else it has not. Returns the exit status.
-int transfer_end(struct transfer *t, int result);
+// Says what became of it and lets go of all but what was set. `result` RUNNING: the session has
+// ended, else it has not.
+enum outcome transfer_end(struct transfer *t, enum outcome result);

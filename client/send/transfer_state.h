@@ -10,6 +10,7 @@
 
 #include "client/common/diag_print.h"
 #include "client/common/input.h"
+#include "client/common/outcome.h"
 #include "client/common/term.h"
 #include "client/send/intake.h"
 #include "client/session/link.h"
@@ -60,7 +61,7 @@ struct transfer {
     bool where_told;   // and which one takes it
     int64_t full_ms;   // when the spool's disk was full last, which people know; 0: it was not
     bool cut_short;    // a connection ended before its welcome
-    int away_code;     // exit status if it stays so: EX_UNAVAILABLE or EX_TEMPFAIL
+    enum outcome away_outcome; // if it stays so: NO_DAEMON or LATER
     char away_why[1100];
     int64_t stop_ms;    // when to give up after a signal; 0: no signal came
     int64_t sync_ms;    // when the spool goes onto the disk; -1: not

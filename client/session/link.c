@@ -39,7 +39,7 @@ int link_connect(struct link *link) {
     if (connect(fd, (const struct sockaddr *)&address, sizeof(address)) != 0) {
         int error = errno;
         close(fd);
-        return -error;
+        return error == EAGAIN ? LINK_FULL : -error;
     }
     link->fd = fd;
     link->blocked = link->deaf = false;
@@ -102,10 +102,14 @@ size_t link_write(struct link *link, const struct iovec *pieces, int count) {
     return 0;
 }
 
-ssize_t link_read(struct link *link, char *data, size_t size) {
+int link_read(struct link *link, char *data, size_t size, size_t *got) {
     ssize_t n;
     do {
         n = recv(link->fd, data, size, 0);
     } while (n < 0 && errno == EINTR);
-    return n < 0 ? -errno : n;
+    *got = n > 0 ? (size_t)n : 0;
+    if (n < 0) {
+        return errno == EAGAIN ? LINK_NOTHING : -errno;
+    }
+    return n > 0 ? 0 : LINK_END;
 }

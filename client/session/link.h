@@ -7,7 +7,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/types.h>
 #include <sys/uio.h>
 
 struct link {
@@ -29,7 +28,13 @@ void link_close(struct link *link);
 // systemd listens for cannot be seen.
 bool link_is_stopped(const struct link *link);
 
-// One try. Returns 0 or -errno; -EAGAIN: the daemon is there, but its queue is full.
+enum {
+    LINK_FULL = 1, // link_connect: the daemon is there, but its queue of connections is full
+    LINK_END,      // link_read: the daemon closed the connection
+    LINK_NOTHING,  // link_read: there is nothing yet
+};
+
+// One try. Returns 0, LINK_FULL or -errno.
 int link_connect(struct link *link);
 
 // The daemon answered as it should: the next break is tried again at once.
@@ -42,5 +47,5 @@ void link_back_off(struct link *link, int64_t now_ms);
 // Writes what the socket takes. Returns the number of bytes; 0 when it is blocked or deaf.
 size_t link_write(struct link *link, const struct iovec *pieces, int count);
 
-// Returns the number of bytes read, 0 at the end, -EAGAIN when there is nothing, or -errno.
-ssize_t link_read(struct link *link, char *data, size_t size);
+// Returns 0 with `*got` bytes, LINK_END, LINK_NOTHING or -errno.
+int link_read(struct link *link, char *data, size_t size, size_t *got);

@@ -32,15 +32,30 @@ void spool_segment_name(const struct spool *spool, uint64_t number, char *name, 
     snprintf(name, size, "%s.%06llu.segment", spool->session, (unsigned long long)number);
 }
 
-static int segment_fault(struct spool *spool, uint64_t number, const char *what, int result) {
+// What an error means: the disk, or the user's share of it, is full; this file may not grow
+// (ulimit -f); or -errno as it is.
+static int condition_of(int error) {
+    switch (-error) {
+    case ENOSPC:
+    case EDQUOT:
+        return SPOOL_NO_DISK;
+    case EFBIG:
+        return SPOOL_NO_GROWTH;
+    default:
+        return error;
+    }
+}
+
+// Writes the sentence for an error of the system, a negative errno. Returns the condition.
+static int segment_fault(struct spool *spool, uint64_t number, const char *what, int error) {
     char name[SPOOL_NAME_BYTES];
     spool_segment_name(spool, number, name, sizeof(name));
-    spool_fault(spool, "%s/%s: %s: %s", spool->dir, name, what, strerror(-result));
-    return result;
+    spool_fault(spool, "%s/%s: %s: %s", spool->dir, name, what, strerror(-error));
+    return condition_of(error);
 }
 
 static bool is_disk_full(int result) {
-    return result == -ENOSPC || result == -EDQUOT || result == -EFBIG;
+    return result == SPOOL_NO_DISK || result == SPOOL_NO_GROWTH;
 }
 
 static uint64_t cost(uint64_t size) {
@@ -96,6 +111,7 @@ static int add_segment(struct spool *spool, uint64_t first) {
         size_t cap = spool->cap ? spool->cap * 2 : 16;
         struct spool_segment *segments = realloc(spool->segments, cap * sizeof(*segments));
         if (!segments) {
+            spool_fault(spool, "out of memory");
             return -ENOMEM;
         }
         spool->segments = segments;
@@ -126,7 +142,8 @@ static int add_segment(struct spool *spool, uint64_t first) {
 }
 
 int spool_begin(struct spool *spool) {
-    return add_segment(spool, spool->last + 1);
+    int result = add_segment(spool, spool->last + 1);
+    return is_disk_full(result) ? SPOOL_FULL : result;
 }
 
 static uint64_t segment_most(const struct spool *spool) {
@@ -224,7 +241,7 @@ static bool recycle(struct spool *spool) {
     return true;
 }
 
-// As spool_append(), with what the system said as it is.
+// As spool_append(), but says which of the disk and the file cannot grow.
 static int append(struct spool *spool, const char *data, size_t len, uint32_t lines) {
     int result = spool->unsynced ? -EIO : make_room(spool, SEGMENT_RECORD_BYTES + len);
     if (result != 0) {
@@ -253,7 +270,7 @@ static bool found_room(struct spool *spool, int result, uint64_t size) {
         return true;
     }
     const struct spool_segment *end = tail(spool);
-    if (result != -EFBIG || end->lines == 0) {
+    if (result != SPOOL_NO_GROWTH || end->lines == 0) {
         return false;
     }
     spool->file_most = end->size + size - 1;
@@ -285,7 +302,10 @@ int spool_lose(struct spool *spool, uint64_t lines) {
     spool->open_loss = true;
     spool->dirty = true;
     int result = segment_write_lost(spool->tail_fd, &spool->crc, end->lost);
-    return result < 0 ? segment_fault(spool, end->number, "cannot be written", result) : 0;
+    if (result < 0) {
+        (void)segment_fault(spool, end->number, "cannot be written", result);
+    }
+    return result;
 }
 
 int spool_settle(struct spool *spool, bool over) {
@@ -378,7 +398,11 @@ static int lost_record(struct spool *spool, const struct spool_segment *segment,
     nvtxt_buf_clear(&spool->lost_line);
     nvtxt_lost_format(&spool->lost_line, &lost);
     *record = (struct segment_record){spool->lost_line.data, spool->lost_line.len, 1};
-    return nvtxt_buf_failed(&spool->lost_line) ? -ENOMEM : 0;
+    if (nvtxt_buf_failed(&spool->lost_line)) {
+        spool_fault(spool, "out of memory");
+        return -ENOMEM;
+    }
+    return 0;
 }
 
 int spool_next(struct spool *spool, uint64_t behind, struct segment_record *record) {

@@ -41,11 +41,13 @@
 #define SPOOL_LINE_MOST ((size_t)16 << 20)    // bytes kept of a line, whatever the limit
 
 enum {
-    SPOOL_NONE = 1, // no line there (yet)
-    SPOOL_FULL,     // the limit is reached, or the disk is full (`fault` says so then)
-    SPOOL_BUSY,     // another process has the session, or it has just ended
-    SPOOL_OTHERS,   // it belongs to another user: `fault` says to whom
-    SPOOL_BAD,      // the files are not what they should be: `fault` names file and place
+    SPOOL_NONE = 1,  // no line there (yet)
+    SPOOL_FULL,      // the limit is reached, or the disk is full (`fault` says so then)
+    SPOOL_BUSY,      // another process has the session, or it has just ended
+    SPOOL_OTHERS,    // it belongs to another user: `fault` says to whom
+    SPOOL_NO_DISK,   // only inside: the disk is full
+    SPOOL_NO_GROWTH, // only inside: this file may not grow
+    SPOOL_BAD,       // the files are not what they should be: `fault` names file and place
 };
 
 struct spool_segment {
@@ -95,8 +97,8 @@ struct spool {
 // ---- A session begins and ends (spool_dir.c)
 
 // A new session's spool in `dir`, which is made (0700) when it is missing. `lasting`: the folder
-// and the session file are on the disk when this returns 0. Returns 0 or -errno with `fault`. In
-// any case the spool can be closed.
+// and the session file are on the disk when this returns 0. Returns 0, SPOOL_FULL (the disk is) or
+// -errno, both with `fault`. In any case the spool can be closed.
 int spool_create(struct spool *spool, const char *dir, const struct nvtxt_hello *hello,
                  uint64_t limit, bool lasting);
 
@@ -163,6 +165,6 @@ uint64_t spool_first(const struct spool *spool);
 void spool_fault(struct spool *spool, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void spool_segment_name(const struct spool *spool, uint64_t number, char *name, size_t size);
-int spool_begin(struct spool *spool); // the first segment
+int spool_begin(struct spool *spool); // the first segment; returns as spool_create()
 int spool_bad_record(struct spool *spool, uint64_t number, uint64_t at, const char *what);
 #define SPOOL_NAME_BYTES 80u // of a file's name

@@ -152,7 +152,7 @@ int spool_create(struct spool *spool, const char *dir, const struct nvtxt_hello 
     if (result == 0) {
         result = write_session_file(spool, hello);
         result = result < 0 ? result : spool_begin(spool);
-        if (result < 0) {
+        if (result != 0) {
             session_name(spool, name, sizeof(name));
             (void)unlinkat(spool->dir_fd, name, 0);
         }

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sysexits.h>
 #include <unistd.h>
 
 #include <sqlite3.h>
@@ -113,8 +112,9 @@ static unsigned all_allocations(const struct export_options *options, bool lasti
         int status = run(options, got, sizeof(got));
         struck = alloc_has_struck();
         alloc_arm(0, false);
-        if (alloc_live() != live || (status != EX_OSERR && status != usual) ||
-            (status == EX_OSERR && !struck) || (status == usual && strcmp(got, wanted) != 0)) {
+        if (alloc_live() != live || (status != OUTCOME_SYSTEM && status != usual) ||
+            (status == OUTCOME_SYSTEM && !struck) ||
+            (status == usual && strcmp(got, wanted) != 0)) {
             printf("# %s of %s: status %d, %ld left, at allocation %u\n%s\n", options->format->name,
                    options->store, status, alloc_live() - live, n, got);
             exit(1);

@@ -2,13 +2,14 @@
 //
 // Numbers on the command line, the time mapping, figures for people, the socket's path.
 #include "client/common/arguments.h"
+#include "client/common/outcome.h"
 
 #include <criterion/criterion.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sysexits.h>
 #include <unistd.h>
 
 static struct term term;
@@ -81,9 +82,9 @@ Test(options, bounds_process_ids) {
     uint32_t pid = 7;
     cr_assert_eq(options_pid(&term, "0xFFFFFF", &pid), 0);
     cr_assert_eq(pid, 0xFFFFFF);
-    cr_assert_eq(options_pid(&term, "16777216", &pid), EX_USAGE);
-    cr_assert_eq(options_pid(&term, "-1", &pid), EX_USAGE);
-    cr_assert_eq(options_pid(&term, "x", &pid), EX_USAGE);
+    cr_assert_eq(options_pid(&term, "16777216", &pid), OUTCOME_USAGE);
+    cr_assert_eq(options_pid(&term, "-1", &pid), OUTCOME_USAGE);
+    cr_assert_eq(options_pid(&term, "x", &pid), OUTCOME_USAGE);
 }
 
 // Takes "mode=lerp ns-a=1 …" and says what the check of the whole answers.
@@ -118,24 +119,24 @@ Test(options, takes_whole_mappings_only) {
     } cases[] = {
         {"", 0, 0},
         {"mode=lin ns-a=1 freq=2 nvtxt-a=3", 0, 0},
-        {"mode=lin ns-a=1 freq=2", 0, EX_USAGE},
+        {"mode=lin ns-a=1 freq=2", 0, OUTCOME_USAGE},
         {"mode=lerp ns-a=1 ns-b=2 nvtxt-a=3 nvtxt-b=4", 0, 0},
-        {"mode=lerp ns-a=1 ns-b=2 nvtxt-a=3", 0, EX_USAGE},
-        {"mode=lerp ns-a=1 ns-b=2", 0, EX_USAGE},
-        {"ns-a=1", EX_USAGE, EX_USAGE},
-        {"freq=1", EX_USAGE, EX_USAGE},
-        {"mode=exp", EX_USAGE, EX_USAGE},
-        {"mode=lin", EX_USAGE, EX_USAGE},
-        {"mode=lin ns-a=1", EX_USAGE, EX_USAGE},
-        {"mode=lin ns-a=1 freq=0", EX_USAGE, EX_USAGE},
-        {"mode=lin ns-a=1 freq=0 nvtxt-a=1", EX_USAGE, EX_USAGE},
-        {"mode=lin ns-a=x freq=1", EX_USAGE, EX_USAGE},
-        {"mode=lin ns-a=1 freq=1 nvtxt-a=1 ns-b=2", EX_USAGE, EX_USAGE},
-        {"mode=lin ns-a=1 freq=1 nvtxt-a=1 nvtxt-b=2", EX_USAGE, EX_USAGE},
-        {"mode=lerp ns-a=1 ns-b=2 nvtxt-a=3 nvtxt-b=4 freq=1", EX_USAGE, EX_USAGE},
-        {"mode=lerp ns-a=1", EX_USAGE, EX_USAGE},
-        {"mode=lerp ns-a=2 ns-b=2", EX_USAGE, EX_USAGE},
-        {"mode=lerp ns-a=1 ns-b=2 nvtxt-a=3 nvtxt-b=3", EX_USAGE, EX_USAGE},
+        {"mode=lerp ns-a=1 ns-b=2 nvtxt-a=3", 0, OUTCOME_USAGE},
+        {"mode=lerp ns-a=1 ns-b=2", 0, OUTCOME_USAGE},
+        {"ns-a=1", OUTCOME_USAGE, OUTCOME_USAGE},
+        {"freq=1", OUTCOME_USAGE, OUTCOME_USAGE},
+        {"mode=exp", OUTCOME_USAGE, OUTCOME_USAGE},
+        {"mode=lin", OUTCOME_USAGE, OUTCOME_USAGE},
+        {"mode=lin ns-a=1", OUTCOME_USAGE, OUTCOME_USAGE},
+        {"mode=lin ns-a=1 freq=0", OUTCOME_USAGE, OUTCOME_USAGE},
+        {"mode=lin ns-a=1 freq=0 nvtxt-a=1", OUTCOME_USAGE, OUTCOME_USAGE},
+        {"mode=lin ns-a=x freq=1", OUTCOME_USAGE, OUTCOME_USAGE},
+        {"mode=lin ns-a=1 freq=1 nvtxt-a=1 ns-b=2", OUTCOME_USAGE, OUTCOME_USAGE},
+        {"mode=lin ns-a=1 freq=1 nvtxt-a=1 nvtxt-b=2", OUTCOME_USAGE, OUTCOME_USAGE},
+        {"mode=lerp ns-a=1 ns-b=2 nvtxt-a=3 nvtxt-b=4 freq=1", OUTCOME_USAGE, OUTCOME_USAGE},
+        {"mode=lerp ns-a=1", OUTCOME_USAGE, OUTCOME_USAGE},
+        {"mode=lerp ns-a=2 ns-b=2", OUTCOME_USAGE, OUTCOME_USAGE},
+        {"mode=lerp ns-a=1 ns-b=2 nvtxt-a=3 nvtxt-b=3", OUTCOME_USAGE, OUTCOME_USAGE},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct options_mapping mapping;
@@ -154,7 +155,7 @@ Test(options, knows_when_the_file_must_be_asked_for_its_times) {
     cr_assert(options_mapping_needs_times(&mapping));
     check("mode=lerp ns-a=1 ns-b=2 nvtxt-a=3 nvtxt-b=4", false, &mapping);
     cr_assert_not(options_mapping_needs_times(&mapping));
-    cr_assert_eq(options_take_mapping(&mapping, &term, OPTIONS_OWN, "x"), 1, "not its option");
+    cr_assert_eq(options_take_mapping(&mapping, &term, OPTIONS_OWN, "x"), OPTIONS_OTHER);
 }
 
 Test(term, groups_digits) {
@@ -201,4 +202,30 @@ Test(options, bytes_have_units_of_1024) {
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         cr_assert_not(options_bytes(bad[i], &bytes), "%s", bad[i]);
     }
+}
+
+Test(outcome, has_the_exit_status_that_the_manuals_name) {
+    static const struct {
+        enum outcome outcome;
+        int status;
+    } cases[] = {
+        {OUTCOME_DONE, 0},      {OUTCOME_FAULTS, 1},      {OUTCOME_USAGE, 64},
+        {OUTCOME_BAD_DATA, 65}, {OUTCOME_NO_INPUT, 66},   {OUTCOME_NO_DAEMON, 69},
+        {OUTCOME_SYSTEM, 71},   {OUTCOME_NO_OUTPUT, 73},  {OUTCOME_IO, 74},
+        {OUTCOME_LATER, 75},    {OUTCOME_PROTOCOL, 76},   {OUTCOME_FORBIDDEN, 77},
+        {OUTCOME_STOPPED, 128}, {OUTCOME_NO_READER, 141}, {OUTCOME_ANSWERED, 0},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        cr_expect_eq(outcome_exit_status(cases[i].outcome), cases[i].status, "%d", cases[i].status);
+    }
+}
+
+Test(outcome, follows_from_an_error_of_the_system) {
+    cr_assert_eq(outcome_of_error(-ENOMEM, OUTCOME_IO), OUTCOME_SYSTEM);
+    cr_assert_eq(outcome_of_error(-EIO, OUTCOME_NO_INPUT), OUTCOME_NO_INPUT);
+    cr_assert_eq(outcome_of_error(0, OUTCOME_DONE), OUTCOME_DONE);
+    cr_assert_eq(outcome_of_open(-EACCES), OUTCOME_NO_INPUT);
+    cr_assert_eq(outcome_of_open(-EIO), OUTCOME_IO);
+    cr_assert_eq(outcome_of_write(-ENOSPC), OUTCOME_IO);
+    cr_assert_eq(outcome_of_write(-EACCES), OUTCOME_NO_OUTPUT);
 }

@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sysexits.h>
 #include <unistd.h>
 
+#include "client/common/outcome.h"
 #include "client/common/term.h"
 
 static struct term term;
@@ -99,8 +99,8 @@ Test(out_file, leaves_nothing_when_it_is_discarded) {
 Test(out_file, does_not_replace_what_is_there) {
     struct out_file out;
     put(path, "old");
-    cr_assert_eq(out_file_init(&out, &term, path, false), EX_CANTCREAT);
-    cr_assert_eq(out_file_init(&out, &term, path, true), EX_CANTCREAT, "it is no database");
+    cr_assert_eq(out_file_init(&out, &term, path, false), OUTCOME_NO_OUTPUT);
+    cr_assert_eq(out_file_init(&out, &term, path, true), OUTCOME_NO_OUTPUT, "it is no database");
     put(path, "SQLite format 3");
     cr_assert_eq(out_file_init(&out, &term, path, true), 0);
     put(out.temp, "new");
@@ -123,7 +123,7 @@ Test(out_file, does_not_replace_what_came_meanwhile) {
     cr_assert_eq(out_file_init(&out, &term, path, false), 0);
     put(out.temp, "new");
     put(path, "somebody else's");
-    cr_assert_eq(out_file_publish(&out, &term), EX_CANTCREAT);
+    cr_assert_eq(out_file_publish(&out, &term), OUTCOME_NO_OUTPUT);
     cr_assert(holds(path, "somebody else's"));
     cr_assert_eq(files_in_folder(), 1);
 }
@@ -133,9 +133,9 @@ Test(out_file, stays_away_from_foreign_journals) {
     char wal[80];
     snprintf(wal, sizeof(wal), "%s-wal", path);
     put(wal, "frames");
-    cr_assert_eq(out_file_init(&out, &term, path, false), EX_CANTCREAT);
+    cr_assert_eq(out_file_init(&out, &term, path, false), OUTCOME_NO_OUTPUT);
     put(path, "SQLite format 3");
-    cr_assert_eq(out_file_init(&out, &term, path, true), EX_CANTCREAT);
+    cr_assert_eq(out_file_init(&out, &term, path, true), OUTCOME_NO_OUTPUT);
 }
 
 static void age(const char *name) {
@@ -180,8 +180,8 @@ Test(out_file, needs_a_folder_and_a_name) {
     char name[PATH_MAX + 1];
     memset(name, 'a', sizeof(name));
     name[PATH_MAX] = '\0';
-    cr_assert_eq(out_file_init(&out, &term, "/nonexistent/folder/out", false), EX_CANTCREAT);
-    cr_assert_eq(out_file_init(&out, &term, folder, true), EX_CANTCREAT);
-    cr_assert_eq(out_file_init(&out, &term, "", false), EX_USAGE);
-    cr_assert_eq(out_file_init(&out, &term, name, false), EX_USAGE);
+    cr_assert_eq(out_file_init(&out, &term, "/nonexistent/folder/out", false), OUTCOME_NO_OUTPUT);
+    cr_assert_eq(out_file_init(&out, &term, folder, true), OUTCOME_NO_OUTPUT);
+    cr_assert_eq(out_file_init(&out, &term, "", false), OUTCOME_USAGE);
+    cr_assert_eq(out_file_init(&out, &term, name, false), OUTCOME_USAGE);
 }

@@ -5,9 +5,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sysexits.h>
 #include <unistd.h>
 
+#include "client/common/outcome.h"
 #include "client/locate/search.h"
 
 static struct search search;
@@ -88,24 +88,25 @@ Test(search, what_was_tried_stands_in_one_sentence) {
     char text[4096], advice[512];
     forget();
     search_data(&search, "/o");
-    search.places[0].result = -ENOENT;
+    search_note(&search.places[0], -ENOENT);
     cr_assert_eq(search_explain(&search, text, sizeof(text), advice, sizeof(advice)),
-                 EX_UNAVAILABLE);
+                 OUTCOME_NO_DAEMON);
     cr_assert_str_eq(text, "no daemon at /o: No such file or directory");
     setenv("NVTXT_SOCKET", "/a", 1);
     unsetenv("XDG_RUNTIME_DIR");
     search_data(&search, NULL);
     for (size_t i = 0; i < search.count; i++) {
         strcpy(search.places[i].path, i == 0 ? "/a" : i == 1 ? "/b" : "/c");
-        search.places[i].result = i == 1 ? -ECONNREFUSED : -ENOENT;
+        search_note(&search.places[i], i == 1 ? -ECONNREFUSED : -ENOENT);
     }
     cr_assert_eq(search_explain(&search, text, sizeof(text), advice, sizeof(advice)),
-                 EX_UNAVAILABLE);
+                 OUTCOME_NO_DAEMON);
     cr_assert_str_eq(text,
                      "no daemon at /a (No such file or directory), /b (Connection refused) or "
                      "/c (No such file or directory)");
-    search.places[2].result = -EACCES;
-    cr_assert_eq(search_explain(&search, text, sizeof(text), advice, sizeof(advice)), EX_NOPERM);
+    search_note(&search.places[2], -EACCES);
+    cr_assert_eq(search_explain(&search, text, sizeof(text), advice, sizeof(advice)),
+                 OUTCOME_FORBIDDEN);
     cr_assert_str_eq(text, "you may not use the daemon at /c: Permission denied; there is none at "
                            "/a (No such file or directory) or /b (Connection refused)");
     cr_assert(strstr(advice, "ask for the group nvtxt"), "%s", advice);

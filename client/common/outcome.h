@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How a client's work ended. Functions return one of these, each but DONE and RUNNING after a
+// sentence; the mains make an exit status of it. Where several files have outcomes, the largest one
+// counts for all.
+#pragma once
+
+#include <stdbool.h>
+
+enum outcome {
+    OUTCOME_DONE,
+    OUTCOME_FAULTS, // done, but the input had errors, or not all of it could be kept
+    OUTCOME_USAGE,
+    OUTCOME_BAD_DATA,
+    OUTCOME_NO_INPUT,
+    OUTCOME_NO_DAEMON,
+    OUTCOME_SYSTEM, // memory, descriptors or the like are short
+    OUTCOME_NO_OUTPUT,
+    OUTCOME_IO,
+    OUTCOME_LATER, // another try may succeed
+    OUTCOME_PROTOCOL,
+    OUTCOME_FORBIDDEN,
+    OUTCOME_STOPPED,   // by a signal
+    OUTCOME_NO_READER, // whoever read our output went away
+    OUTCOME_ANSWERED,  // the command line asked for --help or --version only
+    OUTCOME_RUNNING,   // none yet: the work goes on
+};
+
+// The exit status, one of <sysexits.h> or 128 + signal. For mains.
+int outcome_exit_status(enum outcome outcome);
+
+// What an error of the system means. `error` is a negative errno. Memory that is short is SYSTEM,
+// anything else is `other`.
+enum outcome outcome_of_error(int error, enum outcome other);
+
+// The same for a file that cannot be opened: NO_INPUT when it is not there or not ours to read,
+// SYSTEM, or IO.
+enum outcome outcome_of_open(int error);
+
+// The same for a file that cannot be made: IO when the disk is full or broken, else NO_OUTPUT.
+enum outcome outcome_of_write(int error);
