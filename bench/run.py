@@ -104,13 +104,13 @@ def print_row(row):
 
 def record(path, facts, rows, rounds):
     lines = ["# Benchmarks", "",
-             "Written by `scripts/bench --record`: one run, on the machine below. What is compared took",
-             "turns, so the ratios mean something, and the figures only beside each other. A figure is",
-             "the median of its rounds (usually %d) with the smallest and the largest of them; a ratio"
-             % rounds,
-             "is the median of the ratios of the rounds. The plain loop is `bench/plain_loop.c`: its",
-             "rows are made and its store is open before its clock starts, which ends with the last",
-             "commit; that of `nvtxt-send` runs from the start of the process to its end.", ""]
+             "`scripts/bench --record` wrote this page: one run, on the machine below. Programs that are",
+             "compared ran in turns, so their ratio is meaningful; a figure of one run cannot be compared",
+             "with a figure of another. A figure is the median of its rounds (usually %d), with the" % rounds,
+             "smallest and the largest of them; a ratio is the median of the ratios of the rounds. The",
+             "plain loop is `bench/plain_loop.c`. Its clock starts when its rows are made and its store is",
+             "open, and ends with the last commit; the clock of `nvtxt-send` runs from the start of the",
+             "process to its end.", ""]
     lines += ["| | |", "|---|---|"] + ["| %s | %s |" % fact for fact in facts.items()]
     lines += ["", "| what | ratio | figures | |", "|---|---|---|---|"]
     for row in rows:
