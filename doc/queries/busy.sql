@@ -1,4 +1,4 @@
--- How busy each thread is: the time in which it was inside at least one closed push/pop range.
+-- How busy each thread is: its time inside at least one push/pop range that has ended.
 -- Parameters: :from_ns, :to_ns (ns since 1970; default: the last five minutes).
 -- Grows with the span: sorts the ranges of that time, a tenth of a second for 35,000.
 WITH span AS (
@@ -12,7 +12,7 @@ found AS (
     CROSS JOIN NVTX_EVENTS e ON e.rowid BETWEEN b.firstRow AND b.lastRow
     WHERE +e.eventType = 59 AND e."end" >= max(e.start, span.from_ns) AND e.start <= span.to_ns
 ),
-reached AS ( -- how far the ranges before it on its thread reach
+reached AS ( -- the latest end of earlier ranges on its thread
     SELECT *, max(stop) OVER (PARTITION BY globalTid ORDER BY start, stop, row
                               ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS reach
     FROM found

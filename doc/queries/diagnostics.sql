@@ -1,6 +1,6 @@
 -- The latest diagnostics, as compilers print them, latest first.
 -- Parameters: :rows (default 50).
--- Quick: does not touch the events.
+-- Quick: does not read the events.
 SELECT strftime('%Y-%m-%dT%H:%M:%SZ', d.atNs / 1000000000, 'unixepoch') AS utcTime,
        d.severity,
        coalesce(s.name, s.displayName, s.peerComm, 'source ' || s.id) || ':' || d.line || ':'

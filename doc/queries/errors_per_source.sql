@@ -1,6 +1,6 @@
 -- Sources with errors or warnings, worst first, with the last message of each in this segment.
 -- Parameters: none.
--- Quick: does not touch the events.
+-- Quick: does not read the events.
 SELECT coalesce(s.name, s.displayName, s.peerComm, 'source ' || s.id) AS source,
        s.kind, s.peerPid AS pid, s.peerUid AS uid,
        s.errors, s.warnings, s.events, s.lines,

@@ -1,6 +1,6 @@
 -- Events per minute: marks and ranges that began in each minute.
 -- Parameters: :from_ns, :to_ns (ns since 1970; default: the last five minutes).
--- Quick: reads the batches that reach into that time, not the whole store.
+-- Quick: reads the batches that overlap that time, not the whole store.
 WITH span AS (
     SELECT coalesce(nullif(:from_ns, ''), (unixepoch('now') - 300) * 1000000000) + 0 AS from_ns,
            coalesce(nullif(:to_ns, ''), 9223372036854775807) + 0 AS to_ns

@@ -1,6 +1,6 @@
--- What could not be kept, latest first. No rows: nothing was lost.
+-- All losses, latest first. No rows: nothing was lost.
 -- Parameters: none.
--- Quick: does not touch the events.
+-- Quick: does not read the events.
 SELECT strftime('%Y-%m-%dT%H:%M:%SZ', l.atNs / 1000000000, 'unixepoch') AS utcTime,
        l.reason, l.count,
        coalesce(s.name, s.displayName, s.peerComm, 'source ' || s.id) AS source,

@@ -1,7 +1,7 @@
--- Nesting: each push/pop range with its depth and its parent, the range round it on its thread.
--- Ranges that are still open are there too, without a duration.
+-- Nesting: each push/pop range with its depth and its parent, the range around it on its thread.
+-- Ranges that are still open are shown too, without a duration.
 -- Parameters: :from_ns, :to_ns (ns since 1970; default: the last five minutes), :rows (1000).
--- Grows with the span: looks at each range of that time, and sorts those that it shows.
+-- Grows with the span: reads each range of that time, and sorts those that it shows.
 WITH span AS (
     SELECT coalesce(nullif(:from_ns, ''), (unixepoch('now') - 300) * 1000000000) + 0 AS from_ns,
            coalesce(nullif(:to_ns, ''), 9223372036854775807) + 0 AS to_ns
@@ -15,14 +15,14 @@ found AS (
     SELECT o.globalTid, o.start, 9223372036854775807, 9223372036854775807 - o.depth, o.text
     FROM span CROSS JOIN NVTXT_OPEN_RANGES o WHERE o.kind = 59 AND o.start <= span.to_ns
 ),
-shown AS ( -- what a range is in comes before it, so those behind the last do not matter
+shown AS ( -- an outer range comes first, so ranges after the last row do not matter
     SELECT * FROM found ORDER BY globalTid, start, stop DESC, row DESC
     LIMIT coalesce(nullif(:rows, ''), 1000) + 0
 ),
-numbered AS MATERIALIZED ( -- outer ranges before what they hold
+numbered AS MATERIALIZED ( -- outer ranges before inner ones
     SELECT row_number() OVER (ORDER BY globalTid, start, stop DESC, row DESC) AS n, * FROM shown
 ),
-steps AS ( -- of what ends and begins at one time, the end is first
+steps AS ( -- if one range ends when another begins, the end is first
     SELECT n, globalTid, start AS at, 1 AS turn, 1 AS step FROM numbered
     UNION ALL
     SELECT n, globalTid, stop, CASE WHEN stop > start THEN 0 ELSE 2 END, -1 FROM numbered

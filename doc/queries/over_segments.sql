@@ -1,4 +1,4 @@
--- One question to two segments: events per process, of the active one (main) and an attached one.
+-- One query over two segments: events per process, of the one in use (main) and an attached one.
 -- Before: ATTACH 'file:/var/lib/nvtxtd/nvtxt-<time>-<n>.sqlite?mode=ro' AS older;
 -- Parameters: none.
 -- Reads every event of both segments.
@@ -9,7 +9,7 @@ WITH events AS (
     SELECT globalTid / 0x1000000 % 0x1000000, start, "end"
     FROM older.NVTX_EVENTS WHERE eventType IN (34, 59, 60)
 ),
-names AS ( -- join inside each segment, never across: most ids are its own
+names AS ( -- join within a segment, never across: most ids are its own
     SELECT pid, name FROM main.PROCESSES
     UNION ALL
     SELECT pid, name FROM older.PROCESSES WHERE pid NOT IN (SELECT pid FROM main.PROCESSES)

@@ -1,4 +1,4 @@
--- Where the time went: count, total, mean and longest of each message, of the whole store.
+-- Count, total, mean and longest of the ranges of each message, of the whole store.
 -- Parameters: :rows (default 20).
 -- Reads every event: about 15 seconds for 10 million.
 SELECT message, CAST(category AS TEXT) AS category, domain, "count" AS ranges,

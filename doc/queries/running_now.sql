@@ -1,6 +1,6 @@
 -- What is running now: the ranges that were open at the last commit, longest first.
 -- Parameters: none.
--- Quick: does not touch the events.
+-- Quick: does not read the events.
 SELECT unixepoch('now') - o.start / 1000000000 AS seconds,
        o.text AS message,
        p.name AS process,

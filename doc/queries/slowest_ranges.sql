@@ -1,6 +1,6 @@
 -- The longest ranges, longest first.
 -- Parameters: :from_ns, :to_ns (ns since 1970; default: the last five minutes), :rows (10).
--- Quick: reads the batches that reach into that time, and looks up names only for what it shows.
+-- Quick: reads the batches that overlap that time, and looks up names only for the rows it shows.
 WITH span AS (
     SELECT coalesce(nullif(:from_ns, ''), (unixepoch('now') - 300) * 1000000000) + 0 AS from_ns,
            coalesce(nullif(:to_ns, ''), 9223372036854775807) + 0 AS to_ns
