@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # check_architecture.sh [TOP]: compares doc/ARCHITECTURE.md with the tree. Fails when its picture is
-# not what scripts/rooms-picture draws; when a room has no row, or its lead header or a module is
-# missing in the row; when this page or CONTRIBUTING.md names a path that does not exist.
+# not what scripts/rooms-picture draws; when a room has no row, or the row lacks its lead header or a
+# module, or names a module that is not in the room; when this page or CONTRIBUTING.md names a path
+# that does not exist.
 set -eu
 cd "${1:-${top_srcdir:-.}}"
 page=doc/ARCHITECTURE.md
@@ -36,6 +37,14 @@ for room in $rooms; do
         *"\`$module\`"*) ;;
         *) fault "$page: the row of $room lacks \`$module\`" ;;
         esac
+    done
+    row=${row#*"| \`$room\` | \`$lead\` |"}
+    while [ "$row" != "${row#*\`}" ]; do # each word between two backticks
+        row=${row#*\`}
+        module=${row%%\`*}
+        row=${row#*\`}
+        [ "${module#-}" != "$module" ] || [ -f "$room/$module.c" ] || [ -f "$room/$module.h" ] ||
+            fault "$page: the row of $room names \`$module\`, which is not in it"
     done
 done
 
