@@ -466,15 +466,15 @@ void conn_flush(struct conn *conn) {
         return;
     }
     int r = outq_flush(&conn->outq);
-    if (r == -ENOBUFS) {
+    if (r == OUTQ_UNREAD) {
         conn->server->hub.stats.slow_readers++;
         log_limited(&conn->server->log_broken, LOG_LEVEL_WARNING,
                     "client given up: it does not read its replies uid=%" PRId64 " pid=%" PRId64,
                     conn->peer.uid, conn->peer.pid);
     }
-    if (r == -ENOBUFS || r == -ENOMEM) {
+    if (r == OUTQ_UNREAD || r < 0) {
         conn_break(conn, "closed");
-    } else if (r < 0) {
+    } else if (r == OUTQ_BROKEN) {
         stop_answering(conn);
     }
 }

@@ -73,7 +73,7 @@ static void flush(struct control_conn *conn) {
     if (conn->closed) {
         return;
     }
-    if (outq_flush(&conn->outq) < 0) {
+    if (outq_flush(&conn->outq) != 0) {
         close_conn(conn);
     } else {
         leave_if_done(conn);

@@ -90,7 +90,7 @@ static void see(struct folder *folder, const struct watch_entry *entry) {
     char path[PATH_MAX + NAME_MAX + 2];
     const struct watch_stat *stat = &entry->stat;
     struct folder_name *name = find_name(folder, entry->name);
-    if (stat->error == -ENOENT) {
+    if (stat->error == WATCH_IO_ABSENT) {
         if (name) {
             drop_name(folder, name);
         }
@@ -256,11 +256,11 @@ static void on_timer(uv_timer_t *timer) {
     folder_list_all(timer->data);
 }
 
-static void say(struct folder *folder, const char *what, int error) {
+static void say(struct folder *folder, int error) {
     char text[512];
     if (!folder->said) {
         log_warning("a folder cannot be watched: %s folder=\"%s\"; looked for until it can",
-                    error ? strerror(-error) : what, escaped(folder->path, text, sizeof(text)));
+                    strerror(-error), escaped(folder->path, text, sizeof(text)));
     }
     folder->said = true;
 }
@@ -278,15 +278,16 @@ static void drop_blank_names(struct folder *folder) {
 
 // It is not there, or cannot be read.
 static void go_down(struct folder *folder, int error) {
-    say(folder, NULL, error);
+    bool absent = error == WATCH_IO_ABSENT;
+    say(folder, absent ? -ENOENT : error);
     folder->up = false;
-    if (error == -ENOENT) {
+    if (absent) {
         drop_blank_names(folder);
     }
-    if (error == -ENOENT && folder->watching == FOLDER_WATCHES_PARENT) {
+    if (absent && folder->watching == FOLDER_WATCHES_PARENT) {
         return; // it will be told
     }
-    if (error == -ENOENT && watch_parent(folder) == 0) {
+    if (absent && watch_parent(folder) == 0) {
         folder->all_wanted = true; // it may have come before the watch
         return;
     }

@@ -165,14 +165,14 @@ static void finish(struct follow *follow) {
 // The file cannot be opened. It is tried again when something is told of it.
 static void cannot_read(struct follow *follow, int error) {
     char text[512];
-    bool absent = error == -ENOENT || error == -ESTALE;
+    bool absent = error == WATCH_IO_ABSENT;
     if (absent && follow->ending == follow_idle) {
         follow->live->gone = true;
         follow_go(follow);
         return;
     }
     follow_release(follow);
-    if (error == -EMFILE || error == -ENFILE || error == -ENOMEM) {
+    if (error == WATCH_IO_SHORT) {
         schedule_retry(follow);
     } else if (!absent && !follow->said) { // of one that is not there, something will be told
         follow->said = true;
@@ -331,7 +331,7 @@ enum outcome { READ_MORE, READ_END, READ_FAILED, READ_ANOTHER };
 static enum outcome digest(struct follow *follow, struct follow_step *step) {
     struct follow_live *live = follow->live;
     const struct watch_read *result = &step->result;
-    size_t n = (size_t)result->n, back = step->look_back;
+    size_t n = result->n, back = step->look_back;
     live->links = result->stat.links;
     follow->size = live->size = result->stat.size;
     follow->at.changed_ns = result->stat.changed_ns;
@@ -346,8 +346,7 @@ static enum outcome digest(struct follow *follow, struct follow_step *step) {
 }
 
 static void on_read(struct follow *follow, struct follow_step *step) {
-    const struct watch_read *result = &step->result;
-    int error = result->n < 0 ? (int)result->n : result->stat.error;
+    int error = step->result.stat.error;
     enum outcome outcome = error ? READ_FAILED : digest(follow, step);
     step->follow = NULL;
     if (error) {

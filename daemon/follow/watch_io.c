@@ -71,7 +71,7 @@ static int add(struct watch_list *list, int fd, const char *name) {
     }
     list->count++;
     if (fstatat(fd, name, &stat, AT_SYMLINK_NOFOLLOW) < 0) {
-        entry->stat.error = -errno;
+        entry->stat.error = errno == ENOENT ? WATCH_IO_ABSENT : -errno;
     } else {
         fill(&entry->stat, &stat);
     }
@@ -103,7 +103,10 @@ static int add_all(struct watch_list *list, DIR *folder) {
 // being told of the folder that the link is in.
 static int open_error(const char *folder, int error) {
     struct stat stat;
-    return error == ENOENT && lstat(folder, &stat) == 0 ? -ELOOP : -error;
+    if (error != ENOENT) {
+        return -error;
+    }
+    return lstat(folder, &stat) == 0 ? -ELOOP : WATCH_IO_ABSENT;
 }
 
 int watch_io_list(const char *folder, char *const *names, size_t count, struct watch_list *list) {
@@ -154,6 +157,20 @@ static ssize_t read_at(int fd, char *buffer, size_t size, uint64_t offset) {
     return (ssize_t)done;
 }
 
+static int file_error(int error) {
+    switch (error) {
+    case ENOENT:
+    case ESTALE:
+        return WATCH_IO_ABSENT;
+    case EMFILE:
+    case ENFILE:
+    case ENOMEM:
+        return WATCH_IO_SHORT;
+    default:
+        return -error;
+    }
+}
+
 static uint64_t hash_of(const char *data, ssize_t len) {
     return nvtxt_hash_stored(0, (struct nvtxt_slice){data, (size_t)len});
 }
@@ -178,16 +195,16 @@ void watch_io_open(const char *path, const struct store_followed *known,
     *opened = (struct watch_opened){.fd = -1};
     // Opening a pipe or a device may do something: looked at before, and again when it is open.
     if (lstat(path, &stat) < 0) {
-        opened->stat.error = -errno;
+        opened->stat.error = file_error(errno);
         return;
     }
     if (!S_ISREG(stat.st_mode)) {
-        opened->stat.error = -ESTALE;
+        opened->stat.error = WATCH_IO_ABSENT;
         return;
     }
     int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     if (fd < 0 || fstat(fd, &stat) < 0) {
-        opened->stat.error = errno == ELOOP ? -ESTALE : -errno;
+        opened->stat.error = errno == ELOOP ? WATCH_IO_ABSENT : file_error(errno);
         if (fd >= 0) {
             close(fd);
         }
@@ -196,7 +213,7 @@ void watch_io_open(const char *path, const struct store_followed *known,
     fill(&opened->stat, &stat);
     if (!opened->stat.is_file || opened->stat.device != known->device ||
         opened->stat.inode != known->inode) {
-        opened->stat.error = -ESTALE;
+        opened->stat.error = WATCH_IO_ABSENT;
         close(fd);
         return;
     }
@@ -206,10 +223,12 @@ void watch_io_open(const char *path, const struct store_followed *known,
 
 void watch_io_read(int fd, char *buffer, size_t size, uint64_t offset, struct watch_read *result) {
     struct stat stat;
-    result->n = read_at(fd, buffer, size, offset);
-    result->stat = (struct watch_stat){0};
-    if (fstat(fd, &stat) < 0) {
-        result->stat.error = -errno;
+    ssize_t n = read_at(fd, buffer, size, offset);
+    *result = (struct watch_read){.n = n < 0 ? 0 : (size_t)n};
+    if (n < 0) {
+        result->stat.error = file_error((int)-n);
+    } else if (fstat(fd, &stat) < 0) {
+        result->stat.error = file_error(errno);
     } else {
         fill(&result->stat, &stat);
     }

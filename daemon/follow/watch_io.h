@@ -15,8 +15,13 @@
 #define WATCH_IO_HEAD_BYTES 1024u // hashed of a file's start; 64 more stand right before its place
 #define WATCH_IO_TAIL_BYTES 64u
 
+enum {
+    WATCH_IO_ABSENT = 1, // nothing is there or, for a file, another one than the one wanted
+    WATCH_IO_SHORT,      // of memory or descriptors; there may be some soon
+};
+
 struct watch_stat {
-    int error; // 0 or -errno: nothing else is set then
+    int error; // 0, one of the above or -errno: nothing else is set then
     bool is_file;
     int64_t device, inode, size, changed_ns;
     int64_t uid, gid;
@@ -31,7 +36,7 @@ struct watch_entry {
 };
 
 struct watch_list {
-    int error;      // of the folder: 0 or -errno, then there are no entries
+    int error;      // of the folder: 0, WATCH_IO_ABSENT or -errno, then there are no entries
     bool silent;    // a file system that may not tell what others change in it
     bool truncated; // there were more names than WATCH_IO_NAMES_MAX
     bool all;       // all names of the folder
@@ -45,14 +50,14 @@ struct watch_list {
 bool watch_io_is_ours(const char *name);
 
 // Looks at the names given, or at all that are followed when `names` is NULL. Returns 0 or -ENOMEM.
-// What is wrong with the folder stands in the list: -ENOENT only when there is nothing at its path.
+// What is wrong with the folder stands in the list.
 int watch_io_list(const char *folder, char *const *names, size_t count, struct watch_list *list);
 void watch_io_list_deinit(struct watch_list *list);
 
 // ---- Files -------------------------------------------------------------------------------------
 
 struct watch_opened {
-    int fd; // -1: not open, `stat.error` says why: -ESTALE for another file than the one wanted
+    int fd; // -1: not open, `stat.error` says why
     struct watch_stat stat;
     bool same;                      // what was read of it before still stands there
     char tail[WATCH_IO_TAIL_BYTES]; // the bytes before its place
@@ -63,7 +68,7 @@ void watch_io_open(const char *path, const struct store_followed *known,
                    struct watch_opened *opened);
 
 struct watch_read {
-    ssize_t n; // bytes, or -errno
+    size_t n; // bytes
     struct watch_stat stat;
 };
 

@@ -69,12 +69,12 @@ int outq_flush(struct outq *outq) {
     if (outq->busy) {
         bool over = outq->flushed > outq->limit && outq->waiting.len > outq->flushed;
         outq->flushed = outq->waiting.len;
-        return over ? -ENOBUFS : 0;
+        return over ? OUTQ_UNREAD : 0;
     }
     uv_buf_t piece = uv_buf_init(outq->waiting.data, (unsigned)outq->waiting.len);
     int n = uv_try_write(outq->stream, &piece, 1);
     if (n < 0 && n != UV_EAGAIN) {
-        return n;
+        return OUTQ_BROKEN;
     }
     if (n > 0) {
         nvtxt_buf_drop(&outq->waiting, (size_t)n);
@@ -82,5 +82,5 @@ int outq_flush(struct outq *outq) {
     if (outq->waiting.len == 0) {
         return 0;
     }
-    return start_write(outq);
+    return start_write(outq) < 0 ? OUTQ_BROKEN : 0;
 }

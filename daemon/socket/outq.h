@@ -40,9 +40,13 @@ static inline struct nvtxt_buf *outq_buffer(struct outq *outq) {
     return &outq->waiting;
 }
 
-// Writes what the socket takes now, the rest later. Returns 0, -ENOMEM when an append had failed,
-// -ENOBUFS when more than the limit waited before, or -errno of the write. Does not call
-// on_drained.
+enum {
+    OUTQ_UNREAD = 1, // the client does not read: more than the limit waited before
+    OUTQ_BROKEN,     // the socket takes no more
+};
+
+// Writes what the socket takes now, the rest later. Returns 0, one of the above, or -ENOMEM when an
+// append had failed. Does not call on_drained.
 int outq_flush(struct outq *outq);
 
 // The client reads no more: what waits is dropped, and so is what is appended from now on.

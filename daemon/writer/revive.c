@@ -171,7 +171,8 @@ int revive_open(struct revive *revive, struct store **store, char *why, size_t s
     }
     r = tell_loss(revive, *store);
     if (r != STORE_DONE) {
-        snprintf(why, size, "%s", r == -ENOMEM ? strerror(ENOMEM) : store_error(*store));
+        const char *sentence = store_error(*store);
+        snprintf(why, size, "%s", r < 0 && !*sentence ? strerror(-r) : sentence);
         store_close(*store);
         *store = NULL;
     }
