@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// A short list: the search for a user removes the callers that it passes and that have nothing
+// left.
 #include "daemon/control/callers.h"
 
 #include <stdlib.h>
 
 #define SECOND_NS INT64_C(1000000000)
 
-static bool is_over(const struct caller *caller, int64_t now_ns) {
+static bool is_idle(const struct caller *caller, int64_t now_ns) {
     return caller->conns == 0 && caller->calls == 0 && now_ns - caller->second_ns >= SECOND_NS;
 }
 
@@ -16,7 +19,7 @@ struct caller *callers_get(struct callers *callers, int64_t uid, int64_t now_ns)
         if (caller->uid == uid) {
             return caller;
         }
-        if (!is_over(caller, now_ns)) {
+        if (!is_idle(caller, now_ns)) {
             at = &caller->next;
             continue;
         }

@@ -1,4 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// What a client sends is kept as bytes in `pending`, and take_pending() makes one request after the
+// other of it, as long as none has to wait. It is called again whenever something changes: bytes
+// came, a call was answered, replies were written. A command that answers at once only returns to
+// the loop in there, so a client that sends a thousand requests does not cost a thousand frames of
+// the stack. A client that sends no more stays connected until its replies are written; nothing
+// tells of it when it goes away meanwhile, so such connections are looked for when there are too
+// many.
 #include "daemon/control/control.h"
 
 #include <errno.h>
@@ -22,18 +30,17 @@ static void on_closed(uv_handle_t *handle) {
     free(conn);
 }
 
-// Commands that wait for something are told that nobody else will come for it: `all`, or those that
-// may take long.
-static void leave_calls(struct control_conn *conn, bool all) {
+// Cancels the calls that wait: `all`, or those that may take long.
+static void cancel_calls(struct control_conn *conn, bool all) {
     struct control_call *call = conn->calls;
     while (call) {
-        void (*on_leave)(struct control_call *) = all || call->passed ? call->on_leave : NULL;
-        if (!on_leave) {
+        void (*on_cancel)(struct control_call *) = all || call->passed ? call->on_cancel : NULL;
+        if (!on_cancel) {
             call = call->next;
             continue;
         }
-        call->on_leave = NULL;
-        on_leave(call); // it may be gone now, and others
+        call->on_cancel = NULL;
+        on_cancel(call); // may free this call, and others
         call = conn->calls;
     }
 }
@@ -43,7 +50,7 @@ static void close_conn(struct control_conn *conn) {
         return;
     }
     conn->closed = true;
-    leave_calls(conn, true);
+    cancel_calls(conn, true);
     for (struct control_call *call = conn->calls; call; call = call->next) {
         call->conn = NULL;
     }
@@ -57,14 +64,14 @@ static void close_conn(struct control_conn *conn) {
         conn->next->prev = conn->prev;
     }
     control->conn_count--;
-    control->look_count -= conn->rights == RIGHTS_LOOK;
+    control->reader_count -= conn->rights == RIGHTS_READER;
     conn->caller->conns--;
     uv_close((uv_handle_t *)&conn->pipe, on_closed);
     control->server->on_room(control->server);
 }
 
-static void leave_if_done(struct control_conn *conn) {
-    if (conn->leaving && !conn->calls && outq_is_empty(&conn->outq)) {
+static void close_if_done(struct control_conn *conn) {
+    if (conn->closing && !conn->calls && outq_is_empty(&conn->outq)) {
         close_conn(conn);
     }
 }
@@ -76,20 +83,20 @@ static void flush(struct control_conn *conn) {
     if (outq_flush(&conn->outq) != 0) {
         close_conn(conn);
     } else {
-        leave_if_done(conn);
+        close_if_done(conn);
     }
 }
 
-static void go_on(struct control_conn *conn);
+static void take_pending(struct control_conn *conn);
 
 static void on_drained(struct outq *outq, int status) {
     struct control_conn *conn = NVTXT_CONTAINER_OF(outq, struct control_conn, outq);
     if (status < 0) {
         close_conn(conn);
-    } else if (conn->leaving) {
-        leave_if_done(conn);
+    } else if (conn->closing) {
+        close_if_done(conn);
     } else {
-        go_on(conn);
+        take_pending(conn);
     }
 }
 
@@ -100,8 +107,8 @@ static void unlink_call(struct control_call *call) {
     if (!conn) {
         return;
     }
-    if (conn->holding == call) {
-        conn->holding = NULL;
+    if (conn->awaited == call) {
+        conn->awaited = NULL;
     }
     if (call->prev) {
         call->prev->next = call->next;
@@ -135,7 +142,7 @@ void control_reply(struct control_call *call, json_t *result_take) {
     json_decref(result_take);
     call_free(call);
     if (conn) {
-        go_on(conn);
+        take_pending(conn);
     }
 }
 
@@ -148,14 +155,14 @@ void control_fail(struct control_call *call, const char *code, const char *messa
     }
     call_free(call);
     if (conn) {
-        go_on(conn);
+        take_pending(conn);
     }
 }
 
 void control_let_pass(struct control_call *call) {
     call->passed = true;
-    if (call->conn && call->conn->holding == call) {
-        call->conn->holding = NULL;
+    if (call->conn && call->conn->awaited == call) {
+        call->conn->awaited = NULL;
     }
 }
 
@@ -207,8 +214,7 @@ static void take_request(struct control_conn *conn, struct nvtxt_slice line) {
         unknown_command(conn, request.id, request.command);
     } else if (command->rights > conn->rights) {
         refuse_command(conn, request.id, command->name);
-    } else if (conn->call_count >= CONTROL_CALLS_MAX ||
-               conn->caller->calls >= CONTROL_CALLS_A_USER) {
+    } else if (conn->call_count >= CONTROL_CALLS_MAX || conn->caller->calls >= CONTROL_CALLS_USER) {
         refuse(conn, request.id, NVTXT_CTL_BUSY, "too many unanswered requests");
     } else if (!(call = calloc(1, sizeof(*call)))) {
         refuse(conn, request.id, NVTXT_CTL_FAILED, "out of memory");
@@ -235,19 +241,20 @@ static void take_request(struct control_conn *conn, struct nvtxt_slice line) {
     }
     conn->calls = call;
     conn->call_count++;
-    conn->holding = call;
+    conn->awaited = call;
     command->run(call);
 }
 
 // ---- Connections -------------------------------------------------------------------------------
 
-// What is asked next waits for an answer that is not there yet, or not read.
-static bool has_to_wait(const struct control_conn *conn) {
-    return conn->holding || !outq_is_empty(&conn->outq);
+// Whether the next request must wait: for the answer to one before it, or until the client has read
+// the replies.
+static bool must_wait(const struct control_conn *conn) {
+    return conn->awaited || !outq_is_empty(&conn->outq);
 }
 
 static void take_lines(struct control_conn *conn, struct nvtxt_slice *input) {
-    while (!conn->closed && !has_to_wait(conn)) {
+    while (!conn->closed && !must_wait(conn)) {
         struct nvtxt_slice line;
         int r = nvtxt_frame_next(&conn->frame, input, &line);
         if (r < 0) {
@@ -262,19 +269,19 @@ static void take_lines(struct control_conn *conn, struct nvtxt_slice *input) {
     }
 }
 
-// A last request may lack its LF.
+// The last request may lack its LF.
 static void take_last(struct control_conn *conn) {
     struct nvtxt_slice line;
     if (nvtxt_frame_finish(&conn->frame, &line) == NVTXT_FRAME_LINE && line.len > 0) {
         take_request(conn, line);
     }
-    conn->leaving = true; // it may still read what it asked for
+    conn->closing = true; // the client may still read the answers
 }
 
 static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *buffer);
 static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buffer);
 
-// Who sends on and on behind a request that takes its time, or reads no replies, has to wait.
+// Reads no more while a whole request's bytes wait in `pending`: the client has to wait then.
 static void update_reading(struct control_conn *conn) {
     bool wanted = !conn->at_end && conn->pending.len < NVTXT_CTL_REQUEST_BYTES;
     if (!wanted) {
@@ -285,52 +292,51 @@ static void update_reading(struct control_conn *conn) {
     conn->reading = wanted;
 }
 
-// All that it asked for is under way, and nobody is there to read an answer.
-static bool is_deserted(struct control_conn *conn) {
+// Whether all requests were taken and nobody is there to read their answers.
+static bool is_abandoned(struct control_conn *conn) {
     uv_os_fd_t fd;
-    bool taken =
-        conn->leaving || (conn->pending.len == 0 && nvtxt_frame_pending(&conn->frame).len == 0);
-    return conn->at_end && !conn->closed && taken &&
+    bool all_taken =
+        conn->closing || (conn->pending.len == 0 && nvtxt_frame_pending(&conn->frame).len == 0);
+    return conn->at_end && !conn->closed && all_taken &&
            (uv_fileno((uv_handle_t *)&conn->pipe, &fd) < 0 || !peer_may_read(fd));
 }
 
-// Nothing tells of a client that goes after it closed its sending side.
-static void close_deserted(struct control *control) {
+// The loop does not report a client that goes away after it has closed its sending side.
+static void close_abandoned(struct control *control) {
     struct control_conn *next;
     for (struct control_conn *conn = control->conns; conn; conn = next) {
         next = conn->next;
-        if (is_deserted(conn)) {
+        if (is_abandoned(conn)) {
             close_conn(conn);
         }
     }
 }
 
-// Takes what has come in, up to the next request that holds up those behind it. When that one is
-// answered, and the answer read, it goes on here; an answer that comes at once only goes back to
-// this loop.
-static void go_on(struct control_conn *conn) {
-    if (conn->taking || conn->closed || conn->leaving) {
+// Takes the requests that have come in, until one has to wait. An answer that comes at once calls
+// this function again, from inside: that call returns here.
+static void take_pending(struct control_conn *conn) {
+    if (conn->taking || conn->closed || conn->closing) {
         return;
     }
     conn->taking = true;
     struct nvtxt_slice input = {conn->pending.data, conn->pending.len};
     take_lines(conn, &input);
     nvtxt_buf_drop(&conn->pending, conn->pending.len - input.len);
-    if (conn->at_end && conn->pending.len == 0 && !has_to_wait(conn) && !conn->closed) {
+    if (conn->at_end && conn->pending.len == 0 && !must_wait(conn) && !conn->closed) {
         take_last(conn);
     }
     conn->taking = false;
     if (conn->at_end && !conn->closed) {
-        leave_calls(conn, false);
+        cancel_calls(conn, false);
     }
-    if (is_deserted(conn)) {
+    if (is_abandoned(conn)) {
         close_conn(conn);
     }
     if (!conn->closed) {
         update_reading(conn);
     }
     if (!conn->closed) {
-        leave_if_done(conn);
+        close_if_done(conn);
     }
 }
 
@@ -353,7 +359,7 @@ static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buffer) {
     if (nvtxt_buf_failed(&conn->pending)) {
         close_conn(conn);
     } else {
-        go_on(conn);
+        take_pending(conn);
     }
 }
 
@@ -364,9 +370,9 @@ int control_prepare(struct control *control) {
     return control->spare ? 0 : -ENOMEM;
 }
 
-// Closes the descriptor; says why, if that was not done too often.
-static void turn_away(struct control *control, int fd_take, int64_t uid, const char *code,
-                      const char *message) {
+// Closes the descriptor; says why, unless too many connections were refused lately.
+static void refuse_connection(struct control *control, int fd_take, int64_t uid, const char *code,
+                              const char *message) {
     struct nvtxt_buf reply = {0};
     if (refusals_tell(&control->refusals, uid, clocks_boottime_ns())) {
         nvtxt_ctl_error_format(&reply, NULL, code, message);
@@ -377,27 +383,28 @@ static void turn_away(struct control *control, int fd_take, int64_t uid, const c
     nvtxt_buf_deinit(&reply);
 }
 
-static void turn_away_stranger(struct control *control, int fd_take, int64_t uid) {
+static void refuse_stranger(struct control *control, int fd_take, int64_t uid) {
     const char *group = control->rights.group_name;
     bool helps = *group && (control->rights.mode & S_IRGRP);
     char message[192];
-    snprintf(
-        message, sizeof(message),
-        "only root, the user that the daemon runs as and who may read its store are served%s%s",
-        helps ? "; ask for the group " : "", helps ? group : "");
-    turn_away(control, fd_take, uid, NVTXT_CTL_FORBIDDEN, message);
+    snprintf(message, sizeof(message),
+             "only root, the user that the daemon runs as, and users who may read its store are "
+             "served%s%s",
+             helps ? "; ask for the group " : "", helps ? group : "");
+    refuse_connection(control, fd_take, uid, NVTXT_CTL_FORBIDDEN, message);
 }
 
 static bool has_too_many(const struct control *control, const struct caller *caller,
                          enum rights_level rights) {
-    return rights == RIGHTS_LOOK
-               ? caller->conns >= CONTROL_CONNS_A_USER || control->look_count >= CONTROL_CONNS_LOOK
-               : control->conn_count - control->look_count >= CONTROL_CONNS_ALL;
+    return rights == RIGHTS_READER
+               ? caller->conns >= CONTROL_CONNS_USER ||
+                     control->reader_count >= CONTROL_CONNS_READERS
+               : control->conn_count - control->reader_count >= CONTROL_CONNS_OPERATORS;
 }
 
-// The prepared one, in the list of all.
-static void begin(struct control *control, int fd_take, struct caller *caller,
-                  enum rights_level rights) {
+// Makes the spare connection one of all.
+static void add_conn(struct control *control, int fd_take, struct caller *caller,
+                     enum rights_level rights) {
     struct control_conn *conn = control->spare;
     control->spare = NULL;
     uv_pipe_init(control->server->hub.loop, &conn->pipe, 0); // cannot fail
@@ -413,13 +420,13 @@ static void begin(struct control *control, int fd_take, struct caller *caller,
     }
     control->conns = conn;
     control->conn_count++;
-    control->look_count += rights == RIGHTS_LOOK;
+    control->reader_count += rights == RIGHTS_READER;
     caller->conns++;
     if (uv_pipe_open(&conn->pipe, fd_take) == 0) {
         update_reading(conn);
         return;
     }
-    close(fd_take); // else it is the handle's
+    close(fd_take); // the handle has not taken it
     close_conn(conn);
 }
 
@@ -431,21 +438,22 @@ void control_accept(struct control *control, int fd_take) {
     }
     enum rights_level rights = rights_of(&control->rights, fd_take, &peer);
     if (rights == RIGHTS_NONE) {
-        turn_away_stranger(control, fd_take, peer.uid);
+        refuse_stranger(control, fd_take, peer.uid);
         return;
     }
     struct caller *caller = callers_get(&control->callers, peer.uid, clocks_boottime_ns());
     if (!caller) {
-        turn_away(control, fd_take, peer.uid, NVTXT_CTL_FAILED, "out of memory");
+        refuse_connection(control, fd_take, peer.uid, NVTXT_CTL_FAILED, "out of memory");
         return;
     }
     if (has_too_many(control, caller, rights)) {
-        close_deserted(control);
+        close_abandoned(control);
     }
     if (has_too_many(control, caller, rights)) {
-        turn_away(control, fd_take, peer.uid, NVTXT_CTL_BUSY, "too many control connections");
+        refuse_connection(control, fd_take, peer.uid, NVTXT_CTL_BUSY,
+                          "too many control connections");
     } else {
-        begin(control, fd_take, caller, rights);
+        add_conn(control, fd_take, caller, rights);
     }
 }
 

@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The control socket: JSON lines in, JSON lines out (protocol/wire/ctlmsg.h). Who may read the
-// store may look, root and the daemon's own user may do everything (rights.h); what each has of it
-// is bounded (callers.h), and who wants more is told so and closed. A request becomes a call, which
-// a command answers now or, when it has to wait for the writer, later; a call outlives its
-// connection. The requests of a connection are served one after the other, so answers come in their
-// order: one that is not answered yet holds up those behind it, unless it lets them pass, and so do
-// replies that the client does not read. Commands are rows of the table in control_cmds.c. Loop
-// thread only.
+// daemon/control: the control socket, through which nvtxt-ctl and other programs ask the daemon and
+// command it. The room owns the connections to this socket, their requests, and the commands. It
+// borrows the server, the watch and what daemon.c gives it. It does not touch the store: questions
+// are jobs in the writer's queue, and what takes minutes runs on a thread of libuv's pool
+// (control_pool.c). All else is the loop's thread.
+//
+// This header: connections and calls. Requests and replies are JSON, one line each
+// (protocol/wire/ctlmsg.h). Who may read the store may use the commands that change nothing; root
+// and the daemon's own user may use all (rights.h). What one user has of the socket is bounded
+// (callers.h); a user who wants more gets an error and is disconnected. A request becomes a call.
+// Its command, a row of the table in control_cmds.c, answers it at once or later; a call outlives
+// its connection. The requests of a connection are served one after the other: the next one waits
+// until the one before is answered, unless that one's command lets it pass, and until the client
+// has read the replies.
 #pragma once
 
 #include <stdbool.h>
@@ -24,13 +30,13 @@
 #include "protocol/wire/ctlmsg.h"
 #include "protocol/wire/ctlmsg_args.h"
 
-#define CONTROL_CONNS_LOOK 64             // of all that may only look
-#define CONTROL_CONNS_A_USER 16           // of each of those
-#define CONTROL_CONNS_ALL 128             // of root and the daemon's own user
-#define CONTROL_CALLS_MAX 64              // unanswered, a connection
-#define CONTROL_CALLS_A_USER 256          // the same, a user
+#define CONTROL_CONNS_READERS 64          // connections of all readers (rights.h)
+#define CONTROL_CONNS_USER 16             // connections of one reader
+#define CONTROL_CONNS_OPERATORS 128       // connections of root and the daemon's own user
+#define CONTROL_CALLS_MAX 64              // unanswered calls of a connection
+#define CONTROL_CALLS_USER 256            // unanswered calls of a user
 #define CONTROL_DIAGNOSTICS_MAX 1000      // in one answer
-#define CONTROL_EVENTS_MAX 1000           // the same
+#define CONTROL_EVENTS_MAX 1000           // in one answer
 #define CONTROL_WAIT_MS_MAX 3600000       // an hour
 #define CONTROL_REPLIES_BYTES (64u << 20) // `sources` of thousands of connections is long
 
@@ -45,30 +51,30 @@ struct control_conn {
     enum rights_level rights;
     struct nvtxt_frame frame;
     struct outq outq;
-    struct nvtxt_buf pending;     // read, and not taken yet
+    struct nvtxt_buf pending;     // bytes that are read, but not yet a request
     struct control_call *calls;   // unanswered
-    struct control_call *holding; // the one of them that those behind it wait for; or NULL
+    struct control_call *awaited; // the one of them that the next request waits for; or NULL
     size_t call_count;
     bool reading;
-    bool at_end; // it sends no more
-    bool taking; // requests are being taken
+    bool at_end; // the client sends no more
+    bool taking; // take_pending() is running
     bool closed;
-    bool leaving; // closes when its replies are written
+    bool closing; // will be closed when all calls are answered and the replies written
     char buffer[4096];
 };
 
 struct control {
     struct server *server; // borrowed
-    struct rights rights;  // the owner's to set
+    struct rights rights;  // set by the owner
     struct control_conn *conns;
-    struct control_conn *spare;    // for the next connection; owned
-    size_t conn_count, look_count; // all, and those that may only look
+    struct control_conn *spare;      // for the next connection; owned
+    size_t conn_count, reader_count; // all connections; those of readers
     struct callers callers;
     struct refusals refusals;
     const struct control_command *commands; // borrowed
     size_t command_count;
 
-    // For the commands, set by the owner.
+    // For the commands; set by the owner.
     const struct watch *watch;       // followed files; borrowed
     struct control_feed *feed;       // `events`; borrowed
     struct control_flushes *flushes; // `flush`; borrowed
@@ -79,44 +85,44 @@ struct control {
 };
 
 struct control_call {
-    struct control_conn *conn; // NULL when it is gone
+    struct control_conn *conn; // NULL when it is closed
     struct control_call *next, *prev;
     struct control *control;
     struct caller *caller;
-    struct control_call *next_flush;
+    struct control_call *next_flush; // control_flush.c
     struct server *server;
     struct nvtxt_ctl_request request; // its arguments are those of the command's table
-    bool passed;                      // see control_let_pass()
-    // Set by a command that waits: the caller has gone or, when it may take long, sends no more. It
-    // answers soon.
-    void (*on_leave)(struct control_call *call);
-    void *waiting; // that command's own
+    bool passed;                      // control_let_pass() was called
+    // Set by a command that waits: called when nobody may be there any more to read the answer. The
+    // command answers soon after.
+    void (*on_cancel)(struct control_call *call);
+    void *waiting; // that command's data
 };
 
 struct control_command {
     const char *name;
-    enum rights_level rights; // that it needs
+    enum rights_level rights; // the least that its user must have
     const char *help;
-    void (*run)(struct control_call *call); // must end in one of the two below, now or later
-    const struct nvtxt_ctl_arg *args;       // NULL: none
+    void (*run)(struct control_call *call); // calls one of the two functions below, now or later
+    const struct nvtxt_ctl_arg *args;       // NULL: it takes none
 };
 
-// Both free the call. A NULL result stands for memory that was short.
+// Answer a call and free it. A NULL result means that memory is short.
 void control_reply(struct control_call *call, json_t *result_take);
 void control_fail(struct control_call *call, const char *code, const char *message);
 
-// Its answer may take long: the requests behind it do not wait for it. To be called by the command
-// before it returns.
+// The answer may take long: the next requests do not wait for it. The command calls this before it
+// returns.
 void control_let_pass(struct control_call *call);
 
 // `commands`, a table of `count` rows, is borrowed.
 void control_init(struct control *control, struct server *server,
                   const struct control_command *commands, size_t count);
 
-// Whether another connection can be taken; as a listener's is_ready.
+// Whether another connection can be accepted: 0 or -errno, as a listener's is_ready.
 int control_prepare(struct control *control);
 
-// Takes the descriptor of a connection that was accepted, after control_prepare().
+// After control_prepare(): takes the descriptor of an accepted connection.
 void control_accept(struct control *control, int fd_take);
-void control_close(struct control *control);  // all connections, for good
+void control_close(struct control *control);  // closes all connections
 void control_deinit(struct control *control); // after the loop has run out

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The commands of the control socket: one function each and one row in the table at the end.
-// Loop thread; what only the writer knows comes from the figures it published, so that `status`
-// answers when the writer is stuck as well.
+// The table of the commands, at the end, and the functions of the small ones: `help`, `status`,
+// `health`, `log-level`, `reload`. What only the writer knows comes from the figures that it
+// published, so `status` answers also when the writer hangs.
 #include "daemon/control/control_cmds.h"
 
 #include <stdlib.h>
@@ -28,7 +28,7 @@ static json_t *describe_args(const struct nvtxt_ctl_arg *args) {
 }
 
 static json_t *describe(const struct control_command *command) {
-    bool all = command->rights == RIGHTS_ALL;
+    bool all = command->rights == RIGHTS_OPERATOR;
     return json_pack("{s:s, s:s, s:s, s:o}", "name", command->name, "for",
                      all ? "operators" : "readers", "help", command->help, "arguments",
                      describe_args(command->args));
@@ -106,8 +106,8 @@ static json_t *describe_loss(const struct store_loss_row *row) {
                      (json_int_t)row->pid, "name", control_nullable(row->source));
 }
 
-// `losses` is NULL when the store cannot be asked now. The total also counts those whose segments
-// are not kept any more; it is -1 when it is not known.
+// `losses` is NULL when the store cannot be asked now. The total counts also the losses in segments
+// that were removed; it is -1 when it is not known.
 static void answer_health(struct control_call *call, const struct store_losses *losses) {
     struct writer_figures figures;
     bqueue_get_figures(&call->server->hub.queue, &figures);
@@ -131,7 +131,8 @@ static void on_losses(struct job *job) {
     free(job);
 }
 
-// A writer in trouble would answer only after it: what is known is told at once then.
+// A writer in trouble would answer only when the trouble is over: then the answer is what is known
+// here.
 static void run_health(struct control_call *call) {
     struct writer_figures figures;
     bqueue_get_figures(&call->server->hub.queue, &figures);
@@ -226,34 +227,34 @@ static const struct nvtxt_ctl_arg log_level_args[] = {
     END,
 };
 
-// Row: name, who may, what it does, function, arguments.
+// Row: name, who may use it, what it does, function, arguments.
 const struct control_command control_commands[] = {
-    {"help", RIGHTS_LOOK, "list the commands", run_help, NULL},
-    {"status", RIGHTS_LOOK, "the daemon's state, totals and the store's figures", run_status, NULL},
-    {"sources", RIGHTS_LOOK, "the sources that are connected or followed, with their counters",
-     control_sources, NULL},
-    {"diagnostics", RIGHTS_LOOK, "the last faults in lines, also of sources that are gone",
-     control_diagnostics, diagnostics_args},
-    {"events", RIGHTS_LOOK, "what was committed, behind a cursor; waits for more", control_events,
-     events_args},
-    {"health", RIGHTS_LOOK, "what could not be kept, and whether the store can be written",
-     run_health, NULL},
-    {"metrics", RIGHTS_LOOK, "totals and figures in Prometheus' text format", control_metrics,
+    {"help", RIGHTS_READER, "list the commands", run_help, NULL},
+    {"status", RIGHTS_READER, "the state of the daemon and of its store, with totals", run_status,
      NULL},
-    {"flush", RIGHTS_LOOK, "commit what came in; answers when it is safe in the store",
-     control_flush, NULL},
-    {"checkpoint", RIGHTS_ALL, "move the write-ahead log into the store's main file",
+    {"sources", RIGHTS_READER, "the sources that are connected or followed, with their counters",
+     control_sources, NULL},
+    {"diagnostics", RIGHTS_READER, "the last faults in lines, also of sources that have ended",
+     control_diagnostics, diagnostics_args},
+    {"events", RIGHTS_READER, "the events that were committed after a cursor; waits for more",
+     control_events, events_args},
+    {"health", RIGHTS_READER, "what was lost, and whether the store can be written", run_health,
+     NULL},
+    {"metrics", RIGHTS_READER, "totals and sizes in the text format of Prometheus", control_metrics,
+     NULL},
+    {"flush", RIGHTS_READER, "commit what came in; answers when that is done", control_flush, NULL},
+    {"checkpoint", RIGHTS_OPERATOR, "move the write-ahead log into the store's main file",
      control_checkpoint, NULL},
-    {"rotate", RIGHTS_ALL, "go on in a new segment of the store", control_rotate, NULL},
-    {"snapshot", RIGHTS_ALL, "copy the segment in use to a file, as of one moment",
+    {"rotate", RIGHTS_OPERATOR, "begin a new segment of the store", control_rotate, NULL},
+    {"snapshot", RIGHTS_OPERATOR, "copy the segment in use to a file, as it is at one moment",
      control_snapshot, snapshot_args},
-    {"verify", RIGHTS_LOOK, "read all of the store: is it sound, and do its books agree?",
-     control_verify, NULL},
-    {"disconnect", RIGHTS_ALL, "cut a source's connection; its session can be resumed",
+    {"verify", RIGHTS_READER, "read the whole store and check that it is sound", control_verify,
+     NULL},
+    {"disconnect", RIGHTS_OPERATOR, "close the connection of a source; its session can be resumed",
      control_disconnect, disconnect_args},
-    {"log-level", RIGHTS_ALL, "tell, or set while it runs, how much is logged", run_log_level,
+    {"log-level", RIGHTS_OPERATOR, "show or set what is logged, from now on", run_log_level,
      log_level_args},
-    {"reload", RIGHTS_ALL, "read the configuration again; apply what can change while it runs",
+    {"reload", RIGHTS_OPERATOR, "read the configuration again; apply what needs no restart",
      run_reload, NULL},
 };
 const size_t control_command_count = sizeof(control_commands) / sizeof(control_commands[0]);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The table of the control commands, and the functions of its rows that live in files of their own.
+// The table of the control commands, the functions that its rows call in other files, and what
+// these files share.
 #pragma once
 
 #include <jansson.h>

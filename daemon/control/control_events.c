@@ -1,16 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The control command `events`: what was committed, read back from the store, as `nvtxt-ctl tail`
-// shows it. A call says up to where it has seen the store (a cursor) and may wait for more: it is
-// answered as soon as something that it wants is committed, or when its patience is over, so
-// nobody has to ask again and again and an idle daemon sleeps.
-//
-// Reading must not cost the writer much. One read is under way at a time, each looks at a bounded
-// number of rows, and while the writer has work a read is begun only when it has committed: one a
-// commit, whatever the number of callers, who take turns. A caller that falls behind that is told
-// how much it was not shown.
-//
-// Loop thread, but for ask_events().
+// Reading must not cost the writer much. Only one read is under way at a time, and it looks at a
+// bounded number of rows. While the writer has work, a read begins only after a commit: one for
+// each commit, however many calls wait; they take turns. A call that cannot keep up is told how
+// much it was not shown. Loop thread, but for ask_events(), which the writer runs.
 #include "daemon/control/control_events.h"
 
 #include <errno.h>
@@ -23,7 +16,7 @@
 #include "daemon/control/control_json.h"
 
 #define EVENTS_USUAL 100
-#define BUSY_PATIENCE_MS 5000 // of a call that does not want to wait, but meets a busy writer
+#define BUSY_WAIT_MS 5000 // how long a call that does not want to wait waits for a busy writer
 
 struct feed_call {
     struct feed_call *next;
@@ -32,12 +25,12 @@ struct feed_call {
     struct store_event_query query; // its texts belong to the request
     const char *path;               // of the store; borrowed from the configuration
     struct store_events events;     // result
-    uint64_t skipped;               // of the reads that found nothing to show
-    bool gone;
-    bool waits; // it wants to wait until there is something
-    uint64_t until_ms;
-    bool seen;    // nothing for it is in the store now
-    bool leaving; // nobody waits for it any more
+    uint64_t skipped;               // by the reads that found nothing to show
+    bool gone;                      // the segment of its cursor was removed
+    bool waits;                     // the client wants to wait until there is something
+    uint64_t until_ms;              // when its time is over
+    bool seen;                      // the store has nothing more for it now
+    bool cancelled;                 // nobody waits for the answer any more
 };
 
 // ---- The list -----------------------------------------------------------------------------------
@@ -112,10 +105,10 @@ static json_t *result_of(const struct feed_call *waiting) {
                      events->more, "skipped", (json_int_t)waiting->skipped, "gone", waiting->gone);
 }
 
-// Takes a call that is in no list.
+// The call must be in no list; it is freed.
 static void answer(struct feed_call *waiting, int result) {
     struct control_call *call = waiting->call;
-    call->on_leave = NULL;
+    call->on_cancel = NULL;
     if (result == STORE_DONE) {
         control_reply(call, result_of(waiting));
     } else {
@@ -125,17 +118,17 @@ static void answer(struct feed_call *waiting, int result) {
     free(waiting);
 }
 
-static void on_leave(struct control_call *call) {
+static void on_cancel(struct control_call *call) {
     struct feed_call *waiting = call->waiting;
-    waiting->leaving = true;
+    waiting->cancelled = true;
     if (waiting->feed->reading == waiting) {
-        return; // answered when it comes back
+        return; // on_read() answers it
     }
     take_out(waiting->feed, waiting);
     answer(waiting, STORE_DONE);
 }
 
-// ---- Patience -----------------------------------------------------------------------------------
+// ---- Time ---------------------------------------------------------------------------------------
 
 static void on_timer(uv_timer_t *timer);
 
@@ -163,7 +156,7 @@ static void on_timer(uv_timer_t *timer) {
         if (at->until_ms <= now) {
             take_out(feed, at);
             answer(at, STORE_DONE);
-            next = feed->first; // an answer that cannot be sent may have ended other calls
+            next = feed->first; // an answer that cannot be sent may have freed other calls
         }
     }
     set_timer(feed);
@@ -178,7 +171,7 @@ static int ask_events(struct store *store, void *question) {
 
 static void on_read(struct job *job);
 
-// The first call that has not seen all is served.
+// Reads for the first call that has not seen everything.
 static void read_next(struct control_feed *feed) {
     struct feed_call *waiting = feed->first;
     while (waiting && waiting->seen) {
@@ -186,7 +179,7 @@ static void read_next(struct control_feed *feed) {
     }
     struct job *job = waiting && !feed->reading ? calloc(1, sizeof(*job)) : NULL;
     if (!job) {
-        return; // for want of memory: at the next commit
+        return; // nothing to read; or memory is short: again after the next commit
     }
     take_out(feed, waiting);
     feed->reading = waiting;
@@ -219,7 +212,7 @@ static void on_read(struct job *job) {
     bool wanted = events->count > 0 || waiting->skipped > 0 || waiting->gone ||
                   waiting->query.backward || !(waiting->waits || events->more);
     bool over = waiting->until_ms <= uv_now(feed->server->hub.loop);
-    if (result != STORE_DONE || wanted || over || waiting->leaving || feed->closing) {
+    if (result != STORE_DONE || wanted || over || waiting->cancelled || feed->closing) {
         answer(waiting, result);
     } else {
         waiting->seen = !events->more;
@@ -292,9 +285,9 @@ void control_events(struct control_call *call) {
     waiting->call = call;
     waiting->path = feed->server->hub.config->store;
     waiting->waits = wait > 0;
-    waiting->until_ms = uv_now(feed->server->hub.loop) + (wait ? wait : BUSY_PATIENCE_MS);
+    waiting->until_ms = uv_now(feed->server->hub.loop) + (wait ? wait : BUSY_WAIT_MS);
     call->waiting = waiting;
-    call->on_leave = on_leave;
+    call->on_cancel = on_cancel;
     if (waiting->waits) {
         control_let_pass(call);
     }

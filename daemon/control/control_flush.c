@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The control command `flush`: a commit costs the disk a write that all have to wait for. So those
-// that wait together are answered by one commit, one is under way at a time, and a user that asked
-// for too many in a second waits for the next one.
+// A commit costs the disk a write, and every source has to wait for it. So one commit answers all
+// calls that wait, the next one begins when it is done, and a user who asked for too many commits
+// in a second waits for the next second.
 #include "daemon/control/control_flush.h"
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 #define MS_NS 1000000
 
-static void go_on(struct control_flushes *flushes);
+static void commit_next(struct control_flushes *flushes);
 
 static struct control_call *take_all(struct control_call **list) {
     struct control_call *all = *list;
@@ -35,17 +35,17 @@ static void on_flushed(struct job *job) {
     struct control_flushes *flushes = job->context;
     const char *fault = job->result == 0 ? NULL : "the store could not be written";
     free(job);
-    answer(take_all(&flushes->asked), fault); // what they ask for next waits together
+    answer(take_all(&flushes->asked), fault); // calls that this brings wait for the next commit
     flushes->out = false;
-    go_on(flushes);
+    commit_next(flushes);
 }
 
 static void on_timer(uv_timer_t *timer) {
-    go_on(timer->data);
+    commit_next(timer->data);
 }
 
-// Moves those whose users may have a commit now to those that are asked for. Returns how long the
-// others have to wait.
+// Moves the calls whose users may have a commit now from `waiting` to `asked`. Returns how long the
+// first of the others has to wait.
 static int64_t choose(struct control_flushes *flushes) {
     int64_t now_ns = clocks_boottime_ns(), shortest_ns = 0, wait_ns;
     struct control_call **at = &flushes->waiting, **end = &flushes->asked;
@@ -66,7 +66,7 @@ static int64_t choose(struct control_flushes *flushes) {
     return shortest_ns;
 }
 
-static void go_on(struct control_flushes *flushes) {
+static void commit_next(struct control_flushes *flushes) {
     if (flushes->out || !flushes->waiting) {
         return;
     }
@@ -101,7 +101,7 @@ void control_flush(struct control_call *call) {
     }
     call->next_flush = NULL;
     *at = call;
-    go_on(flushes);
+    commit_next(flushes);
 }
 
 void control_flush_init(struct control_flushes *flushes, struct server *server) {
@@ -110,7 +110,7 @@ void control_flush_init(struct control_flushes *flushes, struct server *server) 
     flushes->timer.data = flushes;
 }
 
-// No connection is left: nobody hears these answers.
+// No connection is left, so nobody reads these answers.
 void control_flush_close(struct control_flushes *flushes) {
     flushes->closing = true;
     answer(take_all(&flushes->waiting), "the daemon stops");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The control command `flush`: calls that wait for a commit. Loop thread only.
+// The control command `flush`: commits what came in before, and answers when that is done. Loop
+// thread only.
 #pragma once
 
 #include <stdbool.h>
@@ -12,10 +13,10 @@ struct server;
 
 struct control_flushes {
     struct server *server;        // borrowed
-    struct control_call *waiting; // for the next one
-    struct control_call *asked;   // for the one that is under way
-    bool out;                     // it is
-    uint64_t number;              // of commits
+    struct control_call *waiting; // for the next commit
+    struct control_call *asked;   // for the commit that is under way
+    bool out;                     // a commit is under way
+    uint64_t number;              // counts the commits
     uv_timer_t timer;             // until a user may have another one
     bool closing;
 };

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The control command `metrics`: totals (stats.h) and figures in Prometheus' text format, version
-// 0.0.4, https://prometheus.io/docs/instrumenting/exposition_formats/. Names follow its customs:
-// our prefix, base units, `_total` for what only grows. Nothing here has a label per source: their
-// number has no bound.
+// The control command `metrics`: totals (stats.h) and what the writer published, in the text format
+// of Prometheus, version 0.0.4 (https://prometheus.io/docs/instrumenting/exposition_formats/).
+// Names follow its rules: our prefix, base units, `_total` for what only grows. No metric has a
+// label for each source, because the number of sources has no bound.
 #include "daemon/control/control_cmds.h"
 
 #include <inttypes.h>
@@ -34,7 +34,7 @@ static void add_head(struct nvtxt_buf *out, const char *name, const char *end, c
     add(out, "# HELP nvtxtd_%s%s %s\n# TYPE nvtxtd_%s%s %s\n", name, end, help, name, end, type);
 }
 
-// A total's name may say already that it is one.
+// The name of a total may end in "_total" already.
 static void add_total(struct nvtxt_buf *out, const char *name, uint64_t value, const char *help) {
     static const char total[] = "_total";
     size_t len = strlen(name);
@@ -48,7 +48,7 @@ static void add_gauge(struct nvtxt_buf *out, const char *name, int64_t value, co
     add(out, "nvtxtd_%s %" PRId64 "\n", name, value);
 }
 
-// Seconds with their fraction: the unit that Prometheus asks for.
+// In seconds with a fraction, the unit that Prometheus asks for.
 static void add_time(struct nvtxt_buf *out, const char *name, int64_t ns, const char *help) {
     add_head(out, name, "", "gauge", help);
     add(out, "nvtxtd_%s %" PRId64 ".%09" PRId64 "\n", name, ns / 1000000000, ns % 1000000000);
@@ -107,17 +107,18 @@ static void add_writer(struct nvtxt_buf *out, struct server *server) {
     add_gauge(out, "queue_depth", (int64_t)bqueue_depth(&server->hub.queue),
               "Jobs that the writer has not begun.");
     add_gauge(out, "in_flight_bytes", (int64_t)server->hub.batcher.in_flight,
-              "Memory of what is handed to the writer and not committed.");
+              "Memory of what the writer has and has not committed.");
     add_gauge(out, "memory_budget_bytes", (int64_t)server->hub.batcher.budget,
-              "In-flight bytes at which reading stops.");
+              "Bytes in flight at which reading stops.");
     add_total(out, "commits", figures.commits, "Transactions committed.");
     add_time(out, "last_commit_timestamp_seconds", figures.committed_ns,
-             "When the last commit was, as Unix time; 0 before the first one.");
+             "Time of the last commit, in Unix time; 0 before the first one.");
     add_gauge(out, "store_in_trouble", figures.in_trouble,
               "1 while commits fail and are tried again.");
     add_removed(out, &figures.removed);
     if (figures.losses >= 0) {
-        add_gauge(out, "loss_rows", figures.losses, "Rows of NVTXT_LOSSES; 0 is the promise.");
+        add_gauge(out, "loss_rows", figures.losses,
+                  "Rows of NVTXT_LOSSES; 0 when nothing was lost.");
     }
 }
 

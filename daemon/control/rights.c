@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// The group of the store is read once, at the start; each connection is asked for its groups when
+// it comes.
 #include "daemon/control/rights.h"
 
 #include <errno.h>
@@ -32,7 +35,7 @@ static bool has_group(const gid_t *groups, socklen_t size, int64_t wanted) {
     return false;
 }
 
-// The kernel says how much room it needs when there is too little.
+// When `few` is too small, the kernel says how much room it needs.
 static bool is_member(int fd, int64_t wanted) {
     gid_t few[64], *many = NULL;
     socklen_t size = sizeof(few);
@@ -48,13 +51,13 @@ static bool is_member(int fd, int64_t wanted) {
 
 enum rights_level rights_of(const struct rights *rights, int fd, const struct peer *peer) {
     if (peer->uid == 0 || peer->uid == rights->daemon_uid) {
-        return RIGHTS_ALL;
+        return RIGHTS_OPERATOR;
     }
     if (rights->mode & S_IROTH) {
-        return RIGHTS_LOOK;
+        return RIGHTS_READER;
     }
     if (!(rights->mode & S_IRGRP) || rights->group < 0) {
         return RIGHTS_NONE;
     }
-    return peer->gid == rights->group || is_member(fd, rights->group) ? RIGHTS_LOOK : RIGHTS_NONE;
+    return peer->gid == rights->group || is_member(fd, rights->group) ? RIGHTS_READER : RIGHTS_NONE;
 }
