@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The socket. A write that fails does not end the connection by itself: the daemon may have said
-// why before it closed, and that is read first; only reading finds the end.
+// A Unix socket that never blocks. A write that fails does not end the connection: the daemon may
+// have written why before it closed, and that is read first. Only a read finds the end.
 #include "client/session/link.h"
 
 #include <errno.h>
@@ -65,7 +65,7 @@ void link_back_off(struct link *link, int64_t now_ms) {
     link->next_ms = now_ms + delay;
 }
 
-// The state is the letter behind the name, which stands in brackets and may hold any.
+// The state is the letter after the name, which stands in brackets and may hold brackets.
 bool link_is_stopped(const struct link *link) {
     struct ucred peer;
     socklen_t size = sizeof(peer);

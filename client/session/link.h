@@ -13,7 +13,7 @@ struct link {
     const char *path;  // borrowed; fits a socket address
     int fd;            // -1 while there is no connection
     bool blocked;      // the socket takes nothing more until poll() says so
-    bool deaf;         // the daemon reads no more; what it said may still be read
+    bool deaf;         // the daemon reads no more; what it wrote before may still be read
     unsigned failures; // tries since the last success
     int64_t next_ms;   // when to try again, by the clock of `now_ms` below
 };
@@ -24,8 +24,8 @@ struct link {
 void link_init(struct link *link, const char *path);
 void link_close(struct link *link);
 
-// True when the process that listens was stopped, as by SIGSTOP: it can answer nothing. One that
-// systemd listens for cannot be seen.
+// True when the process that listens was stopped, as by SIGSTOP, and so cannot answer. False also
+// when systemd listens for the daemon: this cannot be seen then.
 bool link_is_stopped(const struct link *link);
 
 enum {
@@ -41,7 +41,8 @@ int link_connect(struct link *link);
 void link_worked(struct link *link);
 
 // Sets when to try again: at once after the first failure, then after delays that double up to
-// LINK_DELAY_MOST_MS, each cut by a random part so that many clients do not come at one moment.
+// LINK_DELAY_MOST_MS. A random part is taken from each, so that many clients do not come at one
+// moment.
 void link_back_off(struct link *link, int64_t now_ms);
 
 // Writes what the socket takes. Returns the number of bytes; 0 when it is blocked or deaf.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The state machine of a session's client. States move on replies and on the two reports about the
-// connection only. A reply that contradicts what was said before (a line acknowledged that was
-// never read) ends in CONFUSED with a sentence: going on would lose or double lines without a word.
-// A daemon that forgot lines it had acknowledged, which are not here any more, ends in CLOSED.
+// A state machine: only replies and the two reports about the connection change the state. A reply
+// that contradicts earlier ones (it acknowledges a line that was never read) leads to CONFUSED with
+// a sentence, because to go on would lose or double lines. A daemon that forgot lines it had
+// acknowledged leads to CLOSED: those lines are no longer here.
 #include "client/session/sender.h"
 
 #include <assert.h>
@@ -37,7 +37,7 @@ void sender_deinit(struct sender *sender) {
 
 void sender_resume(struct sender *sender, uint64_t line) {
     window_restart(&sender->window, line);
-    sender->welcomed = true; // by whom it was begun: diagnostics that are stored come again
+    sender->welcomed = true; // as the process before was: the daemon sends stored diagnostics again
     sender->resumed = true;
     sender->end_sent = true;
 }
@@ -53,7 +53,7 @@ bool sender_skip(struct sender *sender) {
         return false;
     }
     window_ack(window, sender->skip);
-    (void)window_rewind(window, window->acked); // cannot fail: it is the first that is held
+    (void)window_rewind(window, window->acked); // cannot fail: the line is the first that is held
     return true;
 }
 
@@ -77,7 +77,7 @@ int sender_finish(struct sender *sender) {
 
 int sender_connected(struct sender *sender) {
     assert(sender->state == SENDER_AWAY);
-    sender->hello.has_acked = sender->welcomed || sender->repeats; // what it knows it tells again
+    sender->hello.has_acked = sender->welcomed || sender->repeats; // then it repeats diagnostics
     uint64_t acked = sender->window.acked;
     sender->hello.acked = acked > sender->base ? acked - sender->base : 0;
     nvtxt_buf_clear(&sender->greeting);
@@ -174,7 +174,7 @@ static void on_welcome(struct sender *sender, const struct nvtxt_reply *reply) {
         confuse(sender, "it claims %llu lines of this session, but only %llu were sent",
                 (unsigned long long)reply->line, (unsigned long long)sender_last(sender));
     } else {
-        // Diagnostics of the lines that are committed now are still to come: `seen` stays.
+        // The daemon still sends the diagnostics of lines that are committed now: `seen` stays.
         if (sender->repeats) {
             sender->skip = reply->line;
             sender_skip(sender);
@@ -200,7 +200,7 @@ static uint64_t hash_diag(const struct nvtxt_reply *diag) {
     return nvtxt_hash_bytes(nvtxt_slice_of(key));
 }
 
-// True when this diagnostic was handed on before; else remembers it.
+// True when this diagnostic was handed on before; otherwise remembers it.
 static bool was_seen(struct sender *sender, const struct nvtxt_reply *diag) {
     uint64_t hash = hash_diag(diag);
     for (size_t i = 0; i < sender->seen_len; i++) {
@@ -211,7 +211,7 @@ static bool was_seen(struct sender *sender, const struct nvtxt_reply *diag) {
     if (sender->seen_len == sender->seen_cap && sender->seen_cap < SEEN_MAX) {
         size_t cap = sender->seen_cap ? sender->seen_cap * 2 : 64;
         struct sender_seen *seen = realloc(sender->seen, cap * sizeof(*seen));
-        if (seen) { // without memory a diagnostic may be printed twice, no more
+        if (seen) { // without memory a diagnostic may be printed twice
             sender->seen = seen;
             sender->seen_cap = cap;
         }
@@ -239,7 +239,7 @@ static void on_reply(struct sender *sender, const struct nvtxt_reply *reply) {
         snprintf(sender->refusal.message, sizeof(sender->refusal.message), "%s", reply->message);
         sender->state = SENDER_REFUSED;
     } else if (reply->type == NVTXT_REPLY_OTHER) {
-        return; // of a later version
+        return; // a later version's
     } else if (!streaming) {
         confuse(sender, "it answered without a welcome");
     } else if (reply->line > sender->window.last && reply->line > sender->skip) {

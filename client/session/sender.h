@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One session, seen from its client: which bytes go out next and what the daemon's answers mean.
-// No socket and no clock in here: a connection is reported when it stands and when it breaks, bytes
-// go in and out through calls. So every break and every answer can be tested without a daemon.
+// The room client/session: one session of a client with a daemon. The window holds the lines that
+// are not acknowledged, the sender knows what is sent next and what replies mean, the link connects
+// and moves bytes without blocking, session_id makes ids. All of it runs in the thread of the
+// program's event loop, which calls it. The room has no loop, no options, no signals and no
+// terminal: its callers wait, and tell people.
 //
-// Exactly once: lines stay in the window until an ack covers them; after a break the hello carries
-// the last acknowledged line, the welcome says which line is committed, and sending goes on behind
-// it. Diagnostics that were handed on before a break and come again after it are left out.
+// The sender is one session as its client sees it. It has no socket and no clock: its caller
+// reports when a connection is made and when it ends, and passes bytes in and out. So every break
+// and every reply can be tested without a daemon.
+//
+// Exactly once: a line stays in the window until an acknowledgement covers it. After a break the
+// hello carries the last acknowledged line, the welcome says which line is committed, and the
+// sender goes on after that one. A diagnostic that was handed on before a break and comes again
+// after it is left out.
 #pragma once
 
 #include <stdbool.h>
@@ -20,14 +27,14 @@
 
 enum sender_state {
     SENDER_AWAY,      // no connection
-    SENDER_GREETING,  // connected: the hello goes out, the welcome is awaited
-    SENDER_STREAMING, // welcomed: lines go out
-    SENDER_ENDED,     // the reply "end" came: `end` holds its figures
-    SENDER_OVER,      // likewise, but the session had ended before this sender came; see below
-    SENDER_REFUSED,   // the reply "error" came: `refusal` holds its code and sentence
-    SENDER_CLOSED,    // the daemon had closed the session before its end, at line `end.line`, or
-                      // `forgot` it: it knows fewer lines than it had acknowledged, `end.line`
-    SENDER_CONFUSED,  // the daemon broke the protocol: `refusal` says how
+    SENDER_GREETING,  // connected: the hello is sent, the welcome has not come
+    SENDER_STREAMING, // welcomed: lines are sent
+    SENDER_ENDED,     // the reply "end" came: `end` holds its totals
+    SENDER_OVER,     // the same, but the session had ended before this sender came: sender_repeat()
+    SENDER_REFUSED,  // the reply "error" came: `refusal` holds its code and sentence
+    SENDER_CLOSED,   // the daemon closed the session before its end, at line `end.line`; or it
+                     // `forgot` lines: it knows fewer than it had acknowledged, `end.line`
+    SENDER_CONFUSED, // the daemon broke the protocol: `refusal` says how
 };
 
 struct sender_refusal {
@@ -38,30 +45,30 @@ struct sender_refusal {
 struct sender {
     struct window window;
     enum sender_state state;
-    bool welcomed;     // ever
-    size_t line_bytes; // the longest line that the daemon takes; 0 before it said so
-    uint64_t base;     // lines before the session that is spoken of over the socket
-    uint64_t stored;   // number of the last line that exists outside the window; 0: all are in it
+    bool welcomed;     // a welcome came, on any connection
+    size_t line_bytes; // the longest line that the daemon takes; 0 before the welcome
+    uint64_t base;     // lines before this session: on the socket line numbers count from here
+    uint64_t stored;   // the last line that a spool has; 0: all lines are in the window
     bool input_over;   // no more lines will come
-    uint64_t skip;     // lines that the daemon has: of those here the first so many do not go out
+    uint64_t skip;     // the daemon has the first so many lines: they are not sent
 
-    // What the caller wants to hear of; `context` is theirs.
+    // Called for each diagnostic, with the caller's `context`.
     void (*on_diag)(void *context, const struct nvtxt_reply *diag);
     void *context;
 
     struct nvtxt_reply end; // ENDED, CLOSED
     bool forgot;            // CLOSED
-    uint64_t known;         // the lines that it knows then
+    uint64_t known;         // how many lines it knows then
     struct sender_refusal refusal;
 
     // Private.
     struct nvtxt_hello hello;
-    struct nvtxt_buf greeting; // the hello line of this connection
+    struct nvtxt_buf greeting; // the hello of this connection, as a line
     size_t greeting_at;
-    size_t end_at; // bytes of the end line that went out on this connection
-    bool end_sent; // went out whole, ever
-    bool resumed;
-    bool repeats;
+    size_t end_at; // bytes of the end line that were sent on this connection
+    bool end_sent; // the whole end line was sent, on any connection
+    bool resumed;  // sender_resume() was called
+    bool repeats;  // sender_repeat() was called
     char *replies; // owned: a reply that has not come whole
     size_t replies_len;
     struct sender_seen { // diagnostics of lines that are not acknowledged
@@ -74,38 +81,38 @@ struct sender {
 int sender_init(struct sender *sender, const struct nvtxt_hello *hello, size_t window_bytes);
 void sender_deinit(struct sender *sender); // zeroed or deinitialised ones are fine
 
-// The session was begun by a process that is gone: `line` is the last line that is known to be
-// acknowledged. The daemon may know more lines than there are here, and the end.
+// A process that is gone began the session. `line` is the last line that is known to be
+// acknowledged. The daemon may have more lines than there are here, and the end.
 void sender_resume(struct sender *sender, uint64_t line);
 
-// The session is one that may have been sent before, by a process that is gone, and all its lines
-// will come again here: those that the daemon has are left out. When it has ended in order already,
-// the state becomes OVER: whoever called counts the lines and finds whether they are as many.
+// A process that is gone may have sent the session before, wholly or in part. All its lines come
+// again here; those that the daemon has are not sent. Where the session has ended in order, the
+// state becomes OVER: the caller then counts the lines and compares.
 void sender_repeat(struct sender *sender);
 
-// Lets go of lines in the window that the daemon has. To be called when lines came. Returns whether
-// there were any.
+// Removes lines from the window that the daemon has. To be called when lines were added. Returns
+// whether there were any.
 bool sender_skip(struct sender *sender);
 
-// What follows line `base` is a session of its own, with this id: an earlier one was closed there.
-// Line numbers stay what they were, whatever is said over the socket.
+// The lines after `base` are a session of their own with this id, because the daemon closed the
+// earlier one there. Callers keep their line numbers; on the socket they count from `base`.
 void sender_renew(struct sender *sender, const char *session, uint64_t base);
 
-// The last line that is known, in the window or outside.
+// The last line that there is, in the window or in a spool.
 uint64_t sender_last(const struct sender *sender);
 
-// No more input: an unfinished last line counts. Returns 0 or -ENOMEM.
+// No more input comes: an unfinished last line counts. Returns 0 or -ENOMEM.
 int sender_finish(struct sender *sender);
 
-// A connection stands: begins with the hello. Returns 0 or -ENOMEM.
+// A connection was made: the hello is sent first. Returns 0 or -ENOMEM.
 int sender_connected(struct sender *sender);
 
-// The connection is gone. ENDED, CLOSED and CONFUSED stay; everything else becomes AWAY.
+// The connection ended. ENDED, OVER, CLOSED and CONFUSED stay; everything else becomes AWAY.
 void sender_disconnected(struct sender *sender);
 
-// Bytes that are to be written now, as at most `most` pieces; 0 when there is nothing to write.
+// The bytes to write now, as at most `most` pieces; 0 when there is nothing to write.
 int sender_output(const struct sender *sender, struct iovec *pieces, int most);
 void sender_wrote(struct sender *sender, size_t n);
 
-// Bytes that the daemon sent; then look at `state`.
+// Takes bytes that the daemon sent. The caller looks at `state` after it.
 void sender_received(struct sender *sender, const char *data, size_t len);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A name becomes an id as UUIDs of version 5 are made, so any other program can reckon it, too: the
-// name space below and "UID:TEXT". SHA-1 is good for that; nothing here is a secret.
+// The id of a name is a UUID of version 5 (RFC 4122): SHA-1 of the name space below and "UID:NAME".
+// So any other program can compute it. Nothing here is a secret, and SHA-1 is good enough.
 #include "client/session/session_id.h"
 
 #include <errno.h>
@@ -60,7 +60,7 @@ bool session_id_read(const char *text, char session[NVTXT_SESSION_ID_BYTES + 1])
 
 // ---- From a name: version 5 of RFC 4122 ---------------------------------------------------------
 
-static uint32_t turn(uint32_t x, unsigned n) {
+static uint32_t rotate(uint32_t x, unsigned n) {
     return x << n | x >> (32 - n);
 }
 
@@ -73,16 +73,16 @@ static void mix(uint32_t state[5], const unsigned char block[64]) {
                (uint32_t)block[4 * i + 2] << 8 | block[4 * i + 3];
     }
     for (size_t i = 16; i < 80; i++) {
-        w[i] = turn(w[i - 3] ^ w[i - 8] ^ w[i - 14] ^ w[i - 16], 1);
+        w[i] = rotate(w[i - 3] ^ w[i - 8] ^ w[i - 14] ^ w[i - 16], 1);
     }
     for (size_t i = 0; i < 80; i++) {
         uint32_t choice = i < 20              ? (b & c) | (~b & d)
                           : i >= 40 && i < 60 ? (b & c) | (b & d) | (c & d)
                                               : b ^ c ^ d;
-        uint32_t next = turn(a, 5) + choice + e + constants[i / 20] + w[i];
+        uint32_t next = rotate(a, 5) + choice + e + constants[i / 20] + w[i];
         e = d;
         d = c;
-        c = turn(b, 30);
+        c = rotate(b, 30);
         b = a;
         a = next;
     }
@@ -117,7 +117,7 @@ static void digest(const char *data, size_t len, unsigned char out[20]) {
 }
 
 int session_id_of_name(const char *name, uint32_t uid, char session[NVTXT_SESSION_ID_BYTES + 1]) {
-    // The name space, a random UUID, which is never changed: the ids are in people's stores.
+    // The name space, a random UUID. It must never change: the ids are in people's stores.
     static const unsigned char space[] = {0x5b, 0x1c, 0x0f, 0x6e, 0x8d, 0x2a, 0x4b, 0x37,
                                           0x9e, 0x54, 0xc0, 0x73, 0xa1, 0xd8, 0x6f, 0x12};
     unsigned char hash[20];

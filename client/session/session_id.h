@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The id of a session, a UUID: a random one, one that people give, or that of a name that they
-// give.
+// The id of a session, a UUID: a random one, one that the user gives, or that of a name.
 #pragma once
 
 #include <stdbool.h>

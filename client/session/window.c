@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The window. Invariants: chunks are in stream order; `complete <= scanned <= len <= cap` in each;
-// every chunk but the tail is complete to its end; the first line of a chunk is the one after the
-// last of the chunk before. No byte is searched twice for its line end.
+// A list of chunks. Invariants: chunks are in stream order; `complete <= scanned <= len <= cap` in
+// each; every chunk but the tail is complete to its end; the first line of a chunk is the one after
+// the last of the chunk before. No byte is searched twice for its line end.
 #include "client/session/window.h"
 
 #include <assert.h>
@@ -92,12 +92,12 @@ static int add_chunk(struct window *window, size_t size) {
 int window_space(struct window *window, char **at, size_t *size) {
     struct window_chunk *tail = window->tail;
     int result = 0;
-    // Small rests are not worth a read of their own.
+    // A small rest is not worth a read of its own.
     if (!tail || tail->cap - tail->len < window->chunk_size / 8 + 1) {
         if (tail && tail->complete == 0) {
             result = resize_chunk(window, tail, tail->cap + window->chunk_size); // one long line
         } else if (window->used + window->chunk_size > window->limit && tail) {
-            result = 1;
+            result = WINDOW_FULL;
         } else {
             result = add_chunk(window, window->chunk_size);
         }
@@ -111,8 +111,8 @@ int window_space(struct window *window, char **at, size_t *size) {
 }
 
 bool window_is_full(const struct window *window) {
-    // A line that fills the window alone must be read to its end: nothing can be acknowledged
-    // before.
+    // A line that fills the window alone must be read to its end, because no part of it can be
+    // acknowledged.
     return window->tail && window->tail->complete > 0 &&
            window->used + window->chunk_size > window->limit &&
            window->tail->cap - window->tail->len < window->chunk_size / 8 + 1;
@@ -130,8 +130,8 @@ static void add_bytes(struct window_chunk *chunk, const char *data, size_t len) 
 
 #define LONG_RESERVED 1024 // below the smallest MaxLine of a daemon
 
-// A reserved line and its line end. A long one gives its last byte for the blank, so that it does
-// not become too long; as a comment it says nothing.
+// Adds a reserved line with its line end. A long one loses its last byte to the blank, so that it
+// does not become too long; it is a comment, so nothing is missed.
 static void add_guarded(struct window_chunk *chunk, const char *line, size_t len) {
     size_t end = len > 1 && line[len - 2] == '\r' ? 2 : 1;
     add_bytes(chunk, " ", 1);
@@ -139,8 +139,9 @@ static void add_guarded(struct window_chunk *chunk, const char *line, size_t len
     add_bytes(chunk, line + len - end, end);
 }
 
-// Writes what follows the last whole line of the tail anew, with a blank before each reserved line.
-// Such lines have at least eight bytes, so an eighth more room is enough for any number of them.
+// Writes the bytes after the last whole line of the tail anew, with a blank before each reserved
+// line. Such a line has at least eight bytes, so an eighth more room is enough for any number of
+// them.
 static int guard_reserved(struct window *window) {
     struct window_chunk *tail = window->tail;
     size_t left = tail->len - tail->complete;
@@ -237,7 +238,7 @@ int window_append(struct window *window, const char *data, size_t len, uint64_t 
     return 0;
 }
 
-// Behind the first `lines` lines of a chunk.
+// The offset after the first `lines` lines of a chunk.
 static size_t skip_lines(const struct window_chunk *chunk, uint64_t lines) {
     size_t at = 0;
     for (; lines > 0; lines--) {
@@ -281,7 +282,7 @@ void window_forget_partial(struct window *window) {
     window->cutting = false;
 }
 
-// The tail has nothing left that is needed but an unfinished line: it starts over.
+// Of the tail only an unfinished line is still needed: the tail begins anew with it.
 static void reset_tail(struct window *window, struct window_chunk *tail) {
     size_t partial = tail->len - tail->complete;
     memmove(tail->data, tail->data + tail->complete, partial);
