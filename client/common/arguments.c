@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Options that several clients take. Numbers are read by loops of our own: strtoll() takes blanks,
-// signs and octal digits that nobody meant.
+// Numbers are read by loops of our own: strtoll() also takes blanks, signs and octal digits, which
+// no user means here.
 #include "client/common/arguments.h"
 
 #include <errno.h>
@@ -30,7 +30,7 @@ bool options_int64(const char *text, int64_t *value) {
         base = 16;
         at += 2;
     }
-    int64_t sum = 0; // kept negative: that side holds one more
+    int64_t sum = 0; // negative, because that side holds one value more
     if (!*at) {
         return false;
     }
@@ -170,7 +170,7 @@ enum outcome options_check_mapping(const struct options_mapping *mapping, struct
         missing = m->has_nvtxt_a ? "--nvtxt-b" : "--nvtxt-a";
     } else if (!options_mapping_needs_times(m)) {
         fault = nvtxt_mapping_fault(&m->mapping);
-    } else { // what can be said before the file is read
+    } else { // the file's times are not known yet
         struct nvtxt_mapping probe = m->mapping;
         probe.nvtxt_a = 0;
         probe.nvtxt_b = 1;

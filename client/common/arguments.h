@@ -50,7 +50,7 @@ struct options_mapping {
     bool has_ns_a, has_ns_b, has_nvtxt_a, has_nvtxt_b, has_freq;
 };
 
-// Decimal, or hexadecimal behind 0x, as the language writes integers. False for anything else and
+// Decimal, or hexadecimal after 0x, as the language writes integers. False for anything else and
 // for what does not fit.
 bool options_int64(const char *text, int64_t *value);
 
@@ -78,7 +78,7 @@ enum outcome options_check_mapping(const struct options_mapping *mapping, struct
 // True when nvtxt_a or nvtxt_b must be found in the file.
 bool options_mapping_needs_times(const struct options_mapping *mapping);
 
-// For an option error that getopt_long() has put into words: the second line.
+// The second line of an option error, after the one that getopt_long() printed.
 enum outcome options_refuse(const struct term *term);
 
 // Answers 'h' with `print_help` and 'V' with "nvtxt-send (nvtxtd) 0.1.0" on stdout. DONE when

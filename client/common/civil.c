@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Dates are counted in days by hand, since timegm() would need a struct tm for each try. Where the
-// C library is asked for the zone, once an hour of the log is enough.
+// Days are counted here, because timegm() would need a struct tm for each try. The C library is
+// asked for the local zone once for each hour of a log.
 #include "client/common/civil.h"
 
 #include <time.h>
@@ -39,7 +39,7 @@ static bool find_day(const struct civil *civil, int64_t year, int64_t *day) {
     return civil->day <= days_of(year, civil->month);
 }
 
-// East of Greenwich, where the clock on the wall shows `wall_s` (as if it were UTC).
+// Seconds east of Greenwich when local clocks show `wall_s` (as if it were UTC).
 static int64_t local_offset(struct civil_zone *zone, int64_t wall_s) {
     int64_t hour = wall_s / 3600 - (wall_s % 3600 < 0);
     if (zone->known && zone->hour == hour) {
@@ -65,7 +65,7 @@ static bool to_ns(struct civil_zone *zone, const struct civil *civil, int64_t da
     return !__builtin_mul_overflow(real_s, NS, ns) && !__builtin_add_overflow(*ns, civil->ns, ns);
 }
 
-// The latest year that brings it not more than a day behind `near_ns`.
+// The latest year that puts it not more than a day after `near_ns`.
 static bool guess_year(struct civil_zone *zone, const struct civil *civil, int64_t near_ns,
                        int64_t *ns) {
     int64_t year = 1970 + near_ns / NS / DAY_S / 365 + 1; // the real one or a later one

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A time as people write it, with what they leave out, and what it is in nanoseconds. Reads no
-// clock. Gregorian, also before 1582; the local zone is that of the C library (TZ).
+// A time as people write it, with what they leave out, and its nanoseconds. Reads no clock.
+// Gregorian, also before 1582; the local zone is that of the C library (TZ).
 #pragma once
 
 #include <stdbool.h>
@@ -16,7 +16,7 @@ struct civil {
     bool has_year, has_epoch, has_zone, twelve, pm;
 };
 
-// The local zone's offset, as far as it was asked for. Begins zeroed.
+// The local zone's offset in the hour that was asked for last. Begins zeroed.
 struct civil_zone {
     bool known;
     int64_t hour; // in which it holds

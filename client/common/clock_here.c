@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A clock cannot be read at the same moment as another one: realtime is read between two readings
-// of the clock, a few times, and the try whose two readings lie closest together counts.
+// Two clocks cannot be read at one moment: realtime is read between two readings of the other
+// clock, a few times. The try with the shortest time between its two readings counts.
 #include "client/common/clock_here.h"
 
 #include <stdbool.h>

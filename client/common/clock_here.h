@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// --clock=here: files that were written on this machine since it booted can have their clock times
-// moved to the timeline, because the clocks still run.
+// --clock=here: the clocks of this machine still run, so times that a file got from them since the
+// boot can be moved to the timeline.
 #pragma once
 
 #include <stddef.h>
@@ -25,5 +25,5 @@ struct clock_here {
 // Reads all clocks of this machine against CLOCK_REALTIME.
 void clock_here_measure(struct clock_here *clocks);
 
-// Tells an interpreter where they stand.
+// Gives an interpreter these readings.
 void clock_here_apply(const struct clock_here *clocks, struct nvtxt_interp *interp);

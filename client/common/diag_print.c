@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The printing of diagnostics and summaries. The one place that knows how they look, apart from
-// nvtxt_diag_format(), which knows the order of the parts.
+// The only place that knows how diagnostics and summaries look; nvtxt_diag_format() knows the order
+// of what is in a line.
 #include "client/common/diag_print.h"
 
 #include <limits.h>
@@ -53,7 +53,7 @@ static const char *plural(uint64_t count) {
     return count == 1 ? "" : "s";
 }
 
-// "3 errors and 1 warning"; what there is none of is not named.
+// "3 errors and 1 warning", without a kind that there is none of.
 static void count_faults(char *text, size_t size, uint64_t errors, uint64_t warnings) {
     char count[2][TERM_COUNT_SIZE];
     char first[64] = "";

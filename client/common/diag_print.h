@@ -22,6 +22,6 @@ struct report {
 void report_diag(struct report *report, uint64_t line, uint32_t column, const char *severity,
                  const char *message, const char *code);
 
-// The summary, when there was any error or warning; says so when not all were printed.
+// The summary, when there was any error or warning. It says so when not all were printed.
 void report_summary(struct report *report, uint64_t lines, uint64_t events, uint64_t errors,
                     uint64_t warnings);

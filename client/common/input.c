@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Files and stdin. stdin's descriptor keeps its flags (it may be shared with other processes), so
-// callers that must not block poll it before they read.
+// Plain read(2). stdin's descriptor keeps its flags, because other processes may share it; so a
+// caller that must not block polls before it reads.
 #include "client/common/input.h"
 
 #include <errno.h>

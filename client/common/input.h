@@ -19,7 +19,7 @@ struct input {
     bool ended;       // its end was read
     bool limited;     // only `limit` bytes more are read (input_stop)
     uint64_t limit;
-    // Sees what was read, and its end as 0 bytes; NULL: nobody does.
+    // Called with what was read, and with 0 bytes at the end; may be NULL.
     void (*on_read)(void *context, const char *data, size_t len);
     void *context;
 };
@@ -41,9 +41,9 @@ const char *input_why(int result);
 // INPUT_NOTHING or -errno.
 int input_read(struct input *input, char *data, size_t size, size_t *got);
 
-// The input ends where it is: a file at once, a pipe after what waits in it now, so that nothing
-// that a producer has written already is lost.
+// The input ends here: a file at once, a pipe after the bytes that are in it now. So nothing is
+// lost that a producer has written already.
 void input_stop(struct input *input);
 
-// True when nothing more will come: its end was read, or is all that is left to read.
+// True when nothing more will come: the end was read, or only the end is left.
 bool input_at_end(const struct input *input);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writing beside the place and renaming. The rename itself refuses to replace, so that two imports
-// into one name cannot both win; a file system that cannot do that gets a link and an unlink.
+// The rename itself refuses to replace, so that of two imports into one name only one wins. A file
+// system that cannot do that gets a link and an unlink.
 #include "client/common/out_file.h"
 
 #include <dirent.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A file that appears whole or not at all: it is written under a temporary name beside its place
-// and renamed at the end. For stores: what SQLite leaves beside a database is looked after too.
+// and renamed at the end. For stores: the files that SQLite keeps beside a database are handled
+// too.
 #pragma once
 
 #include <limits.h>
@@ -13,22 +14,22 @@ struct term;
 
 struct out_file {
     const char *path;    // where it will be; borrowed
-    char temp[PATH_MAX]; // where it is written; "" when there is nothing to take away
+    char temp[PATH_MAX]; // where it is written; "" when there is nothing to remove
     bool replace;        // an older store may stand at `path`
 };
 
-// Checks that a store can be put at `path` and makes up the temporary name; creates nothing.
-// Refused are a file that exists (`replace`: one that is no database), and a place beside which a
-// journal lies, because SQLite would play that one into the new file.
+// Checks that a store can be put at `path` and chooses the temporary name; creates nothing. Refuses
+// a file that exists (with `replace`: one that is no database), and a place with a journal beside
+// it, because SQLite would play the journal into the new file.
 enum outcome out_file_init(struct out_file *out, struct term *term, const char *path, bool replace);
 
-// Takes away what killed programs left of attempts at the same place: temporary files that nobody
-// holds and that have not been written for OUT_FILE_LEFT_S.
+// Removes what killed programs left for the same place: temporary files that nobody holds and
+// nobody has written to for OUT_FILE_LEFT_S.
 #define OUT_FILE_LEFT_S 60
 void out_file_sweep(const struct out_file *out);
 
-// Holds the temporary file, once it is there, so that no other program takes it away. Returns a
-// descriptor to close when it has its name or is discarded, or -1.
+// Holds the temporary file, once it exists, so that no other program removes it. Returns a
+// descriptor to close when the file has its name or is discarded, or -1.
 int out_file_hold(const struct out_file *out);
 
 // Puts the finished file in its place and onto the disk. The temporary file is gone in any case.
@@ -38,5 +39,5 @@ enum outcome out_file_publish(struct out_file *out, struct term *term);
 // there in any case.
 void out_file_sync_name(const char *path);
 
-// Takes the temporary file away. Fine when there is none.
+// Removes the temporary file. Fine when there is none.
 void out_file_discard(struct out_file *out);

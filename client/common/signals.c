@@ -57,7 +57,7 @@ static void on_limit(int number) {
     _exit(128 + first);
 }
 
-// A clock of the process's own time: a machine that is busy with others takes nothing from it.
+// The timer counts CPU time of this process, so a busy machine does not shorten it.
 void stop_soon(void) {
     struct sigaction action = {.sa_handler = on_limit};
     struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGPROF};

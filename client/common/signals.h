@@ -4,12 +4,13 @@
 // process-wide state of the clients: a signal handler has nowhere else to write to.
 #pragma once
 
-// Catches the three signals, SIGHUP unless it is ignored, and ignores SIGPIPE and SIGXFSZ: what
-// they are about is a write's error. Returns 0 or -errno.
+// Catches the three signals, SIGHUP unless it is ignored. Ignores SIGPIPE and SIGXFSZ: a write
+// returns an error instead. Returns 0 or -errno.
 int stop_init(void);
 
-// For programs that have nothing to lose but a temporary file, which their successors sweep away:
-// once a signal came, what still computes ends after STOP_SOON_MS of it, as that signal says.
+// For programs that lose nothing but a temporary file, which a later program removes: after the
+// first signal the program may compute for STOP_SOON_MS more, then it ends with that signal's
+// status.
 #define STOP_SOON_MS 700
 void stop_soon(void);
 

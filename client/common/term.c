@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sentences, colour and progress on stderr. Each message is put together in a buffer and written
-// with one call, so that the lines of several processes on one terminal do not mix.
+// Each message is built in a buffer and written with one call, so that the lines of several
+// processes on one terminal do not mix.
 #include "client/common/term.h"
 
 #include <fcntl.h>
@@ -20,15 +20,15 @@ static void put(const char *text, size_t len) {
     while (len > 0) {
         ssize_t n = write(STDERR_FILENO, text, len);
         if (n <= 0) {
-            return; // nobody to tell it to
+            return; // nobody can read it
         }
         text += n;
         len -= (size_t)n;
     }
 }
 
-// Who starts us may have closed stderr; then a socket or a store would get its number and our
-// sentences with it.
+// Whoever started us may have closed stderr. Then a socket or a store would get that descriptor,
+// and our sentences.
 static void occupy_standard_descriptors(void) {
     int fd;
     do {

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a client says to people, on stderr: sentences, and on a terminal also colour and one line of
-// progress that is wiped before anything else is printed. Everything goes through here so that no
-// message lands in the middle of a progress line. Text of others (file names, a daemon's sentences)
-// never reaches the terminal with control characters in it.
+// The room client/common: what the client programs share. Words for people (term, diag_print), the
+// command line (arguments), signals, input and output files (input, out_file), clocks and dates
+// (clock, clock_here, civil), and how a program ends (outcome). It owns the program's standard
+// error, its signals and its exit status. One thread. It knows neither daemon nor store.
+//
+// Words for people, on stderr: sentences, and on a terminal also colour and one progress line,
+// which is wiped before anything else is printed. All output on stderr goes through here, so that
+// no message lands inside a progress line. Text of others (file names, a daemon's sentences)
+// reaches the terminal without control characters.
 #pragma once
 
 #include <stdbool.h>
@@ -13,12 +18,12 @@
 struct term {
     const char *program; // before every sentence; borrowed
     bool is_terminal;    // progress is shown
-    bool colour;         // a terminal that was not told otherwise (NO_COLOR, TERM=dumb)
-    bool drawn;          // a progress line stands there
+    bool colour;         // on a terminal, unless NO_COLOR or TERM=dumb is set
+    bool drawn;          // a progress line is shown
     int64_t drawn_ms;    // when it was drawn
 };
 
-// Also opens those of the descriptors 0 to 2 that are closed on /dev/null.
+// Also opens /dev/null for those of the descriptors 0 to 2 that are closed.
 void term_init(struct term *term, const char *program);
 
 // One sentence with its line end: "program: …". Control characters in it become blanks.
@@ -37,6 +42,6 @@ void term_wipe(struct term *term); // takes the progress line away
 // Copies `text`, control characters replaced by blanks, cut to `size` with its NUL.
 void term_printable(char *out, size_t size, const char *text);
 
-// "1,234,567" into `out`; returns `out`. For figures that people read.
+// "1,234,567" into `out`; returns `out`. For numbers that people read.
 #define TERM_COUNT_SIZE 27 // 20 digits, 6 commas, NUL
 const char *term_count(char out[TERM_COUNT_SIZE], uint64_t value);

@@ -33,13 +33,13 @@
 #define LINE_SIZE 1024 // what a terminal may show of one event
 
 struct tail {
-    struct ctl_link *link;
+    struct control_link *link;
     const struct ctl_options *options;
     struct term *term;
     json_t *filters; // arguments of every request
     char cursor[64]; // "" before the first answer
     int64_t left;    // events to show; -1: any number
-    int failure;     // why the link failed last, for ctl_link_why()
+    int failure;     // why the link failed last, for control_link_why()
     regex_t regex;
     bool has_regex;
     char day[FORMAT_SIZE]; // of the event shown last
@@ -168,7 +168,7 @@ static enum outcome ask(struct tail *tail, const char *where, const char *cursor
     }
     json_object_set_new(arguments, "limit", json_integer(limit));
     json_object_set_new(arguments, "wait_ms", json_integer(wait_ms));
-    int result = ctl_link_ask(tail->link, "events", arguments, ANSWER_MS, reply);
+    int result = control_link_ask(tail->link, "events", arguments, ANSWER_MS, reply);
     json_decref(arguments);
     if (result != 0) {
         tail->failure = result;
@@ -281,17 +281,18 @@ static enum outcome stopped(void) {
 
 // Tries until it is there again.
 static enum outcome wait_for_daemon(struct tail *tail) {
-    ctl_link_close(tail->link);
-    term_say(tail->term, "the daemon went away: %s; waiting for it", ctl_link_why(tail->failure));
+    control_link_close(tail->link);
+    term_say(tail->term, "the daemon went away: %s; waiting for it",
+             control_link_why(tail->failure));
     for (;;) {
-        struct pollfd fds[CTL_LINK_WATCHED];
-        for (int i = 0; i < CTL_LINK_WATCHED; i++) {
+        struct pollfd fds[CONTROL_LINK_WATCHED];
+        for (int i = 0; i < CONTROL_LINK_WATCHED; i++) {
             fds[i] = (struct pollfd){.fd = tail->link->watched[i], .events = POLLIN};
         }
-        if (poll(fds, CTL_LINK_WATCHED, AGAIN_MS) > 0) {
+        if (poll(fds, CONTROL_LINK_WATCHED, AGAIN_MS) > 0) {
             return stopped();
         }
-        if (ctl_link_open(tail->link, true) == 0) {
+        if (control_link_open(tail->link, true) == 0) {
             term_say(tail->term, "the daemon is back");
             return OUTCOME_RUNNING;
         }
@@ -303,10 +304,10 @@ static enum outcome judge(struct tail *tail, enum outcome result) {
     if (result != OUTCOME_NO_DAEMON) {
         return result;
     }
-    if (tail->failure == CTL_LINK_GIVEN_UP) {
+    if (tail->failure == CONTROL_LINK_GIVEN_UP) {
         return stopped();
     }
-    if (tail->failure == CTL_LINK_BAD_ANSWER) {
+    if (tail->failure == CONTROL_LINK_BAD_ANSWER) {
         term_say(tail->term, "the daemon's answer is not understood");
         return OUTCOME_PROTOCOL;
     }
@@ -347,7 +348,8 @@ static enum outcome run(struct tail *tail) {
     return result;
 }
 
-enum outcome ctl_tail(struct ctl_link *link, const struct ctl_options *options, struct term *term) {
+enum outcome ctl_tail(struct control_link *link, const struct ctl_options *options,
+                      struct term *term) {
     struct tail tail = {.link = link,
                         .options = options,
                         .term = term,

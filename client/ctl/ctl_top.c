@@ -22,14 +22,14 @@
 #include "client/ctl/ctl_screen.h"
 #include "client/locate/control_link.h"
 
-#define TOP_REFUSED 256 // beside the codes of ctl_link: the daemon says no, in `trouble`
+#define TOP_REFUSED 256 // beside the codes of control_link: the daemon says no, in `trouble`
 #define INTERVAL_MS 1000
 #define ANSWER_MS 10000
 #define LINE_SIZE 1280
 #define HEAD_ROWS 5 // above the sources
 
 struct top {
-    struct ctl_link *link;
+    struct control_link *link;
     const struct ctl_options *options;
     struct term *term;
     struct screen screen;
@@ -182,7 +182,7 @@ static enum outcome print(struct top *top) {
 
 // Asks for one of the two. Returns 0, TOP_REFUSED, or what the link did.
 static int ask(struct top *top, const char *command, struct nvtxt_ctl_reply *reply) {
-    int result = ctl_link_ask(top->link, command, NULL, ANSWER_MS, reply);
+    int result = control_link_ask(top->link, command, NULL, ANSWER_MS, reply);
     if (result == 0 && !reply->ok) {
         snprintf(top->trouble, sizeof(top->trouble), "%s", reply->message);
         nvtxt_ctl_reply_deinit(reply);
@@ -193,7 +193,7 @@ static int ask(struct top *top, const char *command, struct nvtxt_ctl_reply *rep
 
 static int take_sample(struct top *top) {
     struct nvtxt_ctl_reply status = {0}, sources = {0};
-    int result = top->link->fd < 0 ? ctl_link_open(top->link, true) : 0;
+    int result = top->link->fd < 0 ? control_link_open(top->link, true) : 0;
     result = result != 0 ? result : ask(top, "status", &status);
     result = result != 0 ? result : ask(top, "sources", &sources);
     if (result == 0) {
@@ -216,13 +216,13 @@ static int take_sample(struct top *top) {
 
 // Without a sample: the old rows would be lies.
 static void lose_daemon(struct top *top, int failure) {
-    ctl_link_close(top->link);
+    control_link_close(top->link);
     rates_deinit(&top->before);
     rates_deinit(&top->now);
     top->now.rate = (struct rates_figures){-1, -1, -1};
     if (failure != TOP_REFUSED) {
         snprintf(top->trouble, sizeof(top->trouble), "trying again: no daemon at %s: %s",
-                 top->link->path, ctl_link_why(failure));
+                 top->link->path, control_link_why(failure));
     }
 }
 
@@ -280,8 +280,8 @@ static enum outcome wait_until(struct top *top, int64_t due_ms) {
 // One sample, shown. A key that comes while the daemon is asked costs the answer.
 static enum outcome turn(struct top *top) {
     int result = take_sample(top);
-    if (result == CTL_LINK_GIVEN_UP) {
-        ctl_link_close(top->link);
+    if (result == CONTROL_LINK_GIVEN_UP) {
+        control_link_close(top->link);
         return react(top, has_key(top));
     }
     if (result != 0) {
@@ -314,7 +314,8 @@ static enum outcome run(struct top *top) {
 
 // ---- Life ---------------------------------------------------------------------------------------
 
-enum outcome ctl_top(struct ctl_link *link, const struct ctl_options *options, struct term *term) {
+enum outcome ctl_top(struct control_link *link, const struct ctl_options *options,
+                     struct term *term) {
     bool on_screen = isatty(STDOUT_FILENO) && !options->json;
     bool endless = options->interval_ms > 0 || on_screen;
     struct top top = {.link = link,

@@ -5,10 +5,11 @@
 
 #include "client/common/outcome.h"
 
-struct ctl_link;
+struct control_link;
 struct ctl_options;
 struct term;
 
 // `link` is connected. On a terminal until q; else one sample, or as many as were asked for.
 // Returns the exit status.
-enum outcome ctl_top(struct ctl_link *link, const struct ctl_options *options, struct term *term);
+enum outcome ctl_top(struct control_link *link, const struct ctl_options *options,
+                     struct term *term);

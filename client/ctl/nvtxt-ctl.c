@@ -146,26 +146,26 @@ static enum outcome conclude(const struct ctl_options *options, struct term *ter
                : OUTCOME_FAULTS;
 }
 
-static enum outcome ask(struct ctl_link *link, const struct ctl_options *options,
+static enum outcome ask(struct control_link *link, const struct ctl_options *options,
                         struct term *term) {
     struct nvtxt_ctl_reply reply = {0};
     json_t *arguments = ctl_options_arguments(options);
-    int result = arguments ? ctl_link_ask(link, options->command, arguments,
-                                          (int)options->timeout_ms, &reply)
+    int result = arguments ? control_link_ask(link, options->command, arguments,
+                                              (int)options->timeout_ms, &reply)
                            : -ENOMEM;
     enum outcome outcome = OUTCOME_NO_DAEMON;
     if (result == 0) {
         outcome = conclude(options, term, &reply);
-    } else if (result == CTL_LINK_BAD_ANSWER) {
+    } else if (result == CONTROL_LINK_BAD_ANSWER) {
         term_say(term, "the daemon's answer is not understood");
         outcome = OUTCOME_PROTOCOL;
-    } else if (result == CTL_LINK_TIMEOUT) {
+    } else if (result == CONTROL_LINK_TIMEOUT) {
         term_say(term,
                  "the daemon at %s has not answered for %g s: it is stopped or stuck; --timeout "
                  "waits longer",
                  link->path, (double)options->timeout_ms / 1000);
     } else {
-        term_say(term, "the daemon did not answer: %s", ctl_link_why(result));
+        term_say(term, "the daemon did not answer: %s", control_link_why(result));
     }
     json_decref(arguments);
     nvtxt_ctl_reply_deinit(&reply);
@@ -173,7 +173,8 @@ static enum outcome ask(struct ctl_link *link, const struct ctl_options *options
 }
 
 // Keeps to the first daemon that accepts.
-static enum outcome find_daemon(struct ctl_link *link, struct search *search, struct term *term) {
+static enum outcome find_daemon(struct control_link *link, struct search *search,
+                                struct term *term) {
     char text[SEARCH_MOST * 640], advice[512];
     const struct search_place *first = &search->places[0];
     for (size_t i = 0; i < search->count; i++) {
@@ -181,8 +182,8 @@ static enum outcome find_daemon(struct ctl_link *link, struct search *search, st
         if (place->state == SEARCH_FOREIGN) {
             continue;
         }
-        ctl_link_init(link, place->path);
-        search_note(place, ctl_link_open(link, true));
+        control_link_init(link, place->path);
+        search_note(place, control_link_open(link, true));
         if (place->state != SEARCH_GOOD) {
             continue;
         }
@@ -198,7 +199,7 @@ static enum outcome find_daemon(struct ctl_link *link, struct search *search, st
 }
 
 static enum outcome run(const struct ctl_options *options, struct term *term) {
-    struct ctl_link link;
+    struct control_link link;
     struct search search;
     search_control(&search, options->socket);
     if (search.places[0].is_named && !search_socket_fits(search.places[0].path)) {
@@ -217,7 +218,7 @@ static enum outcome run(const struct ctl_options *options, struct term *term) {
     outcome = strcmp(options->command, "tail") == 0  ? ctl_tail(&link, options, term)
               : strcmp(options->command, "top") == 0 ? ctl_top(&link, options, term)
                                                      : ask(&link, options, term);
-    ctl_link_close(&link);
+    control_link_close(&link);
     return outcome;
 }
 

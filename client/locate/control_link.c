@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A request is written whole before the answer is read. poll(2) waits for the answer and, beside
-// it, for the descriptors that end the waiting.
+// A request is written whole before its answer is read. poll(2) waits for the answer, and beside it
+// for the descriptors that end the wait.
 #include "client/locate/control_link.h"
 
 #include <errno.h>
@@ -11,22 +11,22 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-void ctl_link_init(struct ctl_link *link, const char *path) {
-    *link = (struct ctl_link){.path = path, .fd = -1, .watched = {-1, -1}};
+void control_link_init(struct control_link *link, const char *path) {
+    *link = (struct control_link){.path = path, .fd = -1, .watched = {-1, -1}};
 }
 
-const char *ctl_link_why(int result) {
+const char *control_link_why(int result) {
     static const char *const reasons[] = {
-        [CTL_LINK_FULL] = "its queue of connections is full",
-        [CTL_LINK_CLOSED] = "it closed the connection",
-        [CTL_LINK_BAD_ANSWER] = "its answer is not understood",
-        [CTL_LINK_GIVEN_UP] = "the wait was given up",
-        [CTL_LINK_TIMEOUT] = "it does not answer",
+        [CONTROL_LINK_FULL] = "its queue of connections is full",
+        [CONTROL_LINK_CLOSED] = "it closed the connection",
+        [CONTROL_LINK_BAD_ANSWER] = "its answer is not understood",
+        [CONTROL_LINK_GIVEN_UP] = "the wait was given up",
+        [CONTROL_LINK_TIMEOUT] = "it does not answer",
     };
     return result > 0 ? reasons[result] : strerror(-result);
 }
 
-int ctl_link_open(struct ctl_link *link, bool wait) {
+int control_link_open(struct control_link *link, bool wait) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     size_t len = strlen(link->path);
     if (len >= sizeof(address.sun_path)) {
@@ -40,13 +40,13 @@ int ctl_link_open(struct ctl_link *link, bool wait) {
     if (connect(fd, (const struct sockaddr *)&address, sizeof(address)) < 0) {
         int error = errno;
         close(fd);
-        return error == EAGAIN ? CTL_LINK_FULL : -error;
+        return error == EAGAIN ? CONTROL_LINK_FULL : -error;
     }
     link->fd = fd;
     return 0;
 }
 
-void ctl_link_close(struct ctl_link *link) {
+void control_link_close(struct control_link *link) {
     if (link->fd >= 0) {
         close(link->fd);
     }
@@ -54,7 +54,7 @@ void ctl_link_close(struct ctl_link *link) {
     nvtxt_buf_deinit(&link->line);
 }
 
-// Returns 0, CTL_LINK_CLOSED or -errno.
+// Returns 0, CONTROL_LINK_CLOSED or -errno.
 static int write_all(int fd, const char *data, size_t len) {
     while (len > 0) {
         ssize_t n = send(fd, data, len, MSG_NOSIGNAL);
@@ -62,7 +62,7 @@ static int write_all(int fd, const char *data, size_t len) {
             continue;
         }
         if (n < 0) {
-            return errno == EPIPE ? CTL_LINK_CLOSED : -errno;
+            return errno == EPIPE ? CONTROL_LINK_CLOSED : -errno;
         }
         data += n;
         len -= (size_t)n;
@@ -70,26 +70,27 @@ static int write_all(int fd, const char *data, size_t len) {
     return 0;
 }
 
-// Waits until the socket is readable. Returns 0, CTL_LINK_GIVEN_UP, CTL_LINK_TIMEOUT or -errno.
-static int wait_for(const struct ctl_link *link, int timeout_ms) {
-    struct pollfd fds[1 + CTL_LINK_WATCHED] = {{.fd = link->fd, .events = POLLIN}};
-    for (int i = 0; i < CTL_LINK_WATCHED; i++) {
+// Waits until the socket is readable. Returns 0, CONTROL_LINK_GIVEN_UP, CONTROL_LINK_TIMEOUT or
+// -errno.
+static int wait_for(const struct control_link *link, int timeout_ms) {
+    struct pollfd fds[1 + CONTROL_LINK_WATCHED] = {{.fd = link->fd, .events = POLLIN}};
+    for (int i = 0; i < CONTROL_LINK_WATCHED; i++) {
         fds[1 + i] = (struct pollfd){.fd = link->watched[i], .events = POLLIN};
     }
-    int ready = poll(fds, 1 + CTL_LINK_WATCHED, timeout_ms);
+    int ready = poll(fds, 1 + CONTROL_LINK_WATCHED, timeout_ms);
     if (ready < 0) {
         return errno == EINTR ? 0 : -errno;
     }
-    for (int i = 0; i < CTL_LINK_WATCHED; i++) {
+    for (int i = 0; i < CONTROL_LINK_WATCHED; i++) {
         if (fds[1 + i].revents) {
-            return CTL_LINK_GIVEN_UP;
+            return CONTROL_LINK_GIVEN_UP;
         }
     }
-    return ready == 0 ? CTL_LINK_TIMEOUT : 0;
+    return ready == 0 ? CONTROL_LINK_TIMEOUT : 0;
 }
 
-// Reads up to the first LF, which the line is without. Returns as ctl_link_ask().
-static int read_line(struct ctl_link *link, int timeout_ms) {
+// Reads up to the first LF, which the line is without. Returns as control_link_ask().
+static int read_line(struct control_link *link, int timeout_ms) {
     for (;;) {
         char chunk[16384];
         int result = wait_for(link, timeout_ms);
@@ -101,7 +102,7 @@ static int read_line(struct ctl_link *link, int timeout_ms) {
             continue;
         }
         if (n <= 0) {
-            return n < 0 ? -errno : CTL_LINK_CLOSED;
+            return n < 0 ? -errno : CONTROL_LINK_CLOSED;
         }
         const char *end = memchr(chunk, '\n', (size_t)n);
         nvtxt_buf_add(&link->line, chunk, end ? (size_t)(end - chunk) : (size_t)n);
@@ -114,8 +115,8 @@ static int read_line(struct ctl_link *link, int timeout_ms) {
     }
 }
 
-int ctl_link_ask(struct ctl_link *link, const char *command, json_t *arguments, int timeout_ms,
-                 struct nvtxt_ctl_reply *reply) {
+int control_link_ask(struct control_link *link, const char *command, json_t *arguments,
+                     int timeout_ms, struct nvtxt_ctl_reply *reply) {
     struct nvtxt_buf request = {0};
     *reply = (struct nvtxt_ctl_reply){0};
     nvtxt_buf_clear(&link->line);
@@ -123,13 +124,13 @@ int ctl_link_ask(struct ctl_link *link, const char *command, json_t *arguments, 
     int result =
         nvtxt_buf_failed(&request) ? -ENOMEM : write_all(link->fd, request.data, request.len);
     nvtxt_buf_deinit(&request);
-    // A daemon that refuses before it reads has left its reason.
-    if (result == 0 || result == CTL_LINK_CLOSED) {
+    // A daemon that refuses without reading has written why before it closed.
+    if (result == 0 || result == CONTROL_LINK_CLOSED) {
         result = read_line(link, timeout_ms);
     }
     if (result == 0 &&
         nvtxt_ctl_reply_parse((struct nvtxt_slice){link->line.data, link->line.len}, reply) != 0) {
-        result = CTL_LINK_BAD_ANSWER;
+        result = CONTROL_LINK_BAD_ANSWER;
     }
     return result;
 }

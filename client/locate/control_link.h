@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The connection to a daemon's control socket: one request, one answer at a time. What is waited
-// for can be given up when the person has something to say (a key, a signal): the connection is
-// of no use after it, because the answer may still come.
+// The connection to a daemon's control socket: one request, one answer at a time. A wait ends early
+// when the user has something to say (a key, a signal). After that the connection is of no use,
+// because the answer may still come.
 #pragma once
 
 #include <stdbool.h>
@@ -11,34 +11,33 @@
 #include "protocol/base/buf.h"
 #include "protocol/wire/ctlmsg.h"
 
-#define CTL_LINK_WATCHED 2
+#define CONTROL_LINK_WATCHED 2
 
-struct ctl_link {
+struct control_link {
     const char *path; // borrowed; fits a socket address
     int fd;           // -1 while there is no connection
     struct nvtxt_buf line;
-    int watched[CTL_LINK_WATCHED]; // descriptors that end the waiting when they are readable; or -1
+    int watched[CONTROL_LINK_WATCHED]; // descriptors that end the wait when readable; or -1
 };
 
 enum {
-    CTL_LINK_FULL = 1,   // the daemon is there, but its queue of connections is full
-    CTL_LINK_CLOSED,     // the daemon closed the connection
-    CTL_LINK_BAD_ANSWER, // its answer is not understood
-    CTL_LINK_GIVEN_UP,   // something watched became readable
-    CTL_LINK_TIMEOUT,    // nothing came in time
+    CONTROL_LINK_FULL = 1,   // the daemon is there, but its queue of connections is full
+    CONTROL_LINK_CLOSED,     // the daemon closed the connection
+    CONTROL_LINK_BAD_ANSWER, // its answer is not understood
+    CONTROL_LINK_GIVEN_UP,   // a watched descriptor became readable
+    CONTROL_LINK_TIMEOUT,    // nothing came in time
 };
 
-// One of these codes, or a negative errno, for a sentence about the daemon: "it ..." or the
-// system's own words.
-const char *ctl_link_why(int result);
+// One of these codes, or a negative errno, in words: "it closed the connection".
+const char *control_link_why(int result);
 
-void ctl_link_init(struct ctl_link *link, const char *path);
+void control_link_init(struct control_link *link, const char *path);
 
-// Connects. With `wait` a full queue is waited for. Returns 0, CTL_LINK_FULL or -errno.
-int ctl_link_open(struct ctl_link *link, bool wait);
-void ctl_link_close(struct ctl_link *link);
+// Connects; with `wait` also waits for a full queue. Returns 0, CONTROL_LINK_FULL or -errno.
+int control_link_open(struct control_link *link, bool wait);
+void control_link_close(struct control_link *link);
 
 // Sends a command and waits for its answer, at most `timeout_ms` (-1: for ever). The caller deinits
 // the answer. `arguments` may be NULL. Returns 0, one of the other codes, or -errno.
-int ctl_link_ask(struct ctl_link *link, const char *command, json_t *arguments, int timeout_ms,
-                 struct nvtxt_ctl_reply *reply);
+int control_link_ask(struct control_link *link, const char *command, json_t *arguments,
+                     int timeout_ms, struct nvtxt_ctl_reply *reply);

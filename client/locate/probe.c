@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A daemon that accepts is one whose socket takes a connection, which is closed again at once. Only
-// the question for a store speaks, to the control socket.
+// A daemon accepts when its socket takes a connection, which is closed at once. Only the question
+// for the store sends something, on the control socket.
 #include "client/locate/probe.h"
 
 #include <errno.h>
@@ -16,14 +16,14 @@
 void probe_sockets(struct search *search, bool all) {
     for (size_t i = 0; i < search->count && (all || search->won < 0); i++) {
         struct search_place *place = &search->places[i];
-        struct ctl_link link;
+        struct control_link link;
         if (place->state == SEARCH_FOREIGN) {
             continue;
         }
-        ctl_link_init(&link, place->path);
-        int result = ctl_link_open(&link, false);
-        ctl_link_close(&link);
-        search_note(place, result == CTL_LINK_FULL ? 0 : result); // a daemon has that queue
+        control_link_init(&link, place->path);
+        int result = control_link_open(&link, false);
+        control_link_close(&link);
+        search_note(place, result == CONTROL_LINK_FULL ? 0 : result); // a daemon has that queue
         if (place->state == SEARCH_GOOD && search->won < 0) {
             search->won = (int)i;
         }
@@ -51,23 +51,23 @@ void probe_stores(struct search *search, bool all) {
 
 int probe_ask_store(const char *control, char *store, size_t size) {
     struct nvtxt_ctl_reply reply = {0};
-    struct ctl_link link;
-    ctl_link_init(&link, control);
-    int result = ctl_link_open(&link, false);
+    struct control_link link;
+    control_link_init(&link, control);
+    int result = control_link_open(&link, false);
     if (result != 0) {
         return result;
     }
-    result = ctl_link_ask(&link, "status", NULL, PROBE_ASK_MS, &reply);
+    result = control_link_ask(&link, "status", NULL, PROBE_ASK_MS, &reply);
     if (result == 0) {
         const char *path = json_string_value(json_object_get(reply.result, "store"));
         bool denied = !reply.ok && strcmp(reply.code, NVTXT_CTL_FORBIDDEN) == 0;
-        result = denied ? -EACCES : reply.ok && path ? 0 : CTL_LINK_BAD_ANSWER;
+        result = denied ? -EACCES : reply.ok && path ? 0 : CONTROL_LINK_BAD_ANSWER;
         if (result == 0 && snprintf(store, size, "%s", path) >= (int)size) {
             result = -ENAMETOOLONG;
         }
     }
     nvtxt_ctl_reply_deinit(&reply);
-    ctl_link_close(&link);
+    control_link_close(&link);
     return result;
 }
 
@@ -95,7 +95,7 @@ int probe_list_stores(struct search *stores, const struct search_place *daemon,
     return result;
 }
 
-// What comes before the one that is used, and was named or is a daemon's.
+// Of the stores before the one that is used: those that were named, or are a daemon's.
 static void warn_of_passed_over(struct term *term, const struct search *stores) {
     size_t end = stores->won < 0 ? stores->count : (size_t)stores->won;
     for (size_t i = 0; i < end; i++) {
@@ -124,7 +124,7 @@ enum outcome probe_find_store(struct term *term, char *store, size_t size) {
         term_say(term,
                  "the daemon at %s (%s) does not say where its store is (%s: %s); name the store "
                  "with --store or NVTXT_STORE",
-                 daemon->path, daemon->whose, control, ctl_link_why(asked));
+                 daemon->path, daemon->whose, control, control_link_why(asked));
         return OUTCOME_NO_INPUT;
     }
     if (stores.won < 0) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Tries the places of a search: which daemon accepts, which store can be read, and which store a
-// daemon says is its own. Nothing here waits longer than PROBE_ASK_MS, whatever a daemon does.
+// daemon calls its own. No function waits longer than PROBE_ASK_MS, whatever a daemon does.
 #pragma once
 
 #include <stdbool.h>
@@ -17,20 +17,20 @@
 // `won` is the first that accepts.
 void probe_sockets(struct search *search, bool all);
 
-// As above for stores, opened for reading.
+// The same for stores: can each be opened for reading?
 void probe_stores(struct search *search, bool all);
 
-// Asks the daemon behind a control socket where its store is. Returns 0, a code of ctl_link, or
+// Asks the daemon behind a control socket where its store is. Returns 0, a code of control_link, or
 // -errno.
 int probe_ask_store(const char *control, char *store, size_t size);
 
-// The stores in the order in which a program that was told none tries them: $NVTXT_STORE, that of
-// `daemon` as it says at the control socket `control`, then the others. `daemon` is the place that
-// accepted; NULL: none. A daemon at a usual place that does not say has the usual store. Returns
-// what the question did.
+// Lists the stores in the order in which a program tries them when none is named: $NVTXT_STORE,
+// that of `daemon` as it says on the control socket `control`, then the others. `daemon` is the
+// place that accepted; NULL: none. A daemon at a usual place that does not answer has the usual
+// store. Returns as probe_ask_store().
 int probe_list_stores(struct search *stores, const struct search_place *daemon,
                       const char *control);
 
-// The first of them that can be read, of the daemon that the search for one finds. What was named
-// and cannot be read is warned of. NO_INPUT comes after a sentence that names all.
+// Finds the first of them that can be read, after a search for the daemon. Warns of a store that
+// was named and cannot be read. NO_INPUT comes after a sentence that names all.
 enum outcome probe_find_store(struct term *term, char *store, size_t size);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The daemon's own defaults (daemon/conf/paths), asked from the other side. A folder in /tmp could
-// have been made by anybody, so it counts only when it is a real folder of ours.
+// The places where a daemon is by default, as its clients find them. Anybody can make a folder in
+// /tmp, so one there counts only when it is a real folder of ours.
 #include "client/locate/search.h"
 
 #include <errno.h>
@@ -63,8 +63,8 @@ static void add_own_sockets(struct search *search, const char *name) {
 
 static void add_sockets(struct search *search, const char *name) {
     bool root = geteuid() == 0;
-    for (int turn = 0; turn < 2; turn++) {
-        if (root == (turn == 0)) {
+    for (int i = 0; i < 2; i++) {
+        if (root == (i == 0)) {
             add(search, "the system's", NVTXT_SYSTEM_SOCKETS "/%s", name);
         } else {
             add_own_sockets(search, name);
@@ -143,8 +143,8 @@ void search_stores(struct search *search, const char *named) {
     if (path) {
         add_named(search, "$NVTXT_STORE", path);
     }
-    for (int turn = 0; turn < 2; turn++) {
-        if (root == (turn == 0)) {
+    for (int i = 0; i < 2; i++) {
+        if (root == (i == 0)) {
             add(search, "the system's", "%s", NVTXT_SYSTEM_STORE "/" NVTXT_STORE_FILE);
         } else {
             add_own_store(search);
@@ -169,7 +169,8 @@ bool search_socket_fits(const char *path) {
     return *path && strlen(path) <= NVTXT_SOCKET_BYTES;
 }
 
-// ---- What became of it --------------------------------------------------------------------------
+// ---- What came of the tries
+// --------------------------------------------------------------------------
 
 const char *search_why(const struct search_place *place) {
     switch (place->state) {
@@ -222,7 +223,7 @@ bool search_any_forbidden(const struct search *search) {
     return find_forbidden(search) != NULL;
 }
 
-// All places but `left_out`.
+// The text for all places but `left_out`.
 static const char *list(const struct search *search, const struct search_place *left_out,
                         char *text, size_t size) {
     size_t len = 0;
@@ -248,8 +249,9 @@ const char *search_list(const struct search *search, char *text, size_t size) {
     return list(search, NULL, text, size);
 }
 
-// Whom to ask. What cannot be seen is what the package makes: root's folder and the group nvtxt.
-static void whom_to_ask(const char *path, char *text, size_t size) {
+// Writes who can give access. A folder that cannot be seen is taken for the package's: root's, with
+// the group nvtxt.
+static void say_who_may(const char *path, char *text, size_t size) {
     struct stat status;
     bool seen = stat(path, &status) == 0;
     if (seen && !(status.st_mode & 020)) {
@@ -262,7 +264,7 @@ static void whom_to_ask(const char *path, char *text, size_t size) {
              group ? group->gr_name : "nvtxt", group ? group->gr_name : "nvtxt");
 }
 
-// A folder that somebody else made first: no daemon of ours can be there.
+// Somebody else made our folder first: no daemon of ours can be there.
 static bool explain_foreign(const struct search *search, char *advice, size_t size) {
     for (size_t i = 0; i < search->count; i++) {
         const struct search_place *place = &search->places[i];
@@ -307,7 +309,7 @@ enum outcome search_explain(const struct search *search, char *text, size_t size
     snprintf(text, size, "you may not use the daemon at %s: %s%s%s", forbidden->path,
              search_why(forbidden), alone ? "" : "; there is none at ",
              alone ? "" : list(search, forbidden, places, sizeof(places)));
-    whom_to_ask(forbidden->path, whom, sizeof(whom));
+    say_who_may(forbidden->path, whom, sizeof(whom));
     snprintf(advice, advice_size, "%s%s", whom,
              alone ? "" : ", or start one of your own with 'nvtxtd &'");
     return OUTCOME_FORBIDDEN;

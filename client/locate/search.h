@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where daemons and stores are looked for: one order for all programs. First what the environment
-// names ($NVTXT_SOCKET, $NVTXT_STORE), then one's own daemon ($XDG_RUNTIME_DIR, /tmp/nvtxtd-UID),
-// then the system's; for root, whose own daemon is the system's, that one first. What --socket or
-// --store names is the only place. Nothing is opened here: client/probe tries the places.
+// The room client/locate: where the daemon and the store are. search lists the places in their
+// order, probe tries them, control_link asks a question on a control socket. One thread. Nothing
+// here starts a daemon or writes a file, and a question is given up after a time that its caller
+// names.
+//
+// One order for all programs: first what the environment names ($NVTXT_SOCKET, $NVTXT_STORE), then
+// the user's own daemon ($XDG_RUNTIME_DIR, /tmp/nvtxtd-UID), then the system's. For root, whose own
+// daemon is the system's, that one comes first. A place that --socket or --store names is the only
+// one. This module opens nothing.
 #pragma once
 
 #include <limits.h>
@@ -21,7 +26,7 @@ enum search_state {
     SEARCH_FORBIDDEN, // it is there, but not for us
     SEARCH_FULL,      // a daemon is there, but its queue of connections is full
     SEARCH_TOO_LONG,  // for a Unix socket
-    SEARCH_FOREIGN,   // a folder of ours in /tmp that is somebody else's: nothing in it is used
+    SEARCH_FOREIGN,   // in /tmp our folder belongs to somebody else: nothing in it is used
 };
 
 struct search_place {
@@ -39,15 +44,15 @@ struct search {
 };
 
 // The places of data sockets, of control sockets, and of stores. `named` is the option's value, or
-// NULL. Who names a data socket by its usual name means the control socket beside it.
+// NULL. search_control() takes the usual name of a data socket for the control socket beside it.
 void search_data(struct search *search, const char *named);
 void search_control(struct search *search, const char *named);
 void search_stores(struct search *search, const char *named);
 
-// Puts the store that a daemon says is its own before those that nobody named.
+// Puts the store that a daemon calls its own before those that nobody named.
 void search_put_store(struct search *search, const char *path);
 
-// The control socket beside a data socket, which is where a daemon makes it unless told otherwise.
+// The control socket beside a data socket, where a daemon makes it by default.
 void search_control_beside(const char *data, char *control, size_t size);
 
 // False for a path that no Unix socket can have: empty, or longer than NVTXT_SOCKET_BYTES.
@@ -56,17 +61,17 @@ bool search_socket_fits(const char *path);
 // Why a place is not used, as in "No such file or directory". Lives as long as strerror()'s.
 const char *search_why(const struct search_place *place);
 
-// What came of trying it: 0, -errno, or a positive code when its queue is full.
+// Notes the result of a try: 0, -errno, or a positive code when the queue is full.
 void search_note(struct search_place *place, int result);
 
-// Whether one of all is there but not for us.
+// Whether one of them is there but not for us.
 bool search_any_forbidden(const struct search *search);
 
 // "A: why" for one place, else "A (why), B (why) or C (why)"; returns `text`, cut to `size`.
 const char *search_list(const struct search *search, char *text, size_t size);
 
-// Nothing accepts: what was tried, without a full stop, and what to do about it, which begins with
-// a small letter. Each is cut to its size. Returns FORBIDDEN when one was forbidden, else
-// NO_DAEMON.
+// For when no place accepts: writes what was tried, without a full stop, and what to do about it,
+// which begins with a small letter. Each is cut to its size. Returns FORBIDDEN when one was
+// forbidden, else NO_DAEMON.
 enum outcome search_explain(const struct search *search, char *text, size_t size, char *advice,
                             size_t advice_size);
