@@ -138,7 +138,7 @@ int store_events_load(struct store *store, const char *path, const struct store_
 
 // ---- Figures ----------------------------------------------------------------------------------
 
-int store_figures(struct store *store, struct store_figures *figures);
+int store_totals_load(struct store *store, struct store_totals *totals);
 
 int64_t store_file_bytes(const struct store *store);
 int64_t store_wal_bytes(const struct store *store);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a store is asked: sessions, followed files, losses, diagnostics, events, figures. Each
+// What a store is asked: sessions, followed files, losses, diagnostics, events, totals. Each
 // answer comes from the part that holds it, here it gets our codes; what the segment in use does
 // not know is looked for in the older ones.
 #include <limits.h>
@@ -138,9 +138,9 @@ int store_events_load(struct store *store, const char *path, const struct store_
 
 // ---- Figures ----------------------------------------------------------------------------------
 
-int store_figures(struct store *store, struct store_figures *figures) {
-    *figures = (struct store_figures){0};
-    return store_translate(store, store_figures_read(store->db, figures), "read");
+int store_totals_load(struct store *store, struct store_totals *totals) {
+    *totals = (struct store_totals){0};
+    return store_translate(store, store_totals_read(store->db, totals), "read");
 }
 
 static int64_t bytes_of(const struct store *store, const char *suffix) {

@@ -360,15 +360,15 @@ static enum outcome write_file(struct export *export, size_t file) {
 static void find_bounds(struct export *export) {
     struct export_writer *writer = &export->writer;
     for (size_t i = 0; i < export->count; i++) {
-        const struct store_read_figures *figures = store_read_figures(export->readers[i]);
-        if (figures->events == 0) {
+        const struct store_totals *totals = store_read_totals(export->readers[i]);
+        if (totals->events == 0) {
             continue;
         }
-        if (!export->has_events || figures->first_ns < writer->base_ns) {
-            writer->base_ns = figures->first_ns;
+        if (!export->has_events || totals->first_ns < writer->base_ns) {
+            writer->base_ns = totals->first_ns;
         }
-        if (!export->has_events || figures->last_ns > export->last_ns) {
-            export->last_ns = figures->last_ns;
+        if (!export->has_events || totals->last_ns > export->last_ns) {
+            export->last_ns = totals->last_ns;
         }
         export->has_events = true;
     }

@@ -182,20 +182,20 @@ static bool is_empty(const char *path) {
     return stat(path, &status) == 0 && S_ISREG(status.st_mode) && status.st_size == 0;
 }
 
-// A store answers from its figures; what is none may be an export.
+// A store answers from its totals; what is none may be an export.
 static enum outcome span_of(const char *path, struct term *term, int64_t *first_ns,
                             int64_t *last_ns) {
     const struct store_options how = {.read_only = true};
     struct store *store;
-    struct store_figures figures;
+    struct store_totals totals;
     char why[1024];
     int result = store_open(&store, path, &how, why, sizeof(why));
     if (result == STORE_FOREIGN) {
         result = store_copy_export_span(path, first_ns, last_ns, why, sizeof(why));
     } else if (result == STORE_DONE) {
-        result = store_figures(store, &figures);
-        *first_ns = figures.first_ns;
-        *last_ns = figures.last_ns;
+        result = store_totals_load(store, &totals);
+        *first_ns = totals.first_ns;
+        *last_ns = totals.last_ns;
         snprintf(why, sizeof(why), "%s", store_error(store));
         store_close(store);
     }

@@ -17,5 +17,5 @@ int store_losses_count(sqlite3 *db, int64_t *count);
 
 int store_diags_read(sqlite3 *db, int64_t source_id, size_t limit, struct store_diags *diags);
 
-// `figures` is zeroed.
-int store_figures_read(sqlite3 *db, struct store_figures *figures);
+// `totals` is zeroed.
+int store_totals_read(sqlite3 *db, struct store_totals *totals);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a reader is asked for and what it hands out: windows, events, names, and how much a store
-// holds.
+// What a reader is asked for and what it hands out: windows, events and names.
 #pragma once
 
 #include <stdbool.h>
@@ -54,10 +53,4 @@ struct store_read_name {
     int64_t at;                // ns since the Unix epoch
     struct nvtxt_slice domain; // CATEGORY: the domain that it is named in; DOMAIN: the name
     struct nvtxt_slice text;
-};
-
-struct store_read_figures {
-    uint64_t events;  // rows of type 34, 59, 60
-    int64_t first_ns; // smallest start, largest end of them; 0 when there are none
-    int64_t last_ns;
 };

@@ -15,7 +15,6 @@
 #include "store/query/load_rows.h"
 #include "store/read/reader_state.h"
 #include "store/value/codes.h"
-#include "store/value/rows.h"
 
 // A chunk is some milliseconds of reading and fits the second level of a processor's cache.
 #define CHUNK_ROWS 2048
@@ -105,27 +104,19 @@ static int read_offset(struct store_reader *reader) {
 
 #define OF_EVENTS " FROM NVTX_EVENTS WHERE eventType IN (34, 59, 60)"
 
-static int export_figures(struct store_reader *reader) {
-    struct store_read_figures *figures = &reader->figures;
+static int export_totals(struct store_reader *reader) {
+    struct store_totals *totals = &reader->totals;
     int64_t events = 0;
     int rc = store_sql_int(reader->db, "SELECT count(*)" OF_EVENTS, &events);
-    rc = rc ?: store_sql_int(reader->db, "SELECT min(start)" OF_EVENTS, &figures->first_ns);
+    rc = rc ?: store_sql_int(reader->db, "SELECT min(start)" OF_EVENTS, &totals->first_ns);
     rc = rc
              ?: store_sql_int(reader->db, "SELECT max(coalesce(\"end\", start))" OF_EVENTS,
-                              &figures->last_ns);
-    figures->events = (uint64_t)events;
+                              &totals->last_ns);
+    totals->events = (uint64_t)events;
     if (events > 0) {
-        figures->first_ns = store_reader_time(reader, figures->first_ns);
-        figures->last_ns = store_reader_time(reader, figures->last_ns);
+        totals->first_ns = store_reader_time(reader, totals->first_ns);
+        totals->last_ns = store_reader_time(reader, totals->last_ns);
     }
-    return rc;
-}
-
-static int our_figures(struct store_reader *reader) {
-    struct store_figures figures = {0};
-    int rc = store_figures_read(reader->db, &figures);
-    reader->figures = (struct store_read_figures){
-        .events = figures.events, .first_ns = figures.first_ns, .last_ns = figures.last_ns};
     return rc;
 }
 
@@ -137,7 +128,9 @@ static int take_stock(struct store_reader *reader) {
              ?: store_sql_int(reader->db, "SELECT ifnull(max(rowid), -1) FROM NVTX_EVENTS",
                               &reader->last_row);
     rc = rc ?: (reader->ours ? SQLITE_OK : read_offset(reader));
-    rc = rc ?: (reader->ours ? our_figures(reader) : export_figures(reader));
+    rc = rc
+             ?: (reader->ours ? store_totals_read(reader->db, &reader->totals)
+                              : export_totals(reader));
     rc = rc ?: prepare_rows(reader);
     rc = rc ?: store_reader_spans(reader, &STORE_READ_ALL);
     if (!sqlite3_get_autocommit(reader->db)) {
@@ -196,8 +189,8 @@ const char *store_read_error(const struct store_reader *reader) {
     return reader->error;
 }
 
-const struct store_read_figures *store_read_figures(const struct store_reader *reader) {
-    return &reader->figures;
+const struct store_totals *store_read_totals(const struct store_reader *reader) {
+    return &reader->totals;
 }
 
 int store_read_select(struct store_reader *reader, const struct store_read_window *window) {

@@ -20,6 +20,7 @@
 
 #include "protocol/base/slice.h"
 #include "store/read/read_event.h"
+#include "store/value/rows.h"
 
 struct store_reader;
 
@@ -30,7 +31,8 @@ int store_read_open(struct store_reader **reader, const char *path, char *error,
 void store_read_close(struct store_reader *reader); // NULL is fine
 const char *store_read_error(const struct store_reader *reader);
 
-const struct store_read_figures *store_read_figures(const struct store_reader *reader);
+// What the store held when it was opened. An export has no sources and no losses.
+const struct store_totals *store_read_totals(const struct store_reader *reader);
 
 // ---- Which events -----------------------------------------------------------------------------
 

@@ -10,6 +10,7 @@
 #include "protocol/base/hash.h"
 #include "store/read/read_event.h"
 #include "store/value/arena.h"
+#include "store/value/rows.h"
 
 enum store_read_stmt {
     STORE_READ_ROWS,
@@ -34,7 +35,7 @@ struct store_reader {
     char error[PATH_MAX + 256];
     int failed;        // of a look-up of a name: the next chunk reports it
     int64_t offset_ns; // from the file's times to the Unix epoch
-    struct store_read_figures figures;
+    struct store_totals totals;
     int64_t first_row, last_row; // of the store when it was opened
 
     // The window.

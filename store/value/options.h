@@ -17,7 +17,7 @@ struct store_options {
                      // log is moved into it before it is closed, not by closing it
     bool checkpoint_helper; // a thread that checkpoints beside the writer (see checkpointer.h)
     size_t wal_cap_pages;   // the writer checkpoints past this many WAL pages; 0: default (8000)
-    bool read_only;         // figures only: nothing is created, migrated or written
+    bool read_only;         // only totals are read: nothing is created, migrated or written
     int64_t group;          // of a new file and its logs; 0: whatever the system gives
     const char *name;       // borrowed for the store's life: the configured path of a store of
                             // segments, by which sentences call it; NULL: a file of its own

@@ -41,7 +41,7 @@ struct store_diags {
 };
 void store_diags_deinit(struct store_diags *diags);
 
-struct store_figures {
+struct store_totals {
     uint64_t events;  // rows of type 34, 59, 60 in the file
     int64_t first_ns; // smallest start, largest end of them; 0 when there are none
     int64_t last_ns;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the parts of the writing side share during a transaction: the connection, the ids that come
-// next, and the figures of the transaction's NVTXT_BATCHES row. Owned by the store; the ids are
+// next, and the numbers of the transaction's NVTXT_BATCHES row. Owned by the store; the ids are
 // read from the file when the store was opened, after a rollback, and when somebody else wrote.
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Opening, transactions, locks, the WAL, figures.
+// Opening, transactions, locks, the WAL, totals.
 #include <errno.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -103,9 +103,9 @@ Test(store, reads_without_writing_when_asked_to) {
     kit_commit(&kit);
     kit.options.read_only = true;
     cr_assert_eq(kit_reopen(&kit), STORE_DONE, "%s", kit.error);
-    struct store_figures figures;
-    cr_assert_eq(store_figures(kit.store, &figures), STORE_DONE);
-    cr_assert_eq(figures.events, 3);
+    struct store_totals totals;
+    cr_assert_eq(store_totals_load(kit.store, &totals), STORE_DONE);
+    cr_assert_eq(totals.events, 3);
     cr_assert_neq(store_begin(kit.store), STORE_DONE);
     kit_close(&kit);
 }
@@ -370,13 +370,13 @@ Test(store, goes_on_while_a_reader_holds_its_snapshot) {
     kit_close(&kit);
 }
 
-Test(store, gives_figures_of_events_alone) {
+Test(store, gives_totals_of_events_alone) {
     struct kit kit;
-    struct store_figures figures;
+    struct store_totals totals;
     kit_open(&kit);
-    cr_assert_eq(store_figures(kit.store, &figures), STORE_DONE);
-    cr_assert_eq(figures.events, 0);
-    cr_assert_eq(figures.first_ns, 0);
+    cr_assert_eq(store_totals_load(kit.store, &totals), STORE_DONE);
+    cr_assert_eq(totals.events, 0);
+    cr_assert_eq(totals.first_ns, 0);
     struct nvtxt_event event = kit_range(-5, 900, "a");
     kit_add(&kit, 1, &event);
     struct store_source source = kit_source(1);
@@ -389,27 +389,27 @@ Test(store, gives_figures_of_events_alone) {
     kit_add_name(&kit, &source, &name);
     cr_assert_eq(store_batch_loss(kit.batch, 1, 0, 2, 3, "dropped", 4), 0);
     kit_commit(&kit);
-    cr_assert_eq(store_figures(kit.store, &figures), STORE_DONE);
-    cr_assert_eq(figures.events, 1);
-    cr_assert_eq(figures.first_ns, -5);
-    cr_assert_eq(figures.last_ns, 900);
-    cr_assert_eq(figures.sources, 1);
-    cr_assert_eq(figures.losses, 1);
+    cr_assert_eq(store_totals_load(kit.store, &totals), STORE_DONE);
+    cr_assert_eq(totals.events, 1);
+    cr_assert_eq(totals.first_ns, -5);
+    cr_assert_eq(totals.last_ns, 900);
+    cr_assert_eq(totals.sources, 1);
+    cr_assert_eq(totals.losses, 1);
     kit_close(&kit);
 }
 
 Test(store, counts_rows_that_others_wrote_too) {
     struct kit kit;
-    struct store_figures figures;
+    struct store_totals totals;
     kit_open(&kit);
     add_some(&kit, 3);
     kit_commit(&kit);
     kit_exec(&kit, "INSERT INTO NVTX_EVENTS (start, end, eventType, rangeId, text, category, "
                    "color, globalTid, domainId) VALUES (1, 99999, 34, 0, 'foreign', 0, 0, 0, 0)");
-    cr_assert_eq(store_figures(kit.store, &figures), STORE_DONE);
-    cr_assert_eq(figures.events, 4);
-    cr_assert_eq(figures.first_ns, 1);
-    cr_assert_eq(figures.last_ns, 99999);
+    cr_assert_eq(store_totals_load(kit.store, &totals), STORE_DONE);
+    cr_assert_eq(totals.events, 4);
+    cr_assert_eq(totals.first_ns, 1);
+    cr_assert_eq(totals.last_ns, 99999);
     kit_close(&kit);
 }
 

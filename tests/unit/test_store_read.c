@@ -55,9 +55,9 @@ Test(store_read, reads_what_was_there_when_it_was_opened) {
     add_batch(&kit, 1, 300, "c");
     read_all(reader, &texts);
     cr_expect_str_eq(texts.all, "a b");
-    cr_expect_eq(store_read_figures(reader)->events, 2);
-    cr_expect_eq(store_read_figures(reader)->first_ns, 100);
-    cr_expect_eq(store_read_figures(reader)->last_ns, 250);
+    cr_expect_eq(store_read_totals(reader)->events, 2);
+    cr_expect_eq(store_read_totals(reader)->first_ns, 100);
+    cr_expect_eq(store_read_totals(reader)->last_ns, 250);
     cr_expect_eq(store_read_progress(reader), 1.0);
     store_read_close(reader);
     kit_close(&kit);
@@ -102,7 +102,7 @@ Test(store_read, finds_rows_that_no_batch_tells_of) {
     cr_assert_eq(store_read_select(reader, &window), STORE_DONE);
     read_all(reader, &texts);
     cr_expect_str_eq(texts.all, "by hand");
-    cr_expect_eq(store_read_figures(reader)->first_ns, 50);
+    cr_expect_eq(store_read_totals(reader)->first_ns, 50);
     store_read_close(reader);
     kit_close(&kit);
 }
