@@ -25,7 +25,7 @@
 #include "store/db/sql.h"
 #include "store/lock/writelock.h"
 #include "store/segment/carry_over.h"
-#include "store/segment/ids.h"
+#include "store/segment/contents.h"
 #include "store/store_state.h"
 
 enum statement { BEGIN, COMMIT, ROLLBACK, DATA_VERSION, ADD_BATCH, STMTS };
@@ -64,7 +64,7 @@ const char *store_error(const struct store *store) {
 static int load_ids(struct store *store) {
     sqlite3 *db = store->db;
     bool sound = true;
-    int rc = store_ids_check(db, &sound);
+    int rc = store_contents_sound(db, &sound);
     rc = rc == SQLITE_OK && !sound ? SQLITE_CORRUPT : rc;
     rc = rc
              ?: store_sql_int(db, "SELECT ifnull(max(rowid), 0) + 1 FROM NVTX_EVENTS",

@@ -19,7 +19,7 @@
 #include "store/db/sql.h"
 #include "store/db/stranger.h"
 #include "store/nsys/nsys_facts.h"
-#include "store/segment/ids.h"
+#include "store/segment/contents.h"
 #include "store/value/codes.h"
 
 // ---- Sentences --------------------------------------------------------------------------------
@@ -101,7 +101,7 @@ static int inspect(sqlite3 *db, enum store_copy_kind *kind, bool *odd, int *resu
               : version < 1                    ? STORE_NOT_FOUND
                                                : STORE_DONE;
     if (rc == SQLITE_OK && *result == STORE_DONE && !is_export && !*odd) {
-        rc = store_ids_check(db, &sound);
+        rc = store_contents_sound(db, &sound);
         *result = sound ? STORE_DONE : STORE_CORRUPT;
     }
     return rc;

@@ -14,7 +14,7 @@
 #include "store/db/sql.h"
 #include "store/db/stranger.h"
 #include "store/read/reader_state.h"
-#include "store/segment/ids.h"
+#include "store/segment/contents.h"
 #include "store/value/codes.h"
 
 #define CACHE_KIB "1024"
@@ -99,7 +99,7 @@ static int look_at_rows(struct store_reader *reader, int *result) {
     bool sound = true;
     int rc = store_stranger_is_odd(reader->db, &odd);
     if (rc == SQLITE_OK && reader->ours && !odd) {
-        rc = store_ids_check(reader->db, &sound);
+        rc = store_contents_sound(reader->db, &sound);
     }
     if (rc == SQLITE_OK && *result == STORE_DONE) {
         *result = odd ? STORE_FOREIGN : sound ? STORE_DONE : STORE_CORRUPT;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What somebody would miss of a segment: how many events it has, and whether there is anything of
-// its own in it at all. What went along into it from the one before (open ranges, names, sessions)
-// is not its own, and once the segment was left it
-// is in the next one: free pages are all that stays of it here. Any thread.
+// What is in a segment. How many events has it, and is there anything of its own in it at all? What
+// it took over from the one before (open ranges, names, sessions) is not its own: once the link
+// left the segment, that is in the next one, and only free pages stay here. And are its ids sound:
+// rows, strings, sources and domains are numbered on from the largest, so one at the end of Int64
+// would overflow. No store of ours comes near, so such a file is damaged. Any thread.
 #pragma once
 
 #include <sqlite3.h>
@@ -22,3 +23,7 @@ int store_contents_read(const char *segment, struct store_contents *contents);
 
 // Returns an SQLite result code.
 int store_contents_empty(sqlite3 *db, bool *empty);
+
+// Whether all ids leave room to count on, and events are rows of a table. Returns an SQLite result
+// code.
+int store_contents_sound(sqlite3 *db, bool *sound);
