@@ -15,7 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <sqlite3.h>
@@ -30,15 +29,10 @@
 #include "store/lock/writelock.h"
 #include "store/segment/carry_over.h"
 #include "store/segment/segments.h"
+#include "store/store_state.h"
 
 #define CARRY_ROWS 10000 // about 2 MB: little beside a segment of the usual size
 #define LEAVE_BUSY_MS 20
-
-static int64_t now_ns(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
 
 static int say_errno(int r, const char *what, const char *path, char *error, size_t size) {
     snprintf(error, size, "cannot %s the store %s: %s", what, path,
@@ -151,7 +145,7 @@ static int make(struct birth *birth, struct store **store, const char *from, boo
                 bool locked) {
     char newest[PATH_MAX];
     struct store_carry *carry = &birth->carry;
-    *carry = (struct store_carry){.started_ns = now_ns(), .ids_only = ids_only};
+    *carry = (struct store_carry){.started_ns = store_now_ns(), .ids_only = ids_only};
     int r = next_number(birth->path, &carry->number, newest);
     r = r < 0 ? r
               : store_segments_name(birth->path, carry->started_ns, carry->number, birth->segment,
@@ -197,17 +191,18 @@ static int make(struct birth *birth, struct store **store, const char *from, boo
 
 static int link_as(const char *path, const char *segment, const char *ending) {
     char from[PATH_MAX], to[PATH_MAX];
-    if (snprintf(from, sizeof(from), "%s%s", path, ending) >= (int)sizeof(from) ||
-        snprintf(to, sizeof(to), "%s%s", segment, ending) >= (int)sizeof(to)) {
-        return -ENAMETOOLONG;
+    int r = store_file_name(from, path, ending);
+    r = r < 0 ? r : store_file_name(to, segment, ending);
+    if (r < 0) {
+        return r;
     }
     return link(from, to) < 0 && (*ending == '\0' || errno != ENOENT) ? -errno : 0;
 }
 
 static void remove_logs(const char *path) {
     char name[PATH_MAX];
-    for (int i = 0; i < 2; i++) {
-        if (snprintf(name, sizeof(name), "%s%s", path, i ? "-shm" : "-wal") < (int)sizeof(name)) {
+    for (size_t i = 1; i < STORE_FILE_ENDINGS; i++) {
+        if (store_file_name(name, path, store_file_endings[i]) == 0) {
             unlink(name);
         }
     }
@@ -233,7 +228,7 @@ static int remove_second_names(const char *path) {
 
 static int link_files(sqlite3 *db, const char *path) {
     char segment[PATH_MAX], newest[PATH_MAX];
-    struct store_carry carry = {.started_ns = now_ns()};
+    struct store_carry carry = {.started_ns = store_now_ns()};
     int r = remove_second_names(path);
     r = r < 0 ? r : next_number(path, &carry.number, newest);
     r = r < 0 ? r
@@ -466,7 +461,7 @@ int store_rotation_leave(const char *segment) {
         sqlite3_busy_timeout(db, LEAVE_BUSY_MS);
         sqlite3_file_control(db, "main", SQLITE_FCNTL_PERSIST_WAL, &on);
         rc = store_writelock_is_free(db) ? SQLITE_OK : SQLITE_BUSY;
-        rc = rc ?: store_carry_leave(db, now_ns());
+        rc = rc ?: store_carry_leave(db, store_now_ns());
         rc = rc ?: sqlite3_wal_checkpoint_v2(db, "main", SQLITE_CHECKPOINT_TRUNCATE, &left, NULL);
     }
     int result = store_result_of(db, rc);

@@ -21,6 +21,7 @@
 #include <sqlite3.h>
 
 #include "store/db/connection.h"
+#include "store/db/header.h"
 #include "store/db/result.h"
 #include "store/db/sql.h"
 #include "store/lock/writelock.h"
@@ -160,7 +161,7 @@ int store_open(struct store **out, const char *path, const struct store_options 
     return STORE_DONE;
 }
 
-static int64_t realtime_ns(void) {
+int64_t store_now_ns(void) {
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
@@ -184,7 +185,7 @@ void store_leave(struct store *store) {
     store_rollback(store);
     store_wal_stop(&store->wal);
     if (store_main_file_is_broken(&store->main_file) ||
-        store_carry_leave(store->db, realtime_ns()) != SQLITE_OK) {
+        store_carry_leave(store->db, store_now_ns()) != SQLITE_OK) {
         store_abandon(store); // with its log, which says that there is something to do
         return;
     }
@@ -256,9 +257,8 @@ static bool is_gone(const struct store *store) {
         moved) {
         return true;
     }
-    int len = snprintf(log, sizeof(log), "%s-wal", store_file(store));
-    return !store->options.plain && len < (int)sizeof(log) && access(log, F_OK) < 0 &&
-           errno == ENOENT;
+    return !store->options.plain && store_file_name(log, store_file(store), "-wal") == 0 &&
+           access(log, F_OK) < 0 && errno == ENOENT;
 }
 
 // What was committed beside such a file would be lost.
@@ -289,7 +289,7 @@ int store_begin(struct store *store) {
     store->let_go = false;
     store->batch_row_written = false;
     store->failed = STORE_DONE;
-    store->txn.now_ns = realtime_ns();
+    store->txn.now_ns = store_now_ns();
     store->txn.events = 0;
     store->txn.first_row = store->txn.last_row = 0;
     rc = refresh(store);
@@ -325,7 +325,7 @@ static int write_batch_row(struct store *store) {
     int rc = store_sql_prepare(store->db, &store->stmts[ADD_BATCH], texts[ADD_BATCH]);
     rc = rc
              ?: store_sql_bind(store->stmts[ADD_BATCH], "iiiiii", txn->first_row, txn->last_row,
-                               txn->min_start, txn->max_end, realtime_ns(), (int64_t)txn->events);
+                               txn->min_start, txn->max_end, store_now_ns(), (int64_t)txn->events);
     rc = rc ?: store_sql_run(store->stmts[ADD_BATCH]);
     store->batch_row_written = rc == SQLITE_OK;
     return rc;

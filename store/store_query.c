@@ -3,10 +3,7 @@
 // What a store is asked: sessions, followed files, losses, diagnostics, events, totals. Each
 // answer comes from the part that holds it, here it gets our codes; what the segment in use does
 // not know is looked for in the older ones.
-#include <limits.h>
-#include <stdio.h>
-#include <sys/stat.h>
-
+#include "store/db/header.h"
 #include "store/db/sql.h"
 #include "store/query/events.h"
 #include "store/query/load_rows.h"
@@ -143,11 +140,9 @@ int store_totals_load(struct store *store, struct store_totals *totals) {
     return store_translate(store, store_totals_read(store->db, totals), "read");
 }
 
-static int64_t bytes_of(const struct store *store, const char *suffix) {
-    char path[PATH_MAX];
-    struct stat status;
-    int len = snprintf(path, sizeof(path), "%s%s", store_file(store), suffix);
-    return len < (int)sizeof(path) && stat(path, &status) == 0 ? (int64_t)status.st_size : 0;
+static int64_t bytes_of(const struct store *store, const char *ending) {
+    int64_t bytes = store_file_size(store_file(store), ending);
+    return bytes < 0 ? 0 : bytes;
 }
 
 const char *store_file(const struct store *store) {

@@ -61,5 +61,7 @@ struct store {
     char error[STORE_ERROR_SIZE];
 };
 
+int64_t store_now_ns(void); // Unix time
+
 // Remembers a sentence, "cannot <what> the store ...", and returns our code for SQLite's `rc`.
 int store_translate(struct store *store, int rc, const char *what);

@@ -32,19 +32,12 @@
 
 // ---- Reading ----------------------------------------------------------------------------------
 
-static int64_t bytes_of(const char *path, const char *ending) { // -1: not there
-    char beside[PATH_MAX + 8];
-    struct stat status;
-    snprintf(beside, sizeof(beside), "%s%s", path, ending);
-    return stat(beside, &status) == 0 ? (int64_t)status.st_size : -1;
-}
-
 // True for a database in WAL mode that nobody has open. One in rollback mode has no files beside
 // it either, but its locks count.
 static bool is_idle_wal(const char *path) {
     unsigned char version = 0;
-    int64_t wal = bytes_of(path, "-wal");
-    if (wal > 0 || (wal == 0 && bytes_of(path, "-shm") >= 0)) {
+    int64_t wal = store_file_size(path, "-wal");
+    if (wal > 0 || (wal == 0 && store_file_size(path, "-shm") >= 0)) {
         return false;
     }
     int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -82,7 +75,7 @@ int store_connection_read(sqlite3 **db, const char *path) {
 int store_connection_left(sqlite3 **db, const char *path) {
     char uri[URI_SIZE];
     int flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;
-    bool whole = bytes_of(path, "-wal") <= 0;
+    bool whole = store_file_size(path, "-wal") <= 0;
     if (whole) {
         make_uri(uri, sizeof(uri), path);
     }

@@ -23,6 +23,19 @@
 #define INTERIOR_TABLE_PAGE 5
 #define LARGEST_PAGE 65536
 
+const char *const store_file_endings[STORE_FILE_ENDINGS] = {"", "-wal", "-shm"};
+
+int store_file_name(char *name, const char *path, const char *ending) {
+    return snprintf(name, PATH_MAX, "%s%s", path, ending) < PATH_MAX ? 0 : -ENAMETOOLONG;
+}
+
+int64_t store_file_size(const char *path, const char *ending) {
+    char name[PATH_MAX];
+    struct stat status;
+    bool is_there = store_file_name(name, path, ending) == 0 && stat(name, &status) == 0;
+    return is_there ? (int64_t)status.st_size : -1;
+}
+
 static uint32_t read_u32(const unsigned char *bytes) {
     return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
 }
@@ -92,13 +105,6 @@ int store_file_prepare(const char *path, bool must_exist, uint32_t mode, int new
     return rc;
 }
 
-static bool is_filled(const char *path, const char *ending) {
-    char name[PATH_MAX];
-    struct stat status;
-    int len = snprintf(name, sizeof(name), "%s%s", path, ending);
-    return len < (int)sizeof(name) && stat(name, &status) == 0 && status.st_size > 0;
-}
-
 bool store_file_is_cut(const char *path) {
     unsigned char head[STORE_FILE_HEAD_BYTES];
     char real[PATH_MAX];
@@ -110,16 +116,14 @@ bool store_file_is_cut(const char *path) {
     bool is_short = pread(fd, head, sizeof(head), 0) == (ssize_t)sizeof(head) &&
                     fstat(fd, &status) == 0 && status.st_size < store_file_claimed(head);
     close(fd);
-    return is_short && realpath(path, real) && !is_filled(real, "-wal") &&
-           !is_filled(real, "-journal");
+    return is_short && realpath(path, real) && store_file_size(real, "-wal") <= 0 &&
+           store_file_size(real, "-journal") <= 0;
 }
-
-static const char *const endings[] = {"", "-wal", "-shm"};
 
 void store_file_allow(const char *path, uint32_t mode) {
     char name[PATH_MAX];
-    for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
-        if (snprintf(name, sizeof(name), "%s%s", path, endings[i]) < (int)sizeof(name)) {
+    for (size_t i = 0; i < STORE_FILE_ENDINGS; i++) {
+        if (store_file_name(name, path, store_file_endings[i]) == 0) {
             (void)!chmod(name, mode);
         }
     }
@@ -129,10 +133,9 @@ int store_file_give(const char *path, int64_t group) {
     char name[PATH_MAX];
     struct stat status;
     int r = 0;
-    for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]) && group > 0; i++) {
-        int len = snprintf(name, sizeof(name), "%s%s", path, endings[i]);
-        if (len < (int)sizeof(name) && stat(name, &status) == 0 && status.st_gid != (gid_t)group &&
-            chown(name, (uid_t)-1, (gid_t)group) < 0) {
+    for (size_t i = 0; i < STORE_FILE_ENDINGS && group > 0; i++) {
+        if (store_file_name(name, path, store_file_endings[i]) == 0 && stat(name, &status) == 0 &&
+            status.st_gid != (gid_t)group && chown(name, (uid_t)-1, (gid_t)group) < 0) {
             r = -errno;
         }
     }

@@ -9,6 +9,17 @@
 
 #define STORE_FILE_HEAD_BYTES 100 // of SQLite's header
 
+// What the names of a store's files end with: the main file, its log, and the log's index.
+#define STORE_FILE_ENDINGS 3
+extern const char *const store_file_endings[STORE_FILE_ENDINGS]; // "", "-wal", "-shm"
+
+// Writes `path` and `ending` to `name`, which has room for PATH_MAX bytes. Returns 0 or
+// -ENAMETOOLONG.
+int store_file_name(char *name, const char *path, const char *ending);
+
+// The size of that file in bytes; -1: it is not there.
+int64_t store_file_size(const char *path, const char *ending);
+
 // The bytes that a database with this header has when all of its pages are in the file; 0 when the
 // header does not say. The header is the first to know of new pages, so while a log is moved into
 // the file it may be shorter for a moment.

@@ -128,3 +128,13 @@ int store_sql_copy(sqlite3_stmt *stmt, int column, struct nvtxt_slice *slice) {
     *slice = (struct nvtxt_slice){copy, len};
     return SQLITE_OK;
 }
+
+int store_sql_string(sqlite3_stmt *stmt, int column, char **string) {
+    struct nvtxt_slice slice = {0};
+    int rc = SQLITE_OK;
+    if (sqlite3_column_type(stmt, column) != SQLITE_NULL) {
+        rc = store_sql_copy(stmt, column, &slice);
+    }
+    *string = (char *)slice.data;
+    return rc;
+}

@@ -46,6 +46,9 @@ void store_sql_text(sqlite3_stmt *stmt, int column, char *text, size_t size);
 // A copy of a column's text that the caller frees, with a NUL behind it; empty for NULL.
 int store_sql_copy(sqlite3_stmt *stmt, int column, struct nvtxt_slice *slice);
 
+// The same for text without a NUL in it; NULL for NULL.
+int store_sql_string(sqlite3_stmt *stmt, int column, char **string);
+
 void store_sql_finalize(sqlite3_stmt **slots, size_t count);
 
 // For a part of the store with `txn` and `stmts`, whose file has the statements' `texts` under the

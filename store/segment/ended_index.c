@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "store/db/connection.h"
+#include "store/db/header.h"
 #include "store/db/sql.h"
 
 #define FORMAT 1 // user_version
@@ -30,9 +31,8 @@ static const char read_ended[] = "SELECT sessionId FROM NVTXT_SOURCES WHERE sess
                                  "AND closedNs IS NOT NULL AND ended IS NOT 'rotated' "
                                  "ORDER BY sessionId";
 
-static int name_of(const char *path, const char *ending, char *name, size_t size) {
-    int len = snprintf(name, size, "%s" STORE_ENDED_SUFFIX "%s", path, ending);
-    return len < (int)size ? SQLITE_OK : SQLITE_CANTOPEN;
+static int name_of(const char *path, char *name) {
+    return store_file_name(name, path, STORE_ENDED_SUFFIX) < 0 ? SQLITE_CANTOPEN : SQLITE_OK;
 }
 
 const char *store_ended_index_name(const struct store_segment *segment) {
@@ -47,10 +47,10 @@ static bool is_damaged(int rc) {
 }
 
 static void remove_index(const char *path) {
-    static const char *const endings[] = {"", "-wal", "-shm"};
-    char name[PATH_MAX];
-    for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
-        if (name_of(path, endings[i], name, sizeof(name)) == SQLITE_OK) {
+    char index[PATH_MAX], name[PATH_MAX];
+    for (size_t i = 0; i < STORE_FILE_ENDINGS; i++) {
+        if (store_file_name(index, path, STORE_ENDED_SUFFIX) == 0 &&
+            store_file_name(name, index, store_file_endings[i]) == 0) {
             unlink(name);
         }
     }
@@ -60,7 +60,7 @@ int store_ended_index_open(sqlite3 **db, const char *path) {
     char name[PATH_MAX];
     int64_t format = 0;
     *db = NULL;
-    int rc = name_of(path, "", name, sizeof(name));
+    int rc = name_of(path, name);
     rc = rc ?: sqlite3_open_v2(name, db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
     if (rc == SQLITE_OK) {
         sqlite3_busy_timeout(*db, STORE_BUSY_MS);
@@ -79,7 +79,7 @@ int store_ended_index_open(sqlite3 **db, const char *path) {
 // Nobody but us reads it: ids of sessions are what their owners resume them by.
 static int make(sqlite3 **db, const char *path) {
     char name[PATH_MAX];
-    int rc = name_of(path, "", name, sizeof(name));
+    int rc = name_of(path, name);
     int fd = rc == SQLITE_OK ? open(name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600) : -1;
     if (fd < 0) {
         return SQLITE_CANTOPEN;

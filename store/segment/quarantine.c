@@ -12,22 +12,16 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "store/db/header.h"
+
 #define TRIES 1000
-
-static const char *const endings[] = {"", "-wal", "-shm"};
-#define ENDINGS (sizeof(endings) / sizeof(endings[0]))
-
-static int name_with(char *name, const char *path, const char *ending) {
-    int len = snprintf(name, PATH_MAX, "%s%s", path, ending);
-    return len < PATH_MAX ? 0 : -ENAMETOOLONG;
-}
 
 // True when any of the names exists.
 static bool exists(const char *path) {
     char name[PATH_MAX];
     struct stat status;
-    for (size_t i = 0; i < ENDINGS; i++) {
-        if (name_with(name, path, endings[i]) == 0 && lstat(name, &status) == 0) {
+    for (size_t i = 0; i < STORE_FILE_ENDINGS; i++) {
+        if (store_file_name(name, path, store_file_endings[i]) == 0 && lstat(name, &status) == 0) {
             return true;
         }
     }
@@ -61,9 +55,9 @@ int store_aside_rename(const char *file, const char *path, int64_t now_ns, char 
         return 1;
     }
     int r = find_name(path, now_ns, aside, size);
-    for (size_t i = 0; i < ENDINGS && r == 0; i++) {
-        r = name_with(from, file, endings[i]);
-        r = r ? r : name_with(to, aside, endings[i]);
+    for (size_t i = 0; i < STORE_FILE_ENDINGS && r == 0; i++) {
+        r = store_file_name(from, file, store_file_endings[i]);
+        r = r ? r : store_file_name(to, aside, store_file_endings[i]);
         if (r == 0 && rename(from, to) < 0 && errno != ENOENT) {
             r = -errno;
         }

@@ -18,13 +18,11 @@
 #include <unistd.h>
 
 #include "protocol/lang/timebase.h"
+#include "store/db/header.h"
 
 #define ENDING ".sqlite"
 #define TIME_FORMAT "%Y%m%dT%H%M%SZ"
 #define TIME_BYTES 16
-
-static const char *const logs[] = {"-wal", "-shm"};
-#define LOGS (sizeof(logs) / sizeof(logs[0]))
 
 // ---- Names --------------------------------------------------------------------------------------
 
@@ -128,10 +126,6 @@ bool store_segments_stem(const char *segment, char *stem) {
     return false;
 }
 
-static int with(char *name, const char *path, const char *ending) {
-    return snprintf(name, PATH_MAX, "%s%s", path, ending) < PATH_MAX ? 0 : -ENAMETOOLONG;
-}
-
 // ---- Lists --------------------------------------------------------------------------------------
 
 void store_segments_deinit(struct store_segments *segments) {
@@ -143,13 +137,10 @@ void store_segments_deinit(struct store_segments *segments) {
 }
 
 static int64_t bytes_of(const char *path) {
-    char name[PATH_MAX];
-    struct stat status;
-    int64_t bytes = stat(path, &status) == 0 ? (int64_t)status.st_size : 0;
-    for (size_t i = 0; i < LOGS; i++) {
-        if (with(name, path, logs[i]) == 0 && stat(name, &status) == 0) {
-            bytes += (int64_t)status.st_size;
-        }
+    int64_t bytes = 0;
+    for (size_t i = 0; i < STORE_FILE_ENDINGS; i++) {
+        int64_t size = store_file_size(path, store_file_endings[i]);
+        bytes += size > 0 ? size : 0;
     }
     return bytes;
 }
@@ -197,7 +188,8 @@ static int add_if_segment(void *context, const struct place *place, const char *
     if (!rest || *rest) {
         return 0;
     }
-    return with(path, place->folder, name) < 0 ? 0 : add(context, path, number, started_ns);
+    return store_file_name(path, place->folder, name) < 0 ? 0
+                                                          : add(context, path, number, started_ns);
 }
 
 static int compare(const void *a, const void *b) {
@@ -274,7 +266,7 @@ int store_segments_link(const char *path, enum store_link *link, char *target) {
         memcpy(target, says, (size_t)len + 1);
         return 0;
     }
-    r = with(target, place.folder, says);
+    r = store_file_name(target, place.folder, says);
     *link = r < 0 || lstat(target, &status) == 0 ? STORE_LINK_SEGMENT : STORE_LINK_VANISHED;
     return r;
 }
@@ -298,7 +290,7 @@ int store_segments_sync(const char *path) {
 // Puts a link that says `target`, or without one another name of the file `segment`, at `path`.
 static int put(const char *path, const char *target, const char *segment) {
     char fresh[PATH_MAX];
-    int r = with(fresh, path, ".link" STORE_SEGMENT_UNFINISHED);
+    int r = store_file_name(fresh, path, ".link" STORE_SEGMENT_UNFINISHED);
     if (r < 0) {
         return r;
     }
@@ -348,28 +340,29 @@ int store_segments_swing(const char *path, const char *segment) {
 
 int store_segments_rename(const char *from, const char *to) {
     char old_name[PATH_MAX], new_name[PATH_MAX];
-    for (size_t i = 0; i < LOGS; i++) {
-        int r = with(old_name, from, logs[i]);
-        r = r < 0 ? r : with(new_name, to, logs[i]);
+    for (size_t i = 1; i <= STORE_FILE_ENDINGS; i++) { // the main file last
+        const char *ending = store_file_endings[i % STORE_FILE_ENDINGS];
+        int r = store_file_name(old_name, from, ending);
+        r = r < 0 ? r : store_file_name(new_name, to, ending);
         if (r < 0 || (rename(old_name, new_name) < 0 && errno != ENOENT)) {
             return r < 0 ? r : -errno;
         }
     }
-    return rename(from, to) < 0 && errno != ENOENT ? -errno : 0;
+    return 0;
 }
 
 int store_segments_remove(const char *segment) {
     char name[PATH_MAX];
-    int r = unlink(segment) < 0 && errno != ENOENT ? -errno : 0;
-    for (size_t i = 0; i < LOGS && r == 0; i++) {
-        r = with(name, segment, logs[i]);
+    int r = 0;
+    for (size_t i = 0; i < STORE_FILE_ENDINGS && r == 0; i++) { // the main file first
+        r = store_file_name(name, segment, store_file_endings[i]);
         r = r == 0 && unlink(name) < 0 && errno != ENOENT ? -errno : r;
     }
     return r;
 }
 
 static bool is_log(const char *ending) {
-    return strcmp(ending, logs[0]) == 0 || strcmp(ending, logs[1]) == 0;
+    return strcmp(ending, "-wal") == 0 || strcmp(ending, "-shm") == 0;
 }
 
 static int tidy_one(void *context, const struct place *place, const char *name) {
@@ -378,7 +371,7 @@ static int tidy_one(void *context, const struct place *place, const char *name) 
     int64_t started_ns;
     uint64_t number;
     const char *rest = parse(place, name, &started_ns, &number);
-    if (!rest || !*rest || with(path, place->folder, name) < 0) {
+    if (!rest || !*rest || store_file_name(path, place->folder, name) < 0) {
         return 0;
     }
     size_t unfinished = sizeof(STORE_SEGMENT_UNFINISHED) - 1;

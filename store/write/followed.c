@@ -8,7 +8,8 @@
 enum statement { SET_FILE, GO_ON, DROP_FILE, LOAD_FILE };
 
 #define COLUMNS                                                                                    \
-    "f.sourceId, f.path, f.device, f.inode, f.offset, f.headBytes, f.headHash, f.tailBytes, "      \
+    "f.sourceId, ifnull(f.path, ''), f.device, f.inode, f.offset, f.headBytes, f.headHash, "       \
+    "f.tailBytes, "                                                                                \
     "f.tailHash, f.changedNs, s.closedNs, s.lines, s.events, s.warnings, s.errors, s.firstNs, "    \
     "s.lastNs, s.openedNs"
 #define FROM "FROM NVTXT_FILES f JOIN NVTXT_SOURCES s ON s.id = f.sourceId "
@@ -20,7 +21,9 @@ static const char *const texts[STORE_FILES_STMTS] = {
     [GO_ON] = "UPDATE NVTXT_SOURCES SET ended = NULL, closedNs = NULL WHERE id = ? AND closedNs "
               "IS NOT NULL",
     [DROP_FILE] = "DELETE FROM NVTXT_FILES WHERE sourceId = ?",
-    [LOAD_FILE] = "SELECT " COLUMNS ", f.state, s.name, s.displayName " FROM "WHERE f.sourceId = ?",
+    [LOAD_FILE] = "SELECT " COLUMNS
+                  ", ifnull(f.state, ''), ifnull(s.name, ''), ifnull(s.displayName, '') " FROM
+                  "WHERE f.sourceId = ?",
 };
 
 void store_files_init(struct store_files *files, struct store_txn *txn) {
@@ -62,13 +65,6 @@ int store_files_write(struct store_files *files, const struct store_batch *batch
 
 // ---- Reading ----------------------------------------------------------------------------------
 
-static int copy_string(sqlite3_stmt *stmt, int column, char **string) {
-    struct nvtxt_slice slice = {0};
-    int rc = store_sql_copy(stmt, column, &slice);
-    *string = (char *)slice.data;
-    return rc;
-}
-
 static int read_file(sqlite3_stmt *stmt, struct store_file *file) {
     file->source_id = sqlite3_column_int64(stmt, 0);
     file->at = (struct store_followed){
@@ -85,7 +81,7 @@ static int read_file(sqlite3_stmt *stmt, struct store_file *file) {
     file->ended = sqlite3_column_type(stmt, 10) != SQLITE_NULL;
     file->counters = store_sessions_counters(stmt, 11);
     file->opened_ns = sqlite3_column_int64(stmt, 17);
-    return copy_string(stmt, 1, &file->path);
+    return store_sql_string(stmt, 1, &file->path);
 }
 
 int store_files_load(struct store_files *files, int64_t source_id, struct store_file *file,
@@ -104,9 +100,9 @@ int store_files_load(struct store_files *files, int64_t source_id, struct store_
         session->counters = file->counters;
         session->ended = file->ended;
         session->opened_ns = file->opened_ns;
-        copied = copied ?: copy_string(stmt, 18, &session->state);
-        copied = copied ?: copy_string(stmt, 19, &session->name);
-        copied = copied ?: copy_string(stmt, 20, &session->display_name);
+        copied = copied ?: store_sql_string(stmt, 18, &session->state);
+        copied = copied ?: store_sql_string(stmt, 19, &session->name);
+        copied = copied ?: store_sql_string(stmt, 20, &session->display_name);
         if (copied != SQLITE_OK) {
             sqlite3_reset(stmt);
             return copied;

@@ -146,16 +146,6 @@ int store_sessions_write(struct store_sessions *sessions, const struct store_bat
 
 // ---- Reading ----------------------------------------------------------------------------------
 
-static int copy_string(sqlite3_stmt *stmt, int column, char **string) {
-    struct nvtxt_slice slice = {0};
-    int rc = SQLITE_OK;
-    if (sqlite3_column_type(stmt, column) != SQLITE_NULL) {
-        rc = store_sql_copy(stmt, column, &slice);
-    }
-    *string = (char *)slice.data;
-    return rc;
-}
-
 static int read_range(sqlite3_stmt *stmt, struct nvtxt_open_range *range) {
     uint64_t global_tid = (uint64_t)sqlite3_column_int64(stmt, 2);
     range->seq = (uint64_t)sqlite3_column_int64(stmt, 0);
@@ -255,9 +245,9 @@ static int load_source(struct store_sessions *sessions, const char *session_id,
         session->pid = sqlite3_column_int64(stmt, 14);
         const char *how = (const char *)sqlite3_column_text(stmt, 15);
         snprintf(session->how, sizeof(session->how), "%s", how ? how : "");
-        int copied = copy_string(stmt, 2, &session->name);
-        copied = copied ?: copy_string(stmt, 12, &session->state);
-        copied = copied ?: copy_string(stmt, 13, &session->display_name);
+        int copied = store_sql_string(stmt, 2, &session->name);
+        copied = copied ?: store_sql_string(stmt, 12, &session->state);
+        copied = copied ?: store_sql_string(stmt, 13, &session->display_name);
         if (copied != SQLITE_OK) {
             sqlite3_reset(stmt);
             return copied;
