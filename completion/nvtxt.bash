@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 #
-# Bash completion for all programs of nvtxtd; each of their names leads to it. Options are
-# asked of the program itself (--help), control commands of the daemon if one runs, so that nothing
-# here has to be kept in step. Files are what is completed where nothing else fits.
+# Bash completion for all programs of nvtxtd. It reads options from the --help of the program, and
+# control commands also from the daemon if one runs, so this file need not list them. Where nothing
+# else fits, it completes file names.
 
-_nvtxt_words() { # _nvtxt_words WORD...: those that the current word begins
+_nvtxt_words() { # _nvtxt_words WORD...: those that begin with the current word
     mapfile -t COMPREPLY < <(compgen -W "$*" -- "$cur" | sort -u)
 }
 
-_nvtxt_commands() { # what stands first, where a program has commands
+_nvtxt_commands() { # the commands of a program that has some
     case $program in
     nvtxt-ctl)
         "$1" help 2>/dev/null | sed -n 's/^\([a-z][a-z-]*\)  *.*/\1/p'
@@ -35,7 +35,7 @@ _nvtxt_has_command() {
     return 1
 }
 
-_nvtxt_command_line() { # _nvtxt_command_line I: the words from the I-th on are a command's
+_nvtxt_command_line() { # _nvtxt_command_line I: a command and its arguments begin at the I-th word
     if declare -F _command_offset >/dev/null; then
         _command_offset "$1"
     elif ((COMP_CWORD == $1)); then
@@ -47,7 +47,7 @@ _nvtxt() {
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
     local program=${1##*/} i
     COMPREPLY=()
-    for ((i = 1; i < COMP_CWORD; i++)); do # behind "--" stands somebody else's command line
+    for ((i = 1; i < COMP_CWORD; i++)); do # after "--" comes another program's command line
         [[ ${COMP_WORDS[i]} == -- ]] && {
             [[ $program == nvtxt-send ]] && _nvtxt_command_line $((i + 1))
             return
