@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Makes a manual page from its template, at build time: fill-page TEMPLATE >PAGE. What the code
-// holds in tables is written into the page from these tables, so that no page can say anything
-// else: commands, arguments, limits and diagnostic codes of the language, and the keys of the
-// configuration. A template names them in double braces:
+// Makes a manual page from its template, at build time: fill-page TEMPLATE >PAGE. It writes tables
+// of the code into the page, so the page and the code always agree: commands, arguments, limits and
+// diagnostic codes of the language, and the keys of the configuration. A template names a table in
+// double braces:
 //
 //   {{command Marker}}       the arguments of its default definition, optional ones in brackets
 //   {{argument ProcessId}}   what the argument takes
@@ -11,8 +11,8 @@
 //   {{diagnostics LEXING}}   the items of a list of the codes of one stage
 //   {{config}}               the keys of the configuration file, a list for each topic
 //
-// A name that is not in its table is an error; so is a template that names some of the commands,
-// arguments, limits or stages, but not all of them. Not installed.
+// A name that is not in its table is an error. It is also an error if a template names some of the
+// commands, arguments, limits or stages, but not all of them. Not installed.
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -44,7 +44,7 @@ static void fail(const char *format, ...) {
     exit(1);
 }
 
-// Text as roff wants it: hyphens that can be copied, each sentence on a line of its own, no request
+// Prints text for roff: hyphens that can be copied, each sentence on a line of its own, no request
 // at the start of a line.
 static void put_text(const char *text) {
     bool starts = true;
@@ -158,7 +158,7 @@ static void put_value_of(const struct conf_key *key) {
     putchar('\n');
 }
 
-// Which values are allowed, where the type does not say it.
+// Prints which values are allowed, if the type does not say it.
 static void put_range(const struct conf_key *key) {
     switch (key->type) {
     case CONF_INTEGER:
@@ -193,7 +193,7 @@ static void put_key(const struct conf_key *key) {
     }
 }
 
-// The keys, a list for each topic.
+// Prints the keys, a list for each topic.
 static void put_config(void) {
     const char *topic = "";
     for (size_t i = 0; i < conf_key_count; i++) {
@@ -264,7 +264,7 @@ static void fill_diagnostics(const char *name) {
     fail("there is no stage '%s'", name);
 }
 
-// What stands between the braces.
+// Replaces the words between two braces.
 static void fill(char *words) {
     char *name = strchr(words, ' ');
     if (name) {
@@ -285,7 +285,7 @@ static void fill(char *words) {
     }
 }
 
-// A line that is nothing but a table is replaced whole: the table ends its own lines.
+// If a line has only a table, its line end is left out: the table ends its own lines.
 static void copy_line(char *line) {
     char *open, *close;
     char *at = line;
