@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=sh disable=SC2034,SC2046,SC2086 # lists of words are split on purpose
 #
-# What scripts/demo, scripts/test, scripts/check-full and scripts/bench share: the packages, the
-# out-of-tree builds, the counting of test results. Sourced with `top` set to the top folder.
+# Functions of scripts/demo, scripts/test, scripts/check-full and scripts/bench: packages, out-of-tree
+# builds, counts of test results. Sourced with `top` set to the top folder.
 #
 # Builds go to $NVTXT_BUILD_DIR (default: build/ at the top), one folder a configuration.
 
 build_root=${NVTXT_BUILD_DIR:-$top/build}
 jobs=${NVTXT_JOBS:-$(nproc 2>/dev/null || echo 2)}
-test_jobs=${NVTXT_TEST_JOBS:-$((jobs * 2))} # most of them wait most of the time
+test_jobs=${NVTXT_TEST_JOBS:-$((jobs * 2))} # most tests wait most of the time
 log=$build_root/setup.log
 unset MAKEFLAGS MFLAGS MAKELEVEL
 
@@ -20,7 +20,7 @@ die() { printf '%s: %s\n' "${0##*/}" "$*" >&2; exit 1; }
 have_command() { command -v "$1" >/dev/null 2>&1; }
 have_module() { pkg-config --exists "$1" 2>/dev/null; }
 
-# has PACKAGE: is what the Debian package brings there, whoever installed it?
+# has PACKAGE: whether the files of the Debian package exist, whoever installed them.
 has() {
     case $1 in
     automake) have_command automake && have_command aclocal ;;
@@ -46,7 +46,7 @@ has() {
     esac
 }
 
-lacking() { # lacking PACKAGE...: those of them that are not there
+lacking() { # lacking PACKAGE...: prints those that are missing
     lacking_list=
     for package; do
         has "$package" || lacking_list="$lacking_list $package"
@@ -54,7 +54,7 @@ lacking() { # lacking PACKAGE...: those of them that are not there
     echo "${lacking_list# }"
 }
 
-# known PACKAGE...: those of them that this release of Debian has.
+# known PACKAGE...: prints those that this release of Debian has.
 known() {
     for package; do
         apt-cache show "$package" >/dev/null 2>&1 && echo "$package"
@@ -65,8 +65,8 @@ packages_build='autoconf automake make gcc libc6-dev pkg-config libuv1-dev libsq
     libjansson-dev libinih-dev'
 packages_optional='libsystemd-dev systemd clang-format-16 mandoc strace'
 
-# need PACKAGE...: installs what is missing (as root), or says in one sentence what is and ends.
-# Optional packages only come along; without them some checks skip.
+# need PACKAGE...: installs missing packages (as root), or names them and exits.
+# Optional packages are only installed along with others; without them some checks skip.
 need() {
     missing=$(lacking "$@")
     [ "$(id -u)" = 0 ] && have_command apt-get && {
@@ -94,7 +94,7 @@ need() {
 
 # ---- Builds -------------------------------------------------------------------------------------
 
-# quietly LOG COMMAND...: output to a file, shown only when the command fails.
+# quietly LOG COMMAND...: writes output to a file, and shows it only if the command fails.
 quietly() {
     quiet_log=$1
     shift
@@ -146,7 +146,7 @@ count_results() {
 }
 
 # suite TITLE NAME TARGET [CONFIGURE-ARGUMENT...]: builds in $build_root/NAME, runs
-# `make TARGET` in its tests/ and counts. What cannot be built counts as one failure.
+# `make TARGET` in its tests/ and counts the results. A failed build counts as one failure.
 suite() {
     title=$1 name=$2 target=$3
     shift 3
@@ -175,7 +175,7 @@ suite() {
         "($(($(date +%s) - started)) s)"
 }
 
-# one TITLE LOG COMMAND...: a command that is one case.
+# one TITLE LOG COMMAND...: runs a command that is one case.
 one() {
     title=$1 one_log=$2
     shift 2

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=sh disable=SC2086 # lists of words are split on purpose
 #
-# What scripts/test and scripts/check-full both run. Sourced after lib.sh.
+# The suites of both scripts/test and scripts/check-full. Sourced after lib.sh.
 
 NVTXT_TEST_TIMEOUT=${NVTXT_TEST_TIMEOUT:-600}
 export NVTXT_TEST_TIMEOUT
 
-need_for_tests() { # need_for_tests PACKAGE...: these besides
+need_for_tests() { # need_for_tests PACKAGE...: these and the usual ones
     want_optional=yes
     need $packages_build libcriterion-dev python3 sqlite3 "$@"
 }
