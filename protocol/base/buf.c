@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The growable buffer. Capacity doubles, so that a reply of any length costs few allocations; what
-// is in the buffer when an allocation fails stays there, but the buffer counts as failed from then
-// on and takes nothing more, because text with a hole in it is worse than none.
+// The capacity doubles, so that a text of any length costs few allocations. What is in the buffer
+// when an allocation fails stays there, but the buffer takes nothing more: a text with a hole in it
+// is worse than none.
 #include "protocol/base/buf.h"
 
 #include <errno.h>

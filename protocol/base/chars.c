@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The table of byte classes; see the header.
+// One row for each byte that is in a class; a letter or a digit is in several. All other bytes are
+// in none.
 #include "protocol/base/chars.h"
 
 #define LETTER (NVTXT_CHAR_WORD_START | NVTXT_CHAR_WORD | NVTXT_CHAR_RUNS_ON)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Classes of bytes, instead of <ctype.h>, which depends on the locale: those of the language, by
-// one look-up in a table, and those that are not shown to people as they are.
+// Classes of bytes, instead of <ctype.h>, which depends on the locale: those of the language, found
+// in a table, and those that people are not shown as they are.
 #pragma once
 
 #include <stdbool.h>
@@ -13,7 +13,7 @@ enum nvtxt_char_class {
     NVTXT_CHAR_WORD_START = 4, // A-Z a-z _
     NVTXT_CHAR_WORD = 8,       // A-Z a-z _ 0-9
     NVTXT_CHAR_HEX = 16,       // 0-9 A-F a-f
-    NVTXT_CHAR_RUNS_ON = 32,   // after a number: what makes it a bad one (word bytes and '.')
+    NVTXT_CHAR_RUNS_ON = 32,   // after a number these make it a bad one: word bytes and '.'
 };
 
 extern const uint8_t nvtxt_char_classes[256];
@@ -32,8 +32,8 @@ static inline bool nvtxt_is_ascii_control(char byte) {
     return (unsigned char)byte < ' ' || byte == 0x7F;
 }
 
-// A byte of a control character, between the bytes that stand before and after it in a text of
-// UTF-8: C0, DEL, and both bytes of C1, U+0080 to U+009F (U+009B begins an escape sequence on some
+// Whether a byte of UTF-8 text, with the bytes before and after it, belongs to a control character:
+// C0, DEL, or C1, which is U+0080 to U+009F in two bytes (U+009B begins an escape sequence on some
 // terminals).
 static inline bool nvtxt_is_control(char before, char byte, char after) {
     const char lead = (char)0xC2;

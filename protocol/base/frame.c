@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bytes to lines; see the header. The invariants: `partial` holds bytes only while a line is
-// unfinished or has just been handed out from there (`taken`); it never holds more than max_line
-// bytes, but for the first OVERLONG_KEPT of an overlong line (`skipping`), for its diagnostic.
+// memchr() finds the end of each line. `partial` holds bytes only while a line is unfinished, or
+// while the caller has that line (`taken`). It holds at most max_line bytes; of an overlong line
+// (`skipping`) it holds the first OVERLONG_KEPT, for the diagnostic.
 #include "protocol/base/frame.h"
 
 #include <errno.h>

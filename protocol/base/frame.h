@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bytes to lines. The caller reads into any buffer it likes and takes line after line out of it;
-// whole lines are views into that buffer and only a line that is cut by the end of the buffer is
-// copied, into memory of the frame's own that is given back as soon as the line is done. So an
-// idle source holds no buffer, and no byte is looked at twice however the input is split.
+// Bytes to lines. The caller reads into any buffer and takes line after line out of it. A whole
+// line is a view of that buffer. Only a line that the end of the buffer cuts is copied, into memory
+// of the frame, which is freed when the line is done. So an idle source holds no buffer, and no
+// byte is searched twice however the input is split.
 //
 // Rules (nvtxt(5), "Lines"): LF ends a line; one CR before it, or before the end of the source, is
 // dropped; a line longer than the limit is reported once and skipped up to its LF. Blank lines and
-// comments are lines too. A byte order mark is the interpreter's matter, not the frame's.
+// comments are lines too. The interpreter, not the frame, drops a byte order mark.
 #pragma once
 
 #include <stdbool.h>
@@ -21,7 +21,7 @@ struct nvtxt_frame {
     size_t partial_len;
     size_t partial_cap;
     bool skipping; // inside an overlong line
-    bool taken;    // the line last returned lies in `partial`: drop it on the next call
+    bool taken;    // the line that was returned last is in `partial`: the next call frees it
 };
 
 enum nvtxt_frame_result {

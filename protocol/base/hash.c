@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Chains, and buckets that double when there are more nodes than buckets. That chains stay short is
-// what the key of the hash values is for (hash_value.h).
+// Each bucket is a chain of nodes. The buckets double when there are more nodes than buckets. The
+// key of the hash values keeps the chains short (hash_value.h).
 #include "protocol/base/hash.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define FIRST_BUCKETS 16
-#define KEPT_BUCKETS 1024 // by a reset: what was crowded once does not hold its memory for ever
+#define KEPT_BUCKETS 1024 // a reset frees more: a table that was large once does not stay so
 
 void nvtxt_hash_deinit(struct nvtxt_hash *table) {
     free(table->buckets);

@@ -95,8 +95,8 @@ static inline uint64_t load_rest(const char *data, size_t len) {
     return word;
 }
 
-// The words, then the bytes that are left over with the count of all bytes above them. `before`
-// bytes were taken already, a multiple of eight.
+// Takes the words, then the bytes that are left over, with the count of all bytes in the highest
+// byte. `before` bytes were taken already, a multiple of eight.
 static inline uint64_t end_with(struct sip *sip, struct nvtxt_slice bytes, size_t before) {
     uint64_t count = (uint64_t)(before + bytes.len) << 56;
     for (; bytes.len >= 8; bytes.data += 8, bytes.len -= 8) {

@@ -9,7 +9,7 @@
 
 #define NVTXT_ID_MAX 0xFFFFFFu // ProcessId and ThreadId: 24 bits each, what globalTid holds
 #define NVTXT_CATEGORY_MAX 0xFFFFFFFFu
-#define NVTXT_EXCERPT_BYTES 200   // a diagnostic keeps so much of its line
+#define NVTXT_EXCERPT_BYTES 200   // what a diagnostic keeps of its line
 #define NVTXT_SESSION_ID_BYTES 36 // a UUID in its canonical form; 32 hexadecimal digits do as well
 
 // Limits of one source. Each of them guards against a peer that would grow our memory without end.

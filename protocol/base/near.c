@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The distance of two words is the least number of such slips between them, found row by row in the
-// table of the distances of their beginnings. Long words are nobody's slip.
+// The distance of two words is the least number of slips between them. It is found row by row in
+// the table of the distances between the beginnings of the words. Long words are not compared.
 #include "protocol/base/near.h"
 
 #include <stdint.h>
@@ -44,7 +44,6 @@ const char *nvtxt_near(struct nvtxt_slice word,
                        const char *(*names)(const void *context, size_t index),
                        const void *context) {
     const char *best = NULL, *name;
-    // Words of up to three letters are too much alike for two slips.
     // Short words are too much alike for two slips.
     unsigned most = word.len <= 1 || word.len > WORD_MAX ? 0 : word.len <= 4 ? 1 : 2;
     for (size_t i = 0; most > 0 && (name = names(context, i)); i++) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// One allocation holds the count and the text.
 #include "protocol/base/refstr.h"
 
 #include <stdlib.h>

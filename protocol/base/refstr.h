@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A text that several things of one source share: a display name stays the domain of the ranges
-// that were opened under it. Counted, not thread-safe.
+// that were opened under it. It is freed with its last reference. Only one thread may use it: the
+// count is a plain number.
 #pragma once
 
 #include "protocol/base/slice.h"

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A view of bytes that somebody else owns: how text travels from the read buffer to the batch
-// without a copy. A slice is never NUL-terminated and may hold any byte.
+// Bytes and texts, for all other rooms: views, buffers, lines, UTF-8, hash tables, JSON. Each
+// function works on memory of its caller, so any thread may call it. The one global is the key of
+// the hash values. Nothing here does I/O, reads a clock or depends on the locale; nothing here
+// knows the language or a socket.
+//
+// A slice is a view of bytes that somebody else owns: so text goes from the read buffer to the
+// batch without a copy. It may hold any byte, and no NUL ends it.
 #pragma once
 
 #include <stdbool.h>
@@ -25,7 +30,7 @@ static inline bool nvtxt_slice_equal(struct nvtxt_slice a, struct nvtxt_slice b)
 }
 
 // The first `most` bytes; a character that the cut would split is left out. Text that is not UTF-8
-// is cut too, up to 4 bytes earlier: no character is longer.
+// is cut too, at most 4 bytes earlier: no character is longer.
 static inline struct nvtxt_slice nvtxt_slice_cut(struct nvtxt_slice text, size_t most) {
     if (text.len > most) {
         size_t least = most > 4 ? most - 4 : 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. The table of well-formed sequences is Table 3-7 of the Unicode Standard, written
-// as ranges of the second byte.
+// The well-formed sequences are those of Table 3-7 of the Unicode Standard. The first byte decides
+// the length and the range of the second byte.
 #include "protocol/base/utf8.h"
 
 static bool continues(unsigned char byte) {

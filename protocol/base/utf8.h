@@ -9,7 +9,7 @@
 
 #include "protocol/base/slice.h"
 
-#define NVTXT_UTF8_GROWTH 3 // a repaired text is at most so many times as long
+#define NVTXT_UTF8_GROWTH 3 // a repaired text is at most this many times as long
 
 // Length of the valid sequence at `data`, 1 to 4, or 0 when there is none.
 size_t nvtxt_utf8_sequence(const char *data, size_t len);

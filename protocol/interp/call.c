@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. The order of faults of loading: a bad variable stands at the command's own column
-// and so before everything that the call lists; a missing argument stands behind the last token.
+// The plan is made first, then what the call lists is put over a copy of it. Of several faults the
+// leftmost is reported. A bad variable has the column of the command, which is before everything
+// that the call lists; a missing argument has the column after the last token.
 #include "protocol/interp/call.h"
 
 #include "protocol/lang/colors.h"
@@ -163,10 +164,10 @@ static int static_fault(const struct nvtxt_call_context *context, const struct n
     const struct nvtxt_value *value = nvtxt_symtab_static(context->symtab, plan->fault_arg);
     if (plan->fault == NVTXT_DIAG_STATIC_WRONG_TYPE) {
         nvtxt_diag_set(diag, plan->fault, stmt->name->column,
-                       "variable '%s', a static argument of '%s', is %s that it cannot take",
+                       "variable '%s' is %s, which '%s' cannot take as this argument",
                        nvtxt_args[plan->fault_arg].name.data,
-                       nvtxt_commands[stmt->command].name.data,
-                       value->type == NVTXT_STRING ? "a String" : "an Integer");
+                       value->type == NVTXT_STRING ? "a String" : "an Integer",
+                       nvtxt_commands[stmt->command].name.data);
     } else {
         range_fault(diag, plan->fault, stmt->name->column, plan->fault_arg, value->integer);
     }
@@ -198,7 +199,7 @@ static int to_timeline(const struct nvtxt_call_context *context, enum nvtxt_time
     return 0;
 }
 
-// Moves one time; a fault is kept in `diag` if it lies left of what is there already.
+// Moves one time. A fault goes into `diag` if it is left of the fault that is there already.
 static int map_time(const struct nvtxt_call_context *context, const struct nvtxt_stmt *stmt,
                     const struct nvtxt_call *call, enum nvtxt_arg arg, int64_t raw, int64_t *ns,
                     bool fault_so_far, struct nvtxt_diag *diag) {
@@ -230,7 +231,7 @@ static int map_times(const struct nvtxt_call_context *context, const struct nvtx
     return fault;
 }
 
-// Takes what the call lists, left to right; keeps the first fault.
+// Takes what the call lists, from left to right, and keeps the first fault.
 static int take_listed(const struct nvtxt_call_context *context, const struct nvtxt_stmt *stmt,
                        struct nvtxt_call *call, struct nvtxt_diag *diag) {
     bool fault = false;

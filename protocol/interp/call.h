@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From a parsed call to what it means: every argument from the call or, when the definition leaves
-// it out, from its variable or its default; checked against its range; times moved to the timeline.
-// What static arguments contribute is worked out once and kept until a variable or the definition
-// changes (struct nvtxt_plan), since most calls of a stream differ only in what they list.
+// From a parsed call to what it means. Every argument comes from the call or, when the definition
+// does not list it, from its variable or its default. Values are checked against their ranges, and
+// times are moved to the timeline. Most calls of a stream differ only in what they list: so the
+// static arguments are read once and kept (struct nvtxt_plan) until a variable or the definition
+// changes.
 #pragma once
 
 #include <stdbool.h>
@@ -34,7 +35,7 @@ struct nvtxt_call {
     char digits[NVTXT_INTEGER_TEXT]; // of a text that was given as an Integer
 };
 
-// What the static arguments of one command come to. Zeroed: not made yet.
+// The static arguments of one command. Zeroed: not made yet.
 struct nvtxt_plan {
     bool made;
     bool faulty; // fault and fault_arg say why no call can have an effect
@@ -59,6 +60,6 @@ struct nvtxt_call_context {
 int nvtxt_call_resolve(const struct nvtxt_call_context *context, const struct nvtxt_stmt *stmt,
                        struct nvtxt_call *call, struct nvtxt_diag *diag);
 
-// Where an argument stands: the column of its value, or of the command when it is static.
+// The column of an argument's value, or of the command when the argument is static.
 uint32_t nvtxt_call_column(const struct nvtxt_stmt *stmt, const struct nvtxt_cmddef *definition,
                            enum nvtxt_arg arg);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the interpreter makes of a stream: events (rows of NVTX_EVENTS), names, and ranges that are
-// open. Plain values; every slice in them is borrowed from the interpreter or from the line and
+// What the interpreter makes of a stream: events (rows of NVTX_EVENTS), names, and open ranges.
+// They are plain values. Every slice in them is borrowed from the interpreter or from the line and
 // lives only during the call that hands the value over.
 #pragma once
 
@@ -54,16 +54,16 @@ enum nvtxt_name_kind {
     NVTXT_NAME_DOMAIN, // SetFileDisplayName with a name that is not empty
 };
 
-// A name that was given, with the event that it is anchored at.
+// A name, with the event that its row refers to.
 struct nvtxt_name {
     enum nvtxt_name_kind kind;
     struct nvtxt_slice text;
     struct nvtxt_slice domain; // CATEGORY: the domain it is named in; DOMAIN: same as text
     uint32_t category;         // CATEGORY
     uint32_t pid, tid;         // THREAD: the thread; PROCESS, CATEGORY: the process (tid unused)
-    bool own_pid;              // CATEGORY: $ProcessId says so; else pid is that of the event
-    int64_t at;                // CATEGORY, THREAD, DOMAIN: start of the event it is anchored at
-    uint32_t at_pid, at_tid;   //   and the thread of that event
+    bool own_pid;              // CATEGORY: pid is that of $ProcessId; else of the event
+    int64_t at;                // CATEGORY, THREAD, DOMAIN: start of that event
+    uint32_t at_pid, at_tid;   //   and its thread
 };
 
 // A range that is open. Ranges get numbers of their own (seq: 1, 2, …, per source, over the whole

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The interpreter's life, and the way of a line: lexed, parsed and executed. Execution first looks
-// for every fault and only then changes the state, so a line with an error leaves no trace. What
-// calls do is in interp_call.c.
+// Makes and frees an interpreter, and takes a line through its steps: lex, parse, execute.
+// Execution first looks for every fault and only then changes the state, so a line with an error
+// has no effect. What a call does is in interp_call.c, what a diagnostic says in interp_diag.c.
 #include "protocol/interp/interp.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "protocol/base/chars.h"
 #include "protocol/interp/interp_job.h"
 
-#define SCRATCH_KEPT 4096 // a larger scratch buffer is given back after its line
+#define SCRATCH_KEPT 4096 // a larger scratch buffer is freed after its line
 #define BYTE_ORDER_MARK "\xEF\xBB\xBF"
 
 const struct nvtxt_limits nvtxt_no_limits = {
@@ -102,7 +102,7 @@ enum nvtxt_timebase nvtxt_interp_mapped_clock(const struct nvtxt_interp *interp)
     return (enum nvtxt_timebase)interp->mapped_clock;
 }
 
-// A waiting name's domain is counted for each of them.
+// Waiting names of one domain count it each.
 size_t nvtxt_interp_held(const struct nvtxt_interp *interp) {
     const struct nvtxt_symtab *symtab = &interp->symtab;
     const struct nvtxt_waiting *waiting = &interp->waiting;
@@ -117,7 +117,7 @@ void nvtxt_interp_allow(struct nvtxt_interp *interp, size_t bytes) {
 
 // ---- Lines -------------------------------------------------------------------------------------
 
-// What the variable takes more than before; 0 when it takes less.
+// The bytes that the variable takes more than before; 0 when it takes less.
 static size_t cost_of_assignment(const struct nvtxt_job *job, struct nvtxt_slice name) {
     if (job->interp->allowed == SIZE_MAX) {
         return 0;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The interpreter: THE state of one source. Lines go in, events, names and diagnostics come out
-// through a sink. It owns the source's variables, definitions, push stacks, open ranges, display
-// name, waiting names and counters, and shares nothing with other sources. No I/O, no clock, no
-// log, no globals: whatever it must know of the outside is in its configuration.
+// The interpreter: one source, from lines to events, names and diagnostics. It owns everything that
+// earlier lines of the source have set: variables, definitions, push stacks, open ranges, display
+// name, waiting names and counters. It shares nothing with other sources; any thread may use it,
+// one at a time. It does no I/O, reads no clock, writes no log and has no globals: what it must
+// know of the outside is in its configuration, and what it makes goes to a sink.
 //
-// A line that has an error has no effect; a sink that fails (-errno) leaves the interpreter in an
-// undefined state in which it may only be freed.
+// A line that has an error has no effect. After a sink has failed (-errno) the interpreter may only
+// be freed.
 #pragma once
 
 #include <stdbool.h>
@@ -32,12 +33,14 @@ int nvtxt_interp_line(struct nvtxt_interp *interp, struct nvtxt_slice line,
 int nvtxt_interp_overlong(struct nvtxt_interp *interp, struct nvtxt_slice start,
                           const struct nvtxt_sink *sink);
 
-// The source ends: open ranges are stored with the latest time and a warning each, waiting names
-// are stored. After it the interpreter may only be asked for its counters, saved and freed.
+// Ends the source: each open range becomes an event that ends at the latest time, with a warning;
+// waiting names are handed on. After that the interpreter may only be asked for its counters, saved
+// and freed.
 int nvtxt_interp_end(struct nvtxt_interp *interp, const struct nvtxt_sink *sink);
 
-// Who asks whether a process may be named by the source: its names, and those of its threads and
-// categories. A name that may not be given has no effect and draws the warning foreign-name.
+// Sets the function that says whether the source may name a process, its threads and its
+// categories. A name that it may not give has no effect and gets the warning foreign-name. Without
+// a function it may name every process.
 void nvtxt_interp_guard_names(struct nvtxt_interp *interp,
                               bool (*may_name)(void *context, uint32_t pid), void *context);
 
@@ -47,8 +50,8 @@ uint64_t nvtxt_interp_rows(const struct nvtxt_interp *interp);
 // The process of the latest event. False when there was none.
 bool nvtxt_interp_event_pid(const struct nvtxt_interp *interp, uint32_t *pid);
 
-// The offset of a clock, as measured last. Until it is given the clock's values are taken as
-// nanoseconds, with the warning no-clock; ClockRealtime needs none, its offset is 0.
+// Sets the offset of a clock, as it was measured last. Before that the values of the clock count as
+// nanoseconds, with the warning no-clock. ClockRealtime needs no offset: it is 0.
 void nvtxt_interp_set_clock(struct nvtxt_interp *interp, enum nvtxt_timebase base,
                             struct nvtxt_clock_offset offset);
 
@@ -58,26 +61,25 @@ const struct nvtxt_counters *nvtxt_interp_counters(const struct nvtxt_interp *in
 // The display name in force; empty when there is none. Lives until the next line.
 struct nvtxt_slice nvtxt_interp_display_name(const struct nvtxt_interp *interp);
 
-// The memory that its open ranges, variables and waiting names take together, in bytes; and how
-// much they may take from now on, beside the limits of each: any, until it is said. The line that
-// would pass it is a fault, limit-exceeded; what is there already stays.
+// The memory that open ranges, variables and waiting names take together, in bytes; and a bound of
+// it, in addition to the limit of each. A new interpreter has no bound. A line that would pass the
+// bound is a fault, limit-exceeded; what is there already stays.
 size_t nvtxt_interp_held(const struct nvtxt_interp *interp);
 void nvtxt_interp_allow(struct nvtxt_interp *interp, size_t bytes);
 
-// Smallest and largest Time, Start or End of calls that had an effect, as written (before mapping).
-// Returns false when there was none. For the defaults of nvtxt_a and nvtxt_b.
+// Smallest and largest Time, Start or End of calls that had an effect, as the source wrote them
+// (before mapping). Returns false when there was none. For the defaults of nvtxt_a and nvtxt_b.
 bool nvtxt_interp_raw_times(const struct nvtxt_interp *interp, int64_t *smallest, int64_t *largest);
 
-// The time base of calls whose clock is known, where the source's mapping was used in its stead;
-// NVTXT_TIMEBASE_MANUAL when there was none. The first one, if there are several.
+// The first time base of a call that is a known clock but gave way to the mapping of the source.
+// NVTXT_TIMEBASE_MANUAL when there was none.
 enum nvtxt_timebase nvtxt_interp_mapped_clock(const struct nvtxt_interp *interp);
 
 // ---- Open ranges ------------------------------------------------------------------------------
 
-// Announces ranges that are open: gives the oldest one that was not given before and marks it, so
-// that its event will carry its number in open_seq. A range that closes before it was announced
-// never shows. Returns 1 and fills `*range` (views live until the next line), or 0 when there is
-// none left.
+// Announces an open range: gives the oldest one that was not given before and marks it, so that its
+// event will have its number in open_seq. The event of a range that closes earlier has 0 there.
+// Returns 1 and fills `*range` (views live until the next line), or 0 when there is none left.
 int nvtxt_interp_take_opened(struct nvtxt_interp *interp, struct nvtxt_open_range *range);
 
 // Visits every open range, oldest first; stops at the first non-zero return and returns it.
@@ -90,7 +92,7 @@ enum nvtxt_restore_result {
     NVTXT_RESTORE_BAD = 1, // no interpreter has saved that
 };
 
-// Puts an open range back into a fresh interpreter, in the order of seq, already announced.
-// Limits do not count here: it was within those that held when it was opened. Returns RESTORED, BAD
-// for a range that cannot be (same RangeId twice, wrong depth), or -ENOMEM.
+// Puts an open range back into a fresh interpreter, in the order of seq, as one that is announced.
+// Limits do not count here: the range was within those that held when it was opened. Returns
+// RESTORED, BAD for a range that cannot be (same RangeId twice, wrong depth), or -ENOMEM.
 int nvtxt_interp_restore_open(struct nvtxt_interp *interp, const struct nvtxt_open_range *range);

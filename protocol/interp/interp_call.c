@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What calls do: names, events and ranges, and what is left of them at the end of the source. Each
-// call first looks for every fault and only then changes the state.
+// One function for each command: it makes names, events and ranges. Each first looks for every
+// fault and only then changes the state. The end of the source is here too: it closes what is open.
 #include <errno.h>
 #include <stdlib.h>
 
@@ -28,7 +28,7 @@ static int wait_for_event(struct nvtxt_job *job, const struct nvtxt_name *name) 
     return r;
 }
 
-// Domains are labels that anybody may share.
+// A domain is a label that anybody may use: it is never foreign.
 static bool is_foreign(const struct nvtxt_interp *interp, const struct nvtxt_name *name) {
     bool of_event = name->kind == NVTXT_NAME_CATEGORY && !name->own_pid;
     if (name->kind == NVTXT_NAME_DOMAIN || (of_event && !interp->has_event)) {
@@ -70,8 +70,8 @@ static void count_event(struct nvtxt_counters *counters, const struct nvtxt_even
     counters->has_time = true;
 }
 
-// Names that waited get their place. A category that turns out to be of another user's process has
-// no effect; the line that is told is that of the event.
+// Hands on the names that waited. A category that turns out to be of another user's process has no
+// effect; its warning has the line of the event.
 static int store_waiting(struct nvtxt_interp *interp, int64_t at, uint32_t pid, uint32_t tid,
                          const struct nvtxt_sink *sink) {
     bool may = nvtxt_interp_may_name(interp, pid);
@@ -84,8 +84,8 @@ static int store_waiting(struct nvtxt_interp *interp, int64_t at, uint32_t pid, 
     for (; dropped > 0; dropped--) {
         struct nvtxt_diag diag;
         nvtxt_diag_set(&diag, NVTXT_DIAG_FOREIGN_NAME, 1,
-                       "a category was named for the first event, whose process is another user's; "
-                       "only its user may name it, its threads and its categories");
+                       "a category was named before the first event, which is of another user's "
+                       "process; only that user may name its categories");
         diag.line = interp->counters.lines;
         int r = nvtxt_interp_hand_on(interp, &diag, sink);
         if (r < 0) {
@@ -274,7 +274,7 @@ static void set_category_process(const struct nvtxt_job *job, struct nvtxt_name 
     name->tid = 0;
 }
 
-// Where only the sender's own processes may be named: see check_claim() of call.c.
+// Whether the claim allows the name; call.c checks the other commands in check_claim().
 static bool is_claimed(const struct nvtxt_source_config *config, const struct nvtxt_name *name) {
     return !config->claim || !name->own_pid || name->pid == config->claimed_pid ||
            (config->began_pid && name->pid == config->began_pid);
@@ -345,8 +345,8 @@ static void note_time(struct nvtxt_interp *interp, int64_t raw, int64_t ns) {
     }
 }
 
-// What a call that had an effect says of time: the source's latest one, and once per source that
-// its time base is not what it seems.
+// Remembers the times of a call that had an effect. Warns once a source when the time base is a
+// clock without an offset or without a mapping.
 static void note_times(struct nvtxt_job *job) {
     struct nvtxt_interp *interp = job->interp;
     const struct nvtxt_call *call = &job->call;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the interpreter says of a line: one fault, which stops it, or warnings, which are collected
-// on the way and handed on after its effect.
+// A line has one fault, which stops it, or warnings. Warnings are collected while the line is
+// executed; after its effect they get their sentences and are handed on from left to right.
 #include "protocol/base/near.h"
 #include "protocol/interp/interp.h"
 #include "protocol/interp/interp_job.h"

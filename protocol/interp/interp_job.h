@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The line at hand, shared by the files that are the interpreter: interp.c (lines), interp_call.c
-// (what calls do, and the end) and interp_diag.c (what is said of them). Nobody else includes it.
-// It lives while its line is interpreted, on the stack.
+// One line on its way through the interpreter. It lives on the stack while its line is interpreted.
+// Only the files of the interpreter include it: interp.c (lines), interp_call.c (what calls do) and
+// interp_diag.c (diagnostics).
 #pragma once
 
 #include "protocol/interp/interp_state.h"
@@ -42,7 +42,7 @@ int nvtxt_interp_hand_on(struct nvtxt_interp *interp, const struct nvtxt_diag *d
 // The same with `diag`, which gets the line's number and text.
 int nvtxt_job_report(struct nvtxt_job *job);
 
-// A warning, to be handed on behind the line's effect. `text` is borrowed until then.
+// Collects a warning, which is handed on after the line's effect. `text` is borrowed until then.
 void nvtxt_job_warn(struct nvtxt_job *job, enum nvtxt_diag_code code, uint32_t column,
                     struct nvtxt_slice text);
 void nvtxt_job_warn_argument(struct nvtxt_job *job, enum nvtxt_diag_code code, enum nvtxt_arg arg,
@@ -56,7 +56,7 @@ static inline bool nvtxt_interp_may_name(const struct nvtxt_interp *interp, uint
 // Hands on the line's warnings, leftmost first.
 int nvtxt_job_hand_on_warnings(struct nvtxt_job *job);
 
-// Whether the source may keep so many bytes more. Returns 0, or 1 with the fault of the line.
+// Whether the source may keep `more` bytes. Returns 0, or 1 with the fault of the line.
 int nvtxt_job_hold(struct nvtxt_job *job, size_t more);
 
 // The fault of a line that would pass the limit of `what`; returns 1.

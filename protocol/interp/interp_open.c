@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The interpreter's open ranges as its owner sees them: announcing those that are new, visiting all
-// of them, and putting them back when a session goes on. What lines do to them is in interp_call.c.
+// The open ranges for the owner of the interpreter: it announces the new ones, visits all, and puts
+// them back when a session goes on. All three go along the list by age of ranges.h. What lines do
+// to ranges is in interp_call.c.
 #include <errno.h>
 
 #include "protocol/interp/interp.h"
@@ -29,7 +30,8 @@ int nvtxt_interp_each_open(const struct nvtxt_interp *interp,
     return r;
 }
 
-// The domain of a range that comes back: shared with the display name or the range before it.
+// The domain of a range that is put back. It shares the text of the display name or of the range
+// before it, if that is the same.
 static int restore_domain(struct nvtxt_interp *interp, struct nvtxt_slice domain,
                           struct nvtxt_refstr **refstr) {
     struct nvtxt_range *before = interp->ranges.newest;

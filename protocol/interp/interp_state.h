@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The inside of struct nvtxt_interp, shared by the files that are the interpreter: interp.c
-// (lines), interp_call.c and interp_diag.c (what a line does and is told, see interp_job.h),
-// interp_open.c (open ranges) and state.c (saving and restoring). Nobody else includes it.
+// The inside of struct nvtxt_interp. Only the files of the interpreter include it: those of
+// interp_job.h, interp_open.c (open ranges) and state.c (saving and restoring).
 #pragma once
 
 #include "protocol/base/buf.h"
@@ -36,7 +35,7 @@ struct nvtxt_interp {
     int64_t latest;  // largest time of such a call, on the timeline
     int64_t raw_smallest, raw_largest;
 
-    bool has_event; // an event was stored; what follows is the latest one
+    bool has_event; // there was an event; what follows is of the latest one
     int64_t event_start;
     uint32_t event_pid, event_tid;
 
@@ -45,5 +44,5 @@ struct nvtxt_interp {
     struct nvtxt_buf scratch; // repaired strings of the line at hand
 };
 
-// For what comes back from a saved state: it was within the limits that held when it was saved.
+// For what is restored: it was within the limits that held when it was saved.
 extern const struct nvtxt_limits nvtxt_no_limits;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. A thread stays in the table when its stack runs empty, because the next push is
-// likely to come from it; empty ones are swept when there are many, so the table is bounded by the
-// threads that have open ranges.
+// Two hash tables find threads and started ranges; lists join the ranges of a stack and all ranges.
+// A thread stays in its table when its stack is empty, because the next push is likely to come from
+// it. When there are many empty ones they are removed: the threads that have open ranges bound the
+// table.
 #include "protocol/interp/ranges.h"
 
 #include <errno.h>
@@ -12,8 +13,8 @@
 #include "protocol/base/hash.h"
 
 #define USUAL_BYTES 192 // message and excerpt of a usual range; such ranges are kept for reuse
-#define SPARE_RANGES 16 // so many of them at most, so an idle source holds little
-#define FEW_THREADS 64  // below it empty threads are not swept
+#define SPARE_RANGES 16 // kept at most, so an idle source holds little
+#define FEW_THREADS 64  // with fewer, empty threads are not removed
 
 struct nvtxt_thread {
     struct nvtxt_hash_node node;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The open ranges of one source: a stack of pushed ranges per (ProcessId, ThreadId), and started
-// ranges by RangeId, whatever the thread (nvtxt(5), "What a call stores"). All of them stand in
-// one list by age as well, for announcing and for the end of the source.
+// ranges by RangeId, whatever the thread (nvtxt(5), "What a call stores"). All of them are also in
+// one list by age, for announcing and for the end of the source.
 //
-// A range owns copies of its message and of the excerpt of its line. Announced ranges are always
-// the older ones: ranges are announced in the order of their age.
+// A range owns copies of its message and of the excerpt of its line. Ranges are announced in the
+// order of their age, so the announced ones are always the oldest.
 #pragma once
 
 #include <stdbool.h>
@@ -34,7 +34,7 @@ struct nvtxt_ranges {
     struct nvtxt_hash ids;     // by RangeId
     struct nvtxt_range *oldest, *newest;
     struct nvtxt_range *unannounced;  // oldest one that was not announced
-    struct nvtxt_thread *last_thread; // looked up last
+    struct nvtxt_thread *last_thread; // that was searched for last
     size_t open_threads;              // threads whose stack is not empty
     size_t bytes;                     // of memory that open ranges take
     uint64_t last_seq;
@@ -70,5 +70,5 @@ struct nvtxt_range *nvtxt_ranges_find(const struct nvtxt_ranges *ranges, int64_t
 // being closed from the oldest to the newest.
 void nvtxt_ranges_close(struct nvtxt_ranges *ranges, struct nvtxt_range *range);
 
-// A sentence fragment for a result that is a limit, naming it.
+// The words for a result that is a limit: what "the limit of" is followed by.
 const char *nvtxt_ranges_limit_name(int result);

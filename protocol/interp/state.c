@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Saving is done by hand, piece by piece, because it happens at every commit of every session;
-// reading happens once per reconnect and is jansson's. The object's members, all required:
+// A state is written by hand, piece by piece, because every commit of every session writes one. It
+// is read with jansson, once a reconnect. The members of the object, all required:
 //
 //   version       1
 //   config        [default pid, opened_ns, origin_ns]
 //   mapping       [mode, ns_a, ns_b, nvtxt_a, nvtxt_b, freq]
-//   escapes       [1], only when there are any
-//   levels        [1], likewise
+//   escapes       [1], or left out without escapes
+//   levels        [1], or left out without levels
 //   variables     [[name, integer or string], …] in the order of their first assignment
-//   definitions   [[command, argument, …], …] of commands that have not their default one
+//   definitions   [[command, argument, …], …] of commands whose definition is not the default
 //   display       string, "" for none
-//   waiting       [[kind, category, pid, tid, domain, text], …]; a category's tid is 1: its pid
-//                 is one that the source gave
+//   waiting       [[kind, category, pid, tid, domain, text], …]; a category's tid is 1 when its
+//                 pid is that of $ProcessId
 //   counters      [lines, events, warnings, errors, has_time, first_ns, last_ns]
-//   diagnostics   [handed on, warned of a time base, warned of a clock]
+//   diagnostics   [handed on, a time base had its warning, a clock had its warning]
 //   latest        [has_latest, latest, raw_smallest, raw_largest]
 //   event         [has_event, start, pid, tid]
 //   last_seq      number of the newest range
@@ -198,8 +198,8 @@ int nvtxt_state_save(const struct nvtxt_interp *interp, bool with_open_ranges,
 
 // ---- Restoring ---------------------------------------------------------------------------------
 
-// A reader of the elements of an array: the first thing that is not as wanted makes it bad, and
-// everything read after that is zero or empty.
+// Reads the elements of an array one after another. The first element that is wrong makes the
+// reader bad; everything that it reads after that is zero or empty.
 struct reader {
     const json_t *array;
     size_t at;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A source's state as a JSON value, so that a session can go on after any break. Everything that
-// decides what later lines mean is in it: variables, definitions, display name, waiting names,
-// mapping, origin, default process, one-time warnings, counters and times. Open ranges are in it
-// on request only: the store keeps them as rows of their own, written when they change.
+// The state of a source as a JSON value, so that a session can go on after any break. It holds
+// everything that decides what later lines mean: variables, definitions, display name, waiting
+// names, mapping, origin, default process, one-time warnings, counters and times. It holds open
+// ranges only on request: the store keeps them as rows of their own.
 #pragma once
 
 #include <stdbool.h>

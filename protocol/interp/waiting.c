@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// A list keeps the names in their order; a hash table finds the name of a thing, so that a later
+// name replaces it in its place.
 #include "protocol/interp/waiting.h"
 
 #include <errno.h>

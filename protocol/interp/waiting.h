@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Names that were given before the first event of a source. Their rows stand at an event, so they
-// wait for one (nvtxt-store(5), "Names"); the last name that was given to a thing counts.
+// Names that a source gave before its first event. The row of a name refers to an event, so these
+// names wait for one (nvtxt-store(5), "Names"). Of several names of one thing the last one counts.
 #pragma once
 
 #include "protocol/base/hash.h"
@@ -33,13 +33,13 @@ enum nvtxt_waiting_result {
     NVTXT_WAITING_TOO_LARGE = 2, // limits.variable_bytes
 };
 
-// Lets a name wait, in place of an older one of the same thing. `domain` (borrowed, may be NULL) is
+// Keeps a name, in place of an older one of the same thing. `domain` (borrowed, may be NULL) is
 // what name->domain shows. Returns an nvtxt_waiting_result or -ENOMEM; only DONE changes anything.
 int nvtxt_waiting_set(struct nvtxt_waiting *waiting, const struct nvtxt_limits *limits,
                       const struct nvtxt_name *name, struct nvtxt_refstr *domain);
 
-// Hands all names to the sink, anchored at the given time (ns) and thread, and forgets them;
-// unless `may_name` those of categories of that thread's process are dropped. Returns how many of
-// them were, or -errno of the sink.
+// Hands all names to the sink, with the time (ns) and the thread of their event, and forgets them.
+// Without `may_name` the names of categories of that thread's process are dropped. Returns the
+// number of dropped names, or -errno of the sink.
 int nvtxt_waiting_store(struct nvtxt_waiting *waiting, int64_t at, uint32_t pid, uint32_t tid,
                         bool may_name, const struct nvtxt_sink *sink);

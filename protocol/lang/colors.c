@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The table of the 148 named colours of CSS Color 4, sorted for a binary search.
+// The table of the 148 named colours of CSS Color 4. It is sorted: a binary search finds the name
+// in small letters.
 #include "protocol/lang/colors.h"
 
 #include <stddef.h>

@@ -13,5 +13,5 @@
 // have alpha 0xFF. Returns false for anything else.
 bool nvtxt_color_parse(struct nvtxt_slice text, uint32_t *argb);
 
-// The names in order, for nvtxt_near(); NULL behind the last one. `context` is not used.
+// The names in order, for nvtxt_near(); NULL after the last one. `context` is not used.
 const char *nvtxt_color_name(const void *context, size_t index);

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// THE data table of the language: commands, their arguments and which of these are optional
-// (nvtxt(5), "Commands" and "Arguments"). One line here corrects a name or an argument everywhere:
-// parser, interpreter, manual.
+// The language (nvtxt(5)): tokens, statements, values and variables, time bases, colours, and the
+// tables of commands and of diagnostics. Everything here is a constant table or works on memory of
+// its caller, so any thread may call it. Nothing here does I/O or reads a clock. What a statement
+// does is not here but in protocol/interp.
+//
+// THE table of the language: commands, their arguments and which of these are optional (nvtxt(5),
+// "Commands" and "Arguments"). Parser, interpreter and manual use this one table.
 #pragma once
 
 #include <stdint.h>

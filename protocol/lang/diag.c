@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The tables made from the X-macro, and the writing of messages: whatever a peer sent is printable
-// and valid UTF-8 before it leaves this file.
+// The X-macro becomes one table. Messages are written with vsnprintf() and then copied character by
+// character, so that everything of a peer is printable and valid UTF-8 when it leaves this file.
 #include "protocol/lang/diag.h"
 
 #include <stdarg.h>
@@ -95,8 +95,8 @@ void nvtxt_diag_suggest(struct nvtxt_diag *diag, const char *near) {
     }
 }
 
-// The line without what lies behind the cut. A character that is valid in the line but crosses the
-// cut goes whole.
+// The start of the line, as long as an excerpt may be. A valid character that the cut would split
+// is left out.
 static struct nvtxt_slice cut(struct nvtxt_slice line) {
     if (line.len <= NVTXT_EXCERPT_BYTES) {
         return line;

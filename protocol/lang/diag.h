@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Diagnostics: what is wrong with a line, for people and for programs. One X-macro holds every
-// code with its stage, its severity and its meaning; the list in nvtxt(5) is made from it.
-// A diagnostic is a value of fixed size that lives on the caller's stack: no allocation.
+// Diagnostics: what is wrong with a line, for people and for programs. One X-macro holds every code
+// with its stage, its severity and its meaning; the list in nvtxt(5) is made from it. A diagnostic
+// is a value of fixed size on the stack of the caller: making one allocates nothing.
 #pragma once
 
 #include <stddef.h>
@@ -23,7 +23,7 @@ enum nvtxt_stage { NVTXT_LEXING, NVTXT_PARSING, NVTXT_LOADING };
     X(UNTERMINATED_STRING, "unterminated-string", LEXING, ERROR,                                   \
       "A quoted string whose closing quote is not on the line.")                                   \
     X(BAD_INTEGER, "bad-integer", LEXING, ERROR,                                                   \
-      "A number that runs into a letter, a digit, an underscore or a point.")                      \
+      "A letter, a digit, an underscore or a point directly after a number.")                      \
     X(INTEGER_OUT_OF_RANGE, "integer-out-of-range", LEXING, ERROR,                                 \
       "A number that does not fit a signed 64-bit integer.")                                       \
     X(UNDEFINED_VARIABLE, "undefined-variable", LEXING, ERROR,                                     \
@@ -45,7 +45,7 @@ enum nvtxt_stage { NVTXT_LEXING, NVTXT_PARSING, NVTXT_LOADING };
       "A call has more or fewer values than the definition in force has arguments.")               \
     X(WRONG_TYPE, "wrong-type", PARSING, ERROR, "A value of a call has the wrong type.")           \
     X(BAD_PAYLOAD, "bad-payload", PARSING, ERROR,                                                  \
-      "A string that is no decimal number stands for Payload.")                                    \
+      "Payload is a string that is not a decimal number.")                                         \
     X(MISSING_ARGUMENT, "missing-argument", LOADING, ERROR,                                        \
       "A required argument is neither in the definition nor set as a variable.")                   \
     X(STATIC_WRONG_TYPE, "wrong-type", LOADING, ERROR,                                             \
@@ -63,7 +63,7 @@ enum nvtxt_stage { NVTXT_LEXING, NVTXT_PARSING, NVTXT_LOADING };
     X(RANGE_ALREADY_OPEN, "range-already-open", LOADING, ERROR,                                    \
       "A range of this RangeId is open already.")                                                  \
     X(FOREIGN_PROCESS, "foreign-process", LOADING, ERROR,                                          \
-      "The event carries another process than the peer's, and the daemon refuses that.")           \
+      "The event names another process than the sender's, and the daemon refuses that.")           \
     X(BAD_COLOR, "bad-color", LOADING, WARNING,                                                    \
       "No known colour; the event is kept with colour 0.")                                         \
     X(ENDS_BEFORE_START, "ends-before-start", LOADING, WARNING,                                    \
@@ -76,7 +76,7 @@ enum nvtxt_stage { NVTXT_LEXING, NVTXT_PARSING, NVTXT_LOADING };
       "The offset of the clock is not known; its values are taken as nanoseconds. Once per "       \
       "source.")                                                                                   \
     X(FOREIGN_NAME, "foreign-name", LOADING, WARNING,                                              \
-      "The process is another user's, who names it; the name has no effect.")
+      "The process is another user's, and only that user may name it; the name has no effect.")
 
 enum nvtxt_diag_code {
 #define X(id, code, stage, severity, meaning) NVTXT_DIAG_##id,
@@ -103,8 +103,8 @@ const char *nvtxt_diag_meaning(enum nvtxt_diag_code code);
 const char *nvtxt_stage_name(enum nvtxt_stage stage);          // "lexing"
 const char *nvtxt_severity_name(enum nvtxt_severity severity); // "error"
 
-// Fills code, column and message. The format is ours, never a peer's; its text arguments are
-// passed as "%.*s" and made printable afterwards (invalid UTF-8 and control characters replaced).
+// Fills code, column and message; clears line and excerpt. The format is ours, never a peer's. A
+// peer's text comes in as "%.*s"; invalid UTF-8 and control characters of it become U+FFFD.
 void nvtxt_diag_set(struct nvtxt_diag *diag, enum nvtxt_diag_code code, uint32_t column,
                     const char *format, ...) __attribute__((format(printf, 4, 5)));
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The names of levels, those of the store first, and what programs write for them.
+// One table: first the names that the store has, in the order of their levels, then other words
+// that programs write. A search takes the first row of the same letters.
 #include "protocol/lang/level.h"
 
 #include <string.h>

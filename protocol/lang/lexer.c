@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. One function per kind of token; each is given the cursor on the token's first
-// byte and leaves it behind the last one.
+// The first byte of a token decides its kind, and each kind has one function. The function finds
+// the cursor at that byte and leaves it after the last one. Strings are views of the line where
+// they can be; those that are repaired or have escapes are written to the scratch buffer.
 #include "protocol/lang/lexer.h"
 
 #include <errno.h>
@@ -10,7 +11,7 @@
 #include "protocol/base/chars.h"
 #include "protocol/base/utf8.h"
 
-#define SAFE_DIGITS 18 // so many decimal digits always fit an Int64
+#define SAFE_DIGITS 18 // decimal digits that always fit an Int64
 
 struct lexer {
     const char *begin, *at, *end;
@@ -94,7 +95,7 @@ static bool hex_value(const char *digits, const char *end, int64_t *value) {
     return sum <= INT64_MAX;
 }
 
-// A digit, or a minus with a digit behind it, stands at the cursor.
+// At the cursor is a digit, or a minus and a digit.
 static int lex_integer(struct lexer *lx, struct nvtxt_token *token) {
     const char *digits = lx->at;
     bool negative = *digits == '-';
@@ -135,8 +136,8 @@ static bool is_plain_ascii(const char *text, size_t len) {
     return (found & highs) == 0;
 }
 
-// Where a string can be written anew. There is room for every string that the line may hold, taken
-// at once: earlier tokens point into it. NULL when memory is short.
+// Where the next string can be written, or NULL when memory is short. The first call takes room for
+// all strings that the line may hold: the buffer must not move, because tokens point into it.
 static char *place_string(struct lexer *lx) {
     struct nvtxt_buf *scratch = lx->scratch;
     size_t room = (size_t)(lx->end - lx->begin) * NVTXT_UTF8_GROWTH;
@@ -146,7 +147,7 @@ static char *place_string(struct lexer *lx) {
     return scratch->data + scratch->len;
 }
 
-// A string that is not plain ASCII: finds NUL bytes and repairs what is not UTF-8.
+// For a string that is not plain ASCII: refuses NUL bytes and repairs what is not UTF-8.
 static int check_string(struct lexer *lx, struct nvtxt_slice *text, uint32_t quote_column) {
     const char *nul = memchr(text->data, '\0', text->len);
     if (nul) {
@@ -169,12 +170,13 @@ static int check_string(struct lexer *lx, struct nvtxt_slice *text, uint32_t quo
     return 0;
 }
 
-// What a backslash and this byte stand for; 0 when the backslash is data.
+// What a backslash before this byte means; 0 when the backslash is data.
 static char escaped(char byte) {
     return byte == '"' || byte == '\\' ? byte : byte == 'n' ? '\n' : '\0';
 }
 
-// A text that may stand in the scratch buffer already: it only becomes shorter.
+// Replaces the escapes. A text that is in the scratch buffer already is rewritten in its place: it
+// only becomes shorter.
 static int unescape(struct lexer *lx, struct nvtxt_slice *text) {
     bool rewritten = lx->scratch->len > 0 && text->data + text->len == place_string(lx);
     char *to = rewritten ? lx->scratch->data + (lx->scratch->len - text->len) : place_string(lx);
@@ -192,8 +194,8 @@ static int unescape(struct lexer *lx, struct nvtxt_slice *text) {
     return 0;
 }
 
-// The quote that ends a string whose text begins at `text`, or NULL. One that an odd number of
-// backslashes stands before is escaped.
+// The quote that ends a string whose text begins at `text`, or NULL. A quote after an odd number of
+// backslashes is escaped.
 static const char *find_close(const struct lexer *lx, const char *text, bool escapes) {
     const char *close = text;
     while ((close = memchr(close, text[-1], (size_t)(lx->end - close))) && escapes) {
@@ -322,7 +324,7 @@ int nvtxt_lex(struct nvtxt_slice line, bool escapes, const struct nvtxt_symtab *
     tokens->repaired = 0;
     nvtxt_buf_clear(scratch);
     while ((lx.at = skip_class(&lx, lx.at, NVTXT_CHAR_BLANK)) < lx.end) {
-        // A token beyond the kept ones is lexed for its faults only, into the last place.
+        // Tokens that are too many are lexed into the last place, only to find their faults.
         struct nvtxt_token *token = &tokens->items[count];
         const char *begin = lx.at;
         int r = lex_token(&lx, token);

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lexing: a line to tokens (nvtxt(5), "Tokens"). Variables are expanded here, so a token already
-// has the value that a `$name` stands for. A line is lexed whole before anything is parsed; only
-// the first NVTXT_LINE_TOKENS tokens are kept, because no fault of parsing can lie beyond them: a
-// statement has at most one name, NVTXT_COMMAND_ARGS values and as many commas, and the value that
-// is one too many is a fault already.
+// Lexing: a line to tokens (nvtxt(5), "Tokens"). Variables are expanded here: the token of `$name`
+// has the value of the variable. The whole line is lexed before anything is parsed, but only the
+// first NVTXT_LINE_TOKENS tokens are kept. The parser needs no more: a statement has at most one
+// name, NVTXT_COMMAND_ARGS values and as many commas, and the first value too many is a fault.
 #pragma once
 
 #include <stdbool.h>
@@ -22,8 +21,8 @@ enum nvtxt_token_kind {
     NVTXT_TOKEN_COMMA,
     NVTXT_TOKEN_EQUALS,
     NVTXT_TOKEN_AT,
-    NVTXT_TOKEN_WORD,   // value: the word as a String; may stand as a name
-    NVTXT_TOKEN_STRING, // value: a String; is no name
+    NVTXT_TOKEN_WORD,   // value: the word as a String; it can be a name
+    NVTXT_TOKEN_STRING, // value: a String; it cannot be a name
     NVTXT_TOKEN_INTEGER,
 };
 
@@ -31,7 +30,7 @@ struct nvtxt_token {
     enum nvtxt_token_kind kind;
     uint32_t column;           // 1-based
     struct nvtxt_value value;  // WORD, STRING, INTEGER
-    struct nvtxt_slice source; // the token as it stands in the line ("$Pid", with quotes)
+    struct nvtxt_slice source; // the token as the line has it ("$Pid", with quotes)
 };
 
 struct nvtxt_tokens {
@@ -45,8 +44,8 @@ static inline bool nvtxt_token_is_value(const struct nvtxt_token *token) {
 }
 
 // Lexes a line. Values are views of the line, of variables, or of `scratch` (rewritten strings);
-// they live as long as these do not change. With `escapes`, \" \\ and \n in double quotes stand
-// for a quote, a backslash and LF (nvtxt-protocol(7), "escapes"). Returns 0, 1 with `diag` filled
-// at the leftmost fault, or -ENOMEM.
+// they live as long as these do not change. With `escapes`, \" \\ and \n in double quotes mean a
+// quote, a backslash and LF (nvtxt-protocol(7), "escapes"). Returns 0, 1 with `diag` filled at the
+// leftmost fault, or -ENOMEM.
 int nvtxt_lex(struct nvtxt_slice line, bool escapes, const struct nvtxt_symtab *symtab,
               struct nvtxt_buf *scratch, struct nvtxt_tokens *tokens, struct nvtxt_diag *diag);

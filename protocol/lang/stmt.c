@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. Every function walks the tokens from left to right and stops at the first fault,
-// so the leftmost one is what is reported; the types of a call's values are looked at only when
-// their number is right.
+// Every function goes over the tokens from left to right and stops at the first fault, so the
+// leftmost fault is the one that is reported. Only when a call has the right number of values are
+// their types checked.
 #include "protocol/lang/stmt.h"
 
 #include "protocol/base/near.h"
@@ -23,7 +23,7 @@ static const char *command_name(const void *context, size_t index) {
     return index < NVTXT_CMD_COUNT ? nvtxt_commands[index].name.data : NULL;
 }
 
-// Of the arguments that a command takes.
+// The name of an argument, "" if the command does not take it.
 static const char *argument_name(const void *context, size_t index) {
     const struct nvtxt_command_info *info = context;
     return index == NVTXT_ARG_COUNT                          ? NULL
@@ -62,7 +62,7 @@ static int parse_argument(const struct nvtxt_token *token, struct nvtxt_stmt *st
     }
     if (stmt->definition.listed & nvtxt_arg_bit(arg)) {
         nvtxt_diag_set(diag, NVTXT_DIAG_DUPLICATE_ARGUMENT, token->column,
-                       "argument '%s' stands twice", nvtxt_args[arg].name.data);
+                       "argument '%s' is listed twice", nvtxt_args[arg].name.data);
         return 1;
     }
     nvtxt_cmddef_add(&stmt->definition, arg);

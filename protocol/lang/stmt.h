@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Parsing: the tokens of a line to one statement (nvtxt(5), "Instructions"). What a call must hold
-// depends on the definition in force, so the table of definitions comes in.
+// Parsing: the tokens of a line to one statement (nvtxt(5), "Instructions"). The definition in
+// force decides which values a call must have, so the caller passes the definitions.
 #pragma once
 
 #include "protocol/lang/commands.h"
@@ -28,8 +28,8 @@ struct nvtxt_stmt {
 int nvtxt_parse(const struct nvtxt_tokens *tokens, const struct nvtxt_cmddef *definitions,
                 bool levels, struct nvtxt_stmt *stmt, struct nvtxt_diag *diag);
 
-// True when the argument takes a value of this type and form; `levels`: Payload takes an empty
-// String, which is none (nvtxt-protocol(7), "levels"). A fault is one of WRONG_TYPE and
-// BAD_PAYLOAD. Returns 0, 1 with `*fault` set, or -ENOMEM.
+// Whether the argument takes a value of this type and form. With `levels`, Payload takes an empty
+// String, which is no payload (nvtxt-protocol(7), "levels"). Returns 0, 1 with `*fault` set to
+// WRONG_TYPE or BAD_PAYLOAD, or -ENOMEM.
 int nvtxt_check_type(enum nvtxt_arg arg, const struct nvtxt_value *value, bool levels,
                      enum nvtxt_diag_code *fault);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// A hash table by name, a list in the order of the first assignments, and one pointer for each
+// static argument. The storage of a string is kept for the next string if it is not much too large.
 #include "protocol/lang/symtab.h"
 
 #include <errno.h>
@@ -9,8 +10,8 @@
 
 #include "protocol/base/hash.h"
 
-// A string's storage may be so much larger than twice the string, so that limits.variable_bytes
-// bounds memory too.
+// Storage may be larger than twice its string by these bytes. So limits.variable_bytes also bounds
+// the memory.
 #define SPARE_BYTES 64
 
 void nvtxt_symtab_deinit(struct nvtxt_symtab *symtab) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The variables of one source. A variable keeps its value until the next assignment to it; its
-// string is a copy that the table owns. Variables whose names are names of arguments (the static
-// arguments of calls) are found without a search, through nvtxt_symtab_static.
+// string is a copy that the table owns. nvtxt_symtab_static() finds a variable that has the name of
+// an argument (a static argument of calls) without a search.
 #pragma once
 
 #include "protocol/base/hash.h"

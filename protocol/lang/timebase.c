@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Arithmetic of time; see the header. A product of two differences of Int64 values needs up to
-// 128 bits without a sign, so magnitudes and sign are kept apart.
+// Clocks and mappings are one formula: base + floor(a * b / c). A product of two differences of
+// Int64 values needs up to 128 bits without a sign, so magnitudes and sign are kept apart.
 #include "protocol/lang/timebase.h"
 
 #include <stddef.h>

@@ -27,14 +27,14 @@ enum nvtxt_timebase nvtxt_timebase_find(struct nvtxt_slice name);
 // The word for it ("ClockMonotonicRaw"); "unknown" for NVTXT_TIMEBASE_UNKNOWN.
 const char *nvtxt_timebase_name(enum nvtxt_timebase base);
 
-// True when a clock of this machine stands behind the time base (the Arm counter only on Arm).
+// True when the time base is a clock of this machine (the Arm counter only on Arm).
 bool nvtxt_timebase_is_clock(enum nvtxt_timebase base);
 
-// Seconds and nanoseconds of the system, as nanoseconds, or the nearest that Int64 has: files bear
-// any date.
+// Seconds and nanoseconds of the system, as nanoseconds, or the nearest that Int64 has: files may
+// have any date.
 int64_t nvtxt_time_ns(int64_t seconds, int64_t ns);
 
-// Where a clock stands against the timeline: ns = t * 1e9 / frequency + offset_ns.
+// From the values of a clock to the timeline: ns = t * 1e9 / frequency + offset_ns.
 struct nvtxt_clock_offset {
     bool known;
     int64_t offset_ns;

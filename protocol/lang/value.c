@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// Each form is checked by hand, byte by byte. strtod() only converts what is known to be a decimal
+// number: it rounds correctly.
 #include "protocol/lang/value.h"
 
 #include <errno.h>

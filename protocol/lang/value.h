@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A value of the language: a String or an Integer (nvtxt(5), "Tokens"), and what strings can be
-// made of: decimal numbers for Payload.
+// A value of the language: a String or an Integer (nvtxt(5), "Tokens"); and the forms that a String
+// may have: a word, or a decimal number for Payload.
 #pragma once
 
 #include <stdbool.h>

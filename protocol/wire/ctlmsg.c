@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Messages are built with json_pack() and written into the buffer by a callback. Reading trusts no
+// peer: a message has the members that it must have, or it is refused with a sentence. Text of a
+// peer or of jansson is made valid UTF-8 before it goes into a message.
 #include "protocol/wire/ctlmsg.h"
 
 #include <stdio.h>
@@ -6,7 +10,7 @@
 
 #include "protocol/base/utf8.h"
 
-#define MESSAGE_BYTES 1000 // more of a message is not told
+#define MESSAGE_BYTES 1000 // the rest of a longer message is cut off
 
 static void copy(char *to, size_t size, const json_t *string) {
     const char *text = json_string_value(string);
@@ -53,7 +57,7 @@ static int append(const char *data, size_t len, void *out) {
     return nvtxt_buf_failed(out) ? -1 : 0;
 }
 
-// Takes `message`; NULL stands for memory that was short.
+// Takes `message`; NULL means that memory was short.
 static void append_line(struct nvtxt_buf *out, json_t *message) {
     if (!message || json_dump_callback(message, append, out, JSON_COMPACT) < 0) {
         out->failed = true;

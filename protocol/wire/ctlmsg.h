@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The control socket's messages, one JSON object a line, built and read here for both sides:
+// The messages of the control socket, one JSON object a line, built and read here for both ends:
 //   {"id":1,"command":"status"}  ->  {"id":1,"ok":true,"result":{…}}
 //                                    {"id":1,"ok":false,"error":{"code":"…","message":"…"}}
 // A request's id may be any JSON: the reply repeats it, or has null when there is none. Other
@@ -34,15 +34,14 @@ struct nvtxt_ctl_request {
     json_t *object; // the whole request, owned: arguments are members of it
 };
 
-// Reads a line without LF. Returns 0, or 1 with a sentence in `why` (`id` is set if it could be
-// read, object is NULL). In both cases the request is the caller's to deinit.
+// Reads a line without LF. Returns 0, or 1 with a sentence in `why`; then `object` is NULL, and
+// `id` is set if it could be read. The caller deinits the request in both cases.
 int nvtxt_ctl_request_parse(struct nvtxt_slice line, struct nvtxt_ctl_request *request, char *why,
                             size_t size);
 void nvtxt_ctl_request_deinit(struct nvtxt_ctl_request *request);
 
 // Each appends one line with its LF. `arguments` (an object or NULL), `result` and `id` (NULL:
-// null) are borrowed.
-// What cannot be built for want of memory marks `out` as failed.
+// null) are borrowed. When memory is short `out` has failed.
 void nvtxt_ctl_request_format(struct nvtxt_buf *out, int64_t id, const char *command,
                               json_t *arguments);
 void nvtxt_ctl_result_format(struct nvtxt_buf *out, json_t *id, json_t *result);

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Each member of a request is looked up in the table and its value compared with the row; then each
+// required row is looked up in the request. The first thing that is wrong becomes the sentence.
 #include "protocol/wire/ctlmsg_args.h"
 
 #include <inttypes.h>
@@ -7,7 +10,7 @@
 
 #include "protocol/base/chars.h"
 
-#define NAME_BYTES 64 // more of an unknown argument's name is not told
+#define NAME_BYTES 64 // the rest of a longer unknown name is cut off
 
 static const struct nvtxt_ctl_arg *find(const struct nvtxt_ctl_arg *args, const char *name) {
     for (; args && args->name; args++) {
@@ -56,7 +59,7 @@ static int say_wrong(const struct nvtxt_ctl_arg *arg, char *why, size_t size) {
     return 1;
 }
 
-// A name of the peer's: only its printable ASCII is told.
+// The name comes from the peer: what is not printable ASCII is shown as '?'.
 static int say_unknown(const char *name, char *why, size_t size) {
     char shown[NAME_BYTES + 1];
     size_t len = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Arguments of control commands: a table says what a command takes, and a request is held to it
-// before the command sees it. A command reads what was checked, so it meets no wrong types.
+// Arguments of control commands: a table says what a command takes. A request is checked against it
+// before the command gets it, so a command never reads a value of a wrong type.
 #pragma once
 
 #include <jansson.h>

@@ -161,7 +161,7 @@ static int read_flag(const json_t *root, const char *key, bool *flag, char *why,
 }
 
 static int read_hello(const json_t *root, struct nvtxt_hello *hello, char *why, size_t size) {
-    // The protocol stands first: what the other members mean hangs on it.
+    // The protocol is first: it decides what the other members mean.
     const json_t *member = json_object_get(root, "protocol");
     if (!json_is_integer(member)) {
         return fault(why, size, NVTXT_HELLO_MALFORMED,
@@ -217,11 +217,11 @@ int nvtxt_hello_parse(struct nvtxt_slice line, struct nvtxt_hello *hello, char *
         return result;
     }
     if (!json_is_object(root)) {
-        bool unsaid = root || !*error.text;
+        bool no_reason = root || !*error.text;
         json_decref(root);
         return fault(why, size, NVTXT_HELLO_MALFORMED,
-                     unsaid ? "what follows " NVTXT_HELLO_PREFIX " is not a JSON object"
-                            : "what follows " NVTXT_HELLO_PREFIX " is not a JSON object: %s",
+                     no_reason ? "what follows " NVTXT_HELLO_PREFIX " is not a JSON object"
+                               : "what follows " NVTXT_HELLO_PREFIX " is not a JSON object: %s",
                      error.text);
     }
     result = read_hello(root, hello, why, size);

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The replies, built by hand into a buffer and read with jansson. A client does not trust its
-// daemon: whatever the bytes are, reading ends in a value or in "no reply". Numbers are checked for
-// their range before they are narrowed, strings are cut to their field at a character's border and
-// hold no control characters, because they will be shown on a terminal. Nothing is kept between
-// calls.
+// Replies are built by hand into a buffer and read with jansson. A client does not trust its
+// daemon: for any bytes reading ends in a value or in "no reply". The range of a number is checked
+// before the number is narrowed. A string is cut to its field between two characters, and its
+// control characters become blanks, because it will be shown on a terminal.
 #include "protocol/wire/reply.h"
 
 #include <jansson.h>
@@ -111,7 +110,7 @@ static bool read_welcome(const json_t *root, struct nvtxt_reply *reply) {
         !read_uint(root, "line", INT64_MAX, &reply->line)) {
         return false;
     }
-    // Limits are advice, nothing hangs on them: a daemon may leave them out.
+    // A daemon may leave out the limits: they are advice.
     (void)read_uint(json_object_get(root, "limits"), "line", SIZE_MAX, &line_bytes);
     reply->protocol = (int64_t)protocol;
     reply->source = (int64_t)source;
