@@ -5,8 +5,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
+#include "daemon/base/clocks.h"
 #include "daemon/base/log.h"
 #include "daemon/conf/command_line.h"
 #include "daemon/conf/conf_file.h"
@@ -109,10 +109,8 @@ static void tell_log(const struct reload_result *result) {
 
 static void tell_manager_begin(void) {
     char state[64];
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
     snprintf(state, sizeof(state), "RELOADING=1\nMONOTONIC_USEC=%" PRIu64,
-             (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000);
+             (uint64_t)clocks_monotonic_ns() / 1000);
     activation_notify(state);
 }
 

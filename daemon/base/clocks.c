@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// A measurement reads the clock, CLOCK_REALTIME, and the clock again. Of several such triples the
+// narrowest counts, because its width bounds the error.
 #include "daemon/base/clocks.h"
 
 #include <time.h>
 
-#define TRIPLES 5 // one of a few is not torn by an interrupt
+#define TRIPLES 5 // at least one of them meets no interrupt
 
 static int64_t read_clock(clockid_t id) {
     struct timespec now;
@@ -17,12 +20,12 @@ int64_t clocks_realtime_ns(void) {
 int64_t clocks_boottime_ns(void) {
     return read_clock(CLOCK_BOOTTIME);
 }
+int64_t clocks_monotonic_ns(void) {
+    return read_clock(CLOCK_MONOTONIC);
+}
 
 static int64_t read_raw(void) {
     return read_clock(CLOCK_MONOTONIC_RAW);
-}
-static int64_t read_monotonic(void) {
-    return read_clock(CLOCK_MONOTONIC);
 }
 
 #if defined(__aarch64__)
@@ -39,7 +42,7 @@ static int64_t cntvct_frequency(void) {
 }
 #endif
 
-// The narrowest of several triples. `frequency` 0: the clock counts nanoseconds.
+// `frequency` 0: the clock counts nanoseconds.
 static struct clock_reading measure(enum nvtxt_timebase base, int64_t (*read)(void),
                                     int64_t frequency) {
     struct clock_reading best = {.base = base};
@@ -58,7 +61,7 @@ static struct clock_reading measure(enum nvtxt_timebase base, int64_t (*read)(vo
     struct nvtxt_clock_offset offset = {.known = true, .frequency = frequency};
     int64_t on_timeline = best.clock_ns;
     if (nvtxt_clock_apply(&offset, best.clock_ns, &on_timeline) != 0) {
-        offset.known = false; // a counter that nobody can have: leave it unknown
+        offset.known = false; // no real counter has such values: the clock stays unknown
     }
     offset.offset_ns = best.realtime_ns - on_timeline;
     best.offset = offset;
@@ -79,7 +82,7 @@ bool clocks_refresh(struct clocks *clocks) {
     clocks->generation++;
     clocks->count = 0;
     clocks->readings[clocks->count++] = measure(NVTXT_TIMEBASE_MONOTONIC_RAW, read_raw, 0);
-    clocks->readings[clocks->count++] = measure(NVTXT_TIMEBASE_MONOTONIC, read_monotonic, 0);
+    clocks->readings[clocks->count++] = measure(NVTXT_TIMEBASE_MONOTONIC, clocks_monotonic_ns, 0);
     clocks->readings[clocks->count++] = measure(NVTXT_TIMEBASE_BOOTTIME, clocks_boottime_ns, 0);
 #if defined(__aarch64__)
     clocks->readings[clocks->count++] =
@@ -92,5 +95,5 @@ void clocks_apply(const struct clocks *clocks, struct nvtxt_interp *interp) {
     for (size_t i = 0; i < clocks->count; i++) {
         nvtxt_interp_set_clock(interp, clocks->readings[i].base, clocks->readings[i].offset);
     }
-    // CLOCK_REALTIME is the timeline: the interpreter knows that without a measurement.
+    // CLOCK_REALTIME is the timeline: it needs no offset.
 }

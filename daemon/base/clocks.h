@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where this machine's clocks stand against the timeline (CLOCK_REALTIME). Each clock is measured
-// as (clock, realtime, clock) triples and the narrowest of several is kept: its width bounds the
-// error. Measured again when somebody needs it and the last measurement is old; there is no timer.
-// CNTVCT exists on aarch64 only. Loop thread only; reads clocks, keeps nothing else.
+// The clocks of this machine, and the offsets of those that events may use against the timeline
+// (CLOCK_REALTIME). The offsets are measured again when somebody needs them and the last
+// measurement is old; there is no timer. CNTVCT exists on aarch64 only. The functions that only
+// read a clock may be called by any thread, the others by the loop's.
 #pragma once
 
 #include <stdbool.h>
@@ -35,8 +35,9 @@ struct clocks {
 // Returns true when it did.
 bool clocks_refresh(struct clocks *clocks);
 
-// Hands the offsets to an interpreter.
+// Gives the offsets to an interpreter.
 void clocks_apply(const struct clocks *clocks, struct nvtxt_interp *interp);
 
 int64_t clocks_realtime_ns(void);
 int64_t clocks_boottime_ns(void);
+int64_t clocks_monotonic_ns(void);

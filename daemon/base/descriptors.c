@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// The soft limit is raised to the hard one (RLIMIT_NOFILE); of that, a fixed number is reserved for
+// everything but data connections and followed files.
 #include "daemon/base/descriptors.h"
 
 #include <errno.h>
@@ -9,12 +12,12 @@
 #include <sysexits.h>
 #include <unistd.h>
 
-// Descriptors that are not for data connections: the store's files and temporary ones, the loop's
-// own, sockets, control connections.
+// For everything but data connections and followed files: files of the store, temporary files,
+// descriptors of the loop, sockets, control connections.
 #define RESERVED_DESCRIPTORS 160
 #define FEWEST_CONNECTIONS 16
 
-// What the store, the loop and a few connections take together.
+// For the store, the loop and a few connections.
 #define LEAST_DESCRIPTORS 48
 
 void descriptors_occupy(void) {
@@ -46,7 +49,8 @@ int descriptors_check(char *why, size_t size) {
         return 0;
     }
     snprintf(why, size,
-             "the limit of %zu descriptors is too low (ulimit -n, LimitNOFILE=): %d are the least",
+             "the limit of %zu descriptors is too low (ulimit -n, LimitNOFILE=): nvtxtd needs at "
+             "least %d",
              descriptors, LEAST_DESCRIPTORS);
     return EX_OSERR;
 }

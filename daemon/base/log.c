@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// A line is formatted on the stack of the thread that logs and then given to the one log_out of the
+// process. Level and prefix are atomic, because both threads read them.
 #include "daemon/base/log.h"
 
 #include <errno.h>
@@ -6,14 +9,14 @@
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "daemon/base/clocks.h"
 #include "daemon/base/log_out.h"
 #include "protocol/base/chars.h"
 
 #define LINE_BYTES LOG_OUT_LINE_BYTES
-#define LAST_MS 1000 // for what waits when the daemon ends
+#define LAST_MS 1000 // how long the end waits for the reader of the log
 #define WINDOW_MS 10000
 #define WINDOW_LINES 5
 
@@ -27,17 +30,16 @@ enum log_level log_get_level(void) {
     return (enum log_level)atomic_load(&current_level);
 }
 
-// ---- Where lines go
-// ------------------------------------------------------------------------------
+// ---- Output -------------------------------------------------------------------------------------
 
-static size_t tell_lost(char *line, size_t size, uint64_t lines) {
+static size_t format_lost(char *line, size_t size, uint64_t lines) {
     int n = snprintf(line, size,
                      "%slog lines are lost: standard error was not read lines=%" PRIu64 "\n",
                      atomic_load(&journal_prefix) ? "<4>" : "", lines);
     return n > 0 ? (size_t)n : 0;
 }
 
-static struct log_out out = LOG_OUT_INIT(STDERR_FILENO, tell_lost);
+static struct log_out out = LOG_OUT_INIT(STDERR_FILENO, format_lost);
 
 void log_open(bool journal) {
     atomic_store(&journal_prefix, journal);
@@ -114,17 +116,12 @@ void log_sentence(const char *format, ...) {
     log_out_write(&out, line, len);
 }
 
-static uint64_t now_ms(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
 void log_limited(struct log_limit *limit, enum log_level level, const char *format, ...) {
     if ((int)level > atomic_load(&current_level)) {
         return;
     }
-    uint64_t now = now_ms(), window = limit->window_ms ? limit->window_ms : WINDOW_MS;
+    int64_t now = clocks_monotonic_ns() / 1000000,
+            window = limit->window_ms ? limit->window_ms : WINDOW_MS;
     if (limit->lines == 0 || now - limit->window_start_ms >= window) {
         limit->window_start_ms = now;
         limit->lines = 0;

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The daemon's log: standard error, one line a fact, a `key=value` tail. Both threads may log, and
-// neither ever waits for who reads the log (log_out.h). When standard error is the journal
-// (JOURNAL_STREAM is set) a line begins with its priority, as sd-daemon(3) says. Text that came
-// from a peer goes through log_escape() first and is never a format.
+// daemon/base: what all rooms of the daemon use: the log, clocks, totals, notes of losses, the
+// number of descriptors. The room owns the log's output and nothing else; the structs belong to
+// those who include them. It knows no libuv and no configuration. Any thread may log and read
+// clocks; the rest is the loop's.
+//
+// The log: standard error, one line for a fact, with `key=value` pairs at its end. A thread that
+// logs never waits for the reader of the log (log_out.h). When standard error is the journal
+// (JOURNAL_STREAM is set) a line begins with its priority, as sd-daemon(3) says. Text from a peer
+// goes through log_escape() first and is never a format.
 #pragma once
 
 #include <stdbool.h>
@@ -17,12 +22,12 @@ enum log_level { LOG_LEVEL_ERROR, LOG_LEVEL_WARNING, LOG_LEVEL_INFO, LOG_LEVEL_D
 void log_set_level(enum log_level level);
 enum log_level log_get_level(void);
 
-// Before the first line; `journal`: lines begin with their priority. At the end, log_close() gives
-// what waits a second to be read.
+// To be called before the first line; `journal`: lines begin with their priority. log_close() waits
+// up to a second until the waiting lines are read.
 void log_open(bool journal);
 void log_close(void);
 
-// For who writes on: see log_out_set_waker() and log_out_retry().
+// For the loop, which writes lines that had to wait: log_out_set_waker() and log_out_retry().
 void log_set_waker(void (*on_wait)(void *context), void *context);
 bool log_retry(void);
 
@@ -33,23 +38,23 @@ void log_line(enum log_level level, const char *format, ...) __attribute__((form
 #define log_info(...) log_line(LOG_LEVEL_INFO, __VA_ARGS__)
 #define log_debug(...) log_line(LOG_LEVEL_DEBUG, __VA_ARGS__)
 
-// A sentence as it is, whatever the level: why there is no daemon.
+// A sentence without priority, at any level: why the daemon does not start.
 void log_sentence(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-// For what a peer can cause at will: a few lines each window, the rest is counted and the count
-// stands on the next line that is let through. Zeroed is ready: five lines in ten seconds. One
-// thread uses one limit.
+// For lines that a peer can cause as often as it likes: a few are logged in each window, the others
+// are counted, and the next line that is logged says how many. Zeroed it is ready for use, with
+// five lines in ten seconds. Only one thread may use a limit.
 struct log_limit {
-    uint64_t window_ms; // 0: the usual one
-    unsigned most;      // lines in a window; 0: the usual number
-    uint64_t window_start_ms;
-    unsigned lines;
-    uint64_t held_back;
+    int64_t window_ms; // 0: ten seconds
+    unsigned most;     // lines in a window; 0: five
+    int64_t window_start_ms;
+    unsigned lines;     // logged in this window
+    uint64_t held_back; // not logged since the last line
 };
 
 void log_limited(struct log_limit *limit, enum log_level level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 // Makes text safe for a line: control characters, quotes, backslashes and bytes above 0x7E become
-// \xNN; cut with "..." when it does not fit. Returns `buffer`.
+// \xNN. A text that does not fit ends in "...". Returns `buffer`.
 const char *log_escape(char *buffer, size_t size, struct nvtxt_slice text);

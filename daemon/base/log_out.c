@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// The flags of the descriptor stay as they are, because other processes may share it (the shell has
+// the same terminal). So each kind is written in its own way: a socket with MSG_DONTWAIT, a pipe or
+// a terminal through a second, non-blocking descriptor from /proc/self/fd. Where that cannot be
+// opened, poll() says before each write whether the pipe has a free page.
 #include "daemon/base/log_out.h"
 
 #include <errno.h>
@@ -9,20 +14,21 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "daemon/base/clocks.h"
 
 static size_t waiting(const struct log_out *out) {
     return out->end - out->start;
 }
 
-static bool takes(int fd, int ms) {
+static bool is_writable(int fd, int ms) {
     struct pollfd poll_fd = {.fd = fd, .events = POLLOUT};
     return poll(&poll_fd, 1, ms) > 0;
 }
 
-// A pipe that takes something takes PIPE_BUF bytes at once: pipe(7), and poll(2) of Linux, which
-// asks for a free page.
+// A pipe that is writable takes PIPE_BUF bytes at once: see pipe(7); poll(2) of Linux looks for a
+// free page.
 static ssize_t write_some(const struct log_out *out) {
     const char *data = out->data + out->start;
     size_t len = waiting(out);
@@ -32,7 +38,7 @@ static ssize_t write_some(const struct log_out *out) {
     if (out->how == LOG_OUT_WRITTEN) {
         return write(out->fd, data, len);
     }
-    if (!takes(out->fd, 0)) {
+    if (!is_writable(out->fd, 0)) {
         errno = EAGAIN;
         return -1;
     }
@@ -54,7 +60,7 @@ static void push(struct log_out *out) {
         } else if (n == 0 || errno == EAGAIN) {
             return;
         } else if (errno != EINTR) {
-            drop_all(out); // nobody is there, or no room on the disk
+            drop_all(out); // no reader, or no room on the disk
         }
     }
     out->start = out->end = 0;
@@ -74,13 +80,13 @@ static void add(struct log_out *out, const char *line, size_t len) {
     out->end += len;
 }
 
-// The line that tells of lost ones stands where they would.
-static void tell_lost(struct log_out *out) {
+// Adds the line about lost lines, in their place.
+static void add_lost_line(struct log_out *out) {
     char line[256];
     if (out->lost == 0 || !has_room(out, sizeof(line))) {
         return;
     }
-    add(out, line, out->tell_lost(line, sizeof(line), out->lost));
+    add(out, line, out->format_lost(line, sizeof(line), out->lost));
     out->lost = 0;
 }
 
@@ -92,7 +98,7 @@ static void wake(struct log_out *out) {
 
 void log_out_write(struct log_out *out, const char *line, size_t len) {
     pthread_mutex_lock(&out->lock);
-    tell_lost(out);
+    add_lost_line(out);
     if (out->lost == 0 && has_room(out, len)) {
         add(out, line, len);
     } else {
@@ -107,7 +113,7 @@ bool log_out_retry(struct log_out *out) {
     pthread_mutex_lock(&out->lock);
     push(out);
     if (waiting(out) == 0 && out->lost > 0) {
-        tell_lost(out);
+        add_lost_line(out);
         push(out);
     }
     bool still = waiting(out) > 0;
@@ -115,16 +121,10 @@ bool log_out_retry(struct log_out *out) {
     return still;
 }
 
-static int64_t now_ms(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 void log_out_drain(struct log_out *out, int ms) {
-    int64_t end = now_ms() + ms, now;
-    while (log_out_retry(out) && (now = now_ms()) < end) {
-        takes(out->fd, (int)(end - now));
+    int64_t end = clocks_monotonic_ns() + (int64_t)ms * 1000000, now;
+    while (log_out_retry(out) && (now = clocks_monotonic_ns()) < end) {
+        is_writable(out->fd, (int)((end - now) / 1000000) + 1);
     }
 }
 

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Losses of one source and one reason are one note. When all notes are taken, the last one counts
+// every further loss, and says no more whose they are.
 #include "daemon/base/loss_notes.h"
 
 #include <string.h>

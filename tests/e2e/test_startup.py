@@ -55,7 +55,7 @@ def test_too_few_descriptors_are_refused():
                                 stderr=subprocess.PIPE, text=True, timeout=lib.DEADLINE)
         lib.equal((result.returncode, result.stderr),
                   (71, "nvtxtd: the limit of 47 descriptors is too low (ulimit -n, LimitNOFILE=): "
-                       "48 are the least\n"))
+                       "nvtxtd needs at least 48\n"))
         lib.equal(os.listdir(daemon.folder), ["log"])
 
 
