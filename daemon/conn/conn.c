@@ -512,7 +512,7 @@ void conn_part(struct conn *conn) {
 // looked at, and nobody is told more than a few times a second.
 static void refuse(struct server *server, int fd_take, const struct peer *peer) {
     static const char message[] = "this user has too many connections";
-    bool told = refusals_tell(&server->refusals, peer->uid, clocks_boottime_ns());
+    bool told = refusals_may_answer(&server->refusals, peer->uid, clocks_boottime_ns());
     struct nvtxt_buf reply = {0};
     if (told) {
         session_note_refusal(server, peer, NVTXT_ERROR_QUOTA, message);
@@ -585,7 +585,7 @@ void conn_accept(struct server *server, int fd_take) {
     }
     conn->user = user;
     conn->peer = peer;
-    peer_look(&conn->peer);
+    peer_read_process(&conn->peer);
     if (r < 0) {
         out_of_memory(conn);
     } else {

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// The part that needs no libsystemd: whether a descriptor is a socket that the daemon can listen
+// on, by options of the socket, and which path it is bound to.
 #include "daemon/socket/activation.h"
 
 #include <errno.h>
@@ -16,7 +19,7 @@ static int option(int fd, int name) {
     return getsockopt(fd, SOL_SOCKET, name, &value, &len) < 0 ? -errno : value;
 }
 
-// What is wrong with it; NULL when it is what we can listen on.
+// Why the daemon cannot listen on it; NULL when it can.
 static const char *fault_of(int fd) {
     int domain = option(fd, SO_DOMAIN);
     if (domain < 0) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Without libsystemd: there is nobody to talk to, and a service manager that hands sockets over all
-// the same is told so, since ours would stand in the way of its.
+// Without libsystemd nothing can be taken, and nobody is told anything. A service manager that
+// hands sockets over all the same gets an error: the daemon's own sockets would replace the
+// manager's.
 #include "daemon/socket/activation.h"
 
 #include <stdio.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// With libsystemd.
+// libsystemd reads the environment that the manager has set and talks to its socket. A single
+// descriptor without a name of its own is taken as the data socket.
 #include "daemon/socket/activation.h"
 
 #include <stdbool.h>
@@ -10,8 +11,8 @@
 #include <sysexits.h>
 #include <systemd/sd-daemon.h>
 
-// A name that nobody chose: sd_listen_fds_with_names(3) says "unknown" where there is none, and a
-// unit without FileDescriptorName= gives its own, systemd.socket(5).
+// A name that nobody chose: sd_listen_fds_with_names(3) returns "unknown" when there is none, and a
+// unit without FileDescriptorName= gives the name of the unit, systemd.socket(5).
 static bool is_nobodys(const char *name) {
     size_t len = strlen(name);
     return strcmp(name, "unknown") == 0 || (len > 7 && strcmp(name + len - 7, ".socket") == 0);
@@ -40,7 +41,7 @@ int activation_take(struct activation *activation, char *why, size_t size) {
 }
 
 void activation_notify(const char *state) {
-    sd_notify(0, state); // there may be nobody to tell
+    sd_notify(0, state); // fails without a manager
 }
 
 uint64_t activation_watchdog_ms(void) {

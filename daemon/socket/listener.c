@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// A poll handle says that connections wait; accept4() takes them one at a time, each after the
+// owner said that it has room. Without room polling stops, so that nothing spins; a timer or
+// listener_go_on() begins it again. Whether another daemon listens on a socket file is found out by
+// connecting to it.
 #include "daemon/socket/listener.h"
 
 #include <errno.h>
@@ -41,7 +46,7 @@ static void on_again(uv_timer_t *timer) {
     listener_go_on(timer->data);
 }
 
-// Takes one connection. Returns whether there may be more of them now.
+// Accepts one connection. Returns whether more may wait.
 static bool take_one(struct listener *listener) {
     int r = listener->is_ready(listener);
     if (r != 0) {
@@ -70,7 +75,7 @@ static void on_poll(uv_poll_t *poll, int status, int events) {
     struct listener *listener = poll->data;
     (void)status;
     (void)events;
-    for (int i = 0; i < LISTENER_A_TURN && take_one(listener); i++) {
+    for (int i = 0; i < LISTENER_ACCEPTS_MAX && take_one(listener); i++) {
         continue;
     }
 }
@@ -118,7 +123,7 @@ static int address_of(const char *path, struct sockaddr_un *address, char *why, 
     return 0;
 }
 
-// What stands at the path: 0 nothing (any more), else an exit status.
+// Returns 0 when nothing is at the path (any more), else an exit status.
 static int clear_path(const char *path, const struct sockaddr_un *address, char *why, size_t size) {
     struct stat stat;
     if (lstat(path, &stat) < 0) {
@@ -234,7 +239,7 @@ void listener_close(struct listener *listener) {
     if (listener->open) {
         uv_close((uv_handle_t *)&listener->poll, NULL);
         uv_close((uv_handle_t *)&listener->again, NULL);
-        close(listener->fd); // not polled any more
+        close(listener->fd); // after the end of polling
     }
     listener->open = false;
 }

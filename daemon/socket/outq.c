@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// What the socket takes at once is written at once, without a request of libuv; only the rest
+// waits. A flush swaps two buffers: the one that is written belongs to libuv until it is done. The
+// bound is checked at a flush, against what waited at the flush before.
 #include "daemon/socket/outq.h"
 
 #include <errno.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Replies on their way to a client: appended as text, written when the socket takes them, bounded.
-// One write is under way at a time; what is appended meanwhile waits in a second buffer. A client
-// that does not read is given up at a flush that adds to more than the limit in there. What one
-// flush brings may be more: no client can have read it before. An empty outq holds no memory. Loop
-// thread.
+// One write is under way at a time; what is appended meanwhile waits in a second buffer. When more
+// than the limit waits there and a flush adds to it, the client does not read and is to be closed.
+// What one flush adds may be more than the limit: no client can have read it before. An empty outq
+// holds no memory. Loop thread only.
 #pragma once
 
 #include <stdbool.h>
@@ -21,11 +21,10 @@ struct outq {
     struct nvtxt_buf writing;
     uv_write_t request;
     bool busy;
-    bool abandoned; // nobody reads any more
+    bool abandoned; // the client does not read any more
     size_t limit;
-    size_t flushed; // of `waiting`, at the last flush
-    // Called when everything was written (status 0) or a write failed (-errno); the owner closes
-    // its stream in it if it wants to.
+    size_t flushed; // bytes in `waiting` at the last flush
+    // Everything was written (status 0), or a write failed (-errno). May close the stream.
     void (*on_drained)(struct outq *outq, int status);
 };
 
@@ -35,7 +34,7 @@ void outq_init(struct outq *outq, uv_stream_t *stream, size_t limit,
 // In the stream's close callback: frees the buffers.
 void outq_deinit(struct outq *outq);
 
-// The buffer to append replies to; call outq_flush() when done.
+// The buffer to append replies to; call outq_flush() after that.
 static inline struct nvtxt_buf *outq_buffer(struct outq *outq) {
     return &outq->waiting;
 }
@@ -49,7 +48,7 @@ enum {
 // append had failed. Does not call on_drained.
 int outq_flush(struct outq *outq);
 
-// The client reads no more: what waits is dropped, and so is what is appended from now on.
+// The client does not read any more: drops what waits, and what is appended from now on.
 void outq_abandon(struct outq *outq);
 
 bool outq_is_empty(const struct outq *outq);

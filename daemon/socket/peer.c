@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// The kernel keeps the credentials of who connected. The process may be gone since, and its number
+// may be in use by another one: a process that started after now, as /proc tells it, is not the
+// peer.
 #include "daemon/socket/peer.h"
 
 #include <errno.h>
@@ -27,8 +31,8 @@ static ssize_t read_stat(int64_t pid, char *buffer, size_t size) {
     return n;
 }
 
-// Field 22 of proc(5)'s stat: the process's start in clock ticks since boot. `after_comm` points
-// behind the closing parenthesis, where field 3 comes next. -1 when it is not there.
+// Field 22 of proc(5)'s stat: when the process started, in clock ticks since boot. `after_comm`
+// points to the byte after the closing parenthesis: field 3 is next. Returns -1 if it is missing.
 static int64_t start_ticks(const char *after_comm) {
     const char *at = after_comm;
     for (int field = 2; field < 22; field++) {
@@ -54,8 +58,8 @@ static int64_t ticks_now(void) {
     return per_second > 0 ? clocks_boottime_ns() / (1000000000 / per_second) : INT64_MAX;
 }
 
-// Name and start time stand in one file, so they are of one process. One that started after the
-// connection was made is not the peer: its pid was used again.
+// Name and start time are in one file, so they are of one process. A process that started after the
+// connection was made is not the peer: it has got the peer's number.
 static void read_process(struct peer *peer) {
     char stat[1024];
     int64_t now = ticks_now();
@@ -93,7 +97,7 @@ int peer_get(int fd, struct peer *peer) {
     return 0;
 }
 
-void peer_look(struct peer *peer) {
+void peer_read_process(struct peer *peer) {
     if (peer->pid > 0) { // 0: a process of another pid namespace
         read_process(peer);
     }
@@ -101,5 +105,5 @@ void peer_look(struct peer *peer) {
 
 bool peer_may_read(int fd) {
     struct pollfd poll_fd = {.fd = fd};
-    return poll(&poll_fd, 1, 0) == 0; // POLLHUP and POLLERR are always told
+    return poll(&poll_fd, 1, 0) == 0; // poll() always reports POLLHUP and POLLERR
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who is behind a connection: what the kernel says (SO_PEERCRED), never what the peer says, plus
-// the name of its process as /proc shows it, best effort. Loop thread only.
+// Which user and which process are at the other end of a connection: what the kernel says
+// (SO_PEERCRED), never what the peer says, and the name of the process from /proc if it can be
+// read. Loop thread only.
 #pragma once
 
 #include <stdbool.h>
@@ -11,17 +12,17 @@
 
 struct peer {
     int64_t pid, uid, gid;
-    int64_t start;             // of its process, as /proc/PID/stat counts it; 0: not known
+    int64_t start;             // of its process, in ticks as in /proc/PID/stat; 0: not known
     char comm[PEER_COMM_SIZE]; // "" when not known
 };
 
-// Fills pid, uid and gid of the process behind the socket; the rest is empty. Costs one system
-// call. Returns 0 or -errno (no credentials).
+// Fills pid, uid and gid of the process at the other end; the rest is empty. Costs one system call.
+// Returns 0 or -errno (no credentials).
 int peer_get(int fd, struct peer *peer);
 
-// Adds the start and the name of that process, as /proc shows them; what is not known stays empty.
-void peer_look(struct peer *peer);
+// Adds the start and the name of that process from /proc; what cannot be read stays empty.
+void peer_read_process(struct peer *peer);
 
-// Whether it may still read what is written to it. False when it has closed, or vanished; one that
-// closed no more than its sending side may.
+// Whether the peer can still read what is written to it: false when it has closed the socket, or
+// only its reading side; true when it has closed no more than its sending side.
 bool peer_may_read(int fd);

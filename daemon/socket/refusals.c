@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// A user has a place in the table from its first refusal until a second later. What a refused peer
+// has sent is looked at, and not read on, after its sending side was shut: nothing can come after
+// that.
 #include "daemon/socket/refusals.h"
 
 #include <string.h>
@@ -7,35 +11,35 @@
 
 #define SECOND_NS INT64_C(1000000000)
 
-bool refusals_tell(struct refusals *refusals, int64_t uid, int64_t now_ns) {
+bool refusals_may_answer(struct refusals *refusals, int64_t uid, int64_t now_ns) {
     struct refusals_user *place = NULL;
     for (size_t i = 0; i < REFUSALS_USERS; i++) {
         struct refusals_user *user = &refusals->users[i];
-        if (user->told > 0 && now_ns - user->since_ns >= SECOND_NS) {
-            user->told = 0;
+        if (user->answers > 0 && now_ns - user->since_ns >= SECOND_NS) {
+            user->answers = 0;
         }
-        if (user->told > 0 && user->uid == uid) {
+        if (user->answers > 0 && user->uid == uid) {
             place = user;
             break;
         }
-        if (user->told == 0 && !place) {
+        if (user->answers == 0 && !place) {
             place = user;
         }
     }
     if (!place) {
         return false;
     }
-    if (place->told == 0) {
+    if (place->answers == 0) {
         *place = (struct refusals_user){.uid = uid, .since_ns = now_ns};
     }
-    if (place->told >= REFUSALS_A_SECOND) {
+    if (place->answers >= REFUSALS_A_SECOND) {
         return false;
     }
-    place->told++;
+    place->answers++;
     return true;
 }
 
-// After SHUT_RD the peer cannot add to what is looked at here.
+// After SHUT_RD the peer cannot send more.
 static bool holds_data(int fd, const char *hello) {
     char start[64];
     size_t len = strlen(hello);
@@ -51,7 +55,7 @@ static bool holds_data(int fd, const char *hello) {
 
 bool refusals_close(int fd_take, const char *reply, size_t len, const char *hello) {
     bool lost = hello && holds_data(fd_take, hello);
-    if (reply) { // its buffer is empty: all of it fits, or the peer is gone
+    if (reply) { // nothing was sent before: all of it fits, or the peer is gone
         (void)!send(fd_take, reply, len, MSG_DONTWAIT | MSG_NOSIGNAL);
     }
     close(fd_take);

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// A lock file decides which daemon may replace a socket file. Modes and groups of the data socket
+// come from the configuration, those of the control socket from the group of the store's files,
+// because who may read the store may use the control socket.
 #include "daemon/socket/sockets.h"
 
 #include <errno.h>
@@ -126,8 +130,8 @@ static int open_data(struct sockets *sockets, uv_loop_t *loop, const struct conf
     return listener_open(&sockets->data, loop, config->socket, mode, group, why, size);
 }
 
-// Who may read the store may look: but a person's daemon is that person's alone, unless it said
-// otherwise.
+// Who may read the store may connect. The daemon of a plain user serves that user only, unless
+// StoreGroup is set.
 static int open_control(struct sockets *sockets, uv_loop_t *loop, const struct conf *config,
                         gid_t store_group, char *why, size_t size) {
     bool shared = store_group != (gid_t)-1 && (geteuid() == 0 || *config->store_group);

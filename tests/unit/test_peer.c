@@ -28,7 +28,7 @@ Test(peer, is_not_a_process_that_began_later) {
     cr_assert_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
     cr_assert_eq(peer_get(pair[0], &peer), 0);
     seconds_now = 1; // behind the boot of the machine: we began later
-    peer_look(&peer);
+    peer_read_process(&peer);
     cr_assert_eq(peer.pid, getpid());
     cr_assert_str_empty(peer.comm);
     cr_assert_eq(peer.start, 0);
@@ -47,7 +47,7 @@ Test(peer, is_what_the_kernel_says) {
     cr_assert_eq(peer.uid, getuid());
     cr_assert_eq(peer.gid, getgid());
     cr_assert_str_empty(peer.comm, "not looked at yet");
-    peer_look(&peer);
+    peer_read_process(&peer);
     cr_assert_str_eq(peer.comm, "odd) name (");
     cr_assert_gt(peer.start, 0);
     close(pair[0]);

@@ -13,21 +13,21 @@
 Test(refusals, tell_a_user_so_often_in_a_second) {
     struct refusals refusals = {0};
     for (int i = 0; i < REFUSALS_A_SECOND; i++) {
-        cr_assert(refusals_tell(&refusals, 1000, SECOND + i));
+        cr_assert(refusals_may_answer(&refusals, 1000, SECOND + i));
     }
-    cr_assert_not(refusals_tell(&refusals, 1000, SECOND + SECOND / 2));
-    cr_assert(refusals_tell(&refusals, 1001, SECOND + SECOND / 2), "another one");
-    cr_assert(refusals_tell(&refusals, 1000, 2 * SECOND), "the next second");
+    cr_assert_not(refusals_may_answer(&refusals, 1000, SECOND + SECOND / 2));
+    cr_assert(refusals_may_answer(&refusals, 1001, SECOND + SECOND / 2), "another one");
+    cr_assert(refusals_may_answer(&refusals, 1000, 2 * SECOND), "the next second");
 }
 
 Test(refusals, remember_a_bounded_number_of_users) {
     struct refusals refusals = {0};
     for (int64_t uid = 0; uid < REFUSALS_USERS; uid++) {
-        cr_assert(refusals_tell(&refusals, uid, SECOND));
+        cr_assert(refusals_may_answer(&refusals, uid, SECOND));
     }
-    cr_assert_not(refusals_tell(&refusals, REFUSALS_USERS, SECOND));
-    cr_assert(refusals_tell(&refusals, 5, SECOND), "one that is known");
-    cr_assert(refusals_tell(&refusals, REFUSALS_USERS, 2 * SECOND),
+    cr_assert_not(refusals_may_answer(&refusals, REFUSALS_USERS, SECOND));
+    cr_assert(refusals_may_answer(&refusals, 5, SECOND), "one that is known");
+    cr_assert(refusals_may_answer(&refusals, REFUSALS_USERS, 2 * SECOND),
               "those of before are forgotten");
 }
 
