@@ -93,7 +93,7 @@ static void tell_unwritten(const struct daemon *daemon) {
     }
     log_error("the stop gave up on the store: events of plain connections are lost events=%" PRIu64,
               events);
-    int r = leftover_note(path, clocks_realtime_ns(), events);
+    int r = stop_note_add(path, clocks_realtime_ns(), events);
     if (r < 0) {
         log_error("their number cannot be kept for the next start beside the store %s: %s", path,
                   strerror(-r));
@@ -238,7 +238,7 @@ static int open_whole(struct daemon *daemon, struct store **store) {
     if (r) {
         snprintf(daemon->why, sizeof(daemon->why), "the store '%s' cannot be recovered: %s",
                  daemon->revive.path, store_error(*store));
-    } else if ((moved = leftover_move(daemon->revive.path, *store))) {
+    } else if ((moved = stop_note_move(daemon->revive.path, *store))) {
         log_warning("what an earlier stop lost cannot be moved into the store: %s",
                     moved < 0 ? strerror(-moved) : store_error(*store));
     }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header. The condition variable runs on CLOCK_MONOTONIC so that a jump of the wall clock
-// neither shortens nor stretches a pause.
+// Two linked lists with a pointer to their tails: to the writer, and done. The condition variable
+// uses CLOCK_MONOTONIC, so that a jump of the wall clock neither shortens nor lengthens a wait.
+// Figures of the writer and of the keeper are set apart, so that neither overwrites those of the
+// other.
 #include "daemon/writer/bqueue.h"
 
 #include <errno.h>
@@ -132,7 +134,7 @@ bool bqueue_pause(struct bqueue *queue, unsigned ms) {
         until.tv_nsec -= 1000000000;
     }
     pthread_mutex_lock(&queue->lock);
-    // A push wakes us too; only time or a hurry ends the pause.
+    // A push wakes this thread too; only the time or a hurry ends the pause.
     while (!queue->hurry &&
            pthread_cond_timedwait(&queue->filled, &queue->lock, &until) != ETIMEDOUT)
         ;

@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The queue between the two threads, and the only lock between these two. The loop thread pushes
-// jobs, the writer thread takes them in the same order, and gives them back on the done list when
-// they are done; the loop drains that list when the doorbell rang. Only a rotation is given back by
-// the keeper, to which the writer hands it over. Ownership moves with the job: whoever holds it may
-// touch it, nobody else does. The lock is held for pointer moves and for copying the writer's
-// figures, never across work.
+// daemon/writer: the thread that writes the store, and the queue to it. The writer owns the store
+// while the daemon runs: it writes batches, commits, answers questions, goes on in a new segment,
+// and gets another store when the one there is breaks (writer.h, rotation_policy.h, revive.h). A
+// second thread looks after the segments that the store has left (segment_keeper.h). The room knows
+// neither sockets nor sources: jobs come from the loop thread and go back to it.
+//
+// This file is the queue, and the only lock between the loop and the writer. The loop pushes jobs;
+// the writer takes them in the same order, and puts them on the done list when they are done. The
+// loop drains that list when the doorbell rings. A rotation is the exception: the writer hands it
+// to the keeper, which puts it on the list. Who holds a job owns it; nobody else touches it. The
+// lock is held while pointers move and figures are copied, never while work is done.
 //
 // The doorbell (uv_async_send in the daemon) coalesces: one ring may stand for many jobs, so the
 // whole list is drained each time. It is rung outside the lock.
 //
-// bqueue_hurry() is how the loop tells a writer that retries for ever (full disk) to give up.
+// With bqueue_hurry() the loop tells a writer that would retry for ever (full disk) to give up.
 #pragma once
 
 #include <limits.h>
@@ -22,16 +27,15 @@
 #include "store/segment/retention.h"
 #include "store/store.h"
 
-// When the store goes on in a new segment, and which old ones are kept; see
-// daemon/writer/rotation_policy.h.
+// When the store goes on in a new segment, and which old ones are kept: rotation_policy.h.
 struct rotate_limits {
     int64_t bytes;     // of a segment
     int64_t age_ns;    // of it, 0: any
-    int64_t wal_bytes; // of its log, when a reader keeps that from being used again
+    int64_t wal_bytes; // of its log, while a reader prevents that it is used again
     struct store_retention keep;
 };
 
-// What retention took away since the start; all of it, and by the key that wanted it.
+// What retention removed since the start: in all, and by the key that asked for it.
 struct removed_count {
     int64_t segments, events, bytes;
 };
@@ -49,29 +53,29 @@ enum job_kind {
     JOB_LOSSES,       // fill `losses`; commits first
     JOB_ASK,          // result = ask(store, question); commits first when `commit`
     JOB_ROTATE,       // commit, go on in a new segment unless the one in use is empty; `answer` is
-                      // the name of the one in use then, or why not
+                      // the name of the one in use after that, or why there is no new one
     JOB_CONFIGURE,    // `limits` are in force
-    JOB_PROBE,        // nothing: that it is done says that the writer runs
+    JOB_PROBE,        // do nothing; when it is done, the writer runs
     JOB_STOP,         // commit, close the store, end the thread
 };
 
 struct job {
-    struct job *next; // the queue's while it is in it
+    struct job *next; // of the queue, while it is in it
     enum job_kind kind;
     void (*on_done)(struct job *job); // loop thread; the job is the callee's then
-    void *context;                    // the loop's own; the writer never looks at it
+    void *context;                    // of the loop; the writer does not read it
     int result;                       // 0, a positive store_result, or -errno
 
     struct store_batch *batch; // BATCH: owned by the job
     size_t bytes;              // BATCH: what it counts against the memory budget
     bool commit;               // BATCH, ASK
-    bool stored;               // BATCH: the writer's: committed, apart from the others
+    bool stored;               // BATCH: for the writer: committed, apart from the others
 
     char session_id[NVTXT_SESSION_ID_BYTES + 1]; // SESSION_LOAD: in, EXPIRED: out
     bool want_diags;                             // SESSION_LOAD
     uint64_t acked;                              // SESSION_LOAD
     int64_t uid;                                 // SESSION_LOAD: who asks
-    int64_t kept;                                // SESSION_LOAD: not found: sessions of the uid
+    int64_t kept;                                // SESSION_LOAD, not found: sessions of the uid
     struct store_session session;                // SESSION_LOAD, FILE_LOAD: result
     int64_t source_id;                           // FILE_LOAD
     struct store_file file;                      // FILE_LOAD: result
@@ -79,7 +83,7 @@ struct job {
     struct store_losses losses;                  // LOSSES: result
     char *answer;                                // ROTATE: owned by who gets the job back
     char previous[NAME_MAX + 1];                 // ROTATE: the segment that was left; "": none
-    bool previous_removed;                       // ROTATE: by retention, before it was told
+    bool previous_removed;                       // ROTATE: by retention, before the job was done
     struct rotate_limits limits;                 // CONFIGURE
 
     // ASK: writer thread.
@@ -87,18 +91,18 @@ struct job {
     void *question;
 };
 
-// What the writer publishes after each commit and when it is in trouble; a copy is read for status.
+// What the writer publishes after each commit and when it cannot write. The loop reads a copy.
 struct writer_figures {
     int64_t store_bytes;
     int64_t wal_bytes;
     int64_t losses;                  // rows of NVTXT_LOSSES; -1: not known
-    int64_t old_segments, old_bytes; // that the store has left; see bqueue_set_old()
-    struct removed removed;          // likewise
-    char segment[NAME_MAX + 1];      // the active one; "": there is none
+    int64_t old_segments, old_bytes; // that the store has left; the keeper sets these
+    struct removed removed;          // and this, by bqueue_set_old()
+    char segment[NAME_MAX + 1];      // in use; "": none
     uint64_t commits;
     int64_t committed_ns;  // realtime of the last commit; 0: none yet
-    bool in_trouble;       // commits fail at the moment and are tried again
-    char last_error[256];  // sentence of the last failure; "" when there never was one
+    bool in_trouble;       // commits fail, and are tried again
+    char last_error[256];  // sentence of the last failure; "": none since the start
     int64_t last_error_ns; // realtime
 };
 
@@ -125,13 +129,13 @@ void bqueue_hurry(struct bqueue *queue);
 void bqueue_get_figures(struct bqueue *queue, struct writer_figures *figures);
 
 // Writer thread.
-// Waits for a job, no longer than `until_ns` (CLOCK_MONOTONIC, 0: for ever). NULL: it has come.
+// Waits for a job until `until_ns` (CLOCK_MONOTONIC, 0: for ever). Returns NULL at that time.
 struct job *bqueue_take(struct bqueue *queue, int64_t until_ns);
-struct job *bqueue_try_take(struct bqueue *queue);          // NULL when there is none now
+struct job *bqueue_try_take(struct bqueue *queue);          // does not wait; NULL: none
 void bqueue_finish(struct bqueue *queue, struct job *list); // jobs linked by next, in order
-bool bqueue_pause(struct bqueue *queue, unsigned ms); // waits; returns true when told to hurry
+bool bqueue_pause(struct bqueue *queue, unsigned ms); // waits; true: bqueue_hurry() was called
 void bqueue_set_figures(struct bqueue *queue, const struct writer_figures *figures);
 
-// Any thread: of the figures, those that are not the writer's.
+// Any thread: the figures that are not the writer's.
 void bqueue_set_old(struct bqueue *queue, int64_t segments, int64_t bytes,
                     const struct removed *removed);

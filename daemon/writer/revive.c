@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// A new store is opened in one of three ways: as it is (the segment in use), fresh (after one that
+// was put aside or vanished), or beside a segment that somebody has locked for too long. The loss
+// is one transaction with one row, before anything else is written.
 #include "daemon/writer/revive.h"
 
 #include <errno.h>
@@ -40,7 +44,7 @@ void revive_put_aside(struct revive *revive, struct store *store_take, int resul
     } else {
         store_rotation_active(revive->path, file, sizeof(file));
     }
-    if (!*file) { // a plain file so far
+    if (!*file) { // a plain file, not a segment
         snprintf(file, sizeof(file), "%s", revive->path);
     }
     log_error("%s", sentence);
@@ -48,9 +52,9 @@ void revive_put_aside(struct revive *revive, struct store *store_take, int resul
     if (broken) {
         store_abandon(store_take);
     } else {
-        store_close(store_take); // what its write-ahead log holds goes to where the file is now
+        store_close(store_take); // its write-ahead log goes into the file, wherever that is now
     }
-    // Only the log was taken away: the file is whole, and opened again.
+    // Only the log was removed: the file is complete, and is opened again.
     if (!broken && access(file, F_OK) == 0) {
         return;
     }
@@ -72,7 +76,7 @@ static int tell_loss(struct revive *revive, struct store *store) {
     return r;
 }
 
-// The lock file may have gone with its folder; then another daemon could take the new one.
+// The lock file may have been removed with its folder: another daemon could lock the new one.
 static int keep_lock(struct revive *revive, char *why, size_t size) {
     int status;
     if (paths_is_locked(revive->path, *revive->lock)) {
@@ -94,7 +98,7 @@ static bool is_over(const struct revive *revive) {
            clocks_boottime_ns() - revive->locked_since_ns >= revive->lock_timeout_ns;
 }
 
-// `why` gets the sentence of the failure, should it last.
+// Puts into `why` the sentence for the case that it lasts.
 static void note_locked(struct revive *revive, char *why, size_t size) {
     char active[PATH_MAX], whose[160];
     struct store_locks locks;
@@ -155,7 +159,7 @@ static int open_store(struct revive *revive, struct store **store, bool *vanishe
 
 int revive_open(struct revive *revive, struct store **store, char *why, size_t size) {
     if (access(revive->path, F_OK) < 0) {
-        paths_make_store_folder(revive->path); // what is wrong with it is told by keep_lock()
+        paths_make_store_folder(revive->path); // keep_lock() says what is wrong with it
     }
     if (keep_lock(revive, why, size)) {
         return STORE_BUSY;

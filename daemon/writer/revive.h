@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The daemon needs nobody in order to start or to go on: a segment of the store that is broken is
-// put aside with all its files under a new name, one that vanished is let go of, and a new one
-// takes its place, with a row of NVTXT_LOSSES that says so. A store that is locked, full or
-// unreadable for the moment is none of its business, nor one of a newer version or of another
+// The daemon starts and goes on without anybody's help. A segment of the store that is broken is
+// put aside with all its files under a new name; one that vanished is given up. A new segment takes
+// its place, with a row of NVTXT_LOSSES that says so. A store that is locked, full or cannot be
+// read at the moment stays what it is, and so does one of a newer version or of another
 // application.
 //
-// Used by the thread that owns the store: at the start the loop's, then the writer's.
+// Used by the thread that owns the store: at the start the loop, then the writer.
 #pragma once
 
 #include <stdbool.h>
@@ -18,35 +18,35 @@
 struct revive {
     const char *path; // borrowed
     struct store_options options;
-    const char *loss; // a literal: to be told in the next store; NULL: nothing
+    const char *loss; // a literal: the reason to write into the next store; NULL: none
     int64_t loss_ns;
-    int64_t lock_timeout_ns; // how long a store that is locked is waited for
-    int64_t locked_since_ns; // boottime; 0: it is not
-    bool left_behind;        // its active segment stayed locked: not waited for any longer
-    int *lock; // borrowed: descriptor of the store's lock file, taken anew with a new folder
+    int64_t lock_timeout_ns; // how long to wait for a store that is locked
+    int64_t locked_since_ns; // CLOCK_BOOTTIME; 0: it is not locked
+    bool left_behind;        // its segment stayed locked for that long: nobody waits any more
+    int *lock; // borrowed: descriptor of the store's lock file; replaced with a new folder
 };
 
-// True for results of the store after which only another store helps.
+// Whether only another store helps after this result of the store.
 bool revive_is_due(int result);
 
 // Closes `store_take` (NULL when it could not be opened), whose last result was `result`, and puts
-// its files aside. `sentence` says what was wrong with it; it is logged.
+// its files aside. Logs `sentence`, which says what is wrong with it.
 void revive_put_aside(struct revive *revive, struct store *store_take, int result,
                       const char *sentence);
 
-// Opens a store, making folder and file if they are missing, takes its lock when that was in a
-// folder that is gone, and tells it the loss. Returns what
-// store_open() does with its sentence in `why`; revive_put_aside() may be called for it then.
-// While another process has it locked that is STORE_BUSY; when it has been so for lock_timeout_ns,
-// a new segment goes on beside the locked one, with all that was going on in it. A plain file that
-// is to become a segment has no such way out.
+// Opens the store; makes its folder and file if they are missing; takes its lock again if that was
+// in a folder that is gone; writes the loss into it. Returns what store_open() does, with a
+// sentence in `why`; revive_put_aside() may be called after a failure. While another process has
+// locked the store the result is STORE_BUSY. After lock_timeout_ns of that a new segment goes on
+// beside the locked one, with all sessions and ranges that were open in it. That is not possible
+// for a plain file that is to become a segment.
 int revive_open(struct revive *revive, struct store **store, char *why, size_t size);
 
-// For a store that is open and that somebody else has locked: says so at the first time. True when
-// that has lasted for lock_timeout_ns: when the store is closed, revive_open() goes on beside it.
-// `why` gets the sentence.
+// For an open store that another process has locked: logs that at the first time, with a sentence
+// in `why`. Returns true when it has lasted for lock_timeout_ns: close the store, and revive_open()
+// goes on beside it.
 bool revive_is_locked(struct revive *revive, char *why, size_t size);
 
-// After STORE_BUSY: true when the time is not over, then call revive_open() again; it has waited a
-// little.
+// After STORE_BUSY: waits a little, and returns true, when revive_open() is to be called again;
+// false when the time is over.
 bool revive_waits(const struct revive *revive);

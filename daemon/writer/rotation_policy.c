@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Sizes are asked of the store after a commit and compared with the limits. Two facts are
+// remembered for that: how big the segment was when it was begun, because one that was born big
+// must double before it is left, and when it will be old. What is wrong for a while (log, link,
+// disk) is logged when it begins; a flag for each remembers that.
 #include "daemon/writer/rotation_policy.h"
 
 #include <errno.h>
@@ -21,9 +26,9 @@
 #define CARRIED_SHARE 16 // of a segment, at most about, see store_options.carry_rows
 
 void rotate_limits_of(const struct conf *config, struct rotate_limits *limits) {
-    // A log of twice the pages at which it is emptied is still usual.
+    // A log of twice the pages at which it is emptied is usual.
     int64_t usual = 2 * config->checkpoint_pages * PAGE_BYTES;
-    // Room for the segment in use, its log, and that of the one left before, on its way into it.
+    // Room for the segment in use, its log, and the log of the segment before, until it is closed.
     int64_t log = usual < config->rotate_size ? usual : config->rotate_size;
     *limits = (struct rotate_limits){
         .bytes = config->rotate_size,
@@ -49,21 +54,21 @@ static void set_age(struct rotate *rotate, struct store *store) {
     rotate->old_at_ns = grows_old ? store_begun_ns(store) + rotate->limits.age_ns : 0;
 }
 
-static void tell_keeper(struct rotate *rotate, struct store *store) {
+static void set_active(struct rotate *rotate, struct store *store) {
     rotate->holds = !store_is_empty(store);
     rotate->carried = store_carried_bytes(store);
-    keeper_use(&rotate->keeper, store_file(store), !rotate->holds, rotate->carried);
+    keeper_set_active(&rotate->keeper, store_file(store), !rotate->holds, rotate->carried);
 }
 
 bool rotate_is_worth_it(struct rotate *rotate, struct store *store) {
     if (!rotate->holds && !store_is_empty(store)) {
-        tell_keeper(rotate, store);
+        set_active(rotate, store);
     }
     return rotate->holds;
 }
 
 void rotate_begun(struct rotate *rotate, struct store *store) {
-    tell_keeper(rotate, store);
+    set_active(rotate, store);
     rotate->first_bytes = store_content_bytes(store);
     set_age(rotate, store);
 }
@@ -83,9 +88,9 @@ static void watch_disk(struct rotate *rotate, int64_t store_bytes) {
     bool large = keep->bytes > 0 && own > keep->bytes;
     if (old.segments > 0 && (large || (low && now - rotate->asked_ns > ASK_EVERY_NS))) {
         rotate->asked_ns = low ? now : rotate->asked_ns;
-        keeper_look(&rotate->keeper);
+        keeper_check(&rotate->keeper);
     }
-    if (low && !rotate->short_of_room && helpless) {
+    if (low && !rotate->logged_short && helpless) {
         log_warning("the disk of the store %s has less room than KeepFree asks for, and %s: make "
                     "room, or lower KeepFree free_bytes=%" PRId64 " wanted=%" PRId64,
                     rotate->path,
@@ -93,7 +98,7 @@ static void watch_disk(struct rotate *rotate, int64_t store_bytes) {
                                       : "removing old segments would not make enough, so none is",
                     disk.free, wanted);
     }
-    rotate->short_of_room = low && (rotate->short_of_room || helpless);
+    rotate->logged_short = low && (rotate->logged_short || helpless);
 }
 
 int rotate_init(struct rotate *rotate, struct bqueue *queue, const struct revive *revive,
@@ -107,11 +112,11 @@ int rotate_init(struct rotate *rotate, struct bqueue *queue, const struct revive
     }
     set_options(rotate);
     set_age(rotate, store);
-    tell_keeper(rotate, store);
+    set_active(rotate, store);
     if (store_segments_list(path, &list) == 0 && list.count > 1) {
-        keeper_look(&rotate->keeper);
+        keeper_check(&rotate->keeper);
     } else {
-        watch_disk(rotate, 0); // no old segment could make room
+        watch_disk(rotate, 0); // there is no old segment to remove
     }
     store_segments_deinit(&list);
     return 0;
@@ -129,22 +134,22 @@ void rotate_configure(struct rotate *rotate, const struct rotate_limits *limits,
     keeper_configure(&rotate->keeper, &limits->keep);
 }
 
-// ---- What should be known -----------------------------------------------------------------------
+// ---- Log and link -------------------------------------------------------------------------------
 
 static void watch_log(struct rotate *rotate, int64_t wal_bytes) {
     int64_t limit = rotate->limits.wal_bytes;
-    if (!rotate->pinned && wal_bytes > limit / 2) {
-        rotate->pinned = true;
+    if (!rotate->logged_pinned && wal_bytes > limit / 2) {
+        rotate->logged_pinned = true;
         log_warning("a reader that keeps a transaction open keeps the write-ahead log growing; at "
                     "its limit a new file is begun wal_bytes=%" PRId64 " limit=%" PRId64,
                     wal_bytes, limit);
     } else if (wal_bytes < limit / 4) {
-        rotate->pinned = false;
+        rotate->logged_pinned = false;
     }
 }
 
-// Readers find the segment by the link: when somebody took it away it is made again. A file that
-// was put in its place is not ours to remove.
+// Readers find the segment by the link: when somebody removed it, it is made again. A file in its
+// place is not removed.
 static void watch_link(struct rotate *rotate, struct store *store) {
     enum store_link link;
     char target[PATH_MAX];
@@ -161,19 +166,19 @@ static void watch_link(struct rotate *rotate, struct store *store) {
     }
     bool other = link == STORE_LINK_FILE || link == STORE_LINK_OTHER || link == STORE_LINK_FOREIGN;
     int r = other ? -EEXIST : store_segments_swing(rotate->path, store_file(store));
-    if (r == 0 || !rotate->unlinked) {
+    if (r == 0 || !rotate->logged_unlinked) {
         log_warning("the link of the store %s was taken away; %s segment=%s", rotate->path,
                     r == 0  ? "it was made again"
                     : other ? "something else stands there: move it away"
                             : "it cannot be made again",
                     file + 1);
     }
-    rotate->unlinked = r != 0;
+    rotate->logged_unlinked = r != 0;
 }
 
 // ---- Rotation -----------------------------------------------------------------------------------
 
-// A segment that was born big, by what it took over, at least doubles.
+// A segment that was begun big, by what it took over, at least doubles.
 bool rotate_is_full(const struct rotate *rotate, struct store *store) {
     int64_t limit = rotate->limits.bytes;
     if (limit < 2 * rotate->first_bytes) {
@@ -185,7 +190,7 @@ bool rotate_is_full(const struct rotate *rotate, struct store *store) {
 const char *rotate_reason(struct rotate *rotate, struct store *store) {
     store_checkpoint_if_due(store);
     int64_t wal_bytes = store_wal_held_bytes(store);
-    rotate_is_worth_it(rotate, store); // the keeper counts it from its first event on
+    rotate_is_worth_it(rotate, store); // tells the keeper at the first event
     if (rotate->limits.age_ns > 0 && rotate->old_at_ns == 0) {
         set_age(rotate, store);
     }
@@ -213,19 +218,19 @@ int rotate_now(struct rotate *rotate, struct store **store, const char *reason, 
     int r = store_rotation_next(&next, *store, rotate->path, &rotate->options, why, size);
     if (r) {
         rotate->not_before_ns = clocks_boottime_ns() + AGAIN_AFTER_NS;
-        if (!rotate->failing) {
+        if (!rotate->logged_failure) {
             log_error("the store goes on in the segment that it has, a new one is tried again "
                       "later: %s reason=%s",
                       why, reason);
         }
-        rotate->failing = true;
+        rotate->logged_failure = true;
         return r;
     }
     char left[NAME_MAX + 1];
     snprintf(left, sizeof(left), "%s", base_name(store_file(*store)));
     keeper_take(&rotate->keeper, *store, next);
     *store = next;
-    rotate->failing = false;
+    rotate->logged_failure = false;
     rotate->not_before_ns = 0;
     rotate_begun(rotate, next);
     log_info("the store goes on in a new segment reason=%s segment=%s left=%s after_us=%" PRId64,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One round: close what was handed over, complete what is not complete, remove, count. The first
-// round completes the segment left last whatever it looks like: a daemon that was killed right
-// after the link had swung did not come to it. After that only a log with something in it says that
-// there is work.
+// One round of the thread: close what was handed over, complete what is not complete, remove,
+// count. The first round completes the segment that was left last, however it looks: a daemon that
+// was killed right after the link was moved has not done it. After that only a segment with
+// something in its log is completed. The lock is held while fields are copied, not during a round.
 #include "daemon/writer/segment_keeper.h"
 
 #include <errno.h>
@@ -23,11 +23,11 @@
 #include "store/segment/ended_index.h"
 #include "store/segment/segments.h"
 
-#define AGAIN_NS (INT64_C(30) * 1000000000) // while a reader is in the way
+#define AGAIN_NS (INT64_C(30) * 1000000000) // while a reader keeps a log in use
 #define NEVER INT64_MAX
-#define INDEXED_FROM 4 // old segments
+#define INDEXED_FROM 4 // old segments: fewer are asked one by one, which is as fast
 
-// What a round goes by: a copy, for the writer may change its mind meanwhile.
+// What a round needs: a copy, because the writer may change it meanwhile.
 struct keeper_order {
     struct store_retention retention;
     char active[NAME_MAX + 1];
@@ -91,7 +91,7 @@ static void forget(struct keeper *keeper, uint64_t number) {
     }
 }
 
-// Only KeepFiles asks which are empty, and only when there may be too many.
+// Only KeepFiles needs to know which are empty, and only when there may be too many.
 static void find_empty(struct keeper *keeper, const struct store_retention *retention,
                        const struct store_segments *list) {
     if (retention->files == 0 || (int64_t)list->count <= retention->files) {
@@ -102,7 +102,7 @@ static void find_empty(struct keeper *keeper, const struct store_retention *rete
     }
 }
 
-// Likewise only KeepSize, of what they carry.
+// Only KeepSize needs to know what they carry, and only when there may be too much.
 static void find_carried(struct keeper *keeper, const struct store_retention *retention,
                          const struct store_segments *list) {
     int64_t bytes = retention->active_bytes;
@@ -119,7 +119,7 @@ static void find_carried(struct keeper *keeper, const struct store_retention *re
 
 // ---- A round ------------------------------------------------------------------------------------
 
-// Completes what is not. Returns how many a reader is in the way of.
+// Completes what is not complete. Returns how many a reader prevents from that.
 static int64_t complete(struct keeper *keeper, const struct store_segments *list,
                         bool first_round) {
     int64_t pinned = 0;
@@ -163,7 +163,7 @@ static void log_removed(const struct removed *removed, const char *last) {
     }
 }
 
-// Removes what the plan says, the oldest first. Returns how many it did.
+// Removes what the plan says, the oldest first. Returns how many were removed.
 static size_t remove_planned(struct keeper *keeper, const struct store_segments *list,
                              const struct store_retention_plan *plan, struct removed *removed) {
     size_t gone = 0;
@@ -208,7 +208,7 @@ static void count(struct keeper *keeper, const struct store_segments *list, size
     bqueue_set_old(keeper->queue, figures->segments, figures->bytes, &sum);
 }
 
-// The old segments, and behind them the one in use.
+// Lists the old segments, and after them the one in use.
 static int list_segments(struct keeper *keeper, const struct keeper_order *order,
                          struct store_segments *list) {
     int r = store_segments_list(keeper->path, list);
@@ -217,7 +217,7 @@ static int list_segments(struct keeper *keeper, const struct keeper_order *order
         if (strcmp(slash ? slash + 1 : list->rows[i].path, order->active) != 0) {
             continue;
         }
-        while (list->count > i + 1) { // begun, and not said to be in use yet
+        while (list->count > i + 1) { // the next one, which the writer does not use yet
             free(list->rows[--list->count].path);
         }
         list->rows[i].empty = order->active_empty;
@@ -226,8 +226,8 @@ static int list_segments(struct keeper *keeper, const struct keeper_order *order
     return r;
 }
 
-// Few segments are asked one by one, as fast. What is left out is asked so, too, so a failure is
-// none: the next round tries again.
+// A segment that is missing in the index is asked itself, so a failure does no harm: the next round
+// tries again.
 static void follow_ended(struct keeper *keeper, const struct store_segments *kept, bool check) {
     struct store_segments left = {.rows = kept->rows, .count = kept->count ? kept->count - 1 : 0};
     if (left.count >= INDEXED_FROM) {
@@ -235,8 +235,8 @@ static void follow_ended(struct keeper *keeper, const struct store_segments *kep
     }
 }
 
-// Returns when to look again, as Unix time; NEVER.
-static int64_t look(struct keeper *keeper, const struct keeper_order *order, bool first_round) {
+// One round. Returns when the next one is due, as Unix time, or NEVER.
+static int64_t check(struct keeper *keeper, const struct keeper_order *order, bool first_round) {
     const struct store_retention *retention = &order->retention;
     struct store_segments list;
     struct store_disk disk = {0};
@@ -269,8 +269,8 @@ static int64_t look(struct keeper *keeper, const struct keeper_order *order, boo
     return figures.pinned && next > now + AGAIN_NS ? now + AGAIN_NS : next;
 }
 
-// What a reader was in the way of may be done by now; after a stop main files alone are complete.
-static void look_last(struct keeper *keeper, const struct keeper_order *order) {
+// After a stop a main file is complete without its log, unless a reader still prevents that.
+static void check_last(struct keeper *keeper, const struct keeper_order *order) {
     struct store_segments list;
     if (list_segments(keeper, order, &list) < 0) {
         return;
@@ -281,7 +281,7 @@ static void look_last(struct keeper *keeper, const struct keeper_order *order) {
 
 // ---- The thread ---------------------------------------------------------------------------------
 
-// With the lock held: until something is wanted, or `until` (Unix time) has come.
+// With the lock held. Waits until there is work, or until `until` (Unix time).
 static void wait_for_work(struct keeper *keeper, int64_t until) {
     struct timespec end;
     while (!keeper->stop && !keeper->wanted && !keeper->closing) {
@@ -309,14 +309,14 @@ static bool is_removed(const struct keeper *keeper, const char *segment) {
 }
 
 // With the lock held.
-static void give_back(struct keeper *keeper) {
-    for (struct job *job = keeper->told; job; job = job->next) {
+static void finish_waiting(struct keeper *keeper) {
+    for (struct job *job = keeper->waiting; job; job = job->next) {
         job->previous_removed = is_removed(keeper, job->previous);
     }
-    if (keeper->told) {
-        bqueue_finish(keeper->queue, keeper->told);
+    if (keeper->waiting) {
+        bqueue_finish(keeper->queue, keeper->waiting);
     }
-    keeper->told = NULL;
+    keeper->waiting = NULL;
 }
 
 // With the lock held.
@@ -346,20 +346,20 @@ static void *run(void *context) {
             store_leave(closing);
         }
         if (!last) {
-            until = look(keeper, &order, first_round);
+            until = check(keeper, &order, first_round);
         }
         first_round = false;
         pthread_mutex_lock(&keeper->lock);
         if (closing) {
             keeper->closing = NULL;
-            give_back(keeper);
+            finish_waiting(keeper);
         }
         keeper->busy = false;
         pthread_cond_broadcast(&keeper->changed);
     }
     struct keeper_order order = order_of(keeper);
     pthread_mutex_unlock(&keeper->lock);
-    look_last(keeper, &order);
+    check_last(keeper, &order);
     return NULL;
 }
 
@@ -368,7 +368,7 @@ static bool start(struct keeper *keeper) {
     if (keeper->started) {
         return true;
     }
-    sigfillset(&all); // signals are the loop's
+    sigfillset(&all); // the loop handles signals
     pthread_sigmask(SIG_SETMASK, &all, &before);
     keeper->started = pthread_create(&keeper->thread, NULL, run, keeper) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -400,10 +400,10 @@ static void set_active(struct keeper *keeper, const char *segment, bool empty, i
     keeper->active_carried = carried;
 }
 
-void keeper_use(struct keeper *keeper, const char *segment, bool empty, int64_t carried) {
+void keeper_set_active(struct keeper *keeper, const char *segment, bool empty, int64_t carried) {
     pthread_mutex_lock(&keeper->lock);
     set_active(keeper, segment, empty, carried);
-    keeper->wanted = true; // without a thread there is nothing to look at
+    keeper->wanted = true; // without a thread there is no old segment
     pthread_cond_broadcast(&keeper->changed);
     pthread_mutex_unlock(&keeper->lock);
 }
@@ -411,11 +411,11 @@ void keeper_use(struct keeper *keeper, const char *segment, bool empty, int64_t 
 void keeper_take(struct keeper *keeper, struct store *store_take, struct store *next) {
     bool empty = store_is_empty(next);
     int64_t carried = store_carried_bytes(next);
-    if (!start(keeper)) { // without a thread the writer does it itself
+    if (!start(keeper)) { // there is no thread: done here
         store_leave(store_take);
         set_active(keeper, store_file(next), empty, carried);
         struct keeper_order order = order_of(keeper);
-        look(keeper, &order, false);
+        check(keeper, &order, false);
         return;
     }
     pthread_mutex_lock(&keeper->lock);
@@ -428,12 +428,12 @@ void keeper_take(struct keeper *keeper, struct store *store_take, struct store *
     pthread_mutex_unlock(&keeper->lock);
 }
 
-void keeper_tell(struct keeper *keeper, struct job *job_take) {
+void keeper_give_back(struct keeper *keeper, struct job *job_take) {
     pthread_mutex_lock(&keeper->lock);
-    job_take->next = keeper->told;
-    keeper->told = job_take;
+    job_take->next = keeper->waiting;
+    keeper->waiting = job_take;
     if (!keeper->closing) {
-        give_back(keeper);
+        finish_waiting(keeper);
     }
     pthread_mutex_unlock(&keeper->lock);
 }
@@ -448,13 +448,13 @@ static void want(struct keeper *keeper, const struct store_retention *retention)
     pthread_mutex_unlock(&keeper->lock);
 }
 
-void keeper_look(struct keeper *keeper) {
+void keeper_check(struct keeper *keeper) {
     want(keeper, NULL);
     start(keeper);
 }
 
 void keeper_configure(struct keeper *keeper, const struct store_retention *retention) {
-    want(keeper, retention); // without a thread there is nothing to look at
+    want(keeper, retention); // without a thread there is no old segment
 }
 
 void keeper_get_figures(struct keeper *keeper, struct keeper_figures *figures) {

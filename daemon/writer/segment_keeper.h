@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The keeper: a thread for the segments that the store has left. It closes them (their last
-// checkpoint, which a reader may hold up), makes their main files complete, and removes the oldest
+// checkpoint, which a reader may delay), makes their main files complete, and removes the oldest
 // when there are too many. The writer hands a segment over and goes on at once.
 //
-// What the writer has said to be in use, and what comes after it, is never touched: the link may
-// point to a new segment already while the one before is on its way to the keeper.
+// It never touches the segment that the writer has said to be in use, nor those after it: the link
+// may lead to a new segment already while the one before is on its way to the keeper.
 //
-// The thread is started when there is an old segment for the first time, and sleeps when there is
-// nothing to do: it wakes for a segment that gets too old, and every half minute while a reader
+// The thread is started when there is an old segment for the first time. It sleeps when there is
+// nothing to do, and wakes for a segment that gets too old, and every half minute while a reader
 // keeps the log of an old segment in use.
 //
-// Owned by the writer thread, which calls all of this.
+// Owned by the writer thread, which calls all functions.
 #pragma once
 
 #include <pthread.h>
@@ -26,14 +26,14 @@
 
 struct keeper_figures {
     int64_t segments;       // old ones
-    int64_t bytes;          // of them
-    int64_t carried;        // of the bytes, see struct store_segment; as far as it was asked
-    int64_t pinned;         // of them, that a reader keeps from being completed
+    int64_t bytes;          // of these
+    int64_t carried;        // of the bytes; see struct store_segment; 0 where it was not needed
+    int64_t pinned;         // segments that a reader prevents from being completed
     int64_t missing;        // see struct store_retention_plan
     struct removed removed; // since the start
 };
 
-// What is known of old segments, so that each is opened once.
+// What an old segment holds: kept here, so that each is opened once.
 struct keeper_known {
     uint64_t number;
     struct store_contents contents;
@@ -52,39 +52,40 @@ struct keeper {
     bool active_empty;
     int64_t active_carried;
     struct store *closing; // handed over and not closed yet
-    struct job *told;      // ROTATE: finished when that is closed; NULL: nobody waits
-    bool busy;             // a round is under way
+    struct job *waiting;   // ROTATE jobs, which are done when that is closed
+    bool busy;             // the thread works
     struct keeper_figures figures;
-    bool wanted; // to look at all of them
+    bool wanted; // a check of all of them
     bool stop;
 
-    // The thread's own.
+    // Of the thread only.
     struct keeper_known *known; // by number
     size_t known_count;
-    uint64_t removal_failed; // number of a segment that could not be removed, as was logged
-    uint64_t locked; // number of a segment that the link left and that somebody has locked; 0: none
+    uint64_t removal_failed; // number of a segment that could not be removed, which was logged
+    uint64_t locked; // number of the segment left last, while somebody has locked it; 0: none
 };
 
-// What it counts goes into the figures of `queue`.
+// Publishes what it counts with the figures of `queue`.
 int keeper_init(struct keeper *keeper, const char *path, struct bqueue *queue,
                 const struct store_retention *retention);
 void keeper_deinit(struct keeper *keeper); // finishes what was handed over
 
-// `segment` (its path) is in use; whether it is empty changes what KeepFiles counts, what
-// it carries what KeepSize does.
-void keeper_use(struct keeper *keeper, const char *segment, bool empty, int64_t carried);
+// `segment` (its path) is in use. KeepFiles does not count an empty one, KeepSize not the bytes
+// that it carries.
+void keeper_set_active(struct keeper *keeper, const char *segment, bool empty, int64_t carried);
 
-// The store of a segment that the link has left for `next`, which is in use now. Waits for the one
-// before, and for what is to be removed for it: however fast segments are filled, the disk is not.
+// Takes the store of a segment that was left for `next`, which is in use now. Waits until the one
+// before is closed and the removals for it are done: so the disk is not filled, however fast
+// segments are.
 void keeper_take(struct keeper *keeper, struct store *store_take, struct store *next);
 
-// Gives a job back to the loop when what was handed over last is closed and complete, or a reader
-// is in the way of that: at once when it is so already, and before keeper_deinit() returns. Says
-// whether the segment that was left is gone already.
-void keeper_tell(struct keeper *keeper, struct job *job_take);
+// Gives a ROTATE job back to the loop when the segment that was handed over last is closed and
+// complete, or a reader prevents that; at once when that is so already, and before keeper_deinit()
+// returns. The job says then whether the segment was removed.
+void keeper_give_back(struct keeper *keeper, struct job *job_take);
 
-// Looks at the old segments, in a moment.
-void keeper_look(struct keeper *keeper);
+// Makes the thread check the old segments soon.
+void keeper_check(struct keeper *keeper);
 
 void keeper_configure(struct keeper *keeper, const struct store_retention *retention);
 

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// The target of the link is two numbers: when, and how many events. A new note is made under
+// another name and renamed over the old one. A daemon that was killed after the commit and before
+// it removed the note finds the same row in the store, and does not write it twice.
 #include "daemon/writer/stop_note.h"
 
 #include <errno.h>
@@ -42,7 +46,7 @@ static int read_note(const char *path, struct note *note) {
         return errno == ENOENT ? 0 : -errno;
     }
     if (S_ISDIR(stat.st_mode)) {
-        return -EISDIR; // it could not be removed, and would count at each start
+        return -EISDIR; // it cannot be removed, and would count at each start
     }
     ssize_t n = readlink(path, target, sizeof(target) - 1);
     target[n < 0 ? 0 : n] = '\0';
@@ -53,11 +57,11 @@ static int read_note(const char *path, struct note *note) {
     return 0;
 }
 
-int leftover_note(const char *store_path, int64_t at_ns, uint64_t events) {
+int stop_note_add(const char *store_path, int64_t at_ns, uint64_t events) {
     char path[PATH_MAX], fresh[PATH_MAX + sizeof(".new")], target[NOTE_BYTES];
     struct note before;
     file_of(store_path, path, sizeof(path));
-    int r = read_note(path, &before); // of a stop that no start followed that could write it
+    int r = read_note(path, &before); // of an earlier stop, if no start could write it since
     if (r < 0) {
         return r;
     }
@@ -89,8 +93,8 @@ static int write_loss(struct store *store, const struct note *note) {
     return r;
 }
 
-// Whether one that was killed before it had removed the note has moved it. Not knowing is no:
-// rather told twice than never.
+// Whether a daemon that was killed before it removed the note has moved it. No, when that cannot be
+// found out: a loss that is written twice is better than one that is missing.
 static bool is_moved(struct store *store, const struct note *note) {
     struct store_losses losses;
     bool found = false;
@@ -106,7 +110,7 @@ static bool is_moved(struct store *store, const struct note *note) {
     return found;
 }
 
-int leftover_move(const char *store_path, struct store *store) {
+int stop_note_move(const char *store_path, struct store *store) {
     char path[PATH_MAX];
     struct note note;
     file_of(store_path, path, sizeof(path));

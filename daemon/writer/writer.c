@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Held jobs are a list in the order in which they came. A commit gives the whole list back. A
+// failure writes the whole list again into a new transaction, with its commit, until that works: as
+// one transaction at first, and when SQLite refuses rows, each batch apart. A job that is no batch
+// is answered in its place in the queue, so it sees everything that was pushed before it.
 #include "daemon/writer/writer.h"
 
 #include <errno.h>
@@ -15,10 +20,10 @@
 
 #define FIRST_DELAY_MS 20
 #define LONGEST_DELAY_MS 2000
-#define LET_GO_MS 1000       // for somebody who wants to drop a trigger
-#define TRIES_BEFORE_APART 3 // of a failure that may be a row's fault, or not
+#define LET_GO_MS 1000       // time for a user to remove what is in the way, say a trigger
+#define TRIES_BEFORE_APART 3 // of a failure that may be caused by a row
 
-// The store is another one than before, or none.
+// After the store was replaced or closed.
 static void publish_segment(struct writer *writer) {
     const char *file = writer->store ? store_file(writer->store) : "";
     const char *slash = strrchr(file, '/');
@@ -37,7 +42,7 @@ static void publish(struct writer *writer) {
     bqueue_set_figures(writer->queue, &writer->figures);
 }
 
-// Keeps the sentence for status. A lasting failure is logged when it begins.
+// Publishes the sentence. Logs a failure that lasts when it begins.
 static void note_failure(struct writer *writer, int result, bool lasting) {
     struct writer_figures *figures = &writer->figures;
     const char *sentence = writer->store ? store_error(writer->store) : writer->why;
@@ -62,10 +67,10 @@ static void note_success(struct writer *writer) {
                  (clocks_boottime_ns() - writer->trouble_since_ns) / 1000000000);
     }
     figures->in_trouble = false;
-    writer->looked = false;
+    writer->rotation_checked = false;
     figures->commits++;
     figures->committed_ns = clocks_realtime_ns();
-    leftover_move(writer->revive.path, writer->store); // that the start had no room for
+    stop_note_move(writer->revive.path, writer->store); // the start may have had no room for it
     publish(writer);
 }
 
@@ -108,7 +113,8 @@ static void roll_back(struct writer *writer, int failure) {
     }
 }
 
-// Who took the lock when it was given back, and keeps it too long, is left behind with the segment.
+// A process that took the lock when it was released, and keeps it too long, keeps the segment too:
+// the store goes on in another one.
 static void leave_behind(struct writer *writer, int failure) {
     bool taken = failure == STORE_BUSY && writer->store && store_has_let_go(writer->store);
     if (writer->store && !taken) {
@@ -137,9 +143,9 @@ static bool is_refusal(int failure, unsigned tries) {
     return failure == STORE_REFUSED || (failure == -EIO && tries > TRIES_BEFORE_APART);
 }
 
-// Rolls back and writes all held jobs again, with their commit, until that worked or hurry is
-// asked for. What another store or writing apart may mend is tried at once. Returns 0 or the last
-// failure.
+// Rolls back and writes all held jobs again, with their commit, until that works or the loop asks
+// to hurry. Does not wait before the first try when another store, or writing each batch apart, may
+// help. Returns 0 or the last failure.
 static int write_again(struct writer *writer, int failure) {
     unsigned delay = FIRST_DELAY_MS;
     bool apart = false, last = false;
@@ -243,7 +249,7 @@ static int go_on_in_new_segment(struct writer *writer, const char *reason, char 
 
 static void rotate_if_due(struct writer *writer) {
     char why[512];
-    writer->looked = true;
+    writer->rotation_checked = true;
     if (!writer->store || writer->gave_up) {
         return;
     }
@@ -253,7 +259,7 @@ static void rotate_if_due(struct writer *writer) {
     }
 }
 
-// What is held comes before a rotation: a job with its commit is on the way.
+// While jobs are held there is no rotation: a job with their commit will come.
 static int64_t wait_until_ns(const struct writer *writer) {
     bool may_rotate = writer->store && !writer->gave_up && !writer->held;
     return may_rotate ? rotate_wait_until_ns(&writer->rotate) : 0;
@@ -268,7 +274,7 @@ static int rotate_on_demand(struct writer *writer, struct job *job) {
     int r = !can       ? STORE_IO
             : worth_it ? go_on_in_new_segment(writer, "asked", why, sizeof(why))
                        : 0;
-    free(job->answer); // of a store that was replaced since
+    free(job->answer); // set when the job was tried on a store that was replaced
     job->answer = strdup(r ? why : writer->figures.segment);
     return r;
 }
@@ -279,10 +285,10 @@ static int load_session(struct writer *writer, struct job *job) {
     int r = store_session_load(writer->store, job->session_id, job->want_diags, job->acked,
                                &job->session);
     if (r == STORE_NOT_FOUND && store_session_count(writer->store, job->uid, &job->kept) != 0) {
-        job->kept = 0; // it will be refused, if need be, when it comes again
+        job->kept = 0; // not known: it is not refused now
     }
-    // What is found may come from the open transaction. The answer tells the client which lines
-    // it can forget, so they are made durable first.
+    // What was found may be in the open transaction. The answer tells the client which lines it
+    // need not keep, so these are made durable first.
     if (r == STORE_DONE && writer->in_transaction) {
         commit(writer);
     }
@@ -293,13 +299,13 @@ static int load_session(struct writer *writer, struct job *job) {
     return r;
 }
 
-// An earlier stop's note that cannot be moved into the store yet is a loss that is not listed.
+// Moves the note of an earlier stop first: else its loss would be missing.
 static int load_losses(struct writer *writer, struct job *job) {
     commit(writer);
     if (!writer->store || writer->gave_up) {
         return STORE_IO;
     }
-    int r = leftover_move(writer->revive.path, writer->store);
+    int r = stop_note_move(writer->revive.path, writer->store);
     return r ? r : store_losses_load(writer->store, NVTXT_CTL_LOSSES, &job->losses);
 }
 
@@ -333,7 +339,7 @@ static void handle(struct writer *writer, struct job *job) {
         break;
     case JOB_CONFIGURE:
         rotate_configure(&writer->rotate, &job->limits, writer->store);
-        writer->looked = false;
+        writer->rotation_checked = false;
         break;
     case JOB_STOP:
         commit(writer);
@@ -344,7 +350,7 @@ static void handle(struct writer *writer, struct job *job) {
         break;
     default:
         job->result = writer->store ? ask(writer, job) : STORE_IO;
-        // What is only read says nothing of the store's health: a view may be missing.
+        // A question that fails does not mean that the store is broken: a view may be missing.
         if (job->kind != JOB_ASK && revive_is_due(job->result) && writer->store) {
             start_over(writer, job->result);
             job->result = writer->store ? ask(writer, job) : STORE_IO;
@@ -352,7 +358,8 @@ static void handle(struct writer *writer, struct job *job) {
         publish(writer);
     }
     if (job->kind == JOB_ROTATE && job->result == 0 && *job->previous) {
-        keeper_tell(&writer->rotate.keeper, job); // who asked may copy the segment that was left
+        // Later: who asked may copy the segment that was left.
+        keeper_give_back(&writer->rotate.keeper, job);
         return;
     }
     bqueue_finish(writer->queue, job);
@@ -364,7 +371,7 @@ static void *run(void *context) {
     publish_segment(writer);
     publish(writer);
     for (;;) {
-        if (!writer->looked && !writer->held) {
+        if (!writer->rotation_checked && !writer->held) {
             rotate_if_due(writer);
         }
         struct job *job = bqueue_try_take(writer->queue);
@@ -376,11 +383,11 @@ static void *run(void *context) {
             job = bqueue_take(writer->queue, wait_until_ns(writer));
         }
         if (!job) {
-            writer->looked = false;
+            writer->rotation_checked = false;
             continue;
         }
         bool stop = job->kind == JOB_STOP;
-        handle(writer, job); // the job is not ours any more
+        handle(writer, job); // gives the job away
         if (stop) {
             return NULL;
         }
@@ -401,7 +408,7 @@ int writer_start(struct writer *writer, struct bqueue *queue, struct store *stor
     if (r < 0) {
         return r;
     }
-    // Signals are the loop's: the thread starts with all of them blocked.
+    // The loop handles signals: the thread starts with all of them blocked.
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The writer thread: the only one that touches the store once it runs. It takes jobs from the
-// bqueue, writes batches into an open transaction as they come and commits when a batch asks for
-// it. Before such a commit it takes what is queued already, so that a deep queue makes bigger
-// transactions (one fsync for all of them); a bound on the bytes held keeps that finite.
+// queue, writes batches into an open transaction as they come, and commits when a batch asks for
+// it. Before such a commit it takes what is queued already, so that a long queue makes bigger
+// transactions (one fsync for all of them); a bound on the bytes that it holds limits that.
 //
-// A batch is held until its transaction is committed. A failure (full disk, I/O error, a foreign
-// lock) rolls back, and every held batch is written again after a delay that grows up to two
-// seconds: nothing is acknowledged before it is safe, nothing is lost, and the loop stops reading
-// by itself because the held bytes count against its budget. bqueue_hurry() ends the trying; the
-// jobs come back with the failure as their result then.
+// A batch is held until its transaction is committed. After a failure (full disk, I/O error, a lock
+// of another process) the writer rolls back and writes all held batches again, after a delay that
+// grows up to two seconds. Nothing is acknowledged before it is safe and nothing is lost; the loop
+// stops reading by itself, because the held bytes count against its budget. After bqueue_hurry()
+// the writer tries once more; then the jobs go back with the failure as their result.
 //
-// Between two transactions the store may go on in a new segment (rotation_policy.h); what is left
-// of the old one is done beside the writer (segment_keeper.h).
+// Between two transactions the store may go on in a new segment (rotation_policy.h); the old one is
+// finished by another thread (segment_keeper.h).
 //
-// A store that turns out to be broken, or that vanished, is replaced by a new one (revive.h), which
-// gets all that is held. A batch that SQLite refuses is written source by source, so that only what
-// cannot be written at all is lost, and noted.
+// A store that is broken, or that vanished, is replaced by a new one (revive.h), which gets all
+// that is held. A batch that SQLite refuses is written source by source, so that only what cannot
+// be written at all is lost, with a row of NVTXT_LOSSES.
 #pragma once
 
 #include <pthread.h>
@@ -37,23 +37,23 @@ struct writer {
     pthread_t thread;
     bool started;
 
-    // The writer thread's own.
-    struct job *held, **held_tail; // written into the open transaction, or waiting to be again
+    // Of the writer thread only.
+    struct job *held, **held_tail; // in the open transaction, or to be written again
     size_t held_bytes;
     bool in_transaction;
     bool commit_wanted;
-    int64_t trouble_since_ns; // CLOCK_BOOTTIME
+    int64_t trouble_since_ns; // CLOCK_BOOTTIME, while figures.in_trouble
     char why[256];            // why there is no store
-    bool looked;              // nothing was committed since it was asked whether to rotate
-    bool gave_up;             // told to hurry while in trouble: nothing is tried any more
+    bool rotation_checked;    // and nothing was committed since
+    bool gave_up;             // after a hurry that did not help: nothing is tried any more
     struct writer_figures figures;
     struct log_limit log_refused;
 };
 
-// Takes `store` over and starts the thread. On failure (-errno) the store stays the caller's.
+// Takes `store` over and starts the thread. Returns 0, or -errno: the store is still the caller's.
 int writer_start(struct writer *writer, struct bqueue *queue, struct store *store,
                  const struct revive *revive, const struct rotate_limits *limits,
                  size_t commit_bytes);
 
-// Waits for the end of the thread, which a JOB_STOP brings about. Fine when it never started.
+// Waits for the end of the thread, after a JOB_STOP. Does nothing when it was not started.
 void writer_join(struct writer *writer);

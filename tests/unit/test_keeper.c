@@ -50,8 +50,8 @@ static void look(struct kept *kept) {
     struct keeper keeper;
     struct store_retention retention = {0};
     cr_assert_eq(keeper_init(&keeper, kept->kit.path, &kept->queue, &retention), 0);
-    keeper_use(&keeper, store_file(kept->kit.store), false, 0);
-    keeper_look(&keeper);
+    keeper_set_active(&keeper, store_file(kept->kit.store), false, 0);
+    keeper_check(&keeper);
     keeper_deinit(&keeper);
 }
 
