@@ -22,6 +22,16 @@ static inline bool nvtxt_char_is(char byte, enum nvtxt_char_class classes) {
     return (nvtxt_char_classes[(unsigned char)byte] & classes) != 0;
 }
 
+// A-Z as a-z; any other byte as it is.
+static inline char nvtxt_lower(char byte) {
+    return byte >= 'A' && byte <= 'Z' ? (char)(byte - 'A' + 'a') : byte;
+}
+
+// The value of a hexadecimal digit (NVTXT_CHAR_HEX).
+static inline unsigned nvtxt_hex_digit(char byte) {
+    return (unsigned)(byte <= '9' ? byte - '0' : nvtxt_lower(byte) - 'a' + 10);
+}
+
 // A byte that ASCII prints: no control character, no byte of another character.
 static inline bool nvtxt_is_printable(char byte) {
     return byte >= ' ' && byte <= '~';

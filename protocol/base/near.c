@@ -7,11 +7,9 @@
 #include <stdint.h>
 #include <string.h>
 
-#define WORD_MAX 40
+#include "protocol/base/chars.h"
 
-static char lower(char c) {
-    return (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
-}
+#define WORD_MAX 40
 
 static unsigned least(unsigned a, unsigned b) {
     return a < b ? a : b;
@@ -26,9 +24,10 @@ static unsigned distance(struct nvtxt_slice a, struct nvtxt_slice b) {
     for (unsigned i = 1; i <= a.len; i++) {
         row[0] = i;
         for (unsigned j = 1; j <= b.len; j++) {
-            char x = lower(a.data[i - 1]), y = lower(b.data[j - 1]);
+            char x = nvtxt_lower(a.data[i - 1]), y = nvtxt_lower(b.data[j - 1]);
             row[j] = least(last[j - 1] + (x != y), least(last[j], row[j - 1]) + 1);
-            if (i > 1 && j > 1 && x == lower(b.data[j - 2]) && y == lower(a.data[i - 2])) {
+            if (i > 1 && j > 1 && x == nvtxt_lower(b.data[j - 2]) &&
+                y == nvtxt_lower(a.data[i - 2])) {
                 row[j] = least(row[j], before[j - 2] + 1);
             }
         }

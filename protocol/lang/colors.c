@@ -6,6 +6,8 @@
 
 #include <stddef.h>
 
+#include "protocol/base/chars.h"
+
 #define NAME_MAX_BYTES 20 // "lightgoldenrodyellow"
 
 static const struct {
@@ -167,21 +169,13 @@ const char *nvtxt_color_name(const void *context, size_t index) {
     return index < sizeof(named) / sizeof(named[0]) ? named[index].name : NULL;
 }
 
-static char lower(char c) {
-    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-}
-
 static bool parse_hex(struct nvtxt_slice digits, uint32_t *value) {
     uint32_t result = 0;
     for (size_t i = 0; i < digits.len; i++) {
-        char c = lower(digits.data[i]);
-        if (c >= '0' && c <= '9') {
-            result = result << 4 | (uint32_t)(c - '0');
-        } else if (c >= 'a' && c <= 'f') {
-            result = result << 4 | (uint32_t)(c - 'a' + 10);
-        } else {
+        if (!nvtxt_char_is(digits.data[i], NVTXT_CHAR_HEX)) {
             return false;
         }
+        result = result << 4 | nvtxt_hex_digit(digits.data[i]);
     }
     *value = result;
     return true;
@@ -196,7 +190,7 @@ static bool parse_name(struct nvtxt_slice text, uint32_t *rgb) {
         if (text.data[i] == '\0') {
             return false;
         }
-        name[i] = lower(text.data[i]);
+        name[i] = nvtxt_lower(text.data[i]);
     }
     name[text.len] = '\0';
     size_t low = 0, high = sizeof(named) / sizeof(named[0]);

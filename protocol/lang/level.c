@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "protocol/base/chars.h"
+
 static const struct {
     const char *name;
     int level;
@@ -23,9 +25,7 @@ const char *nvtxt_level_name(int64_t level) {
 static bool is_word(struct nvtxt_slice word, const char *name) {
     size_t len = strlen(name);
     for (size_t i = 0; i < len && i < word.len; i++) {
-        char byte = word.data[i];
-        byte = byte >= 'A' && byte <= 'Z' ? (char)(byte - 'A' + 'a') : byte;
-        if (byte != name[i]) {
+        if (nvtxt_lower(word.data[i]) != name[i]) {
             return false;
         }
     }

@@ -87,9 +87,7 @@ static bool hex_value(const char *digits, const char *end, int64_t *value) {
         if (sum >> 59 != 0) {
             return false;
         }
-        char c = *digits;
-        unsigned digit = c <= '9' ? (unsigned)(c - '0') : ((unsigned)c | 0x20) - 'a' + 10;
-        sum = sum << 4 | digit;
+        sum = sum << 4 | nvtxt_hex_digit(*digits);
     }
     *value = (int64_t)sum;
     return sum <= INT64_MAX;

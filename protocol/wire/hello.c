@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "protocol/base/chars.h"
 #include "protocol/base/json.h"
 #include "protocol/base/utf8.h"
 
@@ -58,16 +59,11 @@ static bool read_session(const char *text, size_t len, char *session) {
         return false;
     }
     for (size_t i = 0; i < len; i++) {
-        char byte = text[i];
-        if (byte >= 'A' && byte <= 'F') {
-            byte = (char)(byte - 'A' + 'a');
-        }
         bool dash = len != 32 && (i == 8 || i == 13 || i == 18 || i == 23);
-        bool digit = (byte >= '0' && byte <= '9') || (byte >= 'a' && byte <= 'f');
-        if (dash ? byte != '-' : !digit) {
+        if (dash ? text[i] != '-' : !nvtxt_char_is(text[i], NVTXT_CHAR_HEX)) {
             return false;
         }
-        session[i] = byte;
+        session[i] = nvtxt_lower(text[i]);
     }
     session[len] = '\0';
     return true;
