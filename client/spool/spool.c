@@ -76,7 +76,7 @@ uint64_t spool_first(const struct spool *spool) {
 
 // ---- Writing ------------------------------------------------------------------------------------
 
-// Whatever it was, a full disk too, is no passing condition: see spool.h.
+// A failure counts for ever, a full disk's too: see spool.h.
 static int sync_fault(struct spool *spool) {
     spool->unsynced = true;
     return -EIO;
@@ -176,7 +176,8 @@ static int make_room(struct spool *spool, uint64_t size) {
     return new_one ? add_segment(spool, spool->last + 1) : 0;
 }
 
-// Segments before the last one whose lines are all acknowledged. Returns whether there were any.
+// Removes segments before the last one whose lines are all acknowledged. Returns whether there were
+// any.
 static bool remove_acked(struct spool *spool) {
     size_t gone = 0;
     while (gone + 1 < spool->count && last_of(&spool->segments[gone]) <= spool->acked) {
@@ -205,10 +206,11 @@ static bool settled(struct spool *spool) {
     return !spool->lasting || spool_sync(spool) == 0;
 }
 
-// The last segment begins anew, if all its lines are acknowledged. The head first: if we are killed
-// in between, the old records do not fit it any more. When the power goes, too: the segments before
-// it are gone on the disk before the head is written, and this before the records are cut off, and
-// that before new lines come, which could stand among old ones. Returns whether it did.
+// Begins the last segment anew, if all its lines are acknowledged. The head is written first: when
+// we are killed after that, the old records do not fit it. For a loss of power the order on the
+// disk counts: the segments before this one are gone before the head is written, the head is there
+// before the records are cut off, and that is done before new lines come, which could stand among
+// old ones. Returns whether it did.
 static bool recycle(struct spool *spool) {
     struct spool_segment *end = tail(spool);
     struct segment_head head = {.first = spool->last + 1, .lost = end->lost};
@@ -220,14 +222,14 @@ static bool recycle(struct spool *spool) {
     memcpy(head.session, spool->session, sizeof(head.session));
     memcpy(before.session, spool->session, sizeof(before.session));
     if (!settled(spool) || segment_write_head(spool->tail_fd, &spool->crc, &head) < 0) {
-        return false; // a full disk takes this; what else is wrong shows at the next append
+        return false; // a full disk allows this; any other fault shows at the next append
     }
     spool->dirty = true;
     if (!settled(spool)) {
         return false;
     }
     if (ftruncate(spool->tail_fd, SEGMENT_HEAD_BYTES) != 0) {
-        // The records stay, so their head must. Where that fails too, the next append fails.
+        // The records stay, so their head must stay. If this fails too, the next append fails.
         (void)segment_write_head(spool->tail_fd, &spool->crc, &before);
         return false;
     }
@@ -263,8 +265,8 @@ static int append(struct spool *spool, const char *data, size_t len, uint32_t li
     return 0;
 }
 
-// There was no room for `size` bytes more. True when acknowledged lines gave some back, or when it
-// is only this file that must not grow: then the next one has room.
+// There was no room for `size` bytes more. True when acknowledged lines gave some back, or when
+// only this file must not grow: then the next one has room.
 static bool found_room(struct spool *spool, int result, uint64_t size) {
     if (is_disk_full(result) && (remove_acked(spool) || recycle(spool))) {
         return true;
@@ -356,7 +358,7 @@ static int open_reader(struct spool *spool, const struct spool_segment *segment)
     return 0;
 }
 
-// Puts the reader where it is no further than `line`, as near as is known.
+// Puts the reader at the place nearest to `line`, and not after it, that is known.
 static int place_reader(struct spool *spool, const struct spool_segment *segment, uint64_t line) {
     int result = open_reader(spool, segment);
     const struct segment_place *seen = &spool->seen;
@@ -405,8 +407,8 @@ static int lost_record(struct spool *spool, const struct spool_segment *segment,
     return 0;
 }
 
-int spool_next(struct spool *spool, uint64_t behind, struct segment_record *record) {
-    uint64_t line = behind + 1;
+int spool_next(struct spool *spool, uint64_t after, struct segment_record *record) {
+    uint64_t line = after + 1;
     *record = (struct segment_record){.lines = 0};
     if (line > spool->last || line < spool_first(spool)) {
         return SPOOL_NONE;

@@ -1,30 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The unacknowledged lines of one session on disk, so that input can be taken while the daemon is
-// away and a sender that was killed loses nothing that it had written here.
+// The room client/spool: the lines of a session that are not acknowledged, on disk. So a client can
+// take input while the daemon is away, and one that is killed loses nothing that it wrote here.
+// spool and spool_dir own the files of one session, spool_segment and crc32c know their bytes. One
+// thread. The room sends nothing and prints nothing: its caller asks for lines, and shows its
+// sentences.
 //
-// Files, all in one folder that any number of senders may share:
+// The files, all in one folder that any number of senders may share:
 //   <session>.session         text: "nvtxt-spool 1", then the hello of the session, a line each;
-//                             and "renewed", another session id and a line number when what
-//                             follows that line is sent in a session of that id.
-//                             Whoever sends the session holds an exclusive flock(2) on it
+//                             and "renewed", another session id and a line number, when the lines
+//                             after that one belong to a session of that id. Whoever sends the
+//                             session holds an exclusive flock(2) on this file
 //   <session>.<n>.segment     lines, in the order of n; see spool_segment.h
-// The session file appears under its name whole and locked (it is renamed), so one that can be
-// locked belongs to nobody who is alive. Lines are appended to the last segment; a segment whose
-// lines are all acknowledged is removed, or begun anew if it is the last one; everything is removed
-// when the session has ended, the session file last.
+// The session file appears whole and locked under its name (it is renamed), so when it can be
+// locked, nobody alive has the session. Lines are appended to the last segment. A segment whose
+// lines are all acknowledged is removed, or begun anew if it is the last one. When the session has
+// ended everything is removed, the session file last.
 //
-// Lines that have no room are dropped by the caller and counted in the last segment's head, in
-// place. Such a loss is open, and grows, until there is room again; then it is settled: it has the
-// line number behind the segment's last line, stands there as the line "#nvtxt-lost", and the next
-// line begins a new segment. An open loss is not given out: what went over the socket once must be
-// the same each time.
+// The caller drops lines that have no room, and the last segment's head counts them in place. Such
+// a loss is open, and grows, until there is room again. Then it is settled: it has the line number
+// after the segment's last line, is the line "#nvtxt-lost" there, and the next line begins a new
+// segment. An open loss is not given out: what was sent once must be the same each time.
 //
 // A process that is killed loses nothing that spool_append() returned 0 for: the page cache has it.
-// Loss of power may take what spool_sync() was not called for; with `lasting` never a line of a
-// segment before the last one, and never the session file or the folder themselves. A sync that
-// failed makes all later calls that write fail: the system forgets such pages, and would call the
-// next sync a success.
+// A loss of power may take what was not synced with spool_sync(). With `lasting` it takes no line
+// of a segment before the last one, nor the session file, nor the folder. After a failed sync all
+// calls that write fail: the system forgets such pages, and would call the next sync a success.
 #pragma once
 
 #include <stdbool.h>
@@ -36,7 +37,7 @@
 #include "protocol/base/buf.h"
 #include "protocol/wire/hello.h"
 
-#define SPOOL_LIMIT ((uint64_t)1 << 30)       // bytes of a session's files unless told otherwise
+#define SPOOL_LIMIT ((uint64_t)1 << 30)       // bytes of a session's files by default
 #define SPOOL_LIMIT_LEAST ((uint64_t)4 << 20) // room for a few segments with long lines
 #define SPOOL_LINE_MOST ((size_t)16 << 20)    // bytes kept of a line, whatever the limit
 
@@ -54,7 +55,7 @@ struct spool_segment {
     uint64_t number; // in its name
     uint64_t first;  // number of its first line
     uint64_t lines;  // in its records
-    uint64_t lost;   // dropped behind them
+    uint64_t lost;   // dropped after them
     uint64_t size;   // bytes of the file
 };
 
@@ -63,19 +64,19 @@ struct spool {
     int dir_fd;
     int session_fd; // holds the lock
     char session[NVTXT_SESSION_ID_BYTES + 1];
-    char renewed[NVTXT_SESSION_ID_BYTES + 1]; // the session of lines behind `base`; "": this one
+    char renewed[NVTXT_SESSION_ID_BYTES + 1]; // the session of lines after `base`; "": this one
     uint64_t base;
     uint64_t limit;
-    bool lasting; // what stands in it is to outlive a loss of power
+    bool lasting; // its lines are to outlive a loss of power
     struct crc32c crc;
 
     struct spool_segment *segments; // owned; at least one, but for a session that holds nothing
     size_t count, cap;
     uint64_t stray;     // number of a last file without a head; 0: there is none
     uint64_t used;      // bytes of all of them, at least a block each
-    uint64_t last;      // number of the last line that stands fast; first - 1 when there is none
-    uint64_t acked;     // the last line that this process heard of as acknowledged
-    uint64_t file_most; // a file cannot have more bytes; 0: none was refused that
+    uint64_t last;      // the last line, without an open loss; first - 1 when there is none
+    uint64_t acked;     // the last line that this process knows to be acknowledged
+    uint64_t file_most; // the most bytes of a file that the system allows; 0: not known
     bool open_loss;
     bool disk_full;   // the last append failed for want of room on the disk
     bool unsynced;    // a sync failed: what is on the disk is not known
@@ -87,7 +88,7 @@ struct spool {
     struct segment_reader reader;
     int reader_fd;
     uint64_t reader_number; // of the segment; 0: none
-    struct segment_place {  // a record's place that was seen without reading
+    struct segment_place {  // the place of a record that was appended, not read
         uint64_t number, at, line;
     } seen;
     struct nvtxt_buf lost_line;
@@ -102,14 +103,14 @@ struct spool {
 int spool_create(struct spool *spool, const char *dir, const struct nvtxt_hello *hello,
                  uint64_t limit, bool lasting);
 
-// Takes over a session that nobody has; `hello` is what it was created with. A record that was cut
-// at the end is left out: `fault` is "" or says in one sentence what it was. Returns 0, SPOOL_NONE
-// when it holds nothing (nothing to send), SPOOL_BUSY, SPOOL_BAD or -errno.
+// Takes over a session that nobody has; `hello` is what it was created with. A record that is cut
+// at the end is left out: `fault` is "" or says so in one sentence. Returns 0, SPOOL_NONE when
+// there is nothing to send, SPOOL_BUSY, SPOOL_OTHERS, SPOOL_BAD or -errno.
 int spool_open(struct spool *spool, const char *dir, const char *session,
                struct nvtxt_hello *hello);
 
-// What follows line `base` will be sent in the session `session`: on the disk when this returns 0.
-// Returns -errno with `fault` else.
+// The lines after `base` will be sent in the session `session`; this is on the disk when the
+// function returns 0. Otherwise it returns -errno with `fault`.
 int spool_renew(struct spool *spool, const char *session, uint64_t base);
 
 // Whether lines go into another session than the one that the spool was made for. NULL: no.
@@ -124,7 +125,8 @@ int spool_list(const char *dir, char ***sessions);
 // Whether all its files are where they were made: somebody may have removed or moved them.
 bool spool_is_there(const struct spool *spool);
 
-// All files: the session has ended. Returns 0, or -errno with `fault`; what is left can be resumed.
+// Removes all files: the session has ended. Returns 0, or -errno with `fault`; what is left can be
+// resumed.
 int spool_remove(struct spool *spool);
 
 void spool_close(struct spool *spool); // the files stay
@@ -134,27 +136,28 @@ void spool_close(struct spool *spool); // the files stay
 // Appends whole lines, at most 2^32 - 1 bytes. Returns 0, SPOOL_FULL or -errno with `fault`.
 int spool_append(struct spool *spool, const char *data, size_t len, uint32_t lines);
 
-// There was no room, and it does not hang on acknowledgements: fewer lines may find some.
+// There was no room on the disk, and acknowledgements will not make any: fewer lines may fit.
 bool spool_wants_less(const struct spool *spool);
 
-// The caller has dropped lines that would stand behind the last one. Returns 0, or -errno with
+// The caller has dropped lines that would stand after the last one. Returns 0, or -errno with
 // `fault` when it could be noted in memory only.
 int spool_lose(struct spool *spool, uint64_t lines);
 
-// There may be room again: settles an open loss if there is. Returns 0 or -errno. With `over` no
-// line will come any more, and the loss is settled whether there is room or not.
+// There may be room again: settles an open loss if there is. With `over` no line will come any
+// more, and the loss is settled whether there is room or not. Returns 0 or -errno.
 int spool_settle(struct spool *spool, bool over);
 
-// The lines behind line `behind`, as many as are at hand; good until the next call. Returns 0,
+// The lines after line `after`, as many as are at hand; good until the next call. Returns 0,
 // SPOOL_NONE, SPOOL_BAD or -errno.
-int spool_next(struct spool *spool, uint64_t behind, struct segment_record *record);
+int spool_next(struct spool *spool, uint64_t after, struct segment_record *record);
 
-// What was appended last will not be asked for: the caller has it.
+// The caller has what was appended last, and will not ask for it.
 void spool_seen(struct spool *spool);
 
 void spool_ack(struct spool *spool, uint64_t line); // lines up to here are not needed any more
 
-// All that was appended goes onto the disk. Returns 0, or -EIO with `fault`, also ever after.
+// Puts all that was appended onto the disk. Returns 0, or -EIO with `fault`; after that always
+// -EIO.
 int spool_sync(struct spool *spool);
 
 // The first line that is held is this one; `last` + 1 when none is.

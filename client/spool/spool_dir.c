@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A spool's folder: how a session's files come to be, are found again, and go. Nothing that is read
-// here is trusted: names, heads and line numbers must fit together, or the session is left as it is
-// and the sentence says what does not fit.
+// How a session's files are made, found again, and removed. Nothing that is read here is trusted:
+// names, heads and line numbers must fit together. Where they do not, the session is left as it is,
+// and a sentence says what does not fit.
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -51,13 +51,13 @@ static void session_name(const struct spool *spool, char *name, size_t size) {
 
 // ---- A new session ------------------------------------------------------------------------------
 
-// A folder that cannot be synced (some network file systems) is as lasting as it gets.
+// Some network file systems cannot sync a folder; nothing more can be done there.
 static int sync_folder(int fd) {
     return fsync(fd) == 0 || errno == EINVAL || errno == ENOTSUP ? 0 : -errno;
 }
 
-// The folder's own name: where the one that it is in cannot be read, all of its file system goes
-// onto the disk. Returns 0 or -errno with `fault`.
+// Puts the folder's own name onto the disk: syncs the folder around it or, where that cannot be
+// opened, the whole file system. Returns 0 or -errno with `fault`.
 static int sync_parent(struct spool *spool) {
     int fd = openat(spool->dir_fd, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     int result = fd >= 0 ? sync_folder(fd) : syncfs(spool->dir_fd) == 0 ? 0 : -errno;
@@ -70,8 +70,8 @@ static int sync_parent(struct spool *spool) {
     return result;
 }
 
-// Puts a whole and locked session file in the place of the one that is there, if any. Returns 0 or
-// -errno; then that one stays.
+// Puts a whole and locked session file under its name, in place of an older one. Returns 0, or
+// -errno when the older one stays.
 static int put_session_file(struct spool *spool, const char *text, size_t len, bool sync) {
     char hidden[SPOOL_NAME_BYTES];
     char name[SPOOL_NAME_BYTES];
@@ -111,7 +111,8 @@ static int write_session_file(struct spool *spool, const struct nvtxt_hello *hel
     return result < 0 ? refuse(spool, result) : 0;
 }
 
-// Without the power failure that a sync guards against, what is sent twice could be stored twice.
+// Always synced: after a loss of power the lines would be sent in yet another session, and be
+// stored twice.
 int spool_renew(struct spool *spool, const char *session, uint64_t base) {
     char text[SESSION_FILE_BYTES];
     ssize_t n = pread(spool->session_fd, text, sizeof(text), 0);
@@ -220,15 +221,15 @@ static int read_session_file(struct spool *spool, struct nvtxt_hello *hello) {
 }
 
 static int find_segments(struct spool *spool);
-static int leave_segments(struct spool *spool);
+static int check_owners(struct spool *spool);
 
-// There is no session file. It is the last one that is removed, so with segments it was lost.
+// There is no session file. It is removed last, so where segments are left it was lost.
 static int miss_session(struct spool *spool) {
     int result = find_segments(spool);
     if (result < 0 || spool->count == 0) {
         return result < 0 ? result : SPOOL_BUSY;
     }
-    result = leave_segments(spool);
+    result = check_owners(spool);
     if (result != 0) {
         return result;
     }
@@ -237,8 +238,8 @@ static int miss_session(struct spool *spool) {
     return SPOOL_BAD;
 }
 
-// Another user's lines are not ours to send, nor its files ours to remove, root's privilege or not:
-// the daemon would take them for ours, or refuse the session.
+// Another user's lines are not ours to send, nor the files ours to remove, not even for root: the
+// daemon would take the lines for ours, or refuse the session.
 static int leave_to_owner(struct spool *spool, const char *name, uid_t uid) {
     const struct passwd *owner = getpwuid(uid);
     spool_fault(spool,
@@ -262,7 +263,7 @@ static int lock_session(struct spool *spool) {
     if (flock(spool->session_fd, LOCK_EX | LOCK_NB) != 0) {
         return errno == EWOULDBLOCK ? SPOOL_BUSY : refuse(spool, -errno);
     }
-    // Who had it may have removed it before we had the lock.
+    // The process that had it may have removed it before we got the lock.
     if (fstat(spool->session_fd, &status) != 0) {
         return refuse(spool, -errno);
     }
@@ -339,7 +340,7 @@ static int find_segments(struct spool *spool) {
 }
 
 // Each segment must be ours before one is read. Returns 0, SPOOL_OTHERS or -errno.
-static int leave_segments(struct spool *spool) {
+static int check_owners(struct spool *spool) {
     char name[SPOOL_NAME_BYTES];
     struct stat status;
     for (size_t i = 0; i < spool->count; i++) {
@@ -367,7 +368,7 @@ static int open_segment(const struct spool *spool, uint64_t number) {
     return openat(spool->dir_fd, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 }
 
-// The sentence for bytes of a file behind what can be used.
+// Writes the sentence for the bytes from `offset` on, which cannot be used.
 static void leave_out(struct spool *spool, uint64_t number, uint64_t size, uint64_t offset) {
     char what[128];
     snprintf(what, sizeof(what), "%llu bytes from offset %llu on are no whole record: left out",
@@ -375,8 +376,8 @@ static void leave_out(struct spool *spool, uint64_t number, uint64_t size, uint6
     (void)bad_segment(spool, number, what);
 }
 
-// Counts the records of the last segment; what was cut behind the last whole one is left out, with
-// a sentence. The descriptor stays open as the tail.
+// Counts the records of the last segment. What stands after the last whole one is left out, with a
+// sentence. The descriptor stays open as the tail.
 static int recover_tail(struct spool *spool, struct spool_segment *segment) {
     struct segment_record record;
     struct stat status;
@@ -440,7 +441,7 @@ static int read_head(struct spool *spool, size_t i, bool *none) {
     return 0;
 }
 
-// What the next one's first line says about how many lines this one has.
+// Finds how many lines a segment has by the first line of the next one.
 static int count_lines(struct spool *spool, struct spool_segment *segment) {
     const struct spool_segment *next = segment + 1;
     uint64_t lost = segment->lost > 0;
@@ -457,11 +458,11 @@ static int count_lines(struct spool *spool, struct spool_segment *segment) {
 static int read_segments(struct spool *spool) {
     bool none = false;
     int result = find_segments(spool);
-    result = result == 0 ? leave_segments(spool) : result;
+    result = result == 0 ? check_owners(spool) : result;
     for (size_t i = 0; result == 0 && i < spool->count; i++) {
         result = read_head(spool, i, &none);
     }
-    if (result == 0 && none) { // only its name is of use: it must go in the end
+    if (result == 0 && none) { // its file is removed in the end
         spool->stray = spool->segments[--spool->count].number;
         if (spool->count > 0) {
             result = read_head(spool, spool->count - 1, &none);
@@ -503,7 +504,7 @@ static int by_text(const void *a, const void *b) {
     return strcmp(*one, *other);
 }
 
-// The length of the session's id in the name of a file of it; 0: it is none.
+// The length of the session's id in a file's name; 0: it is no file of a session.
 static size_t id_length(const char *name) {
     static const char session[] = SESSION_SUFFIX;
     static const char segment[] = SEGMENT_SUFFIX;
@@ -525,8 +526,8 @@ static size_t id_length(const char *name) {
     return len <= NVTXT_SESSION_ID_BYTES ? len : 0;
 }
 
-// Keeps one of each in an array in order. Returns their number.
-static size_t drop_doubles(char **texts, size_t count) {
+// Keeps one of each text in a sorted array. Returns their number.
+static size_t drop_duplicates(char **texts, size_t count) {
     size_t kept = 0;
     for (size_t i = 0; i < count; i++) {
         if (kept > 0 && strcmp(texts[kept - 1], texts[i]) == 0) {
@@ -571,7 +572,7 @@ int spool_list(const char *dir, char ***sessions) {
     if (count > 0) {
         qsort(*sessions, count, sizeof(**sessions), by_text);
     }
-    return (int)drop_doubles(*sessions, count);
+    return (int)drop_duplicates(*sessions, count);
 }
 
 // ---- The end ------------------------------------------------------------------------------------
@@ -602,7 +603,7 @@ static int remove_file(struct spool *spool, const char *name) {
     return result;
 }
 
-// In order, and no further than it works: what is left is a session that can be resumed.
+// Removes in this order and stops at a failure, so that what is left can be resumed.
 int spool_remove(struct spool *spool) {
     char name[SPOOL_NAME_BYTES];
     int result = 0;
@@ -636,7 +637,7 @@ void spool_close(struct spool *spool) {
     nvtxt_buf_deinit(&spool->lost_line);
     close_fd(spool->reader_fd);
     close_fd(spool->tail_fd);
-    close_fd(spool->session_fd); // and the lock goes
+    close_fd(spool->session_fd); // and gives the lock back
     close_fd(spool->dir_fd);
     free(spool->segments);
     free(spool->dir);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reading trusts no byte: lengths are held against the file's size before memory is asked for, and
-// nothing is handed out before its checksum was right.
+// Reading trusts no byte: a length is compared with the file's size before memory is asked for, and
+// a record is handed out only after its checksum was right.
 #include "client/spool/spool_segment.h"
 
 #include <errno.h>
@@ -188,7 +188,7 @@ int segment_append(int fd, const struct crc32c *crc, uint64_t at, uint64_t first
         result = write_all(fd, data + done, len - done, at + sizeof(head) + done);
     }
     if (result < 0) {
-        (void)!ftruncate(fd, (off_t)at); // else its checksum says what it is
+        (void)!ftruncate(fd, (off_t)at); // if not, the checksum shows that it is cut
     }
     return result;
 }
@@ -239,7 +239,7 @@ static const char *here(const struct segment_reader *reader) {
     return reader->data + (reader->at - reader->data_at);
 }
 
-// A checksum can be made to fit; what counts lines later relies on their number.
+// A forged checksum can fit, and later code relies on the number of lines.
 static bool holds_lines(const char *data, size_t len, uint32_t lines) {
     const char *end = data + len;
     uint32_t found = 0;
@@ -291,17 +291,17 @@ int segment_next(struct segment_reader *reader, const struct crc32c *crc,
 
 #define UNWRITTEN_BYTES 512u // aligned: no file system writes less
 
-// The bytes behind a damaged record.
-struct search {
+// The bytes after a damaged record.
+struct segment_search {
     struct segment_reader *reader;
     const struct crc32c *crc;
     uint64_t size;      // of the file
-    uint64_t most_read; // a made-up file could have us read each of its bytes once for every other
+    uint64_t most_read; // a forged file could make us read all its bytes once for each of them
 };
 
-// The remainder of a record without its first line's number in front. Returns 1, 0 when these are
+// Computes the remainder of a record without the line number before it. Returns 1, 0 when these are
 // not so many lines, or -errno.
-static int add_lines(const struct search *search, uint64_t at, const unsigned char *sizes,
+static int add_lines(const struct segment_search *search, uint64_t at, const unsigned char *sizes,
                      uint32_t *rest) {
     struct segment_reader *reader = search->reader;
     size_t left = (size_t)get_le(sizes, 4);
@@ -328,10 +328,10 @@ static int add_lines(const struct search *search, uint64_t at, const unsigned ch
     return last == '\n' && found == lines;
 }
 
-// Whether the record at `at`, with these 12 bytes before its lines, is whole with a first line from
-// `from` to `to`: the checksum tells which one that is. Returns 1, 0 or -errno.
-static int is_record(struct search *search, uint64_t at, const unsigned char *head, uint64_t from,
-                     uint64_t to) {
+// Whether the record at `at`, with these 12 bytes before its lines, is whole and begins with a line
+// from `from` to `to`: the checksum tells which line that is. Returns 1, 0 or -errno.
+static int is_record(struct segment_search *search, uint64_t at, const unsigned char *head,
+                     uint64_t from, uint64_t to) {
     uint64_t len = get_le(head, 4);
     uint64_t lines = get_le(head + 4, 4);
     uint64_t room = search->size - at - SEGMENT_RECORD_BYTES;
@@ -362,9 +362,9 @@ static int is_record(struct search *search, uint64_t at, const unsigned char *he
     return 0;
 }
 
-// Whether a record with lines behind `line`, which the one at `at` begins with, stands behind that
-// one. Its place says how many lines there can be in between. Returns 1, 0 or -errno.
-static int find_later(struct search *search, uint64_t at, uint64_t line) {
+// Whether a record with lines after `line`, with which the one at `at` begins, follows that one.
+// The distance limits how many lines there can be in between. Returns 1, 0 or -errno.
+static int find_later(struct segment_search *search, uint64_t at, uint64_t line) {
     struct segment_reader *reader = search->reader;
     int result = 0;
     for (uint64_t place = at + 1; result == 0 && place + SEGMENT_RECORD_BYTES < search->size;
@@ -378,16 +378,16 @@ static int find_later(struct search *search, uint64_t at, uint64_t line) {
         memcpy(head, here(reader), sizeof(head));
         result = is_record(search, place, head, line + 1, line + (place - at));
         if (result == 0 && search->most_read == 0) {
-            return 1; // nobody is killed while he writes such a thing
+            return 1; // no writer that is killed leaves such a thing
         }
     }
     return result;
 }
 
-// Whether the first record, in a file that begins with `line`, is one of before: those were all
-// acknowledged, and the process or its machine died before they were cut off. The first one tells:
-// what stood behind it need not have reached the disk. Returns 1, 0 or -errno.
-static int is_before(struct search *search, uint64_t line) {
+// Whether the first record of a file that begins with `line` is an old one: all old ones were
+// acknowledged, and the process or its machine died before they were cut off. The first one
+// decides, because those after it need not have reached the disk. Returns 1, 0 or -errno.
+static int is_before(struct segment_search *search, uint64_t line) {
     struct segment_reader *reader = search->reader;
     unsigned char head[SEGMENT_RECORD_BYTES];
     reader->at = SEGMENT_HEAD_BYTES;
@@ -402,7 +402,7 @@ static int is_before(struct search *search, uint64_t line) {
 
 // Whether a block of the file from `at` on was never written: it reads as zeros. Returns 1, 0 or
 // -errno.
-static int lacks_block(const struct search *search, uint64_t at) {
+static int lacks_block(const struct segment_search *search, uint64_t at) {
     struct segment_reader *reader = search->reader;
     uint64_t place = (at + UNWRITTEN_BYTES - 1) / UNWRITTEN_BYTES * UNWRITTEN_BYTES;
     for (; place + SEGMENT_RECORD_BYTES <= search->size; place += UNWRITTEN_BYTES) {
@@ -420,7 +420,7 @@ static int lacks_block(const struct search *search, uint64_t at) {
 }
 
 // The record at `at` is the last one. Returns 1 when it is cut, 0 or -errno.
-static int is_cut(struct search *search, uint64_t at, uint64_t line) {
+static int is_cut(struct segment_search *search, uint64_t at, uint64_t line) {
     struct segment_reader *reader = search->reader;
     unsigned char head[SEGMENT_RECORD_BYTES];
     reader->at = at;
@@ -442,7 +442,7 @@ static int is_cut(struct search *search, uint64_t at, uint64_t line) {
 }
 
 int segment_judge(struct segment_reader *reader, const struct crc32c *crc) {
-    struct search search = {.reader = reader, .crc = crc};
+    struct segment_search search = {.reader = reader, .crc = crc};
     uint64_t at = reader->at;
     uint64_t line = reader->line;
     struct stat status;

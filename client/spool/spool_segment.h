@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One file of a spool: lines of a session in their order, on disk. Here is what its bytes are;
-// which files there are and which may go is the spool's business.
+// One file of a spool: lines of a session in their order, on disk. This module knows its bytes; the
+// spool knows which files there are and which may be removed.
 //
 // Format, integers little-endian:
 //   bytes 0-63   magic "nvtxtspl", version (4 bytes, 1), session id (40, filled with NULs), number
 //                of the first line (8), CRC-32C of bytes 0-59
-//   bytes 64-79  how many lines were dropped behind the last record (8 bytes), 0 (4), CRC-32C of
+//   bytes 64-79  how many lines were dropped after the last record (8 bytes), 0 (4), CRC-32C of
 //                bytes 64-75; all 0 at first. Written again in place, so that a drop can be
 //                written down also when the disk is full
 //   from 80 on   records: bytes of the lines (4), number of lines (4), CRC-32C of the number of the
 //                record's first line (8) and of these 8 bytes and of the lines (4); the lines as
 //                they go over the socket, each with its LF
-// A record is written with one call. A process that is killed leaves whole records and perhaps a
-// part of one; a machine that loses power leaves what the disk has, which the checksums tell. The
-// line number in the checksum keeps a record of another place or file from being taken for one.
+// A record is written with one call. A process that is killed leaves whole records and perhaps the
+// beginning of one; after a loss of power the checksums tell which records are whole. They cover
+// the line number, so that a record of another place or file is not taken for one.
 #pragma once
 
 #include <stddef.h>
@@ -27,15 +27,15 @@
 #define SEGMENT_RECORD_BYTES 12u // before the lines of a record
 
 enum {
-    SEGMENT_END = 1, // behind the last record
+    SEGMENT_END = 1, // after the last record
     SEGMENT_DAMAGED, // these bytes are no whole record, or no segment's head
-    SEGMENT_CUT,     // a writer that died leaves such bytes behind its last whole record
+    SEGMENT_CUT,     // a writer that died leaves such bytes after its last whole record
 };
 
 struct segment_head {
     char session[NVTXT_SESSION_ID_BYTES + 1];
     uint64_t first; // number of the first line
-    uint64_t lost;  // lines dropped behind the last record
+    uint64_t lost;  // lines dropped after the last record
 };
 
 // Writes the whole head. Returns 0 or -errno.
@@ -52,7 +52,7 @@ int segment_read_head(int fd, const struct crc32c *crc, struct segment_head *hea
 int segment_append(int fd, const struct crc32c *crc, uint64_t at, uint64_t first, const char *data,
                    size_t len, uint32_t lines);
 
-// Reads records one after the other through a buffer.
+// Reads one record after the other through a buffer.
 struct segment_reader {
     int fd;        // borrowed
     uint64_t at;   // offset of the next record
@@ -72,13 +72,13 @@ struct segment_record {
 void segment_reader_start(struct segment_reader *reader, int fd, uint64_t at, uint64_t line);
 void segment_reader_deinit(struct segment_reader *reader); // zeroed ones are fine
 
-// The next record, and the reader stands behind it. Returns 0, SEGMENT_END, SEGMENT_DAMAGED (the
-// reader stays at its beginning) or -errno.
+// Reads the next record and moves on. Returns 0, SEGMENT_END, SEGMENT_DAMAGED (the reader stays at
+// its beginning) or -errno.
 int segment_next(struct segment_reader *reader, const struct crc32c *crc,
                  struct segment_record *record);
 
 // What SEGMENT_DAMAGED in a session's last file means. Returns SEGMENT_CUT when the record there
 // goes beyond the file's end or lacks blocks that were never written, or when the file was about to
-// begin anew; SEGMENT_DAMAGED when it is whole but for what has changed, or a whole record with
-// later lines follows; or -errno. The reader must be begun anew behind it.
+// begin anew; SEGMENT_DAMAGED when the record is whole but for what has changed, or a whole record
+// with later lines follows; or -errno. The reader must be started again after it.
 int segment_judge(struct segment_reader *reader, const struct crc32c *crc);
