@@ -197,7 +197,7 @@ static int row_lines(struct export_writer *writer, const struct export_row *row)
 static const struct export_format lines = {
     .name = "jsonl", .wants_sources = true, .row = row_lines};
 
-// ---- The formats -----------------------------------------------------------------------------
+// ---- The formats --------------------------------------------------------------------------------
 
 static const struct export_format *const formats[] = {
     &export_chrome, &comma, &lines, &export_nvtxt, &export_speedscope, &export_folded};

@@ -33,7 +33,7 @@ struct collect {
     bool faulty;      // a folder or a file could not be read, or a file had errors
 };
 
-// ---- Finding ----------------------------------------------------------------------------------
+// ---- Finding ------------------------------------------------------------------------------------
 
 static enum outcome add_folder(struct collect *collect, const char *folder) {
     size_t found;
@@ -68,7 +68,7 @@ static enum outcome find_files(struct collect *collect) {
     return result;
 }
 
-// ---- Loading ----------------------------------------------------------------------------------
+// ---- Loading ------------------------------------------------------------------------------------
 
 // A pipe would be waited for, so what is no file is not opened.
 static enum outcome load_file(struct collect *collect, struct import *import, size_t index) {

@@ -27,7 +27,7 @@ struct merge {
     struct load_options load; // the job's, with the export's origin
 };
 
-// ---- The copy ---------------------------------------------------------------------------------
+// ---- The copy -----------------------------------------------------------------------------------
 
 static int on_step(void *context, uint64_t done, uint64_t total) {
     const struct merge *merge = context;
@@ -74,7 +74,7 @@ static enum outcome copy_input(struct merge *merge, const struct out_file *out,
     return outcome_of(result);
 }
 
-// ---- Where events go --------------------------------------------------------------------------
+// ---- Where events go ----------------------------------------------------------------------------
 
 static enum outcome choose_target(const struct merge *merge, const struct store_export_facts *facts,
                                   uint16_t *target) {

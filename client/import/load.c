@@ -167,7 +167,7 @@ static int pass(struct load *load, int *error) {
     return result;
 }
 
-// ---- The mapping from the file's own times -----------------------------------------------------
+// ---- The mapping from the file's own times ------------------------------------------------------
 
 // Makes an input that can be read once more: copies what cannot be to an unlinked file.
 static int make_rereadable(struct input *input, char *buffer) {

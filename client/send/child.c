@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The signals are blocked and read from a signalfd, so there is no handler and no race. Whether the
-// command could be executed comes back through a pipe that an exec closes.
+// command could be executed comes back through a pipe that exec closes.
 #include "client/send/child.h"
 
 #include <errno.h>
@@ -25,7 +25,7 @@ static const int passed_on[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,
 
 static int catch_signals(struct child *child) {
     struct sigaction ignore = {.sa_handler = SIG_IGN};
-    struct sigaction standard = {.sa_handler = SIG_DFL}; // else its status would be thrown away
+    struct sigaction standard = {.sa_handler = SIG_DFL}; // with SIG_IGN its status would be lost
     sigset_t set;
     sigemptyset(&set);
     sigaddset(&set, SIGCHLD);
@@ -122,10 +122,10 @@ void child_close(struct child *child) {
 
 // ---- Signals ------------------------------------------------------------------------------------
 
-// The terminal stopped the command, and would have stopped us.
+// The terminal stopped the command, and meant us too.
 static void stop_too(const struct child *child) {
     kill(getpid(), SIGSTOP);
-    kill(child->pid, SIGCONT); // here again: somebody lets us go on
+    kill(child->pid, SIGCONT); // we run again: somebody sent us SIGCONT
 }
 
 static void reap(struct child *child) {
@@ -154,7 +154,7 @@ static void on_signal(struct child *child, const struct signalfd_siginfo *info) 
     }
 }
 
-void child_look(struct child *child) {
+void child_update(struct child *child) {
     struct signalfd_siginfo info;
     while (read(child->signals, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
         if (info.ssi_signo != SIGCHLD) {

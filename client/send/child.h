@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A command that runs as our child, with pipes for its output if that is wanted: starting it, its
-// signals and ours, its end. It gets our stdin, signal mask and dispositions as we got them.
+// A command that runs as our child, with pipes for its output if the caller wants them: its start,
+// its signals and ours, its end. It gets our stdin, signal mask and dispositions as we got them.
 //
-// Signals that are for the command arrive at a descriptor and are passed on; one that a terminal
-// sent to the whole foreground group has reached the command already. When a terminal's signal
-// stops the command we stop too, and it goes on when we do.
+// A signal for the command arrives at a descriptor here and is passed on; one that a terminal sent
+// to the whole foreground group has reached the command already. When a terminal's signal stops the
+// command we stop too, and when we go on, so does the command.
 #pragma once
 
 #include <signal.h>
@@ -15,29 +15,29 @@
 
 struct child {
     pid_t pid;
-    int out, err;     // what it writes; owned by whoever takes them out (-1, and without pipes)
-    int signals;      // readable when child_look() has something to do; owned
+    int out, err;     // its output; owned by whoever takes them and leaves -1; -1 without pipes
+    int signals;      // readable when child_update() is to be called; owned
     bool running;     // it has not ended
-    bool interrupted; // a signal that ends programs came after it had ended
+    bool interrupted; // after its end a signal came that ends programs
     int status;       // of wait(2), once it has ended
-    sigset_t mask;    // what we had, and it has
+    sigset_t mask;    // as we got it, and as the command has it
     struct sigaction on_pipe, on_size, on_child;
 };
 
-// Starts `argv`. Returns 0; a positive errno when it cannot be run (ENOENT: there is no such
-// command); or -errno when something of the system is short. In any case it can be closed. Without
-// `pipes` it writes to where we do.
+// Starts `argv`. Without `pipes` it writes to our stdout and stderr. Returns 0; a positive errno
+// when it cannot be run (ENOENT: there is no such command); or -errno when the system lacks
+// something. The child can be closed in any case.
 int child_start(struct child *child, char *const *argv, bool pipes);
-void child_close(struct child *child); // the command is left alone
+void child_close(struct child *child); // the command runs on
 
-void child_look(struct child *child);
+void child_update(struct child *child); // passes signals on, and sees whether it has ended
 
-// Its exit status, 128 + n when signal n ended it.
+// Its exit status, or 128 + n when signal n ended it.
 int child_exit_code(const struct child *child);
 
 bool child_was_killed(const struct child *child); // a signal ended it
 
 uint32_t child_color(const struct child *child); // of its range: how it ended
 
-// Ends us by the signal that ended it, without a core of our own; returns when none did.
+// Ends us by the signal that ended it, without a core file of our own. Returns when no signal did.
 void child_die_likewise(const struct child *child);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One loop over the command's two pipes, our stdout and stderr, signals and the daemon's socket. A
-// stream is read when what was read before is written to ours and is taken by the session's
-// intake; so order is kept, and memory bounded. When the intake has had no room for
-// COMMAND_PATIENCE_MS and nothing was acknowledged meanwhile, it drops until an acknowledgement
-// comes.
+// One poll(2) loop over the command's two pipes, our stdout and stderr, signals and the daemon's
+// socket. A stream is read when what was read before is written to ours and is in the session's
+// intake; so order is kept, and memory is bounded. When the intake has had no room for
+// COMMAND_PATIENCE_MS and the daemon acknowledged nothing meanwhile, the intake drops lines until
+// an acknowledgement comes.
 //
-// Our stdout and stderr may be shared with others, so their flags stay as they are: a write happens
-// only when poll(2) says so, and takes no more than a pipe then surely has room for.
+// Other processes may share our stdout and stderr, so their flags stay as they are: a write happens
+// only when poll(2) allows it, and takes no more than a pipe then has room for.
 #include "client/send/command.h"
 
 #include <errno.h>
@@ -39,18 +39,18 @@ struct command {
     const struct command_record *record;
     struct term *term;
     struct stream streams[2];
-    struct input input; // there is none: lines are put in
+    struct input input; // stands for the command: lines are put in
     struct transfer transfer;
     bool recording;
     bool concluded;   // the range is among the lines
     int64_t ended_ms; // when the command ended; 0: it runs
     int64_t ended_ns;
-    int64_t since_ms; // since when the daemon has acknowledged nothing that is waited for; -1:
-                      // since it did, or nothing is waited for
+    int64_t since_ms; // since when the daemon acknowledges nothing although lines wait; -1: it
+                      // does, or none wait
     uint64_t acked;
 };
 
-// ---- Through -----------------------------------------------------------------------------------
+// ---- Through ------------------------------------------------------------------------------------
 
 static void close_stream(struct stream *stream) {
     if (stream->from >= 0) {
@@ -77,7 +77,8 @@ static void read_stream(struct command *c, struct stream *stream) {
     }
 }
 
-// Nobody reads ours any more: the command learns it from its pipe, as it would have without us.
+// Nobody reads our output any more: the command learns it from its pipe, as it would have without
+// us.
 static void write_stream(struct command *c, struct stream *stream) {
     size_t left = stream->len - stream->at;
     size_t most = stream->regular || left < PIPE_BUF ? left : PIPE_BUF;
@@ -113,13 +114,13 @@ static void serve_stream(struct command *c, struct stream *stream, const struct 
         read_stream(c, stream);
     } else if (c->ended_ms > 0 && stream->from >= 0 && is_idle(c, stream) &&
                clock_monotonic_ms() - c->ended_ms >= COMMAND_LINGER_MS) {
-        close_stream(stream); // a process that the command left behind has it
+        close_stream(stream); // a process that the command started still has it
     }
 }
 
-// ---- The record --------------------------------------------------------------------------------
+// ---- The record ---------------------------------------------------------------------------------
 
-// RUNNING: the session has ended; else why it has not.
+// `result` is RUNNING when the session has ended, else why it has not.
 static void stop_recording(struct command *c, enum outcome result) {
     c->recording = false;
     (void)transfer_end(&c->transfer, result);
@@ -147,7 +148,8 @@ static int put_call(struct command *c, const char *head, struct nvtxt_slice stri
     return result;
 }
 
-// With pipes each line of a log names its category; without, nobody would.
+// With pipes each line of a log names its category; without them the category needs a line of its
+// own.
 static int put_category(struct command *c) {
     char head[64];
     const char *category = c->record->text->category;
@@ -194,7 +196,7 @@ static struct steps *steps_of(const struct command *c) {
     return c->record ? c->record->steps : NULL;
 }
 
-// Whether a command line has said its end, which waits here.
+// Whether the end of a command line waits here to be stored.
 static bool has_step(const struct command *c) {
     size_t len;
     return steps_of(c) && steps_line(steps_of(c), &len);
@@ -213,7 +215,7 @@ static int move_steps(struct command *c) {
     return result == 0 ? intake_move(intake) : result;
 }
 
-// Lines go on; behind the last one goes the range.
+// Moves lines on, and after the last one the range.
 static enum outcome move_lines(struct command *c) {
     struct intake *intake = &c->transfer.intake;
     int result = 0;
@@ -229,7 +231,7 @@ static enum outcome move_lines(struct command *c) {
     if (result == 0 && over && !c->concluded && intake_has_room(intake)) {
         c->concluded = true;
         c->since_ms = -1;
-        intake->drop = false; // the range waits for room; nothing comes behind it
+        intake->drop = false; // the range waits for room; nothing comes after it
         result = put_range(c);
         result = result == 0 ? intake_end(intake) : result;
     }
@@ -245,15 +247,15 @@ static void leave(struct command *c) {
     char text[5120];
     if (intake_unacked(&c->transfer.intake) > 0 && !c->transfer.spool) {
         term_say(c->term, "the daemon at %s does not answer: %s", c->transfer.link.path,
-                 away_unacknowledged(&c->transfer, text, sizeof(text)));
+                 reconnect_unacknowledged(&c->transfer, text, sizeof(text)));
     }
     stop_recording(c, OUTCOME_LATER);
 }
 
-// How long the daemon may hold up the command, and us after its end.
+// How long the daemon may delay the command, and after its end us.
 static int64_t patience(const struct command *c) {
-    int64_t told = c->record->transfer->timeout_ms;
-    return c->concluded && told >= 0 ? told : COMMAND_PATIENCE_MS;
+    int64_t given = c->record->transfer->timeout_ms;
+    return c->concluded && given >= 0 ? given : COMMAND_PATIENCE_MS;
 }
 
 static void check_patience(struct command *c, int64_t now) {
@@ -300,7 +302,7 @@ static void begin_recording(struct command *c) {
     check(c, result);
 }
 
-// ---- The loop ----------------------------------------------------------------------------------
+// ---- The loop -----------------------------------------------------------------------------------
 
 static void earlier(int64_t *soonest, int64_t other) {
     if (*soonest < 0 || other < *soonest) {
@@ -321,8 +323,8 @@ static int64_t until(const struct command *c, int64_t now) {
     return soonest;
 }
 
-static void look_for_end(struct command *c) {
-    child_look(c->child);
+static void check_end(struct command *c) {
+    child_update(c->child);
     if (!c->child->running && c->ended_ms == 0) {
         c->ended_ms = clock_monotonic_ms();
         c->ended_ns = clock_realtime_ns();
@@ -331,14 +333,14 @@ static void look_for_end(struct command *c) {
         }
     }
     for (size_t i = 0; i < 2 && c->child->interrupted; i++) {
-        c->streams[i].at = c->streams[i].len; // whoever should read it may never do so
+        c->streams[i].at = c->streams[i].len; // nobody may ever read it
         close_stream(&c->streams[i]);
     }
 }
 
 static void serve(struct command *c, const struct pollfd *fds) {
     if (fds[0].revents) {
-        look_for_end(c);
+        check_end(c);
     }
     if (c->recording) {
         check(c, transfer_replies(&c->transfer, fds[1].revents));
@@ -350,7 +352,7 @@ static void serve(struct command *c, const struct pollfd *fds) {
         steps_read(steps_of(c));
     }
     size_t len;
-    while (has_step(c) && !c->recording) { // nobody wants it
+    while (has_step(c) && !c->recording) { // nobody records it
         (void)steps_line(steps_of(c), &len);
         steps_taken(steps_of(c), len);
     }
@@ -359,7 +361,7 @@ static void serve(struct command *c, const struct pollfd *fds) {
 static void wait_and_serve(struct command *c, int64_t now) {
     struct pollfd fds[7] = {{.fd = c->child->signals, .events = POLLIN}, {.fd = -1}};
     bool hears = steps_of(c) && (!c->recording || !has_step(c));
-    bool hurry = hears && c->ended_ms > 0 && !steps_of(c)->drained;
+    bool at_once = hears && c->ended_ms > 0 && !steps_of(c)->drained;
     fds[6] = (struct pollfd){.fd = hears ? steps_of(c)->fd : -1, .events = POLLIN};
     if (c->recording) {
         fds[1] = transfer_poll(&c->transfer);
@@ -371,7 +373,7 @@ static void wait_and_serve(struct command *c, int64_t now) {
             (struct pollfd){.fd = is_idle(c, stream) ? stream->from : -1, .events = POLLIN};
         fds[3 + 2 * i] = (struct pollfd){.fd = pending ? stream->to : -1, .events = POLLOUT};
     }
-    if (poll(fds, 7, hurry ? 0 : transfer_timeout(until(c, now), now)) >= 0) {
+    if (poll(fds, 7, at_once ? 0 : transfer_timeout(until(c, now), now)) >= 0) {
         serve(c, fds);
     }
 }
@@ -399,7 +401,7 @@ static bool is_done(const struct command *c) {
 static bool open_stream(struct stream *stream, int *from, int to, const char *name) {
     struct stat status;
     *stream = (struct stream){.from = *from, .to = to, .name = name};
-    if (*from < 0) { // it writes past us
+    if (*from < 0) { // the command writes to our stdout or stderr itself
         return true;
     }
     stream->regular = fstat(to, &status) == 0 && S_ISREG(status.st_mode);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `nvtxt-send -- COMMAND`: what a command writes passes through, and its lines become markers; its
-// run becomes a range. The command comes first: whatever happens to the daemon, to the spool or to
-// the session, it runs on, and its output passes through.
+// `nvtxt-send -- COMMAND`: passes on what a command writes, and makes its lines markers and its run
+// a range. The command comes first: whatever happens to the daemon, to the spool or to the session,
+// it runs on, and its output passes through.
 #pragma once
 
 #include "client/common/term.h"
@@ -14,9 +14,9 @@
 #include "protocol/wire/hello.h"
 
 #define COMMAND_PATIENCE_MS                                                                        \
-    5000                       // the longest that output waits for a daemon that takes nothing, and
-                               // that we wait for its acknowledgement after the command's end
-#define COMMAND_LINGER_MS 1000 // after the command's end: for others that have its pipes
+    5000                       // how long output waits for a daemon that takes nothing, and how
+                               // long we wait for its acknowledgement after the command's end
+#define COMMAND_LINGER_MS 1000 // after the command's end: for other processes that have its pipes
 
 // How a command's run is recorded.
 struct command_record {
@@ -26,12 +26,12 @@ struct command_record {
     struct spool *spool; // NULL: none
     int64_t begun_ns;    // when the command was started
     const char *label;   // what the range is called; NULL: the command line
-    bool has_color;      // the range has the colour of `text`, however the command ended
-    struct steps *steps; // NULL: none. What they say is stored before the range
+    bool has_color;      // the range has `text`'s colour, however the command ended
+    struct steps *steps; // NULL: none. They are stored before the range
 };
 
-// A child without pipes has no lines. Stays with the running `child` until it has ended and all is
-// said; takes its pipes. `argv` is its command line; `record` NULL: it is not recorded. The child
-// has its status after it.
+// Stays with the running `child` until it has ended and everything is sent; takes its pipes.
+// Without pipes there are no lines. `argv` is its command line; `record` NULL: it is not recorded.
+// After it the child has its status.
 void command_run(struct child *child, char *const *argv, const struct command_record *record,
                  struct term *term);

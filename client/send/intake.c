@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Without a spool and without dropping the intake's own window is not used: no line is copied.
+// Lines wait in a window of the intake's own and are copied on, into the spool and the sender's
+// window. Without a spool and without dropping there is no copy: the input is read into the
+// sender's window.
 #include "client/send/intake.h"
 
 #include <errno.h>
@@ -8,7 +10,7 @@
 
 #include "protocol/base/limits.h"
 
-#define MOVES 8 // records from the disk a call: replies and signals come in between
+#define MOVES 8 // records from the disk a call, so that replies and signals are seen
 
 void intake_init(struct intake *intake, struct input *input, struct sender *sender,
                  struct spool *spool, bool drop) {
@@ -45,7 +47,7 @@ static int of_spool(int result) {
 
 // Puts the line that tells of dropped ones into the window. Returns 0 or -ENOMEM.
 static int put_loss(struct intake *intake) {
-    struct nvtxt_lost lost = {.lines = intake->untold, .reason = NVTXT_LOST_FULL};
+    struct nvtxt_lost lost = {.lines = intake->unreported, .reason = NVTXT_LOST_FULL};
     struct nvtxt_buf line = {0};
     if (lost.lines == 0) {
         return 0;
@@ -55,7 +57,7 @@ static int put_loss(struct intake *intake) {
                      ? -ENOMEM
                      : window_append(&intake->sender->window, line.data, line.len, 1);
     nvtxt_buf_deinit(&line);
-    intake->untold = result == 0 ? 0 : intake->untold;
+    intake->unreported = result == 0 ? 0 : intake->unreported;
     return result;
 }
 
@@ -71,7 +73,7 @@ static int put_into_window(struct intake *intake, const struct iovec *block, uin
 static int put_into_spool(struct intake *intake, const struct iovec *block, uint64_t lines) {
     struct spool *spool = intake->spool;
     struct window *window = &intake->sender->window;
-    if (window->last > spool->last) { // past the spool, as lines before them went
+    if (window->last > spool->last) { // lines before them went past the spool, too
         return window_is_full(window)
                    ? INTAKE_FULL
                    : window_append(window, block->iov_base, block->iov_len, lines);
@@ -85,7 +87,7 @@ static int put_into_spool(struct intake *intake, const struct iovec *block, uint
     return result;
 }
 
-// The block's first half, in lines.
+// Cuts the block to the first half of its lines.
 static void halve(struct iovec *block, uint64_t *lines) {
     const char *at = block->iov_base;
     const char *end = at + block->iov_len;
@@ -96,8 +98,8 @@ static void halve(struct iovec *block, uint64_t *lines) {
     block->iov_len = (size_t)(at - (const char *)block->iov_base);
 }
 
-// Where all of them have no room, and no acknowledgement will make it, perhaps some have. Sets how
-// many of the lines it is about: those that are stored, or all that have no room.
+// When not all lines have room, and no acknowledgement will make it, perhaps some have. Sets
+// `*lines` to how many the result is about: those that were stored, or all that have no room.
 static int put_some_into_spool(struct intake *intake, const struct iovec *block, uint64_t *lines) {
     struct iovec part = *block;
     uint64_t some = *lines;
@@ -110,10 +112,10 @@ static int put_some_into_spool(struct intake *intake, const struct iovec *block,
         *lines = some;
         return result;
     }
-    // The window has all that the spool has: order is kept. Whoever resumes the session hears of
-    // the daemon what it has more.
+    // The window has all lines that the spool has, so order is kept. Whoever resumes the session
+    // learns from the daemon that it has more.
     struct window *window = &intake->sender->window;
-    bool past = intake->hurry && !intake->drop && window->last == intake->spool->last &&
+    bool past = intake->past_spool && !intake->drop && window->last == intake->spool->last &&
                 !intake->spool->open_loss && !window_is_full(window);
     return past ? window_append(window, block->iov_base, block->iov_len, *lines) : result;
 }
@@ -121,13 +123,13 @@ static int put_some_into_spool(struct intake *intake, const struct iovec *block,
 static void lose(struct intake *intake, uint64_t lines) {
     intake->dropped += lines;
     if (intake->spool) {
-        (void)spool_lose(intake->spool, lines); // at least it is known as long as we live
+        (void)spool_lose(intake->spool, lines); // a failure leaves it noted in memory
     } else {
-        intake->untold += lines;
+        intake->unreported += lines;
     }
 }
 
-// What was read goes on, or waits, or is dropped.
+// Lines that were read move on, or wait, or are dropped.
 static int move_lines(struct intake *intake) {
     struct window *lines = &intake->lines;
     struct iovec block;
@@ -152,7 +154,7 @@ static int move_lines(struct intake *intake) {
     return result;
 }
 
-// What is on the disk and not in the window goes there.
+// Lines that are on the disk and not in the window go into the window.
 static int load(struct intake *intake) {
     struct window *window = &intake->sender->window;
     struct segment_record record;
@@ -260,7 +262,7 @@ int intake_read(struct intake *intake, int *error) {
     char *at;
     size_t size;
     if (window_space(window, &at, &size) != 0) {
-        return -ENOMEM; // full was asked before
+        return -ENOMEM; // the caller has asked whether it is full
     }
     size_t got;
     int read = input_read(intake->input, at, size, &got);

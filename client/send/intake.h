@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The way of lines from an input into a sender's window, in one of four forms:
+// Brings lines from an input into a sender's window, in one of four forms:
 //   plain        read straight into the window; a full window stops reading
-//   with a spool every line goes onto the disk first, then into the window, at once or, when the
-//                window is full, later from the disk: what was read is in the spool or was not
-//                sent, but for lines without room there when it has to be over soon
-//   pushed       lines that were made of something else are put in, and wait here for their turn
+//   with a spool every line goes onto the disk first and then into the window: at once or, when the
+//                window is full, later from the disk. So what was sent is in the spool, but for
+//                lines that found no room there while a daemon took them (`past_spool`)
+//   pushed       the caller puts in lines that it made; they wait here for room
 //   dropping     (with a spool or without) whole lines that have no room are dropped and counted;
 //                the line "#nvtxt-lost" stands where they would have stood
-// The intake knows no time and no connection; whoever has the event loop calls it.
+// The intake knows no time and no connection; the event loop calls it.
 #pragma once
 
 #include <stdbool.h>
@@ -30,10 +30,10 @@ struct intake {
     bool over;             // no more will be read
     bool cut;              // that was before the input's end
     bool stuck;            // lines wait here for room
-    bool hurry;            // a daemon takes lines: those without room in the spool go without it
+    bool past_spool;       // a daemon takes lines: those without room in the spool go past it
     uint64_t dropped;      // lines, so far
-    uint64_t untold;       // of these (without a spool): no line tells of them yet
-    struct window lines;   // read, and on the way
+    uint64_t unreported;   // of these, without a spool: no "#nvtxt-lost" counts them yet
+    struct window lines;   // read, and not moved on
 };
 
 enum {
@@ -46,7 +46,7 @@ void intake_init(struct intake *intake, struct input *input, struct sender *send
                  struct spool *spool, bool drop);
 void intake_deinit(struct intake *intake); // zeroed ones are fine
 
-// True when it would read now if the input had something.
+// True when it would read now, if the input had something.
 bool intake_wants(const struct intake *intake);
 
 // Takes what the input has, in one read. Returns 0, INTAKE_BAD_SPOOL, -ENOMEM, or INTAKE_BAD_INPUT
@@ -56,15 +56,15 @@ int intake_read(struct intake *intake, int *error);
 // True when a line may be put in.
 bool intake_has_room(const struct intake *intake);
 
-// A whole line, with its LF, behind the others; intake_move() moves it on. Returns 0 or -ENOMEM.
+// Puts in a whole line, with its LF, after the others; intake_move() moves it on. Returns 0 or
+// -ENOMEM.
 int intake_put(struct intake *intake, struct nvtxt_slice line);
 
-// Lines of a log go over as long as there is room. What has none waits in the log, which is not
-// read on then. Returns as intake_move().
+// Puts in lines of a log as long as there is room. The others wait in the log, which is not read
+// meanwhile. Returns as intake_move().
 int intake_move_log(struct intake *intake, struct textlog *log);
 
-// The longest line of NVTXT that is sent: the language's own limit, or less when the daemon said
-// so.
+// The longest line of NVTXT that is sent: the language's limit, or less when the daemon takes less.
 size_t intake_line_max(const struct sender *sender);
 
 // No more input: the whole lines that were read are all. A last line without its LF is one only at

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The lines wait in a file of memory: at most three, each no longer than a line of NVTXT may be.
+// The lines are written into a file in memory: at most three, each no longer than a line of NVTXT
+// may be.
 #include "client/send/mark.h"
 
 #include <errno.h>
@@ -15,7 +16,7 @@
 #include "protocol/base/limits.h"
 #include "protocol/lang/value.h"
 
-// What a marker is made of that has no payload.
+// The definition of a marker without a payload.
 static const char definition[] =
     "@Marker,Time,TimeBase,ProcessId,ThreadId,CategoryId,Color,Message\n";
 

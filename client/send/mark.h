@@ -21,9 +21,10 @@ struct mark {
 // The payload of an event: an integer or a decimal number, as nvtxt(5) writes them.
 bool mark_payload_fits(const char *text);
 
-// Makes an input of it, for a session with escapes; input_close() ends it. Returns 0 or -errno.
+// Makes an input of the mark, for a session with escapes; input_close() ends it. Returns 0 or
+// -errno.
 int mark_open(struct input *input, const struct mark *mark);
 
-// The process that a marker of a shell is of: the one that started us, so that the marks of a
-// script stand together; our own when there is none but init.
+// The ProcessId of a marker from a shell: the process that started us, so that the marks of a
+// script have one process. Our own when only init is left.
 uint32_t mark_usual_pid(void);

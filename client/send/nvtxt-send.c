@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// nvtxt-send: sends files or stdin to a daemon and waits until it is committed. The
-// order of the files, or of the spools that were left behind, is here; options are in
-// nvtxt-send_options, a command's run in command, and everything else in transfer.
+// nvtxt-send: sends files or stdin to a daemon and waits until they are committed. Here are the
+// order of the files, or of the spools of earlier processes, and the exit status. send_options
+// reads the options, command runs a command, transfer does the rest.
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -74,37 +74,38 @@ static enum outcome make_hello(const struct send_arguments *args, struct term *t
     return 0;
 }
 
-// ---- Logs that are none of NVTXT ----------------------------------------------------------------
+// ---- Logs that are not NVTXT --------------------------------------------------------------------
 
-struct doubt {
+struct log_check {
     struct sniff sniff;
     struct term *term;
     const char *name;
 };
 
-static void look_at(void *context, const char *data, size_t len) {
-    struct doubt *doubt = context;
-    if (sniff_bytes(&doubt->sniff, data, len)) {
-        term_say(doubt->term, "%s: no line of its beginning is NVTXT: is it a log? use --text",
-                 doubt->name);
+static void check_read(void *context, const char *data, size_t len) {
+    struct log_check *check = context;
+    if (sniff_bytes(&check->sniff, data, len)) {
+        term_say(check->term, "%s: no line of its beginning is NVTXT: is it a log? use --text",
+                 check->name);
     }
 }
 
-// A file is looked at before anything of it is sent; of anything else it is told when it is known.
-static enum outcome begin_doubt(struct doubt *doubt, const struct send_arguments *args,
-                                struct term *term, struct input *input, bool is_file) {
-    *doubt = (struct doubt){.term = term, .name = input->name};
+// A file is checked before anything of it is sent; other inputs while they are read, with a
+// warning.
+static enum outcome begin_log_check(struct log_check *check, const struct send_arguments *args,
+                                    struct term *term, struct input *input, bool is_file) {
+    *check = (struct log_check){.term = term, .name = input->name};
     if (args->is_text || (args->transfer.quiet && !is_file)) {
         return 0;
     }
-    if (sniff_init(&doubt->sniff, &args->mapping.mapping) != 0) {
+    if (sniff_init(&check->sniff, &args->mapping.mapping) != 0) {
         term_say(term, "out of memory");
         return OUTCOME_SYSTEM;
     }
     if (!is_file) {
-        input->on_read = look_at;
-        input->context = doubt;
-    } else if (sniff_file(&doubt->sniff, input)) {
+        input->on_read = check_read;
+        input->context = check;
+    } else if (sniff_file(&check->sniff, input)) {
         term_say(term, "%s: no line of its beginning is NVTXT: is it a log? use --text",
                  input->name);
         return OUTCOME_BAD_DATA;
@@ -114,7 +115,7 @@ static enum outcome begin_doubt(struct doubt *doubt, const struct send_arguments
 
 static enum outcome send_file(struct send_arguments *args, struct term *term, const char *path) {
     struct input input;
-    struct doubt doubt;
+    struct log_check check;
     int result = input_open(&input, path);
     if (result != 0) {
         term_say(term, "%s: %s", input.name, input_why(result));
@@ -122,17 +123,17 @@ static enum outcome send_file(struct send_arguments *args, struct term *term, co
     }
     struct nvtxt_hello hello;
     bool is_file = input.is_regular && strcmp(path, "-") != 0;
-    enum outcome outcome = begin_doubt(&doubt, args, term, &input, is_file);
+    enum outcome outcome = begin_log_check(&check, args, term, &input, is_file);
     outcome = outcome ? outcome : make_hello(args, term, input.name, args->pid, &hello);
     if (outcome == OUTCOME_DONE) {
         outcome = send_session(args, term, &input, &hello);
     }
-    sniff_deinit(&doubt.sniff);
+    sniff_deinit(&check.sniff);
     input_close(&input);
     return outcome;
 }
 
-// One marker, now, as the whole of a session.
+// Sends one marker, of now, as a whole session.
 static enum outcome send_mark(struct send_arguments *args, struct term *term) {
     struct mark mark = {.text = args->mark,
                         .category = args->text.category,
@@ -157,8 +158,8 @@ static enum outcome send_mark(struct send_arguments *args, struct term *term) {
     return outcome;
 }
 
-// A file that is missing or has errors does not keep the others from being sent, and a spool takes
-// them also without a daemon; else what goes wrong with the daemon ends it, as does a file that is
+// A file that is missing or has errors does not keep the others from being sent; with a spool a
+// missing daemon does not either. Any other trouble with the daemon ends it, as does a file that is
 // a log. The worst outcome counts.
 static enum outcome send_files(struct send_arguments *args, struct term *term, char **paths) {
     static char *only_stdin[] = {"-", NULL};
@@ -181,7 +182,7 @@ static enum outcome send_files(struct send_arguments *args, struct term *term, c
 
 // ---- A command ----------------------------------------------------------------------------------
 
-// The command runs already: what goes wrong here only keeps it from being recorded.
+// The command runs already: a failure here only keeps it from being recorded.
 static void run_command(struct send_arguments *args, struct term *term, struct child *child,
                         struct steps *steps, int64_t begun_ns) {
     struct spool spool = {.dir_fd = -1};
@@ -212,7 +213,7 @@ static int send_command(struct send_arguments *args, struct term *term) {
     struct child child;
     struct steps steps = {.fd = -1};
     bool pipes = has_lines(args);
-    if (args->steps) { // what cannot be recorded runs all the same
+    if (args->steps) { // without it the command runs all the same
         (void)steps_begin(&steps, term);
         args->steps = *steps.folder;
     }
@@ -232,7 +233,7 @@ static int send_command(struct send_arguments *args, struct term *term) {
     return child_exit_code(&child);
 }
 
-// ---- Sessions that were left behind -------------------------------------------------------------
+// ---- Sessions of earlier processes --------------------------------------------------------------
 
 // What is left of the session goes to the daemon.
 static enum outcome resume_lines(struct send_arguments *args, struct term *term,
@@ -255,14 +256,14 @@ static enum outcome resume_session(struct send_arguments *args, struct term *ter
     struct spool spool;
     struct nvtxt_hello hello;
     int result = spool_open(&spool, args->resume, session, &hello);
-    if (*spool.fault && result != SPOOL_BUSY) { // also of a tail that is left out
+    if (*spool.fault && result != SPOOL_BUSY) { // also when only a cut tail is left out
         term_say(term, "%s", spool.fault);
     }
     enum outcome outcome = result == 0            ? resume_lines(args, term, &spool, &hello)
                            : result == SPOOL_NONE ? remove_session(term, &spool)
                            : result == SPOOL_BAD  ? OUTCOME_BAD_DATA
                            : result < 0           ? OUTCOME_IO
-                                                  : OUTCOME_DONE; // another one's, or being sent
+                                                  : OUTCOME_DONE; // another user's, or being sent
     spool_close(&spool);
     return outcome;
 }
@@ -274,7 +275,7 @@ static void free_list(char **list, int count) {
     free(list);
 }
 
-// A session that cannot be sent keeps the others from it only when there is no daemon.
+// A session that cannot be sent does not stop the others, unless there is no daemon.
 static enum outcome resume(struct send_arguments *args, struct term *term) {
     char **sessions;
     int count = spool_list(args->resume, &sessions);
@@ -287,8 +288,8 @@ static enum outcome resume(struct send_arguments *args, struct term *term) {
     bool absent = false;
     for (int i = 0; i < count && !absent && stop_count() == 0; i++) {
         enum outcome result = resume_session(args, term, sessions[i]);
-        bool forbidden =
-            result == OUTCOME_FORBIDDEN && args->transfer.search->won < 0; // not one session
+        bool forbidden = result == OUTCOME_FORBIDDEN &&
+                         args->transfer.search->won < 0; // all of them, not one session
         absent = result == OUTCOME_NO_DAEMON || forbidden;
         status = result > status || absent ? result : status;
     }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Before there ever was a daemon --wait decides how long one is waited for, and with a spool it is
-// waited for in any case: until --timeout, or for a while (--wait may say how long) behind the end
-// of an input that is all in the spool. One that took the connection and was gone before its
-// welcome is being started again more often than not: it gets a while without --wait, too. After
-// that it is tried again until --timeout has passed without anything else to do: input that can
-// still be taken into a spool is something to do.
+// Before the first connection --wait decides how long to wait for a daemon. With a spool the
+// transfer waits in any case: until --timeout or, after the end of an input that is all in the
+// spool, for a while (--wait may say how long). A daemon that took the connection and was gone
+// before its welcome is probably being started again: it gets a while without --wait, too. After
+// the first connection the transfer tries again until --timeout has passed with nothing else to do:
+// input that can still go into a spool is something to do.
 #include "client/send/reconnect.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@
 #include "client/session/session_id.h"
 #include "protocol/wire/reply.h"
 
-const char *away_unacknowledged(const struct transfer *t, char *text, size_t size) {
+const char *reconnect_unacknowledged(const struct transfer *t, char *text, size_t size) {
     uint64_t lines = intake_unacked(&t->intake);
     char count[TERM_COUNT_SIZE];
     snprintf(text, size, "%s line%s of %s not acknowledged", term_count(count, lines),
@@ -27,7 +27,7 @@ const char *away_unacknowledged(const struct transfer *t, char *text, size_t siz
     return text;
 }
 
-void away_say_kept(struct transfer *t) {
+void reconnect_say_kept(struct transfer *t) {
     uint64_t lines = intake_unspooled(&t->intake);
     char count[TERM_COUNT_SIZE];
     if (lines > 0) {
@@ -41,7 +41,7 @@ void away_say_kept(struct transfer *t) {
         return;
     }
     if (t->spool->damaged || (t->foreign && !t->spool->unsynced)) {
-        return; // no one can send it, or it was said where it is
+        return; // nobody can send it, or it was said where it is
     }
     if (t->spool->unsynced) {
         term_say(t->term,
@@ -54,7 +54,7 @@ void away_say_kept(struct transfer *t) {
              t->spool->dir, t->sender.state == SENDER_CLOSED ? " --new-session" : "");
 }
 
-// As a word of a shell's command line.
+// Writes the text as a word of a shell's command line.
 static void quote(const char *text, char *out, size_t size) {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                                 "_./+:@%,=-";
@@ -72,7 +72,7 @@ static void quote(const char *text, char *out, size_t size) {
     snprintf(out + len, size - len, "\"");
 }
 
-void away_say_how_on(struct transfer *t) {
+void reconnect_say_how_on(struct transfer *t) {
     char name[2 * PATH_MAX];
     bool is_stdin = strcmp(t->input->name, INPUT_STDIN_NAME) == 0;
     quote(t->input->name, name, sizeof(name));
@@ -87,7 +87,7 @@ static bool is_spooling(const struct transfer *t) {
     return t->spool && !t->options->resume;
 }
 
-// The places that were tried, each with what was wrong: one when it is known which it is.
+// The places that were tried, each with the reason; only one when it is known which it is.
 static const char *tried(const struct transfer *t, char *text, size_t size) {
     const struct search *search = t->options->search;
     if (search->won < 0 && search->count > 1) {
@@ -100,7 +100,7 @@ static const char *tried(const struct transfer *t, char *text, size_t size) {
 static enum outcome give_up(struct transfer *t, const char *why) {
     char text[5120];
     term_say(t->term, "giving up on the daemon at %s (%s): %s", t->link.path, why,
-             away_unacknowledged(t, text, sizeof(text)));
+             reconnect_unacknowledged(t, text, sizeof(text)));
     return t->spool ? OUTCOME_LATER : t->away_outcome;
 }
 
@@ -112,7 +112,7 @@ static enum outcome no_daemon(struct transfer *t) {
     char text[SEARCH_MOST * 640], advice[512];
     enum outcome outcome =
         search_explain(t->options->search, text, sizeof(text), advice, sizeof(advice));
-    if (t->options->search->won >= 0) { // it was there
+    if (t->options->search->won >= 0) { // there was one
         term_say(t->term, "no daemon at %s: %s", t->link.path, t->away_why);
     } else {
         term_say(t->term, "%s", text);
@@ -124,19 +124,20 @@ static enum outcome no_daemon(struct transfer *t) {
     return outcome;
 }
 
-static void tell(struct transfer *t, bool before) {
+static void say_away(struct transfer *t, bool before) {
     char text[5120], places[SEARCH_MOST * 640];
-    t->told = true;
+    t->logged_away = true;
     if (before) {
         term_say(t->term, "the daemon at %s is gone (%s), trying again: %s", t->link.path,
-                 t->away_why, away_unacknowledged(t, text, sizeof(text)));
+                 t->away_why, reconnect_unacknowledged(t, text, sizeof(text)));
     } else {
         term_say(t->term, "no daemon yet at %s: waiting", tried(t, places, sizeof(places)));
     }
 }
 
 // There is no daemon (any more): decides whether to go on trying.
-enum outcome away_lost(struct transfer *t, enum outcome outcome, const char *why, bool certain) {
+enum outcome reconnect_lost(struct transfer *t, enum outcome outcome, const char *why,
+                            bool certain) {
     int64_t now = clock_monotonic_ms();
     bool was_streaming = t->sender.state == SENDER_STREAMING;
     t->cut_short |= t->sender.state == SENDER_GREETING;
@@ -158,8 +159,8 @@ enum outcome away_lost(struct transfer *t, enum outcome outcome, const char *why
     if (!patient || (most >= 0 && now - t->away_ms >= most)) {
         return no_daemon(t);
     }
-    if (!t->told && !t->options->quiet && certain && (t->link.failures > 0 || !before)) {
-        tell(t, before);
+    if (!t->logged_away && !t->options->quiet && certain && (t->link.failures > 0 || !before)) {
+        say_away(t, before);
     }
     link_back_off(&t->link, now);
     if (most >= 0 && t->link.next_ms > t->away_ms + most) {
@@ -168,7 +169,7 @@ enum outcome away_lost(struct transfer *t, enum outcome outcome, const char *why
     return OUTCOME_RUNNING;
 }
 
-// That never passes: the id stays another user's. What is in the spool stays there.
+// This never passes: the id stays another user's. What is in the spool stays there.
 static enum outcome refused_as_foreign(struct transfer *t) {
     bool kept = t->spool && (t->spool->last > 0 || t->spool->open_loss);
     t->foreign = true;
@@ -179,7 +180,7 @@ static enum outcome refused_as_foreign(struct transfer *t) {
     return OUTCOME_FORBIDDEN;
 }
 
-enum outcome away_refused(struct transfer *t) {
+enum outcome reconnect_refused(struct transfer *t) {
     static const char *const passing[] = {NVTXT_ERROR_BUSY_SESSION, NVTXT_ERROR_QUOTA,
                                           NVTXT_ERROR_SHUTTING_DOWN, NVTXT_ERROR_DISCONNECTED};
     const struct sender_refusal *refusal = &t->sender.refusal;
@@ -197,15 +198,15 @@ enum outcome away_refused(struct transfer *t) {
     }
     for (size_t i = 0; i < sizeof(passing) / sizeof(passing[0]); i++) {
         if (strcmp(refusal->code, passing[i]) == 0) {
-            return away_lost(t, OUTCOME_LATER, why, true);
+            return reconnect_lost(t, OUTCOME_LATER, why, true);
         }
     }
     term_say(t->term, "the daemon at %s refuses: %s", t->link.path, why);
     return OUTCOME_PROTOCOL;
 }
 
-// Where it went, for whoever asked, and that another one would have taken it as well.
-static void tell_where(struct transfer *t) {
+// For --verbose: which daemon takes it, and which others would have.
+static void say_where(struct transfer *t) {
     struct search *search = t->options->search;
     struct search others = *search;
     char also[SEARCH_MOST * 128] = "";
@@ -224,26 +225,26 @@ static void tell_where(struct transfer *t) {
              place->whose, also);
 }
 
-enum outcome away_welcomed(struct transfer *t) {
-    if (t->options->verbose && !t->where_told) {
-        tell_where(t);
-        t->where_told = true;
+enum outcome reconnect_welcomed(struct transfer *t) {
+    if (t->options->verbose && !t->logged_where) {
+        say_where(t);
+        t->logged_where = true;
     }
-    if (t->told && !t->options->quiet) {
+    if (t->logged_away && !t->options->quiet) {
         char count[TERM_COUNT_SIZE];
-        term_say(t->term, "connected to %s, going on behind line %s", t->link.path,
+        term_say(t->term, "connected to %s, going on after line %s", t->link.path,
                  term_count(count, t->sender.window.acked));
     }
-    t->told = false;
+    t->logged_away = false;
     t->away_ms = t->silent_ms = t->busy_ms = -1;
     t->options->connected_before = true;
     link_worked(&t->link);
     return OUTCOME_RUNNING;
 }
 
-// The rest of a session that is closed has the daemon's word that none of it is stored, so it can
-// be sent again under another id, which is written down before the first of its lines goes out.
-enum outcome away_closed(struct transfer *t) {
+// The daemon has closed the session and stored nothing of its rest, so the rest can be sent under
+// another id. The spool notes the id before the first of its lines is sent.
+enum outcome reconnect_closed(struct transfer *t) {
     static const char lacks[] = "the variables, definitions and open ranges of the lines before";
     char text[5120], session[NVTXT_SESSION_ID_BYTES + 1];
     uint64_t line = t->sender.end.line;
@@ -261,7 +262,7 @@ enum outcome away_closed(struct transfer *t) {
     }
     if (!t->options->new_session || (t->renewed && line == t->sender.base)) {
         term_say(t->term, "%s; --new-session sends what is left in a session that lacks %s",
-                 away_unacknowledged(t, text, sizeof(text)), lacks);
+                 reconnect_unacknowledged(t, text, sizeof(text)), lacks);
         return OUTCOME_PROTOCOL;
     }
     int result = session_id_make(session);
@@ -281,8 +282,8 @@ enum outcome away_closed(struct transfer *t) {
     return OUTCOME_RUNNING;
 }
 
-// The daemon that the environment names is not there, and another one takes its place: whoever set
-// the variable learns it.
+// No daemon is where the environment says, and another one takes its place: whoever set the
+// variable learns it.
 static void warn_of_other(const struct transfer *t, const struct search *search) {
     const struct search_place *named = &search->places[0];
     if (search->won > 0 && named->is_named) {
@@ -291,8 +292,8 @@ static void warn_of_other(const struct transfer *t, const struct search *search)
     }
 }
 
-// One place is tried after the other until one accepts, to which it keeps then. A full queue is a
-// daemon's. Returns the place that was tried last.
+// Tries one place after the other until one accepts, which is then used ever after. Where the queue
+// is full, there is a daemon. Returns the place that was tried last.
 static const struct search_place *connect_to_first(struct transfer *t) {
     struct search *search = t->options->search;
     bool known = search->won >= 0;
@@ -317,17 +318,17 @@ static const struct search_place *connect_to_first(struct transfer *t) {
     return place;
 }
 
-enum outcome away_try_connect(struct transfer *t) {
+enum outcome reconnect_try(struct transfer *t) {
     const struct search_place *last = connect_to_first(t);
     if (last->state == SEARCH_GOOD) {
         return sender_connected(&t->sender) == 0 ? OUTCOME_RUNNING : OUTCOME_SYSTEM;
     }
-    return away_lost(t, OUTCOME_NO_DAEMON, search_why(last), last->state != SEARCH_FULL);
+    return reconnect_lost(t, OUTCOME_NO_DAEMON, search_why(last), last->state != SEARCH_FULL);
 }
 
 // ---- Silence ------------------------------------------------------------------------------------
 
-// Nothing is left but to wait for the daemon.
+// There is nothing to do but wait for the daemon.
 static bool is_waiting(const struct transfer *t) {
     if (t->spool && intake_wants(&t->intake)) {
         return false;
@@ -335,7 +336,7 @@ static bool is_waiting(const struct transfer *t) {
     return t->sender.state != SENDER_STREAMING || t->intake.over || intake_unacked(&t->intake) > 0;
 }
 
-// The whole input is in its spool, and there never was a daemon: it need not come.
+// The whole input is in its spool, and there never was a daemon: there need not be one.
 static bool may_leave(const struct transfer *t) {
     const struct transfer_options *options = t->options;
     return is_spooling(t) && t->intake.over && !t->intake.stuck && t->sender.state == SENDER_AWAY &&
@@ -343,7 +344,7 @@ static bool may_leave(const struct transfer *t) {
            options->timeout_ms < 0;
 }
 
-// How long it is waited for then.
+// How long it waits for a daemon then.
 static int64_t leave_ms(const struct transfer_options *options) {
     if (options->left) {
         return 0;
@@ -357,7 +358,7 @@ static enum outcome leave(struct transfer *t) {
     if (intake_unacked(&t->intake) > 0) {
         char places[SEARCH_MOST * 640];
         term_say(t->term, "no daemon at %s: %s", tried(t, places, sizeof(places)),
-                 away_unacknowledged(t, text, sizeof(text)));
+                 reconnect_unacknowledged(t, text, sizeof(text)));
     }
     if (t->input_error) {
         term_say(t->term, "%s: %s; what was read of it is kept", t->input->name,
@@ -367,7 +368,7 @@ static enum outcome leave(struct transfer *t) {
     return t->intake.dropped > 0 ? OUTCOME_FAULTS : OUTCOME_DONE;
 }
 
-int64_t away_deadline(const struct transfer *t) {
+int64_t reconnect_deadline(const struct transfer *t) {
     const struct transfer_options *options = t->options;
     if (may_leave(t) && t->silent_ms >= 0) {
         return t->silent_ms + leave_ms(options);
@@ -386,7 +387,7 @@ int64_t away_deadline(const struct transfer *t) {
     return t->silent_ms + (away || most > TRANSFER_SILENT_MS ? most : TRANSFER_SILENT_MS);
 }
 
-enum outcome away_check_silence(struct transfer *t, int64_t now) {
+enum outcome reconnect_check_silence(struct transfer *t, int64_t now) {
     uint64_t heard = t->sender.window.acked;
     if (!is_waiting(t)) {
         t->silent_ms = -1;
@@ -394,7 +395,7 @@ enum outcome away_check_silence(struct transfer *t, int64_t now) {
         t->silent_ms = now;
     }
     t->heard = heard;
-    int64_t deadline = away_deadline(t);
+    int64_t deadline = reconnect_deadline(t);
     if (deadline < 0 || now < deadline) {
         return OUTCOME_RUNNING;
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What becomes of a transfer when the connection comes, goes, or is silent: whether to go on, what
+// What to do with a transfer when the connection comes, goes, or is silent: whether to go on, what
 // to tell people, which outcome it has.
 #pragma once
 
@@ -10,28 +10,29 @@
 
 #include "client/send/transfer_state.h"
 
-#define TRANSFER_LEAVE_MS 5000 // behind the end of an input that is in its spool, without `wait`
+#define TRANSFER_LEAVE_MS 5000 // after the end of an input that is in its spool, without `wait`
 
-#define TRANSFER_SILENT_MS 5000     // at least so long, a connected daemon may say nothing
-#define TRANSFER_CUT_SHORT_MS 10000 // a daemon that died before its welcome may take to come back
-#define TRANSFER_BUSY_MS 30000      // "busy-session" may be an older connection of ours that dies
+#define TRANSFER_SILENT_MS 5000     // a connected daemon may be silent at least so long
+#define TRANSFER_CUT_SHORT_MS 10000 // for a daemon that died before its welcome to come back
+#define TRANSFER_BUSY_MS 30000      // "busy-session": an older connection of ours may be ending
 
-// Each returns RUNNING when it goes on.
-enum outcome away_try_connect(struct transfer *t);
-enum outcome away_lost(struct transfer *t, enum outcome outcome, const char *why, bool certain);
-enum outcome away_refused(struct transfer *t);
-enum outcome away_welcomed(struct transfer *t);
-enum outcome away_closed(struct transfer *t);
-enum outcome away_check_silence(struct transfer *t, int64_t now); // has it been waited too long?
+// Each returns RUNNING when the transfer goes on.
+enum outcome reconnect_try(struct transfer *t);
+enum outcome reconnect_lost(struct transfer *t, enum outcome outcome, const char *why,
+                            bool certain);
+enum outcome reconnect_refused(struct transfer *t);
+enum outcome reconnect_welcomed(struct transfer *t);
+enum outcome reconnect_closed(struct transfer *t);
+enum outcome reconnect_check_silence(struct transfer *t, int64_t now); // has it waited too long?
 
-// The time until which it may be silent; -1: for ever.
-int64_t away_deadline(const struct transfer *t);
+// The time until which the daemon may be silent; -1: for ever.
+int64_t reconnect_deadline(const struct transfer *t);
 
 // "12 lines of a.nvtxt not acknowledged" into `text`; returns it.
-const char *away_unacknowledged(const struct transfer *t, char *text, size_t size);
+const char *reconnect_unacknowledged(const struct transfer *t, char *text, size_t size);
 
-// The session has not ended: says where its rest is.
-void away_say_kept(struct transfer *t);
+// For a session that has not ended: says where its rest is.
+void reconnect_say_kept(struct transfer *t);
 
-// Likewise without a spool: how to send the rest, and nothing twice.
-void away_say_how_on(struct transfer *t);
+// The same without a spool: says how to send the rest, and nothing twice.
+void reconnect_say_how_on(struct transfer *t);

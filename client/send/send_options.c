@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Options, and which of them go together. "--" begins a command.
+// Options one by one, then which of them go together. "--" begins a command.
 #include "client/send/send_options.h"
 
 #include <getopt.h>
@@ -261,7 +261,7 @@ static enum outcome take_option(struct send_arguments *args, struct term *term, 
     return result == OPTIONS_OTHER ? options_refuse(term) : (enum outcome)result;
 }
 
-// The same for what a shell says.
+// A sentence about options for a shell that do not go together, or NULL.
 static const char *find_shell_contradiction(const struct send_arguments *args, bool dashes) {
     if (args->mark && (*args->files || dashes || args->is_text || args->range || args->steps)) {
         return "--mark says all there is to say: it takes no FILE, no command, no --text, --range "
@@ -280,7 +280,7 @@ static const char *find_shell_contradiction(const struct send_arguments *args, b
     return NULL;
 }
 
-// Options that do not go together: a sentence, or NULL.
+// A sentence about options that do not go together, or NULL.
 static const char *find_contradiction(const struct send_arguments *args, bool dashes) {
     bool text = args->is_text || args->command;
     const char *fault = find_shell_contradiction(args, dashes);

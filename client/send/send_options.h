@@ -20,10 +20,10 @@ struct send_arguments {
     const char *name; // NULL: the file's
     bool has_pid;
     uint32_t pid;
-    char session[NVTXT_SESSION_ID_BYTES + 1]; // "": a new one each time
+    char session[NVTXT_SESSION_ID_BYTES + 1]; // "": a new id each time
     bool is_text;
-    bool has_textopt; // an option was given that belongs to text alone
-    bool has_look;    // --category or --color, which marks and ranges of a shell have, too
+    bool has_textopt; // an option was given that belongs to --text only
+    bool has_look;    // --category or --color, which --mark and --range take, too
     bool has_color;
     const char *mark;    // TEXT; NULL: none
     const char *payload; // of the mark; NULL: none

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How make is led: it expands GPATH once, when all makefiles are read, and takes what is not set
-// there from its environment, text with functions included. So the value sets variables of all
-// targets at a moment when the makefile's own SHELL and .SHELLFLAGS are known, changes none of
-// these, and yields nothing. A shell of POSIX stays SHELL, which recipes may name, and gets the
-// script instead of its flags; any other one is started by us. There are no quotes in it, because
-// with .ONESHELL make splits .SHELLFLAGS at blanks. A target's own .SHELLFLAGS wins: its lines are
-// run, and not recorded; the same holds for all lines of a makefile with a GPATH of its own.
+// make expands GPATH once, when all makefiles are read, and takes it from its environment, text
+// with functions included. So the value can set variables of all targets at a moment when the
+// makefile's own SHELL and .SHELLFLAGS are known. It changes neither of these, and expands to what
+// GPATH was before. A POSIX shell stays SHELL, which recipes may name, and gets the script instead
+// of its flags; we start any other shell ourselves. The value has no quotes, because with .ONESHELL
+// make splits .SHELLFLAGS at blanks. Two things win over it: a target's own .SHELLFLAGS and a
+// makefile's own GPATH. Such lines run, and are not recorded.
 #include "client/send/steps.h"
 
 #include <errno.h>
@@ -72,7 +72,7 @@ static int make_files(struct steps *steps) {
     if (result == 0 && mkfifo(path, 0600) != 0) {
         result = -errno;
     }
-    if (result == 0) { // for writing too: so it has no end
+    if (result == 0) { // for writing too, so that it never ends
         steps->fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
         result = steps->fd < 0 ? -errno : 0;
     }
@@ -162,7 +162,7 @@ void steps_taken(struct steps *steps, size_t len) {
 
 // ---- One command line ---------------------------------------------------------------------------
 
-// The first word without its folder, if it looks like a program's name; else the shell's.
+// The first word without its folder, if it looks like a program's name; otherwise the shell's name.
 static struct nvtxt_slice name_of(const char *line, const char *shell) {
     line += strspn(line, " \t@+-(");
     size_t len = strcspn(line, " \t\n;|&");
@@ -182,7 +182,7 @@ static struct nvtxt_slice name_of(const char *line, const char *shell) {
     return (struct nvtxt_slice){line, len};
 }
 
-// The range and its process's name, no longer than what a FIFO takes in one piece.
+// Writes the range and its process's name, no longer than what a FIFO takes in one piece.
 static size_t describe(char text[PIPE_BUF], const struct child *child, char **argv,
                        int64_t begun_ns, int64_t ended_ns) {
     char **last = argv;
@@ -199,8 +199,8 @@ static size_t describe(char text[PIPE_BUF], const struct child *child, char **ar
     return len + textlog_call(text + len, PIPE_BUF - len, head, nvtxt_slice_of(*last), tail);
 }
 
-// Nobody listens, or nobody takes it for so long: it is not recorded.
-static void tell(const char *folder, const char *text, size_t len) {
+// Sends it through the FIFO. When nobody reads there, or not in time, the range is not recorded.
+static void send_range(const char *folder, const char *text, size_t len) {
     char path[PATH_MAX];
     snprintf(path, sizeof(path), "%.*s/ends", PATH_MAX - 32, folder);
     int fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
@@ -230,9 +230,9 @@ int steps_run_line(char **argv) {
     while (child.running) {
         struct pollfd signals = {.fd = child.signals, .events = POLLIN};
         (void)poll(&signals, 1, -1);
-        child_look(&child);
+        child_update(&child);
     }
-    tell(argv[0], text, describe(text, &child, argv + 1, begun_ns, clock_realtime_ns()));
+    send_range(argv[0], text, describe(text, &child, argv + 1, begun_ns, clock_realtime_ns()));
     child_close(&child);
     child_die_likewise(&child);
     return child_exit_code(&child);

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `nvtxt-send --steps -- make`: each command line that make runs, a sub-make's too, becomes a
-// range. A folder of our own in $TMPDIR holds what GNU make is led to by the variable GPATH of its
-// environment, and a FIFO on which each command line's end arrives as a line of NVTXT.
+// range. The variable GPATH of make's environment leads GNU make to a folder of our own in $TMPDIR,
+// and each command line's end arrives as lines of NVTXT on a FIFO there.
 //
-//   nvtxt-send   a link to this program; "step", a script of the shell that makes the detour
-//   ends         the FIFO; a line and its name are one write, which is whole or not there
+//   nvtxt-send   a link to this program
+//   step         a shell script that starts it instead of the command line
+//   ends         the FIFO; the lines of one range are one write, which is whole or not there
 //
-// Nobody waits for us longer than STEPS_PATIENCE_MS, and without the folder (in a chroot, after our
-// end) make runs as if it knew nothing.
+// No command waits for us longer than STEPS_PATIENCE_MS. Without the folder (in a chroot, after our
+// end) make runs as it would without us.
 #pragma once
 
 #include <limits.h>
@@ -18,7 +19,7 @@
 #include "client/common/outcome.h"
 #include "client/common/term.h"
 
-#define STEPS_OPTION "--step" // what the detour begins with: our own word, not for people
+#define STEPS_OPTION "--step" // the first argument when make starts us; not for people
 #define STEPS_PATIENCE_MS 5000
 #define STEPS_ROOM 65536 // bytes of lines that are held; a FIFO has as many
 
@@ -34,13 +35,13 @@ struct steps {
 enum outcome steps_begin(struct steps *steps, struct term *term);
 void steps_end(struct steps *steps); // fine when it has not begun and `folder` is empty
 
-void steps_read(struct steps *steps); // what is there and has room
+void steps_read(struct steps *steps); // reads what is there and has room
 
-// The next whole line with its LF; NULL when there is none. Lives until the next call of
-// steps_read(); steps_taken() goes on behind it.
+// The next whole line with its LF; NULL when there is none. Good until the next steps_read().
+// steps_taken() moves to the line after it.
 const char *steps_line(const struct steps *steps, size_t *len);
 void steps_taken(struct steps *steps, size_t len);
 
-// One command line: `argv` is FOLDER SHELL FLAGS... LINE. Runs it, says its end, and returns its
-// exit status, or ends as it did.
+// Runs one command line: `argv` is FOLDER SHELL FLAGS... LINE. Sends its range and returns its exit
+// status, or ends as it did.
 int steps_run_line(char **argv);

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The event loop: poll(2) over the stop pipe, the input and the socket, always both directions of
-// the socket, so that neither side can wait for the other for ever. Input is read as long as the
-// window has room, also while the connection is down; before the first welcome it is not touched
-// unless there is a spool, so that a client that finds no daemon has taken nothing from its
-// producer.
+// A poll(2) loop over the stop pipe, the input and the socket, always in both directions of the
+// socket, so that neither side can wait for the other for ever. Input is read as long as the window
+// has room, also while there is no connection. Without a spool nothing is read before the first
+// welcome, so that a client that finds no daemon has taken nothing from its producer.
 //
-// One pass does at most one read of each kind and one write; poll() is asked again in between, so
-// that a signal is seen soon and replies are never starved by input.
+// One pass does at most one read of each kind and one write. Then poll() is called again, so that a
+// signal is seen soon and input never holds up replies.
 #include "client/send/transfer.h"
 
 #include <errno.h>
@@ -24,7 +23,7 @@
 #define PROGRESS_AFTER_MS 1000 // shorter transfers need none
 #define PIECES 64              // of one write: a whole window of chunks
 #define DISK_FULL_MS 500       // how often a full disk is tried again
-#define FULL_AGAIN_MS 10000    // so long there must have been room for it to be said again
+#define FULL_AGAIN_MS 10000    // it is said again when there was room for so long
 
 static void on_diag(void *context, const struct nvtxt_reply *diag) {
     struct transfer *t = context;
@@ -43,8 +42,9 @@ static enum outcome read_replies(struct transfer *t) {
         return OUTCOME_RUNNING;
     }
     if (result != 0) {
-        return away_lost(t, OUTCOME_NO_DAEMON,
-                         result == LINK_END ? "it closed the connection" : strerror(-result), true);
+        return reconnect_lost(t, OUTCOME_NO_DAEMON,
+                              result == LINK_END ? "it closed the connection" : strerror(-result),
+                              true);
     }
     bool greeting = t->sender.state == SENDER_GREETING;
     sender_received(&t->sender, data, got);
@@ -55,19 +55,19 @@ static enum outcome read_replies(struct transfer *t) {
         return OUTCOME_PROTOCOL;
     }
     if (t->sender.state == SENDER_REFUSED) {
-        return away_refused(t);
+        return reconnect_refused(t);
     }
     if (t->sender.state == SENDER_CLOSED) {
-        return away_closed(t);
+        return reconnect_closed(t);
     }
     if (t->sender.state == SENDER_OVER) {
         return compare_with_end(t);
     }
-    return greeting && t->sender.state != SENDER_GREETING ? away_welcomed(t) : OUTCOME_RUNNING;
+    return greeting && t->sender.state != SENDER_GREETING ? reconnect_welcomed(t) : OUTCOME_RUNNING;
 }
 
-// On a small disk that takes turns with room: each of them is nothing new.
-static void tell_full(struct transfer *t) {
+// A small disk may be full and have room by turns: people learn it once.
+static void say_full(struct transfer *t) {
     int64_t now = clock_monotonic_ms();
     if (t->full_ms == 0 || now - t->full_ms >= FULL_AGAIN_MS) {
         term_say(t->term, "%s; %s until there is room", t->spool->fault,
@@ -82,17 +82,17 @@ enum outcome transfer_taken(struct transfer *t, int result) {
         return t->options->resume && t->spool->damaged ? OUTCOME_BAD_DATA : OUTCOME_IO;
     }
     if (t->spool && t->spool->disk_full) {
-        tell_full(t);
+        say_full(t);
     }
     return result < 0 ? OUTCOME_SYSTEM : OUTCOME_RUNNING;
 }
 
 // ---- Logs ---------------------------------------------------------------------------------------
 
-static void tell_unstamped(struct transfer *t) {
-    if (t->log.unstamped > 0 && !t->told_unstamped && !t->options->quiet) {
+static void say_unstamped(struct transfer *t) {
+    if (t->log.unstamped > 0 && !t->logged_unstamped && !t->options->quiet) {
         char count[TERM_COUNT_SIZE];
-        t->told_unstamped = true;
+        t->logged_unstamped = true;
         term_say(t->term,
                  "%s: line %s does not begin with a time as --time-format says; such lines get "
                  "the time of the line before them",
@@ -103,7 +103,7 @@ static void tell_unstamped(struct transfer *t) {
 static int move_log(struct transfer *t) {
     struct textlog *log = &t->log;
     int result = intake_move_log(&t->intake, log);
-    tell_unstamped(t);
+    say_unstamped(t);
     if (result == 0 && log->over && !textlog_has_next(log)) {
         result = intake_end(&t->intake);
     }
@@ -138,7 +138,7 @@ static bool wants_input(const struct transfer *t) {
     return intake_wants(&t->intake) && !textlog_has_next(&t->log);
 }
 
-// Nothing more is read: a signal came.
+// A signal came: nothing more is read.
 static enum outcome end_input(struct transfer *t) {
     if (t->options->text) {
         textlog_finish(&t->log);
@@ -161,7 +161,7 @@ static enum outcome read_input(struct transfer *t) {
 
 // ---- Sessions that were sent before -------------------------------------------------------------
 
-// Lines that the daemon has make room for others.
+// Lines that the daemon has are removed, and give room to others.
 static enum outcome skip_known(struct transfer *t) {
     enum outcome result = OUTCOME_RUNNING;
     while (result == OUTCOME_RUNNING && sender_skip(&t->sender)) {
@@ -170,7 +170,7 @@ static enum outcome skip_known(struct transfer *t) {
     return result;
 }
 
-static enum outcome tell_difference(struct transfer *t, const char *what) {
+static enum outcome say_difference(struct transfer *t, const char *what) {
     char here[TERM_COUNT_SIZE], there[TERM_COUNT_SIZE];
     uint64_t lines = t->sender.window.last - t->sender.base;
     uint64_t known = t->sender.skip == UINT64_MAX ? t->sender.end.line : t->sender.skip;
@@ -184,7 +184,7 @@ static enum outcome tell_difference(struct transfer *t, const char *what) {
 
 static enum outcome check_length(struct transfer *t) {
     bool is_short = t->sender.input_over && t->sender.skip > t->sender.window.last;
-    return is_short && t->input_error == 0 ? tell_difference(t, "has stored") : OUTCOME_RUNNING;
+    return is_short && t->input_error == 0 ? say_difference(t, "has stored") : OUTCOME_RUNNING;
 }
 
 static enum outcome read_once(struct transfer *t) {
@@ -199,8 +199,8 @@ static enum outcome read_once(struct transfer *t) {
     return fds[1].revents ? read_input(t) : move_input(t);
 }
 
-// The session has ended already: nothing is sent, but whether the input is what it was is seen from
-// the number of its lines.
+// The session has ended already, so nothing is sent. The number of lines tells whether the input is
+// the same.
 static enum outcome compare_with_end(struct transfer *t) {
     enum outcome result = OUTCOME_RUNNING;
     link_close(&t->link);
@@ -214,7 +214,7 @@ static enum outcome compare_with_end(struct transfer *t) {
     }
     if (result == OUTCOME_RUNNING && t->input_error == 0 &&
         t->sender.window.last != t->sender.end.line) {
-        return tell_difference(t, "ended with");
+        return say_difference(t, "ended with");
     }
     t->sender.state = SENDER_ENDED;
     return result;
@@ -256,7 +256,7 @@ static void earlier(int64_t *until, int64_t other) {
     }
 }
 
-// After a signal: when to look again whether to stay.
+// After a signal: when to decide again whether to stay.
 static int64_t stop_deadline(const struct transfer *t, int64_t now) {
     int64_t soon = t->stop_ms - TRANSFER_STOP_MS + TRANSFER_STOPPED_MS;
     return now < soon ? soon : t->stop_ms;
@@ -265,7 +265,7 @@ static int64_t stop_deadline(const struct transfer *t, int64_t now) {
 int64_t transfer_until(const struct transfer *t, int64_t now) {
     int64_t until = t->link.fd < 0 ? t->link.next_ms : -1;
     earlier(&until, t->stop_ms > 0 ? stop_deadline(t, now) : -1);
-    earlier(&until, away_deadline(t));
+    earlier(&until, reconnect_deadline(t));
     earlier(&until, t->sync_ms);
     if (t->spool && t->spool->disk_full) {
         earlier(&until, now + DISK_FULL_MS);
@@ -283,19 +283,19 @@ int transfer_timeout(int64_t until, int64_t now) {
     return until <= now ? 0 : until - now < 60000 ? (int)(until - now) : 60000;
 }
 
-// Nothing that was read would be gone, and nobody is there to take more of it.
+// Nothing that was read would be lost, and nobody is there to take more of it.
 static bool may_leave(const struct transfer *t) {
     return t->spool && t->link.fd < 0 && (t->intake.over || t->intake.stuck);
 }
 
-// What waits for room in a spool need not when the daemon takes it.
-static enum outcome hurry(struct transfer *t) {
-    bool before = t->intake.hurry;
-    t->intake.hurry = t->sender.state == SENDER_STREAMING;
-    return t->intake.hurry && !before ? move_input(t) : OUTCOME_RUNNING;
+// While a daemon takes lines, they need not wait for room in the spool.
+static enum outcome let_past_spool(struct transfer *t) {
+    bool before = t->intake.past_spool;
+    t->intake.past_spool = t->sender.state == SENDER_STREAMING;
+    return t->intake.past_spool && !before ? move_input(t) : OUTCOME_RUNNING;
 }
 
-// It could not answer before it is told to go on; what it was sent waits for it in the socket.
+// Such a daemon cannot answer before it goes on; what it was sent waits in its socket.
 static bool is_stopped(const struct transfer *t, int64_t now) {
     return stop_deadline(t, now) == t->stop_ms && link_is_stopped(&t->link);
 }
@@ -310,15 +310,15 @@ static enum outcome on_stop(struct transfer *t, int64_t now) {
     bool stopped = is_stopped(t, now);
     if (stop_count() > 1 || !read || now >= t->stop_ms || may_leave(t) || stopped) {
         if (intake_unacked(&t->intake) > 0) {
-            term_say(t->term, "stopped: %s%s", away_unacknowledged(t, text, sizeof(text)),
+            term_say(t->term, "stopped: %s%s", reconnect_unacknowledged(t, text, sizeof(text)),
                      stopped ? "; the daemon is stopped, too (as by SIGSTOP)" : "");
         }
         return OUTCOME_STOPPED;
     }
-    return hurry(t);
+    return let_past_spool(t);
 }
 
-// The spool goes onto the disk when it is time.
+// Syncs the spool when it is time.
 static enum outcome sync_spool(struct transfer *t, int64_t now) {
     if (!t->spool || t->options->sync_ms < 0 || t->options->resume) {
         return OUTCOME_RUNNING;
@@ -390,12 +390,12 @@ static enum outcome wait_and_move(struct transfer *t, int64_t now) {
 }
 
 enum outcome transfer_tick(struct transfer *t, int64_t now) {
-    enum outcome result = away_check_silence(t, now);
+    enum outcome result = reconnect_check_silence(t, now);
     if (result == OUTCOME_RUNNING) {
         result = sync_spool(t, now);
     }
     if (result == OUTCOME_RUNNING && t->link.fd < 0 && now >= t->link.next_ms) {
-        result = away_try_connect(t);
+        result = reconnect_try(t);
     }
     return result;
 }
@@ -444,8 +444,8 @@ static enum outcome conclude(struct transfer *t) {
     return end->errors > 0 || t->intake.dropped > 0 ? OUTCOME_FAULTS : OUTCOME_DONE;
 }
 
-// The session has not ended. A spool that nothing was written to is of no use. Returns `result`,
-// but for a disk that does not have what is kept.
+// The session has not ended. A spool that nothing was written to is removed. Returns `result`, but
+// IO when the disk does not have what is kept.
 static enum outcome leave_spool(struct transfer *t, enum outcome result) {
     struct spool *spool = t->spool;
     if (spool->last == 0 && !spool->open_loss) {
@@ -455,7 +455,7 @@ static enum outcome leave_spool(struct transfer *t, enum outcome result) {
     if (spool->lasting && !spool->unsynced && spool_sync(spool) < 0) {
         term_say(t->term, "%s", spool->fault);
     }
-    away_say_kept(t);
+    reconnect_say_kept(t);
     return spool->unsynced ? OUTCOME_IO : result;
 }
 
@@ -508,7 +508,8 @@ enum outcome transfer_end(struct transfer *t, enum outcome result) {
     return result;
 }
 
-// It was given up, and not refused: the daemon knows how far it came, and the input is still there.
+// The transfer was given up, and not refused: the daemon knows how far it came, and the input is
+// still there.
 static bool may_be_stored(const struct transfer *t, enum outcome result) {
     bool given_up =
         result == OUTCOME_LATER || result == OUTCOME_NO_DAEMON || result == OUTCOME_STOPPED;
@@ -522,7 +523,7 @@ enum outcome transfer_run(struct transfer_options *options, struct input *input,
     enum outcome result = transfer_begin(&t, hello);
     result = result == OUTCOME_RUNNING ? run(&t) : result;
     if (result != OUTCOME_RUNNING && may_be_stored(&t, result)) {
-        away_say_how_on(&t);
+        reconnect_say_how_on(&t);
     }
     return transfer_end(&t, result);
 }

@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One input through one session into the daemon, whatever happens in between: the event loop of
-// nvtxt-send. Joins an input, a sender and a link, and tells people what they need to know.
+// The room client/send: nvtxt-send. transfer sends one input, reconnect decides what to do without
+// a daemon, intake brings lines into the session; command, child and steps record what a command
+// does, mark makes a single marker, send_options reads the command line. The room owns the
+// program's event loops and its sentences; sessions, spools and logs have rooms of their own. One
+// thread.
+//
+// A transfer sends one input through one session into the daemon, whatever happens in between. It
+// joins an input, a sender and a link in an event loop, and tells people what they need to know.
 #pragma once
 
 #include <poll.h>
@@ -10,13 +16,13 @@
 #include "client/common/outcome.h"
 #include "client/send/transfer_state.h"
 
-#define TRANSFER_STOP_MS 5000    // after a signal: for the acknowledgement of what was read
-#define TRANSFER_STOPPED_MS 1000 // ... by a daemon that is stopped itself
+#define TRANSFER_STOP_MS 5000    // after a signal: time for the acknowledgement of what was read
+#define TRANSFER_STOPPED_MS 1000 // ... when the daemon is stopped itself
 
-// Sends the open `input` as the session that `hello` describes. With a `spool` (NULL: none) that
-// was created or opened for it, unacknowledged lines are in there; it is removed when the session
-// has ended. To send the rest of a session, `input` is at its end and `options->resume` is set.
-// Sets `options->connected_before`. FAULTS: the input had errors.
+// Sends the open `input` as the session that `hello` describes. A `spool` (NULL: none) was created
+// or opened for it; it keeps the unacknowledged lines and is removed when the session has ended. To
+// send the rest of a session, `input` is at its end and `options->resume` is set. Sets
+// `options->connected_before`. FAULTS: the input had errors.
 enum outcome transfer_run(struct transfer_options *options, struct input *input,
                           struct spool *spool, const struct nvtxt_hello *hello, struct term *term);
 
@@ -25,21 +31,21 @@ enum outcome transfer_run(struct transfer_options *options, struct input *input,
 // `options`, `input`, `spool` and `term` are set, all else is zero.
 enum outcome transfer_begin(struct transfer *t, const struct nvtxt_hello *hello);
 
-// Connects, and looks at what has waited long.
+// Connects when it is time, and does what has waited long enough.
 enum outcome transfer_tick(struct transfer *t, int64_t now);
 
-// What to poll for, and until when (-1: no end); as a timeout for poll(2).
+// What to poll for, and until when (-1: no end), also as a timeout for poll(2).
 struct pollfd transfer_poll(const struct transfer *t);
 int64_t transfer_until(const struct transfer *t, int64_t now);
 int transfer_timeout(int64_t until, int64_t now);
 
 enum outcome transfer_replies(struct transfer *t, short revents); // after poll()
 
-// What `result` of a function of the intake means.
+// The outcome for what a function of the intake returned.
 enum outcome transfer_taken(struct transfer *t, int result);
 
 void transfer_write(struct transfer *t);
 
-// Says what became of it and lets go of all but what was set. `result` RUNNING: the session has
-// ended, else it has not.
+// Says how the transfer ended, and frees all but what the caller set. `result` RUNNING: the session
+// has ended, else it has not.
 enum outcome transfer_end(struct transfer *t, enum outcome result);

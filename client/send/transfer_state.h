@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a transfer is asked to do, and what it is made of. For transfer.c, which has its event loop,
-// reconnect.c, which decides what becomes of it, and command.c, which has a loop of its own.
+// The options and the state of a transfer. For transfer.c, which has its event loop, reconnect.c,
+// which decides what to do without a daemon, and command.c, which has a loop of its own.
 #pragma once
 
 #include <stdbool.h>
@@ -21,22 +21,24 @@
 struct search;
 
 struct transfer_options {
-    struct search *search; // where a daemon may be; borrowed. The one that accepted is kept to
-    bool verbose;          // says which daemon takes it
-    bool wait;             // for a daemon at the start
-    int64_t wait_ms;       // at most so long, with a spool behind the input's end; -1: for ever
-    int64_t timeout_ms;    // for an acknowledgement, when nothing else can be done; -1: for ever
-    int64_t sync_ms;       // how often the spool goes onto the disk; -1: when the system likes
-    bool drop;             // lines that have no room are dropped
-    bool new_session;      // what follows a session that the daemon closed is another one
-    bool resume;           // the inputs are spools that were left behind
-    bool repeat;           // the session may have been sent before, wholly or in part
-    bool made_up;          // the input is no file: nobody could send it again
-    bool quiet;            // no diagnostics, no progress, no news of the connection
-    size_t window_bytes;   // unacknowledged lines that are held
+    struct search
+        *search;     // where a daemon may be; borrowed. The first that accepts is used ever after
+    bool verbose;    // say which daemon takes it
+    bool wait;       // wait for a daemon at the start
+    int64_t wait_ms; // ... so long; with a spool, so long after the input's end; -1: for ever
+    int64_t timeout_ms; // longest wait for an acknowledgement when there is nothing else to do; -1:
+                        // for ever
+    int64_t sync_ms;    // between syncs of the spool; -1: the system decides
+    bool drop;          // lines that have no room are dropped
+    bool new_session;   // a session that the daemon closed is continued as another one
+    bool resume;        // the inputs are spools of earlier processes
+    bool repeat;        // the session may have been sent before, wholly or in part
+    bool made_up;       // the input is no file: nobody could send it again
+    bool quiet;         // no diagnostics, no progress, no news of the connection
+    size_t window_bytes;                // unacknowledged lines that are held
     const struct textlog_options *text; // the input is a log; NULL: NVTXT. Borrowed
     bool connected_before; // there was a daemon for an earlier input: it will come back
-    bool left; // an earlier input was left to its spool: later ones do not wait for a daemon
+    bool left; // an earlier input was left in its spool: later ones do not wait for a daemon
 };
 
 struct transfer {
@@ -50,22 +52,23 @@ struct transfer {
     struct report report;
     int64_t begun_ms;
     int64_t away_ms;   // since when there is no daemon; -1: there is one
-    int64_t silent_ms; // since when nothing but waiting is left; -1: there is more to do
-    uint64_t heard;    // the acknowledgement that counts for it
-    int64_t busy_ms;   // since when the session is said to be connected already; -1: it is not
+    int64_t silent_ms; // since when it can only wait; -1: there is more to do
+    uint64_t heard;    // the acknowledgement at that time
+    int64_t busy_ms;   // since when the daemon says that the session is connected already; -1: it
+                       // does not
     bool renewed;      // this process has begun another session for the rest
-    bool denied;       // there may be a daemon, but not for us, at no place
+    bool denied;       // no place may be used: all are forbidden
     bool absent;       // there is none: nobody listens, or it was gone before its welcome
-    bool told;         // people know that there is no daemon
-    bool foreign;      // the session is another user's, and people know what becomes of it
-    bool where_told;   // and which one takes it
-    int64_t full_ms;   // when the spool's disk was full last, which people know; 0: it was not
+    bool logged_away;  // it was said that there is no daemon
+    bool foreign;      // the session is another user's, which was said
+    bool logged_where; // it was said which daemon takes it
+    int64_t full_ms;   // when it was said last that the spool's disk is full; 0: never
     bool cut_short;    // a connection ended before its welcome
     enum outcome away_outcome; // if it stays so: NO_DAEMON or LATER
     char away_why[1100];
-    int64_t stop_ms;    // when to give up after a signal; 0: no signal came
-    int64_t sync_ms;    // when the spool goes onto the disk; -1: not
-    int input_error;    // errno of a read that failed
-    struct textlog log; // zeroed until the first read of a log
-    bool told_unstamped;
+    int64_t stop_ms;       // when to give up after a signal; 0: no signal came
+    int64_t sync_ms;       // when the spool goes onto the disk; -1: not
+    int input_error;       // errno of a read that failed
+    struct textlog log;    // zeroed until the first read of a log
+    bool logged_unstamped; // it was said that lines have no time
 };
