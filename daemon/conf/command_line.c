@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Two walks over the options: the first finds -c and the options that only print something, then
+// the file is read, and the second walk sets the keys.
 #include "daemon/conf/command_line.h"
 
 #include <errno.h>
@@ -54,7 +57,7 @@ static enum options_result usage(int *status) {
     return OPTIONS_FAULT;
 }
 
-// What was asked for was printed.
+// The answer was printed.
 static enum options_result done(int *status) {
     if (fflush(stdout) == 0 && !ferror(stdout)) {
         return OPTIONS_DONE;
@@ -89,7 +92,7 @@ static const char *option_name(int option) {
 }
 
 static enum options_result set(struct conf *config, int option, const char *value, int *status) {
-    char why[256] = "a path is expected"; // an unset variable of a script is no wish for defaults
+    char why[256] = "a path is expected"; // "" comes from a variable that a script did not set
     const struct conf_key *key = conf_find(key_of(option));
     int r = key->type == CONF_PATH && !*value ? 1 : conf_set(config, key, value, why, sizeof(why));
     if (r == 0) {
@@ -113,7 +116,7 @@ static enum options_result bad_option(char **argv, int *status) {
     return usage(status);
 }
 
-// One walk over the options. In the first only what stands before everything else is looked at.
+// One walk over the options. The first one sets no keys.
 static enum options_result walk(int argc, char **argv, struct conf *config, bool first,
                                 const char **file, bool *check, int *status) {
     optind = 0;
@@ -148,7 +151,7 @@ static enum options_result walk(int argc, char **argv, struct conf *config, bool
     return OPTIONS_RUN;
 }
 
-// The file of -c, or the usual one if it is there. Returns as conf_file_load() does.
+// Reads the file of -c, or the usual one if it exists. Returns what conf_file_load() does.
 static int load(struct conf *config, const char *file, const struct conf_faults *faults) {
     char usual[PATH_MAX];
     if (file) {
@@ -171,7 +174,7 @@ static int check_whole(const struct conf *config, const struct conf_faults *faul
     return 1;
 }
 
-// What a start would find out only after it has made folders.
+// Checks what a start would find out only after it has created folders.
 static enum options_result answer_check(const struct conf *config, int *status) {
     char why[512];
     *status = paths_check_socket(config->socket, why, sizeof(why));
@@ -217,7 +220,7 @@ int options_read_again(int argc, char **argv, struct conf *config,
     bool check;
     int status;
     if (walk(argc, argv, config, true, &file, &check, &status) != OPTIONS_RUN) {
-        return 1; // cannot be: it was good at the start
+        return 1; // cannot happen: it was good at the start
     }
     int r = load(config, file, faults);
     if (r != 0) {

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// A key's row says where its field is and of which type: a number (int64_t) or an owned text.
+// Setting, copying and comparing go through that row, so no function here knows a key by name but
+// conf_check() and conf_limits().
 #include "daemon/conf/conf.h"
 
 #include <errno.h>
@@ -31,7 +35,7 @@ static void *field_of(const struct conf *config, const struct conf_key *key) {
     return (char *)config + key->offset;
 }
 
-// Digits and a unit. Returns false for anything else and for what does not fit.
+// Reads digits and a unit. Returns false for anything else and for a number that does not fit.
 static bool read_number(const char *text, const struct unit *units, int64_t *number) {
     int64_t value = 0;
     const char *at = text;
@@ -82,7 +86,7 @@ static int set_number(int64_t *field, const struct conf_key *key, const char *va
     return 1;
 }
 
-// ---- A share: both numbers in one ---------------------------------------------------------------
+// ---- A share: two numbers in one ----------------------------------------------------------------
 
 #define SHARE_PERCENTS 128
 
@@ -111,8 +115,8 @@ static int set_share(int64_t *field, const struct conf_key *key, const char *val
         good && read_number(text, no_units, &percent) && percent >= key->min && percent <= key->max;
     if (!good) {
         snprintf(why, size,
-                 "a percentage from %" PRId64 " to %" PRId64 ", and a size that it is at most if "
-                 "there is one, are expected, as in 10%% or 10%%,4G",
+                 "a percentage from %" PRId64 " to %" PRId64
+                 " is expected, with or without a size that bounds it, as in 10%% or 10%%,4G",
                  key->min, key->max);
         return 1;
     }
@@ -235,24 +239,20 @@ int conf_check(const struct conf *config, const struct conf_key *keys[2], char *
     if (*config->socket && strcmp(config->socket, config->control_socket) == 0) {
         keys[0] = conf_find("Socket");
         keys[1] = conf_find("ControlSocket");
-        snprintf(why, size, "Socket and ControlSocket are the same, they must be two");
+        snprintf(why, size, "Socket and ControlSocket are the same; they must differ");
         return 1;
     }
     if (config->max_line > config->memory_budget) {
         keys[0] = conf_find("MaxLine");
         keys[1] = conf_find("MemoryBudget");
-        snprintf(why, size,
-                 "MaxLine (%" PRId64 ") is larger than MemoryBudget (%" PRId64
-                 "): at most that is allowed",
+        snprintf(why, size, "MaxLine (%" PRId64 ") is larger than MemoryBudget (%" PRId64 ")",
                  config->max_line, config->memory_budget);
         return 1;
     }
     if (config->keep_size > 0 && config->rotate_size > config->keep_size) {
         keys[0] = conf_find("RotateSize");
         keys[1] = conf_find("KeepSize");
-        snprintf(why, size,
-                 "RotateSize (%" PRId64 ") is larger than KeepSize (%" PRId64
-                 "): at most that is allowed",
+        snprintf(why, size, "RotateSize (%" PRId64 ") is larger than KeepSize (%" PRId64 ")",
                  config->rotate_size, config->keep_size);
         return 1;
     }

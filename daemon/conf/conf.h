@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The configuration: one table of keys holds name, type, range, default, meaning and the time of a
-// change of each; it fills one validated struct, whether the value comes from the command line or
-// from a file, and nvtxtd.conf(5) and the installed nvtxtd.conf are made from it. Read-only while
-// the daemon runs, but for a reload (daemon/reload.h). Loop thread. Knows no files and no sockets.
+// daemon/conf: the configuration of the daemon: the table of keys, files, the command line, and the
+// paths that follow from them. The room owns the configuration and the lock files; it opens no
+// socket and no store. It is used at the start and by a reload, before and in the loop's thread.
+//
+// This header: the values and the table of keys, one row each: name, type, range, default, meaning,
+// and when a reload applies a change. A value from the command line or a file is checked against
+// its row. nvtxtd.conf(5) and the installed nvtxtd.conf are made from the table. While the daemon
+// runs, only a reload changes the values (daemon/reload.h).
 #pragma once
 
 #include <stdbool.h>
@@ -15,13 +19,13 @@
 enum conf_claim { CONF_CLAIM_NONE, CONF_CLAIM_PEER };
 enum conf_synchronous { CONF_SYNCHRONOUS_FULL, CONF_SYNCHRONOUS_NORMAL };
 
-// Values as the table fills them: texts are owned ("" when not given), all numbers are int64_t.
+// Texts are owned, and "" when not given; all numbers are int64_t, as the table fills them.
 struct conf {
     char *socket;
     char *control_socket;
     char *store;
     char *socket_group;
-    int64_t socket_mode; // -1: by who runs the daemon
+    int64_t socket_mode; // -1: depends on the user that the daemon runs as
     int64_t store_mode;
     int64_t lock_timeout_ms;
     int64_t log_level; // enum log_level
@@ -32,11 +36,11 @@ struct conf {
     int64_t cupti_views; // 0, 1
     char *store_group;
     int64_t rotate_size;
-    int64_t rotate_age_ms; // 0: never for its age
+    int64_t rotate_age_ms; // 0: any age
     int64_t rotate_wal;
     int64_t keep_files;  // 0: any number
-    int64_t keep_size;   // 0: any
-    int64_t keep_age_ms; // 0: any
+    int64_t keep_size;   // 0: any size
+    int64_t keep_age_ms; // 0: any age
     int64_t keep_free;   // a share, see conf_share()
     int64_t keep_at_least;
     int64_t max_line;
@@ -63,20 +67,20 @@ struct conf {
 
 enum conf_type {
     CONF_TEXT,
-    CONF_PATH,   // absolute in a file; on the command line as the shell has it
-    CONF_PATHS,  // absolute, one each time; "" forgets those before
-    CONF_CHOICE, // `choices`, a word of a list; the value is its place in it
+    CONF_PATH,   // must be absolute in a file, but not on the command line
+    CONF_PATHS,  // absolute paths: each value adds one, "" clears the list
+    CONF_CHOICE, // a word of `choices`; the value is its place there
     CONF_INTEGER,
     CONF_SIZE,     // bytes; K, M, G: powers of 1024
     CONF_DURATION, // milliseconds; ms, s, min, h, d; a bare number is seconds
     CONF_MODE,     // octal; "" is -1
-    CONF_SHARE,    // percent, and a size that it is at most: 10, 10%, "10%,4G"
+    CONF_SHARE,    // a percentage, and a size that bounds it: 10, 10%, "10%,4G"
 };
 
 enum conf_change {
     CONF_AT_ONCE,     // a reload applies it
-    CONF_NEW_SOURCES, // a reload applies it to sources that are opened from then on
-    CONF_RESTART,     // a reload only says that it waits for a restart
+    CONF_NEW_SOURCES, // a reload applies it to sources that begin later
+    CONF_RESTART,     // a reload only says that a restart is needed
 };
 
 struct conf_key {
@@ -84,34 +88,34 @@ struct conf_key {
     enum conf_type type;
     enum conf_change change;
     size_t offset;
-    int64_t min, max;    // PATH: `max` is its longest in bytes, 0: any
+    int64_t min, max;    // PATH: `max` is its greatest length in bytes, 0: any
     const char *choices; // CHOICE: "full|normal"
-    const char *initial; // the default, as one would write it
+    const char *initial; // the default, as a user would write it
     const char *topic;   // keys of one topic stand together
     const char *help;
 };
 
-// The value of a SHARE, taken apart.
+// The two numbers in the value of a SHARE.
 struct conf_share {
     int64_t percent;
-    int64_t bytes; // and at most so many; 0: any
+    int64_t bytes; // upper bound; 0: none
 };
 struct conf_share conf_share(int64_t value);
 
 extern const struct conf_key conf_keys[]; // daemon/conf/conf_keys.c
 extern const size_t conf_key_count;
-#define CONF_KEYS_MAX 64 // more than there are
+#define CONF_KEYS_MAX 64 // at least as many as there are
 
 // What a reload of the configuration did.
 struct reload_result {
-    const struct conf_key *applied[CONF_KEYS_MAX]; // changed and in force now
+    const struct conf_key *applied[CONF_KEYS_MAX]; // changed, and in force now
     size_t applied_count;
-    const struct conf_key *waiting[CONF_KEYS_MAX]; // changed and waiting for a restart
+    const struct conf_key *waiting[CONF_KEYS_MAX]; // changed, but a restart is needed
     size_t waiting_count;
     char why[2048]; // the faults, a line each
 };
 
-// Fills in the defaults. Returns 0 or -ENOMEM; conf_deinit() in any case.
+// Sets all keys to their defaults. Returns 0 or -ENOMEM; needs conf_deinit() in both cases.
 int conf_init(struct conf *config);
 void conf_deinit(struct conf *config);
 
@@ -121,16 +125,16 @@ const struct conf_key *conf_find(const char *name);
 // The name of the key that somebody meant who wrote this one; NULL when none is near.
 const char *conf_near(const char *name);
 
-// Sets one key. Returns 0, 1 for a bad value (`why` then says what is allowed), or -ENOMEM.
+// Sets one key. Returns 0, 1 for a bad value (`why` says what is allowed), or -ENOMEM.
 int conf_set(struct conf *config, const struct conf_key *key, const char *value, char *why,
              size_t size);
 
-// Keys that contradict each other. Returns 0, or 1 with a sentence in `why` and the two keys.
+// Whether keys contradict each other. Returns 0, or 1 with a sentence in `why` and the two keys.
 int conf_check(const struct conf *config, const struct conf_key *keys[2], char *why, size_t size);
 
 bool conf_differs(const struct conf *a, const struct conf *b, const struct conf_key *key);
 int conf_copy(struct conf *to, const struct conf *from, const struct conf_key *key); // 0, -ENOMEM
 
-void conf_limits(const struct conf *config, struct nvtxt_limits *limits); // of a new source
+void conf_limits(const struct conf *config, struct nvtxt_limits *limits); // for a new source
 
 const char *conf_synchronous_name(const struct conf *config); // "full" or "normal"

@@ -1,4 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// inih parses, but gets its lines from read_line(). In the build that Debian ships it gives its
+// handler no line numbers, so read_line() counts: the handler runs while the line read last is
+// parsed. inih also accepts without a word, or understands otherwise, what we refuse: long lines,
+// continuations, keys without value. read_line() sees these too, and gives inih an empty line
+// instead.
 #include "daemon/conf/conf_file.h"
 
 #include <dirent.h>
@@ -14,20 +20,16 @@
 #define SECTION "nvtxtd"
 #define BLANKS " \t\r\n\v\f"
 
-// Where a key was set last, for faults that only the whole shows.
+// Where a key was set last, for faults that only all files together show.
 struct origin {
-    size_t file; // number of the file in the order of reading, from 1; 0: not set
+    size_t file; // number of the file in the order of reading, from 1; 0: the key was not set
     unsigned line;
 };
 
-// inih tells its handler no line numbers in the build that Debian ships, so the lines are counted
-// where they are read; the handler runs while the line read last is being looked at. What inih
-// would pass over in silence or take for something else (long lines, continuations, keys without
-// value) is seen there as well, and an empty line given to it instead.
 struct reader {
     FILE *file;
     const char *path;
-    size_t number;
+    size_t number; // of the file
     unsigned line;
     bool known_section;
     bool faulty;
@@ -35,7 +37,7 @@ struct reader {
     char *text; // of getline()
     size_t text_size;
     struct conf *config;
-    struct origin *origins; // by key; NULL: not wanted
+    struct origin *origins; // one for each key
     const struct conf_faults *faults;
 };
 
@@ -57,7 +59,7 @@ static void fault(struct reader *reader, const char *format, ...) {
 
 // ---- Lines -------------------------------------------------------------------------------------
 
-static void look_at_section(struct reader *reader, const char *line) {
+static void check_section(struct reader *reader, const char *line) {
     size_t len = strcspn(line + 1, "]");
     reader->known_section = len == strlen(SECTION) && memcmp(line + 1, SECTION, len) == 0;
     if (line[1 + len] != ']') {
@@ -68,8 +70,8 @@ static void look_at_section(struct reader *reader, const char *line) {
     }
 }
 
-// Returns whether the line is one that inih is to see.
-static bool look_at_line(struct reader *reader, const char *line, size_t len) {
+// Returns whether inih has to see the line.
+static bool check_line(struct reader *reader, const char *line, size_t len) {
     if (*line == '\0' || *line == '#' || *line == ';') {
         return false;
     }
@@ -78,7 +80,7 @@ static bool look_at_line(struct reader *reader, const char *line, size_t len) {
         return false;
     }
     if (*line == '[') {
-        look_at_section(reader, line);
+        check_section(reader, line);
         return true;
     }
     if (line[strcspn(line, "=:")] != '=') {
@@ -108,7 +110,7 @@ static char *read_line(char *buffer, int size, void *stream) {
     if (nul) {
         fault(reader, "the line has a NUL byte");
     }
-    bool wanted = !nul && look_at_line(reader, line, len) && len + 1 < (size_t)size;
+    bool wanted = !nul && check_line(reader, line, len) && len + 1 < (size_t)size;
     snprintf(buffer, (size_t)size, "%s\n", wanted ? line : "");
     return buffer;
 }
@@ -122,8 +124,8 @@ static void unknown_key(struct reader *reader, const char *name) {
     }
 }
 
-// What a path in a file has to be beyond its form. Returns whether it is.
-static bool look_at_path(struct reader *reader, const struct conf_key *key, const char *value) {
+// A path in a file must be absolute and not too long. Returns whether it is.
+static bool check_path(struct reader *reader, const struct conf_key *key, const char *value) {
     if (*value && *value != '/') {
         fault(reader, "bad value '%.64s' for %s: an absolute path is expected", value, key->name);
     } else if (key->max > 0 && strlen(value) > (size_t)key->max) {
@@ -142,7 +144,7 @@ static int on_key(void *user, const char *section, const char *name, const char 
         fault(reader, "'%.64s' stands before the section [nvtxtd]", name);
     }
     if (!reader->known_section) {
-        return 1; // told at the section
+        return 1; // check_section() has reported it
     }
     const struct conf_key *key = conf_find(name);
     if (!key) {
@@ -150,7 +152,7 @@ static int on_key(void *user, const char *section, const char *name, const char 
         return 1;
     }
     bool is_path = key->type == CONF_PATH || key->type == CONF_PATHS;
-    if (is_path && !look_at_path(reader, key, value)) {
+    if (is_path && !check_path(reader, key, value)) {
         return 1;
     }
     int r = conf_set(reader->config, key, value, why, sizeof(why));
@@ -160,7 +162,7 @@ static int on_key(void *user, const char *section, const char *name, const char 
     if (r > 0) {
         fault(reader, "bad value '%.64s' for %s: %s", value, name, why);
     }
-    if (r == 0 && reader->origins) {
+    if (r == 0) {
         reader->origins[key - conf_keys] =
             (struct origin){.file = reader->number, .line = reader->line};
     }
@@ -193,7 +195,7 @@ static int is_drop_in(const struct dirent *entry) {
     return entry->d_name[0] != '.' && len > 5 && strcmp(entry->d_name + len - 5, ".conf") == 0;
 }
 
-// strcmp(), whatever the locale.
+// By bytes, in any locale.
 static int by_name(const struct dirent **a, const struct dirent **b) {
     return strcmp((*a)->d_name, (*b)->d_name);
 }
@@ -206,7 +208,8 @@ static void cannot_read(struct reader *reader, const char *path, int r) {
     reader->faults->complain(reader->faults->context, sentence);
 }
 
-// What the files say together. The fault stands where the second of the two keys was set.
+// Checks what the files say together. The fault is reported where the second of the two keys was
+// set.
 static void check_whole(struct reader *reader, const char *path, const char *folder,
                         struct dirent **drop_ins) {
     const struct conf_key *keys[2];

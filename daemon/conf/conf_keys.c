@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The table of configuration keys, and nothing else.
+// The table of configuration keys. Keys of one topic stand together, in the order in which the
+// manual page and the installed file show them.
 #include "daemon/conf/conf.h"
 
 #include <stddef.h>

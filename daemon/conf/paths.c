@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// A folder in /tmp could have been made by anybody, so it is used only if it belongs to this user
+// alone. Lock files are locked with flock(2), which the kernel takes back when the process dies;
+// the number of the process in the file is only for people. The file is removed while it is locked,
+// so whoever gets the lock must look whether the path still names the same file.
 #include "daemon/conf/paths.h"
 
 #include <errno.h>
@@ -39,7 +44,7 @@ static const char *home_folder(void) {
     return entry && entry->pw_dir && *entry->pw_dir == '/' ? entry->pw_dir : "/";
 }
 
-// Makes a folder and what is missing above it.
+// Creates a folder and those above it that do not exist.
 static int make_folder(const char *path, mode_t mode, char *why, size_t size) {
     char part[PATH_MAX];
     if (snprintf(part, sizeof(part), "%s", path) >= (int)sizeof(part)) {
@@ -53,10 +58,10 @@ static int make_folder(const char *path, mode_t mode, char *why, size_t size) {
         *at = '\0';
         bool made = mkdir(part, kept ? 0755 : mode & 0777) == 0;
         if (!made && errno != EEXIST) {
-            return explain(why, size, EX_CANTCREAT, "the folder '%s' cannot be made: %s", path,
+            return explain(why, size, EX_CANTCREAT, "the folder '%s' cannot be created: %s", path,
                            strerror(errno));
         }
-        // mkdir(2) gives no set-group-ID bit.
+        // mkdir(2) does not set the set-group-ID bit.
         if (made && !kept && (mode & 07000) && chmod(part, mode) < 0) {
             return explain(why, size, EX_CANTCREAT, "the mode of '%s' cannot be set: %s", path,
                            strerror(errno));
@@ -68,7 +73,7 @@ static int make_folder(const char *path, mode_t mode, char *why, size_t size) {
     }
 }
 
-// A folder in a place where everybody can make one must be a real folder of ours alone.
+// Whether the folder is a real one that only this user may use.
 static int check_private(const char *path, char *why, size_t size) {
     struct stat stat;
     if (lstat(path, &stat) < 0) {
@@ -92,7 +97,8 @@ static int check_private(const char *path, char *why, size_t size) {
         owner ? owner->pw_name : "?", (unsigned)stat.st_uid);
 }
 
-// A folder that the service manager made for us (systemd.exec(5)): the first of a list.
+// The folder that the service manager has created for the daemon (systemd.exec(5)): the first of a
+// list.
 static bool manager_folder(const char *variable, char *folder, size_t size) {
     const char *list = getenv(variable);
     if (!list || *list != '/') {
@@ -116,8 +122,8 @@ void paths_config_file(char *path, size_t size) {
     }
 }
 
-// Nobody asked for a file in a home that cannot be looked into, as after su(1). Where the
-// environment names the folder, it was asked for.
+// Such a home folder is another user's, as after su(1), and nobody asked for a file in it. If the
+// environment names the folder, somebody did.
 bool paths_config_is_hidden(const char *path) {
     struct stat status;
     return !getenv("XDG_CONFIG_HOME") && !getenv("CONFIGURATION_DIRECTORY") && geteuid() != 0 &&
@@ -142,7 +148,7 @@ static int socket_folder(char *folder, size_t folder_size, char *why, size_t siz
     return r || !shared ? r : check_private(folder, why, size);
 }
 
-// The group that the configuration names, else that of the system's installation; -1: none.
+// The group that the configuration names, else nvtxt for root; -1: none.
 static int readers_group(const struct conf *config, gid_t *gid, char *why, size_t size) {
     const char *name = config->store_group;
     *gid = (gid_t)-1;
@@ -158,7 +164,8 @@ static int readers_group(const struct conf *config, gid_t *gid, char *why, size_
                : explain(why, size, EX_CONFIG, "there is no group '%s' (StoreGroup)", name);
 }
 
-// The readers' folder. One that somebody gave to another group keeps it, unless StoreGroup says so.
+// Gives the default folder to the readers' group. If somebody gave it to another group, it keeps
+// that, unless StoreGroup names one.
 static int give_folder(const char *folder, const struct conf *config, char *why, size_t size) {
     struct stat status;
     gid_t gid;
@@ -197,7 +204,7 @@ int paths_store_group(const struct conf *config, int64_t *group, char *why, size
     snprintf(folder, sizeof(folder), "%.*s", slash ? (int)(slash - config->store) + 1 : 1,
              slash ? config->store : ".");
     if (geteuid() == 0 && stat(folder, &status) == 0 && (status.st_mode & S_ISGID)) {
-        *group = (int64_t)status.st_gid; // as new files get it by themselves
+        *group = (int64_t)status.st_gid; // new files get it by themselves
     }
     return 0;
 }
@@ -220,7 +227,7 @@ static int store_folder(const struct conf *config, char *folder, size_t folder_s
         return give_folder(folder, config, why, size);
     }
     size_t len = strlen(why);
-    explain(why + len, size - len, r, "; name a store elsewhere with --store");
+    explain(why + len, size - len, r, "; name another store with --store");
     return r;
 }
 
@@ -308,10 +315,10 @@ int paths_lock(const char *path, const char *what, int *status, char *why, size_
             int error = errno;
             const char *wrong = error == ENOENT   ? "its folder does not exist"
                                 : error == EACCES ? "its folder cannot be written"
-                                                  : "its lock file cannot be made";
+                                                  : "its lock file cannot be created";
             *status =
                 explain(why, size, EX_CANTCREAT,
-                        "the %s '%s' cannot be used: %s: %s; mend that, or name another place",
+                        "the %s '%s' cannot be used: %s: %s; correct that, or name another path",
                         what, path, wrong, strerror(error));
             return -1;
         }
@@ -322,18 +329,19 @@ int paths_lock(const char *path, const char *what, int *status, char *why, size_
             close(fd);
             return -1;
         }
-        if (!is_still_there(name, fd)) { // removed by its last holder in between
+        if (!is_still_there(name, fd)) { // its last holder has removed it meanwhile
             close(fd);
             continue;
         }
         int len = snprintf(who, sizeof(who), "%d\n", (int)getpid());
         bool named = ftruncate(fd, 0) == 0 && pwrite(fd, who, (size_t)len, 0) == len;
-        (void)named; // only a hint for people
+        (void)named; // it is only for people
         return fd;
     }
 }
 
-// Tells who has the lock of the store at `path`. Whoever may not look at it may not write there.
+// Whether another process has the lock of the store at `path`, and which. A user who may not open
+// the lock file may not write there either.
 static bool is_held(const char *path, char *who, size_t size) {
     char name[PATH_MAX];
     if (snprintf(name, sizeof(name), "%s.lock", path) >= (int)sizeof(name)) {
@@ -381,8 +389,8 @@ void paths_unlock(const char *path, int fd) {
         return;
     }
     snprintf(name, sizeof(name), "%s.lock", path);
-    if (is_still_there(name, fd)) { // another one may have come when somebody took ours away
-        unlink(name);               // while it is held: nobody can have taken it
+    if (is_still_there(name, fd)) { // else somebody removed ours, and another daemon has its own
+        unlink(name);               // before the lock is released: nobody else can have it
     }
     close(fd);
 }

@@ -4,9 +4,9 @@
 // other of it, as long as none has to wait. It is called again whenever something changes: bytes
 // came, a call was answered, replies were written. A command that answers at once only returns to
 // the loop in there, so a client that sends a thousand requests does not cost a thousand frames of
-// the stack. A client that sends no more stays connected until its replies are written; nothing
-// tells of it when it goes away meanwhile, so such connections are looked for when there are too
-// many.
+// the stack. A client that sends no more stays connected until its replies are written. The loop
+// does not report when it goes away meanwhile, so when there are too many connections, those
+// without a client are closed.
 #include "daemon/control/control.h"
 
 #include <errno.h>

@@ -174,7 +174,7 @@ def test_a_folder_where_nothing_can_be_made_is_named():
         except PermissionError:
             raise lib.Skip("another user cannot run the program where it was built") from None
         lib.equal((done.returncode, len(done.stderr.splitlines())), (73, 1), done.stderr)
-        for word in (store, "cannot be written", "name another place"):
+        for word in (store, "cannot be written", "name another path"):
             assert word in done.stderr, done.stderr
         lib.equal((os.listdir(folder), os.listdir(sockets)), ([], []))
 

@@ -306,10 +306,10 @@ Test(conf_file, tells_what_contradicts_where_the_second_key_stands) {
     cr_assert_eq(conf_init(&conf), 0);
     write_file("f.d/a.conf", drop_in, sizeof(drop_in) - 1);
     cr_assert_eq(read_text(&conf, "[nvtxtd]\nMaxLine=2M\n"), 1);
-    cr_assert_str_eq(told, "f.d/a.conf:3: MaxLine (2097152) is larger than MemoryBudget (1048576): "
-                           "at most that is allowed\n");
+    cr_assert_str_eq(told,
+                     "f.d/a.conf:3: MaxLine (2097152) is larger than MemoryBudget (1048576)\n");
     cr_assert_eq(read_text(&conf, "[nvtxtd]\nSocket=/s\nMaxLine=4K\nControlSocket=/s\n"), 1);
-    cr_assert_str_eq(told, "f:4: Socket and ControlSocket are the same, they must be two\n");
+    cr_assert_str_eq(told, "f:4: Socket and ControlSocket are the same; they must differ\n");
     conf_deinit(&conf);
 }
 
