@@ -55,7 +55,7 @@ static void print_help(void) {
           "      --text               the input is a log: each line becomes a marker\n"
           "      --time-format FORMAT  times in it: auto, iso, syslog, epoch, '%F %T'...\n"
           "      --category NAME, --color COLOR        of the markers, --mark and --range\n"
-          "      --level-pattern REGEX=COLOR|none      colour of lines; not the usual ones\n"
+          "      --level-pattern REGEX=COLOR|none      colour of lines; none: no usual ones\n"
           "  -q, --quiet, -v, --verbose  print no diagnostics; say which daemon is used\n"
           "      --mode lerp --ns-a A --ns-b B --nvtxt-a a --nvtxt-b b   map times of\n"
           "      --mode lin  --ns-a A --freq F --nvtxt-a a               another clock\n"
