@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// nvtxtd: everything but this file is the library that tests link.
+// main() of nvtxtd. Everything else is in a library, which the tests link too.
 #include "daemon/daemon.h"
 
 int main(int argc, char **argv) {

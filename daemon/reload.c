@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// The files are read into a configuration of its own, which is checked twice: as it is, and
+// together with the old values of the keys that need a restart. Only then each changed key is
+// copied. What the user wrote is kept beside what is in force, because paths are resolved there: a
+// key has changed if the user wrote something else.
 #include "daemon/reload.h"
 
 #include <errno.h>
@@ -35,7 +40,8 @@ static void on_fault(void *context, const char *sentence) {
     snprintf(result->why + len, sizeof(result->why) - len, "%s%s", len ? "\n" : "", sentence);
 }
 
-// Takes over what can change; the rest stays what it was, and is named each time.
+// Applies the keys that can change. The others keep their old values, so each reload names them
+// again.
 static int apply(struct reload *reload, const struct conf *wanted, struct reload_result *result) {
     for (size_t i = 0; i < conf_key_count; i++) {
         const struct conf_key *key = &conf_keys[i];
@@ -43,7 +49,7 @@ static int apply(struct reload *reload, const struct conf *wanted, struct reload
             continue;
         }
         if (key->change == CONF_RESTART) {
-            result->waiting[result->waiting_count++] = key;
+            result->restart[result->restart_count++] = key;
             continue;
         }
         if (conf_copy(&reload->given, wanted, key) < 0 ||
@@ -61,8 +67,8 @@ static int apply(struct reload *reload, const struct conf *wanted, struct reload
     return 0;
 }
 
-// What will be in force: the new values, and the old ones of what needs a restart. Returns 0, 1
-// for a fault, or -ENOMEM.
+// Checks what will be in force: the new values, and the old ones of the keys that need a restart.
+// Returns 0, 1 for a fault, or -ENOMEM.
 static int check_merged(const struct reload *reload, const struct conf *wanted,
                         struct reload_result *result) {
     const struct conf_key *keys[2];
@@ -94,20 +100,20 @@ static const char *list_of(const struct conf_key *const *keys, size_t count, cha
     return text;
 }
 
-static void tell_log(const struct reload_result *result) {
-    char applied[1024], waiting[1024];
+static void log_result(const struct reload_result *result) {
+    char applied[1024], restart[1024];
     list_of(result->applied, result->applied_count, applied, sizeof(applied));
-    list_of(result->waiting, result->waiting_count, waiting, sizeof(waiting));
-    if (result->waiting_count) {
+    list_of(result->restart, result->restart_count, restart, sizeof(restart));
+    if (result->restart_count) {
         log_warning("configuration reloaded, a part of it needs a restart applied=%s "
                     "needs_restart=%s",
-                    applied, waiting);
+                    applied, restart);
     } else {
         log_info("configuration reloaded applied=%s", applied);
     }
 }
 
-static void tell_manager_begin(void) {
+static void notify_begin(void) {
     char state[64];
     snprintf(state, sizeof(state), "RELOADING=1\nMONOTONIC_USEC=%" PRIu64,
              (uint64_t)clocks_monotonic_ns() / 1000);
@@ -118,7 +124,7 @@ int reload_run(struct reload *reload, struct reload_result *result) {
     struct conf wanted;
     const struct conf_faults faults = {.complain = on_fault, .context = result};
     *result = (struct reload_result){0};
-    tell_manager_begin();
+    notify_begin();
     int r = conf_init(&wanted);
     if (r == 0) {
         r = options_read_again(reload->argc, reload->argv, &wanted, &faults);
@@ -134,7 +140,7 @@ int reload_run(struct reload *reload, struct reload_result *result) {
         on_fault(result, "out of memory");
     }
     if (r == 0) {
-        tell_log(result);
+        log_result(result);
     }
     activation_notify(r == 0 ? "READY=1\nSTATUS=Running"
                              : "READY=1\nSTATUS=Running; the last reload was refused, see the log");

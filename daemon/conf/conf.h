@@ -110,8 +110,8 @@ extern const size_t conf_key_count;
 struct reload_result {
     const struct conf_key *applied[CONF_KEYS_MAX]; // changed, and in force now
     size_t applied_count;
-    const struct conf_key *waiting[CONF_KEYS_MAX]; // changed, but a restart is needed
-    size_t waiting_count;
+    const struct conf_key *restart[CONF_KEYS_MAX]; // changed, but a restart is needed
+    size_t restart_count;
     char why[2048]; // the faults, a line each
 };
 

@@ -189,7 +189,7 @@ static void run_reload(struct control_call *call) {
     }
     control_reply(call,
                   json_pack("{s:o, s:o}", "applied", names(result.applied, result.applied_count),
-                            "needs_restart", names(result.waiting, result.waiting_count)));
+                            "needs_restart", names(result.restart, result.restart_count)));
 }
 
 // ---- The table ----------------------------------------------------------------------------------
