@@ -11,7 +11,7 @@
 #include "store/value/record.h"
 
 static bool is_refusal(int result) {
-    return result == STORE_REFUSED || result == -EIO;
+    return result == STORE_REFUSED || result == STORE_FAILED;
 }
 
 static int write_batch(struct store *store, struct store_batch *batch) {

@@ -34,13 +34,6 @@
 #define CARRY_ROWS 10000 // about 2 MB: little beside a segment of the usual size
 #define LEAVE_BUSY_MS 20
 
-static int say_errno(int r, const char *what, const char *path, char *error, size_t size) {
-    snprintf(error, size, "cannot %s the store %s: %s", what, path,
-             r == -ENOSPC || r == -EDQUOT ? "no room is left (disk full, or a limit reached)"
-                                          : strerror(-r));
-    return r == -ENOSPC || r == -EDQUOT ? STORE_NO_SPACE : r;
-}
-
 static const char *base_name(const char *path) {
     const char *slash = strrchr(path, '/');
     return slash ? slash + 1 : path;
@@ -82,14 +75,14 @@ static int fill_database(sqlite3 *db, const struct birth *birth) {
 }
 
 static int build(const struct birth *birth) {
-    enum store_file_kind kind;
     const struct store_options *options = birth->options;
     sqlite3 *db = NULL;
     store_segments_remove(birth->unfinished);
-    int r = store_file_prepare(birth->unfinished, false, 0600, STORE_SCHEMA_VERSION, &kind);
+    int r = store_file_make(birth->unfinished, 0600);
     r = r < 0 ? r : store_file_give(birth->unfinished, options->group);
     if (r < 0) {
-        return say_errno(r, "make a new segment of", birth->path, birth->error, birth->size);
+        return store_result_say_errno(r, "make a new segment of", birth->path, birth->error,
+                                      birth->size);
     }
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;
     int rc = sqlite3_open_v2(birth->unfinished, &db, flags, NULL);
@@ -104,7 +97,8 @@ static int finish(const struct birth *birth) {
     int r = sync_file(birth->unfinished);
     r = r < 0 ? r : store_file_give(birth->unfinished, birth->options->group);
     r = r < 0 ? r : store_segments_rename(birth->unfinished, birth->segment);
-    return r < 0 ? say_errno(r, "make a new segment of", birth->path, birth->error, birth->size)
+    return r < 0 ? store_result_say_errno(r, "make a new segment of", birth->path, birth->error,
+                                          birth->size)
                  : STORE_DONE;
 }
 
@@ -134,8 +128,8 @@ static int copy_beside(struct birth *birth, const char *locked) {
     r = r < 0 ? r : store_segments_remove(birth->copy);
     r = r < 0 ? r : store_beside_copy(locked, birth->copy);
     birth->carry.from = birth->copy;
-    return r < 0 ? say_errno(r, "copy what goes on from the locked segment of", birth->path,
-                             birth->error, birth->size)
+    return r < 0 ? store_result_say_errno(r, "copy what goes on from the locked segment of",
+                                          birth->path, birth->error, birth->size)
                  : STORE_DONE;
 }
 
@@ -154,7 +148,8 @@ static int make(struct birth *birth, struct store **store, const char *from, boo
                        birth->segment);
     r = r == 0 && len >= (int)sizeof(birth->unfinished) ? -ENAMETOOLONG : r;
     if (r < 0) {
-        return say_errno(r, "make a new segment of", birth->path, birth->error, birth->size);
+        return store_result_say_errno(r, "make a new segment of", birth->path, birth->error,
+                                      birth->size);
     }
     carry->name = base_name(birth->segment);
     carry->from = from ? from : ids_only && *newest ? newest : NULL;
@@ -174,8 +169,8 @@ static int make(struct birth *birth, struct store **store, const char *from, boo
         store_file_allow(birth->segment,
                          birth->options->file_mode ? birth->options->file_mode : 0640);
         r = store_segments_swing(birth->path, birth->segment);
-        r = r < 0 ? say_errno(r, "let the link point to the new segment of", birth->path,
-                              birth->error, birth->size)
+        r = r < 0 ? store_result_say_errno(r, "let the link point to the new segment of",
+                                           birth->path, birth->error, birth->size)
                   : STORE_DONE;
     }
     if (r != STORE_DONE) {
@@ -248,8 +243,7 @@ static int link_files(sqlite3 *db, const char *path) {
 // somebody's notes under a name that was mistyped.
 static int check_broken(const char *path, char *error, size_t size) {
     enum store_file_kind kind;
-    if (store_file_prepare(path, true, 0, STORE_SCHEMA_VERSION, &kind) == 0 &&
-        kind == STORE_FILE_STORE) {
+    if (store_file_look(path, STORE_SCHEMA_VERSION, &kind) == 0 && kind == STORE_FILE_STORE) {
         return STORE_CORRUPT;
     }
     snprintf(error, size,
@@ -271,7 +265,7 @@ static int take_over(const char *path, const struct store_options *options, char
             snprintf(error, size, "cannot make a segment of the store %s: %s", path,
                      result == STORE_BUSY ? "another process holds a lock" : sqlite3_errmsg(db));
         } else if (result < 0) {
-            result = say_errno(result, "make a segment of", path, error, size);
+            result = store_result_say_errno(result, "make a segment of", path, error, size);
         }
     }
     sqlite3_close(db);
@@ -285,8 +279,8 @@ static int take_over(const char *path, const struct store_options *options, char
 
 static int refuse_link(const char *path, const char *target, char *error, size_t size) {
     enum store_file_kind kind;
-    int r = store_file_prepare(path, true, 0, STORE_SCHEMA_VERSION, &kind);
-    if (r == -ENOLINK || r == -ENOENT) {
+    int r = store_file_look(path, STORE_SCHEMA_VERSION, &kind);
+    if (r == 0 && (kind == STORE_FILE_DANGLING || kind == STORE_FILE_MISSING)) {
         snprintf(error, size,
                  "the store %s is a link to nowhere (%s): remove the link, or name another store",
                  path, target);
@@ -378,15 +372,15 @@ static int open_new(struct store **store, const char *path, const struct store_o
     uint64_t number;
     store_segments_tidy(path);
     int r = next_number(path, &number, newest);
-    if (r < 0 && r != -ENOENT) {
-        return say_errno(r, "open", path, error, size);
+    if (r < 0) {
+        return store_result_say_errno(r, "open", path, error, size);
     }
     if (lost || !*newest) {
         return make(&birth, store, NULL, true, false);
     }
     r = store_segments_swing(path, newest); // somebody took the link away, and no segment
     if (r < 0) {
-        return say_errno(r, "make the link of", path, error, size);
+        return store_result_say_errno(r, "make the link of", path, error, size);
     }
     r = open_active(store, path, newest, options, error, size);
     if (r == STORE_DONE) {
@@ -412,7 +406,7 @@ int store_rotation_open(struct store **store, const char *path, const struct sto
         r = store_segments_link(path, &link, target);
     }
     if (r < 0) {
-        return say_errno(r, "open", path, error, size);
+        return store_result_say_errno(r, "open", path, error, size);
     }
     switch (link) {
     case STORE_LINK_SEGMENT:

@@ -48,9 +48,10 @@ int store_write(struct store *store, struct store_batch *batch);
 int store_commit(struct store *store);
 void store_rollback(struct store *store); // forgets cached ids as well; fine without a transaction
 
-// For a batch that was refused (STORE_REFUSED, -EIO), without a transaction: writes and commits it
-// share by share. What is refused even so is taken out, and noted in NVTXT_LOSSES as "refused" with
-// the number of rows. On a failure that may pass (disk full) call it again: it goes on.
+// For a batch that was refused (STORE_REFUSED, STORE_FAILED), without a transaction: writes and
+// commits it share by share. What is refused even so is taken out, and noted in NVTXT_LOSSES as
+// "refused" with the number of rows. On a failure that may pass (disk full) call it again: it goes
+// on.
 int store_write_apart(struct store *store, struct store_batch *batch, int64_t now_ns);
 
 // For a store that keeps its lock, without a transaction: gives it back, so that somebody else can

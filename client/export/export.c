@@ -51,6 +51,7 @@ static enum outcome outcome_of(int result) {
     case STORE_NEWER:
     case STORE_FOREIGN:
     case STORE_CORRUPT:
+    case STORE_EMPTY:
         return OUTCOME_BAD_DATA;
     default:
         return result < 0 ? outcome_of_open(result) : OUTCOME_IO;

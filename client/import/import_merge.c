@@ -45,7 +45,7 @@ static enum outcome outcome_of(int result) {
     case STORE_NEWER:
     case STORE_FOREIGN:
     case STORE_CORRUPT:
-    case STORE_NOT_FOUND:
+    case STORE_EMPTY:
         return OUTCOME_BAD_DATA;
     case STORE_NO_SPACE:
     case STORE_IO:
@@ -124,7 +124,8 @@ static enum outcome open_export(struct merge *merge, struct import *import, cons
     }
     if (result != STORE_DONE) {
         term_say(merge->term, "%s", why);
-        return result < 0 ? outcome_of_error(result, OUTCOME_BAD_DATA) : outcome_of(result);
+        return result < 0 || result == STORE_FAILED ? outcome_of_error(result, OUTCOME_BAD_DATA)
+                                                    : outcome_of(result);
     }
     const struct store_export_facts *facts = store_nsys_facts(nsys);
     enum outcome outcome = choose_target(merge, facts, &place.target);

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "client/common/arguments.h"
 #include "client/common/outcome.h"
@@ -177,11 +176,6 @@ static enum outcome parse_arguments(struct arguments *args, struct term *term, i
 
 // ---- info ---------------------------------------------------------------------------------------
 
-static bool is_empty(const char *path) {
-    struct stat status;
-    return stat(path, &status) == 0 && S_ISREG(status.st_mode) && status.st_size == 0;
-}
-
 // A store answers from its totals; what is none may be an export.
 static enum outcome span_of(const char *path, struct term *term, int64_t *first_ns,
                             int64_t *last_ns) {
@@ -206,9 +200,9 @@ static enum outcome span_of(const char *path, struct term *term, int64_t *first_
         return OUTCOME_STOPPED;
     }
     term_say(term, "%s", why);
-    return result == STORE_BUSY            ? OUTCOME_LATER
-           : result < 0 && !is_empty(path) ? OUTCOME_NO_INPUT
-                                           : OUTCOME_BAD_DATA;
+    return result == STORE_BUSY                   ? OUTCOME_LATER
+           : result < 0 || result == STORE_FAILED ? OUTCOME_NO_INPUT
+                                                  : OUTCOME_BAD_DATA;
 }
 
 static enum outcome run_info(const struct import_job *job, struct term *term) {

@@ -18,8 +18,6 @@
 #include "store/copy/verify.h"
 #include "store/rotation.h"
 
-#define WORK_STOPPED 100 // the daemon stops; not a code of the store
-
 struct work {
     uv_work_t request; // first
     struct control_call *call;
@@ -41,13 +39,13 @@ static void work_free(struct work *work) {
     free(work);
 }
 
-static int stops(const struct work *work) {
-    return atomic_load(&work->server->leaving) ? WORK_STOPPED : 0;
+static bool stops(const struct work *work) {
+    return atomic_load(&work->server->leaving);
 }
 
 static void on_worked(uv_work_t *request, int status) {
     struct work *work = (struct work *)request;
-    if (status < 0 || work->result == WORK_STOPPED) {
+    if (status < 0 || work->result == STORE_STOPPED) {
         control_fail(work->call, NVTXT_CTL_FAILED, "the daemon stops");
     } else {
         work->finish(work);
@@ -143,8 +141,7 @@ static int may_stop(void *context) {
 
 static void run_verify(uv_work_t *request) {
     struct work *work = (struct work *)request;
-    int r = store_verify(work->store, may_stop, work, &work->findings);
-    work->result = r > 0 ? WORK_STOPPED : r;
+    work->result = store_verify(work->store, may_stop, work, &work->findings);
 }
 
 static json_t *texts_of(const struct store_findings *findings, bool problems) {

@@ -140,7 +140,7 @@ static int write_held(struct writer *writer, bool apart) {
 }
 
 static bool is_refusal(int failure, unsigned tries) {
-    return failure == STORE_REFUSED || (failure == -EIO && tries > TRIES_BEFORE_APART);
+    return failure == STORE_REFUSED || (failure == STORE_FAILED && tries > TRIES_BEFORE_APART);
 }
 
 // Rolls back and writes all held jobs again, with their commit, until that works or the loop asks

@@ -5,9 +5,10 @@
 
 #define STEP_BYTES ((int64_t)4 << 20)
 
-int store_backup_run(sqlite3 *from, sqlite3 *to, const struct store_copy_watch *watch, int *stop) {
+int store_backup_run(sqlite3 *from, sqlite3 *to, const struct store_copy_watch *watch,
+                     bool *stopped) {
     int64_t page_bytes = 0;
-    int asked = 0;
+    *stopped = false;
     int rc = store_sql_int(from, "PRAGMA page_size", &page_bytes);
     sqlite3_backup *backup = rc == SQLITE_OK ? sqlite3_backup_init(to, "main", from, "main") : NULL;
     if (!backup) {
@@ -19,11 +20,10 @@ int store_backup_run(sqlite3 *from, sqlite3 *to, const struct store_copy_watch *
         int total = sqlite3_backup_pagecount(backup);
         int left = sqlite3_backup_remaining(backup);
         if (watch) {
-            asked = watch->on_step(watch->context, (uint64_t)((total - left) * page_bytes),
-                                   (uint64_t)(total * page_bytes));
+            *stopped = watch->on_step(watch->context, (uint64_t)((total - left) * page_bytes),
+                                      (uint64_t)(total * page_bytes)) != 0;
         }
-    } while (rc == SQLITE_OK && asked == 0);
-    *stop = asked ? asked : *stop;
+    } while (rc == SQLITE_OK && !*stopped);
     int finish = sqlite3_backup_finish(backup);
-    return rc == SQLITE_DONE || asked ? SQLITE_OK : finish ?: rc;
+    return rc == SQLITE_DONE || *stopped ? SQLITE_OK : finish ?: rc;
 }

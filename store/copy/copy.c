@@ -4,7 +4,6 @@
 // writing it, and the copy is of one moment.
 #include "store/copy/copy.h"
 
-#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -38,37 +37,51 @@ static int refuse(char *error, size_t size, const char *path, int result) {
         why = "is not an SQLite database, or a broken one: name a copy that is whole, or export "
               "the report again with 'nsys export --type sqlite'";
         break;
-    case STORE_NOT_FOUND:
+    case STORE_EMPTY:
         why = "is empty: name a store, or an SQLite export of Nsight Systems";
         break;
     case STORE_BUSY:
         why = "is locked by another process: try again when that one is done";
         break;
-    case -EROFS: // a journal would have to be rolled back
-        why = "was left in the middle of a write: open it once with sqlite3, which repairs it";
-        break;
-    case -ENOENT:
-        why = "does not exist: name a store, or an SQLite export of Nsight Systems";
-        break;
-    case -ENOLINK:
-        why = "is a link to nowhere: name the file itself";
-        break;
-    case -EISDIR:
-        why = "is a folder: name a file in it";
-        break;
-    case -EINVAL:
-        why = "is not a regular file: copy it to one first";
-        break;
-    default:
+    default: // it has its sentence
         return result;
     }
     snprintf(error, size, "%s %s", path, why);
     return result;
 }
 
+// What is no file that could be looked into, and what cannot be read.
+static int refuse_kind(char *error, size_t size, const char *path, enum store_file_kind kind) {
+    int r = store_file_errno(kind);
+    switch (kind) {
+    case STORE_FILE_MISSING:
+        snprintf(error, size,
+                 "%s does not exist: name a store, or an SQLite export of Nsight Systems", path);
+        break;
+    case STORE_FILE_DANGLING:
+        snprintf(error, size, "%s is a link to nowhere: name the file itself", path);
+        break;
+    case STORE_FILE_FOLDER:
+        snprintf(error, size, "%s is a folder: name a file in it", path);
+        break;
+    case STORE_FILE_DEVICE:
+        snprintf(error, size, "%s is not a regular file: copy it to one first", path);
+        break;
+    default:
+        snprintf(error, size, "cannot read %s: %s", path, strerror(-r));
+    }
+    return r;
+}
+
 static int say(sqlite3 *db, int rc, const char *what, const char *path, char *error, size_t size) {
     int result = store_result_say(db, rc, what, path, error, size);
-    return result == STORE_DONE ? result : refuse(error, size, path, result);
+    if ((rc & 0xff) == SQLITE_READONLY) { // a journal would have to be rolled back
+        snprintf(
+            error, size,
+            "%s was left in the middle of a write: open it once with sqlite3, which repairs it",
+            path);
+    }
+    return refuse(error, size, path, result);
 }
 
 // ---- Opening ----------------------------------------------------------------------------------
@@ -98,7 +111,7 @@ static int inspect(sqlite3 *db, enum store_copy_kind *kind, bool *odd, int *resu
     *result = rc != SQLITE_OK || is_export     ? STORE_DONE
               : state == STORE_SCHEMA_FOREIGN  ? STORE_FOREIGN
               : version > STORE_SCHEMA_VERSION ? STORE_NEWER
-              : version < 1                    ? STORE_NOT_FOUND
+              : version < 1                    ? STORE_EMPTY
                                                : STORE_DONE;
     if (rc == SQLITE_OK && *result == STORE_DONE && !is_export && !*odd) {
         rc = store_contents_sound(db, &sound);
@@ -114,15 +127,19 @@ static int open_input(sqlite3 **db, const char *path, enum store_copy_kind *kind
     enum store_file_kind file;
     bool odd = false;
     *db = NULL;
-    int result = store_file_prepare(path, true, 0, STORE_SCHEMA_VERSION, &file);
-    if (result == 0) {
-        result = file == STORE_FILE_NONE    ? STORE_CORRUPT
-                 : file == STORE_FILE_NEW   ? STORE_NOT_FOUND
+    int r = store_file_look(path, STORE_SCHEMA_VERSION, &file);
+    if (r < 0) {
+        snprintf(error, size, "cannot read %s: %s", path, strerror(-r));
+        return r;
+    }
+    if (store_file_errno(file) < 0) {
+        return refuse_kind(error, size, path, file);
+    }
+    int result = file == STORE_FILE_NONE    ? STORE_CORRUPT
+                 : file == STORE_FILE_NEW   ? STORE_EMPTY
                  : file == STORE_FILE_NEWER ? STORE_NEWER
                                             : STORE_DONE;
-    }
     if (result != STORE_DONE) {
-        snprintf(error, size, "cannot read %s: %s", path, strerror(result < 0 ? -result : EINVAL));
         return refuse(error, size, path, result);
     }
     int rc = open_for_reading(db, path);
@@ -178,10 +195,9 @@ static bool is_of_input(int rc) {
 int store_copy(const char *from, const char *to, uint32_t mode,
                const struct store_copy_watch *watch, enum store_copy_kind *kind, char *error,
                size_t size) {
-    enum store_file_kind file;
     sqlite3 *source;
     sqlite3 *copy = NULL;
-    int stop = 0;
+    bool stopped = false;
     int result = open_input(&source, from, kind, error, size);
     if (result != STORE_DONE) {
         return result;
@@ -191,18 +207,18 @@ int store_copy(const char *from, const char *to, uint32_t mode,
         sqlite3_close(source);
         return result;
     }
-    result = store_file_prepare(to, false, mode, STORE_SCHEMA_VERSION, &file);
+    result = store_file_make(to, mode);
     if (result < 0) {
         snprintf(error, size, "cannot create %s: %s", to, strerror(-result));
     } else {
         int rc = open_copy(&copy, to);
-        rc = rc ?: store_backup_run(source, copy, watch, &stop);
+        rc = rc ?: store_backup_run(source, copy, watch, &stopped);
         result = is_of_input(rc) ? say(copy, rc, "read", from, error, size)
                                  : store_result_say(copy, rc, "write", to, error, size);
         sqlite3_close(copy);
     }
     sqlite3_close(source);
-    return result == STORE_DONE ? stop : result;
+    return result == STORE_DONE && stopped ? STORE_STOPPED : result;
 }
 
 int store_copy_export_span(const char *path, int64_t *first_ns, int64_t *last_ns, char *error,

@@ -19,9 +19,9 @@ enum store_copy_kind {
 
 // Copies `from`, which may be a link, to a new file `to` of exactly `mode`. Returns STORE_DONE,
 // STORE_BUSY, STORE_NEWER, STORE_FOREIGN (a database that is neither), STORE_CORRUPT (no database,
-// or a broken one), STORE_NOT_FOUND (an empty file), STORE_IO, STORE_NO_SPACE or -errno, with a
-// sentence in `error` that names the file and what to do; or what `watch` (may be NULL) returned,
-// without a sentence. A failure may leave `to` behind.
+// or a broken one), STORE_EMPTY (an empty file), STORE_IO, STORE_NO_SPACE or -errno, with a
+// sentence in `error` that names the file and what to do; or STORE_STOPPED, without a sentence.
+// `watch` may be NULL. A failure may leave `to` behind.
 int store_copy(const char *from, const char *to, uint32_t mode,
                const struct store_copy_watch *watch, enum store_copy_kind *kind, char *error,
                size_t size);

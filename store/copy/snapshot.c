@@ -18,17 +18,19 @@
 #include "store/db/connection.h"
 #include "store/db/header.h"
 #include "store/db/result.h"
-#include "store/db/schema.h"
 #include "store/db/sql.h"
 #include "store/segment/segments.h"
 #include "store/value/codes.h"
 
+#define TAKEN 1 // somebody else has the name
+
+static int say_taken(const char *file, char *error, size_t size) {
+    snprintf(error, size, "%s exists already: name another file, or move that one away", file);
+    return -EEXIST;
+}
+
 static int say_errno(int r, const char *file, char *error, size_t size) {
-    if (r == -EEXIST) {
-        snprintf(error, size, "%s exists already: name another file, or move that one away", file);
-    } else {
-        snprintf(error, size, "cannot make the snapshot %s: %s", file, strerror(-r));
-    }
+    snprintf(error, size, "cannot make the snapshot %s: %s", file, strerror(-r));
     return r;
 }
 
@@ -47,18 +49,36 @@ static int open_both(sqlite3 **from, sqlite3 **to, const char *segment, const ch
 static int copy(const char *segment, const char *temp, const struct store_copy_watch *watch,
                 char *error, size_t size) {
     sqlite3 *from = NULL, *to = NULL;
-    int stop = 0;
+    bool stopped = false;
     int rc = open_both(&from, &to, segment, temp);
-    rc = rc ?: store_backup_run(from, to, watch, &stop);
-    if (!stop) {
+    rc = rc ?: store_backup_run(from, to, watch, &stopped);
+    if (!stopped) {
         rc = rc ?: store_sql_exec(to, "PRAGMA journal_mode = DELETE");
     }
     int result = store_result_say(to ? to : from, rc, "make the snapshot", temp, error, size);
     sqlite3_close(to);
     sqlite3_close(from);
-    return result == STORE_DONE ? stop : result;
+    return result == STORE_DONE && stopped ? STORE_STOPPED : result;
 }
 
+// Gives `temp` its name without replacing anything. Returns 0, TAKEN or -errno.
+static int give_name(const char *temp, const char *file) {
+    if (link(temp, file) == 0) {
+        return 0;
+    }
+    if (errno == EEXIST) {
+        return TAKEN;
+    }
+    if (errno != EPERM && errno != ENOTSUP) {
+        return -errno;
+    }
+    if (access(file, F_OK) == 0) { // a file system without hard links
+        return TAKEN;
+    }
+    return rename(temp, file) < 0 ? -errno : 0;
+}
+
+// Returns 0, TAKEN or -errno.
 static int publish(const char *temp, const char *file, int64_t *bytes) {
     struct stat status;
     int fd = open(temp, O_RDWR | O_CLOEXEC);
@@ -68,29 +88,24 @@ static int publish(const char *temp, const char *file, int64_t *bytes) {
     }
     if (r == 0) {
         *bytes = (int64_t)status.st_size;
-        r = link(temp, file) < 0 ? -errno : 0;
+        r = give_name(temp, file);
     }
-    if (r == -EPERM || r == -ENOTSUP) { // a file system without hard links
-        r = access(file, F_OK) == 0 ? -EEXIST : rename(temp, file) < 0 ? -errno : 0;
-    }
-    return r < 0 ? r : store_segments_sync(file);
+    return r ? r : store_segments_sync(file);
 }
 
 int store_snapshot(const char *segment, const char *file, const struct store_copy_watch *watch,
                    int64_t *bytes, char *error, size_t size) {
-    enum store_file_kind kind;
     char temp[PATH_MAX];
     struct stat like, there;
     if (lstat(file, &there) == 0) {
-        return say_errno(-EEXIST, file, error, size);
+        return say_taken(file, error, size);
     }
     int len = snprintf(temp, sizeof(temp), "%s.%d" STORE_SEGMENT_UNFINISHED, file, (int)getpid());
     int r = len >= (int)sizeof(temp)              ? -ENAMETOOLONG
             : stat(segment, &like) < 0            ? -errno
             : unlink(temp) < 0 && errno != ENOENT ? -errno
                                                   : 0;
-    r = r < 0 ? r
-              : store_file_prepare(temp, false, like.st_mode & 0777, STORE_SCHEMA_VERSION, &kind);
+    r = r < 0 ? r : store_file_make(temp, like.st_mode & 0777);
     if (r < 0) {
         return say_errno(r, file, error, size);
     }
@@ -98,7 +113,9 @@ int store_snapshot(const char *segment, const char *file, const struct store_cop
     r = copy(segment, temp, watch, error, size);
     if (r == STORE_DONE) {
         r = publish(temp, file, bytes);
-        r = r < 0 ? say_errno(r, file, error, size) : STORE_DONE;
+        r = r == TAKEN ? say_taken(file, error, size)
+            : r < 0    ? say_errno(r, file, error, size)
+                       : STORE_DONE;
     }
     unlink(temp);
     return r;

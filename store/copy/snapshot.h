@@ -15,7 +15,7 @@
 #include "store/copy/watch.h"
 
 // Mode and group of `file` are those of the segment; it must not exist. Returns STORE_DONE with its
-// size, -EEXIST, another failure as of store_open() with a sentence in `error`, or what `watch`
-// returned, without a sentence; then nothing is left.
+// size, a failure as of store_open() with a sentence in `error`, or STORE_STOPPED, without a
+// sentence; after a failure nothing is left.
 int store_snapshot(const char *segment, const char *file, const struct store_copy_watch *watch,
                    int64_t *bytes, char *error, size_t size);

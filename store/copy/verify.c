@@ -271,5 +271,5 @@ int store_verify(const char *path, int (*may_stop)(void *context), void *context
         sqlite3_close(db);
     }
     store_segments_deinit(&list);
-    return r < 0 ? r : asking.stopped;
+    return r < 0 ? r : asking.stopped ? STORE_STOPPED : STORE_DONE;
 }

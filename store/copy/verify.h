@@ -28,8 +28,7 @@ struct store_findings {
 
 // Verifies the store at the configured `path`, all of its segments, or a plain one. `may_stop` is
 // asked now and then, and ends it when it returns other than 0. Returns STORE_DONE with what was
-// found (maybe nothing), 1 when it was stopped, -ENOENT or another -errno when there is no store to
-// read.
+// found (maybe nothing), STORE_STOPPED, or -errno when there is no store to read.
 int store_verify(const char *path, int (*may_stop)(void *context), void *context,
                  struct store_findings *findings);
 void store_findings_deinit(struct store_findings *findings);

@@ -5,8 +5,7 @@
 
 #include <stdint.h>
 
-// Asked after every few megabytes. 0 goes on; what stops the copy is 100 or more, so that it is no
-// code of the store.
+// Called after every few megabytes. 0 goes on; anything else ends the copy, with STORE_STOPPED.
 struct store_copy_watch {
     int (*on_step)(void *context, uint64_t done_bytes, uint64_t total_bytes);
     void *context;

@@ -6,7 +6,6 @@
 // its first byte on.
 #include "store/db/connection.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
@@ -138,34 +137,62 @@ static int refuse(char *error, size_t size, const char *path, int result) {
     case STORE_BUSY:
         why = "is locked by another process: try again when that one is done";
         break;
-    case -ENODATA:
+    case STORE_EMPTY:
         why = "is empty: no store was made in it yet";
         break;
-    case -ENOENT:
-        why = "does not exist, or its folder does not";
-        break;
-    case -ENOLINK:
-        why = "is a link to nowhere: remove the link, or name another store";
-        break;
-    case -EISDIR:
-        why = "is a folder: name a file in it";
-        break;
-    case -EINVAL:
-        why = "is not a regular file: name another store";
-        break;
-    default:
-        snprintf(error, size, "cannot " OPENING " %s: %s", path, strerror(-result));
+    default: // it has its sentence
         return result;
     }
     snprintf(error, size, "the store %s %s", path, why);
     return result;
 }
 
-static int result_of_kind(enum store_file_kind kind) {
-    return kind == STORE_FILE_NEWER     ? STORE_NEWER
-           : kind == STORE_FILE_FOREIGN ? STORE_FOREIGN
-           : kind == STORE_FILE_NONE    ? STORE_CORRUPT
-                                        : STORE_DONE;
+// What is no file that could be looked into.
+static int refuse_kind(char *error, size_t size, const char *path, enum store_file_kind kind) {
+    int r = store_file_errno(kind);
+    const char *why = kind == STORE_FILE_MISSING    ? "does not exist"
+                      : kind == STORE_FILE_DANGLING ? "is a link to nowhere: remove the link, or "
+                                                      "name another store"
+                      : kind == STORE_FILE_FOLDER   ? "is a folder: name a file in it"
+                      : kind == STORE_FILE_DEVICE   ? "is not a regular file: name another store"
+                                                    : NULL;
+    if (why) {
+        snprintf(error, size, "the store %s %s", path, why);
+        return r;
+    }
+    return r < 0 ? store_result_say_errno(r, "open", path, error, size) : STORE_DONE;
+}
+
+// Looks at the file before SQLite opens it, and makes a new one. STORE_DONE: SQLite may open it.
+static int look_first(const char *path, const struct store_options *options, char *error,
+                      size_t size) {
+    enum store_file_kind kind;
+    const char *called = options->name ? options->name : path;
+    int r = store_file_look(path, STORE_SCHEMA_VERSION, &kind);
+    if (r == 0 && kind == STORE_FILE_MISSING && !options->read_only) {
+        r = store_file_make(path, options->file_mode ? options->file_mode : 0640);
+        r = r < 0 ? r : store_file_look(path, STORE_SCHEMA_VERSION, &kind);
+    }
+    if (r < 0) {
+        return store_result_say_errno(r, "open", called, error, size);
+    }
+    switch (kind) {
+    case STORE_FILE_NEW:
+        return refuse(error, size, called, options->read_only ? STORE_EMPTY : STORE_DONE);
+    case STORE_FILE_STORE:
+        return refuse(error, size, called,
+                      !options->read_only && store_file_is_cut(path) ? STORE_CORRUPT : STORE_DONE);
+    case STORE_FILE_UNSURE:
+        return STORE_DONE;
+    case STORE_FILE_NEWER:
+        return refuse(error, size, called, STORE_NEWER);
+    case STORE_FILE_FOREIGN:
+        return refuse(error, size, called, STORE_FOREIGN);
+    case STORE_FILE_NONE:
+        return refuse(error, size, called, STORE_CORRUPT);
+    default:
+        return refuse_kind(error, size, called, kind);
+    }
 }
 
 // What SQLite itself says of the file. `*result` is STORE_DONE when it is ours, or a new one.
@@ -183,20 +210,10 @@ static int inspect(sqlite3 *db, int *result) {
 
 int store_connection_open(sqlite3 **db, const char *path, const struct store_options *options,
                           char *error, size_t size) {
-    enum store_file_kind kind;
-    uint32_t mode = options->file_mode ? options->file_mode : 0640;
     const char *called = options->name ? options->name : path;
-    int result = store_file_prepare(path, options->read_only, mode, STORE_SCHEMA_VERSION, &kind);
-    result = result ? result : result_of_kind(kind);
-    if (result == STORE_DONE && kind == STORE_FILE_NEW && options->read_only) {
-        result = -ENODATA;
-    }
-    if (result == STORE_DONE && kind == STORE_FILE_STORE && !options->read_only &&
-        store_file_is_cut(path)) {
-        result = STORE_CORRUPT;
-    }
+    int result = look_first(path, options, error, size);
     if (result != STORE_DONE) {
-        return refuse(error, size, called, result);
+        return result;
     }
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;
     const char *vfs = options->keeps_lock ? store_writelock_vfs() : NULL;
@@ -225,7 +242,5 @@ int store_connection_open(sqlite3 **db, const char *path, const struct store_opt
         }
         result = store_result_say(*db, rc, OPENING, called, error, size);
     }
-    bool known = result == STORE_NEWER || result == STORE_FOREIGN || result == STORE_CORRUPT ||
-                 result == STORE_BUSY;
-    return known ? refuse(error, size, called, result) : result;
+    return refuse(error, size, called, result);
 }

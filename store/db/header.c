@@ -59,50 +59,71 @@ static enum store_file_kind kind_of_head(const unsigned char *head, int newest) 
     return application == 0 && !has_tables ? STORE_FILE_UNSURE : STORE_FILE_FOREIGN;
 }
 
-static int look(const char *path, int newest, enum store_file_kind *kind) {
+// The kind of a path that stat() or open() refused with `error`; -errno for other errors.
+static int look_at_error(const char *path, int error, enum store_file_kind *kind) {
+    struct stat status;
+    switch (error) {
+    case ENOENT:
+        *kind = lstat(path, &status) == 0 ? STORE_FILE_DANGLING : STORE_FILE_MISSING;
+        return 0;
+    case EACCES:
+        *kind = STORE_FILE_DENIED;
+        return 0;
+    default:
+        return -error;
+    }
+}
+
+int store_file_look(const char *path, int newest, enum store_file_kind *kind) {
+    unsigned char head[HEAD_BYTES];
     struct stat status;
     if (stat(path, &status) < 0) {
-        int error = -errno;
-        return error == -ENOENT && lstat(path, &status) == 0 ? -ENOLINK : error;
+        return look_at_error(path, errno, kind);
     }
     if (!S_ISREG(status.st_mode)) {
-        return S_ISDIR(status.st_mode) ? -EISDIR : -EINVAL;
+        *kind = S_ISDIR(status.st_mode) ? STORE_FILE_FOLDER : STORE_FILE_DEVICE;
+        return 0;
     }
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) {
-        return -errno;
+        return look_at_error(path, errno, kind);
     }
-    unsigned char head[HEAD_BYTES];
     ssize_t got = pread(fd, head, sizeof(head), 0);
-    int error = got < 0 ? -errno : 0;
+    int r = got < 0 ? -errno : 0;
     close(fd);
-    if (error < 0) {
-        return error;
-    }
-    if (got == 0) {
-        *kind = STORE_FILE_NEW;
-    } else {
-        *kind = got == HEAD_BYTES ? kind_of_head(head, newest) : STORE_FILE_NONE;
-    }
-    return 0;
+    *kind = got == 0            ? STORE_FILE_NEW
+            : got == HEAD_BYTES ? kind_of_head(head, newest)
+                                : STORE_FILE_NONE;
+    return r;
 }
 
-int store_file_prepare(const char *path, bool must_exist, uint32_t mode, int newest,
-                       enum store_file_kind *kind) {
-    int rc = look(path, newest, kind);
-    if (rc != -ENOENT || must_exist) {
-        return rc;
-    }
+int store_file_make(const char *path, uint32_t mode) {
     int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0) {
-        return errno == EEXIST ? look(path, newest, kind) : -errno;
+        return errno == EEXIST ? 0 : -errno;
     }
-    rc = fchmod(fd, mode) < 0 ? -errno : 0; // whatever the umask says
-    if (close(fd) < 0 && rc == 0) {
-        rc = -errno;
+    int r = fchmod(fd, mode) < 0 ? -errno : 0; // whatever the umask says
+    if (close(fd) < 0 && r == 0) {
+        r = -errno;
     }
-    *kind = STORE_FILE_NEW;
-    return rc;
+    return r;
+}
+
+int store_file_errno(enum store_file_kind kind) {
+    switch (kind) {
+    case STORE_FILE_MISSING:
+        return -ENOENT;
+    case STORE_FILE_DANGLING:
+        return -ENOLINK;
+    case STORE_FILE_FOLDER:
+        return -EISDIR;
+    case STORE_FILE_DEVICE:
+        return -EINVAL;
+    case STORE_FILE_DENIED:
+        return -EACCES;
+    default:
+        return 0;
+    }
 }
 
 bool store_file_is_cut(const char *path) {

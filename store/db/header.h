@@ -26,19 +26,29 @@ int64_t store_file_size(const char *path, const char *ending);
 int64_t store_file_claimed(const unsigned char *head);
 
 enum store_file_kind {
-    STORE_FILE_NEW,     // made just now, or empty
+    STORE_FILE_NEW,     // empty
     STORE_FILE_STORE,   // has our application id
     STORE_FILE_UNSURE,  // a database whose header says nothing: SQLite must look
     STORE_FILE_NEWER,   // our application id and a version above `newest`
     STORE_FILE_FOREIGN, // another application's database
     STORE_FILE_NONE,    // not a database
+    // Not looked into; store_file_errno() has an errno for each.
+    STORE_FILE_MISSING,  // nothing is there
+    STORE_FILE_DANGLING, // a link to nowhere
+    STORE_FILE_FOLDER,
+    STORE_FILE_DEVICE, // neither file nor folder
+    STORE_FILE_DENIED, // we may not read it
 };
 
-// Looks at `path`, or creates it with exactly `mode` unless it must exist. Returns 0 with `*kind`,
-// or -errno: -ENOENT (nothing there), -ENOLINK (a link to nowhere), -EISDIR, -EINVAL (neither file
-// nor folder), or what the system said.
-int store_file_prepare(const char *path, bool must_exist, uint32_t mode, int newest,
-                       enum store_file_kind *kind);
+// Looks at `path`. A store with a version above `newest` is STORE_FILE_NEWER. Returns 0 with
+// `*kind`, or -errno.
+int store_file_look(const char *path, int newest, enum store_file_kind *kind);
+
+// Creates `path` with exactly `mode`; leaves a file that is there alone. Returns 0 or -errno.
+int store_file_make(const char *path, uint32_t mode);
+
+// A negative errno for a kind that is not looked into; 0 for the others.
+int store_file_errno(enum store_file_kind kind);
 
 // True for a database that is shorter than its header says, without a log or journal that may have
 // the rest. SQLite takes one that lacks less than a page for whole. For who is about to write: with

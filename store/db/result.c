@@ -24,6 +24,8 @@ static int errno_of(sqlite3 *db) {
 }
 
 // ENOSPC alone is what SQLite itself calls SQLITE_FULL.
+#define NO_ROOM "no room is left (disk full, or a limit reached)"
+
 static bool is_no_room(int error) {
     return error == ENOSPC || error == EDQUOT || error == EFBIG;
 }
@@ -46,7 +48,14 @@ static bool lacks_schema(sqlite3 *db) {
     return strncmp(message, "no such ", 8) == 0 || strstr(message, "has no column named");
 }
 
+static bool is_no_memory(int rc) {
+    return (rc & 0xff) == SQLITE_NOMEM || rc == SQLITE_IOERR_NOMEM;
+}
+
 int store_result_of(sqlite3 *db, int rc) {
+    if (is_no_memory(rc)) {
+        return -ENOMEM;
+    }
     switch (rc & 0xff) {
     case SQLITE_OK:
         return STORE_DONE;
@@ -56,15 +65,10 @@ int store_result_of(sqlite3 *db, int rc) {
         return STORE_BUSY;
     case SQLITE_FULL:
         return STORE_NO_SPACE;
-    case SQLITE_NOMEM:
-        return -ENOMEM;
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
         return STORE_CORRUPT;
     case SQLITE_IOERR:
-        if (rc == SQLITE_IOERR_NOMEM) {
-            return -ENOMEM;
-        }
         return db && is_no_room(errno_of(db)) ? STORE_NO_SPACE : STORE_IO;
     case SQLITE_CANTOPEN:
         return STORE_IO;
@@ -80,9 +84,9 @@ int store_result_of(sqlite3 *db, int rc) {
     case SQLITE_MISMATCH:
         return STORE_REFUSED;
     case SQLITE_ERROR:
-        return db && lacks_schema(db) ? STORE_CORRUPT : -EIO;
+        return db && lacks_schema(db) ? STORE_CORRUPT : STORE_FAILED;
     default:
-        return -EIO;
+        return STORE_FAILED;
     }
 }
 
@@ -92,13 +96,24 @@ int store_result_say(sqlite3 *db, int rc, const char *what, const char *path, ch
         return STORE_DONE;
     }
     int result = store_result_of(db, rc);
-    const char *why = result == -ENOMEM          ? "out of memory"
-                      : result == STORE_NO_SPACE ? "no room is left (disk full, or a limit reached)"
-                      : result == STORE_BUSY     ? "another process holds a lock"
+    const char *why = is_no_memory(rc)                     ? "out of memory"
+                      : result == STORE_NO_SPACE           ? NO_ROOM
+                      : result == STORE_BUSY               ? "another process holds a lock"
                       : sqlite3_extended_errcode(db) == rc ? sqlite3_errmsg(db)
                                                            : sqlite3_errstr(rc);
     int system = result == STORE_IO ? errno_of(db) : 0;
     snprintf(error, size, "cannot %s %s: %s%s%s", what, path, why, system ? ": " : "",
              system ? strerror(system) : "");
     return result;
+}
+
+int store_result_say_errno(int r, const char *what, const char *path, char *error, size_t size) {
+    bool no_room = r == -ENOSPC || r == -EDQUOT;
+    snprintf(error, size, "cannot %s the store %s: %s", what, path,
+             no_room ? NO_ROOM : strerror(-r));
+    return no_room ? STORE_NO_SPACE : r;
+}
+
+int store_result_rc(int r) {
+    return r == -ENOMEM ? SQLITE_NOMEM : SQLITE_CANTOPEN;
 }

@@ -14,5 +14,12 @@ int store_result_of(sqlite3 *db, int rc);
 int store_result_say(sqlite3 *db, int rc, const char *what, const char *path, char *error,
                      size_t size);
 
+// The same for a call of the system that failed with `r`, below 0: says a sentence "cannot <what>
+// the store <path>: <why>" and returns STORE_NO_SPACE or `r`.
+int store_result_say_errno(int r, const char *what, const char *path, char *error, size_t size);
+
+// SQLite's code for a negative errno, for functions that return those.
+int store_result_rc(int r);
+
 // True when what failed last on `db` lacks a function, a module or a collation.
 bool store_result_lacks_code(sqlite3 *db);

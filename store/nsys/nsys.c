@@ -120,7 +120,7 @@ int store_nsys_place(struct store_nsys *nsys, const struct store_nsys_place *pla
 // Every failure ends the merge: its sentence is kept, the code is what a sink may return.
 static int told(struct store_nsys *nsys, int rc) {
     int result = translate(nsys, rc, "write to");
-    return result == STORE_DONE ? 0 : result == -ENOMEM ? -ENOMEM : -EIO;
+    return result > 0 ? -EIO : result;
 }
 
 static void leave_out(struct store_nsys *nsys, int64_t first, int64_t last) {

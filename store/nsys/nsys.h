@@ -33,7 +33,7 @@ const struct store_export_facts *store_nsys_facts(const struct store_nsys *nsys)
 // Once, before the first event. Returns STORE_DONE or a failure.
 int store_nsys_place(struct store_nsys *nsys, const struct store_nsys_place *place);
 
-// A sink that adds rows. Diagnostics are not kept. Its functions return -EIO or -ENOMEM; the
+// A sink that adds rows. Diagnostics are not kept. Its functions return a negative errno; the
 // sentence is in store_nsys_error().
 void store_nsys_sink(struct store_nsys *nsys, struct nvtxt_sink *sink);
 

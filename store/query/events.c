@@ -8,12 +8,12 @@
 // it: that one is opened for the step, and at its end the cursor moves on into the next.
 #include "store/query/events.h"
 
-#include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "store/db/connection.h"
+#include "store/db/result.h"
 #include "store/db/sql.h"
 #include "store/segment/segments.h"
 #include "store/value/rows.h"
@@ -224,7 +224,7 @@ int store_events_read(const struct store_events_place *active, const char *path,
     int r = store_segments_list(path, &segments);
     if (r < 0 || segments.count == 0) {
         store_segments_deinit(&segments);
-        return r == -ENOMEM ? SQLITE_NOMEM : SQLITE_CANTOPEN;
+        return r < 0 ? store_result_rc(r) : SQLITE_CANTOPEN;
     }
     events->end = (struct store_cursor){segments.rows[segments.count - 1].number, active->last_row};
     events->next = query->cursor.segment == UINT64_MAX ? events->end : query->cursor;

@@ -26,7 +26,8 @@ struct store_reader;
 
 // Opens a store or an export read-only. On failure `*reader` is NULL and `error` holds a sentence
 // that names the path and what to do. Positive codes: STORE_BUSY, STORE_NEWER, STORE_FOREIGN (a
-// database without NVTX events), STORE_CORRUPT (no database, or broken), STORE_IO.
+// database without NVTX events), STORE_CORRUPT (no database, or broken), STORE_EMPTY (an empty
+// file), STORE_IO.
 int store_read_open(struct store_reader **reader, const char *path, char *error, size_t size);
 void store_read_close(struct store_reader *reader); // NULL is fine
 const char *store_read_error(const struct store_reader *reader);

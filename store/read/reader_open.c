@@ -21,16 +21,6 @@
 
 static const char *sentence_of(int result) {
     switch (result) {
-    case -ENOENT:
-        return "does not exist: name a store";
-    case -ENOLINK:
-        return "is a link to nowhere: name a store that exists";
-    case -EISDIR:
-        return "is a folder: name the store in it";
-    case -EINVAL:
-        return "is not a regular file: name a store";
-    case -EACCES:
-        return "may not be read by you: ask its owner, or join the group that it belongs to";
     case STORE_NEWER:
         return "was written by a newer version of this program: install that one";
     case STORE_FOREIGN:
@@ -40,22 +30,37 @@ static const char *sentence_of(int result) {
         return "is not a database, or is broken or cut off: name a store, or a copy that is whole";
     case STORE_BUSY:
         return "is locked by another process: try again when that is done";
-    case -ENODATA:
+    case STORE_EMPTY:
         return "is empty: name a store";
     default:
         return NULL;
     }
 }
 
-static int refuse(struct store_reader *reader, int result) {
-    const char *sentence = sentence_of(result);
-    if (sentence) {
-        snprintf(reader->error, sizeof(reader->error), "%s %s", reader->path, sentence);
-    } else {
-        snprintf(reader->error, sizeof(reader->error), "cannot read %s: %s", reader->path,
-                 strerror(-result));
+static const char *sentence_of_kind(enum store_file_kind kind) {
+    switch (kind) {
+    case STORE_FILE_MISSING:
+        return "does not exist: name a store";
+    case STORE_FILE_DANGLING:
+        return "is a link to nowhere: name a store that exists";
+    case STORE_FILE_FOLDER:
+        return "is a folder: name the store in it";
+    case STORE_FILE_DEVICE:
+        return "is not a regular file: name a store";
+    default: // STORE_FILE_DENIED
+        return "may not be read by you: ask its owner, or join the group that it belongs to";
     }
-    return result == -ENODATA ? STORE_CORRUPT : result;
+}
+
+static int refuse(struct store_reader *reader, const char *sentence, int result) {
+    snprintf(reader->error, sizeof(reader->error), "%s %s", reader->path, sentence);
+    return result;
+}
+
+static int refuse_errno(struct store_reader *reader, int r) {
+    snprintf(reader->error, sizeof(reader->error), "cannot read %s: %s", reader->path,
+             strerror(-r));
+    return r;
 }
 
 int store_reader_result(struct store_reader *reader, int rc) {
@@ -64,7 +69,7 @@ int store_reader_result(struct store_reader *reader, int rc) {
     }
     int result = store_result_of(reader->db, rc);
     if (sentence_of(result)) {
-        return refuse(reader, result);
+        return refuse(reader, sentence_of(result), result);
     }
     return store_result_say(reader->db, rc, "read", reader->path, reader->error,
                             sizeof(reader->error));
@@ -126,18 +131,20 @@ static int inspect(struct store_reader *reader, int *result) {
 int store_reader_connect(struct store_reader *reader) {
     enum store_file_kind kind;
     char real[PATH_MAX];
-    int result = store_file_prepare(reader->path, true, 0, STORE_SCHEMA_VERSION, &kind);
-    if (result == STORE_DONE) {
-        result = kind == STORE_FILE_NEWER  ? STORE_NEWER
-                 : kind == STORE_FILE_NONE ? STORE_CORRUPT
-                 : kind == STORE_FILE_NEW  ? -ENODATA
-                                           : STORE_DONE;
+    int result = STORE_DONE;
+    int r = store_file_look(reader->path, STORE_SCHEMA_VERSION, &kind);
+    if (r == 0 && store_file_errno(kind) < 0) {
+        return refuse(reader, sentence_of_kind(kind), store_file_errno(kind));
     }
-    if (result == STORE_DONE && !realpath(reader->path, real)) {
-        result = -errno;
+    if (r < 0 || !realpath(reader->path, real)) {
+        return refuse_errno(reader, r < 0 ? r : -errno);
     }
+    result = kind == STORE_FILE_NEWER  ? STORE_NEWER
+             : kind == STORE_FILE_NONE ? STORE_CORRUPT
+             : kind == STORE_FILE_NEW  ? STORE_EMPTY
+                                       : STORE_DONE;
     if (result != STORE_DONE) {
-        return refuse(reader, result);
+        return refuse(reader, sentence_of(result), result);
     }
     int rc = store_connection_read(&reader->db, real);
     if (rc == SQLITE_OK) {
@@ -147,6 +154,6 @@ int store_reader_connect(struct store_reader *reader) {
         rc = rc ?: inspect(reader, &result);
     }
     return rc != SQLITE_OK        ? store_reader_result(reader, rc)
-           : result != STORE_DONE ? refuse(reader, result)
+           : result != STORE_DONE ? refuse(reader, sentence_of(result), result)
                                   : STORE_DONE;
 }

@@ -162,13 +162,14 @@ static int add(struct store_segments *segments, const char *path, uint64_t numbe
     return 0;
 }
 
-// Calls `each` for every file of the folder; ends with the first that returns below 0.
+// Calls `each` for every file of the folder, if there is one; ends with the first that returns
+// below 0.
 static int walk(const struct place *place,
                 int (*each)(void *context, const struct place *place, const char *name),
                 void *context) {
     DIR *folder = opendir(*place->folder ? place->folder : ".");
     if (!folder) {
-        return -errno;
+        return errno == ENOENT ? 0 : -errno;
     }
     int r = 0;
     const struct dirent *entry;

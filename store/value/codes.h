@@ -17,4 +17,7 @@ enum store_result {
     STORE_GONE = 9,     // store_begin: the file, or its log, is not where it was any more
     STORE_LACKING = 10, // a trigger or an index that somebody added calls a function, a module or a
                         // collation that this program has not: try again when it is gone
+    STORE_EMPTY = 11,   // an empty file, where a store must be
+    STORE_FAILED = 12,  // SQLite failed in a way that is none of these
+    STORE_STOPPED = 13, // the caller's callback asked to stop
 };
