@@ -126,12 +126,11 @@ static void name_of(const char *folder, char name[PATH_MAX]) {
 
 int folders_add(struct folders *folders, const char *folder, size_t *found) {
     char name[PATH_MAX];
-    struct stat status;
     int around = 0;
     int inside = add_folder(folders, folder);
     *found = 0;
     if (inside < 0) {
-        return stat(folder, &status) == 0 && !S_ISDIR(status.st_mode) ? FOLDERS_IS_NONE : inside;
+        return -inside == ENOTDIR ? FOLDERS_IS_NONE : inside;
     }
     name_of(folder, name);
     char *slash = strrchr(name, '/');

@@ -168,7 +168,7 @@ Test(window, is_full_until_lines_are_acknowledged) {
     drain(&window, &out, 4000);
     char *at;
     size_t size;
-    cr_assert_eq(window_space(&window, &at, &size), 1, "written is not acknowledged");
+    cr_assert_eq(window_space(&window, &at, &size), WINDOW_FULL, "written is not acknowledged");
     window_ack(&window, window.last - 3);
     cr_assert_eq(window.last - window.acked, 3);
     cr_assert_eq(window_space(&window, &at, &size), 0);
