@@ -338,7 +338,8 @@ static enum outcome sync_spool(struct transfer *t, int64_t now) {
 
 struct pollfd transfer_poll(const struct transfer *t) {
     struct iovec piece;
-    bool output = t->link.fd >= 0 && !t->link.deaf && sender_output(&t->sender, &piece, 1) > 0;
+    bool output =
+        t->link.fd >= 0 && !t->link.write_failed && sender_output(&t->sender, &piece, 1) > 0;
     return (struct pollfd){.fd = t->link.fd, .events = (short)(POLLIN | (output ? POLLOUT : 0))};
 }
 

@@ -62,7 +62,7 @@ struct transfer {
     bool logged_away;  // it was said that there is no daemon
     bool foreign;      // the session is another user's, which was said
     bool logged_where; // it was said which daemon takes it
-    int64_t full_ms;   // when it was said last that the spool's disk is full; 0: never
+    int64_t full_ms;   // when the disk of the spool was full last; 0: never
     bool cut_short;    // a connection ended before its welcome
     enum outcome away_outcome; // if it stays so: NO_DAEMON or LATER
     char away_why[1100];

@@ -22,7 +22,7 @@ void link_close(struct link *link) {
         close(link->fd);
     }
     link->fd = -1;
-    link->blocked = link->deaf = false;
+    link->blocked = link->write_failed = false;
 }
 
 int link_connect(struct link *link) {
@@ -42,7 +42,7 @@ int link_connect(struct link *link) {
         return error == EAGAIN ? LINK_FULL : -error;
     }
     link->fd = fd;
-    link->blocked = link->deaf = false;
+    link->blocked = link->write_failed = false;
     return 0;
 }
 
@@ -85,7 +85,7 @@ bool link_is_stopped(const struct link *link) {
 }
 
 size_t link_write(struct link *link, const struct iovec *pieces, int count) {
-    if (link->blocked || link->deaf) {
+    if (link->blocked || link->write_failed) {
         return 0;
     }
     struct msghdr message = {.msg_iov = (struct iovec *)(uintptr_t)pieces,
@@ -97,7 +97,7 @@ size_t link_write(struct link *link, const struct iovec *pieces, int count) {
     if (errno == EAGAIN || errno == ENOBUFS) {
         link->blocked = true;
     } else if (errno != EINTR) {
-        link->deaf = true;
+        link->write_failed = true;
     }
     return 0;
 }

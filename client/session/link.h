@@ -13,7 +13,7 @@ struct link {
     const char *path;  // borrowed; fits a socket address
     int fd;            // -1 while there is no connection
     bool blocked;      // the socket takes nothing more until poll() says so
-    bool deaf;         // the daemon reads no more; what it wrote before may still be read
+    bool write_failed; // the daemon reads no more; what it wrote before may still be read
     unsigned failures; // tries since the last success
     int64_t next_ms;   // when to try again, by the clock of `now_ms` below
 };
