@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// The linker puts the __wrap_ functions in place of the C library's. Atomic counters say which call
+// fails. SQLite gets a head of its own before each block, because it asks for the size.
 #include "tests/fault/alloc.h"
 
+#include <errno.h>
 #include <jansson.h>
 #include <sqlite3.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <uv.h>
@@ -34,12 +39,26 @@ void alloc_arm_every(unsigned n) {
     atomic_store(&every, n);
 }
 
-bool alloc_has_struck(void) {
-    return atomic_load(&struck);
-}
-
 long alloc_live(void) {
     return atomic_load(&live);
+}
+
+unsigned alloc_each(unsigned stride, bool lasting, int (*act)(const void *context),
+                    void (*check)(const void *context, int result), const void *context) {
+    unsigned n = 1;
+    for (bool failed = true; failed; n += stride) {
+        long before = alloc_live();
+        alloc_arm(n, lasting);
+        int r = act(context);
+        failed = atomic_load(&struck);
+        alloc_arm(0, false);
+        if ((r != 0 && (r != -ENOMEM || !failed)) || alloc_live() != before) {
+            printf("# allocation %u: result %d, %ld left\n", n, r, alloc_live() - before);
+            exit(1);
+        }
+        check(context, r);
+    }
+    return n - stride;
 }
 
 static bool strikes(void) {

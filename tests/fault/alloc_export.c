@@ -3,7 +3,7 @@
 // The n-th allocation fails while a store, or an export of Nsight Systems, is written in each of
 // the formats: it ends, frees all that it took, and either says that memory was short or wrote what
 // it writes without a fault.
-#include <err.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +16,7 @@
 #include "client/export/export.h"
 #include "store/store.h"
 #include "tests/fault/alloc.h"
+#include "tests/fault/fault_kit.h"
 
 static char folder[] = "/tmp/nvtxt-export-XXXXXX";
 static char ours[64], theirs[64];
@@ -51,13 +52,6 @@ static const char *const lines[] = {
     "SetFileDisplayName, \"\"",
     "Marker, 9, 9, 9, 0, \"other\"",
 };
-
-static void must(bool condition, const char *what) {
-    if (!condition) {
-        printf("# %s\n", what);
-        exit(1);
-    }
-}
 
 static void make_store(void) {
     const struct store_options how = {.plain = true, .file_mode = 0600};
@@ -99,33 +93,32 @@ static int run(const struct export_options *options, char *text, size_t size) {
     return status;
 }
 
-static unsigned all_allocations(const struct export_options *options, bool lasting,
-                                unsigned stride) {
-    static char wanted[16384], got[16384];
-    int usual = run(options, wanted, sizeof(wanted));
+static char wanted[16384], got[16384];
+static int usual; // the exit status without a fault
+
+static int export_again(const void *context) {
+    int status = run(context, got, sizeof(got));
+    return status == OUTCOME_SYSTEM ? -ENOMEM : status - usual;
+}
+
+static void check_text(const void *context, int result) {
+    (void)context;
+    must(result != 0 || strcmp(got, wanted) == 0, got);
+}
+
+static void all_allocations(const struct export_options *options, unsigned stride) {
+    usual = run(options, wanted, sizeof(wanted));
     must(usual == 0 || usual == 1, "without a fault");
     must(strstr(wanted, "crosses") != NULL, wanted);
-    unsigned n = 1;
-    for (bool struck = true; struck; n += stride) {
-        long live = alloc_live();
-        alloc_arm(n, lasting);
-        int status = run(options, got, sizeof(got));
-        struck = alloc_has_struck();
-        alloc_arm(0, false);
-        if (alloc_live() != live || (status != OUTCOME_SYSTEM && status != usual) ||
-            (status == OUTCOME_SYSTEM && !struck) ||
-            (status == usual && strcmp(got, wanted) != 0)) {
-            printf("# %s of %s: status %d, %ld left, at allocation %u\n%s\n", options->format->name,
-                   options->store, status, alloc_live() - live, n, got);
-            exit(1);
-        }
-    }
-    return n;
+    printf("# %s of %s\n", options->format->name, options->store);
+    unsigned once = alloc_each(stride, false, export_again, check_text, options);
+    unsigned lasting = alloc_each(stride, true, export_again, check_text, options);
+    printf("# %u and %u allocations, every %u. failed\n", once, lasting, stride);
 }
 
 int main(void) {
     static const char *const formats[] = {"chrome", "csv", "jsonl", "nvtxt"};
-    unsigned stride = getenv("NVTXT_TEST_LONG") ? 1 : getenv("NVTXT_TEST_WRAPPER") ? 499 : 47;
+    unsigned stride = fault_stride(47, 499);
     alloc_install();
     term_init(&term, "test");
     int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -139,10 +132,7 @@ int main(void) {
     for (size_t i = 0; i < 8; i++) {
         struct export_options options = {.store = i % 2 ? ours : theirs,
                                          .format = export_format_find(formats[i / 2])};
-        unsigned once = all_allocations(&options, false, stride);
-        unsigned lasting = all_allocations(&options, true, stride);
-        printf("# %s of %s: %u and %u allocations, every %u. failed\n", options.format->name,
-               options.store, once, lasting, stride);
+        all_allocations(&options, stride);
     }
     unlink(ours);
     unlink(theirs);

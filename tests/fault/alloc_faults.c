@@ -3,7 +3,6 @@
 // The n-th allocation fails, for n = 1, 2, 3 … until none does: once, and from then on; in our own
 // code, in SQLite, in jansson and in libuv. Each act must end, free all that it took, and say that
 // memory was short if it did not do its work; the store must hold a batch whole or not at all.
-#include <err.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +21,7 @@
 #include "store/db/sql.h"
 #include "store/store.h"
 #include "tests/fault/alloc.h"
+#include "tests/fault/fault_kit.h"
 
 #define SESSION "0b5d2c9e6f0c4d0a9d5e0d1f7a3b8c21"
 #define EVENTS 4
@@ -36,12 +36,6 @@ static const char text[] =
     "RangePush, 1, \"outer\", 1\nRangePush, 2, \"inner\", 1\nRangePush, 2, \"other\", 2\n"
     "RangePop, 3, 1\nRangeStart, 4, 9, \"started\"\nRangeStart, 5, 10, \"stays open\"\n"
     "RangeEnd, 6, 9\nMarker, 7, $Word\nMarker, 8, $Nothing\nMarker, 9, 'bad \xff byte'\n";
-
-static void must(bool condition, const char *what) {
-    if (!condition) {
-        errx(1, "%s", what);
-    }
-}
 
 // Feeds the text in small pieces. Returns 0 or -errno.
 static int feed(struct nvtxt_interp *interp, const struct nvtxt_sink *sink) {
@@ -247,15 +241,6 @@ static int act_loop(void) {
 
 // ---- All of them --------------------------------------------------------------------------------
 
-static void remove_store(void) {
-    static const char *const endings[] = {"", "-wal", "-shm", "-journal"};
-    for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
-        char name[96];
-        snprintf(name, sizeof(name), "%s%s", path, endings[i]);
-        unlink(name);
-    }
-}
-
 // Whatever failed: all of the batch is there, or nothing of it.
 static void check_store(bool whole) {
     sqlite3 *db = NULL;
@@ -278,45 +263,44 @@ static void check_store(bool whole) {
     sqlite3_close(db);
 }
 
-static void all_allocations(const char *name, int (*act)(void), bool lasting, unsigned stride) {
-    unsigned n = 1;
-    for (bool struck = true; struck; n += stride) {
-        long before = alloc_live();
-        alloc_arm(n, lasting);
-        int r = act();
-        struck = alloc_has_struck();
-        alloc_arm(0, false);
-        if (r != 0 && (r != -ENOMEM || !struck)) {
-            errx(1, "%s: %d at allocation %u", name, r, n);
-        }
-        if (alloc_live() != before) {
-            errx(1, "%s: %ld left at allocation %u", name, alloc_live() - before, n);
-        }
-        check_store(r == 0);
-        remove_store();
-    }
-    printf("# %s: %u allocations, every %u. failed %s\n", name, n - 1, stride,
-           lasting ? "for ever" : "once");
+struct act {
+    const char *name;
+    int (*act)(void);
+};
+
+static int do_act(const void *context) {
+    return ((const struct act *)context)->act();
 }
 
-// Valgrind and ThreadSanitizer make each of the thousands of acts slow; there is one thread only.
-static bool is_slow(void) {
-#ifdef __SANITIZE_THREAD__
-    return true;
-#else
-    return getenv("NVTXT_TEST_WRAPPER") != NULL;
-#endif
+static void check_act(const void *context, int result) {
+    (void)context;
+    check_store(result == 0);
+    remove_store(path);
 }
+
+static void all_allocations(const char *name, int (*act)(void), bool lasting, unsigned stride) {
+    const struct act acts = {name, act};
+    printf("# %s\n", name);
+    unsigned count = alloc_each(stride, lasting, do_act, check_act, &acts);
+    printf("# %u allocations, every %u. failed %s\n", count, stride, lasting ? "for ever" : "once");
+}
+
+// ThreadSanitizer makes each of the thousands of acts slow, and there is one thread only.
+#ifdef __SANITIZE_THREAD__
+#define USUAL_STRIDE 499
+#else
+#define USUAL_STRIDE 23
+#endif
 
 int main(void) {
     char folder[] = "/tmp/nvtxt-alloc-XXXXXX";
-    unsigned stride = getenv("NVTXT_TEST_LONG") ? 1 : is_slow() ? 499 : 23;
+    unsigned stride = fault_stride(USUAL_STRIDE, 499);
     alloc_install();
     must(mkdtemp(folder) != NULL, "mkdtemp");
     snprintf(path, sizeof(path), "%s/s.sqlite", folder);
     must(act_store() == 0, "without a fault"); // SQLite keeps some of its first time
     check_store(true);
-    remove_store();
+    remove_store(path);
     for (int lasting = 0; lasting < 2; lasting++) {
         all_allocations("batch", act_batch, lasting, 1);
         all_allocations("state", act_state, lasting, 1);

@@ -2,7 +2,6 @@
 //
 // The n-th allocation fails while an export is copied and added to: the merge ends, frees all that
 // it took, says that memory was short, and the input is as it was.
-#include <err.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -17,6 +16,7 @@
 #include "store/nsys/nsys.h"
 #include "store/store.h"
 #include "tests/fault/alloc.h"
+#include "tests/fault/fault_kit.h"
 
 #define EVENTS 4
 
@@ -64,12 +64,6 @@ static const char *const lines[] = {
     "Marker, 1005, 9, \"three\", 1",
 };
 
-static void must(bool condition, const char *what) {
-    if (!condition) {
-        errx(1, "%s", what);
-    }
-}
-
 static void make_export(void) {
     sqlite3 *db = NULL;
     must(sqlite3_open(in, &db) == SQLITE_OK, "open");
@@ -100,7 +94,8 @@ static int feed(struct store_nsys *nsys) {
 }
 
 // 0, or a failure that memory explains.
-static int merge(void) {
+static int merge(const void *context) {
+    (void)context;
     const struct store_nsys_place place = {.target = 1, .zero_ns = 1000};
     struct store_nsys *nsys = NULL;
     enum store_copy_kind kind;
@@ -130,40 +125,34 @@ static void check_output(void) {
     sqlite3_close(db);
 }
 
-static void all_allocations(bool lasting, unsigned stride) {
-    static char before[1 << 20], after[1 << 20];
-    size_t len = content(before, sizeof(before));
-    unsigned n = 1;
-    for (bool struck = true; struck; n += stride) {
-        long live = alloc_live();
-        alloc_arm(n, lasting);
-        int r = merge();
-        struck = alloc_has_struck();
-        alloc_arm(0, false);
-        if (r != 0 && (r != -ENOMEM || !struck)) {
-            errx(1, "%d at allocation %u", r, n);
-        }
-        if (alloc_live() != live) {
-            errx(1, "%ld left at allocation %u", alloc_live() - live, n);
-        }
-        if (r == 0) {
-            check_output();
-        }
-        unlink(out);
-        must(content(after, sizeof(after)) == len && memcmp(before, after, len) == 0,
-             "the input is as it was");
+static char before[1 << 20]; // the input
+static size_t before_len;
+
+static void check_files(const void *context, int result) {
+    static char after[1 << 20];
+    (void)context;
+    if (result == 0) {
+        check_output();
     }
-    printf("# %u allocations, every %u. failed %s\n", n - 1, stride, lasting ? "for ever" : "once");
+    unlink(out);
+    must(content(after, sizeof(after)) == before_len && memcmp(before, after, before_len) == 0,
+         "the input is as it was");
+}
+
+static void all_allocations(bool lasting, unsigned stride) {
+    unsigned count = alloc_each(stride, lasting, merge, check_files, NULL);
+    printf("# %u allocations, every %u. failed %s\n", count, stride, lasting ? "for ever" : "once");
 }
 
 int main(void) {
-    unsigned stride = getenv("NVTXT_TEST_LONG") ? 1 : getenv("NVTXT_TEST_WRAPPER") ? 499 : 29;
+    unsigned stride = fault_stride(29, 499);
     alloc_install();
     must(mkdtemp(folder) != NULL, "mkdtemp");
     snprintf(in, sizeof(in), "%s/in", folder);
     snprintf(out, sizeof(out), "%s/out", folder);
     make_export();
-    must(merge() == 0, "without a fault"); // SQLite keeps some of its first time
+    before_len = content(before, sizeof(before));
+    must(merge(NULL) == 0, "without a fault"); // SQLite keeps some of its first time
     check_output();
     unlink(out);
     all_allocations(false, stride);

@@ -6,13 +6,13 @@
 // the fault still there; in half of the runs the store is dropped and opened anew in between, as
 // after a crash, and the session's line tells what is in it. In the end every event must be there
 // once, under every commit that was reported, and the store must be sound.
-#include <err.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "store/db/sql.h"
 #include "store/store.h"
+#include "tests/fault/fault_kit.h"
 #include "tests/fault/vfs_shim.h"
 
 #define BATCHES 4
@@ -25,12 +25,6 @@ struct run {
     bool reopen; // after each failure
     unsigned failures;
 };
-
-static void must(bool condition, const char *what) {
-    if (!condition) {
-        errx(1, "%s", what);
-    }
-}
 
 static int64_t number(const char *path, const char *sql) {
     sqlite3 *db = NULL;
@@ -151,15 +145,6 @@ static bool run_once(struct run *run, unsigned n, bool lasting, enum vfs_shim_fa
     return struck;
 }
 
-static void remove_store(const char *path) {
-    static const char *const endings[] = {"", "-wal", "-shm", "-journal"};
-    for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
-        char name[160];
-        snprintf(name, sizeof(name), "%s%s", path, endings[i]);
-        unlink(name);
-    }
-}
-
 static void all_calls(const char *folder, bool lasting, enum vfs_shim_fault fault, bool reopen,
                       unsigned stride) {
     unsigned n = 1;
@@ -177,13 +162,9 @@ static void all_calls(const char *folder, bool lasting, enum vfs_shim_fault faul
 
 int main(void) {
     char folder[] = "/tmp/nvtxt-io-XXXXXX";
-    unsigned stride = getenv("NVTXT_TEST_LONG")      ? 1
-                      : getenv("NVTXT_TEST_WRAPPER") ? 59 // valgrind
-                                                     : 29;
+    unsigned stride = fault_stride(29, 59);
     vfs_shim_install();
-    if (!mkdtemp(folder)) {
-        err(1, "mkdtemp");
-    }
+    must(mkdtemp(folder) != NULL, "mkdtemp");
     for (int choice = 0; choice < 8; choice++) {
         all_calls(folder, choice & 1, choice & 2 ? VFS_SHIM_FULL : VFS_SHIM_IO, choice & 4, stride);
     }

@@ -5,17 +5,10 @@
 // taken or not.
 #include "tests/fuzz/replay.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "protocol/wire/ctlmsg.h"
 #include "protocol/wire/ctlmsg_args.h"
-
-static void must(bool condition) {
-    if (!condition) {
-        abort();
-    }
-}
 
 // Arguments are taken, and then read as what the table says, or refused with a sentence.
 static void check_arguments(const json_t *request) {

@@ -11,8 +11,6 @@
 #define NVTXT_REPLAY_ALSO "tests/golden"
 #include "tests/fuzz/replay.h"
 
-#include <stdlib.h>
-
 #include "protocol/base/frame.h"
 #include "protocol/interp/state.h"
 #include "tests/golden/record.h"
@@ -28,12 +26,6 @@ struct run {
     unsigned interval; // lines between two interruptions; 0: none
     unsigned lines;    // since the last one
 };
-
-static void must(bool condition) {
-    if (!condition) {
-        abort();
-    }
-}
 
 static int on_event(void *context, const struct nvtxt_event *event) {
     struct run *run = context;

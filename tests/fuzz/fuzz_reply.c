@@ -5,18 +5,10 @@
 // formatted and read again, are the same.
 #include "tests/fuzz/replay.h"
 
-#include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "protocol/wire/hello.h"
 #include "protocol/wire/reply.h"
-
-static void must(bool condition) {
-    if (!condition) {
-        abort();
-    }
-}
 
 static void must_be_plain(const char *text) {
     for (; *text; text++) {

@@ -6,7 +6,6 @@
 #include "tests/fuzz/replay.h"
 
 #include <fcntl.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,12 +17,6 @@
 #define ID "7f0c1a2b-0000-4000-8000-00000000000a"
 
 static char dir[192];
-
-static void must(bool condition) {
-    if (!condition) {
-        abort();
-    }
-}
 
 static void put_file(const char *name, const uint8_t *data, size_t len) {
     char path[256];

@@ -5,7 +5,6 @@
 // own state is taken again and saved the same.
 #include "tests/fuzz/replay.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "protocol/interp/state.h"
@@ -13,12 +12,6 @@
 #define RANGE_BYTES 16
 
 static uint64_t events;
-
-static void must(bool condition) {
-    if (!condition) {
-        abort();
-    }
-}
 
 static int on_event(void *context, const struct nvtxt_event *event) {
     (void)context;

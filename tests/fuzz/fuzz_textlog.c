@@ -22,12 +22,6 @@ struct run {
     char back[LINE_MAX];
 };
 
-static void must(bool condition) {
-    if (!condition) {
-        abort();
-    }
-}
-
 static void expect(struct run *run, const char *bytes, size_t len) {
     must(len <= run->len - run->at && memcmp(run->log + run->at, bytes, len) == 0);
     run->at += len;

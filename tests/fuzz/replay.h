@@ -1,23 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Gives a fuzz harness a main() where libFuzzer does not: it feeds every file of the harness's
-// corpus, tests/fuzz/corpus/<program>/, or the files and folders on the command line, to
-// LLVMFuzzerTestOneInput(). So `make check` proves that no input that once broke something does
-// so again. A corpus that is missing or empty is a failure. Include it once, in the harness, which
-// may name a further folder below the top one as NVTXT_REPLAY_ALSO.
+// A main() for a fuzz harness without libFuzzer: it gives every file of the corpus of the harness,
+// tests/fuzz/corpus/PROGRAM/, or the files and folders on the command line, to
+// LLVMFuzzerTestOneInput(). So `make check` shows that no input that once broke something does so
+// again. A corpus that is missing or empty is a failure. The harness includes it once; it may name
+// a further folder, from the top one on, as NVTXT_REPLAY_ALSO.
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+// What libFuzzer takes for a crash.
+static inline void must(bool condition) {
+    if (!condition) {
+        abort();
+    }
+}
 
 #ifndef NVTXT_LIBFUZZER
 
 #include <dirent.h>
 #include <err.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -39,7 +47,7 @@ static void replay_file(const char *path) {
     free(data);
 }
 
-// Returns the number of files replayed. A crash names its input: it is printed before.
+// Returns the number of files. Prints the name of each before it runs, for the case of a crash.
 static unsigned replay(const char *path) {
     DIR *folder = opendir(path);
     if (!folder) {
