@@ -17,3 +17,5 @@ unit_programs += unit/test_retention
 unit_programs += unit/test_segments
 plain_programs += plain/thread_checkpointer
 plain_programs += plain/thread_writelock
+plain_thread_checkpointer_SOURCES = plain/thread_checkpointer.c plain/thread_kit.h
+plain_thread_writelock_SOURCES = plain/thread_writelock.c plain/thread_kit.h

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The queue between the threads, with both of them at full speed: every job comes back once, in
-// order, with what the other side wrote into it; the doorbell may coalesce but is never forgotten;
-// a pause ends at once when told to hurry. A plain program, so that ThreadSanitizer can watch it.
+// order, with what the other side wrote into it; several rings of the doorbell may become one, but
+// never none; a hurry ends a pause at once. A plain program, so that ThreadSanitizer can watch it.
 #undef NDEBUG
 #include "daemon/writer/bqueue.h"
 
