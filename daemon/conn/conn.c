@@ -21,7 +21,7 @@
 static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *buffer) {
     (void)suggested;
     struct conn *conn = handle->data;
-    if (conn->turn == conn->server->hub.turn) { // the others first
+    if (conn->turn == conn->server->hub.loop_count) { // the others first
         *buffer = uv_buf_init(NULL, 0);
         return;
     }
@@ -37,7 +37,7 @@ static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buffer) {
     if (n == UV_ENOBUFS) {
         return; // it had its turn
     }
-    conn->turn = conn->server->hub.turn;
+    conn->turn = conn->server->hub.loop_count;
     if (n > 0) {
         conn_feed(conn, (struct nvtxt_slice){buffer->base, (size_t)n});
     } else if (n < 0) {
@@ -128,9 +128,9 @@ int conn_open_source(struct conn *conn, int64_t id, int kind, int64_t opened_ns,
         return -ENOMEM;
     }
     conn->source = source;
-    source_weigh(source);
+    source_count_held(source);
     hub_refresh_clocks(&server->hub, source);
-    return source_arrive(source, is_in_use);
+    return source_claim_names(source, is_in_use);
 }
 
 static int open_plain(struct conn *conn) {
@@ -397,7 +397,7 @@ static void leave_source(struct conn *conn) {
     }
     batcher_settle(&source->member);
     size_t held = conn->session && !source->over ? source->held : 0;
-    source_unweigh(source);
+    source_release_held(source);
     if (held > 0) {
         parked_put(&server->parked, conn->session->id, conn->peer.uid, held, clocks_realtime_ns());
     }

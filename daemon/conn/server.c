@@ -52,7 +52,7 @@ static void be_patient(struct server *server, const struct quota_user *user) {
 
 void server_charge(struct server *server, struct quota_user *user, uint64_t events) {
     bool before = user->full || user->fast;
-    quota_weigh(user, (size_t)server->hub.config->max_bytes_per_user);
+    quota_check_bytes(user, (size_t)server->hub.config->max_bytes_per_user);
     quota_spend(user, events, server->hub.config->max_events_per_second, clocks_boottime_ns());
     bool after = user->full || user->fast;
     be_patient(server, user);

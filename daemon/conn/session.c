@@ -204,7 +204,7 @@ static void go_on(struct session *session) {
     session->hello = NULL;
     conn->phase = CONN_OPEN;
     conn_flush(conn);
-    if (conn->phase == CONN_OPEN && source_touch(conn->source) < 0) {
+    if (conn->phase == CONN_OPEN && source_join_batch(conn->source) < 0) {
         conn_break(conn, "closed");
     }
     if (conn->phase == CONN_OPEN && pending.len > 0) {

@@ -110,7 +110,7 @@ static void load(struct expiry *expiry, const char *session_id) {
 // A connected session: written again, it counts as seen.
 static void see_again(struct expiry *expiry, struct session *session) {
     struct conn *conn = session->conn;
-    if (conn->phase == CONN_OPEN && source_touch(conn->source) >= 0 &&
+    if (conn->phase == CONN_OPEN && source_join_batch(conn->source) >= 0 &&
         batcher_push(&expiry->server->hub.batcher, false) >= 0) {
         look(expiry);
     } else {

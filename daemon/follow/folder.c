@@ -175,8 +175,8 @@ static void unwatch(struct folder *folder) {
 // An event came. Returns true when they are so many that some may have been lost: everything is
 // looked at.
 static bool count_event(struct watch *watch) {
-    if (watch->turn != watch->hub->turn) {
-        watch->turn = watch->hub->turn;
+    if (watch->turn != watch->hub->loop_count) {
+        watch->turn = watch->hub->loop_count;
         watch->events = 0;
     }
     watch->events++;

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// A batch is a job of the writer's queue. Before it is pushed each member with a share is settled,
+// and taken off the list of members; waiting losses are added. When it comes back a few jobs with
+// their batches are kept for the next use. A writer that cannot keep up gets bigger batches, not
+// more of them: the timer waits while COMMITS_OUT_MAX commits are out.
 #include "daemon/source/batcher.h"
 
 #include <errno.h>
@@ -14,7 +19,6 @@ static void on_done(struct job *job);
 static void on_timer(uv_timer_t *timer) {
     struct batcher *batcher = timer->data;
     batcher->timer_armed = false;
-    // A writer that is behind gets bigger batches, not more of them.
     if (batcher->commits_out >= COMMITS_OUT_MAX) {
         arm(batcher, batcher->interval_ms);
     } else {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The writer rings the doorbell after it has given jobs back; one ring may stand for many of them,
-// so everything that is back is taken. A prepare handle counts the turns of the loop: it runs once
-// in each, before the loop waits, and does not keep the loop alive.
+// The writer rings the doorbell after it has given jobs back. One ring may stand for many jobs, so
+// all that are back are taken. A prepare handle counts the iterations of the loop: it runs once in
+// each, before the loop waits, and does not keep the loop alive.
 #include "daemon/source/hub.h"
 
 #include <stdlib.h>
@@ -35,20 +35,20 @@ static void on_pressure(struct batcher *batcher, bool pressed) {
     }
 }
 
-static void on_turn(uv_prepare_t *prepare) {
+static void on_iteration(uv_prepare_t *prepare) {
     struct hub *hub = prepare->data;
-    hub->turn++;
+    hub->loop_count++;
 }
 
-static int start_turns(struct hub *hub) {
-    int r = uv_prepare_init(hub->loop, &hub->turns);
+static int start_counter(struct hub *hub) {
+    int r = uv_prepare_init(hub->loop, &hub->loop_counter);
     if (r < 0) {
         return r;
     }
-    hub->turns.data = hub;
-    hub->turn = 1;
-    uv_prepare_start(&hub->turns, on_turn);
-    uv_unref((uv_handle_t *)&hub->turns);
+    hub->loop_counter.data = hub;
+    hub->loop_count = 1;
+    uv_prepare_start(&hub->loop_counter, on_iteration);
+    uv_unref((uv_handle_t *)&hub->loop_counter);
     return 0;
 }
 
@@ -69,7 +69,7 @@ int hub_init(struct hub *hub, uv_loop_t *loop, const struct conf *config, int64_
         return r;
     }
     hub->doorbell.data = hub;
-    r = start_turns(hub);
+    r = start_counter(hub);
     if (r < 0) {
         return r;
     }
@@ -84,8 +84,8 @@ void hub_close(struct hub *hub) {
     if (hub->doorbell.data) {
         uv_close((uv_handle_t *)&hub->doorbell, NULL);
     }
-    if (hub->turns.data) {
-        uv_close((uv_handle_t *)&hub->turns, NULL);
+    if (hub->loop_counter.data) {
+        uv_close((uv_handle_t *)&hub->loop_counter, NULL);
     }
     if (hub->batcher.timer.data) {
         batcher_stop(&hub->batcher);

@@ -2,10 +2,11 @@
 //
 // daemon/source: from lines to batches; what connections and followed files share. A source reads
 // lines into its share of the open batch (source.h), the batcher decides when the batch goes to the
-// writer (batcher.h), users are held to their bounds (quota.h, owners.h). The hub ties these to the
-// loop: it owns the queue to the writer and the doorbell that says that jobs are back, the table of
-// all sources, the clocks and the totals. It knows neither sockets nor files: they feed it. Loop
-// thread only; the writer sees nothing of it but the queue.
+// writer (batcher.h), and users are held to their bounds (quota.h, owners.h). The hub connects
+// these with the loop: it owns the queue to the writer and the doorbell that says that jobs are
+// back, the table of all sources, the clocks and the totals. It knows neither sockets nor files:
+// connections and followed files give it their lines. Loop thread only; the writer sees nothing of
+// it but the queue.
 #pragma once
 
 #include <stdbool.h>
@@ -25,7 +26,8 @@
 
 struct source;
 
-// Who is told that reading has to stop, because too much is on its way to the store, or may go on.
+// Is called when reading must stop, because too much is on its way to the store, and when it may go
+// on.
 struct hub_listener {
     void (*on_pressure)(struct hub_listener *listener, bool pressed);
     struct hub_listener *next;
@@ -37,32 +39,32 @@ struct hub {
     struct nvtxt_limits limits;
     struct bqueue queue;
     uv_async_t doorbell;
-    struct batcher batcher; // on_committed is the owner's to set
+    struct batcher batcher; // the owner sets on_committed
     struct clocks clocks;
     struct stats stats;
     struct owners owners;      // of processes' names
     struct nvtxt_hash sources; // by id
     int64_t next_source_id;
     int64_t started_ns; // CLOCK_BOOTTIME
-    uv_prepare_t turns;
-    uint64_t turn; // counts iterations of the loop
+    uv_prepare_t loop_counter;
+    uint64_t loop_count; // iterations of the loop
     struct log_limit log_memory;
     struct hub_listener *listeners;
 
-    // The owner's: all jobs that were back have been taken.
+    // Set by the owner: all jobs that were back have been taken.
     void (*on_drained)(struct hub *hub);
 };
 
-// Returns 0 or -errno; hub_close() and hub_deinit() in any case. The callbacks are set by the owner
-// afterwards.
+// Returns 0 or -errno; hub_close() and hub_deinit() in any case. The owner sets the callbacks after
+// it.
 int hub_init(struct hub *hub, uv_loop_t *loop, const struct conf *config, int64_t next_source_id);
 void hub_close(struct hub *hub);  // its handles
 void hub_deinit(struct hub *hub); // after the loop has run out
 
-// Those who listen are called in the order in which they began to, until the hub is closed.
+// Listeners are called in the order in which they were added, as long as the hub lives.
 void hub_listen(struct hub *hub, struct hub_listener *listener);
 
-// The configuration has changed: takes over what concerns batches, new sources and the writer.
+// The configuration has changed: applies it to batches, new sources and the writer.
 void hub_configure(struct hub *hub);
 
 // Pushes a job that is not a batch; it comes back through its on_done.

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// An entry of 16 bits is the place of a user in a list; 0 is nobody.
 #include "daemon/source/owners.h"
 
 #include <errno.h>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whose the names of a process are. The first user that uses or names a process owns its name and
-// those of its threads and categories; another user's name lines for it have no effect. A process
-// that really has the number, by the kernel's word, takes it over (source.c). What is known here is
-// in the store as well (NVTXT_OWNERS), and read from it at the start.
+// Which user owns the names of a process. The first user that uses or names a process owns its name
+// and those of its threads and categories; name lines of other users have no effect on them. A user
+// whose process really has that number, as the kernel says, becomes the owner
+// (source_claim_names()). The store has the same (NVTXT_OWNERS); it is read at the start.
 //
-// A page of two bytes a process for each 4,096 numbers that were used: at most 32 MiB, whatever
-// numbers peers say. Loop thread only.
+// Two bytes a process, in pages of 4,096 processes that are made when they are needed: at most 32
+// MiB, whatever numbers peers send. Loop thread only.
 #pragma once
 
 #include <stddef.h>
@@ -14,11 +14,11 @@
 
 #define OWNERS_NOBODY INT64_MIN // no user has used the process
 
-#define OWNERS_PAGES 4096 // of as many processes each: all numbers of 24 bits
+#define OWNERS_PAGES 4096 // of 4,096 processes each: all numbers of 24 bits
 
 struct owners { // zeroed is ready
     uint16_t *pages[OWNERS_PAGES];
-    int64_t *uids; // [1 … uid_count]: what the entries of pages stand for
+    int64_t *uids; // [1 … uid_count]: an entry of a page is an index of this
     size_t uid_count;
 };
 
@@ -27,5 +27,5 @@ void owners_deinit(struct owners *owners);
 // The owner of a process, or OWNERS_NOBODY.
 int64_t owners_of(const struct owners *owners, uint32_t pid);
 
-// Returns 0 or -ENOMEM (also for more users than entries can tell apart).
+// Returns 0 or -ENOMEM (also when there are more users than an entry can hold).
 int owners_set(struct owners *owners, uint32_t pid, int64_t uid);

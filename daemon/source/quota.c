@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Events are a bucket of one second's worth that fills steadily. A read brings many events at once
-// and cannot be taken back, so the bucket may go below empty; then the user waits until it is not.
+// Events are a bucket that holds as many as may come in a second and fills steadily. A read brings
+// many events at once and cannot be taken back, so the bucket may go below empty; then the user
+// waits until it is not.
 #include "daemon/source/quota.h"
 
 #include <errno.h>
@@ -38,7 +39,7 @@ static bool is_used(const struct quota_user *user) {
 }
 
 static bool drop_unused(struct quota *quota, struct quota_user *user) {
-    // A user that has spent some of its rate would get it back by coming again: see drop_rested().
+    // Its credit would be full if it came again: drop_rested() drops it later.
     if (is_used(user) || user->credit_ns != 0) {
         return false;
     }
@@ -47,7 +48,7 @@ static bool drop_unused(struct quota *quota, struct quota_user *user) {
     return true;
 }
 
-// Those whose bucket is full again by now need not be remembered.
+// Drops users whose bucket is full again.
 static void drop_rested(struct quota *quota, int64_t now_ns) {
     for (size_t i = 0; i < quota->users.bucket_count; i++) {
         struct nvtxt_hash_node *next;
@@ -118,7 +119,7 @@ struct quota_user *quota_give_bytes(struct quota *quota, int64_t uid, size_t byt
     return drop_unused(quota, user) ? NULL : user;
 }
 
-void quota_weigh(struct quota_user *user, size_t limit) {
+void quota_check_bytes(struct quota_user *user, size_t limit) {
     user->full = user->full ? user->bytes >= limit / 2 : user->bytes >= limit;
 }
 
@@ -132,8 +133,8 @@ void quota_spend(struct quota_user *user, uint64_t events, int64_t rate, int64_t
         user->credit = rate;
         user->credit_ns = now_ns;
     }
-    // Debts are paid with the whole time that passed; what is saved is a second's worth. What makes
-    // less than one event waits for the next time.
+    // The time that passed adds to the credit, up to one second's events. Less than one event is
+    // left for the next time.
     double earned = (double)(now_ns - user->credit_ns) * (double)rate / 1e9;
     if (earned >= (double)rate - (double)user->credit) {
         user->credit = rate;
@@ -142,7 +143,7 @@ void quota_spend(struct quota_user *user, uint64_t events, int64_t rate, int64_t
         user->credit += (int64_t)earned;
         user->credit_ns += (int64_t)((double)(int64_t)earned * 1e9 / (double)rate);
     }
-    if (user->credit > rate) { // it was lowered
+    if (user->credit > rate) { // the rate was lowered
         user->credit = rate;
     }
     user->credit -= (int64_t)events;

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// The notes are a ring: sixteen of them, a second apart, cover more than the ten seconds that a
+// rate is of.
 #include "daemon/source/rates.h"
 
 #define NOTE_EVERY_MS 1000 // sixteen of them cover the span
@@ -27,7 +30,7 @@ struct rates_per_second rates_get(const struct rates *rates, uint64_t now_ms,
     }
     uint64_t ms = now_ms - oldest->ms;
     if (ms < NOTE_EVERY_MS) {
-        ms = NOTE_EVERY_MS; // a burst a moment ago is not a rate of thousands of such bursts
+        ms = NOTE_EVERY_MS; // else a burst a moment ago would look like many of them in a second
     }
     return (struct rates_per_second){
         .lines = (stats->lines - oldest->lines) * 1000 / ms,

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// What a line makes goes from the interpreter through the sink into the share. What it costs in
+// bytes is counted for its user at once. Before each line the interpreter is allowed as much to
+// keep open as the other sources of the user leave. Guards of the interpreter ask here whether a
+// name line may have an effect (owners.h).
 #include "daemon/source/source.h"
 
 #include <errno.h>
@@ -40,7 +45,8 @@ static bool may_name(void *context, uint32_t pid) {
     return owner == source->peer.uid;
 }
 
-int source_arrive(struct source *source, bool (*in_use)(const struct source *source, int64_t uid)) {
+int source_claim_names(struct source *source,
+                       bool (*in_use)(const struct source *source, int64_t uid)) {
     struct batcher *batcher = source->batcher;
     if (source->peer.pid <= 0) {
         return 0;
@@ -53,7 +59,7 @@ int source_arrive(struct source *source, bool (*in_use)(const struct source *sou
     if (owner == source->peer.uid || in_use(source, owner)) {
         return 0;
     }
-    batcher_push(batcher, false); // what the owner before has named goes first
+    batcher_push(batcher, false); // names that the owner before has given go first
     struct store_batch *batch = batcher_open_batch(batcher);
     const char *comm = source->peer.comm[0] ? source->peer.comm : NULL;
     if (!batch || store_batch_owner(batch, pid, source->peer.uid, true, comm) < 0) {
@@ -118,7 +124,7 @@ int source_set_name(struct source *source, const char *name) {
     return 0;
 }
 
-int source_touch(struct source *source) {
+int source_join_batch(struct source *source) {
     if (source->failed) {
         return -ENOMEM;
     }
@@ -146,7 +152,7 @@ int source_touch(struct source *source) {
     return r;
 }
 
-void source_weigh(struct source *source) {
+void source_count_held(struct source *source) {
     if (!source->user) {
         return;
     }
@@ -155,14 +161,14 @@ void source_weigh(struct source *source) {
     source->held = held;
 }
 
-void source_unweigh(struct source *source) {
+void source_release_held(struct source *source) {
     if (source->user) {
         source->user->held -= source->held;
     }
     source->held = 0;
 }
 
-// What the others of its user leave.
+// What the other sources of its user leave.
 static void allow(struct source *source) {
     if (!source->user) {
         return;
@@ -180,7 +186,7 @@ static int checked(struct source *source, int result) {
 }
 
 int source_line(struct source *source, struct nvtxt_slice line) {
-    int r = source_touch(source);
+    int r = source_join_batch(source);
     if (r < 0) {
         return r;
     }
@@ -189,7 +195,7 @@ int source_line(struct source *source, struct nvtxt_slice line) {
     source->bytes += line.len + 1;
     allow(source);
     r = nvtxt_interp_line(source->interp, line, &source->sink);
-    source_weigh(source);
+    source_count_held(source);
     uint32_t pid;
     if (r >= 0 && nvtxt_interp_event_pid(source->interp, &pid) && pid != source->used_pid) {
         source->used_pid = pid;
@@ -204,7 +210,7 @@ int source_line(struct source *source, struct nvtxt_slice line) {
 }
 
 int source_overlong(struct source *source, struct nvtxt_slice start) {
-    int r = source_touch(source);
+    int r = source_join_batch(source);
     if (r < 0) {
         return r;
     }
@@ -226,11 +232,11 @@ static int save_file(struct source *source) {
 }
 
 int source_end(struct source *source, const char *how) {
-    int r = source_touch(source);
+    int r = source_join_batch(source);
     if (r < 0) {
         return r;
     }
-    // The display name in force must be asked for before the end.
+    // Copy the display name in force before the end: it does not live longer.
     struct nvtxt_buf *name = &source->batcher->state;
     struct nvtxt_slice in_force = nvtxt_interp_display_name(source->interp);
     nvtxt_buf_clear(name);
@@ -246,7 +252,7 @@ int source_end(struct source *source, const char *how) {
     if (r >= 0 && source->where) {
         r = save_file(source);
     }
-    source_weigh(source);
+    source_count_held(source);
     source->over = true;
     return checked(source, r);
 }

@@ -27,14 +27,14 @@ Test(quota, keeps_a_user_as_long_as_bytes_of_it_are_under_way) {
     struct quota_user *user;
     cr_assert_eq(quota_take(&quota, 1000, 1, SECOND, &user), 0);
     user->bytes = 100;
-    quota_weigh(user, 100);
+    quota_check_bytes(user, 100);
     cr_assert(user->full);
     quota_give(&quota, user);
     cr_assert_eq(quota_give_bytes(&quota, 1000, 40), user);
-    quota_weigh(user, 100);
+    quota_check_bytes(user, 100);
     cr_assert(user->full, "not yet half");
     cr_assert_eq(quota_give_bytes(&quota, 1000, 20), user);
-    quota_weigh(user, 100);
+    quota_check_bytes(user, 100);
     cr_assert_not(user->full);
     cr_assert_null(quota_give_bytes(&quota, 1000, 40));
     cr_assert_null(quota_give_bytes(&quota, 1000, 40));
