@@ -67,7 +67,7 @@ struct daemon {
     char why[512]; // the sentence of a failed start
 };
 
-// ---- Stop --------------------------------------------------------------------------------------
+// ---- Stop ---------------------------------------------------------------------------------------
 
 static void close_handle(void *handle) {
     uv_handle_t *uv = handle;
@@ -163,7 +163,7 @@ static int on_reload(struct control *control, struct reload_result *result) {
     return reload_run(&daemon->reload, result);
 }
 
-// ---- Connections -------------------------------------------------------------------------------
+// ---- Connections --------------------------------------------------------------------------------
 
 static int is_data_ready(struct listener *listener) {
     struct daemon *daemon = listener->owner;
@@ -203,12 +203,12 @@ static void on_room(struct server *server) {
     listener_go_on(&daemon->sockets.control);
 }
 
-static void on_news(struct server *server) {
+static void on_commit(struct server *server) {
     struct daemon *daemon = server->owner;
     control_events_news(&daemon->feed);
 }
 
-// ---- Start -------------------------------------------------------------------------------------
+// ---- Start --------------------------------------------------------------------------------------
 
 static int exit_status_of(int result) {
     return result == STORE_NEWER || result == STORE_FOREIGN ? EX_DATAERR
@@ -310,7 +310,7 @@ static int start_handles(struct daemon *daemon, int64_t next_source_id) {
     server->owner = daemon;
     server->on_stopped = on_stopped;
     server->on_room = on_room;
-    server->on_news = on_news;
+    server->on_commit = on_commit;
     daemon->reload.server = server;
     daemon->reload.expiry = &daemon->expiry;
     daemon->reload.watch = &daemon->watch;

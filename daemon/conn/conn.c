@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Each connection is read once in an iteration of the loop, with a buffer of the server; after that
+// on_alloc() gives libuv no buffer, so that the others come first. Lines go to the source, or to
+// the session when they are a hello or an end. After each read the rows that the source has made
+// are counted for its user. At the end of a stream a plain source ends with what was read.
 #include "daemon/conn/conn.h"
 
 #include <errno.h>
@@ -21,7 +26,7 @@
 static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *buffer) {
     (void)suggested;
     struct conn *conn = handle->data;
-    if (conn->turn == conn->server->hub.loop_count) { // the others first
+    if (conn->read_at == conn->server->hub.loop_count) { // the others first
         *buffer = uv_buf_init(NULL, 0);
         return;
     }
@@ -35,9 +40,9 @@ static void on_eof(struct conn *conn);
 static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buffer) {
     struct conn *conn = stream->data;
     if (n == UV_ENOBUFS) {
-        return; // it had its turn
+        return; // it was read in this iteration
     }
-    conn->turn = conn->server->hub.loop_count;
+    conn->read_at = conn->server->hub.loop_count;
     if (n > 0) {
         conn_feed(conn, (struct nvtxt_slice){buffer->base, (size_t)n});
     } else if (n < 0) {
@@ -50,14 +55,14 @@ void conn_update_reading(struct conn *conn) {
     bool takes =
         !server->hub.batcher.pressed && !(conn->user && (conn->user->full || conn->user->fast)) &&
         (conn->phase == CONN_FIRST_LINE || conn->phase == CONN_OPEN || conn->phase == CONN_ENDING);
-    bool wanted = server->stage == SERVER_RUNNING && (takes || conn->phase == CONN_PARTING);
+    bool wanted = server->stage == SERVER_RUNNING && (takes || conn->phase == CONN_DRAINING);
     if (wanted == conn->reading || conn->phase == CONN_CLOSED) {
         return;
     }
     if (!wanted) {
         uv_read_stop((uv_stream_t *)&conn->pipe);
     } else if (uv_read_start((uv_stream_t *)&conn->pipe, on_alloc, on_read) < 0) {
-        return; // it hung up already: noticed when it is written to, or by the next hello
+        return; // the peer is gone: found out by a write, or by the next hello of the session
     }
     conn->reading = wanted;
 }
@@ -87,7 +92,7 @@ void conn_read_rest(struct conn *conn, size_t limit) {
 
 // ---- Lines --------------------------------------------------------------------------------------
 
-// Another connection of the very process that the source is of, but of this user.
+// Whether this user has a connection of the same process as the source.
 static bool is_in_use(const struct source *source, int64_t uid) {
     const struct conn *self = source->owner;
     for (const struct conn *conn = self->server->conns; conn; conn = conn->next) {
@@ -164,8 +169,8 @@ static void note_loss(struct conn *conn, const char *reason) {
                                              });
 }
 
-// Memory was too short for a line. A session comes again with what was not committed; what a plain
-// source loses is written down: here, or with the share that failed when the source is settled.
+// There was no memory for a line. A session sends again what was not committed; what a plain source
+// loses is noted as a loss: here, or when the source with the share that failed is settled.
 static void out_of_memory(struct conn *conn) {
     struct server *server = conn->server;
     log_limited(&server->hub.log_memory, LOG_LEVEL_ERROR,
@@ -177,8 +182,8 @@ static void out_of_memory(struct conn *conn) {
     conn_close(conn);
 }
 
-// A session's line. When it tells of lines that its client dropped, the row goes into the batch
-// that counts the line: a line that is sent again does not come here again.
+// A line of a session. If it reports lines that its client dropped, the row of this loss goes into
+// the batch that counts the line, so that it is written once, however often the line is sent.
 static int take_session_line(struct conn *conn, struct nvtxt_slice line) {
     struct nvtxt_lost lost;
     int r = source_line(conn->source, line);
@@ -190,7 +195,7 @@ static int take_session_line(struct conn *conn, struct nvtxt_slice line) {
         return 0;
     }
     if (r > 0) {
-        conn->told++;
+        conn->losses_reported++;
         r = store_batch_told(conn->source->member.share, clocks_realtime_ns(), lost.reason,
                              lost.lines);
     }
@@ -225,7 +230,7 @@ static void take_line(struct conn *conn, struct nvtxt_slice line, bool overlong)
     }
 }
 
-// A hello that never ends is refused as soon as it is too long for one.
+// A line that begins like a hello and is too long for one.
 static bool is_endless_hello(struct conn *conn) {
     if (conn->phase != CONN_FIRST_LINE) {
         return false;
@@ -241,22 +246,22 @@ static void count_partial(struct conn *conn, size_t partial) {
     conn->partial = partial;
 }
 
-// How many rows its source has made since they were counted last: events, names, diagnostics,
-// losses, and its own.
+// How many rows its source has made since the last call: events, names, diagnostics, losses, and
+// the row of the source.
 static uint64_t new_rows(struct conn *conn) {
     if (!conn->source) {
         return 0;
     }
     uint64_t events = nvtxt_interp_counters(conn->source->interp)->events;
     uint64_t rows = nvtxt_interp_rows(conn->source->interp) + 1;
-    uint64_t more = events - conn->events + rows - conn->rows + conn->told;
-    conn->told = 0;
+    uint64_t more = events - conn->events + rows - conn->rows + conn->losses_reported;
+    conn->losses_reported = 0;
     conn->events = events;
     conn->rows = rows;
     return more;
 }
 
-// What was fed counts against what its user may have.
+// Counts for its user what was read. Refuses unfinished lines that are too long in sum.
 static void charge(struct conn *conn) {
     struct server *server = conn->server;
     if (!conn->user) {
@@ -323,14 +328,14 @@ static void on_eof(struct conn *conn) {
     if (conn->phase == CONN_OPEN && conn->session) {
         session_half_close(conn);
     }
-    if (conn->phase == CONN_ENDING || conn->phase == CONN_LEAVING) {
-        // It has said all it had to say and may still read.
+    if (conn->phase == CONN_ENDING || conn->phase == CONN_LAST_REPLY) {
+        // It has sent everything and may still read.
         uv_read_stop((uv_stream_t *)&conn->pipe);
         conn->reading = false;
         return;
     }
-    if (conn->phase == CONN_PARTING) {
-        conn_leave(conn);
+    if (conn->phase == CONN_DRAINING) {
+        conn_close_after_reply(conn);
     } else if (conn->phase == CONN_FIRST_LINE &&
                nvtxt_hello_is(nvtxt_frame_pending(&conn->frame))) {
         session_refuse_cut_hello(conn);
@@ -339,8 +344,8 @@ static void on_eof(struct conn *conn) {
     }
 }
 
-// The last line without LF, and the end of a plain source. When it is the daemon that ends it, the
-// line was cut by us: half a line would be a wrong one, so it is written down as lost instead.
+// The last line without LF, and the end of a plain source. When the daemon ends it, that line is
+// cut, and half a line would be a wrong one: it is noted as a loss instead.
 static void end_plain(struct conn *conn, const char *how) {
     struct nvtxt_slice line;
     bool whole = strcmp(how, "closed") == 0;
@@ -352,7 +357,7 @@ static void end_plain(struct conn *conn, const char *how) {
     struct nvtxt_slice rest = nvtxt_frame_pending(&conn->frame);
     if (conn->phase == CONN_FIRST_LINE && r == NVTXT_FRAME_MORE &&
         (rest.len == 0 || nvtxt_hello_is(rest))) {
-        return; // it only looked whether somebody is here, or is a session's: no source
+        return; // it sent nothing, or a part of a hello: there is no source
     }
     if (!whole && rest.len > 0) {
         note_loss(conn, LOSS_PARTIAL_LINE);
@@ -387,8 +392,8 @@ static void on_closed(uv_handle_t *handle) {
     free(conn);
 }
 
-// Its source goes. A session that is not over keeps in the store what it had open.
-static void leave_source(struct conn *conn) {
+// Settles and frees its source. What a session that can be resumed has open stays in the store.
+static void close_source(struct conn *conn) {
     struct server *server = conn->server;
     struct source *source = conn->source;
     uint64_t rows = conn->user ? new_rows(conn) : 0;
@@ -414,7 +419,7 @@ void conn_close(struct conn *conn) {
     struct server *server = conn->server;
     struct conn *next = conn->next;
     if (conn->source) {
-        leave_source(conn);
+        close_source(conn);
     }
     count_partial(conn, 0);
     quota_give(&server->quota, conn->user);
@@ -433,16 +438,16 @@ void conn_close(struct conn *conn) {
     server_forget(server, conn, next);
 }
 
-// The client is gone, or has closed its reading side. What it sent before that counts, so its
-// lines are read to their end; only answers are of no use any more.
+// The client is gone, or has closed its reading side. What it sent before that counts, so it is
+// read to the end; but replies are dropped.
 static void stop_answering(struct conn *conn) {
     outq_abandon(&conn->outq);
-    if (conn->phase == CONN_LEAVING || conn->phase == CONN_PARTING) {
+    if (conn->phase == CONN_LAST_REPLY || conn->phase == CONN_DRAINING) {
         conn_close(conn);
     }
 }
 
-// The client reads the end of the stream; nothing is written any more.
+// Ends the stream for the client; nothing is written after that.
 static void end_stream(struct conn *conn) {
     uv_os_fd_t fd;
     if (uv_fileno((uv_handle_t *)&conn->pipe, &fd) < 0 || shutdown(fd, SHUT_WR) < 0) {
@@ -454,9 +459,9 @@ static void on_drained(struct outq *outq, int status) {
     struct conn *conn = NVTXT_CONTAINER_OF(outq, struct conn, outq);
     if (status < 0) {
         stop_answering(conn);
-    } else if (conn->phase == CONN_LEAVING) {
+    } else if (conn->phase == CONN_LAST_REPLY) {
         conn_close(conn);
-    } else if (conn->phase == CONN_PARTING) {
+    } else if (conn->phase == CONN_DRAINING) {
         end_stream(conn);
     }
 }
@@ -479,42 +484,42 @@ void conn_flush(struct conn *conn) {
     }
 }
 
-void conn_leave(struct conn *conn) {
+void conn_close_after_reply(struct conn *conn) {
     if (conn->phase == CONN_CLOSED) {
         return;
     }
-    conn->phase = CONN_LEAVING;
+    conn->phase = CONN_LAST_REPLY;
     conn_update_reading(conn);
     conn_flush(conn);
-    if (conn->phase == CONN_LEAVING && outq_is_empty(&conn->outq)) {
+    if (conn->phase == CONN_LAST_REPLY && outq_is_empty(&conn->outq)) {
         conn_close(conn);
     }
 }
 
-void conn_part(struct conn *conn) {
+void conn_drain_and_close(struct conn *conn) {
     if (conn->phase == CONN_CLOSED) {
         return;
     }
     session_free(conn->session);
     conn->session = NULL;
-    conn->phase = CONN_PARTING;
-    server_part(conn->server, conn);
+    conn->phase = CONN_DRAINING;
+    server_drain(conn->server, conn);
     conn_update_reading(conn);
     conn_flush(conn);
-    if (conn->phase == CONN_PARTING && outq_is_empty(&conn->outq)) {
+    if (conn->phase == CONN_DRAINING && outq_is_empty(&conn->outq)) {
         end_stream(conn);
     }
 }
 
 // ---- Accepting ----------------------------------------------------------------------------------
 
-// The user has too many connections. It costs little, however often it comes: the process is not
-// looked at, and nobody is told more than a few times a second.
+// The user has too many connections. This costs little, however often it happens: nothing is read
+// from /proc, and only some connections in a second get a reply.
 static void refuse(struct server *server, int fd_take, const struct peer *peer) {
     static const char message[] = "this user has too many connections";
-    bool told = refusals_may_answer(&server->refusals, peer->uid, clocks_boottime_ns());
+    bool answered = refusals_may_answer(&server->refusals, peer->uid, clocks_boottime_ns());
     struct nvtxt_buf reply = {0};
-    if (told) {
+    if (answered) {
         session_note_refusal(server, peer, NVTXT_ERROR_QUOTA, message);
         nvtxt_reply_error(&reply, NVTXT_ERROR_QUOTA, message);
     } else {
@@ -525,7 +530,7 @@ static void refuse(struct server *server, int fd_take, const struct peer *peer) 
         batcher_lose(&server->hub.batcher, &(struct loss){
                                                .at_ns = clocks_realtime_ns(),
                                                .uid = peer->uid,
-                                               .pid = told ? peer->pid : 0,
+                                               .pid = answered ? peer->pid : 0,
                                                .reason = LOSS_QUOTA,
                                                .count = 1,
                                            });
@@ -540,7 +545,7 @@ int conn_prepare(struct server *server) {
     return server->spare ? 0 : -ENOMEM;
 }
 
-// The prepared one, in the list of all. NULL when the descriptor cannot be used.
+// Puts the prepared connection into the list. NULL when the descriptor cannot be used.
 static struct conn *begin(struct server *server, int fd_take) {
     struct conn *conn = server->spare;
     server->spare = NULL;
@@ -559,7 +564,7 @@ static struct conn *begin(struct server *server, int fd_take) {
     if (uv_pipe_open(&conn->pipe, fd_take) == 0) {
         return conn;
     }
-    close(fd_take); // else it is the handle's
+    close(fd_take); // after a success the handle owns it
     conn_close(conn);
     return NULL;
 }

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// A hash table by session id. Bytes are held for the user when an entry is added and released when
+// it is dropped, whatever the reason.
 #include "daemon/conn/parked.h"
 
 #include <errno.h>

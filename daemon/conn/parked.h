@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sessions that wait for their client, with what each keeps open in the store: it counts for its
-// user (quota.h) as if it were connected, or one user could fill the store by leaving. What the
-// store has is read at the start (NVTXT_SESSIONS.openBytes). One that keeps nothing open is not
+// Sessions without a client, with what each keeps open in the store. It counts for its user
+// (quota.h) as if the client were connected: else one user could fill the store by leaving. Read
+// from the store at the start (NVTXT_SESSIONS.openBytes). A session that keeps nothing open is not
 // here. Loop thread only.
 #pragma once
 
@@ -19,13 +19,13 @@ struct parked { // zeroed is ready, but for the quota
 
 void parked_deinit(struct parked *parked);
 
-// The session waits, since `seen_ns` (realtime), with so many bytes; before, it was not here or had
-// others. Returns 0 or -ENOMEM: then it is not counted.
+// The session has no client since `seen_ns` (realtime) and keeps so many bytes open; replaces what
+// was here of it. Returns 0, or -ENOMEM: it is not counted.
 int parked_put(struct parked *parked, const char *session_id, int64_t uid, size_t bytes,
                int64_t seen_ns);
 
-// It goes on, or is over: its bytes are given back. One that is not here is fine.
+// The session is resumed or over: gives its bytes back. Does nothing when it is not here.
 void parked_take(struct parked *parked, const char *session_id);
 
-// The store has none that was seen before: those that are here went with a store.
+// The store has no session that was last seen before: drops those, which were in another store.
 void parked_forget(struct parked *parked, int64_t before_ns);

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// A user that is over a bound is not read, on any of its connections, until its bytes are committed
+// or a timer says that its rate allows more. The stop goes through the stages of enum server_stage;
+// each goes on when jobs come back or a connection closes. One socket after the other is read then,
+// as far as the memory budget allows.
 #include "daemon/conn/server.h"
 
 #include <errno.h>
@@ -9,21 +14,21 @@
 #include "daemon/source/source.h"
 #include "protocol/base/hash.h"
 
-// What a stopping daemon still takes from one socket: more than its buffer holds, so that a
-// sender's last lines are in, and bounded, so that one that never stops does not hold us up.
+// What a stopping daemon reads from one socket: more than its buffer holds, so that the sender's
+// last lines are read, and bounded, so that a sender that never stops does not delay the stop.
 #define LAST_READ_BYTES (1u << 20)
 
-// ---- What comes back from the writer -----------------------------------------------------------
+// ---- What comes back from the writer ------------------------------------------------------------
 
 static void go_on_stopping(struct server *server);
 
 static void on_drained(struct hub *hub) {
     struct server *server = NVTXT_CONTAINER_OF(hub, struct server, hub);
     session_send_acks(server);
-    if (server->news) {
-        server->on_news(server);
+    if (server->committed) {
+        server->on_commit(server);
     }
-    server->news = false;
+    server->committed = false;
     go_on_stopping(server);
 }
 
@@ -37,16 +42,16 @@ static void update_reading(struct server *server, const struct quota_user *user)
     }
 }
 
-static void on_patience(uv_timer_t *timer);
+static void on_resume(uv_timer_t *timer);
 
-static void be_patient(struct server *server, const struct quota_user *user) {
+static void resume_later(struct server *server, const struct quota_user *user) {
     uint64_t ms = quota_wait_ms(user, server->hub.config->max_events_per_second);
-    uv_handle_t *handle = (uv_handle_t *)&server->patience;
+    uv_handle_t *handle = (uv_handle_t *)&server->resume;
     if (ms == 0 || uv_is_closing(handle)) {
         return;
     }
-    if (!uv_is_active(handle) || uv_timer_get_due_in(&server->patience) > ms) {
-        uv_timer_start(&server->patience, on_patience, ms, 0);
+    if (!uv_is_active(handle) || uv_timer_get_due_in(&server->resume) > ms) {
+        uv_timer_start(&server->resume, on_resume, ms, 0);
     }
 }
 
@@ -55,7 +60,7 @@ void server_charge(struct server *server, struct quota_user *user, uint64_t even
     quota_check_bytes(user, (size_t)server->hub.config->max_bytes_per_user);
     quota_spend(user, events, server->hub.config->max_events_per_second, clocks_boottime_ns());
     bool after = user->full || user->fast;
-    be_patient(server, user);
+    resume_later(server, user);
     if (before == after) {
         return;
     }
@@ -63,7 +68,7 @@ void server_charge(struct server *server, struct quota_user *user, uint64_t even
     update_reading(server, user);
 }
 
-static void on_patience(uv_timer_t *timer) {
+static void on_resume(uv_timer_t *timer) {
     struct server *server = timer->data;
     struct quota_user *user = quota_next_fast(&server->quota, NULL);
     for (; user; user = quota_next_fast(&server->quota, user)) {
@@ -83,7 +88,7 @@ static void give_bytes(struct server *server, const struct store_batch *batch) {
     }
 }
 
-// At the stop: nothing is acknowledged, and sessions come again with it.
+// At the stop: nothing of it is acknowledged, so sessions send it again.
 static void give_up(struct server *server, const struct store_batch_source *share) {
     uint64_t events = share->discarded ? 0 : store_batch_source_events(share);
     server->gave_up = true;
@@ -96,7 +101,7 @@ static void give_up(struct server *server, const struct store_batch_source *shar
 static void on_committed(struct batcher *batcher, struct store_batch *batch, int result) {
     struct server *server = NVTXT_CONTAINER_OF(batcher, struct server, hub.batcher);
     give_bytes(server, batch);
-    server->news |= result == 0;
+    server->committed |= result == 0;
     for (struct store_batch_source *share = store_batch_first(batch); share; share = share->next) {
         if (result != 0) {
             give_up(server, share);
@@ -114,7 +119,7 @@ static void on_pressure(struct hub_listener *listener, bool pressed) {
     }
 }
 
-// ---- Life --------------------------------------------------------------------------------------
+// ---- Life ---------------------------------------------------------------------------------------
 
 int server_init(struct server *server, uv_loop_t *loop, const struct conf *config,
                 int64_t next_source_id) {
@@ -127,16 +132,16 @@ int server_init(struct server *server, uv_loop_t *loop, const struct conf *confi
     if (!server->read_buffer) {
         return -ENOMEM;
     }
-    r = uv_timer_init(loop, &server->patience);
+    r = uv_timer_init(loop, &server->resume);
     if (r < 0) {
         return r;
     }
-    server->patience.data = server;
-    r = uv_timer_init(loop, &server->parting);
+    server->resume.data = server;
+    r = uv_timer_init(loop, &server->drain);
     if (r < 0) {
         return r;
     }
-    server->parting.data = server;
+    server->drain.data = server;
     server->parked.quota = &server->quota;
     server->hub.on_drained = on_drained;
     server->hub.batcher.on_committed = on_committed;
@@ -149,17 +154,17 @@ void server_configure(struct server *server) {
     hub_configure(&server->hub);
     for (struct conn *conn = server->conns; conn; conn = conn->next) {
         if (conn->user) {
-            server_charge(server, conn->user, 0); // a bound that was raised may free it
+            server_charge(server, conn->user, 0); // its bound may be higher now
         }
     }
 }
 
 void server_close_handles(struct server *server) {
-    if (server->patience.data) {
-        uv_close((uv_handle_t *)&server->patience, NULL);
+    if (server->resume.data) {
+        uv_close((uv_handle_t *)&server->resume, NULL);
     }
-    if (server->parting.data) {
-        uv_close((uv_handle_t *)&server->parting, NULL);
+    if (server->drain.data) {
+        uv_close((uv_handle_t *)&server->drain, NULL);
     }
     hub_close(&server->hub);
 }
@@ -175,37 +180,37 @@ void server_deinit(struct server *server) {
     server->read_buffer = NULL;
 }
 
-// ---- Clients that were told the end -------------------------------------------------------------
+// ---- Draining -----------------------------------------------------------------------------------
 
-static void on_parting(uv_timer_t *timer) {
+static void on_drain(uv_timer_t *timer) {
     struct server *server = timer->data;
     uint64_t now = uv_now(server->hub.loop), next_ms = 0;
     struct conn *next;
     for (struct conn *conn = server->conns; conn; conn = next) {
         next = conn->next;
-        if (conn->phase != CONN_PARTING) {
+        if (conn->phase != CONN_DRAINING) {
             continue;
         }
-        if (conn->part_by_ms <= now) {
+        if (conn->drain_until_ms <= now) {
             conn_close(conn);
-        } else if (next_ms == 0 || conn->part_by_ms < next_ms) {
-            next_ms = conn->part_by_ms;
+        } else if (next_ms == 0 || conn->drain_until_ms < next_ms) {
+            next_ms = conn->drain_until_ms;
         }
     }
     if (next_ms > 0 && !uv_is_closing((uv_handle_t *)timer)) {
-        uv_timer_start(timer, on_parting, next_ms - now, 0);
+        uv_timer_start(timer, on_drain, next_ms - now, 0);
     }
 }
 
-void server_part(struct server *server, struct conn *conn) {
-    uv_handle_t *handle = (uv_handle_t *)&server->parting;
-    conn->part_by_ms = uv_now(server->hub.loop) + CONN_PARTING_MS;
+void server_drain(struct server *server, struct conn *conn) {
+    uv_handle_t *handle = (uv_handle_t *)&server->drain;
+    conn->drain_until_ms = uv_now(server->hub.loop) + CONN_DRAIN_MS;
     if (!uv_is_active(handle) && !uv_is_closing(handle)) {
-        uv_timer_start(&server->parting, on_parting, CONN_PARTING_MS, 0);
+        uv_timer_start(&server->drain, on_drain, CONN_DRAIN_MS, 0);
     }
 }
 
-// ---- The orderly stop --------------------------------------------------------------------------
+// ---- The stop -----------------------------------------------------------------------------------
 
 void server_forget(struct server *server, struct conn *conn, struct conn *next) {
     server->conn_count--;
@@ -214,12 +219,12 @@ void server_forget(struct server *server, struct conn *conn, struct conn *next) 
     }
     if (server->stage == SERVER_RUNNING) {
         server->on_room(server);
-    } else if (server->stage == SERVER_TELLING) {
+    } else if (server->stage == SERVER_REPLYING) {
         go_on_stopping(server);
     }
 }
 
-// One socket after the other, as far as memory allows; goes on when batches come back.
+// One socket after the other, as far as the budget allows; goes on when batches come back.
 static void read_rest(struct server *server) {
     while (server->cursor && !server->hub.batcher.pressed) {
         struct conn *conn = server->cursor;
@@ -228,7 +233,7 @@ static void read_rest(struct server *server) {
     }
 }
 
-// Plain sources are over; what sessions brought in is settled by the batch.
+// Plain sources end; sessions are settled with the batch.
 static void end_sources(struct server *server) {
     struct conn *next;
     for (struct conn *conn = server->conns; conn; conn = next) {
@@ -240,11 +245,11 @@ static void end_sources(struct server *server) {
     batcher_push(&server->hub.batcher, true);
 }
 
-static void tell_sessions(struct server *server) {
+static void send_shutdown(struct server *server) {
     struct conn *next;
     for (struct conn *conn = server->conns; conn; conn = next) {
         next = conn->next;
-        if (conn->phase != CONN_LEAVING) {
+        if (conn->phase != CONN_LAST_REPLY) {
             session_shut_down(conn);
         }
     }
@@ -260,10 +265,10 @@ static void go_on_stopping(struct server *server) {
         end_sources(server);
     }
     if (server->stage == SERVER_COMMITTING && server->hub.batcher.jobs_out == 0) {
-        server->stage = SERVER_TELLING;
-        tell_sessions(server);
+        server->stage = SERVER_REPLYING;
+        send_shutdown(server);
     }
-    if (server->stage == SERVER_TELLING && server->conn_count == 0) {
+    if (server->stage == SERVER_REPLYING && server->conn_count == 0) {
         server->stage = SERVER_STOPPED;
         server->on_stopped(server);
     }
@@ -274,7 +279,7 @@ void server_stop(struct server *server) {
         return;
     }
     server->stage = SERVER_READING;
-    atomic_store(&server->leaving, true);
+    atomic_store(&server->stopping, true);
     server->cursor = server->conns;
     for (struct conn *conn = server->conns; conn; conn = conn->next) {
         conn_update_reading(conn);
@@ -287,18 +292,18 @@ void server_abort(struct server *server) {
     if (server->stage == SERVER_STOPPED) {
         return;
     }
-    server->stage = SERVER_COMMITTING; // the last one to close must not end it before the push
+    server->stage = SERVER_COMMITTING; // else the last close would end the stop before the push
     struct conn *next;
     for (struct conn *conn = server->conns; conn; conn = next) {
         next = conn->next;
-        if (conn->session && conn->phase != CONN_LEAVING) {
-            session_shut_down(conn); // who does not read just now is not waited for
+        if (conn->session && conn->phase != CONN_LAST_REPLY) {
+            session_shut_down(conn); // does not wait for a client that does not read
         }
     }
     while (server->conns) {
         conn_close(server->conns);
     }
-    batcher_push(&server->hub.batcher, true); // what was taken goes to the writer before its stop
-    server->stage = SERVER_TELLING;
+    batcher_push(&server->hub.batcher, true); // goes to the writer before its JOB_STOP
+    server->stage = SERVER_REPLYING;
     go_on_stopping(server);
 }

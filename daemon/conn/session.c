@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// A session is loaded by a job of the writer; the job's context is cleared when the connection
+// closes meanwhile. What the load finds decides: a new session, one that is resumed, one that ended
+// before (the client hears that again), or a refusal. Commits put sessions on a list of the server,
+// and one acknowledgement for all their batches is sent at the end.
 #include "daemon/conn/session.h"
 
 #include <inttypes.h>
@@ -13,10 +18,10 @@
 #include "protocol/base/hash.h"
 #include "protocol/wire/reply.h"
 
-// The last reply: says why, and closes.
-static void say_last(struct conn *conn, const char *code, const char *message) {
+// Sends the last reply, and closes.
+static void close_with_error(struct conn *conn, const char *code, const char *message) {
     nvtxt_reply_error(outq_buffer(&conn->outq), code, message);
-    conn_leave(conn);
+    conn_close_after_reply(conn);
 }
 
 void session_note_refusal(struct server *server, const struct peer *peer, const char *code,
@@ -30,25 +35,26 @@ void session_note_refusal(struct server *server, const struct peer *peer, const 
 
 void session_refuse(struct conn *conn, const char *code, const char *message) {
     session_note_refusal(conn->server, &conn->peer, code, message);
-    say_last(conn, code, message);
+    close_with_error(conn, code, message);
 }
 
-// What a client sent behind its hello before it knew must not keep it from reading the answer.
-static void turn_away(struct conn *conn, const char *code, const char *message) {
+// A client may have sent lines after its hello: they must not prevent that it reads the reply.
+static void refuse_and_drain(struct conn *conn, const char *code, const char *message) {
     session_note_refusal(conn->server, &conn->peer, code, message);
     nvtxt_reply_error(outq_buffer(&conn->outq), code, message);
-    conn_part(conn);
+    conn_drain_and_close(conn);
 }
 
 void session_shut_down(struct conn *conn) {
-    say_last(conn, NVTXT_ERROR_SHUTTING_DOWN, "the daemon stops; resume later");
+    close_with_error(conn, NVTXT_ERROR_SHUTTING_DOWN, "the daemon stops; resume later");
 }
 
 void session_disconnect(struct conn *conn) {
-    say_last(conn, NVTXT_ERROR_DISCONNECTED, "the daemon was told to disconnect this source");
+    close_with_error(conn, NVTXT_ERROR_DISCONNECTED,
+                     "the daemon was told to disconnect this source");
 }
 
-// `uid` -1: anybody's. `open`: not one that is being loaded.
+// `uid` -1: of any user. `open`: not one that is still loaded.
 static struct session *find(struct server *server, const char *id, int64_t uid, bool open) {
     struct nvtxt_hash_node *node =
         nvtxt_hash_find(&server->sessions, nvtxt_hash_bytes(nvtxt_slice_of(id)));
@@ -71,7 +77,7 @@ struct session *session_find_open(struct server *server, const char *id) {
     return find(server, id, -1, true);
 }
 
-// A client that vanished while its socket was not read: only the kernel knows.
+// Whether the client is gone. While its socket is not read only the kernel knows.
 static bool is_hung_up(struct conn *conn) {
     uv_os_fd_t fd;
     if (uv_fileno((uv_handle_t *)&conn->pipe, &fd) < 0) {
@@ -81,17 +87,17 @@ static bool is_hung_up(struct conn *conn) {
     return poll(&poll_fd, 1, 0) > 0 && (poll_fd.revents & (POLLHUP | POLLRDHUP | POLLERR));
 }
 
-// Whatever is wrong with a hello, what would be right is said too.
+// The message also says which protocol would be right.
 static void refuse_hello(struct conn *conn, const char *code, const char *why) {
     char message[320];
     snprintf(message, sizeof(message), "%s; this daemon speaks protocol %d", why,
              NVTXT_PROTOCOL_VERSION);
-    turn_away(conn, code, message);
+    refuse_and_drain(conn, code, message);
 }
 
 void session_refuse_cut_hello(struct conn *conn) {
     refuse_hello(conn, NVTXT_ERROR_BAD_HELLO, "the line of the hello has no end");
-    conn_leave(conn); // it has closed its sending side: nothing is to be waited for
+    conn_close_after_reply(conn); // it sends no more: nothing to drain
 }
 
 static void on_loaded(struct job *job);
@@ -113,13 +119,13 @@ static void start_load(struct session *session) {
     session->loading = job;
     session->begun_before = conn->user->sessions;
     conn->phase = CONN_LOADING;
-    // What an older connection of this session brought in goes first.
+    // The lines of an older connection of this session go first.
     batcher_push(&conn->server->hub.batcher, false);
     hub_push(&conn->server->hub, job);
 }
 
 static void refuse_other(struct conn *conn) {
-    turn_away(conn, NVTXT_ERROR_FOREIGN_SESSION, "the session belongs to another user");
+    refuse_and_drain(conn, NVTXT_ERROR_FOREIGN_SESSION, "the session belongs to another user");
 }
 
 void session_begin(struct conn *conn, struct nvtxt_slice line) {
@@ -154,8 +160,8 @@ void session_begin(struct conn *conn, struct nvtxt_slice line) {
         older = session_find(server, session->id, conn->peer.uid);
     }
     if (older) {
-        turn_away(conn, NVTXT_ERROR_BUSY_SESSION,
-                  "the session is connected already; it can be connected once only");
+        refuse_and_drain(conn, NVTXT_ERROR_BUSY_SESSION,
+                         "the session is connected already; it can be connected once only");
         return;
     }
     if (session_find_open(server, session->id)) {
@@ -195,7 +201,7 @@ static void welcome(struct session *session, int64_t source, uint64_t line) {
     session->acked_line = line;
 }
 
-// Replies are on their way: lines may come.
+// The welcome is written: lines may come.
 static void go_on(struct session *session) {
     struct conn *conn = session->conn;
     struct nvtxt_buf pending = conn->pending;
@@ -261,7 +267,7 @@ int session_give_up(struct server *server, const char *id, const struct store_se
     return 0;
 }
 
-// The client comes again; perhaps the store can be read then.
+// The client connects again; perhaps the store can be read then.
 static void cannot_load(struct conn *conn, int result) {
     log_limited(&conn->server->log_broken, LOG_LEVEL_ERROR,
                 "a session cannot be loaded from the store session=%s result=%d", conn->session->id,
@@ -269,7 +275,7 @@ static void cannot_load(struct conn *conn, int result) {
     conn_close(conn);
 }
 
-// Ended, and loaded again: what the client hears then is durable.
+// Ends it, and loads it again: the client hears of the end when it is durable.
 static void give_up(struct session *session, const struct store_session *stored) {
     struct conn *conn = session->conn;
     session->given_up = true;
@@ -300,14 +306,14 @@ static void open_stored(struct session *session, const struct store_session *sto
         conn_close(conn);
         return;
     }
-    parked_take(&conn->server->parked, session->id); // they are the source's now
+    parked_take(&conn->server->parked, session->id); // its bytes count with the source now
     conn->server->hub.stats.sessions_resumed++;
     welcome(session, stored->source_id, stored->line);
     send_stored_diags(session, stored);
     go_on(session);
 }
 
-// The session was closed before: the same figures again, nothing is stored.
+// The session has ended before: sends the same totals again, stores nothing.
 static void answer_ended(struct session *session, const struct store_session *stored) {
     const struct nvtxt_counters *figures = &stored->counters;
     welcome(session, stored->source_id, stored->line);
@@ -315,10 +321,10 @@ static void answer_ended(struct session *session, const struct store_session *st
     nvtxt_reply_end(outq_buffer(&session->conn->outq), stored->line, figures->events,
                     figures->warnings, figures->errors,
                     strcmp(stored->how, "end") == 0 ? "" : stored->how);
-    conn_part(session->conn);
+    conn_drain_and_close(session->conn);
 }
 
-// `kept` is as of the load; those that began since then are not in it.
+// `kept` is of the time of the load: sessions that began after it are added.
 static bool has_enough(const struct session *session, int64_t kept) {
     const struct conn *conn = session->conn;
     uint64_t begun = conn->user->sessions - session->begun_before;
@@ -330,7 +336,7 @@ static void on_loaded(struct job *job) {
     if (session) {
         struct conn *conn = session->conn;
         session->loading = NULL;
-        if (job->result == STORE_NOT_FOUND) { // it went with a store
+        if (job->result == STORE_NOT_FOUND) { // if it was parked, it was in another store
             parked_take(&conn->server->parked, session->id);
         }
         const struct store_session *stored = &job->session;
@@ -339,8 +345,8 @@ static void on_loaded(struct job *job) {
         } else if (session_find_open(conn->server, session->id)) { // loaded at the same time
             refuse_other(conn);
         } else if (job->result == STORE_NOT_FOUND && has_enough(session, job->kept)) {
-            turn_away(conn, NVTXT_ERROR_QUOTA,
-                      "this user has too many sessions that can be resumed");
+            refuse_and_drain(conn, NVTXT_ERROR_QUOTA,
+                             "this user has too many sessions that can be resumed");
         } else if (job->result == STORE_NOT_FOUND) {
             open_new(session);
         } else if (job->result != STORE_DONE) {
@@ -380,7 +386,7 @@ void session_half_close(struct conn *conn) {
     }
     if (is_all_acked(conn->session)) {
         if (!outq_is_empty(&conn->outq)) {
-            conn_leave(conn);
+            conn_close_after_reply(conn);
         }
         return;
     }
@@ -397,7 +403,7 @@ static struct session *find_by_source(struct server *server, int64_t id) {
 void session_committed(struct server *server, const struct store_batch_source *share) {
     struct session *session = find_by_source(server, share->id);
     if (session && share->discarded) {
-        // Not even its line is in the store: the client comes again, and goes on from there.
+        // Not even its progress is in the store: the client connects again and resumes.
         log_limited(&server->log_broken, LOG_LEVEL_ERROR,
                     "the store refuses all of a session, its connection is closed session=%s",
                     session->id);
@@ -420,19 +426,19 @@ void session_committed(struct server *server, const struct store_batch_source *s
         session->end_committed = true;
         session->figures = share->counters;
     }
-    if (session->has_news) {
+    if (session->has_answer) {
         return;
     }
-    session->has_news = true;
-    session->next_acked = server->acked;
-    server->acked = session;
+    session->has_answer = true;
+    session->next_to_answer = server->to_answer;
+    server->to_answer = session;
 }
 
 void session_send_acks(struct server *server) {
     struct session *session;
-    while ((session = server->acked)) {
-        server->acked = session->next_acked;
-        session->has_news = false;
+    while ((session = server->to_answer)) {
+        server->to_answer = session->next_to_answer;
+        session->has_answer = false;
         struct conn *conn = session->conn;
         struct nvtxt_buf *out = outq_buffer(&conn->outq);
         if (session->committed_line > session->acked_line) {
@@ -443,9 +449,9 @@ void session_send_acks(struct server *server) {
             const struct nvtxt_counters *figures = &session->figures;
             nvtxt_reply_end(out, figures->lines, figures->events, figures->warnings,
                             figures->errors, "");
-            conn_leave(conn);
+            conn_close_after_reply(conn);
         } else if (session->half_closed && is_all_acked(session)) {
-            conn_leave(conn);
+            conn_close_after_reply(conn);
         } else {
             conn_flush(conn);
         }
@@ -463,12 +469,12 @@ void session_free(struct session *session) {
     if (session->listed) {
         nvtxt_hash_remove(&server->sessions, &session->node);
     }
-    if (session->has_news) {
-        struct session **at = &server->acked;
+    if (session->has_answer) {
+        struct session **at = &server->to_answer;
         while (*at != session) {
-            at = &(*at)->next_acked;
+            at = &(*at)->next_to_answer;
         }
-        *at = session->next_acked;
+        *at = session->next_to_answer;
     }
     free(session->hello);
     free(session);

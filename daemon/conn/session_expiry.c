@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// One step is two jobs of the writer: find a session that was last seen too long ago, then load it.
+// A session that is found twice in a row means that the step before had no effect; the next search
+// waits for the timer then. A jump of the wall clock since the start is subtracted.
 #include "daemon/conn/session_expiry.h"
 
 #include <errno.h>
@@ -12,13 +16,13 @@
 
 #define CHECKS_PER_EXPIRY 24
 #define SHORTEST_CHECK_MS 500
-#define FIRST_CHECK_MS 60000        // at most: whose daemon was away for long is back before that
-#define JUMP_NS INT64_C(1000000000) // less is a clock that is being corrected
+#define FIRST_CHECK_MS 60000        // at most; clients that waited for the daemon are back by then
+#define JUMP_NS INT64_C(1000000000) // less: the clock is corrected slowly, which is no jump
 
-static void look(struct expiry *expiry);
+static void find_next(struct expiry *expiry);
 
 static void on_timer(uv_timer_t *timer) {
-    look(timer->data);
+    find_next(timer->data);
 }
 
 static uint64_t period_ms(const struct expiry *expiry) {
@@ -69,7 +73,7 @@ static void on_loaded(struct job *job) {
     struct expiry *expiry = job->context;
     struct server *server = expiry->server;
     int r = 0;
-    // Connected in between, by who may: it lives.
+    // Its user may have connected in between: it lives.
     bool alive = job->result == STORE_DONE &&
                  session_find(server, job->session_id, job->session.uid) != NULL;
     if (job->result == STORE_DONE && !alive && !expiry->stopped && !job->session.ended) {
@@ -87,7 +91,7 @@ static void on_loaded(struct job *job) {
         store_session_deinit(&job->session);
     }
     if (job->result == STORE_DONE && r >= 0) {
-        look(expiry);
+        find_next(expiry);
     } else {
         wait_for_next(expiry);
     }
@@ -107,12 +111,12 @@ static void load(struct expiry *expiry, const char *session_id) {
     hub_push(&expiry->server->hub, job);
 }
 
-// A connected session: written again, it counts as seen.
-static void see_again(struct expiry *expiry, struct session *session) {
+// Writes a connected session again, so that it counts as seen.
+static void mark_seen(struct expiry *expiry, struct session *session) {
     struct conn *conn = session->conn;
     if (conn->phase == CONN_OPEN && source_join_batch(conn->source) >= 0 &&
         batcher_push(&expiry->server->hub.batcher, false) >= 0) {
-        look(expiry);
+        find_next(expiry);
     } else {
         wait_for_next(expiry);
     }
@@ -121,7 +125,7 @@ static void see_again(struct expiry *expiry, struct session *session) {
 static void on_found(struct job *job) {
     struct expiry *expiry = job->context;
     struct session *session = session_find_open(expiry->server, job->session_id);
-    // The same one again means that the last step had no effect: no haste then.
+    // The same one again: the last step had no effect.
     bool again = strcmp(expiry->last, job->session_id) == 0;
     if (job->result == STORE_NOT_FOUND) {
         parked_forget(&expiry->server->parked, job->before_ns);
@@ -131,7 +135,7 @@ static void on_found(struct job *job) {
     } else {
         memcpy(expiry->last, job->session_id, sizeof(expiry->last));
         if (session) {
-            see_again(expiry, session);
+            mark_seen(expiry, session);
         } else {
             load(expiry, job->session_id);
         }
@@ -139,14 +143,14 @@ static void on_found(struct job *job) {
     free(job);
 }
 
-// How far the wall clock was set forwards since the start: what was seen before looks older than it
-// is by that much. Set backwards, sessions are kept longer, which does no harm.
+// How far the wall clock was set forward since the start: what was seen before looks that much
+// older. When it was set back, sessions are kept longer, which does no harm.
 static int64_t jumped_ns(const struct expiry *expiry) {
     int64_t jumped = clocks_realtime_ns() - clocks_boottime_ns() - expiry->offset_ns;
     return jumped > JUMP_NS ? jumped : 0;
 }
 
-static void look(struct expiry *expiry) {
+static void find_next(struct expiry *expiry) {
     struct job *job = expiry->stopped ? NULL : calloc(1, sizeof(*job));
     if (!job) {
         wait_for_next(expiry);

@@ -40,7 +40,7 @@ static void work_free(struct work *work) {
 }
 
 static bool stops(const struct work *work) {
-    return atomic_load(&work->server->leaving);
+    return atomic_load(&work->server->stopping);
 }
 
 static void on_worked(uv_work_t *request, int status) {

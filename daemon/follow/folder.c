@@ -20,7 +20,7 @@
 
 static void list_next(struct folder *folder);
 
-// ---- Names -------------------------------------------------------------------------------------
+// ---- Names --------------------------------------------------------------------------------------
 
 static struct folder_name *find_name(struct folder *folder, const char *text) {
     struct nvtxt_hash_node *node =
@@ -131,7 +131,7 @@ static void drop_unseen(struct folder *folder) {
     }
 }
 
-// ---- Watching ----------------------------------------------------------------------------------
+// ---- Watching -----------------------------------------------------------------------------------
 
 static void look_at(struct folder *folder, const char *name) {
     for (size_t i = 0; i < folder->wanted_count; i++) {
@@ -335,7 +335,7 @@ static void come_up(struct folder *folder) {
     }
 }
 
-// ---- Listing -----------------------------------------------------------------------------------
+// ---- Listing ------------------------------------------------------------------------------------
 
 static void free_names(char **names, size_t count) {
     for (size_t i = 0; names && i < count; i++) {
@@ -431,7 +431,7 @@ bool folder_is_looking(const struct folder *folder) {
     return folder->listing || folder->all_wanted || folder->wanted_count > 0;
 }
 
-// ---- Life --------------------------------------------------------------------------------------
+// ---- Life ---------------------------------------------------------------------------------------
 
 static void on_closed(uv_handle_t *handle) {
     struct folder *folder = handle->data;

@@ -58,7 +58,7 @@ static void give_up(struct follow *follow) {
     schedule_done(follow, false);
 }
 
-// ---- The end -----------------------------------------------------------------------------------
+// ---- The end ------------------------------------------------------------------------------------
 
 // Its place is at the start again; what was known of its bytes is not.
 static void rewind_place(struct follow *follow) {
@@ -160,7 +160,7 @@ static void finish(struct follow *follow) {
     schedule_done(follow, false);
 }
 
-// ---- Opening -----------------------------------------------------------------------------------
+// ---- Opening ------------------------------------------------------------------------------------
 
 // The file cannot be opened. It is tried again when something is told of it.
 static void cannot_read(struct follow *follow, int error) {
@@ -212,7 +212,7 @@ static void on_opened(struct follow *follow, struct follow_step *step) {
     follow_go(follow);
 }
 
-// ---- The state from the store ------------------------------------------------------------------
+// ---- The state from the store -------------------------------------------------------------------
 
 // Without the variables and definitions before them its lines would become other events.
 static void cannot_go_on(struct follow *follow, const struct job *job) {
@@ -255,7 +255,7 @@ static void on_loaded(struct job *job) {
     follow_source_loaded(job);
 }
 
-// ---- Reading -----------------------------------------------------------------------------------
+// ---- Reading ------------------------------------------------------------------------------------
 
 // The start of the file, by which it is known again.
 static void hash_head(struct follow *follow, const char *data, size_t len) {
@@ -367,7 +367,7 @@ static void on_read(struct follow *follow, struct follow_step *step) {
     }
 }
 
-// ---- Steps -------------------------------------------------------------------------------------
+// ---- Steps --------------------------------------------------------------------------------------
 
 static void work(uv_work_t *req) {
     struct follow_step *step = NVTXT_CONTAINER_OF(req, struct follow_step, work);

@@ -10,7 +10,7 @@
 #define QUIET_MS 10000 // a file that did not change for so long is closed
 #define RETRY_MS 1000  // what failed for want of memory or descriptors
 
-// ---- Whose step is next ------------------------------------------------------------------------
+// ---- Whose step is next -------------------------------------------------------------------------
 
 static void put(struct watch_queue *queue, struct follow *follow) {
     if (!queue->head) {
@@ -102,7 +102,7 @@ void schedule_done(struct follow *follow, bool more) {
     go_on(watch);
 }
 
-// ---- Files at rest -----------------------------------------------------------------------------
+// ---- Files at rest ------------------------------------------------------------------------------
 
 static void on_quiet(uv_timer_t *timer) {
     struct watch *watch = timer->data;
@@ -167,7 +167,7 @@ void schedule_retry(struct follow *follow) {
     }
 }
 
-// ---- Life --------------------------------------------------------------------------------------
+// ---- Life ---------------------------------------------------------------------------------------
 
 void schedule_start(struct watch *watch) {
     uv_timer_init(watch->hub->loop, &watch->quiet); // these two cannot fail

@@ -21,7 +21,7 @@
 #define OPEN_MOST 1024 // files
 #define OPEN_SHARE 8   // one of so many descriptors
 
-// ---- What ends ---------------------------------------------------------------------------------
+// ---- What ends ----------------------------------------------------------------------------------
 
 static void wait_for_expiry(struct watch *watch);
 
@@ -98,7 +98,7 @@ static void wait_for_expiry(struct watch *watch) {
     }
 }
 
-// ---- Life --------------------------------------------------------------------------------------
+// ---- Life ---------------------------------------------------------------------------------------
 
 // The next line of the list, without slashes at its end. Returns what follows it.
 static const char *next_path(const char *list, char *path, size_t size) {

@@ -34,7 +34,7 @@ static void fill(struct watch_stat *to, const struct stat *from) {
     };
 }
 
-// ---- Folders -----------------------------------------------------------------------------------
+// ---- Folders ------------------------------------------------------------------------------------
 
 // File systems that are told of their own machine's changes only, or of none.
 static bool is_silent(int fd) {
@@ -137,7 +137,7 @@ void watch_io_list_deinit(struct watch_list *list) {
     *list = (struct watch_list){0};
 }
 
-// ---- Files -------------------------------------------------------------------------------------
+// ---- Files --------------------------------------------------------------------------------------
 
 static ssize_t read_at(int fd, char *buffer, size_t size, uint64_t offset) {
     size_t done = 0;

@@ -28,7 +28,7 @@ struct watch_stat {
     uint64_t links;
 };
 
-// ---- Folders -----------------------------------------------------------------------------------
+// ---- Folders ------------------------------------------------------------------------------------
 
 struct watch_entry {
     char *name; // owned
@@ -54,7 +54,7 @@ bool watch_io_is_ours(const char *name);
 int watch_io_list(const char *folder, char *const *names, size_t count, struct watch_list *list);
 void watch_io_list_deinit(struct watch_list *list);
 
-// ---- Files -------------------------------------------------------------------------------------
+// ---- Files --------------------------------------------------------------------------------------
 
 struct watch_opened {
     int fd; // -1: not open, `stat.error` says why

@@ -26,7 +26,7 @@ struct follow;
 struct source;
 struct watch;
 
-// ---- Folders -----------------------------------------------------------------------------------
+// ---- Folders ------------------------------------------------------------------------------------
 
 struct folder_name {
     struct nvtxt_hash_node node;
@@ -66,7 +66,7 @@ struct folder {
     struct folder_name *first;
 };
 
-// ---- Followed files ----------------------------------------------------------------------------
+// ---- Followed files -----------------------------------------------------------------------------
 
 #define FOLLOW_READ_BYTES (128u << 10)
 
@@ -139,7 +139,7 @@ struct follows {
     size_t count;
 };
 
-// ---- The watch ---------------------------------------------------------------------------------
+// ---- The watch ----------------------------------------------------------------------------------
 
 // The search for files that lost their names: see lost_files.h.
 struct search {

@@ -101,7 +101,7 @@ void sockets_unlock(struct sockets *sockets) {
     unlock(&sockets->control_lock);
 }
 
-// ---- Listening --------------------------------------------------------------------------------
+// ---- Listening ----------------------------------------------------------------------------------
 
 static int adopt(struct listener *listener, uv_loop_t *loop, int fd, const char *path, char *why,
                  size_t size) {

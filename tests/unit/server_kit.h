@@ -38,7 +38,7 @@ static inline void kit_open(struct kit *kit) {
     cr_assert_eq(conf_init(&kit->config), 0);
     cr_assert_eq(server_init(&kit->server, &kit->loop, &kit->config, 1), 0);
     kit->server.owner = kit;
-    kit->server.on_room = kit->server.on_news = kit_on_room;
+    kit->server.on_room = kit->server.on_commit = kit_on_room;
     kit->server.on_stopped = kit_on_stopped;
 }
 
