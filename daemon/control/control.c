@@ -127,36 +127,30 @@ static void call_free(struct control_call *call) {
     free(call);
 }
 
-void control_reply(struct control_call *call, json_t *result_take) {
+// Answers with the result or, without one, with the error.
+static void answer(struct control_call *call, json_t *result_take, const char *code,
+                   const char *message) {
     struct control_conn *conn = call->conn;
     unlink_call(call);
-    if (conn) {
-        if (result_take) {
-            nvtxt_ctl_result_format(outq_buffer(&conn->outq), call->request.id, result_take);
-        } else {
-            nvtxt_ctl_error_format(outq_buffer(&conn->outq), call->request.id, NVTXT_CTL_FAILED,
-                                   "out of memory");
-        }
-        flush(conn);
+    if (conn && result_take) {
+        nvtxt_ctl_result_format(outq_buffer(&conn->outq), call->request.id, result_take);
+    } else if (conn) {
+        nvtxt_ctl_error_format(outq_buffer(&conn->outq), call->request.id, code, message);
     }
     json_decref(result_take);
     call_free(call);
     if (conn) {
+        flush(conn);
         take_pending(conn);
     }
 }
 
+void control_reply(struct control_call *call, json_t *result_take) {
+    answer(call, result_take, NVTXT_CTL_FAILED, "out of memory");
+}
+
 void control_fail(struct control_call *call, const char *code, const char *message) {
-    struct control_conn *conn = call->conn;
-    unlink_call(call);
-    if (conn) {
-        nvtxt_ctl_error_format(outq_buffer(&conn->outq), call->request.id, code, message);
-        flush(conn);
-    }
-    call_free(call);
-    if (conn) {
-        take_pending(conn);
-    }
+    answer(call, NULL, code, message);
 }
 
 void control_let_pass(struct control_call *call) {
@@ -180,53 +174,50 @@ static const struct control_command *find_command(const struct control *control,
     return NULL;
 }
 
-static void refuse_command(struct control_conn *conn, json_t *id, const char *name) {
-    char message[128];
-    snprintf(message, sizeof(message), "\"%s\" is for root and the user that the daemon runs as",
-             name);
-    refuse(conn, id, NVTXT_CTL_FORBIDDEN, message);
-}
-
 static const char *command_name(const void *context, size_t index) {
     const struct control *control = context;
     return index < control->command_count ? control->commands[index].name : NULL;
 }
 
-static void unknown_command(struct control_conn *conn, json_t *id, const char *name) {
-    const char *near = nvtxt_near(nvtxt_slice_of(name), command_name, conn->control);
-    char message[128];
-    snprintf(message, sizeof(message), "there is no such command%s%s%s; \"help\" lists them",
-             near ? ", did you mean \"" : "", near ? near : "", near ? "\"?" : "");
-    refuse(conn, id, NVTXT_CTL_UNKNOWN_COMMAND, message);
+// Whether the request can be served: NULL, or the code of the error with a sentence in `why`.
+// `command` is NULL when there is none of that name.
+static const char *check_request(const struct control_conn *conn,
+                                 const struct nvtxt_ctl_request *request,
+                                 const struct control_command *command, char *why, size_t size) {
+    if (!command) {
+        const char *near =
+            nvtxt_near(nvtxt_slice_of(request->command), command_name, conn->control);
+        snprintf(why, size, "there is no such command%s%s%s; \"help\" lists them",
+                 near ? ", did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+        return NVTXT_CTL_UNKNOWN_COMMAND;
+    }
+    if (command->rights > conn->rights) {
+        snprintf(why, size, "\"%s\" is for root and the user that the daemon runs as",
+                 command->name);
+        return NVTXT_CTL_FORBIDDEN;
+    }
+    if (conn->call_count >= CONTROL_CALLS_MAX || conn->caller->calls >= CONTROL_CALLS_USER) {
+        snprintf(why, size, "too many unanswered requests");
+        return NVTXT_CTL_BUSY;
+    }
+    return nvtxt_ctl_args_check(request->object, command->args, why, size) == 0
+               ? NULL
+               : NVTXT_CTL_BAD_ARGUMENT;
 }
 
 static void take_request(struct control_conn *conn, struct nvtxt_slice line) {
     struct nvtxt_ctl_request request;
+    const struct control_command *command = NULL;
+    const char *code = NVTXT_CTL_BAD_REQUEST;
     char why[256];
-    if (nvtxt_ctl_request_parse(line, &request, why, sizeof(why)) != 0) {
-        refuse(conn, request.id, NVTXT_CTL_BAD_REQUEST, why);
-        nvtxt_ctl_request_deinit(&request);
-        return;
+    if (nvtxt_ctl_request_parse(line, &request, why, sizeof(why)) == 0) {
+        command = find_command(conn->control, request.command);
+        code = check_request(conn, &request, command, why, sizeof(why));
     }
-    const struct control_command *command = find_command(conn->control, request.command);
-    struct control_call *call = NULL;
-    if (!command) {
-        unknown_command(conn, request.id, request.command);
-    } else if (command->rights > conn->rights) {
-        refuse_command(conn, request.id, command->name);
-    } else if (conn->call_count >= CONTROL_CALLS_MAX || conn->caller->calls >= CONTROL_CALLS_USER) {
-        refuse(conn, request.id, NVTXT_CTL_BUSY, "too many unanswered requests");
-    } else if (!(call = calloc(1, sizeof(*call)))) {
-        refuse(conn, request.id, NVTXT_CTL_FAILED, "out of memory");
-    }
+    struct control_call *call = code ? NULL : calloc(1, sizeof(*call));
     if (!call) {
+        refuse(conn, request.id, code ? code : NVTXT_CTL_FAILED, code ? why : "out of memory");
         nvtxt_ctl_request_deinit(&request);
-        return;
-    }
-    if (nvtxt_ctl_args_check(request.object, command->args, why, sizeof(why)) != 0) {
-        refuse(conn, request.id, NVTXT_CTL_BAD_ARGUMENT, why);
-        nvtxt_ctl_request_deinit(&request);
-        free(call);
         return;
     }
     call->conn = conn;
