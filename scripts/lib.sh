@@ -8,7 +8,7 @@
 
 build_root=${NVTXT_BUILD_DIR:-$top/build}
 jobs=${NVTXT_JOBS:-$(nproc 2>/dev/null || echo 2)}
-test_jobs=${NVTXT_TEST_JOBS:-$((jobs * 2))} # most tests wait most of the time
+test_jobs=${NVTXT_TEST_JOBS:-$((jobs * 4))} # most tests wait most of the time
 log=$build_root/setup.log
 unset MAKEFLAGS MFLAGS MAKELEVEL
 

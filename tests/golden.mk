@@ -10,11 +10,9 @@ serial_tests += golden/test_plain.py
 serial_tests += golden/test_send.py
 serial_tests += golden/test_split.py
 serial_tests += golden/test_watch.py
-EXTRA_PROGRAMS = golden/interp_dump
-CLEANFILES = $(EXTRA_PROGRAMS)
+helper_programs += golden/interp_dump
 golden_record = golden/record.c golden/record.h
 golden_interp_dump_SOURCES = golden/interp_dump.c $(golden_record)
-golden/test_interp.log golden/test_plain.log golden/test_split.log: golden/interp_dump$(EXEEXT)
 
 plain_programs += plain/state_property
 plain_state_property_SOURCES = plain/state_property.c $(golden_record)

@@ -65,15 +65,17 @@ class Skip(Exception):
 
 
 def wait_for(condition, what, deadline=DEADLINE):
-    """Returns the first true value of condition(); fails after the deadline."""
-    end = time.monotonic() + deadline
+    """Returns the first true value of condition(); fails after the deadline. The longer it waits
+    the less often it looks: what it waits for needs the processor more."""
+    started = time.monotonic()
     while True:
         value = condition()
         if value:
             return value
-        if time.monotonic() > end:
+        waited = time.monotonic() - started
+        if waited > deadline:
             raise AssertionError("not within %g s: %s" % (deadline, what))
-        time.sleep(0.02 if WRAPPER else 0.002)
+        time.sleep(min(max(waited / 8, 0.02 if WRAPPER else 0.002), 0.05))
 
 
 def tell(process, number, has_heard):
