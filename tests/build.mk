@@ -14,6 +14,7 @@ script_tests += check_configure.sh
 script_tests += check_completion.sh
 script_tests += check_packages.sh
 script_tests += test_run_test.sh
+script_tests += test_coverage.sh
 EXTRA_DIST += asan.supp lsan.supp tsan.supp
 EXTRA_DIST += samples
 EXTRA_DIST += fuzz/replay.h

@@ -3,7 +3,7 @@
 #
 # What README says to install is what the build needs, libsystemd-dev included; and, with
 # NVTXT_TEST_LONG=1, because configure takes its time: without libsystemd no units are installed,
-# and it is said.
+# and it is said; --enable-hardening and --enable-coverage do what they say.
 set -u
 top=$(cd "${top_srcdir:-.}" && pwd) || exit 1
 work=$(mktemp -d "${TMPDIR:-/tmp}/check_configure.XXXXXX") || exit 1
@@ -27,9 +27,23 @@ done
     echo "configure is run with NVTXT_TEST_LONG=1"
     exit 0
 }
-(cd "$work" && "$top/configure" --with-libsystemd=no --disable-dependency-tracking) \
-    >"$work/out" 2>&1 || fault "configure fails without libsystemd"
+configure() { # configure ARGUMENT...: in $work; what it says is in $work/out
+    (cd "$work" && "$top/configure" --disable-dependency-tracking "$@") >"$work/out" 2>&1
+}
+configure --with-libsystemd=no || fault "configure fails without libsystemd"
 grep -q '^  units  *no: there is no libsystemd' "$work/out" || fault "the summary has no word of it"
 grep -q 'WARNING: no units are installed' "$work/out" || fault "there is no warning"
 grep -q "^INSTALL_UNITS_TRUE='#'" "$work/config.log" || fault "units would be installed"
+! grep -q "^NVTXT_CFLAGS=.*\(-fstack-protector\|--coverage\)" "$work/config.log" ||
+    fault "hardening or coverage without a word of it"
+
+configure --enable-hardening || fault "--enable-hardening fails"
+hardened=$(sed -n 's/^  hardening  *//p' "$work/out")
+[ "${hardened:-no}" != no ] || fault "the compiler knows no way of hardening"
+for flag in $hardened; do
+    grep -qE "^NVTXT_(C|LD)FLAGS=.* $flag\>" "$work/config.log" || fault "$flag is not used"
+done
+! configure --enable-hardening --enable-sanitizers || fault "hardening beside sanitizers"
+configure --enable-coverage || fault "--enable-coverage fails"
+grep -q '^NVTXT_CFLAGS=.* --coverage' "$work/config.log" || fault "no coverage"
 [ "$bad" = 0 ]
