@@ -134,7 +134,7 @@ static int act_state(void) {
 
 static int act_messages(void) {
     struct nvtxt_hello hello = {.protocol = 1, .session = SESSION}, parsed;
-    struct nvtxt_lost lost = {.lines = 3, .reason = "full"}, told;
+    struct nvtxt_lost lost = {.lines = 3, .reason = "full"}, read_lost;
     struct nvtxt_ctl_request request;
     struct nvtxt_buf out = {0};
     char why[256];
@@ -145,7 +145,7 @@ static int act_messages(void) {
     nvtxt_buf_clear(&out);
     nvtxt_lost_format(&out, &lost);
     good = good && !nvtxt_buf_failed(&out) &&
-           nvtxt_lost_parse((struct nvtxt_slice){out.data, out.len - 1}, &told);
+           nvtxt_lost_parse((struct nvtxt_slice){out.data, out.len - 1}, &read_lost);
     nvtxt_buf_clear(&out);
     nvtxt_reply_welcome(&out, SESSION, 1, 2, &config.limits, "full");
     nvtxt_reply_diagnostic(&out, 1, 2, "error", "lexing", "bad", "a \"message\" \x01");

@@ -12,11 +12,11 @@
 
 #define BUDGET 1000
 
-static int told;
+static int changes;
 
 static void on_pressure(struct batcher *batcher, bool pressed) {
     cr_assert_eq(batcher->pressed, pressed);
-    told++;
+    changes++;
 }
 
 static bool pressed_at(struct batcher *batcher, size_t in_flight) {
@@ -39,7 +39,7 @@ Test(batcher, stops_at_the_budget_and_goes_on_below_half_of_it) {
     cr_assert(pressed_at(&batcher, BUDGET - 1), "not with each batch that comes back");
     cr_assert(pressed_at(&batcher, BUDGET / 2));
     cr_assert_not(pressed_at(&batcher, BUDGET / 2 - 1));
-    cr_assert_eq(told, 2);
+    cr_assert_eq(changes, 2);
     for (struct job *next, *job = queue.head; job; job = next) {
         next = job->next;
         free(job);

@@ -171,14 +171,14 @@ Test(conf, compares_and_copies_key_by_key) {
 
 // ---- Files --------------------------------------------------------------------------------------
 
-static char folder[32], told[4096];
+static char folder[32], complaints[4096];
 
 static void in_folder(void) {
     strcpy(folder, "/tmp/nvtxt-conf-XXXXXX");
     cr_assert_not_null(mkdtemp(folder));
     cr_assert_eq(chdir(folder), 0);
     cr_assert_eq(mkdir("f.d", 0700), 0);
-    told[0] = '\0';
+    complaints[0] = '\0';
 }
 
 static void remove_folder(void) {
@@ -189,7 +189,8 @@ static void remove_folder(void) {
 
 static void on_complaint(void *context, const char *sentence) {
     (void)context;
-    snprintf(told + strlen(told), sizeof(told) - strlen(told), "%s\n", sentence);
+    snprintf(complaints + strlen(complaints), sizeof(complaints) - strlen(complaints), "%s\n",
+             sentence);
 }
 static const struct conf_faults faults = {.complain = on_complaint};
 
@@ -200,7 +201,7 @@ static void write_file(const char *name, const char *text, size_t len) {
 }
 
 static int read_text(struct conf *conf, const char *text) {
-    told[0] = '\0';
+    complaints[0] = '\0';
     write_file("f", text, strlen(text));
     return conf_file_load(conf, "f", true, &faults);
 }
@@ -212,7 +213,7 @@ Test(conf_file, reads_comments_blanks_and_values) {
     cr_assert_eq(conf_init(&conf), 0);
     cr_assert_eq(read_text(&conf, "\xEF\xBB\xBF# c\n; c\n\n[nvtxtd]\r\nSocket=/a b\r\n"
                                   "  CommitInterval = 1s\n\tMaxLine=8K"),
-                 0, "%s", told);
+                 0, "%s", complaints);
     cr_assert_str_eq(conf.socket, "/a b");
     cr_assert_eq(conf.commit_interval_ms, 1000);
     cr_assert_eq(conf.max_line, 8192);
@@ -225,15 +226,16 @@ Test(conf_file, tells_all_faults_with_their_lines) {
     cr_assert_eq(read_text(&conf, "Claim=peer\n[nvtxtd]\nSokcet=/a\nMaxLine=1\nnonsense\n[Other]\n"
                                   "Socket=/b\n[nvtxtd]\nStore=x\nColour=red\nalso nonsense\n"),
                  1);
-    cr_assert_str_eq(told, "f:1: 'Claim' stands before the section [nvtxtd]\n"
-                           "f:3: unknown key 'Sokcet': did you mean 'Socket'?\n"
-                           "f:4: bad value '1' for MaxLine: a size from 4096 to 16777216 bytes is "
-                           "expected, as in 16M\n"
-                           "f:5: a line of the form Key=Value is expected\n"
-                           "f:6: unknown section '[Other]': only [nvtxtd] is known\n"
-                           "f:9: bad value 'x' for Store: an absolute path is expected\n"
-                           "f:10: unknown key 'Colour': nvtxtd.conf(5) lists what is allowed\n"
-                           "f:11: a line of the form Key=Value is expected\n");
+    cr_assert_str_eq(complaints,
+                     "f:1: 'Claim' stands before the section [nvtxtd]\n"
+                     "f:3: unknown key 'Sokcet': did you mean 'Socket'?\n"
+                     "f:4: bad value '1' for MaxLine: a size from 4096 to 16777216 bytes is "
+                     "expected, as in 16M\n"
+                     "f:5: a line of the form Key=Value is expected\n"
+                     "f:6: unknown section '[Other]': only [nvtxtd] is known\n"
+                     "f:9: bad value 'x' for Store: an absolute path is expected\n"
+                     "f:10: unknown key 'Colour': nvtxtd.conf(5) lists what is allowed\n"
+                     "f:11: a line of the form Key=Value is expected\n");
     conf_deinit(&conf);
 }
 
@@ -242,15 +244,15 @@ Test(conf_file, refuses_a_path_that_no_socket_can_have) {
     char text[512];
     cr_assert_eq(conf_init(&conf), 0);
     snprintf(text, sizeof(text), "[nvtxtd]\nSocket=/%0106d\nControlSocket=/1%0105d\n", 0, 0);
-    cr_assert_eq(read_text(&conf, text), 0, "%s", told);
+    cr_assert_eq(read_text(&conf, text), 0, "%s", complaints);
     cr_assert_eq(strlen(conf.socket), 107);
     snprintf(text, sizeof(text), "[nvtxtd]\nStore=/%0107d\nSocket=/%0107d\nControlSocket=/%0107d\n",
              0, 0, 0);
     cr_assert_eq(read_text(&conf, text), 1);
-    cr_assert_eq(strncmp(told, "f:3: bad value '/0", 18), 0, "%s", told);
+    cr_assert_eq(strncmp(complaints, "f:3: bad value '/0", 18), 0, "%s", complaints);
     cr_assert_not_null(
-        strstr(told, "' for Socket: a path of at most 107 bytes is expected\nf:4: "));
-    cr_assert_not_null(strstr(told, "' for ControlSocket: a path of at most 107 bytes"));
+        strstr(complaints, "' for Socket: a path of at most 107 bytes is expected\nf:4: "));
+    cr_assert_not_null(strstr(complaints, "' for ControlSocket: a path of at most 107 bytes"));
     conf_deinit(&conf);
 }
 
@@ -260,13 +262,13 @@ Test(conf_file, counts_lines_behind_long_ones) {
     cr_assert_eq(conf_init(&conf), 0);
     snprintf(text, sizeof(text), "[nvtxtd]\n#%0700d\nStore=/%0191d\nMaxLine=1\n", 0, 0);
     cr_assert_eq(read_text(&conf, text), 1);
-    cr_assert_eq(strncmp(told, "f:4: bad value '1'", 18), 0, "%s", told);
+    cr_assert_eq(strncmp(complaints, "f:4: bad value '1'", 18), 0, "%s", complaints);
     cr_assert_eq(strlen(conf.store), 192);
     snprintf(text, sizeof(text), "[nvtxtd]\nStore=/%0192d\nMaxLine=1\n", 0);
     cr_assert_eq(read_text(&conf, text), 1);
     cr_assert_eq(
-        strncmp(told, "f:2: the line is too long: at most 198 bytes are allowed\nf:3: ", 62), 0,
-        "%s", told);
+        strncmp(complaints, "f:2: the line is too long: at most 198 bytes are allowed\nf:3: ", 62),
+        0, "%s", complaints);
     conf_deinit(&conf);
 }
 
@@ -276,7 +278,7 @@ Test(conf_file, refuses_a_nul_byte) {
     cr_assert_eq(conf_init(&conf), 0);
     write_file("f", text, sizeof(text) - 1);
     cr_assert_eq(conf_file_load(&conf, "f", true, &faults), 1);
-    cr_assert_str_eq(told, "f:2: the line has a NUL byte\n");
+    cr_assert_str_eq(complaints, "f:2: the line has a NUL byte\n");
     conf_deinit(&conf);
 }
 
@@ -293,7 +295,7 @@ Test(conf_file, reads_drop_ins_behind_the_file_in_the_order_of_their_names) {
     for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
         write_file(files[i][0], files[i][1], strlen(files[i][1]));
     }
-    cr_assert_eq(read_text(&conf, "[nvtxtd]\nMaxLine=16K\nMaxVariables=30\n"), 0, "%s", told);
+    cr_assert_eq(read_text(&conf, "[nvtxtd]\nMaxLine=16K\nMaxVariables=30\n"), 0, "%s", complaints);
     cr_assert_eq(conf.max_line, 8192);
     cr_assert_eq(conf.max_variables, 20);
     cr_assert_eq(conf.max_push_depth, 7);
@@ -306,10 +308,10 @@ Test(conf_file, tells_what_contradicts_where_the_second_key_stands) {
     cr_assert_eq(conf_init(&conf), 0);
     write_file("f.d/a.conf", drop_in, sizeof(drop_in) - 1);
     cr_assert_eq(read_text(&conf, "[nvtxtd]\nMaxLine=2M\n"), 1);
-    cr_assert_str_eq(told,
+    cr_assert_str_eq(complaints,
                      "f.d/a.conf:3: MaxLine (2097152) is larger than MemoryBudget (1048576)\n");
     cr_assert_eq(read_text(&conf, "[nvtxtd]\nSocket=/s\nMaxLine=4K\nControlSocket=/s\n"), 1);
-    cr_assert_str_eq(told, "f:4: Socket and ControlSocket are the same; they must differ\n");
+    cr_assert_str_eq(complaints, "f:4: Socket and ControlSocket are the same; they must differ\n");
     conf_deinit(&conf);
 }
 
@@ -318,7 +320,8 @@ Test(conf_file, a_missing_file_is_a_fault_only_when_it_must_be_there) {
     struct conf conf;
     cr_assert_eq(conf_init(&conf), 0);
     cr_assert_eq(conf_file_load(&conf, "f", true, &faults), -ENOENT);
-    cr_assert_str_eq(told, "the configuration 'f' cannot be read: No such file or directory\n");
+    cr_assert_str_eq(complaints,
+                     "the configuration 'f' cannot be read: No such file or directory\n");
     write_file("f.d/a.conf", drop_in, sizeof(drop_in) - 1);
     cr_assert_eq(conf_file_load(&conf, "f", false, &faults), 0);
     cr_assert_eq(conf.max_line, 8192);
@@ -331,6 +334,6 @@ Test(conf_file, a_drop_in_that_cannot_be_read_is_a_fault) {
     cr_assert_eq(conf_init(&conf), 0);
     cr_assert_eq(mkdir("f.d/a.conf", 0700), 0);
     cr_assert_eq(read_text(&conf, ""), 1);
-    cr_assert_str_eq(told, "the configuration 'f.d/a.conf' cannot be read: Is a directory\n");
+    cr_assert_str_eq(complaints, "the configuration 'f.d/a.conf' cannot be read: Is a directory\n");
     conf_deinit(&conf);
 }

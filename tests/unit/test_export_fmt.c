@@ -45,7 +45,7 @@ static const char *text_of(struct fixture *f) {
 }
 
 // What the format writes for the event now, without what it wrote before.
-static const char *told(struct fixture *f) {
+static const char *written(struct fixture *f) {
     size_t before = strlen(text_of(f));
     cr_assert_eq(f->writer.format->row(&f->writer, &f->row), 0);
     if (f->writer.format->settle) {
@@ -88,8 +88,9 @@ static void fill(struct fixture *f) {
 Test(export_fmt, csv_leaves_empty_what_there_is_not) {
     struct fixture f;
     begin(&f, "csv");
-    cr_expect_str_eq(told(&f), "1970-01-01T00:00:00.000002500Z,0,mark,hello,,,,,,,,7,8,2500,2500,"
-                               "117440520,0,0,,5,,\r\n");
+    cr_expect_str_eq(written(&f),
+                     "1970-01-01T00:00:00.000002500Z,0,mark,hello,,,,,,,,7,8,2500,2500,"
+                     "117440520,0,0,,5,,\r\n");
     end(&f);
 }
 
@@ -97,12 +98,12 @@ Test(export_fmt, csv_has_all_columns) {
     struct fixture f;
     begin(&f, "csv");
     fill(&f);
-    cr_expect_str_eq(told(&f),
+    cr_expect_str_eq(written(&f),
                      "1970-01-01T00:00:00.000002500Z,1501,start/end,hello,io,#FF0000FF,"
                      "\"prog,\"\"x\"\"\",worker,a.nvtxt,shop,0.1,7,8,2500,4001,117440520,1,3,2,5,,"
                      "150994954\r\n");
     f.row.category = (struct nvtxt_slice){NULL, 0};
-    cr_assert_not_null(strstr(told(&f), ",hello,3,#FF0000FF,"));
+    cr_assert_not_null(strstr(written(&f), ",hello,3,#FF0000FF,"));
     end(&f);
 }
 
@@ -112,10 +113,10 @@ Test(export_fmt, csv_survives_times_that_are_far_apart) {
     f.event.type = NVTXT_EVENT_PUSH_POP;
     f.event.start = INT64_MIN;
     f.event.end = INT64_MAX;
-    cr_assert_not_null(strstr(told(&f), "Z,9223372036854775807,push/pop,"));
+    cr_assert_not_null(strstr(written(&f), "Z,9223372036854775807,push/pop,"));
     f.event.start = 10;
     f.event.end = 3;
-    cr_assert_not_null(strstr(told(&f), "Z,-7,push/pop,"));
+    cr_assert_not_null(strstr(written(&f), "Z,-7,push/pop,"));
     end(&f);
 }
 
@@ -125,7 +126,7 @@ Test(export_fmt, jsonl_leaves_out_what_there_is_not) {
     struct fixture f;
     begin(&f, "jsonl");
     f.event.text = NVTXT_SLICE("a\"b\n\x01");
-    cr_expect_str_eq(told(&f),
+    cr_expect_str_eq(written(&f),
                      "{\"utcTime\":\"1970-01-01T00:00:00.000002500Z\",\"duration\":0,"
                      "\"kind\":\"mark\",\"message\":\"a\\\"b\\n\\u0001\",\"pid\":7,\"tid\":8,"
                      "\"start\":2500,\"end\":2500,\"globalTid\":117440520,\"domainId\":0,"
@@ -138,7 +139,7 @@ Test(export_fmt, jsonl_has_all_members) {
     begin(&f, "jsonl");
     fill(&f);
     cr_expect_str_eq(
-        told(&f),
+        written(&f),
         "{\"utcTime\":\"1970-01-01T00:00:00.000002500Z\",\"duration\":1501,"
         "\"kind\":\"start/end\",\"message\":\"hello\",\"category\":\"io\","
         "\"color\":\"#FF0000FF\",\"process\":\"prog,\\\"x\\\"\",\"thread\":\"worker\","
@@ -196,7 +197,7 @@ Test(export_fmt, payloads_of_every_kind) {
             if (f.event.payload_kind != STORE_READ_JSON) {
                 f.event.int64 = cases[i].event.int64;
             }
-            const char *text = told(&f);
+            const char *text = written(&f);
             cr_expect_not_null(strstr(text, wanted[format]), "%s: %s", wanted[format], text);
             end(&f);
         }
@@ -222,7 +223,7 @@ Test(export_fmt, chrome_names_what_comes_first) {
     begin(&f, "chrome");
     fill(&f);
     cr_expect_str_eq(
-        told(&f),
+        written(&f),
         "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":7,\"tid\":0,"
         "\"args\":{\"name\":\"prog,\\\"x\\\"\"}},\n"
         "{\"ph\":\"M\",\"name\":\"thread_sort_index\",\"pid\":7,\"tid\":8,"
@@ -238,9 +239,9 @@ Test(export_fmt, chrome_names_what_comes_first) {
     f.event.color = 0;
     f.event.payload_kind = STORE_READ_NONE;
     f.row.category = (struct nvtxt_slice){NULL, 0};
-    cr_expect_str_eq(told(&f), ",\n{\"ph\":\"i\",\"s\":\"t\",\"name\":\"hello\",\"cat\":\"3\","
-                               "\"pid\":7,\"tid\":8,\"ts\":1.500,\"args\":{\"startNs\":\"2500\","
-                               "\"endNs\":\"4001\",\"category\":3,\"domain\":\"shop\"}}");
+    cr_expect_str_eq(written(&f), ",\n{\"ph\":\"i\",\"s\":\"t\",\"name\":\"hello\",\"cat\":\"3\","
+                                  "\"pid\":7,\"tid\":8,\"ts\":1.500,\"args\":{\"startNs\":\"2500\","
+                                  "\"endNs\":\"4001\",\"category\":3,\"domain\":\"shop\"}}");
     end(&f);
 }
 
@@ -250,10 +251,10 @@ Test(export_fmt, chrome_puts_what_crosses_on_a_track_of_its_own) {
     f.row.thread = NVTXT_SLICE("worker");
     f.event.type = NVTXT_EVENT_START_END;
     f.event.end = 4500;
-    (void)told(&f);
+    (void)written(&f);
     f.event.start = 3000;
     f.event.end = 5000;
-    cr_expect_str_eq(told(&f),
+    cr_expect_str_eq(written(&f),
                      ",\n{\"ph\":\"M\",\"name\":\"thread_sort_index\",\"pid\":7,\"tid\":16777216,"
                      "\"args\":{\"sort_index\":8}},\n{\"ph\":\"M\",\"name\":\"thread_name\","
                      "\"pid\":7,\"tid\":16777216,\"args\":{\"name\":\"worker (2)\"}},\n"
@@ -261,7 +262,7 @@ Test(export_fmt, chrome_puts_what_crosses_on_a_track_of_its_own) {
                      "\"ts\":2.000,\"dur\":2.000,\"args\":{\"startNs\":\"3000\","
                      "\"endNs\":\"5000\",\"kind\":\"start/end\",\"tid\":8}}");
     f.event.start = 4500;
-    cr_expect_not_null(strstr(told(&f), "\"pid\":7,\"tid\":8,"), "back on the thread");
+    cr_expect_not_null(strstr(written(&f), "\"pid\":7,\"tid\":8,"), "back on the thread");
     end(&f);
 }
 
@@ -298,11 +299,11 @@ Test(export_fmt, chrome_has_no_negative_durations) {
     begin(&f, "chrome");
     f.event.type = NVTXT_EVENT_PUSH_POP;
     f.event.end = 2000;
-    cr_expect_not_null(strstr(told(&f), "\"ts\":1.500,\"dur\":0.000,"));
+    cr_expect_not_null(strstr(written(&f), "\"ts\":1.500,\"dur\":0.000,"));
     f.event.start = INT64_MIN;
     f.event.end = INT64_MAX;
     f.writer.base_ns = INT64_MIN;
-    cr_expect_not_null(strstr(told(&f), "\"ts\":0.000,\"dur\":18446744073709551.615,"));
+    cr_expect_not_null(strstr(written(&f), "\"ts\":0.000,\"dur\":18446744073709551.615,"));
     end(&f);
 }
 
@@ -316,12 +317,12 @@ static void empty_names(struct fixture *f) {
 Test(export_fmt, nvtxt_defines_when_the_arguments_change) {
     struct fixture f;
     empty_names(&f);
-    cr_expect_str_eq(told(&f), "@Marker, Time, ProcessId, ThreadId, CategoryId, Color, Message\n"
-                               "Marker, 2500, 7, 8, 0, 0x00000000, \"hello\"\n");
-    cr_expect_str_eq(told(&f), "Marker, 2500, 7, 8, 0, 0x00000000, \"hello\"\n");
+    cr_expect_str_eq(written(&f), "@Marker, Time, ProcessId, ThreadId, CategoryId, Color, Message\n"
+                                  "Marker, 2500, 7, 8, 0, 0x00000000, \"hello\"\n");
+    cr_expect_str_eq(written(&f), "Marker, 2500, 7, 8, 0, 0x00000000, \"hello\"\n");
     f.event.payload_kind = STORE_READ_INT64;
     f.event.int64 = -5;
-    cr_expect_str_eq(told(&f),
+    cr_expect_str_eq(written(&f),
                      "@Marker, Time, ProcessId, ThreadId, CategoryId, Color, Message, Payload\n"
                      "Marker, 2500, 7, 8, 0, 0x00000000, \"hello\", -5\n");
     end(&f);
@@ -334,16 +335,17 @@ Test(export_fmt, nvtxt_closes_ranges_at_once) {
     f.event.end = 2600;
     f.event.color = 0x80FFFFFF;
     f.event.category = 4294967295;
-    cr_expect_str_eq(told(&f), "@RangePush, Time, ProcessId, ThreadId, CategoryId, Color, Message\n"
-                               "RangePush, 2500, 7, 8, 4294967295, 0x80FFFFFF, \"hello\"\n"
-                               "@RangePop, Time, ProcessId, ThreadId\nRangePop, 2600, 7, 8\n");
+    cr_expect_str_eq(written(&f),
+                     "@RangePush, Time, ProcessId, ThreadId, CategoryId, Color, Message\n"
+                     "RangePush, 2500, 7, 8, 4294967295, 0x80FFFFFF, \"hello\"\n"
+                     "@RangePop, Time, ProcessId, ThreadId\nRangePop, 2600, 7, 8\n");
     f.event.type = NVTXT_EVENT_START_END;
-    cr_expect_str_eq(told(&f),
+    cr_expect_str_eq(written(&f),
                      "@RangeStartEnd, Start, End, ProcessId, ThreadId, CategoryId, Color, Message\n"
                      "RangeStartEnd, 2500, 2600, 7, 8, 4294967295, 0x80FFFFFF, \"hello\"\n");
     f.event.ended_elsewhere = true;
     f.event.end_global_tid = UINT64_C(9) << 24 | 10;
-    cr_expect_str_eq(told(&f),
+    cr_expect_str_eq(written(&f),
                      "@RangeStart, Time, RangeId, ProcessId, ThreadId, CategoryId, Color, Message\n"
                      "RangeStart, 2500, 1, 7, 8, 4294967295, 0x80FFFFFF, \"hello\"\n"
                      "@RangeEnd, Time, RangeId, ProcessId, ThreadId\nRangeEnd, 2600, 1, 9, 10\n");
@@ -353,14 +355,14 @@ Test(export_fmt, nvtxt_closes_ranges_at_once) {
 Test(export_fmt, nvtxt_changes_the_display_name_with_the_domain) {
     struct fixture f;
     empty_names(&f);
-    (void)told(&f);
+    (void)written(&f);
     f.row.domain = NVTXT_SLICE("shop");
-    cr_expect_str_eq(told(&f), "SetFileDisplayName, \"shop\"\n"
-                               "Marker, 2500, 7, 8, 0, 0x00000000, \"hello\"\n");
-    cr_expect_str_eq(told(&f), "Marker, 2500, 7, 8, 0, 0x00000000, \"hello\"\n");
+    cr_expect_str_eq(written(&f), "SetFileDisplayName, \"shop\"\n"
+                                  "Marker, 2500, 7, 8, 0, 0x00000000, \"hello\"\n");
+    cr_expect_str_eq(written(&f), "Marker, 2500, 7, 8, 0, 0x00000000, \"hello\"\n");
     f.row.domain = (struct nvtxt_slice){NULL, 0};
-    cr_expect_str_eq(told(&f), "SetFileDisplayName, \"\"\n"
-                               "Marker, 2500, 7, 8, 0, 0x00000000, \"hello\"\n");
+    cr_expect_str_eq(written(&f), "SetFileDisplayName, \"\"\n"
+                                  "Marker, 2500, 7, 8, 0, 0x00000000, \"hello\"\n");
     end(&f);
 }
 
@@ -370,14 +372,14 @@ static void message_is(struct fixture *f, struct nvtxt_slice text, const char *w
     uint64_t before = f->writer.changed;
     f->event.text = text;
     snprintf(line, sizeof(line), "Marker, 2500, 7, 8, 0, 0x00000000, %s\n", wanted);
-    cr_expect_str_eq(told(f), line);
+    cr_expect_str_eq(written(f), line);
     cr_expect_eq(f->writer.changed - before, changed, "%s", wanted);
 }
 
 Test(export_fmt, nvtxt_says_what_it_can_and_counts_the_rest) {
     struct fixture f;
     empty_names(&f);
-    (void)told(&f);
+    (void)written(&f);
     message_is(&f, NVTXT_SLICE(""), "\"\"", 0);
     message_is(&f, NVTXT_SLICE("C:\\tmp\\"), "\"C:\\tmp\\\"", 0);
     message_is(&f, NVTXT_SLICE("it's $x"), "\"it's $x\"", 0);
@@ -396,15 +398,15 @@ Test(export_fmt, nvtxt_puts_long_texts_into_a_line_of_their_own) {
     cr_assert_not_null(text);
     memset(text, 'x', 70000);
     empty_names(&f);
-    (void)told(&f);
+    (void)written(&f);
     f.event.text = (struct nvtxt_slice){text, 65532};
-    const char *lines = told(&f);
+    const char *lines = written(&f);
     const char *second = strchr(lines, '\n');
     cr_assert_eq(second - lines, 65536);
     cr_expect_str_eq(second + 1, "Marker, 2500, 7, 8, 0, 0x00000000, $M\n");
     cr_expect_eq(f.writer.changed, 0);
     f.event.text.len = 65533;
-    lines = told(&f);
+    lines = written(&f);
     cr_expect_leq(strchr(lines, '\n') - lines, 65536);
     cr_expect_eq(f.writer.changed, 1);
     end(&f);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A log whose reader stalls: nothing blocks, what does not fit is counted, and told in its place.
+// A log whose reader stalls: nothing blocks; lines that do not fit are counted, and the count is in
+// their place.
 #include "daemon/base/log_out.h"
 
 #include <criterion/criterion.h>
@@ -18,7 +19,7 @@
 static char text[LINES * 64];
 static int woken;
 
-static size_t tell_lost(char *line, size_t size, uint64_t lines) {
+static size_t format_lost(char *line, size_t size, uint64_t lines) {
     return (size_t)snprintf(line, size, "lost %" PRIu64 "\n", lines);
 }
 
@@ -49,14 +50,14 @@ static void read_all(struct log_out *out, int fd) {
     text[len] = '\0';
 }
 
-// Every line stands there once and in order, or is counted where it is missing.
+// Every line is there once and in order, or is counted where it is missing.
 static void check(int lines) {
     int next = 0, number, used;
-    bool told = false;
+    bool counted = false;
     for (const char *at = text; *at; at += used) {
         if (sscanf(at, "lost %d\n%n", &number, &used) == 1) {
             next += number;
-            told = true;
+            counted = true;
         } else {
             cr_assert_eq(sscanf(at, "line %d of the log\n%n", &number, &used), 1, "%.40s", at);
             cr_assert_eq(number, next);
@@ -64,12 +65,12 @@ static void check(int lines) {
         }
     }
     cr_assert_eq(next, lines);
-    cr_assert(told);
+    cr_assert(counted);
 }
 
 static void stall(int reader, int writer, bool open) {
     struct log_out *out = malloc(sizeof(*out));
-    *out = (struct log_out)LOG_OUT_INIT(writer, tell_lost);
+    *out = (struct log_out)LOG_OUT_INIT(writer, format_lost);
     cr_assert_neq(fcntl(reader, F_SETFL, O_NONBLOCK), -1);
     if (open) {
         log_out_open(out);
@@ -117,7 +118,7 @@ Test(log_out, gives_up_at_the_end_after_a_while) {
     int ends[2];
     make_pipe(ends);
     struct log_out *out = malloc(sizeof(*out));
-    *out = (struct log_out)LOG_OUT_INIT(ends[1], tell_lost);
+    *out = (struct log_out)LOG_OUT_INIT(ends[1], format_lost);
     log_out_open(out);
     say(out, 0, LINES);
     log_out_drain(out, 50);
@@ -135,7 +136,7 @@ Test(log_out, writes_a_file_at_once) {
     char path[] = "/tmp/nvtxt-log-XXXXXX";
     int fd = mkstemp(path);
     struct log_out *out = malloc(sizeof(*out));
-    *out = (struct log_out)LOG_OUT_INIT(fd, tell_lost);
+    *out = (struct log_out)LOG_OUT_INIT(fd, format_lost);
     log_out_open(out);
     say(out, 0, LINES);
     cr_assert_eq(out->start, out->end);

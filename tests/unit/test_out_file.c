@@ -87,11 +87,11 @@ Test(out_file, appears_when_it_is_published) {
 
 Test(out_file, leaves_nothing_when_it_is_discarded) {
     struct out_file out;
-    char beside[PATH_MAX + 16];
+    char journal[PATH_MAX + 16];
     cr_assert_eq(out_file_init(&out, &term, path, false), 0);
     put(out.temp, "half");
-    snprintf(beside, sizeof(beside), "%s-journal", out.temp);
-    put(beside, "half");
+    snprintf(journal, sizeof(journal), "%s-journal", out.temp);
+    put(journal, "half");
     out_file_discard(&out);
     cr_assert_eq(files_in_folder(), 0);
 }

@@ -43,7 +43,7 @@ static void feed(struct sender *sender, const char *text) {
 }
 
 // All that the sender has to say, written in pieces of `step` bytes.
-static char *said_in_steps(struct sender *sender, size_t step) {
+static char *sent_in_steps(struct sender *sender, size_t step) {
     static char text[65536];
     size_t len = 0;
     struct iovec pieces[3];
@@ -57,8 +57,8 @@ static char *said_in_steps(struct sender *sender, size_t step) {
     return text;
 }
 
-static char *said(struct sender *sender) {
-    return said_in_steps(sender, 1 << 20);
+static char *sent(struct sender *sender) {
+    return sent_in_steps(sender, 1 << 20);
 }
 
 static void hear(struct sender *sender, const char *text) {
@@ -67,7 +67,7 @@ static void hear(struct sender *sender, const char *text) {
 
 static void connect_at(struct sender *sender, const char *welcome) {
     cr_assert_eq(sender_connected(sender), 0);
-    cr_assert(strstr(said(sender), "#nvtxt-session {"));
+    cr_assert(strstr(sent(sender), "#nvtxt-session {"));
     hear(sender, welcome);
 }
 
@@ -78,12 +78,12 @@ Test(sender, says_hello_then_waits_for_the_welcome) {
     struct iovec piece;
     cr_assert_eq(sender_output(&sender, &piece, 1), 0, "nothing without a connection");
     cr_assert_eq(sender_connected(&sender), 0);
-    cr_assert_str_eq(said(&sender),
+    cr_assert_str_eq(sent(&sender),
                      "#nvtxt-session {\"protocol\":1,\"session\":\"" ID "\",\"name\":\"n\"}\n");
     cr_assert_eq(sender_output(&sender, &piece, 1), 0);
     hear(&sender, WELCOME("0"));
     cr_assert_eq(sender.state, SENDER_STREAMING);
-    cr_assert_str_eq(said(&sender), "a\nb\n");
+    cr_assert_str_eq(sent(&sender), "a\nb\n");
     sender_deinit(&sender);
     sender_deinit(&sender);
 }
@@ -95,7 +95,7 @@ Test(sender, ends_with_the_end_line_once_the_input_is_over) {
         connect_at(&sender, WELCOME("0"));
         feed(&sender, "a\nb");
         cr_assert_eq(sender_finish(&sender), 0);
-        cr_assert_str_eq(said_in_steps(&sender, step), "a\nb\n#nvtxt-end\n");
+        cr_assert_str_eq(sent_in_steps(&sender, step), "a\nb\n#nvtxt-end\n");
         hear(&sender, ACK("2") END("2"));
         cr_assert_eq(sender.state, SENDER_ENDED);
         cr_assert_eq(sender.end.events, 2);
@@ -125,15 +125,15 @@ Test(sender, goes_on_behind_the_committed_line) {
     begin(&sender);
     connect_at(&sender, WELCOME("0"));
     feed(&sender, "1\n2\n3\n4\n");
-    cr_assert_str_eq(said(&sender), "1\n2\n3\n4\n");
+    cr_assert_str_eq(sent(&sender), "1\n2\n3\n4\n");
     hear(&sender, ACK("1"));
     sender_disconnected(&sender);
     cr_assert_eq(sender.state, SENDER_AWAY);
     feed(&sender, "5\n"); // input goes on while there is no daemon
     cr_assert_eq(sender_connected(&sender), 0);
-    cr_assert(strstr(said(&sender), "\"acked\":1}"), "the hello names the last acknowledged line");
+    cr_assert(strstr(sent(&sender), "\"acked\":1}"), "the hello names the last acknowledged line");
     hear(&sender, WELCOME("3"));
-    cr_assert_str_eq(said(&sender), "4\n5\n");
+    cr_assert_str_eq(sent(&sender), "4\n5\n");
     cr_assert_eq(sender.window.last - sender.window.acked, 2);
     sender_deinit(&sender);
 }
@@ -144,10 +144,10 @@ Test(sender, sends_the_end_again_after_a_break) {
     connect_at(&sender, WELCOME("0"));
     feed(&sender, "1\n2\n");
     sender_finish(&sender);
-    said(&sender);
+    sent(&sender);
     sender_disconnected(&sender);
     connect_at(&sender, WELCOME("1"));
-    cr_assert_str_eq(said(&sender), "2\n#nvtxt-end\n");
+    cr_assert_str_eq(sent(&sender), "2\n#nvtxt-end\n");
     sender_deinit(&sender);
 }
 
@@ -157,7 +157,7 @@ Test(sender, is_done_when_the_session_had_ended_before_the_break) {
     connect_at(&sender, WELCOME("0"));
     feed(&sender, "1\n");
     sender_finish(&sender);
-    said(&sender);
+    sent(&sender);
     sender_disconnected(&sender);
     connect_at(&sender, WELCOME("1") END("1"));
     cr_assert_eq(sender.state, SENDER_ENDED);
@@ -174,7 +174,7 @@ Test(sender, forgets_half_a_line_and_half_a_reply_of_a_broken_connection) {
     sender_disconnected(&sender);
     connect_at(&sender, WELCOME("1"));
     cr_assert_eq(sender.state, SENDER_STREAMING);
-    cr_assert_str_eq(said(&sender), "second\n");
+    cr_assert_str_eq(sent(&sender), "second\n");
     sender_deinit(&sender);
 }
 
@@ -183,7 +183,7 @@ Test(sender, hands_each_diagnostic_on_once) {
     begin(&sender);
     connect_at(&sender, WELCOME("0"));
     feed(&sender, "1\n2\n3\n");
-    said(&sender);
+    sent(&sender);
     hear(&sender, DIAG("1", "1") ACK("1") DIAG("2", "1") DIAG("2", "5"));
     cr_assert_str_eq(diags, "1:1 2:1 2:5 ");
     cr_assert_eq(sender.seen_len, 2, "those of acknowledged lines are forgotten");
@@ -201,7 +201,7 @@ Test(sender, reads_replies_that_are_split_anywhere) {
         begin(&sender);
         feed(&sender, "1\n");
         cr_assert_eq(sender_connected(&sender), 0);
-        said(&sender);
+        sent(&sender);
         sender_received(&sender, replies, cut);
         sender_received(&sender, replies + cut, sizeof(replies) - 1 - cut);
         cr_assert_eq(sender.state, SENDER_STREAMING);
@@ -215,7 +215,7 @@ Test(sender, keeps_the_reason_of_a_refusal) {
     struct sender sender;
     begin(&sender);
     cr_assert_eq(sender_connected(&sender), 0);
-    said(&sender);
+    sent(&sender);
     hear(&sender, "{\"type\":\"error\",\"code\":\"quota\",\"message\":\"too many\"}\n" ACK("7"));
     cr_assert_eq(sender.state, SENDER_REFUSED);
     cr_assert_str_eq(sender.refusal.code, "quota");
@@ -251,7 +251,7 @@ Test(sender, is_confused_by_what_contradicts_the_session) {
         begin(&sender);
         feed(&sender, "1\n2\n3\n");
         cr_assert_eq(sender_connected(&sender), 0);
-        said(&sender);
+        sent(&sender);
         hear(&sender, cases[i].replies);
         cr_assert_eq(sender.state, SENDER_CONFUSED, "%s", cases[i].replies);
         cr_assert(strstr(sender.refusal.message, cases[i].word), "%s", sender.refusal.message);
@@ -267,7 +267,7 @@ Test(sender, sends_the_rest_of_a_closed_session_in_another_one) {
     begin(&sender);
     connect_at(&sender, WELCOME("0"));
     feed(&sender, "1\n2\n3\n4\n");
-    said(&sender);
+    sent(&sender);
     hear(&sender, ACK("1"));
     sender_disconnected(&sender);
     connect_at(&sender, WELCOME("2") END("2"));
@@ -277,17 +277,17 @@ Test(sender, sends_the_rest_of_a_closed_session_in_another_one) {
     cr_assert_eq(sender.state, SENDER_CLOSED, "it stays so");
     sender_renew(&sender, other, sender.end.line);
     cr_assert_eq(sender_connected(&sender), 0);
-    cr_assert(strstr(said(&sender), other));
+    cr_assert(strstr(sent(&sender), other));
     hear(&sender, WELCOME("0"));
-    cr_assert_str_eq(said(&sender), "3\n4\n");
+    cr_assert_str_eq(sent(&sender), "3\n4\n");
     hear(&sender, DIAG("2", "7") ACK("1"));
     cr_assert_eq(sender.window.acked, 3);
     sender_disconnected(&sender);
     cr_assert_eq(sender_connected(&sender), 0);
-    cr_assert(strstr(said(&sender), "\"acked\":1"), "counted in the session that is spoken of");
+    cr_assert(strstr(sent(&sender), "\"acked\":1"), "counted in the session that is spoken of");
     hear(&sender, WELCOME("1"));
     cr_assert_eq(sender_finish(&sender), 0);
-    cr_assert_str_eq(said(&sender), "4\n#nvtxt-end\n");
+    cr_assert_str_eq(sent(&sender), "4\n#nvtxt-end\n");
     hear(&sender, END("2"));
     cr_assert_eq(sender.state, SENDER_ENDED);
     cr_assert_eq(sender.end.line, 4);
@@ -299,7 +299,7 @@ Test(sender, may_go_on_elsewhere_when_the_daemon_forgot) {
     begin(&sender);
     connect_at(&sender, WELCOME("0"));
     feed(&sender, "1\n2\n3\n");
-    said(&sender);
+    sent(&sender);
     hear(&sender, ACK("2"));
     sender_disconnected(&sender);
     connect_at(&sender, WELCOME("0"));
@@ -310,7 +310,7 @@ Test(sender, may_go_on_elsewhere_when_the_daemon_forgot) {
     sender_renew(&sender, "another", sender.end.line);
     connect_at(&sender, WELCOME("0"));
     cr_assert_eq(sender.state, SENDER_STREAMING);
-    cr_assert_str_eq(said(&sender), "3\n");
+    cr_assert_str_eq(sent(&sender), "3\n");
     hear(&sender, ACK("1"));
     cr_assert_eq(sender.window.acked, 3);
     sender_disconnected(&sender);
@@ -327,7 +327,7 @@ Test(sender, bounds_the_length_of_a_reply) {
     memset(junk, ' ', sizeof(junk));
     begin(&sender);
     cr_assert_eq(sender_connected(&sender), 0);
-    said(&sender);
+    sent(&sender);
     for (int i = 0; i < 17 && sender.state == SENDER_GREETING; i++) {
         sender_received(&sender, junk, sizeof(junk));
     }
@@ -352,10 +352,10 @@ Test(sender, goes_on_behind_what_only_the_spool_holds) {
     cr_assert_eq(sender_last(&sender), 9);
     connect_at(&sender, WELCOME("7"));
     cr_assert_eq(sender.state, SENDER_STREAMING);
-    cr_assert_str_eq(said(&sender), "", "line 8 is to come from the spool");
+    cr_assert_str_eq(sent(&sender), "", "line 8 is to come from the spool");
     cr_assert_eq(window_append(&sender.window, "8\n9\n", 4, 2), 0);
     cr_assert_eq(sender_finish(&sender), 0);
-    cr_assert_str_eq(said(&sender), "8\n9\n#nvtxt-end\n");
+    cr_assert_str_eq(sent(&sender), "8\n9\n#nvtxt-end\n");
     hear(&sender, END("8"));
     cr_assert_eq(sender.state, SENDER_CLOSED, "there are nine");
     sender_deinit(&sender);
@@ -372,11 +372,11 @@ Test(sender, resumes_a_session_of_another_process) {
     sender_resume(&sender, 4);
     sender.stored = 6;
     cr_assert_eq(sender_connected(&sender), 0);
-    cr_assert(strstr(said(&sender), "\"acked\":4}"));
+    cr_assert(strstr(sent(&sender), "\"acked\":4}"));
     hear(&sender, WELCOME("8")); // it was told more than reached the disk
     cr_assert_eq(sender.state, SENDER_STREAMING);
     cr_assert_eq(sender_finish(&sender), 0);
-    cr_assert_str_eq(said(&sender), "#nvtxt-end\n");
+    cr_assert_str_eq(sent(&sender), "#nvtxt-end\n");
     hear(&sender, END("8"));
     cr_assert_eq(sender.state, SENDER_ENDED);
     sender_deinit(&sender);

@@ -84,8 +84,8 @@ static void append(const char *text, uint32_t lines) {
     cr_assert_eq(spool_append(&spool, text, strlen(text), lines), 0, "%s", spool.fault);
 }
 
-// All that stands behind a line, as one string.
-static const char *behind(uint64_t line) {
+// All lines after `line`, as one string.
+static const char *lines_after(uint64_t line) {
     static char text[4096];
     struct segment_record record;
     size_t len = 0;
@@ -140,15 +140,15 @@ Test(spool, gives_back_what_it_got_from_any_line_on) {
     append("1\n2\n3\n", 3);
     append("4\n", 1);
     for (int again = 0; again < 2; again++) {
-        cr_assert_str_eq(behind(0), "1\n2\n3\n4\n");
-        cr_assert_str_eq(behind(1), "2\n3\n4\n");
-        cr_assert_str_eq(behind(3), "4\n");
-        cr_assert_str_eq(behind(2), "3\n4\n", "backwards too");
-        cr_assert_str_eq(behind(4), "");
+        cr_assert_str_eq(lines_after(0), "1\n2\n3\n4\n");
+        cr_assert_str_eq(lines_after(1), "2\n3\n4\n");
+        cr_assert_str_eq(lines_after(3), "4\n");
+        cr_assert_str_eq(lines_after(2), "3\n4\n", "backwards too");
+        cr_assert_str_eq(lines_after(4), "");
         if (!again) {
             spool_seen(&spool);
             append("5\n6\n", 2);
-            cr_assert_str_eq(behind(4), "5\n6\n");
+            cr_assert_str_eq(lines_after(4), "5\n6\n");
             spool_ack(&spool, 4);
             cr_assert_eq(spool_first(&spool), 1, "the last segment stays");
             cr_assert_eq(spool_sync(&spool), 0);
@@ -158,7 +158,7 @@ Test(spool, gives_back_what_it_got_from_any_line_on) {
     spool.last += 2;
     cr_assert_eq(take_over(), 0);
     cr_assert_str_eq(spool.fault, "");
-    cr_assert_str_eq(behind(3), "4\n5\n6\n");
+    cr_assert_str_eq(lines_after(3), "4\n5\n6\n");
     end();
 }
 
@@ -195,10 +195,10 @@ Test(spool, begins_its_last_segment_anew_when_all_is_acknowledged) {
     spool_ack(&spool, sizeof(block));
     cr_assert_eq(spool.segments[0].size, SEGMENT_HEAD_BYTES);
     append("next\n", 1);
-    cr_assert_str_eq(behind(sizeof(block)), "next\n");
+    cr_assert_str_eq(lines_after(sizeof(block)), "next\n");
     cr_assert_eq(take_over(), 0);
     cr_assert_eq(spool_first(&spool), sizeof(block) + 1);
-    cr_assert_str_eq(behind(sizeof(block)), "next\n");
+    cr_assert_str_eq(lines_after(sizeof(block)), "next\n");
     end();
 }
 
@@ -222,14 +222,14 @@ Test(spool, tells_of_dropped_lines_where_they_would_stand) {
     begin(SPOOL_LIMIT);
     append("1\n", 1);
     cr_assert_eq(spool_lose(&spool, 5), 0);
-    cr_assert_str_eq(behind(0), "1\n", "it may grow: not given out");
+    cr_assert_str_eq(lines_after(0), "1\n", "it may grow: not given out");
     cr_assert_eq(spool_lose(&spool, 2), 0);
     append("2\n", 1);
     cr_assert_eq(spool.last, 3);
-    cr_assert_str_eq(behind(0), told);
-    cr_assert_str_eq(behind(2), "2\n");
+    cr_assert_str_eq(lines_after(0), told);
+    cr_assert_str_eq(lines_after(2), "2\n");
     cr_assert_eq(take_over(), 0);
-    cr_assert_str_eq(behind(0), told);
+    cr_assert_str_eq(lines_after(0), told);
     end();
 }
 
@@ -239,7 +239,7 @@ Test(spool, keeps_the_count_of_a_loss_that_is_open_when_it_dies) {
     cr_assert_eq(spool_lose(&spool, 5), 0);
     cr_assert_eq(take_over(), 0);
     for (int again = 0; again < 2; again++) {
-        cr_assert_str_eq(behind(0), "1\n#nvtxt-lost {\"lines\":5,\"reason\":\"full\"}\n");
+        cr_assert_str_eq(lines_after(0), "1\n#nvtxt-lost {\"lines\":5,\"reason\":\"full\"}\n");
         spool_ack(&spool, 1);
         cr_assert_eq(take_over(), 0);
     }
@@ -259,8 +259,8 @@ Test(spool, settles_a_loss_when_there_is_room_or_no_more_input) {
     cr_assert_eq(spool.last, 1);
     spool_lose(&spool, 2);
     cr_assert_eq(spool_settle(&spool, true), 0);
-    cr_assert_str_eq(behind(0), "#nvtxt-lost {\"lines\":1,\"reason\":\"full\"}\n"
-                                "#nvtxt-lost {\"lines\":2,\"reason\":\"full\"}\n");
+    cr_assert_str_eq(lines_after(0), "#nvtxt-lost {\"lines\":1,\"reason\":\"full\"}\n"
+                                     "#nvtxt-lost {\"lines\":2,\"reason\":\"full\"}\n");
     end();
 }
 
@@ -278,7 +278,7 @@ Test(spool, survives_a_full_disk) {
     cr_assert_eq(spool.segments[0].size, SEGMENT_HEAD_BYTES, "all room is given back");
     append("2\n", 1);
     cr_assert_not(spool.disk_full);
-    cr_assert_str_eq(behind(1), "2\n");
+    cr_assert_str_eq(lines_after(1), "2\n");
     close(good);
     close(full);
     end();
@@ -306,12 +306,12 @@ Test(spool, uses_the_room_of_acknowledged_lines_first) {
         append_hundred();
         cr_assert_not(spool.disk_full);
         cr_assert_eq(spool.count, 1, "no other file was needed");
-        cr_assert_str_eq(behind(line - 1), hundred);
+        cr_assert_str_eq(lines_after(line - 1), hundred);
         spool_ack(&spool, line);
     }
     append_hundred();
     cr_assert_eq(take_over(), 0, "%s", spool.fault);
-    cr_assert_str_eq(behind(5), hundred);
+    cr_assert_str_eq(lines_after(5), hundred);
     end();
 }
 
@@ -408,7 +408,7 @@ Test(spool, cut_at_every_byte_gives_its_whole_records) {
             cr_assert_eq(*spool.fault != '\0', cut > 0);
             continue;
         }
-        const char *text = result == SPOOL_NONE ? "" : behind(0);
+        const char *text = result == SPOOL_NONE ? "" : lines_after(0);
         assert_whole_records(text);
         size_t records = (size_t)(text[0] != 0) + (strlen(text) > 4) + (strlen(text) > 10);
         size_t whole = SEGMENT_HEAD_BYTES + records * SEGMENT_RECORD_BYTES + strlen(text);
@@ -750,7 +750,7 @@ Test(spool, keeps_an_open_loss_when_its_segment_begins_anew) {
     cr_assert_eq(spool.segments[0].size, SEGMENT_HEAD_BYTES);
     cr_assert_eq(take_over(), 0);
     cr_assert_eq(spool_first(&spool), 2);
-    cr_assert_str_eq(behind(1), "#nvtxt-lost {\"lines\":5,\"reason\":\"full\"}\n");
+    cr_assert_str_eq(lines_after(1), "#nvtxt-lost {\"lines\":5,\"reason\":\"full\"}\n");
     end();
 }
 
@@ -764,6 +764,6 @@ Test(spool, keeps_a_segment_until_its_last_line_is_acknowledged) {
     cr_assert_eq(spool.count, 2, "the loss is not told yet");
     spool_ack(&spool, 3);
     cr_assert_eq(spool.count, 1);
-    cr_assert_str_eq(behind(3), "4\n");
+    cr_assert_str_eq(lines_after(3), "4\n");
     end();
 }
