@@ -76,7 +76,7 @@ static json_t *describe_file(const struct follow *follow) {
 }
 
 void control_sources(struct control_call *call) {
-    const struct follow *follow = call->control->watch->follows.first;
+    const struct follow *follow = call->control->watch->known.first;
     json_t *list = json_array();
     for (struct conn *conn = call->server->conns; list && conn; conn = conn->next) {
         if (conn->source) {
@@ -98,7 +98,7 @@ void control_add_folders(json_t *status, const struct watch *watch) {
                                               "watched", folder->up, "files",
                                               (json_int_t)folder->names.count));
     }
-    json_object_set_new(status, "files", json_integer((json_int_t)watch->follows.count));
+    json_object_set_new(status, "files", json_integer((json_int_t)watch->known.count));
     json_object_set_new(status, "folders", list);
 }
 

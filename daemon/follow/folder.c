@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Looking: folder_list_all() and look_at() note what is wanted; one list at a time is made in the
-// pool, and merged here. A watch is always set before the list that it shall keep up to date.
+// folder_list_all() and want_name() note what to look at. One list at a time is made in the thread
+// pool and merged here. The watch of a folder begins before the list, so that what comes after the
+// list is an event: a list that found no watch set is made again.
 #include "daemon/follow/folder.h"
 
 #include <errno.h>
@@ -16,7 +17,7 @@
 #include "daemon/follow/watch_state.h"
 
 #define BURST_USUAL 8192   // half of what the kernel keeps by default
-#define LOOK_AGAIN_MS 5000 // at what nothing is told of
+#define LOOK_AGAIN_MS 5000 // at folders without events
 
 static void list_next(struct folder *folder);
 
@@ -63,7 +64,7 @@ static void drop_name(struct folder *folder, struct folder_name *name) {
     }
     nvtxt_hash_remove(&folder->names, &name->node);
     if (name->follow) {
-        follows_lose_name(name->follow, false);
+        known_files_lose_name(name->follow, false);
     }
     free(name);
 }
@@ -72,12 +73,12 @@ static const char *escaped(const char *path, char *text, size_t size) {
     return log_escape(text, size, nvtxt_slice_of(path));
 }
 
-// Something that is not read: said once for each.
+// Something that is not followed: logged once for each.
 static void leave_alone(struct folder *folder, struct folder_name *name, const char *path,
                         const char *why) {
     char text[512];
     if (name->follow) {
-        follows_lose_name(name->follow, true);
+        known_files_lose_name(name->follow, true);
     } else if (name->round) {
         return;
     }
@@ -100,10 +101,11 @@ static void see(struct folder *folder, const struct watch_entry *entry) {
         name = add_name(folder, entry->name);
     }
     if (!name) {
-        return; // looked at again when something is told of it
+        return; // looked at again after its next event
     }
     snprintf(path, sizeof(path), "%s/%s", folder->path, entry->name);
-    struct follow *follow = stat->is_file ? follows_find(folder->watch, path, stat) : NULL;
+    struct follow *follow =
+        stat->is_file ? known_files_find_or_add(folder->watch, path, stat) : NULL;
     if (stat->error) {
         leave_alone(folder, name, path, strerror(-stat->error));
     } else if (!stat->is_file) {
@@ -111,12 +113,12 @@ static void see(struct folder *folder, const struct watch_entry *entry) {
     } else if (follow && follow != name->follow) {
         struct follow *old = name->follow;
         name->follow = follow;
-        follows_gain_name(follow, path, stat);
+        known_files_gain_name(follow, path, stat);
         if (old) {
-            follows_lose_name(old, true);
+            known_files_lose_name(old, true);
         }
     } else if (follow) {
-        follows_see(follow, stat);
+        known_files_see(follow, stat);
     }
     name->round = folder->all_round;
 }
@@ -133,7 +135,7 @@ static void drop_unseen(struct folder *folder) {
 
 // ---- Watching -----------------------------------------------------------------------------------
 
-static void look_at(struct folder *folder, const char *name) {
+static void want_name(struct folder *folder, const char *name) {
     for (size_t i = 0; i < folder->wanted_count; i++) {
         if (strcmp(folder->wanted[i], name) == 0) {
             return;
@@ -142,7 +144,7 @@ static void look_at(struct folder *folder, const char *name) {
     if (folder->all_wanted) {
         return;
     }
-    if (folder->wanted_count >= 64) { // all of them is less work then
+    if (folder->wanted_count >= 64) { // a list of all is less work
         folder->all_wanted = true;
         return;
     }
@@ -172,11 +174,11 @@ static void unwatch(struct folder *folder) {
     folder->watching = FOLDER_UNWATCHED;
 }
 
-// An event came. Returns true when they are so many that some may have been lost: everything is
-// looked at.
+// Counts an event. Returns true when there were so many that some may be lost: all folders are
+// listed then.
 static bool count_event(struct watch *watch) {
-    if (watch->turn != watch->hub->loop_count) {
-        watch->turn = watch->hub->loop_count;
+    if (watch->events_at != watch->hub->loop_count) {
+        watch->events_at = watch->hub->loop_count;
         watch->events = 0;
     }
     watch->events++;
@@ -194,17 +196,17 @@ static void on_event(uv_fs_event_t *handle, const char *name, int events, int st
         return;
     }
     if (status < 0 || !name || strcmp(name, base_of(folder->path)) == 0) {
-        unwatch(folder); // it may be another one by now
+        unwatch(folder); // another folder may have its name now
         folder->all_wanted = true;
     } else if (watch_io_is_ours(name)) {
         struct folder_name *known = find_name(folder, name);
         if (count_event(folder->watch)) {
-            return; // everything is looked at
+            return; // all names are looked at
         }
         if (events == UV_CHANGE && known && known->follow) {
             schedule_want(known->follow);
         } else {
-            look_at(folder, name);
+            want_name(folder, name);
         }
     } else {
         count_event(folder->watch);
@@ -256,16 +258,16 @@ static void on_timer(uv_timer_t *timer) {
     folder_list_all(timer->data);
 }
 
-static void say(struct folder *folder, int error) {
+static void log_unwatchable(struct folder *folder, int error) {
     char text[512];
-    if (!folder->said) {
+    if (!folder->logged_unwatchable) {
         log_warning("a folder cannot be watched: %s folder=\"%s\"; looked for until it can",
                     strerror(-error), escaped(folder->path, text, sizeof(text)));
     }
-    folder->said = true;
+    folder->logged_unwatchable = true;
 }
 
-// Files of which nothing was read have nothing to go on with when the folder comes again.
+// Files of which nothing was read have no place to go on from when the folder comes again.
 static void drop_blank_names(struct folder *folder) {
     struct folder_name *next;
     for (struct folder_name *name = folder->first; name; name = next) {
@@ -279,13 +281,13 @@ static void drop_blank_names(struct folder *folder) {
 // It is not there, or cannot be read.
 static void go_down(struct folder *folder, int error) {
     bool absent = error == WATCH_IO_ABSENT;
-    say(folder, absent ? -ENOENT : error);
+    log_unwatchable(folder, absent ? -ENOENT : error);
     folder->up = false;
     if (absent) {
         drop_blank_names(folder);
     }
     if (absent && folder->watching == FOLDER_WATCHES_PARENT) {
-        return; // it will be told
+        return; // there will be an event
     }
     if (absent && watch_parent(folder) == 0) {
         folder->all_wanted = true; // it may have come before the watch
@@ -295,12 +297,12 @@ static void go_down(struct folder *folder, int error) {
     uv_timer_start(&folder->timer, on_timer, LOOK_AGAIN_MS, 0);
 }
 
-static void tell_once(struct folder *folder, const char *what) {
+static void log_limits(struct folder *folder, const char *what) {
     char text[512];
-    if (!folder->told) {
+    if (!folder->logged_limits) {
         log_warning("%s folder=\"%s\"", what, escaped(folder->path, text, sizeof(text)));
     }
-    folder->told = true;
+    folder->logged_limits = true;
 }
 
 static void come_up(struct folder *folder) {
@@ -309,17 +311,17 @@ static void come_up(struct folder *folder) {
     int r = 0;
     if (folder->watching != FOLDER_WATCHES_ITSELF) {
         r = watch_itself(folder);
-        folder->all_wanted = r == 0; // what came before the watch
+        folder->all_wanted = r == 0; // for what came before the watch
     }
     if (r < 0) {
-        tell_once(folder, "nothing can be told of a folder (fs.inotify.max_user_watches?): it is "
-                          "looked at every 5 s");
+        log_limits(folder, "there are no events for a folder (fs.inotify.max_user_watches?): it is "
+                           "looked at every 5 s");
     } else if (folder->list.silent) {
-        tell_once(folder, "the file system may not tell what others change in a folder: it is "
-                          "looked at every 5 s");
+        log_limits(folder, "the file system of a folder may send no events for changes of others: "
+                           "it is looked at every 5 s");
     }
     if (folder->list.truncated) {
-        tell_once(folder, "a folder has more than 100000 files: the others are not followed");
+        log_limits(folder, "a folder has more than 100000 files: the others are not followed");
     }
     if (r < 0 || folder->list.silent) {
         uv_timer_start(&folder->timer, on_timer, LOOK_AGAIN_MS, 0);
@@ -329,7 +331,7 @@ static void come_up(struct folder *folder) {
                  folder->list.count);
     }
     folder->up = true;
-    folder->said = false;
+    folder->logged_unwatchable = false;
     if (new) {
         folder->watch->look_everywhere(folder->watch);
     }
@@ -392,7 +394,7 @@ static void on_listed(uv_work_t *req, int status) {
         merge(folder);
     }
     watch_io_list_deinit(&folder->list);
-    folder->listing = false; // not before: the next list takes its place
+    folder->listing = false; // now: the next list takes its place
     if (folder->closing) {
         free_when_closed(folder);
         return;
@@ -418,7 +420,7 @@ static void list_next(struct folder *folder) {
     folder->wanted = NULL;
     folder->wanted_count = 0;
     folder->all_wanted = false;
-    folder->list_round = folder->watch->search.round;
+    folder->list_round = folder->watch->lost.round;
     folder->listing = uv_queue_work(folder->watch->hub->loop, &folder->work, work, on_listed) == 0;
 }
 
@@ -427,7 +429,7 @@ void folder_list_all(struct folder *folder) {
     list_next(folder);
 }
 
-bool folder_is_looking(const struct folder *folder) {
+bool folder_is_busy(const struct folder *folder) {
     return folder->listing || folder->all_wanted || folder->wanted_count > 0;
 }
 
@@ -467,8 +469,8 @@ void folder_close(struct folder *folder) {
     uv_close((uv_handle_t *)&folder->timer, on_closed);
 }
 
-// libuv does not tell that the kernel had to drop events, but then as many as it keeps came at
-// once.
+// libuv does not say that the kernel dropped events. But then as many came at once as the kernel
+// keeps.
 size_t folder_burst(void) {
     FILE *file = fopen("/proc/sys/fs/inotify/max_queued_events", "re");
     unsigned long most = 0;

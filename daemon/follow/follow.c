@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The steps: open (and compare with what is known), load the source's state from the store, read a
-// chunk and interpret it, end. follow_go() decides which one is next.
+// The steps: open (and compare with what is known), load the state of the source from the store,
+// read a chunk and interpret it, end. next_step() decides which one is next. Open and read run in
+// the thread pool, with one of the steps of the watch; a load is a job of the writer.
 #include "daemon/follow/follow.h"
 
 #include <errno.h>
@@ -19,7 +20,7 @@
 const char follow_idle[] = "idle";
 const char follow_unwatched[] = "unwatched";
 
-static void follow_go(struct follow *follow);
+static void next_step(struct follow *follow);
 
 struct follow *follow_new(struct watch *watch, const char *path, int64_t device, int64_t inode) {
     struct follow *follow = calloc(1, sizeof(*follow));
@@ -51,7 +52,7 @@ static const char *escaped(const struct follow *follow, char *text, size_t size)
     return log_escape(text, size, nvtxt_slice_of(follow->path));
 }
 
-// A step cannot be made for want of something that may be there soon.
+// There is no memory or descriptor for a step; there may be soon.
 static void give_up(struct follow *follow) {
     follow_release(follow);
     schedule_retry(follow);
@@ -84,7 +85,7 @@ static void forget_place(struct follow *follow) {
     }
 }
 
-// The file begins anew: what is there now has nothing to do with what was read.
+// The file begins anew: its bytes have nothing to do with those that were read.
 static void begin_anew(struct follow *follow) {
     struct follow_live *live = follow->live;
     char text[512];
@@ -97,7 +98,7 @@ static void begin_anew(struct follow *follow) {
     follow->anew = false;
     follow->ending = NULL;
     rewind_place(follow);
-    follow_go(follow);
+    next_step(follow);
 }
 
 static int take_line(struct follow *follow, struct nvtxt_slice line, bool overlong) {
@@ -109,7 +110,7 @@ static int take_line(struct follow *follow, struct nvtxt_slice line, bool overlo
     return overlong ? source_overlong(live->source, line) : source_line(live->source, line);
 }
 
-// The last line, if it has no end.
+// Takes the last line if it has no end.
 static int take_rest(struct follow *follow) {
     struct follow_live *live = follow->live;
     struct nvtxt_slice line;
@@ -124,7 +125,7 @@ static int take_rest(struct follow *follow) {
     return r;
 }
 
-// All that can be read is read.
+// All that can be read was read.
 static void finish(struct follow *follow) {
     struct follow_live *live = follow->live;
     struct hub *hub = follow->watch->hub;
@@ -155,27 +156,27 @@ static void finish(struct follow *follow) {
     follow->ending = NULL;
     follow_release(follow);
     if (over) {
-        follow->source_id = 0; // nothing is left to come back to
+        follow->source_id = 0; // it has no place any more
     }
     schedule_done(follow, false);
 }
 
 // ---- Opening ------------------------------------------------------------------------------------
 
-// The file cannot be opened. It is tried again when something is told of it.
+// The file cannot be opened or read. It is tried again after its next event.
 static void cannot_read(struct follow *follow, int error) {
     char text[512];
     bool absent = error == WATCH_IO_ABSENT;
     if (absent && follow->ending == follow_idle) {
         follow->live->gone = true;
-        follow_go(follow);
+        next_step(follow);
         return;
     }
     follow_release(follow);
     if (error == WATCH_IO_SHORT) {
         schedule_retry(follow);
-    } else if (!absent && !follow->said) { // of one that is not there, something will be told
-        follow->said = true;
+    } else if (!absent && !follow->logged_unreadable) { // when it is there again, there is an event
+        follow->logged_unreadable = true;
         log_limited(watch_log_of(follow->watch, follow->path), LOG_LEVEL_WARNING,
                     "a followed file cannot be read: %s path=\"%s\"", strerror(-error),
                     escaped(follow, text, sizeof(text)));
@@ -192,7 +193,7 @@ static void on_opened(struct follow *follow, struct follow_step *step) {
     }
     live->fd = opened->fd;
     follow->watch->open_count++;
-    follow->said = false;
+    follow->logged_unreadable = false;
     follow->verified = true;
     follow->uid = opened->stat.uid;
     follow->gid = opened->stat.gid;
@@ -209,12 +210,12 @@ static void on_opened(struct follow *follow, struct follow_step *step) {
         memcpy(live->tail, opened->tail, live->recent_len);
         memcpy(live->recent, opened->tail, live->recent_len);
     }
-    follow_go(follow);
+    next_step(follow);
 }
 
 // ---- The state from the store -------------------------------------------------------------------
 
-// Without the variables and definitions before them its lines would become other events.
+// Without its variables and definitions its lines would make other events.
 static void cannot_go_on(struct follow *follow, const struct job *job) {
     char text[512];
     if (follow_source_give_up(follow, job) < 0) {
@@ -224,7 +225,7 @@ static void cannot_go_on(struct follow *follow, const struct job *job) {
     log_error("the saved state of a followed file cannot be read: it is not read on after byte "
               "%" PRIu64 "; a copy of it is read from its start path=\"%s\"",
               follow->at.offset, escaped(follow, text, sizeof(text)));
-    follow_go(follow);
+    next_step(follow);
 }
 
 static void on_loaded(struct job *job) {
@@ -234,16 +235,16 @@ static void on_loaded(struct job *job) {
     if (follow->watch->stopping) {
         follow_release(follow);
         schedule_done(follow, false);
-    } else if (r == STORE_NOT_FOUND) { // another store took the place of the one that knew it
+    } else if (r == STORE_NOT_FOUND) { // it was in another store
         rewind_place(follow);
-        follow_go(follow);
+        next_step(follow);
     } else {
         bool found = r == STORE_DONE;
         r = found ? follow_source_restore(follow, job) : r;
         if (found && r == NVTXT_RESTORE_BAD) {
             cannot_go_on(follow, job);
         } else if (r == 0) {
-            follow_go(follow);
+            next_step(follow);
         } else {
             log_limited(&follow->watch->log_files, LOG_LEVEL_ERROR,
                         "the state of a followed file cannot be loaded from the store path=\"%s\" "
@@ -307,12 +308,12 @@ static int feed(struct follow *follow, const char *data, size_t len) {
     return r;
 }
 
-// Nothing more is there now.
+// There is no more to read now.
 static void at_end(struct follow *follow) {
     int64_t idle_ns = follow->watch->hub->config->file_expiry_ms * 1000000;
     follow->live->look_back = true;
     if (follow->ending == follow_idle &&
-        follow->at.changed_ns > clocks_realtime_ns() - idle_ns) { // it may bear any date
+        follow->at.changed_ns > clocks_realtime_ns() - idle_ns) { // its date may be any
         follow->ending = NULL;
     }
     if (follow->again) {
@@ -327,7 +328,7 @@ static void at_end(struct follow *follow) {
 
 enum outcome { READ_MORE, READ_END, READ_FAILED, READ_ANOTHER };
 
-// Interprets what was read. The buffer is not used after it.
+// Interprets what was read.
 static enum outcome digest(struct follow *follow, struct follow_step *step) {
     struct follow_live *live = follow->live;
     const struct watch_read *result = &step->result;
@@ -352,14 +353,14 @@ static void on_read(struct follow *follow, struct follow_step *step) {
     if (error) {
         cannot_read(follow, error);
     } else if (outcome == READ_FAILED) {
-        if (!follow->retry) { // else it was told already
+        if (!follow->retry) { // else this was done already
             follow_fail(follow);
         }
         give_up(follow);
     } else if (outcome == READ_ANOTHER) {
         follow->ending = "truncated";
         follow->anew = true;
-        follow_go(follow);
+        next_step(follow);
     } else if (outcome == READ_END) {
         at_end(follow);
     } else {
@@ -456,7 +457,7 @@ static bool is_done(const struct follow *follow) {
            (uint64_t)live->size == follow->at.offset;
 }
 
-static void follow_go(struct follow *follow) {
+static void next_step(struct follow *follow) {
     struct follow_live *live = follow->live;
     if (live->fd < 0 && !live->gone) {
         if (follow->names > 0) {
@@ -491,5 +492,5 @@ void follow_run(struct follow *follow) {
         follow->live->fd = -1;
         nvtxt_frame_init(&follow->live->frame, follow->watch->hub->limits.line_bytes);
     }
-    follow_go(follow);
+    next_step(follow);
 }

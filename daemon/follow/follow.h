@@ -4,14 +4,14 @@
 // name. How far it was read goes into the store with the events of what was read, so each line has
 // its effect once, whatever is killed when.
 //
-// A file at rest takes a few hundred bytes: its descriptor is closed and the state of its source is
-// in the store only, from where it is loaded when the file has changed, like a session's. A source
-// ends when its file has gone, was cut or did not change for long; its place and state are kept
-// then, and when the same file grows it goes on, with the ranges closed that were open. Only a file
-// that is cut, or is another one in its place, begins a new source.
+// A file at rest takes a few hundred bytes: its descriptor is closed, and the state of its source
+// is in the store only; it is loaded, like that of a session, when the file has changed. A source
+// ends when its file has gone, was cut, or did not change for long. Its place and state are kept
+// then: when the same file grows it goes on, and ranges that were open stay closed. Only a file
+// that was cut, or another file with its name, begins a new source.
 //
-// At any time a follow is at rest, waits for its turn (`ready`), or is `busy`: in the hands of the
-// thread pool or the writer, and not to be freed. Loop thread only, but for what watch_io does.
+// At any time a follow is at rest, waits for a step (`ready`), or is `busy`: the thread pool or the
+// writer works for it, and it must not be freed. Loop thread only, but for what watch_io does.
 #pragma once
 
 #include <stdbool.h>
@@ -20,16 +20,16 @@
 struct follow;
 struct watch;
 
-// Ends: the file did not change for FileExpiry; nobody wants it any more.
+// How a source ends: the file did not change for FileExpiry; its folder is no longer watched.
 extern const char follow_idle[], follow_unwatched[];
 
-// A file that was found or that the store knows; not in any list yet. NULL when memory is short.
+// A file that was found or that the store knows; in no list yet. NULL when memory is short.
 struct follow *follow_new(struct watch *watch, const char *path, int64_t device, int64_t inode);
 void follow_free(struct follow *follow); // neither busy nor in a list
 
-// It never held a byte: there is nothing to come back to.
+// It never had a byte, so there is no place to keep.
 bool follow_is_blank(const struct follow *follow);
 
-// Its turn: starts a step of what is to be done. The follow is busy until watch_done() is called
-// with it, which may be before this returns.
+// Begins its next step. The follow is busy until schedule_done() is called with it, which may be
+// before this returns.
 void follow_run(struct follow *follow);

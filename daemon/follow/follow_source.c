@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// The place of the file is saved with the state of its source, in one share of a batch: where()
+// gives it when the source is settled. After a load the place in the store is the true one, because
+// the state is of that place.
 #include "daemon/follow/follow_source.h"
 
 #include <errno.h>
@@ -79,17 +83,17 @@ int follow_source_load(struct follow *follow, void (*on_loaded)(struct job *job)
     job->on_done = on_loaded;
     job->context = follow;
     job->source_id = follow->source_id;
-    batcher_push(&hub->batcher, false); // what was read of it before goes first
+    batcher_push(&hub->batcher, false); // what was read of it goes first
     hub_push(hub, job);
     return 0;
 }
 
-// The place in the store is the true one: it is that of the state.
+// Takes the place from the store, which is the place of the state.
 static void take_place(struct follow *follow, const struct store_file *file) {
     struct follow_live *live = follow->live;
     struct store_followed known = follow->at;
     follow->at = file->at;
-    follow->at.device = known.device; // it may have another number since
+    follow->at.device = known.device; // its number may have changed
     follow->at.changed_ns = known.changed_ns;
     follow->ended = file->ended;
     if (known.offset == file->at.offset && known.tail_bytes == file->at.tail_bytes) {
@@ -115,7 +119,7 @@ int follow_source_restore(struct follow *follow, const struct job *job) {
     return r;
 }
 
-// Ends it in the store, where it stays without a state: the place of the file is kept.
+// Ends it in the store, without a state; the place of the file is kept.
 static int end_stored(struct follow *follow, const struct job *job) {
     struct batcher *batcher = &follow->watch->hub->batcher;
     const struct store_session *stored = &job->session;
@@ -185,7 +189,7 @@ void follow_release(struct follow *follow) {
     follow->live = NULL;
 }
 
-// What the store has counts: it is asked before the next line is taken.
+// What the store has counts: it is loaded before the next line is taken.
 void follow_fail(struct follow *follow) {
     struct follow_live *live = follow->live;
     follow_source_drop(follow);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The source of a followed file: new, or with its state from the store, and put away again. While
-// it is in memory it is live->source. Loop thread only.
+// The source of a followed file: a new one, or with its state from the store; and its release.
+// While it is in memory it is live->source. Loop thread only.
 #pragma once
 
 struct follow;
@@ -9,11 +9,11 @@ struct job;
 
 int follow_source_open(struct follow *follow); // a new one; returns 0 or -ENOMEM
 
-// Its state and counters into the open batch, and out of memory. Fine when there is none.
+// Writes its state and counters into the open batch and frees it. Does nothing when there is none.
 void follow_source_drop(struct follow *follow);
 
-// Asks the store for the state of `source_id`. `on_loaded` is called with a job whose context is
-// the follow, whose result is that of store_file_load(), and which it gives to
+// Asks the store for the state of `source_id`. Calls `on_loaded` with a job whose context is the
+// follow and whose result is that of store_file_load(); on_loaded frees it by
 // follow_source_loaded(). Returns 0 or -ENOMEM.
 int follow_source_load(struct follow *follow, void (*on_loaded)(struct job *job));
 
@@ -31,5 +31,5 @@ void follow_source_loaded(struct job *job); // frees it
 // Closes the file and puts the source's state into the open batch. Not while it is busy.
 void follow_release(struct follow *follow);
 
-// Memory ran out for its source: what the store has of it counts. `source` is free after it.
+// Memory ran out for its source: frees it; what the store has of it counts.
 void follow_fail(struct follow *follow);

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// A list of all files, in no order, and a hash table by inode. A file that loses its last name is
+// not gone: all folders are looked into first, because it may have another name there.
 #include "daemon/follow/known_files.h"
 
 #include <stdlib.h>
@@ -13,41 +16,42 @@ static uint64_t hash_of(int64_t inode) {
     return nvtxt_hash_number((uint64_t)inode);
 }
 
-void follows_deinit(struct follows *follows) {
-    nvtxt_hash_deinit(&follows->by_inode);
+void known_files_deinit(struct known_files *known) {
+    nvtxt_hash_deinit(&known->by_inode);
 }
 
-struct follow *follows_new(struct watch *watch, const char *path, int64_t device, int64_t inode) {
-    struct follows *follows = &watch->follows;
+struct follow *known_files_add(struct watch *watch, const char *path, int64_t device,
+                               int64_t inode) {
+    struct known_files *known = &watch->known;
     struct follow *follow = follow_new(watch, path, device, inode);
-    if (follow && nvtxt_hash_add(&follows->by_inode, &follow->by_inode, hash_of(inode)) < 0) {
+    if (follow && nvtxt_hash_add(&known->by_inode, &follow->by_inode, hash_of(inode)) < 0) {
         follow_free(follow);
         follow = NULL;
     }
     if (!follow) {
         return NULL;
     }
-    follow->next = follows->first;
+    follow->next = known->first;
     if (follow->next) {
         follow->next->prev = follow;
     }
-    follows->first = follow;
-    follows->count++;
+    known->first = follow;
+    known->count++;
     return follow;
 }
 
-void follows_forget(struct follow *follow) {
-    struct follows *follows = &follow->watch->follows;
-    nvtxt_hash_remove(&follows->by_inode, &follow->by_inode);
+void known_files_forget(struct follow *follow) {
+    struct known_files *known = &follow->watch->known;
+    nvtxt_hash_remove(&known->by_inode, &follow->by_inode);
     if (follow->prev) {
         follow->prev->next = follow->next;
     } else {
-        follows->first = follow->next;
+        known->first = follow->next;
     }
     if (follow->next) {
         follow->next->prev = follow->prev;
     }
-    follows->count--;
+    known->count--;
     follow_free(follow);
 }
 
@@ -55,10 +59,10 @@ static bool may_be(const struct follow *follow, const char *path) {
     return follow->names == 0 && !follow->verified && strcmp(follow->path, path) == 0;
 }
 
-static struct follow *find(struct follows *follows, const char *path,
+static struct follow *find(struct known_files *known, const char *path,
                            const struct watch_stat *stat) {
     struct follow *other = NULL;
-    struct nvtxt_hash_node *node = nvtxt_hash_find(&follows->by_inode, hash_of(stat->inode));
+    struct nvtxt_hash_node *node = nvtxt_hash_find(&known->by_inode, hash_of(stat->inode));
     for (; node; node = nvtxt_hash_next(node)) {
         struct follow *follow = NVTXT_CONTAINER_OF(node, struct follow, by_inode);
         if (follow->at.inode != stat->inode) {
@@ -77,23 +81,24 @@ static struct follow *find(struct follows *follows, const char *path,
     return other;
 }
 
-struct follow *follows_find(struct watch *watch, const char *path, const struct watch_stat *stat) {
-    struct follow *follow = find(&watch->follows, path, stat);
-    return follow ? follow : follows_new(watch, path, stat->device, stat->inode);
+struct follow *known_files_find_or_add(struct watch *watch, const char *path,
+                                       const struct watch_stat *stat) {
+    struct follow *follow = find(&watch->known, path, stat);
+    return follow ? follow : known_files_add(watch, path, stat->device, stat->inode);
 }
 
-void follows_retire(struct follows *follows, int64_t device, int64_t inode) {
-    struct nvtxt_hash_node *node = nvtxt_hash_find(&follows->by_inode, hash_of(inode));
+void known_files_retire(struct known_files *known, int64_t device, int64_t inode) {
+    struct nvtxt_hash_node *node = nvtxt_hash_find(&known->by_inode, hash_of(inode));
     for (; node; node = nvtxt_hash_next(node)) {
         struct follow *follow = NVTXT_CONTAINER_OF(node, struct follow, by_inode);
         if (follow->at.inode == inode && follow->at.device == device) {
-            nvtxt_hash_remove(&follows->by_inode, node);
+            nvtxt_hash_remove(&known->by_inode, node);
             return;
         }
     }
 }
 
-void follows_see(struct follow *follow, const struct watch_stat *stat) {
+void known_files_see(struct follow *follow, const struct watch_stat *stat) {
     uint64_t read =
         follow->live && follow->live->fd >= 0 ? follow->live->position : follow->at.offset;
     follow->size = stat->size;
@@ -105,7 +110,7 @@ void follows_see(struct follow *follow, const struct watch_stat *stat) {
     }
 }
 
-void follows_gain_name(struct follow *follow, const char *path, const struct watch_stat *stat) {
+void known_files_gain_name(struct follow *follow, const char *path, const struct watch_stat *stat) {
     char *copy = strcmp(path, follow->path) ? strdup(path) : NULL;
     if (copy) {
         free(follow->path);
@@ -117,10 +122,10 @@ void follows_gain_name(struct follow *follow, const char *path, const struct wat
     if (!follow->anew) {
         follow->ending = NULL; // it is not gone after all
     }
-    follows_see(follow, stat);
+    known_files_see(follow, stat);
 }
 
-void follows_lose_name(struct follow *follow, bool replaced) {
+void known_files_lose_name(struct follow *follow, bool replaced) {
     struct watch *watch = follow->watch;
     follow->names--;
     if (follow->names > 0) {
@@ -128,7 +133,7 @@ void follows_lose_name(struct follow *follow, bool replaced) {
     }
     follow->lost = true;
     follow->replaced = replaced;
-    follow->lost_round = watch->search.round;
+    follow->lost_round = watch->lost.round;
     if (!follow->live) {
         follow->verified = false;
     }

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Rounds are numbered. A folder remembers in which round its names were complete, a file in which
+// round it lost its name. When all folders are listed, a timer waits until events that were on the
+// way have been taken; then files that lost their name before the round and have none are gone.
 #include "daemon/follow/lost_files.h"
 
 #include "daemon/follow/folder.h"
@@ -9,12 +13,12 @@
 #define SETTLE_MS 20 // see on_settle()
 
 // Its name was not found again. Returns whether that may still come.
-static bool settle_loss(const struct search *search, struct follow *follow) {
-    const struct folder *folder = watch_folder_of(search->watch, follow->path);
+static bool settle_loss(const struct lost_files *lost, struct follow *follow) {
+    const struct folder *folder = watch_folder_of(lost->watch, follow->path);
     if (folder && !folder->up && !follow_is_blank(follow)) {
-        return false; // nobody can say: until its folder is there, or FileExpiry
+        return false; // not known until its folder is there, or for FileExpiry
     }
-    if (follow->lost_round >= search->settle_round) {
+    if (follow->lost_round >= lost->settle_round) {
         return true;
     }
     follow->lost = false;
@@ -25,9 +29,9 @@ static bool settle_loss(const struct search *search, struct follow *follow) {
     return false;
 }
 
-static bool is_listed(const struct search *search) {
-    for (const struct folder *folder = search->watch->folders; folder; folder = folder->next) {
-        if (folder->round < search->round) {
+static bool is_listed(const struct lost_files *lost) {
+    for (const struct folder *folder = lost->watch->folders; folder; folder = folder->next) {
+        if (folder->round < lost->round) {
             return false;
         }
     }
@@ -36,72 +40,73 @@ static bool is_listed(const struct search *search) {
 
 static void on_settle(uv_timer_t *timer);
 
-static void wait_to_settle(struct search *search, unsigned turns) {
-    search->settle_turns = turns;
-    uv_timer_start(&search->settle, on_settle, turns == 0 ? SETTLE_MS : 0, 0);
+static void wait_to_settle(struct lost_files *lost, unsigned loops) {
+    lost->settle_loops = loops;
+    uv_timer_start(&lost->settle, on_settle, loops == 0 ? SETTLE_MS : 0, 0);
 }
 
-// A file that is renamed while its folder is listed may stand in the list under neither name. But
-// then there is an event that says where to look: all that came until the list was made must have
-// been taken, which one more turn of the loop is sure to have done, and have been looked at.
+// A file that is renamed while its folder is listed may be missing in the list under both names.
+// But then there is an event that says where to look. So all events up to the list must have been
+// taken, which needs one more iteration of the loop, and the looks that they asked for must be
+// done.
 static void on_settle(uv_timer_t *timer) {
-    struct search *search = timer->data;
-    struct watch *watch = search->watch;
-    bool looking = false, again = false;
+    struct lost_files *lost = timer->data;
+    struct watch *watch = lost->watch;
+    bool busy = false, again = false;
     for (struct folder *folder = watch->folders; folder; folder = folder->next) {
-        looking |= folder_is_looking(folder);
+        busy |= folder_is_busy(folder);
     }
-    if (looking || search->settle_turns == 0) {
-        wait_to_settle(search, looking ? 0 : 1);
+    if (busy || lost->settle_loops == 0) {
+        wait_to_settle(lost, busy ? 0 : 1);
         return;
     }
-    bool before = schedule_hold(watch);
-    for (struct follow *follow = watch->follows.first; follow; follow = follow->next) {
-        again |= follow->lost && settle_loss(search, follow);
+    bool before = schedule_pause(watch);
+    for (struct follow *follow = watch->known.first; follow; follow = follow->next) {
+        again |= follow->lost && settle_loss(lost, follow);
     }
-    schedule_let_go(watch, before);
+    schedule_resume(watch, before);
     if (again) {
-        search_begin(search);
+        lost_files_search(lost);
     }
 }
 
-static void on_listed(struct search *search) {
-    if (search->watch->stopping || !search->running || !is_listed(search)) {
+static void on_listed(struct lost_files *lost) {
+    if (lost->watch->stopping || !lost->running || !is_listed(lost)) {
         return;
     }
-    search->running = false;
-    search->settle_round = search->round;
-    wait_to_settle(search, 0);
+    lost->running = false;
+    lost->settle_round = lost->round;
+    wait_to_settle(lost, 0);
 }
 
-void search_begin(struct search *search) {
-    if (search->running || search->watch->stopping) {
+void lost_files_search(struct lost_files *lost) {
+    if (lost->running || lost->watch->stopping) {
         return;
     }
-    search->running = true;
-    search->round++;
-    for (struct folder *folder = search->watch->folders; folder; folder = folder->next) {
+    lost->running = true;
+    lost->round++;
+    for (struct folder *folder = lost->watch->folders; folder; folder = folder->next) {
         folder_list_all(folder);
     }
-    on_listed(search); // there may be no folder
+    on_listed(lost); // there may be no folder
 }
 
 static void look_everywhere(struct watch *watch) {
-    search_begin(&watch->search);
+    lost_files_search(&watch->lost);
 }
 
 static void on_folder_listed(struct watch *watch) {
-    on_listed(&watch->search);
+    on_listed(&watch->lost);
 }
 
-void search_init(struct search *search, struct watch *watch) {
-    search->watch = watch;
-    uv_timer_init(watch->hub->loop, &search->settle); // cannot fail
-    search->settle.data = search;
+void lost_files_init(struct lost_files *lost, struct watch *watch) {
+    lost->watch = watch;
+    uv_timer_init(watch->hub->loop, &lost->settle); // cannot fail
+    lost->settle.data = lost;
     watch->look_everywhere = look_everywhere;
     watch->on_listed = on_folder_listed;
 }
 
-void search_close(struct search *search) {
-    uv_close((uv_handle_t *)&search->settle, NULL);
+void lost_files_close(struct lost_files *lost) {
+    uv_close((uv_handle_t *)&lost->settle, NULL);
 }

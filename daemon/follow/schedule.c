@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Two queues, of files that are open and of those that are not, are served in turn; at most
-// WATCH_STEPS files are busy at once. Opening one more waits until there is room for it: a file
-// that rests is closed for that. While the hub is under pressure nothing begins.
+// Two queues, of files that are open and of those that are not, are served alternately; at most
+// WATCH_STEPS files are busy at once. A file that is to be opened waits until there is room; a file
+// that rests is closed for it. No step begins while the hub is under pressure.
 #include "daemon/follow/schedule.h"
 
 #include "daemon/follow/watch_state.h"
@@ -39,8 +39,8 @@ static bool has_room(struct watch *watch) {
 
 static struct follow *next_ready(struct watch *watch) {
     bool closed = watch->ready_closed.head && has_room(watch);
-    watch->ready_turn = !watch->ready_turn;
-    if (closed && (watch->ready_turn || !watch->ready_open.head)) {
+    watch->closed_first = !watch->closed_first;
+    if (closed && (watch->closed_first || !watch->ready_open.head)) {
         return take(&watch->ready_closed);
     }
     return watch->ready_open.head ? take(&watch->ready_open) : NULL;
@@ -48,7 +48,7 @@ static struct follow *next_ready(struct watch *watch) {
 
 static void go_on(struct watch *watch) {
     struct follow *follow;
-    if (watch->going) { // further up
+    if (watch->going) { // a caller does it, or it is paused
         return;
     }
     watch->going = true;
@@ -80,13 +80,13 @@ void schedule_want(struct follow *follow) {
     go_on(watch);
 }
 
-bool schedule_hold(struct watch *watch) {
+bool schedule_pause(struct watch *watch) {
     bool before = watch->going;
     watch->going = true;
     return before;
 }
 
-void schedule_let_go(struct watch *watch, bool before) {
+void schedule_resume(struct watch *watch, bool before) {
     watch->going = before;
     go_on(watch);
 }
@@ -148,15 +148,15 @@ void schedule_unrest(struct follow *follow) {
 
 static void on_retry(uv_timer_t *timer) {
     struct watch *watch = timer->data;
-    bool before = schedule_hold(watch);
-    for (struct follow *follow = watch->follows.first; follow; follow = follow->next) {
+    bool before = schedule_pause(watch);
+    for (struct follow *follow = watch->known.first; follow; follow = follow->next) {
         if (!follow->retry) {
             continue;
         }
         follow->retry = false;
         schedule_want(follow);
     }
-    schedule_let_go(watch, before);
+    schedule_resume(watch, before);
 }
 
 void schedule_retry(struct follow *follow) {

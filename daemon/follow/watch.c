@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// The life of the watch: folders come and go with the configuration, files that the store knows are
+// there from the start. A file that did not change for FileExpiry ends; the place of one that has
+// ended and has no name is forgotten after that time again. No file is freed while all are walked
+// over: the schedule is paused for that.
 #include "daemon/follow/watch.h"
 
 #include <errno.h>
@@ -27,10 +32,10 @@ static void wait_for_expiry(struct watch *watch);
 
 static void forget(struct follow *follow) {
     follow_release(follow);
-    follows_forget(follow);
+    known_files_forget(follow);
 }
 
-// A step of the file is over.
+// A step of the file is over. A file without a name and without a place is not kept.
 static void on_done(struct follow *follow) {
     struct watch *watch = follow->watch;
     if (!follow->ready && follow->names == 0 && follow->source_id == 0 && !follow->lost &&
@@ -54,7 +59,7 @@ static void drop_place(struct watch *watch, struct follow *follow) {
     }
 }
 
-// Returns whether there is something in it that time may change.
+// Returns whether the file is to be checked again.
 static bool check_expiry(struct watch *watch, struct follow *follow, int64_t before_ns) {
     if (follow->busy || follow->ready) {
         return true;
@@ -78,21 +83,21 @@ static bool check_expiry(struct watch *watch, struct follow *follow, int64_t bef
 static void on_expiry(uv_timer_t *timer) {
     struct watch *watch = timer->data;
     int64_t before_ns = clocks_realtime_ns() - watch->hub->config->file_expiry_ms * 1000000;
-    bool waiting = false, before = schedule_hold(watch);
+    bool waiting = false, before = schedule_pause(watch);
     struct follow *next;
-    for (struct follow *follow = watch->follows.first; follow; follow = next) {
+    for (struct follow *follow = watch->known.first; follow; follow = next) {
         next = follow->next;
         waiting |= check_expiry(watch, follow, before_ns);
     }
     if (waiting) {
         wait_for_expiry(watch);
     }
-    schedule_let_go(watch, before);
+    schedule_resume(watch, before);
 }
 
 static void wait_for_expiry(struct watch *watch) {
     uint64_t ms = (uint64_t)watch->hub->config->file_expiry_ms / CHECKS_PER_EXPIRY;
-    if (!watch->stopping && watch->follows.first) {
+    if (!watch->stopping && watch->known.first) {
         uv_timer_start(&watch->expiry, on_expiry, ms < SHORTEST_CHECK_MS ? SHORTEST_CHECK_MS : ms,
                        0);
     }
@@ -162,13 +167,13 @@ void watch_configure(struct watch *watch) {
     if (uv_is_active((uv_handle_t *)&watch->expiry)) {
         wait_for_expiry(watch);
     }
-    search_begin(&watch->search);
+    lost_files_search(&watch->lost);
 }
 
 // What the store knows, oldest first.
 static int know(struct watch *watch, struct store_file *file) {
-    follows_retire(&watch->follows, file->at.device, file->at.inode);
-    struct follow *follow = follows_new(watch, file->path, file->at.device, file->at.inode);
+    known_files_retire(&watch->known, file->at.device, file->at.inode);
+    struct follow *follow = known_files_add(watch, file->path, file->at.device, file->at.inode);
     if (!follow) {
         return -ENOMEM;
     }
@@ -199,7 +204,7 @@ int watch_start(struct watch *watch, struct hub *hub, struct store_file_list *kn
     uv_timer_init(hub->loop, &watch->expiry); // cannot fail
     watch->expiry.data = watch;
     schedule_start(watch);
-    search_init(&watch->search, watch);
+    lost_files_init(&watch->lost, watch);
     watch->started = true;
     int r = 0;
     for (size_t i = 0; i < known_take->count && r == 0; i++) {
@@ -222,22 +227,22 @@ void watch_stop(struct watch *watch) {
         watch->folders = folder->next;
         folder_close(folder);
     }
-    for (struct follow *follow = watch->follows.first; follow; follow = follow->next) {
+    for (struct follow *follow = watch->known.first; follow; follow = follow->next) {
         if (!follow->busy) {
             follow_release(follow);
         }
     }
     uv_close((uv_handle_t *)&watch->expiry, NULL);
     schedule_stop(watch);
-    search_close(&watch->search);
+    lost_files_close(&watch->lost);
 }
 
 void watch_deinit(struct watch *watch) {
-    while (watch->follows.first) {
-        forget(watch->follows.first);
+    while (watch->known.first) {
+        forget(watch->known.first);
     }
     for (size_t i = 0; i < WATCH_STEPS; i++) {
         free(watch->steps[i].buffer);
     }
-    follows_deinit(&watch->follows);
+    known_files_deinit(&watch->known);
 }

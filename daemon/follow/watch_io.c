@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// A file is opened without following a link and without waiting, and checked again after that. It
+// is the one that is known when its device and inode are, and when the hashes of its first bytes
+// and of the bytes right before its place are the same.
 #include "daemon/follow/watch_io.h"
 
 #include <dirent.h>
@@ -36,7 +40,7 @@ static void fill(struct watch_stat *to, const struct stat *from) {
 
 // ---- Folders ------------------------------------------------------------------------------------
 
-// File systems that are told of their own machine's changes only, or of none.
+// File systems that send events for changes of this machine only, or for none.
 static bool is_silent(int fd) {
     static const unsigned long kinds[] = {NFS_SUPER_MAGIC,  SMB_SUPER_MAGIC,  CIFS_SUPER_MAGIC,
                                           SMB2_SUPER_MAGIC, FUSE_SUPER_MAGIC, V9FS_MAGIC,
@@ -99,8 +103,8 @@ static int add_all(struct watch_list *list, DIR *folder) {
     return r;
 }
 
-// A link that leads nowhere is not the same as nothing: what it leads to may come without anything
-// being told of the folder that the link is in.
+// A link that leads nowhere is not the same as nothing: its target may come without an event in the
+// folder of the link.
 static int open_error(const char *folder, int error) {
     struct stat stat;
     if (error != ENOENT) {
@@ -193,7 +197,8 @@ void watch_io_open(const char *path, const struct store_followed *known,
                    struct watch_opened *opened) {
     struct stat stat;
     *opened = (struct watch_opened){.fd = -1};
-    // Opening a pipe or a device may do something: looked at before, and again when it is open.
+    // To open a pipe or a device may have an effect: so it is checked before, and again when it is
+    // open.
     if (lstat(path, &stat) < 0) {
         opened->stat.error = file_error(errno);
         return;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What blocks when folders are watched and files followed: listing, opening, reading. These
-// functions run in libuv's thread pool; they take values and give values back and know nothing of
-// the loop. Nothing here waits for a peer: a link is not followed, a pipe or a device is not read.
+// What blocks when folders are watched and files followed: list, open, read. These functions run in
+// libuv's thread pool; they take values and return values, and know nothing of the loop. They never
+// wait for a peer: they follow no link, and read no pipe and no device.
 #pragma once
 
 #include <stdbool.h>
@@ -12,7 +12,7 @@
 
 #include "store/value/batch.h"
 
-#define WATCH_IO_HEAD_BYTES 1024u // hashed of a file's start; 64 more stand right before its place
+#define WATCH_IO_HEAD_BYTES 1024u // hashed at the start of a file, and 64 right before its place
 #define WATCH_IO_TAIL_BYTES 64u
 
 enum {
@@ -37,20 +37,20 @@ struct watch_entry {
 
 struct watch_list {
     int error;      // of the folder: 0, WATCH_IO_ABSENT or -errno, then there are no entries
-    bool silent;    // a file system that may not tell what others change in it
+    bool silent;    // its file system may send no events for what others change
     bool truncated; // there were more names than WATCH_IO_NAMES_MAX
     bool all;       // all names of the folder
     size_t count;
     struct watch_entry *entries; // owned
 };
 
-#define WATCH_IO_NAMES_MAX 100000 // of a folder: what it can make the daemon remember
+#define WATCH_IO_NAMES_MAX 100000 // of a folder: bounds what it can make the daemon remember
 
 // Whether a file of this name is followed: `*.nvtxt`, not hidden.
 bool watch_io_is_ours(const char *name);
 
-// Looks at the names given, or at all that are followed when `names` is NULL. Returns 0 or -ENOMEM.
-// What is wrong with the folder stands in the list.
+// Looks at `names`, or at all names that are followed when that is NULL. Returns 0 or -ENOMEM. What
+// is wrong with the folder is in the list.
 int watch_io_list(const char *folder, char *const *names, size_t count, struct watch_list *list);
 void watch_io_list_deinit(struct watch_list *list);
 
@@ -59,7 +59,7 @@ void watch_io_list_deinit(struct watch_list *list);
 struct watch_opened {
     int fd; // -1: not open, `stat.error` says why
     struct watch_stat stat;
-    bool same;                      // what was read of it before still stands there
+    bool same;                      // what was read of it before is still there
     char tail[WATCH_IO_TAIL_BYTES]; // the bytes before its place
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A file belongs to the folder that its path names, whether it is still there or not. Folders are
-// few, so they are looked through.
+// A file belongs to the folder in its path, whether it is still there or not. There are few
+// folders, so they are compared one by one.
 #include "daemon/follow/watch_state.h"
 
 #include <string.h>

@@ -66,7 +66,7 @@ static void wait_for_list(struct watched *watched) {
 }
 
 static void settle(struct watched *watched) {
-    while (folder_is_looking(watched->watch.folders)) {
+    while (folder_is_busy(watched->watch.folders)) {
         uv_run(&watched->kit.loop, UV_RUN_ONCE);
     }
 }
@@ -92,8 +92,8 @@ Test(folder, has_a_file_that_comes_after_the_list_and_before_its_watch) {
     while (!folder->listing) {
         uv_run(&watched.kit.loop, UV_RUN_ONCE);
     }
-    wait_for_list(&watched);             // it is there, and empty
-    watched.watch.search.running = true; // else one begins now, and lists it again
+    wait_for_list(&watched);           // it is there, and empty
+    watched.watch.lost.running = true; // else one begins now, and lists it again
     FILE *file = fopen(watched.file, "w");
     cr_assert_not_null(file);
     fclose(file);
