@@ -229,7 +229,7 @@ static int open_whole(struct daemon *daemon, struct store **store) {
     r = store_recover(*store, clocks_realtime_ns());
     if (r == STORE_LACKING) { // the writer waits for that to change, so does the next start
         log_warning("sources that a killed daemon left open stay open: %s", store_error(*store));
-        store_let_go(*store);
+        store_release_lock(*store);
         r = 0;
     }
     if (!r) {

@@ -80,8 +80,8 @@ static int write_share(struct store *store, struct store_batch *batch, struct st
         strip(batch, share);
         r = write_alone(store, batch, share);
     }
-    if (is_refusal(r) && share->told) {
-        share->told = NULL; // NVTXT_LOSSES itself takes nothing
+    if (is_refusal(r) && share->losses) {
+        share->losses = NULL; // NVTXT_LOSSES itself takes nothing
         r = write_alone(store, batch, share);
     }
     if (is_refusal(r)) {
@@ -115,7 +115,7 @@ static int write_rest(struct store *store, struct store_batch *batch, int64_t no
     return r;
 }
 
-int store_write_apart(struct store *store, struct store_batch *batch, int64_t now_ns) {
+int store_write_refused(struct store *store, struct store_batch *batch, int64_t now_ns) {
     int r = STORE_DONE;
     for (struct store_share *share = batch->first; share && r == STORE_DONE;
          share = (struct store_share *)share->pub.next) {

@@ -79,7 +79,7 @@ static int build(const struct birth *birth) {
     sqlite3 *db = NULL;
     store_segments_remove(birth->unfinished);
     int r = store_file_make(birth->unfinished, 0600);
-    r = r < 0 ? r : store_file_give(birth->unfinished, options->group);
+    r = r < 0 ? r : store_file_set_group(birth->unfinished, options->group);
     if (r < 0) {
         return store_result_say_errno(r, "make a new segment of", birth->path, birth->error,
                                       birth->size);
@@ -95,7 +95,7 @@ static int build(const struct birth *birth) {
 
 static int finish(const struct birth *birth) {
     int r = sync_file(birth->unfinished);
-    r = r < 0 ? r : store_file_give(birth->unfinished, birth->options->group);
+    r = r < 0 ? r : store_file_set_group(birth->unfinished, birth->options->group);
     r = r < 0 ? r : store_segments_rename(birth->unfinished, birth->segment);
     return r < 0 ? store_result_say_errno(r, "make a new segment of", birth->path, birth->error,
                                           birth->size)
@@ -166,9 +166,9 @@ static int make(struct birth *birth, struct store **store, const char *from, boo
     r = r ? r : finish(birth);
     r = r ? r : store_open(store, birth->segment, birth->options, birth->error, birth->size);
     if (r == STORE_DONE) { // its locks are ours: now others may read it
-        store_file_allow(birth->segment,
-                         birth->options->file_mode ? birth->options->file_mode : 0640);
-        r = store_segments_swing(birth->path, birth->segment);
+        store_file_set_mode(birth->segment,
+                            birth->options->file_mode ? birth->options->file_mode : 0640);
+        r = store_segments_set_link(birth->path, birth->segment);
         r = r < 0 ? store_result_say_errno(r, "let the link point to the new segment of",
                                            birth->path, birth->error, birth->size)
                   : STORE_DONE;
@@ -229,14 +229,14 @@ static int link_files(sqlite3 *db, const char *path) {
     r = r < 0 ? r
               : store_segments_name(path, carry.started_ns, carry.number, segment, sizeof(segment));
     carry.name = base_name(segment);
-    r = r < 0 ? r : store_result_of(db, store_carry_found(db, &carry));
+    r = r < 0 ? r : store_result_of(db, store_carry_begin(db, &carry));
     if (r > 0) {
         return r;
     }
     r = r < 0 ? r : link_as(path, segment, "-wal");
     r = r < 0 ? r : link_as(path, segment, "-shm");
     r = r < 0 ? r : link_as(path, segment, "");
-    return r < 0 ? r : store_segments_swing(path, segment);
+    return r < 0 ? r : store_segments_set_link(path, segment);
 }
 
 // A broken file in the place of the link is put aside only when it was a store: it may as well be
@@ -259,7 +259,7 @@ static int take_over(const char *path, const struct store_options *options, char
     int result = store_connection_open(&db, path, options, error, size);
     if (result == STORE_DONE) {
         sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
-        store_file_allow(path, options->file_mode ? options->file_mode : 0640);
+        store_file_set_mode(path, options->file_mode ? options->file_mode : 0640);
         result = link_files(db, path); // while it is open: its logs are there
         if (result > 0) {
             snprintf(error, size, "cannot make a segment of the store %s: %s", path,
@@ -360,7 +360,7 @@ static int open_active(struct store **store, const char *path, const char *activ
 static void allow_unlinked(const char *segment, const struct store_options *options) {
     struct stat status;
     if (stat(segment, &status) == 0 && (status.st_mode & 0777) == 0600) {
-        store_file_allow(segment, options->file_mode ? options->file_mode : 0640);
+        store_file_set_mode(segment, options->file_mode ? options->file_mode : 0640);
     }
 }
 
@@ -378,7 +378,7 @@ static int open_new(struct store **store, const char *path, const struct store_o
     if (lost || !*newest) {
         return make(&birth, store, NULL, true, false);
     }
-    r = store_segments_swing(path, newest); // somebody took the link away, and no segment
+    r = store_segments_set_link(path, newest); // somebody took the link away, and no segment
     if (r < 0) {
         return store_result_say_errno(r, "make the link of", path, error, size);
     }

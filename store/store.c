@@ -306,7 +306,7 @@ int store_write(struct store *store, struct store_batch *batch) {
     if (!store->in_transaction || store->failed) {
         return store->failed ? store->failed : -EINVAL;
     }
-    store->losses_known = store->losses_known && !batch->losses && !batch->told;
+    store->losses_known = store->losses_known && !batch->losses && !batch->has_source_losses;
     store_domains_begin(batch);
     int rc = store_owners_write(&store->owners, batch);
     rc = rc ?: store_catalog_write(&store->catalog, batch);
@@ -360,14 +360,14 @@ void store_rollback(struct store *store) {
     forget(store);
 }
 
-void store_let_go(struct store *store) {
+void store_release_lock(struct store *store) {
     if (store->options.keeps_lock && !store->in_transaction) {
-        store_writelock_let_go(store->db);
+        store_writelock_release(store->db);
         store->let_go = true;
     }
 }
 
-bool store_has_let_go(const struct store *store) {
+bool store_has_released_lock(const struct store *store) {
     return store->let_go;
 }
 

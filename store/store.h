@@ -52,12 +52,12 @@ void store_rollback(struct store *store); // forgets cached ids as well; fine wi
 // commits it share by share. What is refused even so is taken out, and noted in NVTXT_LOSSES as
 // "refused" with the number of rows. On a failure that may pass (disk full) call it again: it goes
 // on.
-int store_write_apart(struct store *store, struct store_batch *batch, int64_t now_ns);
+int store_write_refused(struct store *store, struct store_batch *batch, int64_t now_ns);
 
 // For a store that keeps its lock, without a transaction: gives it back, so that somebody else can
 // write, until the next transaction takes it again.
-void store_let_go(struct store *store);
-bool store_has_let_go(const struct store *store);
+void store_release_lock(struct store *store);
+bool store_has_released_lock(const struct store *store);
 
 // Moves the WAL into the main file and cuts it, on demand: says what became of it. A reader in the
 // way is no failure.

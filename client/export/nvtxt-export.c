@@ -277,7 +277,7 @@ int main(int argc, char **argv) {
         return outcome_exit_status(OUTCOME_SYSTEM);
     }
     stop_soon();
-    store_stranger_heed(stop_count);
+    store_stranger_ask(stop_count);
     enum outcome status = parse_arguments(&args, &term, argc, argv);
     char store[PATH_MAX];
     if (status == 0 && !args.options.store) {

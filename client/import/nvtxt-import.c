@@ -273,7 +273,7 @@ int main(int argc, char **argv) {
         return outcome_exit_status(OUTCOME_SYSTEM);
     }
     stop_soon();
-    store_stranger_heed(stop_count);
+    store_stranger_ask(stop_count);
     enum outcome status = parse_arguments(&args, &term, argc, argv);
     if (status == 0) {
         status = run(&args, &term);

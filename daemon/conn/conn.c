@@ -196,8 +196,8 @@ static int take_session_line(struct conn *conn, struct nvtxt_slice line) {
     }
     if (r > 0) {
         conn->losses_reported++;
-        r = store_batch_told(conn->source->member.share, clocks_realtime_ns(), lost.reason,
-                             lost.lines);
+        r = store_batch_source_loss(conn->source->member.share, clocks_realtime_ns(), lost.reason,
+                                    lost.lines);
     }
     if (r < 0) {
         source_fail(conn->source);

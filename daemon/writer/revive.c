@@ -27,7 +27,7 @@ bool revive_is_due(int result) {
 
 static void rename_files(struct revive *revive, const char *file) {
     char aside[PATH_MAX];
-    int r = store_aside_rename(file, revive->path, revive->loss_ns, aside, sizeof(aside));
+    int r = store_quarantine(file, revive->path, revive->loss_ns, aside, sizeof(aside));
     if (r == 0) {
         log_error("the store's files were put aside as %s", aside);
     } else if (r < 0) {

@@ -165,7 +165,7 @@ static void watch_link(struct rotate *rotate, struct store *store) {
         return;
     }
     bool other = link == STORE_LINK_FILE || link == STORE_LINK_OTHER || link == STORE_LINK_FOREIGN;
-    int r = other ? -EEXIST : store_segments_swing(rotate->path, store_file(store));
+    int r = other ? -EEXIST : store_segments_set_link(rotate->path, store_file(store));
     if (r == 0 || !rotate->logged_unlinked) {
         log_warning("the link of the store %s was taken away; %s segment=%s", rotate->path,
                     r == 0  ? "it was made again"

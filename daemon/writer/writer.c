@@ -108,7 +108,7 @@ static void roll_back(struct writer *writer, int failure) {
     } else if (writer->store) {
         store_rollback(writer->store);
         if (failure == STORE_LACKING) {
-            store_let_go(writer->store);
+            store_release_lock(writer->store);
         }
     }
 }
@@ -116,7 +116,7 @@ static void roll_back(struct writer *writer, int failure) {
 // A process that took the lock when it was released, and keeps it too long, keeps the segment too:
 // the store goes on in another one.
 static void leave_behind(struct writer *writer, int failure) {
-    bool taken = failure == STORE_BUSY && writer->store && store_has_let_go(writer->store);
+    bool taken = failure == STORE_BUSY && writer->store && store_has_released_lock(writer->store);
     if (writer->store && !taken) {
         writer->revive.locked_since_ns = 0;
     }
@@ -132,8 +132,9 @@ static int write_held(struct writer *writer, bool apart) {
         if (job->stored) {
             continue;
         }
-        r = apart && job->batch ? store_write_apart(writer->store, job->batch, clocks_realtime_ns())
-                                : write_one(writer, job);
+        r = apart && job->batch
+                ? store_write_refused(writer->store, job->batch, clocks_realtime_ns())
+                : write_one(writer, job);
         job->stored = apart && !r;
     }
     return !r && writer->in_transaction ? store_commit(writer->store) : r;

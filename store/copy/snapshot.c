@@ -109,7 +109,7 @@ int store_snapshot(const char *segment, const char *file, const struct store_cop
     if (r < 0) {
         return say_errno(r, file, error, size);
     }
-    store_file_give(temp, (int64_t)like.st_gid); // as far as that is allowed
+    store_file_set_group(temp, (int64_t)like.st_gid); // as far as that is allowed
     r = copy(segment, temp, watch, error, size);
     if (r == STORE_DONE) {
         r = publish(temp, file, bytes);

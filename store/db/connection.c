@@ -71,7 +71,7 @@ int store_connection_read(sqlite3 **db, const char *path) {
     return rc ?: store_stranger_guard(*db);
 }
 
-int store_connection_left(sqlite3 **db, const char *path) {
+int store_connection_read_left(sqlite3 **db, const char *path) {
     char uri[URI_SIZE];
     int flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;
     bool whole = store_file_size(path, "-wal") <= 0;
@@ -233,7 +233,8 @@ int store_connection_open(sqlite3 **db, const char *path, const struct store_opt
                  ?: options->keeps_lock ? store_writelock_take(*db, STORE_SCHEMA_VERSION)
                                         : SQLITE_OK;
         if (!options->read_only) {
-            store_file_give(path, options->group); // where that is not allowed, nothing is lost
+            store_file_set_group(path,
+                                 options->group); // where that is not allowed, nothing is lost
         }
     }
     if (rc != SQLITE_OK) {

@@ -26,4 +26,4 @@ int store_connection_read(sqlite3 **db, const char *path);
 // For the daemon, to read a segment that the link left, and that only the keeper may still write
 // to. When all of it is in its main file it is read without any lock, so that nobody's locks are in
 // the way. The same results.
-int store_connection_left(sqlite3 **db, const char *path);
+int store_connection_read_left(sqlite3 **db, const char *path);

@@ -40,7 +40,7 @@ static uint32_t read_u32(const unsigned char *bytes) {
     return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
 }
 
-int64_t store_file_claimed(const unsigned char *head) {
+int64_t store_file_claimed_bytes(const unsigned char *head) {
     int64_t page = head[16] << 8 | head[17];
     bool says = read_u32(head + 24) == read_u32(head + 92); // changed by who knows of the number
     return says ? (int64_t)read_u32(head + 28) * (page == 1 ? LARGEST_PAGE : page) : 0;
@@ -135,13 +135,13 @@ bool store_file_is_cut(const char *path) {
         return false;
     }
     bool is_short = pread(fd, head, sizeof(head), 0) == (ssize_t)sizeof(head) &&
-                    fstat(fd, &status) == 0 && status.st_size < store_file_claimed(head);
+                    fstat(fd, &status) == 0 && status.st_size < store_file_claimed_bytes(head);
     close(fd);
     return is_short && realpath(path, real) && store_file_size(real, "-wal") <= 0 &&
            store_file_size(real, "-journal") <= 0;
 }
 
-void store_file_allow(const char *path, uint32_t mode) {
+void store_file_set_mode(const char *path, uint32_t mode) {
     char name[PATH_MAX];
     for (size_t i = 0; i < STORE_FILE_ENDINGS; i++) {
         if (store_file_name(name, path, store_file_endings[i]) == 0) {
@@ -150,7 +150,7 @@ void store_file_allow(const char *path, uint32_t mode) {
     }
 }
 
-int store_file_give(const char *path, int64_t group) {
+int store_file_set_group(const char *path, int64_t group) {
     char name[PATH_MAX];
     struct stat status;
     int r = 0;

@@ -23,7 +23,7 @@ int64_t store_file_size(const char *path, const char *ending);
 // The bytes that a database with this header has when all of its pages are in the file; 0 when the
 // header does not say. The header is the first to know of new pages, so while a log is moved into
 // the file it may be shorter for a moment.
-int64_t store_file_claimed(const unsigned char *head);
+int64_t store_file_claimed_bytes(const unsigned char *head);
 
 enum store_file_kind {
     STORE_FILE_NEW,     // empty
@@ -56,8 +56,8 @@ int store_file_errno(enum store_file_kind kind);
 bool store_file_is_cut(const char *path);
 
 // Sets the mode of a store and its logs, as far as they are there and are ours to change.
-void store_file_allow(const char *path, uint32_t mode);
+void store_file_set_mode(const char *path, uint32_t mode);
 
 // Gives a store and its logs, as far as they are there, to a group. 0: leaves them alone. Returns 0
 // or -errno.
-int store_file_give(const char *path, int64_t group);
+int store_file_set_group(const char *path, int64_t group);

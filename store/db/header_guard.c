@@ -34,7 +34,7 @@ bool store_main_file_is_broken(struct store_main_file *main_file) {
     if (!main_file->file || look(main_file->file, head, &bytes) != SQLITE_OK) {
         return false;
     }
-    bool cut = bytes < main_file->bytes && bytes < store_file_claimed(head);
+    bool cut = bytes < main_file->bytes && bytes < store_file_claimed_bytes(head);
     if (cut || memcmp(head, main_file->fixed, sizeof(main_file->fixed)) != 0) {
         return true;
     }

@@ -18,7 +18,7 @@ static int on_progress(void *unused) {
     return asked && asked() > 0;
 }
 
-void store_stranger_heed(int (*asked_to_stop)(void)) {
+void store_stranger_ask(int (*asked_to_stop)(void)) {
     asked = asked_to_stop;
 }
 

@@ -15,7 +15,7 @@ struct sqlite3;
 
 // Who is asked whether to stop: above 0 means yes. For the whole process; NULL, and at the start:
 // nobody. To be called before anything is opened.
-void store_stranger_heed(int (*asked_to_stop)(void));
+void store_stranger_ask(int (*asked_to_stop)(void));
 
 // For a connection that was just opened. What was stopped ends with SQLITE_INTERRUPT.
 int store_stranger_guard(struct sqlite3 *db);

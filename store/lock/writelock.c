@@ -185,7 +185,7 @@ int store_writelock_take(sqlite3 *db, int user_version) {
     return rc;
 }
 
-void store_writelock_let_go(sqlite3 *db) {
+void store_writelock_release(sqlite3 *db) {
     sqlite3_file *file = file_of(db);
     if (file && file->pMethods == &methods) {
         give_back(kept_of(file));

@@ -26,7 +26,7 @@ const char *store_writelock_vfs(void);
 int store_writelock_take(sqlite3 *db, int user_version);
 
 // Gives it back until the next transaction takes it again. Without a transaction.
-void store_writelock_let_go(sqlite3 *db);
+void store_writelock_release(sqlite3 *db);
 
 // For a connection of any VFS that has done nothing yet: can it take the locks that opening a
 // segment and writing to it need? SQLite itself would try for ten seconds.

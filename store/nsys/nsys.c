@@ -118,7 +118,7 @@ int store_nsys_place(struct store_nsys *nsys, const struct store_nsys_place *pla
 // ---- The sink ---------------------------------------------------------------------------------
 
 // Every failure ends the merge: its sentence is kept, the code is what a sink may return.
-static int told(struct store_nsys *nsys, int rc) {
+static int sink_result(struct store_nsys *nsys, int rc) {
     int result = translate(nsys, rc, "write to");
     return result > 0 ? -EIO : result;
 }
@@ -196,12 +196,12 @@ static int on_event(void *context, const struct nvtxt_event *event) {
     if (!move_event(nsys, event, &start, &end)) {
         return 0;
     }
-    return told(nsys, add_event(nsys, event, start, end));
+    return sink_result(nsys, add_event(nsys, event, start, end));
 }
 
 static int on_name(void *context, const struct nvtxt_name *name) {
     struct store_nsys *nsys = context;
-    return told(nsys, store_nsys_name(nsys, name));
+    return sink_result(nsys, store_nsys_name(nsys, name));
 }
 
 static int on_diag(void *context, const struct nvtxt_diag *diag) {

@@ -113,7 +113,7 @@ static int step_forward(const struct store_events_place *place,
         events->gone = true; // another store stands there now
         *row = 0;
     }
-    if (place->last_row - *row > STORE_EVENTS_BEHIND) {
+    if (place->last_row - *row > STORE_EVENTS_LAG) {
         int64_t from = place->last_row - STORE_EVENTS_SCANNED;
         events->skipped += (uint64_t)(from - *row);
         *row = from;
@@ -154,7 +154,7 @@ static int step(const struct store_events_place *place, const struct store_event
 static int step_old(const char *path, const struct store_event_query *query,
                     struct store_events *events) {
     struct store_events_place place = {0};
-    int rc = store_connection_left(&place.db, path);
+    int rc = store_connection_read_left(&place.db, path);
     rc = rc ?: store_events_last(place.db, &place.last_row);
     rc = rc ?: step(&place, query, events);
     sqlite3_close(place.db);

@@ -24,7 +24,7 @@ static void list_before(const struct store_older *older, struct store_segments *
 // NULL when it cannot be read.
 static sqlite3 *open_segment(const char *segment) {
     sqlite3 *db = NULL;
-    if (store_connection_left(&db, segment) != SQLITE_OK) {
+    if (store_connection_read_left(&db, segment) != SQLITE_OK) {
         sqlite3_close(db);
         return NULL;
     }

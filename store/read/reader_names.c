@@ -83,7 +83,7 @@ void store_reader_free_names(struct store_reader *reader) {
     free((char *)reader->source_name.data);
 }
 
-// A view of a column, data == NULL for NULL. Text that cannot be had for lack of memory is told.
+// A view of a column, data == NULL for NULL. Text that cannot be had for lack of memory is named.
 static int column_text(sqlite3_stmt *stmt, int column, struct nvtxt_slice *text) {
     const unsigned char *data = sqlite3_column_text(stmt, column);
     *text = (struct nvtxt_slice){(const char *)data, (size_t)sqlite3_column_bytes(stmt, column)};
@@ -287,13 +287,13 @@ struct listing {
 
 static int list_row(void *context, const struct key *key, const struct store_read_name *name) {
     const struct listing *listing = context;
-    struct store_read_name told = *name;
+    struct store_read_name named = *name;
     if (name->kind == NVTXT_NAME_DOMAIN) {
-        told.domain = name->text;
+        named.domain = name->text;
     } else if (name->kind == NVTXT_NAME_CATEGORY) {
-        told.domain = store_read_domain(listing->reader, name->global_tid, key->domain);
+        named.domain = store_read_domain(listing->reader, name->global_tid, key->domain);
     }
-    return listing->on_name(listing->context, &told);
+    return listing->on_name(listing->context, &named);
 }
 
 int store_read_names(struct store_reader *reader,

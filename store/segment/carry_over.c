@@ -152,7 +152,7 @@ static int note_carried(sqlite3 *db, int64_t before) {
 // Runs in a transaction of `db`.
 static int fill(sqlite3 *db, const struct store_carry *carry) {
     if (!carry->from) {
-        return store_carry_found(db, carry);
+        return store_carry_begin(db, carry);
     }
     int64_t before = 0;
     int rc = bytes_of(db, &before);
@@ -188,7 +188,7 @@ int store_carry_fact(sqlite3 *db, const char *column, int64_t *value) {
     return store_sql_int(db, sql, value);
 }
 
-int store_carry_found(sqlite3 *db, const struct store_carry *carry) {
+int store_carry_begin(sqlite3 *db, const struct store_carry *carry) {
     int rc = run(db,
                  "UPDATE NVTXT_SEGMENT SET number = ?2, name = ?3, startedNs = ?4 "
                  "WHERE ?1 IS NOT NULL",

@@ -28,7 +28,7 @@ int store_carry(sqlite3 *db, const struct store_carry *carry);
 int store_carry_fact(sqlite3 *db, const char *column, int64_t *value);
 
 // A file becomes a segment under this number and name; where its ids begin stays.
-int store_carry_found(sqlite3 *db, const struct store_carry *carry);
+int store_carry_begin(sqlite3 *db, const struct store_carry *carry);
 
 // The segment before goes on elsewhere: takes away what was carried over from it and would look
 // like going on in two places. Does nothing the second time. `now_ns`: when its open sources left

@@ -39,7 +39,7 @@ static int read_carried(sqlite3 *db, int64_t *bytes) {
 int store_contents_read(const char *segment, struct store_contents *contents) {
     sqlite3 *db = NULL;
     *contents = (struct store_contents){0};
-    int rc = store_connection_left(&db, segment);
+    int rc = store_connection_read_left(&db, segment);
     if (rc == SQLITE_OK) {
         sqlite3_busy_timeout(db, BUSY_MS);
         rc = store_contents_empty(db, &contents->empty);

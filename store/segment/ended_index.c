@@ -153,7 +153,7 @@ static int add(sqlite3 *db, const struct store_segment *segment) {
     sqlite3 *from = NULL;
     bool readable = false;
     int64_t number = (int64_t)segment->number;
-    int rc = store_connection_left(&from, segment->path);
+    int rc = store_connection_read_left(&from, segment->path);
     if (rc == SQLITE_OK) {
         rc = store_sql_exec(db, "BEGIN IMMEDIATE");
         readable = rc != SQLITE_OK;

@@ -48,8 +48,7 @@ static int find_name(const char *path, int64_t now_ns, char *aside, size_t size)
     return -EEXIST;
 }
 
-int store_aside_rename(const char *file, const char *path, int64_t now_ns, char *aside,
-                       size_t size) {
+int store_quarantine(const char *file, const char *path, int64_t now_ns, char *aside, size_t size) {
     char from[PATH_MAX], to[PATH_MAX];
     if (!exists(file)) {
         return 1;

@@ -9,5 +9,4 @@
 // Renames `file`, `file`-wal and `file`-shm, whichever of them exist, to a new name that begins
 // with `path`.broken and the time, with the same endings, so that SQLite finds them together.
 // Returns 0 with the new name in `aside`, 1 when there is none of them, or -errno.
-int store_aside_rename(const char *file, const char *path, int64_t now_ns, char *aside,
-                       size_t size);
+int store_quarantine(const char *file, const char *path, int64_t now_ns, char *aside, size_t size);

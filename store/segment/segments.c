@@ -315,7 +315,7 @@ static void take_back(const char *path, const char *before, bool was_there, cons
     }
 }
 
-int store_segments_swing(const char *path, const char *segment) {
+int store_segments_set_link(const char *path, const char *segment) {
     char before[PATH_MAX];
     struct stat status;
     const char *slash = strrchr(segment, '/');

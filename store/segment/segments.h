@@ -73,7 +73,7 @@ int store_segments_link(const char *path, enum store_link *link, char *target);
 // Lets the link point to `segment`, which lies beside it, at once and lastingly: whoever opens
 // `path` finds the old one or the new one. What stood at `path` is replaced; when that cannot be
 // made lasting it is put back, and -errno returned.
-int store_segments_swing(const char *path, const char *segment);
+int store_segments_set_link(const char *path, const char *segment);
 
 // Makes names in the folder of `path` lasting (fsync).
 int store_segments_sync(const char *path);

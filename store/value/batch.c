@@ -31,7 +31,7 @@ static void clear_lists(struct store_batch *batch) {
     batch->clock_end = &batch->clocks;
     batch->losses = NULL;
     batch->loss_end = &batch->losses;
-    batch->told = false;
+    batch->has_source_losses = false;
     batch->forgotten = NULL;
     batch->owners = NULL;
     batch->owner_end = &batch->owners;
@@ -115,7 +115,7 @@ static void empty_share(struct store_share *share) {
     share->opened = NULL;
     share->opened_end = &share->opened;
     share->extras = NULL;
-    share->told = NULL;
+    share->losses = NULL;
     share->last_domain = 0;
     share->flags = 0;
     share->has_progress = share->has_session = false;
@@ -339,36 +339,36 @@ int store_batch_loss(struct store_batch *batch, int64_t at_ns, int64_t source_id
 }
 
 // The row that takes the count: of the same reason, or any when there are enough.
-static struct store_loss *find_told(const struct store_share *share, const char *reason) {
+static struct store_loss *find_source_loss(const struct store_share *share, const char *reason) {
     size_t count = 0;
-    for (struct store_loss *loss = share->told; loss; loss = loss->next) {
+    for (struct store_loss *loss = share->losses; loss; loss = loss->next) {
         if (strcmp(loss->reason, reason) == 0) {
             return loss;
         }
         count++;
     }
-    return count < STORE_TOLD_MAX ? NULL : share->told;
+    return count < STORE_SOURCE_LOSSES_MAX ? NULL : share->losses;
 }
 
-int store_batch_told(struct store_batch_source *source, int64_t at_ns, const char *reason,
-                     uint64_t count) {
+int store_batch_source_loss(struct store_batch_source *source, int64_t at_ns, const char *reason,
+                            uint64_t count) {
     struct store_share *share = own(source);
     struct store_batch *batch = source->batch;
-    struct store_loss *told = find_told(share, reason);
-    if (told) {
-        uint64_t room = INT64_MAX - told->count;
-        told->count += count < room ? count : room;
+    struct store_loss *loss = find_source_loss(share, reason);
+    if (loss) {
+        uint64_t room = INT64_MAX - loss->count;
+        loss->count += count < room ? count : room;
         return 0;
     }
-    told = make_loss(batch, at_ns, reason, count);
-    if (!told) {
+    loss = make_loss(batch, at_ns, reason, count);
+    if (!loss) {
         return -ENOMEM;
     }
-    told->source_id = source->id;
-    told->uid = source->source.peer_uid;
-    told->pid = source->source.peer_pid;
-    told->next = share->told;
-    share->told = told;
-    batch->told = true;
+    loss->source_id = source->id;
+    loss->uid = source->source.peer_uid;
+    loss->pid = source->source.peer_pid;
+    loss->next = share->losses;
+    share->losses = loss;
+    batch->has_source_losses = true;
     return 0;
 }

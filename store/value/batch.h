@@ -80,6 +80,6 @@ int store_batch_loss(struct store_batch *batch, int64_t at_ns, int64_t source_id
 // A loss that a source tells of itself. It is a part of the share: taken back with it. Those of one
 // reason become one row of the batch, and a source has few rows in it: beyond them the newest one
 // takes the count.
-#define STORE_TOLD_MAX 16
-int store_batch_told(struct store_batch_source *source, int64_t at_ns, const char *reason,
-                     uint64_t count);
+#define STORE_SOURCE_LOSSES_MAX 16
+int store_batch_source_loss(struct store_batch_source *source, int64_t at_ns, const char *reason,
+                            uint64_t count);

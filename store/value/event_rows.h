@@ -33,9 +33,9 @@ struct store_event_query {
 };
 
 // One call looks at so many rows, so that it takes milliseconds whatever the store holds; a cursor
-// that has more than STORE_EVENTS_BEHIND rows of its segment ahead of it passes over the oldest.
+// that has more than STORE_EVENTS_LAG rows of its segment ahead of it passes over the oldest.
 #define STORE_EVENTS_SCANNED 10000
-#define STORE_EVENTS_BEHIND 100000
+#define STORE_EVENTS_LAG 100000
 #define STORE_EVENTS_BYTES (1u << 20)
 
 struct store_events {

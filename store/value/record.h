@@ -100,7 +100,7 @@ struct store_clock {
 };
 
 struct store_loss {
-    struct store_loss *next; // of the batch, or of the share that told of it
+    struct store_loss *next; // of the same batch, or of the same share
     int64_t at_ns, source_id, uid, pid;
     const char *reason;
     uint64_t count;
@@ -127,11 +127,11 @@ struct store_share {
     struct store_name *names, **name_end;
     struct store_opened *opened, **opened_end;
     struct store_event_extra *extras; // newest first
-    struct store_loss *told;          // newest first
+    struct store_loss *losses;        // that the source reported, newest first
     uint32_t last_domain;
     unsigned flags; // of all its events together
     bool has_progress;
-    bool written; // store_write_apart() has committed it
+    bool written; // store_write_refused() has committed it
     bool has_session;
     struct nvtxt_slice display_name;
     struct nvtxt_slice state;          // no data: as stored before
@@ -153,8 +153,8 @@ struct store_batch {
     size_t live;                    // shares that are not discarded
     size_t events;
     struct store_clock *clocks, **clock_end;
-    struct store_loss *losses, **loss_end; // those that no share tells of
-    bool told;                             // a share has some
+    struct store_loss *losses, **loss_end; // those that are of no share
+    bool has_source_losses;                // a share has some
     struct store_forgotten *forgotten;     // files, newest first
     struct store_owner *owners, **owner_end;
 };

@@ -128,7 +128,7 @@ static int write_share(struct store_catalog *catalog, const struct store_batch *
     int rc = write_source(catalog, share);
     rc = rc ?: store_names_write(catalog->names, batch, share);
     rc = rc ?: write_diags(catalog, share);
-    return rc ?: write_losses(catalog, share->told);
+    return rc ?: write_losses(catalog, share->losses);
 }
 
 int store_catalog_write(struct store_catalog *catalog, const struct store_batch *batch) {

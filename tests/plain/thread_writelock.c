@@ -98,12 +98,12 @@ static void the_lock_is_given_back_when_asked(void) {
     struct store *store = open_store();
     kit_commit(store, EVENTS_A_COMMIT);
     assert(write_beside() == SQLITE_BUSY);
-    assert(!store_has_let_go(store));
-    store_let_go(store);
-    assert(store_has_let_go(store));
+    assert(!store_has_released_lock(store));
+    store_release_lock(store);
+    assert(store_has_released_lock(store));
     assert(write_beside() == SQLITE_OK);
     kit_commit(store, EVENTS_A_COMMIT);
-    assert(!store_has_let_go(store));
+    assert(!store_has_released_lock(store));
     assert(write_beside() == SQLITE_BUSY);
     store_close(store);
     assert(write_beside() == SQLITE_OK);

@@ -155,14 +155,14 @@ Test(events, are_looked_at_in_bounded_steps) {
 
 Test(events, far_behind_are_passed_over_and_counted) {
     kit_open(&kit);
-    add_marks(STORE_EVENTS_BEHIND + 1, "m");
+    add_marks(STORE_EVENTS_LAG + 1, "m");
     struct store_event_query query = any(0, 1);
     query.limit = 1;
     cr_assert_str_eq(ask(query), "m2");
     cr_assert_eq(events.skipped, 0);
     query.cursor.row = 0;
     cr_assert_str_eq(ask(query), "m90002");
-    cr_assert_eq(events.skipped, STORE_EVENTS_BEHIND + 1 - STORE_EVENTS_SCANNED);
+    cr_assert_eq(events.skipped, STORE_EVENTS_LAG + 1 - STORE_EVENTS_SCANNED);
     end();
 }
 
@@ -203,7 +203,7 @@ static void make_segments(char *configured, size_t size) {
                      0);
         cr_assert_eq(kit_reopen(&kit), STORE_DONE, "%s", kit.error);
         add_marks(2, prefix);
-        cr_assert_eq(store_segments_swing(configured, kit.path), 0);
+        cr_assert_eq(store_segments_set_link(configured, kit.path), 0);
     }
 }
 

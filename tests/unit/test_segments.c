@@ -160,22 +160,22 @@ Test(segments, a_link_is_known_for_what_it_is) {
         cr_assert_str_eq(target, foreign[i]);
         unlink(path);
     }
-    cr_assert_eq(store_segments_swing(path, in_folder(FIRST)), 0);
+    cr_assert_eq(store_segments_set_link(path, in_folder(FIRST)), 0);
     cr_assert_eq(link_of(target), STORE_LINK_VANISHED);
     put(FIRST, 1);
     cr_assert_eq(link_of(target), STORE_LINK_SEGMENT);
     cr_assert_str_eq(target, in_folder(FIRST));
-    cr_assert_eq(store_segments_swing(path, in_folder("nvtxt-20261121T062400Z-2.sqlite")), 0);
+    cr_assert_eq(store_segments_set_link(path, in_folder("nvtxt-20261121T062400Z-2.sqlite")), 0);
     cr_assert_eq(link_of(target), STORE_LINK_VANISHED);
     unlink(path);
     put("nvtxt.sqlite", 1);
     cr_assert_eq(link_of(target), STORE_LINK_FILE);
-    cr_assert_eq(store_segments_swing(path, in_folder(FIRST)), 0);
+    cr_assert_eq(store_segments_set_link(path, in_folder(FIRST)), 0);
     cr_assert_eq(link_of(target), STORE_LINK_SEGMENT);
     unlink(path);
     cr_assert_eq(mkdir(path, 0700), 0);
     cr_assert_eq(link_of(target), STORE_LINK_OTHER);
-    cr_assert(store_segments_swing(path, in_folder(FIRST)) < 0);
+    cr_assert(store_segments_set_link(path, in_folder(FIRST)) < 0);
     cr_assert_not(is_there("nvtxt.sqlite.link.new"));
     end();
 }
@@ -189,21 +189,21 @@ Test(segments, a_link_that_cannot_be_made_lasting_stays_as_it_was) {
     put(second, 1);
     for (int good = 0; good < 2; good++) {
         good_fsyncs = good;
-        cr_assert_eq(store_segments_swing(path, in_folder(FIRST)), -EIO);
+        cr_assert_eq(store_segments_set_link(path, in_folder(FIRST)), -EIO);
         cr_assert_eq(link_of(target), STORE_LINK_NONE, "%d", good);
     }
     good_fsyncs = -1;
-    cr_assert_eq(store_segments_swing(path, in_folder(FIRST)), 0);
+    cr_assert_eq(store_segments_set_link(path, in_folder(FIRST)), 0);
     for (int good = 0; good < 2; good++) {
         good_fsyncs = good;
-        cr_assert_eq(store_segments_swing(path, in_folder(second)), -EIO);
+        cr_assert_eq(store_segments_set_link(path, in_folder(second)), -EIO);
         cr_assert_eq(link_of(target), STORE_LINK_SEGMENT);
         cr_assert_str_eq(target, in_folder(FIRST));
     }
     unlink(path);
     cr_assert_eq(link(in_folder(second), path), 0); // a plain store that becomes a segment
     good_fsyncs = 1;
-    cr_assert_eq(store_segments_swing(path, in_folder(second)), -EIO);
+    cr_assert_eq(store_segments_set_link(path, in_folder(second)), -EIO);
     cr_assert_eq(link_of(target), STORE_LINK_FILE);
     good_fsyncs = -1;
     cr_assert_not(is_there("nvtxt.sqlite.link.new"));
@@ -214,7 +214,7 @@ Test(segments, a_folder_that_cannot_be_read_to_its_end_is_no_short_one) {
     struct store_segments list;
     begin();
     put(FIRST, 1);
-    cr_assert_eq(store_segments_swing(path, in_folder(FIRST)), 0);
+    cr_assert_eq(store_segments_set_link(path, in_folder(FIRST)), 0);
     for (int good = 0; good < 4; good++) { // ".", "..", the link and the segment
         good_readdirs = good;
         cr_assert_eq(store_segments_scan(path, &list), -EIO, "%d", good);

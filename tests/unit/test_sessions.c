@@ -263,7 +263,7 @@ Test(sessions, tells_a_loss_with_its_share_or_not_at_all) {
     kit_open(&kit);
     for (int turn = 0; turn < 2; turn++) {
         struct store_batch_source *share = add_session(&kit, 3, 10, "{}");
-        cr_assert_eq(store_batch_told(share, 5, "full", 7), 0);
+        cr_assert_eq(store_batch_source_loss(share, 5, "full", 7), 0);
         if (turn == 0) {
             store_batch_discard(share); // its client sends the line again
         }

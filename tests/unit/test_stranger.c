@@ -61,13 +61,13 @@ static int stop(void) {
 }
 
 Test(stranger, stops_what_would_never_end) {
-    store_stranger_heed(stop);
+    store_stranger_ask(stop);
     sqlite3 *db = make("CREATE VIEW v AS WITH RECURSIVE n(i) AS "
                        "(SELECT 1 UNION ALL SELECT i FROM n) SELECT i FROM n WHERE i > 1");
     cr_assert_eq(store_stranger_guard(db), SQLITE_OK);
     cr_expect_eq(sqlite3_exec(db, "SELECT * FROM v", NULL, NULL, NULL), SQLITE_INTERRUPT);
     sqlite3_close(db);
-    store_stranger_heed(NULL);
+    store_stranger_ask(NULL);
 }
 
 Test(stranger, knows_what_is_no_table_of_rows) {
