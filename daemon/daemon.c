@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Start: configuration, locks, store (opened, recovered), loop and writer, sockets, ready. Stop is
-// the reverse: sockets away, connections ended in order, writer (which closes the store), locks.
-// A start that fails says one sentence and takes back what it had done; clients can connect only
-// when everything behind the sockets works.
+// the reverse: sockets closed, connections ended in order, writer (which closes the store), locks.
+// A start that fails says one sentence and undoes what it has done. Clients can connect only when
+// everything that serves them works.
 //
-// The first SIGTERM or SIGINT stops in order; a deadline bounds it, and a second signal brings the
-// deadline forward: connections are cut, but the store is closed properly all the same.
+// The first SIGTERM or SIGINT stops in order, up to a deadline. The deadline or a second signal
+// cuts the connections, but the store is closed properly all the same.
 #include "daemon/daemon.h"
 
 #include <errno.h>
@@ -53,7 +53,7 @@ struct daemon {
     struct control_flushes flushes;
     struct expiry expiry;
     struct watch watch;
-    struct store_file_list known; // followed files, until the watch has them
+    struct store_file_list known; // files that the store knows, until the watch has them
     struct watchdog watchdog;
     struct reload reload;
     struct sockets sockets;
@@ -64,7 +64,7 @@ struct daemon {
     size_t descriptors; // for connections and followed files together
     int store_lock;
     bool stopping;
-    char why[512]; // the sentence of a failed start
+    char why[512]; // why the start failed: a sentence
 };
 
 // ---- Stop ---------------------------------------------------------------------------------------
@@ -84,8 +84,8 @@ static void close_handles(struct daemon *daemon) {
     log_pump_stop(&daemon->log_pump);
 }
 
-// What plain sources brought in and no store took: told now, and in the store of the next start.
-static void tell_unwritten(const struct daemon *daemon) {
+// Events of plain sources that could not be stored: logged now, and noted for the next start.
+static void log_unwritten(const struct daemon *daemon) {
     uint64_t events = daemon->server.unwritten;
     const char *path = daemon->revive.path;
     if (!events) {
@@ -95,16 +95,16 @@ static void tell_unwritten(const struct daemon *daemon) {
               events);
     int r = stop_note_add(path, clocks_realtime_ns(), events);
     if (r < 0) {
-        log_error("their number cannot be kept for the next start beside the store %s: %s", path,
+        log_error("their number cannot be noted beside the store %s for the next start: %s", path,
                   strerror(-r));
     }
 }
 
-// The writer has ended: nothing is left to wait for.
+// The writer has ended: closes the last handles, which ends the loop.
 static void on_writer_stopped(struct job *job) {
     struct daemon *daemon = job->context;
     writer_join(&daemon->writer);
-    tell_unwritten(daemon);
+    log_unwritten(daemon);
     server_close_handles(&daemon->server);
     close_handles(daemon);
 }
@@ -154,7 +154,7 @@ static void on_hangup(uv_signal_t *handle, int number) {
     struct reload_result result;
     (void)number;
     if (!daemon->stopping) {
-        reload_run(&daemon->reload, &result); // says itself what became of it
+        reload_run(&daemon->reload, &result); // logs its result
     }
 }
 
@@ -217,7 +217,7 @@ static int exit_status_of(int result) {
                                                             : EX_CANTCREAT;
 }
 
-// Opens the store and closes what a killed daemon left open in it.
+// Opens the store, ends the sources that a killed daemon left open, and lists the known files.
 static int open_whole(struct daemon *daemon, struct store **store) {
     int moved, r;
     do {
@@ -227,7 +227,7 @@ static int open_whole(struct daemon *daemon, struct store **store) {
         return r;
     }
     r = store_recover(*store, clocks_realtime_ns());
-    if (r == STORE_LACKING) { // the writer waits for that to change, so does the next start
+    if (r == STORE_LACKING) { // the writer tries again until it can write; the next start recovers
         log_warning("sources that a killed daemon left open stay open: %s", store_error(*store));
         store_release_lock(*store);
         r = 0;
@@ -321,7 +321,7 @@ static int start_handles(struct daemon *daemon, int64_t next_source_id) {
         if (r < 0) {
             return r;
         }
-        signals[i]->data = daemon; // it wants closing
+        signals[i]->data = daemon; // close_handle() needs it
     }
     r = log_pump_start(&daemon->log_pump, &daemon->loop);
     if (r < 0) {
@@ -339,8 +339,8 @@ static int start_handles(struct daemon *daemon, int64_t next_source_id) {
     return r < 0 ? r : uv_signal_start(&daemon->sighup, on_hangup, SIGHUP);
 }
 
-// What serves: the last step of the start.
-static int go(struct daemon *daemon) {
+// The last step of the start.
+static int start_serving(struct daemon *daemon) {
     int status = open_sockets(daemon);
     if (status) {
         return status;
@@ -366,7 +366,7 @@ static int on_owner(void *context, int64_t pid, int64_t uid) {
     return pid < 0 || pid > NVTXT_ID_MAX ? 0 : owners_set(context, (uint32_t)pid, uid);
 }
 
-// Whose the names of processes are, as of the store.
+// Which users own the names of processes.
 static int load_owners(struct daemon *daemon, struct store *store) {
     int r = store_owners_load(store, on_owner, &daemon->server.hub.owners);
     return r > 0 ? -EIO : r;
@@ -390,8 +390,8 @@ static int start_writer(struct daemon *daemon, struct store *store) {
                         (size_t)daemon->config.memory_budget / 2);
 }
 
-// The last line of the log. Returns the exit status: a stop that could not write is no good one.
-static int tell_end(const struct server *server) {
+// The last line of the log. Returns the exit status, which says so when the store gave up.
+static int log_end(const struct server *server) {
     uint64_t events = server->hub.stats.events;
     uint64_t stored = events > server->uncommitted ? events - server->uncommitted : 0;
     log_line(server->gave_up ? LOG_LEVEL_ERROR : LOG_LEVEL_INFO,
@@ -400,7 +400,7 @@ static int tell_end(const struct server *server) {
     return server->gave_up ? EX_IOERR : 0;
 }
 
-// From the store on; with everything before it done. Takes back what it did when it fails.
+// From the store on. Undoes what it has done when it fails.
 static int serve(struct daemon *daemon) {
     struct store *store = NULL;
     int status = open_store(daemon, &store);
@@ -426,18 +426,18 @@ static int serve(struct daemon *daemon) {
         uv_run(&daemon->loop, UV_RUN_DEFAULT);
         return EX_OSERR;
     }
-    status = go(daemon);
+    status = start_serving(daemon);
     if (status) {
         expiry_stop(&daemon->expiry);
         watch_stop(&daemon->watch);
-        server_stop(&daemon->server); // no connection: ends at once, with the writer
+        server_stop(&daemon->server); // without connections: ends at once, with the writer
     }
     uv_run(&daemon->loop, UV_RUN_DEFAULT);
     if (status) {
         return status;
     }
-    *daemon->why = '\0'; // the log has said it
-    return tell_end(&daemon->server);
+    *daemon->why = '\0'; // it is in the log already
+    return log_end(&daemon->server);
 }
 
 // With the locks held.

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// One probe is in the queue at a time. While it is not back, each tick looks whether the writer has
+// committed, or has failed once more: either is progress.
 #include "daemon/watchdog.h"
 
 #include "daemon/socket/activation.h"
 #include "daemon/source/hub.h"
 
-// Pings in the time after which the manager gives us up: one may be late.
+// Pings in the time after which the manager restarts the daemon: one may be late.
 #define PINGS 3
 
 static void ping(void) {
@@ -17,7 +20,7 @@ static void on_answer(struct job *job) {
     ping();
 }
 
-// Whether the writer did something since the last look that can be seen from here.
+// Whether the writer has committed or failed since the last call.
 static bool moved(struct watchdog *watchdog) {
     struct writer_figures figures;
     bqueue_get_figures(&watchdog->hub->queue, &figures);
