@@ -23,6 +23,7 @@
 #include "daemon/base/log.h"
 #include "daemon/conf/command_line.h"
 #include "daemon/conf/conf.h"
+#include "daemon/conf/lock_file.h"
 #include "daemon/conf/paths.h"
 #include "daemon/conn/conn.h"
 #include "daemon/conn/server.h"
@@ -467,7 +468,7 @@ static int run(struct daemon *daemon) {
         status = paths_resolve(config, why, sizeof(daemon->why));
     }
     if (!status) {
-        status = paths_check_segment(config->store, why, sizeof(daemon->why));
+        status = lock_file_check_segment(config->store, why, sizeof(daemon->why));
     }
     if (!status) {
         status = sockets_lock(&daemon->sockets, config, why, sizeof(daemon->why));
@@ -476,11 +477,9 @@ static int run(struct daemon *daemon) {
         sockets_unlock(&daemon->sockets);
         return status;
     }
-    daemon->store_lock = paths_lock(config->store, "store", &status, why, sizeof(daemon->why));
-    if (daemon->store_lock >= 0) {
-        status = run_locked(daemon);
-    }
-    paths_unlock(config->store, daemon->store_lock);
+    daemon->store_lock = lock_file_take(config->store, "store", why, sizeof(daemon->why));
+    status = daemon->store_lock < 0 ? EX_CANTCREAT : run_locked(daemon);
+    lock_file_release(config->store, daemon->store_lock);
     sockets_unlock(&daemon->sockets);
     return status;
 }

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A folder in /tmp could have been made by anybody, so it is used only if it belongs to this user
-// alone. Lock files are locked with flock(2), which the kernel takes back when the process dies;
-// the number of the process in the file is only for people. The file is removed while it is locked,
-// so whoever gets the lock must look whether the path still names the same file.
+// Each default is a folder that is created when the daemon starts, and a file in it. A folder in
+// /tmp could have been created by anybody, so it is used only if it belongs to this user alone.
 #include "daemon/conf/paths.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <grp.h>
 #include <limits.h>
 #include <pwd.h>
@@ -16,13 +13,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <sysexits.h>
 #include <unistd.h>
 
 #include "protocol/base/limits.h"
-#include "store/segment/segments.h"
 
 static int explain(char *why, size_t size, int status, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
@@ -148,9 +143,7 @@ static int socket_folder(char *folder, size_t folder_size, char *why, size_t siz
     return r || !shared ? r : check_private(folder, why, size);
 }
 
-// The group that the configuration names, else nvtxt for root; -1: none.
-static int readers_group(const struct conf *config, gid_t *gid, char *why, size_t size) {
-    const char *name = config->store_group;
+int paths_group(const char *name, const char *key, gid_t *gid, char *why, size_t size) {
     *gid = (gid_t)-1;
     if (!*name && geteuid() != 0) {
         return 0;
@@ -161,7 +154,11 @@ static int readers_group(const struct conf *config, gid_t *gid, char *why, size_
     }
     return group || !*name
                ? 0
-               : explain(why, size, EX_CONFIG, "there is no group '%s' (StoreGroup)", name);
+               : explain(why, size, EX_CONFIG, "there is no group '%s' (%s)", name, key);
+}
+
+static int readers_group(const struct conf *config, gid_t *gid, char *why, size_t size) {
+    return paths_group(config->store_group, "StoreGroup", gid, why, size);
 }
 
 // Gives the default folder to the readers' group. If somebody gave it to another group, it keeps
@@ -183,11 +180,8 @@ static int give_folder(const char *folder, const struct conf *config, char *why,
 
 int paths_check_groups(const struct conf *config, char *why, size_t size) {
     gid_t gid;
-    if (*config->socket_group && !getgrnam(config->socket_group)) {
-        return explain(why, size, EX_CONFIG, "there is no group '%s' (SocketGroup)",
-                       config->socket_group);
-    }
-    return *config->store_group ? readers_group(config, &gid, why, size) : 0;
+    int r = paths_group(config->socket_group, "SocketGroup", &gid, why, size);
+    return r ? r : readers_group(config, &gid, why, size);
 }
 
 int paths_store_group(const struct conf *config, int64_t *group, char *why, size_t size) {
@@ -289,110 +283,6 @@ int paths_make_store_folder(const char *store) {
     }
     snprintf(folder, sizeof(folder), "%.*s", (int)(slash - store), store);
     return make_folder(folder, geteuid() == 0 ? 02750 : 0700, why, sizeof(why));
-}
-
-static bool is_still_there(const char *path, int fd) {
-    struct stat held, named;
-    return fstat(fd, &held) == 0 && lstat(path, &named) == 0 && held.st_ino == named.st_ino &&
-           held.st_dev == named.st_dev;
-}
-
-static void who_holds(int fd, char *who, size_t size) {
-    char pid[32] = "";
-    ssize_t n = pread(fd, pid, sizeof(pid) - 1, 0);
-    if (n > 0) {
-        pid[strcspn(pid, "\n")] = '\0';
-    }
-    snprintf(who, size, *pid ? " (process %s)" : "%s", pid);
-}
-
-int paths_lock(const char *path, const char *what, int *status, char *why, size_t size) {
-    char name[PATH_MAX], who[64];
-    snprintf(name, sizeof(name), "%s.lock", path);
-    for (;;) {
-        int fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-        if (fd < 0) {
-            int error = errno;
-            const char *wrong = error == ENOENT   ? "its folder does not exist"
-                                : error == EACCES ? "its folder cannot be written"
-                                                  : "its lock file cannot be created";
-            *status =
-                explain(why, size, EX_CANTCREAT,
-                        "the %s '%s' cannot be used: %s: %s; correct that, or name another path",
-                        what, path, wrong, strerror(error));
-            return -1;
-        }
-        if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
-            who_holds(fd, who, sizeof(who));
-            *status = explain(why, size, EX_CANTCREAT, "another nvtxtd%s uses the %s '%s'", who,
-                              what, path);
-            close(fd);
-            return -1;
-        }
-        if (!is_still_there(name, fd)) { // its last holder has removed it meanwhile
-            close(fd);
-            continue;
-        }
-        int len = snprintf(who, sizeof(who), "%d\n", (int)getpid());
-        bool named = ftruncate(fd, 0) == 0 && pwrite(fd, who, (size_t)len, 0) == len;
-        (void)named; // it is only for people
-        return fd;
-    }
-}
-
-// Whether another process has the lock of the store at `path`, and which. A user who may not open
-// the lock file may not write there either.
-static bool is_held(const char *path, char *who, size_t size) {
-    char name[PATH_MAX];
-    if (snprintf(name, sizeof(name), "%s.lock", path) >= (int)sizeof(name)) {
-        return false;
-    }
-    int fd = open(name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    if (fd < 0) {
-        return false;
-    }
-    bool held = flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
-    if (held) {
-        who_holds(fd, who, size);
-    }
-    close(fd);
-    return held;
-}
-
-int paths_check_segment(const char *store, char *why, size_t size) {
-    static const char *const endings[] = {".sqlite", ""};
-    char stem[PATH_MAX], path[PATH_MAX + 8], who[64];
-    if (!store_segments_stem(store, stem)) {
-        return 0;
-    }
-    for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
-        snprintf(path, sizeof(path), "%s%s", stem, endings[i]);
-        if (is_held(path, who, sizeof(who))) {
-            return explain(why, size, EX_CANTCREAT,
-                           "another nvtxtd%s uses the store '%s', of which '%s' is a segment: "
-                           "name another store",
-                           who, path, store);
-        }
-    }
-    return 0;
-}
-
-bool paths_is_locked(const char *path, int fd) {
-    char name[PATH_MAX];
-    snprintf(name, sizeof(name), "%s.lock", path);
-    return is_still_there(name, fd);
-}
-
-void paths_unlock(const char *path, int fd) {
-    char name[PATH_MAX];
-    if (fd < 0) {
-        return;
-    }
-    snprintf(name, sizeof(name), "%s.lock", path);
-    if (is_still_there(name, fd)) { // else somebody removed ours, and another daemon has its own
-        unlink(name);               // before the lock is released: nobody else can have it
-    }
-    close(fd);
 }
 
 const char *paths_watched(const struct conf *config) {

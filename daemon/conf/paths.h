@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the daemon's files are: the default folders of root and of other users, the creation of
-// folders, and the lock files that let only one daemon use a path. Folders that a service manager
-// names in the environment (systemd.exec(5)) come first. The sentence of a fault names the path.
+// Where the daemon's files are and which groups they get: the defaults for root and for other
+// users, and the creation of folders. Folders that a service manager names in the environment
+// (systemd.exec(5)) come first. The sentence of a fault names the path.
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 #include "daemon/conf/conf.h"
 
@@ -26,6 +27,10 @@ int paths_resolve(struct conf *config, char *why, size_t size);
 // Whether a Unix socket can have this path. Returns 0 or an exit status with a sentence in `why`.
 int paths_check_socket(const char *path, char *why, size_t size);
 
+// The group `name`, which is the value of `key`; if that is "", the group nvtxt for root, if it
+// exists. -1: none. Returns 0 or an exit status with a sentence in `why`.
+int paths_group(const char *name, const char *key, gid_t *gid, char *why, size_t size);
+
 // Whether the groups that the configuration names exist. Returns 0 or an exit status with a
 // sentence in `why`.
 int paths_check_groups(const struct conf *config, char *why, size_t size);
@@ -40,15 +45,3 @@ const char *paths_watched(const struct conf *config);
 
 // Creates the folder of the store if it does not exist. Returns 0 or an exit status.
 int paths_make_store_folder(const char *store);
-
-// Locks `<path>.lock` for this process. Returns a descriptor to keep open, or -1 with a sentence in
-// `why` when another process has the lock or the file cannot be created (`*status`: the exit
-// status).
-int paths_lock(const char *path, const char *what, int *status, char *why, size_t size);
-
-// Whether `store` may be used: it may not be a segment of a store that another daemon has locked.
-// Returns 0, or an exit status with a sentence in `why`.
-int paths_check_segment(const char *store, char *why, size_t size);
-
-bool paths_is_locked(const char *path, int fd); // whether the lock file is still that of `fd`
-void paths_unlock(const char *path, int fd);    // removes the lock file; does nothing for fd -1

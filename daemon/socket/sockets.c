@@ -6,7 +6,6 @@
 #include "daemon/socket/sockets.h"
 
 #include <errno.h>
-#include <grp.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +14,7 @@
 #include <sysexits.h>
 #include <unistd.h>
 
+#include "daemon/conf/lock_file.h"
 #include "daemon/conf/paths.h"
 
 static int note_path(int fd, char **field, char *why, size_t size) {
@@ -47,48 +47,35 @@ int sockets_take(struct sockets *sockets, struct conf *config, char *why, size_t
 }
 
 static int lock(struct socket_lock *lock, const char *path, char *why, size_t size) {
-    int status = 0;
     lock->path = strdup(path);
     if (!lock->path) {
         snprintf(why, size, "out of memory");
         return EX_OSERR;
     }
-    lock->fd = paths_lock(lock->path, "socket", &status, why, size);
-    return lock->fd < 0 ? status : listener_clear(path, why, size);
+    lock->fd = lock_file_take(lock->path, "socket", why, size);
+    return lock->fd < 0 ? EX_CANTCREAT : listener_clear(path, why, size);
 }
 
 static void unlock(struct socket_lock *lock) {
     if (lock->path) {
-        paths_unlock(lock->path, lock->fd);
+        lock_file_release(lock->path, lock->fd);
     }
     free(lock->path);
     *lock = (struct socket_lock){.fd = -1};
 }
 
-static gid_t group_of(const struct conf *config, int *status, char *why, size_t size) {
-    const char *name = config->socket_group;
-    bool wanted = *name;
-    if (!wanted && geteuid() != 0) {
-        return (gid_t)-1;
-    }
-    const struct group *group = getgrnam(wanted ? name : "nvtxt");
-    if (group) {
-        return group->gr_gid;
-    }
-    if (wanted) {
-        snprintf(why, size, "there is no group '%s' (SocketGroup)", name);
-        *status = EX_CONFIG;
-    }
-    return (gid_t)-1;
+static int data_group(const struct conf *config, gid_t *group, char *why, size_t size) {
+    return paths_group(config->socket_group, "SocketGroup", group, why, size);
 }
 
 int sockets_lock(struct sockets *sockets, const struct conf *config, char *why, size_t size) {
     int status = 0;
+    gid_t group;
     if (sockets->handed.data < 0) {
         status = lock(&sockets->data_lock, config->socket, why, size);
     }
     if (!status && sockets->handed.data < 0) {
-        group_of(config, &status, why, size);
+        status = data_group(config, &group, why, size);
     }
     if (!status && sockets->handed.control < 0) {
         status = lock(&sockets->control_lock, config->control_socket, why, size);
@@ -116,11 +103,11 @@ static int adopt(struct listener *listener, uv_loop_t *loop, int fd, const char 
 
 static int open_data(struct sockets *sockets, uv_loop_t *loop, const struct conf *config, char *why,
                      size_t size) {
-    int status = 0;
     if (sockets->handed.data >= 0) {
         return adopt(&sockets->data, loop, sockets->handed.data, config->socket, why, size);
     }
-    gid_t group = group_of(config, &status, why, size);
+    gid_t group;
+    int status = data_group(config, &group, why, size);
     if (status) {
         return status;
     }

@@ -16,6 +16,7 @@
 #include "daemon/base/clocks.h"
 #include "daemon/base/log.h"
 #include "daemon/base/loss_notes.h"
+#include "daemon/conf/lock_file.h"
 #include "daemon/conf/paths.h"
 #include "store/lock/locks.h"
 #include "store/rotation.h"
@@ -78,11 +79,10 @@ static int tell_loss(struct revive *revive, struct store *store) {
 
 // The lock file may have been removed with its folder: another daemon could lock the new one.
 static int keep_lock(struct revive *revive, char *why, size_t size) {
-    int status;
-    if (paths_is_locked(revive->path, *revive->lock)) {
+    if (lock_file_is_ours(revive->path, *revive->lock)) {
         return 0;
     }
-    int fd = paths_lock(revive->path, "store", &status, why, size);
+    int fd = lock_file_take(revive->path, "store", why, size);
     if (fd < 0) {
         return STORE_BUSY;
     }
