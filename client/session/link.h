@@ -45,7 +45,8 @@ void link_worked(struct link *link);
 // moment.
 void link_back_off(struct link *link, int64_t now_ms);
 
-// Writes what the socket takes. Returns the number of bytes; 0 when it is blocked or deaf.
+// Writes what the socket takes. Returns the number of bytes; 0 when it is blocked or a write has
+// failed.
 size_t link_write(struct link *link, const struct iovec *pieces, int count);
 
 // Returns 0 with `*got` bytes, LINK_END, LINK_NOTHING or -errno.
