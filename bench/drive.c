@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Many connections from one process: the events are divided evenly over them, and all of them are
-// fed as fast as the daemon takes it. Sessions are over when the daemon said `end`, which means
-// committed; plain connections when it closed them.
+// Many connections from one process: each gets the same number of events, and all of them are fed
+// as fast as the daemon reads. A session is over when the daemon has sent `end`, which means
+// committed; a plain connection is over when the daemon has closed it.
 //
 //   drive SOCKET KIND EVENTS CONNECTIONS session|plain
 //
@@ -24,8 +24,8 @@
 #include "protocol/wire/hello.h"
 
 #define USAGE "drive SOCKET KIND EVENTS CONNECTIONS session|plain"
-#define WRITE_BYTES ((size_t)64 << 10) // of one connection before it is the next one's turn
-#define TAIL_BYTES 1024                // of what a session was told last
+#define WRITE_BYTES ((size_t)64 << 10) // of one connection, then the next one writes
+#define TAIL_BYTES 1024                // of the last replies of a session
 
 struct drive {
     int fd;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The store without a daemon: batches are filled, written and committed, 10,000 events each as the
-// plain loop does. With FIRST and LAST (Unix time in ns) the events are spread evenly over that
-// time, for stores that are asked about it.
+// The store without a daemon: batches of 10,000 events, as in the plain loop, are filled, written
+// and committed. With FIRST and LAST (Unix time in ns) the events are spread evenly over that time.
 //
 //   fill_store KIND EVENTS FILE [FIRST LAST]      prints the events per second; FILE must not exist
 #include <err.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // How long a line is on its way. A session sends RATE events a second, a thousandth of them every
-// millisecond, and notes when it wrote each piece. One thread reads the acks; another asks the
-// store, as a reader does that wants to be told at once (data_version, then the largest rowid,
-// every 0.2 ms). A piece has arrived when its last line has. The time is taken before the
-// write, so that a socket that is full counts.
+// millisecond, and notes when it wrote each piece. One thread reads the acks. Another asks the
+// store every 0.2 ms, as a reader does that must see new rows at once (data_version, then the
+// largest rowid). A piece has arrived when its last line has. The time is taken before the write,
+// so that waiting for a full socket counts.
 //
 //   pace SOCKET STORE RATE SECONDS
 //

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Framing and interpreting alone, over memory, on one core: the file goes in pieces of a read of
-// the daemon through frame and interp, and what comes out is only counted. Beside it the least that
-// anything could do with the same bytes: memchr() from line end to line end.
+// Only framing and interpreting, of memory, on one core: the file goes through frame and interp in
+// pieces as large as a read of the daemon, and the results are only counted. For comparison it does
+// the least that any program must do with the same bytes: memchr() from line end to line end.
 //
 //   parse FILE      prints the MB (10^6 bytes) per second of both, the interpreter first
 #include <err.h>

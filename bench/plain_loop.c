@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What people would write: one prepared INSERT, bound, stepped and reset for each row, 10,000 rows
-// a transaction, WAL, synchronous=FULL, the store's own NVTX_EVENTS. The rows are made in memory
-// before the clock starts; so the loop has nothing to read and nothing to parse. Where all messages
-// are unique it fills StringIds too, with a second prepared statement, and is spared the look-up
-// whether it has the message. It is the measure for the daemon, not part of it, and so uses SQLite
-// directly.
+// a transaction, WAL, synchronous=FULL, the NVTX_EVENTS of the store. The rows are made in memory
+// before the clock starts, so the loop reads and parses nothing. Where all messages are unique it
+// also fills StringIds, with a second prepared statement, without a search for the message. It is
+// the measure for the daemon, not a part of it: so it uses SQLite directly.
 //
 //   plain_loop KIND ROWS FILE      prints the rows per second; FILE must not exist
 #include <err.h>

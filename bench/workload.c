@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// An event is a function of its kind and its number, so nothing is stored. Lines are written with
+// snprintf() into one block.
 #include "bench/workload.h"
 
 #include <err.h>

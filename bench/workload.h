@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The events that the benchmarks store, so that the daemon, the plain loop and the store alone work
-// on the same rows: as rows for what inserts them, as lines of NVTXT for what sends them. Made in
-// memory before a clock starts.
+// The events that the benchmarks store: the daemon, the plain loop and the store alone work on the
+// same ones. They are rows for a program that inserts them, and lines of NVTXT for one that sends
+// them. They are made in memory before a clock starts.
 //
 //   same      RangeStartEnd, 100 distinct messages
 //   unique    RangeStartEnd, every message its own
@@ -48,7 +48,7 @@ enum workload_kind workload_kind_of(const char *name);
 // The event with this number, from 0.
 void workload_row(enum workload_kind kind, uint64_t number, struct workload_row *row);
 
-// The definitions and variables that the lines of a source stand on.
+// The definitions and variables that the lines of a source need before them.
 struct workload_text workload_head(enum workload_kind kind);
 
 // The lines of `count` events from number `first` on.

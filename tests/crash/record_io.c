@@ -1,24 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A library for LD_PRELOAD: writes down what a program does to files, folders and sockets, in its
-// order, so that a test can say what must have been on the disk when. crash/order.py judges the
-// order, crash/power.py makes from it what a disk could have had at any moment.
+// A library for LD_PRELOAD: it writes down what a program does to files, folders and sockets, in
+// the order of the calls, so that a test knows what was on the disk when. crash/order.py checks the
+// order; crash/power.py makes from it what a disk could hold at any moment.
 //
-// One line a call that succeeded, written behind it with one write(2) to the file that NVTXT_IO_LOG
-// names; the fields are separated by tabs, paths are absolute:
-//   PID write DEVICE:INODE PATH OFFSET LENGTH HEX   bytes that were written, as many as the call
-//   says PID send  DEVICE:INODE PATH 0 LENGTH HEX        the same to what is no file PID truncate
-//   DEVICE:INODE PATH LENGTH PID sync DEVICE:INODE PATH                      fsync or fdatasync, of
-//   a file or a folder PID create DEVICE:INODE PATH                    a file, folder or symbolic
-//   link that is new PID rename DEVICE:INODE PATH FROM               link: as well PID unlink -
-//   PATH PID exit
-// HEX is cut to NVTXT_IO_DATA bytes (default 80). Lines of several threads stand in an order in
-// which a call that waited for another one stands behind it.
+// After each call that succeeded it writes one line, with one write(2), to the file that
+// NVTXT_IO_LOG names. Tabs separate the fields; paths are absolute:
+//
+//   PID write DEVICE:INODE PATH OFFSET LENGTH HEX
+//       LENGTH bytes were written to a file
+//   PID send DEVICE:INODE PATH 0 LENGTH HEX
+//       the same to something else
+//   PID truncate DEVICE:INODE PATH LENGTH
+//   PID sync DEVICE:INODE PATH
+//       fsync or fdatasync, of a file or a folder
+//   PID create DEVICE:INODE PATH
+//       a new file, folder or symbolic link
+//   PID rename DEVICE:INODE PATH FROM
+//       link as well
+//   PID unlink - PATH
+//   PID exit
+//
+// HEX is cut to NVTXT_IO_DATA bytes (default 80). If a call of one thread waited for that
+// of another, its line comes later.
 //
 // NVTXT_IO_FAIL="CALL PART N": the N-th fsync, fdatasync or rename whose path has PART in it fails
 // with EIO.
 //
-// Stores that go through a mapping (-shm) are not seen.
+// It does not see what is written through a mapping (-shm).
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -152,7 +161,7 @@ static void say_fd(const char *what, int fd, off_t offset, size_t len, const str
 
 // ---- Bytes --------------------------------------------------------------------------------------
 
-// Behind a write at the descriptor's own position.
+// After a write at the descriptor's own position.
 static ssize_t wrote_on(int fd, const struct iovec *pieces, ssize_t n) {
     if (n > 0) {
         off_t end = lseek(fd, 0, SEEK_CUR);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The n-th allocation fails while a store, or an export of Nsight Systems, is written in each of
-// the formats: it ends, frees all that it took, and either says that memory was short or wrote what
-// it writes without a fault.
+// the formats. The program must end, free all that it took, and either report short memory or write
+// the same text as without a fault.
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

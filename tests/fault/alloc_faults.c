@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The n-th allocation fails, for n = 1, 2, 3 … until none does: once, and from then on; in our own
-// code, in SQLite, in jansson and in libuv. Each act must end, free all that it took, and say that
-// memory was short if it did not do its work; the store must hold a batch whole or not at all.
+// The n-th allocation fails, for n = 1, 2, 3 … until none does: once or from then on, in our own
+// code, in SQLite, in jansson or in libuv. Each act must end, free all that it took, and report
+// short memory if it did not do its work. The store must hold a batch whole or not at all.
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -207,7 +207,7 @@ static int no_room(struct listener *listener) {
     return LISTENER_NO_ROOM;
 }
 
-// The handles of a start: as the daemon makes them, and in whatever state they are taken back.
+// Opens the handles of a start as the daemon does. They are closed again however far this comes.
 static int start_serving(uv_loop_t *loop, struct server *server, struct expiry *expiry,
                          struct listener *listener, const struct conf *conf) {
     char socket[96], why[512];

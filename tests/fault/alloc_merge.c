@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The n-th allocation fails while an export is copied and added to: the merge ends, frees all that
-// it took, says that memory was short, and the input is as it was.
+// The n-th allocation fails while an export is copied and events are added to the copy. The merge
+// must end, free all that it took, and report short memory. The input must be as it was.
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The n-th I/O call of a store fails, for n = 1, 2, 3 … until none does: once, from then on, as a
-// broken disk and as a full one. What is done meanwhile is a session's life: open, batches with
-// commits, a checkpoint, loading the session, close. Each step that fails is done again, first with
-// the fault still there; in half of the runs the store is dropped and opened anew in between, as
-// after a crash, and the session's line tells what is in it. In the end every event must be there
-// once, under every commit that was reported, and the store must be sound.
+// The n-th I/O call of a store fails, for n = 1, 2, 3 … until none does: once or from then on, as
+// on a broken disk or on a full one. A run is the life of a session: open, batches with commits, a
+// checkpoint, loading the session, close. Each step that fails is done again, first with the fault
+// still there. In half of the runs the store is dropped and opened again in between, as after a
+// crash; then the session's line says what is in it. In the end every event of every reported
+// commit must be there once, and the store must be sound.
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -111,7 +111,7 @@ static int step(struct run *run, unsigned *done) {
 
 static void fail(struct run *run) {
     run->failures++;
-    if (run->failures > 3) { // lasting: it ends some day
+    if (run->failures > 3) { // the lasting fault ends
         vfs_shim_arm(VFS_SHIM_ALL, 0, false, VFS_SHIM_IO);
     }
     if (run->reopen) {

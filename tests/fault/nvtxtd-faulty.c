@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The daemon with faults: linked from the same library, with some calls wrapped by the linker. At
-// SIGUSR1 it begins what NVTXT_FAULT says, and then writes a line to stderr:
+// The daemon with faults: linked from the same library, with some calls wrapped by the linker.
+// After SIGUSR1 it does what NVTXT_FAULT says, and writes a line to stderr:
 //   before-commit:N after-commit:N   kills itself at the N-th commit from then on
 //   wal-write:N main-write:N         kills itself at the N-th write to the log, to the main file
 //   new-write:N                      the same at the N-th write to a segment that is being made
@@ -9,7 +9,7 @@
 //   alloc-every:N                    every N-th allocation fails, until the next SIGUSR1
 //   clock:S                          CLOCK_REALTIME is S seconds (may be negative) off from then on
 // With NVTXT_SHARED_STORE in its environment it gives the store's write lock back after each
-// transaction, so that a test can write to the store, or lock it, beside it.
+// transaction, so that a test can write to the store, or lock it, while the daemon runs.
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>

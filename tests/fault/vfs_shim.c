@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// The shim has a file of the system in each of its own and hands every call on to it, or returns
+// the code of the fault. Atomic counters say which call fails.
 #include "tests/fault/vfs_shim.h"
 
 #include <signal.h>
@@ -115,7 +118,7 @@ static int shim_shm_map(sqlite3_file *file, int page, int size, int extend, void
     return CALL(file, false, SQLITE_IOERR_SHMMAP, xShmMap, page, size, extend, at);
 }
 static int shim_shm_lock(sqlite3_file *file, int offset, int n, int flags) {
-    // A lock that cannot be given back would be nobody's fault but ours.
+    // An unlock never fails: a lock that stays would be a fault of this shim only.
     if (flags & SQLITE_SHM_UNLOCK) {
         return REAL(file)->pMethods->xShmLock(REAL(file), offset, n, flags);
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An SQLite VFS in front of the system's that makes the n-th call fail, once or from then on, as
-// SQLite's own tests do. It is the default VFS once it is installed. Any thread may use it.
+// An SQLite VFS that calls that of the system and makes the n-th call fail, once or from then on,
+// as SQLite's own tests do. It is the default VFS once it is installed. Any thread may use it.
 #pragma once
 
 #include <stdbool.h>

@@ -156,11 +156,11 @@ static void run_stream(struct run *run, const struct nvtxt_source_config *config
     run->interp = nvtxt_interp_new(config);
     must(run->interp != NULL);
     take_stream(run, data, size, piece);
-    interrupt(run); // at the end, always: what was saved last must do as well
+    interrupt(run); // always at the end too: the last state must be as good
     finish(run);
 }
 
-// Counters of a foreign state say what they like, so only what it does from here on is looked at.
+// The counters of such a state may have any value, so only their changes from here on are checked.
 static void restore_foreign(const uint8_t *data, size_t size) {
     struct nvtxt_source_config config = make_config(8);
     struct run run;

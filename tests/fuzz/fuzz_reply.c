@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Any bytes as a line of the data socket: as a hello, as a line that tells of dropped lines, and as
-// a reply. What is read has values in their ranges and text that may be shown; a hello and a loss,
-// formatted and read again, are the same.
+// Any bytes as a line of the data socket: as a hello, as a report of dropped lines, and as a reply.
+// What is read has values in their ranges and text that may be shown. A hello or a report that is
+// formatted and read again is the same.
 #include "tests/fuzz/replay.h"
 
 #include <string.h>
@@ -21,7 +21,7 @@ static void check_hello(struct nvtxt_slice line) {
     struct nvtxt_hello again;
     char why[128];
     int result = nvtxt_hello_parse(line, &hello, why, sizeof(why));
-    must(result >= 0 && result <= 2 && (result == 0 || *why));
+    must(result >= NVTXT_HELLO_OK && result <= NVTXT_HELLO_UNSUPPORTED && (result == 0 || *why));
     if (result != 0) {
         return;
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Any bytes as the files of a spool: the session file up to the first NUL byte, the last segment
-// behind it. Opening and reading them must end in lines that are whole and counted, or in a
-// sentence; the same twice.
+// after it. Opening and reading them ends in lines that are whole and counted, or in a sentence;
+// the second time it ends as the first time.
 #include "tests/fuzz/replay.h"
 
 #include <fcntl.h>

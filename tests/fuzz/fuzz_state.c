@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Any bytes as what a store holds of a session: the first line is its state, what follows makes its
-// open ranges, 16 bytes each. They are refused, or give an interpreter that works, ends, and whose
-// own state is taken again and saved the same.
+// Any bytes as what a store holds of a session: the first line is its state, the rest its open
+// ranges, 16 bytes each. They are refused, or give an interpreter that works and ends, and whose
+// state can be restored and is then saved as the same text.
 #include "tests/fuzz/replay.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Runs a file through frame and interpreter, nothing else, and prints what comes out in the
-// formats of the golden corpus (README.md beside this file): events and names as JSON arrays,
+// formats of the golden corpus (README.md in this folder): events and names as JSON arrays,
 // then diagnostics, then the counters in a line that begins with '#'.
 //
 // The input is fed in pieces, each from memory of its own that is exactly as large and freed as

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See record.h.
+// Each row is written as one line of JSON into one growing text, each diagnostic into another.
 #include "tests/golden/record.h"
 
 #include <err.h>
@@ -89,7 +89,7 @@ static int on_event(void *context, const struct nvtxt_event *event) {
     return 0;
 }
 
-// "opened" when the name stands at the opening of the source.
+// "opened" when the row of the name refers to the opening of the source.
 static void add_anchor(struct nvtxt_buf *out, int64_t at) {
     if (at == RECORD_OPENED_NS) {
         nvtxt_buf_add_string(out, ", \"opened\"");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A sink that writes down what an interpreter makes, as text: events and names as the JSON arrays
-// of the golden corpus (README.md beside this file), diagnostics as its lines. Tests print it,
-// or compare two of them to the byte.
+// of the golden corpus (README.md in this folder), diagnostics as its lines. Tests print it, or
+// compare two of them byte by byte.
 #pragma once
 
 #include <stdbool.h>
@@ -10,7 +10,7 @@
 #include "protocol/base/buf.h"
 #include "protocol/interp/interp.h"
 
-// A source that was opened then has names that stand "opened".
+// Names whose rows have this time are written as "opened".
 #define RECORD_OPENED_NS INT64_C(1234567890123456789)
 
 struct record {
@@ -24,7 +24,7 @@ void record_open_range(struct record *record, const struct nvtxt_open_range *ran
 void record_clear(struct record *record);
 void record_deinit(struct record *record);
 
-// Moves the diagnostics behind the rows and adds the counters, in a line that begins with '#'.
+// Moves the diagnostics after the rows and adds the counters, in a line that begins with '#'.
 // Exits when memory was short for anything recorded.
 void record_finish(struct record *record, const struct nvtxt_counters *counters);
 bool record_equal(const struct record *a, const struct record *b); // both finished

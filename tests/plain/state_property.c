@@ -265,7 +265,7 @@ static struct nvtxt_slice stream_line(const struct stream *stream, size_t i) {
     return (struct nvtxt_slice){stream->text.data + start, stream->ends[i] - start};
 }
 
-// What a source may be told, within limits that the streams reach.
+// Configurations of a source, with limits that the streams reach.
 static struct nvtxt_source_config make_config(struct chance *chance) {
     static const struct nvtxt_mapping mappings[] = {
         {.mode = NVTXT_MAPPING_NONE},
@@ -324,7 +324,7 @@ static void keep_range(struct kept_ranges *kept, const struct nvtxt_open_range *
     keep_slice(texts, &item->range.excerpt);
 }
 
-// The range is over: its row goes.
+// Removes the row of a range that is closed.
 static bool drop_range(struct kept_ranges *kept, uint64_t seq) {
     for (size_t i = 0; i < kept->count; i++) {
         if (kept->items[i].range.seq != seq) {
@@ -402,7 +402,7 @@ static void announce(struct run *run) {
     }
 }
 
-// What a daemon tells every interpreter that it makes.
+// What a daemon sets in every interpreter that it makes.
 static void tell_clocks(struct run *run) {
     struct nvtxt_clock_offset offset = {.known = true, .offset_ns = 1000000};
     if (run->clocks_known) {
@@ -410,7 +410,7 @@ static void tell_clocks(struct run *run) {
     }
 }
 
-// Only what a state does not hold: all else must come out of it.
+// Only what a state does not hold: everything else must come from the state.
 static struct nvtxt_source_config bare_config(const struct nvtxt_source_config *config) {
     return (struct nvtxt_source_config){
         .limits = config->limits, .claim = config->claim, .claimed_pid = config->claimed_pid};

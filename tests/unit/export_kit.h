@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the tests of the export's writers share: an output whose bytes can be looked at.
+// What the tests of the export's writers share: an output whose bytes a test can read.
 #pragma once
 
 #include <criterion/criterion.h>
@@ -13,7 +13,7 @@
 
 struct output {
     struct export_out out;
-    char *text; // what was written, with a NUL behind it
+    char *text; // what was written, with a NUL after it
     size_t len;
 };
 
@@ -24,7 +24,7 @@ static inline void output_open(struct output *output) {
     cr_assert_eq(export_out_init(&output->out, fd), 0);
 }
 
-// Everything up to now, as text; the output goes on behind it.
+// Everything up to now, as text; the output goes on after it.
 static inline const char *output_text(struct output *output) {
     cr_assert_eq(export_out_flush(&output->out), 0);
     output->len = (size_t)output->out.written;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See the header.
+// Each call of the sink becomes one line. A line may be the one whose call fails.
 #include "tests/unit/recorder.h"
 
 #include <criterion/criterion.h>

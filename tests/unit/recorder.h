@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What an interpreter hands on, written down as text, one line each, so that a test says what it
-// wants as text too. What is zero or empty is left out:
+// Writes down what an interpreter hands on as text, one line each: so a test compares it with text.
+// What is zero or empty is left out:
 //
 //   mark 7.8 100..100 'text' category=1 color=FF000000 domain='D' int=1 real=1.5
 //   push 7.8 100..200 'text' unclosed seq=1          start 7.8 100..200 'text' by=7.9
@@ -13,7 +13,7 @@
 #include "protocol/interp/interp.h"
 
 struct recorder {
-    struct nvtxt_sink sink; // hand this to the interpreter; its context is the recorder
+    struct nvtxt_sink sink; // for the interpreter; its context is the recorder
     char text[1 << 16];     // what was handed on since the last recorder_take
     size_t len;
     unsigned fail_after; // when not 0: the call of the sink that returns -EIO, counted down

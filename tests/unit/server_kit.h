@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What tests of the loop's side share: a server on a loop of its own, without a listener, and
-// without a writer. The test is the writer: it takes jobs from the queue and gives them back when
-// it likes, so what "meanwhile" means is in its hand.
+// What tests of the loop's side share: a server on a loop of its own, without a listener and
+// without a writer. The test is the writer: it takes jobs from the queue and decides when it gives
+// them back.
 #pragma once
 
 #include <criterion/criterion.h>
@@ -84,7 +84,7 @@ static inline struct job *kit_take(struct kit *kit, enum job_kind kind) {
     }
 }
 
-// What uses the server is stopped before; jobs that are in the test's hand were given back.
+// The test has stopped what uses the server and given back all jobs.
 static inline void kit_close(struct kit *kit) {
     struct job *job;
     server_abort(&kit->server);

@@ -28,7 +28,7 @@ struct kit {
     struct store_batch *batch;
     struct store_options options;
     char error[512];
-    char text[4096]; // answer of kit_text
+    char text[4096]; // what kit_text() returned last
 };
 
 static inline void kit_folder(struct kit *kit) {

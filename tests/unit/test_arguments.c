@@ -14,7 +14,7 @@
 
 static struct term term;
 
-static void quiet(void) { // sentences are looked at in the e2e tests
+static void quiet(void) { // the e2e tests check the sentences
     int null = open("/dev/null", O_WRONLY);
     dup2(null, STDERR_FILENO);
     close(null);
@@ -87,7 +87,7 @@ Test(options, bounds_process_ids) {
     cr_assert_eq(options_pid(&term, "x", &pid), OUTCOME_USAGE);
 }
 
-// Takes "mode=lerp ns-a=1 …" and says what the check of the whole answers.
+// Takes "mode=lerp ns-a=1 …" and returns the result of the check of the whole.
 static int check(const char *text, bool live, struct options_mapping *mapping) {
     static const struct {
         const char *name;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is published of a store comes from two threads: neither wipes out what the other one knows.
+// Two threads publish figures of a store: neither overwrites what the other has published.
 #include "daemon/writer/bqueue.h"
 
 #include <criterion/criterion.h>

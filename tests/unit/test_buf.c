@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The growable buffer: numbers at their limits, JSON strings, growth, a failed allocation.
+// The buffer that grows: numbers at their limits, JSON strings, growth, a failed allocation.
 #include "protocol/base/buf.h"
 
 #include <criterion/criterion.h>

@@ -161,7 +161,7 @@ Test(bulk, stays_right_when_more_texts_come_than_its_cache_holds) {
     kit_open(&kit);
     for (int i = 0; i < 60000; i++) {
         char text[64];
-        snprintf(text, sizeof(text), "a message that is not said again %d", i % 40000);
+        snprintf(text, sizeof(text), "a message that does not come again %d", i % 40000);
         struct nvtxt_event event = kit_mark(i, text);
         kit_add(&kit, 1, &event);
         if (i % 9000 == 0) {
@@ -258,7 +258,7 @@ static int by_hash(const void *a, const void *b) {
 }
 
 Test(bulk, tells_apart_texts_of_one_length_and_hash) {
-    // Among so many texts some have the same hash: 32 bits, a birthday's distance of 77,000.
+    // Some of so many texts have the same hash of 32 bits: by chance two of 77,000 have.
     enum { COUNT = 500000 };
     struct hashed *all = malloc(COUNT * sizeof(*all));
     char text[32];

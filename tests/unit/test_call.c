@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From a call to its meaning: values, variables and defaults, and that what is kept of the
-// variables is never stale.
+// From a call to its meaning: values, variables and defaults. The plan that is kept of the
+// variables is never out of date.
 #include "protocol/interp/call.h"
 
 #include <criterion/criterion.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Users of the control socket: how long one is remembered, and how many commits one may ask for.
 #include "daemon/control/callers.h"
 
 #include <criterion/criterion.h>

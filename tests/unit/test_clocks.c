@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The measured offsets, against the clocks themselves.
+// The measured offsets, compared with the clocks.
 #include "daemon/base/clocks.h"
 
 #include <criterion/criterion.h>

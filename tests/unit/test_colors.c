@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Colours: the table of names is searched through its own order, so each name must be found; a
-// sample of values, typed from the CSS Color 4 page, guards the numbers.
+// Colours: the search needs the table of names to be sorted, so each name must be found. A sample
+// of values is typed here a second time, from the CSS Color 4 page.
 #include "protocol/lang/colors.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
 
-// All names of CSS Color 4, and values of a sample (0: not looked at).
+// All names of CSS Color 4, and values of a sample (0: not checked).
 static const struct {
     const char *name;
     uint32_t rgb;

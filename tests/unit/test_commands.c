@@ -7,7 +7,7 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 
-// Optional arguments stand in parentheses.
+// Optional arguments are in parentheses.
 static const struct {
     enum nvtxt_command command;
     const char *line;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Calls that wait for events: the walk over those whose patience is over.
+// Calls that wait for events: what happens to those whose time is over.
 #include "daemon/control/control_events.h"
 
 #include "daemon/control/control_cmds.h"
@@ -10,14 +10,14 @@
 
 static uint64_t ahead_ms; // of the loop's time
 
-// In place of libuv's: the test says when the patience of all is over.
+// In place of libuv's: the test decides when the time of all calls is over.
 uint64_t uv_now(const uv_loop_t *loop) {
     (void)loop;
     return uv_hrtime() / 1000000 + ahead_ms;
 }
 
-// The first answer cannot be sent, which closes the connection and ends its other calls: those that
-// the walk would have come to.
+// The first answer cannot be sent. That closes the connection and ends its other calls, which the
+// loop over the calls has not come to yet.
 Test(control_events, an_answer_that_cannot_be_sent_ends_the_calls_behind_it) {
     struct kit kit;
     struct control_feed feed;

@@ -32,7 +32,7 @@ Test(ctl_format, lets_nothing_through_that_a_terminal_obeys) {
     cr_assert_str_eq(fit("a\xe2\x80\xae"
                          "b\xe2\x81\xa6",
                          0),
-                     "ab"); // turned writing
+                     "ab"); // right to left
 }
 
 Test(ctl_format, writes_durations_with_three_digits) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sessions that ended in segments that were left: known as long as their segment is kept, whatever
-// became of the index, and at no cost that grows with the segments.
+// Sessions that ended in earlier segments: they are known as long as their segment is kept,
+// whatever happens to the index, and the cost does not grow with the number of segments.
 #include "store/segment/ended.h"
 
 #include <dlfcn.h>
@@ -14,10 +14,10 @@
 #include "store/segment/ended_index.h"
 #include "store_kit.h"
 
-#define CARRIED 2 // ended sessions that go along to the next segment
+#define CARRIED 2 // ended sessions that the next segment takes over
 #define ENDED 3   // in each segment
 
-// What looking a session up must not do for each segment.
+// Counts what a search for a session must not do for each segment.
 static int opened;
 
 int sqlite3_open_v2(const char *path, sqlite3 **db, int flags, const char *vfs) {
@@ -235,7 +235,7 @@ Test(ended, a_lost_or_damaged_index_is_made_anew_and_nothing_is_forgotten) {
     end();
 }
 
-// The index of one store beside the segments of another: the names tell.
+// The index of one store with the segments of another: the names do not fit.
 Test(ended, a_foreign_index_is_not_believed) {
     begin();
     make_segments(6);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Events read back behind and before a cursor, with filters, over segments.
+// Events read back after and before a cursor, with filters, over segments.
 #include "store/query/events.h"
 
 #include "store/segment/segments.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What each format makes of an event, byte for byte. The names come with the event here; those that
-// the NVTXT writer asks a store for are a matter of e2e/test_export.py and golden/test_export.py.
+// What each format makes of an event, byte for byte. Here the names come with the event; those that
+// the NVTXT writer reads from a store are tested in e2e/test_export.py and golden/test_export.py.
 #include "client/format/export_fmt.h"
 
 #include <math.h>

@@ -125,8 +125,8 @@ Test(export_lanes, agrees_with_the_definition_when_starts_are_in_order) {
     free(ranges);
 }
 
-// What is looked into is counted: any order is n log n, and what comes by its start needs no more
-// than that.
+// Counts the steps of the search: any order needs n log n, and ranges in the order of their starts
+// need no more.
 Test(export_lanes, looks_into_few_lanes_in_any_order) {
     enum { COUNT = 60000 };
     for (int in_order = 0; in_order < 2; in_order++) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Stacks against what they were made of: ranges open and close as brackets do, in the order of
-// time, and what was spent is neither lost nor doubled.
+// Stacks, compared with their ranges: they open and close like brackets, in the order of time, and
+// no time is lost or counted twice.
 #include "client/format/export_stacks.h"
 
 #include <criterion/criterion.h>

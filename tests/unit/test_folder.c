@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What comes into a folder between a list of it and the watch that follows the list is found. The
-// list is made in the thread pool and taken by the loop; here the pool has one thread, so a piece
-// of work behind the list says that it was made, and the loop stands still until the test goes on.
+// A file that comes into a folder after the folder was listed and before its watch begins is found.
+// The thread pool makes the list and the loop takes it. Here the pool has one thread: when the next
+// piece of work runs, the list is made. The loop waits until the test goes on.
 #include "daemon/follow/folder.h"
 
 #include <semaphore.h>
@@ -56,7 +56,7 @@ static void end(struct watched *watched) {
     sem_destroy(&listed);
 }
 
-// A list is under way: waits until it was made. The loop does not take it yet.
+// Waits until the list that was begun is made. The loop does not take it yet.
 static void wait_for_list(struct watched *watched) {
     uv_work_t *work = calloc(1, sizeof(*work));
     cr_assert(watched->watch.folders->listing);

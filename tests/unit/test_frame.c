@@ -24,7 +24,7 @@ static void note(int result, struct nvtxt_slice line) {
     seen[seen_len++] = mark == '[' ? ']' : '!';
 }
 
-// Feeds a copy of the piece, so that a view beyond it or after it is found by the sanitizer.
+// Feeds a copy of the piece, so that the sanitizer finds a view past its end or after its life.
 static void feed(struct nvtxt_frame *frame, const char *data, size_t len) {
     char *copy = malloc(len ? len : 1);
     cr_assert_not_null(copy);
@@ -113,7 +113,7 @@ Test(frame, counts_the_carriage_return_towards_the_limit) {
     frames(5, NVTXT_SLICE("1234\r\n12345\r\n"), "[1234]!12345\r!");
 }
 
-// Enough for an excerpt of 200 bytes behind a byte order mark, with a whole last character.
+// Enough for an excerpt of 200 bytes after a byte order mark, with a whole last character.
 Test(frame, hands_out_the_start_of_an_overlong_line_for_its_excerpt) {
     char line[1001];
     for (size_t i = 0; i < 1000; i++) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Keys that were chosen to meet in one bucket, for tables that peers fill: they are spread like any
-// others. The attack inverts the unkeyed mix that the tables were built on before, so against that
-// one each table is a single chain; what is counted is the longest chain, which takes no clock.
+// Keys that an attacker chose to meet in one bucket, for tables that peers fill: they are spread
+// like any others. The attack inverts the function without a key that the tables used before: with
+// that one each table would be a single chain. The tests count the longest chain, so they need no
+// clock.
 #include "protocol/base/hash.h"
 
 #include <criterion/criterion.h>
@@ -43,7 +44,7 @@ static uint64_t former(uint64_t number) {
     return number ^ number >> 32;
 }
 
-// The number that the former hash made `hash` of.
+// The number whose former hash value is `hash`.
 static uint64_t chosen(uint64_t hash) {
     uint64_t number = unshift(hash, 32) * inverse(SECOND);
     number = unshift(number, 29) * inverse(GOLDEN);
@@ -101,8 +102,9 @@ Test(hash_attack, chosen_threads_are_spread) {
     nvtxt_ranges_deinit(&ranges);
 }
 
-// Bytes were mixed word by word, each word over the hash so far: the second word of a name of
-// sixteen bytes brings any hash about. Names of variables are words, so one trial in 77,000 is one.
+// The former hash mixed bytes word by word, each word over the hash so far: so the second word of a
+// name of sixteen bytes can give any hash. A variable's name must be a word: one trial in 77,000
+// is.
 static bool is_word(uint64_t word) {
     char bytes[8];
     memcpy(bytes, &word, sizeof(bytes));

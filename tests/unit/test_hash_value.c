@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The keyed hash gives the values that its authors published; the stored one those that stand in
+// The keyed hash has the values that its authors published; the stored one has those that are in
 // stores.
 #include "protocol/base/hash_value.h"
 
@@ -19,7 +19,7 @@ static const uint32_t published[] = {
     0x99E41531, 0x3F1AD944, 0xC8138825, 0xC28949A6, 0xFAF8876B, 0x9F042196, 0x68B1D623, 0x8B5114FD,
 };
 
-// All 64 bits, under a key of zeros: what CPython 3.11 answers for hash(bytes(range(n))) when
+// All 64 bits, under a key of zeros: what CPython 3.11 returns for hash(bytes(range(n))) when
 // PYTHONHASHSEED is 0.
 static const struct {
     size_t len;
@@ -83,8 +83,8 @@ Test(hash_value, depends_on_the_key) {
     cr_assert_eq(nvtxt_hash_bytes(counted(20)), one);
 }
 
-// The key of this process is no constant. That two processes have different ones is looked at where
-// processes are started (e2e/test_hash_attack.py would find them slow).
+// The key of this process is not a constant. e2e/test_hash_attack.py, which starts processes, would
+// find them slow if two had the same key.
 Test(hash_value, has_a_key_from_the_start) {
     uint64_t drawn = nvtxt_hash_number(7);
     nvtxt_hash_set_key(0, 0);

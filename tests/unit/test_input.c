@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Inputs of the clients: names, kinds, ends, and stopping without losing what waits in a pipe.
+// Inputs of the clients: names, kinds, ends, and a stop that loses nothing of what is in a pipe.
 #include "client/common/input.h"
 
 #include <criterion/criterion.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An id is answered for the bytes that it was added with, and for no others: also when hashes
-// collide, and when the bytes of an entry were overwritten by just those that are asked for.
+// An id is found for the bytes that it was added with, and for no others: also when hashes collide,
+// and when the bytes of an entry were overwritten by just those that are searched for.
 #include "store/value/intern.h"
 
 #include "store/value/record.h"
@@ -11,7 +11,8 @@
 
 static struct store_intern intern;
 
-// Moves the ring on by `bytes`, in pieces that nobody asks for and that leave no gap at its end.
+// Moves the ring on by `bytes`, in pieces that no test searches for and that leave no gap at its
+// end.
 static void fill(size_t bytes) {
     static char piece[1024];
     while (bytes > 0) {
@@ -23,8 +24,8 @@ static void fill(size_t bytes) {
     }
 }
 
-// What an attacker does: a text of its own is put where that of another was, and asked for under
-// the hash that both have.
+// What an attacker does: it puts a text of its own where that of another was, and searches for it
+// under the hash that both have.
 Test(intern, an_entry_does_not_match_the_bytes_that_replaced_its_own) {
     cr_assert_eq(store_intern_init(&intern), 0);
     store_intern_add(&intern, 7, "theirs", 6, 100);
@@ -69,8 +70,8 @@ static uint32_t below(uint32_t bound) {
     return (uint32_t)(((uint64_t)random_state * bound) >> 32);
 }
 
-// Short texts of two letters in a ring that is passed many times, long ones that move it on, and
-// hashes of few values: every kind of mix-up comes often. Every text has its id, which is itself.
+// Short texts of two letters in a ring that is filled many times, long ones that move it on, and
+// few hash values: so every kind of mix-up comes often. The id of a text is made from the text.
 static int64_t id_of(const char *text, size_t len) {
     int64_t id = 1;
     for (size_t i = 0; i < len; i++) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The interpreter's own contract: what calls store, one-time warnings, limits, waiting names, open
+// What interp.h promises: what calls store, one-time warnings, limits, waiting names, open
 // ranges, the end of a source, a sink that fails. The breadth of the language is in the golden
 // cases.
 #include "protocol/interp/interp.h"

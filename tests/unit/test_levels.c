@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Levels of log lines: the usual words where they are levels and where they are not, and patterns
-// of one's own.
+// of the user.
 #include "client/text/levels.h"
 
 #include <criterion/criterion.h>
@@ -120,7 +120,7 @@ Test(levels, of_ones_own_come_first_and_in_order) {
     uint32_t color = 0;
     cr_assert_eq(levels_find(&levels, (struct nvtxt_slice){"\0\0a=b", 5}, &color),
                  NVTXT_LEVEL_NONE);
-    cr_assert_eq(color, 0xff00ff00u, "behind a NUL");
+    cr_assert_eq(color, 0xff00ff00u, "after a NUL");
     cr_assert_eq(levels_add(&levels, "none", fault, sizeof(fault)), 0);
     has_none("WARN <3>");
     is("ERROR", 0x10);

@@ -14,7 +14,7 @@ static struct nvtxt_tokens tokens;
 static struct nvtxt_diag diag;
 static bool escapes;
 
-// Lexes a copy, so that a read behind the line is found by the sanitizer.
+// Lexes a copy, so that the sanitizer finds a read past the end of the line.
 static char *copy;
 
 static int lex(struct nvtxt_slice line) {
@@ -244,7 +244,7 @@ Test(lexer, lexes_a_line_of_any_length_and_keeps_its_first_tokens) {
         cr_assert_eq(tokens.count, kept + 1);
         cr_assert_eq(tokens.items[kept - 1].column, kept);
         cr_assert_eq(tokens.items[kept].kind, NVTXT_TOKEN_END);
-        cr_assert_eq(tokens.items[kept].column, count + 1, "behind the last token of all");
+        cr_assert_eq(tokens.items[kept].column, count + 1, "after the last token of all");
     }
     line[1999] = '?';
     fails(line, NVTXT_DIAG_STRAY_BYTE, 2000);

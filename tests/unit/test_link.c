@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// The connection of a client: waits between attempts, reads, and what a failed connect means.
 #include "client/session/link.h"
 
 #include <criterion/criterion.h>

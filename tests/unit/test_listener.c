@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Accepting: how many connections at once, at a stop, and when there is no room for them.
 #include "daemon/socket/listener.h"
 
 #include <criterion/criterion.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a peer can cause at will is not said at will: so many lines a window, then a count.
+// A peer cannot fill the log: it may cause a number of lines a window, then they are counted.
 #include "daemon/base/log.h"
 
 #include <criterion/criterion.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Notes of losses: they add up, their number is bounded, and they become rows of the store.
 #include "daemon/base/loss_notes.h"
 
 #include <criterion/criterion.h>

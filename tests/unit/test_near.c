@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which slips are seen for what they are, and which words are other words.
+// Which words are slips of a name, and which are other words.
 #include "protocol/base/near.h"
 
 #include <criterion/criterion.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The file that appears whole or not at all.
+// An output file is there whole or not at all.
 #include "client/common/out_file.h"
 
 #include <criterion/criterion.h>

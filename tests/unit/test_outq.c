@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Replies to a reader that is fast, slow, or gone, over a socket pair.
+// Replies to a reader that is fast, that is slow, or that has gone, over a pair of sockets.
 #include "daemon/socket/outq.h"
 
 #include <criterion/criterion.h>

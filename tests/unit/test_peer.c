@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Which process is at the other end of a socket, and when its number may be that of a later one.
 #include "daemon/socket/peer.h"
 
 #include <criterion/criterion.h>
@@ -8,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-// Every clock but the process's own stands here, unless 0.
+// What every clock but that of the process shows, unless 0.
 static time_t seconds_now;
 
 int clock_gettime(clockid_t id, struct timespec *now) {
@@ -21,13 +23,13 @@ int clock_gettime(clockid_t id, struct timespec *now) {
     return r;
 }
 
-// Its pid was used again when the process that has it began after the connection.
+// A pid was used again if the process that has it began after the connection.
 Test(peer, is_not_a_process_that_began_later) {
     int pair[2];
     struct peer peer;
     cr_assert_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
     cr_assert_eq(peer_get(pair[0], &peer), 0);
-    seconds_now = 1; // behind the boot of the machine: we began later
+    seconds_now = 1; // after the boot of the machine: this process began later
     peer_read_process(&peer);
     cr_assert_eq(peer.pid, getpid());
     cr_assert_str_empty(peer.comm);

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// What one user may take: connections, bytes, and events a second.
 #include "daemon/source/quota.h"
 
 #include <criterion/criterion.h>
@@ -59,7 +61,7 @@ Test(quota, lets_a_second_of_events_come_at_once_and_then_waits) {
     cr_assert_not(user.fast, "no bound any more");
 }
 
-// Waits as long as it is told to until it may go on; returns how long that was, in ms.
+// Waits as long as the quota says, until the user may go on. Returns how long that was, in ms.
 static uint64_t wait_out(struct quota_user *user, int64_t rate, int64_t now_ns) {
     uint64_t waited = 0;
     while (user->fast) {

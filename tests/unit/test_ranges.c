@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Open ranges: stacks per thread, ids, limits, the list by age, and that memory follows what is
-// open.
+// Open ranges: stacks per thread, ids, limits, the list by age, and memory that is freed when
+// ranges close.
 #include "protocol/interp/ranges.h"
 
 #include <criterion/criterion.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Events a second of a source, over its last seconds.
 #include "daemon/source/rates.h"
 
 #include <criterion/criterion.h>

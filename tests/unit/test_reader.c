@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The readers' side: which rows are read, the snapshot, names and sources. What the sentences say
-// and exports of other eras are matters of e2e/test_export.py.
+// Readers: which rows they read, the snapshot, names and sources. e2e/test_export.py tests the
+// sentences and exports of other versions.
 #include "store/read/reader.h"
 
 #include <errno.h>

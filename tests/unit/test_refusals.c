@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// How often one user hears why its connections are refused, and what the refused ones lose.
 #include "daemon/socket/refusals.h"
 
 #include <criterion/criterion.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Which segments go: by number, by size, by age, and when the disk is nearly full.
 #include "store/segment/retention.h"
 
 #include <criterion/criterion.h>
@@ -109,7 +111,7 @@ Test(retention, does_not_count_empty_segments, .init = begin) {
     struct store_retention two = {.files = 2};
     rows[4].empty = true;
     cr_assert_eq(excess(two, &roomy, 0), 2);
-    rows[0].empty = rows[2].empty = true; // the oldest one goes along
+    rows[0].empty = rows[2].empty = true; // the oldest one goes too
     cr_assert_eq(excess(two, &roomy, 0), 0);
     two.files = 1;
     cr_assert_eq(excess(two, &roomy, 0), 2);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The tables as readers expect them, upgrades, and files that must be left alone.
+// The tables that readers expect, upgrades, and files that must not be changed.
 #include <sys/stat.h>
 
 #include "store/db/schema.h"
@@ -287,7 +287,7 @@ Test(schema, leaves_the_last_whole_step_when_one_fails) {
     sqlite3_close(db);
 }
 
-// Stands for another process that finishes the same upgrade while this one waits for its lock.
+// In place of another process that finishes the same upgrade while this one waits for its lock.
 static int commit_other(void *other, int times) {
     return times == 0 && sqlite3_exec(other, "COMMIT", NULL, NULL, NULL) == SQLITE_OK;
 }
@@ -329,8 +329,8 @@ Test(schema, brings_a_store_of_the_first_version_up_to_date) {
     kit_close(&kit);
 }
 
-// What a store of version 3 holds: a category that one process named for all of them, and views of
-// its day.
+// A store of version 3: a category that one process named for all of them, and the views of that
+// version.
 static const char third_version[] =
     "INSERT INTO NVTX_EVENTS (rowid, start, \"end\", eventType, rangeId, text, category, color, "
     "globalTid, domainId) VALUES (1, 5, 5, 33, 0, 'I/O', 7, 0, 5 << 24 | 1, 0), "

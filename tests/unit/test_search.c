@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The order of the places, for everybody and for root, and the sentences about them.
+// The order in which places are tried, for root and for others, and the sentences about them.
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The keeper leaves the segment in use alone, and what was begun behind it: their logs are not
-// moved, and what goes on in them is not taken away.
+// The keeper changes neither the segment in use nor those that were begun after it: it does not
+// move their logs, and it ends nothing that goes on in them.
 #include "daemon/writer/segment_keeper.h"
 
 #include <sys/stat.h>
@@ -74,7 +74,7 @@ Test(keeper, leaves_the_segment_in_use_alone) {
     end(&kept);
 }
 
-// The link points to the next one already, and the writer has not said so yet.
+// The link points to the next segment already, and the keeper does not know it yet.
 Test(keeper, leaves_the_segment_in_use_alone_while_the_next_one_begins) {
     struct kept kept;
     begin(&kept);

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Names, order and links of segments, also when calls of the file system fail in between.
 #include "store/segment/segments.h"
 
 #include <criterion/criterion.h>
@@ -180,7 +182,8 @@ Test(segments, a_link_is_known_for_what_it_is) {
     end();
 }
 
-// Both fsyncs count: of the segment's name before the link swings, and of the link behind it.
+// Both fsyncs count: that of the segment's name before the link is replaced, and that of the link
+// after it.
 Test(segments, a_link_that_cannot_be_made_lasting_stays_as_it_was) {
     static const char second[] = "nvtxt-20261121T062400Z-2.sqlite";
     char target[PATH_MAX];

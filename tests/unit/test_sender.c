@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A session's client against scripted answers: what it says, from where it goes on after a break,
-// and that an answer which contradicts the session never makes it lose or double a line.
+// The client of a session with scripted replies: what it sends, and where it goes on after a break.
+// A reply that contradicts the session never makes it lose a line or send one twice.
 #include "client/session/sender.h"
 
 #include <criterion/criterion.h>
@@ -42,7 +42,7 @@ static void feed(struct sender *sender, const char *text) {
     cr_assert_eq(window_filled(&sender->window, strlen(text)), 0);
 }
 
-// All that the sender has to say, written in pieces of `step` bytes.
+// All that the sender has to send, in pieces of `step` bytes.
 static char *sent_in_steps(struct sender *sender, size_t step) {
     static char text[65536];
     size_t len = 0;
@@ -373,7 +373,7 @@ Test(sender, resumes_a_session_of_another_process) {
     sender.stored = 6;
     cr_assert_eq(sender_connected(&sender), 0);
     cr_assert(strstr(sent(&sender), "\"acked\":4}"));
-    hear(&sender, WELCOME("8")); // it was told more than reached the disk
+    hear(&sender, WELCOME("8")); // the daemon had acknowledged more than reached the disk
     cr_assert_eq(sender.state, SENDER_STREAMING);
     cr_assert_eq(sender_finish(&sender), 0);
     cr_assert_str_eq(sent(&sender), "#nvtxt-end\n");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Connections take turns, and the walk over them at the stop bears that one of them goes.
+// Connections are read in turns, and at the stop one may go while the server goes over all of them.
 #include "daemon/conn/server.h"
 
 #include "tests/unit/server_kit.h"

@@ -8,7 +8,7 @@
 #define ABSENT "11111111-2222-3333-4444-555555555555"
 #define BACK "66666666-7777-8888-9999-aaaaaaaaaaaa"
 
-// The writer has found a session; its state is asked for. Returns the job that asks.
+// The writer has found a session. Returns the job that asks for its state.
 static struct job *find(struct kit *kit, const char *id) {
     struct job *job = kit_take(kit, JOB_EXPIRED);
     job->next = NULL;
@@ -32,7 +32,7 @@ Test(expiry, leaves_a_session_that_connected_meanwhile) {
     struct kit kit;
     struct expiry expiry = {0};
     kit_open(&kit);
-    kit.config.session_expiry_ms = 1; // looked for at once
+    kit.config.session_expiry_ms = 1; // the search begins at once
     cr_assert_eq(expiry_start(&expiry, &kit.server), 0);
     give_back(&kit, find(&kit, ABSENT), 1);
     struct job *asked = find(&kit, BACK);

@@ -284,7 +284,7 @@ Test(sessions, finds_the_session_that_was_not_seen_for_the_longest_time) {
                  0);
     kit_commit(&kit);
     kit_exec(&kit, "UPDATE NVTXT_SESSIONS SET seenNs = iif(sessionId = 'other', 100, 200)");
-    // A row that no open session stands behind is in nobody's way.
+    // A row without an open session is in nobody's way.
     kit_exec(&kit, "INSERT INTO NVTXT_SESSIONS (sessionId, sourceId, seenNs) VALUES ('x', 99, 1)");
     cr_assert_eq(store_session_expired(kit.store, 100, id, sizeof(id)), STORE_NOT_FOUND);
     cr_assert_eq(store_session_expired(kit.store, 150, id, sizeof(id)), STORE_DONE);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is taken for a log: errors, and no line with an effect, in the first 64 KiB.
+// What counts as a log: errors, and no line with an effect, in the first 64 KiB.
 #include "client/text/sniff.h"
 
 #include <criterion/criterion.h>
@@ -8,7 +8,7 @@
 
 static const struct nvtxt_mapping none = {.mode = NVTXT_MAPPING_NONE};
 
-// Whether bytes are a log, read in steps of `step`; said once at most.
+// Whether bytes are a log, read in steps of `step`. The answer comes at most once.
 static bool is_log(const char *bytes, size_t len, size_t step) {
     struct sniff sniff;
     unsigned told = 0;

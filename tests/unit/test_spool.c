@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The spool: what was appended comes back, from any line on, also for another process; cut at every
-// byte it gives its whole records; changed at any bit it is left as it is.
+// The spool: lines that were appended can be read from any line on, also by another process. Cut at
+// any byte it gives its whole records; with any bit changed it is refused and not touched.
 #include "client/spool/spool.h"
 
 #include <criterion/criterion.h>
@@ -152,7 +152,7 @@ Test(spool, gives_back_what_it_got_from_any_line_on) {
             spool_ack(&spool, 4);
             cr_assert_eq(spool_first(&spool), 1, "the last segment stays");
             cr_assert_eq(spool_sync(&spool), 0);
-            spool.last -= 2; // as if not there, for the second round
+            spool.last -= 2; // as if they were not there, for the second round
         }
     }
     spool.last += 2;

@@ -10,7 +10,7 @@
 
 #include "tests/unit/recorder.h"
 
-// Only there under AddressSanitizer.
+// There only under AddressSanitizer.
 int __lsan_do_recoverable_leak_check(void) __attribute__((weak));
 
 static struct recorder rec;
@@ -50,7 +50,7 @@ static struct nvtxt_buf save(const struct nvtxt_interp *interp) {
 }
 
 static int restore(struct nvtxt_interp **interp, const char *text, size_t len) {
-    // The copy lets the sanitizer find a read behind the text.
+    // With the copy the sanitizer finds a read past the end of the text.
     char *copy = malloc(len ? len : 1);
     cr_assert_not_null(copy);
     memcpy(copy, text, len);
@@ -376,7 +376,7 @@ Test(state, refuses_a_list_that_is_too_short) {
     }
 }
 
-// What stands at the path `key[at][in]` of a state (`in` < 0: at `key[at]`), set to a JSON text.
+// Sets `key[at][in]` of a state (`in` < 0: `key[at]`) to a JSON text: restoring refuses it.
 static void refuses_value(const char *key, size_t at, int in, const char *text) {
     json_t *state = good(), *array = json_object_get(state, key);
     json_t *value = json_loads(text, JSON_DECODE_ANY, NULL);

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// The note of what a stop has lost: added up, moved into the store once, and readable when broken.
 #include "daemon/writer/stop_note.h"
 
 #include <criterion/criterion.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a schema of somebody else may do to those who open its file.
+// What a foreign schema can do to a program that opens its file.
 #include "store/db/stranger.h"
 
 #include <criterion/criterion.h>

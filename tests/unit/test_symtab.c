@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Variables: values, aliases, limits by number and by bytes, and the memory behind them.
+// Variables: values, aliases, limits by number and by bytes, and their memory.
 #include "protocol/lang/symtab.h"
 
 #include <criterion/criterion.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Logs to markers, without any I/O: what lines, pieces, times and colours come of bytes, however
-// the bytes come in. The markers are read back by the interpreter that the daemon runs.
+// Logs to markers, without any I/O: bytes become the same lines, pieces, times and colours however
+// they come in. The interpreter of the daemon reads the markers back.
 #include "client/text/textlog.h"
 
 #include <criterion/criterion.h>
@@ -235,7 +235,7 @@ static char any_byte(void) {
     return rand() % 2 ? special[(size_t)rand() % (sizeof(special) - 1)] : (char)rand();
 }
 
-// What the log was, as on_event() puts it together: no LF at its end.
+// The log without its last LF, which on_event() does not put back.
 static void is_the_same(const char *bytes, size_t len, const char *how, size_t step) {
     len -= len > 0 && bytes[len - 1] == '\n';
     cr_assert_eq(got.len, len, "%s %zu: %zu bytes not %zu", how, step, got.len, len);

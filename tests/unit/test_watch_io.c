@@ -45,7 +45,7 @@ static void take(struct kit *kit, const char *const *names) {
     cr_assert_eq(rmdir(kit->folder), 0);
 }
 
-// What is known of a file of which `len` bytes were read as they stand in `text`.
+// What is known of a file with `text` after `len` bytes of it were read.
 static struct store_followed known(struct kit *kit, const char *name, const char *text,
                                    size_t len) {
     struct stat stat;

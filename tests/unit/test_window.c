@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The window of unacknowledged lines: whatever the sizes of reads, writes and acknowledgements,
-// what comes out is what went in, and going back to a line gives everything behind it again.
+// what goes out is what came in. After a return to a line everything after it goes out again.
 #include "client/session/window.h"
 
 #include <criterion/criterion.h>
@@ -275,8 +275,8 @@ static void add_line(struct model *model, struct nvtxt_buf *in, bool last) {
     model->ends[model->lines++] = model->wire.len;
 }
 
-// One random life: reads, writes, acknowledgements and breaks in any order. `out` is where the
-// receiver stands in the wire, `committed` what it has kept.
+// Random reads, writes, acknowledgements and breaks in any order. `out` is how much the receiver
+// has read, `committed` what it has kept.
 static void live(uint64_t number) {
     enum { LINES = 400 };
     struct model model = {.ends = calloc(LINES, sizeof(size_t))};
@@ -316,7 +316,7 @@ static void live(uint64_t number) {
             if (pick(4)) {
                 window_ack(&window, committed);
             }
-        } else { // a break: it goes on behind what is committed
+        } else { // a break: it goes on after what is committed
             cr_assert_eq(window_rewind(&window, committed), 0);
             out = committed ? model.ends[committed - 1] : 0;
         }
