@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Tests of store/; see Makefile.am for what a line looks like.
-EXTRA_DIST += unit/store_kit.h
+EXTRA_DIST += unit/failing_calls.h unit/store_kit.h
 unit_programs += unit/test_batch
 unit_programs += unit/test_bulk
 unit_programs += unit/test_intern

@@ -167,7 +167,7 @@ Test(term, groups_digits) {
     cr_assert_str_eq(term_count(out, UINT64_MAX), "18,446,744,073,709,551,615");
 }
 
-Test(term, takes_control_characters_away) {
+Test(term, removes_control_characters) {
     char out[8];
     term_printable(out, sizeof(out), "a\033[1mb\n\x7f");
     cr_assert_str_eq(out, "a [1mb ");

@@ -183,7 +183,7 @@ Test(batch, names_each_domain_once) {
     store_batch_free(batch);
 }
 
-Test(batch, tells_apart_a_domain_that_begins_like_the_last_one) {
+Test(batch, distinguishes_a_domain_that_begins_like_the_last_one) {
     struct store_batch *batch = store_batch_new();
     struct nvtxt_sink sink;
     char name[8] = "aaaa";

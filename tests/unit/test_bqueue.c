@@ -5,7 +5,7 @@
 
 #include <criterion/criterion.h>
 
-Test(bqueue, keeps_what_it_was_told_of_old_segments_over_commits) {
+Test(bqueue, keeps_the_figures_of_old_segments_over_commits) {
     struct bqueue queue;
     struct writer_figures figures;
     struct removed removed = {.last_ns = 7};

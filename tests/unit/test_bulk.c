@@ -2,7 +2,7 @@
 //
 // The rows of NVTX_EVENTS and StringIds that a batch becomes.
 #include "store/value/record.h"
-#include "store_kit.h"
+#include "tests/unit/store_kit.h"
 
 Test(bulk, writes_every_column_of_an_event) {
     struct kit kit;
@@ -43,7 +43,7 @@ Test(bulk, writes_every_column_of_an_event) {
     kit_close(&kit);
 }
 
-Test(bulk, keeps_a_payload_beside_another_ending_thread) {
+Test(bulk, keeps_a_payload_with_another_ending_thread) {
     struct kit kit;
     kit_open(&kit);
     struct nvtxt_event event = kit_range(1, 2, "a");
@@ -257,7 +257,7 @@ static int by_hash(const void *a, const void *b) {
     return first < second ? -1 : first > second;
 }
 
-Test(bulk, tells_apart_texts_of_one_length_and_hash) {
+Test(bulk, distinguishes_texts_of_one_length_and_hash) {
     // Some of so many texts have the same hash of 32 bits: by chance two of 77,000 have.
     enum { COUNT = 500000 };
     struct hashed *all = malloc(COUNT * sizeof(*all));

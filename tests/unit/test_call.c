@@ -163,7 +163,7 @@ Test(call, ignores_variables_of_arguments_that_the_command_does_not_take) {
     fails("Marker, 1", NVTXT_DIAG_STATIC_WRONG_TYPE, 1);
 }
 
-Test(call, misses_required_arguments_behind_its_last_token) {
+Test(call, misses_required_arguments_after_its_last_token) {
     takes("@RangeStartEnd, Message");
     fails("RangeStartEnd, m", NVTXT_DIAG_MISSING_ARGUMENT, 17);
     takes("Start = 1");

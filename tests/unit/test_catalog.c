@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Sources, names, processes, threads, domains, diagnostics, clocks, losses.
-#include "store_kit.h"
+#include "tests/unit/store_kit.h"
 
 #define NAME_ROWS(type)                                                                            \
     "SELECT start, end, text, category, globalTid, domainId, value FROM NVTX_EVENTS e JOIN "       \
@@ -249,7 +249,7 @@ Test(catalog, names_a_category_once_per_domain_and_renames_it_in_place) {
     kit_close(&kit);
 }
 
-Test(catalog, names_a_category_in_each_process_apart) {
+Test(catalog, names_a_category_separately_in_each_process) {
     struct kit kit;
     kit_open(&kit);
     struct store_source source = kit_source(1);
@@ -321,7 +321,7 @@ Test(catalog, names_domains_that_take_turns_on_one_thread) {
     kit_close(&kit);
 }
 
-Test(catalog, tells_more_domains_apart_than_its_cache_holds) {
+Test(catalog, distinguishes_more_domains_than_its_cache_holds) {
     struct kit kit;
     kit_open(&kit);
     for (int round = 0; round < 2; round++) {

@@ -220,7 +220,7 @@ Test(conf_file, reads_comments_blanks_and_values) {
     conf_deinit(&conf);
 }
 
-Test(conf_file, tells_all_faults_with_their_lines) {
+Test(conf_file, reports_all_faults_with_their_lines) {
     struct conf conf;
     cr_assert_eq(conf_init(&conf), 0);
     cr_assert_eq(read_text(&conf, "Claim=peer\n[nvtxtd]\nSokcet=/a\nMaxLine=1\nnonsense\n[Other]\n"
@@ -256,7 +256,7 @@ Test(conf_file, refuses_a_path_that_no_socket_can_have) {
     conf_deinit(&conf);
 }
 
-Test(conf_file, counts_lines_behind_long_ones) {
+Test(conf_file, counts_lines_after_long_ones) {
     struct conf conf;
     char text[2048];
     cr_assert_eq(conf_init(&conf), 0);
@@ -282,7 +282,7 @@ Test(conf_file, refuses_a_nul_byte) {
     conf_deinit(&conf);
 }
 
-Test(conf_file, reads_drop_ins_behind_the_file_in_the_order_of_their_names) {
+Test(conf_file, reads_drop_ins_after_the_file_in_the_order_of_their_names) {
     static const char *const files[][2] = {
         {"f.d/20-b.conf", "[nvtxtd]\nMaxLine=8K\nMaxVariables=20\n"},
         {"f.d/10-a.conf", "[nvtxtd]\nMaxLine=12K\nMaxPushDepth=7\n"},
@@ -302,7 +302,7 @@ Test(conf_file, reads_drop_ins_behind_the_file_in_the_order_of_their_names) {
     conf_deinit(&conf);
 }
 
-Test(conf_file, tells_what_contradicts_where_the_second_key_stands) {
+Test(conf_file, reports_a_contradiction_at_the_line_of_the_second_key) {
     static const char drop_in[] = "\n[nvtxtd]\nMemoryBudget=1M\n";
     struct conf conf;
     cr_assert_eq(conf_init(&conf), 0);

@@ -18,7 +18,7 @@ uint64_t uv_now(const uv_loop_t *loop) {
 
 // The first answer cannot be sent. That closes the connection and ends its other calls, which the
 // loop over the calls has not come to yet.
-Test(control_events, an_answer_that_cannot_be_sent_ends_the_calls_behind_it) {
+Test(control_events, an_answer_that_cannot_be_sent_ends_the_calls_after_it) {
     struct kit kit;
     struct control_feed feed;
     struct control control = {.feed = &feed};

@@ -127,7 +127,7 @@ Test(ctlmsg, round_trips_an_error) {
     nvtxt_buf_deinit(&out);
 }
 
-Test(ctlmsg, tells_an_error_that_is_not_utf8_and_cuts_no_character) {
+Test(ctlmsg, sends_an_error_that_is_not_utf8_and_cuts_no_character) {
     struct nvtxt_buf out = {0};
     struct nvtxt_ctl_reply reply;
     nvtxt_ctl_error_format(&out, NULL, NVTXT_CTL_FAILED, "LogLevel=\xE9: no");

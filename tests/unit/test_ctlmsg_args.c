@@ -62,7 +62,7 @@ Test(ctlmsg_args, names_the_argument_that_is_wrong) {
     cr_assert_not_null(strstr(check(",\"x\":1", NULL), "takes no argument \"x\""));
 }
 
-Test(ctlmsg_args, tells_an_endless_name_in_part) {
+Test(ctlmsg_args, shows_a_part_of_an_endless_name) {
     char text[400];
     snprintf(text, sizeof(text), ",\"%0300d\":1", 0);
     cr_assert_lt(strlen(check(text, NULL)), 160);

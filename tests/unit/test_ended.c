@@ -12,7 +12,7 @@
 
 #include "store/rotation.h"
 #include "store/segment/ended_index.h"
-#include "store_kit.h"
+#include "tests/unit/store_kit.h"
 
 #define CARRIED 2 // ended sessions that the next segment takes over
 #define ENDED 3   // in each segment

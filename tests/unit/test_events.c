@@ -47,7 +47,7 @@ static void end(void) {
     kit_close(&kit);
 }
 
-Test(events, are_read_behind_a_cursor_and_before_it) {
+Test(events, are_read_after_a_cursor_and_before_it) {
     kit_open(&kit);
     add_marks(5, "m");
     cr_assert_str_eq(ask(any(0, 2)), "m3 m4 m5");
@@ -134,7 +134,7 @@ Test(events, are_chosen_by_what_they_are) {
     end();
 }
 
-Test(events, are_looked_at_in_bounded_steps) {
+Test(events, are_searched_in_bounded_steps) {
     kit_open(&kit);
     add_marks(STORE_EVENTS_SCANNED + 100, "m");
     struct store_event_query query = any(0, 0);
@@ -153,7 +153,7 @@ Test(events, are_looked_at_in_bounded_steps) {
     end();
 }
 
-Test(events, far_behind_are_passed_over_and_counted) {
+Test(events, far_back_are_skipped_and_counted) {
     kit_open(&kit);
     add_marks(STORE_EVENTS_LAG + 1, "m");
     struct store_event_query query = any(0, 1);
@@ -234,7 +234,7 @@ Test(events, go_on_in_the_next_segment) {
     remove_segments();
 }
 
-Test(events, of_a_segment_that_was_removed_are_told_as_gone) {
+Test(events, of_a_segment_that_was_removed_are_reported_as_gone) {
     char path[128], second[128];
     make_segments(path, sizeof(path));
     store_segments_name(path, INT64_C(1795242240000000000), 2, second, sizeof(second));

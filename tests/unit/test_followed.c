@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Places of followed files: what is kept, what goes on, what is forgotten.
-#include "store_kit.h"
+#include "tests/unit/store_kit.h"
 
 static struct store_source file_source(int64_t id) {
     struct store_source source = kit_source(id);
@@ -37,7 +37,7 @@ static void end_file(struct kit *kit, int64_t id) {
     kit_commit(kit);
 }
 
-Test(files, gives_back_place_state_and_open_ranges) {
+Test(followed, gives_back_place_state_and_open_ranges) {
     struct kit kit;
     struct store_file file;
     struct store_session session;
@@ -62,7 +62,7 @@ Test(files, gives_back_place_state_and_open_ranges) {
     kit_close(&kit);
 }
 
-Test(files, does_not_know_a_source_without_a_file) {
+Test(followed, does_not_know_a_source_without_a_file) {
     struct kit kit;
     struct store_file file;
     struct store_session session;
@@ -71,7 +71,7 @@ Test(files, does_not_know_a_source_without_a_file) {
     kit_close(&kit);
 }
 
-Test(files, keeps_the_place_of_a_source_that_ended_and_opens_it_again) {
+Test(followed, keeps_the_place_of_a_source_that_ended_and_opens_it_again) {
     struct kit kit;
     struct store_file_list list;
     kit_open(&kit);
@@ -90,7 +90,7 @@ Test(files, keeps_the_place_of_a_source_that_ended_and_opens_it_again) {
     kit_close(&kit);
 }
 
-Test(files, forgets_on_demand_and_lists_the_others_by_source) {
+Test(followed, forgets_on_demand_and_lists_the_others_by_source) {
     struct kit kit;
     struct store_file_list list;
     kit_open(&kit);
@@ -107,7 +107,7 @@ Test(files, forgets_on_demand_and_lists_the_others_by_source) {
     kit_close(&kit);
 }
 
-Test(files, writes_no_place_of_what_was_discarded) {
+Test(followed, writes_no_place_of_what_was_discarded) {
     struct kit kit;
     kit_open(&kit);
     store_batch_discard(add_file(&kit, 8, "{}"));
@@ -118,7 +118,7 @@ Test(files, writes_no_place_of_what_was_discarded) {
     kit_close(&kit);
 }
 
-Test(files, recovery_leaves_those_open_that_can_go_on) {
+Test(followed, recovery_leaves_those_open_that_can_go_on) {
     struct kit kit;
     struct store_source lost = file_source(9);
     kit_open(&kit);

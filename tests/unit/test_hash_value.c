@@ -121,7 +121,7 @@ Test(hash_value, depends_on_every_byte_and_on_the_length) {
     cr_assert_neq(nvtxt_hash_bytes(NVTXT_SLICE("a")), nvtxt_hash_bytes(NVTXT_SLICE("a\0")));
 }
 
-Test(hash_value, reads_no_byte_behind_the_text) {
+Test(hash_value, reads_no_byte_after_the_text) {
     for (size_t len = 1; len <= 17; len++) {
         char *text = calloc(1, len);
         cr_assert_not_null(text);

@@ -21,7 +21,7 @@ static int parse(const char *json, struct nvtxt_hello *hello) {
     return nvtxt_hello_parse(nvtxt_slice_of(line), hello, why, sizeof(why));
 }
 
-Test(hello, is_told_from_a_comment) {
+Test(hello, is_no_ordinary_comment) {
     cr_assert(nvtxt_hello_is(NVTXT_SLICE("#nvtxt-session")));
     cr_assert(nvtxt_hello_is(NVTXT_SLICE("#nvtxt-session {}")));
     cr_assert(nvtxt_hello_is(NVTXT_SLICE("#nvtxt-session\t{}")));

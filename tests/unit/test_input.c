@@ -85,7 +85,7 @@ Test(input, stops_a_file_at_once) {
     unlink(path);
 }
 
-Test(input, stops_a_pipe_behind_what_waits_in_it) {
+Test(input, stops_a_pipe_after_what_waits_in_it) {
     struct input input;
     char data[16];
     size_t got;

@@ -5,7 +5,7 @@
 #include "store/value/intern.h"
 
 #include "store/value/record.h"
-#include "store_kit.h"
+#include "tests/unit/store_kit.h"
 
 #define RING ((size_t)1 << 20) // of intern.c
 
@@ -49,7 +49,7 @@ Test(intern, an_entry_is_gone_with_the_first_of_its_bytes_and_not_before) {
     store_intern_deinit(&intern);
 }
 
-Test(intern, tells_texts_of_one_hash_apart) {
+Test(intern, distinguishes_texts_of_one_hash) {
     cr_assert_eq(store_intern_init(&intern), 0);
     store_intern_add(&intern, 7, "one", 3, 1);
     store_intern_add(&intern, 7, "two", 3, 2);

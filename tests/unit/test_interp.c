@@ -353,7 +353,7 @@ static int visit(void *context, const struct nvtxt_open_range *range) {
     return --*stop == 0 ? -5 : 0;
 }
 
-Test(interp, visits_open_ranges_oldest_first_until_told_to_stop) {
+Test(interp, visits_open_ranges_oldest_first_until_the_visitor_stops) {
     unsigned stop = 10;
     gives(SHORT "RangePush, 1, a\nRangeStart, 2, 1, b\nRangePush, 3, c", "");
     cr_assert_eq(nvtxt_interp_each_open(interp, visit, &stop), 0);

@@ -63,7 +63,7 @@ Test(levels, are_not_every_word_of_that_kind) {
     has_none("Traceback is a word");
 }
 
-Test(levels, are_looked_for_at_the_beginning_only) {
+Test(levels, are_searched_for_at_the_beginning_only) {
     char line[LEVELS_BYTES + 16];
     memset(line, ' ', sizeof(line));
     snprintf(line + LEVELS_BYTES - 5, 6, "ERROR");

@@ -28,7 +28,7 @@ Test(log_limit, has_usual_numbers) {
     cr_assert(limit.lines == 5 && limit.held_back == 3, "%u lines", limit.lines);
 }
 
-Test(log_limit, does_not_count_what_is_not_said_anyway) {
+Test(log_limit, does_not_count_lines_that_are_not_written_anyway) {
     struct log_limit limit = {.most = 1};
     log_set_level(LOG_LEVEL_WARNING);
     say(&limit, 5);

@@ -16,7 +16,7 @@ static void note(struct losses *losses, int64_t source, const char *reason, uint
                                        .count = count});
 }
 
-Test(losses, adds_up_what_is_of_one_source_and_reason) {
+Test(loss_notes, adds_up_what_is_of_one_source_and_reason) {
     struct losses losses = {0};
     note(&losses, 1, LOSS_MEMORY, 2);
     note(&losses, 2, LOSS_MEMORY, 1);
@@ -26,7 +26,7 @@ Test(losses, adds_up_what_is_of_one_source_and_reason) {
     cr_assert_eq(losses.waiting[0].count, 5);
 }
 
-Test(losses, counts_on_when_there_is_no_room) {
+Test(loss_notes, counts_on_when_there_is_no_room) {
     struct losses losses = {0};
     uint64_t sum = 0;
     for (int64_t i = 1; i <= LOSSES_WAITING + 10; i++) {
@@ -40,7 +40,7 @@ Test(losses, counts_on_when_there_is_no_room) {
     cr_assert_eq(losses.waiting[LOSSES_WAITING - 1].source_id, 0);
 }
 
-Test(losses, become_rows_that_can_be_read_newest_first) {
+Test(loss_notes, become_rows_that_can_be_read_newest_first) {
     struct kit kit;
     struct losses losses = {0};
     struct store_losses rows;

@@ -43,7 +43,7 @@ static void becomes(struct nvtxt_slice text, const char *written, const char *st
 
 #define BECOMES(text, written, stored) becomes(NVTXT_SLICE(text), written, stored)
 
-Test(message, arrives_as_it_is_when_it_is_text) {
+Test(printable, arrives_as_it_is_when_it_is_text) {
     BECOMES("", "''", "");
     BECOMES("plain", "'plain'", "plain");
     BECOMES("a \"quoted\" C:\\tmp\\", "'a \"quoted\" C:\\tmp\\'", "a \"quoted\" C:\\tmp\\");
@@ -55,7 +55,7 @@ Test(message, arrives_as_it_is_when_it_is_text) {
     BECOMES("\\x41 \\xFF \\xg0", "'\\x41 \\xFF \\xg0'", "\\x41 \\xFF \\xg0");
 }
 
-Test(message, spells_out_what_is_no_text) {
+Test(printable, spells_out_what_is_no_text) {
     BECOMES("a\0b", "'a\\x00b'", "a\\x00b");
     BECOMES("\xFF\xE2\x82", "'\\xff\\xe2\\x82'", "\\xff\\xe2\\x82");
     BECOMES("'\xFF\"", "\"'\\\\xff\\\"\"", "'\\xff\"");
@@ -63,7 +63,7 @@ Test(message, spells_out_what_is_no_text) {
     BECOMES("\\\xFF", "'\\\\xff'", "\\\\xff");
 }
 
-Test(message, leaves_no_doubt_about_what_was_spelled_out) {
+Test(printable, leaves_no_doubt_about_what_was_spelled_out) {
     BECOMES("\\x80", "'\\x5cx80'", "\\x5cx80");
     BECOMES("\\x5c\\x00\\xff", "'\\x5cx5c\\x5cx00\\x5cxff'", "\\x5cx5c\\x5cx00\\x5cxff");
     BECOMES("\\x8\xFF", "'\\x8\\xff'", "\\x8\\xff");
@@ -76,7 +76,7 @@ static char any_byte(void) {
     return rand() % 3 ? special[(size_t)rand() % (sizeof(special) - 1)] : (char)rand();
 }
 
-Test(message, of_random_bytes_comes_back_from_pieces_of_any_size) {
+Test(printable, of_random_bytes_comes_back_from_pieces_of_any_size) {
     srand(1);
     for (int round = 0; round < 20000; round++) {
         char text[256];
@@ -107,7 +107,7 @@ Test(message, of_random_bytes_comes_back_from_pieces_of_any_size) {
     }
 }
 
-Test(message, cuts_no_character) {
+Test(printable, cuts_no_character) {
     char text[300];
     for (size_t i = 0; i + 3 <= sizeof(text); i += 3) {
         memcpy(text + i, "\xE2\x82\xAC", 3);

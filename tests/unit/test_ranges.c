@@ -108,7 +108,7 @@ Test(ranges, own_their_text_excerpt_and_domain) {
     nvtxt_ranges_deinit(&ranges);
 }
 
-Test(ranges, stand_in_one_list_by_age) {
+Test(ranges, are_in_one_list_by_age) {
     push(1, 1, "a");
     start(1, "b");
     push(1, 2, "c");

@@ -11,7 +11,7 @@ Test(rates, are_zero_before_anything_came) {
     cr_assert_eq(rates_get(&rates, 5000, &stats).lines, 0);
 }
 
-Test(rates, tell_a_steady_stream) {
+Test(rates, show_a_steady_stream) {
     struct rates rates = {0};
     struct stats stats = {0};
     uint64_t now = 1000000;

@@ -45,7 +45,7 @@ static void add_batch(struct kit *kit, int64_t source, int64_t at, const char *t
     kit_commit(kit);
 }
 
-Test(store_read, reads_what_was_there_when_it_was_opened) {
+Test(reader, reads_what_was_there_when_it_was_opened) {
     struct kit kit;
     struct texts texts;
     kit_open(&kit);
@@ -63,7 +63,7 @@ Test(store_read, reads_what_was_there_when_it_was_opened) {
     kit_close(&kit);
 }
 
-Test(store_read, passes_over_batches_outside_of_the_window) {
+Test(reader, passes_over_batches_outside_of_the_window) {
     struct kit kit;
     struct texts texts;
     char text[16];
@@ -88,7 +88,7 @@ Test(store_read, passes_over_batches_outside_of_the_window) {
     kit_close(&kit);
 }
 
-Test(store_read, finds_rows_that_no_batch_tells_of) {
+Test(reader, finds_rows_that_no_batch_lists) {
     struct kit kit;
     struct texts texts;
     kit_open(&kit);
@@ -107,7 +107,7 @@ Test(store_read, finds_rows_that_no_batch_tells_of) {
     kit_close(&kit);
 }
 
-Test(store_read, cuts_out_the_rows_of_sources) {
+Test(reader, cuts_out_the_rows_of_sources) {
     struct kit kit;
     struct texts texts;
     kit_open(&kit);
@@ -136,7 +136,7 @@ Test(store_read, cuts_out_the_rows_of_sources) {
     kit_close(&kit);
 }
 
-Test(store_read, names_what_events_bear) {
+Test(reader, names_what_events_have) {
     struct kit kit;
     struct nvtxt_slice name;
     kit_open(&kit);
@@ -172,7 +172,7 @@ Test(store_read, names_what_events_bear) {
     kit_close(&kit);
 }
 
-Test(store_read, keeps_chunks_small) {
+Test(reader, keeps_chunks_small) {
     struct kit kit;
     struct texts texts;
     char *long_text = malloc(300001);
@@ -208,7 +208,7 @@ Test(store_read, keeps_chunks_small) {
     "INSERT INTO NVTX_EVENTS (rowid, start, end, eventType, text, globalTid) VALUES (" row         \
     ", 1, 2, 59, '" text "', 16777217);"
 
-Test(store_read, reads_exports_with_any_numbers_of_rows) {
+Test(reader, reads_exports_with_any_numbers_of_rows) {
     struct kit kit;
     struct texts texts;
     kit_folder(&kit);
@@ -230,7 +230,7 @@ static int note_time(void *context, const struct store_read_name *name) {
     return 0;
 }
 
-Test(store_read, reads_names_at_any_time) {
+Test(reader, reads_names_at_any_time) {
     struct kit kit;
     int64_t at = 0;
     kit_folder(&kit);
@@ -246,7 +246,7 @@ Test(store_read, reads_names_at_any_time) {
     kit_close(&kit);
 }
 
-Test(store_read, says_what_is_wrong) {
+Test(reader, says_what_is_wrong) {
     struct kit kit;
     struct store_reader *reader;
     kit_folder(&kit);

@@ -12,7 +12,7 @@
 #define SECOND INT64_C(1000000000)
 #define HELLO "#nvtxt-session"
 
-Test(refusals, tell_a_user_so_often_in_a_second) {
+Test(refusals, reach_a_user_a_number_of_times_a_second) {
     struct refusals refusals = {0};
     for (int i = 0; i < REFUSALS_A_SECOND; i++) {
         cr_assert(refusals_may_answer(&refusals, 1000, SECOND + i));

@@ -5,7 +5,7 @@
 
 #include "store/db/schema.h"
 #include "store/db/sql.h"
-#include "store_kit.h"
+#include "tests/unit/store_kit.h"
 
 #define COLUMNS(table)                                                                             \
     "SELECT group_concat(name || ' ' || type || iif(\"notnull\", ' NOT NULL', '') || "             \

@@ -55,7 +55,7 @@ Test(search, the_environment_comes_first) {
     cr_assert_eq(search.count, 3);
 }
 
-Test(search, ones_own_comes_before_the_systems_and_for_root_behind) {
+Test(search, ones_own_comes_before_the_systems_and_for_root_after) {
     forget();
     bool root = geteuid() == 0;
     search_data(&search, NULL);
@@ -69,7 +69,7 @@ Test(search, ones_own_comes_before_the_systems_and_for_root_behind) {
     cr_assert_eq(search.count, 2);
 }
 
-Test(search, a_daemons_own_word_stands_behind_nvtxt_store) {
+Test(search, what_a_daemon_says_comes_after_nvtxt_store) {
     forget();
     setenv("NVTXT_STORE", "/e", 1);
     search_stores(&search, NULL);
@@ -84,7 +84,7 @@ Test(search, a_daemons_own_word_stands_behind_nvtxt_store) {
     cr_assert_eq(find("/s/nvtxtd/nvtxt.sqlite"), 2);
 }
 
-Test(search, what_was_tried_stands_in_one_sentence) {
+Test(search, what_was_tried_is_in_one_sentence) {
     char text[4096], advice[512];
     forget();
     search_data(&search, "/o");

@@ -62,7 +62,7 @@ static int64_t log_bytes(struct store *store) {
     return stat(path, &status) == 0 ? (int64_t)status.st_size : 0;
 }
 
-Test(keeper, leaves_the_segment_in_use_alone) {
+Test(segment_keeper, leaves_the_segment_in_use_alone) {
     struct kept kept;
     begin(&kept);
     int64_t before = log_bytes(kept.kit.store);
@@ -75,7 +75,7 @@ Test(keeper, leaves_the_segment_in_use_alone) {
 }
 
 // The link points to the next segment already, and the keeper does not know it yet.
-Test(keeper, leaves_the_segment_in_use_alone_while_the_next_one_begins) {
+Test(segment_keeper, leaves_the_segment_in_use_alone_while_the_next_one_begins) {
     struct kept kept;
     begin(&kept);
     struct kit *kit = &kept.kit;

@@ -5,8 +5,6 @@
 
 #include <criterion/criterion.h>
 #include <dirent.h>
-#include <dlfcn.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,34 +12,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tests/unit/failing_calls.h"
+
 #define BEGUN_NS INT64_C(1795242240000000000) // 2026-11-21T06:24:00Z
 #define FIRST "nvtxt-20261121T062400Z-1.sqlite"
 
 static char folder[64];
 static char path[128]; // the configured one
 
-// Calls of these that still work; then comes EIO. -1: all do.
-static int good_readdirs = -1;
-static int good_fsyncs = -1;
-
-static bool fails(int *good) {
-    if (*good == 0) {
-        errno = EIO;
-    }
-    return *good == 0 || (*good > 0 && (*good)-- < 0);
-}
-
-struct dirent *readdir(DIR *list) {
-    struct dirent *(*real)(DIR *);
-    *(void **)&real = dlsym(RTLD_NEXT, "readdir");
-    return fails(&good_readdirs) ? NULL : real(list);
-}
-
-int fsync(int fd) {
-    int (*real)(int);
-    *(void **)&real = dlsym(RTLD_NEXT, "fsync");
-    return fails(&good_fsyncs) ? -1 : real(fd);
-}
+FAILING(struct dirent *, NULL, readdir, (DIR * list), (list))
+FAILING(int, -1, fsync, (int fd), (fd))
 
 static void begin(void) {
     snprintf(folder, sizeof(folder), "/tmp/nvtxt-segments-XXXXXX");
@@ -89,7 +69,7 @@ Test(segments, are_named_after_the_store_the_time_and_their_number) {
     cr_assert_eq(store_segments_name("nvtxt.sqlite", BEGUN_NS, 1, name, 10), -ENAMETOOLONG);
 }
 
-Test(segments, tell_the_store_that_they_are_of) {
+Test(segments, name_the_store_that_they_are_of) {
     char stem[PATH_MAX];
     cr_assert(store_segments_stem("/d/" FIRST, stem));
     cr_assert_str_eq(stem, "/d/nvtxt");
@@ -191,24 +171,24 @@ Test(segments, a_link_that_cannot_be_made_lasting_stays_as_it_was) {
     put(FIRST, 1);
     put(second, 1);
     for (int good = 0; good < 2; good++) {
-        good_fsyncs = good;
+        good_fsync = good;
         cr_assert_eq(store_segments_set_link(path, in_folder(FIRST)), -EIO);
         cr_assert_eq(link_of(target), STORE_LINK_NONE, "%d", good);
     }
-    good_fsyncs = -1;
+    good_fsync = -1;
     cr_assert_eq(store_segments_set_link(path, in_folder(FIRST)), 0);
     for (int good = 0; good < 2; good++) {
-        good_fsyncs = good;
+        good_fsync = good;
         cr_assert_eq(store_segments_set_link(path, in_folder(second)), -EIO);
         cr_assert_eq(link_of(target), STORE_LINK_SEGMENT);
         cr_assert_str_eq(target, in_folder(FIRST));
     }
     unlink(path);
     cr_assert_eq(link(in_folder(second), path), 0); // a plain store that becomes a segment
-    good_fsyncs = 1;
+    good_fsync = 1;
     cr_assert_eq(store_segments_set_link(path, in_folder(second)), -EIO);
     cr_assert_eq(link_of(target), STORE_LINK_FILE);
-    good_fsyncs = -1;
+    good_fsync = -1;
     cr_assert_not(is_there("nvtxt.sqlite.link.new"));
     end();
 }
@@ -219,22 +199,22 @@ Test(segments, a_folder_that_cannot_be_read_to_its_end_is_no_short_one) {
     put(FIRST, 1);
     cr_assert_eq(store_segments_set_link(path, in_folder(FIRST)), 0);
     for (int good = 0; good < 4; good++) { // ".", "..", the link and the segment
-        good_readdirs = good;
+        good_readdir = good;
         cr_assert_eq(store_segments_scan(path, &list), -EIO, "%d", good);
         cr_assert(!list.rows && list.count == 0);
-        good_readdirs = good;
+        good_readdir = good;
         cr_assert_eq(store_segments_list(path, &list), -EIO);
-        good_readdirs = good;
+        good_readdir = good;
         cr_assert_eq(store_segments_tidy(path), -EIO);
     }
-    good_readdirs = -1;
+    good_readdir = -1;
     cr_assert_eq(store_segments_scan(path, &list), 0);
     cr_assert_eq(list.count, 1);
     store_segments_deinit(&list);
     end();
 }
 
-Test(segments, that_were_not_finished_are_tidied_away) {
+Test(segments, that_were_not_finished_are_removed) {
     begin();
     static const char *const kept[] = {FIRST,          FIRST "-wal",       FIRST "-shm",
                                        FIRST ".newer", "nvtxt.sqlite-wal", "other-wal"};

@@ -120,7 +120,7 @@ Test(sender, writes_lines_and_end_in_one_go) {
     sender_deinit(&sender);
 }
 
-Test(sender, goes_on_behind_the_committed_line) {
+Test(sender, goes_on_after_the_committed_line) {
     struct sender sender;
     begin(&sender);
     connect_at(&sender, WELCOME("0"));
@@ -344,7 +344,7 @@ Test(sender, keeps_more_of_a_line_than_the_daemon_takes) {
     sender_deinit(&sender);
 }
 
-Test(sender, goes_on_behind_what_only_the_spool_holds) {
+Test(sender, goes_on_after_what_only_the_spool_holds) {
     struct sender sender;
     begin(&sender);
     feed(&sender, "1\n2\n");

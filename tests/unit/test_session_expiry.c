@@ -28,7 +28,7 @@ static void give_back(struct kit *kit, struct job *job, int64_t source_id) {
     bqueue_finish(&kit->server.hub.queue, job);
 }
 
-Test(expiry, leaves_a_session_that_connected_meanwhile) {
+Test(session_expiry, leaves_a_session_that_connected_meanwhile) {
     struct kit kit;
     struct expiry expiry = {0};
     kit_open(&kit);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Sessions, open ranges, and what is left of a daemon that was killed.
-#include "store_kit.h"
+#include "tests/unit/store_kit.h"
 
 #define SESSION "7f0c1111-2222-3333-4444-555566667777"
 
@@ -258,7 +258,7 @@ Test(sessions, gives_the_diagnostics_of_lines_that_were_not_acked) {
     kit_close(&kit);
 }
 
-Test(sessions, tells_a_loss_with_its_share_or_not_at_all) {
+Test(sessions, stores_a_loss_with_its_share_or_not_at_all) {
     struct kit kit;
     kit_open(&kit);
     for (int turn = 0; turn < 2; turn++) {

@@ -11,17 +11,17 @@ static const struct nvtxt_mapping none = {.mode = NVTXT_MAPPING_NONE};
 // Whether bytes are a log, read in steps of `step`. The answer comes at most once.
 static bool is_log(const char *bytes, size_t len, size_t step) {
     struct sniff sniff;
-    unsigned told = 0;
+    unsigned logs = 0;
     cr_assert_eq(sniff_init(&sniff, &none), 0);
     for (size_t at = 0; at < len; at += step) {
-        told += sniff_bytes(&sniff, bytes + at, len - at < step ? len - at : step);
+        logs += sniff_bytes(&sniff, bytes + at, len - at < step ? len - at : step);
     }
-    told += sniff_bytes(&sniff, bytes, 0);
-    told += sniff_bytes(&sniff, bytes, 0);
-    cr_assert_leq(told, 1);
-    cr_assert_eq(sniff.is_log, told == 1);
+    logs += sniff_bytes(&sniff, bytes, 0);
+    logs += sniff_bytes(&sniff, bytes, 0);
+    cr_assert_leq(logs, 1);
+    cr_assert_eq(sniff.is_log, logs == 1);
     sniff_deinit(&sniff);
-    return told == 1;
+    return logs == 1;
 }
 
 static bool of_text(const char *text) {

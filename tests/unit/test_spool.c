@@ -6,8 +6,6 @@
 
 #include <criterion/criterion.h>
 #include <dirent.h>
-#include <dlfcn.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -17,62 +15,20 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tests/unit/failing_calls.h"
+
 #define ID "7f0c1a2b-0000-4000-8000-00000000000a"
 
 static char dir[64];
 static struct spool spool;
 static struct nvtxt_hello hello = {.protocol = 1, .session = ID, .name = "n", .diagnostics = true};
 
-// Calls of these that still work; then comes EIO. -1: all do.
-static int good_readdirs = -1;
-static int good_fstats = -1;
-static int good_unlinks = -1;
-static int good_fdatasyncs = -1;
-static int good_fsyncs = -1;
-static int good_ftruncates = -1;
-
-static bool fails(int *good) {
-    if (*good == 0) {
-        errno = EIO;
-    }
-    return *good == 0 || (*good > 0 && (*good)-- < 0);
-}
-
-struct dirent *readdir(DIR *list) {
-    struct dirent *(*real)(DIR *);
-    *(void **)&real = dlsym(RTLD_NEXT, "readdir");
-    return fails(&good_readdirs) ? NULL : real(list);
-}
-
-int fstat(int fd, struct stat *status) {
-    int (*real)(int, struct stat *);
-    *(void **)&real = dlsym(RTLD_NEXT, "fstat");
-    return fails(&good_fstats) ? -1 : real(fd, status);
-}
-
-int unlinkat(int fd, const char *path, int flags) {
-    int (*real)(int, const char *, int);
-    *(void **)&real = dlsym(RTLD_NEXT, "unlinkat");
-    return fails(&good_unlinks) ? -1 : real(fd, path, flags);
-}
-
-int fdatasync(int fd) {
-    int (*real)(int);
-    *(void **)&real = dlsym(RTLD_NEXT, "fdatasync");
-    return fails(&good_fdatasyncs) ? -1 : real(fd);
-}
-
-int ftruncate(int fd, off_t size) {
-    int (*real)(int, off_t);
-    *(void **)&real = dlsym(RTLD_NEXT, "ftruncate");
-    return fails(&good_ftruncates) ? -1 : real(fd, size);
-}
-
-int fsync(int fd) {
-    int (*real)(int);
-    *(void **)&real = dlsym(RTLD_NEXT, "fsync");
-    return fails(&good_fsyncs) ? -1 : real(fd);
-}
+FAILING(struct dirent *, NULL, readdir, (DIR * list), (list))
+FAILING(int, -1, fstat, (int fd, struct stat *status), (fd, status))
+FAILING(int, -1, unlinkat, (int fd, const char *path, int flags), (fd, path, flags))
+FAILING(int, -1, fdatasync, (int fd), (fd))
+FAILING(int, -1, ftruncate, (int fd, off_t size), (fd, size))
+FAILING(int, -1, fsync, (int fd), (fd))
 
 static void begin(uint64_t limit) {
     snprintf(dir, sizeof(dir), "/tmp/test_spool.XXXXXX");
@@ -207,9 +163,9 @@ Test(spool, keeps_its_head_when_it_cannot_be_cut) {
     begin(SPOOL_LIMIT_LEAST);
     memset(block, '\n', sizeof(block));
     cr_assert_eq(spool_append(&spool, block, sizeof(block), sizeof(block)), 0);
-    good_ftruncates = 0;
+    good_ftruncate = 0;
     spool_ack(&spool, sizeof(block));
-    good_ftruncates = -1;
+    good_ftruncate = -1;
     cr_assert_gt(spool.segments[0].size, sizeof(block), "it did not begin anew");
     cr_assert_eq(take_over(), 0, "%s", spool.fault);
     cr_assert_eq(spool_first(&spool), 1);
@@ -217,8 +173,8 @@ Test(spool, keeps_its_head_when_it_cannot_be_cut) {
     end();
 }
 
-Test(spool, tells_of_dropped_lines_where_they_would_stand) {
-    static const char told[] = "1\n#nvtxt-lost {\"lines\":7,\"reason\":\"full\"}\n2\n";
+Test(spool, reports_dropped_lines_where_they_would_be) {
+    static const char wanted[] = "1\n#nvtxt-lost {\"lines\":7,\"reason\":\"full\"}\n2\n";
     begin(SPOOL_LIMIT);
     append("1\n", 1);
     cr_assert_eq(spool_lose(&spool, 5), 0);
@@ -226,10 +182,10 @@ Test(spool, tells_of_dropped_lines_where_they_would_stand) {
     cr_assert_eq(spool_lose(&spool, 2), 0);
     append("2\n", 1);
     cr_assert_eq(spool.last, 3);
-    cr_assert_str_eq(lines_after(0), told);
+    cr_assert_str_eq(lines_after(0), wanted);
     cr_assert_str_eq(lines_after(2), "2\n");
     cr_assert_eq(take_over(), 0);
-    cr_assert_str_eq(lines_after(0), told);
+    cr_assert_str_eq(lines_after(0), wanted);
     end();
 }
 
@@ -510,7 +466,7 @@ Test(spool, knows_the_records_of_before_it_began_anew) {
     data[len - 2] ^= 1;
     data[SEGMENT_HEAD_BYTES + SEGMENT_RECORD_BYTES] ^= 1;
     put_file(segment_path(1), data, len);
-    cr_assert_eq(take_over(), SPOOL_BAD, "whose they are cannot be told");
+    cr_assert_eq(take_over(), SPOOL_BAD, "nobody knows whose they are");
     end();
 }
 
@@ -533,23 +489,23 @@ Test(spool, knows_them_when_the_disk_lacks_the_last_of_them) {
 Test(spool, a_sync_that_fails_is_no_passing_condition) {
     begin(SPOOL_LIMIT);
     append("1\n", 1);
-    good_fdatasyncs = 0;
+    good_fdatasync = 0;
     cr_assert_eq(spool_sync(&spool), -EIO);
     cr_assert(strstr(spool.fault, ".000001.segment: cannot be synced: "), "%s", spool.fault);
-    good_fdatasyncs = -1;
+    good_fdatasync = -1;
     cr_assert_eq(spool_sync(&spool), -EIO, "the pages are forgotten: this would mean nothing");
     cr_assert_eq(spool_append(&spool, "2\n", 2, 1), -EIO);
     cr_assert_not(spool.disk_full);
     end();
 }
 
-Test(spool, a_folder_that_cannot_be_synced_is_said) {
+Test(spool, a_folder_that_cannot_be_synced_is_reported) {
     begin(SPOOL_LIMIT);
     append("1\n", 1);
-    good_fsyncs = 0;
+    good_fsync = 0;
     cr_assert_eq(spool_sync(&spool), -EIO);
     cr_assert(strstr(spool.fault, dir) && strstr(spool.fault, "cannot be synced"));
-    good_fsyncs = -1;
+    good_fsync = -1;
     end();
 }
 
@@ -558,11 +514,11 @@ Test(spool, a_segment_is_on_the_disk_before_the_next_one_begins) {
     begin(SPOOL_LIMIT_LEAST);
     memset(block, '\n', sizeof(block));
     cr_assert_eq(spool_append(&spool, block, sizeof(block), sizeof(block)), 0);
-    good_fdatasyncs = 0;
+    good_fdatasync = 0;
     cr_assert_eq(spool_append(&spool, block, sizeof(block), sizeof(block)), -EIO);
     cr_assert(strstr(spool.fault, ".000001.segment: cannot be synced: "), "%s", spool.fault);
     cr_assert_eq(spool.count, 1);
-    good_fdatasyncs = -1;
+    good_fdatasync = -1;
     cr_assert_eq(take_over(), 0);
     cr_assert_eq(spool.last, sizeof(block));
     end();
@@ -584,14 +540,14 @@ Test(spool, a_lasting_one_is_not_made_when_its_folder_cannot_be_synced) {
     snprintf(dir, sizeof(dir), "/tmp/test_spool.XXXXXX");
     cr_assert(mkdtemp(dir));
     for (int good = 0; good < 2; good++) { // the parent; the folder with the session file
-        good_fsyncs = good;
+        good_fsync = good;
         cr_assert_eq(spool_create(&spool, dir, &hello, SPOOL_LIMIT, true), -EIO);
-        good_fsyncs = -1;
+        good_fsync = -1;
         spool_close(&spool);
     }
-    good_fdatasyncs = 0; // of the session file
+    good_fdatasync = 0; // of the session file
     cr_assert_eq(spool_create(&spool, dir, &hello, SPOOL_LIMIT, true), -EIO);
-    good_fdatasyncs = -1;
+    good_fdatasync = -1;
     spool_close(&spool);
     cr_assert_eq(rmdir(dir), 0, "nothing is left");
 }
@@ -623,24 +579,24 @@ Test(spool, takes_no_fault_of_the_disk_for_an_end) {
     cr_assert_eq(spool_append(&spool, block, sizeof(block), sizeof(block)), 0);
     int faults = 0;
     for (int good = 0; good < 12; good++) {
-        good_readdirs = good % 6;
-        good_fstats = -1;
+        good_readdir = good % 6;
+        good_fstat = -1;
         if (good >= 6) {
-            good_fstats = good_readdirs;
-            good_readdirs = -1;
+            good_fstat = good_readdir;
+            good_readdir = -1;
         }
-        int *left = good < 6 ? &good_readdirs : &good_fstats;
+        int *left = good < 6 ? &good_readdir : &good_fstat;
         int result = take_over();
         cr_assert_eq(result, *left == 0 && *spool.fault ? -EIO : 0, "%d: %d", good, result);
         cr_assert(result == 0 || strstr(spool.fault, strerror(EIO)), "%s", spool.fault);
         faults += result != 0;
     }
     cr_assert_geq(faults, 6, "%d", faults);
-    good_fstats = -1;
-    good_readdirs = 2;
+    good_fstat = -1;
+    good_readdir = 2;
     char **sessions;
     cr_assert_eq(spool_list(dir, &sessions), -EIO);
-    good_readdirs = -1;
+    good_readdir = -1;
     cr_assert_eq(take_over(), 0);
     end();
 }
@@ -652,21 +608,21 @@ Test(spool, can_be_resumed_when_a_file_cannot_be_removed) {
     for (int i = 0; i < 3; i++) {
         cr_assert_eq(spool_append(&spool, block, sizeof(block), sizeof(block)), 0);
     }
-    good_unlinks = 1;
+    good_unlinkat = 1;
     spool_ack(&spool, spool.last);
     cr_assert_eq(spool.count, 2, "the first one is gone");
     cr_assert_gt(spool.segments[1].size, SEGMENT_HEAD_BYTES);
     cr_assert_eq(spool_remove(&spool), -EIO);
     cr_assert(strstr(spool.fault, "000002.segment: cannot be removed: "), "%s", spool.fault);
-    good_unlinks = -1;
+    good_unlinkat = -1;
     cr_assert_eq(take_over(), 0, "%s", spool.fault);
     cr_assert_eq(spool_first(&spool), sizeof(block) + 1);
     cr_assert_eq(spool.last, 3 * sizeof(block));
     struct segment_record record;
     cr_assert_eq(spool_next(&spool, 2 * sizeof(block) - 1, &record), 0);
-    good_unlinks = 2;
+    good_unlinkat = 2;
     cr_assert_eq(spool_remove(&spool), -EIO);
-    good_unlinks = -1;
+    good_unlinkat = -1;
     cr_assert_eq(take_over(), SPOOL_NONE, "only its session file is left");
     end();
 }
@@ -761,7 +717,7 @@ Test(spool, keeps_a_segment_until_its_last_line_is_acknowledged) {
     append("4\n", 1);
     cr_assert_eq(spool.count, 2);
     spool_ack(&spool, 2);
-    cr_assert_eq(spool.count, 2, "the loss is not told yet");
+    cr_assert_eq(spool.count, 2, "the loss is not reported yet");
     spool_ack(&spool, 3);
     cr_assert_eq(spool.count, 1);
     cr_assert_str_eq(lines_after(3), "4\n");

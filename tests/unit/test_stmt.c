@@ -151,7 +151,7 @@ Test(stmt, takes_variables_that_spell_words_for_names) {
     fails("@Marker, $S", NVTXT_DIAG_EXPECTED_NAME, 10);
 }
 
-Test(stmt, tells_for_each_argument_which_types_it_takes) {
+Test(stmt, knows_for_each_argument_which_types_it_takes) {
     static const struct nvtxt_value integer = {.type = NVTXT_INTEGER, .integer = -1};
     static const struct nvtxt_value text = {.type = NVTXT_STRING, .string = {"x", 1}};
     static const struct nvtxt_value number = {.type = NVTXT_STRING, .string = {"1.5", 3}};

@@ -6,7 +6,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-#include "store_kit.h"
+#include "tests/unit/store_kit.h"
 
 static mode_t mode_of(const struct kit *kit, const char *suffix) {
     char path[128];

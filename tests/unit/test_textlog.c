@@ -179,7 +179,7 @@ Test(textlog, names_its_category_before_the_first_line) {
     cr_assert_neq(textlog_category("a"), textlog_category("b"));
 }
 
-Test(textlog, colours_lines_by_their_level_and_else_as_told) {
+Test(textlog, colours_lines_by_their_level_and_else_as_configured) {
     struct textlog log;
     options.color = 0xff000001;
     start(&log, 65536);

@@ -192,7 +192,7 @@ Test(timebase, moves_a_clock_by_its_offset) {
     cr_assert_eq(nvtxt_clock_apply(&clock, -1, &ns), 1);
 }
 
-Test(timebase, takes_any_date_that_a_file_bears) {
+Test(timebase, takes_any_date_that_a_file_has) {
     cr_expect_eq(nvtxt_time_ns(1, 5), 1000000005);
     cr_expect_eq(nvtxt_time_ns(-1, 5), -999999995);
     cr_expect_eq(nvtxt_time_ns(INT64_MAX / 1000000000, INT64_MAX % 1000000000), INT64_MAX);
@@ -241,7 +241,7 @@ Test(timebase, finds_each_word_and_takes_others_for_unknown) {
     cr_assert_str_eq(nvtxt_timebase_name(NVTXT_TIMEBASE_UNKNOWN), "unknown");
 }
 
-Test(timebase, tells_which_have_a_clock_behind_them) {
+Test(timebase, knows_which_are_clocks) {
 #ifdef __aarch64__
     bool counter = true;
 #else

@@ -85,7 +85,7 @@ Test(utf8, accepts_every_character_and_no_surrogate) {
     }
 }
 
-Test(utf8, tells_valid_text_from_invalid) {
+Test(utf8, distinguishes_valid_text_from_invalid) {
     cr_assert(nvtxt_utf8_valid(NVTXT_SLICE("")));
     cr_assert(nvtxt_utf8_valid(NVTXT_SLICE("a\0b")));
     cr_assert(nvtxt_utf8_valid(NVTXT_SLICE("\xC3\xA4\xE2\x82\xAC\xF0\x9F\x98\x80")));
@@ -101,7 +101,7 @@ static void repairs(struct nvtxt_slice text, const char *wanted) {
     size_t len = nvtxt_utf8_repair(out, text);
     cr_assert_eq(len, strlen(wanted));
     cr_assert_arr_eq(out, wanted, len);
-    cr_assert_eq(out[len], '!', "nothing is written behind it");
+    cr_assert_eq(out[len], '!', "nothing is written after it");
     cr_assert(nvtxt_utf8_valid((struct nvtxt_slice){out, len}));
 }
 

@@ -102,7 +102,7 @@ Test(decimal, has_one_form_only) {
     cr_assert_eq(nvtxt_decimal_parse(NVTXT_SLICE("1\0"), &value), 1);
 }
 
-Test(decimal, reads_no_byte_behind_its_text) {
+Test(decimal, reads_no_byte_after_its_text) {
     char *text = malloc(3);
     cr_assert_not_null(text);
     memcpy(text, "125", 3);
@@ -127,7 +127,7 @@ Test(word, is_letters_digits_and_underscores_without_a_leading_digit) {
     cr_assert_not(nvtxt_is_word(NVTXT_SLICE("a\0")));
 }
 
-Test(word, is_told_for_every_byte) {
+Test(word, is_right_for_every_byte) {
     for (unsigned byte = 0; byte < 256; byte++) {
         char text[2] = {(char)byte, (char)byte};
         bool letter = (byte >= 'A' && byte <= 'Z') || (byte >= 'a' && byte <= 'z') || byte == '_';

@@ -124,7 +124,7 @@ Test(watch_io, takes_a_file_of_any_date) {
     take(&kit, (const char *const[]){"a.nvtxt", NULL});
 }
 
-Test(watch_io, tells_a_missing_folder_from_a_link_to_nowhere_and_a_file) {
+Test(watch_io, distinguishes_a_missing_folder_from_a_link_to_nowhere_and_a_file) {
     struct kit kit;
     struct watch_list list;
     make(&kit);
@@ -165,7 +165,7 @@ static bool is_same(struct kit *kit, const struct store_followed *wanted, const 
     return opened.same;
 }
 
-Test(watch_io, knows_a_file_again_by_its_start_and_by_what_stands_before_its_place) {
+Test(watch_io, knows_a_file_again_by_its_start_and_by_what_is_before_its_place) {
     struct kit kit;
     char text[3001];
     make(&kit);
