@@ -166,7 +166,7 @@ static int on_reload(struct control *control, struct reload_result *result) {
 
 // ---- Connections --------------------------------------------------------------------------------
 
-static int is_data_ready(struct listener *listener) {
+static int prepare_data(struct listener *listener) {
     struct daemon *daemon = listener->owner;
     struct server *server = &daemon->server;
     if (server->conn_count >= daemon->descriptors - daemon->watch.reserved) {
@@ -188,7 +188,7 @@ static void on_data_connection(struct listener *listener, int fd_take) {
     conn_accept(&daemon->server, fd_take);
 }
 
-static int is_control_ready(struct listener *listener) {
+static int prepare_control(struct listener *listener) {
     struct daemon *daemon = listener->owner;
     return control_prepare(&daemon->control);
 }
@@ -223,7 +223,7 @@ static int open_whole(struct daemon *daemon, struct store **store) {
     int moved, r;
     do {
         r = revive_open(&daemon->revive, store, daemon->why, sizeof(daemon->why));
-    } while (r == STORE_BUSY && revive_waits(&daemon->revive));
+    } while (r == STORE_BUSY && revive_wait(&daemon->revive));
     if (r) {
         return r;
     }
@@ -279,9 +279,9 @@ static int open_store(struct daemon *daemon, struct store **store) {
 static int open_sockets(struct daemon *daemon) {
     struct sockets *sockets = &daemon->sockets;
     sockets->data.owner = sockets->control.owner = daemon;
-    sockets->data.is_ready = is_data_ready;
+    sockets->data.prepare = prepare_data;
     sockets->data.on_connection = on_data_connection;
-    sockets->control.is_ready = is_control_ready;
+    sockets->control.prepare = prepare_control;
     sockets->control.on_connection = on_control_connection;
     struct rights *rights = &daemon->control.rights;
     rights_init(rights, daemon->config.store, (mode_t)daemon->config.store_mode);

@@ -246,9 +246,9 @@ static void count_partial(struct conn *conn, size_t partial) {
     conn->partial = partial;
 }
 
-// How many rows its source has made since the last call: events, names, diagnostics, losses, and
-// the row of the source.
-static uint64_t new_rows(struct conn *conn) {
+// Returns how many rows its source has made since the last call: events, names, diagnostics,
+// losses, and the row of the source.
+static uint64_t take_new_rows(struct conn *conn) {
     if (!conn->source) {
         return 0;
     }
@@ -268,7 +268,7 @@ static void charge(struct conn *conn) {
         return;
     }
     count_partial(conn, nvtxt_frame_pending(&conn->frame).len);
-    server_charge(server, conn->user, new_rows(conn));
+    server_charge(server, conn->user, take_new_rows(conn));
     if (conn->partial == 0 ||
         conn->user->partial <= (size_t)server->hub.config->max_bytes_per_user) {
         return;
@@ -396,7 +396,7 @@ static void on_closed(uv_handle_t *handle) {
 static void close_source(struct conn *conn) {
     struct server *server = conn->server;
     struct source *source = conn->source;
-    uint64_t rows = conn->user ? new_rows(conn) : 0;
+    uint64_t rows = conn->user ? take_new_rows(conn) : 0;
     if (rows > 0) {
         server_charge(server, conn->user, rows);
     }
@@ -517,7 +517,7 @@ void conn_drain_and_close(struct conn *conn) {
 // from /proc, and only some connections in a second get a reply.
 static void refuse(struct server *server, int fd_take, const struct peer *peer) {
     static const char message[] = "this user has too many connections";
-    bool answered = refusals_may_answer(&server->refusals, peer->uid, clocks_boottime_ns());
+    bool answered = refusals_allow_answer(&server->refusals, peer->uid, clocks_boottime_ns());
     struct nvtxt_buf reply = {0};
     if (answered) {
         session_note_refusal(server, peer, NVTXT_ERROR_QUOTA, message);

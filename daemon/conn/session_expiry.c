@@ -14,8 +14,6 @@
 #include "daemon/conn/session.h"
 #include "daemon/source/source.h"
 
-#define CHECKS_PER_EXPIRY 24
-#define SHORTEST_CHECK_MS 500
 #define FIRST_CHECK_MS 60000        // at most; clients that waited for the daemon are back by then
 #define JUMP_NS INT64_C(1000000000) // less: the clock is corrected slowly, which is no jump
 
@@ -26,8 +24,7 @@ static void on_timer(uv_timer_t *timer) {
 }
 
 static uint64_t period_ms(const struct expiry *expiry) {
-    uint64_t ms = (uint64_t)expiry->server->hub.config->session_expiry_ms / CHECKS_PER_EXPIRY;
-    return ms < SHORTEST_CHECK_MS ? SHORTEST_CHECK_MS : ms;
+    return hub_check_period_ms(expiry->server->hub.config->session_expiry_ms);
 }
 
 static void wait_for_next(struct expiry *expiry) {

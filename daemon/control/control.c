@@ -365,7 +365,7 @@ int control_prepare(struct control *control) {
 static void refuse_connection(struct control *control, int fd_take, int64_t uid, const char *code,
                               const char *message) {
     struct nvtxt_buf reply = {0};
-    if (refusals_may_answer(&control->refusals, uid, clocks_boottime_ns())) {
+    if (refusals_allow_answer(&control->refusals, uid, clocks_boottime_ns())) {
         nvtxt_ctl_error_format(&reply, NULL, code, message);
     } else {
         control->server->hub.stats.connections_unheard++;

@@ -119,7 +119,7 @@ void control_let_pass(struct control_call *call);
 void control_init(struct control *control, struct server *server,
                   const struct control_command *commands, size_t count);
 
-// Whether another connection can be accepted: 0 or -errno, as a listener's is_ready.
+// Whether another connection can be accepted: 0 or -errno, as the callback `prepare` of a listener.
 int control_prepare(struct control *control);
 
 // After control_prepare(): takes the descriptor of an accepted connection.

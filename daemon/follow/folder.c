@@ -69,10 +69,6 @@ static void drop_name(struct folder *folder, struct folder_name *name) {
     free(name);
 }
 
-static const char *escaped(const char *path, char *text, size_t size) {
-    return log_escape(text, size, nvtxt_slice_of(path));
-}
-
 // Something that is not followed: logged once for each.
 static void leave_alone(struct folder *folder, struct folder_name *name, const char *path,
                         const char *why) {
@@ -84,7 +80,7 @@ static void leave_alone(struct folder *folder, struct folder_name *name, const c
     }
     name->follow = NULL;
     log_limited(&folder->log_names, LOG_LEVEL_WARNING, "not followed: %s path=\"%s\"", why,
-                escaped(path, text, sizeof(text)));
+                watch_escaped(path, text, sizeof(text)));
 }
 
 static void see(struct folder *folder, const struct watch_entry *entry) {
@@ -159,13 +155,8 @@ static void want_name(struct folder *folder, const char *name) {
     }
 }
 
-static const char *base_of(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 static void parent_of(const struct folder *folder, char *parent, size_t size) {
-    size_t len = (size_t)(base_of(folder->path) - folder->path);
+    size_t len = (size_t)(nvtxt_base_name(folder->path) - folder->path);
     snprintf(parent, size, "%.*s", (int)(len > 1 ? len - 1 : len), folder->path);
 }
 
@@ -195,7 +186,7 @@ static void on_event(uv_fs_event_t *handle, const char *name, int events, int st
     if (folder->closing) {
         return;
     }
-    if (status < 0 || !name || strcmp(name, base_of(folder->path)) == 0) {
+    if (status < 0 || !name || strcmp(name, nvtxt_base_name(folder->path)) == 0) {
         unwatch(folder); // another folder may have its name now
         folder->all_wanted = true;
     } else if (watch_io_is_ours(name)) {
@@ -223,11 +214,11 @@ static void on_parent_event(uv_fs_event_t *handle, const char *name, int events,
         return;
     }
     parent_of(folder, parent, sizeof(parent));
-    bool itself = status < 0 || !name || strcmp(name, base_of(parent)) == 0;
+    bool itself = status < 0 || !name || strcmp(name, nvtxt_base_name(parent)) == 0;
     if (itself) {
         unwatch(folder);
     }
-    if (!itself && strcmp(name, base_of(folder->path)) != 0) {
+    if (!itself && strcmp(name, nvtxt_base_name(folder->path)) != 0) {
         return;
     }
     folder->all_wanted = true;
@@ -262,7 +253,7 @@ static void log_unwatchable(struct folder *folder, int error) {
     char text[512];
     if (!folder->logged_unwatchable) {
         log_warning("a folder cannot be watched: %s folder=\"%s\"; looked for until it can",
-                    strerror(-error), escaped(folder->path, text, sizeof(text)));
+                    strerror(-error), watch_escaped(folder->path, text, sizeof(text)));
     }
     folder->logged_unwatchable = true;
 }
@@ -300,7 +291,7 @@ static void go_down(struct folder *folder, int error) {
 static void log_limits(struct folder *folder, const char *what) {
     char text[512];
     if (!folder->logged_limits) {
-        log_warning("%s folder=\"%s\"", what, escaped(folder->path, text, sizeof(text)));
+        log_warning("%s folder=\"%s\"", what, watch_escaped(folder->path, text, sizeof(text)));
     }
     folder->logged_limits = true;
 }
@@ -327,8 +318,8 @@ static void come_up(struct folder *folder) {
         uv_timer_start(&folder->timer, on_timer, LOOK_AGAIN_MS, 0);
     }
     if (new) {
-        log_info("watching folder=\"%s\" files=%zu", escaped(folder->path, text, sizeof(text)),
-                 folder->list.count);
+        log_info("watching folder=\"%s\" files=%zu",
+                 watch_escaped(folder->path, text, sizeof(text)), folder->list.count);
     }
     folder->up = true;
     folder->logged_unwatchable = false;

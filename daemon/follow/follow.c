@@ -48,10 +48,6 @@ bool follow_is_blank(const struct follow *follow) {
     return follow->source_id == 0 && follow->size == 0;
 }
 
-static const char *escaped(const struct follow *follow, char *text, size_t size) {
-    return log_escape(text, size, nvtxt_slice_of(follow->path));
-}
-
 // There is no memory or descriptor for a step; there may be soon.
 static void give_up(struct follow *follow) {
     follow_release(follow);
@@ -91,7 +87,7 @@ static void begin_anew(struct follow *follow) {
     char text[512];
     log_limited(watch_log_of(follow->watch, follow->path), LOG_LEVEL_WARNING,
                 "a followed file begins anew: it was %s path=\"%s\"", follow->ending,
-                escaped(follow, text, sizeof(text)));
+                watch_escaped(follow->path, text, sizeof(text)));
     forget_place(follow);
     nvtxt_frame_deinit(&live->frame);
     nvtxt_frame_init(&live->frame, follow->watch->hub->limits.line_bytes);
@@ -179,7 +175,7 @@ static void cannot_read(struct follow *follow, int error) {
         follow->logged_unreadable = true;
         log_limited(watch_log_of(follow->watch, follow->path), LOG_LEVEL_WARNING,
                     "a followed file cannot be read: %s path=\"%s\"", strerror(-error),
-                    escaped(follow, text, sizeof(text)));
+                    watch_escaped(follow->path, text, sizeof(text)));
     }
     schedule_done(follow, false);
 }
@@ -224,7 +220,7 @@ static void cannot_go_on(struct follow *follow, const struct job *job) {
     }
     log_error("the saved state of a followed file cannot be read: it is not read on after byte "
               "%" PRIu64 "; a copy of it is read from its start path=\"%s\"",
-              follow->at.offset, escaped(follow, text, sizeof(text)));
+              follow->at.offset, watch_escaped(follow->path, text, sizeof(text)));
     next_step(follow);
 }
 
@@ -249,7 +245,7 @@ static void on_loaded(struct job *job) {
             log_limited(&follow->watch->log_files, LOG_LEVEL_ERROR,
                         "the state of a followed file cannot be loaded from the store path=\"%s\" "
                         "result=%d",
-                        escaped(follow, text, sizeof(text)), r);
+                        watch_escaped(follow->path, text, sizeof(text)), r);
             give_up(follow);
         }
     }

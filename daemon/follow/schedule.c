@@ -29,8 +29,8 @@ static struct follow *take(struct watch_queue *queue) {
     return follow;
 }
 
-// Whether one more file may be opened; one that rests is closed for it.
-static bool has_room(struct watch *watch) {
+// Closes a file that rests if that is needed to open one more. Returns whether one may be opened.
+static bool make_room(struct watch *watch) {
     if (watch->open_count + watch->busy >= watch->open_max && watch->rested) {
         watch->release(watch->rested);
     }
@@ -38,7 +38,7 @@ static bool has_room(struct watch *watch) {
 }
 
 static struct follow *next_ready(struct watch *watch) {
-    bool closed = watch->ready_closed.head && has_room(watch);
+    bool closed = watch->ready_closed.head && make_room(watch);
     watch->closed_first = !watch->closed_first;
     if (closed && (watch->closed_first || !watch->ready_open.head)) {
         return take(&watch->ready_closed);

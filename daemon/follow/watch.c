@@ -21,8 +21,6 @@
 #include "daemon/follow/lost_files.h"
 #include "daemon/follow/schedule.h"
 
-#define CHECKS_PER_EXPIRY 24 // as for sessions
-#define SHORTEST_CHECK_MS 500
 #define OPEN_MOST 1024 // files
 #define OPEN_SHARE 8   // one of so many descriptors
 
@@ -96,10 +94,9 @@ static void on_expiry(uv_timer_t *timer) {
 }
 
 static void wait_for_expiry(struct watch *watch) {
-    uint64_t ms = (uint64_t)watch->hub->config->file_expiry_ms / CHECKS_PER_EXPIRY;
     if (!watch->stopping && watch->known.first) {
-        uv_timer_start(&watch->expiry, on_expiry, ms < SHORTEST_CHECK_MS ? SHORTEST_CHECK_MS : ms,
-                       0);
+        uv_timer_start(&watch->expiry, on_expiry,
+                       hub_check_period_ms(watch->hub->config->file_expiry_ms), 0);
     }
 }
 

@@ -21,3 +21,7 @@ struct log_limit *watch_log_of(struct watch *watch, const char *path) {
     struct folder *folder = watch_folder_of(watch, path);
     return folder ? &folder->log_names : &watch->log_files;
 }
+
+const char *watch_escaped(const char *path, char *text, size_t size) {
+    return log_escape(text, size, nvtxt_slice_of(path));
+}

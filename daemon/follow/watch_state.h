@@ -191,3 +191,6 @@ struct watch {
 // The watched folder that a file is or was in; NULL: none. The limit of log lines about a file.
 struct folder *watch_folder_of(const struct watch *watch, const char *path);
 struct log_limit *watch_log_of(struct watch *watch, const char *path);
+
+// A path as it is logged; see log_escape(). Returns `text`.
+const char *watch_escaped(const char *path, char *text, size_t size);

@@ -48,7 +48,7 @@ static void on_again(uv_timer_t *timer) {
 
 // Accepts one connection. Returns whether more may wait.
 static bool take_one(struct listener *listener) {
-    int r = listener->is_ready(listener);
+    int r = listener->prepare(listener);
     if (r != 0) {
         wait_for_room(listener, r < 0);
         return false;

@@ -36,9 +36,9 @@ struct listener {
     ino_t inode;
     bool open;    // the handles are to be closed
     bool waiting; // for room: not polled
-    // Whether a connection can be accepted: 0, LISTENER_NO_ROOM (until listener_go_on()), or
+    // Prepares for one more connection. Returns 0, LISTENER_NO_ROOM (wait for listener_go_on()), or
     // -ENOMEM (the listener asks again soon).
-    int (*is_ready)(struct listener *listener);
+    int (*prepare)(struct listener *listener);
     // Owns the descriptor from now on. May close the listener.
     void (*on_connection)(struct listener *listener, int fd_take);
     void *owner;

@@ -11,7 +11,7 @@
 
 #define SECOND_NS INT64_C(1000000000)
 
-bool refusals_may_answer(struct refusals *refusals, int64_t uid, int64_t now_ns) {
+bool refusals_allow_answer(struct refusals *refusals, int64_t uid, int64_t now_ns) {
     struct refusals_user *place = NULL;
     for (size_t i = 0; i < REFUSALS_USERS; i++) {
         struct refusals_user *user = &refusals->users[i];

@@ -22,8 +22,9 @@ struct refusals { // zeroed is ready
     } users[REFUSALS_USERS];
 };
 
-// Whether the user gets an answer now; counts it. `now_ns` is of a clock that never goes back.
-bool refusals_may_answer(struct refusals *refusals, int64_t uid, int64_t now_ns);
+// Counts a refusal. Returns whether the user gets an answer. `now_ns` is of a clock that never goes
+// back.
+bool refusals_allow_answer(struct refusals *refusals, int64_t uid, int64_t now_ns);
 
 // Writes `reply` (may be NULL), and closes the descriptor of a connection that is refused. Returns
 // whether lines are lost with it: the peer has sent something that does not begin like `hello`. A

@@ -24,6 +24,9 @@
 #include "protocol/base/hash.h"
 #include "protocol/base/limits.h"
 
+#define HUB_CHECKS_PER_EXPIRY 24 // of sessions and of files
+#define HUB_SHORTEST_CHECK_MS 500
+
 struct source;
 
 // Is called when reading must stop, because too much is on its way to the store, and when it may go
@@ -66,6 +69,12 @@ void hub_listen(struct hub *hub, struct hub_listener *listener);
 
 // The configuration has changed: applies it to batches, new sources and the writer.
 void hub_configure(struct hub *hub);
+
+// How often to look for what expires after `expiry_ms`.
+static inline uint64_t hub_check_period_ms(int64_t expiry_ms) {
+    uint64_t ms = (uint64_t)expiry_ms / HUB_CHECKS_PER_EXPIRY;
+    return ms < HUB_SHORTEST_CHECK_MS ? HUB_SHORTEST_CHECK_MS : ms;
+}
 
 // Pushes a job that is not a batch; it comes back through its on_done.
 void hub_push(struct hub *hub, struct job *job);

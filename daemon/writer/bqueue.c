@@ -1,34 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Two linked lists with a pointer to their tails: to the writer, and done. The condition variable
-// uses CLOCK_MONOTONIC, so that a jump of the wall clock neither shortens nor lengthens a wait.
-// Figures of the writer and of the keeper are set apart, so that neither overwrites those of the
-// other.
+// Two linked lists with a pointer to their tails: to the writer, and done. Figures of the writer
+// and of the keeper are set apart, so that neither overwrites those of the other.
 #include "daemon/writer/bqueue.h"
 
 #include <errno.h>
 #include <time.h>
 
+#include "daemon/writer/threads.h"
+
 int bqueue_init(struct bqueue *queue, void (*ring)(void *context), void *context) {
     *queue = (struct bqueue){.ring = ring, .context = context};
     queue->tail = &queue->head;
     queue->done_tail = &queue->done;
-    pthread_condattr_t attr;
-    int r = pthread_condattr_init(&attr);
-    if (r) {
-        return -r;
-    }
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    r = pthread_cond_init(&queue->filled, &attr);
-    pthread_condattr_destroy(&attr);
-    if (r) {
-        return -r;
-    }
-    r = pthread_mutex_init(&queue->lock, NULL);
-    if (r) {
-        pthread_cond_destroy(&queue->filled);
-    }
-    return -r;
+    return thread_init_lock(&queue->lock, &queue->filled);
 }
 
 void bqueue_deinit(struct bqueue *queue) {

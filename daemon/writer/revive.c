@@ -18,6 +18,7 @@
 #include "daemon/base/loss_notes.h"
 #include "daemon/conf/lock_file.h"
 #include "daemon/conf/paths.h"
+#include "daemon/writer/loss_row.h"
 #include "store/lock/locks.h"
 #include "store/rotation.h"
 #include "store/segment/quarantine.h"
@@ -63,13 +64,8 @@ void revive_put_aside(struct revive *revive, struct store *store_take, int resul
     rename_files(revive, file);
 }
 
-static int tell_loss(struct revive *revive, struct store *store) {
-    struct store_batch *batch = store_batch_new();
-    int r = batch ? store_batch_loss(batch, revive->loss_ns, 0, -1, 0, revive->loss, 1) : -ENOMEM;
-    r = r ? r : store_begin(store);
-    r = r ? r : store_write(store, batch);
-    r = r ? r : store_commit(store);
-    store_batch_free(batch);
+static int write_loss(struct revive *revive, struct store *store) {
+    int r = loss_row_write(store, revive->loss_ns, revive->loss, 1);
     if (r == STORE_DONE) {
         revive->loss = NULL;
         log_warning("a new store takes its place store=%s", revive->path);
@@ -114,20 +110,18 @@ static void note_locked(struct revive *revive, char *why, size_t size) {
     }
 }
 
-bool revive_is_locked(struct revive *revive, char *why, size_t size) {
+bool revive_note_locked(struct revive *revive, char *why, size_t size) {
     note_locked(revive, why, size);
     return is_over(revive);
 }
 
 static void note_left(const char *locked, struct store *store) {
-    const char *slash = strrchr(locked, '/');
-    const char *now = strrchr(store_file(store), '/');
     log_warning("a segment of the store stays locked, a new one goes on beside it with what was "
                 "open; it is completed when it is free locked=%s segment=%s",
-                slash ? slash + 1 : locked, now ? now + 1 : store_file(store));
+                nvtxt_base_name(locked), nvtxt_base_name(store_file(store)));
 }
 
-bool revive_waits(const struct revive *revive) {
+bool revive_wait(const struct revive *revive) {
     const struct timespec pause = {.tv_nsec = 100000000};
     if (!revive->locked_since_ns || revive->left_behind) {
         return false;
@@ -173,7 +167,7 @@ int revive_open(struct revive *revive, struct store **store, char *why, size_t s
     if (r != STORE_DONE || !revive->loss) {
         return r;
     }
-    r = tell_loss(revive, *store);
+    r = write_loss(revive, *store);
     if (r != STORE_DONE) {
         const char *sentence = store_error(*store);
         snprintf(why, size, "%s", r < 0 && !*sentence ? strerror(-r) : sentence);

@@ -45,8 +45,8 @@ int revive_open(struct revive *revive, struct store **store, char *why, size_t s
 // For an open store that another process has locked: logs that at the first time, with a sentence
 // in `why`. Returns true when it has lasted for lock_timeout_ns: close the store, and revive_open()
 // goes on beside it.
-bool revive_is_locked(struct revive *revive, char *why, size_t size);
+bool revive_note_locked(struct revive *revive, char *why, size_t size);
 
 // After STORE_BUSY: waits a little, and returns true, when revive_open() is to be called again;
 // false when the time is over.
-bool revive_waits(const struct revive *revive);
+bool revive_wait(const struct revive *revive);

@@ -60,7 +60,7 @@ static void set_active(struct rotate *rotate, struct store *store) {
     keeper_set_active(&rotate->keeper, store_file(store), !rotate->holds, rotate->carried);
 }
 
-bool rotate_is_worth_it(struct rotate *rotate, struct store *store) {
+bool rotate_check_content(struct rotate *rotate, struct store *store) {
     if (!rotate->holds && !store_is_empty(store)) {
         set_active(rotate, store);
     }
@@ -190,7 +190,7 @@ bool rotate_is_full(const struct rotate *rotate, struct store *store) {
 const char *rotate_reason(struct rotate *rotate, struct store *store) {
     store_checkpoint_if_due(store);
     int64_t wal_bytes = store_wal_held_bytes(store);
-    rotate_is_worth_it(rotate, store); // tells the keeper at the first event
+    rotate_check_content(rotate, store); // tells the keeper at the first event
     if (rotate->limits.age_ns > 0 && rotate->old_at_ns == 0) {
         set_age(rotate, store);
     }
@@ -204,11 +204,6 @@ const char *rotate_reason(struct rotate *rotate, struct store *store) {
            : wal_bytes > rotate->limits.wal_bytes                           ? "wal"
            : rotate->old_at_ns && clocks_realtime_ns() >= rotate->old_at_ns ? "age"
                                                                             : NULL;
-}
-
-static const char *base_name(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
 }
 
 int rotate_now(struct rotate *rotate, struct store **store, const char *reason, char *why,
@@ -227,14 +222,15 @@ int rotate_now(struct rotate *rotate, struct store **store, const char *reason, 
         return r;
     }
     char left[NAME_MAX + 1];
-    snprintf(left, sizeof(left), "%s", base_name(store_file(*store)));
+    snprintf(left, sizeof(left), "%s", nvtxt_base_name(store_file(*store)));
     keeper_take(&rotate->keeper, *store, next);
     *store = next;
     rotate->logged_failure = false;
     rotate->not_before_ns = 0;
     rotate_begun(rotate, next);
     log_info("the store goes on in a new segment reason=%s segment=%s left=%s after_us=%" PRId64,
-             reason, base_name(store_file(next)), left, (clocks_boottime_ns() - began) / 1000);
+             reason, nvtxt_base_name(store_file(next)), left,
+             (clocks_boottime_ns() - began) / 1000);
     return 0;
 }
 

@@ -62,8 +62,9 @@ bool rotate_is_full(const struct rotate *rotate, struct store *store);
 int rotate_now(struct rotate *rotate, struct store **store, const char *reason, char *why,
                size_t size);
 
-// Whether the segment holds anything: an empty one is not left. No transaction may be open.
-bool rotate_is_worth_it(struct rotate *rotate, struct store *store);
+// Finds out whether the segment holds anything: an empty one is not left. Tells the keeper when it
+// does for the first time. No transaction may be open.
+bool rotate_check_content(struct rotate *rotate, struct store *store);
 
 // How long the writer may wait for a job: CLOCK_MONOTONIC, 0: for ever.
 int64_t rotate_wait_until_ns(const struct rotate *rotate);

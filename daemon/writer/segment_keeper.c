@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +18,7 @@
 
 #include "daemon/base/clocks.h"
 #include "daemon/base/log.h"
+#include "daemon/writer/threads.h"
 #include "store/rotation.h"
 #include "store/segment/ended_index.h"
 #include "store/segment/segments.h"
@@ -37,14 +37,8 @@ struct keeper_order {
 
 int keeper_init(struct keeper *keeper, const char *path, struct bqueue *queue,
                 const struct store_retention *retention) {
-    pthread_condattr_t attr;
     *keeper = (struct keeper){.path = path, .queue = queue, .retention = *retention};
-    pthread_mutex_init(&keeper->lock, NULL);
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    int r = pthread_cond_init(&keeper->changed, &attr);
-    pthread_condattr_destroy(&attr);
-    return -r;
+    return thread_init_lock(&keeper->lock, &keeper->changed);
 }
 
 // ---- What is in them ----------------------------------------------------------------------------
@@ -213,8 +207,7 @@ static int list_segments(struct keeper *keeper, const struct keeper_order *order
                          struct store_segments *list) {
     int r = store_segments_list(keeper->path, list);
     for (size_t i = list->count; r == 0 && i-- > 0;) {
-        const char *slash = strrchr(list->rows[i].path, '/');
-        if (strcmp(slash ? slash + 1 : list->rows[i].path, order->active) != 0) {
+        if (strcmp(nvtxt_base_name(list->rows[i].path), order->active) != 0) {
             continue;
         }
         while (list->count > i + 1) { // the next one, which the writer does not use yet
@@ -302,9 +295,8 @@ static void wait_for_work(struct keeper *keeper, int64_t until) {
 
 static bool is_removed(const struct keeper *keeper, const char *segment) {
     char path[PATH_MAX];
-    const char *slash = strrchr(keeper->path, '/');
-    int len = snprintf(path, sizeof(path), "%.*s%s", slash ? (int)(slash - keeper->path) + 1 : 0,
-                       keeper->path, segment);
+    int folder = (int)(nvtxt_base_name(keeper->path) - keeper->path);
+    int len = snprintf(path, sizeof(path), "%.*s%s", folder, keeper->path, segment);
     return len < (int)sizeof(path) && access(path, F_OK) < 0 && errno == ENOENT;
 }
 
@@ -364,14 +356,9 @@ static void *run(void *context) {
 }
 
 static bool start(struct keeper *keeper) {
-    sigset_t all, before;
-    if (keeper->started) {
-        return true;
+    if (!keeper->started) {
+        keeper->started = thread_start(&keeper->thread, run, keeper) == 0;
     }
-    sigfillset(&all); // the loop handles signals
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    keeper->started = pthread_create(&keeper->thread, NULL, run, keeper) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
     return keeper->started;
 }
 
@@ -394,8 +381,7 @@ void keeper_deinit(struct keeper *keeper) {
 
 // With the lock held, or without a thread.
 static void set_active(struct keeper *keeper, const char *segment, bool empty, int64_t carried) {
-    const char *slash = strrchr(segment, '/');
-    snprintf(keeper->active, sizeof(keeper->active), "%s", slash ? slash + 1 : segment);
+    snprintf(keeper->active, sizeof(keeper->active), "%s", nvtxt_base_name(segment));
     keeper->active_empty = empty;
     keeper->active_carried = carried;
 }

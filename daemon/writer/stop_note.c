@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "daemon/base/loss_notes.h"
+#include "daemon/writer/loss_row.h"
 #include "protocol/lang/timebase.h"
 #include "protocol/wire/ctlmsg.h"
 #include "store/segment/segments.h"
@@ -79,20 +80,6 @@ int stop_note_add(const char *store_path, int64_t at_ns, uint64_t events) {
     return store_segments_sync(path);
 }
 
-static int write_loss(struct store *store, const struct note *note) {
-    struct store_batch *batch = store_batch_new();
-    int r = batch ? store_batch_loss(batch, note->at_ns, 0, -1, 0, LOSS_UNWRITTEN, note->events)
-                  : -ENOMEM;
-    r = r ? r : store_begin(store);
-    r = r ? r : store_write(store, batch);
-    r = r ? r : store_commit(store);
-    if (r) {
-        store_rollback(store);
-    }
-    store_batch_free(batch);
-    return r;
-}
-
 // Whether a daemon that was killed before it removed the note has moved it. No, when that cannot be
 // found out: a loss that is written twice is better than one that is missing.
 static bool is_moved(struct store *store, const struct note *note) {
@@ -118,7 +105,7 @@ int stop_note_move(const char *store_path, struct store *store) {
     if (r < 0 || note.events == 0) {
         return r;
     }
-    r = is_moved(store, &note) ? 0 : write_loss(store, &note);
+    r = is_moved(store, &note) ? 0 : loss_row_write(store, note.at_ns, LOSS_UNWRITTEN, note.events);
     if (r == 0) {
         unlink(path);
     }

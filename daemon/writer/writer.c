@@ -8,7 +8,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +15,8 @@
 #include "daemon/base/clocks.h"
 #include "daemon/base/log.h"
 #include "daemon/writer/stop_note.h"
+#include "daemon/writer/threads.h"
+#include "protocol/base/slice.h"
 #include "protocol/wire/ctlmsg.h"
 
 #define FIRST_DELAY_MS 20
@@ -26,9 +27,7 @@
 // After the store was replaced or closed.
 static void publish_segment(struct writer *writer) {
     const char *file = writer->store ? store_file(writer->store) : "";
-    const char *slash = strrchr(file, '/');
-    snprintf(writer->figures.segment, sizeof(writer->figures.segment), "%s",
-             slash ? slash + 1 : file);
+    snprintf(writer->figures.segment, sizeof(writer->figures.segment), "%s", nvtxt_base_name(file));
 }
 
 static void publish(struct writer *writer) {
@@ -120,7 +119,7 @@ static void leave_behind(struct writer *writer, int failure) {
     if (writer->store && !taken) {
         writer->revive.locked_since_ns = 0;
     }
-    if (taken && revive_is_locked(&writer->revive, writer->why, sizeof(writer->why))) {
+    if (taken && revive_note_locked(&writer->revive, writer->why, sizeof(writer->why))) {
         store_abandon(writer->store);
         writer->store = NULL;
     }
@@ -270,7 +269,7 @@ static int rotate_on_demand(struct writer *writer, struct job *job) {
     char why[512] = "the store cannot be written";
     commit(writer);
     bool can = writer->store && !writer->gave_up;
-    bool worth_it = can && rotate_is_worth_it(&writer->rotate, writer->store);
+    bool worth_it = can && rotate_check_content(&writer->rotate, writer->store);
     snprintf(job->previous, sizeof(job->previous), "%s", worth_it ? writer->figures.segment : "");
     int r = !can       ? STORE_IO
             : worth_it ? go_on_in_new_segment(writer, "asked", why, sizeof(why))
@@ -409,15 +408,10 @@ int writer_start(struct writer *writer, struct bqueue *queue, struct store *stor
     if (r < 0) {
         return r;
     }
-    // The loop handles signals: the thread starts with all of them blocked.
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    r = pthread_create(&writer->thread, NULL, run, writer);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (r) {
+    r = thread_start(&writer->thread, run, writer);
+    if (r < 0) {
         rotate_deinit(&writer->rotate);
-        return -r;
+        return r;
     }
     writer->started = true;
     return 0;

@@ -29,6 +29,12 @@ static inline bool nvtxt_slice_equal(struct nvtxt_slice a, struct nvtxt_slice b)
     return a.len == b.len && (a.len == 0 || memcmp(a.data, b.data, a.len) == 0);
 }
 
+// The name at the end of a path: what is after the last slash, or all of it.
+static inline const char *nvtxt_base_name(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
 // The first `most` bytes; a character that the cut would split is left out. Text that is not UTF-8
 // is cut too, at most 4 bytes earlier: no character is longer.
 static inline struct nvtxt_slice nvtxt_slice_cut(struct nvtxt_slice text, size_t most) {

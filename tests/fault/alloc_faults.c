@@ -224,7 +224,7 @@ static int act_loop(void) {
     struct conf conf;
     struct server server = {0};
     struct expiry expiry = {.stopped = false};
-    struct listener listener = {.is_ready = no_room};
+    struct listener listener = {.prepare = no_room};
     int r = conf_init(&conf);
     if (r == 0 && (r = uv_loop_init(&loop)) == 0) {
         r = start_serving(&loop, &server, &expiry, &listener, &conf);

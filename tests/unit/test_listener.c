@@ -19,7 +19,7 @@ static char path[64];
 static int peers[CROWD], taken;
 static int room;
 
-static int is_ready(struct listener *self) {
+static int prepare(struct listener *self) {
     (void)self;
     return taken < room ? 0 : LISTENER_NO_ROOM;
 }
@@ -35,7 +35,7 @@ static void open_one(void) {
     snprintf(path, sizeof(path), "/tmp/nvtxt-listener-%d.sock", (int)getpid());
     room = CROWD;
     cr_assert_eq(uv_loop_init(&loop), 0);
-    listener = (struct listener){.is_ready = is_ready, .on_connection = on_connection};
+    listener = (struct listener){.prepare = prepare, .on_connection = on_connection};
     cr_assert_eq(listener_open(&listener, &loop, path, 0600, (gid_t)-1, why, sizeof(why)), 0, "%s",
                  why);
 }

@@ -15,21 +15,21 @@
 Test(refusals, reach_a_user_a_number_of_times_a_second) {
     struct refusals refusals = {0};
     for (int i = 0; i < REFUSALS_A_SECOND; i++) {
-        cr_assert(refusals_may_answer(&refusals, 1000, SECOND + i));
+        cr_assert(refusals_allow_answer(&refusals, 1000, SECOND + i));
     }
-    cr_assert_not(refusals_may_answer(&refusals, 1000, SECOND + SECOND / 2));
-    cr_assert(refusals_may_answer(&refusals, 1001, SECOND + SECOND / 2), "another one");
-    cr_assert(refusals_may_answer(&refusals, 1000, 2 * SECOND), "the next second");
+    cr_assert_not(refusals_allow_answer(&refusals, 1000, SECOND + SECOND / 2));
+    cr_assert(refusals_allow_answer(&refusals, 1001, SECOND + SECOND / 2), "another one");
+    cr_assert(refusals_allow_answer(&refusals, 1000, 2 * SECOND), "the next second");
 }
 
 Test(refusals, remember_a_bounded_number_of_users) {
     struct refusals refusals = {0};
     for (int64_t uid = 0; uid < REFUSALS_USERS; uid++) {
-        cr_assert(refusals_may_answer(&refusals, uid, SECOND));
+        cr_assert(refusals_allow_answer(&refusals, uid, SECOND));
     }
-    cr_assert_not(refusals_may_answer(&refusals, REFUSALS_USERS, SECOND));
-    cr_assert(refusals_may_answer(&refusals, 5, SECOND), "one that is known");
-    cr_assert(refusals_may_answer(&refusals, REFUSALS_USERS, 2 * SECOND),
+    cr_assert_not(refusals_allow_answer(&refusals, REFUSALS_USERS, SECOND));
+    cr_assert(refusals_allow_answer(&refusals, 5, SECOND), "one that is known");
+    cr_assert(refusals_allow_answer(&refusals, REFUSALS_USERS, 2 * SECOND),
               "those of before are forgotten");
 }
 
