@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The slow half of the arena: chunks are taken from the spare list or from malloc, and a reset
-// puts the ordinary ones back. Chunks that were made for one long piece are freed by a reset: their
-// sizes are whatever a peer sent.
+// The slow half of the arena. A new chunk comes from the spare list or from malloc(); a reset puts
+// chunks of the usual size on the list. It frees those that were made for one long piece, since a
+// peer chooses their sizes.
 #include "store/value/arena.h"
 
 #include <stdalign.h>
@@ -63,7 +63,7 @@ static struct store_chunk *new_chunk(struct store_arena *arena, size_t size) {
 
 void *store_arena_more(struct store_arena *arena, size_t size) {
     if (size > STORE_CHUNK_BYTES / 4) {
-        // A chunk of its own, behind the current one, whose rest stays in use.
+        // A chunk of its own, after the current one, whose rest stays in use.
         struct store_chunk *chunk = new_chunk(arena, size == STORE_CHUNK_BYTES ? size + 1 : size);
         if (!chunk) {
             return NULL;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An arena: memory that is handed out piece by piece and taken back all at once. It grows by
-// chunks, so what was handed out never moves. A batch has two: one for its event records alone, so
-// that they stand side by side, and one for everything else.
+// An arena gives out memory piece by piece and takes it back all at once. It grows by chunks, so
+// the pieces never move. A batch has two: one for its event records alone, so that they stand side
+// by side, and one for everything else.
 //
-// Used by one thread at a time, whoever owns the batch. Nothing is freed singly.
+// The owner of the batch uses it, on one thread at a time. No piece is freed alone.
 #pragma once
 
 #include <stddef.h>
@@ -13,7 +13,7 @@
 
 struct store_chunk;
 
-// Open so that the fast path is a few instructions where it is used.
+// The struct is public so that the fast path is inlined: a few instructions.
 struct store_arena {
     struct store_chunk *chunks; // in use, the current one first
     struct store_chunk *spare;  // kept by a reset
@@ -23,7 +23,7 @@ struct store_arena {
     size_t spare_bytes;         // bytes of the spare ones
 };
 
-// What a chunk usually holds; a longer piece gets a chunk of its own.
+// The usual size of a chunk; a longer piece gets a chunk of its own.
 #define STORE_CHUNK_BYTES ((size_t)64 * 1024)
 
 void store_arena_deinit(struct store_arena *arena);
@@ -53,10 +53,10 @@ static inline void *store_arena_make(struct store_arena *arena, size_t size) {
     return piece ? memset(piece, 0, size) : NULL;
 }
 
-// A copy of bytes with a NUL behind them, or NULL.
+// A copy of the bytes with a NUL after them, or NULL.
 const char *store_arena_copy(struct store_arena *arena, const char *data, size_t len);
 
-// Bytes handed out, padding included.
+// Bytes in use, with padding.
 static inline size_t store_arena_used(const struct store_arena *arena) {
     return arena->held - arena->left;
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A batch and its shares, filled on the loop thread: which sources it has, what stands beside their
-// events, and memory that is used again. Events, names and diagnostics are appended in sink.c.
+// A batch and its shares, filled on the loop thread. Shares are found by a hash of the source's id;
+// the last one is tried first, since lines of one source come in groups. Everything stands in two
+// arenas, so that a reset forgets it at once and keeps the memory. Events, names and diagnostics
+// are appended in sink.c.
 #include "store/value/batch.h"
 
 #include <errno.h>
@@ -76,8 +78,8 @@ size_t store_batch_bytes(const struct store_batch *batch) {
 
 // ---- Pieces in the arena ----------------------------------------------------------------------
 
-// Copies `string` to `*copy`; NULL stays NULL.
-// File names and command names are any bytes; what goes into a TEXT column is UTF-8.
+// Copies `string` to `*copy`; NULL stays NULL. File names and command names are any bytes, but a
+// TEXT column holds UTF-8.
 static int copy_string(struct store_batch *batch, const char *string, const char **copy) {
     struct nvtxt_slice text = nvtxt_slice_of(string);
     *copy = NULL;
@@ -338,7 +340,8 @@ int store_batch_loss(struct store_batch *batch, int64_t at_ns, int64_t source_id
     return 0;
 }
 
-// The row that takes the count: of the same reason, or any when there are enough.
+// The row that takes the count: the one with this reason, or the newest when there are enough.
+// NULL: a new one is made.
 static struct store_loss *find_source_loss(const struct store_share *share, const char *reason) {
     size_t count = 0;
     for (struct store_loss *loss = share->losses; loss; loss = loss->next) {

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A batch: what goes into the store in one transaction, or the part of one. It is filled by the
-// side that interprets lines (the daemon's loop thread, or an importer), then handed to the side
-// that writes; ownership moves with it and nothing in it is shared. After the commit the filling
-// side reads from it which lines of which source are safe now and which diagnostics belong to
-// them, and uses it again.
+// store/value: what goes into a store and what comes out of it, as values that know no SQLite. The
+// filling side (the daemon's loop thread, or an importer) makes batches; store/write turns them
+// into rows. What is read back (session.h, rows.h, event_rows.h) owns its texts until its deinit.
+// Nothing here opens a file, locks or waits; a value belongs to one thread at a time.
 //
-// Everything a batch holds is copied into its own memory (chunked arenas whose addresses never
-// move). Entries are grouped by source; a source's events stand in their order. Nothing here
-// knows SQLite.
+// A batch is what goes into the store in one transaction, or in a part of one. Ownership moves with
+// it to the side that writes, and nothing in it is shared. After the commit the filling side reads
+// from it which lines of which source are safe and which diagnostics belong to them; then it
+// empties the batch and fills it again.
+//
+// A batch copies everything into its own memory: arenas of chunks whose addresses never move.
+// Entries are grouped by source; a source's events stand in their order.
 #pragma once
 
 #include <stdbool.h>
@@ -36,38 +39,40 @@ size_t store_batch_source_events(const struct store_batch_source *share);
 void store_batch_sink(struct store_batch_source *share, struct nvtxt_sink *sink);
 
 // Counters and display name as they stand after the last line of this source in the batch. Call
-// before the batch is handed over. Returns 0 or -ENOMEM.
+// before the other side gets the batch. Returns 0 or -ENOMEM.
 int store_batch_progress(struct store_batch_source *share, const struct nvtxt_counters *counters,
                          struct nvtxt_slice display_name);
 
-// A range that is still open when the batch is handed over (from nvtxt_interp_take_opened).
+// A range that is still open when the other side gets the batch (nvtxt_interp_take_opened()).
+// Returns 0 or -ENOMEM.
 int store_batch_open_range(struct store_batch_source *share, const struct nvtxt_open_range *range);
 
-// A session's last line and saved state (JSON text, copied). A state without data leaves the one
-// that the store has (or that this batch already holds). Returns 0 or -ENOMEM.
+// A session's last line and its saved state (JSON text, copied). Without data the state stays as it
+// is in the store, or in this batch. Returns 0 or -ENOMEM.
 int store_batch_session(struct store_batch_source *share, uint64_t line, struct nvtxt_slice state);
 
-// A followed file's place and saved state, copied. It stays when the source ends, so that the
-// source goes on when the file does: one that had ended is open again then. A state without data
-// is that of a source that nobody can go on with. Returns 0 or -ENOMEM.
+// How far a followed file was read, and the saved state of its source, copied. Both stay when the
+// source ends: when the file grows again, the source is open again. A state without data says that
+// nobody can go on with the source. Returns 0 or -ENOMEM.
 int store_batch_file(struct store_batch_source *share, const struct store_followed *file,
                      struct nvtxt_slice state);
 
-// Nobody will go on with the file of this source: its place and state go. Returns 0 or -ENOMEM.
+// Nobody will go on with the file of this source: takes its place and state out of the store.
+// Returns 0 or -ENOMEM.
 int store_batch_forget_file(struct store_batch *batch, int64_t source_id);
 
-// The source is over: `how` is a short word for NVTXT_SOURCES.ended ("closed", "end", "expired",
+// Ends the source: `how` is a short word for NVTXT_SOURCES.ended ("closed", "end", "expired",
 // "disconnected", "shutdown"). Its session state and open ranges go with the same transaction; the
 // session id stays known through its NVTXT_SOURCES row.
 int store_batch_end_source(struct store_batch_source *share, const char *how, int64_t closed_ns);
 
-// Takes back everything that this batch holds of the source (the filling side ran out of memory
-// in the middle of a line). The share is empty after it; asking store_batch_source for it again
-// takes it up again, empty.
+// Throws away everything that this batch holds of the source, because memory ran short in the
+// middle of a line. store_batch_source() then gives the same share again, empty.
 void store_batch_discard(struct store_batch_source *share);
 
-// From now on the names of a process are this user's. `taken`: over from another one, whose names
-// of it go; `comm` is what it is called then, NULL when that is not known. Returns 0 or -ENOMEM.
+// From now on the names of a process are this user's. `taken`: they were another user's before.
+// Then those go, and the process is called `comm`, or "Process <pid>" when that is NULL. Returns 0
+// or -ENOMEM.
 int store_batch_owner(struct store_batch *batch, int64_t pid, int64_t uid, bool taken,
                       const char *comm);
 
@@ -77,9 +82,9 @@ int store_batch_clock(struct store_batch *batch, const char *clock, int64_t cloc
 int store_batch_loss(struct store_batch *batch, int64_t at_ns, int64_t source_id, int64_t uid,
                      int64_t pid, const char *reason, uint64_t count);
 
-// A loss that a source tells of itself. It is a part of the share: taken back with it. Those of one
-// reason become one row of the batch, and a source has few rows in it: beyond them the newest one
-// takes the count.
+// A loss that a source reports about itself. It belongs to the share and is thrown away with it.
+// Losses with the same reason become one row, and a source has few rows in a batch: after that
+// many, the newest one takes the count.
 #define STORE_SOURCE_LOSSES_MAX 16
 int store_batch_source_loss(struct store_batch_source *source, int64_t at_ns, const char *reason,
                             uint64_t count);

@@ -12,7 +12,7 @@
 // A place between two events of a store, whatever segments it has (segments.h).
 struct store_cursor {
     uint64_t segment; // its number
-    int64_t row;      // the event with this rowid is before it, the next one behind
+    int64_t row;      // the event with this rowid is before it, the next one after it
 };
 
 #define STORE_CURSOR_END                                                                           \
@@ -28,12 +28,13 @@ struct store_event_query {
     int64_t pid;               // -1: any
     int64_t category;          // number; -1: any
     const char *category_name; // NULL: any
-    const char *message;       // a part of it; NULL: any
+    const char *message;       // text that it contains; NULL: any
     const char *kind;          // as NVTXT_TIMELINE has it, or "range"; NULL: any
 };
 
-// One call looks at so many rows, so that it takes milliseconds whatever the store holds; a cursor
-// that has more than STORE_EVENTS_LAG rows of its segment ahead of it passes over the oldest.
+// One call looks at STORE_EVENTS_SCANNED rows at most, so that it takes milliseconds whatever the
+// store holds. A cursor that is more than STORE_EVENTS_LAG rows of its segment late skips the
+// oldest.
 #define STORE_EVENTS_SCANNED 10000
 #define STORE_EVENTS_LAG 100000
 #define STORE_EVENTS_BYTES (1u << 20)
@@ -46,10 +47,10 @@ struct store_events {
         char *texts; // owned: what the slices point to
     } *rows;         // owned
     size_t count;
-    struct store_cursor next; // where to go on
-    struct store_cursor end;  // behind the newest event
+    struct store_cursor next; // where the next call begins
+    struct store_cursor end;  // after the newest event
     bool more;                // there are rows beyond `next` that were not looked at
-    uint64_t skipped;         // rows passed over because the cursor was too far behind
-    bool gone;                // its segment is not there any more: nobody knows how many
+    uint64_t skipped;         // rows that were skipped because the cursor was too late
+    bool gone;                // its segment was removed: nobody knows how many rows were skipped
 };
 void store_events_deinit(struct store_events *events);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A set-associative cache over a ring of bytes. An entry names a place in the ring by the count of
-// all bytes ever written before it, so the count of bytes written by now says whether they still
-// stand there: an entry whose bytes were overwritten, by the first of them or all, is no entry any
-// more, whatever stands in their place. That is all that forgetting takes. So nothing is freed,
-// memory is fixed, and a look-up compares at most one set, whatever strings a peer makes up.
+// A set-associative cache over a ring of bytes. An entry says how many bytes had been written to
+// the ring before its own. The number of bytes written by now then says whether any of its bytes
+// were overwritten; if so, the entry does not count any more. So forgetting takes no work, nothing
+// is freed, memory is fixed, and a look-up compares at most one set, whatever strings a peer
+// invents.
 #include "store/value/intern.h"
 
 #include <errno.h>
@@ -12,11 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-// 16,384 strings and one MiB of bytes: what a busy machine says in many words, in 1.4 MiB.
+// 16,384 strings and 1 MiB of bytes: enough for a busy machine, in 1.4 MiB.
 #define SETS 4096
 #define WAYS 4
 #define RING_BYTES ((size_t)1 << 20)
-#define LONGEST (RING_BYTES / 4) // so that one string does not push out everything else
+#define LONGEST (RING_BYTES / 4) // so that one string does not remove everything else
 
 struct store_intern_entry {
     uint64_t place; // where its bytes begin, plus 1; 0: never used

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The bounded memory of which string has which id in StringIds. Forgetting is harmless: the string
-// gets another row, and readers join by id.
+// A cache of bounded size: which string has which id in StringIds. It may forget at any time. Then
+// the string gets another row, which does no harm because readers join by id.
 #pragma once
 
 #include <stddef.h>
@@ -17,11 +17,11 @@ int store_intern_init(struct store_intern *intern); // 0 or -ENOMEM
 void store_intern_deinit(struct store_intern *intern);
 void store_intern_forget(struct store_intern *intern);
 
-// The id that was added with just these bytes, or -1. `hash` is their store_text_hash(); strings
-// may share one.
+// The id that was added with exactly these bytes, or -1. `hash` is their store_text_hash(); two
+// strings may have the same.
 int64_t store_intern_find(const struct store_intern *intern, uint32_t hash, const char *data,
                           size_t len);
 
-// Remembers an id. A string that is too long for the ring is not remembered.
+// Remembers an id, unless the string is too long for the ring.
 void store_intern_add(struct store_intern *intern, uint32_t hash, const char *data, size_t len,
                       int64_t id);

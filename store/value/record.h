@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a batch holds inside: the records that the filling side appends (batch.c, sink.c) and the
-// writing side turns into rows (bulk, catalog, sessions). Private to store/.
+// The inside of a batch: the records that the filling side appends (batch.c, sink.c) and that the
+// writing side turns into rows (store/write). Private to store/.
 //
-// Everything lives in the batch's arenas and is gone with its reset. The writing side changes two
-// fields only, the ids that it gives: text_id of an event and store_id of a domain; both are given
-// anew each time the batch is written, so a batch can be written again after a rollback.
+// Everything lies in the batch's arenas until its reset. The writing side changes two fields only,
+// the ids that it gives: text_id of an event and store_id of a domain. It gives both again each
+// time it writes the batch, so a batch can be written again after a rollback.
 #pragma once
 
 #include <stddef.h>
@@ -48,7 +48,7 @@ struct store_event {
     uint8_t flags;   // enum store_event_flag
 };
 
-// What few events have.
+// What only few events have.
 struct store_event_extra {
     struct store_event_extra *next; // of the same share
     bool elsewhere;                 // end_global_tid means something
@@ -57,8 +57,8 @@ struct store_event_extra {
     union store_payload payload;
 };
 
-// Events of one source that stand side by side. A source's runs are linked in order; runs of
-// several sources take turns in the arena as the sources take turns to send.
+// Events of one source that stand side by side. A source's runs are linked in order. In the arena
+// the runs of several sources alternate, as their lines came.
 struct store_run {
     struct store_run *next;
     struct store_event *events;
@@ -109,7 +109,7 @@ struct store_loss {
 struct store_owner {
     struct store_owner *next;
     int64_t pid, uid;
-    bool taken;       // over from another user
+    bool taken;       // it was another user's before
     const char *comm; // of the process, or NULL
 };
 
@@ -148,7 +148,7 @@ struct store_batch {
     struct store_domain **domains; // [1 … domain_count]
     uint32_t domain_count, domain_room;
     struct store_share *first, **end;
-    struct store_share *last;       // answered last by store_batch_source
+    struct store_share *last;       // what store_batch_source() returned last
     struct store_share *tail_share; // its last run ends where the records end
     size_t live;                    // shares that are not discarded
     size_t events;
@@ -171,7 +171,7 @@ static inline const struct store_share *store_share_next(const struct store_shar
 // or -ENOMEM.
 int store_share_domain(struct store_share *share, struct nvtxt_slice name, uint32_t *index);
 
-// Of the texts that the caches know (intern.h): the keyed hash, cut.
+// The key of a text in the caches (intern.h): the keyed hash, cut to 32 bits.
 static inline uint32_t store_text_hash(const char *data, size_t len) {
     return (uint32_t)nvtxt_hash_bytes((struct nvtxt_slice){data, len});
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rows of a store as they are read back: losses, diagnostics, and how much it holds.
+// Rows of a store as they are read back: losses, diagnostics, and totals.
 #pragma once
 
 #include <stddef.h>

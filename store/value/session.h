@@ -12,8 +12,8 @@
 
 // What the store knows of a session. Deinit frees what it owns.
 struct store_session {
-    bool ended;   // its id is known, its state is gone: answer with `counters` and `line`
-    char how[16]; // ended: as in NVTXT_SOURCES.ended
+    bool ended;   // the store has no state of it any more, only `counters` and `line`
+    char how[16]; // how it ended, as in NVTXT_SOURCES.ended
     int64_t source_id;
     int64_t uid;   // -1 when not known
     int64_t pid;   // of the process that began it; 0 when not known
@@ -42,7 +42,7 @@ struct store_file {
     int64_t source_id;
     struct store_followed at; // its path is NULL
     char *path;               // owned
-    bool ended;               // its source is closed; it goes on when the file does
+    bool ended;               // its source is closed; it is open again when the file grows
     int64_t opened_ns, closed_ns;
     struct nvtxt_counters counters;
 };

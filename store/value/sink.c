@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The hot side of a batch: what an interpreter makes becomes records. It runs on the loop thread,
-// once per event: an event costs a record in one arena, a copy of its text in the other and a hash,
-// and no allocation of its own.
+// The hot side of a batch: it makes records of what an interpreter hands out. It runs on the loop
+// thread, once for each event. An event costs a record in one arena, a copy of its text in the
+// other and a hash; it allocates nothing else.
 //
-// Records are appended in the order in which they come. A share knows its records as runs; a run
-// goes on as long as no other source appends in between, so a single source is one run per chunk,
-// and writing source by source costs a pointer per run.
+// Records are appended in the order in which events come. A share knows its records as runs; a run
+// goes on until another source appends. So a source that is alone has one run for each chunk, and
+// writing source by source costs a pointer for each run.
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A source as the store knows it: what stands on its row, and its share of a batch (batch.h), which
-// the filling side fills and reads again after the commit.
+// A source as the store knows it: what stands in its row, and its share of a batch (batch.h). The
+// filling side fills the share, and reads it again after the commit.
 #pragma once
 
 #include <stdbool.h>
@@ -14,9 +14,9 @@ struct store_batch;
 
 enum store_source_kind { STORE_SOURCE_PLAIN, STORE_SOURCE_SESSION, STORE_SOURCE_FILE };
 
-// What stands on a source's row and never changes. Strings are borrowed by the calls that take it.
+// What stands in a source's row and never changes. The calls that take it borrow its strings.
 struct store_source {
-    int64_t id; // given by the filling side, see store_next_source_id()
+    int64_t id; // from the filling side, see store_next_source_id()
     enum store_source_kind kind;
     const char *session_id; // NULL unless SESSION
     const char *name;       // file name, hello's name, or NULL
@@ -38,12 +38,12 @@ struct store_diag {
     const char *excerpt;
 };
 
-// How far a followed file was read, and what tells it from another one that came to its place.
-// Hashes are nvtxt's own: who writes them compares them.
+// How far a followed file was read, and how to recognize it if another file takes its place. Only
+// the daemon that wrote the hashes compares them.
 struct store_followed {
     const char *path;                // where it is; borrowed by the call that takes it
     int64_t device, inode;           // as stat(2) gives them
-    uint64_t offset;                 // bytes of the lines that were taken
+    uint64_t offset;                 // bytes of the lines that were read
     uint32_t head_bytes, tail_bytes; // hashed: of its start, and right before `offset`
     uint64_t head_hash, tail_hash;
     int64_t changed_ns; // its time of change, as last seen
@@ -59,7 +59,7 @@ struct store_batch_source {
     bool ended;                 // store_batch_end_source was called
     bool discarded;             // store_batch_discard was called: nothing of it is written
     uint64_t line;              // session: last line that this batch covers
-    size_t open_bytes;          // session: memory of what it keeps open there; 0 until it is said
+    size_t open_bytes;          // session: memory that its open ranges take; 0 until it is known
     struct nvtxt_counters counters;
-    size_t cost; // the filling side's: what its lines count against a quota
+    size_t cost; // of its lines, against a quota; the store does not look at it
 };
