@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Two locks. `lock` guards the word between the threads (pages, stop) and is held for moments;
-// `pass` is held while either side checkpoints, so that the writer waits for a pass instead of
-// being told that SQLite is busy.
+// Two locks. `lock` guards the fields that both threads use (pages, stop) and is held for moments.
+// `pass` is held while either side checkpoints: so the writer waits for a pass to end, where SQLite
+// would answer that the log is busy.
 #include "store/db/checkpointer.h"
 
 #include <pthread.h>
@@ -63,7 +63,7 @@ static int open_connection(sqlite3 **db, const char *path) {
 }
 
 static int start_thread(struct store_checkpointer *checkpointer) {
-    // Signals are the loop's: the thread starts with all of them blocked.
+    // The loop handles signals: this thread starts with all of them blocked.
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);

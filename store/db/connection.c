@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The order matters. The header of the file is looked at before SQLite opens it; what SQLite then
-// says of it is asked before anything is written, and until then closing it moves no WAL. The
-// schema is made before WAL is switched on, so that the main file's header says whose it is from
-// its first byte on.
+// The order matters. First the header of the file is read, before SQLite opens it. Then SQLite says
+// what it is, before anything is written; until then closing it must not move the WAL. The schema
+// is made before WAL is switched on, so that the main file's header says from the start whose it
+// is.
 #include "store/db/connection.h"
 
 #include <fcntl.h>
@@ -23,7 +23,7 @@
 #include "store/lock/writelock.h"
 #include "store/value/codes.h"
 
-#define JOURNAL_LIMIT "67108864" // a WAL that grew under a pinning reader shrinks to it
+#define JOURNAL_LIMIT "67108864" // SQLite cuts a larger WAL to it after a checkpoint
 #define CACHE_KIB "4096"
 #define OPENING "open the store"
 #define READ_VERSION_AT 19 // of the file's header; 2: WAL
@@ -31,8 +31,8 @@
 
 // ---- Reading ----------------------------------------------------------------------------------
 
-// True for a database in WAL mode that nobody has open. One in rollback mode has no files beside
-// it either, but its locks count.
+// True for a database in WAL mode that nobody has open. One in rollback mode has no files beside it
+// either, but there locks matter.
 static bool is_idle_wal(const char *path) {
     unsigned char version = 0;
     int64_t wal = store_file_size(path, "-wal");
@@ -91,7 +91,7 @@ int store_connection_read_left(sqlite3 **db, const char *path) {
 static int configure(sqlite3 *db, const struct store_options *options) {
     sqlite3_extended_result_codes(db, 1);
     sqlite3_busy_timeout(db, STORE_BUSY_MS);
-    // An import's store is thrown away when it does not become whole, and synced when it has.
+    // An import throws its store away when it fails, and syncs it when it is complete.
     int rc = store_sql_exec(db, options->plain                ? "PRAGMA synchronous = OFF"
                                 : options->synchronous_normal ? "PRAGMA synchronous = NORMAL"
                                                               : "PRAGMA synchronous = FULL");
@@ -195,7 +195,7 @@ static int look_first(const char *path, const struct store_options *options, cha
     }
 }
 
-// What SQLite itself says of the file. `*result` is STORE_DONE when it is ours, or a new one.
+// What SQLite itself says about the file. `*result` is STORE_DONE when it is ours, or a new one.
 static int inspect(sqlite3 *db, int *result) {
     enum store_schema_state state;
     int version;

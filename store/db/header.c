@@ -42,7 +42,7 @@ static uint32_t read_u32(const unsigned char *bytes) {
 
 int64_t store_file_claimed_bytes(const unsigned char *head) {
     int64_t page = head[16] << 8 | head[17];
-    bool says = read_u32(head + 24) == read_u32(head + 92); // changed by who knows of the number
+    bool says = read_u32(head + 24) == read_u32(head + 92); // the last writer kept the number right
     return says ? (int64_t)read_u32(head + 28) * (page == 1 ? LARGEST_PAGE : page) : 0;
 }
 

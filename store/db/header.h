@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A store's file before SQLite sees it: made with its mode, or looked at without touching it, so
-// that another program's database stays as it is, byte for byte.
+// A store's file before SQLite sees it: creates it with its mode, or looks at it without a change,
+// so that another program's database stays as it is, byte for byte.
 #pragma once
 
 #include <stdbool.h>
@@ -20,15 +20,15 @@ int store_file_name(char *name, const char *path, const char *ending);
 // The size of that file in bytes; -1: it is not there.
 int64_t store_file_size(const char *path, const char *ending);
 
-// The bytes that a database with this header has when all of its pages are in the file; 0 when the
-// header does not say. The header is the first to know of new pages, so while a log is moved into
-// the file it may be shorter for a moment.
+// How many bytes a database with this header has when all of its pages are in the file; 0 when the
+// header does not say. A checkpoint writes the header first, so for a moment the file may be
+// shorter.
 int64_t store_file_claimed_bytes(const unsigned char *head);
 
 enum store_file_kind {
     STORE_FILE_NEW,     // empty
     STORE_FILE_STORE,   // has our application id
-    STORE_FILE_UNSURE,  // a database whose header says nothing: SQLite must look
+    STORE_FILE_UNSURE,  // a database whose header says nothing: ask SQLite
     STORE_FILE_NEWER,   // our application id and a version above `newest`
     STORE_FILE_FOREIGN, // another application's database
     STORE_FILE_NONE,    // not a database
@@ -50,9 +50,9 @@ int store_file_make(const char *path, uint32_t mode);
 // A negative errno for a kind that is not looked into; 0 for the others.
 int store_file_errno(enum store_file_kind kind);
 
-// True for a database that is shorter than its header says, without a log or journal that may have
-// the rest. SQLite takes one that lacks less than a page for whole. For who is about to write: with
-// other writers about, the answer may be out of date.
+// True for a database that is shorter than its header says and has no log or journal that may hold
+// the rest. SQLite does not notice when less than a page is missing. For a caller that is about to
+// write: while others write, the answer may be out of date.
 bool store_file_is_cut(const char *path);
 
 // Sets the mode of a store and its logs, as far as they are there and are ours to change.

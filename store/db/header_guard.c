@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A file that got shorter is no proof: after a VACUUM by somebody else a checkpoint cuts it. Then
-// its header says so. A file that is shorter than its header says is none either: a checkpoint
-// writes the header first. Only both together are.
+// A file that got shorter proves nothing: when another process runs VACUUM, a checkpoint cuts the
+// file, and its header says so. A file that is shorter than its header says proves nothing either:
+// a checkpoint writes the header first. Only both together prove that somebody cut it.
 #include "store/db/header_guard.h"
 
 #include <string.h>
@@ -14,7 +14,7 @@ static int look(sqlite3_file *file, unsigned char *head, int64_t *bytes) {
     int rc = file->pMethods->xFileSize(file, &size);
     rc = rc ?: file->pMethods->xRead(file, head, STORE_FILE_HEAD_BYTES, 0);
     *bytes = size;
-    return rc == SQLITE_IOERR_SHORT_READ ? SQLITE_OK : rc; // the rest of it is 0
+    return rc == SQLITE_IOERR_SHORT_READ ? SQLITE_OK : rc; // SQLite fills the rest with 0
 }
 
 void store_main_file_init(struct store_main_file *main_file, sqlite3 *db) {

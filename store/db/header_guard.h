@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The main file of a store that is open: is it still the one that was opened, as far as a look at
-// its header and its length tells? SQLite does not ask. It has the pages that it needs in its cache
-// and in the log, and would go on committing beside a file that somebody cut or wrote over.
+// Watches the main file of an open store: is it still the one that was opened? A look at its header
+// and its length answers. SQLite does not ask: it has the pages that it needs in its cache and in
+// the log, and would go on committing beside a file that somebody cut or wrote over.
 //
-// Part of a store, used by the thread that uses the store. The file is looked at through SQLite's
-// own descriptor: closing another one would drop the locks that SQLite holds on it.
+// Part of a store, used by the thread that uses the store. It reads through SQLite's own
+// descriptor: closing another descriptor of the file would drop the locks that SQLite holds on it.
 #pragma once
 
 #include <sqlite3.h>
@@ -16,14 +16,14 @@
 #define STORE_MAIN_FILE_FIXED 24
 
 struct store_main_file {
-    sqlite3_file *file; // borrowed from the connection; NULL: nothing is known of it
+    sqlite3_file *file; // borrowed from the connection; NULL: it cannot be watched
     unsigned char fixed[STORE_MAIN_FILE_FIXED];
-    int64_t bytes; // when it was looked at last
+    int64_t bytes; // its size at the last look
 };
 
 // Remembers the main file of `db`, which is open and has its journal mode.
 void store_main_file_init(struct store_main_file *main_file, sqlite3 *db);
 
-// True when it was written over or cut since. False, too, when it cannot be read for the moment:
-// the transaction meets that itself. Two system calls.
+// True when somebody wrote over it or cut it since. False also when it cannot be read at the
+// moment: then the transaction fails by itself. Two system calls.
 bool store_main_file_is_broken(struct store_main_file *main_file);

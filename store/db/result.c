@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which of SQLite's codes mean: try again, make room, this is no database.
+// SQLite has few codes, so some conditions are found elsewhere: the errno of an I/O error says that
+// the disk is full, and the text of SQLITE_ERROR says that a table is gone or a function is
+// missing.
 #include "store/db/result.h"
 
 #include <errno.h>
@@ -10,7 +12,7 @@
 
 #include "store/value/codes.h"
 
-// errno behind an I/O error. What fails inside a COMMIT is known to the journal's file alone.
+// The errno of an I/O error. If a COMMIT failed, only the journal's file knows it.
 static int errno_of(sqlite3 *db) {
     sqlite3_file *journal = NULL;
     int error = sqlite3_system_errno(db);
@@ -23,7 +25,7 @@ static int errno_of(sqlite3 *db) {
     return error;
 }
 
-// ENOSPC alone is what SQLite itself calls SQLITE_FULL.
+// SQLite itself says SQLITE_FULL for ENOSPC alone.
 #define NO_ROOM "no room is left (disk full, or a limit reached)"
 
 static bool is_no_room(int error) {
@@ -42,7 +44,7 @@ bool store_result_lacks_code(sqlite3 *db) {
     return lacks;
 }
 
-// Somebody took a table or a column away. SQLite has no code of its own for it.
+// Somebody dropped a table or a column. SQLite has no code of its own for it.
 static bool lacks_schema(sqlite3 *db) {
     const char *message = sqlite3_errmsg(db);
     return strncmp(message, "no such ", 8) == 0 || strstr(message, "has no column named");

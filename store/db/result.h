@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// SQLite's result codes become the store's here, and nowhere else.
+// Translates SQLite's result codes, and errnos of system calls, into codes of the store, with a
+// sentence for people. No other module does.
 #pragma once
 
 #include <sqlite3.h>
@@ -21,5 +22,5 @@ int store_result_say_errno(int r, const char *what, const char *path, char *erro
 // SQLite's code for a negative errno, for functions that return those.
 int store_result_rc(int r);
 
-// True when what failed last on `db` lacks a function, a module or a collation.
+// True when the last failure on `db` was a function, a module or a collation that is missing.
 bool store_result_lacks_code(sqlite3 *db);

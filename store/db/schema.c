@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The DDL. The tables of the export's schema come first, with its names, order and NOT NULL; they
-// are plain rowid tables without indexes, as their readers expect. Ours begin with NVTXT_ and have
-// the indexes that keep every look-up of the daemon away from scans.
+// The SQL that makes a store, as strings. The tables of the export's schema come first, with its
+// names, order and NOT NULL. They are plain rowid tables without indexes, as their readers expect.
+// Our own begin with NVTXT_ and have the indexes that spare the daemon every scan.
 #include "store/db/schema.h"
 
 #ifdef HAVE_CONFIG_H
@@ -48,9 +48,9 @@ static const char export_rows[] =
     "INSERT INTO META_DATA_EXPORT (name, value) VALUES ('PRODUCT_NAME', 'nvtxtd'), "
     "('PRODUCT_VERSION', '" PACKAGE_VERSION "'), ('SCHEMA_VERSION', '1');";
 
-// NVTXT_NAME_ROWS says where a name stands, so that a rename finds its row: kinds 3, 33, 39 and 75
-// are rows of NVTX_EVENTS, 1 rows of PROCESSES (key: pid), 2 ids of StringIds and ThreadNames
-// (key: globalTid); see name_rows.h.
+// NVTXT_NAME_ROWS says where a name stands, so that a rename finds its row. Kinds 3, 33, 39 and 75
+// are rows of NVTX_EVENTS, kind 1 rows of PROCESSES (key: pid), kind 2 ids of StringIds and
+// ThreadNames (key: globalTid); see name_rows.h.
 static const char own_tables[] =
     "CREATE TABLE NVTXT_SOURCES (id INTEGER PRIMARY KEY, kind TEXT, sessionId TEXT, name TEXT, "
     "displayName TEXT, peerPid INTEGER, peerUid INTEGER, peerGid INTEGER, peerComm TEXT, "
@@ -155,9 +155,10 @@ static const char own_tables[] =
     "WHEN 1 THEN 'alert' WHEN 2 THEN 'crit' WHEN 3 THEN 'err' WHEN 4 THEN 'warning' "              \
     "WHEN 5 THEN 'notice' WHEN 6 THEN 'info' ELSE 'debug' END END AS level "
 
-// sum() gives up where a sum leaves 64 bits, and with it the whole view: a few ranges of a
-// forgotten time base do that. So halves are summed, and a total that is no integer is what avg()
-// saw, a REAL. A duration is an integer, or a REAL that is the least or the greatest of its group.
+// sum() fails when a sum leaves 64 bits, and the whole view with it; a few ranges with a wrong time
+// base are enough. So the view sums upper and lower halves. A total that does not fit an integer is
+// a REAL, from avg(). A duration is an integer, or a REAL that is the least or greatest of its
+// group.
 #define EXACT_TOTAL                                                                                \
     "CASE WHEN typeof(e.\"min\") = 'integer' AND typeof(e.\"max\") = 'integer' "                   \
     "AND abs(e.mean * e.\"count\") < 9.2e18 THEN e.high * 4294967296 + e.low "                     \
@@ -174,7 +175,7 @@ static const char views[] =
     "CREATE VIEW NVTXT_RECENT AS " TIMELINE_COLUMNS ", b.maxEnd AS batchEnd, " LEVEL
     "FROM NVTXT_BATCHES b CROSS JOIN NVTX_EVENTS e ON e.rowid BETWEEN b.firstRow AND b.lastRow "
     "WHERE b.maxEnd >= " AN_HOUR_AGO " AND e.end >= " AN_HOUR_AGO " AND " ONLY_EVENTS ";"
-    // Summed up by process first, for it names the category; then by what that name is.
+    // Summed up by process first, because a process names its categories; then by that name.
     "CREATE VIEW NVTXT_RANGE_SUMMARY AS "
     "SELECT e.message AS message, e.category AS category, e.\"count\" AS \"count\", " EXACT_TOTAL
     " AS total, e.mean AS mean, e.\"min\" AS \"min\", e.\"max\" AS \"max\", "
@@ -200,7 +201,7 @@ static const char views[] =
                  "startTime, "
                  "ifnull(max(maxEnd), 0) AS stopTime FROM NVTXT_BATCHES;";
 
-// Zero-length rows stand at the store's first event, where they widen no reader's time window.
+// The rows have no length and stand at the store's first event, so that no reader's window grows.
 static const char cupti_views[] =
     "CREATE VIEW CUPTI_ACTIVITY_KIND_KERNEL AS SELECT a.startTime AS start, a.startTime AS "
     "\"end\", "
@@ -229,9 +230,9 @@ static int create_all(sqlite3 *db) {
     return store_sql_exec(db, pragma);
 }
 
-// Version 2: a store is a row of segments. NVTXT_SEGMENT has one row in each of them, none in a
-// plain file: what comes before this one, so that ids go on. priorEvents are the events of a source
-// that stand in earlier segments.
+// Version 2: a store is a row of segments. NVTXT_SEGMENT has one row in a segment and none in a
+// plain file; it says where the ids of this segment begin. priorEvents counts the events of a
+// source in earlier segments.
 static int add_segments(sqlite3 *db) {
     return store_sql_exec(
         db, "ALTER TABLE NVTXT_SOURCES ADD COLUMN priorEvents INTEGER;"
@@ -251,11 +252,10 @@ static int add_files(sqlite3 *db) {
                           "UPDATE META_DATA_EXPORT SET value = '3' WHERE name = 'SCHEMA_VERSION'");
 }
 
-// Version 4: names have owners, and those of categories are their process's (kind 3 of
-// NVTXT_NAME_ROWS; key: pid * 2^32 + category); logs have levels; sessions say what they keep open,
-// segments what they took over.
-// The names of categories that stand for all processes stay as they are, beside the one of the
-// process at whose event they stand.
+// Version 4: names have owners, and a category's name belongs to its process (kind 3 of
+// NVTXT_NAME_ROWS; key: pid * 2^32 + category); logs have levels; sessions count the bytes of their
+// open ranges, segments the bytes that they took over. Names of categories that hold for all
+// processes stay; the process at whose event one stands gets it as its own, too.
 static int add_owners(sqlite3 *db) {
     int rc = store_sql_exec(
         db,
@@ -303,7 +303,7 @@ static int apply_step(sqlite3 *db, const struct store_schema_step *steps, int fr
     int64_t version = 0;
     int rc = store_sql_int(db, "PRAGMA user_version", &version);
     if (rc != SQLITE_OK || version > from) {
-        return rc; // somebody else was faster
+        return rc; // another process was faster
     }
     rc = steps[from].apply(db);
     if (rc == SQLITE_OK) {
@@ -324,7 +324,7 @@ int store_schema_upgrade(sqlite3 *db, const struct store_schema_step *steps, int
         }
         rc = apply_step(db, steps, from);
         if ((rc & 0xff) == SQLITE_ERROR) {
-            rc = SQLITE_CORRUPT; // what the step makes is there, or what it changes is not
+            rc = SQLITE_CORRUPT; // what it makes is there already, or what it changes is missing
         }
         rc = store_sql_commit(db, rc);
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The tables of a store and how older ones become today's. Steps lead from one user_version to
-// the next, each in a transaction of its own; the first one makes everything. Rules:
-// nvtxt-store(5).
+// The tables and views of a store, and how older stores become today's. Each step leads from one
+// user_version to the next, in a transaction of its own; the first one makes everything. The rules
+// are in nvtxt-store(5).
 //
 // Functions return SQLite result codes unless they say otherwise.
 #pragma once
@@ -31,9 +31,9 @@ enum store_schema_state {
 // What the open database is, by its application id, version and tables.
 int store_schema_inspect(sqlite3 *db, enum store_schema_state *state, int *version);
 
-// Runs what is missing of `steps` (`count` of them). Another process may do the same at the same
-// time: each step looks again once it holds the lock. SQLITE_CORRUPT: the tables are not those of
-// the version that the file claims.
+// Runs those of the `count` steps that the database has not had. Another process may do the same at
+// the same time, so each step looks again when it holds the lock. SQLITE_CORRUPT: the tables are
+// not those of the version that the file claims.
 int store_schema_upgrade(sqlite3 *db, const struct store_schema_step *steps, int count);
 
 // Makes or drops the two CUPTI compatibility views; does nothing when they are as wanted.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Prepare once, bind by letters, run: so that the modules read as SQL and values.
+// A statement is prepared into its slot on first use and stays there. store_sql_bind() reads its
+// arguments by letters, so that callers read as SQL and values.
 #include "store/db/sql.h"
 
 #include <assert.h>
@@ -117,7 +118,7 @@ int store_sql_copy(sqlite3_stmt *stmt, int column, struct nvtxt_slice *slice) {
     const unsigned char *text = sqlite3_column_text(stmt, column);
     size_t len = (size_t)sqlite3_column_bytes(stmt, column);
     char *copy = malloc(len + 1);
-    if (!copy || (!text && !null)) { // no text of a value that is one: memory was short
+    if (!copy || (!text && !null)) { // a value without its text: memory was short
         free(copy);
         return SQLITE_NOMEM;
     }

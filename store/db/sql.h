@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The few calls that every user of statements inside store/ needs. Functions return SQLite result
-// codes: SQLITE_OK, or what result.c translates. No state of its own.
+// The calls that every user of statements inside store/ needs: prepare once, bind by letters, loop
+// over rows, end a transaction. Functions return SQLite result codes. No state of its own.
 #pragma once
 
 #include <sqlite3.h>
@@ -36,14 +36,13 @@ int store_sql_exec(sqlite3 *db, const char *text);
 // the first failure.
 int store_sql_commit(sqlite3 *db, int rc);
 
-// Runs a query of our own once; its first column of the first row goes to `*value`, 0 when there
-// is none.
+// Runs a query once: `*value` is the first column of its first row, 0 when it has no row.
 int store_sql_int(sqlite3 *db, const char *text, int64_t *value);
 
 // A column's text with a NUL, cut to `size` bytes; "" for NULL.
 void store_sql_text(sqlite3_stmt *stmt, int column, char *text, size_t size);
 
-// A copy of a column's text that the caller frees, with a NUL behind it; empty for NULL.
+// A copy of a column's text that the caller frees, with a NUL after it; empty for NULL.
 int store_sql_copy(sqlite3_stmt *stmt, int column, struct nvtxt_slice *slice);
 
 // The same for text without a NUL in it; NULL for NULL.
@@ -51,8 +50,8 @@ int store_sql_string(sqlite3_stmt *stmt, int column, char **string);
 
 void store_sql_finalize(sqlite3_stmt **slots, size_t count);
 
-// For a part of the store with `txn` and `stmts`, whose file has the statements' `texts` under the
-// same numbers: prepares one on first use and binds; runs it, too.
+// For a struct with `txn` and `stmts`, in a file that has the `texts` of the statements under the
+// same numbers: prepares one on first use and binds its parameters; the second one also runs it.
 #define STORE_SQL_BIND(part, which, types, ...)                                                    \
     (store_sql_prepare((part)->txn->db, &(part)->stmts[which], texts[which])                       \
          ?: store_sql_bind((part)->stmts[which], types, __VA_ARGS__))

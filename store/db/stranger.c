@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// SQLite's own switches for databases of others, as https://sqlite.org/security.html has them, and
-// its progress handler: the one thing that is asked while a statement runs.
+// SQLite's own switches for untrusted databases (https://sqlite.org/security.html), and its
+// progress handler, the only thing that SQLite calls while a statement runs.
 #include "store/db/stranger.h"
 
 #include <sqlite3.h>

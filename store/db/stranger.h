@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Files that somebody else made: the inputs of export, info and merge, and the copies that merge
-// extends. Their schema is somebody else's program: it calls no function that could do harm, no
-// trigger of it runs, and no tables but those of the file are reached. However long it takes, a
-// question that somebody asked us to stop is stopped.
+// Files that somebody else made: what export, info and merge read, and the copies that merge
+// extends. Their schema could be an attack. So it may call no function that does harm, no trigger
+// of it runs, and no tables are reached but those of the file. And a query can be stopped, however
+// long it takes.
 //
 // Functions return SQLite result codes.
 #pragma once
@@ -13,14 +13,14 @@
 
 struct sqlite3;
 
-// Who is asked whether to stop: above 0 means yes. For the whole process; NULL, and at the start:
-// nobody. To be called before anything is opened.
+// Sets the function that queries ask whether to stop: above 0 means yes. NULL, and before the first
+// call: they ask nobody. For the whole process; call it before you open anything.
 void store_stranger_ask(int (*asked_to_stop)(void));
 
-// For a connection that was just opened. What was stopped ends with SQLITE_INTERRUPT.
+// Guards a connection that was just opened. A query that is stopped ends with SQLITE_INTERRUPT.
 int store_stranger_guard(struct sqlite3 *db);
 
-// Whether the main database has a table NVTX_EVENTS that is none of rows: a view, a virtual table,
+// Whether NVTX_EVENTS of the main database is no table with rowids, but a view, a virtual table or
 // a table without rowids.
 int store_stranger_is_odd(struct sqlite3 *db, bool *odd);
 

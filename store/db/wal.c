@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// SQLite's hook reports the size of the log after each commit. When the log passes `checkpoint_at`,
+// the writer checkpoints before its next transaction. If all of it was moved, that transaction
+// writes the log from its start again. If readers prevented that, the next attempt waits until the
+// log has grown by half its cap.
 #include "store/db/wal.h"
 
 #include "store/db/checkpointer.h"
 #include "store/db/connection.h"
 
-#define CAP_PAGES 8000     // 32 MiB: where the writer's checkpoints were measured fastest
+#define CAP_PAGES 8000     // 32 MiB: measurements showed the fastest checkpoints there
 #define TRUNCATE_BUSY_MS 5 // nobody waits for a truncation
 
 static int on_wal(void *context, sqlite3 *db, const char *name, int pages) {
@@ -39,8 +44,6 @@ size_t store_wal_held(const struct store_wal *wal) {
     return wal->pages > wal->moved ? wal->pages : 0;
 }
 
-// When all of it could be moved, the next transaction writes the log from its start again. When
-// readers keep it from that, nothing is tried again before it has grown by another half.
 void store_wal_checkpoint_if_due(struct store_wal *wal) {
     int pages = 0, moved = 0;
     if (wal->pages >= wal->checkpoint_at) {

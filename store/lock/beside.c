@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The log goes first: what somebody moves from it into the main file meanwhile is in both then.
-// Without -shm SQLite finds out by itself how far the log is whole.
+// Copies the log first: what somebody moves from it into the main file meanwhile is in both copies
+// then. The copy needs no -shm: without one SQLite finds out how much of the log is complete.
 #include "store/lock/beside.h"
 
 #include <errno.h>
@@ -21,7 +21,7 @@ static int copy_bytes(int from, int to) {
     if (n == 0 && lseek(from, 0, SEEK_CUR) > 0) {
         return 0;
     }
-    // A file system that cannot, or says so by copying nothing.
+    // A file system that cannot do it; some copy nothing and report no error.
     while ((n = sendfile(to, from, NULL, AT_ONCE)) > 0 || (n < 0 && errno == EINTR)) {
     }
     return n < 0 ? -errno : 0;

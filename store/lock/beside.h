@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A private copy of a segment that stays locked by somebody else, so that what goes on can be read
-// from it: a reader of the segment itself would need its locks. What the copy lacks, because
-// somebody wrote meanwhile, was not the daemon's.
+// A private copy of a segment that another process keeps locked, so that the next segment can take
+// over what goes on. A reader of the segment itself would need its locks. If the other process
+// writes meanwhile, the copy may lack that, which is none of the daemon's data.
 #pragma once
 
 // Copies the main file of `segment` and its log to `copy` and `copy`-wal, new files that only their

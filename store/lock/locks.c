@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The child only opens, asks and writes: all of that is allowed after a fork of a process with
-// threads. Locks that the asking process has itself are not looked for.
+// The child opens, asks and writes its answer to a pipe, nothing else: a child of a process with
+// threads may do no more. It passes over the locks of the process that asks.
 #include "store/lock/locks.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 // Bytes of -shm: the write lock, those that recovery needs as well, the marks of readers, and the
-// one that each who has it open holds. Recovery is for who opens it first.
+// one that everybody locks who has it open. Whoever opens the store first recovers it.
 #define WRITE_AT 120
 #define RECOVERY_AT 121
 #define RECOVERY_BYTES 2
@@ -96,7 +96,7 @@ static void name_process(struct store_locks *locks) {
         close(fd);
     }
     locks->name[got > 0 ? got : 0] = '\0';
-    for (char *at = locks->name; *at; at++) { // a process may call itself anything
+    for (char *at = locks->name; *at; at++) { // a process chooses its own name
         *at = *at == '\n' && !at[1] ? '\0' : *at < ' ' || *at > '~' ? '?' : *at;
     }
 }

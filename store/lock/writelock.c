@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Only the main file is wrapped: -shm has no file of its own in a VFS, its locks are asked of the
-// main file. Log and temporary files are the system's own, so what is written most goes no detour.
+// Only the main file is wrapped: in a VFS -shm has no file of its own, and SQLite asks the main
+// file for its locks. The log and temporary files are the system's own, so the files that are
+// written most are as fast as before.
 #include "store/lock/writelock.h"
 
 #include <pthread.h>
@@ -15,7 +16,7 @@
 struct kept_file {
     sqlite3_file base;
     bool held;
-    sqlite3_file *real; // behind this struct, in the same memory
+    sqlite3_file *real; // after this struct, in the same memory
 };
 
 bool store_writelock_shared;
@@ -66,7 +67,8 @@ static int kept_close(sqlite3_file *file) {
     return real_of(file)->pMethods->xClose(real_of(file));
 }
 
-// ---- What goes through --------------------------------------------------------------------------
+// ---- What goes to the system's VFS
+// --------------------------------------------------------------------------
 
 #define REAL(file, method, ...) real_of(file)->pMethods->method(real_of(file), __VA_ARGS__)
 
@@ -142,7 +144,7 @@ static int kept_open(sqlite3_vfs *unused, const char *name, sqlite3_file *base, 
     *file = (struct kept_file){.real = (sqlite3_file *)(void *)(file + 1)};
     file->real->pMethods = NULL;
     int rc = system_vfs->xOpen(system_vfs, name, file->real, flags, out);
-    if (file->real->pMethods) { // it wants closing
+    if (file->real->pMethods) { // then SQLite will close it
         base->pMethods = &methods;
     }
     return rc;
@@ -196,7 +198,7 @@ bool store_writelock_is_free(sqlite3 *db) {
     void volatile *at;
     sqlite3_file *file = file_of(db);
     if (!file || file->pMethods->iVersion < 2 || !file->pMethods->xShmLock) {
-        return true; // no such locks
+        return true; // this VFS has no such locks
     }
     int rc = file->pMethods->xShmMap(file, 0, SHM_BYTES, 1, &at);
     rc = rc
@@ -206,6 +208,6 @@ bool store_writelock_is_free(sqlite3 *db) {
         file->pMethods->xShmLock(file, WRITE_LOCK, LOCKS_OF_RECOVERY,
                                  SQLITE_SHM_UNLOCK | SQLITE_SHM_EXCLUSIVE);
     }
-    file->pMethods->xShmUnmap(file, 0); // SQLite does not, unless it comes to read the log
+    file->pMethods->xShmUnmap(file, 0); // SQLite only does when it has read the log
     return rc == SQLITE_OK;
 }

@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The write lock of a segment, taken once and kept. Whoever may read a store in WAL mode may lock
-// bytes of its -shm for reading, and a byte that somebody has locked for reading cannot be locked
-// for writing: one reader could stop every commit, on purpose or not. So the one connection that
-// writes takes the lock when it opens its segment, and nobody gets between two commits.
+// store/lock: locks on a store's files. Our own write lock, kept between two commits (here); whose
+// the locks of others are (locks.h); a copy of a segment that stays locked (beside.h). It knows
+// SQLite's files and their locks, but no tables. Any thread, except where a function names one.
 //
-// SQLite takes and gives back the lock around each transaction. The writing connection is opened
-// through a VFS of its own over the system's, in which giving back does nothing, and taking again
-// neither; all else goes through. The lock goes when the connection closes its -shm.
-// https://www.sqlite.org/walformat.html, "WAL Locks"; https://www.sqlite.org/vfs.html
+// Everybody who may read a store in WAL mode may lock bytes of its -shm for reading, and a byte
+// that somebody has locked for reading cannot be locked for writing. So one reader could stop every
+// commit, on purpose or not. For that reason the connection that writes takes the write lock when
+// it opens its segment and keeps it, so that nobody gets it between two commits.
 //
-// The kept lock belongs to the connection and is used by the thread that uses that.
+// SQLite takes and releases the lock around each transaction. The writing connection is opened
+// through a VFS of our own above the system's. There releasing does nothing, and taking a lock that
+// is held does nothing either; everything else goes to the system's VFS. The lock ends when the
+// connection closes its -shm. https://www.sqlite.org/walformat.html, "WAL Locks";
+// https://www.sqlite.org/vfs.html
+//
+// The kept lock belongs to the connection, and to the thread that uses that.
 #pragma once
 
 #include <sqlite3.h>
@@ -25,13 +30,13 @@ const char *store_writelock_vfs(void);
 // somebody else holds a lock.
 int store_writelock_take(sqlite3 *db, int user_version);
 
-// Gives it back until the next transaction takes it again. Without a transaction.
+// Releases it until the next transaction takes it again. Not within a transaction.
 void store_writelock_release(sqlite3 *db);
 
-// For a connection of any VFS that has done nothing yet: can it take the locks that opening a
-// segment and writing to it need? SQLite itself would try for ten seconds.
+// Can a connection take the locks that it needs to open a segment and write to it? For one of any
+// VFS that has done nothing yet. SQLite itself would try for ten seconds.
 bool store_writelock_is_free(sqlite3 *db);
 
-// For tests that write to a store in use, or keep its writer waiting: giving back is done. False in
-// every program that is installed. Set before the first store is opened.
+// For tests that write to a store in use, or make its writer wait: releasing is done. False in
+// every installed program. Set it before the first store is opened.
 extern bool store_writelock_shared;
