@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A read walks along a range of rowids, which has no need of an index, and leaves what names an
-// event to NVTXT_TIMELINE. Rows are looked at in bounded steps, so that the writer, on whose thread
-// this runs, is not kept; the cursor says where the next step begins.
+// A read walks along a range of rowids, which needs no index; NVTXT_TIMELINE finds the names. This
+// runs on the writer's thread, so it looks at a bounded number of rows and does not keep the
+// writer; the cursor says where the next step begins.
 //
-// A cursor may stand in a segment that is not written any more, when the store was rotated behind
-// it: that one is opened for the step, and at its end the cursor moves on into the next.
+// A cursor may stand in a segment that the link left, when the store was rotated after it. That
+// segment is opened for the step, and at its end the cursor moves on into the next one.
 #include "store/query/events.h"
 
 #include <stdbool.h>
@@ -87,7 +87,7 @@ int store_events_last(sqlite3 *db, int64_t *row) {
     return store_sql_int(db, "SELECT ifnull(max(rowid), 0) FROM NVTX_EVENTS", row);
 }
 
-// Matching rows of (first, last]. `*full` when it ended before all of them were looked at.
+// Reads the matching rows of (first, last]. `*full`: it ended before the last of them.
 static int scan(sqlite3 *db, const struct store_event_query *query, int64_t first, int64_t last,
                 struct store_events *events, bool *full) {
     sqlite3_stmt *stmt = NULL;
@@ -105,12 +105,12 @@ static int scan(sqlite3 *db, const struct store_event_query *query, int64_t firs
     return rc;
 }
 
-// Goes on behind `next`, at most to the segment's last row.
+// Reads after `next`, at most to the segment's last row.
 static int step_forward(const struct store_events_place *place,
                         const struct store_event_query *query, struct store_events *events) {
     int64_t *row = &events->next.row;
     if (*row > place->last_row) {
-        events->gone = true; // another store stands there now
+        events->gone = true; // another store has taken its place
         *row = 0;
     }
     if (place->last_row - *row > STORE_EVENTS_LAG) {
@@ -127,7 +127,7 @@ static int step_forward(const struct store_events_place *place,
     return rc;
 }
 
-// Goes back before `next`.
+// Reads backward before `next`.
 static int step_backward(const struct store_events_place *place,
                          const struct store_event_query *query, struct store_events *events) {
     int64_t *row = &events->next.row;
@@ -150,7 +150,7 @@ static int step(const struct store_events_place *place, const struct store_event
 
 // ---- Segments -----------------------------------------------------------------------------------
 
-// One that cannot be read, perhaps because it was removed just now, is passed over.
+// Skips a segment that cannot be read, perhaps because it was removed just now.
 static int step_old(const char *path, const struct store_event_query *query,
                     struct store_events *events) {
     struct store_events_place place = {0};
@@ -166,8 +166,8 @@ static int step_old(const char *path, const struct store_event_query *query,
     return rc;
 }
 
-// The place in the list that `next` is in: the segment itself, or else the first one behind it
-// (going backward: the last one before it). SIZE_MAX: none.
+// Where in the list `next` is: its segment, or else the first one after it (backward: the last one
+// before it). SIZE_MAX: none.
 static size_t find(const struct store_segments *segments, bool backward,
                    struct store_events *events) {
     struct store_cursor *next = &events->next;
@@ -188,7 +188,8 @@ static size_t find(const struct store_segments *segments, bool backward,
     return at;
 }
 
-// At the end of a segment: into the one behind it (before it). False when there is none.
+// At the end of a segment: moves into the next one (backward: the one before). False when there is
+// none.
 static bool move_on(const struct store_segments *segments, bool backward, size_t at,
                     struct store_events *events) {
     if (events->more || (backward ? at == 0 : at + 1 == segments->count)) {

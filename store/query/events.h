@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Events read back a little at a time, over all segments of a store. See struct store_events.
+// Reads events back a few at a time, over all segments of a store. See struct store_events.
 #pragma once
 
 #include <sqlite3.h>

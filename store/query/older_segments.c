@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A segment knows whether anything before it can matter: allEnded says that every session that ever
-// ended is known to it, sourceBase tells sources that began in it from older ones. So a store whose
-// sessions are few never opens an old file for them. In one with many an index says which file
-// (ended.h).
+// A segment knows whether an earlier one can matter: allEnded says that it knows every session that
+// ever ended, sourceBase is the last source id of the segments before. So a store with few sessions
+// never opens an old file for them. In a store with many, an index says which file (ended.h).
 #include "store/query/older_segments.h"
 
 #include <limits.h>
@@ -31,7 +30,7 @@ static sqlite3 *open_segment(const char *segment) {
     return db;
 }
 
-// As far as the segment knows it.
+// Loads what the segment knows of the session.
 static int load_from(const char *segment, const char *session_id, struct store_session *session,
                      bool *found) {
     struct store_txn txn = {.db = open_segment(segment)};
@@ -65,7 +64,7 @@ int store_older_session(const struct store_older *older, const char *session_id,
     return rc;
 }
 
-// The first of them that may hold something of the source; the count when none may.
+// The first segment that may hold something of the source; the count when none may.
 static size_t first_of_source(const struct store_older *older, const struct store_segments *list,
                               int64_t source_id) {
     int64_t before = 0;

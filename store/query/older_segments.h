@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a daemon now and then asks of the earlier segments of its store: a session that ended long
-// ago, diagnostics of one that goes on, losses. They are read through connections of the moment;
-// one that is not there any more, or cannot be read, has nothing to say.
+// store/query: what the daemon reads back while the store is in use. Losses, diagnostics and totals
+// of one file (load_rows), events of all segments a few at a time (events), and what only earlier
+// segments know (here). It borrows the writer's connection for the active segment and opens others
+// for a moment, read-only. It writes nothing and keeps no state. Functions return SQLite result
+// codes and run on the thread that owns the store.
 //
-// Functions return SQLite result codes. Used by the thread that owns the store.
+// Rare questions go to earlier segments: a session that ended long ago, diagnostics of a session
+// that goes on, losses. A segment that is gone, or cannot be read, has no answer.
 #pragma once
 
 #include <sqlite3.h>
@@ -15,17 +18,17 @@
 
 struct store_older {
     const char *path;          // the configured one; NULL: there are no other segments
-    const char *active;        // real path of the segment in use
-    sqlite3 *db;               // of the segment in use
-    struct store_ended *ended; // borrowed; only who asks for sessions needs it
+    const char *active;        // real path of the active segment
+    sqlite3 *db;               // of the active segment
+    struct store_ended *ended; // borrowed; needed for sessions only
 };
 
-// A session that ended, and is not known to the segment in use any more. `*found` is left alone
+// A session that ended and that the active segment does not know any more. `*found` stays as it is
 // when there is none.
 int store_older_session(const struct store_older *older, const char *session_id,
                         struct store_session *session, bool *found);
 
-// Appends the diagnostics of its lines > acked that stand in earlier segments.
+// Appends the diagnostics of the session's lines > acked from earlier segments.
 int store_older_diags(const struct store_older *older, uint64_t acked,
                       struct store_session *session);
 

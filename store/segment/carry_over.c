@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// All of it is INSERT ... SELECT from the old segment, attached as `old`, in one transaction.
+// Everything is INSERT ... SELECT from the old segment, attached as `old`, in one transaction.
 //
-// Names have no owner: a later source may use what an earlier one named. All of them for ever would
-// let segments grow with every process that ever ran, so beside those of open ranges and open
-// sources only the newest go along. What is left out gets its usual default name when an event
-// needs it. carried (a temporary table) gives each name its place in the new segment: its id is the
-// rowid of the name row, and the id of the string, the process or the thread's name.
+// Any later source may use what an earlier one named. If all names went over, segments would grow
+// with every process that ever ran. So names of open ranges and open sources go over, and besides
+// them only the newest ones. A name that does not go over gets its default when an event needs it.
+// `carried`, a temporary table, gives each name its place in the new segment: its id is the rowid
+// of the name row, and the id of the string, the process or the thread's name.
 #include "store/segment/carry_over.h"
 
 #include "store/db/sql.h"
@@ -28,7 +28,8 @@
     "SELECT globalTid / 0x1000000 FROM old.NVTXT_OPEN_RANGES UNION SELECT peerPid FROM "           \
     "old.NVTXT_SOURCES WHERE closedNs IS NULL AND peerPid IS NOT NULL"
 
-// Parameters of all of them: ?1 the most rows, ?2 number, ?3 name, ?4 when it was begun.
+// Parameters of all statements: ?1 the most rows, ?2 number, ?3 name, ?4 when the segment was
+// begun.
 static const char ids[] = "INSERT INTO NVTXT_SEGMENT (" SEGMENT_COLUMNS
                           ") SELECT ?2, ?3, ifnull((SELECT name FROM old.NVTXT_SEGMENT), ''), "
                           "?4, ifnull((SELECT rangeBase FROM old.NVTXT_SEGMENT), 0) + "
@@ -53,7 +54,7 @@ static const char *const rest[] = {
     "(SELECT count(*) FROM NVTXT_SOURCES WHERE sessionId IS NOT NULL)",
     "INSERT INTO NVTXT_SESSIONS (sessionId, sourceId, uid, line, state, seenNs, openBytes) "
     "SELECT sessionId, sourceId, uid, line, state, seenNs, openBytes FROM old.NVTXT_SESSIONS",
-    // Followed files: those whose sources ended as well, for they may go on.
+    // Followed files, also those whose sources ended: the file may grow again.
     "INSERT INTO NVTXT_SOURCES (" SOURCE_COLUMNS ", priorEvents) SELECT " SOURCE_COLUMNS
     ", events FROM old.NVTXT_SOURCES WHERE closedNs IS NOT NULL AND id IN "
     "(SELECT sourceId FROM old.NVTXT_FILES)",
@@ -65,7 +66,7 @@ static const char *const rest[] = {
     "INSERT INTO NVTXT_DOMAINS (id, name) SELECT id, name FROM old.NVTXT_DOMAINS WHERE "
     "id IN (" OPEN_DOMAINS ") OR id IN (SELECT id FROM old.NVTXT_DOMAINS ORDER BY id DESC "
     "LIMIT ?1)",
-    // Names: which go along, each with its place. Name rows first: they are rows 1, 2, ...
+    // Names: which ones go over, each with its place. Name rows first: they are rows 1, 2, ...
     "CREATE TEMP TABLE carried (id INTEGER PRIMARY KEY, kind INTEGER, domainId INTEGER, "
     "key INTEGER, oldRow INTEGER, UNIQUE (kind, domainId, key))",
     "INSERT INTO carried (kind, domainId, key, oldRow) SELECT kind, domainId, key, row FROM "
@@ -80,11 +81,11 @@ static const char *const rest[] = {
     " UNION SELECT key / 0x1000000 FROM carried WHERE kind = 2)",
     "INSERT OR IGNORE INTO carried (kind, domainId, key, oldRow) SELECT kind, domainId, key, row "
     "FROM old.NVTXT_NAME_ROWS WHERE kind = 1 ORDER BY row DESC LIMIT ?1",
-    // Owners: of the processes that go along, and the newest ones.
+    // Owners: of the processes that go over, and the newest ones.
     "INSERT INTO NVTXT_OWNERS (pid, uid, sinceNs) SELECT pid, uid, sinceNs FROM old.NVTXT_OWNERS "
     "WHERE pid IN (SELECT key FROM carried WHERE kind = 1) OR pid IN (" OPEN_PIDS
     ") OR pid IN (SELECT pid FROM old.NVTXT_OWNERS ORDER BY sinceNs DESC LIMIT ?1)",
-    // What they stand for.
+    // What the names belong to.
     "INSERT INTO StringIds (id, value) SELECT c.id, s.value FROM carried c JOIN old.StringIds s "
     "ON s.id = c.oldRow WHERE c.kind = 2",
     "INSERT INTO StringIds (id, value) SELECT c.id, e.text FROM carried c JOIN old.NVTX_EVENTS e "
@@ -92,7 +93,7 @@ static const char *const rest[] = {
     "INSERT INTO ThreadNames (nameId, globalTid) SELECT id, key FROM carried WHERE kind = 2",
     "INSERT INTO PROCESSES (rowid, globalPid, pid, name) SELECT c.id, p.globalPid, p.pid, p.name "
     "FROM carried c JOIN old.PROCESSES p ON p.rowid = c.oldRow WHERE c.kind = 1",
-    // They stand where the segment begins, as far as that can be told: at the latest event before.
+    // Their time is where the segment begins, as near as we know it: the latest event before.
     "INSERT INTO NVTX_EVENTS (rowid, start, end, eventType, rangeId, text, category, color, "
     "globalTid, domainId, textId) SELECT c.id, ifnull(b.maxEnd, e.start), "
     "ifnull(b.maxEnd, e.end), e.eventType, 0, e.text, e.category, 0, e.globalTid, e.domainId, "
@@ -139,7 +140,7 @@ static int bytes_of(sqlite3 *db, int64_t *bytes) {
     return rc;
 }
 
-// Notes how much went along: it is nobody's history, see store/segment/contents.h.
+// Notes how much was taken over: it is nobody's history, see store/segment/contents.h.
 static int note_carried(sqlite3 *db, int64_t before) {
     int64_t bytes = 0;
     int rc = bytes_of(db, &bytes);

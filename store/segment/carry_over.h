@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a new segment takes over from the one before it, so that it can be read alone and everything
-// goes on: the state of sessions, open ranges, open sources, the latest ended sessions, and names;
-// and where ids go on. Events, strings of events, diagnostics and losses stay where they are.
+// goes on: the state of sessions, open ranges, open sources, the sessions that ended last, and
+// names; and where ids begin. Events, strings of events, diagnostics and losses stay where they
+// are.
 //
 // Functions return SQLite result codes.
 #pragma once
@@ -17,8 +18,8 @@ struct store_carry {
     const char *name;
     int64_t started_ns;
     const char *from; // path of the segment before it; NULL: there is none
-    bool ids_only;    // nothing but where ids go on: what else there was is lost
-    size_t rows;      // at most about so many rows of each kind that is not needed for certain
+    bool ids_only;    // take over only where ids begin: everything else was lost
+    size_t rows;      // about how many rows of each kind that may not be needed
 };
 
 // Fills `db`, a store without events and without a transaction.
@@ -27,10 +28,9 @@ int store_carry(sqlite3 *db, const struct store_carry *carry);
 // A column of NVTXT_SEGMENT; 0 when there is none of it.
 int store_carry_fact(sqlite3 *db, const char *column, int64_t *value);
 
-// A file becomes a segment under this number and name; where its ids begin stays.
+// Gives a file its number and name as a segment. Where its ids begin stays as it is.
 int store_carry_begin(sqlite3 *db, const struct store_carry *carry);
 
-// The segment before goes on elsewhere: takes away what was carried over from it and would look
-// like going on in two places. Does nothing the second time. `now_ns`: when its open sources left
-// it.
+// Deletes from a segment what the next one took over, because it would look as if it went on in
+// both. Does nothing the second time. `now_ns`: when its open sources left it.
 int store_carry_leave(sqlite3 *db, int64_t now_ns);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// NVTXT_BATCHES counts the events of each commit, so NVTX_EVENTS need not be read.
+// NVTXT_BATCHES counts the events of each commit, so NVTX_EVENTS need not be read. The bytes that a
+// segment took over are noted in NVTXT_SEGMENT; as much of them as its free pages hold is gone.
 #include "store/segment/contents.h"
 
 #include "store/db/connection.h"
@@ -22,11 +23,11 @@ int store_contents_empty(sqlite3 *db, bool *empty) {
     return rc;
 }
 
-// What events took of the room since is theirs.
+// If events have used some of the free pages since, those belong to the events.
 static int read_carried(sqlite3 *db, int64_t *bytes) {
     int64_t page = 0, spare = 0;
     int rc = store_carry_fact(db, "carriedBytes", bytes);
-    if (rc == SQLITE_ERROR) { // an older one does not say it
+    if (rc == SQLITE_ERROR) { // an older segment has no such column
         *bytes = 0;
         return SQLITE_OK;
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The list of the segments that are not in the index is made again only when somebody has written
-// to it (PRAGMA data_version): else each look-up would go through the folder. The keeper writes to
-// it when a segment was removed, or is in it from now on.
+// The list of segments that the index lacks is made again only when somebody has written to the
+// index (PRAGMA data_version); else each look-up would read the folder. The keeper writes to it
+// when it removed a segment, or added one.
 #include "store/segment/ended.h"
 
 #include <stdio.h>
@@ -57,7 +57,7 @@ static int version_of(struct store_ended *ended, int64_t *version) {
     return store_sql_done(ended->version, rc);
 }
 
-// Takes those out of the list that the index has.
+// Takes the segments that the index has out of the list.
 static int leave_rest(struct store_ended *ended) {
     sqlite3_stmt *stmt = NULL;
     struct store_segments *rest = &ended->rest;
@@ -115,8 +115,8 @@ int store_ended_find(struct store_ended *ended, const char *path, const char *ac
     if (rc == SQLITE_OK || rc == SQLITE_NOMEM) {
         return rc;
     }
-    // Without it: all of them, one by one. A damaged one is for the keeper, which may be making it
-    // anew just now.
+    // Without the index the caller asks all segments. A damaged index is the keeper's to repair,
+    // which may be doing it at this moment.
     close_index(ended);
     *segment = '\0';
     store_segments_deinit(&ended->rest);

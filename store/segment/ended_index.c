@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Ids are copied from a segment in the order of the index's key, so that each of its pages is
+// written once. What cannot be repaired is deleted: a failure that means damage removes the files,
+// and the next call makes a new index from the segments.
 #include "store/segment/ended_index.h"
 
 #include <errno.h>
@@ -25,8 +29,7 @@ static const char schema[] =
     "PRAGMA user_version = " TEXT(FORMAT) ";"
                                           "COMMIT";
 
-// In the order of the index's key, so that its pages are met once. The ends that a rotation gives
-// are none.
+// In the order of the index's key. A source that a rotation ended goes on elsewhere.
 static const char read_ended[] = "SELECT sessionId FROM NVTXT_SOURCES WHERE sessionId IS NOT NULL "
                                  "AND closedNs IS NOT NULL AND ended IS NOT 'rotated' "
                                  "ORDER BY sessionId";
@@ -76,7 +79,7 @@ int store_ended_index_open(sqlite3 **db, const char *path) {
 
 // ---- Following the segments ---------------------------------------------------------------------
 
-// Nobody but us reads it: ids of sessions are what their owners resume them by.
+// Only the daemon may read it: who knows the id of a session can resume it.
 static int make(sqlite3 **db, const char *path) {
     char name[PATH_MAX];
     int rc = name_of(path, name);
@@ -131,7 +134,7 @@ static int forget(sqlite3 *db, int64_t number) {
     return store_sql_commit(db, rc);
 }
 
-// `*readable`: whether a failure is the index's, not the segment's.
+// `*readable`: whether a failure comes from the index, not from the segment.
 static int copy_ids(sqlite3 *db, sqlite3 *segment, int64_t number, bool *readable) {
     sqlite3_stmt *from = NULL, *to = NULL;
     int rc = sqlite3_prepare_v2(db, "INSERT OR IGNORE INTO ended (id, number) VALUES (?2, ?1)", -1,
@@ -148,7 +151,7 @@ static int copy_ids(sqlite3 *db, sqlite3 *segment, int64_t number, bool *readabl
     return rc ?: read;
 }
 
-// Adds all of a segment or nothing. One that cannot be read is no failure.
+// Adds all of a segment or nothing. A segment that cannot be read is no failure.
 static int add(sqlite3 *db, const struct store_segment *segment) {
     sqlite3 *from = NULL;
     bool readable = false;
@@ -176,7 +179,7 @@ static bool is_listed(const struct store_segments *list, int64_t number, const c
     return false;
 }
 
-// One that is in the index and not in the list any more; 0 when there is none.
+// A segment that is in the index but not in the list; 0 when there is none.
 static int find_gone(sqlite3 *db, const struct store_segments *left, int64_t *gone) {
     sqlite3_stmt *stmt = NULL;
     *gone = 0;
@@ -215,7 +218,7 @@ int store_ended_index_follow(const char *path, const struct store_segments *left
     rc = rc ?: follow(db, left);
     sqlite3_close(db);
     if (is_damaged(rc)) {
-        remove_index(path); // made anew the next time
+        remove_index(path); // the next call makes a new one
     }
     return rc;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Puts the files of a store out of the way of a new one. Nothing is ever deleted.
+// Moves the files of a store out of the way of a new one. Deletes nothing.
 #pragma once
 
 #include <stddef.h>
@@ -8,5 +8,5 @@
 
 // Renames `file`, `file`-wal and `file`-shm, whichever of them exist, to a new name that begins
 // with `path`.broken and the time, with the same endings, so that SQLite finds them together.
-// Returns 0 with the new name in `aside`, 1 when there is none of them, or -errno.
-int store_quarantine(const char *file, const char *path, int64_t now_ns, char *aside, size_t size);
+// Returns 0 with the new name in `name`, 1 when there is none of them, or -errno.
+int store_quarantine(const char *file, const char *path, int64_t now_ns, char *name, size_t size);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A segment was left when the next one was begun, which is in that one's name. What removing frees
-// is reckoned, not measured: a reader that holds a removed file keeps its room, and measuring would
-// remove one after the other for it.
+// The link left a segment when the next one was begun, and the next one's name has that time. How
+// much removing frees is computed, not measured: a reader that has a removed file open keeps its
+// room, and measuring would then remove one segment after the other.
 #include "store/segment/retention.h"
 
 #include <errno.h>
@@ -51,7 +51,8 @@ struct sums {
     int64_t room;  // of what is their own, the active one as big as it will be
 };
 
-// What all carry would be counted in each, and one user's open ranges push out others' history.
+// Without what it took over: that would count in each segment, and one user's open ranges would
+// push out the others' history.
 static int64_t own_bytes(const struct store_segment *row) {
     return row->bytes > row->carried ? row->bytes - row->carried : 0;
 }
@@ -68,7 +69,7 @@ static struct sums sums_of(const struct store_segments *segments, int64_t active
     return sums;
 }
 
-// Files, size and age: whether segment `i`, the oldest that is left of them, is to go.
+// Files, size and age: whether segment `i`, the oldest of those that stay so far, has to go.
 static bool is_unwanted(const struct store_segments *segments, size_t i, const struct sums *sums,
                         const struct store_retention *retention, int64_t now_ns,
                         enum store_retention_key *key) {
@@ -79,8 +80,8 @@ static bool is_unwanted(const struct store_segments *segments, size_t i, const s
     return too_many || too_big || too_old;
 }
 
-// Adds to the plan what has to go for `missing` bytes of free room; nothing, and says what is
-// missing, when that cannot be had.
+// Adds to the plan what has to go for `missing` bytes of free room. When that is not enough it adds
+// nothing, and notes what is missing.
 static void add_for_room(const struct store_segments *segments,
                          const struct store_retention *retention, int64_t bytes, int64_t missing,
                          struct store_retention_plan *plan) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Names are taken apart by hand, strictly: a file that is not exactly named like a segment is
-// somebody else's and is never touched. What is made goes by a name with ".new" behind it until it
-// is whole; the main file is renamed last and removed first, so that a store never stands without
-// its log, while a log without its store is known for a leftover.
+// Names are parsed by hand and strictly: a file that is not named exactly like a segment belongs to
+// somebody else and is never touched. A segment has ".new" after its name until it is complete. The
+// main file is renamed last and removed first: so a store never stands without its log, and a log
+// without a store is known to be a leftover.
 #include "store/segment/segments.h"
 
 #include <dirent.h>
@@ -70,7 +70,7 @@ static bool read_time(const char *text, int64_t *ns) {
            memcmp(again, text, TIME_BYTES) == 0;
 }
 
-// What stands behind the number; NULL when the name is not that of a segment.
+// What stands after the number; NULL when the name is not that of a segment.
 static const char *parse(const struct place *place, const char *name, int64_t *started_ns,
                          uint64_t *number) {
     size_t stem = strlen(place->stem);
@@ -176,7 +176,7 @@ static int walk(const struct place *place,
     while (r >= 0 && (errno = 0, entry = readdir(folder))) {
         r = each(context, place, entry->d_name);
     }
-    r = r >= 0 && errno != 0 ? -errno : r; // else what is missing would be taken for not there
+    r = r >= 0 && errno != 0 ? -errno : r; // else the rest of the folder would seem to be empty
     closedir(folder);
     return r < 0 ? r : 0;
 }
@@ -226,7 +226,7 @@ int store_segments_list(const char *path, struct store_segments *segments) {
         r = store_segments_scan(path, segments);
         while (segments->count > 0 &&
                strcmp(segments->rows[segments->count - 1].path, target) != 0) {
-            free(segments->rows[--segments->count].path); // made, and not part of the store yet
+            free(segments->rows[--segments->count].path); // made, but the link does not know it yet
         }
     }
     if (r < 0) {
@@ -282,20 +282,21 @@ int store_segments_sync(const char *path) {
     if (fd < 0) {
         return -errno;
     }
-    // A folder that cannot be synchronized (some network file systems) is as lasting as it gets.
+    // Some network file systems cannot sync a folder; then this is the best there is.
     r = fsync(fd) < 0 && errno != EINVAL && errno != ENOTSUP ? -errno : 0;
     close(fd);
     return r;
 }
 
-// Puts a link that says `target`, or without one another name of the file `segment`, at `path`.
+// Puts a link with the text `target` at `path`; without a target, a second name of the file
+// `segment`.
 static int put(const char *path, const char *target, const char *segment) {
     char fresh[PATH_MAX];
     int r = store_file_name(fresh, path, ".link" STORE_SEGMENT_UNFINISHED);
     if (r < 0) {
         return r;
     }
-    unlink(fresh); // of one that was killed here
+    unlink(fresh); // a process that was killed here left it
     if ((target ? symlink(target, fresh) : link(segment, fresh)) < 0) {
         return -errno;
     }
@@ -331,7 +332,7 @@ int store_segments_set_link(const char *path, const char *segment) {
         return r;
     }
     r = store_segments_sync(path);
-    if (r < 0) { // who commits to the new one could find the old one after a loss of power
+    if (r < 0) { // after a power loss `path` could be the old one, without what was committed
         take_back(path, before, was_there, segment);
     }
     return r;

@@ -1,21 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 //
+// store/segment: the files of a daemon's store. Their names and order and the link (here), what a
+// new segment takes over (carry_over), which ones are removed (retention), what is in one
+// (contents), in which one a session ended (ended, ended_index), and broken files (quarantine). It
+// does not decide when a segment begins or goes: the daemon does. It writes no events. Any thread,
+// except where a header names one.
+//
 // A daemon's store is a row of files, its segments. The configured path (nvtxt.sqlite) is a
-// symbolic link to the active one, the last; the others stand beside it and are not written any
-// more. Names:
+// symbolic link to the active one, the last. The others stand beside it and are not written any
+// more: the link left them. Names:
 //   <stem>-<UTC time>-<number>.sqlite       nvtxt-20261121T062400Z-1.sqlite
-// where stem is the configured name without ".sqlite", the time is when the segment was begun, and
+// The stem is the configured name without ".sqlite", the time is when the segment was begun, and
 // the number orders them: it never goes back, whatever the clock does. Numbers begin with 1 and may
 // have gaps, at the front because old segments are removed.
 //
 // A store without segments (an import's, a snapshot) is one plain file: a list of one.
 //
 // To read all of a store, list its segments and open one after the other, oldest first. An event
-// stands in exactly one; a source that goes on has a row in each (counters are totals: the newest
-// counts); strings, names and domains are each segment's own. One that vanishes between the list
-// and the open was removed for its age or size: pass over it.
+// stands in exactly one. A source that goes on has a row in each; counters are totals, so the
+// newest counts. Strings, names and domains belong to their segment. A segment that is gone between
+// the list and the open was removed for its age or size: skip it.
 //
-// Knows file names only, no SQLite. Functions return 0 or -errno. Any thread.
+// This header knows names of files only, no SQLite. Functions return 0 or -errno.
 #pragma once
 
 #include <limits.h>
@@ -28,8 +34,8 @@ struct store_segment {
     uint64_t number;    // 0: a plain file
     int64_t started_ns; // Unix time of its name, whole seconds; 0: a plain file
     int64_t bytes;      // with -wal and -shm
-    bool empty;         // filled by who knows (store/segment/contents.h); else false
-    int64_t carried;    // likewise: of the bytes, those that only went along; else 0
+    bool empty;         // for callers to fill (store/segment/contents.h); false
+    int64_t carried;    // likewise: bytes that it took over and that are nobody's history; 0
 };
 
 struct store_segments {
@@ -42,20 +48,20 @@ struct store_segments {
 int store_segments_list(const char *path, struct store_segments *segments);
 void store_segments_deinit(struct store_segments *segments); // zeroed is fine
 
-// ---- For who makes and removes them ------------------------------------------------------------
+// ---- For callers that make and remove them
+// ------------------------------------------------------------
 
-#define STORE_SEGMENT_UNFINISHED ".new" // behind the name while it is made
+#define STORE_SEGMENT_UNFINISHED ".new" // after the name of a segment that is being made
 
-// All files with the name of a segment of `path`, whether there is a link or not. None is no error.
+// All files with the name of a segment of `path`, with or without a link. None is no error.
 int store_segments_scan(const char *path, struct store_segments *segments);
 
 // The path of a segment. Returns 0 or -ENAMETOOLONG.
 int store_segments_name(const char *path, int64_t started_ns, uint64_t number, char *name,
                         size_t size);
 
-// The other way round: the configured path of the store that a file with this name is a segment of,
-// without ".sqlite", which it may have or not. `stem` has room for PATH_MAX bytes. False when it is
-// not named like a segment.
+// The reverse: the configured path of the store that a file with this name is a segment of, without
+// ".sqlite". `stem` has room for PATH_MAX bytes. False when the name is not that of a segment.
 bool store_segments_stem(const char *segment, char *stem);
 
 enum store_link {
@@ -63,24 +69,24 @@ enum store_link {
     STORE_LINK_SEGMENT,  // a link to a segment beside it: written to `target`
     STORE_LINK_VANISHED, // the same, but the segment is not there
     STORE_LINK_FILE,     // a file
-    STORE_LINK_FOREIGN,  // a link to something else, or to nowhere: what it says is in `target`
+    STORE_LINK_FOREIGN,  // a link to something else, or to nowhere: its text is in `target`
     STORE_LINK_OTHER,    // a folder, a device
 };
 
 // What stands at `path`. `target` has room for PATH_MAX bytes. Returns 0 or -errno.
 int store_segments_link(const char *path, enum store_link *link, char *target);
 
-// Lets the link point to `segment`, which lies beside it, at once and lastingly: whoever opens
-// `path` finds the old one or the new one. What stood at `path` is replaced; when that cannot be
-// made lasting it is put back, and -errno returned.
+// Points the link to `segment`, which lies beside it, in one step and synced to the disk: whoever
+// opens `path` finds the old one or the new one. Replaces what stood at `path`; when the sync fails
+// it puts that back and returns -errno.
 int store_segments_set_link(const char *path, const char *segment);
 
-// Makes names in the folder of `path` lasting (fsync).
+// Syncs the folder of `path`, so that names in it survive a power loss.
 int store_segments_sync(const char *path);
 
-// Renames or removes a segment with its -wal and -shm; what of it is not there is no error.
+// Renames or removes a segment with its -wal and -shm; a file that is missing is no error.
 int store_segments_rename(const char *from, const char *to);
 int store_segments_remove(const char *segment);
 
-// Removes what a killed daemon left of segments that it was making, and logs without their store.
+// Removes unfinished segments that a killed daemon left, and logs without their store.
 int store_segments_tidy(const char *path);

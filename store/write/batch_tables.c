@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Eponymous virtual tables (https://www.sqlite.org/vtab.html): no CREATE, no rows of their own. A
-// cursor walks the records in the order in which they are inserted and counts their rowids, which
-// is how a start/end range knows its id. Texts are handed over as they lie in the arena, uncopied.
+// cursor walks the records in the order in which they are inserted and counts their rowids, so a
+// start/end range knows its id. SQLite gets the texts where they lie in the arena, without a copy.
 #include "store/write/batch_tables.h"
 
 #include "store/value/record.h"
@@ -281,7 +281,7 @@ static const sqlite3_module strings_module = {
 // ---- Registering ------------------------------------------------------------------------------
 
 int store_batch_tables_register(sqlite3 *db, const struct store_batch_tables *tables) {
-    void *context = (void *)tables; // read only: see struct table
+    void *context = (void *)tables; // the tables only read it
     int rc = sqlite3_create_module_v2(db, "nvtxt_batch_events", &events_module, context, NULL);
     if (rc == SQLITE_OK) {
         rc = sqlite3_create_module_v2(db, "nvtxt_batch_strings", &strings_module, context, NULL);

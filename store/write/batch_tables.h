@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A batch as SQLite sees it while it is written: two table-valued virtual tables of one connection,
+// A batch as SQLite sees it during a write: two table-valued virtual tables of one connection,
 // nvtxt_batch_events (the records, source by source) and nvtxt_batch_strings (their new texts).
 #pragma once
 

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// SQLite's cheapest way in is a statement that runs once over many rows: `INSERT INTO … SELECT …
-// FROM` a virtual table whose cursor walks the records of a batch. Per row that leaves a function
-// call a column; a bind/step/reset loop pays for entering and leaving the virtual machine each
-// time.
+// The cheapest way into SQLite is a statement that runs once over many rows: `INSERT INTO … SELECT
+// … FROM` a virtual table whose cursor walks the records of a batch. For each row that leaves a
+// function call for each column. A loop of bind, step and reset pays each time for entering and
+// leaving the virtual machine.
 //
-// Columns that no event of the batch fills are left out or NULL in the statement, which costs next
-// to nothing; asking the virtual table for them would not.
+// Columns that no event of the batch fills are left out of the statement, or NULL in it, which
+// costs next to nothing; asking the virtual table for them would cost a call.
 //
-// Ids are known before they are given: within a transaction nobody else writes, and SQLite gives a
-// row that names no rowid the largest one plus 1. So a first pass over the records looks up (or
-// gives) the id of every text and the strings go in first; a start/end range's rangeId is its own
-// rowid, above those of earlier segments; the rows of a source are a range of rowids. After each
-// statement the last rowid is compared with what was foreseen.
+// Ids are known before SQLite gives them: within a transaction nobody else writes, and SQLite gives
+// a row without a rowid the largest one plus 1. So a first pass over the records looks up, or
+// gives, the id of every text, and the strings are written first. The rangeId of a start/end range
+// is its own rowid plus a base above the rows of earlier segments; the rows of a source are a range
+// of rowids. After each statement the last rowid must be the expected one.
 #include "store/write/bulk.h"
 
 #include <stdlib.h>
 
 #include "store/db/sql.h"
 
-// An array of new strings that grew larger than this is freed after its batch.
+// The array of new strings is freed after a batch that made it larger than this.
 #define KEEP_FRESH ((size_t)32 * 1024)
 
 // ---- Statements -------------------------------------------------------------------------------
@@ -33,8 +33,8 @@ static const char *const texts[STORE_BULK_STMTS] = {
     [ADD_UNCLOSED] = "INSERT INTO NVTXT_UNCLOSED (eventRow) VALUES (?)",
 };
 
-// The columns are a beginning of the table's, in its order: then SQLite makes a row straight from
-// what the virtual table returns, where any other list costs a copy of each value (OP_SCopy).
+// The columns are the first ones of the table, in its order. Then SQLite makes a row directly from
+// what the virtual table returns; any other list costs a copy of each value (OP_SCopy).
 #define EVENTS(payload_columns, end_global_tid, payload)                                           \
     "INSERT INTO NVTX_EVENTS (start, end, eventType, rangeId, text, category, color, globalTid, "  \
     "domainId, endGlobalTid, textId" payload_columns ") SELECT start, end, eventType, rangeId, "   \
@@ -90,7 +90,7 @@ static int add_fresh(struct store_bulk *bulk, struct store_event *event) {
     return SQLITE_OK;
 }
 
-// Gives the events of a run their text ids and takes their times.
+// Gives the events of a run their text ids and notes the smallest start and the largest end.
 static int read_run(struct store_bulk *bulk, const struct store_run *run) {
     struct store_txn *txn = bulk->txn;
     for (size_t i = 0; i < run->count; i++) {

@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The batch inserter: all events of a batch in one statement, all new strings in another.
+// store/write: the rows of a transaction. One module for each kind of row: events and strings
+// (here), sources, diagnostics and losses (catalog), names (names, name_rows, domains, owners),
+// sessions and followed files. Each owns its prepared statements; txn.h has what they share. They
+// write within the transaction that store.c began, and never begin or end one. Only sessions and
+// followed files are read back here, as the other half of what they write. Functions return SQLite
+// result codes and run on the thread that owns the store.
 //
-// Functions return SQLite result codes. Used by the thread that owns the store.
+// This header is the batch inserter: all events of a batch in one statement, all new strings in
+// another.
 #pragma once
 
 #include <sqlite3.h>
@@ -13,7 +19,7 @@
 #include "store/write/batch_tables.h"
 #include "store/write/txn.h"
 
-// Which of three optional columns a statement names: every combination has its statement.
+// Three columns are optional: a statement for every combination.
 #define STORE_BULK_VARIANTS 8
 #define STORE_BULK_STMTS 3
 
@@ -26,10 +32,10 @@ struct store_bulk {
     sqlite3_stmt *stmts[STORE_BULK_STMTS];
 };
 
-// Registers the virtual tables with the connection; `bulk` must not move after it.
+// Registers the virtual tables with the connection; after that `bulk` must not move.
 int store_bulk_init(struct store_bulk *bulk, struct store_txn *txn, struct store_intern *intern);
 void store_bulk_deinit(struct store_bulk *bulk);
 
-// Writes the events of the batch with their strings, NVTXT_EVENT_SOURCES and NVTXT_UNCLOSED. The
-// domains of the batch have their ids. A failure leaves the transaction to be rolled back.
+// Writes the events of the batch with their strings, NVTXT_EVENT_SOURCES and NVTXT_UNCLOSED. Before
+// it, the domains of the batch must have their ids. After a failure the caller rolls back.
 int store_bulk_write(struct store_bulk *bulk, const struct store_batch *batch);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A source's row is made by the first batch that has a share of it and updated by later ones;
-// what never changes is written once. Counters are absolute: writing the same batch again after a
-// rollback does no harm.
+// The first batch with a share of a source makes its row; later ones update it. What never changes
+// is written once. Counters are absolute numbers, so writing a batch again after a rollback does no
+// harm.
 #include "store/write/catalog.h"
 
 #include "protocol/lang/diag.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What stands beside the events of a batch: its sources and their counters, diagnostics, clock
-// measurements and losses. Threads, processes and name rows are names.c's.
+// What a batch has besides events: its sources and their counters, diagnostics, clock measurements
+// and losses. Threads, processes and name rows are written by names.c.
 //
 // Functions return SQLite result codes. Used by the thread that owns the store.
 #pragma once

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One look-up by name per domain and batch; nothing is kept beyond the batch.
+// One look-up by name for each domain and batch; the id stands in the batch, so nothing is kept
+// after it.
 #include "store/write/domains.h"
 
 #include "store/db/sql.h"
@@ -27,15 +28,8 @@ void store_domains_begin(const struct store_batch *batch) {
     }
 }
 
-static int prepare(struct store_domains *domains, enum statement which,
-                   const struct store_domain *domain) {
-    sqlite3_stmt **slot = &domains->stmts[which];
-    int rc = store_sql_prepare(domains->txn->db, slot, texts[which]);
-    return rc ?: store_sql_bind(*slot, "s", domain->name, (size_t)domain->len);
-}
-
 static int find(struct store_domains *domains, struct store_domain *domain) {
-    int rc = prepare(domains, FIND_DOMAIN, domain);
+    int rc = STORE_SQL_BIND(domains, FIND_DOMAIN, "s", domain->name, (size_t)domain->len);
     if (rc != SQLITE_OK) {
         return rc;
     }
@@ -59,8 +53,7 @@ int store_domains_id(struct store_domains *domains, const struct store_batch *ba
         rc = find(domains, domain);
     }
     if (rc == SQLITE_OK && domain->store_id == 0) {
-        rc = prepare(domains, ADD_DOMAIN, domain);
-        rc = rc ?: store_sql_run(domains->stmts[ADD_DOMAIN]);
+        rc = STORE_SQL_RUN(domains, ADD_DOMAIN, "s", domain->name, (size_t)domain->len);
         domain->store_id = rc == SQLITE_OK ? sqlite3_last_insert_rowid(domains->txn->db) : 0;
     }
     *id = domain->store_id;

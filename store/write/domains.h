@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Domains of the store: each distinct display name has an id (1, 2, …) in NVTXT_DOMAINS. A batch
-// names its domains by index; the id is looked up, or given, when a row first needs it.
+// names its domains by index; the id is looked up, or given, when the first row needs it.
 //
 // Functions return SQLite result codes. Used by the thread that owns the store.
 #pragma once
@@ -22,7 +22,8 @@ struct store_domains {
 void store_domains_init(struct store_domains *domains, struct store_txn *txn);
 void store_domains_deinit(struct store_domains *domains);
 
-// Forgets the ids that the batch was given when it was written before. Call before writing it.
+// Forgets the ids that an earlier write gave to the batch's domains. Call it before you write a
+// batch.
 void store_domains_begin(const struct store_batch *batch);
 
 // The id of the batch's domain `index`; 0 for index 0. It stands in the domain's store_id as well.

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// One row for each followed file, replaced as a whole by each batch that has the file. Counters and
+// names stand in NVTXT_SOURCES and are joined when the row is read.
 #include "store/write/followed.h"
 
 #include "store/db/sql.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// NVTXT_FILES: what makes a daemon go on with a followed file where it stopped. A row is written
-// with the batch whose events it belongs to; it outlives the end of its source, so that a file that
+// NVTXT_FILES: what a daemon needs to go on with a followed file where it stopped. A row is written
+// with the batch whose events it belongs to. It stays when its source ends, so that a file that
 // grows again, or comes back, is not read twice. The public side is store_file_load().
 //
 // Functions return SQLite result codes. Used by the thread that owns the store.
@@ -25,11 +25,11 @@ struct store_files {
 void store_files_init(struct store_files *files, struct store_txn *txn);
 void store_files_deinit(struct store_files *files);
 
-// Writes the files of the batch and takes away those that are to be forgotten. The sources' rows
-// must be written: one that had ended is open again when it goes on.
+// Writes the files of the batch and deletes those that it forgets. The rows of its sources must be
+// written before: a source that had ended is opened again.
 int store_files_write(struct store_files *files, const struct store_batch *batch);
 
-// See store_file_load(), but for the open ranges.
+// As store_file_load(), without the open ranges.
 int store_files_load(struct store_files *files, int64_t source_id, struct store_file *file,
                      struct store_session *session, bool *found);
 

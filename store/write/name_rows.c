@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A set-associative cache over the table. It holds what is in the file or in the open transaction,
-// and is emptied by a rollback. A set's entries are replaced in turn.
+// A set-associative cache over the table. It holds what is in the file or in the open transaction;
+// a rollback empties it. The entries of a set are replaced one after the other.
 #include "store/write/name_rows.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 
 #include "store/db/sql.h"
 
-// 8,192 names: threads, processes and their domains of a crowded machine, in 320 KiB.
+// 8,192 names: threads, processes and their domains on a busy machine, in 320 KiB.
 #define SETS 2048
 #define WAYS 4
 
@@ -19,7 +19,7 @@ struct store_name_entry {
     int64_t row;
     int64_t domain;
     int kind;      // 0: free
-    unsigned turn; // of the set's first entry: the way that is replaced next
+    unsigned next; // in the set's first entry: the way that is replaced next
 };
 
 enum statement { FIND_ROW, ADD_ROW };
@@ -64,10 +64,10 @@ static int64_t find_cached(struct store_name_rows *rows, int kind, int64_t domai
 static void cache_row(struct store_name_rows *rows, int kind, int64_t domain, uint64_t key,
                       int64_t row) {
     struct store_name_entry *set = set_of(rows, kind, domain, key);
-    unsigned way = set->turn++ % WAYS;
-    unsigned turn = set[way].turn;
+    unsigned way = set->next++ % WAYS;
+    unsigned next = set[way].next;
     set[way] = (struct store_name_entry){
-        .key = key, .row = row, .domain = domain, .kind = kind, .turn = turn};
+        .key = key, .row = row, .domain = domain, .kind = kind, .next = next};
 }
 
 int store_name_rows_find(struct store_name_rows *rows, int kind, int64_t domain, uint64_t key,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // NVTXT_NAME_ROWS: where the row of a name stands, so that it is found without a scan and made only
-// once. A bounded cache stands before the table; it may forget anything at any time.
+// once. A bounded cache stands before the table and may forget anything at any time.
 //
 // Functions return SQLite result codes unless they say otherwise. Used by the thread that owns the
 // store.
@@ -12,8 +12,8 @@
 
 #include "store/write/txn.h"
 
-// Kinds beside the event types 39 and 75, whose rows are rows of NVTX_EVENTS. Kind 33 is of older
-// versions: a category in all processes (key: its number).
+// Kinds besides the event types 39 and 75, whose rows stand in NVTX_EVENTS. Kind 33 is from older
+// versions: a category of all processes (key: its number).
 #define STORE_ROW_PROCESS 1  // key: pid, row: of PROCESSES
 #define STORE_ROW_THREAD 2   // key: globalTid, row: of StringIds (ThreadNames.nameId)
 #define STORE_ROW_CATEGORY 3 // key: store_category_key(), row: of NVTX_EVENTS

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every event asks "have I seen this thread, and this domain in this process?". The answer is one
-// comparison with the event before, else what name_rows.c knows; only then is something written.
+// For each event there is one question: are its thread, and its domain in this process, known?
+// Mostly a comparison with the event before answers it, else name_rows.c; only then something is
+// written.
 //
-// A thread's name has a StringIds row of its own, which no event shares: a rename changes its
-// value.
+// A thread's name has a StringIds row of its own, which no event shares, so a rename changes only
+// its value.
 #include "store/write/names.h"
 
 #include <stdio.h>
@@ -241,7 +242,7 @@ static int name_process(struct store_names *names, const struct store_name *name
                : add_process(names, pid, name->text, name->text_len);
 }
 
-// One row per domain and process, at the first event or name that says so.
+// One row for each domain and process, at the first event or name that bears it.
 static int see_domain(struct store_names *names, const struct store_batch *batch, uint32_t index,
                       int64_t at, uint64_t global_tid) {
     const struct store_domain *domain = batch->domains[index];

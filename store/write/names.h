@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who and what is named: rows of ThreadNames and PROCESSES for every thread and process that an
-// event or an open range bears, and the name rows of NVTX_EVENTS (33 categories, 39 threads, 75
-// domains). Each is made once and found again through NVTXT_NAME_ROWS, never by a scan.
+// Names of things that events and open ranges bear: a row of ThreadNames and PROCESSES for every
+// thread and process, and the name rows of NVTX_EVENTS (33 categories, 39 threads, 75 domains).
+// Each is made once and found again through NVTXT_NAME_ROWS, never by a scan.
 //
 // Functions return SQLite result codes. Used by the thread that owns the store.
 #pragma once
@@ -29,10 +29,11 @@ void store_names_init(struct store_names *names, struct store_txn *txn, struct s
                       struct store_domains *domains, struct store_name_rows *rows);
 void store_names_deinit(struct store_names *names);
 
-// A source's row was made: a process that had to do with "Process <pid>" gets the peer's name.
+// To be called when a source's row was made: if its process is only called "Process <pid>", it gets
+// the peer's name.
 int store_names_new_source(struct store_names *names, const struct store_source *source);
 
-// Writes what a share names, then what its events bear. After it every domain of its events has
-// its id.
+// Writes the names that a share gives, then what its events bear. Then every domain of its events
+// has its id.
 int store_names_write(struct store_names *names, const struct store_batch *batch,
                       const struct store_share *share);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What was named stays where it is, under its default name: rows of names are found by keys of
-// NVTXT_NAME_ROWS, so those of one process are a range of it.
+// Names that are taken away are not deleted: their rows stay and get their default text. The rows
+// of one process are a range of keys in NVTXT_NAME_ROWS.
 #include "store/write/owners.h"
 
 #include <stdio.h>

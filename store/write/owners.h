@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// NVTXT_OWNERS: whose the names of a process are. A row is written by the batch in which a user
-// used or named the process first, or took it over; then what the owner before has named becomes
-// nameless, so that it does not stand beside the new one's events.
+// NVTXT_OWNERS: which user the names of a process belong to. The batch in which a user first used
+// or named the process, or took it over, writes the row. After a take-over the names that the owner
+// before gave become default names, so that they do not stand beside the new owner's events.
 //
 // Functions return SQLite result codes. Used by the thread that owns the store.
 #pragma once

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Open ranges are rows under (source, seq): one insert when a range is announced, one delete when
-// its event comes. A range that is announced and closed in one batch is inserted and deleted, in
-// that order. Reading them back gives values that own their texts.
+// its event comes. A range that is announced and closed in one batch is inserted, then deleted.
+// What is read back owns its texts.
 #include "store/write/sessions.h"
 
 #include <errno.h>
@@ -50,7 +50,7 @@ static const char *const texts[STORE_SESSIONS_STMTS] = {
         "SELECT seq, kind, globalTid, depth, rangeId, start, category, color, line, \"column\", "
         "text, excerpt, (SELECT name FROM NVTXT_DOMAINS WHERE id = domainId), int64Value, "
         "doubleValue FROM NVTXT_OPEN_RANGES WHERE sourceId = ? ORDER BY seq",
-    // Ranges that were never closed are found at the end, whatever line opened them.
+    // Ranges that were never closed are reported at the end, whatever line opened them.
     [LOAD_DIAGS] = "SELECT line, \"column\", severity, stage, code, message "
                    "FROM NVTXT_DIAGNOSTICS "
                    "WHERE sourceId = ? AND (line > ? OR code = 'never-closed') "
