@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The usual: a priority as syslog and sd-daemon(3) write it before a line, and the names of levels.
-// Since "error" is a word of the language too, a name counts only where it is written as a level
-// is: in capitals, before a colon, in brackets, or as the value of a key. An exception's name
-// before a colon, and the head of a traceback, are errors.
+// Looks first for a priority, as syslog and sd-daemon(3) write it before a line, then for the name
+// of a level. "error" is also a word of plain English, so a name counts only where it is written as
+// a level is: in capitals, before a colon, in brackets, or as the value of a key. An exception's
+// name before a colon, and the first line of a traceback, are errors.
 #include "client/text/levels.h"
 
 #include <stdio.h>
@@ -95,7 +95,7 @@ static bool is_capital(const char *word, size_t len) {
     return true;
 }
 
-// "level":"error": a quoted word behind a colon.
+// "level":"error": a quoted word after a colon.
 static bool is_json_value(const char *begin, const char *at, char after) {
     if (at - begin < 2 || at[-1] != '"' || after != '"') {
         return false;
@@ -175,7 +175,7 @@ static bool matches(const struct levels_rule *rule, struct nvtxt_slice line) {
     return regexec(&rule->regex, line.data, 1, &range, REG_STARTEND) == 0;
 }
 
-// Patterns of one's own give colours, and say nothing of how severe a line is.
+// A pattern of the user gives a colour; it does not change the level.
 static bool own_color(const struct levels *levels, struct nvtxt_slice line, uint32_t *color) {
     for (size_t i = 0; line.len > 0 && i < levels->count; i++) {
         if (matches(&levels->rules[i], line)) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Most lines of logs have no byte that needs anything: they are found in a few fast passes and
-// copied. The others are written character by character.
+// Most lines of logs have no byte that must be spelled out: a few fast passes find them and they
+// are copied. The others are written character by character.
 #include "client/text/printable.h"
 
 #include <stdbool.h>
@@ -18,7 +18,7 @@ static int hex_digit(char byte) {
     return byte >= 'a' && byte <= 'f' ? byte - 'a' + 10 : -1;
 }
 
-// The byte that \xHH at `at` spells, or -1 when nothing of ours stands there.
+// The byte that \xHH at `at` spells, or -1 when there is no such escape.
 static int spelled(const char *at, size_t len) {
     if (len < 4 || at[0] != '\\' || at[1] != 'x') {
         return -1;
@@ -81,7 +81,7 @@ static size_t put(char *out, const char *at, size_t len, bool escapes, size_t *t
     return *taken;
 }
 
-size_t message_encode(char *out, size_t room, struct nvtxt_slice text, size_t *written) {
+size_t printable_encode(char *out, size_t room, struct nvtxt_slice text, size_t *written) {
     struct nvtxt_slice seen = {text.data, text.len < room ? text.len : room};
     struct style style = {'"', true};
     if (seen.len == 0 || !memchr(seen.data, '\n', seen.len)) {
@@ -105,7 +105,7 @@ size_t message_encode(char *out, size_t room, struct nvtxt_slice text, size_t *w
     return taken;
 }
 
-size_t message_decode(char *out, struct nvtxt_slice text) {
+size_t printable_decode(char *out, struct nvtxt_slice text) {
     size_t len = 0;
     for (size_t i = 0; i < text.len; i++) {
         int byte = spelled(text.data + i, text.len - i);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One line with an effect is enough: nothing more is looked at then.
+// Feeds the lines to an interpreter that stores nothing, and counts. The first line with an effect
+// ends this: the input is NVTXT then.
 #include "client/text/sniff.h"
 
 #include <errno.h>
@@ -56,7 +57,7 @@ static bool says_nothing(struct nvtxt_slice line) {
     return at == line.len || line.data[at] == '#';
 }
 
-// False when no further line has to be looked at.
+// False when no further line is needed.
 static bool take_line(struct sniff *sniff, struct nvtxt_slice line) {
     static const struct nvtxt_sink sink = {ignore_event, ignore_name, ignore_diag, NULL};
     uint64_t before = errors_of(sniff);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The buffer holds what was read and not given out; when no line is whole, that is one unfinished
-// line, which is moved to the front before the next read. A piece of it goes out as soon as the
-// buffer has as many bytes as could ever fit a line of NVTXT: so where a line is cut does not hang
-// on how it was read.
+// The buffer holds what was read and has not gone out. When it has no whole line, it holds one
+// unfinished line, which moves to the front before the next read. A piece of that line goes out as
+// soon as the buffer has as many bytes as can ever fit into a line of NVTXT. So the place where a
+// line is cut does not depend on the sizes of the reads.
 #include "client/text/textlog.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 #include "client/text/printable.h"
 #include "protocol/base/hash_value.h"
 
-#define HEAD_BYTES 128u // of a Marker before and behind its message: six numbers and words
+#define HEAD_BYTES 128u // of a Marker before and after its message: six numbers and words
 
 uint32_t textlog_category(const char *name) {
     uint64_t hash = nvtxt_hash_stored(0, nvtxt_slice_of(name));
@@ -71,8 +71,8 @@ void textlog_finish(struct textlog *log) {
 
 // ---- Which bytes --------------------------------------------------------------------------------
 
-// The line at hand: its end, and whether it is whole (an LF follows, or nothing more comes). False
-// when more has to be read first.
+// Finds the end of the current line, and whether it is whole (an LF follows, or the input has
+// ended). False when more has to be read first.
 static bool find_line(struct textlog *log, struct nvtxt_slice *line, bool *whole) {
     const char *lf = memchr(log->data + log->scanned, '\n', log->len - log->scanned);
     size_t end = lf ? (size_t)(lf - log->data) : log->len;
@@ -122,10 +122,10 @@ size_t textlog_call(char *out, size_t room, const char *head, struct nvtxt_slice
     size_t tail_len = strlen(tail) + 1;
     memcpy(out, head, head_len);
     size_t left = room - head_len - tail_len;
-    size_t taken = message_encode(out + head_len, left, string, &written);
+    size_t taken = printable_encode(out + head_len, left, string, &written);
     if (taken < string.len) {
         char note[64];
-        taken = message_encode(out + head_len, left - sizeof(note), string, &written);
+        taken = printable_encode(out + head_len, left - sizeof(note), string, &written);
         int len = snprintf(note, sizeof(note), " (and %zu bytes)", string.len - taken);
         char quote = out[head_len];
         memcpy(out + head_len + written - 1, note, (size_t)len);
@@ -161,7 +161,7 @@ static size_t mark(struct textlog *log, struct nvtxt_slice text, struct nvtxt_sl
     }
     size_t tail_len = strlen(tail);
     char *out = log->out + head_len;
-    size_t taken = message_encode(out, log->line_max - HEAD_BYTES, text, &written);
+    size_t taken = printable_encode(out, log->line_max - HEAD_BYTES, text, &written);
     memcpy(out + written, tail, tail_len);
     *line = (struct nvtxt_slice){log->out, (size_t)head_len + written + tail_len};
     return taken;

@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lines of a log, any bytes, to calls of NVTXT: a Marker for each. No I/O and no clock: bytes come
-// in with the time at which they were read, lines of NVTXT go out. Rules: nvtxt-send(1), "Text".
+// The room client/text makes calls of NVTXT from plain text: it finds the level, the colour and the
+// time of a line, quotes its text, and sees whether an input is NVTXT or a log. It runs on the main
+// thread of nvtxt-send and owns no descriptor and no clock: sniff.h alone reads the beginning of a
+// file. It does not send and it prints nothing.
 //
-// Every line that goes out says all there is to say (no variable, no definition), so that one that
-// is dropped on the way changes nothing for the others. A line of the log that is too long for one
-// line of NVTXT becomes several, in order, all with its time and its level. Memory is bounded by
-// that length and one read, also for a log that never ends its line. The lines are for a session
+// This module makes a Marker from each line of a log, which may hold any bytes. Bytes come in with
+// the time at which they were read; lines of NVTXT go out. Rules: nvtxt-send(1), "Text".
+//
+// Each line that goes out is complete: it needs no variable and no definition before it. So a line
+// that is lost on the way changes nothing for the others. A line of the log that is too long for
+// one line of NVTXT becomes several, in order, all with its time and its level. Memory is bounded
+// by that length and one read, also for a log that never ends its line. The lines are for a session
 // with escapes and levels.
 //
-// The time of a line is that of the read which brought its first byte. With a time format it is the
-// one that stands in the line, and a line without one has that of the line before it.
+// The time of a line is the time of the read that brought its first byte. With a time format it is
+// the time in the line itself; a line without one gets the time of the line before it.
 #pragma once
 
 #include <stdbool.h>
@@ -26,7 +31,7 @@
 
 struct textlog_options {
     const char *category; // name; NULL: none
-    uint32_t color;       // of lines that no level is found in
+    uint32_t color;       // of lines without a level
     struct levels levels;
     struct timestamp stamp;
     bool has_stamp;
@@ -40,23 +45,23 @@ struct textlog {
     uint32_t pid, tid;
     size_t line_max; // bytes of a line of NVTXT, without its LF
 
-    char *data; // owned: what was read, and is not given out
+    char *data; // owned: what was read and has not gone out
     size_t cap, at, len;
     size_t scanned;   // no LF between at and here
-    bool over;        // no more is read: what is left is a line
+    bool over;        // the input has ended: what is left is a line
     int64_t begun_ns; // when the first byte of the line at `at` was read
     int64_t read_ns;  // when the last byte was
 
-    bool inside; // pieces of the line at `at` went out before
+    bool inside; // pieces of the line at `at` have gone out
     uint32_t line_color;
-    int line_level; // NVTXT_LEVEL_NONE: it says none
+    int line_level; // NVTXT_LEVEL_NONE: the line has none
     int64_t line_ns;
     bool has_line_ns;
     uint64_t lines;     // begun so far
-    uint64_t unstamped; // of them: without a time, although there is a format
+    uint64_t unstamped; // of these: lines without a time, although there is a format
     uint64_t first_unstamped;
 
-    bool named; // the category's name went out
+    bool named; // the category's name has gone out
     char *out;  // owned: the line that goes out
 };
 
@@ -66,26 +71,27 @@ int textlog_init(struct textlog *log, const struct textlog_options *options, con
                  uint32_t pid, size_t line_max);
 void textlog_deinit(struct textlog *log); // zeroed ones are fine
 
-// The daemon takes only so much: TEXTLOG_LINE_LEAST or more. Never raises it.
+// Lowers the limit to what the daemon takes, TEXTLOG_LINE_LEAST or more; never raises it.
 void textlog_limit(struct textlog *log, size_t line_max);
 
-// Where the next read may go to, TEXTLOG_READ bytes or more; only when textlog_next() has nothing.
+// Room for the next read, TEXTLOG_READ bytes or more. Call it only when textlog_next() returns
+// false.
 char *textlog_space(struct textlog *log, size_t *size);
 void textlog_filled(struct textlog *log, size_t n, int64_t now_ns);
 
-// No more will be read: an unfinished last line counts.
+// The input has ended: a last line without an LF counts.
 void textlog_finish(struct textlog *log);
 
 // The next line of NVTXT, with its LF; good until the next call. False when there is none (yet).
 bool textlog_next(struct textlog *log, struct nvtxt_slice *line);
 bool textlog_has_next(const struct textlog *log);
 
-// The id that stands for a category of this name, in every session alike: from 0x80000000 on, out
-// of the way of numbers that people choose.
+// The id for a category of this name, the same in every session: 0x80000000 or above, because
+// people choose small numbers.
 uint32_t textlog_category(const char *name);
 
-// A line of NVTXT from elsewhere: "SetCategoryName", or another call with a string as its last
-// value or the last but one. Writes `head`, the string, `tail` and LF to `out` (room for `room`
-// bytes); cuts what does not fit and says so in it. Returns the length.
+// Makes one call of NVTXT with a string near its end, such as "SetCategoryName": writes `head`, the
+// quoted string, `tail` and LF to `out`, which has `room` bytes. A string that does not fit is cut,
+// and its last characters say so. Returns the length.
 size_t textlog_call(char *out, size_t room, const char *head, struct nvtxt_slice string,
                     const char *tail);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A format is walked along with the line, directive by directive. The named formats are formats of
-// the same kind with five further directives, below, that a user cannot spell.
+// Goes through the format and the line together, directive by directive. The named formats are
+// formats of the same kind; they have five further directives, below, which no user can write.
 #include "client/text/timestamp.h"
 
 #include <string.h>
@@ -12,7 +12,7 @@
 
 // Directives of the named formats only.
 #define FRACTION "\1" // [.,] and digits, or nothing
-#define ZONE "\2"     // a zone, perhaps behind a blank, or nothing
+#define ZONE "\2"     // a zone, perhaps after a blank, or nothing
 #define BREAK "\3"    // T, t, _ or a blank
 #define WEEKDAY "\4"  // a day's name and a blank, or nothing
 #define EPOCH "\5"    // seconds, milliseconds, microseconds or nanoseconds, by their digits
@@ -62,7 +62,7 @@ static bool read_int(struct cursor *in, int most, int low, int high, int *value)
     return good;
 }
 
-// Digits behind a point; what is finer than a nanosecond is left out.
+// Digits after a point; what is finer than a nanosecond is left out.
 static bool read_fraction(struct cursor *in, int64_t *ns) {
     const char *begin = in->at;
     int64_t unit = NS;
@@ -74,7 +74,7 @@ static bool read_fraction(struct cursor *in, int64_t *ns) {
     return in->at > begin;
 }
 
-// The first three letters of a name, in any case, and then the rest of it if it stands there.
+// The first three letters of a name, in any case, and then the rest of it if the line has it.
 static bool read_name(struct cursor *in, const char *const *names, int count, int *index) {
     for (int i = 0; i < count; i++) {
         const char *at = in->at;
@@ -389,8 +389,8 @@ static bool has_one_of(const char *format, const char *directives) {
     return false;
 }
 
-// A time is seconds since the epoch, a day of the year, or a time of day alone; half a date is
-// none.
+// A format gives a time when it has seconds since the epoch, a date, a day of the year, or a time
+// of day alone; half a date is not enough.
 static bool is_enough(const char *format) {
     bool day = has_one_of(format, "de");
     bool month = has_one_of(format, "mbBh");

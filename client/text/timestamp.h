@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Times that stand in lines of logs: a format (--time-format of nvtxt-send(1)) is checked once and
-// then read from many lines. Reads no clock; what a stamp leaves out (year, date) is taken from a
-// time that the caller gives. A stamp without a zone is local time, for which the C library knows
-// the zone (TZ). English names only, whatever the locale.
+// Reads the times in lines of logs: a format (--time-format of nvtxt-send(1)) is checked once and
+// then applied to many lines. Reads no clock: the caller gives a time that fills in what a stamp
+// leaves out (year, date). A stamp without a zone is local time; the C library knows the zone (TZ).
+// The names of months and days are English, whatever the locale.
 #pragma once
 
 #include <stdbool.h>
@@ -13,17 +13,17 @@
 #include "client/common/civil.h"
 #include "protocol/base/slice.h"
 
-#define TIMESTAMP_SEARCH_BYTES 1024u // of a line are looked at by a format that begins with %*
+#define TIMESTAMP_SEARCH_BYTES 1024u // of a line are searched by a format that begins with %*
 
 struct timestamp {
     const char *formats[3]; // tried in this order; the rest NULL
-    bool named;             // brackets, blanks and <N> before the stamp are passed over
+    bool named;             // brackets, blanks and <N> before the stamp are skipped
     bool search;            // the stamp may stand anywhere: the first place that fits
     struct civil_zone zone;
 };
 
 // `format` is borrowed: "auto", "iso", "syslog", "epoch", or directives. Returns 0, or 1 with
-// `*fault` at what is no directive (never the NUL), or 2 when no time can come of it.
+// `*fault` at what is no directive (never the NUL), or 2 when the format cannot give a time.
 int timestamp_init(struct timestamp *stamp, const char *format, const char **fault);
 
 // `near_ns` is when the line was read: a stamp without a year gets the latest one that is not more

@@ -39,7 +39,7 @@ static int on_event(void *context, const struct nvtxt_event *event) {
         expect(run, "\n", 1);
     }
     run->begun = true;
-    size_t len = message_decode(run->back, event->text);
+    size_t len = printable_decode(run->back, event->text);
     must(!memchr(run->back, '\n', len));
     expect_level(&event->payload);
     expect(run, run->back, len);

@@ -31,13 +31,13 @@ static struct nvtxt_slice lexed(size_t len) {
 static void becomes(struct nvtxt_slice text, const char *written, const char *stored) {
     size_t len;
     char back[ROOM];
-    cr_assert_eq(message_encode(out, ROOM, text, &len), text.len);
+    cr_assert_eq(printable_encode(out, ROOM, text, &len), text.len);
     cr_assert_eq(len, strlen(written), "%.*s", (int)len, out);
     cr_assert_arr_eq(out, written, len, "%.*s not %s", (int)len, out, written);
     struct nvtxt_slice value = lexed(len);
     cr_assert(nvtxt_slice_equal(value, nvtxt_slice_of(stored)), "%.*s not %s", (int)value.len,
               value.data, stored);
-    len = message_decode(back, value);
+    len = printable_decode(back, value);
     cr_assert(nvtxt_slice_equal((struct nvtxt_slice){back, len}, text), "%.*s", (int)len, back);
 }
 
@@ -82,7 +82,7 @@ Test(printable, of_random_bytes_comes_back_from_pieces_of_any_size) {
         char text[256];
         char back[256];
         size_t len = (size_t)rand() % sizeof(text);
-        size_t room = MESSAGE_LEAST + (size_t)rand() % 300;
+        size_t room = PRINTABLE_LEAST + (size_t)rand() % 300;
         size_t at = 0;
         size_t got = 0;
         bool valid = true;
@@ -92,13 +92,13 @@ Test(printable, of_random_bytes_comes_back_from_pieces_of_any_size) {
         do {
             size_t written;
             struct nvtxt_slice rest = {text + at, len - at};
-            size_t taken = message_encode(out, room, rest, &written);
+            size_t taken = printable_encode(out, room, rest, &written);
             cr_assert_leq(written, room);
             cr_assert(taken > 0 || len == 0);
             cr_assert_null(memchr(out, '\n', written));
             struct nvtxt_slice value = lexed(written);
             valid = valid && nvtxt_utf8_valid(value);
-            got += message_decode(back + got, value);
+            got += printable_decode(back + got, value);
             at += taken;
         } while (at < len);
         cr_assert(valid);
@@ -112,10 +112,10 @@ Test(printable, cuts_no_character) {
     for (size_t i = 0; i + 3 <= sizeof(text); i += 3) {
         memcpy(text + i, "\xE2\x82\xAC", 3);
     }
-    for (size_t room = MESSAGE_LEAST; room < MESSAGE_LEAST + 6; room++) {
+    for (size_t room = PRINTABLE_LEAST; room < PRINTABLE_LEAST + 6; room++) {
         size_t written;
         size_t taken =
-            message_encode(out, room, (struct nvtxt_slice){text, sizeof(text)}, &written);
+            printable_encode(out, room, (struct nvtxt_slice){text, sizeof(text)}, &written);
         cr_assert_eq(taken % 3, 0);
         cr_assert_gt(taken, room - 10);
     }

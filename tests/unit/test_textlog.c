@@ -44,7 +44,7 @@ static int on_event(void *context, const struct nvtxt_event *event) {
         bool has = event->payload.kind == NVTXT_PAYLOAD_INT64;
         got.levels[got.events] = has ? (char)('0' + event->payload.int64) : '-';
     }
-    got.len += message_decode(got.bytes + got.len, event->text);
+    got.len += printable_decode(got.bytes + got.len, event->text);
     if (sizeof(got.text) - got.text_len > event->text.len + 80) {
         got.text_len += (size_t)sprintf(
             got.text + got.text_len, "%" PRId64 " %" PRIu64 " %08x %u %.*s\n", event->start, got.at,
