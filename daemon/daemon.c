@@ -26,6 +26,7 @@
 #include "daemon/conf/lock_file.h"
 #include "daemon/conf/paths.h"
 #include "daemon/conn/conn.h"
+#include "daemon/conn/conn_accept.h"
 #include "daemon/conn/server.h"
 #include "daemon/conn/session_expiry.h"
 #include "daemon/control/control.h"

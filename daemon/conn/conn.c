@@ -15,7 +15,6 @@
 
 #include "daemon/conn/server.h"
 #include "daemon/conn/session.h"
-#include "daemon/socket/refusals.h"
 #include "daemon/source/source.h"
 #include "protocol/base/hash.h"
 #include "protocol/wire/hello.h"
@@ -169,9 +168,9 @@ static void note_loss(struct conn *conn, const char *reason) {
                                              });
 }
 
-// There was no memory for a line. A session sends again what was not committed; what a plain source
-// loses is noted as a loss: here, or when the source with the share that failed is settled.
-static void out_of_memory(struct conn *conn) {
+// A session sends again what was not committed; what a plain source loses is noted as a loss: here,
+// or when the source with the share that failed is settled.
+void conn_fail(struct conn *conn) {
     struct server *server = conn->server;
     log_limited(&server->hub.log_memory, LOG_LEVEL_ERROR,
                 "connection dropped: out of memory uid=%" PRId64 " pid=%" PRId64, conn->peer.uid,
@@ -212,7 +211,7 @@ static void take_line(struct conn *conn, struct nvtxt_slice line, bool overlong)
             return;
         }
         if (open_plain(conn) < 0) {
-            out_of_memory(conn);
+            conn_fail(conn);
             return;
         }
     }
@@ -224,7 +223,7 @@ static void take_line(struct conn *conn, struct nvtxt_slice line, bool overlong)
             : conn->session ? take_session_line(conn, line)
                             : source_line(conn->source, line);
     if (r < 0) {
-        out_of_memory(conn);
+        conn_fail(conn);
     } else {
         batcher_check(&conn->server->hub.batcher);
     }
@@ -278,7 +277,7 @@ static void charge(struct conn *conn) {
         nvtxt_frame_deinit(&conn->frame);
         nvtxt_frame_init(&conn->frame, server->hub.limits.line_bytes);
         if (conn->phase == CONN_OPEN && source_end(conn->source, "quota") < 0) {
-            out_of_memory(conn);
+            conn_fail(conn);
             return;
         }
     }
@@ -298,7 +297,7 @@ void conn_feed(struct conn *conn, struct nvtxt_slice input) {
         struct nvtxt_slice line;
         int r = nvtxt_frame_next(&conn->frame, &input, &line);
         if (r < 0) {
-            out_of_memory(conn);
+            conn_fail(conn);
         } else if (r == NVTXT_FRAME_MORE) {
             if (is_endless_hello(conn)) {
                 session_begin(conn, nvtxt_frame_pending(&conn->frame));
@@ -351,7 +350,7 @@ static void end_plain(struct conn *conn, const char *how) {
     bool whole = strcmp(how, "closed") == 0;
     int r = whole ? nvtxt_frame_finish(&conn->frame, &line) : NVTXT_FRAME_MORE;
     if (r < 0) {
-        out_of_memory(conn);
+        conn_fail(conn);
         return;
     }
     struct nvtxt_slice rest = nvtxt_frame_pending(&conn->frame);
@@ -363,14 +362,14 @@ static void end_plain(struct conn *conn, const char *how) {
         note_loss(conn, LOSS_PARTIAL_LINE);
     }
     if (conn->phase == CONN_FIRST_LINE && open_plain(conn) < 0) {
-        out_of_memory(conn);
+        conn_fail(conn);
         return;
     }
     if (r != NVTXT_FRAME_MORE) {
         take_line(conn, line, r == NVTXT_FRAME_OVERLONG);
     }
     if (conn->phase == CONN_OPEN && source_end(conn->source, how) < 0) {
-        out_of_memory(conn);
+        conn_fail(conn);
     }
 }
 
@@ -511,32 +510,7 @@ void conn_drain_and_close(struct conn *conn) {
     }
 }
 
-// ---- Accepting ----------------------------------------------------------------------------------
-
-// The user has too many connections. This costs little, however often it happens: nothing is read
-// from /proc, and only some connections in a second get a reply.
-static void refuse(struct server *server, int fd_take, const struct peer *peer) {
-    static const char message[] = "this user has too many connections";
-    bool answered = refusals_allow_answer(&server->refusals, peer->uid, clocks_boottime_ns());
-    struct nvtxt_buf reply = {0};
-    if (answered) {
-        session_note_refusal(server, peer, NVTXT_ERROR_QUOTA, message);
-        nvtxt_reply_error(&reply, NVTXT_ERROR_QUOTA, message);
-    } else {
-        server->hub.stats.connections_unheard++;
-    }
-    if (refusals_close(fd_take, nvtxt_buf_failed(&reply) ? NULL : reply.data, reply.len,
-                       NVTXT_HELLO_PREFIX)) {
-        batcher_lose(&server->hub.batcher, &(struct loss){
-                                               .at_ns = clocks_realtime_ns(),
-                                               .uid = peer->uid,
-                                               .pid = answered ? peer->pid : 0,
-                                               .reason = LOSS_QUOTA,
-                                               .count = 1,
-                                           });
-    }
-    nvtxt_buf_deinit(&reply);
-}
+// ---- Life ---------------------------------------------------------------------------------------
 
 int conn_prepare(struct server *server) {
     if (!server->spare) {
@@ -545,8 +519,7 @@ int conn_prepare(struct server *server) {
     return server->spare ? 0 : -ENOMEM;
 }
 
-// Puts the prepared connection into the list. NULL when the descriptor cannot be used.
-static struct conn *begin(struct server *server, int fd_take) {
+struct conn *conn_new(struct server *server, int fd_take) {
     struct conn *conn = server->spare;
     server->spare = NULL;
     uv_pipe_init(server->hub.loop, &conn->pipe, 0); // cannot fail
@@ -567,33 +540,4 @@ static struct conn *begin(struct server *server, int fd_take) {
     close(fd_take); // after a success the handle owns it
     conn_close(conn);
     return NULL;
-}
-
-void conn_accept(struct server *server, int fd_take) {
-    struct peer peer;
-    struct quota_user *user = NULL;
-    server->hub.stats.connections_total++;
-    if (peer_get(fd_take, &peer) < 0) {
-        close(fd_take);
-        return;
-    }
-    int r = quota_take(&server->quota, peer.uid, server->hub.config->max_connections_per_user,
-                       clocks_boottime_ns(), &user);
-    if (r > 0) {
-        refuse(server, fd_take, &peer);
-        return;
-    }
-    struct conn *conn = begin(server, fd_take);
-    if (!conn) {
-        quota_give(&server->quota, user);
-        return;
-    }
-    conn->user = user;
-    conn->peer = peer;
-    peer_read_process(&conn->peer);
-    if (r < 0) {
-        out_of_memory(conn);
-    } else {
-        conn_update_reading(conn);
-    }
 }

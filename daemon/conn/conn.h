@@ -5,7 +5,7 @@
 // session is loaded, while too much is on its way to the store, while its user is over a bound, or
 // when the daemon stops.
 //
-// Life: conn_accept() makes it; conn_close() takes it out of every list and table and closes the
+// Life: conn_new() makes it; conn_close() takes it out of every list and table and closes the
 // pipe; the memory is freed in the close callback of the pipe and nowhere else, so that callers on
 // the stack may still look at `phase`. Loop thread only.
 #pragma once
@@ -66,9 +66,9 @@ struct conn {
 // Makes sure that there is memory for one connection more. Returns 0 or -ENOMEM.
 int conn_prepare(struct server *server);
 
-// Owns the descriptor of an accepted connection, after conn_prepare(). Logs what is wrong with it.
-// A user that may not have one more is refused before anything that costs time.
-void conn_accept(struct server *server, int fd_take);
+// Puts the prepared connection into the list. Owns the descriptor. Returns NULL when the descriptor
+// cannot be used.
+struct conn *conn_new(struct server *server, int fd_take);
 
 // Starts or stops reading, whichever is right now.
 void conn_update_reading(struct conn *conn);
@@ -94,6 +94,9 @@ void conn_close_after_reply(struct conn *conn);
 // read and dropped until it closes, or for CONN_DRAIN_MS. A close with unread bytes would take the
 // reply away from it. The session is freed.
 void conn_drain_and_close(struct conn *conn);
+
+// Memory is short for the connection: logs that, notes what is lost, closes.
+void conn_fail(struct conn *conn);
 
 // Writes the replies that were appended; breaks the connection when that fails.
 void conn_flush(struct conn *conn);

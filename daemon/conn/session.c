@@ -38,7 +38,7 @@ void session_refuse(struct conn *conn, const char *code, const char *message) {
     close_with_error(conn, code, message);
 }
 
-// A client may have sent lines after its hello: they must not prevent that it reads the reply.
+// A client may have sent lines after its hello: they must not keep it from reading the reply.
 static void refuse_and_drain(struct conn *conn, const char *code, const char *message) {
     session_note_refusal(conn->server, &conn->peer, code, message);
     nvtxt_reply_error(outq_buffer(&conn->outq), code, message);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The kernel keeps the credentials of who connected. The process may be gone since, and its number
-// may be in use by another one: a process that started after now, as /proc tells it, is not the
-// peer.
+// The kernel keeps the credentials of who connected. The process may be gone since, and another one
+// may have its number: one that has started after the check began is not the peer.
 #include "daemon/socket/peer.h"
 
 #include <errno.h>

@@ -39,7 +39,7 @@ static bool is_used(const struct quota_user *user) {
 }
 
 static bool drop_unused(struct quota *quota, struct quota_user *user) {
-    // Its credit would be full if it came again: drop_rested() drops it later.
+    // Else it could come again with full credit: drop_rested() drops it later.
     if (is_used(user) || user->credit_ns != 0) {
         return false;
     }

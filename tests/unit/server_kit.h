@@ -14,6 +14,7 @@
 #include <uv.h>
 
 #include "daemon/conn/conn.h"
+#include "daemon/conn/conn_accept.h"
 #include "daemon/conn/server.h"
 
 struct kit {
