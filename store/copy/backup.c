@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// SQLite's online backup in steps of STEP_BYTES, whatever the page size is; the watch is called
+// after each step.
 #include "store/copy/backup.h"
 
 #include "store/db/sql.h"

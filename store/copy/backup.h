@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The pages of one open database into another one, a few megabytes at a time.
+// Copies the pages of one open database into another, a few megabytes at a time.
 #pragma once
 
 #include <sqlite3.h>

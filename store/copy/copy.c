@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // SQLite's online backup inside one read transaction of the input: other processes may go on
-// writing it, and the copy is of one moment.
+// writing it, and the copy shows one moment.
 #include "store/copy/copy.h"
 
 #include <stdbool.h>
@@ -120,8 +120,8 @@ static int inspect(sqlite3 *db, enum store_copy_kind *kind, bool *odd, int *resu
     return rc;
 }
 
-// Opens `path` in a read transaction that stands until it is closed, and says what it is. `*db` is
-// NULL after a failure.
+// Opens `path`, begins a read transaction that lasts until it is closed, and finds out what it is.
+// `*db` is NULL after a failure.
 static int open_input(sqlite3 **db, const char *path, enum store_copy_kind *kind, char *error,
                       size_t size) {
     enum store_file_kind file;
@@ -160,7 +160,7 @@ static int open_input(sqlite3 **db, const char *path, enum store_copy_kind *kind
     return result;
 }
 
-// Its triggers would write into what is merged, or be left out; nobody can say what was meant.
+// Its triggers would change what is merged, or not run; nobody knows what its owner wants.
 static int refuse_triggers(sqlite3 *db, const char *path, char *error, size_t size) {
     char name[128];
     int rc = store_stranger_trigger(db, name, sizeof(name));

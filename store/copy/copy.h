@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A consistent copy of a database under another name: of one of our stores, also while a daemon
-// writes it, or of an SQLite export of Nsight Systems. The input is only read: nothing of it is
-// changed, and nothing is left beside it but a -shm where a -wal lay without one. The copy is for
-// one writer to extend before anybody sees it, so it is not synced; see client/common/out_file.h
-// for that.
+// store/copy: whole copies of a store, and the check of a whole store. A copy that merge extends
+// (here), a snapshot while the daemon writes (snapshot.h), verify (verify.h). All of them read
+// through connections of their own; none writes to its input. They may take minutes, so callers can
+// watch and stop them. Any thread, one call at a time.
+//
+// store_copy() makes a consistent copy of a database under another name: of a store, also while a
+// daemon writes it, or of an SQLite export of Nsight Systems. It changes nothing of its input, and
+// leaves nothing beside it but a -shm where a -wal lay without one. The copy is for one writer to
+// extend before anybody sees it, so it is not synced; see client/common/out_file.h for that.
 #pragma once
 
 #include <stddef.h>
@@ -26,7 +30,7 @@ int store_copy(const char *from, const char *to, uint32_t mode,
                const struct store_copy_watch *watch, enum store_copy_kind *kind, char *error,
                size_t size);
 
-// The session of the export `path`, in its own time: what it says of it, else what its rows span; 0
+// The session of the export `path`, in its own time: as it says itself, else what its rows span; 0
 // and 0 if there are none. Returns what store_copy() does of its input, STORE_FOREIGN for a store.
 int store_copy_export_span(const char *path, int64_t *first_ns, int64_t *last_ns, char *error,
                            size_t size);

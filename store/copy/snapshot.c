@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The copy of a file in WAL mode says of itself that it is one; DELETE makes it plain. A hard link
-// gives it its name, which, unlike a rename, never replaces anything.
+// The copy of a file in WAL mode has that mode in its header; journal_mode DELETE makes it a plain
+// file. A hard link gives it its name: unlike a rename it never replaces a file.
 #include "store/copy/snapshot.h"
 
 #include <errno.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A snapshot of a segment while it is written: one plain file, complete in itself, that appears
-// under its name when it is on the disk. Made through connections of its own, inside one read
-// transaction: the writer goes on, and its log grows meanwhile.
+// A snapshot of a segment while the daemon writes it: one plain file, complete in itself, that gets
+// its name when it is on the disk. It is made inside one read transaction: the writer goes on, and
+// its log grows meanwhile.
 //
-// May be called in the process that writes the store: nothing but SQLite opens the store's file,
+// May be called in the process that writes the store. So nothing but SQLite opens the store's file,
 // because closing any other descriptor of it would drop the locks of the whole process
 // (https://www.sqlite.org/howtocorrupt.html, 2.2).
 #pragma once

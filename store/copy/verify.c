@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A rule is a query that counts what breaks it, and a sentence. All rules of a segment see one
-// moment of it: they run in one read transaction.
+// A rule is a query that counts what breaks it, and a sentence. All rules of a segment run in one
+// read transaction, so they see the same moment.
 #include "store/copy/verify.h"
 
 #include <errno.h>
@@ -21,8 +21,8 @@
 #include "store/value/codes.h"
 #include "store/value/rows.h"
 
-#define OPCODES 100000        // of SQLite's machine between two questions whether to stop
-#define FREE_BYTES (16 << 20) // fewer are not worth a word
+#define OPCODES 100000        // of SQLite's machine between two calls of `may_stop`
+#define FREE_BYTES (16 << 20) // fewer are not reported
 #define EVENTS "eventType IN (34, 59, 60)"
 
 static const struct rule {
@@ -167,7 +167,7 @@ static int advise(sqlite3 *db, const char *path, bool active, struct store_findi
     return rc;
 }
 
-// What one segment must agree on with the one before it.
+// Where the ids of one segment must go on after the one before.
 struct chain {
     int64_t number, ranges, sources; // of the one before; number 0: there is none
     int64_t next_ranges, next_sources;
@@ -245,7 +245,7 @@ static int check_segment(sqlite3 *db, const char *path, bool active, struct chai
     return rc;
 }
 
-// Removed for its age or size, since it was listed.
+// True when it was removed for its age or size after it was listed.
 static bool is_gone(const char *segment) {
     return access(segment, F_OK) < 0 && errno == ENOENT;
 }

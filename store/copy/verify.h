@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Is the store sound, and do its books agree with its rows? SQLite's own check of each segment,
-// then ours: every event stands in one batch and belongs to one source, as often as that source
-// counted it; texts and their ids agree; what is open belongs to who is open; and one segment goes
-// on where the one before ended.
+// Checks whether a store is sound: SQLite's own check of each segment, then ours. Every event
+// stands in one batch and belongs to one source, which counted it; texts and their ids agree; what
+// is open belongs to an open source or session; and the ids of each segment go on where the one
+// before ended.
 //
-// Reads all of a store, through connections of its own; the daemon may write it meanwhile, and may
-// be the same process (see store/copy/snapshot.h). Never writes.
+// Reads all of a store; the daemon may write it meanwhile, and may be the same process (see
+// store/copy/snapshot.h).
 #pragma once
 
 #include <stddef.h>
@@ -26,9 +26,9 @@ struct store_findings {
     size_t more; // problems that were not kept
 };
 
-// Verifies the store at the configured `path`, all of its segments, or a plain one. `may_stop` is
-// asked now and then, and ends it when it returns other than 0. Returns STORE_DONE with what was
-// found (maybe nothing), STORE_STOPPED, or -errno when there is no store to read.
+// Verifies the store at the configured `path`: all of its segments, or a plain one. Calls
+// `may_stop` now and then, and ends when that returns something other than 0. Returns STORE_DONE
+// with what was found (maybe nothing), STORE_STOPPED, or -errno when there is no store to read.
 int store_verify(const char *path, int (*may_stop)(void *context), void *context,
                  struct store_findings *findings);
 void store_findings_deinit(struct store_findings *findings);

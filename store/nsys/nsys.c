@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // One transaction from the opening to the end, without a journal: the file is a copy that is thrown
-// away when anything fails, and memory stays flat because SQLite writes pages as it needs room.
+// away when anything fails. Memory stays flat because SQLite writes pages when it needs room.
 #include "store/nsys/nsys.h"
 
 #include <errno.h>
@@ -44,7 +44,7 @@ static int open_file(struct store_nsys *nsys, const char *path) {
         return rc;
     }
     sqlite3_extended_result_codes(nsys->db, 1);
-    // A guarded connection could not do without a journal any more.
+    // Before the guard: a guarded connection cannot switch its journal off.
     rc = store_sql_exec(nsys->db, "PRAGMA journal_mode = OFF");
     rc = rc ?: store_stranger_guard(nsys->db);
     return rc
@@ -111,13 +111,13 @@ void store_nsys_close(struct store_nsys *nsys) {
 int store_nsys_place(struct store_nsys *nsys, const struct store_nsys_place *place) {
     nsys->place = *place;
     int rc = store_nsys_names_load(nsys);
-    sqlite3_progress_handler(nsys->db, 0, NULL, NULL); // who loads looks for itself
+    sqlite3_progress_handler(nsys->db, 0, NULL, NULL); // from here on the loader asks by itself
     return translate(nsys, rc, "read");
 }
 
 // ---- The sink ---------------------------------------------------------------------------------
 
-// Every failure ends the merge: its sentence is kept, the code is what a sink may return.
+// What a sink returns for `rc`. Every failure ends the merge; its sentence is kept.
 static int sink_result(struct store_nsys *nsys, int rc) {
     int result = translate(nsys, rc, "write to");
     return result > 0 ? -EIO : result;

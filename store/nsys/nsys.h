@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writing into an SQLite export of Nsight Systems, whatever version made it: rows are added, none
-// that is there is changed, and nothing is added to the schema but the table NVTX_EVENTS itself
-// where the export has none (an export has only tables that had rows). For a copy that nobody else
-// has open (store/copy/copy.h): there is no journal, so after a failure the file can only be thrown
-// away.
+// store/nsys: SQLite exports of Nsight Systems. Recognizes one, reads what it says about itself,
+// and adds events to it, whatever version made it. It adds rows and changes none that is there; the
+// only thing that it adds to the schema is the table NVTX_EVENTS where the export has none (an
+// export has only tables that had rows). It works on a copy that nobody else has open
+// (store/copy/copy.h): there is no journal, so after a failure the copy can only be thrown away.
+// One thread.
 //
-// Events come from an interpreter through a sink, on the timeline of Unix time or already on the
-// export's; see struct store_nsys_place.
+// Events come from an interpreter through a sink, in Unix time or already in the export's time; see
+// struct store_nsys_place.
 #pragma once
 
 #include <stdbool.h>
@@ -21,9 +22,9 @@
 struct store_nsys;
 
 // Opens the export at `path` and begins; sentences call it `name`. Reads all of it, which takes
-// seconds for a large one: who is heeded (store/db/stranger.h) can stop it, and
-// store_nsys_place(), with -EINTR. Returns STORE_DONE or what store_open() does, with a sentence
-// in `error`.
+// seconds for a large one. The function that store_stranger_ask() set can stop this, and
+// store_nsys_place(), with -EINTR. Returns STORE_DONE or what store_open() does, with a sentence in
+// `error`.
 int store_nsys_open(struct store_nsys **nsys, const char *path, const char *name, char *error,
                     size_t size);
 void store_nsys_close(struct store_nsys *nsys); // without committing; NULL is fine

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every table with a column globalTid, globalPid or globalVid is asked for its targets: an export
-// of several machines shows them anywhere. Names of tables come from the file, so they are quoted
-// by SQLite's own %w.
+// Every table with a column globalTid, globalPid or globalVid is read for targets: an export of
+// several machines may have them in any of these. Names of tables come from the file, so SQLite
+// quotes them
+// (%w). The profiler's own messages (DIAGNOSTIC_EVENT) are left out: their ids may belong to no
+// target.
 //
-// ANALYSIS_DETAILS gives the session's window. In some exports its times count from the same moment
-// as the events', in others from the boot of the machine; where the session's start is the value of
-// the system's clock, they do the latter. Else the window that holds more of the time that the
-// events span is meant: the one as it stands, or the one of that length from time 0 on, which also
-// wins when both hold all of it.
-//
-// The profiler's own messages (DIAGNOSTIC_EVENT) bear ids of whom they are about or of nobody, not
-// of a target.
+// ANALYSIS_DETAILS has the session's window. In some exports its times count from the same moment
+// as the events', in others from the boot of the machine. They count from the boot when the start
+// of the session is the value of the system's clock. Otherwise there are two candidates: the window
+// as it stands, and one of the same length from time 0 on. The one that holds more of the time of
+// the events is right; when both hold all of it, the one from time 0.
 #include "store/nsys/nsys_facts.h"
 
 #include <sqlite3.h>
@@ -28,7 +27,8 @@
     "SELECT m.name, p.name FROM sqlite_master m JOIN pragma_table_info(m.name) p "                 \
     "WHERE m.type = 'table' AND m.name <> 'DIAGNOSTIC_EVENT' AND p.name IN "
 
-// ---- What is there ----------------------------------------------------------------------------
+// ---- Tables and columns
+// ----------------------------------------------------------------------------
 
 int store_export_has(sqlite3 *db, const char *table, const char *column, bool *has) {
     sqlite3_stmt *stmt = NULL;
@@ -121,7 +121,7 @@ static void on_extent(void *context, sqlite3_stmt *row) {
     }
     int64_t first = sqlite3_column_int64(row, 0);
     int64_t last = sqlite3_column_int64(row, 1);
-    last = last > first ? last : first; // ends may be NULL or 0 where there is none
+    last = last > first ? last : first; // the end may be NULL or 0
     extent->first = extent->any && extent->first < first ? extent->first : first;
     extent->last = extent->any && extent->last > last ? extent->last : last;
     extent->any = true;

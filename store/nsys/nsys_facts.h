@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What an SQLite export of Nsight Systems says of itself, whatever version wrote it: its targets,
-// its session and its timeline. Tables and columns come and go between versions, so each is looked
-// for before it is read. Only reads.
+// What an SQLite export of Nsight Systems says about itself, whatever version wrote it: its
+// targets, its session and its timeline. Versions differ in their tables and columns, so each is
+// looked for before it is read. Only reads.
 //
 // Functions return SQLite result codes.
 #pragma once
@@ -20,8 +20,8 @@ struct sqlite3;
 int store_export_recognize(struct sqlite3 *db, bool *is_export);
 
 struct store_export_facts {
-    // Which targets its ids speak of: the upper 16 bits of globalTid and globalPid, hardware id and
-    // VM id of 8 bits each. At most STORE_TARGETS_MAX are told.
+    // The targets in its ids: the upper 16 bits of globalTid and globalPid, a hardware id and a VM
+    // id of 8 bits each. At most STORE_TARGETS_MAX of them.
     uint16_t targets[STORE_TARGETS_MAX];
     size_t target_count;
     bool has_session; // session_ns is the Unix time of the export's time 0
@@ -29,7 +29,8 @@ struct store_export_facts {
     bool has_window; // the session went from first_ns to last_ns, in the export's time
     int64_t first_ns;
     int64_t last_ns;
-    // What ANALYSIS_DETAILS says of first_ns: some count from another moment than the events do.
+    // first_ns in ANALYSIS_DETAILS, which in some exports counts from another moment than the
+    // events.
     int64_t details_first_ns;
 };
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Names in an export. What it has named already stays as it is: its rows are not ours to change,
+// Names in an export. What the export has named stays as it is: its rows are not ours to change,
 // and a second row for the same thing would double every row of the usual joins. What we named
-// ourselves is renamed like in a store. Which is which, the row's number says.
+// ourselves is renamed as in a store. The number of a row tells which is which.
 //
-// Two temporary tables remember what is named, so that nothing is looked for by a scan and memory
-// stays flat: NVTXT_NAME_ROWS for name_rows.c (kinds as in a store; keys with the target in them),
-// and NVTXT_DOMAINS, the id of a display name in a process, and under process -1 the id that we
-// gave it.
+// Two temporary tables remember what is named, so that no scan is needed and memory stays flat:
+// NVTXT_NAME_ROWS for name_rows.c (kinds as in a store; keys with the target in them), and
+// NVTXT_DOMAINS with the id of a display name in each process; process -1 has the id that we gave
+// it.
 #include "store/nsys/nsys_names.h"
 
 #include <stdio.h>
@@ -33,7 +33,7 @@ static int64_t category_key(uint32_t pid, uint32_t category) {
     return (int64_t)((uint64_t)pid << 32 | category);
 }
 
-// What a row of NVTX_EVENTS says, as an expression.
+// An SQL expression for the text of a row of NVTX_EVENTS.
 static void name_expression(const struct store_nsys *nsys, char *text, size_t size) {
     bool has_text = store_shape_has(&nsys->events, COL_TEXT);
     bool has_id = store_shape_has(&nsys->events, COL_TEXT_ID);
@@ -108,7 +108,7 @@ static int prepare(struct store_nsys *nsys, enum nsys_stmt which) {
     return store_sql_prepare(nsys->db, slot, texts[which]);
 }
 
-// Counts a name that the export keeps, when it is another one.
+// Counts a name that the export keeps when `wanted` is another one.
 static int compare_kept(struct store_nsys *nsys, enum nsys_stmt which, int64_t row,
                         struct nvtxt_slice wanted) {
     int rc = prepare(nsys, which);
@@ -158,7 +158,7 @@ static int see_process(struct store_nsys *nsys, uint64_t global_pid) {
                        default_name(name, sizeof(name), "Process", global_pid >> 24));
 }
 
-// A thread's name has a string of its own, so that it can be renamed.
+// A thread's name has a string of its own, so that a rename changes nothing else.
 static int add_thread(struct store_nsys *nsys, uint64_t tid, struct nvtxt_slice name) {
     const struct store_shape *threads = &nsys->threads;
     const struct store_shape *strings = &nsys->strings;
@@ -187,7 +187,7 @@ int store_nsys_see_thread(struct store_nsys *nsys, uint64_t tid) {
 
 // ---- Rows of NVTX_EVENTS that name something ----------------------------------------------------
 
-// The session's window does not grow for a name.
+// A name's time on the export's timeline. The session's window does not grow for it.
 static int64_t move_name(const struct store_nsys *nsys, int64_t at) {
     const struct store_export_facts *facts = &nsys->facts;
     int64_t moved;
@@ -217,7 +217,7 @@ static int set_name(struct store_nsys *nsys, int64_t row, struct nvtxt_slice tex
     return rc ?: store_sql_run(stmt);
 }
 
-// Names what `key` stands for, in a row of its own if there is none.
+// Names what `key` stands for; adds a row if there is none.
 static int name_event(struct store_nsys *nsys, struct nsys_row *row, int kind, int64_t domain,
                       uint64_t key) {
     int64_t there;
@@ -260,7 +260,7 @@ static int add_domain(struct store_nsys *nsys, struct nvtxt_slice name, int64_t 
     return rc ?: store_sql_run(nsys->stmts[ADD_DOMAIN]);
 }
 
-// A display name that the process has no domain of yet.
+// Makes the domain of a display name that is new in the process.
 static int new_domain(struct store_nsys *nsys, struct nvtxt_slice name, uint32_t pid, uint64_t tid,
                       int64_t at, int64_t *id) {
     struct nsys_row row = {.type = TYPE_DOMAIN, .start = at, .end = at, .text = name, .tid = tid};
@@ -309,7 +309,8 @@ int store_nsys_domain(struct store_nsys *nsys, struct nvtxt_slice name, uint32_t
     return rc ?: remember(&nsys->domain, name, pid, *id);
 }
 
-// ---- What a source names ------------------------------------------------------------------------
+// ---- Names that a source gives
+// ------------------------------------------------------------------------
 
 static int name_process(struct store_nsys *nsys, const struct nvtxt_name *name) {
     uint64_t global_pid = store_nsys_tid(nsys, name->pid, 0);
@@ -329,7 +330,7 @@ static int name_process(struct store_nsys *nsys, const struct nvtxt_name *name) 
     return rc ?: store_sql_run(nsys->stmts[SET_PROCESS]);
 }
 
-// The row of ThreadNames is the export's if it has one; the name stands in NVTX_EVENTS as well.
+// A row of ThreadNames that the export has stays as it is; the name stands in NVTX_EVENTS as well.
 static int name_thread(struct store_nsys *nsys, const struct nvtxt_name *name) {
     uint64_t tid = store_nsys_tid(nsys, name->pid, name->tid);
     struct nsys_row row = {.type = TYPE_THREAD, .text = name->text, .tid = tid};
@@ -372,7 +373,7 @@ int store_nsys_name(struct store_nsys *nsys, const struct nvtxt_name *name) {
     case NVTXT_NAME_PROCESS:
         return name_process(nsys, name);
     case NVTXT_NAME_DOMAIN:
-        break; // its row is written with the first event that bears it
+        break; // the first event that bears it writes its row
     }
     return SQLITE_OK;
 }

@@ -11,13 +11,13 @@
 
 struct store_nsys;
 
-// Reads what the export has named already. Once the place is known.
+// Reads what the export has named already. Call it when the place is known.
 int store_nsys_names_load(struct store_nsys *nsys);
 
-// A thread and its process are there, with a name.
+// Makes sure that a thread and its process have rows and names.
 int store_nsys_see_thread(struct store_nsys *nsys, uint64_t tid);
 
-// The id of a display name in a process, with the row that names it, which stands at `at`.
+// The id of a display name in a process. Adds the row that names it, at the time `at`.
 int store_nsys_domain(struct store_nsys *nsys, struct nvtxt_slice name, uint32_t pid, uint64_t tid,
                       int64_t at, int64_t *id);
 

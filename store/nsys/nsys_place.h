@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where events go in an export, and what became of them.
+// Where events go in an export, and counts of what was added.
 #pragma once
 
 #include <stdbool.h>
@@ -15,9 +15,9 @@ struct store_nsys_place {
 
 struct store_nsys_counts {
     uint64_t events;   // rows of type mark, push/pop range, start/end range that were added
-    uint64_t outside;  // events that were left out because the session's window does not hold them
+    uint64_t outside;  // events that were left out because they are outside the session's window
     uint64_t payloads; // payloads for which the export has no column
-    uint64_t names;    // names that the export has already, and calls otherwise: its own stand
-    bool any_outside;  // the two below mean something
+    uint64_t names;    // names that were left out because the export has another name there
+    bool any_outside;  // the two below are set
     int64_t outside_first_ns, outside_last_ns; // as the events came, before zero_ns is taken away
 };

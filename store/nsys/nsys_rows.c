@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Both `text` and `textId` are filled where both are there: some readers look at the one only, some
-// at the other, and those that look at both take either. A mark ends where it starts, also where
-// `end` may be NULL; rows that name something have NULL where the export's own have it.
+// The columns of the export's tables are found first; then a statement fills those that are there.
+//
+// Both `text` and `textId` are filled where both exist: some readers look at one only, some at the
+// other, and those that look at both accept either. A mark ends where it starts, also where `end`
+// may be NULL. Rows that name something have NULL where the export's own rows of that kind have it.
 #include "store/nsys/nsys_rows.h"
 
 #include <stdio.h>
@@ -83,8 +85,8 @@ static int read_types(struct store_nsys *nsys) {
     return rc;
 }
 
-// A name has no end, category or colour of its own. What stands there differs between versions, so
-// it is taken from a row that names the same kind of thing, else from one that names any.
+// A name has no end, category or colour. Versions differ in what stands there instead, so it is
+// taken from a row that names the same kind of thing, else from one that names anything.
 static int read_nulls_of(struct store_nsys *nsys, enum nsys_type type) {
     static const int columns[] = {COL_END, COL_RANGE, COL_CATEGORY, COL_COLOR, COL_DOMAIN};
     sqlite3_stmt *stmt = NULL;
@@ -121,7 +123,7 @@ static int read_nulls(struct store_nsys *nsys) {
     return rc ?: read_nulls_of(nsys, TYPE_DOMAIN);
 }
 
-#define ROOM "< 1 << 62" // some give ids from the upper half; there is room below
+#define ROOM "< 1 << 62" // some exports give ids from the upper half; ours go on below
 
 // The number after the largest that `text` finds, if the table has the column.
 static int next_after(struct store_nsys *nsys, const char *table, const char *column,
@@ -130,7 +132,7 @@ static int next_after(struct store_nsys *nsys, const char *table, const char *co
     int64_t largest = 0;
     int rc = store_export_has(nsys->db, table, column, &has);
     rc = rc != SQLITE_OK || !has ? rc : store_sql_int(nsys->db, text, &largest);
-    if (largest == INT64_MAX) { // nothing can be numbered after it
+    if (largest == INT64_MAX) { // no number comes after it
         return SQLITE_CORRUPT;
     }
     *next = largest < 0 ? 1 : largest + 1;

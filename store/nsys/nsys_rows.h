@@ -55,7 +55,7 @@ enum nsys_stmt {
     NSYS_STMTS,
 };
 
-struct nsys_domain { // the one asked for last
+struct nsys_domain { // the one that was looked up last
     char *name;      // owned
     size_t len, room;
     uint32_t pid;
@@ -64,7 +64,7 @@ struct nsys_domain { // the one asked for last
 
 struct store_nsys {
     sqlite3 *db;
-    char *name; // what sentences call it
+    char *name; // what sentences call the export
     struct store_export_facts facts;
     struct store_nsys_place place;
     struct store_nsys_counts counts;
@@ -112,8 +112,8 @@ const char *store_nsys_rows_lack(const struct store_nsys *nsys);
 // Adds a row, which gets the rowid txn.next_row.
 int store_nsys_add_row(struct store_nsys *nsys, const struct nsys_row *row);
 
-// The id of a string that may be shared, added if it is not remembered; 0 where events have no
-// column for it.
+// The id of a string that rows may share, added if the cache does not know it; 0 where events have
+// no column for it.
 int store_nsys_string(struct store_nsys *nsys, struct nvtxt_slice text, int64_t *id);
 
 // globalTid of the export.

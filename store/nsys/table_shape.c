@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The INSERT is put together from pragma table_info. Column i is parameter i + 1, so a binding
-// needs no look-up. Generated columns are not in table_info and are left alone.
+// The INSERT is built from pragma table_info. Column i is parameter i + 1, so a binding needs no
+// look-up. table_info does not list generated columns, so they are left out.
 #include "store/nsys/table_shape.h"
 
 #include "store/db/sql.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Inserting into a table of which only the names of columns are known: those that it has are
-// filled, those that it lacks are left out, and columns that nobody here knows get NULL, or where
-// they are NOT NULL a 0 or an empty text. Private to store/.
+// Inserts into a table of which only the names of columns are known. Columns that the table has are
+// filled, those that it lacks are left out. Other columns of the table get NULL, or where they are
+// NOT NULL a 0 or an empty text. Private to store/.
 //
 // Functions return SQLite result codes.
 #pragma once
@@ -12,14 +12,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// The columns that are to be filled are counted from 0 in the order of the names.
+// Columns are numbered from 0 in the order of the names that the caller gives.
 struct store_shape {
-    sqlite3_stmt *insert; // NULL: there is no such table
+    sqlite3_stmt *insert; // NULL: the table does not exist
     uint32_t has;         // bit of each column that the table has
     uint32_t required;    // of those, the ones that are NOT NULL
 };
 
-// `names`: at most 32. The statement is the caller's to deinit.
+// `names`: at most 32. The caller calls deinit, also after a failure.
 int store_shape_init(struct store_shape *shape, sqlite3 *db, const char *table,
                      const char *const *names, size_t count);
 void store_shape_deinit(struct store_shape *shape);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a reader is asked for and what it hands out: windows, events and names.
+// The values of a reader: windows of events, events, and names.
 #pragma once
 
 #include <stdbool.h>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rows into events. A chunk is one statement over a range of rows that is run to its end, or until
-// the chunk is full, and reset: the read transaction is over before anybody sees the rows. Numbers
-// of rows are anybody's in an export: they may be far apart, and as large or small as can be.
+// Makes events of rows. A chunk is one statement over a range of rows. It runs until the end of the
+// range, or until the chunk is full, and is reset: so the read transaction is over before the
+// caller sees the rows. In an export the numbers of rows are chosen by others: they may be far
+// apart, and as large or small as can be.
 #include "store/read/reader.h"
 
 #include <errno.h>
@@ -18,7 +19,7 @@
 
 // A chunk is some milliseconds of reading and fits the second level of a processor's cache.
 #define CHUNK_ROWS 2048
-#define CHUNK_LOOKED (8 * CHUNK_ROWS)   // with those that are left out, which take time too
+#define CHUNK_STEPS (8 * CHUNK_ROWS)    // with rows that are left out, which take time too
 #define CHUNK_TEXT ((size_t)512 * 1024) // the text that ends a chunk early
 #define KEPT_TEXT ((size_t)2 << 20)
 
@@ -43,7 +44,7 @@ static const char our_rows[] =
     "SELECT rowid, eventType, start, end, text, category, color, globalTid, domainId, "
     "endGlobalTid, int64Value, doubleValue FROM NVTX_EVENTS WHERE rowid BETWEEN ?1 AND ?2";
 
-// What an export of any era may lack, with what stands for it.
+// Columns that an export of some version may lack, and what stands for them.
 static const struct {
     const char *column;
     const char *there;
@@ -120,7 +121,7 @@ static int export_totals(struct store_reader *reader) {
     return rc;
 }
 
-// What the store is at this moment, in one transaction.
+// Reads in one transaction what the store is at this moment.
 static int take_stock(struct store_reader *reader) {
     int rc = store_sql_exec(reader->db, "BEGIN");
     rc = rc ?: store_sql_int(reader->db, "SELECT min(rowid) FROM NVTX_EVENTS", &reader->first_row);
@@ -274,7 +275,7 @@ static int read_payload(struct store_reader *reader, sqlite3_stmt *stmt,
 
 #define THREAD_BITS UINT64_C(0xFFFFFFFFFFFF) // PID and TID; an export has machine bits above
 
-// The row that the statement stands on, if it is one of the window: then `*count` grows.
+// Takes the current row of the statement, if it is in the window: then `*count` grows.
 static int take_row(struct store_reader *reader, sqlite3_stmt *stmt, size_t *count) {
     struct store_read_event *event = &reader->events[*count];
     int type = sqlite3_column_int(stmt, TYPE);
@@ -301,18 +302,18 @@ static int take_row(struct store_reader *reader, sqlite3_stmt *stmt, size_t *cou
     return rc;
 }
 
-// Steps through rows until the range ends or the chunk is full; then `*last` is the row before the
-// next one.
+// Steps through rows until the range ends or the chunk is full. Then `*last` is the last row that
+// it looked at.
 static int step_rows(struct store_reader *reader, sqlite3_stmt *stmt, int64_t *last,
                      size_t *count) {
     int rc = SQLITE_ROW;
-    for (int looked = 1; (rc = sqlite3_step(stmt)) == SQLITE_ROW; looked++) {
+    for (int steps = 1; (rc = sqlite3_step(stmt)) == SQLITE_ROW; steps++) {
         int64_t row = sqlite3_column_int64(stmt, ROW);
         rc = take_row(reader, stmt, count);
         if (rc != SQLITE_OK) {
             return rc;
         }
-        if (*count == CHUNK_ROWS || looked == CHUNK_LOOKED ||
+        if (*count == CHUNK_ROWS || steps == CHUNK_STEPS ||
             store_arena_used(&reader->texts) >= CHUNK_TEXT) {
             *last = row;
             return SQLITE_OK;
@@ -321,7 +322,7 @@ static int step_rows(struct store_reader *reader, sqlite3_stmt *stmt, int64_t *l
     return rc == SQLITE_DONE ? SQLITE_OK : rc;
 }
 
-static void go_on_behind(struct store_reader *reader, int64_t last) {
+static void go_on_after(struct store_reader *reader, int64_t last) {
     reader->rows_read += (double)last - (double)reader->next_row + 1;
     if (last < reader->spans[reader->span_at].last) {
         reader->next_row = last + 1;
@@ -333,7 +334,7 @@ static void go_on_behind(struct store_reader *reader, int64_t last) {
 int store_read_chunk(struct store_reader *reader, const struct store_read_event **events,
                      size_t *count) {
     sqlite3_stmt *stmt = reader->stmts[STORE_READ_ROWS];
-    if (!reader->events) { // a reader that only waits for its turn is small
+    if (!reader->events) { // not before: an export of many segments has many readers open
         reader->events = calloc(CHUNK_ROWS, sizeof(*reader->events));
     }
     *events = reader->events;
@@ -351,7 +352,7 @@ int store_read_chunk(struct store_reader *reader, const struct store_read_event 
     int reset = sqlite3_reset(stmt);
     rc = rc ?: reset;
     if (rc == SQLITE_OK) {
-        go_on_behind(reader, last);
+        go_on_after(reader, last);
     }
     return store_reader_result(reader, rc);
 }

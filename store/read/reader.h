@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The readers' side of a store: its events in the order of their rows, and the names of what they
-// bear. Also reads the NVTX rows of a genuine SQLite export of Nsight Systems, of any era: what it
-// lacks is taken as none.
+// store/read: readers of a store. They read its events in the order of their rows, and the names of
+// what those bear. They also read the NVTX rows of a genuine SQLite export of Nsight Systems of any
+// version: what it lacks counts as none.
 //
-// A reader never writes, and never holds a snapshot for long: each chunk of rows is copied out in
-// a short read transaction of its own, so that a slow consumer does not pin the write-ahead log of
-// a live store. What it reads is the store as it was when it was opened: rows that are added later
-// are left out, and rows of events never change. One thread uses a reader at a time. Memory: one
+// A reader never writes, and never holds a snapshot for long. It copies each chunk of rows out in a
+// short read transaction of its own, so that a slow consumer does not keep the write-ahead log of a
+// live store in use. It reads the store as it was when it was opened: it leaves out rows that are
+// added later, and rows of events never change. One thread uses a reader at a time. Memory: one
 // chunk, and the names that were asked for.
 //
 // Functions return 0, a positive code of enum store_result, or -errno; the sentence is in
@@ -37,7 +37,7 @@ const struct store_totals *store_read_totals(const struct store_reader *reader);
 
 // ---- Which events -----------------------------------------------------------------------------
 
-// Begins anew with the first event of the window (borrowed for the call only). Finds the rows
+// Starts again with the first event of the window (borrowed for the call only). Finds the rows
 // through NVTXT_BATCHES and NVTXT_EVENT_SOURCES, without a scan. After store_read_open() the window
 // is STORE_READ_ALL.
 int store_read_select(struct store_reader *reader, const struct store_read_window *window);
@@ -59,8 +59,8 @@ double store_read_progress(const struct store_reader *reader);
 
 // ---- Names ------------------------------------------------------------------------------------
 
-// Views that live until the reader is closed. What has no name has data == NULL, as has what
-// could not be read: the next chunk reports the failure then. `global_tid` is the event's.
+// Views that live until the reader is closed. data == NULL: it has no name, or the name could not
+// be read; then the next chunk reports the failure. `global_tid` is the event's.
 struct nvtxt_slice store_read_process(struct store_reader *reader, uint64_t global_tid);
 struct nvtxt_slice store_read_thread(struct store_reader *reader, uint64_t global_tid);
 struct nvtxt_slice store_read_domain(struct store_reader *reader, uint64_t global_tid,
@@ -72,13 +72,12 @@ struct nvtxt_slice store_read_category(struct store_reader *reader, uint64_t glo
 // lives until the next call.
 int64_t store_read_source(struct store_reader *reader, int64_t row, struct nvtxt_slice *name);
 
-// The level of a line of a log (protocol/lang/level.h), as NVTXT_TIMELINE has it: of a marker with
-// a payload of 0 to 7 whose source has levels. NULL: none. Lives for ever.
+// The level of a line of a log (protocol/lang/level.h), as NVTXT_TIMELINE has it: a marker with a
+// payload of 0 to 7 has one when its source has levels. NULL: none. Lives for ever.
 const char *store_read_level(struct store_reader *reader, const struct store_read_event *event);
 
-// Everything that was named (what is called after its number was not), in no order. `at` is the
-// time of the name's row, 0 for a process. A callback's value other than 0 ends it and is returned.
-// The slices live during the callback.
+// Hands out every name that somebody gave (no default names), in no order. Ends when the callback
+// returns something other than 0, and returns that. The slices live during the callback.
 int store_read_names(struct store_reader *reader,
                      int (*on_name)(void *context, const struct store_read_name *name),
                      void *context);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Names by what they belong to. Those of a store are looked up when they are asked for, by the keys
-// of NVTXT_NAME_ROWS; an export has no such keys, so its names are read at once. What was found,
-// and what was not, stays in a table: a reader asks for the same few names again and again.
+// Names by what they belong to. In a store they are looked up on demand, by the keys of
+// NVTXT_NAME_ROWS. An export has no such keys, so all its names are read at once. Names that were
+// found, and those that were not, stay in a table, because a reader asks for the same few names
+// again and again.
 //
-// In an export a domain's number is one process's own, so the process is part of its keys; in a
-// store it is left out.
+// In an export each process numbers its own domains, so the process is part of the key; in a store
+// it is not.
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -83,7 +84,7 @@ void store_reader_free_names(struct store_reader *reader) {
     free((char *)reader->source_name.data);
 }
 
-// A view of a column, data == NULL for NULL. Text that cannot be had for lack of memory is named.
+// A view of a column, data == NULL for NULL. Fails when memory is too short for the text.
 static int column_text(sqlite3_stmt *stmt, int column, struct nvtxt_slice *text) {
     const unsigned char *data = sqlite3_column_text(stmt, column);
     *text = (struct nvtxt_slice){(const char *)data, (size_t)sqlite3_column_bytes(stmt, column)};
@@ -204,7 +205,7 @@ struct nvtxt_slice store_read_category(struct store_reader *reader, uint64_t glo
     "NVTXT_NAME_ROWS r CROSS JOIN NVTX_EVENTS e ON e.rowid = r.row WHERE r.kind IN (3, 39, 75) "   \
     "OR (r.kind = 33 AND (SELECT user_version FROM pragma_user_version) < 4)"
 
-// Runs a query of ours: type, domain, category, time, thread, text; and hands the rows out.
+// Runs a query for type, domain, category, time, thread and text, and hands out its rows.
 static int each_row(struct store_reader *reader, const char *sql,
                     int (*on_row)(void *context, const struct key *key,
                                   const struct store_read_name *name),

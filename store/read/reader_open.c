@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Opening a file that somebody else owns, without leaving a trace (store/db/connection.h), and
-// finding out what it is. What stands in the way is told in a sentence that says what to do.
+// Opens a file that somebody else owns, without leaving a trace (store/db/connection.h), and finds
+// out what it is. When something prevents that, a sentence says what to do.
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -98,7 +98,7 @@ bool store_reader_has_column(struct store_reader *reader, const char *table, con
     return found;
 }
 
-// Numbers of rows count on from the largest; a store of ours never comes near the end of them.
+// A store of ours has sound ids; of an export only its table of events matters.
 static int look_at_rows(struct store_reader *reader, int *result) {
     bool odd = false;
     bool sound = true;

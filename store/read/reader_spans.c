@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which rows a window can lie in. A batch of NVTXT_BATCHES that ends before the window or begins
-// after it is left out; what no batch tells of (rows of names, and rows that somebody else put
-// there) stays in and is looked at row by row. Rows of the wanted sources are cut out of that by
-// NVTXT_EVENT_SOURCES. Spans that touch are one, so that there are few of them: the last minutes of
-// a store are one span.
+// Which rows a window can lie in. A batch of NVTXT_BATCHES that ends before the window, or begins
+// after it, is left out. Rows that belong to no batch (rows of names, and rows that somebody else
+// added) stay in and are looked at one by one. If the window wants certain sources,
+// NVTXT_EVENT_SOURCES cuts their rows out of that. Spans that touch become one, so there are few:
+// the last minutes of a store are one span.
 #include <stdlib.h>
 
 #include "store/db/sql.h"
@@ -35,7 +35,7 @@ static int add_span(struct store_reader *reader, int64_t first, int64_t last) {
 static int spans_of_time(struct store_reader *reader, const struct store_read_window *window) {
     sqlite3_stmt *stmt = NULL;
     int64_t next = reader->first_row;
-    bool over = false; // no row is behind the batches up to here
+    bool over = false; // no row comes after the batches up to here
     int rc = store_sql_prepare(reader->db, &stmt,
                                "SELECT firstRow, lastRow FROM NVTXT_BATCHES WHERE maxEnd < ?1 OR "
                                "minStart > ?2 ORDER BY id");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a reader is made of: shared by store_read, read_file, read_spans and read_names, and by
-// nobody else.
+// The inside of a reader, shared by reader.c, reader_open.c, reader_spans.c and reader_names.c.
+// Nobody else includes it.
 #pragma once
 
 #include <limits.h>
@@ -44,7 +44,7 @@ struct store_reader {
     size_t span_count, span_room;
     size_t span_at;         // being read
     int64_t next_row;       // in it
-    double rows, rows_read; // for progress: their numbers may span more than an int64_t
+    double rows, rows_read; // for progress; their difference may exceed an int64_t
 
     // The chunk.
     struct store_read_event *events; // owned
@@ -54,7 +54,7 @@ struct store_reader {
     bool names_loaded; // of an export: all are in the table
     struct nvtxt_hash names;
     struct store_arena name_bytes;
-    int64_t source_first, source_last; // rows of the source that was asked for last
+    int64_t source_first, source_last; // rows of the source that was looked up last
     int64_t source_id;
     struct nvtxt_slice source_name; // owned
     bool source_levels;             // of source_id
@@ -63,18 +63,18 @@ struct store_reader {
     sqlite3_stmt *stmts[STORE_READ_STMTS];
 };
 
-// read_file: opens `reader->db` read-only and looks whose file it is. Returns what
+// reader_open.c: opens `reader->db` read-only and finds out whose file it is. Returns what
 // store_read_open() does, with its sentence in reader->error.
 int store_reader_connect(struct store_reader *reader);
 
 // Translates `rc`, with a sentence in reader->error when it is a failure.
 int store_reader_result(struct store_reader *reader, int rc);
 
-// read_file: true when the export's table has the column. `*rc` is an SQLite result code.
+// reader_open.c: true when the export's table has the column. `*rc` is an SQLite result code.
 bool store_reader_has_column(struct store_reader *reader, const char *table, const char *column,
                              int *rc);
 
-// A time of the file since the Unix epoch, or the nearest one that can be said.
+// A time of the file since the Unix epoch, or the nearest one that an int64_t can hold.
 static inline int64_t store_reader_time(const struct store_reader *reader, int64_t time) {
     int64_t result;
     if (__builtin_add_overflow(time, reader->offset_ns, &result)) {
@@ -83,8 +83,8 @@ static inline int64_t store_reader_time(const struct store_reader *reader, int64
     return result;
 }
 
-// read_spans: fills the spans of the window. Returns an SQLite result code.
+// reader_spans.c: fills the spans of the window. Returns an SQLite result code.
 int store_reader_spans(struct store_reader *reader, const struct store_read_window *window);
 
-// read_names: forgets the names that were looked up.
+// reader_names.c: forgets the names that were looked up.
 void store_reader_free_names(struct store_reader *reader);
