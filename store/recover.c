@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a killed daemon left: sources without an end. A source that nobody can go on with gets the
-// end that its interpreter would have given it, as far as the store knows: its open ranges become
-// events with the latest known time as their end, each with the warning that it was never closed.
+// Sources that a killed daemon left open. If nobody can go on with one, it gets the end that its
+// interpreter would have given it, as far as the store knows: its open ranges become events that
+// end at its latest known time, each with the warning that it was never closed. Some sources at a
+// time, in a transaction of their own.
 #include <errno.h>
 #include <stdlib.h>
 
@@ -45,8 +46,8 @@ static int end_range(const struct nvtxt_open_range *range, int64_t end,
     return rc < 0 ? rc : sink->on_diag(sink->context, &diag);
 }
 
-// Ends one source in the batch. Its latest known time is the largest one that a row of it bears.
-// Returns 0 or -ENOMEM.
+// Ends one source in the batch. Its latest known time is the largest one in its rows. Returns 0 or
+// -ENOMEM.
 static int end_source(struct store_batch_source *share, const struct nvtxt_open_range *ranges,
                       size_t count, struct nvtxt_counters counters, struct nvtxt_slice display,
                       const char *how, int64_t now_ns) {
@@ -100,9 +101,9 @@ static int recover_source(struct store_sessions *sessions, sqlite3_stmt *stmt, i
     return rc;
 }
 
-// Adds to `batch` the end of sources that nobody can go on with: open ones that are no session
-// and no followed file, or one without a state. `*count` says how many: there may be more when it
-// is AT_ONCE. Returns an SQLite result code.
+// Adds the end of open sources that nobody can go on with to `batch`: they are no session and no
+// followed file, or one without a state. `*count` says how many; if it is AT_ONCE, there may be
+// more. Returns an SQLite result code.
 static int read_lost(struct store_sessions *sessions, int64_t now_ns, struct store_batch *batch,
                      int *count) {
     sqlite3_stmt *stmt = NULL;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A batch that SQLite refuses as a whole is written share by share, each in a transaction of its
-// own, so that one source's rows cannot keep the others' out. Of a share that is refused even so,
-// the rows are taken out and counted as lost, and what makes its source go on stays: counters, the
-// session's line and state, the end. A share remembers that it is in the store, so that the whole
-// can be tried again when the disk is full in the middle of it.
+// own, so that one source's rows do not keep the others' out. If a share is refused even so, its
+// rows are left out and counted as lost. What lets its source go on stays: counters, the session's
+// line and state, the end. A share remembers that it is in the store, so that the whole can be
+// tried again when the disk was full in the middle of it.
 #include <errno.h>
 
 #include "store/store.h"
@@ -24,7 +24,7 @@ static int write_batch(struct store *store, struct store_batch *batch) {
     return r;
 }
 
-// The same batch with this one share in it, or with none.
+// Writes a copy of the batch with this one share in it, or with none.
 static int write_alone(struct store *store, const struct store_batch *batch,
                        struct store_share *share) {
     struct store_batch alone = *batch;
@@ -81,7 +81,7 @@ static int write_share(struct store *store, struct store_batch *batch, struct st
         r = write_alone(store, batch, share);
     }
     if (is_refusal(r) && share->losses) {
-        share->losses = NULL; // NVTXT_LOSSES itself takes nothing
+        share->losses = NULL; // it is NVTXT_LOSSES that refuses
         r = write_alone(store, batch, share);
     }
     if (is_refusal(r)) {
@@ -92,8 +92,8 @@ static int write_share(struct store *store, struct store_batch *batch, struct st
     return r;
 }
 
-// What belongs to no share. Clock measurements go first when they are refused, then all of it: what
-// NVTXT_LOSSES does not take can be noted nowhere, and must not keep the store from going on.
+// Writes what belongs to no share. If it is refused, clock measurements are left out first, then
+// all of it: what NVTXT_LOSSES refuses can be noted nowhere, and must not stop the store.
 static int write_rest(struct store *store, struct store_batch *batch, int64_t now_ns) {
     int r = write_alone(store, batch, NULL);
     if (is_refusal(r) && batch->clocks) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A segment is built without journal and without fsync, since nobody looks at it before it is
-// whole, and synchronized once. Then it gets its name, its -wal and -shm, and the link.
+// A segment is built without a journal and without fsync, since nobody looks at it before it is
+// complete, and synced once. Then it gets its name, its -wal and -shm, and the link.
 //
-// A plain store becomes a segment by hard links: its files get their new names beside the old ones,
-// so that readers of either meet the same files and the same locks; then the link takes the place
-// of the old name, and what is left of the old names goes.
+// A plain store becomes a segment by hard links. Its files get their new names beside the old ones,
+// so that readers of both use the same files and the same locks. Then the link takes the place of
+// the old name, and the old names of the logs are removed.
 #include "store/rotation.h"
 
 #include <errno.h>
@@ -31,7 +31,7 @@
 #include "store/segment/segments.h"
 #include "store/store_state.h"
 
-#define CARRY_ROWS 10000 // about 2 MB: little beside a segment of the usual size
+#define CARRY_ROWS 10000 // about 2 MB, little for a segment of the usual size
 #define LEAVE_BUSY_MS 20
 
 static const char *base_name(const char *path) {
@@ -41,7 +41,7 @@ static const char *base_name(const char *path) {
 
 // ---- A new segment ------------------------------------------------------------------------------
 
-struct birth {
+struct new_segment {
     const char *path; // the configured one
     const struct store_options *options;
     struct store_carry carry;
@@ -61,49 +61,48 @@ static int sync_file(const char *path) {
     return r;
 }
 
-static int fill_database(sqlite3 *db, const struct birth *birth) {
+static int fill_database(sqlite3 *db, const struct new_segment *made) {
     int on = 1;
     sqlite3_extended_result_codes(db, 1);
     sqlite3_busy_timeout(db, STORE_BUSY_MS);
     int rc = store_sql_exec(db, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; "
                                 "PRAGMA temp_store = MEMORY");
     rc = rc ?: store_schema_upgrade(db, store_schema_steps, STORE_SCHEMA_VERSION);
-    rc = rc ?: store_schema_cupti(db, !birth->options->no_cupti_views);
-    rc = rc ?: store_carry(db, &birth->carry);
+    rc = rc ?: store_schema_cupti(db, !made->options->no_cupti_views);
+    rc = rc ?: store_carry(db, &made->carry);
     sqlite3_file_control(db, "main", SQLITE_FCNTL_PERSIST_WAL, &on);
     return rc ?: store_sql_exec(db, "PRAGMA journal_mode = WAL; SELECT 1 FROM sqlite_master");
 }
 
-static int build(const struct birth *birth) {
-    const struct store_options *options = birth->options;
+static int build(const struct new_segment *made) {
+    const struct store_options *options = made->options;
     sqlite3 *db = NULL;
-    store_segments_remove(birth->unfinished);
-    int r = store_file_make(birth->unfinished, 0600);
-    r = r < 0 ? r : store_file_set_group(birth->unfinished, options->group);
+    store_segments_remove(made->unfinished);
+    int r = store_file_make(made->unfinished, 0600);
+    r = r < 0 ? r : store_file_set_group(made->unfinished, options->group);
     if (r < 0) {
-        return store_result_say_errno(r, "make a new segment of", birth->path, birth->error,
-                                      birth->size);
+        return store_result_say_errno(r, "make a new segment of", made->path, made->error,
+                                      made->size);
     }
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;
-    int rc = sqlite3_open_v2(birth->unfinished, &db, flags, NULL);
-    rc = rc ?: fill_database(db, birth);
-    r = store_result_say(db, rc, "make a new segment of the store", birth->path, birth->error,
-                         birth->size);
+    int rc = sqlite3_open_v2(made->unfinished, &db, flags, NULL);
+    rc = rc ?: fill_database(db, made);
+    r = store_result_say(db, rc, "make a new segment of the store", made->path, made->error,
+                         made->size);
     sqlite3_close(db);
     return r;
 }
 
-static int finish(const struct birth *birth) {
-    int r = sync_file(birth->unfinished);
-    r = r < 0 ? r : store_file_set_group(birth->unfinished, birth->options->group);
-    r = r < 0 ? r : store_segments_rename(birth->unfinished, birth->segment);
-    return r < 0 ? store_result_say_errno(r, "make a new segment of", birth->path, birth->error,
-                                          birth->size)
+static int finish(const struct new_segment *made) {
+    int r = sync_file(made->unfinished);
+    r = r < 0 ? r : store_file_set_group(made->unfinished, made->options->group);
+    r = r < 0 ? r : store_segments_rename(made->unfinished, made->segment);
+    return r < 0 ? store_result_say_errno(r, "make a new segment of", made->path, made->error,
+                                          made->size)
                  : STORE_DONE;
 }
 
-// The number that comes next, and the newest segment up to now when there is one: `newest` is ""
-// else.
+// The number that comes next, and the newest segment so far; `newest` is "" when there is none.
 static int next_number(const char *path, uint64_t *number, char *newest) {
     struct store_segments list;
     int r = store_segments_scan(path, &list);
@@ -117,67 +116,67 @@ static int next_number(const char *path, uint64_t *number, char *newest) {
     return r;
 }
 
-// What stays locked is read from a copy, which bears the name of an unfinished segment: should we
-// be killed here, it is cleared away like one.
-static int copy_beside(struct birth *birth, const char *locked) {
+// Reads what another process keeps locked from a copy. The copy is named like an unfinished
+// segment, so that the next start removes it if the daemon is killed here.
+static int copy_beside(struct new_segment *made, const char *locked) {
     char name[PATH_MAX];
-    int r = store_segments_name(birth->path, birth->carry.started_ns, birth->carry.number + 1, name,
+    int r = store_segments_name(made->path, made->carry.started_ns, made->carry.number + 1, name,
                                 sizeof(name));
-    int len = snprintf(birth->copy, sizeof(birth->copy), "%s" STORE_SEGMENT_UNFINISHED, name);
-    r = r == 0 && len >= (int)sizeof(birth->copy) ? -ENAMETOOLONG : r;
-    r = r < 0 ? r : store_segments_remove(birth->copy);
-    r = r < 0 ? r : store_beside_copy(locked, birth->copy);
-    birth->carry.from = birth->copy;
+    int len = snprintf(made->copy, sizeof(made->copy), "%s" STORE_SEGMENT_UNFINISHED, name);
+    r = r == 0 && len >= (int)sizeof(made->copy) ? -ENAMETOOLONG : r;
+    r = r < 0 ? r : store_segments_remove(made->copy);
+    r = r < 0 ? r : store_beside_copy(locked, made->copy);
+    made->carry.from = made->copy;
     return r < 0 ? store_result_say_errno(r, "copy what goes on from the locked segment of",
-                                          birth->path, birth->error, birth->size)
+                                          made->path, made->error, made->size)
                  : STORE_DONE;
 }
 
-// Makes the segment, opens it and swings the link. `from`: see struct store_carry; `locked`: it
-// cannot be opened.
-static int make(struct birth *birth, struct store **store, const char *from, bool ids_only,
+// Makes the segment, opens it and moves the link. `from`: see struct store_carry; `locked`: another
+// process has locked it.
+static int make(struct new_segment *made, struct store **store, const char *from, bool ids_only,
                 bool locked) {
     char newest[PATH_MAX];
-    struct store_carry *carry = &birth->carry;
+    struct store_carry *carry = &made->carry;
     *carry = (struct store_carry){.started_ns = store_now_ns(), .ids_only = ids_only};
-    int r = next_number(birth->path, &carry->number, newest);
+    int r = next_number(made->path, &carry->number, newest);
     r = r < 0 ? r
-              : store_segments_name(birth->path, carry->started_ns, carry->number, birth->segment,
-                                    sizeof(birth->segment));
-    int len = snprintf(birth->unfinished, sizeof(birth->unfinished), "%s" STORE_SEGMENT_UNFINISHED,
-                       birth->segment);
-    r = r == 0 && len >= (int)sizeof(birth->unfinished) ? -ENAMETOOLONG : r;
+              : store_segments_name(made->path, carry->started_ns, carry->number, made->segment,
+                                    sizeof(made->segment));
+    int len = snprintf(made->unfinished, sizeof(made->unfinished), "%s" STORE_SEGMENT_UNFINISHED,
+                       made->segment);
+    r = r == 0 && len >= (int)sizeof(made->unfinished) ? -ENAMETOOLONG : r;
     if (r < 0) {
-        return store_result_say_errno(r, "make a new segment of", birth->path, birth->error,
-                                      birth->size);
+        return store_result_say_errno(r, "make a new segment of", made->path, made->error,
+                                      made->size);
     }
-    carry->name = base_name(birth->segment);
+    carry->name = base_name(made->segment);
     carry->from = from ? from : ids_only && *newest ? newest : NULL;
-    carry->rows = birth->options->carry_rows ? birth->options->carry_rows : CARRY_ROWS;
-    r = locked ? copy_beside(birth, from) : STORE_DONE;
-    r = r ? r : build(birth);
-    if (*birth->copy) {
-        store_segments_remove(birth->copy);
+    carry->rows = made->options->carry_rows ? made->options->carry_rows : CARRY_ROWS;
+    r = locked ? copy_beside(made, from) : STORE_DONE;
+    r = r ? r : build(made);
+    if (*made->copy) {
+        store_segments_remove(made->copy);
     }
     if (r != STORE_DONE && ids_only && carry->from) { // the one before cannot be read either
         carry->from = NULL;
-        r = build(birth);
+        r = build(made);
     }
-    r = r ? r : finish(birth);
-    r = r ? r : store_open(store, birth->segment, birth->options, birth->error, birth->size);
-    if (r == STORE_DONE) { // its locks are ours: now others may read it
-        store_file_set_mode(birth->segment,
-                            birth->options->file_mode ? birth->options->file_mode : 0640);
-        r = store_segments_set_link(birth->path, birth->segment);
+    r = r ? r : finish(made);
+    r = r ? r : store_open(store, made->segment, made->options, made->error, made->size);
+    if (r == STORE_DONE) { // we have its locks: now others may read it
+        store_file_set_mode(made->segment,
+                            made->options->file_mode ? made->options->file_mode : 0640);
+        r = store_segments_set_link(made->path, made->segment);
         r = r < 0 ? store_result_say_errno(r, "let the link point to the new segment of",
-                                           birth->path, birth->error, birth->size)
+                                           made->path, made->error, made->size)
                   : STORE_DONE;
     }
     if (r != STORE_DONE) {
         store_abandon(*store);
         *store = NULL;
-        store_segments_remove(birth->unfinished);
-        store_segments_remove(birth->segment);
+        store_segments_remove(made->unfinished);
+        store_segments_remove(made->segment);
     }
     return r;
 }
@@ -203,7 +202,7 @@ static void remove_logs(const char *path) {
     }
 }
 
-// Second names of the file that one that was killed in the middle has left.
+// Removes second names of the file, which a daemon that was killed in the middle left.
 static int remove_second_names(const char *path) {
     struct store_segments list;
     struct stat file, other;
@@ -239,8 +238,8 @@ static int link_files(sqlite3 *db, const char *path) {
     return r < 0 ? r : store_segments_set_link(path, segment);
 }
 
-// A broken file in the place of the link is put aside only when it was a store: it may as well be
-// somebody's notes under a name that was mistyped.
+// STORE_CORRUPT, for which the daemon puts the file aside, only if it was a store: it may be
+// somebody's notes, and the configured name a typing error.
 static int check_broken(const char *path, char *error, size_t size) {
     enum store_file_kind kind;
     if (store_file_look(path, STORE_SCHEMA_VERSION, &kind) == 0 && kind == STORE_FILE_STORE) {
@@ -260,7 +259,7 @@ static int take_over(const char *path, const struct store_options *options, char
     if (result == STORE_DONE) {
         sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
         store_file_set_mode(path, options->file_mode ? options->file_mode : 0640);
-        result = link_files(db, path); // while it is open: its logs are there
+        result = link_files(db, path); // while it is open, so that its logs exist
         if (result > 0) {
             snprintf(error, size, "cannot make a segment of the store %s: %s", path,
                      result == STORE_BUSY ? "another process holds a lock" : sqlite3_errmsg(db));
@@ -297,7 +296,7 @@ static int refuse_link(const char *path, const char *target, char *error, size_t
 static bool holds_events(const char *segment) {
     sqlite3 *db = NULL;
     sqlite3_stmt *stmt = NULL;
-    bool holds = true; // unless it is certain that it does not
+    bool holds = true; // unless SQLite says that it does not
     if (sqlite3_open_v2(segment, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) ==
             SQLITE_OK &&
         sqlite3_prepare_v2(db, "SELECT 1 FROM NVTXT_BATCHES LIMIT 1", -1, &stmt, NULL) ==
@@ -309,7 +308,7 @@ static bool holds_events(const char *segment) {
     return holds;
 }
 
-// Segments that were made and that the link never came to point to.
+// Removes segments that were made but that the link never pointed to.
 static void remove_unlinked(const char *path, const char *active) {
     struct store_segments list;
     if (store_segments_scan(path, &list) < 0) {
@@ -323,14 +322,14 @@ static void remove_unlinked(const char *path, const char *active) {
     store_segments_deinit(&list);
 }
 
-// A segment is whole before the link points to it. SQLite would take an empty one for new, and the
-// log beside it away.
+// A segment is complete before the link points to it. SQLite would treat an empty one as new, and
+// remove the log beside it.
 static bool is_cut(const char *active) {
     struct stat status;
     return stat(active, &status) == 0 && S_ISREG(status.st_mode) && status.st_size == 0;
 }
 
-// SQLite would find out, too, within ten seconds.
+// SQLite would find this too, but try for ten seconds.
 static bool is_locked(const char *file, const char *path, char *error, size_t size) {
     struct store_locks locks;
     char whose[160];
@@ -355,8 +354,7 @@ static int open_active(struct store **store, const char *path, const char *activ
     return store_open(store, active, options, error, size);
 }
 
-// One that was made and never linked, because its maker was killed then, is its owner's alone
-// still.
+// A segment that was made but never linked, because the daemon was killed, still has mode 0600.
 static void allow_unlinked(const char *segment, const struct store_options *options) {
     struct stat status;
     if (stat(segment, &status) == 0 && (status.st_mode & 0777) == 0600) {
@@ -364,10 +362,10 @@ static void allow_unlinked(const char *segment, const struct store_options *opti
     }
 }
 
-// The link is not there, or points to what is not there.
+// The link is missing, or points to nothing.
 static int open_new(struct store **store, const char *path, const struct store_options *options,
                     bool lost, char *error, size_t size) {
-    struct birth birth = {.path = path, .options = options, .error = error, .size = size};
+    struct new_segment made = {.path = path, .options = options, .error = error, .size = size};
     char newest[PATH_MAX];
     uint64_t number;
     store_segments_tidy(path);
@@ -376,9 +374,9 @@ static int open_new(struct store **store, const char *path, const struct store_o
         return store_result_say_errno(r, "open", path, error, size);
     }
     if (lost || !*newest) {
-        return make(&birth, store, NULL, true, false);
+        return make(&made, store, NULL, true, false);
     }
-    r = store_segments_set_link(path, newest); // somebody took the link away, and no segment
+    r = store_segments_set_link(path, newest); // somebody removed the link, but no segment
     if (r < 0) {
         return store_result_say_errno(r, "make the link of", path, error, size);
     }
@@ -411,8 +409,9 @@ int store_rotation_open(struct store **store, const char *path, const struct sto
     switch (link) {
     case STORE_LINK_SEGMENT:
         if (how == STORE_OPEN_BESIDE) {
-            struct birth birth = {.path = path, .options = &called, .error = error, .size = size};
-            return make(&birth, store, target, false, true);
+            struct new_segment made = {
+                .path = path, .options = &called, .error = error, .size = size};
+            return make(&made, store, target, false, true);
         }
         return open_active(store, path, target, &called, error, size);
     case STORE_LINK_VANISHED:
@@ -423,7 +422,7 @@ int store_rotation_open(struct store **store, const char *path, const struct sto
     case STORE_LINK_FOREIGN:
         return refuse_link(path, target, error, size);
     default:
-        return store_open(store, path, &called, error, size); // which refuses it, with its reason
+        return store_open(store, path, &called, error, size); // refuses it with a sentence
     }
 }
 
@@ -431,9 +430,9 @@ int store_rotation_next(struct store **next, struct store *old, const char *path
                         const struct store_options *options, char *error, size_t size) {
     struct store_options called = *options;
     called.name = path;
-    struct birth birth = {.path = path, .options = &called, .error = error, .size = size};
+    struct new_segment made = {.path = path, .options = &called, .error = error, .size = size};
     *next = NULL;
-    return make(&birth, next, store_file(old), false, false);
+    return make(&made, next, store_file(old), false, false);
 }
 
 void store_rotation_active(const char *path, char *active, size_t size) {

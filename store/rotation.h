@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A daemon's store as a row of segments (store/segment/segments.h): opening it, beginning the next
-// one, and leaving the one before. The link is the truth: what it points to is written and holds
+// A daemon's store as a row of segments (store/segment/segments.h): opens it, begins the next
+// segment, and leaves the one before. The link is the truth: what it points to is written, and has
 // the state of every session. A new segment is made under another name, filled with what goes on
-// (store/segment/carry_over.h), made lasting, renamed, opened, and only then the link swings; until
-// then a kill or a full disk leaves the old one as it is, and what was made is cleared away at the
-// next start.
+// (store/segment/carry_over.h), synced, renamed and opened; only then the link moves. Until then a
+// kill or a full disk leaves the old segment as it is, and the next start removes what was made.
 //
-// Only who holds the lock of the configured path may call these. Results as of store_open().
+// Only the holder of the configured path's lock may call these. Results as of store_open().
 #pragma once
 
 #include <stdbool.h>
@@ -18,25 +17,25 @@
 
 enum store_opening {
     STORE_OPEN_ACTIVE,
-    STORE_OPEN_FRESH,  // what the link points to is lost: a new segment takes its place
-    STORE_OPEN_BESIDE, // it stays locked by somebody else: a new segment goes on where it ends
+    STORE_OPEN_FRESH,  // the active segment is lost: a new one takes its place
+    STORE_OPEN_BESIDE, // another process keeps it locked: a new one goes on where it ends
 };
 
 // Opens the store at the configured `path`: the active segment, or a new first one. A plain store
-// that stands there becomes the first segment, without a moment in which a reader finds nothing;
-// one that is linked to from there, but is no segment, is refused. `*vanished` says that the active
-// one was not there any more. STORE_BUSY when somebody else holds a lock.
+// at `path` becomes the first segment, and readers find it at every moment. A link to a store that
+// is no segment is refused. `*vanished`: the active segment was missing. STORE_BUSY when another
+// process holds a lock.
 int store_rotation_open(struct store **store, const char *path, const struct store_options *options,
                         enum store_opening how, bool *vanished, char *error, size_t size);
 
-// Makes the segment that follows `old`, which has no transaction open, and lets the link point to
-// it. On success `*next` is open and `old` is only to be closed; on failure nothing has changed.
+// Makes the segment that follows `old`, which has no transaction open, and points the link to it.
+// On success `*next` is open, and the caller closes `old`; after a failure nothing has changed.
 int store_rotation_next(struct store **next, struct store *old, const char *path,
                         const struct store_options *options, char *error, size_t size);
 
-// Takes from a segment that the link left, and that is closed, what goes on elsewhere, and makes
-// its main file complete. Returns STORE_DONE, STORE_BUSY when a reader keeps its log in use (try
-// again later), or another failure. Does no harm when repeated.
+// For a closed segment that the link left: deletes from it what the next one took over, and moves
+// its log into its main file. Returns STORE_DONE, STORE_BUSY when a reader keeps its log in use
+// (try again later), or another failure. A second call does no harm.
 int store_rotation_leave(const char *segment);
 
 // The real path of the active segment; "" when there is none.

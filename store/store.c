@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A store and its transactions. Owns the SQLite handle, the ids that come next, and the parts that
-// write (bulk, names, catalog, sessions, files). Used by one thread at a time.
+// A store and its transactions. Owns the SQLite handle, the ids that come next, and the modules of
+// store/write. Used by one thread at a time.
 //
-// Caches and next ids are right as long as nobody else wrote; PRAGMA data_version tells, once a
-// transaction. After a rollback they are read again when they are next needed. The log is moved
-// into the main file between two transactions, never within one (wal.h).
+// Caches and next ids are right as long as nobody else writes. PRAGMA data_version shows that, and
+// is read once a transaction. After a rollback they are read again when they are needed. The log is
+// moved into the main file between two transactions, never within one (wal.h).
 //
-// What a store is asked stands in store_query.c.
+// store_query.c has what a store is asked.
 #include "store/store.h"
 
 #include <errno.h>
@@ -40,7 +40,7 @@ static const char *const texts[STMTS] = {
                   "events) VALUES (?, ?, ?, ?, ?, ?)",
 };
 
-_Static_assert(STMTS == STORE_OWN_STMTS, "a statement, a place");
+_Static_assert(STMTS == STORE_OWN_STMTS, "each statement has a place");
 
 // ---- Errors -----------------------------------------------------------------------------------
 
@@ -173,7 +173,7 @@ void store_close(struct store *store) {
     }
     store_rollback(store);
     store_wal_stop(&store->wal);
-    if (store_main_file_is_broken(&store->main_file)) { // the log is what can be saved of it
+    if (store_main_file_is_broken(&store->main_file)) { // only its log can be saved
         sqlite3_db_config(store->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     } else if (!store->options.read_only && !store->options.plain) {
         store_wal_truncate(&store->wal, NULL, NULL);
@@ -186,7 +186,7 @@ void store_leave(struct store *store) {
     store_wal_stop(&store->wal);
     if (store_main_file_is_broken(&store->main_file) ||
         store_carry_leave(store->db, store_now_ns()) != SQLITE_OK) {
-        store_abandon(store); // with its log, which says that there is something to do
+        store_abandon(store); // its log stays and shows the keeper that there is work
         return;
     }
     store_close(store);
@@ -219,7 +219,7 @@ static void forget(struct store *store) {
     store->losses_known = false;
 }
 
-// Has anybody else written since the ids and caches were right? Holding the write lock.
+// Forgets caches and ids if somebody else has written since. Needs the write lock.
 static int refresh(struct store *store) {
     int rc = store_sql_prepare(store->db, &store->stmts[DATA_VERSION], texts[DATA_VERSION]);
     if (rc != SQLITE_OK) {
@@ -240,7 +240,7 @@ static int begin(struct store *store) {
     if (store->options.read_only) {
         return SQLITE_READONLY;
     }
-    // A rollback that failed, for want of memory, is made up for.
+    // Makes up for a rollback that failed for lack of memory.
     int rc = sqlite3_get_autocommit(store->db) ? SQLITE_OK : run(store, ROLLBACK);
     if (rc != SQLITE_OK) {
         return rc;
@@ -249,7 +249,7 @@ static int begin(struct store *store) {
     return run(store, BEGIN);
 }
 
-// Somebody renamed or removed the file, or its log: what is written now would be in no file.
+// True when somebody renamed or removed the file, or its log: a commit would be in no file then.
 static bool is_gone(const struct store *store) {
     char log[PATH_MAX];
     int moved = 0;
@@ -261,7 +261,7 @@ static bool is_gone(const struct store *store) {
            access(log, F_OK) < 0 && errno == ENOENT;
 }
 
-// What was committed beside such a file would be lost.
+// A commit to a file that was cut or written over would be lost.
 static int check_main_file(struct store *store) {
     if (!store_main_file_is_broken(&store->main_file)) {
         return STORE_DONE;
@@ -286,7 +286,7 @@ int store_begin(struct store *store) {
         return store_translate(store, rc, "write to");
     }
     store->in_transaction = true;
-    store->let_go = false;
+    store->released_lock = false;
     store->batch_row_written = false;
     store->failed = STORE_DONE;
     store->txn.now_ns = store_now_ns();
@@ -363,12 +363,12 @@ void store_rollback(struct store *store) {
 void store_release_lock(struct store *store) {
     if (store->options.keeps_lock && !store->in_transaction) {
         store_writelock_release(store->db);
-        store->let_go = true;
+        store->released_lock = true;
     }
 }
 
 bool store_has_released_lock(const struct store *store) {
-    return store->let_go;
+    return store->released_lock;
 }
 
 void store_checkpoint_if_due(struct store *store) {

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The store: one SQLite file in the schema of Nsight Systems' SQLite export, plus tables of our own
-// (nvtxt-store(5)). This is the writing side and what a resumed session reads back. One thread
-// uses a store at a time. No SQLite code leaves it: functions return 0, a documented positive code,
-// or -errno, and leave a sentence for people in store_error().
+// store: the store as its users see it. Opens one, writes batches in transactions, answers what the
+// daemon asks, recovers what a killed daemon left, and rotates (rotation.h). It puts the rooms
+// below together and owns their state; they write, read and name files. No SQLite code leaves it:
+// functions return 0, a documented positive code, or -errno, and leave a sentence for people in
+// store_error().
+//
+// A store is one SQLite file in the schema of Nsight Systems' SQLite export, plus tables of our own
+// (nvtxt-store(5)). One thread at a time uses it.
 #pragma once
 
 #include <stdbool.h>
@@ -24,20 +28,20 @@ struct store;
 int store_open(struct store **store, const char *path, const struct store_options *options,
                char *error, size_t error_size);
 
-// Checkpoints (main file complete), closes, frees. NULL is fine.
+// Checkpoints, so that the main file is complete, and closes. NULL is fine.
 void store_close(struct store *store);
 
-// The same for a segment that the link left: first takes from it what goes on elsewhere, under the
-// lock that it has. What cannot be done now is done by store_rotation_leave() later.
+// The same for a segment that the link left: first deletes from it what the next one took over,
+// while it still has the lock. What fails now, store_rotation_leave() does later.
 void store_leave(struct store *store);
 
-// The same without touching its files any more: for one that is broken.
+// Closes a broken store without touching its files any more.
 void store_abandon(struct store *store);
 
 const char *store_error(const struct store *store); // sentence of the last failure
 
-// The id for the next new source: larger than every id in the store, whatever its segment. The
-// filling side counts on.
+// The id for the next new source: larger than every id in the store, in any segment. The filling
+// side counts on from it.
 int64_t store_next_source_id(const struct store *store);
 
 // ---- Transactions: begin, write any number of batches, commit or roll back --------------------
@@ -49,22 +53,22 @@ int store_commit(struct store *store);
 void store_rollback(struct store *store); // forgets cached ids as well; fine without a transaction
 
 // For a batch that was refused (STORE_REFUSED, STORE_FAILED), without a transaction: writes and
-// commits it share by share. What is refused even so is taken out, and noted in NVTXT_LOSSES as
-// "refused" with the number of rows. On a failure that may pass (disk full) call it again: it goes
-// on.
+// commits it share by share. Rows that are refused even then are left out; NVTXT_LOSSES gets their
+// number, with the reason "refused". After a failure that may pass (disk full) call it again: it
+// goes on.
 int store_write_refused(struct store *store, struct store_batch *batch, int64_t now_ns);
 
-// For a store that keeps its lock, without a transaction: gives it back, so that somebody else can
-// write, until the next transaction takes it again.
+// For a store that keeps its write lock, without a transaction: releases it, so that somebody else
+// can write, until the next transaction takes it again.
 void store_release_lock(struct store *store);
 bool store_has_released_lock(const struct store *store);
 
-// Moves the WAL into the main file and cuts it, on demand: says what became of it. A reader in the
-// way is no failure.
+// Moves the WAL into the main file and cuts it, on demand. `*done` says what was moved; a reader
+// that prevents it is no failure.
 struct store_checkpointed {
     int64_t before_bytes, bytes; // the WAL file
-    int64_t pages, moved_pages;  // in the WAL when it was done, and those that the main file has
-    bool pinned;                 // a reader keeps the WAL from beginning again
+    int64_t pages, moved_pages;  // of the WAL, and those of them that are in the main file
+    bool pinned;                 // a reader prevents that the WAL starts again
 };
 int store_checkpoint(struct store *store, struct store_checkpointed *done);
 
@@ -75,9 +79,9 @@ int store_checkpoint(struct store *store, struct store_checkpointed *done);
 int store_session_load(struct store *store, const char *session_id, bool want_diags, uint64_t acked,
                        struct store_session *session);
 
-// The end of a session that cannot go on, into its share of a batch: what is known of it is
-// `session`, the loaded rows. Its open ranges become events, each with the warning that it was
-// never closed. Returns 0 or -ENOMEM: discard the share then.
+// Ends a session that cannot go on, in its share of a batch. `session` is what was loaded of it.
+// Its open ranges become events, each with the warning that it was never closed. Returns 0, or
+// -ENOMEM: then discard the share.
 int store_session_end(struct store_batch_source *share, const struct store_session *session,
                       const char *how, int64_t closed_ns);
 
@@ -92,28 +96,31 @@ int store_session_expired(struct store *store, int64_t before_ns, char *session_
 
 int store_file_list(struct store *store, struct store_file_list *list);
 
-// All that is needed to go on with the file of a source: its place in `file`, state and open ranges
-// in `session`. Returns STORE_DONE, STORE_NOT_FOUND or a failure (nothing is owned then).
+// Everything that is needed to go on with the file of a source: how far it was read in `file`,
+// state and open ranges in `session`. Returns STORE_DONE, STORE_NOT_FOUND or a failure (then both
+// are empty).
 int store_file_load(struct store *store, int64_t source_id, struct store_file *file,
                     struct store_session *session);
 
 // ---- After a kill -----------------------------------------------------------------------------
 
-// Called once after store_open by the daemon: sources that a killed daemon left open (plain ones)
-// are closed as "lost", their open ranges stored as the language says for a source that ended.
+// The daemon calls this once after it opened the store. Closes the plain sources that a killed
+// daemon left open as "lost", and stores their open ranges as the language says for a source that
+// ended.
 int store_recover(struct store *store, int64_t now_ns);
 
 // ---- Owners -----------------------------------------------------------------------------------
 
-// Hands out the open sessions of known users that keep something open, each with the bytes of that
-// and when it was last seen; stops at the first result that is not 0. Returns as the next one.
+// Hands out the sessions of known users that have open ranges, each with the bytes of those and
+// when it was last seen. Ends at the first callback that does not return 0, and returns that; else
+// STORE_DONE or a failure.
 int store_sessions_open(struct store *store,
                         int (*on_session)(void *context, const char *session_id, int64_t uid,
                                           size_t open_bytes, int64_t seen_ns),
                         void *context);
 
-// Hands out whose the names of processes are (see store_batch_owner); stops at the first result
-// that is not 0. Returns it, STORE_DONE, or a failure.
+// Hands out which user the names of each process belong to (see store_batch_owner). Ends and
+// returns in the same way.
 int store_owners_load(struct store *store, int (*on_owner)(void *context, int64_t pid, int64_t uid),
                       void *context);
 
@@ -122,7 +129,7 @@ int store_owners_load(struct store *store, int (*on_owner)(void *context, int64_
 // At most `limit` of them.
 int store_losses_load(struct store *store, size_t limit, struct store_losses *losses);
 
-// How many rows there are, as of the last transaction or load; -1 when that cannot be read.
+// How many rows NVTXT_LOSSES has, as of the last transaction or load; -1 when that cannot be read.
 int64_t store_loss_count(struct store *store);
 
 // ---- Diagnostics ------------------------------------------------------------------------------
@@ -137,14 +144,14 @@ int store_diags_load(struct store *store, int64_t source_id, size_t limit,
 int store_events_load(struct store *store, const char *path, const struct store_event_query *query,
                       struct store_events *events);
 
-// ---- Figures ----------------------------------------------------------------------------------
+// ---- Totals ----------------------------------------------------------------------------------
 
 int store_totals_load(struct store *store, struct store_totals *totals);
 
 int64_t store_file_bytes(const struct store *store);
 int64_t store_wal_bytes(const struct store *store);
 
-// What the file will take when its write-ahead log is in it. Also within a transaction.
+// The size of the file when its write-ahead log will be in it. Also within a transaction.
 int64_t store_content_bytes(struct store *store);
 
 // Between two transactions: does the checkpoint that is due, if one is. Without it one big commit
@@ -154,8 +161,8 @@ void store_checkpoint_if_due(struct store *store);
 // Bytes of the log that readers keep in use, or that are not worth a checkpoint yet.
 int64_t store_wal_held_bytes(const struct store *store);
 
-const char *store_file(const struct store *store); // its real path; the store's
+const char *store_file(const struct store *store); // its real path; lives as long as the store
 int64_t store_begun_ns(struct store *store);      // when its segment was begun; 0: it is no segment
 bool store_holds_events(struct store *store);     // committed ones
-int64_t store_carried_bytes(struct store *store); // that its segment took over from the one before
-bool store_is_empty(struct store *store); // for certain: no events, diagnostics, losses of its own
+int64_t store_carried_bytes(struct store *store); // what its segment took over from the one before
+bool store_is_empty(struct store *store);         // no events, diagnostics or losses of its own

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a store is asked: sessions, followed files, losses, diagnostics, events, totals. Each
-// answer comes from the part that holds it, here it gets our codes; what the segment in use does
-// not know is looked for in the older ones.
+// What a store is asked: sessions, followed files, losses, diagnostics, events, totals. The room
+// that has the answer gives it with an SQLite code; here the code becomes one of the store. What
+// the active segment does not know is looked up in older ones.
 #include "store/db/header.h"
 #include "store/db/sql.h"
 #include "store/query/events.h"
@@ -13,7 +13,7 @@
 #include "store/store.h"
 #include "store/store_state.h"
 
-#define PAGE_BYTES 4096 // what SQLite makes them; a page in the log has 24 bytes more
+#define PAGE_BYTES 4096 // SQLite's default; a page in the log has 24 bytes more
 
 static const char pages_text[] =
     "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size";
@@ -84,7 +84,7 @@ int store_file_load(struct store *store, int64_t source_id, struct store_file *f
 
 int store_losses_load(struct store *store, size_t limit, struct store_losses *losses) {
     *losses = (struct store_losses){0};
-    store->losses_known = false; // somebody may have looked through them and deleted them
+    store->losses_known = false; // somebody may have read and deleted them
     const struct store_older older = {store->options.name, store_file(store), store->db, NULL};
     int rc = store_losses_read(store->db, limit, losses);
     rc = rc ?: store_older_losses(&older, limit, losses);
@@ -133,7 +133,7 @@ int store_events_load(struct store *store, const char *path, const struct store_
     return result;
 }
 
-// ---- Figures ----------------------------------------------------------------------------------
+// ---- Totals ----------------------------------------------------------------------------------
 
 int store_totals_load(struct store *store, struct store_totals *totals) {
     *totals = (struct store_totals){0};

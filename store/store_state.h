@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The inside of struct store, shared by the files that are the store: store.c (life, transactions),
-// store_query.c (what it is asked) and recover.c. Nobody else includes it.
+// store_query.c (what it is asked) and recover.c; rotation.c uses its clock. Nobody else includes
+// it.
 //
-// The parts return SQLite's codes raw; store_translate() makes them ours, with a sentence that says
-// what failed.
+// The rooms below return SQLite's codes; store_translate() makes them codes of the store, with a
+// sentence that says what failed.
 #pragma once
 
 #include <sqlite3.h>
@@ -31,7 +32,7 @@
 
 struct store {
     sqlite3 *db;
-    char *path; // by which sentences call it
+    char *path; // what sentences call it
     struct store_options options;
     struct store_txn txn;
     struct store_intern intern;
@@ -52,12 +53,12 @@ struct store {
     int64_t next_source_id;               // as read when the store was opened
     int64_t losses;                       // rows of NVTXT_LOSSES, with those of earlier segments
     bool losses_known;
-    bool let_go;           // of the write lock
+    bool released_lock;    // the write lock, until the next transaction
     int64_t committed_row; // of NVTX_EVENTS, while a transaction is open
     bool ids_known;
     bool in_transaction;
     bool batch_row_written;
-    int failed; // result of the failed write of this transaction: it can only be rolled back
+    int failed; // result of the failed write of this transaction, which can only be rolled back
     char error[STORE_ERROR_SIZE];
 };
 
