@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The way of an export: the segments of the store are opened, all of them at once, so that what is
-// exported is fixed and none is removed in between; then chunk after chunk is filtered, given its
-// names and handed to the format.
+// Opens all segments of the store first, so that none is removed meanwhile and the exported events
+// are fixed. Then it reads chunk after chunk, filters each, adds the names, and calls the format.
 #include "client/export/export.h"
 
 #include <errno.h>
@@ -20,7 +19,7 @@
 
 #define FLUSH_BYTES ((size_t)128 * 1024)
 
-struct names { // of the event before: most of the time they are the same
+struct names { // of the event before; the next event mostly has the same
     bool known;
     uint64_t global_tid;
     int64_t domain_id;
@@ -32,9 +31,9 @@ struct export {
     const struct export_options *options;
     struct term *term;
     struct export_writer writer;
-    struct store_reader **readers; // owned, oldest first; NULL when written
+    struct store_reader **readers; // owned, oldest first; NULL after its events were written
     size_t count;
-    bool has_events; // before the filters, and when the last of them ends
+    bool has_events; // before the filters; the time is the end of the last of them
     int64_t last_ns;
     struct store_read_window window;
     uint32_t *pids; // owned, of --pid
@@ -58,7 +57,7 @@ static enum outcome outcome_of(int result) {
     }
 }
 
-// What the store said, unless it was only stopped.
+// Prints the store's failure, unless a signal caused it.
 static enum outcome fail(struct term *term, int result, const char *why) {
     if (stop_count() > 0) {
         return OUTCOME_STOPPED;
@@ -75,7 +74,7 @@ static enum outcome no_memory(struct term *term) {
 
 // ---- Files of the store -------------------------------------------------------------------------
 
-// Lists the files; a path that is no store stays one, for the reader to say what it is.
+// Lists the files. A path that is not a store is listed too: the reader says what is wrong with it.
 static enum outcome list_files(const char *store, struct store_segments *segments) {
     return outcome_of_error(store_segments_list(store, segments), OUTCOME_DONE);
 }
@@ -93,7 +92,7 @@ static enum outcome open_one(struct export *export, const char *path, bool may_b
     return 0;
 }
 
-// Three for each segment; a store may have thousands.
+// Each segment needs three descriptors, and a store may have thousands of segments.
 static void raise_descriptors(void) {
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
@@ -195,7 +194,7 @@ static bool is_everything(const struct export *export) {
            options->categories.count == 0 && !options->has_match && !options->has_level;
 }
 
-// The window in one file: there the sources have their ids.
+// The window in one file: the sources have their ids there.
 static int select_rows(struct export *export, struct store_reader *reader, size_t *found) {
     const struct export_list *sources = &export->options->sources;
     struct store_read_window window = export->window;
@@ -254,7 +253,7 @@ static bool is_category_wanted(const struct export *export, uint32_t category,
     return list->count == 0;
 }
 
-// The larger, the less severe.
+// A larger number is less severe.
 static bool is_level_wanted(const struct export *export, const struct export_row *row) {
     return row->level && row->event->int64 <= export->options->level;
 }
@@ -321,7 +320,7 @@ static void show_progress(struct export *export, size_t file) {
                   share * 100, term_count(count[0], export->rows), term_count(count[1], rate));
 }
 
-// Returns what a format does, or what store_read_chunk() does.
+// Returns what a function of a format, or store_read_chunk(), returned.
 static int write_chunk(struct export *export, struct store_reader *reader) {
     const struct store_read_event *events;
     size_t count;
@@ -430,7 +429,7 @@ static void say_nothing_found(struct export *export) {
              export->options->store, from, to);
 }
 
-// What is to be said when all is written.
+// The messages when everything is written.
 static enum outcome finish(struct export *export, const char *name) {
     struct export_writer *writer = &export->writer;
     char count[TERM_COUNT_SIZE];

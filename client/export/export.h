@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A store out in one of the formats: which events, from which files, with a look at the signals and
-// at the progress.
+// The room client/export is the program nvtxt-export: it opens the segments of a store, or an
+// export of Nsight Systems, chooses events, gives them their names, and hands them to a format
+// (client/format). It owns the readers of the store, the output file and the command line; it has
+// one thread. It never writes to the store, and it does not know how a format looks.
+//
+// This header is the export itself: it filters, shows the progress, and ends when a signal comes.
 #pragma once
 
 #include <regex.h>
@@ -23,16 +27,16 @@ struct export_options {
     const struct export_format *format;
     bool has_since, has_until, has_last;
     int64_t since_ns, until_ns, last_ns;
-    struct export_list pids, sources, categories; // one of each is enough; none: all
+    struct export_list pids, sources, categories; // an event needs one of each list; empty: all
     bool has_level;
-    int level; // lines of logs of this level and worse ones; see protocol/lang/level.h
+    int level; // lines of logs with this level or a worse one; see protocol/lang/level.h
     bool has_match;
     regex_t match; // of the message
-    bool progress; // wanted; shown on a terminal only
+    bool progress; // show it, but only on a terminal
 };
 
-// Writes the export to `fd` (borrowed); `name` is what it is called in sentences. FAULTS: the
-// format could not hold everything. NO_READER: whoever reads `fd` went away, and nothing was said.
+// Writes the export to `fd` (borrowed); messages call it `name`. FAULTS: the format could not hold
+// everything. NO_READER: the reader of `fd` has closed it; there is no message about that.
 enum outcome export_run(const struct export_options *options, struct term *term, int fd,
                         const char *name);
 

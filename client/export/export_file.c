@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Beside the place and renamed. A link is followed: what it points to is replaced, not the link.
-// What a killed export left beside the place goes, as that of a killed import does.
+// The temporary file is in the folder of the final one, so that a rename is enough. A link is
+// followed: its target is replaced, not the link. Temporary files of killed exports and imports are
+// removed; a lock shows which files are still in use.
 #include "client/export/export_file.h"
 
 #include <errno.h>
@@ -46,10 +47,10 @@ static enum outcome open_temp(struct export_file *file, struct term *term, mode_
         file->temp[0] = '\0';
         return refuse(file, term, errno);
     }
-    (void)flock(file->fd, LOCK_SH | LOCK_NB); // so that no other program takes it for left
+    (void)flock(file->fd, LOCK_SH | LOCK_NB); // so that no other program removes it
     out_file_sweep(&(struct out_file){.path = file->path});
     if (mode) {
-        (void)fchmod(file->fd, mode); // as the file that it replaces
+        (void)fchmod(file->fd, mode); // that of the file that it replaces
     }
     return 0;
 }
@@ -82,7 +83,7 @@ enum outcome export_file_open(struct export_file *file, struct term *term, const
     return open_temp(file, term, status.st_mode & 0777);
 }
 
-// A file on a full disk may be found out only here.
+// Only here a full disk may become known.
 static int settle(struct export_file *file) {
     int result = fsync(file->fd) == 0 || errno == EINVAL || errno == EROFS ? 0 : -errno;
     if (close(file->fd) != 0 && result == 0) {

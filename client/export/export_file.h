@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The file of -o: it is written under a temporary name beside its place and replaces what stood
-// there when it is complete. A device or a pipe is written to directly.
+// The file of -o. It is written under a temporary name in the same folder; when it is complete, it
+// replaces the old file. A device or a pipe is written to directly.
 #pragma once
 
 #include <limits.h>
@@ -14,14 +14,14 @@ struct term;
 struct export_file {
     int fd;              // -1: not open
     const char *name;    // as given; borrowed
-    char path[PATH_MAX]; // where it will be, links followed
-    char temp[PATH_MAX]; // where it is written; "" when it is written to directly
+    char path[PATH_MAX]; // the final path, links followed
+    char temp[PATH_MAX]; // the temporary path; "" when it is written to directly
 };
 
-// An SQLite database is not replaced.
+// Does not replace an SQLite database.
 enum outcome export_file_open(struct export_file *file, struct term *term, const char *name);
 
-// Puts the finished file in its place and onto the disk. The temporary file is gone in any case.
+// Syncs the finished file and renames it to its place. In any case the temporary file is gone then.
 enum outcome export_file_publish(struct export_file *file, struct term *term);
 
 void export_file_discard(struct export_file *file); // fine when not open

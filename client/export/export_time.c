@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Small recursive-descent readers over a string; each moves `*at` on behind what it took.
+// Small recursive-descent readers of a string; each moves `*at` to the end of what it has read.
 #include "client/export/export_time.h"
 
 #include <stddef.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// nvtxt-export: the events of a store, or of an SQLite export of Nsight Systems, in formats that
-// other tools read.
+// nvtxt-export: its options, and its end: messages and exit status. It writes the events of a
+// store, or of an SQLite export of Nsight Systems, in formats that other tools read.
 #include <errno.h>
 #include <getopt.h>
 #include <limits.h>
@@ -232,7 +232,7 @@ static enum outcome parse_arguments(struct arguments *args, struct term *term, i
     return result == OUTCOME_USAGE ? options_refuse(term) : result;
 }
 
-// A reader that went away early has what it wanted.
+// A reader that closes early has all that it wanted.
 static enum outcome run_to_stdout(struct arguments *args, struct term *term) {
     args->options.progress = !args->quiet && !isatty(STDOUT_FILENO);
     enum outcome status = export_run(&args->options, term, STDOUT_FILENO, "stdout");

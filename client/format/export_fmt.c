@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The table of formats, and the two that are columns: CSV and JSON lines. Both have the columns of
-// the view NVTXT_TIMELINE, in its order and with its values, and endGlobalTid behind them.
+// The table of formats, and the two formats of columns: CSV and JSON lines. Both have the columns
+// of the view NVTXT_TIMELINE, in its order and with its values, and endGlobalTid after them.
 #include "client/format/export_fmt.h"
 
 struct nvtxt_slice export_kind_name(enum nvtxt_event_type type) {
@@ -10,7 +10,7 @@ struct nvtxt_slice export_kind_name(enum nvtxt_event_type type) {
                                           : NVTXT_SLICE("start/end");
 }
 
-// End minus start. Far apart, it does not fit; then the nearest that does.
+// End minus start; when that does not fit, the nearest value that does.
 static int64_t duration_of(const struct store_read_event *event) {
     int64_t result;
     if (__builtin_sub_overflow(event->end, event->start, &result)) {

@@ -1,42 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The formats of an export: one table, a writer each. A writer gets the events one by one, with the
-// names that it asked for, and puts them into the output; what it has to remember between them is
-// its own. Nothing here knows where the events come from or which were left out.
+// The room client/format writes events as chrome, speedscope, folded, csv, jsonl or NVTXT. It owns
+// the output buffer and what a format has to remember between events: names, lanes, stacks. It runs
+// on the main thread of nvtxt-export. It does not choose, filter or fetch the events (client/export
+// does), opens no file and prints no message.
+//
+// This header has the table of formats, with a writer for each. A writer gets the events one by
+// one, with the names that it asked for, and puts them into the output.
 #pragma once
 
 #include "client/format/export_out.h"
 #include "store/read/reader.h"
 
-// An event with its names; data is NULL where there is none. Views that live during the call.
+// An event with its names; `data` is NULL where there is none. The slices are valid during the
+// call.
 struct export_row {
     const struct store_read_event *event;
     struct nvtxt_slice process, thread, category, domain;
     int64_t source_id;         // 0: none
-    struct nvtxt_slice source; // both only for a format that wants sources
-    const char *level;         // of a line of a log; NULL: none
+    struct nvtxt_slice source; // id and name: only for a format with wants_sources
+    const char *level;         // when the event is a line of a log; NULL: none
 };
 
 struct export_writer {
     const struct export_format *format;
     struct export_out out;
-    int64_t base_ns;  // start of the first event of all that is read, filtered or not
-    bool all;         // no event is left out, so no name is either
-    uint64_t changed; // texts that the format could not hold as they were
-    const char *note; // what people should know of the whole, set at the end; NULL: nothing
+    int64_t base_ns;  // start of the first event of the files, also when it is filtered out
+    bool all;         // nothing is filtered out: all names are written too
+    uint64_t changed; // texts that the format could not hold unchanged
+    const char *note; // a remark for the user about the whole export, set at the end; NULL: none
     void *state;      // of the format; NULL while it has none
 };
 
 struct export_format {
-    const char *name; // as --format has it
-    const char *loss; // behind the number writer->changed: what is not as it was
+    const char *name; // in --format
+    const char *loss; // follows the number writer->changed in a message: what was changed
     bool wants_sources;
-    // Each returns 0, -errno or, reading names, what store_read_names() does. Output that fails is
-    // no error of theirs: it is seen in writer->out. All but `row` may be NULL.
+    // Each returns 0, -errno or, while it reads names, what store_read_names() returns. They do not
+    // return a failure of the output: writer->out remembers it. All but `row` may be NULL.
     int (*begin)(struct export_writer *writer);
     int (*segment)(struct export_writer *writer, struct store_reader *reader); // before its events
     int (*row)(struct export_writer *writer, const struct export_row *row);
-    int (*settle)(struct export_writer *writer); // behind a segment: writes what was held back
+    int (*settle)(struct export_writer *writer); // after a segment: writes what was held back
     int (*end)(struct export_writer *writer);
     void (*free)(struct export_writer *writer); // of `state`
 };
@@ -46,11 +51,10 @@ extern const struct export_format export_nvtxt;
 extern const struct export_format export_speedscope;
 extern const struct export_format export_folded;
 
-// By name; NULL when there is none. Their names in order, NULL behind the last.
-const struct export_format *export_format_find(const char *name);
-const char *export_format_name(size_t index);
+const struct export_format *export_format_find(const char *name); // NULL: there is none
+const char *export_format_name(size_t index); // in the order of the table; NULL after the last
 
-// What the kinds are called, as in NVTXT_TIMELINE: "mark", "push/pop", "start/end".
+// The kind as NVTXT_TIMELINE has it: "mark", "push/pop", "start/end".
 struct nvtxt_slice export_kind_name(enum nvtxt_event_type type);
 
 static inline uint32_t export_pid(uint64_t global_tid) {

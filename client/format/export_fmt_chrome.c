@@ -4,10 +4,11 @@
 // events (X), marks instant events (i) of their thread, names metadata (M).
 //
 // Viewers count in doubles, so times are written as microseconds since the first event and the
-// exact nanoseconds stand in the arguments as strings. A lane of a thread is a thread of its own to
-// a viewer: it gets a tid that no real thread can have and is sorted behind its thread.
+// exact nanoseconds are in the arguments, as strings. For a viewer each further lane of a thread is
+// a thread too: it gets a tid that no real thread can have and is sorted after its thread.
 //
-// Events are held back in batches until their lanes are known; they are written as they came.
+// A batch holds events back until their lanes are known; then they are written in the order of
+// rows.
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +25,7 @@
 #define FIRST_FREE_TID 0x1000000u // real ones have 24 bits
 #define EXACT_IN_DOUBLES (INT64_C(1) << 53)
 
-// A track that a viewer was told of: a process, a thread, or a further lane of a thread.
+// A track that the output has named: a process, a thread, or a further lane of a thread.
 struct track {
     struct nvtxt_hash_node node;
     struct track *next;
@@ -32,7 +33,7 @@ struct track {
     int lane; // -1: a process
     uint32_t tid;
     bool is_named;
-    char *name; // owned, of a process or a lane 0 that has a name; NULL: it has none
+    char *name; // owned; NULL: it has none. Only a process or a lane 0 has one
     size_t name_len;
 };
 
@@ -41,8 +42,8 @@ struct chrome {
     struct lane_batch batch;
     struct nvtxt_hash tracks;
     struct track *all;    // owned
-    struct track *last;   // that an event was written on
-    uint64_t last_thread; // of the event before, whose names are known
+    struct track *last;   // of the event that was written last
+    uint64_t last_thread; // of the event before; its names are known
     bool has_last_thread;
     uint32_t next_tid;
     bool comma; // an event was written
@@ -104,7 +105,7 @@ static struct track *find_track(struct chrome *chrome, uint64_t global_tid, int 
     return NULL;
 }
 
-// The track, made when there is none yet. NULL when memory is short.
+// Finds the track, or makes it. NULL when memory is short.
 static struct track *track_of(struct chrome *chrome, uint64_t global_tid, int lane) {
     uint64_t hash = nvtxt_hash_number(global_tid ^ (uint64_t)(lane + 1) << 48);
     struct track *track = find_track(chrome, global_tid, lane, hash);
@@ -143,7 +144,7 @@ static int keep_name(struct track *track, struct nvtxt_slice name) {
     return track->name ? 0 : -ENOMEM;
 }
 
-// The names of an event are there only while it is given, so they are kept until it is written.
+// An event's names are valid only during the call, so this keeps them until the event is written.
 static int keep_names(struct chrome *chrome, const struct export_row *row) {
     uint64_t global_tid = row->event->global_tid;
     if (chrome->has_last_thread && chrome->last_thread == global_tid) {
@@ -171,7 +172,7 @@ static void put_name(struct export_out *out, const struct track *track, const st
     export_json(out, (struct nvtxt_slice){named->name, named->name_len});
     if (track->lane > 0) {
         int len = snprintf(number, sizeof(number), " (%d)\"", track->lane + 1);
-        out->len -= out->len > 0; // over the quote that ends the name
+        out->len -= out->len > 0; // removes the quote that ends the name
         export_bytes(out, number, (size_t)len);
     }
     EXPORT_LITERAL(out, "}}");
@@ -188,7 +189,7 @@ static void name_process(struct export_writer *writer, struct track *process) {
     process->is_named = true;
 }
 
-// A viewer sorts by the index, then by tid: so lanes come behind their thread.
+// A viewer sorts by the index, then by tid, so lanes come after their thread.
 static void name_thread(struct export_writer *writer, const struct track *track,
                         const struct track *thread) {
     struct export_out *out = &writer->out;
@@ -207,7 +208,7 @@ static void name_thread(struct export_writer *writer, const struct track *track,
     }
 }
 
-// The track that an event goes onto; what is new is named first.
+// Finds the track of an event; a new one is named first.
 static struct track *track_for(struct export_writer *writer, const struct lane_item *item) {
     struct chrome *chrome = writer->state;
     struct track *last = chrome->last;
@@ -231,8 +232,8 @@ static struct track *track_for(struct export_writer *writer, const struct lane_i
 // ---- Colours ------------------------------------------------------------------------------------
 
 // A viewer takes only colours that it has a name for (https://github.com/catapult-project/catapult,
-// tracing/tracing/base/color_scheme.html); the nearest of them is said, the exact one is an
-// argument.
+// tracing/tracing/base/color_scheme.html). The event gets the nearest of them; the exact colour is
+// an argument.
 static const struct {
     const char *name;
     uint8_t red, green, blue;
@@ -373,7 +374,7 @@ static void put_name_and_category(struct export_out *out, const struct export_ro
 static void put_times(struct export_out *out, const struct store_read_event *event,
                       int64_t base_ns) {
     EXPORT_LITERAL(out, ",\"ts\":");
-    if (event->start < base_ns) { // an event that was not there when the base was found
+    if (event->start < base_ns) { // it came after the base was found
         EXPORT_LITERAL(out, "-");
         export_microseconds(out, (uint64_t)base_ns - (uint64_t)event->start);
     } else {

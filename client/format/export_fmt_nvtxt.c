@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// NVTXT again. Every event becomes lines that make exactly this row, in the order of the rows: a
-// range is opened and closed at once, which a stack does not mind, so nothing has to be remembered
-// between events. A definition is written when the arguments of a call change.
+// Writes NVTXT. Each event becomes lines that make exactly this row again, in the order of the
+// rows. A range is opened and closed at once; the stack of its thread is then as before, so nothing
+// has to be remembered between events. A definition is written when the arguments of a call change.
 //
-// Names. A process is named before its first event. The other names stand in the store at the time
-// of an event; each is written behind that event, so that it stands there again after an import.
-// Names whose event does not come, or is not exported, are written at the end: what was said last
-// counts, wherever it was said.
+// Names: a process is named before its first event. Each other name has the time of an event in the
+// store; it is written after that event, so that it has the same time after an import. Names whose
+// event does not come, or is not exported, are written at the end: the last name of a thing counts,
+// wherever it is.
 //
-// The language has no escapes. Three things cannot be said in it: a text with both kinds of quotes,
-// with a line feed or a NUL, or too long for a line; those are written as near as can be, and
-// counted. So are payloads beyond Int64 and JSON.
+// The language has no escapes. It cannot hold a text with both kinds of quotes, a text with a line
+// feed or a NUL, or one that is too long for a line. Such texts are changed as little as possible,
+// and counted. The same goes for payloads beyond Int64 and for JSON.
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -26,13 +26,13 @@
 #include "config.h"
 #endif
 
-#define LINE_BYTES 65536          // the default limit of who reads the lines
+#define LINE_BYTES 65536          // the default limit of those that read the lines
 #define TEXT_MAX (LINE_BYTES - 4) // of `M="…"`: no line can hold a longer text
 #define CALL_BYTES 200            // a call without its text is shorter
 
 enum command { MARKER, PUSH, POP, START_END, START, END, COMMANDS };
 
-// Arguments of the calls; those with a text may have a payload behind it.
+// Arguments of the calls; a call with a text may have a payload after it.
 static const struct {
     const char *name;
     const char *arguments;
@@ -49,8 +49,8 @@ static const struct {
 struct nvtxt_export {
     int defined[COMMANDS]; // 0: not yet; 1: without a payload, 2: with one
     struct export_names names;
-    struct nvtxt_refstr *domain; // the display name in force; NULL: none
-    uint64_t last_tid;           // whose names were looked for
+    struct nvtxt_refstr *domain; // the current display name; NULL: none
+    uint64_t last_tid;           // the thread whose names were written last
     bool has_last;
     int64_t event_pid, variable_pid; // of the last event; of the variable ProcessId; -1: none
 };
@@ -71,7 +71,7 @@ static char *put_sign(char *at, char byte) {
     return at + 3;
 }
 
-// The same text with signs, and U+FFFD for what is no UTF-8, cut where a line ends.
+// The same text with these signs, and U+FFFD for what is not UTF-8, cut to fit into a line.
 static void put_changed(struct export_out *out, struct nvtxt_slice text) {
     char *room = export_out_room(out, text.len * 3 + 2);
     char quote = has_byte(text, '"') ? '\'' : '"';
@@ -116,7 +116,8 @@ static void put_text(struct export_writer *writer, struct nvtxt_slice text) {
     export_bytes(out, quote, 1);
 }
 
-// A text that leaves no room for a call in its line goes into a variable before it. True then.
+// A text that leaves no room for a call in its line goes into a variable before the call. Returns
+// true then.
 static bool put_variable(struct export_writer *writer, struct nvtxt_slice text) {
     if (text.len + CALL_BYTES <= LINE_BYTES) {
         return false;
@@ -177,7 +178,7 @@ static bool has_payload(const struct store_read_event *event) {
     return event->payload_kind != STORE_READ_NONE && event->payload_kind != STORE_READ_JSON;
 }
 
-// A decimal is a string; what is infinite is written as what reads as that.
+// A decimal is a string; an infinite one is written so that it reads as infinite again.
 static void put_payload(struct export_writer *writer, const struct store_read_event *event) {
     struct export_out *out = &writer->out;
     if (event->payload_kind == STORE_READ_INT64) {
@@ -234,7 +235,7 @@ static void put_end(struct export_writer *writer, enum command command, int64_t 
 }
 
 static void put_event(struct export_writer *writer, const struct store_read_event *event) {
-    static const int64_t range_id = 1; // free again when the next range begins
+    static const int64_t range_id = 1; // it is free again when the next range begins
     writer->changed += event->payload_kind == STORE_READ_JSON;
     if (event->type == NVTXT_EVENT_MARK) {
         put_call(writer, MARKER, event, NULL);
@@ -312,25 +313,26 @@ static int write_if_wanted(void *context, struct export_name *name) {
     return writer->all || name->used ? write_name(writer, name) : 0;
 }
 
-// One that an older version stored for all processes is this one's as well.
+// A name that an older version stored for all processes is also that of this process.
 static int use_category(struct export_writer *writer, const struct export_row *row) {
     struct nvtxt_export *state = writer->state;
     const struct store_read_event *event = row->event;
-    const struct store_read_name told = {.kind = NVTXT_NAME_CATEGORY,
-                                         .category = event->category,
-                                         .global_tid = event->global_tid,
-                                         .domain = row->domain,
-                                         .text = row->category,
-                                         .at = event->start};
-    if (export_names_use(&state->names, told.kind, told.category, told.global_tid, told.domain)) {
+    const struct store_read_name given = {.kind = NVTXT_NAME_CATEGORY,
+                                          .category = event->category,
+                                          .global_tid = event->global_tid,
+                                          .domain = row->domain,
+                                          .text = row->category,
+                                          .at = event->start};
+    if (export_names_use(&state->names, given.kind, given.category, given.global_tid,
+                         given.domain)) {
         return 0;
     }
-    int result = export_names_tell(&state->names, &told);
-    export_names_use(&state->names, told.kind, told.category, told.global_tid, told.domain);
+    int result = export_names_add(&state->names, &given);
+    export_names_use(&state->names, given.kind, given.category, given.global_tid, given.domain);
     return result;
 }
 
-// What the event bears is used; its process is named now.
+// Marks the names of the event as used; its process is named now.
 static int use_names(struct export_writer *writer, const struct export_row *row) {
     struct nvtxt_export *state = writer->state;
     const struct store_read_event *event = row->event;
@@ -363,8 +365,8 @@ static int begin_nvtxt(struct export_writer *writer) {
     return 0;
 }
 
-static int on_name(void *context, const struct store_read_name *told) {
-    return export_names_tell(context, told);
+static int on_name(void *context, const struct store_read_name *given) {
+    return export_names_add(context, given);
 }
 
 static int segment_nvtxt(struct export_writer *writer, struct store_reader *reader) {

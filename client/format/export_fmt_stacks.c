@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the time went: the formats whose viewers add ranges up by their message. speedscope's own
-// JSON (https://www.speedscope.app/file-format-schema.json) has every range, a profile for each
-// thread; "folded" has one line for each different stack, with the time that was spent in it and
-// in nothing inside of it, as flamegraph.pl and others take it.
+// The two formats whose viewers add up ranges by their message, to show where the time was spent.
+// speedscope's JSON (https://www.speedscope.app/file-format-schema.json) has each range, in a
+// profile for each thread. "folded" has one line for each different stack, with the time that was
+// spent in it and in nothing inside of it, as flamegraph.pl and others read it.
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,7 +60,7 @@ static int begin_profile(void *context, const struct export_stack *stack) {
     }
     EXPORT_LITERAL(out, "\n{\"type\":\"evented\",\"unit\":\"nanoseconds\",\"name\":");
     export_json(out, stack->process);
-    out->len -= out->len > 0; // over the quote that ends it
+    out->len -= out->len > 0; // removes the quote that ends it
     EXPORT_LITERAL(out, " / ");
     size_t at = out->len;
     export_json(out, stack->thread);
@@ -149,13 +149,13 @@ const struct export_format export_speedscope = {.name = "speedscope",
 
 // ---- folded -------------------------------------------------------------------------------------
 
-// One of the different stacks: the one around it, and what lies on top.
+// One of the different stacks: the stack around it, and its top.
 struct fold {
     struct nvtxt_hash_node node;
-    struct fold *next;        // in the order of coming
-    struct fold *around;      // NULL: of a thread
+    struct fold *next;        // in the order in which they were found
+    struct fold *around;      // NULL: a thread
     uint64_t own_ns;          // spent in it, and in nothing inside
-    struct nvtxt_slice label; // borrowed of the stacks
+    struct nvtxt_slice label; // borrowed from the stacks
 };
 
 struct folded {
@@ -163,7 +163,7 @@ struct folded {
     struct nvtxt_hash folds;
     struct fold *first, **last;
     struct fold *top;
-    int64_t since; // from when on the time is the top's
+    int64_t since; // from here on the time belongs to the top
 };
 
 static struct fold *fold_of(struct folded *folded, struct fold *around, struct nvtxt_slice label) {
@@ -189,7 +189,7 @@ static struct fold *fold_of(struct folded *folded, struct fold *around, struct n
 
 static void spend(struct folded *folded, int64_t until) {
     uint64_t spent = (uint64_t)until - (uint64_t)folded->since;
-    if (folded->top->around && folded->top->around->around && // not of a process or thread
+    if (folded->top->around && folded->top->around->around && // not a process or thread
         __builtin_add_overflow(folded->top->own_ns, spent, &folded->top->own_ns)) {
         folded->top->own_ns = UINT64_MAX;
     }
@@ -225,7 +225,7 @@ static int end_fold(void *context) {
     return 0;
 }
 
-// Semicolons part the frames, and a line is a stack.
+// Semicolons separate the frames, and a line is a stack.
 static void put_label(struct export_out *out, struct nvtxt_slice label) {
     size_t begun = out->len;
     char *room = export_out_room(out, 3 * label.len);
@@ -241,7 +241,8 @@ static void put_label(struct export_out *out, struct nvtxt_slice label) {
 }
 
 static void put_path(struct export_out *out, struct fold *fold) {
-    struct fold *inner = NULL; // turns the links round, and back: a stack may be deep
+    struct fold *inner =
+        NULL; // reverses the links, and back, without recursion: a stack may be deep
     while (fold) {
         struct fold *around = fold->around;
         fold->around = inner;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Each lane is a tree of spans. The children of a span lie side by side in time and in an array;
-// events come nearly in order, so almost every insertion is at an array's end.
+// Each lane is a tree of spans. The children of a span follow each other in time and in an array.
+// Events come nearly in order, so almost every insertion is at an array's end.
 //
-// Of ranges that come by their start, the lane is found in a tree over the lanes (lane_tree.h): a
-// range fits where the innermost span that is open when it starts ends no earlier than it does.
-// That is only where to look first, the spans decide. A range that starts before one that was
-// placed already is tried on one lane after the other, as long as there are not too many of them.
+// For ranges in the order of their starts, a tree over the lanes (lane_tree.h) finds the lane: a
+// range fits where the innermost span that is open at its start does not end before it. The tree
+// only says which lane to try first; the spans decide. A range that starts before one that was
+// placed already is tried on one lane after the other, until too many have been tried.
 #include "client/format/export_lanes.h"
 
 #include <errno.h>
@@ -20,15 +20,15 @@
 // 32 bytes each: half a MiB for a lane, 32 MiB for all.
 #define SPANS_A_LANE 16384
 #define SPANS_MAX (UINT64_C(1) << 20)
-#define LOOKS_AHEAD 100000 // that a thread may do before it has many ranges
-#define LOOKS_LATE 16      // of a range that has to be brief
-#define SPANS_KEPT 64      // a lane with fewer is not worth melting
+#define LOOKS_AHEAD 100000 // lanes that a thread may try before it has many ranges
+#define LOOKS_LATE 16      // lanes that one range may try after too many tries
+#define SPANS_KEPT 64      // a lane with fewer is not worth merging
 
 struct span {
     int64_t start, end;
     struct span *kids; // owned; in order, they may touch
     uint32_t count, room;
-    bool solid; // stands for many that are not known any more
+    bool solid; // many spans merged into one
 };
 
 struct lane {
@@ -43,13 +43,13 @@ struct lane_thread {
     struct lane *lanes; // owned
     unsigned count;
     uint64_t ranges;       // placed so far
-    uint64_t late_looks;   // of those that started before `now`
-    unsigned late_lane;    // where the last of them went
+    uint64_t late_looks;   // of ranges that started before `now`
+    unsigned late_lane;    // the lane of the last of these
     int64_t now;           // the latest start of a range that was placed
-    struct lane_tree tree; // what the lanes take from then on
+    struct lane_tree tree; // what the lanes take from `now` on
 };
 
-static uint64_t free_kids(struct span *span) { // how many there were
+static uint64_t free_kids(struct span *span) { // returns their number
     uint64_t freed = span->count;
     for (uint32_t i = 0; i < span->count; i++) {
         freed += free_kids(&span->kids[i]);
@@ -153,8 +153,8 @@ static int insert(struct span *parent, int64_t start, int64_t end) {
 
 // ---- Forgetting ---------------------------------------------------------------------------------
 
-// Melts the first half of the children, or where there are few, those of each child. Returns how
-// many spans are gone.
+// Merges the first half of the children into one solid span; where there are few children, it does
+// so for the children of each. Returns by how many spans the lane is smaller.
 static uint64_t melt(struct span *span) {
     uint64_t gone = 0;
     if (span->count < 8) {
@@ -183,7 +183,7 @@ static void forget_some(struct export_lanes *lanes, struct lane *lane) {
         lane->spans -= gone;
         lanes->spans -= gone;
     }
-    if (lane->spans > wanted && lane->root.count > 0) { // all of them nest in a few
+    if (lane->spans > wanted && lane->root.count > 0) { // nearly all of them are inside of a few
         struct span all = {.start = lane->root.kids[0].start,
                            .end = lane->root.kids[lane->root.count - 1].end,
                            .solid = true};
@@ -248,7 +248,8 @@ static int add_lane(struct lane_thread *thread) {
     return lane_tree_set(&thread->tree, thread->count++, INT64_MAX, INT64_MAX);
 }
 
-// What a lane takes of ranges that start at `time`; spans that start with them are no obstacle.
+// What a lane takes of ranges that start at `time`. Spans that start at the same time do not
+// matter.
 static int look_into(struct lane_thread *thread, uint32_t number, int64_t time) {
     const struct span *span = &thread->lanes[number].root;
     int64_t until = INT64_MAX;
@@ -290,7 +291,7 @@ static int on_new_lane(struct lane_thread *thread, int64_t start, int64_t end) {
     return result ? result : insert(&thread->lanes[thread->count - 1].root, start, end);
 }
 
-// As choose(), of a range that starts at thread->now.
+// As choose(), for a range that starts at thread->now.
 static int choose_now(struct export_lanes *lanes, struct lane_thread *thread, int64_t start,
                       int64_t end, unsigned *number) {
     *number = next_lane(thread, end, -1);
@@ -304,7 +305,7 @@ static int choose_now(struct export_lanes *lanes, struct lane_thread *thread, in
     return on_new_lane(thread, start, end);
 }
 
-// As choose(), of a range that starts before another one.
+// As choose(), for a range that starts before another one.
 static int choose_late(struct export_lanes *lanes, struct lane_thread *thread, int64_t start,
                        int64_t end, unsigned *number) {
     bool brief = thread->late_looks > LOOKS_AHEAD + EXPORT_LANES_LOOKS * thread->ranges;
@@ -319,7 +320,7 @@ static int choose_late(struct export_lanes *lanes, struct lane_thread *thread, i
             return result;
         }
     }
-    thread->late_lane = brief && to < thread->count ? to : 0; // on to others the next time
+    thread->late_lane = brief && to < thread->count ? to : 0; // the next range tries others
     *number = thread->count;
     return on_new_lane(thread, start, end);
 }

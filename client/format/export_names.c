@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Two hash tables over the same names: one by what is named, one by time and thread for those that
+// wait for an event. A name that waits leaves the second table when its event comes.
 #include "client/format/export_names.h"
 
 #include <errno.h>
@@ -33,20 +36,20 @@ static struct export_name *find(const struct export_names *names, enum nvtxt_nam
     return NULL;
 }
 
-static struct export_name *add(struct export_names *names, const struct store_read_name *told) {
+static struct export_name *add(struct export_names *names, const struct store_read_name *given) {
     struct export_name *name = calloc(1, sizeof(*name));
-    struct nvtxt_refstr *domain = nvtxt_refstr_new(told->domain);
-    uint64_t owner = owner_of(told->kind, told->global_tid);
-    uint64_t hash = key_hash(told->kind, told->category, owner, told->domain);
+    struct nvtxt_refstr *domain = nvtxt_refstr_new(given->domain);
+    uint64_t owner = owner_of(given->kind, given->global_tid);
+    uint64_t hash = key_hash(given->kind, given->category, owner, given->domain);
     if (!name || !domain || nvtxt_hash_add(&names->keys, &name->by_key, hash) < 0) {
         nvtxt_refstr_unref(domain);
         free(name);
         return NULL;
     }
     name->domain = domain;
-    name->kind = told->kind;
-    name->category = told->category;
-    name->global_tid = told->global_tid;
+    name->kind = given->kind;
+    name->category = given->category;
+    name->global_tid = given->global_tid;
     name->next = names->first;
     names->first = name;
     return name;
@@ -66,19 +69,19 @@ static int wait_for_event(struct export_names *names, struct export_name *name) 
     return result;
 }
 
-int export_names_tell(struct export_names *names, const struct store_read_name *told) {
+int export_names_add(struct export_names *names, const struct store_read_name *given) {
     struct export_name *name =
-        find(names, told->kind, told->category, told->global_tid, told->domain);
+        find(names, given->kind, given->category, given->global_tid, given->domain);
     if (!name) {
-        name = add(names, told);
+        name = add(names, given);
     }
     if (!name) {
         return -ENOMEM;
     }
-    if (name->text && nvtxt_slice_equal(nvtxt_refstr_slice(name->text), told->text)) {
+    if (name->text && nvtxt_slice_equal(nvtxt_refstr_slice(name->text), given->text)) {
         return 0;
     }
-    struct nvtxt_refstr *text = nvtxt_refstr_new(told->text);
+    struct nvtxt_refstr *text = nvtxt_refstr_new(given->text);
     if (!text) {
         return -ENOMEM;
     }
@@ -88,9 +91,9 @@ int export_names_tell(struct export_names *names, const struct store_read_name *
         stop_waiting(names, name);
     }
     name->written = false;
-    name->global_tid = told->global_tid;
-    name->at = told->at;
-    return told->kind == NVTXT_NAME_PROCESS ? 0 : wait_for_event(names, name);
+    name->global_tid = given->global_tid;
+    name->at = given->at;
+    return given->kind == NVTXT_NAME_PROCESS ? 0 : wait_for_event(names, name);
 }
 
 struct export_name *export_names_use(struct export_names *names, enum nvtxt_name_kind kind,
@@ -113,7 +116,7 @@ int export_names_each_at(struct export_names *names, int64_t at, uint64_t global
     while (node && result == 0) {
         struct export_name *name = NVTXT_CONTAINER_OF(node, struct export_name, by_time);
         node = nvtxt_hash_next(node);
-        // A thread's name bears its own thread, whatever the event's is.
+        // The name of a thread has that thread, also when another thread's event made it.
         if (name->at == at && (name->kind == NVTXT_NAME_THREAD || name->global_tid == global_tid)) {
             stop_waiting(names, name);
             result = visit(context, name);

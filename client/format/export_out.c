@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The output buffer. Room is asked for once a piece, for the longest that it can become, so the
-// loops over bytes and digits need no checks. A piece that is longer than the buffer makes it grow.
+// Each piece asks for room once, for the longest that it can become, so the loops over bytes and
+// digits need no checks. A piece that is longer than the buffer makes the buffer grow.
 #include "client/format/export_out.h"
 
 #include <errno.h>
@@ -25,7 +25,7 @@ void export_out_deinit(struct export_out *out) {
     *out = (struct export_out){.fd = -1};
 }
 
-// A signal ends the wait for a reader that does not read: it shows as a failed or a short write.
+// A signal ends the wait for a reader that does not read: the write fails or is short then.
 int export_out_flush(struct export_out *out) {
     size_t at = 0;
     while (at < out->len && out->error == 0) {
@@ -77,7 +77,7 @@ static const char pairs[] = "0001020304050607080910111213141516171819"
 
 #define DIGITS_MAX 20 // of 2^64 - 1
 
-// Writes to the end of `digits`; returns where the number begins.
+// Writes to the end of `digits`; returns the index at which the number begins.
 static size_t make_digits(char digits[DIGITS_MAX], uint64_t value) {
     size_t at = DIGITS_MAX;
     while (value >= 100) {
@@ -177,7 +177,7 @@ bool export_double(struct export_out *out, double value) {
     if (!isfinite(value)) {
         return false;
     }
-    // No program of this project calls setlocale(), so the point is a point.
+    // No program of this project calls setlocale(), so the decimal sign is a point.
     for (int precision = 15; precision <= 17; precision++) {
         snprintf(text, sizeof(text) - 2, "%.*g", precision, value);
         if (precision == 17 || strtod(text, NULL) == value) {
@@ -193,15 +193,15 @@ bool export_double(struct export_out *out, double value) {
 
 // ---- Texts --------------------------------------------------------------------------------------
 
-#define PLAIN 0 // stands as it is
-#define TOLD 1  // has to be written otherwise
-#define WIDE 2  // part of UTF-8
+#define PLAIN 0   // stands as it is
+#define SPECIAL 1 // must be escaped
+#define WIDE 2    // part of UTF-8
 
 static const uint8_t json_classes[256] = {
-    [0 ... 31] = TOLD, ['"'] = TOLD, ['\\'] = TOLD, [127] = TOLD, [128 ... 255] = WIDE,
+    [0 ... 31] = SPECIAL, ['"'] = SPECIAL, ['\\'] = SPECIAL, [127] = SPECIAL, [128 ... 255] = WIDE,
 };
 static const uint8_t csv_classes[256] = {
-    ['"'] = TOLD, [','] = TOLD, ['\r'] = TOLD, ['\n'] = TOLD, [128 ... 255] = WIDE,
+    ['"'] = SPECIAL, [','] = SPECIAL, ['\r'] = SPECIAL, ['\n'] = SPECIAL, [128 ... 255] = WIDE,
 };
 
 static char *put_escaped(char *at, unsigned char byte) {
@@ -260,7 +260,7 @@ void export_json(struct export_out *out, struct nvtxt_slice text) {
 
 static bool needs_quotes(struct nvtxt_slice text) {
     for (size_t i = 0; i < text.len; i++) {
-        if (csv_classes[(unsigned char)text.data[i]] == TOLD) {
+        if (csv_classes[(unsigned char)text.data[i]] == SPECIAL) {
             return true;
         }
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where an export is written to: one buffer before one descriptor, and the ways in which numbers
-// and texts go into it. The first failure is remembered; everything after it does nothing, so a
-// writer of many pieces checks once in a while.
+// The output of an export: a buffer for one descriptor, and functions that put numbers and texts
+// into it. The first failure is remembered; all calls after it do nothing, so a writer of many
+// pieces needs to check only now and then.
 #pragma once
 
 #include <stdbool.h>
@@ -12,7 +12,7 @@
 
 #include "protocol/base/slice.h"
 
-#define EXPORT_OUT_CLOSED 1 // whoever read the descriptor went away
+#define EXPORT_OUT_CLOSED 1 // the reader of the descriptor has closed it
 
 struct export_out {
     int fd;     // borrowed; -1: nothing is written, the buffer grows
@@ -31,7 +31,7 @@ int export_out_flush(struct export_out *out);
 // The slow path of export_out_room(). NULL after a failure.
 char *export_out_make_room(struct export_out *out, size_t size);
 
-// Room for `size` bytes behind the buffered ones; the caller writes them and adds to out->len.
+// Room for `size` bytes after the buffered ones; the caller writes them and adds to out->len.
 static inline char *export_out_room(struct export_out *out, size_t size) {
     return out->cap - out->len >= size ? out->data + out->len : export_out_make_room(out, size);
 }
@@ -56,7 +56,7 @@ void export_int(struct export_out *out, int64_t value);
 // Nanoseconds as microseconds with three decimals.
 void export_microseconds(struct export_out *out, uint64_t ns);
 
-// "2026-11-21T06:24:00.000000000Z": exact, from year 1677 to 2262, which is all of Int64.
+// "2026-11-21T06:24:00.000000000Z": exact, for all of Int64 (the years 1677 to 2262).
 void export_utc(struct export_out *out, int64_t ns);
 
 // "#AARRGGBB".
@@ -66,7 +66,7 @@ void export_color(struct export_out *out, uint32_t argb);
 // False, and nothing written, for what is no finite number.
 bool export_double(struct export_out *out, double value);
 
-// A JSON string with its quotes, and a field as RFC 4180 has it, in quotes where it must be. What
-// is not UTF-8 becomes U+FFFD.
+// A JSON string with its quotes; and a field of RFC 4180, in quotes where it needs them. What is
+// not UTF-8 becomes U+FFFD.
 void export_json(struct export_out *out, struct nvtxt_slice text);
 void export_csv(struct export_out *out, struct nvtxt_slice text);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ranges are sorted by thread and start, the longer first, and given their lanes; then by lane, and
-// swept. Of two that span the same time the one that came later is the outer one: it ended later.
+// Sorts the ranges by thread and start, the longer first, and gives them their lanes; then sorts
+// them by lane and goes through them once. Of two ranges with the same times the one that came
+// later is the outer one: it ended later.
 #include "client/format/export_stacks.h"
 
 #include <errno.h>
@@ -31,7 +32,7 @@ struct range {
     int64_t start, end;
     uint32_t frame;
     uint32_t thread;
-    uint32_t order; // of coming
+    uint32_t order; // in which it was added
     uint32_t lane;
 };
 
@@ -44,7 +45,7 @@ struct export_stacks {
     uint32_t thread_count, thread_room;
     struct range *ranges; // owned
     uint32_t range_count, range_room;
-    uint32_t *open; // owned: of the sweep, ranges that are open, the outermost first
+    uint32_t *open; // owned: the ranges that are open during the visit, the outermost first
     uint32_t open_count, open_room;
 };
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The ranges of an export as stacks: for viewers that want each thread's ranges opened and closed
-// in the order of time, one inside of the other, under names that are told apart by their text.
+// The ranges of an export as stacks, for viewers that need each thread's ranges opened and closed
+// in the order of time, one inside of the other. Two ranges have the same frame when their messages
+// are the same.
 //
 // All ranges are kept until the end, 32 bytes each, because rows come in the order in which ranges
-// ended, and of any thread. A range that crosses another one of its thread is on a further lane
-// of it (export_lanes.h), which is a stack of its own.
+// ended, and from all threads. A range that crosses another one of its thread is on a further lane
+// of it (export_lanes.h), which is a separate stack.
 #pragma once
 
 #include <stdbool.h>
@@ -18,7 +19,7 @@ struct export_stacks;
 struct export_stacks *export_stacks_new(void); // NULL when memory is short
 void export_stacks_free(struct export_stacks *stacks);
 
-// Takes the range of a row; a mark has no length and is left out. Returns 0 or -ENOMEM.
+// Adds the range of a row; a mark has no length and is left out. Returns 0 or -ENOMEM.
 int export_stacks_add(struct export_stacks *stacks, const struct export_row *row);
 
 // The different messages of ranges, numbered from 0 on in the order in which they came.
@@ -31,8 +32,8 @@ struct export_stack {
     int64_t start, end;                 // of all its ranges
 };
 
-// Each may stop with -errno. What is open is closed, in the reverse order, before the end of its
-// stack, and times never go back.
+// Each may stop the visit with -errno. Every range is closed, in the reverse order of opening,
+// before its stack ends; times never go back.
 struct export_stacks_visitor {
     int (*begin)(void *context, const struct export_stack *stack);
     int (*open)(void *context, uint32_t frame, int64_t at);
@@ -41,7 +42,7 @@ struct export_stacks_visitor {
     void *context;
 };
 
-// Once, after the last row. `*cut` counts ranges that cross others in spite of all lanes and were
-// cut to fit. Returns 0, -ENOMEM or what a visitor stopped with.
+// Call it once, after the last row. `*cut` is the number of ranges that still crossed others on the
+// last lane and were cut to fit. Returns 0, -ENOMEM or what a visitor stopped with.
 int export_stacks_visit(struct export_stacks *stacks, const struct export_stacks_visitor *visitor,
                         uint64_t *cut);

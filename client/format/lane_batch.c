@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Of ranges that start together the longer one is first, so that it is the outer one; of those that
-// are the same the later one, for what is closed last was opened first.
+// Sorts the indexes of the ranges, not the ranges. Of ranges that start together the longer one is
+// first, so that it is the outer one. Of ranges with the same times the later one is first: the
+// range that ended last was opened first.
 #include "client/format/lane_batch.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#define TEXT_KEPT ((size_t)1 << 20) // an empty batch gives back what one long text took
+#define TEXT_KEPT ((size_t)1 << 20) // an empty batch frees the memory of a long text
 
 int lane_batch_init(struct lane_batch *batch) {
     *batch = (struct lane_batch){.items = malloc(LANE_BATCH_ITEMS * sizeof(*batch->items)),

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Events that wait for their lanes. Ranges find their lanes soonest when they come by their start
-// (export_lanes.h), and a store has them by their end; so a batch of them is placed in that order
-// and written in the one in which it came. The texts of the events wait beside them.
+// Events that wait for their lanes. Ranges get their lanes fastest in the order of their starts
+// (export_lanes.h), but a store has them in the order of their ends. So a batch of ranges is placed
+// in the one order and written in the other. The texts of the events wait with them.
 #pragma once
 
 #include "client/format/export_lanes.h"
@@ -14,7 +14,7 @@
 struct lane_item {
     uint64_t global_tid;
     int64_t start, end;
-    size_t ids, late, stop; // where in the text the ids belong, a lane's argument, and its end
+    size_t ids, late, stop; // places in the text: of the ids, of a lane's argument, its end
     unsigned lane;
     bool is_range;
 };

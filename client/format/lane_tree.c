@@ -74,7 +74,7 @@ uint32_t lane_tree_first(const struct lane_tree *tree, uint32_t from, int64_t en
         return LANE_TREE_NONE;
     }
     uint32_t at = tree->room + from;
-    while (nodes[at].limit < end) { // to the next stretch on the right, as large as can be
+    while (nodes[at].limit < end) { // to the next group on the right, as large as possible
         while (at & 1) {
             at /= 2;
         }
