@@ -463,24 +463,12 @@ static int restore_all(struct nvtxt_interp *interp, const json_t *state) {
     }
     interp->ranges.last_seq = (uint64_t)json_integer_value(last_seq);
     int r = restore_each(interp, state, "variables", restore_variable);
-    if (r == 0) {
-        r = restore_each(interp, state, "definitions", restore_definition);
-    }
-    if (r == 0) {
-        r = restore_display(interp, state);
-    }
-    if (r == 0) {
-        r = restore_each(interp, state, "waiting", restore_waiting);
-    }
-    if (r == 0) {
-        r = restore_counters(interp, state);
-    }
-    if (r == 0) {
-        r = restore_times(interp, state);
-    }
-    if (r == 0) {
-        r = restore_each(interp, state, "ranges", restore_range);
-    }
+    r = r ? r : restore_each(interp, state, "definitions", restore_definition);
+    r = r ? r : restore_display(interp, state);
+    r = r ? r : restore_each(interp, state, "waiting", restore_waiting);
+    r = r ? r : restore_counters(interp, state);
+    r = r ? r : restore_times(interp, state);
+    r = r ? r : restore_each(interp, state, "ranges", restore_range);
     return r;
 }
 
