@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Texts are cut by the columns of their characters, from small tables of Unicode ranges, because a
+// terminal's columns are not bytes. Times and sizes go through snprintf() and localtime_r().
 #include "client/ctl/ctl_format.h"
 
 #include <inttypes.h>
@@ -34,7 +37,7 @@ static bool is_in(const struct range *ranges, size_t count, uint32_t character) 
     return false;
 }
 
-// Columns of a character, roughly as terminals have them; -1 for one that turns the direction.
+// Columns of a character, as most terminals have it; -1 for one that changes the direction.
 static int width_of(uint32_t character) {
     static const struct range turning[] = {{0x200e, 0x200f}, {0x202a, 0x202e}, {0x2066, 0x2069}};
     static const struct range none[] = {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pieces of what nvtxt-ctl prints for people: texts cut to columns, times, sizes.
+// Formats pieces of what nvtxt-ctl prints for people: texts cut to columns, times, sizes.
 #pragma once
 
 #include <jansson.h>
@@ -13,10 +13,10 @@
 int64_t format_integer(const json_t *object, const char *name);  // 0 when there is none
 const char *format_text(const json_t *object, const char *name); // "" when there is none
 
-// Copies text of others for a terminal, cut to `columns` (0: not cut) and to `size`: control
-// characters become blanks, characters that turn the direction of writing are left out.
+// Copies a text of unknown origin for a terminal, cut to `columns` (0: not cut) and to `size`.
+// Control characters become blanks; characters that change the direction of writing are left out.
 void format_fit(char *out, size_t size, const char *text, size_t columns);
-size_t format_columns(const char *text); // that a terminal needs for a printable text
+size_t format_columns(const char *text); // the columns that a printable text takes on a terminal
 
 // All return `out`.
 const char *format_moment(char out[static FORMAT_SIZE], int64_t ns);   // 2026-11-21 12:00:00
@@ -25,6 +25,7 @@ const char *format_clock(char out[static FORMAT_SIZE], int64_t ns);    // 12:00:
 const char *format_duration(char out[static FORMAT_SIZE], int64_t ns); // 1.20ms, at most 8 columns
 const char *format_bytes(char out[static FORMAT_SIZE], int64_t bytes); // 1.2 MiB
 
-// What retention removed, as in "2 segments, 1,000 events, 3.1 MiB (KeepFiles 2)"; `removed` is
-// that member of status and health. False when it is nothing, or not known.
+// Formats what retention removed, as in "2 segments, 1,000 events, 3.1 MiB (KeepFiles 2)";
+// `removed` is that member of status and health. False when nothing was removed, or it is not
+// known.
 bool format_removed(char *out, size_t size, const json_t *removed);

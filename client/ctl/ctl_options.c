@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A command that the table does not know is sent as it is, without arguments: a newer daemon may
-// know it.
+// A table says what each command takes. A command that is not in the table is sent unchanged,
+// without arguments: a newer daemon may know it.
 #include "client/ctl/ctl_options.h"
 
 #include <getopt.h>
@@ -27,19 +27,18 @@ enum {
     OPT_INTERVAL,
 };
 
-#define ANSWER_MS 30000 // a daemon that runs answers at once; behind a slow disk, in seconds
+#define ANSWER_MS 30000 // a daemon answers at once, or within seconds when its disk is slow
 
-// These end when the daemon has done it, however long that takes.
+// These wait until the daemon has finished, however long that takes.
 static const char patient[] = " flush checkpoint rotate snapshot verify ";
 
-// What may stand behind a command: an operand, which becomes the argument of this name, and the
-// options of its own.
+// What may follow a command: an operand, which becomes the argument of this name, and options.
 static const struct usage {
     const char *command;
     const char *operand; // NULL: none
     bool is_number;
     bool required;
-    const char *options; // each between blanks
+    const char *options; // each with a blank before and after it
 } usages[] = {
     {"diagnostics", NULL, false, false, " -n --source "},
     {"tail", NULL, false, false, " -n --pid --category --message --regex --kind --count "},
@@ -130,7 +129,7 @@ static enum outcome take_interval(struct ctl_options *options, struct term *term
     return OUTCOME_USAGE;
 }
 
-// One of the options that belong to a command.
+// Takes one of the options that belong to a command.
 static enum outcome take_own(struct ctl_options *options, struct term *term, int option) {
     const char *name = note_given(options, option);
     uint32_t pid = 0;
@@ -190,7 +189,7 @@ static enum outcome take_option(struct ctl_options *options, struct term *term, 
     }
 }
 
-// Whether the list, each between blanks, has the word.
+// Whether the list, words with a blank before and after each, has this word.
 static bool lists(const char *list, const char *word) {
     char padded[32];
     return snprintf(padded, sizeof(padded), " %s ", word) < (int)sizeof(padded) &&
@@ -263,7 +262,7 @@ enum outcome ctl_options_parse(struct ctl_options *options, struct term *term, i
         return OUTCOME_USAGE;
     }
     options->command = argv[optind];
-    options->operand = argv[optind + 1]; // NULL behind the last one
+    options->operand = argv[optind + 1]; // NULL after the last one
     if (options->timeout_ms < -1) {
         options->timeout_ms = lists(patient, options->command) ? -1 : ANSWER_MS;
     }
@@ -293,8 +292,8 @@ static void set_category(json_t *arguments, const char *category) {
     }
 }
 
-// As the daemon, which is somewhere else, has to be told. A path that is not UTF-8, or a folder
-// that has no name any more, makes none; the daemon says then that it is missing.
+// The absolute path, because the daemon has another current folder. NULL for a path that is not
+// UTF-8: the daemon answers then that it is missing.
 static json_t *absolute_path(const char *path) {
     char folder[PATH_MAX];
     if (*path == '/' || !getcwd(folder, sizeof(folder))) {
@@ -308,14 +307,14 @@ json_t *ctl_options_arguments(const struct ctl_options *options) {
     json_t *arguments = json_object();
     int64_t number = 0;
     if (options->operand && usage->is_number) {
-        options_int64(options->operand, &number); // was looked at before
+        options_int64(options->operand, &number); // checked before
         set_number(arguments, usage->operand, number, true);
     } else if (options->operand && strcmp(usage->operand, "file") == 0) {
         json_object_set_new(arguments, usage->operand, absolute_path(options->operand));
     } else if (options->operand) {
         set_text(arguments, usage->operand, options->operand);
     }
-    bool tail = strcmp(options->command, "tail") == 0; // its lines are several requests
+    bool tail = strcmp(options->command, "tail") == 0; // it needs several requests for its lines
     set_number(arguments, "limit", options->lines, options->lines >= 0 && !tail);
     set_number(arguments, "source", options->source, options->source > 0);
     set_number(arguments, "pid", options->pid, options->pid >= 0);

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// nvtxt-ctl's command line: a command, what it takes, and which options belong to it.
+// The room client/ctl is the program nvtxt-ctl: it sends commands to the control socket of a daemon
+// and prints the answers as text or JSON; `top` and `tail` go on until the user ends them. It owns
+// the terminal while `top` runs, and the file of `metrics --output`; it has one thread. It does not
+// find or connect the daemon (client/locate does), and the daemon alone decides who may do what.
+//
+// This header is the command line: a command, its operand, and the options that belong to it.
 #pragma once
 
 #include <jansson.h>
@@ -12,11 +17,11 @@
 struct term;
 
 struct ctl_options {
-    const char *socket; // NULL: derived
+    const char *socket; // NULL: search for it
     bool json;
     const char *command;
     const char *operand;  // NULL: none given
-    int64_t timeout_ms;   // for the answer; -1: for ever
+    int64_t timeout_ms;   // for the answer; -1: no limit
     int64_t lines;        // -n; -1: not given
     int64_t source;       // 0: not given
     const char *output;   // NULL: standard output
@@ -24,7 +29,7 @@ struct ctl_options {
     const char *category; // this and the next three: NULL: not given
     const char *message, *regex, *kind;
     int64_t count;       // 0: not given
-    int64_t interval_ms; // the same
+    int64_t interval_ms; // 0: not given
     unsigned given;      // a bit for each of the commands' own options
 };
 

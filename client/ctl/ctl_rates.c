@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Compares two samples of one daemon source by source, found by id. A counter that is smaller than
+// before has begun at 0 again, so its new value is the difference.
 #include "client/ctl/ctl_rates.h"
 
 #include <errno.h>
@@ -50,7 +53,7 @@ void rates_deinit(struct rates_sample *sample) {
     *sample = (struct rates_sample){0};
 }
 
-// A session's connection that is a new one counts its bytes from 0.
+// A new connection of a session counts its bytes from 0.
 static double per_second(int64_t now, int64_t before, double seconds) {
     int64_t more = now >= before ? now - before : now;
     return (double)more / seconds;
@@ -85,7 +88,7 @@ void rates_compare(struct rates_sample *now, const struct rates_sample *before) 
         struct rates_row *row = &now->rows[i];
         const struct rates_row *old = find(before, row->source);
         if (!old && row->opened_ns >= before->taken_ns) {
-            old = &none; // all of it came in between
+            old = &none; // a new source: all its lines came since the sample before
         }
         if (old) {
             row->rate = (struct rates_figures){per_second(row->events, old->events, seconds),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How fast each source goes: the difference of two samples of the daemon's counters. Pure: time
-// comes in as a value.
+// The rates of the sources: the difference of two samples of the daemon's counters. No clock is
+// read here: the caller gives the times.
 #pragma once
 
 #include <jansson.h>
@@ -23,7 +23,7 @@ struct rates_row {
 struct rates_sample {
     int64_t at_ms;          // of a clock that does not jump
     int64_t taken_ns;       // Unix time
-    int64_t pid;            // of the daemon: its counters begin anew with another one
+    int64_t pid;            // of the daemon; another daemon's counters begin at 0
     struct rates_row *rows; // owned; after rates_compare() the fastest first
     size_t count;
     int64_t events, lines, bytes; // totals

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Writes ANSI sequences to the terminal, and reads keys without the line mode of the terminal. The
+// signal handlers only set flags; screen_signalled() reads them, between two drawings.
 #include "client/ctl/ctl_screen.h"
 
 #include <errno.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// First the last events, asked for backward page by page, then those behind them as the daemon
-// tells them: the request waits there until there is something. The cursor of each answer is where
-// the next one goes on, also with a daemon that was started anew meanwhile, so nothing is missed
-// and nothing shown twice; what the daemon passes over because it is too much, it says.
+// Asks first for the last events, backward page by page, then for those after them: such a request
+// waits at the daemon until there are events. Each answer has a cursor, at which the next request
+// goes on, also after the daemon was started again; so no event is missed or shown twice. When
+// there are too many events, the daemon skips some and says how many.
 #include "client/ctl/ctl_tail.h"
 
 #include <errno.h>
@@ -25,9 +25,9 @@
 
 #define PAGE 1000       // events of one answer
 #define PAGES_BACK 100  // of 10,000 rows: how far back the last events are looked for
-#define WAIT_MS 60000   // a request waits at the daemon
-#define ANSWER_MS 75000 // and is given up here
-#define AGAIN_MS 500    // between tries to reach a daemon that is away
+#define WAIT_MS 60000   // how long a request waits at the daemon
+#define ANSWER_MS 75000 // and how long for its answer here
+#define AGAIN_MS 500    // between two tries to reach a daemon that has gone
 #define WHO_COLUMNS 17  // process and thread
 #define CATEGORY_COLUMNS 10
 #define LINE_SIZE 1024 // what a terminal may show of one event
@@ -39,7 +39,7 @@ struct tail {
     json_t *filters; // arguments of every request
     char cursor[64]; // "" before the first answer
     int64_t left;    // events to show; -1: any number
-    int failure;     // why the link failed last, for control_link_why()
+    int failure;     // the last failure of the link, for control_link_why()
     regex_t regex;
     bool has_regex;
     char day[FORMAT_SIZE]; // of the event shown last
@@ -47,7 +47,7 @@ struct tail {
 
 // ---- One event ----------------------------------------------------------------------------------
 
-// Unnamed ones are called "Process 12" and "Thread 34".
+// Those without a name are called "Process 12" and "Thread 34".
 static const char *short_name(const char *name, const char *prefix) {
     size_t len = strlen(prefix);
     return strncmp(name, prefix, len) == 0 ? name + len : name;
@@ -63,7 +63,7 @@ static void who(char *out, size_t size, const json_t *event) {
     format_fit(out, size, name, WHO_COLUMNS);
 }
 
-// Padded by columns, which printf does not know.
+// Pads by columns, which printf() does not know.
 static void put_padded(const char *text, size_t columns) {
     size_t used = format_columns(text);
     printf("%s%*s ", text, used < columns ? (int)(columns - used) : 0, "");
@@ -127,7 +127,7 @@ static enum outcome show(struct tail *tail, const json_t *event) {
     return tail->left == 0 ? OUTCOME_DONE : OUTCOME_RUNNING;
 }
 
-// What was shown goes out. A reader that has seen enough is no fault.
+// Flushes the output. A reader that has closed it is no fault.
 static enum outcome flush(const struct tail *tail) {
     if (fflush(stdout) == 0 && !ferror(stdout)) {
         return OUTCOME_RUNNING;
@@ -139,7 +139,7 @@ static enum outcome flush(const struct tail *tail) {
     return OUTCOME_IO;
 }
 
-static void tell_gap(const struct tail *tail, const json_t *result) {
+static void print_gap(const struct tail *tail, const json_t *result) {
     int64_t skipped = format_integer(result, "skipped");
     bool gone = json_is_true(json_object_get(result, "gone"));
     char count[TERM_COUNT_SIZE];
@@ -147,7 +147,7 @@ static void tell_gap(const struct tail *tail, const json_t *result) {
         printf("{\"skipped\":%lld,\"gone\":%s}\n", (long long)skipped, gone ? "true" : "false");
         return;
     }
-    fflush(stdout); // in their place between the events
+    fflush(stdout); // so that the message comes between the right events
     if (skipped > 0) {
         term_say(tail->term, "%s rows were passed over: more comes in than can be shown",
                  term_count(count, (uint64_t)skipped));
@@ -159,7 +159,7 @@ static void tell_gap(const struct tail *tail, const json_t *result) {
 
 // ---- Asking -------------------------------------------------------------------------------------
 
-// Returns DONE with a reply, or NO_DAEMON with `failure`, or another outcome.
+// Sends one request. Returns DONE with a reply, NO_DAEMON with `failure`, or another outcome.
 static enum outcome ask(struct tail *tail, const char *where, const char *cursor, int64_t limit,
                         int64_t wait_ms, struct nvtxt_ctl_reply *reply) {
     json_t *arguments = json_copy(tail->filters);
@@ -192,7 +192,7 @@ static void go_on_at(struct tail *tail, const json_t *result, const char *name) 
     }
 }
 
-// The last events into `list`, the newest one first. Returns as ask().
+// Puts the last events into `list`, the newest one first. Returns as ask().
 static enum outcome collect(struct tail *tail, json_t *list, size_t wanted) {
     char cursor[64] = "end";
     bool more = true;
@@ -251,7 +251,7 @@ static enum outcome show_last(struct tail *tail) {
 
 static enum outcome follow(struct tail *tail) {
     struct nvtxt_ctl_reply reply;
-    // The first answer says at once where the end is, when nothing did before.
+    // Without a cursor the daemon answers at once, with the cursor of the end.
     enum outcome result =
         ask(tail, "after", tail->cursor, PAGE, *tail->cursor ? WAIT_MS : 0, &reply);
     if (result != 0) {
@@ -260,7 +260,7 @@ static enum outcome follow(struct tail *tail) {
     size_t index;
     json_t *event;
     enum outcome status = OUTCOME_RUNNING;
-    tell_gap(tail, reply.result);
+    print_gap(tail, reply.result);
     json_array_foreach(json_object_get(reply.result, "events"), index, event) {
         if (status == OUTCOME_RUNNING && is_shown(tail, event)) {
             status = show(tail, event);
@@ -274,12 +274,12 @@ static enum outcome follow(struct tail *tail) {
 
 // ---- A daemon that is away ----------------------------------------------------------------------
 
-// A signal, or nobody who reads.
+// A signal came, or the reader has closed the output.
 static enum outcome stopped(void) {
     return stop_count() > 0 ? OUTCOME_STOPPED : OUTCOME_NO_READER;
 }
 
-// Tries until it is there again.
+// Tries until the daemon is back.
 static enum outcome wait_for_daemon(struct tail *tail) {
     control_link_close(tail->link);
     term_say(tail->term, "the daemon went away: %s; waiting for it",
@@ -299,7 +299,7 @@ static enum outcome wait_for_daemon(struct tail *tail) {
     }
 }
 
-// What a step returned: where the link failed, it decides whether that ends the program.
+// Takes what a step returned; when the link has failed, decides whether that ends the program.
 static enum outcome judge(struct tail *tail, enum outcome result) {
     if (result != OUTCOME_NO_DAEMON) {
         return result;
@@ -338,7 +338,7 @@ static enum outcome run(struct tail *tail) {
     }
     tail->link->watched[0] = stop_fd();
     if (fstat(STDOUT_FILENO, &status) == 0 && S_ISFIFO(status.st_mode)) {
-        tail->link->watched[1] = STDOUT_FILENO; // nobody reads: seen without an event
+        tail->link->watched[1] = STDOUT_FILENO; // shows a closed output also when no event comes
     }
     format_day(tail->day, clock_realtime_ns());
     enum outcome result = judge(tail, show_last(tail));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `nvtxt-ctl tail`: events as they are committed.
+// `nvtxt-ctl tail`: prints events as soon as they are committed.
 #pragma once
 
 #include "client/common/outcome.h"
@@ -9,7 +9,7 @@ struct control_link;
 struct ctl_options;
 struct term;
 
-// `link` is connected. Ends with the daemon's refusal, a signal, the reader of what it prints, or
-// when it has shown as many as were asked for.
+// `link` is connected. Ends when the daemon refuses, when a signal comes, when the reader of the
+// output has closed it, or when it has shown the number of events of --count.
 enum outcome ctl_tail(struct control_link *link, const struct ctl_options *options,
                       struct term *term);

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// A table has a function for each command that prints its result. The numbers of `status` need no
+// table: the end of a name (_ns, _bytes) says how to print the number, and two short ones share a
+// line.
 #include "client/ctl/ctl_text.h"
 
 #include <inttypes.h>
@@ -23,7 +27,8 @@ static bool ends_with(const char *name, const char *end) {
     return name_len >= end_len && strcmp(name + name_len - end_len, end) == 0;
 }
 
-// The name without its unit: the value is printed with one. What ends in _ns is a moment: "at".
+// Makes a label of a name, without its unit: the value is printed with the unit. A name that ends
+// in _ns is a moment: "at".
 static void write_label(char *label, size_t size, const char *name) {
     int name_len = (int)strlen(name);
     bool moment = ends_with(name, "_ns");
@@ -97,8 +102,8 @@ static void write_value(char *value, const char *name, const json_t *object) {
     }
 }
 
-// Short ones stand in the left half of a line and then in the right one. Returns the columns that
-// the line has now; 0: the next one begins it.
+// Prints a short value in the left half of a line, the next in the right half. Returns the columns
+// that the line has now; 0: the next value begins a line.
 static size_t print_pair(FILE *out, size_t used, const char *name, const char *value) {
     char label[64];
     write_label(label, sizeof(label), name);
@@ -113,7 +118,7 @@ static size_t print_pair(FILE *out, size_t used, const char *name, const char *v
     return is_short ? width : 0;
 }
 
-// Folders that are watched, a line each.
+// The watched folders, a line each.
 static size_t print_folders(FILE *out, size_t used, const char *name, const json_t *list) {
     size_t index;
     json_t *folder;
@@ -235,7 +240,7 @@ static void print_diagnostic(FILE *out, const json_t *diag) {
     const char *source = format_text(diag, "name");
     const char *slash = strrchr(source, '/');
     bool cut = format_columns(source) > NAME_COLUMNS && slash && slash[1];
-    source = cut ? slash + 1 : source; // of a path its end
+    source = cut ? slash + 1 : source; // the end of a long path
     format_fit(name, sizeof(name), *source ? source : "-", NAME_COLUMNS);
     fprintf(out, "%-19s %s:%" PRId64 ":%" PRId64 ": %s, source %" PRId64 "\n",
             format_moment(when, format_integer(diag, "at_ns")), name, format_integer(diag, "line"),
@@ -301,7 +306,7 @@ static void print_loss(FILE *out, const json_t *loss) {
             format_integer(loss, "source"), format_integer(loss, "pid"), text);
 }
 
-// The losses beyond those that the daemon lists.
+// The losses that the daemon counts but does not list.
 static void print_rest(FILE *out, int64_t rest, size_t listed) {
     const char *what = rest == 1 ? "loss" : "losses";
     if (listed >= NVTXT_CTL_LOSSES) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Results of the control socket as text for people: aligned, within 80 columns. A command that
-// this version has no layout for is printed as JSON, so a newer daemon's commands work too.
+// Prints results of the control socket as text for people: aligned, within 80 columns. The result
+// of a command without a layout here is printed as JSON, so commands of a newer daemon work too.
 #pragma once
 
 #include <jansson.h>
 #include <stdio.h>
 
-// Text of others is printed without control characters.
+// Control characters in texts of unknown origin are not printed.
 void ctl_print(FILE *out, const char *command, const json_t *result);

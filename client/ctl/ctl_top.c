@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Two requests a sample, `status` and `sources`; a rate is the difference of two samples, so the
-// first one has none. On a terminal a daemon that goes away is said on the screen and tried again
-// with every sample; elsewhere it ends the program.
+// A sample is two requests, `status` and `sources`. A rate is the difference of two samples, so the
+// first one has none. When the daemon goes away, the screen says so and each further sample tries
+// it again; without a terminal the program ends.
 #include "client/ctl/ctl_top.h"
 
 #include <errno.h>
@@ -22,7 +22,8 @@
 #include "client/ctl/ctl_screen.h"
 #include "client/locate/control_link.h"
 
-#define TOP_REFUSED 256 // beside the codes of control_link: the daemon says no, in `trouble`
+#define TOP_REFUSED                                                                                \
+    256 // a code besides those of control_link: the daemon refuses; why is in `trouble`
 #define INTERVAL_MS 1000
 #define ANSWER_MS 10000
 #define LINE_SIZE 1280
@@ -39,7 +40,7 @@ struct top {
     int64_t left; // samples; -1: any number
     struct rates_sample before, now;
     struct nvtxt_ctl_reply status;
-    char trouble[1024]; // why there is no sample; "" when there is one
+    char trouble[1024]; // why there is no sample; "": there is one
 };
 
 // ---- What is shown ------------------------------------------------------------------------------
@@ -152,8 +153,8 @@ static void draw(struct top *top) {
     nvtxt_buf_deinit(&lines);
 }
 
-// To people only: a pipe gets the same columns in any case.
-static void tell_if_empty(struct top *top) {
+// For people only: a pipe always gets the same columns.
+static void print_if_empty(struct top *top) {
     bool empty = top->now.count == 0;
     if (empty && !top->told_empty && top->term->is_terminal) {
         term_say(top->term, "nothing is connected");
@@ -171,7 +172,7 @@ static enum outcome print(struct top *top) {
     }
     nvtxt_buf_deinit(&lines);
     if (fflush(stdout) == 0) {
-        tell_if_empty(top);
+        print_if_empty(top);
         return OUTCOME_RUNNING;
     }
     term_say(top->term, "cannot write: %s", strerror(errno));
@@ -180,7 +181,7 @@ static enum outcome print(struct top *top) {
 
 // ---- Sampling -----------------------------------------------------------------------------------
 
-// Asks for one of the two. Returns 0, TOP_REFUSED, or what the link did.
+// Sends one of the two requests. Returns 0, TOP_REFUSED, or the failure of the link.
 static int ask(struct top *top, const char *command, struct nvtxt_ctl_reply *reply) {
     int result = control_link_ask(top->link, command, NULL, ANSWER_MS, reply);
     if (result == 0 && !reply->ok) {
@@ -214,7 +215,7 @@ static int take_sample(struct top *top) {
     return result;
 }
 
-// Without a sample: the old rows would be lies.
+// Forgets the old sample: its rows are not true any more.
 static void lose_daemon(struct top *top, int failure) {
     control_link_close(top->link);
     rates_deinit(&top->before);
@@ -228,14 +229,14 @@ static void lose_daemon(struct top *top, int failure) {
 
 // ---- Keys, signals, time ------------------------------------------------------------------------
 
-// Something watched is readable, or a signal came. Returns an outcome.
+// A watched descriptor is readable, or a signal came. Returns an outcome.
 static enum outcome react(struct top *top, bool key_waits) {
     enum screen_key key = stop_count() > 0 ? SCREEN_NONE : screen_signalled();
     if (stop_count() > 0) {
         return OUTCOME_STOPPED;
     }
     if (key == SCREEN_QUIT) {
-        return OUTCOME_IO; // the terminal hung up
+        return OUTCOME_IO; // the terminal is gone
     }
     if (key == SCREEN_NONE && key_waits) {
         key = screen_read_key(&top->screen);
@@ -257,7 +258,7 @@ static bool has_key(const struct top *top) {
     return poll(&key, 1, 0) > 0;
 }
 
-// Until the next sample is due.
+// Waits until the next sample is due.
 static enum outcome wait_until(struct top *top, int64_t due_ms) {
     enum outcome status = OUTCOME_RUNNING;
     for (;;) {
@@ -277,7 +278,7 @@ static enum outcome wait_until(struct top *top, int64_t due_ms) {
     }
 }
 
-// One sample, shown. A key that comes while the daemon is asked costs the answer.
+// Takes a sample and shows it. A key that comes during a request ends the wait for its answer.
 static enum outcome turn(struct top *top) {
     int result = take_sample(top);
     if (result == CONTROL_LINK_GIVEN_UP) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `nvtxt-ctl top`: how fast each source goes, as long as one looks.
+// `nvtxt-ctl top`: shows the rates of the sources again and again.
 #pragma once
 
 #include "client/common/outcome.h"
@@ -9,7 +9,6 @@ struct control_link;
 struct ctl_options;
 struct term;
 
-// `link` is connected. On a terminal until q; else one sample, or as many as were asked for.
-// Returns the exit status.
+// `link` is connected. Goes on until q on a terminal; elsewhere it prints one sample, or --count.
 enum outcome ctl_top(struct control_link *link, const struct ctl_options *options,
                      struct term *term);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The same search as everybody's, with all places tried. A daemon that may be asked says where its
-// store is.
+// Runs the search that all programs use, but tries all places. A daemon that answers this user says
+// where its store is.
 #include "client/ctl/ctl_where.h"
 
 #include <errno.h>
@@ -25,7 +25,7 @@ static const char *state_of(const struct search_place *place, const char *good) 
                                               : "absent";
 }
 
-// --socket names the control socket, or the data socket beside it.
+// --socket names the control socket, or the data socket in the same folder.
 static void look(struct where *where, const char *named) {
     char data[PATH_MAX], control[PATH_MAX];
     search_control(&where->control, named);

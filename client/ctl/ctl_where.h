@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// nvtxt-ctl where: which daemon and which store the programs would take, and why not the others.
+// `nvtxt-ctl where`: which daemon and which store the programs use, and why not the others.
 #pragma once
 
 #include "client/common/outcome.h"
@@ -8,5 +8,5 @@
 struct ctl_options;
 struct term;
 
-// Needs no daemon. NO_DAEMON: none accepts.
+// Works without a daemon too. NO_DAEMON: no daemon accepts a connection.
 enum outcome ctl_where(const struct ctl_options *options, struct term *term);

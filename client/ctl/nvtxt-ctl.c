@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// nvtxt-ctl: one question to a daemon's control socket, one answer. The daemon's table of commands
-// is the only one; what it does not know is refused by it.
+// nvtxt-ctl: sends one request to a daemon's control socket and prints the answer; top, tail and
+// where are modules of their own. Only the daemon knows all commands: it refuses unknown ones.
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -23,7 +23,7 @@
 #include "protocol/base/limits.h"
 
 #define FILE_MODE 0644    // the collector is another user
-#define METRICS_NO_FILE 1 // what stands there is no regular file
+#define METRICS_NO_FILE 1 // the file that is there is not a regular one
 
 // ---- Metrics ------------------------------------------------------------------------------------
 
@@ -43,7 +43,7 @@ static int write_file(int fd, const char *text) {
     return fchmod(fd, FILE_MODE) == 0 ? 0 : -errno; // whatever the umask is
 }
 
-// Beside its place, renamed at the end: a reader sees the old file or the new one.
+// Writes a temporary file and renames it at the end: a reader sees the old file or the new one.
 static int put_file(const char *path, const char *text) {
     char temp[PATH_MAX];
     struct stat status;
@@ -70,8 +70,8 @@ static int put_file(const char *path, const char *text) {
     return result;
 }
 
-// The daemon's text as it is, for Prometheus: on stdout, or in the file `output`, which appears
-// whole, under a name that no collector looks at before.
+// Prints the daemon's text for Prometheus unchanged, to stdout or to the file `output`. The file
+// appears whole: before that it has a name that no collector reads.
 static enum outcome print_metrics(struct term *term, const json_t *result, const char *output) {
     const char *text = json_string_value(json_object_get(result, "text"));
     if (!text) {
@@ -119,7 +119,7 @@ static enum outcome print_result(const struct ctl_options *options, struct term 
     return bad ? OUTCOME_FAULTS : OUTCOME_DONE;
 }
 
-// What the daemon says, a line for each of its lines.
+// Prints the daemon's message, a line for each of its lines.
 static void say_lines(struct term *term, const char *command, const char *message) {
     while (*message) {
         size_t len = strcspn(message, "\n");
@@ -172,7 +172,7 @@ static enum outcome ask(struct control_link *link, const struct ctl_options *opt
     return outcome;
 }
 
-// Keeps to the first daemon that accepts.
+// Uses the first daemon that accepts.
 static enum outcome find_daemon(struct control_link *link, struct search *search,
                                 struct term *term) {
     char text[SEARCH_MOST * 640], advice[512];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Folders are read with scandir(), which sorts; nothing is opened that is no folder.
+// Reads folders with scandir(), which sorts. Opens only folders: a file is known by its stat().
 #include "client/import/folders.h"
 
 #include <dirent.h>
@@ -50,7 +50,8 @@ static int add_file(struct folders *folders, const char *folder, const char *nam
     if (snprintf(path, sizeof(path), "%s%s%s", folder, slash, name) >= (int)sizeof(path)) {
         return -ENAMETOOLONG;
     }
-    bool there = stat(path, &status) == 0; // a link to nowhere is told when it is opened
+    bool there =
+        stat(path, &status) == 0; // the open of a link to nowhere fails later, with a message
     if (there && is_listed(folders, &status)) {
         return 0;
     }
@@ -75,7 +76,7 @@ static int add_file(struct folders *folders, const char *folder, const char *nam
     return 0;
 }
 
-// The files that lie in the folder itself. Returns their number or -errno.
+// Adds the files of the folder itself. Returns their number or -errno.
 static int add_folder(struct folders *folders, const char *folder) {
     struct dirent **entries = NULL;
     int count = scandir(folder, &entries, is_nvtxt, alphasort);
@@ -109,8 +110,7 @@ static int add_captures(struct folders *folders, const char *folder) {
     return found;
 }
 
-// `folder` without slashes at its end; where that has no name of its own ("..", "/"), its real
-// path.
+// `folder` without slashes at its end; its real path when the last part is no name ("..", "/").
 static void name_of(const char *folder, char name[PATH_MAX]) {
     snprintf(name, PATH_MAX, "%s", folder);
     for (size_t len = strlen(name); len > 1 && name[len - 1] == '/'; len--) {

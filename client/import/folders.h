@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The NVTXT files of report folders. A report lies in a capture folder, whose name has "capture" in
-// it (`project_Capture_000`), and that lies in a session folder. Files of either place belong to
-// the report: for a capture folder those of the folder around it are found as well, for another
-// folder those of the capture folders in it.
+// Finds the NVTXT files of report folders. A report is in a capture folder, whose name contains
+// "capture" (`project_Capture_000`), and the capture folder is in a session folder. The files of
+// both folders belong to the report. So for a capture folder the files of its parent are found too,
+// and for any other folder the files of the capture folders in it.
 #pragma once
 
 #include <stdbool.h>
@@ -14,15 +14,15 @@ struct folders {
     struct folders_file {
         char *path; // owned
         dev_t device;
-        ino_t inode; // a file that is found twice, by a link or another name, is listed once
+        ino_t inode; // a file with two names, or found through a link, is listed once
         bool is_regular;
     } *files; // owned
     size_t count, room;
 };
 
-// Adds the `*.nvtxt` files of `folder` and of what belongs to it, sorted by name within each place;
-// hidden ones are left out. Returns 0 with the number of files that were found there, listed before
-// or not; or FOLDERS_IS_NONE for a file, or -errno, with 0 files.
+// Adds the `*.nvtxt` files of `folder` and of the folders that belong to it, sorted by name within
+// each folder, without hidden ones. Returns 0 with the number of files found, which counts files
+// that were listed before too; or FOLDERS_IS_NONE when `folder` is a file, or -errno, with 0 files.
 #define FOLDERS_IS_NONE 1
 int folders_add(struct folders *folders, const char *folder, size_t *found);
 

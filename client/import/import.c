@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The importer. Into a store, a batch is written when it has grown to BATCH_BYTES and at the very
-// end; small files share one. A batch that was written is empty, so the share of the running file
-// is taken anew then. Into an export, rows go one by one.
+// A store gets a batch when it has grown to BATCH_BYTES, and at the very end; small files share
+// one. A batch is empty after it was written, so the current file gets a new share of it then. An
+// export gets its rows one by one.
 #include "client/import/import.h"
 
 #include <errno.h>
@@ -69,7 +69,7 @@ void import_abandon(struct import *import) {
     import->nsys = NULL;
 }
 
-// Writes the batch. Returns 0, or -errno, after a sentence unless a signal came.
+// Writes the batch. Returns 0, or -errno after a message; there is none when a signal caused it.
 static int flush(struct import *import) {
     int result = store_begin(import->store);
     if (result == STORE_DONE) {
@@ -90,7 +90,7 @@ static int flush(struct import *import) {
     return 0;
 }
 
-// The share of the running file in the batch as it is now; an export has no such thing.
+// The share of the current file in the current batch; an export has no batches.
 static int take_share(struct import *import) {
     if (import->nsys) {
         store_nsys_sink(import->nsys, &import->target.sink);
@@ -128,8 +128,8 @@ static int on_pause(void *context, const struct nvtxt_interp *interp) {
     return result;
 }
 
-// The file was read; `result` is DONE, or NO_INPUT when not to its end. Returns DONE, FAULTS or
-// -ENOMEM.
+// The file was read: `result` is DONE, or NO_INPUT when it could not be read to its end. Returns
+// DONE, FAULTS or -ENOMEM.
 static int end_input(struct import *import, struct report *report, int result) {
     const struct nvtxt_counters *counters = &import->counters;
     report_summary(report, counters->lines, counters->events, counters->errors, counters->warnings);

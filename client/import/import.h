@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Files into a store, or into the copy of an export of Nsight Systems: each file is a source of its
-// own, and what the loader makes of it is written as it comes, so that memory stays flat however
-// long a file is.
+// The room client/import has the two programs that read NVTXT files without a daemon: nvtxt-import
+// and nvtxt-check. It owns the reading of files and folders (load.h, folders.h), the commands
+// (import_job.h) and the rows on their way into a new store or a copy of one; it has one thread. A
+// command never changes a file that exists: it makes a new one, whole or not at all.
+//
+// This module writes files into a store, or into the copy of an export of Nsight Systems. Each file
+// is a source of its own. Rows are written as the loader makes them, so a long file needs no more
+// memory than a short one.
 #pragma once
 
 #include <stdbool.h>
@@ -23,9 +28,9 @@ struct import {
 
     // Of the file that was loaded last.
     struct nvtxt_counters counters;
-    char display_name[IMPORT_NAME_BYTES]; // cut; "" when it gave none
+    char display_name[IMPORT_NAME_BYTES]; // cut; "" when the file set none
 
-    // Private. A store, with the batch that is being filled, or an export.
+    // Private: a store, with the batch that is being filled, or an export.
     struct store *store;
     struct store_batch *batch;
     int64_t next_id; // of the next source
@@ -39,24 +44,24 @@ struct import {
 enum outcome import_open(struct import *import, const char *path,
                          const struct load_options *options, struct term *term);
 
-// Loads into an export that is open and placed, which is taken over.
+// Loads into an export that is open and has its target; takes it over.
 void import_open_export_take(struct import *import, struct store_nsys *nsys,
                              const struct load_options *options, struct term *term);
 
-// Loads one open input. FAULTS: it had errors or could not be read to its end, and what was good is
-// loaded. What is worse ends the import.
+// Loads one open input. FAULTS: the input had errors or could not be read to its end; all else in
+// it is loaded. Any worse outcome ends the import.
 enum outcome import_input(struct import *import, struct input *input);
 
-// Writes what is left and closes; an export stays open for its counts to be read. Unless it
+// Writes the rest and closes; an export stays open, so that its counts can be read. Unless this
 // returns DONE, the file is not whole.
 enum outcome import_finish(struct import *import);
 
 void import_abandon(struct import *import); // closes without writing; fine when closed or zeroed
 
-// Whether --force may replace what stands at `path`: a store of ours and, with `exports`, an export
-// that merge() could have made. Returns NO_OUTPUT, or DONE, also for what is no database or not
-// there, which out_file_init() looks at.
+// Whether --force may replace the file at `path`: a store of ours and, with `exports`, an export
+// that `merge` could have made. Returns NO_OUTPUT, or DONE; also DONE when there is no file or no
+// database, because out_file_init() checks these.
 enum outcome import_check_replaced(const char *path, bool exports, struct term *term);
 
-// The permissions of a file that is made now: what the umask leaves.
+// The permissions of a new file, after the umask.
 uint32_t import_file_mode(void);

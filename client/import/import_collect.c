@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The NVTXT files of report folders into a new store, with the two summaries that a report has:
-// what became of each file, and every message. The messages come while the files are loaded and are
-// shown after the table, so they wait in an unlinked file.
+// The command collect: the NVTXT files of report folders into a new store. It prints the two
+// summaries that a report has: a table of the files, and all messages. The messages come while the
+// files are loaded and are printed after the table, so they wait in an unlinked file.
 #include "client/import/import_job.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@
 #include "client/import/folders.h"
 
 #define SESSION_VARIABLE "NSIGHT_ANALYSIS_SESSION_OUTPUT_PATH"
-#define NO_NAME "-" // of a file that gives itself none
+#define NO_NAME "-" // for a file that sets no display name
 
 struct row { // of the Report Summary
     bool loaded;
@@ -70,7 +70,7 @@ static enum outcome find_files(struct collect *collect) {
 
 // ---- Loading ------------------------------------------------------------------------------------
 
-// A pipe would be waited for, so what is no file is not opened.
+// Opens regular files only: opening a pipe would wait for its writer.
 static enum outcome load_file(struct collect *collect, struct import *import, size_t index) {
     const struct folders_file *file = &collect->folders.files[index];
     struct row *row = &collect->rows[index];

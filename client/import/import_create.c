@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Files into a new store.
+// The command create: files into a new store. It also has what the commands share: beginning the
+// output, and loading files one after the other into whatever is open.
 #include "client/import/import_job.h"
 
 #include <errno.h>
@@ -67,7 +68,7 @@ void import_ignore_target(const struct import_job *job, struct term *term) {
     }
 }
 
-// Loads everything into the temporary file. Up to FAULTS there is a store to keep.
+// Loads everything into the temporary file. With DONE and FAULTS there is a store to keep.
 static enum outcome fill(const struct import_job *job, struct term *term,
                          const struct out_file *out) {
     struct import import;

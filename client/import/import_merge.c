@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Files into a copy of IN: of a store, or of an SQLite export of Nsight Systems. IN itself is only
-// read. An export has a timeline of its own, whose time 0 is the beginning of its session, and says
-// in the upper bits of globalTid which target a thread is of. Where it has several, one is asked
-// for.
+// The command merge: files into a copy of IN, which is a store or an SQLite export of Nsight
+// Systems. IN itself is only read. An export has a timeline of its own, whose time 0 is the
+// beginning of its session. The upper bits of globalTid are the target of a thread; when an export
+// has several targets, the user must choose one.
 //
-// Times of a mapping are the export's own nanoseconds, those that `info` prints; all other times
-// are Unix times, from which the session's beginning is taken away. An export that does not say
-// when it began (none of before 2022 does) takes them as they are, with a note.
+// Times of a mapping are nanoseconds of the export, as `info` prints them. All other times are Unix
+// times: the beginning of the session is subtracted from them. An export that does not say when it
+// began (none before 2022 does) takes them unchanged, and a message says so.
 #include "client/import/import_job.h"
 
 #include <errno.h>
@@ -148,8 +148,8 @@ static enum outcome open_export(struct merge *merge, struct import *import, cons
 
 // ---- What became of it --------------------------------------------------------------------------
 
-// A prolonged session leaves out only what cannot be said in the export's time.
-static void tell_outside(const struct merge *merge, const struct store_nsys *nsys) {
+// A prolonged session leaves out only events whose times do not fit into the export's time.
+static void print_outside(const struct merge *merge, const struct store_nsys *nsys) {
     const struct store_nsys_counts *counts = store_nsys_counts(nsys);
     const struct store_export_facts *facts = store_nsys_facts(nsys);
     char number[TERM_COUNT_SIZE];
@@ -175,11 +175,11 @@ static void tell_outside(const struct merge *merge, const struct store_nsys *nsy
     }
 }
 
-static void tell_counts(const struct merge *merge, const struct store_nsys *nsys) {
+static void print_counts(const struct merge *merge, const struct store_nsys *nsys) {
     const struct store_nsys_counts *counts = store_nsys_counts(nsys);
     char number[TERM_COUNT_SIZE];
     if (counts->outside > 0) {
-        tell_outside(merge, nsys);
+        print_outside(merge, nsys);
     }
     if (counts->payloads > 0) {
         term_say(merge->term, "%s payload%s could not be kept: %s has no column for them",
@@ -202,7 +202,7 @@ static enum outcome load_all(struct merge *merge, struct import *import) {
     if (status <= OUTCOME_FAULTS) {
         enum outcome result = import_finish(import);
         if (result == 0 && import->nsys) {
-            tell_counts(merge, import->nsys);
+            print_counts(merge, import->nsys);
         }
         status = result ? result : status;
     }
@@ -210,7 +210,7 @@ static enum outcome load_all(struct merge *merge, struct import *import) {
     return status;
 }
 
-// Fills the temporary file. Up to FAULTS it is to be kept.
+// Fills the temporary file. With DONE and FAULTS it is kept.
 static enum outcome fill(struct merge *merge, const struct out_file *out) {
     struct import import;
     enum store_copy_kind kind;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The loader. Bytes go from the file through frame and interp into the target; a mapping whose
-// nvtxt_a or nvtxt_b is not given costs one pass more, which only looks for the smallest and the
-// largest time. An input that cannot be read twice is copied to an unlinked file for that.
+// Bytes go from the file through frame and interp into the target. A mapping without nvtxt_a or
+// nvtxt_b needs a first pass, which only finds the smallest and the largest time. An input that
+// cannot be read twice is copied to an unlinked file for that.
 #include "client/import/load.h"
 
 #include <errno.h>
@@ -23,7 +23,7 @@
 struct load {
     struct input *input;
     const struct load_options *options;
-    struct report *report; // NULL in a pass that only looks for times
+    struct report *report; // NULL in the first pass, which only finds times
     const struct load_target *target;
     struct nvtxt_interp *interp;
     struct nvtxt_frame frame;
@@ -139,7 +139,7 @@ static int pause_target(const struct load *load) {
 }
 
 // Reads the input to its end. `*error` is the -errno of a read that failed, or 0. Returns STOPPED,
-// or what the interpreter and the target do.
+// or the result of the interpreter or the target.
 static int pass(struct load *load, int *error) {
     *error = 0;
     int result = 0;
@@ -169,7 +169,7 @@ static int pass(struct load *load, int *error) {
 
 // ---- The mapping from the file's own times ------------------------------------------------------
 
-// Makes an input that can be read once more: copies what cannot be to an unlinked file.
+// Makes sure that the input can be read again: copies a pipe or the like to an unlinked file.
 static int make_rereadable(struct input *input, char *buffer) {
     if (lseek(input->fd, 0, SEEK_CUR) >= 0) {
         return 0;
@@ -239,7 +239,7 @@ static enum outcome refuse_mapping(const struct load *load, const char *fault, b
     return OUTCOME_USAGE;
 }
 
-// The first pass: fills in what the command line left out.
+// The first pass: finds the values that the command line left out.
 static int find_mapping(struct load *load, struct nvtxt_mapping *mapping) {
     const struct nvtxt_mapping none = {.mode = NVTXT_MAPPING_NONE};
     const struct options_mapping *given = &load->options->mapping;
@@ -282,7 +282,7 @@ static int find_mapping(struct load *load, struct nvtxt_mapping *mapping) {
     return OUTCOME_DONE;
 }
 
-static void tell_mapped_clock(const struct load *load) {
+static void warn_mapped_clock(const struct load *load) {
     enum nvtxt_timebase base = nvtxt_interp_mapped_clock(load->interp);
     bool matters = base != NVTXT_TIMEBASE_MANUAL && !load->options->no_clock;
     if (matters && load->report && !load->report->quiet) {
@@ -318,11 +318,11 @@ int load_input(struct input *input, const struct load_options *options, struct r
     if (result == 0) {
         result = start(&load, &mapping);
     }
-    bool ours = result < 0; // else a negative result comes from the target
+    bool ours = result < 0; // otherwise a negative result is the target's
     if (result == 0) {
         result = pass(&load, &error);
         *counters = *nvtxt_interp_counters(load.interp);
-        tell_mapped_clock(&load);
+        warn_mapped_clock(&load);
         end(&load);
     }
     free(load.buffer);

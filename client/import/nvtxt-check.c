@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// nvtxt-check: the language's diagnostics without a daemon. Each file is a source of its own, read
-// by the interpreter that the daemon uses; what it makes of the lines is thrown away.
+// nvtxt-check: prints the diagnostics of NVTXT files without a daemon. Each file is a source of its
+// own, for the same interpreter as in the daemon; the events are thrown away.
 #include <getopt.h>
 #include <stdio.h>
 #include <string.h>

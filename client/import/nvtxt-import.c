@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// nvtxt-import: NVTXT files into a store or an export of Nsight Systems without a daemon, and what
-// one spans. The commands and options of Nsight Systems' ImportNvtxt are understood in its own
-// spelling as well.
+// nvtxt-import: its command line, the command info, and its exit status. It loads NVTXT files into
+// a store or an export of Nsight Systems without a daemon. It also understands the commands and
+// options of Nsight Systems' ImportNvtxt as that program spells them.
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
@@ -23,9 +23,9 @@ enum { OPT_FORCE = OPTIONS_OWN, OPT_TARGET, OPT_PROLONG };
 
 struct arguments {
     const char *command;
-    bool taking_files; // behind -n: words are files
-    bool named_files;  // there was a -n
-    bool named_folder; // there were words that are folders
+    bool taking_files; // after -n: words are files
+    bool named_files;  // a -n was given
+    bool named_folder; // words that are folders were given
     struct import_job job;
 };
 
@@ -57,7 +57,7 @@ static void print_help(void) {
           stdout);
 }
 
-// A word without a dash: the command, a file behind -n, or a folder to collect.
+// A word without a dash: the command, a file after -n, or a folder to collect.
 static enum outcome take_word(struct arguments *args, struct term *term, const char *word) {
     if (args->taking_files) {
         args->job.files[args->job.file_count++] = word;
@@ -67,7 +67,7 @@ static enum outcome take_word(struct arguments *args, struct term *term, const c
         args->named_folder = true;
         args->job.files[args->job.file_count++] = word;
     } else {
-        term_say(term, "what is '%s'? Files are named behind -n", word);
+        term_say(term, "what is '%s'? Files are named after -n", word);
         return options_refuse(term);
     }
     return 0;
@@ -154,7 +154,7 @@ static enum outcome parse_arguments(struct arguments *args, struct term *term, i
         OPTIONS_TAIL,
     };
     int option;
-    // The leading minus hands over words in their place, so that -n can take several.
+    // With the leading minus getopt returns words in their order, so that -n can take several.
     while ((option = getopt_long(argc, argv, "-c:n:o:i:m:qh", table, NULL)) != -1) {
         enum outcome answered = options_answer(term, option, print_help);
         if (answered != 0) {
@@ -165,7 +165,7 @@ static enum outcome parse_arguments(struct arguments *args, struct term *term, i
             return result;
         }
     }
-    for (int i = optind; i < argc; i++) { // behind "--"
+    for (int i = optind; i < argc; i++) { // after "--"
         enum outcome result = take_word(args, term, argv[i]);
         if (result != 0) {
             return result;
@@ -176,7 +176,7 @@ static enum outcome parse_arguments(struct arguments *args, struct term *term, i
 
 // ---- info ---------------------------------------------------------------------------------------
 
-// A store answers from its totals; what is none may be an export.
+// A store answers from its totals; a file that is not a store may be an export.
 static enum outcome span_of(const char *path, struct term *term, int64_t *first_ns,
                             int64_t *last_ns) {
     const struct store_options how = {.read_only = true};
@@ -250,8 +250,7 @@ static enum outcome run(const struct arguments *args, struct term *term) {
         }
         bool collects = commands[i].run == import_collect;
         if (collects ? args->named_files : args->named_folder) {
-            term_say(term,
-                     collects ? "collect takes folders, not -n" : "files are named behind -n");
+            term_say(term, collects ? "collect takes folders, not -n" : "files are named after -n");
             return options_refuse(term);
         }
         return commands[i].run(&args->job, term);
