@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Numbers are read by loops of our own: strtoll() also takes blanks, signs and octal digits, which
-// no user means here.
+// The rows become the two tables of getopt_long(); an option's value there is its place among the
+// rows. Numbers are read by loops of our own: strtoll() also takes blanks, signs and octal digits,
+// which no user means here.
 #include "client/common/arguments.h"
 
 #include <errno.h>
-#include <stddef.h>
+#include <getopt.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "config.h"
@@ -22,7 +24,7 @@ static int digit_value(char byte) {
     return byte >= 'A' && byte <= 'F' ? byte - 'A' + 10 : 99;
 }
 
-bool options_int64(const char *text, int64_t *value) {
+bool arguments_int64(const char *text, int64_t *value) {
     bool negative = *text == '-';
     const char *at = text + negative;
     int base = 10;
@@ -48,7 +50,7 @@ bool options_int64(const char *text, int64_t *value) {
     return true;
 }
 
-bool options_bytes(const char *text, uint64_t *bytes) {
+bool arguments_bytes(const char *text, uint64_t *bytes) {
     static const char units[] = "KMGT";
     uint64_t sum = 0;
     const char *at = text;
@@ -71,17 +73,14 @@ bool options_bytes(const char *text, uint64_t *bytes) {
     return true;
 }
 
-enum outcome options_pid(struct term *term, const char *text, uint32_t *pid) {
+bool arguments_pid(const char *text, uint32_t *pid) {
     int64_t value;
-    if (!options_int64(text, &value) || value < 0 || value > NVTXT_ID_MAX) {
-        term_say(term, "--pid takes a number from 0 to %u, not '%s'", NVTXT_ID_MAX, text);
-        return OUTCOME_USAGE;
-    }
-    *pid = (uint32_t)value;
-    return OUTCOME_DONE;
+    bool good = arguments_int64(text, &value) && value >= 0 && value <= NVTXT_ID_MAX;
+    *pid = good ? (uint32_t)value : 0;
+    return good;
 }
 
-bool options_seconds(const char *text, int64_t *ms) {
+bool arguments_seconds(const char *text, int64_t *ms) {
     const int64_t most = (int64_t)1 << 40; // in ms: 34 years
     int64_t sum = 0;
     int64_t unit = 1000;
@@ -108,54 +107,45 @@ bool options_seconds(const char *text, int64_t *ms) {
     return true;
 }
 
-int options_take_mapping(struct options_mapping *mapping, struct term *term, int option,
-                         const char *text) {
-    struct nvtxt_mapping *to = &mapping->mapping;
-    const struct {
-        int option;
-        const char *name;
-        bool *has;
-        int64_t *value;
-    } numbers[] = {
-        {OPTIONS_NS_A, "ns-a", &mapping->has_ns_a, &to->ns_a},
-        {OPTIONS_NS_B, "ns-b", &mapping->has_ns_b, &to->ns_b},
-        {OPTIONS_NVTXT_A, "nvtxt-a", &mapping->has_nvtxt_a, &to->nvtxt_a},
-        {OPTIONS_NVTXT_B, "nvtxt-b", &mapping->has_nvtxt_b, &to->nvtxt_b},
-        {OPTIONS_FREQ, "freq", &mapping->has_freq, &to->freq},
-    };
-    if (option == OPTIONS_MODE) {
-        bool lerp = strcmp(text, "lerp") == 0;
-        if (!lerp && strcmp(text, "lin") != 0) {
-            term_say(term, "--mode takes lerp or lin, not '%s'", text);
-            return OUTCOME_USAGE;
-        }
-        to->mode = lerp ? NVTXT_MAPPING_LERP : NVTXT_MAPPING_LIN;
-        return 0;
-    }
-    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
-        if (numbers[i].option != option) {
-            continue;
-        }
-        if (!options_int64(text, numbers[i].value)) {
-            term_say(term, "--%s takes an integer of 64 bits, not '%s'", numbers[i].name, text);
-            return OUTCOME_USAGE;
-        }
-        *numbers[i].has = true;
-        return 0;
-    }
-    return OPTIONS_OTHER;
+// ---- The time mapping ---------------------------------------------------------------------------
+
+int arguments_take_mode(const struct arguments_value *value) {
+    bool lerp = strcmp(value->text, "lerp") == 0;
+    *(enum nvtxt_mapping_mode *)value->field = lerp ? NVTXT_MAPPING_LERP : NVTXT_MAPPING_LIN;
+    return lerp || strcmp(value->text, "lin") == 0 ? 0 : ARGUMENTS_WRONG;
 }
 
-enum outcome options_check_mapping(const struct options_mapping *mapping, struct term *term,
-                                   bool live) {
-    const struct options_mapping *m = mapping;
+#define NUMBER(long_name, other_name, field)                                                       \
+    {                                                                                              \
+        .name = long_name, .alias = other_name, .kind = ARGUMENTS_NUMBER, .least = INT64_MIN,      \
+        .at = offsetof(struct arguments_mapping, mapping.field),                                   \
+        .has = offsetof(struct arguments_mapping, has_##field), .wanted = "an integer of 64 bits"  \
+    }
+
+const struct arguments_row arguments_mapping_rows[] = {
+    {"mode", 0, ARGUMENTS_OTHER, .at = offsetof(struct arguments_mapping, mapping.mode),
+     .wanted = "lerp or lin", .take = arguments_take_mode},
+    NUMBER("ns-a", "ns_a", ns_a),
+    NUMBER("ns-b", "ns_b", ns_b),
+    NUMBER("nvtxt-a", "nvtxt_a", nvtxt_a),
+    NUMBER("nvtxt-b", "nvtxt_b", nvtxt_b),
+    NUMBER("freq", NULL, freq),
+    {0},
+};
+
+bool arguments_mapping_given(const struct arguments_mapping *m) {
+    return m->mapping.mode != NVTXT_MAPPING_NONE || m->has_ns_a || m->has_ns_b || m->has_nvtxt_a ||
+           m->has_nvtxt_b || m->has_freq;
+}
+
+enum outcome arguments_check_mapping(const struct arguments_mapping *mapping, struct term *term,
+                                     bool live) {
+    const struct arguments_mapping *m = mapping;
     const char *missing = NULL;
     const char *fault = NULL;
     bool lerp = m->mapping.mode == NVTXT_MAPPING_LERP;
     if (m->mapping.mode == NVTXT_MAPPING_NONE) {
-        if (m->has_ns_a || m->has_ns_b || m->has_nvtxt_a || m->has_nvtxt_b || m->has_freq) {
-            missing = "--mode lerp or --mode lin";
-        }
+        missing = arguments_mapping_given(m) ? "--mode lerp or --mode lin" : NULL;
     } else if (!m->has_ns_a) {
         missing = "--ns-a";
     } else if (lerp && !m->has_ns_b) {
@@ -168,7 +158,7 @@ enum outcome options_check_mapping(const struct options_mapping *mapping, struct
         return OUTCOME_USAGE;
     } else if (live && (!m->has_nvtxt_a || (lerp && !m->has_nvtxt_b))) {
         missing = m->has_nvtxt_a ? "--nvtxt-b" : "--nvtxt-a";
-    } else if (!options_mapping_needs_times(m)) {
+    } else if (!arguments_mapping_needs_times(m)) {
         fault = nvtxt_mapping_fault(&m->mapping);
     } else { // the file's times are not known yet
         struct nvtxt_mapping probe = m->mapping;
@@ -184,28 +174,167 @@ enum outcome options_check_mapping(const struct options_mapping *mapping, struct
     return missing || fault ? OUTCOME_USAGE : OUTCOME_DONE;
 }
 
-bool options_mapping_needs_times(const struct options_mapping *mapping) {
+bool arguments_mapping_needs_times(const struct arguments_mapping *mapping) {
     enum nvtxt_mapping_mode mode = mapping->mapping.mode;
     return (mode != NVTXT_MAPPING_NONE && !mapping->has_nvtxt_a) ||
            (mode == NVTXT_MAPPING_LERP && !mapping->has_nvtxt_b);
 }
 
-enum outcome options_refuse(const struct term *term) {
+// ---- The command line ---------------------------------------------------------------------------
+
+enum outcome arguments_refuse(const struct term *term) {
     fprintf(stderr, "Try '%s --help'.\n", term->program);
     return OUTCOME_USAGE;
 }
 
-enum outcome options_answer(struct term *term, int option, void (*print_help)(void)) {
+static enum outcome answer(const struct arguments_parser *parser, int option) {
+    struct term *term = parser->term;
     if (option == 'h') {
-        print_help();
-    } else if (option == 'V') {
-        printf("%s (%s) %s\n", term->program, PACKAGE_NAME, PACKAGE_VERSION);
+        parser->print_help();
     } else {
-        return OUTCOME_DONE;
+        printf("%s (%s) %s\n", term->program, PACKAGE_NAME, PACKAGE_VERSION);
     }
     if (fflush(stdout) != 0 || ferror(stdout)) {
         term_say(term, "cannot write to stdout: %s", strerror(errno));
         return OUTCOME_IO;
     }
     return OUTCOME_ANSWERED;
+}
+
+#define FIRST 256 // value of the first row for getopt_long(); below it are letters
+#define MOST 40
+
+struct tables {
+    struct {
+        const struct arguments_row *row;
+        char *values;
+    } slots[MOST];
+    size_t count;
+    struct option names[2 * MOST + 3];
+    size_t named;
+    char letters[2 * MOST + 2];
+};
+
+static void add_name(struct tables *tables, const char *name, int argument, int value) {
+    if (name) {
+        tables->names[tables->named++] = (struct option){name, argument, NULL, value};
+    }
+}
+
+static void add_rows(struct tables *tables, const struct arguments_row *row, char *values) {
+    for (; row->kind != ARGUMENTS_END; row++) {
+        if (row->kind == ARGUMENTS_GROUP) {
+            add_rows(tables, row->group, values + row->at);
+            continue;
+        }
+        bool flag = row->kind == ARGUMENTS_FLAG;
+        int argument = flag ? no_argument : row->optional ? optional_argument : required_argument;
+        add_name(tables, row->name, argument, FIRST + (int)tables->count);
+        add_name(tables, row->alias, argument, FIRST + (int)tables->count);
+        if (row->letter) {
+            strncat(tables->letters, &row->letter, 1);
+            strcat(tables->letters, flag ? "" : ":");
+        }
+        tables->slots[tables->count].row = row;
+        tables->slots[tables->count++].values = values;
+    }
+}
+
+const char *arguments_name(const struct arguments_row *row, char out[ARGUMENTS_NAME_SIZE]) {
+    const char letter[] = {row->letter, '\0'};
+    snprintf(out, ARGUMENTS_NAME_SIZE, "%s%s", *letter ? "-" : "--", *letter ? letter : row->name);
+    return out;
+}
+
+static bool read_number(const struct arguments_value *from, int64_t *value) {
+    const struct arguments_row *row = from->row;
+    uint64_t bytes = 0;
+    bool good;
+    if (row->optional && !from->text) {
+        *value = -1;
+        return true;
+    }
+    if (row->kind == ARGUMENTS_BYTES) {
+        good = arguments_bytes(from->text, &bytes) && bytes <= INT64_MAX;
+        *value = (int64_t)bytes;
+    } else {
+        good = row->kind == ARGUMENTS_SECONDS ? arguments_seconds(from->text, value)
+                                              : arguments_int64(from->text, value);
+    }
+    return good && *value >= row->least && *value <= (row->most ? row->most : INT64_MAX);
+}
+
+static int add_word(struct arguments_list *list, const char *word) {
+    const char **words = realloc(list->words, (list->count + 1) * sizeof(*words));
+    if (!words) {
+        return OUTCOME_SYSTEM;
+    }
+    list->words = words;
+    words[list->count++] = word;
+    return 0;
+}
+
+static int take_value(const struct arguments_value *value) {
+    switch (value->row->kind) {
+    case ARGUMENTS_FLAG:
+        *(bool *)value->field = true;
+        return 0;
+    case ARGUMENTS_TEXT:
+        *(const char **)value->field = value->text;
+        return *value->text || !value->row->wanted ? 0 : ARGUMENTS_WRONG;
+    case ARGUMENTS_LIST:
+        return add_word(value->field, value->text);
+    case ARGUMENTS_PID:
+        return arguments_pid(value->text, value->field) ? 0 : ARGUMENTS_WRONG;
+    case ARGUMENTS_OTHER:
+        return value->row->take(value);
+    default:
+        return read_number(value, value->field) ? 0 : ARGUMENTS_WRONG;
+    }
+}
+
+static enum outcome take_option(struct arguments_parser *parser, const struct tables *tables,
+                                int option) {
+    char name[ARGUMENTS_NAME_SIZE];
+    size_t i = 0;
+    while (option != FIRST + (int)i && option != tables->slots[i].row->letter) {
+        i++;
+    }
+    const struct arguments_row *row = tables->slots[i].row;
+    char *values = tables->slots[i].values;
+    const struct arguments_value value = {row, values + row->at, parser->term, optarg};
+    int result = take_value(&value);
+    if (result == ARGUMENTS_WRONG) {
+        term_say(parser->term, "%s takes %s, not '%s'", arguments_name(row, name), row->wanted,
+                 optarg);
+        result = OUTCOME_USAGE;
+    }
+    if (row->has) {
+        *(bool *)(values + row->has) = true;
+    }
+    parser->letter = row->letter;
+    return result == OUTCOME_USAGE && parser->hint ? arguments_refuse(parser->term)
+                                                   : (enum outcome)result;
+}
+
+enum outcome arguments_parse(struct arguments_parser *parser, int argc, char **argv) {
+    struct tables tables = {.letters = ""};
+    const char *value = NULL;
+    enum outcome result = OUTCOME_DONE;
+    int option;
+    strcpy(tables.letters, parser->take_word ? "-" : "");
+    add_rows(&tables, parser->rows, parser->values);
+    add_name(&tables, "help", no_argument, 'h');
+    add_name(&tables, "version", no_argument, 'V');
+    while (result == 0 &&
+           (option = getopt_long(argc, argv, tables.letters, tables.names, NULL)) != -1) {
+        value = optarg;
+        result = option == 'h' || option == 'V' ? answer(parser, option)
+                 : option == '?'                ? arguments_refuse(parser->term)
+                 : option == 1                  ? parser->take_word(parser, optarg)
+                                                : take_option(parser, &tables, option);
+    }
+    // "--" may also be the value of the last option.
+    parser->dashes = argv[optind - 1] != value && strcmp(argv[optind - 1], "--") == 0;
+    return result;
 }

@@ -1,86 +1,115 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the option parsers of the clients share: numbers, the time mapping, --help and --version.
+// The command line of a client as a table: an option a row, with the field that it sets. What is no
+// plain value has a function of its own. A wrong value gets a sentence that says what is wanted.
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "client/common/outcome.h"
 #include "client/common/term.h"
 #include "protocol/lang/timebase.h"
 
-// Values of long options that have no letter; a program's own ones begin at OPTIONS_OWN.
-enum {
-    OPTIONS_MODE = 256,
-    OPTIONS_NS_A,
-    OPTIONS_NS_B,
-    OPTIONS_NVTXT_A,
-    OPTIONS_NVTXT_B,
-    OPTIONS_FREQ,
-    OPTIONS_PID,
-    OPTIONS_ORIGIN,
-    OPTIONS_CLOCK,
-    OPTIONS_OWN,
+enum arguments_kind {
+    ARGUMENTS_END,     // of a table
+    ARGUMENTS_FLAG,    // bool; takes no value
+    ARGUMENTS_TEXT,    // const char *; not empty where `wanted` says what it is
+    ARGUMENTS_LIST,    // struct arguments_list; the option may be repeated
+    ARGUMENTS_NUMBER,  // int64_t
+    ARGUMENTS_SECONDS, // int64_t of milliseconds
+    ARGUMENTS_BYTES,   // uint64_t, up to INT64_MAX
+    ARGUMENTS_PID,     // uint32_t, a ProcessId
+    ARGUMENTS_OTHER,   // what `take` makes of it
+    ARGUMENTS_GROUP,   // no option: the rows of `group`, for the struct that is the field
 };
 
-// The end of every struct option table, for <getopt.h>: 'h' and 'V'.
-#define OPTIONS_TAIL                                                                               \
-    {"help", no_argument, NULL, 'h'}, {"version", no_argument, NULL, 'V'}, {                       \
-        NULL, 0, NULL, 0                                                                           \
-    }
+#define ARGUMENTS_A_PID "a number from 0 to 16777215" // NVTXT_ID_MAX
 
-// Lines of such a table. The spellings with an underscore are those of
-// Nsight Systems' ImportNvtxt.
-#define OPTIONS_MAPPING                                                                            \
-    {"mode", required_argument, NULL, OPTIONS_MODE},                                               \
-        {"ns-a", required_argument, NULL, OPTIONS_NS_A},                                           \
-        {"ns_a", required_argument, NULL, OPTIONS_NS_A},                                           \
-        {"ns-b", required_argument, NULL, OPTIONS_NS_B},                                           \
-        {"ns_b", required_argument, NULL, OPTIONS_NS_B},                                           \
-        {"nvtxt-a", required_argument, NULL, OPTIONS_NVTXT_A},                                     \
-        {"nvtxt_a", required_argument, NULL, OPTIONS_NVTXT_A},                                     \
-        {"nvtxt-b", required_argument, NULL, OPTIONS_NVTXT_B},                                     \
-        {"nvtxt_b", required_argument, NULL, OPTIONS_NVTXT_B}, {                                   \
-        "freq", required_argument, NULL, OPTIONS_FREQ                                              \
-    }
+// A value for a row's `take`.
+struct arguments_value {
+    const struct arguments_row *row;
+    void *field;
+    struct term *term;
+    const char *text;
+};
 
-struct options_mapping {
+struct arguments_row {
+    const char *name;  // without dashes; NULL: it has a letter only
+    const char letter; // 0: none; sentences call it by that
+    enum arguments_kind kind;
+    size_t at;           // of the field in the struct of the values
+    size_t has;          // of a bool that becomes true; 0: none
+    const char *wanted;  // "--name takes …, not 'text'"
+    int64_t least, most; // of numbers; `most` 0: INT64_MAX
+    const char *alias;   // another name; NULL: none
+    bool optional;       // seconds behind a '=' or none, which is -1
+    // Returns 0, an outcome, or ARGUMENTS_WRONG for what is not `wanted`.
+    int (*take)(const struct arguments_value *value);
+    const struct arguments_row *group;
+};
+#define ARGUMENTS_WRONG 256
+
+struct arguments_list {
+    const char **words; // owned; each borrowed
+    size_t count;
+};
+
+struct arguments_parser {
+    const struct arguments_row *rows;
+    void *values; // the struct whose fields are set
+    struct term *term;
+    void (*print_help)(void);
+    bool hint; // the line about --help comes after wrong values, too
+    // Takes a word that is no option, where it stands. NULL: such words end up behind the options,
+    // from `optind` on.
+    enum outcome (*take_word)(struct arguments_parser *parser, char *word);
+
+    int letter;  // of the last option; 0: it has none
+    bool dashes; // set at the end: "--" was there
+};
+
+// Takes the options, prints --help or --version (ANSWERED). Words after "--" stand from `optind`
+// on.
+enum outcome arguments_parse(struct arguments_parser *parser, int argc, char **argv);
+
+// "--name", or "-n" for an option with a letter, into `out`; returns `out`.
+#define ARGUMENTS_NAME_SIZE 32
+const char *arguments_name(const struct arguments_row *row, char out[ARGUMENTS_NAME_SIZE]);
+
+struct arguments_mapping {
     struct nvtxt_mapping mapping;
     bool has_ns_a, has_ns_b, has_nvtxt_a, has_nvtxt_b, has_freq;
 };
 
 // Decimal, or hexadecimal after 0x, as the language writes integers. False for anything else and
 // for what does not fit.
-bool options_int64(const char *text, int64_t *value);
+bool arguments_int64(const char *text, int64_t *value);
 
-// A ProcessId for `--pid`.
-enum outcome options_pid(struct term *term, const char *text, uint32_t *pid);
+// A ProcessId, 0 to NVTXT_ID_MAX.
+bool arguments_pid(const char *text, uint32_t *pid);
 
 // "2", "0.5" seconds as milliseconds, rounded up. False for anything else.
-bool options_seconds(const char *text, int64_t *ms);
+bool arguments_seconds(const char *text, int64_t *ms);
 
 // "4194304", "4M" bytes, with K, M, G or T for powers of 1024. False for anything else and for what
 // does not fit.
-bool options_bytes(const char *text, uint64_t *bytes);
+bool arguments_bytes(const char *text, uint64_t *bytes);
 
-// Takes one of the mapping's options. Returns an outcome, or OPTIONS_OTHER when `option` is none of
-// them.
-#define OPTIONS_OTHER 256
-int options_take_mapping(struct options_mapping *mapping, struct term *term, int option,
-                         const char *text);
+// Their options, for a group. The spellings with an underscore are those of Nsight Systems'
+// ImportNvtxt.
+extern const struct arguments_row arguments_mapping_rows[];
+int arguments_take_mode(const struct arguments_value *value);
+bool arguments_mapping_given(const struct arguments_mapping *mapping); // any of them
 
 // Checks that all options of the mode are there, and no others. A stream (`live`) has no smallest
 // time: its nvtxt_a and nvtxt_b must be given.
-enum outcome options_check_mapping(const struct options_mapping *mapping, struct term *term,
-                                   bool live);
+enum outcome arguments_check_mapping(const struct arguments_mapping *mapping, struct term *term,
+                                     bool live);
 
 // True when nvtxt_a or nvtxt_b must be found in the file.
-bool options_mapping_needs_times(const struct options_mapping *mapping);
+bool arguments_mapping_needs_times(const struct arguments_mapping *mapping);
 
-// The second line of an option error, after the one that getopt_long() printed.
-enum outcome options_refuse(const struct term *term);
-
-// Answers 'h' with `print_help` and 'V' with "nvtxt-send (nvtxtd) 0.1.0" on stdout. DONE when
-// `option` is none of them.
-enum outcome options_answer(struct term *term, int option, void (*print_help)(void));
+// The second line of an option error, after the one that says what is wrong. Returns USAGE.
+enum outcome arguments_refuse(const struct term *term);

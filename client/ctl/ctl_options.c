@@ -4,7 +4,6 @@
 // without arguments: a newer daemon may know it.
 #include "client/ctl/ctl_options.h"
 
-#include <getopt.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,20 +11,7 @@
 
 #include "client/common/arguments.h"
 #include "client/common/term.h"
-
-enum {
-    OPT_SOCKET = OPTIONS_OWN,
-    OPT_JSON,
-    OPT_TIMEOUT,
-    OPT_SOURCE,
-    OPT_OUTPUT,
-    OPT_CATEGORY,
-    OPT_MESSAGE,
-    OPT_REGEX,
-    OPT_KIND,
-    OPT_COUNT,
-    OPT_INTERVAL,
-};
+#include "protocol/base/limits.h"
 
 #define ANSWER_MS 30000 // a daemon answers at once, or within seconds when its disk is slow
 
@@ -40,10 +26,10 @@ static const struct usage {
     bool required;
     const char *options; // each with a blank before and after it
 } usages[] = {
-    {"diagnostics", NULL, false, false, " -n --source "},
-    {"tail", NULL, false, false, " -n --pid --category --message --regex --kind --count "},
-    {"top", NULL, false, false, " --interval --count "},
-    {"metrics", NULL, false, false, " --output "},
+    {"diagnostics", NULL, false, false, " lines source "},
+    {"tail", NULL, false, false, " lines pid category message regex kind count "},
+    {"top", NULL, false, false, " interval count "},
+    {"metrics", NULL, false, false, " output "},
     {"disconnect", "source", true, true, ""},
     {"log-level", "level", false, false, ""},
     {"snapshot", "file", false, true, ""},
@@ -86,108 +72,29 @@ static const struct usage *find_usage(const char *command) {
     return NULL;
 }
 
-static enum outcome take_number(struct term *term, const char *name, const char *text,
-                                int64_t least, int64_t *value) {
-    if (options_int64(text, value) && *value >= least) {
-        return 0;
-    }
-    term_say(term, "%s takes a number from %lld on, not '%s'", name, (long long)least, text);
-    return OUTCOME_USAGE;
-}
+#define AT(field) offsetof(struct ctl_options, field)
 
-static const struct {
-    int option;
-    const char *name;
-} own_options[] = {
-    {'n', "-n"},
-    {OPT_SOURCE, "--source"},
-    {OPT_OUTPUT, "--output"},
-    {OPTIONS_PID, "--pid"},
-    {OPT_CATEGORY, "--category"},
-    {OPT_MESSAGE, "--message"},
-    {OPT_REGEX, "--regex"},
-    {OPT_KIND, "--kind"},
-    {OPT_COUNT, "--count"},
-    {OPT_INTERVAL, "--interval"},
+static const struct arguments_row rows[] = {
+    {"socket", 0, ARGUMENTS_TEXT, .at = AT(socket), .alias = "control-socket"},
+    {"json", 0, ARGUMENTS_FLAG, .at = AT(json)},
+    {"timeout", 0, ARGUMENTS_SECONDS, .at = AT(timeout_ms), .wanted = "seconds", .most = INT_MAX},
+    {"lines", 'n', ARGUMENTS_NUMBER, .at = AT(lines), .has = AT(has[0]),
+     .wanted = "a number from 0 on"},
+    {"source", 0, ARGUMENTS_NUMBER, .at = AT(source), .has = AT(has[1]),
+     .wanted = "a number from 1 on", .least = 1},
+    {"output", 0, ARGUMENTS_TEXT, .at = AT(output), .has = AT(has[2])},
+    {"pid", 0, ARGUMENTS_NUMBER, .at = AT(pid), .has = AT(has[3]), .wanted = ARGUMENTS_A_PID,
+     .most = NVTXT_ID_MAX},
+    {"category", 0, ARGUMENTS_TEXT, .at = AT(category), .has = AT(has[4])},
+    {"message", 0, ARGUMENTS_TEXT, .at = AT(message), .has = AT(has[5])},
+    {"regex", 0, ARGUMENTS_TEXT, .at = AT(regex), .has = AT(has[6])},
+    {"kind", 0, ARGUMENTS_TEXT, .at = AT(kind), .has = AT(has[7])},
+    {"count", 0, ARGUMENTS_NUMBER, .at = AT(count), .has = AT(has[8]),
+     .wanted = "a number from 1 on", .least = 1},
+    {"interval", 0, ARGUMENTS_SECONDS, .at = AT(interval_ms), .has = AT(has[9]),
+     .wanted = "0.1 to 86400 seconds", .least = 100, .most = 86400000},
+    {0},
 };
-
-static const char *note_given(struct ctl_options *options, int option) {
-    size_t i = 0;
-    while (own_options[i].option != option) {
-        i++;
-    }
-    options->given |= 1u << i;
-    return own_options[i].name;
-}
-
-static enum outcome take_interval(struct ctl_options *options, struct term *term) {
-    if (options_seconds(optarg, &options->interval_ms) && options->interval_ms >= 100 &&
-        options->interval_ms <= 86400000) {
-        return 0;
-    }
-    term_say(term, "--interval takes 0.1 to 86400 seconds, not '%s'", optarg);
-    return OUTCOME_USAGE;
-}
-
-// Takes one of the options that belong to a command.
-static enum outcome take_own(struct ctl_options *options, struct term *term, int option) {
-    const char *name = note_given(options, option);
-    uint32_t pid = 0;
-    enum outcome result;
-    switch (option) {
-    case 'n':
-        return take_number(term, name, optarg, 0, &options->lines);
-    case OPT_SOURCE:
-        return take_number(term, name, optarg, 1, &options->source);
-    case OPT_COUNT:
-        return take_number(term, name, optarg, 1, &options->count);
-    case OPT_INTERVAL:
-        return take_interval(options, term);
-    case OPTIONS_PID:
-        result = options_pid(term, optarg, &pid);
-        options->pid = pid;
-        return result;
-    case OPT_CATEGORY:
-        options->category = optarg;
-        return 0;
-    case OPT_MESSAGE:
-        options->message = optarg;
-        return 0;
-    case OPT_REGEX:
-        options->regex = optarg;
-        return 0;
-    case OPT_KIND:
-        options->kind = optarg;
-        return 0;
-    default:
-        options->output = optarg;
-        return 0;
-    }
-}
-
-static enum outcome take_option(struct ctl_options *options, struct term *term, int option) {
-    switch (option) {
-    case OPT_SOCKET:
-        options->socket = optarg;
-        return 0;
-    case OPT_JSON:
-        options->json = true;
-        return 0;
-    case OPT_TIMEOUT:
-        if (options_seconds(optarg, &options->timeout_ms) && options->timeout_ms <= INT_MAX) {
-            return 0;
-        }
-        term_say(term, "--timeout takes seconds, not '%s'", optarg);
-        return OUTCOME_USAGE;
-    case 'h':
-    case 'V':
-        return options_answer(term, option, print_help);
-    case '?':
-        return options_refuse(term);
-    default:
-        return take_own(options, term, option);
-    }
-}
 
 // Whether the list, words with a blank before and after each, has this word.
 static bool lists(const char *list, const char *word) {
@@ -196,16 +103,14 @@ static bool lists(const char *list, const char *word) {
            strstr(list, padded);
 }
 
-static bool is_allowed(const struct usage *usage, const char *name) {
-    return usage && lists(usage->options, name);
-}
-
 static enum outcome check_command(const struct ctl_options *options, struct term *term) {
     const struct usage *usage = find_usage(options->command);
-    for (size_t i = 0; i < sizeof(own_options) / sizeof(own_options[0]); i++) {
-        if ((options->given & 1u << i) && !is_allowed(usage, own_options[i].name)) {
+    char name[ARGUMENTS_NAME_SIZE];
+    for (const struct arguments_row *row = rows; row->kind != ARGUMENTS_END; row++) {
+        bool given = row->has && *((const bool *)options + row->has);
+        if (given && !(usage && lists(usage->options, row->name))) {
             term_say(term, "'%s' does not take the option %s", options->command,
-                     own_options[i].name);
+                     arguments_name(row, name));
             return OUTCOME_USAGE;
         }
     }
@@ -224,37 +129,21 @@ static enum outcome check_command(const struct ctl_options *options, struct term
         return OUTCOME_USAGE;
     }
     int64_t value;
-    return options->operand && usage->is_number
-               ? take_number(term, options->command, options->operand, 1, &value)
-               : OUTCOME_DONE;
+    if (options->operand && usage->is_number &&
+        (!arguments_int64(options->operand, &value) || value < 1)) {
+        term_say(term, "%s takes a number from 1 on, not '%s'", options->command, options->operand);
+        return OUTCOME_USAGE;
+    }
+    return 0;
 }
 
 enum outcome ctl_options_parse(struct ctl_options *options, struct term *term, int argc,
                                char **argv) {
-    static const struct option table[] = {
-        {"socket", required_argument, NULL, OPT_SOCKET},
-        {"control-socket", required_argument, NULL, OPT_SOCKET},
-        {"json", no_argument, NULL, OPT_JSON},
-        {"timeout", required_argument, NULL, OPT_TIMEOUT},
-        {"lines", required_argument, NULL, 'n'},
-        {"source", required_argument, NULL, OPT_SOURCE},
-        {"output", required_argument, NULL, OPT_OUTPUT},
-        {"pid", required_argument, NULL, OPTIONS_PID},
-        {"category", required_argument, NULL, OPT_CATEGORY},
-        {"message", required_argument, NULL, OPT_MESSAGE},
-        {"regex", required_argument, NULL, OPT_REGEX},
-        {"kind", required_argument, NULL, OPT_KIND},
-        {"count", required_argument, NULL, OPT_COUNT},
-        {"interval", required_argument, NULL, OPT_INTERVAL},
-        OPTIONS_TAIL,
-    };
     *options = (struct ctl_options){.lines = -1, .pid = -1, .timeout_ms = -2};
-    int option;
-    while ((option = getopt_long(argc, argv, "n:", table, NULL)) != -1) {
-        enum outcome result = take_option(options, term, option);
-        if (result != 0) {
-            return result;
-        }
+    struct arguments_parser parser = {rows, options, term, .print_help = print_help};
+    enum outcome result = arguments_parse(&parser, argc, argv);
+    if (result != 0) {
+        return result;
     }
     if (argc == optind || argc - optind > 2) {
         term_say(term, argc == optind ? "a command is missing; 'nvtxt-ctl --help' lists them"
@@ -284,7 +173,7 @@ static void set_number(json_t *arguments, const char *name, int64_t value, bool 
 // All digits: its number.
 static void set_category(json_t *arguments, const char *category) {
     int64_t number;
-    bool numbered = category && options_int64(category, &number) && number >= 0;
+    bool numbered = category && arguments_int64(category, &number) && number >= 0;
     if (numbered) {
         set_number(arguments, "category", number, true);
     } else {
@@ -307,7 +196,7 @@ json_t *ctl_options_arguments(const struct ctl_options *options) {
     json_t *arguments = json_object();
     int64_t number = 0;
     if (options->operand && usage->is_number) {
-        options_int64(options->operand, &number); // checked before
+        arguments_int64(options->operand, &number); // checked before
         set_number(arguments, usage->operand, number, true);
     } else if (options->operand && strcmp(usage->operand, "file") == 0) {
         json_object_set_new(arguments, usage->operand, absolute_path(options->operand));

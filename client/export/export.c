@@ -162,7 +162,7 @@ static int64_t subtract(int64_t from, int64_t what) {
     return __builtin_sub_overflow(from, what, &result) ? INT64_MIN : result;
 }
 
-static enum outcome take_options(struct export *export) {
+static void find_window(struct export *export) {
     const struct export_options *options = export->options;
     export->window = STORE_READ_ALL;
     if (options->has_until) {
@@ -174,17 +174,6 @@ static enum outcome take_options(struct export *export) {
         int64_t end = options->has_until ? options->until_ns : clock_realtime_ns();
         export->window.since_ns = subtract(end, options->last_ns);
     }
-    export->pids = calloc(options->pids.count + 1, sizeof(*export->pids));
-    if (!export->pids) {
-        return no_memory(export->term);
-    }
-    for (size_t i = 0; i < options->pids.count; i++) {
-        enum outcome result = options_pid(export->term, options->pids.words[i], &export->pids[i]);
-        if (result != 0) {
-            return result;
-        }
-    }
-    return 0;
 }
 
 static bool is_everything(const struct export *export) {
@@ -196,7 +185,7 @@ static bool is_everything(const struct export *export) {
 
 // The window in one file: the sources have their ids there.
 static int select_rows(struct export *export, struct store_reader *reader, size_t *found) {
-    const struct export_list *sources = &export->options->sources;
+    const struct arguments_list *sources = &export->options->sources;
     struct store_read_window window = export->window;
     int64_t *all = NULL;
     int result = STORE_DONE;
@@ -224,13 +213,13 @@ static int select_rows(struct export *export, struct store_reader *reader, size_
     return result;
 }
 
-static bool has_pid(const struct export *export, uint32_t pid) {
-    for (size_t i = 0; i < export->options->pids.count; i++) {
-        if (export->pids[i] == pid) {
+static bool has_pid(const struct export_pids *pids, uint32_t pid) {
+    for (size_t i = 0; i < pids->count; i++) {
+        if (pids->ids[i] == pid) {
             return true;
         }
     }
-    return export->options->pids.count == 0;
+    return pids->count == 0;
 }
 
 static bool matches(const struct export *export, struct nvtxt_slice text) {
@@ -241,10 +230,10 @@ static bool matches(const struct export *export, struct nvtxt_slice text) {
 // A number means that category, whatever it is called; anything else its name.
 static bool is_category_wanted(const struct export *export, uint32_t category,
                                struct nvtxt_slice name) {
-    const struct export_list *list = &export->options->categories;
+    const struct arguments_list *list = &export->options->categories;
     for (size_t i = 0; i < list->count; i++) {
         int64_t number;
-        if (options_int64(list->words[i], &number)
+        if (arguments_int64(list->words[i], &number)
                 ? number == (int64_t)category
                 : name.data && nvtxt_slice_equal(name, nvtxt_slice_of(list->words[i]))) {
             return true;
@@ -287,7 +276,7 @@ static void find_names(struct export *export, struct store_reader *reader,
 static int write_event(struct export *export, struct store_reader *reader,
                        const struct store_read_event *event) {
     struct export_row *row = &export->row;
-    if (!has_pid(export, export_pid(event->global_tid)) ||
+    if (!has_pid(&export->options->pids, export_pid(event->global_tid)) ||
         (export->options->has_match && !matches(export, event->text))) {
         return 0;
     }
@@ -467,7 +456,6 @@ static void close_all(struct export *export) {
     }
     export_out_deinit(&export->writer.out);
     free(export->readers);
-    free(export->pids);
 }
 
 enum outcome export_run(const struct export_options *options, struct term *term, int fd,
@@ -475,10 +463,8 @@ enum outcome export_run(const struct export_options *options, struct term *term,
     struct export export = {.options = options, .term = term, .started_ms = clock_monotonic_ms()};
     export.writer.format = options->format;
     export.writer.all = is_everything(&export);
-    enum outcome status = take_options(&export);
-    if (status == 0) {
-        status = open_files(&export);
-    }
+    find_window(&export);
+    enum outcome status = open_files(&export);
     if (status == 0) {
         status = select_all(&export);
     }

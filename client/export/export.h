@@ -13,12 +13,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "client/common/arguments.h"
 #include "client/common/outcome.h"
 #include "client/common/term.h"
 #include "client/format/export_fmt.h"
 
-struct export_list {    // words of an option that may be repeated
-    const char **words; // owned; each borrowed
+struct export_pids {
+    uint32_t *ids; // owned
     size_t count;
 };
 
@@ -27,7 +28,8 @@ struct export_options {
     const struct export_format *format;
     bool has_since, has_until, has_last;
     int64_t since_ns, until_ns, last_ns;
-    struct export_list pids, sources, categories; // an event needs one of each list; empty: all
+    struct export_pids pids; // an event needs one of these and of each list; empty: all
+    struct arguments_list sources, categories;
     bool has_level;
     int level; // lines of logs with this level or a worse one; see protocol/lang/level.h
     bool has_match;

@@ -3,7 +3,6 @@
 // nvtxt-export: its options, and its end: messages and exit status. It writes the events of a
 // store, or of an SQLite export of Nsight Systems, in formats that other tools read.
 #include <errno.h>
-#include <getopt.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,18 +19,6 @@
 #include "protocol/base/near.h"
 #include "protocol/lang/level.h"
 #include "store/db/stranger.h"
-
-enum {
-    OPT_STORE = OPTIONS_OWN,
-    OPT_FORMAT,
-    OPT_SINCE,
-    OPT_UNTIL,
-    OPT_LAST,
-    OPT_SOURCE,
-    OPT_CATEGORY,
-    OPT_MATCH,
-    OPT_LEVEL,
-};
 
 struct arguments {
     const char *output; // -o; NULL: stdout
@@ -66,28 +53,17 @@ static void print_help(void) {
           stdout);
 }
 
-static enum outcome add_word(struct export_list *list, const char *word) {
-    const char **words = realloc(list->words, (list->count + 1) * sizeof(*words));
-    if (!words) {
-        return OUTCOME_SYSTEM;
+// The option's name says what stands in the text: a moment, or for --last a length of time.
+static int take_time(const struct arguments_value *value) {
+    bool is_length = strcmp(value->row->name, "last") == 0;
+    if (is_length ? export_duration_parse(value->text, value->field)
+                  : export_time_parse(value->text, value->field)) {
+        return 0;
     }
-    list->words = words;
-    words[list->count++] = word;
-    return 0;
-}
-
-static enum outcome take_time(struct term *term, const char *option, const char *text, bool *has,
-                              int64_t *ns) {
-    bool is_length = strcmp(option, "--last") == 0;
-    *has = is_length ? export_duration_parse(text, ns) : export_time_parse(text, ns);
-    if (!*has) {
-        term_say(term, "%s: '%s' is no %s, such as %s", option, text,
-                 is_length ? "length of time" : "time",
-                 is_length ? "90s, 5m or 1.5h"
-                           : "2026-11-21T06:24:00Z, @1795242240 or nanoseconds");
-        return OUTCOME_USAGE;
-    }
-    return 0;
+    term_say(value->term, "--%s: '%s' is no %s, such as %s", value->row->name, value->text,
+             is_length ? "length of time" : "time",
+             is_length ? "90s, 5m or 1.5h" : "2026-11-21T06:24:00Z, @1795242240 or nanoseconds");
+    return OUTCOME_USAGE;
 }
 
 static const char *format_name(const void *context, size_t index) {
@@ -95,92 +71,81 @@ static const char *format_name(const void *context, size_t index) {
     return export_format_name(index);
 }
 
-static enum outcome take_format(struct export_options *options, struct term *term,
-                                const char *text) {
-    options->format = export_format_find(text);
-    if (!options->format) {
-        const char *near = nvtxt_near(nvtxt_slice_of(text), format_name, NULL);
-        term_say(term,
+static int take_format(const struct arguments_value *value) {
+    const struct export_format *format = export_format_find(value->text);
+    *(const struct export_format **)value->field = format;
+    if (!format) {
+        const char *near = nvtxt_near(nvtxt_slice_of(value->text), format_name, NULL);
+        term_say(value->term,
                  "there is no format '%s'%s%s%s; there are chrome, speedscope, folded, csv, jsonl "
                  "and nvtxt",
-                 text, near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
-        return OUTCOME_USAGE;
+                 value->text, near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
     }
-    return 0;
+    return format ? OUTCOME_DONE : OUTCOME_USAGE;
 }
 
-static enum outcome take_match(struct export_options *options, struct term *term,
-                               const char *text) {
+static int take_match(const struct arguments_value *value) {
+    struct export_options *options = value->field;
     char why[256];
     if (options->has_match) {
-        term_say(term, "--match can be given once; 'a|b' matches both");
+        term_say(value->term, "--match can be given once; 'a|b' matches both");
         return OUTCOME_USAGE;
     }
-    int result = regcomp(&options->match, text, REG_EXTENDED | REG_NOSUB);
+    int result = regcomp(&options->match, value->text, REG_EXTENDED | REG_NOSUB);
     if (result != 0) {
         regerror(result, &options->match, why, sizeof(why));
-        term_say(term, "--match: '%s' is no regular expression: %s", text, why);
+        term_say(value->term, "--match: '%s' is no regular expression: %s", value->text, why);
         return OUTCOME_USAGE;
     }
     options->has_match = true;
     return 0;
 }
 
-static enum outcome take_level(struct export_options *options, struct term *term,
-                               const char *text) {
-    options->level = nvtxt_level_find(nvtxt_slice_of(text));
-    options->has_level = options->level != NVTXT_LEVEL_NONE;
-    if (!options->has_level) {
-        term_say(term,
+static int take_level(const struct arguments_value *value) {
+    int *level = value->field;
+    *level = nvtxt_level_find(nvtxt_slice_of(value->text));
+    if (*level == NVTXT_LEVEL_NONE) {
+        term_say(value->term,
                  "--level: there is no level '%s'; there are emerg, alert, crit, err, warning, "
                  "notice, info and debug",
-                 text);
+                 value->text);
         return OUTCOME_USAGE;
     }
     return 0;
 }
 
-static enum outcome take_pid(struct export_options *options, struct term *term, const char *text) {
-    uint32_t pid;
-    enum outcome result = options_pid(term, text, &pid);
-    return result ? result : add_word(&options->pids, text);
+static int take_pid(const struct arguments_value *value) {
+    struct export_pids *pids = value->field;
+    uint32_t *ids = realloc(pids->ids, (pids->count + 1) * sizeof(*ids));
+    if (!ids) {
+        return OUTCOME_SYSTEM;
+    }
+    pids->ids = ids;
+    return arguments_pid(value->text, &ids[pids->count++]) ? 0 : ARGUMENTS_WRONG;
 }
 
-static enum outcome take_option(struct arguments *args, struct term *term, int option,
-                                const char *text) {
-    struct export_options *options = &args->options;
-    switch (option) {
-    case OPT_STORE:
-        options->store = text;
-        return 0;
-    case OPT_FORMAT:
-        return take_format(options, term, text);
-    case 'o':
-        args->output = strcmp(text, "-") == 0 ? NULL : text;
-        return 0;
-    case 'q':
-        args->quiet = true;
-        return 0;
-    case OPT_SINCE:
-        return take_time(term, "--since", text, &options->has_since, &options->since_ns);
-    case OPT_UNTIL:
-        return take_time(term, "--until", text, &options->has_until, &options->until_ns);
-    case OPT_LAST:
-        return take_time(term, "--last", text, &options->has_last, &options->last_ns);
-    case OPTIONS_PID:
-        return take_pid(options, term, text);
-    case OPT_SOURCE:
-        return add_word(&options->sources, text);
-    case OPT_CATEGORY:
-        return add_word(&options->categories, text);
-    case OPT_LEVEL:
-        return take_level(options, term, text);
-    case OPT_MATCH:
-        return take_match(options, term, text);
-    default:
-        return OUTCOME_USAGE;
-    }
-}
+#define AT(field) offsetof(struct arguments, field)
+
+static const struct arguments_row rows[] = {
+    {"store", 0, ARGUMENTS_TEXT, .at = AT(options.store)},
+    {"format", 0, ARGUMENTS_OTHER, .at = AT(options.format), .take = take_format},
+    {"output", 'o', ARGUMENTS_TEXT, .at = AT(output)},
+    {"since", 0, ARGUMENTS_OTHER, .at = AT(options.since_ns), .has = AT(options.has_since),
+     .take = take_time},
+    {"until", 0, ARGUMENTS_OTHER, .at = AT(options.until_ns), .has = AT(options.has_until),
+     .take = take_time},
+    {"last", 0, ARGUMENTS_OTHER, .at = AT(options.last_ns), .has = AT(options.has_last),
+     .take = take_time},
+    {"pid", 0, ARGUMENTS_OTHER, .at = AT(options.pids), .wanted = ARGUMENTS_A_PID,
+     .take = take_pid},
+    {"source", 0, ARGUMENTS_LIST, .at = AT(options.sources)},
+    {"category", 0, ARGUMENTS_LIST, .at = AT(options.categories)},
+    {"level", 0, ARGUMENTS_OTHER, .at = AT(options.level), .has = AT(options.has_level),
+     .take = take_level},
+    {"match", 0, ARGUMENTS_OTHER, .at = AT(options), .take = take_match},
+    {"quiet", 'q', ARGUMENTS_FLAG, .at = AT(quiet)},
+    {0},
+};
 
 static enum outcome check_arguments(const struct arguments *args, struct term *term,
                                     const char *word) {
@@ -197,39 +162,17 @@ static enum outcome check_arguments(const struct arguments *args, struct term *t
     } else {
         return 0;
     }
-    return OUTCOME_USAGE;
+    return arguments_refuse(term);
 }
 
 static enum outcome parse_arguments(struct arguments *args, struct term *term, int argc,
                                     char **argv) {
-    static const struct option table[] = {
-        {"store", required_argument, NULL, OPT_STORE},
-        {"format", required_argument, NULL, OPT_FORMAT},
-        {"output", required_argument, NULL, 'o'},
-        {"since", required_argument, NULL, OPT_SINCE},
-        {"until", required_argument, NULL, OPT_UNTIL},
-        {"last", required_argument, NULL, OPT_LAST},
-        {"pid", required_argument, NULL, OPTIONS_PID},
-        {"source", required_argument, NULL, OPT_SOURCE},
-        {"category", required_argument, NULL, OPT_CATEGORY},
-        {"level", required_argument, NULL, OPT_LEVEL},
-        {"match", required_argument, NULL, OPT_MATCH},
-        {"quiet", no_argument, NULL, 'q'},
-        OPTIONS_TAIL,
-    };
-    int option;
-    enum outcome result = OUTCOME_DONE;
-    while (result == 0 && (option = getopt_long(argc, argv, "o:q", table, NULL)) != -1) {
-        enum outcome answered = options_answer(term, option, print_help);
-        if (answered != 0) {
-            return answered;
-        }
-        result = take_option(args, term, option, optarg);
+    struct arguments_parser parser = {rows, args, term, print_help, .hint = true};
+    enum outcome result = arguments_parse(&parser, argc, argv);
+    if (args->output && strcmp(args->output, "-") == 0) {
+        args->output = NULL;
     }
-    if (result == 0) {
-        result = check_arguments(args, term, argv[optind]);
-    }
-    return result == OUTCOME_USAGE ? options_refuse(term) : result;
+    return result ? result : check_arguments(args, term, argv[optind]);
 }
 
 // A reader that closes early has all that it wanted.
@@ -259,7 +202,7 @@ static enum outcome run_to_file(struct arguments *args, struct term *term) {
 }
 
 static void free_options(struct export_options *options) {
-    free(options->pids.words);
+    free(options->pids.ids);
     free(options->sources.words);
     free(options->categories.words);
     if (options->has_match) {

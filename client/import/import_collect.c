@@ -213,12 +213,12 @@ enum outcome import_collect(const struct import_job *job, struct term *term) {
     const char *session = getenv(SESSION_VARIABLE);
     if (job->file_count == 0 && (!session || !session[0])) {
         term_say(term, "collect needs folders: name them, or set " SESSION_VARIABLE);
-        return options_refuse(term);
+        return arguments_refuse(term);
     }
     if (!job->output || job->input) {
         term_say(term, job->output ? "collect makes a new store; it takes no -i"
                                    : "collect needs a store to make: -o STORE");
-        return options_refuse(term);
+        return arguments_refuse(term);
     }
     enum outcome status = import_begin_output(job, false, &out, term);
     if (status != 0) {

@@ -49,7 +49,7 @@ enum outcome import_begin_output(const struct import_job *job, bool exports, str
         term_say(term, "a store cannot go to standard output; './-' is a file of that name");
         return OUTCOME_USAGE;
     }
-    enum outcome status = options_check_mapping(&job->load.mapping, term, false);
+    enum outcome status = arguments_check_mapping(&job->load.mapping, term, false);
     if (status == 0 && job->force) {
         status = import_check_replaced(job->output, exports, term);
     }
@@ -93,11 +93,11 @@ enum outcome import_create(const struct import_job *job, struct term *term) {
     if (job->file_count == 0 || !job->output) {
         term_say(term, "create needs %s",
                  job->output ? "files to load: -n FILE..." : "a store to make: -o STORE");
-        return options_refuse(term);
+        return arguments_refuse(term);
     }
     if (job->input) {
         term_say(term, "create makes a new store; it takes no -i");
-        return options_refuse(term);
+        return arguments_refuse(term);
     }
     enum outcome status = import_begin_output(job, false, &out, term);
     if (status != 0) {

@@ -243,7 +243,7 @@ static enum outcome check_job(const struct import_job *job, struct term *term) {
                                                  : NULL;
     if (missing) {
         term_say(term, "merge needs %s", missing);
-        return options_refuse(term);
+        return arguments_refuse(term);
     }
     if (is_same_file(job->input, job->output)) {
         term_say(term,

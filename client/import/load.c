@@ -31,29 +31,21 @@ struct load {
     int64_t begun_ms;
 };
 
-int load_take_option(struct load_options *options, struct term *term, int option,
-                     const char *text) {
-    switch (option) {
-    case OPTIONS_PID:
-        return options_pid(term, text, &options->default_pid);
-    case OPTIONS_ORIGIN:
-        if (!options_int64(text, &options->origin_ns)) {
-            term_say(term, "--origin takes nanoseconds since 1970, not '%s'", text);
-            return OUTCOME_USAGE;
-        }
-        options->has_origin = true;
-        return 0;
-    case OPTIONS_CLOCK:
-        if (strcmp(text, "here") != 0) {
-            term_say(term, "--clock takes the word here, not '%s'", text);
-            return OUTCOME_USAGE;
-        }
-        clock_here_measure(&options->clocks);
-        return 0;
-    default:
-        return options_take_mapping(&options->mapping, term, option, text);
-    }
+static int take_clock(const struct arguments_value *value) {
+    clock_here_measure(value->field);
+    return strcmp(value->text, "here") == 0 ? 0 : ARGUMENTS_WRONG;
 }
+
+#define AT(field) offsetof(struct load_options, field)
+
+const struct arguments_row load_rows[] = {
+    {.kind = ARGUMENTS_GROUP, .at = AT(mapping), .group = arguments_mapping_rows},
+    {"pid", 0, ARGUMENTS_PID, .at = AT(default_pid), .wanted = ARGUMENTS_A_PID},
+    {"origin", 0, ARGUMENTS_NUMBER, .at = AT(origin_ns), .has = AT(has_origin),
+     .wanted = "nanoseconds since 1970", .least = INT64_MIN},
+    {"clock", 0, ARGUMENTS_OTHER, .at = AT(clocks), .wanted = "the word here", .take = take_clock},
+    {0},
+};
 
 static int on_event(void *context, const struct nvtxt_event *event) {
     const struct load *load = context;
@@ -242,7 +234,7 @@ static enum outcome refuse_mapping(const struct load *load, const char *fault, b
 // The first pass: finds the values that the command line left out.
 static int find_mapping(struct load *load, struct nvtxt_mapping *mapping) {
     const struct nvtxt_mapping none = {.mode = NVTXT_MAPPING_NONE};
-    const struct options_mapping *given = &load->options->mapping;
+    const struct arguments_mapping *given = &load->options->mapping;
     off_t begin = 0;
     int result = make_rereadable(load->input, load->buffer);
     if (result == 0) {
@@ -312,7 +304,7 @@ int load_input(struct input *input, const struct load_options *options, struct r
     *counters = (struct nvtxt_counters){0};
     load.buffer = malloc(READ_BYTES);
     int result = load.buffer ? 0 : -ENOMEM;
-    if (result == 0 && options_mapping_needs_times(&options->mapping)) {
+    if (result == 0 && arguments_mapping_needs_times(&options->mapping)) {
         result = find_mapping(&load, &mapping);
     }
     if (result == 0) {

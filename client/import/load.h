@@ -15,7 +15,7 @@
 
 // How to read the files; the same for all files of a command line.
 struct load_options {
-    struct options_mapping mapping;
+    struct arguments_mapping mapping;
     struct clock_here clocks; // count 0: the states of the clocks are not known
     int64_t origin_ns;        // of TimeBase Relative
     bool has_origin;          // it was given
@@ -23,15 +23,7 @@ struct load_options {
     uint32_t default_pid;
 };
 
-// The lines for these in a table of struct option.
-#define LOAD_OPTIONS                                                                               \
-    OPTIONS_MAPPING, {"pid", required_argument, NULL, OPTIONS_PID},                                \
-        {"origin", required_argument, NULL, OPTIONS_ORIGIN}, {                                     \
-        "clock", required_argument, NULL, OPTIONS_CLOCK                                            \
-    }
-
-// Takes one of these options. Returns an outcome, or OPTIONS_OTHER when `option` is none of them.
-int load_take_option(struct load_options *options, struct term *term, int option, const char *text);
+extern const struct arguments_row load_rows[]; // for a group: the options of struct load_options
 
 // Takes what the interpreter makes of a file. Each function returns 0, or -errno to end the
 // loading.

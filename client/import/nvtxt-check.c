@@ -39,33 +39,19 @@ static void print_help(void) {
 
 static enum outcome parse_arguments(struct arguments *args, struct term *term, int argc,
                                     char **argv) {
-    static const struct option table[] = {
-        LOAD_OPTIONS,
-        {"quiet", no_argument, NULL, 'q'},
-        OPTIONS_TAIL,
+    static const struct arguments_row rows[] = {
+        {.kind = ARGUMENTS_GROUP, .at = offsetof(struct arguments, load), .group = load_rows},
+        {"quiet", 'q', ARGUMENTS_FLAG, .at = offsetof(struct arguments, quiet)},
+        {0},
     };
-    int option;
-    int result = 0;
-    while (result == 0 && (option = getopt_long(argc, argv, "q", table, NULL)) != -1) {
-        enum outcome answered = options_answer(term, option, print_help);
-        if (answered != 0) {
-            return answered;
-        }
-        if (option == 'q') {
-            args->quiet = true;
-            continue;
-        }
-        result = load_take_option(&args->load, term, option, optarg);
-    }
-    if (result == OPTIONS_OTHER) {
-        return options_refuse(term);
-    }
+    struct arguments_parser parser = {rows, args, term, .print_help = print_help};
+    enum outcome result = arguments_parse(&parser, argc, argv);
     args->files = optind;
     if (result == 0 && optind == argc) {
         term_say(term, "no FILE is given; '-' is stdin");
-        return options_refuse(term);
+        return arguments_refuse(term);
     }
-    return result ? (enum outcome)result : options_check_mapping(&args->load.mapping, term, false);
+    return result ? result : arguments_check_mapping(&args->load.mapping, term, false);
 }
 
 static enum outcome check_file(const struct arguments *args, struct term *term, const char *path) {

@@ -19,11 +19,8 @@
 #include "store/copy/copy.h"
 #include "store/db/stranger.h"
 
-enum { OPT_FORCE = OPTIONS_OWN, OPT_TARGET, OPT_PROLONG };
-
 struct arguments {
     const char *command;
-    bool taking_files; // after -n: words are files
     bool named_files;  // a -n was given
     bool named_folder; // words that are folders were given
     struct import_job job;
@@ -57,121 +54,85 @@ static void print_help(void) {
           stdout);
 }
 
+static void add_file(struct import_job *job, const char *name) {
+    job->files[job->file_count++] = name;
+}
+
 // A word without a dash: the command, a file after -n, or a folder to collect.
-static enum outcome take_word(struct arguments *args, struct term *term, const char *word) {
-    if (args->taking_files) {
-        args->job.files[args->job.file_count++] = word;
+static enum outcome take_word(struct arguments_parser *parser, char *word) {
+    struct arguments *args = parser->values;
+    if (parser->letter == 'n') {
+        add_file(&args->job, word);
     } else if (!args->command) {
         args->command = word;
     } else if (strcmp(args->command, "collect") == 0) {
         args->named_folder = true;
-        args->job.files[args->job.file_count++] = word;
+        add_file(&args->job, word);
     } else {
-        term_say(term, "what is '%s'? Files are named after -n", word);
-        return options_refuse(term);
+        term_say(parser->term, "what is '%s'? Files are named after -n", word);
+        return arguments_refuse(parser->term);
     }
+    return 0;
+}
+
+static int take_file(const struct arguments_value *value) {
+    add_file(value->field, value->text);
+    return 0;
+}
+
+static int take_input(const struct arguments_value *value) {
+    const char **input = value->field;
+    if (*input) {
+        term_say(value->term, "-i is given twice: %s and %s; one file is read", *input,
+                 value->text);
+        return (int)arguments_refuse(value->term);
+    }
+    *input = value->text;
     return 0;
 }
 
 // "0:1": hardware id and VM id, 8 bits each.
-static enum outcome take_target(struct import_job *job, struct term *term, const char *text) {
+static int take_target(const struct arguments_value *value) {
     char hardware[24];
-    const char *colon = strchr(text, ':');
-    int64_t ids[2] = {-1, -1};
-    if (colon && (size_t)(colon - text) < sizeof(hardware)) {
-        memcpy(hardware, text, (size_t)(colon - text));
-        hardware[colon - text] = '\0';
-        if (!options_int64(hardware, &ids[0]) || !options_int64(colon + 1, &ids[1])) {
-            ids[0] = -1;
-        }
+    size_t len = strcspn(value->text, ":");
+    int64_t ids[2];
+    snprintf(hardware, sizeof(hardware), "%.*s", (int)len, value->text);
+    if (len >= sizeof(hardware) || !value->text[len] || !arguments_int64(hardware, &ids[0]) ||
+        !arguments_int64(value->text + len + 1, &ids[1]) || ids[0] < 0 || ids[0] > 255 ||
+        ids[1] < 0 || ids[1] > 255) {
+        return ARGUMENTS_WRONG;
     }
-    if (ids[0] < 0 || ids[0] > 255 || ids[1] < 0 || ids[1] > 255) {
-        term_say(term, "--target takes HW:VM, two numbers from 0 to 255, not '%s'", text);
-        return OUTCOME_USAGE;
-    }
-    job->target = (uint16_t)(ids[0] << 8 | ids[1]);
-    job->has_target = true;
+    *(uint16_t *)value->field = (uint16_t)(ids[0] << 8 | ids[1]);
     return 0;
 }
 
-static enum outcome take_option(struct arguments *args, struct term *term, int option,
-                                const char *text) {
-    struct import_job *job = &args->job;
-    int result = 0;
-    if (option == 1) {
-        return take_word(args, term, text);
-    }
-    args->taking_files = option == 'n';
-    switch (option) {
-    case 'c':
-        args->command = text;
-        break;
-    case 'n':
-        args->named_files = true;
-        job->files[job->file_count++] = text;
-        break;
-    case 'o':
-        job->output = text;
-        break;
-    case 'i':
-        if (job->input) {
-            term_say(term, "-i is given twice: %s and %s; one file is read", job->input, text);
-            return options_refuse(term);
-        }
-        job->input = text;
-        break;
-    case 'q':
-        job->quiet = true;
-        break;
-    case OPT_FORCE:
-        job->force = true;
-        break;
-    case OPT_PROLONG:
-        job->prolong = true;
-        break;
-    case OPT_TARGET:
-        result = take_target(job, term, text);
-        break;
-    default:
-        result = load_take_option(&job->load, term, option == 'm' ? OPTIONS_MODE : option, text);
-    }
-    return result == OPTIONS_OTHER ? options_refuse(term) : (enum outcome)result;
-}
+#define AT(field) offsetof(struct arguments, field)
+
+static const struct arguments_row rows[] = {
+    {.kind = ARGUMENTS_GROUP, .at = AT(job.load), .group = load_rows},
+    {NULL, 'm', ARGUMENTS_OTHER, .at = AT(job.load.mapping.mapping.mode), .wanted = "lerp or lin",
+     .take = arguments_take_mode},
+    {"cmd", 'c', ARGUMENTS_TEXT, .at = AT(command)},
+    {"nvtxt", 'n', ARGUMENTS_OTHER, .at = AT(job), .has = AT(named_files), .take = take_file},
+    {"output", 'o', ARGUMENTS_TEXT, .at = AT(job.output)},
+    {"input", 'i', ARGUMENTS_OTHER, .at = AT(job.input), .take = take_input},
+    {"force", 0, ARGUMENTS_FLAG, .at = AT(job.force)},
+    {"target", 0, ARGUMENTS_OTHER, .at = AT(job.target), .has = AT(job.has_target),
+     .wanted = "HW:VM, two numbers from 0 to 255", .take = take_target},
+    {"update-report-time", 0, ARGUMENTS_FLAG, .at = AT(job.prolong), .alias = "update_report_time"},
+    {"quiet", 'q', ARGUMENTS_FLAG, .at = AT(job.quiet)},
+    {NULL, 'h', ARGUMENTS_FLAG, .at = 0}, // as --help
+    {0},
+};
 
 static enum outcome parse_arguments(struct arguments *args, struct term *term, int argc,
                                     char **argv) {
-    static const struct option table[] = {
-        LOAD_OPTIONS,
-        {"cmd", required_argument, NULL, 'c'},
-        {"nvtxt", required_argument, NULL, 'n'},
-        {"output", required_argument, NULL, 'o'},
-        {"input", required_argument, NULL, 'i'},
-        {"force", no_argument, NULL, OPT_FORCE},
-        {"target", required_argument, NULL, OPT_TARGET},
-        {"update-report-time", no_argument, NULL, OPT_PROLONG},
-        {"update_report_time", no_argument, NULL, OPT_PROLONG},
-        {"quiet", no_argument, NULL, 'q'},
-        OPTIONS_TAIL,
-    };
-    int option;
-    // With the leading minus getopt returns words in their order, so that -n can take several.
-    while ((option = getopt_long(argc, argv, "-c:n:o:i:m:qh", table, NULL)) != -1) {
-        enum outcome answered = options_answer(term, option, print_help);
-        if (answered != 0) {
-            return answered;
-        }
-        enum outcome result = take_option(args, term, option, optarg);
-        if (result != 0) {
-            return result;
-        }
+    struct arguments_parser parser = {rows, args, term, print_help, .take_word = take_word};
+    enum outcome result = arguments_parse(&parser, argc, argv);
+    while (result == 0 && optind < argc) { // after "--"
+        result = take_word(&parser, argv[optind++]);
     }
-    for (int i = optind; i < argc; i++) { // after "--"
-        enum outcome result = take_word(args, term, argv[i]);
-        if (result != 0) {
-            return result;
-        }
-    }
-    return 0;
+    return result;
 }
 
 // ---- info ---------------------------------------------------------------------------------------
@@ -210,7 +171,7 @@ static enum outcome run_info(const struct import_job *job, struct term *term) {
     int64_t last_ns;
     if (!job->input || job->file_count > 0 || job->output) {
         term_say(term, "info takes one store or export and nothing else: -i IN");
-        return options_refuse(term);
+        return arguments_refuse(term);
     }
     enum outcome status = span_of(job->input, term, &first_ns, &last_ns);
     if (status == 0) {
@@ -242,7 +203,7 @@ static const char *command_name(const void *context, size_t index) {
 static enum outcome run(const struct arguments *args, struct term *term) {
     if (!args->command) {
         term_say(term, "a command is missing: create, merge, collect or info");
-        return options_refuse(term);
+        return arguments_refuse(term);
     }
     for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
         if (strcmp(args->command, commands[i].name) != 0) {
@@ -251,14 +212,14 @@ static enum outcome run(const struct arguments *args, struct term *term) {
         bool collects = commands[i].run == import_collect;
         if (collects ? args->named_files : args->named_folder) {
             term_say(term, collects ? "collect takes folders, not -n" : "files are named after -n");
-            return options_refuse(term);
+            return arguments_refuse(term);
         }
         return commands[i].run(&args->job, term);
     }
     const char *near = nvtxt_near(nvtxt_slice_of(args->command), command_name, NULL);
     term_say(term, "there is no command '%s'%s%s%s; there are create, merge, collect and info",
              args->command, near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
-    return options_refuse(term);
+    return arguments_refuse(term);
 }
 
 int main(int argc, char **argv) {

@@ -23,14 +23,14 @@ static const char definition[] =
 bool mark_payload_fits(const char *text) {
     int64_t integer;
     double real;
-    return options_int64(text, &integer) || nvtxt_decimal_parse(nvtxt_slice_of(text), &real) == 0;
+    return arguments_int64(text, &integer) || nvtxt_decimal_parse(nvtxt_slice_of(text), &real) == 0;
 }
 
 static void format_tail(char *tail, size_t size, const char *payload) {
     int64_t integer;
     if (!payload) {
         snprintf(tail, size, "%s", "");
-    } else if (options_int64(payload, &integer)) {
+    } else if (arguments_int64(payload, &integer)) {
         snprintf(tail, size, ",%lld", (long long)integer);
     } else {
         snprintf(tail, size, ",'%.200s'", payload);

@@ -3,7 +3,6 @@
 // Options one by one, then which of them go together. "--" begins a command.
 #include "client/send/send_options.h"
 
-#include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,30 +12,6 @@
 #include "client/spool/spool.h"
 #include "protocol/base/near.h"
 #include "protocol/lang/colors.h"
-
-enum {
-    OPT_SOCKET = OPTIONS_OWN,
-    OPT_NAME,
-    OPT_WAIT,
-    OPT_TIMEOUT,
-    OPT_SPOOL,
-    OPT_SPOOL_LIMIT,
-    OPT_SPOOL_SYNC,
-    OPT_ON_FULL,
-    OPT_RESUME,
-    OPT_NEW_SESSION,
-    OPT_SESSION,
-    OPT_SESSION_NAME,
-    OPT_TEXT,
-    OPT_MARK,
-    OPT_PAYLOAD,
-    OPT_RANGE,
-    OPT_STEPS,
-    OPT_CATEGORY, // this and the next three say how a log is read
-    OPT_COLOR,
-    OPT_LEVEL_PATTERN,
-    OPT_TIME_FORMAT,
-};
 
 static void print_help(void) {
     fputs("Usage: nvtxt-send [OPTION]... [FILE]... [-- COMMAND...]  |  --resume DIR\n"
@@ -66,199 +41,123 @@ static void print_help(void) {
           stdout);
 }
 
-static enum outcome refuse_value(struct term *term, const char *option, const char *wanted,
-                                 const char *text) {
-    term_say(term, "--%s takes %s, not '%s'", option, wanted, text);
+static int take_on_full(const struct arguments_value *value) {
+    bool drop = strcmp(value->text, "drop") == 0;
+    *(bool *)value->field = drop;
+    return drop || strcmp(value->text, "block") == 0 ? 0 : ARGUMENTS_WRONG;
+}
+
+static int take_payload(const struct arguments_value *value) {
+    *(const char **)value->field = value->text;
+    return mark_payload_fits(value->text) ? 0 : ARGUMENTS_WRONG;
+}
+
+static int take_color(const struct arguments_value *value) {
+    if (levels_color(value->text, value->field)) {
+        return 0;
+    }
+    const char *near = nvtxt_near(nvtxt_slice_of(value->text), nvtxt_color_name, NULL);
+    term_say(value->term,
+             "--color takes a colour's name, #RRGGBB, #AARRGGBB or a number, not '%s'%s%s%s",
+             value->text, near ? ": did you mean '" : "", near ? near : "", near ? "'?" : "");
     return OUTCOME_USAGE;
 }
 
-static enum outcome take_seconds(struct term *term, const char *option, const char *text,
-                                 int64_t *ms) {
-    *ms = -1;
-    return text && !options_seconds(text, ms) ? refuse_value(term, option, "seconds", text)
-                                              : OUTCOME_DONE;
-}
-
-static enum outcome take_spool_option(struct send_arguments *args, struct term *term, int option,
-                                      const char *text) {
-    switch (option) {
-    case OPT_SPOOL:
-        args->spool = text;
-        return *text ? OUTCOME_DONE : refuse_value(term, "spool", "a folder", text);
-    case OPT_SPOOL_LIMIT:
-        return options_bytes(text, &args->spool_limit) && args->spool_limit >= SPOOL_LIMIT_LEAST &&
-                       args->spool_limit <= INT64_MAX
-                   ? OUTCOME_DONE
-                   : refuse_value(term, "spool-limit", "bytes, at least 4M", text);
-    case OPT_SPOOL_SYNC:
-        return take_seconds(term, "spool-sync", text, &args->transfer.sync_ms);
-    case OPT_ON_FULL:
-        args->transfer.drop = strcmp(text, "drop") == 0;
-        return args->transfer.drop || strcmp(text, "block") == 0
-                   ? OUTCOME_DONE
-                   : refuse_value(term, "on-full", "'block' or 'drop'", text);
-    default:
-        args->resume = text;
-        return *text ? OUTCOME_DONE : refuse_value(term, "resume", "a folder", text);
-    }
-}
-
-static enum outcome take_shell_option(struct send_arguments *args, struct term *term, int option,
-                                      const char *text) {
-    args->is_new = true;
-    switch (option) {
-    case OPT_MARK:
-        args->mark = text;
-        return 0;
-    case OPT_RANGE:
-        args->range = text;
-        return 0;
-    case OPT_STEPS:
-        args->steps = true;
-        return 0;
-    default:
-        args->payload = text;
-        return mark_payload_fits(text) ? OUTCOME_DONE
-                                       : refuse_value(term, "payload", "a decimal number", text);
-    }
-}
-
-static enum outcome take_color(struct textlog_options *options, struct term *term,
-                               const char *text) {
-    if (levels_color(text, &options->color)) {
-        return 0;
-    }
-    const char *near = nvtxt_near(nvtxt_slice_of(text), nvtxt_color_name, NULL);
-    term_say(term, "--color takes a colour's name, #RRGGBB, #AARRGGBB or a number, not '%s'%s%s%s",
-             text, near ? ": did you mean '" : "", near ? near : "", near ? "'?" : "");
-    return OUTCOME_USAGE;
-}
-
-static enum outcome take_time_format(struct textlog_options *options, struct term *term,
-                                     const char *text) {
+static int take_time_format(const struct arguments_value *value) {
     const char *fault;
-    int result = timestamp_init(&options->stamp, text, &fault);
-    options->has_stamp = result == 0;
+    int result = timestamp_init(value->field, value->text, &fault);
     if (result == 1) {
-        term_say(term, "--time-format: '%.2s' in '%s' is not known; see nvtxt-send(1)", fault,
-                 text);
+        term_say(value->term, "--time-format: '%.2s' in '%s' is not known; see nvtxt-send(1)",
+                 fault, value->text);
     } else if (result == 2) {
-        term_say(term,
+        term_say(value->term,
                  "--time-format takes auto, iso, syslog, epoch, or directives that make a time, "
                  "such as '%%F %%T', not '%s'",
-                 text);
+                 value->text);
     }
     return result == 0 ? OUTCOME_DONE : OUTCOME_USAGE;
 }
 
-static enum outcome take_log_option(struct textlog_options *options, struct term *term, int option,
-                                    const char *text) {
+static int take_level_pattern(const struct arguments_value *value) {
     char fault[256];
-    switch (option) {
-    case OPT_CATEGORY:
-        if (!*text) {
-            term_say(term, "--category takes a name, which cannot be empty");
-            return OUTCOME_USAGE;
-        }
-        options->category = text;
+    if (levels_add(value->field, value->text, fault, sizeof(fault)) == 0) {
         return 0;
-    case OPT_COLOR:
-        return take_color(options, term, text);
-    case OPT_LEVEL_PATTERN:
-        if (levels_add(&options->levels, text, fault, sizeof(fault)) == 0) {
-            return 0;
-        }
-        term_say(term, "--level-pattern '%s': %s", text, fault);
-        return OUTCOME_USAGE;
-    default:
-        return take_time_format(options, term, text);
     }
+    term_say(value->term, "--level-pattern '%s': %s", value->text, fault);
+    return OUTCOME_USAGE;
 }
 
-static enum outcome take_textopt(struct send_arguments *args, struct term *term, int option,
-                                 const char *text) {
-    args->has_color |= option == OPT_COLOR;
-    if (option == OPT_COLOR || option == OPT_CATEGORY) {
-        args->has_look = true;
-    } else {
-        args->has_textopt = true;
-    }
-    return take_log_option(&args->text, term, option, text);
-}
-
-static enum outcome take_session(struct send_arguments *args, struct term *term, int option,
-                                 const char *text) {
+// --session, or --session-name.
+static int take_session(const struct arguments_value *value) {
+    struct send_arguments *args = value->field;
     if (args->transfer.repeat) {
-        term_say(term, "there is one --session or --session-name, not two");
+        term_say(value->term, "there is one --session or --session-name, not two");
         return OUTCOME_USAGE;
     }
     args->transfer.repeat = true;
-    if (option == OPT_SESSION) {
-        return session_id_read(text, args->session)
-                   ? OUTCOME_DONE
-                   : refuse_value(term, "session", "a UUID (any other name is for --session-name)",
-                                  text);
+    if (strcmp(value->row->name, "session") == 0) {
+        return session_id_read(value->text, args->session) ? 0 : ARGUMENTS_WRONG;
     }
-    if (!*text) {
-        return refuse_value(term, "session-name", "a name", text);
+    if (!*value->text) {
+        return ARGUMENTS_WRONG;
     }
-    return session_id_of_name(text, geteuid(), args->session) < 0 ? OUTCOME_SYSTEM : OUTCOME_DONE;
+    return session_id_of_name(value->text, geteuid(), args->session) < 0 ? OUTCOME_SYSTEM
+                                                                         : OUTCOME_DONE;
 }
 
-static enum outcome take_option(struct send_arguments *args, struct term *term, int option,
-                                const char *text) {
-    switch (option) {
-    case OPT_SOCKET:
-        args->socket = text;
-        return 0;
-    case OPT_NAME:
-        args->name = text;
-        args->is_new = true;
-        return 0;
-    case OPTIONS_PID:
-        args->is_new = args->has_pid = true;
-        return options_pid(term, text, &args->pid);
-    case OPT_WAIT:
-        args->transfer.wait = true;
-        return take_seconds(term, "wait", text, &args->transfer.wait_ms);
-    case OPT_TIMEOUT:
-        return take_seconds(term, "timeout", text, &args->transfer.timeout_ms);
-    case OPT_SPOOL:
-    case OPT_SPOOL_LIMIT:
-    case OPT_SPOOL_SYNC:
-    case OPT_ON_FULL:
-    case OPT_RESUME:
-        return take_spool_option(args, term, option, text);
-    case OPT_NEW_SESSION:
-        args->transfer.new_session = true;
-        return 0;
-    case OPT_SESSION:
-    case OPT_SESSION_NAME:
-        args->is_new = true;
-        return take_session(args, term, option, text);
-    case 'q':
-        args->transfer.quiet = true;
-        return 0;
-    case OPT_MARK:
-    case OPT_PAYLOAD:
-    case OPT_RANGE:
-    case OPT_STEPS:
-        return take_shell_option(args, term, option, text);
-    case 'v':
-        args->transfer.verbose = true;
-        return 0;
-    case OPT_TEXT:
-        args->is_text = args->is_new = true;
-        return 0;
-    default:
-        break;
-    }
-    args->is_new = true;
-    if (option >= OPT_CATEGORY) {
-        return take_textopt(args, term, option, text);
-    }
-    int result = options_take_mapping(&args->mapping, term, option, text);
-    return result == OPTIONS_OTHER ? options_refuse(term) : (enum outcome)result;
+#define AT(field) offsetof(struct send_arguments, field)
+
+static const struct arguments_row rows[] = {
+    {.kind = ARGUMENTS_GROUP, .at = AT(mapping), .group = arguments_mapping_rows},
+    {"category", 0, ARGUMENTS_TEXT, .at = AT(text.category), .wanted = "a name"},
+    {"color", 0, ARGUMENTS_OTHER, .at = AT(text.color), .has = AT(has_color), .take = take_color},
+    {"level-pattern", 0, ARGUMENTS_OTHER, .at = AT(text.levels), .has = AT(has_levels),
+     .take = take_level_pattern},
+    {"time-format", 0, ARGUMENTS_OTHER, .at = AT(text.stamp), .has = AT(text.has_stamp),
+     .take = take_time_format},
+    {"text", 0, ARGUMENTS_FLAG, .at = AT(is_text)},
+    {"mark", 0, ARGUMENTS_TEXT, .at = AT(mark)},
+    {"payload", 0, ARGUMENTS_OTHER, .at = AT(payload), .wanted = "a decimal number",
+     .take = take_payload},
+    {"range", 0, ARGUMENTS_TEXT, .at = AT(range)},
+    {"steps", 0, ARGUMENTS_FLAG, .at = AT(steps)},
+    {"socket", 0, ARGUMENTS_TEXT, .at = AT(socket)},
+    {"pid", 0, ARGUMENTS_PID, .at = AT(pid), .has = AT(has_pid), .wanted = ARGUMENTS_A_PID},
+    {"name", 0, ARGUMENTS_TEXT, .at = AT(name)},
+    {"wait", 0, ARGUMENTS_SECONDS, .at = AT(transfer.wait_ms), .has = AT(transfer.wait),
+     .wanted = "seconds", .optional = true},
+    {"timeout", 0, ARGUMENTS_SECONDS, .at = AT(transfer.timeout_ms), .wanted = "seconds"},
+    {"spool", 0, ARGUMENTS_TEXT, .at = AT(spool), .wanted = "a folder"},
+    {"spool-limit", 0, ARGUMENTS_BYTES, .at = AT(spool_limit), .wanted = "bytes, at least 4M",
+     .least = SPOOL_LIMIT_LEAST},
+    {"spool-sync", 0, ARGUMENTS_SECONDS, .at = AT(transfer.sync_ms), .wanted = "seconds"},
+    {"on-full", 0, ARGUMENTS_OTHER, .at = AT(transfer.drop), .wanted = "'block' or 'drop'",
+     .take = take_on_full},
+    {"resume", 0, ARGUMENTS_TEXT, .at = AT(resume), .wanted = "a folder"},
+    {"new-session", 0, ARGUMENTS_FLAG, .at = AT(transfer.new_session)},
+    {"session", 0, ARGUMENTS_OTHER, .wanted = "a UUID (any other name is for --session-name)",
+     .take = take_session},
+    {"session-name", 0, ARGUMENTS_OTHER, .wanted = "a name", .take = take_session},
+    {"quiet", 'q', ARGUMENTS_FLAG, .at = AT(transfer.quiet)},
+    {"verbose", 'v', ARGUMENTS_FLAG, .at = AT(transfer.verbose)},
+    {0},
+};
+
+// An option of the log's lines was given, which nothing but lines has a use for.
+static bool has_line_options(const struct send_arguments *args) {
+    return args->has_levels || args->text.has_stamp;
+}
+
+// One that --mark and --range take, too.
+static bool has_look(const struct send_arguments *args) {
+    return args->text.category || args->has_color;
+}
+
+// An option was given that describes a new session.
+static bool is_new(const struct send_arguments *args) {
+    return args->name || args->has_pid || args->transfer.repeat || args->mark || args->payload ||
+           args->range || args->steps || args->is_text || has_line_options(args) ||
+           has_look(args) || arguments_mapping_given(&args->mapping);
 }
 
 // A sentence about options for a shell that do not go together, or NULL.
@@ -273,7 +172,7 @@ static const char *find_shell_contradiction(const struct send_arguments *args, b
     if ((args->range || args->steps) && !args->command) {
         return "--range and --steps are followed by '--' and a command";
     }
-    if ((args->range || args->steps) && (args->is_text || args->has_textopt)) {
+    if ((args->range || args->steps) && (args->is_text || has_line_options(args))) {
         return "with --range and --steps no lines are recorded: --text, --level-pattern and "
                "--time-format have nothing to do";
     }
@@ -287,7 +186,7 @@ static const char *find_contradiction(const struct send_arguments *args, bool da
     if (fault) {
         return fault;
     }
-    if (args->resume && (*args->files || dashes || args->spool || args->is_new)) {
+    if (args->resume && (*args->files || dashes || args->spool || is_new(args))) {
         return "--resume goes on with the sessions of a spool: it takes no FILE, no command and no "
                "option that describes a new session";
     }
@@ -314,7 +213,7 @@ static const char *find_contradiction(const struct send_arguments *args, bool da
     if (args->command && args->has_pid) {
         return "--pid does not go with a command: its events bear its own process";
     }
-    if (!text && (args->has_textopt || (args->has_look && !args->mark))) {
+    if (!text && (has_line_options(args) || (has_look(args) && !args->mark))) {
         return "--category, --color, --level-pattern and --time-format need --text or a command: "
                "NVTXT says these things itself";
     }
@@ -327,10 +226,7 @@ static const char *find_contradiction(const struct send_arguments *args, bool da
 static enum outcome check_arguments(const struct send_arguments *args, struct term *term,
                                     bool dashes) {
     const char *fault = find_contradiction(args, dashes);
-    int files = 0;
-    while (args->files[files]) {
-        files++;
-    }
+    int files = args->file_count;
     if (fault) {
         term_say(term, "%s", fault);
         return OUTCOME_USAGE;
@@ -343,61 +239,25 @@ static enum outcome check_arguments(const struct send_arguments *args, struct te
         term_say(term, "--name names one input, but there are %d files", files);
         return OUTCOME_USAGE;
     }
-    return options_check_mapping(&args->mapping, term, true);
+    return arguments_check_mapping(&args->mapping, term, true);
+}
+
+// Files move to the front, over what was read already.
+static enum outcome take_file(struct arguments_parser *parser, char *word) {
+    struct send_arguments *args = parser->values;
+    args->files[args->file_count++] = word;
+    return 0;
 }
 
 enum outcome send_arguments_parse(struct send_arguments *args, struct term *term, int argc,
                                   char **argv) {
-    static const struct option table[] = {
-        OPTIONS_MAPPING,
-        {"category", required_argument, NULL, OPT_CATEGORY},
-        {"color", required_argument, NULL, OPT_COLOR},
-        {"level-pattern", required_argument, NULL, OPT_LEVEL_PATTERN},
-        {"time-format", required_argument, NULL, OPT_TIME_FORMAT},
-        {"text", no_argument, NULL, OPT_TEXT},
-        {"mark", required_argument, NULL, OPT_MARK},
-        {"payload", required_argument, NULL, OPT_PAYLOAD},
-        {"range", required_argument, NULL, OPT_RANGE},
-        {"steps", no_argument, NULL, OPT_STEPS},
-        {"socket", required_argument, NULL, OPT_SOCKET},
-        {"pid", required_argument, NULL, OPTIONS_PID},
-        {"name", required_argument, NULL, OPT_NAME},
-        {"wait", optional_argument, NULL, OPT_WAIT},
-        {"timeout", required_argument, NULL, OPT_TIMEOUT},
-        {"spool", required_argument, NULL, OPT_SPOOL},
-        {"spool-limit", required_argument, NULL, OPT_SPOOL_LIMIT},
-        {"spool-sync", required_argument, NULL, OPT_SPOOL_SYNC},
-        {"on-full", required_argument, NULL, OPT_ON_FULL},
-        {"resume", required_argument, NULL, OPT_RESUME},
-        {"new-session", no_argument, NULL, OPT_NEW_SESSION},
-        {"session", required_argument, NULL, OPT_SESSION},
-        {"session-name", required_argument, NULL, OPT_SESSION_NAME},
-        {"quiet", no_argument, NULL, 'q'},
-        {"verbose", no_argument, NULL, 'v'},
-        OPTIONS_TAIL,
-    };
-    const char *value = NULL;
-    char **file = argv + 1; // files move to the front, over what was read already
-    int option;
-    while ((option = getopt_long(argc, argv, "-qv", table, NULL)) != -1) {
-        enum outcome answered = options_answer(term, option, print_help);
-        if (answered != 0) {
-            return answered;
-        }
-        if (option == 1) { // an operand
-            *file++ = optarg;
-            continue;
-        }
-        value = optarg;
-        enum outcome result = take_option(args, term, option, optarg);
-        if (result != 0) {
-            return result;
-        }
-    }
-    // "--" may also be the value of the last option.
-    bool dashes = argv[optind - 1] != value && strcmp(argv[optind - 1], "--") == 0;
-    args->command = dashes && optind < argc ? argv + optind : NULL;
-    *file = NULL;
+    struct arguments_parser parser = {rows, args, term, print_help, .take_word = take_file};
     args->files = argv + 1;
-    return check_arguments(args, term, dashes);
+    enum outcome result = arguments_parse(&parser, argc, argv);
+    if (result != 0) {
+        return result;
+    }
+    args->command = parser.dashes && optind < argc ? argv + optind : NULL;
+    args->files[args->file_count] = NULL;
+    return check_arguments(args, term, parser.dashes);
 }

@@ -14,7 +14,7 @@
 
 struct send_arguments {
     struct transfer_options transfer;
-    struct options_mapping mapping;
+    struct arguments_mapping mapping;
     struct textlog_options text; // levels are owned
     const char *socket;
     const char *name; // NULL: the file's
@@ -22,18 +22,17 @@ struct send_arguments {
     uint32_t pid;
     char session[NVTXT_SESSION_ID_BYTES + 1]; // "": a new id each time
     bool is_text;
-    bool has_textopt; // an option was given that belongs to --text only
-    bool has_look;    // --category or --color, which --mark and --range take, too
+    bool has_levels; // --level-pattern
     bool has_color;
     const char *mark;    // TEXT; NULL: none
     const char *payload; // of the mark; NULL: none
     const char *range;   // TEXT; NULL: a command's range has its command line
     bool steps;
-    bool is_new;        // an option was given that describes a new session
     const char *spool;  // folder; NULL: none
     const char *resume; // folder; NULL: new sessions are sent
     uint64_t spool_limit;
-    char **files;   // up to a NULL
+    char **files; // up to a NULL
+    int file_count;
     char **command; // likewise; NULL: files are sent
 };
 

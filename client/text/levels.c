@@ -28,7 +28,7 @@ void levels_deinit(struct levels *levels) {
 
 bool levels_color(const char *text, uint32_t *color) {
     int64_t value;
-    if (options_int64(text, &value) && value >= 0 && value <= UINT32_MAX) {
+    if (arguments_int64(text, &value) && value >= 0 && value <= UINT32_MAX) {
         *color = (uint32_t)value;
         return true;
     }

@@ -7,6 +7,7 @@
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,9 +22,9 @@ static void quiet(void) { // the e2e tests check the sentences
     term_init(&term, "test");
 }
 
-TestSuite(options, .init = quiet);
+TestSuite(arguments, .init = quiet);
 
-Test(options, reads_integers_to_their_limits) {
+Test(arguments, reads_integers_to_their_limits) {
     static const struct {
         const char *text;
         int64_t value;
@@ -52,15 +53,15 @@ Test(options, reads_integers_to_their_limits) {
                                       "--1"};
     int64_t value;
     for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
-        cr_assert(options_int64(good[i].text, &value), "%s", good[i].text);
+        cr_assert(arguments_int64(good[i].text, &value), "%s", good[i].text);
         cr_assert_eq(value, good[i].value, "%s", good[i].text);
     }
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-        cr_assert_not(options_int64(bad[i], &value), "%s", bad[i]);
+        cr_assert_not(arguments_int64(bad[i], &value), "%s", bad[i]);
     }
 }
 
-Test(options, reads_seconds) {
+Test(arguments, reads_seconds) {
     static const struct {
         const char *text;
         int64_t ms;
@@ -70,92 +71,157 @@ Test(options, reads_seconds) {
         "", ".", ".5", "5.", "-1", "1s", "1.2.3", "1e3", "99999999999999999999"};
     int64_t ms;
     for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
-        cr_assert(options_seconds(good[i].text, &ms), "%s", good[i].text);
+        cr_assert(arguments_seconds(good[i].text, &ms), "%s", good[i].text);
         cr_assert_eq(ms, good[i].ms, "%s", good[i].text);
     }
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-        cr_assert_not(options_seconds(bad[i], &ms), "%s", bad[i]);
+        cr_assert_not(arguments_seconds(bad[i], &ms), "%s", bad[i]);
     }
 }
 
-Test(options, bounds_process_ids) {
+Test(arguments, bounds_process_ids) {
     uint32_t pid = 7;
-    cr_assert_eq(options_pid(&term, "0xFFFFFF", &pid), 0);
+    cr_assert(arguments_pid("0xFFFFFF", &pid));
     cr_assert_eq(pid, 0xFFFFFF);
-    cr_assert_eq(options_pid(&term, "16777216", &pid), OUTCOME_USAGE);
-    cr_assert_eq(options_pid(&term, "-1", &pid), OUTCOME_USAGE);
-    cr_assert_eq(options_pid(&term, "x", &pid), OUTCOME_USAGE);
+    cr_assert_not(arguments_pid("16777216", &pid));
+    cr_assert_not(arguments_pid("-1", &pid));
+    cr_assert_not(arguments_pid("x", &pid));
 }
 
-// Takes "mode=lerp ns-a=1 …" and returns the result of the check of the whole.
-static int check(const char *text, bool live, struct options_mapping *mapping) {
-    static const struct {
-        const char *name;
-        int option;
-    } names[] = {{"mode=", OPTIONS_MODE},       {"ns-a=", OPTIONS_NS_A},
-                 {"ns-b=", OPTIONS_NS_B},       {"nvtxt-a=", OPTIONS_NVTXT_A},
-                 {"nvtxt-b=", OPTIONS_NVTXT_B}, {"freq=", OPTIONS_FREQ}};
-    char copy[256];
-    *mapping = (struct options_mapping){0};
+static enum outcome parse(struct arguments_parser *parser, const char *text) {
+    static char copy[256];
+    char *argv[32] = {"test"};
+    int argc = 1;
     snprintf(copy, sizeof(copy), "%s", text);
     for (char *word = strtok(copy, " "); word; word = strtok(NULL, " ")) {
-        for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-            size_t len = strlen(names[i].name);
-            if (strncmp(word, names[i].name, len) == 0) {
-                int result = options_take_mapping(mapping, &term, names[i].option, word + len);
-                if (result != 0) {
-                    return result;
-                }
-            }
-        }
+        argv[argc++] = word;
     }
-    return options_check_mapping(mapping, &term, live);
+    optind = 0;
+    parser->term = &term;
+    return arguments_parse(parser, argc, argv);
 }
 
-Test(options, takes_whole_mappings_only) {
+// Takes "--mode=lerp --ns-a=1 …" and returns the result of the check of the whole.
+static enum outcome check(const char *text, bool live, struct arguments_mapping *mapping) {
+    struct arguments_parser parser = {arguments_mapping_rows, mapping, .print_help = NULL};
+    *mapping = (struct arguments_mapping){0};
+    enum outcome result = parse(&parser, text);
+    return result ? result : arguments_check_mapping(mapping, &term, live);
+}
+
+Test(arguments, takes_whole_mappings_only) {
     static const struct {
         const char *text;
         int of_file, live;
     } cases[] = {
         {"", 0, 0},
-        {"mode=lin ns-a=1 freq=2 nvtxt-a=3", 0, 0},
-        {"mode=lin ns-a=1 freq=2", 0, OUTCOME_USAGE},
-        {"mode=lerp ns-a=1 ns-b=2 nvtxt-a=3 nvtxt-b=4", 0, 0},
-        {"mode=lerp ns-a=1 ns-b=2 nvtxt-a=3", 0, OUTCOME_USAGE},
-        {"mode=lerp ns-a=1 ns-b=2", 0, OUTCOME_USAGE},
-        {"ns-a=1", OUTCOME_USAGE, OUTCOME_USAGE},
-        {"freq=1", OUTCOME_USAGE, OUTCOME_USAGE},
-        {"mode=exp", OUTCOME_USAGE, OUTCOME_USAGE},
-        {"mode=lin", OUTCOME_USAGE, OUTCOME_USAGE},
-        {"mode=lin ns-a=1", OUTCOME_USAGE, OUTCOME_USAGE},
-        {"mode=lin ns-a=1 freq=0", OUTCOME_USAGE, OUTCOME_USAGE},
-        {"mode=lin ns-a=1 freq=0 nvtxt-a=1", OUTCOME_USAGE, OUTCOME_USAGE},
-        {"mode=lin ns-a=x freq=1", OUTCOME_USAGE, OUTCOME_USAGE},
-        {"mode=lin ns-a=1 freq=1 nvtxt-a=1 ns-b=2", OUTCOME_USAGE, OUTCOME_USAGE},
-        {"mode=lin ns-a=1 freq=1 nvtxt-a=1 nvtxt-b=2", OUTCOME_USAGE, OUTCOME_USAGE},
-        {"mode=lerp ns-a=1 ns-b=2 nvtxt-a=3 nvtxt-b=4 freq=1", OUTCOME_USAGE, OUTCOME_USAGE},
-        {"mode=lerp ns-a=1", OUTCOME_USAGE, OUTCOME_USAGE},
-        {"mode=lerp ns-a=2 ns-b=2", OUTCOME_USAGE, OUTCOME_USAGE},
-        {"mode=lerp ns-a=1 ns-b=2 nvtxt-a=3 nvtxt-b=3", OUTCOME_USAGE, OUTCOME_USAGE},
+        {"--mode=lin --ns-a=1 --freq=2 --nvtxt-a=3", 0, 0},
+        {"--mode=lin --ns-a=1 --freq=2", 0, OUTCOME_USAGE},
+        {"--mode=lerp --ns-a=1 --ns-b=2 --nvtxt-a=3 --nvtxt-b=4", 0, 0},
+        {"--mode=lerp --ns-a=1 --ns-b=2 --nvtxt-a=3", 0, OUTCOME_USAGE},
+        {"--mode=lerp --ns-a=1 --ns-b=2", 0, OUTCOME_USAGE},
+        {"--ns-a=1", OUTCOME_USAGE, OUTCOME_USAGE},
+        {"--freq=1", OUTCOME_USAGE, OUTCOME_USAGE},
+        {"--mode=exp", OUTCOME_USAGE, OUTCOME_USAGE},
+        {"--mode=lin", OUTCOME_USAGE, OUTCOME_USAGE},
+        {"--mode=lin --ns-a=1", OUTCOME_USAGE, OUTCOME_USAGE},
+        {"--mode=lin --ns-a=1 --freq=0", OUTCOME_USAGE, OUTCOME_USAGE},
+        {"--mode=lin --ns-a=1 --freq=0 --nvtxt-a=1", OUTCOME_USAGE, OUTCOME_USAGE},
+        {"--mode=lin --ns-a=x --freq=1", OUTCOME_USAGE, OUTCOME_USAGE},
+        {"--mode=lin --ns-a=1 --freq=1 --nvtxt-a=1 --ns-b=2", OUTCOME_USAGE, OUTCOME_USAGE},
+        {"--mode=lin --ns-a=1 --freq=1 --nvtxt-a=1 --nvtxt-b=2", OUTCOME_USAGE, OUTCOME_USAGE},
+        {"--mode=lerp --ns-a=1 --ns-b=2 --nvtxt-a=3 --nvtxt-b=4 --freq=1", OUTCOME_USAGE,
+         OUTCOME_USAGE},
+        {"--mode=lerp --ns-a=1", OUTCOME_USAGE, OUTCOME_USAGE},
+        {"--mode=lerp --ns-a=2 --ns-b=2", OUTCOME_USAGE, OUTCOME_USAGE},
+        {"--mode=lerp --ns-a=1 --ns-b=2 --nvtxt-a=3 --nvtxt-b=3", OUTCOME_USAGE, OUTCOME_USAGE},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct options_mapping mapping;
+        struct arguments_mapping mapping;
         cr_assert_eq(check(cases[i].text, false, &mapping), cases[i].of_file, "%s", cases[i].text);
         cr_assert_eq(check(cases[i].text, true, &mapping), cases[i].live, "%s", cases[i].text);
     }
 }
 
-Test(options, knows_when_the_file_must_be_asked_for_its_times) {
-    struct options_mapping mapping;
+Test(arguments, knows_when_the_file_must_be_asked_for_its_times) {
+    struct arguments_mapping mapping;
     check("", false, &mapping);
-    cr_assert_not(options_mapping_needs_times(&mapping));
-    check("mode=lin ns-a=1 freq=2", false, &mapping);
-    cr_assert(options_mapping_needs_times(&mapping));
-    check("mode=lerp ns-a=1 ns-b=2 nvtxt-a=3", false, &mapping);
-    cr_assert(options_mapping_needs_times(&mapping));
-    check("mode=lerp ns-a=1 ns-b=2 nvtxt-a=3 nvtxt-b=4", false, &mapping);
-    cr_assert_not(options_mapping_needs_times(&mapping));
-    cr_assert_eq(options_take_mapping(&mapping, &term, OPTIONS_OWN, "x"), OPTIONS_OTHER);
+    cr_assert_not(arguments_mapping_needs_times(&mapping));
+    check("--mode=lin --ns-a=1 --freq=2", false, &mapping);
+    cr_assert(arguments_mapping_needs_times(&mapping));
+    check("--mode=lerp --ns-a=1 --ns-b=2 --nvtxt-a=3", false, &mapping);
+    cr_assert(arguments_mapping_needs_times(&mapping));
+    check("--mode=lerp --ns-a=1 --ns-b=2 --nvtxt-a=3 --nvtxt-b=4", false, &mapping);
+    cr_assert_not(arguments_mapping_needs_times(&mapping));
+}
+
+struct values {
+    bool flag, has_number, waits;
+    const char *text;
+    int64_t number, wait_ms;
+    uint64_t bytes;
+    struct arguments_list list;
+    struct arguments_mapping mapping;
+    int taken;
+};
+
+static int take_two(const struct arguments_value *value) {
+    *(int *)value->field += strcmp(value->row->name, "two") == 0 ? 2 : 1;
+    return strcmp(value->text, "wrong") == 0 ? ARGUMENTS_WRONG : 0;
+}
+
+#define AT(field) offsetof(struct values, field)
+
+static const struct arguments_row rows[] = {
+    {.kind = ARGUMENTS_GROUP, .at = AT(mapping), .group = arguments_mapping_rows},
+    {"flag", 'f', ARGUMENTS_FLAG, .at = AT(flag)},
+    {"text", 't', ARGUMENTS_TEXT, .at = AT(text), .wanted = "a text", .alias = "words"},
+    {"number", 0, ARGUMENTS_NUMBER, .at = AT(number), .has = AT(has_number),
+     .wanted = "a number from 1 to 9", .least = 1, .most = 9},
+    {"wait", 0, ARGUMENTS_SECONDS, .at = AT(wait_ms), .has = AT(waits), .wanted = "seconds",
+     .optional = true},
+    {"bytes", 0, ARGUMENTS_BYTES, .at = AT(bytes), .wanted = "bytes", .least = 1024},
+    {"list", 0, ARGUMENTS_LIST, .at = AT(list)},
+    {"two", 0, ARGUMENTS_OTHER, .at = AT(taken), .wanted = "two", .take = take_two},
+    {0},
+};
+
+Test(arguments, sets_the_fields_of_its_rows) {
+    struct values values = {.wait_ms = 5};
+    struct arguments_parser parser = {rows, &values, .print_help = NULL};
+    cr_assert_eq(parse(&parser, "a -f --words=x --number=9 --wait --bytes=1K --list=a --list=b "
+                                "--two=2 --freq=3 -- b"),
+                 0);
+    cr_expect(values.flag && values.has_number && values.waits);
+    cr_expect_str_eq(values.text, "x");
+    cr_expect_eq(values.number, 9);
+    cr_expect_eq(values.wait_ms, -1);
+    cr_expect_eq(values.bytes, 1024);
+    cr_expect(values.list.count == 2 && strcmp(values.list.words[1], "b") == 0);
+    cr_expect_eq(values.taken, 2);
+    cr_expect(values.mapping.has_freq && values.mapping.mapping.freq == 3);
+    free(values.list.words);
+}
+
+Test(arguments, knows_the_end_of_the_options_from_a_value) {
+    struct values values = {0};
+    struct arguments_parser parser = {rows, &values, .print_help = NULL};
+    cr_expect_eq(parse(&parser, "-f --"), 0);
+    cr_expect(parser.dashes);
+    cr_expect_eq(parse(&parser, "-t --"), 0);
+    cr_expect_not(parser.dashes);
+    cr_expect_eq(parser.letter, 't');
+}
+
+Test(arguments, refuses_wrong_values) {
+    static const char *const texts[] = {"--number=0", "--number=10", "--number=x",  "--bytes=1023",
+                                        "--wait=x",   "--text=",     "--two=wrong", "--flag=1",
+                                        "--none",     "-n",          "--number"};
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        struct values values = {0};
+        struct arguments_parser parser = {rows, &values, .print_help = NULL};
+        cr_expect_eq(parse(&parser, texts[i]), OUTCOME_USAGE, "%s", texts[i]);
+    }
 }
 
 Test(term, groups_digits) {
@@ -177,7 +243,7 @@ Test(term, removes_control_characters) {
     cr_assert_str_eq(out, "ab");
 }
 
-Test(options, bytes_have_units_of_1024) {
+Test(arguments, bytes_have_units_of_1024) {
     static const struct {
         const char *text;
         uint64_t bytes;
@@ -196,11 +262,11 @@ Test(options, bytes_have_units_of_1024) {
                                       "18446744073709551616"};
     uint64_t bytes;
     for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
-        cr_assert(options_bytes(good[i].text, &bytes), "%s", good[i].text);
+        cr_assert(arguments_bytes(good[i].text, &bytes), "%s", good[i].text);
         cr_assert_eq(bytes, good[i].bytes, "%s", good[i].text);
     }
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-        cr_assert_not(options_bytes(bad[i], &bytes), "%s", bad[i]);
+        cr_assert_not(arguments_bytes(bad[i], &bytes), "%s", bad[i]);
     }
 }
 
