@@ -6,7 +6,8 @@
 
 #include <time.h>
 
-#define NS INT64_C(1000000000)
+#include "client/common/clock.h"
+
 #define DAY_S 86400
 #define YEARS_BACK 8 // from one 29 February to the next are at most so many
 
@@ -62,17 +63,18 @@ static bool to_ns(struct civil_zone *zone, const struct civil *civil, int64_t da
     int hour = civil->twelve ? civil->hour % 12 + (civil->pm ? 12 : 0) : civil->hour;
     int64_t wall_s = day * DAY_S + hour * 3600 + civil->minute * 60 + civil->second;
     int64_t real_s = wall_s - (civil->has_zone ? civil->zone_s : local_offset(zone, wall_s));
-    return !__builtin_mul_overflow(real_s, NS, ns) && !__builtin_add_overflow(*ns, civil->ns, ns);
+    return !__builtin_mul_overflow(real_s, NS_A_SECOND, ns) &&
+           !__builtin_add_overflow(*ns, civil->ns, ns);
 }
 
 // The latest year that puts it not more than a day after `near_ns`.
 static bool guess_year(struct civil_zone *zone, const struct civil *civil, int64_t near_ns,
                        int64_t *ns) {
-    int64_t year = 1970 + near_ns / NS / DAY_S / 365 + 1; // the real one or a later one
+    int64_t year = 1970 + near_ns / NS_A_SECOND / DAY_S / 365 + 1; // the real one or a later one
     int64_t day;
     for (int64_t tried = 0; tried <= YEARS_BACK + 2; tried++, year--) {
         if (find_day(civil, year, &day) && to_ns(zone, civil, day, ns) &&
-            *ns <= near_ns + DAY_S * NS) {
+            *ns <= near_ns + DAY_S * NS_A_SECOND) {
             return true;
         }
     }
@@ -81,7 +83,7 @@ static bool guess_year(struct civil_zone *zone, const struct civil *civil, int64
 
 static bool guess_day(struct civil_zone *zone, const struct civil *civil, int64_t near_ns,
                       int64_t *ns) {
-    int64_t today = near_ns / NS / DAY_S;
+    int64_t today = near_ns / NS_A_SECOND / DAY_S;
     uint64_t best = UINT64_MAX;
     int64_t candidate;
     for (int64_t day = today - 2; day <= today + 2; day++) {

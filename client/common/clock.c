@@ -3,7 +3,6 @@
 // clock_gettime(2). A clock that the kernel knows cannot fail, so nothing here returns an error.
 #include "client/common/clock.h"
 
-#define NS_A_SECOND 1000000000
 #define NS_A_MS 1000000
 
 int64_t clock_read_ns(clockid_t clock) {

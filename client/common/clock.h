@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <time.h>
 
+#define NS_A_SECOND INT64_C(1000000000)
+
 int64_t clock_read_ns(clockid_t clock);
 int64_t clock_realtime_ns(void); // since 1970
 int64_t clock_monotonic_ms(void);

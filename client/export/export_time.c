@@ -6,9 +6,9 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "client/common/civil.h"
+#include "client/common/clock.h"
 #include "protocol/base/chars.h"
-
-#define NS_A_SECOND INT64_C(1000000000)
 
 static bool is_digit(char byte) {
     return nvtxt_char_is(byte, NVTXT_CHAR_DIGIT);
@@ -61,54 +61,30 @@ static bool take_byte(const char **at, char byte) {
     return true;
 }
 
-static int days_of(int year, int month) {
-    static const int days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-    bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
-    return days[month - 1] + (month == 2 && leap);
+static bool take_date(const char **at, struct civil *to) {
+    int year = 0;
+    bool good = take_field(at, 4, 1, 9999, &year) && take_byte(at, '-') &&
+                take_field(at, 2, 1, 12, &to->month) && take_byte(at, '-') &&
+                take_field(at, 2, 1, 31, &to->day);
+    to->year = year;
+    to->has_year = true;
+    return good;
 }
 
-// Days from 1970-01-01.
-static int64_t day_number(int year, int month, int day) {
-    int64_t before = (int64_t)year - (month <= 2); // years that begin in March
-    int64_t month_of = month > 2 ? month - 3 : month + 9;
-    int64_t leaps = before / 4 - before / 100 + before / 400;
-    return 365 * before + leaps + (153 * month_of + 2) / 5 + day - 1 - 719468;
-}
-
-static bool take_date(const char **at, int64_t *day) {
-    int year, month, date;
-    if (!take_field(at, 4, 1, 9999, &year) || !take_byte(at, '-') ||
-        !take_field(at, 2, 1, 12, &month) || !take_byte(at, '-') ||
-        !take_field(at, 2, 1, days_of(year, month), &date)) {
-        return false;
-    }
-    *day = day_number(year, month, date);
-    return true;
-}
-
-// "06:24", "06:24:00", "06:24:00.5" as seconds of the day and nanoseconds.
-static bool take_clock(const char **at, int64_t *seconds, int64_t *ns) {
-    int hour, minute;
-    int second = 0;
-    *ns = 0;
-    if (!take_field(at, 2, 0, 23, &hour) || !take_byte(at, ':') ||
-        !take_field(at, 2, 0, 59, &minute)) {
-        return false;
-    }
-    if (take_byte(at, ':') &&
-        (!take_field(at, 2, 0, 60, &second) || !take_fraction(at, NS_A_SECOND, ns))) {
-        return false;
-    }
-    *seconds = hour * 3600 + minute * 60 + second;
-    return true;
+// "06:24", "06:24:00", "06:24:00.5".
+static bool take_clock(const char **at, struct civil *to) {
+    return take_field(at, 2, 0, 23, &to->hour) && take_byte(at, ':') &&
+           take_field(at, 2, 0, 59, &to->minute) &&
+           (!take_byte(at, ':') ||
+            (take_field(at, 2, 0, 60, &to->second) && take_fraction(at, NS_A_SECOND, &to->ns)));
 }
 
 // "Z", "+01:00", "-0330" or nothing: seconds east of UTC.
-static bool take_zone(const char **at, int64_t *east) {
+static bool take_zone(const char **at, struct civil *to) {
     int hour;
     int minute = 0;
     char sign = **at;
-    *east = 0;
+    to->has_zone = true;
     if (sign == '\0' || sign == 'Z') {
         *at += sign == 'Z';
         return true;
@@ -123,7 +99,7 @@ static bool take_zone(const char **at, int64_t *east) {
     if ((take_byte(at, ':') || **at) && !take_field(at, 2, 0, 59, &minute)) {
         return false;
     }
-    *east = (hour * 3600 + minute * 60) * (sign == '-' ? -1 : 1);
+    to->zone_s = (hour * 3600 + minute * 60) * (sign == '-' ? -1 : 1);
     return true;
 }
 
@@ -133,17 +109,11 @@ static bool to_ns(int64_t seconds, int64_t part, int64_t *ns) {
 }
 
 static bool parse_date(const char *at, int64_t *ns) {
-    int64_t day;
-    int64_t seconds = 0;
-    int64_t part = 0;
-    int64_t east = 0;
-    if (!take_date(&at, &day)) {
-        return false;
-    }
-    if ((*at == 'T' || *at == ' ') && (++at, !take_clock(&at, &seconds, &part))) {
-        return false;
-    }
-    return take_zone(&at, &east) && *at == '\0' && to_ns(day * 86400 + seconds - east, part, ns);
+    struct civil civil = {0};
+    struct civil_zone zone = {0};
+    return take_date(&at, &civil) &&
+           ((*at != 'T' && *at != ' ') || (++at, take_clock(&at, &civil))) &&
+           take_zone(&at, &civil) && *at == '\0' && civil_to_ns(&civil, &zone, 0, ns);
 }
 
 bool export_time_parse(const char *text, int64_t *ns) {

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "client/common/clock.h"
 #include "client/common/signals.h"
 #include "protocol/base/utf8.h"
 
@@ -119,7 +120,6 @@ void export_microseconds(struct export_out *out, uint64_t ns) {
 
 // ---- Times --------------------------------------------------------------------------------------
 
-#define NS_A_SECOND INT64_C(1000000000)
 #define DAY 86400
 
 static int64_t divide_down(int64_t value, int64_t by) {

@@ -7,8 +7,7 @@
 #include <string.h>
 
 #include "client/common/civil.h"
-
-#define NS INT64_C(1000000000)
+#include "client/common/clock.h"
 
 // Directives of the named formats only.
 #define FRACTION "\1" // [.,] and digits, or nothing
@@ -65,7 +64,7 @@ static bool read_int(struct cursor *in, int most, int low, int high, int *value)
 // Digits after a point; what is finer than a nanosecond is left out.
 static bool read_fraction(struct cursor *in, int64_t *ns) {
     const char *begin = in->at;
-    int64_t unit = NS;
+    int64_t unit = NS_A_SECOND;
     *ns = 0;
     for (; in->at < in->end && is_digit(*in->at); in->at++) {
         unit /= 10;
@@ -147,7 +146,7 @@ static bool read_epoch(struct cursor *in, struct civil *to) {
     in->at += in->at < in->end && *in->at == '@';
     const char *begin = in->at;
     int64_t value;
-    int64_t unit = NS;
+    int64_t unit = NS_A_SECOND;
     bool good = read_number(in, 18, 0, INT64_MAX, &value);
     int digits = (int)(in->at - begin);
     if (in->at < in->end && is_digit(*in->at) && digits == 18) {
@@ -225,8 +224,8 @@ static bool read_seconds(struct cursor *in, struct civil *to) {
     int64_t value;
     in->at += minus;
     to->has_epoch = true;
-    return read_number(in, 12, 0, INT64_MAX / NS, &value) &&
-           !__builtin_mul_overflow(minus ? -value : value, NS, &to->epoch_ns);
+    return read_number(in, 12, 0, INT64_MAX / NS_A_SECOND, &value) &&
+           !__builtin_mul_overflow(minus ? -value : value, NS_A_SECOND, &to->epoch_ns);
 }
 
 static bool read_date(char directive, struct cursor *in, struct civil *to) {
