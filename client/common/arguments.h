@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The command line of a client as a table: an option a row, with the field that it sets. What is no
-// plain value has a function of its own. A wrong value gets a sentence that says what is wanted.
+// The command line of a client as a table: a row names an option and the field that it sets. A
+// value that is not plain has a function of its own. A message says what a wrong value should have
+// been.
 #pragma once
 
 #include <stdbool.h>
@@ -36,15 +37,15 @@ struct arguments_value {
 };
 
 struct arguments_row {
-    const char *name;  // without dashes; NULL: it has a letter only
-    const char letter; // 0: none; sentences call it by that
+    const char *name; // without dashes; NULL: it has a letter only
+    char letter;      // 0: none; messages name the option by it
     enum arguments_kind kind;
     size_t at;           // of the field in the struct of the values
     size_t has;          // of a bool that becomes true; 0: none
     const char *wanted;  // "--name takes …, not 'text'"
     int64_t least, most; // of numbers; `most` 0: INT64_MAX
     const char *alias;   // another name; NULL: none
-    bool optional;       // seconds behind a '=' or none, which is -1
+    bool optional;       // a number may be left out; it is -1 then
     // Returns 0, an outcome, or ARGUMENTS_WRONG for what is not `wanted`.
     int (*take)(const struct arguments_value *value);
     const struct arguments_row *group;
@@ -62,16 +63,15 @@ struct arguments_parser {
     struct term *term;
     void (*print_help)(void);
     bool hint; // the line about --help comes after wrong values, too
-    // Takes a word that is no option, where it stands. NULL: such words end up behind the options,
-    // from `optind` on.
+    // Takes a word that is no option, in its place. NULL: such words are moved after the options
+    // and begin at `optind`.
     enum outcome (*take_word)(struct arguments_parser *parser, char *word);
 
     int letter;  // of the last option; 0: it has none
     bool dashes; // set at the end: "--" was there
 };
 
-// Takes the options, prints --help or --version (ANSWERED). Words after "--" stand from `optind`
-// on.
+// Takes the options, or prints --help or --version (ANSWERED). Words after "--" begin at `optind`.
 enum outcome arguments_parse(struct arguments_parser *parser, int argc, char **argv);
 
 // "--name", or "-n" for an option with a letter, into `out`; returns `out`.
