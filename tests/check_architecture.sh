@@ -3,8 +3,8 @@
 #
 # check_architecture.sh [TOP]: compares doc/ARCHITECTURE.md with the tree. Fails when its picture is
 # not what scripts/rooms-picture draws; when a room has no row, or the row lacks its lead header or a
-# module, or names a module that is not in the room; when this page or CONTRIBUTING.md names a path
-# that does not exist.
+# module, or names a module that is not in the room; when the prose of a lead header does not begin
+# with its room's name; when this page or CONTRIBUTING.md names a path that does not exist.
 set -eu
 cd "${1:-${top_srcdir:-.}}"
 page=doc/ARCHITECTURE.md
@@ -29,7 +29,15 @@ for room in $rooms; do
     row=$(grep -F "| \`$room\` |" "$page") || { fault "$page: no row for $room"; continue; }
     lead=${row#*"| \`$room\` | \`"}
     lead=${lead%%\`*}
-    [ -f "$room/$lead" ] || fault "$page: there is no $room/$lead"
+    if [ -f "$room/$lead" ]; then
+        { read -r _ && read -r _ && read -r line; } <"$room/$lead" || line=
+        case $line in
+        "// $room: "*) ;;
+        *) fault "$room/$lead: line 3 does not begin with \"// $room: \"" ;;
+        esac
+    else
+        fault "$page: there is no $room/$lead"
+    fi
     for file in "$room"/*.[ch]; do
         module=${file##*/}
         module=${module%.[ch]}

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The room client/common: what the client programs share. Words for people (term, diag_print), the
-// command line (arguments), signals, input and output files (input, out_file), clocks and dates
-// (clock, clock_here, civil), and how a program ends (outcome). It owns the program's standard
-// error, its signals and its exit status. One thread. It knows neither daemon nor store.
+// client/common: what the client programs share. Words for people (term, diag_print), the command
+// line (arguments), signals, input and output files (input, out_file), clocks and dates (clock,
+// clock_here, civil), and how a program ends (outcome). It owns the program's standard error, its
+// signals and its exit status. One thread. It knows neither daemon nor store.
 //
 // Words for people, on stderr: sentences, and on a terminal also colour and one progress line,
 // which is wiped before anything else is printed. All output on stderr goes through here, so that

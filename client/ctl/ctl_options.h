@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The room client/ctl is the program nvtxt-ctl: it sends commands to the control socket of a daemon
-// and prints the answers as text or JSON; `top` and `tail` go on until the user ends them. It owns
-// the terminal while `top` runs, and the file of `metrics --output`; it has one thread. It does not
+// client/ctl: the program nvtxt-ctl. It sends commands to the control socket of a daemon and prints
+// the answers as text or JSON; `top` and `tail` go on until the user ends them. It owns the
+// terminal while `top` runs, and the file of `metrics --output`; it has one thread. It does not
 // find or connect the daemon (client/locate does), and the daemon alone decides who may do what.
 //
 // This header is the command line: a command, its operand, and the options that belong to it.

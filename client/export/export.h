@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The room client/export is the program nvtxt-export: it opens the segments of a store, or an
-// export of Nsight Systems, chooses events, gives them their names, and hands them to a format
-// (client/format). It owns the readers of the store, the output file and the command line; it has
-// one thread. It never writes to the store, and it does not know how a format looks.
+// client/export: the program nvtxt-export. It opens the segments of a store, or an export of Nsight
+// Systems, chooses events, gives them their names, and hands them to a format (client/format). It
+// owns the readers of the store, the output file and the command line; it has one thread. It never
+// writes to the store, and it does not know how a format looks.
 //
 // This header is the export itself: it filters, shows the progress, and ends when a signal comes.
 #pragma once

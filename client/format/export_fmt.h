@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The room client/format writes events as chrome, speedscope, folded, csv, jsonl or NVTXT. It owns
-// the output buffer and what a format has to remember between events: names, lanes, stacks. It runs
-// on the main thread of nvtxt-export. It does not choose, filter or fetch the events (client/export
+// client/format: writes events as chrome, speedscope, folded, csv, jsonl or NVTXT. It owns the
+// output buffer and what a format has to remember between events: names, lanes, stacks. It runs on
+// the main thread of nvtxt-export. It does not choose, filter or fetch the events (client/export
 // does), opens no file and prints no message.
 //
 // This header has the table of formats, with a writer for each. A writer gets the events one by

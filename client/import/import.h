@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The room client/import has the two programs that read NVTXT files without a daemon: nvtxt-import
-// and nvtxt-check. It owns the reading of files and folders (load.h, folders.h), the commands
+// client/import: the two programs that read NVTXT files without a daemon: nvtxt-import and
+// nvtxt-check. It owns the reading of files and folders (load.h, folders.h), the commands
 // (import_job.h) and the rows on their way into a new store or a copy of one; it has one thread. A
 // command never changes a file that exists: it makes a new one, whole or not at all.
 //

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The room client/locate: where the daemon and the store are. search lists the places in their
-// order, probe tries them, control_link asks a question on a control socket. One thread. Nothing
-// here starts a daemon or writes a file, and a question is given up after a time that its caller
-// names.
+// client/locate: where the daemon and the store are. search lists the places in their order, probe
+// tries them, control_link asks a question on a control socket. One thread. Nothing here starts a
+// daemon or writes a file, and a question is given up after a time that its caller names.
 //
 // One order for all programs: first what the environment names ($NVTXT_SOCKET, $NVTXT_STORE), then
 // the user's own daemon ($XDG_RUNTIME_DIR, /tmp/nvtxtd-UID), then the system's. For root, whose own

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The room client/send: nvtxt-send. transfer sends one input, reconnect decides what to do without
-// a daemon, intake brings lines into the session; command, child and steps record what a command
-// does, mark makes a single marker, send_options reads the command line. The room owns the
+// client/send: the program nvtxt-send. transfer sends one input, reconnect decides what to do
+// without a daemon, intake brings lines into the session; command, child and steps record what a
+// command does, mark makes a single marker, send_options reads the command line. The room owns the
 // program's event loops and its sentences; sessions, spools and logs have rooms of their own. One
 // thread.
 //

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The room client/session: one session of a client with a daemon. The window holds the lines that
-// are not acknowledged, the sender knows what is sent next and what replies mean, the link connects
-// and moves bytes without blocking, session_id makes ids. All of it runs in the thread of the
-// program's event loop, which calls it. The room has no loop, no options, no signals and no
-// terminal: its callers wait, and tell people.
+// client/session: one session of a client with a daemon. The window holds the lines that are not
+// acknowledged, the sender knows what is sent next and what replies mean, the link connects and
+// moves bytes without blocking, session_id makes ids. All of it runs in the thread of the program's
+// event loop, which calls it. The room has no loop, no options, no signals and no terminal: its
+// callers wait, and tell people.
 //
 // The sender is one session as its client sees it. It has no socket and no clock: its caller
 // reports when a connection is made and when it ends, and passes bytes in and out. So every break

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The room client/spool: the lines of a session that are not acknowledged, on disk. So a client can
-// take input while the daemon is away, and one that is killed loses nothing that it wrote here.
-// spool and spool_dir own the files of one session, spool_segment and crc32c know their bytes. One
+// client/spool: the lines of a session that are not acknowledged, on disk. So a client can take
+// input while the daemon is away, and one that is killed loses nothing that it wrote here. spool
+// and spool_dir own the files of one session, spool_segment and crc32c know their bytes. One
 // thread. The room sends nothing and prints nothing: its caller asks for lines, and shows its
 // sentences.
 //

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The room client/text makes calls of NVTXT from plain text: it finds the level, the colour and the
-// time of a line, quotes its text, and sees whether an input is NVTXT or a log. It runs on the main
-// thread of nvtxt-send and owns no descriptor and no clock: sniff.h alone reads the beginning of a
-// file. It does not send and it prints nothing.
+// client/text: plain text to calls of NVTXT. It finds the level, the colour and the time of a line,
+// quotes its text, and sees whether an input is NVTXT or a log. It runs on the main thread of
+// nvtxt-send and owns no descriptor and no clock: sniff.h alone reads the beginning of a file. It
+// does not send and it prints nothing.
 //
 // This module makes a Marker from each line of a log, which may hold any bytes. Bytes come in with
 // the time at which they were read; lines of NVTXT go out. Rules: nvtxt-send(1), "Text".

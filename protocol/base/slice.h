@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bytes and texts, for all other rooms: views, buffers, lines, UTF-8, hash tables, JSON. Each
-// function works on memory of its caller, so any thread may call it. The one global is the key of
-// the hash values. Nothing here does I/O, reads a clock or depends on the locale; nothing here
-// knows the language or a socket.
+// protocol/base: bytes and texts, for all other rooms: views, buffers, lines, UTF-8, hash tables,
+// JSON. Each function works on memory of its caller, so any thread may call it. The one global is
+// the key of the hash values. Nothing here does I/O, reads a clock or depends on the locale;
+// nothing here knows the language or a socket.
 //
 // A slice is a view of bytes that somebody else owns: so text goes from the read buffer to the
 // batch without a copy. It may hold any byte, and no NUL ends it.

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The interpreter: one source, from lines to events, names and diagnostics. It owns everything that
-// earlier lines of the source have set: variables, definitions, push stacks, open ranges, display
-// name, waiting names and counters. It shares nothing with other sources; any thread may use it,
-// one at a time. It does no I/O, reads no clock, writes no log and has no globals: what it must
-// know of the outside is in its configuration, and what it makes goes to a sink.
+// protocol/interp: the interpreter. It takes one source from lines to events, names and
+// diagnostics. It owns everything that earlier lines of the source have set: variables,
+// definitions, push stacks, open ranges, display name, waiting names and counters. It shares
+// nothing with other sources; any thread may use it, one at a time. It does no I/O, reads no clock,
+// writes no log and has no globals: what it must know of the outside is in its configuration, and
+// what it makes goes to a sink.
 //
 // A line that has an error has no effect. After a sink has failed (-errno) the interpreter may only
 // be freed.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The language (nvtxt(5)): tokens, statements, values and variables, time bases, colours, and the
-// tables of commands and of diagnostics. Everything here is a constant table or works on memory of
-// its caller, so any thread may call it. Nothing here does I/O or reads a clock. What a statement
-// does is not here but in protocol/interp.
+// protocol/lang: the language (nvtxt(5)): tokens, statements, values and variables, time bases,
+// colours, and the tables of commands and of diagnostics. Everything here is a constant table or
+// works on memory of its caller, so any thread may call it. Nothing here does I/O or reads a clock.
+// What a statement does is not here but in protocol/interp.
 //
 // THE table of the language: commands, their arguments and which of these are optional (nvtxt(5),
 // "Commands" and "Arguments"). Parser, interpreter and manual use this one table.

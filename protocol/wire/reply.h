@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The messages of the two sockets. Every message is built and read in this room, so that both ends
-// share one text of it: what a client says on the data socket (hello.h), what the daemon replies
-// (here), and the requests and replies of the control socket (ctlmsg.h). The room owns no socket
-// and keeps nothing between calls; any thread may use it. It does not decide what a message does.
+// protocol/wire: the messages of the two sockets. Every message is built and read in this room, so
+// that both ends share one text of it: what a client says on the data socket (hello.h), what the
+// daemon replies (here), and the requests and replies of the control socket (ctlmsg.h). The room
+// owns no socket and keeps nothing between calls; any thread may use it. It does not decide what a
+// message does.
 //
 // The replies of the data socket are JSON objects, one a line. Their members and codes:
 // nvtxt-protocol(7). A reader ignores members that it does not know.
