@@ -15,7 +15,7 @@
 #define MAGENTA "\033[1;35m"
 #define PLAIN "\033[0m"
 
-static void print(const struct report *report, const char *line) {
+static void print(const struct diag_print *report, const char *line) {
     if (report->file) {
         fprintf(report->file, "%s\n", line);
     } else {
@@ -23,8 +23,8 @@ static void print(const struct report *report, const char *line) {
     }
 }
 
-void report_diag(struct report *report, uint64_t line, uint32_t column, const char *severity,
-                 const char *message, const char *code) {
+void diag_print_line(struct diag_print *report, uint64_t line, uint32_t column,
+                     const char *severity, const char *message, const char *code) {
     report->printed++;
     if (report->quiet) {
         return;
@@ -69,8 +69,8 @@ static void count_faults(char *text, size_t size, uint64_t errors, uint64_t warn
     }
 }
 
-void report_summary(struct report *report, uint64_t lines, uint64_t events, uint64_t errors,
-                    uint64_t warnings) {
+void diag_print_summary(struct diag_print *report, uint64_t lines, uint64_t events, uint64_t errors,
+                        uint64_t warnings) {
     if (report->quiet || errors + warnings == 0) {
         return;
     }

@@ -10,7 +10,7 @@
 
 #include "client/common/term.h"
 
-struct report {
+struct diag_print {
     struct term *term; // borrowed
     const char *name;  // of the file, as given; borrowed
     bool quiet;        // nothing is printed
@@ -19,9 +19,9 @@ struct report {
 };
 
 // One diagnostic: `file.nvtxt:12:9: error: undefined variable '$Pid' [undefined-variable]`.
-void report_diag(struct report *report, uint64_t line, uint32_t column, const char *severity,
-                 const char *message, const char *code);
+void diag_print_line(struct diag_print *report, uint64_t line, uint32_t column,
+                     const char *severity, const char *message, const char *code);
 
 // The summary, when there was any error or warning. It says so when not all were printed.
-void report_summary(struct report *report, uint64_t lines, uint64_t events, uint64_t errors,
-                    uint64_t warnings);
+void diag_print_summary(struct diag_print *report, uint64_t lines, uint64_t events, uint64_t errors,
+                        uint64_t warnings);

@@ -28,7 +28,7 @@ int outcome_exit_status(enum outcome outcome) {
         [OUTCOME_ANSWERED] = EX_OK,
         [OUTCOME_RUNNING] = EX_SOFTWARE,
     };
-    return outcome == OUTCOME_STOPPED ? 128 + stop_signal() : statuses[outcome];
+    return outcome == OUTCOME_STOPPED ? 128 + signals_first() : statuses[outcome];
 }
 
 enum outcome outcome_of_error(int error, enum outcome other) {

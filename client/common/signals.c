@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The handler counts and writes one byte into a pipe that nobody reads: the pipe stays readable,
-// which is what stop_fd() promises.
+// which is what signals_fd() promises.
 #include "client/common/signals.h"
 
 #include <errno.h>
@@ -27,14 +27,14 @@ static void on_signal(int number) {
         count = count + 1;
     }
     if (is_limited && count == 1) {
-        const struct itimerspec soon = {.it_value.tv_nsec = STOP_SOON_MS * 1000000L};
+        const struct itimerspec soon = {.it_value.tv_nsec = SIGNALS_SOON_MS * 1000000L};
         (void)timer_settime(limit, 0, &soon, NULL);
     }
     (void)!write(ends[1], "", 1);
     errno = saved;
 }
 
-int stop_init(void) {
+int signals_init(void) {
     if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) {
         return -errno;
     }
@@ -58,7 +58,7 @@ static void on_limit(int number) {
 }
 
 // The timer counts CPU time of this process, so a busy machine does not shorten it.
-void stop_soon(void) {
+void signals_stop_soon(void) {
     struct sigaction action = {.sa_handler = on_limit};
     struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGPROF};
     sigemptyset(&action.sa_mask);
@@ -66,14 +66,14 @@ void stop_soon(void) {
                  timer_create(CLOCK_PROCESS_CPUTIME_ID, &event, &limit) == 0;
 }
 
-int stop_fd(void) {
+int signals_fd(void) {
     return ends[0];
 }
 
-int stop_count(void) {
+int signals_count(void) {
     return count;
 }
 
-int stop_signal(void) {
+int signals_first(void) {
     return first;
 }

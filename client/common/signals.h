@@ -6,14 +6,14 @@
 
 // Catches the three signals, SIGHUP unless it is ignored. Ignores SIGPIPE and SIGXFSZ: a write
 // returns an error instead. Returns 0 or -errno.
-int stop_init(void);
+int signals_init(void);
 
 // For programs that lose nothing but a temporary file, which a later program removes: after the
-// first signal the program may compute for STOP_SOON_MS more, then it ends with that signal's
+// first signal the program may compute for SIGNALS_SOON_MS more, then it ends with that signal's
 // status.
-#define STOP_SOON_MS 700
-void stop_soon(void);
+#define SIGNALS_SOON_MS 700
+void signals_stop_soon(void);
 
-int stop_fd(void);     // readable once a signal came; for poll()
-int stop_count(void);  // signals so far
-int stop_signal(void); // the first one's number, 0 before it
+int signals_fd(void);    // readable once a signal came; for poll()
+int signals_count(void); // signals so far
+int signals_first(void); // the first one's number, 0 before it

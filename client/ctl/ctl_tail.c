@@ -276,7 +276,7 @@ static enum outcome follow(struct tail *tail) {
 
 // A signal came, or the reader has closed the output.
 static enum outcome stopped(void) {
-    return stop_count() > 0 ? OUTCOME_STOPPED : OUTCOME_NO_READER;
+    return signals_count() > 0 ? OUTCOME_STOPPED : OUTCOME_NO_READER;
 }
 
 // Tries until the daemon is back.
@@ -333,10 +333,10 @@ static enum outcome read_regex(struct tail *tail) {
 
 static enum outcome run(struct tail *tail) {
     struct stat status;
-    if (stop_init() < 0) {
+    if (signals_init() < 0) {
         return OUTCOME_SYSTEM;
     }
-    tail->link->watched[0] = stop_fd();
+    tail->link->watched[0] = signals_fd();
     if (fstat(STDOUT_FILENO, &status) == 0 && S_ISFIFO(status.st_mode)) {
         tail->link->watched[1] = STDOUT_FILENO; // shows a closed output also when no event comes
     }

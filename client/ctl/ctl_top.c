@@ -231,8 +231,8 @@ static void lose_daemon(struct top *top, int failure) {
 
 // A watched descriptor is readable, or a signal came. Returns an outcome.
 static enum outcome react(struct top *top, bool key_waits) {
-    enum screen_key key = stop_count() > 0 ? SCREEN_NONE : screen_signalled();
-    if (stop_count() > 0) {
+    enum screen_key key = signals_count() > 0 ? SCREEN_NONE : screen_signalled();
+    if (signals_count() > 0) {
         return OUTCOME_STOPPED;
     }
     if (key == SCREEN_QUIT) {
@@ -263,7 +263,7 @@ static enum outcome wait_until(struct top *top, int64_t due_ms) {
     enum outcome status = OUTCOME_RUNNING;
     for (;;) {
         int64_t left = due_ms - clock_monotonic_ms();
-        struct pollfd fds[] = {{.fd = stop_fd(), .events = POLLIN},
+        struct pollfd fds[] = {{.fd = signals_fd(), .events = POLLIN},
                                {.fd = top->screen.has_keys ? STDIN_FILENO : -1, .events = POLLIN}};
         if (left <= 0) {
             return OUTCOME_RUNNING;
@@ -327,10 +327,10 @@ enum outcome ctl_top(struct control_link *link, const struct ctl_options *option
                       .left = options->count > 0 ? options->count
                               : endless          ? -1
                                                  : 1};
-    if (stop_init() < 0) {
+    if (signals_init() < 0) {
         return OUTCOME_SYSTEM;
     }
-    link->watched[0] = stop_fd();
+    link->watched[0] = signals_fd();
     if (on_screen) {
         screen_enter(&top.screen);
         link->watched[1] = top.screen.has_keys ? STDIN_FILENO : -1;

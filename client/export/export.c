@@ -59,7 +59,7 @@ static enum outcome outcome_of(int result) {
 
 // Prints the store's failure, unless a signal caused it.
 static enum outcome fail(struct term *term, int result, const char *why) {
-    if (stop_count() > 0) {
+    if (signals_count() > 0) {
         return OUTCOME_STOPPED;
     }
     bool short_of_memory = outcome_of_error(result, OUTCOME_DONE) == OUTCOME_SYSTEM;
@@ -325,7 +325,7 @@ static int write_chunk(struct export *export, struct store_reader *reader) {
 }
 
 static bool is_over(const struct export *export) {
-    return stop_count() > 0 || export->writer.out.error != 0;
+    return signals_count() > 0 || export->writer.out.error != 0;
 }
 
 static enum outcome write_file(struct export *export, size_t file) {
@@ -424,7 +424,7 @@ static enum outcome finish(struct export *export, const char *name) {
     char count[TERM_COUNT_SIZE];
     int error = export_out_flush(&writer->out);
     term_wipe(export->term);
-    if (stop_count() > 0) {
+    if (signals_count() > 0) {
         return OUTCOME_STOPPED;
     }
     if (error == EXPORT_OUT_CLOSED) {

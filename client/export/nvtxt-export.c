@@ -214,13 +214,13 @@ int main(int argc, char **argv) {
     struct term term;
     struct arguments args = {0};
     term_init(&term, "nvtxt-export");
-    int result = stop_init();
+    int result = signals_init();
     if (result < 0) {
         term_say(&term, "cannot start: %s", strerror(-result));
         return outcome_exit_status(OUTCOME_SYSTEM);
     }
-    stop_soon();
-    store_stranger_ask(stop_count);
+    signals_stop_soon();
+    store_stranger_ask(signals_count);
     enum outcome status = parse_arguments(&args, &term, argc, argv);
     char store[PATH_MAX];
     if (status == 0 && !args.options.store) {

@@ -33,7 +33,7 @@ int export_out_flush(struct export_out *out) {
         ssize_t n = write(out->fd, out->data + at, out->len - at);
         int error = n == 0 ? ENOSPC : n < 0 ? errno : 0;
         at += n > 0 ? (size_t)n : 0;
-        if (at < out->len && stop_count() > 0) {
+        if (at < out->len && signals_count() > 0) {
             out->error = -EINTR;
         } else if (error == EPIPE) {
             out->error = EXPORT_OUT_CLOSED;

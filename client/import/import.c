@@ -31,7 +31,7 @@ enum outcome import_open(struct import *import, const char *path,
     char why[1024];
     *import = (struct import){.options = options, .term = term};
     int result = store_open(&import->store, path, &how, why, sizeof(why));
-    if (result != STORE_DONE && stop_count() > 0) {
+    if (result != STORE_DONE && signals_count() > 0) {
         return OUTCOME_STOPPED;
     }
     if (result != STORE_DONE) {
@@ -78,7 +78,7 @@ static int flush(struct import *import) {
     if (result == STORE_DONE) {
         result = store_commit(import->store);
     }
-    if (result != STORE_DONE && stop_count() > 0) {
+    if (result != STORE_DONE && signals_count() > 0) {
         return -EINTR;
     }
     if (result != STORE_DONE) {
@@ -130,9 +130,10 @@ static int on_pause(void *context, const struct nvtxt_interp *interp) {
 
 // The file was read: `result` is DONE, or NO_INPUT when it could not be read to its end. Returns
 // DONE, FAULTS or -ENOMEM.
-static int end_input(struct import *import, struct report *report, int result) {
+static int end_input(struct import *import, struct diag_print *report, int result) {
     const struct nvtxt_counters *counters = &import->counters;
-    report_summary(report, counters->lines, counters->events, counters->errors, counters->warnings);
+    diag_print_summary(report, counters->lines, counters->events, counters->errors,
+                       counters->warnings);
     if (counters->events == 0 && counters->errors > counters->lines / 2) {
         term_say(import->term,
                  "%s: nothing came of it, and most of its lines are wrong: is it NVTXT?",
@@ -149,7 +150,7 @@ static int end_input(struct import *import, struct report *report, int result) {
 }
 
 static enum outcome say_failure(const struct import *import, int result) {
-    if (stop_count() > 0) {
+    if (signals_count() > 0) {
         return OUTCOME_STOPPED;
     }
     enum outcome outcome = outcome_of_error(result, OUTCOME_IO);
@@ -162,10 +163,10 @@ static enum outcome say_failure(const struct import *import, int result) {
 }
 
 enum outcome import_input(struct import *import, struct input *input) {
-    struct report report = {.term = import->term,
-                            .name = input->name,
-                            .quiet = import->quiet,
-                            .file = import->messages};
+    struct diag_print report = {.term = import->term,
+                                .name = input->name,
+                                .quiet = import->quiet,
+                                .file = import->messages};
     import->source = (struct store_source){.id = import->next_id++,
                                            .kind = STORE_SOURCE_FILE,
                                            .name = input->name,
@@ -192,7 +193,7 @@ enum outcome import_finish(struct import *import) {
     }
     int result = store_batch_is_empty(import->batch) ? 0 : flush(import);
     import_abandon(import);
-    return result == 0 ? OUTCOME_DONE : stop_count() > 0 ? OUTCOME_STOPPED : OUTCOME_IO;
+    return result == 0 ? OUTCOME_DONE : signals_count() > 0 ? OUTCOME_STOPPED : OUTCOME_IO;
 }
 
 enum outcome import_check_replaced(const char *path, bool exports, struct term *term) {

@@ -35,7 +35,7 @@ static int on_step(void *context, uint64_t done, uint64_t total) {
         term_progress(merge->term, clock_monotonic_ms(), "%.0f%% copied: %s",
                       100.0 * (double)done / (double)total, merge->job->input);
     }
-    return stop_count() > 0; // ends the copy
+    return signals_count() > 0; // ends the copy
 }
 
 static enum outcome outcome_of(int result) {
@@ -65,7 +65,7 @@ static enum outcome copy_input(struct merge *merge, const struct out_file *out,
     if (result == STORE_DONE) {
         return OUTCOME_DONE;
     }
-    if (stop_count() > 0) {
+    if (signals_count() > 0) {
         return OUTCOME_STOPPED;
     }
     if (why[0]) {
@@ -119,7 +119,7 @@ static enum outcome open_export(struct merge *merge, struct import *import, cons
     struct store_nsys_place place = {.prolong = merge->job->prolong};
     char why[1024];
     int result = store_nsys_open(&nsys, path, merge->job->input, why, sizeof(why));
-    if (result != STORE_DONE && stop_count() > 0) {
+    if (result != STORE_DONE && signals_count() > 0) {
         return OUTCOME_STOPPED;
     }
     if (result != STORE_DONE) {
@@ -133,7 +133,7 @@ static enum outcome open_export(struct merge *merge, struct import *import, cons
         choose_timeline(merge, facts, &place.zero_ns);
     }
     if (outcome == OUTCOME_DONE && store_nsys_place(nsys, &place) != STORE_DONE) {
-        outcome = stop_count() > 0 ? OUTCOME_STOPPED : OUTCOME_BAD_DATA;
+        outcome = signals_count() > 0 ? OUTCOME_STOPPED : OUTCOME_BAD_DATA;
     }
     if (outcome == OUTCOME_BAD_DATA) {
         term_say(merge->term, "%s", store_nsys_error(nsys));

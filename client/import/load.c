@@ -23,7 +23,7 @@
 struct load {
     struct input *input;
     const struct load_options *options;
-    struct report *report; // NULL in the first pass, which only finds times
+    struct diag_print *report; // NULL in the first pass, which only finds times
     const struct load_target *target;
     struct nvtxt_interp *interp;
     struct nvtxt_frame frame;
@@ -60,9 +60,9 @@ static int on_name(void *context, const struct nvtxt_name *name) {
 static int on_diag(void *context, const struct nvtxt_diag *diag) {
     const struct load *load = context;
     if (load->report) {
-        report_diag(load->report, diag->line, diag->column,
-                    nvtxt_severity_name(nvtxt_diag_severity(diag->code)), diag->message,
-                    nvtxt_diag_code_name(diag->code));
+        diag_print_line(load->report, diag->line, diag->column,
+                        nvtxt_severity_name(nvtxt_diag_severity(diag->code)), diag->message,
+                        nvtxt_diag_code_name(diag->code));
     }
     return load->target ? load->target->sink.on_diag(load->target->sink.context, diag) : 0;
 }
@@ -117,12 +117,12 @@ static void show_progress(struct load *load) {
 
 // Waits for input or for a signal. Returns DONE or STOPPED.
 static enum outcome wait_for_input(const struct input *input) {
-    struct pollfd fds[] = {{.fd = stop_fd(), .events = POLLIN},
+    struct pollfd fds[] = {{.fd = signals_fd(), .events = POLLIN},
                            {.fd = input->fd, .events = POLLIN}};
     if (!input->is_regular) {
         (void)poll(fds, 2, -1);
     }
-    return stop_count() > 0 ? OUTCOME_STOPPED : OUTCOME_DONE;
+    return signals_count() > 0 ? OUTCOME_STOPPED : OUTCOME_DONE;
 }
 
 static int pause_target(const struct load *load) {
@@ -292,7 +292,7 @@ static enum outcome say_failure(const struct load *load, int error) {
     return outcome;
 }
 
-int load_input(struct input *input, const struct load_options *options, struct report *report,
+int load_input(struct input *input, const struct load_options *options, struct diag_print *report,
                const struct load_target *target, struct nvtxt_counters *counters) {
     struct load load = {.input = input,
                         .options = options,

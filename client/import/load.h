@@ -40,5 +40,5 @@ struct load_target {
 // hold (look at `counters`), USAGE for a mapping that the file makes impossible, NO_INPUT when it
 // cannot be read to its end (what was read is loaded), SYSTEM, or STOPPED; or -errno of the target,
 // without a message.
-int load_input(struct input *input, const struct load_options *options, struct report *report,
+int load_input(struct input *input, const struct load_options *options, struct diag_print *report,
                const struct load_target *target, struct nvtxt_counters *counters);

@@ -62,9 +62,10 @@ static enum outcome check_file(const struct arguments *args, struct term *term, 
         term_say(term, "%s: %s", input.name, input_why(result));
         return OUTCOME_NO_INPUT;
     }
-    struct report report = {.term = term, .name = input.name, .quiet = args->quiet};
+    struct diag_print report = {.term = term, .name = input.name, .quiet = args->quiet};
     enum outcome outcome = load_input(&input, &args->load, &report, NULL, &counters);
-    report_summary(&report, counters.lines, counters.events, counters.errors, counters.warnings);
+    diag_print_summary(&report, counters.lines, counters.events, counters.errors,
+                       counters.warnings);
     input_close(&input);
     return outcome == OUTCOME_DONE && counters.errors > 0 ? OUTCOME_FAULTS : outcome;
 }

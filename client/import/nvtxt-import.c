@@ -157,7 +157,7 @@ static enum outcome span_of(const char *path, struct term *term, int64_t *first_
     if (result == STORE_DONE) {
         return OUTCOME_DONE;
     }
-    if (stop_count() > 0) {
+    if (signals_count() > 0) {
         return OUTCOME_STOPPED;
     }
     term_say(term, "%s", why);
@@ -226,14 +226,14 @@ int main(int argc, char **argv) {
     struct term term;
     struct arguments args = {.job.files = calloc((size_t)argc, sizeof(*args.job.files))};
     term_init(&term, "nvtxt-import");
-    int result = args.job.files ? stop_init() : -ENOMEM;
+    int result = args.job.files ? signals_init() : -ENOMEM;
     if (result < 0) {
         term_say(&term, "cannot start: %s", strerror(-result));
         free(args.job.files);
         return outcome_exit_status(OUTCOME_SYSTEM);
     }
-    stop_soon();
-    store_stranger_ask(stop_count);
+    signals_stop_soon();
+    store_stranger_ask(signals_count);
     enum outcome status = parse_arguments(&args, &term, argc, argv);
     if (status == 0) {
         status = run(&args, &term);

@@ -172,7 +172,7 @@ static enum outcome send_files(struct send_arguments *args, struct term *term, c
             return result;
         }
         status = result > status ? result : status;
-        if (stop_count() > 0 && path[1]) {
+        if (signals_count() > 0 && path[1]) {
             term_say(term, "stopped before %s", path[1]);
             return OUTCOME_STOPPED;
         }
@@ -286,7 +286,7 @@ static enum outcome resume(struct send_arguments *args, struct term *term) {
     }
     args->transfer.resume = true;
     bool absent = false;
-    for (int i = 0; i < count && !absent && stop_count() == 0; i++) {
+    for (int i = 0; i < count && !absent && signals_count() == 0; i++) {
         enum outcome result = resume_session(args, term, sessions[i]);
         bool forbidden = result == OUTCOME_FORBIDDEN &&
                          args->transfer.search->won < 0; // all of them, not one session
@@ -294,11 +294,11 @@ static enum outcome resume(struct send_arguments *args, struct term *term) {
         status = result > status || absent ? result : status;
     }
     free_list(sessions, count);
-    return stop_count() > 0 ? OUTCOME_STOPPED : status;
+    return signals_count() > 0 ? OUTCOME_STOPPED : status;
 }
 
 static enum outcome send_inputs(struct send_arguments *args, struct term *term) {
-    int result = stop_init();
+    int result = signals_init();
     if (result < 0) {
         term_say(term, "cannot catch signals: %s", strerror(-result));
         return OUTCOME_SYSTEM;

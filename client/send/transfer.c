@@ -27,7 +27,8 @@
 
 static void on_diag(void *context, const struct nvtxt_reply *diag) {
     struct transfer *t = context;
-    report_diag(&t->report, diag->line, diag->column, diag->severity, diag->message, diag->code);
+    diag_print_line(&t->report, diag->line, diag->column, diag->severity, diag->message,
+                    diag->code);
 }
 
 // ---- Bytes --------------------------------------------------------------------------------------
@@ -190,7 +191,7 @@ static enum outcome check_length(struct transfer *t) {
 static enum outcome read_once(struct transfer *t) {
     bool input = wants_input(t);
     struct pollfd fds[] = {
-        {.fd = stop_fd(), .events = POLLIN},
+        {.fd = signals_fd(), .events = POLLIN},
         {.fd = input ? t->input->fd : -1, .events = POLLIN},
     };
     if (poll(fds, 2, input ? -1 : 0) < 0 && errno != EINTR) {
@@ -206,7 +207,7 @@ static enum outcome compare_with_end(struct transfer *t) {
     link_close(&t->link);
     t->sender.skip = UINT64_MAX;
     while (result == OUTCOME_RUNNING && !t->sender.input_over) {
-        if (stop_count() > 0) {
+        if (signals_count() > 0) {
             return OUTCOME_STOPPED;
         }
         result = read_once(t);
@@ -308,7 +309,7 @@ static enum outcome on_stop(struct transfer *t, int64_t now) {
         input_stop(t->input);
     }
     bool stopped = is_stopped(t, now);
-    if (stop_count() > 1 || !read || now >= t->stop_ms || may_leave(t) || stopped) {
+    if (signals_count() > 1 || !read || now >= t->stop_ms || may_leave(t) || stopped) {
         if (intake_unacked(&t->intake) > 0) {
             term_say(t->term, "stopped: %s%s", reconnect_unacknowledged(t, text, sizeof(text)),
                      stopped ? "; the daemon is stopped, too (as by SIGSTOP)" : "");
@@ -367,7 +368,7 @@ static enum outcome wait_and_move(struct transfer *t, int64_t now) {
         return end_input(t);
     }
     struct pollfd fds[] = {
-        {.fd = t->stop_ms ? -1 : stop_fd(), .events = POLLIN},
+        {.fd = t->stop_ms ? -1 : signals_fd(), .events = POLLIN},
         {.fd = input ? t->input->fd : -1, .events = POLLIN},
         transfer_poll(t),
     };
@@ -405,7 +406,7 @@ static enum outcome run(struct transfer *t) {
     enum outcome result = OUTCOME_RUNNING;
     while (result == OUTCOME_RUNNING && t->sender.state != SENDER_ENDED) {
         int64_t now = clock_monotonic_ms();
-        if (stop_count() > 0) {
+        if (signals_count() > 0) {
             result = on_stop(t, now);
         }
         if (result == OUTCOME_RUNNING) {
@@ -422,7 +423,7 @@ static enum outcome run(struct transfer *t) {
 static enum outcome conclude(struct transfer *t) {
     const struct nvtxt_reply *end = &t->sender.end;
     char count[TERM_COUNT_SIZE];
-    report_summary(&t->report, end->line, end->events, end->errors, end->warnings);
+    diag_print_summary(&t->report, end->line, end->events, end->errors, end->warnings);
     if (t->intake.dropped > 0) {
         term_say(t->term, "%s line%s of %s dropped: there was no room",
                  term_count(count, t->intake.dropped), t->intake.dropped == 1 ? "" : "s",
@@ -462,7 +463,7 @@ static enum outcome leave_spool(struct transfer *t, enum outcome result) {
 
 enum outcome transfer_begin(struct transfer *t, const struct nvtxt_hello *hello) {
     t->report =
-        (struct report){.term = t->term, .name = t->input->name, .quiet = t->options->quiet};
+        (struct diag_print){.term = t->term, .name = t->input->name, .quiet = t->options->quiet};
     t->begun_ms = clock_monotonic_ms();
     t->away_ms = t->silent_ms = t->busy_ms = t->sync_ms = -1;
     const struct search *search = t->options->search;

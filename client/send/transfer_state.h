@@ -49,7 +49,7 @@ struct transfer {
     struct sender sender;
     struct intake intake;
     struct link link;
-    struct report report;
+    struct diag_print report;
     int64_t begun_ms;
     int64_t away_ms;   // since when there is no daemon; -1: there is one
     int64_t silent_ms; // since when it can only wait; -1: there is more to do
