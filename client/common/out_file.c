@@ -31,7 +31,7 @@ static void folder_of(const char *path, char *folder, size_t size) {
     }
 }
 
-static bool is_database(const char *path) {
+bool out_file_is_database(const char *path) {
     static const char magic[] = "SQLite format 3"; // with its NUL: the first 16 bytes
     char begin[sizeof(magic)];
     int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -51,7 +51,7 @@ static enum outcome check_place(struct out_file *out, struct term *term) {
             term_say(term, "%s exists; choose another name, or replace it with --force", out->path);
             return OUTCOME_NO_OUTPUT;
         }
-        if (!S_ISREG(status.st_mode) || !is_database(out->path)) {
+        if (!S_ISREG(status.st_mode) || (status.st_size > 0 && !out_file_is_database(out->path))) {
             term_say(term, "%s is no store; it is not replaced", out->path);
             return OUTCOME_NO_OUTPUT;
         }
@@ -78,18 +78,24 @@ static enum outcome check_place(struct out_file *out, struct term *term) {
 #define PART ".part-"
 #define PART_DIGITS 8
 
+bool out_file_name_temp(char temp[PATH_MAX], const char *path) {
+    uint32_t random = (uint32_t)getpid();
+    (void)!getrandom(&random, sizeof(random), GRND_NONBLOCK);
+    bool fits = snprintf(temp, PATH_MAX, "%s" PART "%0*x", path, PART_DIGITS, random) < PATH_MAX;
+    temp[0] = fits ? temp[0] : '\0';
+    return fits;
+}
+
 enum outcome out_file_init(struct out_file *out, struct term *term, const char *path,
                            bool replace) {
     *out = (struct out_file){.path = path, .replace = replace};
-    uint32_t random = (uint32_t)getpid();
-    (void)!getrandom(&random, sizeof(random), GRND_NONBLOCK);
     if (!*path || strlen(path) + 32 > sizeof(out->temp)) {
         term_say(term, "'%s' cannot be a file's name", path);
         return OUTCOME_USAGE;
     }
     enum outcome result = check_place(out, term);
     if (result == 0) {
-        snprintf(out->temp, sizeof(out->temp), "%s" PART "%0*x", path, PART_DIGITS, random);
+        (void)out_file_name_temp(out->temp, path);
     }
     return result;
 }

@@ -18,6 +18,12 @@ struct out_file {
     bool replace;        // an older store may stand at `path`
 };
 
+// True when the first bytes are those of a database, or the file is empty.
+bool out_file_is_database(const char *path);
+
+// Chooses a temporary name beside `path`. False, and "", when it is too long.
+bool out_file_name_temp(char temp[PATH_MAX], const char *path);
+
 // Checks that a store can be put at `path` and chooses the temporary name; creates nothing. Refuses
 // a file that exists (with `replace`: one that is no database), and a place with a journal beside
 // it, because SQLite would play the journal into the new file.

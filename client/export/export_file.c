@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -23,23 +22,8 @@ static enum outcome refuse(const struct export_file *file, struct term *term, in
     return OUTCOME_NO_OUTPUT;
 }
 
-static bool is_database(const char *path) {
-    static const char magic[] = "SQLite format 3"; // with its NUL: the first 16 bytes
-    char begin[sizeof(magic)] = "";
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd < 0 ? -1 : read(fd, begin, sizeof(begin));
-    if (fd >= 0) {
-        close(fd);
-    }
-    return n == (ssize_t)sizeof(begin) && memcmp(begin, magic, sizeof(magic)) == 0;
-}
-
 static enum outcome open_temp(struct export_file *file, struct term *term, mode_t mode) {
-    uint32_t random = (uint32_t)getpid();
-    (void)!getrandom(&random, sizeof(random), GRND_NONBLOCK);
-    int len = snprintf(file->temp, sizeof(file->temp), "%s.part-%08x", file->path, random);
-    if (len >= (int)sizeof(file->temp)) {
-        file->temp[0] = '\0';
+    if (!out_file_name_temp(file->temp, file->path)) {
         return refuse(file, term, ENAMETOOLONG);
     }
     file->fd = open(file->temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
@@ -73,7 +57,7 @@ enum outcome export_file_open(struct export_file *file, struct term *term, const
         file->fd = open(name, O_WRONLY | O_CLOEXEC);
         return file->fd < 0 ? refuse(file, term, errno) : OUTCOME_DONE;
     }
-    if (is_database(name)) {
+    if (status.st_size > 0 && out_file_is_database(name)) {
         term_say(term, "%s is a database; it is not replaced: choose another name", name);
         return OUTCOME_NO_OUTPUT;
     }
