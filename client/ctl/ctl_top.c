@@ -35,7 +35,7 @@ struct top {
     struct term *term;
     struct screen screen;
     bool on_screen;
-    bool told_empty;
+    bool logged_empty;
     int64_t interval_ms;
     int64_t left; // samples; -1: any number
     struct rates_sample before, now;
@@ -156,10 +156,10 @@ static void draw(struct top *top) {
 // For people only: a pipe always gets the same columns.
 static void print_if_empty(struct top *top) {
     bool empty = top->now.count == 0;
-    if (empty && !top->told_empty && top->term->is_terminal) {
+    if (empty && !top->logged_empty && top->term->is_terminal) {
         term_say(top->term, "nothing is connected");
     }
-    top->told_empty = empty;
+    top->logged_empty = empty;
 }
 
 static enum outcome print(struct top *top) {
