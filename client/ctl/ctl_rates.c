@@ -11,7 +11,7 @@
 #include "client/common/term.h"
 #include "client/ctl/ctl_format.h"
 
-#define UNKNOWN ((struct rates_figures){-1, -1, -1})
+#define UNKNOWN ((struct rates_per_second){-1, -1, -1})
 
 int rates_take(struct rates_sample *sample, const json_t *status, const json_t *sources,
                int64_t at_ms, int64_t taken_ns) {
@@ -91,15 +91,15 @@ void rates_compare(struct rates_sample *now, const struct rates_sample *before) 
             old = &none; // a new source: all its lines came since the sample before
         }
         if (old) {
-            row->rate = (struct rates_figures){per_second(row->events, old->events, seconds),
-                                               per_second(row->lines, old->lines, seconds),
-                                               per_second(row->bytes, old->bytes, seconds)};
+            row->rate = (struct rates_per_second){per_second(row->events, old->events, seconds),
+                                                  per_second(row->lines, old->lines, seconds),
+                                                  per_second(row->bytes, old->bytes, seconds)};
         }
     }
     if (comparable) {
-        now->rate = (struct rates_figures){per_second(now->events, before->events, seconds),
-                                           per_second(now->lines, before->lines, seconds),
-                                           per_second(now->bytes, before->bytes, seconds)};
+        now->rate = (struct rates_per_second){per_second(now->events, before->events, seconds),
+                                              per_second(now->lines, before->lines, seconds),
+                                              per_second(now->bytes, before->bytes, seconds)};
     }
     if (now->count > 0) {
         qsort(now->rows, now->count, sizeof(*now->rows), by_rate);

@@ -9,14 +9,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct rates_figures {
+struct rates_per_second {
     double events, lines, bytes; // a second; below 0: not known yet
 };
 
 struct rates_row {
     int64_t source, opened_ns;
     int64_t events, lines, bytes; // counters
-    struct rates_figures rate;
+    struct rates_per_second rate;
     json_t *object; // the daemon's description; owned
 };
 
@@ -27,7 +27,7 @@ struct rates_sample {
     struct rates_row *rows; // owned; after rates_compare() the fastest first
     size_t count;
     int64_t events, lines, bytes; // totals
-    struct rates_figures rate;
+    struct rates_per_second rate;
 };
 
 // From the results of `status` and `sources`, which are borrowed. Returns 0 or -ENOMEM.

@@ -119,7 +119,7 @@ static void add_all(const struct top *top, struct nvtxt_buf *out, size_t rows, s
     }
 }
 
-static void set_rates(json_t *object, const struct rates_figures *rate) {
+static void set_rates(json_t *object, const struct rates_per_second *rate) {
     json_object_set_new(object, "events_per_second",
                         rate->events < 0 ? json_null() : json_real(rate->events));
     json_object_set_new(object, "lines_per_second",
@@ -220,7 +220,7 @@ static void lose_daemon(struct top *top, int failure) {
     control_link_close(top->link);
     rates_deinit(&top->before);
     rates_deinit(&top->now);
-    top->now.rate = (struct rates_figures){-1, -1, -1};
+    top->now.rate = (struct rates_per_second){-1, -1, -1};
     if (failure != TOP_REFUSED) {
         snprintf(top->trouble, sizeof(top->trouble), "trying again: no daemon at %s: %s",
                  top->link->path, control_link_why(failure));

@@ -155,11 +155,11 @@ static int insert(struct span *parent, int64_t start, int64_t end) {
 
 // Merges the first half of the children into one solid span; where there are few children, it does
 // so for the children of each. Returns by how many spans the lane is smaller.
-static uint64_t melt(struct span *span) {
+static uint64_t merge_kids(struct span *span) {
     uint64_t gone = 0;
     if (span->count < 8) {
         for (uint32_t i = 0; i < span->count; i++) {
-            gone += melt(&span->kids[i]);
+            gone += merge_kids(&span->kids[i]);
         }
         return gone;
     }
@@ -179,7 +179,7 @@ static void forget_some(struct export_lanes *lanes, struct lane *lane) {
     uint64_t wanted = lane->spans / 2;
     uint64_t gone = 1;
     while (lane->spans > wanted && gone > 0) {
-        gone = melt(&lane->root);
+        gone = merge_kids(&lane->root);
         lane->spans -= gone;
         lanes->spans -= gone;
     }
