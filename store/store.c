@@ -221,14 +221,9 @@ static void forget(struct store *store) {
 
 // Forgets caches and ids if somebody else has written since. Needs the write lock.
 static int refresh(struct store *store) {
+    int64_t version = 0;
     int rc = store_sql_prepare(store->db, &store->stmts[DATA_VERSION], texts[DATA_VERSION]);
-    if (rc != SQLITE_OK) {
-        return rc;
-    }
-    sqlite3_stmt *stmt = store->stmts[DATA_VERSION];
-    rc = sqlite3_step(stmt);
-    int64_t version = rc == SQLITE_ROW ? sqlite3_column_int64(stmt, 0) : 0;
-    rc = store_sql_done(stmt, rc);
+    rc = rc ?: store_sql_run_int(store->stmts[DATA_VERSION], &version);
     if (rc == SQLITE_OK && version != store->data_version) {
         forget(store);
         store->data_version = version;

@@ -152,10 +152,7 @@ const char *store_file(const struct store *store) {
 int64_t store_content_bytes(struct store *store) {
     int64_t bytes = 0;
     if (store_sql_prepare(store->db, &store->pages, pages_text) == SQLITE_OK) {
-        if (sqlite3_step(store->pages) == SQLITE_ROW) {
-            bytes = sqlite3_column_int64(store->pages, 0);
-        }
-        sqlite3_reset(store->pages);
+        store_sql_run_int(store->pages, &bytes); // 0 when it fails
     }
     return bytes;
 }

@@ -57,6 +57,12 @@ int store_sql_run(sqlite3_stmt *stmt) {
     return store_sql_done(stmt, sqlite3_step(stmt));
 }
 
+int store_sql_run_int(sqlite3_stmt *stmt, int64_t *value) {
+    int rc = sqlite3_step(stmt);
+    *value = rc == SQLITE_ROW ? sqlite3_column_int64(stmt, 0) : 0;
+    return store_sql_done(stmt, rc);
+}
+
 bool store_sql_next(sqlite3_stmt *stmt, int *rc) {
     if (*rc == SQLITE_OK) {
         *rc = sqlite3_step(stmt);
@@ -85,15 +91,9 @@ int store_sql_int(sqlite3 *db, const char *text, int64_t *value) {
     sqlite3_stmt *stmt = NULL;
     *value = 0;
     int rc = sqlite3_prepare_v2(db, text, -1, &stmt, NULL);
-    if (rc != SQLITE_OK) {
-        return rc;
-    }
-    rc = sqlite3_step(stmt);
-    if (rc == SQLITE_ROW) {
-        *value = sqlite3_column_int64(stmt, 0);
-    }
-    int final = sqlite3_finalize(stmt);
-    return rc == SQLITE_ROW || rc == SQLITE_DONE ? SQLITE_OK : final;
+    rc = rc ?: store_sql_run_int(stmt, value);
+    sqlite3_finalize(stmt);
+    return rc;
 }
 
 void store_sql_finalize(sqlite3_stmt **slots, size_t count) {

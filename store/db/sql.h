@@ -22,11 +22,14 @@ int store_sql_bind(sqlite3_stmt *stmt, const char *types, ...);
 // Steps once and resets: for statements whose rows nobody reads.
 int store_sql_run(sqlite3_stmt *stmt);
 
+// The same for a query: `*value` is the first column of its first row, 0 when it has no row.
+int store_sql_run_int(sqlite3_stmt *stmt, int64_t *value);
+
 // The next row of a statement: `while (store_sql_next(stmt, &rc)) { rc = ...; }`. False when `*rc`
 // is a failure already, when the step fails, and at the end, where `*rc` is SQLITE_OK.
 bool store_sql_next(sqlite3_stmt *stmt, int *rc);
 
-// Resets, keeping the code of the failed step, after `rc` came from sqlite3_step.
+// Resets, keeping the code of the failed step, after `rc` came from store_sql_next or sqlite3_step.
 int store_sql_done(sqlite3_stmt *stmt, int rc);
 
 // Runs statements without parameters and without rows.
@@ -36,7 +39,7 @@ int store_sql_exec(sqlite3 *db, const char *text);
 // the first failure.
 int store_sql_commit(sqlite3 *db, int rc);
 
-// Runs a query once: `*value` is the first column of its first row, 0 when it has no row.
+// Prepares a query and runs it once, as store_sql_run_int does.
 int store_sql_int(sqlite3 *db, const char *text, int64_t *value);
 
 // A column's text with a NUL, cut to `size` bytes; "" for NULL.

@@ -5,7 +5,6 @@
 #include "store/db/stranger.h"
 
 #include <sqlite3.h>
-#include <stdio.h>
 
 #include "store/db/sql.h"
 
@@ -48,11 +47,8 @@ int store_stranger_trigger(sqlite3 *db, char *name, size_t size) {
     int rc = sqlite3_prepare_v2(
         db, "SELECT name FROM main.sqlite_master WHERE type = 'trigger' ORDER BY rowid LIMIT 1", -1,
         &stmt, NULL);
-    if (rc == SQLITE_OK) {
-        int step = sqlite3_step(stmt);
-        const unsigned char *text = step == SQLITE_ROW ? sqlite3_column_text(stmt, 0) : NULL;
-        snprintf(name, size, "%s", text ? (const char *)text : "");
-        rc = store_sql_done(stmt, step);
+    if (store_sql_next(stmt, &rc)) {
+        store_sql_text(stmt, 0, name, size);
     }
     sqlite3_finalize(stmt);
     return rc;

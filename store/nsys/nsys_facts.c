@@ -32,18 +32,13 @@
 
 int store_export_has(sqlite3 *db, const char *table, const char *column, bool *has) {
     sqlite3_stmt *stmt = NULL;
-    *has = false;
     int rc = sqlite3_prepare_v2(db,
                                 "SELECT 1 FROM sqlite_master m WHERE type = 'table' AND name = ?1 "
                                 "AND (?2 IS NULL OR EXISTS "
                                 "(SELECT 1 FROM pragma_table_info(m.name) p WHERE p.name = ?2))",
                                 -1, &stmt, NULL);
     rc = rc ?: store_sql_bind(stmt, "tt", table, column);
-    if (rc == SQLITE_OK) {
-        rc = sqlite3_step(stmt);
-        *has = rc == SQLITE_ROW;
-        rc = store_sql_done(stmt, rc);
-    }
+    *has = store_sql_next(stmt, &rc);
     sqlite3_finalize(stmt);
     return rc;
 }

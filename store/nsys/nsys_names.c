@@ -114,11 +114,7 @@ static int compare_kept(struct store_nsys *nsys, enum nsys_stmt which, int64_t r
     int rc = prepare(nsys, which);
     sqlite3_stmt *stmt = nsys->stmts[which];
     rc = rc ?: store_sql_bind(stmt, "i", row);
-    if (rc != SQLITE_OK) {
-        return rc;
-    }
-    rc = sqlite3_step(stmt);
-    if (rc == SQLITE_ROW) {
+    if (store_sql_next(stmt, &rc)) {
         const char *data = (const char *)sqlite3_column_text(stmt, 0);
         struct nvtxt_slice kept = {data, data ? (size_t)sqlite3_column_bytes(stmt, 0) : 0};
         nsys->counts.names += !nvtxt_slice_equal(kept, wanted);
@@ -243,14 +239,7 @@ static int find_domain(struct store_nsys *nsys, struct nvtxt_slice name, int64_t
     sqlite3_stmt *stmt = nsys->stmts[FIND_DOMAIN];
     *id = 0;
     rc = rc ?: store_sql_bind(stmt, "si", name.data, name.len, process);
-    if (rc != SQLITE_OK) {
-        return rc;
-    }
-    rc = sqlite3_step(stmt);
-    if (rc == SQLITE_ROW) {
-        *id = sqlite3_column_int64(stmt, 0);
-    }
-    return store_sql_done(stmt, rc);
+    return rc ?: store_sql_run_int(stmt, id);
 }
 
 static int add_domain(struct store_nsys *nsys, struct nvtxt_slice name, int64_t process,

@@ -106,12 +106,10 @@ static int read_nulls_of(struct store_nsys *nsys, enum nsys_type type) {
     rc = rc
              ?: store_sql_bind(stmt, "iiii", nsys->types[TYPE_CATEGORY], nsys->types[TYPE_THREAD],
                                nsys->types[TYPE_DOMAIN], nsys->types[type]);
-    if (rc == SQLITE_OK) {
-        int step = sqlite3_step(stmt);
-        for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]) && step == SQLITE_ROW; i++) {
+    if (store_sql_next(stmt, &rc)) {
+        for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++) {
             nsys->nulls[type] |= (uint32_t)sqlite3_column_int(stmt, (int)i) << columns[i];
         }
-        rc = store_sql_done(stmt, step);
     }
     sqlite3_finalize(stmt);
     return rc;

@@ -129,18 +129,15 @@ static int look_up(struct store_reader *reader, enum store_read_stmt which, cons
     rc = rc ?: sqlite3_bind_int64(stmt, 1, (int64_t)key->who);
     rc = rc ?: (wanted < 2 ? SQLITE_OK : sqlite3_bind_int64(stmt, 2, key->domain));
     rc = rc ?: (wanted < 3 ? SQLITE_OK : sqlite3_bind_int64(stmt, 3, (int64_t)key->category));
-    if (rc != SQLITE_OK) {
-        return rc;
-    }
-    rc = sqlite3_step(stmt);
     struct nvtxt_slice text = {NULL, 0};
-    int got = rc == SQLITE_ROW ? column_text(stmt, 0, &text) : SQLITE_OK;
-    if (got == SQLITE_OK && (rc == SQLITE_ROW || rc == SQLITE_DONE)) {
-        *name = remember(reader, key, text);
-        got = *name ? SQLITE_OK : SQLITE_NOMEM;
+    if (store_sql_next(stmt, &rc)) {
+        rc = column_text(stmt, 0, &text);
     }
-    rc = store_sql_done(stmt, rc);
-    return rc ?: got;
+    if (rc == SQLITE_OK) {
+        *name = remember(reader, key, text);
+        rc = *name ? SQLITE_OK : SQLITE_NOMEM;
+    }
+    return store_sql_done(stmt, rc);
 }
 
 // All names of an export into the table. Returns an SQLite result code.
@@ -318,13 +315,9 @@ static int find_source(struct store_reader *reader, int64_t row) {
     int rc = prepare(reader, STORE_READ_SOURCE_AT);
     sqlite3_stmt *stmt = reader->stmts[STORE_READ_SOURCE_AT];
     rc = rc ?: store_sql_bind(stmt, "i", row);
-    if (rc != SQLITE_OK) {
-        return rc;
-    }
     reader->source_id = 0;
     reader->source_first = reader->source_last = row;
-    rc = sqlite3_step(stmt);
-    if (rc == SQLITE_ROW && sqlite3_column_int64(stmt, 1) >= row) {
+    if (store_sql_next(stmt, &rc) && sqlite3_column_int64(stmt, 1) >= row) {
         reader->source_last = sqlite3_column_int64(stmt, 1);
         reader->source_id = sqlite3_column_int64(stmt, 2);
     }
@@ -335,15 +328,10 @@ static int find_source_name(struct store_reader *reader) {
     int rc = prepare(reader, STORE_READ_SOURCE_NAME);
     sqlite3_stmt *stmt = reader->stmts[STORE_READ_SOURCE_NAME];
     rc = rc ?: store_sql_bind(stmt, "i", reader->source_id);
-    if (rc != SQLITE_OK) {
-        return rc;
-    }
     free((char *)reader->source_name.data);
     reader->source_name = (struct nvtxt_slice){NULL, 0};
-    rc = sqlite3_step(stmt);
-    if (rc == SQLITE_ROW) {
-        int copied = store_sql_copy(stmt, 0, &reader->source_name);
-        rc = copied != SQLITE_OK ? copied : SQLITE_ROW;
+    if (store_sql_next(stmt, &rc)) {
+        rc = store_sql_copy(stmt, 0, &reader->source_name);
     }
     return store_sql_done(stmt, rc);
 }
@@ -361,11 +349,7 @@ static int find_source_levels(struct store_reader *reader) {
     }
     rc = prepare(reader, STORE_READ_SOURCE_LEVELS);
     rc = rc ?: store_sql_bind(*stmt, "i", reader->source_id);
-    if (rc != SQLITE_OK) {
-        return rc;
-    }
-    rc = sqlite3_step(*stmt);
-    reader->source_levels = rc == SQLITE_ROW;
+    reader->source_levels = store_sql_next(*stmt, &rc);
     return store_sql_done(*stmt, rc);
 }
 

@@ -79,21 +79,11 @@ int store_reader_result(struct store_reader *reader, int rc) {
 
 bool store_reader_has_column(struct store_reader *reader, const char *table, const char *column,
                              int *rc) {
+    static const char text[] = "SELECT 1 FROM pragma_table_info(?1) WHERE name = ?2 COLLATE NOCASE";
     sqlite3_stmt *stmt = NULL;
-    bool found = false;
-    if (*rc != SQLITE_OK) {
-        return false;
-    }
-    *rc = store_sql_prepare(reader->db, &stmt,
-                            "SELECT 1 FROM pragma_table_info(?1) WHERE name = ?2 COLLATE NOCASE");
-    if (*rc == SQLITE_OK) {
-        *rc = store_sql_bind(stmt, "tt", table, column);
-    }
-    if (*rc == SQLITE_OK) {
-        int step = sqlite3_step(stmt);
-        found = step == SQLITE_ROW;
-        *rc = store_sql_done(stmt, step);
-    }
+    *rc = *rc ?: store_sql_prepare(reader->db, &stmt, text);
+    *rc = *rc ?: store_sql_bind(stmt, "tt", table, column);
+    bool found = store_sql_next(stmt, rc);
     sqlite3_finalize(stmt);
     return found;
 }

@@ -118,9 +118,9 @@ static int run(sqlite3 *db, const char *sql, const struct store_carry *carry) {
         rc = rc ?: sqlite3_bind_text(stmt, 3, carry->name, -1, SQLITE_STATIC);
         rc = rc ?: sqlite3_bind_int64(stmt, 4, carry->started_ns);
     }
-    rc = rc ?: sqlite3_step(stmt);
-    int final = sqlite3_finalize(stmt);
-    return rc == SQLITE_DONE || rc == SQLITE_ROW ? SQLITE_OK : final ?: rc;
+    rc = rc ?: store_sql_run(stmt);
+    sqlite3_finalize(stmt);
+    return rc;
 }
 
 static int attach(sqlite3 *db, const char *path) {

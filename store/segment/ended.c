@@ -51,12 +51,6 @@ static int open_index(struct store_ended *ended, const char *path) {
     return rc;
 }
 
-static int version_of(struct store_ended *ended, int64_t *version) {
-    int rc = sqlite3_step(ended->version);
-    *version = rc == SQLITE_ROW ? sqlite3_column_int64(ended->version, 0) : 0;
-    return store_sql_done(ended->version, rc);
-}
-
 // Takes the segments that the index has out of the list.
 static int leave_rest(struct store_ended *ended) {
     sqlite3_stmt *stmt = NULL;
@@ -66,15 +60,15 @@ static int leave_rest(struct store_ended *ended) {
     size_t kept = 0;
     for (size_t i = 0; i < rest->count; i++) {
         rc = rc ?: store_sql_bind(stmt, "i", (int64_t)rest->rows[i].number);
-        int step = rc == SQLITE_OK ? sqlite3_step(stmt) : rc;
-        const char *name = step == SQLITE_ROW ? (const char *)sqlite3_column_text(stmt, 0) : NULL;
+        bool found = store_sql_next(stmt, &rc);
+        const char *name = found ? (const char *)sqlite3_column_text(stmt, 0) : NULL;
         bool known = name && strcmp(name, store_ended_index_name(&rest->rows[i])) == 0;
         if (known) {
             free(rest->rows[i].path);
         } else {
             rest->rows[kept++] = rest->rows[i];
         }
-        rc = store_sql_done(stmt, step);
+        rc = store_sql_done(stmt, rc);
     }
     rest->count = kept;
     sqlite3_finalize(stmt);
@@ -84,7 +78,7 @@ static int leave_rest(struct store_ended *ended) {
 static int refresh(struct store_ended *ended, const char *path, const char *active) {
     int64_t version = 0;
     int rc = ended->db ? SQLITE_OK : open_index(ended, path);
-    rc = rc ?: version_of(ended, &version);
+    rc = rc ?: store_sql_run_int(ended->version, &version);
     if (rc == SQLITE_OK && version == ended->seen) {
         return SQLITE_OK;
     }
@@ -98,8 +92,7 @@ static int refresh(struct store_ended *ended, const char *path, const char *acti
 static int look_up(struct store_ended *ended, const char *path, const char *session_id,
                    char *segment, size_t size) {
     int rc = store_sql_bind(ended->find, "t", session_id);
-    rc = rc ?: sqlite3_step(ended->find);
-    if (rc == SQLITE_ROW) {
+    if (store_sql_next(ended->find, &rc)) {
         const char *slash = strrchr(path, '/');
         snprintf(segment, size, "%.*s%s", slash ? (int)(slash - path) + 1 : 0, path,
                  (const char *)sqlite3_column_text(ended->find, 0));

@@ -204,9 +204,9 @@ static int follow(sqlite3 *db, const struct store_segments *left) {
     rc = rc ?: sqlite3_prepare_v2(db, "SELECT 1 FROM segments WHERE number = ?", -1, &known, NULL);
     for (size_t i = 0; i < left->count && rc == SQLITE_OK; i++) {
         rc = store_sql_bind(known, "i", (int64_t)left->rows[i].number);
-        int step = rc == SQLITE_OK ? sqlite3_step(known) : rc;
+        bool is_known = store_sql_next(known, &rc);
         sqlite3_reset(known);
-        rc = step == SQLITE_DONE ? add(db, &left->rows[i]) : step == SQLITE_ROW ? SQLITE_OK : step;
+        rc = rc != SQLITE_OK || is_known ? rc : add(db, &left->rows[i]);
     }
     sqlite3_finalize(known);
     return rc;

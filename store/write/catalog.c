@@ -72,11 +72,7 @@ static int add_source(struct store_catalog *catalog, const struct store_source *
 static int find_source(struct store_catalog *catalog, int64_t id, bool *found) {
     int rc = STORE_SQL_BIND(catalog, FIND_SOURCE, "i", id);
     sqlite3_stmt *stmt = catalog->stmts[FIND_SOURCE];
-    if (rc != SQLITE_OK) {
-        return rc;
-    }
-    rc = sqlite3_step(stmt);
-    *found = rc == SQLITE_ROW;
+    *found = store_sql_next(stmt, &rc);
     return store_sql_done(stmt, rc);
 }
 

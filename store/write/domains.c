@@ -30,15 +30,7 @@ void store_domains_begin(const struct store_batch *batch) {
 
 static int find(struct store_domains *domains, struct store_domain *domain) {
     int rc = STORE_SQL_BIND(domains, FIND_DOMAIN, "s", domain->name, (size_t)domain->len);
-    if (rc != SQLITE_OK) {
-        return rc;
-    }
-    sqlite3_stmt *stmt = domains->stmts[FIND_DOMAIN];
-    rc = sqlite3_step(stmt);
-    if (rc == SQLITE_ROW) {
-        domain->store_id = sqlite3_column_int64(stmt, 0);
-    }
-    return store_sql_done(stmt, rc);
+    return rc ?: store_sql_run_int(domains->stmts[FIND_DOMAIN], &domain->store_id);
 }
 
 int store_domains_id(struct store_domains *domains, const struct store_batch *batch, uint32_t index,

@@ -91,25 +91,17 @@ int store_files_load(struct store_files *files, int64_t source_id, struct store_
                      struct store_session *session, bool *found) {
     int rc = STORE_SQL_BIND(files, LOAD_FILE, "i", source_id);
     sqlite3_stmt *stmt = files->stmts[LOAD_FILE];
-    if (rc != SQLITE_OK) {
-        return rc;
-    }
-    rc = sqlite3_step(stmt);
-    *found = rc == SQLITE_ROW;
+    *found = store_sql_next(stmt, &rc);
     if (*found) {
-        int copied = read_file(stmt, file);
+        rc = read_file(stmt, file);
         session->source_id = source_id;
         session->uid = -1;
         session->counters = file->counters;
         session->ended = file->ended;
         session->opened_ns = file->opened_ns;
-        copied = copied ?: store_sql_string(stmt, 18, &session->state);
-        copied = copied ?: store_sql_string(stmt, 19, &session->name);
-        copied = copied ?: store_sql_string(stmt, 20, &session->display_name);
-        if (copied != SQLITE_OK) {
-            sqlite3_reset(stmt);
-            return copied;
-        }
+        rc = rc ?: store_sql_string(stmt, 18, &session->state);
+        rc = rc ?: store_sql_string(stmt, 19, &session->name);
+        rc = rc ?: store_sql_string(stmt, 20, &session->display_name);
     }
     return store_sql_done(stmt, rc);
 }

@@ -76,27 +76,17 @@ int store_name_rows_find(struct store_name_rows *rows, int kind, int64_t domain,
     if (*row) {
         return SQLITE_OK;
     }
-    sqlite3_stmt **slot = &rows->stmts[FIND_ROW];
-    int rc = store_sql_prepare(rows->txn->db, slot, texts[FIND_ROW]);
-    rc = rc ?: store_sql_bind(*slot, "iii", (int64_t)kind, domain, (int64_t)key);
-    if (rc != SQLITE_OK) {
-        return rc;
-    }
-    sqlite3_stmt *stmt = *slot;
-    rc = sqlite3_step(stmt);
-    if (rc == SQLITE_ROW) {
-        *row = sqlite3_column_int64(stmt, 0);
+    int rc = STORE_SQL_BIND(rows, FIND_ROW, "iii", (int64_t)kind, domain, (int64_t)key);
+    rc = rc ?: store_sql_run_int(rows->stmts[FIND_ROW], row);
+    if (*row) {
         cache_row(rows, kind, domain, key, *row);
     }
-    return store_sql_done(stmt, rc);
+    return rc;
 }
 
 int store_name_rows_add(struct store_name_rows *rows, int kind, int64_t domain, uint64_t key,
                         int64_t row) {
-    sqlite3_stmt **slot = &rows->stmts[ADD_ROW];
-    int rc = store_sql_prepare(rows->txn->db, slot, texts[ADD_ROW]);
-    rc = rc ?: store_sql_bind(*slot, "iiii", (int64_t)kind, domain, (int64_t)key, row);
-    rc = rc ?: store_sql_run(*slot);
+    int rc = STORE_SQL_RUN(rows, ADD_ROW, "iiii", (int64_t)kind, domain, (int64_t)key, row);
     if (rc == SQLITE_OK) {
         cache_row(rows, kind, domain, key, row);
     }

@@ -230,12 +230,8 @@ static int load_source(struct store_sessions *sessions, const char *session_id,
                        struct store_session *session, bool *found) {
     int rc = STORE_SQL_BIND(sessions, LOAD_SOURCE, "t", session_id);
     sqlite3_stmt *stmt = sessions->stmts[LOAD_SOURCE];
-    if (rc != SQLITE_OK) {
-        return rc;
-    }
-    rc = sqlite3_step(stmt);
-    *found = rc == SQLITE_ROW;
-    if (rc == SQLITE_ROW) {
+    *found = store_sql_next(stmt, &rc);
+    if (*found) {
         session->source_id = sqlite3_column_int64(stmt, 0);
         session->opened_ns = sqlite3_column_int64(stmt, 1);
         session->ended = sqlite3_column_int(stmt, 3) != 0;
@@ -245,13 +241,9 @@ static int load_source(struct store_sessions *sessions, const char *session_id,
         session->pid = sqlite3_column_int64(stmt, 14);
         const char *how = (const char *)sqlite3_column_text(stmt, 15);
         snprintf(session->how, sizeof(session->how), "%s", how ? how : "");
-        int copied = store_sql_string(stmt, 2, &session->name);
-        copied = copied ?: store_sql_string(stmt, 12, &session->state);
-        copied = copied ?: store_sql_string(stmt, 13, &session->display_name);
-        if (copied != SQLITE_OK) {
-            sqlite3_reset(stmt);
-            return copied;
-        }
+        rc = store_sql_string(stmt, 2, &session->name);
+        rc = rc ?: store_sql_string(stmt, 12, &session->state);
+        rc = rc ?: store_sql_string(stmt, 13, &session->display_name);
     }
     return store_sql_done(stmt, rc);
 }
@@ -270,11 +262,7 @@ int store_sessions_expired(struct store_sessions *sessions, int64_t before_ns, c
                            size_t size, bool *found) {
     int rc = STORE_SQL_BIND(sessions, FIND_EXPIRED, "i", before_ns);
     sqlite3_stmt *stmt = sessions->stmts[FIND_EXPIRED];
-    if (rc != SQLITE_OK) {
-        return rc;
-    }
-    rc = sqlite3_step(stmt);
-    *found = rc == SQLITE_ROW;
+    *found = store_sql_next(stmt, &rc);
     if (*found) {
         store_sql_text(stmt, 0, session_id, size);
     }
@@ -283,14 +271,6 @@ int store_sessions_expired(struct store_sessions *sessions, int64_t before_ns, c
 
 int store_sessions_count(struct store_sessions *sessions, int64_t uid, int64_t *count) {
     int rc = STORE_SQL_BIND(sessions, COUNT_SESSIONS, "i", uid);
-    sqlite3_stmt *stmt = sessions->stmts[COUNT_SESSIONS];
     *count = 0;
-    if (rc != SQLITE_OK) {
-        return rc;
-    }
-    rc = sqlite3_step(stmt);
-    if (rc == SQLITE_ROW) {
-        *count = sqlite3_column_int64(stmt, 0);
-    }
-    return store_sql_done(stmt, rc);
+    return rc ?: store_sql_run_int(sessions->stmts[COUNT_SESSIONS], count);
 }
