@@ -13,7 +13,6 @@
 // feed or a NUL, or one that is too long for a line. Such texts are changed as little as possible,
 // and counted. The same goes for payloads beyond Int64 and for JSON.
 #include <errno.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 

@@ -4,7 +4,6 @@
 // own, for the same interpreter as in the daemon; the events are thrown away.
 #include <getopt.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "client/common/arguments.h"
 #include "client/common/outcome.h"

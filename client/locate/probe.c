@@ -49,7 +49,8 @@ void probe_stores(struct search *search, bool all) {
     }
 }
 
-int probe_ask_store(const char *control, char *store, size_t size) {
+// Asks a control socket where its daemon's store is.
+static int ask_store(const char *control, char *store, size_t size) {
     struct nvtxt_ctl_reply reply = {0};
     struct control_link link;
     control_link_init(&link, control);
@@ -80,7 +81,7 @@ int probe_list_stores(struct search *stores, const struct search_place *daemon,
     if (!daemon) {
         return 0;
     }
-    int result = probe_ask_store(control, path, sizeof(path));
+    int result = ask_store(control, path, sizeof(path));
     if (result == 0) {
         search_put_store(stores, path);
     } else if (!daemon->is_named) {

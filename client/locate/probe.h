@@ -20,14 +20,10 @@ void probe_sockets(struct search *search, bool all);
 // The same for stores: can each be opened for reading?
 void probe_stores(struct search *search, bool all);
 
-// Asks the daemon behind a control socket where its store is. Returns 0, a code of control_link, or
-// -errno.
-int probe_ask_store(const char *control, char *store, size_t size);
-
 // Lists the stores in the order in which a program tries them when none is named: $NVTXT_STORE,
 // that of `daemon` as it says on the control socket `control`, then the others. `daemon` is the
 // place that accepted; NULL: none. A daemon at a usual place that does not answer has the usual
-// store. Returns as probe_ask_store().
+// store. Returns 0, a code of control_link, or -errno.
 int probe_list_stores(struct search *stores, const struct search_place *daemon,
                       const char *control);
 

@@ -219,10 +219,6 @@ static const struct search_place *find_forbidden(const struct search *search) {
     return NULL;
 }
 
-bool search_any_forbidden(const struct search *search) {
-    return find_forbidden(search) != NULL;
-}
-
 // The text for all places but `left_out`.
 static const char *list(const struct search *search, const struct search_place *left_out,
                         char *text, size_t size) {

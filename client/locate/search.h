@@ -63,9 +63,6 @@ const char *search_why(const struct search_place *place);
 // Notes the result of a try: 0, -errno, or a positive code when the queue is full.
 void search_note(struct search_place *place, int result);
 
-// Whether one of them is there but not for us.
-bool search_any_forbidden(const struct search *search);
-
 // "A: why" for one place, else "A (why), B (why) or C (why)"; returns `text`, cut to `size`.
 const char *search_list(const struct search *search, char *text, size_t size);
 

@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
@@ -166,22 +165,22 @@ void child_update(struct child *child) {
 
 // ---- End ----------------------------------------------------------------------------------------
 
-bool child_was_killed(const struct child *child) {
+static bool was_killed(const struct child *child) {
     return WIFSIGNALED(child->status);
 }
 
 int child_exit_code(const struct child *child) {
-    return child_was_killed(child) ? 128 + WTERMSIG(child->status) : WEXITSTATUS(child->status);
+    return was_killed(child) ? 128 + WTERMSIG(child->status) : WEXITSTATUS(child->status);
 }
 
 uint32_t child_color(const struct child *child) {
     return child_exit_code(child) == 0 ? COLOR_SUCCESS
-           : child_was_killed(child)   ? COLOR_SIGNAL
+           : was_killed(child)         ? COLOR_SIGNAL
                                        : COLOR_FAILURE;
 }
 
 void child_die_likewise(const struct child *child) {
-    if (!child_was_killed(child)) {
+    if (!was_killed(child)) {
         return;
     }
     int number = WTERMSIG(child->status);

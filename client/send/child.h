@@ -35,8 +35,6 @@ void child_update(struct child *child); // passes signals on, and sees whether i
 // Its exit status, or 128 + n when signal n ended it.
 int child_exit_code(const struct child *child);
 
-bool child_was_killed(const struct child *child); // a signal ended it
-
 uint32_t child_color(const struct child *child); // of its range: how it ended
 
 // Ends us by the signal that ended it, without a core file of our own. Returns when no signal did.

@@ -11,7 +11,6 @@
 #include "client/send/command.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
