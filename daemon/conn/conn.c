@@ -13,6 +13,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "daemon/base/list.h"
 #include "daemon/conn/server.h"
 #include "daemon/conn/session.h"
 #include "daemon/source/source.h"
@@ -416,7 +417,6 @@ void conn_close(struct conn *conn) {
     }
     conn->phase = CONN_CLOSED;
     struct server *server = conn->server;
-    struct conn *next = conn->next;
     if (conn->source) {
         close_source(conn);
     }
@@ -425,16 +425,9 @@ void conn_close(struct conn *conn) {
     conn->user = NULL;
     session_free(conn->session);
     conn->session = NULL;
-    if (conn->prev) {
-        conn->prev->next = next;
-    } else {
-        server->conns = next;
-    }
-    if (next) {
-        next->prev = conn->prev;
-    }
+    LIST_REMOVE(server->conns, conn);
     uv_close((uv_handle_t *)&conn->pipe, on_closed);
-    server_forget(server, conn, next);
+    server_forget(server, conn);
 }
 
 // The client is gone, or has closed its reading side. What it sent before that counts, so it is
@@ -528,11 +521,7 @@ struct conn *conn_new(struct server *server, int fd_take) {
     conn->accepted_ns = clocks_realtime_ns();
     nvtxt_frame_init(&conn->frame, server->hub.limits.line_bytes);
     outq_init(&conn->outq, (uv_stream_t *)&conn->pipe, OUTQ_LIMIT_BYTES, on_drained);
-    conn->next = server->conns;
-    if (conn->next) {
-        conn->next->prev = conn;
-    }
-    server->conns = conn;
+    LIST_ADD(server->conns, conn);
     server->conn_count++;
     if (uv_pipe_open(&conn->pipe, fd_take) == 0) {
         return conn;

@@ -212,10 +212,10 @@ void server_drain(struct server *server, struct conn *conn) {
 
 // ---- The stop -----------------------------------------------------------------------------------
 
-void server_forget(struct server *server, struct conn *conn, struct conn *next) {
+void server_forget(struct server *server, const struct conn *conn) {
     server->conn_count--;
     if (server->cursor == conn) {
-        server->cursor = next;
+        server->cursor = conn->next;
     }
     if (server->stage == SERVER_RUNNING) {
         server->on_room(server);

@@ -94,5 +94,5 @@ void server_abort(struct server *server);
 // A connection is draining: closes it after CONN_DRAIN_MS if its client does not before.
 void server_drain(struct server *server, struct conn *conn);
 
-// A connection was taken out of the list; `next` is the one after it.
-void server_forget(struct server *server, struct conn *conn, struct conn *next);
+// A connection was taken out of the list.
+void server_forget(struct server *server, const struct conn *conn);

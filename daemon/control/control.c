@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "daemon/base/list.h"
 #include "daemon/base/log.h"
 #include "daemon/socket/listener.h"
 #include "daemon/socket/peer.h"
@@ -55,14 +56,7 @@ static void close_conn(struct control_conn *conn) {
         call->conn = NULL;
     }
     struct control *control = conn->control;
-    if (conn->prev) {
-        conn->prev->next = conn->next;
-    } else {
-        control->conns = conn->next;
-    }
-    if (conn->next) {
-        conn->next->prev = conn->prev;
-    }
+    LIST_REMOVE(control->conns, conn);
     control->conn_count--;
     control->reader_count -= conn->rights == RIGHTS_READER;
     conn->caller->conns--;
@@ -110,14 +104,7 @@ static void unlink_call(struct control_call *call) {
     if (conn->awaited == call) {
         conn->awaited = NULL;
     }
-    if (call->prev) {
-        call->prev->next = call->next;
-    } else {
-        conn->calls = call->next;
-    }
-    if (call->next) {
-        call->next->prev = call->prev;
-    }
+    LIST_REMOVE(conn->calls, call);
     conn->call_count--;
 }
 
@@ -226,11 +213,7 @@ static void take_request(struct control_conn *conn, struct nvtxt_slice line) {
     call->caller->calls++;
     call->server = conn->control->server;
     call->request = request;
-    call->next = conn->calls;
-    if (call->next) {
-        call->next->prev = call;
-    }
-    conn->calls = call;
+    LIST_ADD(conn->calls, call);
     conn->call_count++;
     conn->awaited = call;
     command->run(call);
@@ -405,11 +388,7 @@ static void add_conn(struct control *control, int fd_take, struct caller *caller
     conn->rights = rights;
     nvtxt_frame_init(&conn->frame, NVTXT_CTL_REQUEST_BYTES);
     outq_init(&conn->outq, (uv_stream_t *)&conn->pipe, CONTROL_REPLIES_BYTES, on_drained);
-    conn->next = control->conns;
-    if (conn->next) {
-        conn->next->prev = conn;
-    }
-    control->conns = conn;
+    LIST_ADD(control->conns, conn);
     control->conn_count++;
     control->reader_count += rights == RIGHTS_READER;
     caller->conns++;

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/base/list.h"
 #include "daemon/follow/follow.h"
 #include "daemon/follow/known_files.h"
 #include "daemon/follow/schedule.h"
@@ -45,23 +46,12 @@ static struct folder_name *add_name(struct folder *folder, const char *text) {
         free(name);
         return NULL;
     }
-    name->next = folder->first;
-    if (name->next) {
-        name->next->prev = name;
-    }
-    folder->first = name;
+    LIST_ADD(folder->first, name);
     return name;
 }
 
 static void drop_name(struct folder *folder, struct folder_name *name) {
-    if (name->prev) {
-        name->prev->next = name->next;
-    } else {
-        folder->first = name->next;
-    }
-    if (name->next) {
-        name->next->prev = name->prev;
-    }
+    LIST_REMOVE(folder->first, name);
     nvtxt_hash_remove(&folder->names, &name->node);
     if (name->follow) {
         known_files_lose_name(name->follow, false);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/base/list.h"
 #include "daemon/follow/follow.h"
 #include "daemon/follow/schedule.h"
 #include "daemon/follow/watch_state.h"
@@ -31,11 +32,7 @@ struct follow *known_files_add(struct watch *watch, const char *path, int64_t de
     if (!follow) {
         return NULL;
     }
-    follow->next = known->first;
-    if (follow->next) {
-        follow->next->prev = follow;
-    }
-    known->first = follow;
+    LIST_ADD(known->first, follow);
     known->count++;
     return follow;
 }
@@ -43,14 +40,7 @@ struct follow *known_files_add(struct watch *watch, const char *path, int64_t de
 void known_files_forget(struct follow *follow) {
     struct known_files *known = &follow->watch->known;
     nvtxt_hash_remove(&known->by_inode, &follow->by_inode);
-    if (follow->prev) {
-        follow->prev->next = follow->next;
-    } else {
-        known->first = follow->next;
-    }
-    if (follow->next) {
-        follow->next->prev = follow->prev;
-    }
+    LIST_REMOVE(known->first, follow);
     known->count--;
     follow_free(follow);
 }

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Lists of things that know their neighbours by `next` and `prev`, both NULL in a thing that is in
+// no list. `first` is where the list's owner keeps its first thing. Nothing is allocated.
+#pragma once
+
+// Puts a thing before all others.
+#define LIST_ADD(first, thing)                                                                     \
+    do {                                                                                           \
+        (thing)->next = (first);                                                                   \
+        if ((thing)->next) {                                                                       \
+            (thing)->next->prev = (thing);                                                         \
+        }                                                                                          \
+        (first) = (thing);                                                                         \
+    } while (0)
+
+// Takes a thing out. Its own `next` and `prev` stay, so that a walk over the list can go on.
+#define LIST_REMOVE(first, thing)                                                                  \
+    do {                                                                                           \
+        if ((thing)->next) {                                                                       \
+            (thing)->next->prev = (thing)->prev;                                                   \
+        }                                                                                          \
+        if ((thing)->prev) {                                                                       \
+            (thing)->prev->next = (thing)->next;                                                   \
+        } else {                                                                                   \
+            (first) = (thing)->next;                                                               \
+        }                                                                                          \
+    } while (0)
