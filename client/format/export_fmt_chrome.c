@@ -95,14 +95,10 @@ static void begin_event(struct export_writer *writer, struct chrome *chrome) {
 
 static struct track *find_track(struct chrome *chrome, uint64_t global_tid, int lane,
                                 uint64_t hash) {
-    struct nvtxt_hash_node *node = nvtxt_hash_find(&chrome->tracks, hash);
-    for (; node; node = nvtxt_hash_next(node)) {
-        struct track *track = NVTXT_CONTAINER_OF(node, struct track, node);
-        if (track->global_tid == global_tid && track->lane == lane) {
-            return track;
-        }
-    }
-    return NULL;
+    struct track *track;
+    NVTXT_HASH_FIND(track, node, &chrome->tracks, hash,
+                    track->global_tid == global_tid && track->lane == lane);
+    return track;
 }
 
 // Finds the track, or makes it. NULL when memory is short.

@@ -168,14 +168,13 @@ struct folded {
 
 static struct fold *fold_of(struct folded *folded, struct fold *around, struct nvtxt_slice label) {
     uint64_t hash = nvtxt_hash_pair((uintptr_t)around, label);
-    struct nvtxt_hash_node *node = nvtxt_hash_find(&folded->folds, hash);
-    for (; node; node = nvtxt_hash_next(node)) {
-        struct fold *fold = NVTXT_CONTAINER_OF(node, struct fold, node);
-        if (fold->around == around && nvtxt_slice_equal(fold->label, label)) {
-            return fold;
-        }
+    struct fold *fold;
+    NVTXT_HASH_FIND(fold, node, &folded->folds, hash,
+                    fold->around == around && nvtxt_slice_equal(fold->label, label));
+    if (fold) {
+        return fold;
     }
-    struct fold *fold = calloc(1, sizeof(*fold));
+    fold = calloc(1, sizeof(*fold));
     if (!fold || nvtxt_hash_add(&folded->folds, &fold->node, hash) < 0) {
         free(fold);
         return NULL;

@@ -203,14 +203,12 @@ static struct lane_thread *thread_of(struct export_lanes *lanes, uint64_t global
         return lanes->last;
     }
     uint64_t hash = nvtxt_hash_number(global_tid);
-    struct nvtxt_hash_node *node = nvtxt_hash_find(&lanes->threads, hash);
-    for (; node; node = nvtxt_hash_next(node)) {
-        struct lane_thread *thread = NVTXT_CONTAINER_OF(node, struct lane_thread, node);
-        if (thread->global_tid == global_tid) {
-            return lanes->last = thread;
-        }
+    struct lane_thread *thread;
+    NVTXT_HASH_FIND(thread, node, &lanes->threads, hash, thread->global_tid == global_tid);
+    if (thread) {
+        return lanes->last = thread;
     }
-    struct lane_thread *thread = calloc(1, sizeof(*thread));
+    thread = calloc(1, sizeof(*thread));
     if (!thread || nvtxt_hash_add(&lanes->threads, &thread->node, hash) < 0) {
         free(thread);
         return NULL;

@@ -23,17 +23,12 @@ static uint64_t owner_of(enum nvtxt_name_kind kind, uint64_t global_tid) {
 static struct export_name *find(const struct export_names *names, enum nvtxt_name_kind kind,
                                 uint32_t category, uint64_t global_tid, struct nvtxt_slice domain) {
     uint64_t owner = owner_of(kind, global_tid);
-    struct nvtxt_hash_node *node =
-        nvtxt_hash_find(&names->keys, key_hash(kind, category, owner, domain));
-    for (; node; node = nvtxt_hash_next(node)) {
-        struct export_name *name = NVTXT_CONTAINER_OF(node, struct export_name, by_key);
-        if (name->kind == kind && name->category == category &&
-            owner_of(kind, name->global_tid) == owner &&
-            nvtxt_slice_equal(nvtxt_refstr_slice(name->domain), domain)) {
-            return name;
-        }
-    }
-    return NULL;
+    struct export_name *name;
+    NVTXT_HASH_FIND(name, by_key, &names->keys, key_hash(kind, category, owner, domain),
+                    name->kind == kind && name->category == category &&
+                        owner_of(kind, name->global_tid) == owner &&
+                        nvtxt_slice_equal(nvtxt_refstr_slice(name->domain), domain));
+    return name;
 }
 
 static struct export_name *add(struct export_names *names, const struct store_read_name *given) {

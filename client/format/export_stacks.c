@@ -103,18 +103,17 @@ static int grow(void *array, uint32_t count, uint32_t *room, size_t size) {
 
 static int frame_of(struct export_stacks *stacks, struct nvtxt_slice text, uint32_t *frame) {
     uint64_t hash = nvtxt_hash_bytes(text);
-    struct nvtxt_hash_node *node = nvtxt_hash_find(&stacks->by_text, hash);
-    for (; node; node = nvtxt_hash_next(node)) {
-        struct name *name = NVTXT_CONTAINER_OF(node, struct name, node);
-        if (nvtxt_slice_equal((struct nvtxt_slice){name->data, name->len}, text)) {
-            *frame = name->number;
-            return 0;
-        }
+    struct name *name;
+    NVTXT_HASH_FIND(name, node, &stacks->by_text, hash,
+                    nvtxt_slice_equal((struct nvtxt_slice){name->data, name->len}, text));
+    if (name) {
+        *frame = name->number;
+        return 0;
     }
     if (grow(&stacks->names, stacks->name_count, &stacks->name_room, sizeof(*stacks->names)) < 0) {
         return -ENOMEM;
     }
-    struct name *name = malloc(sizeof(*name) + text.len);
+    name = malloc(sizeof(*name) + text.len);
     if (!name || nvtxt_hash_add(&stacks->by_text, &name->node, hash) < 0) {
         free(name);
         return -ENOMEM;
@@ -159,19 +158,18 @@ static struct thread *new_thread(const struct export_row *row, uint32_t number) 
 
 static int thread_of(struct export_stacks *stacks, const struct export_row *row, uint32_t *number) {
     uint64_t hash = nvtxt_hash_number(row->event->global_tid);
-    struct nvtxt_hash_node *node = nvtxt_hash_find(&stacks->by_tid, hash);
-    for (; node; node = nvtxt_hash_next(node)) {
-        struct thread *thread = NVTXT_CONTAINER_OF(node, struct thread, node);
-        if (thread->global_tid == row->event->global_tid) {
-            *number = thread->number;
-            return 0;
-        }
+    struct thread *thread;
+    NVTXT_HASH_FIND(thread, node, &stacks->by_tid, hash,
+                    thread->global_tid == row->event->global_tid);
+    if (thread) {
+        *number = thread->number;
+        return 0;
     }
     if (grow(&stacks->threads, stacks->thread_count, &stacks->thread_room,
              sizeof(struct thread *)) < 0) {
         return -ENOMEM;
     }
-    struct thread *thread = new_thread(row, stacks->thread_count);
+    thread = new_thread(row, stacks->thread_count);
     if (!thread || nvtxt_hash_add(&stacks->by_tid, &thread->node, hash) < 0) {
         free_thread(thread);
         return -ENOMEM;

@@ -25,14 +25,10 @@ static uint64_t hash_of(const char *session_id) {
 }
 
 static struct waiting_session *find(const struct parked *parked, const char *session_id) {
-    struct nvtxt_hash_node *node = nvtxt_hash_find(&parked->sessions, hash_of(session_id));
-    for (; node; node = nvtxt_hash_next(node)) {
-        struct waiting_session *session = NVTXT_CONTAINER_OF(node, struct waiting_session, node);
-        if (strcmp(session->id, session_id) == 0) {
-            return session;
-        }
-    }
-    return NULL;
+    struct waiting_session *session;
+    NVTXT_HASH_FIND(session, node, &parked->sessions, hash_of(session_id),
+                    strcmp(session->id, session_id) == 0);
+    return session;
 }
 
 static void drop(struct parked *parked, struct waiting_session *session) {

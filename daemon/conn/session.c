@@ -56,17 +56,11 @@ void session_disconnect(struct conn *conn) {
 
 // `uid` -1: of any user. `open`: not one that is still loaded.
 static struct session *find(struct server *server, const char *id, int64_t uid, bool open) {
-    struct nvtxt_hash_node *node =
-        nvtxt_hash_find(&server->sessions, nvtxt_hash_bytes(nvtxt_slice_of(id)));
-    for (; node; node = nvtxt_hash_next(node)) {
-        struct session *session = NVTXT_CONTAINER_OF(node, struct session, node);
-        const struct conn *conn = session->conn;
-        if (strcmp(session->id, id) == 0 && (uid < 0 || conn->peer.uid == uid) &&
-            !(open && conn->phase == CONN_LOADING)) {
-            return session;
-        }
-    }
-    return NULL;
+    struct session *session;
+    NVTXT_HASH_FIND(session, node, &server->sessions, nvtxt_hash_bytes(nvtxt_slice_of(id)),
+                    strcmp(session->id, id) == 0 && (uid < 0 || session->conn->peer.uid == uid) &&
+                        !(open && session->conn->phase == CONN_LOADING));
+    return session;
 }
 
 struct session *session_find(struct server *server, const char *id, int64_t uid) {

@@ -25,15 +25,10 @@ static void list_next(struct folder *folder);
 // ---- Names --------------------------------------------------------------------------------------
 
 static struct folder_name *find_name(struct folder *folder, const char *text) {
-    struct nvtxt_hash_node *node =
-        nvtxt_hash_find(&folder->names, nvtxt_hash_bytes(nvtxt_slice_of(text)));
-    for (; node; node = nvtxt_hash_next(node)) {
-        struct folder_name *name = NVTXT_CONTAINER_OF(node, struct folder_name, node);
-        if (strcmp(name->name, text) == 0) {
-            return name;
-        }
-    }
-    return NULL;
+    struct folder_name *name;
+    NVTXT_HASH_FIND(name, node, &folder->names, nvtxt_hash_bytes(nvtxt_slice_of(text)),
+                    strcmp(name->name, text) == 0);
+    return name;
 }
 
 static struct folder_name *add_name(struct folder *folder, const char *text) {

@@ -78,13 +78,11 @@ struct follow *known_files_find_or_add(struct watch *watch, const char *path,
 }
 
 void known_files_retire(struct known_files *known, int64_t device, int64_t inode) {
-    struct nvtxt_hash_node *node = nvtxt_hash_find(&known->by_inode, hash_of(inode));
-    for (; node; node = nvtxt_hash_next(node)) {
-        struct follow *follow = NVTXT_CONTAINER_OF(node, struct follow, by_inode);
-        if (follow->at.inode == inode && follow->at.device == device) {
-            nvtxt_hash_remove(&known->by_inode, node);
-            return;
-        }
+    struct follow *follow;
+    NVTXT_HASH_FIND(follow, by_inode, &known->by_inode, hash_of(inode),
+                    follow->at.inode == inode && follow->at.device == device);
+    if (follow) {
+        nvtxt_hash_remove(&known->by_inode, &follow->by_inode);
     }
 }
 

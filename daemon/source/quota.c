@@ -11,14 +11,9 @@
 #include "protocol/base/hash.h"
 
 static struct quota_user *find(struct quota *quota, int64_t uid) {
-    struct nvtxt_hash_node *node = nvtxt_hash_find(&quota->users, nvtxt_hash_number((uint64_t)uid));
-    for (; node; node = nvtxt_hash_next(node)) {
-        struct quota_user *user = NVTXT_CONTAINER_OF(node, struct quota_user, node);
-        if (user->uid == uid) {
-            return user;
-        }
-    }
-    return NULL;
+    struct quota_user *user;
+    NVTXT_HASH_FIND(user, node, &quota->users, nvtxt_hash_number((uint64_t)uid), user->uid == uid);
+    return user;
 }
 
 static struct quota_user *add(struct quota *quota, int64_t uid) {

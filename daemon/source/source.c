@@ -101,14 +101,9 @@ void source_free(struct source *source) {
 }
 
 struct source *source_find(const struct nvtxt_hash *sources, int64_t id) {
-    struct nvtxt_hash_node *node = nvtxt_hash_find(sources, nvtxt_hash_number((uint64_t)id));
-    for (; node; node = nvtxt_hash_next(node)) {
-        struct source *source = NVTXT_CONTAINER_OF(node, struct source, by_id);
-        if (source->id == id) {
-            return source;
-        }
-    }
-    return NULL;
+    struct source *source;
+    NVTXT_HASH_FIND(source, by_id, sources, nvtxt_hash_number((uint64_t)id), source->id == id);
+    return source;
 }
 
 int source_set_name(struct source *source, const char *name) {

@@ -40,3 +40,14 @@ void nvtxt_hash_remove(struct nvtxt_hash *table, struct nvtxt_hash_node *node);
 // The first node of that hash value, and the next one after a node; NULL at the end.
 struct nvtxt_hash_node *nvtxt_hash_find(const struct nvtxt_hash *table, uint64_t hash);
 struct nvtxt_hash_node *nvtxt_hash_next(const struct nvtxt_hash_node *node);
+
+// Sets `found` to the thing of that hash value for which `is_it` is true, an expression about
+// `found`; to NULL when there is none. `member`: the node in the thing.
+#define NVTXT_HASH_FIND(found, member, table, value, is_it)                                        \
+    do {                                                                                           \
+        struct nvtxt_hash_node *node_ = nvtxt_hash_find(table, value);                             \
+        for ((found) = NULL; node_ && !(found); node_ = nvtxt_hash_next(node_)) {                  \
+            (found) = NVTXT_CONTAINER_OF(node_, __typeof__(*(found)), member);                     \
+            (found) = (is_it) ? (found) : NULL;                                                    \
+        }                                                                                          \
+    } while (0)

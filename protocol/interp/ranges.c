@@ -55,14 +55,11 @@ static struct nvtxt_thread *thread_find(struct nvtxt_ranges *ranges, uint64_t gl
     if (ranges->last_thread && ranges->last_thread->global_tid == global_tid) {
         return ranges->last_thread;
     }
-    struct nvtxt_hash_node *node = nvtxt_hash_find(&ranges->threads, nvtxt_hash_number(global_tid));
-    for (; node; node = nvtxt_hash_next(node)) {
-        struct nvtxt_thread *thread = NVTXT_CONTAINER_OF(node, struct nvtxt_thread, node);
-        if (thread->global_tid == global_tid) {
-            return ranges->last_thread = thread;
-        }
-    }
-    return NULL;
+    struct nvtxt_thread *thread;
+    NVTXT_HASH_FIND(thread, node, &ranges->threads, nvtxt_hash_number(global_tid),
+                    thread->global_tid == global_tid);
+    ranges->last_thread = thread ? thread : ranges->last_thread;
+    return thread;
 }
 
 static void sweep_threads(struct nvtxt_ranges *ranges) {
@@ -235,15 +232,10 @@ struct nvtxt_range *nvtxt_ranges_top(struct nvtxt_ranges *ranges, uint32_t pid, 
 }
 
 struct nvtxt_range *nvtxt_ranges_find(const struct nvtxt_ranges *ranges, int64_t range_id) {
-    struct nvtxt_hash_node *node =
-        nvtxt_hash_find(&ranges->ids, nvtxt_hash_number((uint64_t)range_id));
-    for (; node; node = nvtxt_hash_next(node)) {
-        struct nvtxt_range *range = NVTXT_CONTAINER_OF(node, struct nvtxt_range, node);
-        if (range->view.range_id == range_id) {
-            return range;
-        }
-    }
-    return NULL;
+    struct nvtxt_range *range;
+    NVTXT_HASH_FIND(range, node, &ranges->ids, nvtxt_hash_number((uint64_t)range_id),
+                    range->view.range_id == range_id);
+    return range;
 }
 
 void nvtxt_ranges_close(struct nvtxt_ranges *ranges, struct nvtxt_range *range) {

@@ -80,15 +80,9 @@ static uint64_t hash_of_thing(const struct nvtxt_name *name) {
 
 static struct nvtxt_waiting_name *find(const struct nvtxt_waiting *waiting,
                                        const struct nvtxt_name *name) {
-    struct nvtxt_hash_node *node = nvtxt_hash_find(&waiting->table, hash_of_thing(name));
-    for (; node; node = nvtxt_hash_next(node)) {
-        struct nvtxt_waiting_name *found =
-            NVTXT_CONTAINER_OF(node, struct nvtxt_waiting_name, node);
-        if (is_same_thing(found, name)) {
-            return found;
-        }
-    }
-    return NULL;
+    struct nvtxt_waiting_name *found;
+    NVTXT_HASH_FIND(found, node, &waiting->table, hash_of_thing(name), is_same_thing(found, name));
+    return found;
 }
 
 // Adds a name without its text; NULL when memory is short.

@@ -27,14 +27,11 @@ void nvtxt_symtab_deinit(struct nvtxt_symtab *symtab) {
 
 static struct nvtxt_variable *find(const struct nvtxt_symtab *symtab, struct nvtxt_slice name,
                                    uint64_t hash) {
-    struct nvtxt_hash_node *node = nvtxt_hash_find(&symtab->table, hash);
-    for (; node; node = nvtxt_hash_next(node)) {
-        struct nvtxt_variable *variable = NVTXT_CONTAINER_OF(node, struct nvtxt_variable, node);
-        if (nvtxt_slice_equal(name, (struct nvtxt_slice){variable->name, variable->name_len})) {
-            return variable;
-        }
-    }
-    return NULL;
+    struct nvtxt_variable *variable;
+    NVTXT_HASH_FIND(
+        variable, node, &symtab->table, hash,
+        nvtxt_slice_equal(name, (struct nvtxt_slice){variable->name, variable->name_len}));
+    return variable;
 }
 
 const struct nvtxt_value *nvtxt_symtab_find(const struct nvtxt_symtab *symtab,

@@ -46,14 +46,9 @@ static uint64_t hash_of(const struct key *key) {
 }
 
 static struct known_name *find(struct store_reader *reader, const struct key *key) {
-    struct nvtxt_hash_node *node = nvtxt_hash_find(&reader->names, hash_of(key));
-    for (; node; node = nvtxt_hash_next(node)) {
-        struct known_name *name = NVTXT_CONTAINER_OF(node, struct known_name, node);
-        if (same(&name->key, key)) {
-            return name;
-        }
-    }
-    return NULL;
+    struct known_name *name;
+    NVTXT_HASH_FIND(name, node, &reader->names, hash_of(key), same(&name->key, key));
+    return name;
 }
 
 // The name of a key, changed or made. NULL when memory is short.

@@ -153,14 +153,10 @@ static struct store_share *new_share(struct store_batch *batch, const struct sto
 }
 
 static struct store_share *find_share(struct store_batch *batch, int64_t id) {
-    struct nvtxt_hash_node *node = nvtxt_hash_find(&batch->by_id, nvtxt_hash_number((uint64_t)id));
-    for (; node; node = nvtxt_hash_next(node)) {
-        struct store_share *share = NVTXT_CONTAINER_OF(node, struct store_share, node);
-        if (share->pub.id == id) {
-            return share;
-        }
-    }
-    return NULL;
+    struct store_share *share;
+    NVTXT_HASH_FIND(share, node, &batch->by_id, nvtxt_hash_number((uint64_t)id),
+                    share->pub.id == id);
+    return share;
 }
 
 struct store_batch_source *store_batch_source(struct store_batch *batch,

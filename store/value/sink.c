@@ -19,14 +19,10 @@
 
 static struct store_domain *find_domain(struct store_batch *batch, struct nvtxt_slice name,
                                         uint32_t hash) {
-    struct nvtxt_hash_node *node = nvtxt_hash_find(&batch->by_name, hash);
-    for (; node; node = nvtxt_hash_next(node)) {
-        struct store_domain *domain = NVTXT_CONTAINER_OF(node, struct store_domain, node);
-        if (nvtxt_slice_equal((struct nvtxt_slice){domain->name, domain->len}, name)) {
-            return domain;
-        }
-    }
-    return NULL;
+    struct store_domain *domain;
+    NVTXT_HASH_FIND(domain, node, &batch->by_name, hash,
+                    nvtxt_slice_equal((struct nvtxt_slice){domain->name, domain->len}, name));
+    return domain;
 }
 
 static struct store_domain *new_domain(struct store_batch *batch, struct nvtxt_slice name,
