@@ -98,14 +98,11 @@ static void on_loaded(struct job *job);
 
 static void start_load(struct session *session) {
     struct conn *conn = session->conn;
-    struct job *job = calloc(1, sizeof(*job));
+    struct job *job = job_new(JOB_SESSION_LOAD, on_loaded, session);
     if (!job) {
         conn_close(conn);
         return;
     }
-    job->kind = JOB_SESSION_LOAD;
-    job->on_done = on_loaded;
-    job->context = session;
     memcpy(job->session_id, session->id, sizeof(job->session_id));
     job->want_diags = session->hello->diagnostics && session->hello->has_acked;
     job->acked = session->hello->acked;

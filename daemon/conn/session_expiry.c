@@ -96,14 +96,11 @@ static void on_loaded(struct job *job) {
 }
 
 static void load(struct expiry *expiry, const char *session_id) {
-    struct job *job = calloc(1, sizeof(*job));
+    struct job *job = job_new(JOB_SESSION_LOAD, on_loaded, expiry);
     if (!job) {
         wait_for_next(expiry);
         return;
     }
-    job->kind = JOB_SESSION_LOAD;
-    job->on_done = on_loaded;
-    job->context = expiry;
     memcpy(job->session_id, session_id, sizeof(job->session_id));
     hub_push(&expiry->server->hub, job);
 }
@@ -148,14 +145,11 @@ static int64_t jumped_ns(const struct expiry *expiry) {
 }
 
 static void find_next(struct expiry *expiry) {
-    struct job *job = expiry->stopped ? NULL : calloc(1, sizeof(*job));
+    struct job *job = expiry->stopped ? NULL : job_new(JOB_EXPIRED, on_found, expiry);
     if (!job) {
         wait_for_next(expiry);
         return;
     }
-    job->kind = JOB_EXPIRED;
-    job->on_done = on_found;
-    job->context = expiry;
     job->before_ns = clocks_realtime_ns() - jumped_ns(expiry) -
                      expiry->server->hub.config->session_expiry_ms * 1000000;
     hub_push(&expiry->server->hub, job);

@@ -136,14 +136,11 @@ static void on_losses(struct job *job) {
 static void run_health(struct control_call *call) {
     struct writer_figures figures;
     bqueue_get_figures(&call->server->hub.queue, &figures);
-    struct job *job = figures.in_trouble ? NULL : calloc(1, sizeof(*job));
+    struct job *job = figures.in_trouble ? NULL : job_new(JOB_LOSSES, on_losses, call);
     if (!job) {
         answer_health(call, NULL);
         return;
     }
-    job->kind = JOB_LOSSES;
-    job->on_done = on_losses;
-    job->context = call;
     batcher_push(&call->server->hub.batcher, false);
     hub_push(&call->server->hub, job);
 }

@@ -177,17 +177,14 @@ static void read_next(struct control_feed *feed) {
     while (waiting && waiting->seen) {
         waiting = waiting->next;
     }
-    struct job *job = waiting && !feed->reading ? calloc(1, sizeof(*job)) : NULL;
+    struct job *job = waiting && !feed->reading ? job_new(JOB_ASK, on_read, feed) : NULL;
     if (!job) {
         return; // nothing to read; or memory is short: again after the next commit
     }
     take_out(feed, waiting);
     feed->reading = waiting;
-    job->kind = JOB_ASK;
     job->ask = ask_events;
     job->question = waiting;
-    job->on_done = on_read;
-    job->context = feed;
     hub_push(&feed->server->hub, job);
 }
 

@@ -78,17 +78,14 @@ static void commit_next(struct control_flushes *flushes) {
         }
         return;
     }
-    struct job *job = calloc(1, sizeof(*job));
+    struct job *job = job_new(JOB_BATCH, on_flushed, flushes);
     flushes->out = true;
     if (!job) {
         answer(take_all(&flushes->asked), "out of memory");
         flushes->out = false;
         return;
     }
-    job->kind = JOB_BATCH;
     job->commit = true;
-    job->on_done = on_flushed;
-    job->context = flushes;
     batcher_push(&flushes->server->hub.batcher, true);
     hub_push(&flushes->server->hub, job);
 }

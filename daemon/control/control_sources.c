@@ -141,8 +141,8 @@ static void cut(struct conn *conn) {
 
 // All memory is taken first: once the connection is closed, nothing may fail.
 static void disconnect(struct control_call *call, struct conn *conn) {
-    struct job *job = calloc(1, sizeof(*job));
     struct disconnected *disconnected = calloc(1, sizeof(*disconnected));
+    struct job *job = job_new(JOB_BATCH, on_committed, disconnected);
     json_t *result = json_pack("{s:o}", "source", describe_connected(conn->source));
     if (!job || !disconnected || !result) {
         free(job);
@@ -153,10 +153,7 @@ static void disconnect(struct control_call *call, struct conn *conn) {
     }
     *disconnected = (struct disconnected){call, result};
     cut(conn);
-    job->kind = JOB_BATCH;
     job->commit = true;
-    job->on_done = on_committed;
-    job->context = disconnected;
     batcher_push(&call->server->hub.batcher, true);
     hub_push(&call->server->hub, job);
 }

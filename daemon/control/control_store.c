@@ -20,14 +20,10 @@ struct job *control_job_new(struct control_call *call, enum job_kind kind,
         control_fail(call, NVTXT_CTL_FAILED, why);
         return NULL;
     }
-    struct job *job = calloc(1, sizeof(*job));
+    struct job *job = job_new(kind, on_done, context);
     if (!job) {
         control_reply(call, NULL);
-        return NULL;
     }
-    job->kind = kind;
-    job->on_done = on_done;
-    job->context = context;
     return job;
 }
 

@@ -75,13 +75,10 @@ void follow_source_drop(struct follow *follow) {
 
 int follow_source_load(struct follow *follow, void (*on_loaded)(struct job *job)) {
     struct hub *hub = follow->watch->hub;
-    struct job *job = calloc(1, sizeof(*job));
+    struct job *job = job_new(JOB_FILE_LOAD, on_loaded, follow);
     if (!job) {
         return -ENOMEM;
     }
-    job->kind = JOB_FILE_LOAD;
-    job->on_done = on_loaded;
-    job->context = follow;
     job->source_id = follow->source_id;
     batcher_push(&hub->batcher, false); // what was read of it goes first
     hub_push(hub, job);

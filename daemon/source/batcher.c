@@ -73,19 +73,12 @@ void batcher_deinit(struct batcher *batcher) {
     nvtxt_buf_deinit(&batcher->state);
 }
 
-static struct job *job_new(struct batcher *batcher, bool with_batch) {
-    struct job *job = NULL;
+static struct job *new_batch(struct batcher *batcher, bool with_batch) {
     if (with_batch && batcher->spare_count > 0) {
         return batcher->spares[--batcher->spare_count];
     }
-    job = calloc(1, sizeof(*job));
-    if (!job) {
-        return NULL;
-    }
-    job->kind = JOB_BATCH;
-    job->on_done = on_done;
-    job->context = batcher;
-    if (with_batch && !(job->batch = store_batch_new())) {
+    struct job *job = job_new(JOB_BATCH, on_done, batcher);
+    if (job && with_batch && !(job->batch = store_batch_new())) {
         free(job);
         return NULL;
     }
@@ -94,7 +87,7 @@ static struct job *job_new(struct batcher *batcher, bool with_batch) {
 
 struct store_batch *batcher_open_batch(struct batcher *batcher) {
     if (!batcher->open) {
-        batcher->open = job_new(batcher, true);
+        batcher->open = new_batch(batcher, true);
         if (!batcher->open) {
             return NULL;
         }
@@ -180,7 +173,7 @@ int batcher_push(struct batcher *batcher, bool commit) {
         return 0;
     }
     if (!job) {
-        job = job_new(batcher, false);
+        job = new_batch(batcher, false);
     }
     if (!job) {
         arm(batcher, RETRY_MS);

@@ -112,13 +112,11 @@ static void on_configured(struct job *job) {
 }
 
 static void configure_writer(struct hub *hub) {
-    struct job *job = calloc(1, sizeof(*job));
+    struct job *job = job_new(JOB_CONFIGURE, on_configured, NULL);
     if (!job) {
         log_error("the bounds of the store stay as they were: out of memory");
         return;
     }
-    job->kind = JOB_CONFIGURE;
-    job->on_done = on_configured;
     rotate_limits_of(hub->config, &job->limits);
     hub_push(hub, job);
 }

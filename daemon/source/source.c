@@ -212,18 +212,24 @@ int source_overlong(struct source *source, struct nvtxt_slice start) {
     return checked(source, nvtxt_interp_overlong(source->interp, start, &source->sink));
 }
 
-static int save_file(struct source *source) {
+// Saves the state of a session or of a followed file.
+static int save_state(struct source *source) {
+    struct store_batch_source *share = source->member.share;
     struct nvtxt_buf *buf = &source->batcher->state;
-    struct store_followed where = {0};
     nvtxt_buf_clear(buf);
     int r = nvtxt_state_save(source->interp, false, buf);
     if (r < 0) {
         return r;
     }
-    source->member.state_bytes = buf->len;
-    source->where(source, &where);
-    return store_batch_file(source->member.share, &where,
-                            (struct nvtxt_slice){buf->data, buf->len});
+    struct nvtxt_slice state = {buf->data, buf->len};
+    source->member.state_bytes = state.len;
+    if (source->where) {
+        struct store_followed where = {0};
+        source->where(source, &where);
+        return store_batch_file(share, &where, state);
+    }
+    share->open_bytes = nvtxt_interp_held(source->interp);
+    return store_batch_session(share, nvtxt_interp_counters(source->interp)->lines, state);
 }
 
 int source_end(struct source *source, const char *how) {
@@ -245,7 +251,7 @@ int source_end(struct source *source, const char *how) {
         r = store_batch_end_source(source->member.share, how, clocks_realtime_ns());
     }
     if (r >= 0 && source->where) {
-        r = save_file(source);
+        r = save_state(source);
     }
     source_count_held(source);
     source->over = true;
@@ -287,33 +293,14 @@ int source_give_up(struct batcher *batcher, const struct store_source *row,
     return 0;
 }
 
-static int save_session(struct source *source, uint64_t line) {
-    struct nvtxt_buf *buf = &source->batcher->state;
-    nvtxt_buf_clear(buf);
-    int r = nvtxt_state_save(source->interp, false, buf);
-    if (r < 0) {
-        return r;
-    }
-    source->member.state_bytes = buf->len;
-    source->member.share->open_bytes = nvtxt_interp_held(source->interp);
-    return store_batch_session(source->member.share, line,
-                               (struct nvtxt_slice){buf->data, buf->len});
-}
-
 static int write_share(struct source *source) {
     if (source->over) {
         return 0; // source_end() wrote everything
     }
-    const struct nvtxt_counters *counters = nvtxt_interp_counters(source->interp);
-    int r = store_batch_progress(source->member.share, counters,
+    int r = store_batch_progress(source->member.share, nvtxt_interp_counters(source->interp),
                                  nvtxt_interp_display_name(source->interp));
-    if (r < 0) {
-        return r;
-    }
-    if (source->kind == STORE_SOURCE_SESSION) {
-        r = save_session(source, counters->lines);
-    } else if (source->where) {
-        r = save_file(source);
+    if (r >= 0 && (source->kind == STORE_SOURCE_SESSION || source->where)) {
+        r = save_state(source);
     }
     if (r < 0) {
         return r;

@@ -5,9 +5,20 @@
 #include "daemon/writer/bqueue.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <time.h>
 
 #include "daemon/writer/threads.h"
+
+struct job *job_new(enum job_kind kind, void (*on_done)(struct job *job), void *context) {
+    struct job *job = calloc(1, sizeof(*job));
+    if (job) {
+        job->kind = kind;
+        job->on_done = on_done;
+        job->context = context;
+    }
+    return job;
+}
 
 int bqueue_init(struct bqueue *queue, void (*ring)(void *context), void *context) {
     *queue = (struct bqueue){.ring = ring, .context = context};

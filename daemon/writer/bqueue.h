@@ -91,6 +91,9 @@ struct job {
     void *question;
 };
 
+// A job to be filled and pushed; the receiver of on_done() frees it. NULL when memory is short.
+struct job *job_new(enum job_kind kind, void (*on_done)(struct job *job), void *context);
+
 // What the writer publishes after each commit and when it cannot write. The loop reads a copy.
 struct writer_figures {
     int64_t store_bytes;
