@@ -108,12 +108,16 @@ static int prepare(struct store_nsys *nsys, enum nsys_stmt which) {
     return store_sql_prepare(nsys->db, slot, texts[which]);
 }
 
+#define BIND(nsys, which, types, ...)                                                              \
+    (prepare(nsys, which) ?: store_sql_bind((nsys)->stmts[which], types, __VA_ARGS__))
+#define RUN(nsys, which, types, ...)                                                               \
+    (BIND(nsys, which, types, __VA_ARGS__) ?: store_sql_run((nsys)->stmts[which]))
+
 // Counts a name that the export keeps when `wanted` is another one.
 static int compare_kept(struct store_nsys *nsys, enum nsys_stmt which, int64_t row,
                         struct nvtxt_slice wanted) {
-    int rc = prepare(nsys, which);
+    int rc = BIND(nsys, which, "i", row);
     sqlite3_stmt *stmt = nsys->stmts[which];
-    rc = rc ?: store_sql_bind(stmt, "i", row);
     if (store_sql_next(stmt, &rc)) {
         const char *data = (const char *)sqlite3_column_text(stmt, 0);
         struct nvtxt_slice kept = {data, data ? (size_t)sqlite3_column_bytes(stmt, 0) : 0};
@@ -235,18 +239,14 @@ static int name_event(struct store_nsys *nsys, struct nsys_row *row, int kind, i
 
 static int find_domain(struct store_nsys *nsys, struct nvtxt_slice name, int64_t process,
                        int64_t *id) {
-    int rc = prepare(nsys, FIND_DOMAIN);
-    sqlite3_stmt *stmt = nsys->stmts[FIND_DOMAIN];
     *id = 0;
-    rc = rc ?: store_sql_bind(stmt, "si", name.data, name.len, process);
-    return rc ?: store_sql_run_int(stmt, id);
+    int rc = BIND(nsys, FIND_DOMAIN, "si", name.data, name.len, process);
+    return rc ?: store_sql_run_int(nsys->stmts[FIND_DOMAIN], id);
 }
 
 static int add_domain(struct store_nsys *nsys, struct nvtxt_slice name, int64_t process,
                       int64_t id) {
-    int rc = prepare(nsys, ADD_DOMAIN);
-    rc = rc ?: store_sql_bind(nsys->stmts[ADD_DOMAIN], "sii", name.data, name.len, process, id);
-    return rc ?: store_sql_run(nsys->stmts[ADD_DOMAIN]);
+    return RUN(nsys, ADD_DOMAIN, "sii", name.data, name.len, process, id);
 }
 
 // Makes the domain of a display name that is new in the process.
@@ -314,9 +314,7 @@ static int name_process(struct store_nsys *nsys, const struct nvtxt_name *name) 
     if (row < nsys->first_process) {
         return compare_kept(nsys, GET_PROCESS, row, name->text);
     }
-    rc = prepare(nsys, SET_PROCESS);
-    rc = rc ?: store_sql_bind(nsys->stmts[SET_PROCESS], "is", row, name->text.data, name->text.len);
-    return rc ?: store_sql_run(nsys->stmts[SET_PROCESS]);
+    return RUN(nsys, SET_PROCESS, "is", row, name->text.data, name->text.len);
 }
 
 // A row of ThreadNames that the export has stays as it is; the name stands in NVTX_EVENTS as well.
@@ -326,11 +324,7 @@ static int name_thread(struct store_nsys *nsys, const struct nvtxt_name *name) {
     int64_t id;
     int rc = store_name_rows_find(&nsys->rows, STORE_ROW_THREAD, 0, tid, &id);
     if (rc == SQLITE_OK && id >= nsys->first_string && id < nsys->txn.next_string) {
-        rc = prepare(nsys, SET_STRING);
-        rc = rc
-                 ?: store_sql_bind(nsys->stmts[SET_STRING], "is", id, name->text.data,
-                                   name->text.len);
-        rc = rc ?: store_sql_run(nsys->stmts[SET_STRING]);
+        rc = RUN(nsys, SET_STRING, "is", id, name->text.data, name->text.len);
     } else if (rc == SQLITE_OK && !id) {
         rc = add_thread(nsys, tid, name->text);
     }

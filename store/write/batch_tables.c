@@ -14,8 +14,7 @@ struct cursor {
     const struct store_share *share;
     const struct store_run *run;
     const struct store_event *event, *run_end; // event is NULL at the end
-    size_t fresh;
-    int64_t row; // the event's rowid
+    int64_t row;                               // the event's rowid; the place of the string
 };
 
 struct table {
@@ -63,6 +62,11 @@ static int on_open(sqlite3_vtab *table, sqlite3_vtab_cursor **out) {
 
 static int on_close(sqlite3_vtab_cursor *cursor) {
     sqlite3_free(cursor);
+    return SQLITE_OK;
+}
+
+static int on_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid) {
+    *rowid = ((struct cursor *)base)->row;
     return SQLITE_OK;
 }
 
@@ -204,11 +208,6 @@ static int on_event_column(sqlite3_vtab_cursor *base, sqlite3_context *context, 
     return SQLITE_OK;
 }
 
-static int on_event_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid) {
-    *rowid = ((struct cursor *)base)->row;
-    return SQLITE_OK;
-}
-
 static const sqlite3_module events_module = {
     .xConnect = on_connect_events,
     .xBestIndex = on_best_index,
@@ -219,7 +218,7 @@ static const sqlite3_module events_module = {
     .xNext = on_next_event,
     .xEof = on_events_end,
     .xColumn = on_event_column,
-    .xRowid = on_event_rowid,
+    .xRowid = on_rowid,
 };
 
 // ---- The table of new strings -----------------------------------------------------------------
@@ -238,30 +237,25 @@ static int on_filter_strings(sqlite3_vtab_cursor *base, int number, const char *
     (void)name;
     (void)argc;
     (void)argv;
-    ((struct cursor *)base)->fresh = 0;
+    ((struct cursor *)base)->row = 0;
     return SQLITE_OK;
 }
 
 static int on_next_string(sqlite3_vtab_cursor *base) {
-    ((struct cursor *)base)->fresh++;
+    ((struct cursor *)base)->row++;
     return SQLITE_OK;
 }
 
 static int on_strings_end(sqlite3_vtab_cursor *base) {
     const struct cursor *cursor = (const struct cursor *)base;
-    return cursor->fresh >= cursor->tables->fresh_count;
+    return (size_t)cursor->row >= cursor->tables->fresh_count;
 }
 
 static int on_string_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int index) {
     (void)index;
     const struct cursor *cursor = (const struct cursor *)base;
-    const struct store_event *event = cursor->tables->fresh[cursor->fresh];
+    const struct store_event *event = cursor->tables->fresh[cursor->row];
     sqlite3_result_text(context, event->text, (int)event->text_len, SQLITE_STATIC);
-    return SQLITE_OK;
-}
-
-static int on_string_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid) {
-    *rowid = (sqlite3_int64)((struct cursor *)base)->fresh;
     return SQLITE_OK;
 }
 
@@ -275,7 +269,7 @@ static const sqlite3_module strings_module = {
     .xNext = on_next_string,
     .xEof = on_strings_end,
     .xColumn = on_string_column,
-    .xRowid = on_string_rowid,
+    .xRowid = on_rowid,
 };
 
 // ---- Registering ------------------------------------------------------------------------------
