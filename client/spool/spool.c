@@ -32,26 +32,20 @@ void spool_segment_name(const struct spool *spool, uint64_t number, char *name, 
     snprintf(name, size, "%s.%06llu.segment", spool->session, (unsigned long long)number);
 }
 
-// What an error means: the disk, or the user's share of it, is full; this file may not grow
-// (ulimit -f); or -errno as it is.
-static int condition_of(int error) {
-    switch (-error) {
-    case ENOSPC:
-    case EDQUOT:
-        return SPOOL_NO_DISK;
-    case EFBIG:
-        return SPOOL_NO_GROWTH;
-    default:
-        return error;
-    }
-}
-
-// Writes the sentence for an error of the system, a negative errno. Returns the condition.
-static int segment_fault(struct spool *spool, uint64_t number, const char *what, int error) {
+// Writes the sentence for `result`, which is SEGMENT_NO_… or -errno. Returns the spool's code.
+static int segment_fault(struct spool *spool, uint64_t number, const char *what, int result) {
+    static const struct {
+        int error, result;
+    } conditions[] = {
+        [SEGMENT_NO_DISK] = {ENOSPC, SPOOL_NO_DISK},
+        [SEGMENT_NO_QUOTA] = {EDQUOT, SPOOL_NO_DISK},
+        [SEGMENT_NO_GROWTH] = {EFBIG, SPOOL_NO_GROWTH},
+    };
     char name[SPOOL_NAME_BYTES];
     spool_segment_name(spool, number, name, sizeof(name));
-    spool_fault(spool, "%s/%s: %s: %s", spool->dir, name, what, strerror(-error));
-    return condition_of(error);
+    spool_fault(spool, "%s/%s: %s: %s", spool->dir, name, what,
+                strerror(result < 0 ? -result : conditions[result].error));
+    return result < 0 ? result : conditions[result].result;
 }
 
 static bool is_disk_full(int result) {
@@ -100,7 +94,7 @@ int spool_sync(struct spool *spool) {
 
 // A new last segment that begins with line `first`. The one before it goes onto the disk first:
 // spool_sync() reaches the last one only, and after a loss of power none may be missing in between.
-// Returns 0 or -errno.
+// Returns 0, SPOOL_NO_DISK, SPOOL_NO_GROWTH or -errno.
 static int add_segment(struct spool *spool, uint64_t first) {
     uint64_t number = spool->count ? tail(spool)->number + 1 : 1;
     int result = spool->count ? spool_sync(spool) : 0;
@@ -122,8 +116,8 @@ static int add_segment(struct spool *spool, uint64_t first) {
     struct segment_head head = {.first = first};
     memcpy(head.session, spool->session, sizeof(head.session));
     int fd = openat(spool->dir_fd, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-    result = fd < 0 ? -errno : segment_write_head(fd, &spool->crc, &head);
-    if (result < 0) {
+    result = fd < 0 ? segment_write_error(errno) : segment_write_head(fd, &spool->crc, &head);
+    if (result != 0) {
         if (fd >= 0) {
             close(fd);
             unlinkat(spool->dir_fd, name, 0);
@@ -221,7 +215,7 @@ static bool recycle(struct spool *spool) {
     }
     memcpy(head.session, spool->session, sizeof(head.session));
     memcpy(before.session, spool->session, sizeof(before.session));
-    if (!settled(spool) || segment_write_head(spool->tail_fd, &spool->crc, &head) < 0) {
+    if (!settled(spool) || segment_write_head(spool->tail_fd, &spool->crc, &head) != 0) {
         return false; // a full disk allows this; any other fault shows at the next append
     }
     spool->dirty = true;
@@ -252,7 +246,7 @@ static int append(struct spool *spool, const char *data, size_t len, uint32_t li
     struct spool_segment *end = tail(spool);
     result =
         segment_append(spool->tail_fd, &spool->crc, end->size, spool->last + 1, data, len, lines);
-    if (result < 0) {
+    if (result != 0) {
         spool->reader.data_len = 0; // may hold bytes that are gone
         return segment_fault(spool, end->number, "cannot be written", result);
     }
@@ -304,10 +298,10 @@ int spool_lose(struct spool *spool, uint64_t lines) {
     spool->open_loss = true;
     spool->dirty = true;
     int result = segment_write_lost(spool->tail_fd, &spool->crc, end->lost);
-    if (result < 0) {
-        (void)segment_fault(spool, end->number, "cannot be written", result);
+    if (result != 0) {
+        result = segment_fault(spool, end->number, "cannot be written", result);
     }
-    return result;
+    return is_disk_full(result) ? SPOOL_FULL : result;
 }
 
 int spool_settle(struct spool *spool, bool over) {

@@ -46,7 +46,7 @@ enum {
     SPOOL_FULL,      // the limit is reached, or the disk is full (`fault` says so then)
     SPOOL_BUSY,      // another process has the session, or it has just ended
     SPOOL_OTHERS,    // it belongs to another user: `fault` says to whom
-    SPOOL_NO_DISK,   // only inside: the disk is full
+    SPOOL_NO_DISK,   // only inside: the disk, or the user's share of it, is full
     SPOOL_NO_GROWTH, // only inside: this file may not grow
     SPOOL_BAD,       // the files are not what they should be: `fault` names file and place
 };
@@ -139,8 +139,8 @@ int spool_append(struct spool *spool, const char *data, size_t len, uint32_t lin
 // There was no room on the disk, and acknowledgements will not make any: fewer lines may fit.
 bool spool_wants_less(const struct spool *spool);
 
-// The caller has dropped lines that would stand after the last one. Returns 0, or -errno with
-// `fault` when it could be noted in memory only.
+// The caller has dropped lines that would stand after the last one. Returns 0; or SPOOL_FULL (the
+// disk is) or -errno, both with `fault`, when it could be noted in memory only.
 int spool_lose(struct spool *spool, uint64_t lines);
 
 // There may be room again: settles an open loss if there is. With `over` no line will come any

@@ -38,13 +38,26 @@ static uint64_t get_le(const void *from, int bytes) {
     return value;
 }
 
-// All of it at `at`. Returns 0 or -errno.
+int segment_write_error(int error) {
+    switch (error) {
+    case ENOSPC:
+        return SEGMENT_NO_DISK;
+    case EDQUOT:
+        return SEGMENT_NO_QUOTA;
+    case EFBIG:
+        return SEGMENT_NO_GROWTH;
+    default:
+        return -error;
+    }
+}
+
+// All of it at `at`.
 static int write_all(int fd, const void *data, size_t len, uint64_t at) {
     const char *from = data;
     while (len > 0) {
         ssize_t n = pwrite(fd, from, len, (off_t)at);
         if (n < 0 && errno != EINTR) {
-            return -errno;
+            return segment_write_error(errno);
         }
         if (n > 0) {
             from += n;
@@ -177,7 +190,7 @@ int segment_append(int fd, const struct crc32c *crc, uint64_t at, uint64_t first
     do {
         n = pwritev(fd, pieces, 2, (off_t)at);
     } while (n < 0 && errno == EINTR);
-    int result = n < 0 ? -errno : 0;
+    int result = n < 0 ? segment_write_error(errno) : 0;
     size_t done = n < 0 ? 0 : (size_t)n;
     if (result == 0 && done < sizeof(head)) {
         result = write_all(fd, head + done, sizeof(head) - done, at + done);
@@ -187,7 +200,7 @@ int segment_append(int fd, const struct crc32c *crc, uint64_t at, uint64_t first
         done -= sizeof(head);
         result = write_all(fd, data + done, len - done, at + sizeof(head) + done);
     }
-    if (result < 0) {
+    if (result != 0) {
         (void)!ftruncate(fd, (off_t)at); // if not, the checksum shows that it is cut
     }
     return result;

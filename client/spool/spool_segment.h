@@ -27,10 +27,16 @@
 #define SEGMENT_RECORD_BYTES 12u // before the lines of a record
 
 enum {
-    SEGMENT_END = 1, // after the last record
-    SEGMENT_DAMAGED, // these bytes are no whole record, or no segment's head
-    SEGMENT_CUT,     // a writer that died leaves such bytes after its last whole record
+    SEGMENT_END = 1,   // after the last record
+    SEGMENT_DAMAGED,   // these bytes are no whole record, or no segment's head
+    SEGMENT_CUT,       // a writer that died leaves such bytes after its last whole record
+    SEGMENT_NO_DISK,   // the disk is full
+    SEGMENT_NO_QUOTA,  // the user's share of the disk is full
+    SEGMENT_NO_GROWTH, // this file may not grow (ulimit -f)
 };
+
+// What `error`, the errno of a call that makes or writes a segment, means: SEGMENT_NO_… or -errno.
+int segment_write_error(int error);
 
 struct segment_head {
     char session[NVTXT_SESSION_ID_BYTES + 1];
@@ -38,17 +44,17 @@ struct segment_head {
     uint64_t lost;  // lines dropped after the last record
 };
 
-// Writes the whole head. Returns 0 or -errno.
+// Writes the whole head. Returns as segment_write_error(), or 0.
 int segment_write_head(int fd, const struct crc32c *crc, const struct segment_head *head);
 
-// Writes the number of dropped lines in place. Returns 0 or -errno.
+// Writes the number of dropped lines in place. Returns as segment_write_error(), or 0.
 int segment_write_lost(int fd, const struct crc32c *crc, uint64_t lost);
 
 // Returns 0, SEGMENT_CUT (shorter than a head, or only zeros), SEGMENT_DAMAGED or -errno.
 int segment_read_head(int fd, const struct crc32c *crc, struct segment_head *head);
 
-// Appends whole lines, the first of which is `first`, at offset `at`. Returns 0, or -errno after
-// the file was cut to `at` again as far as that works.
+// Appends whole lines, the first of which is `first`, at offset `at`. Returns 0, or as
+// segment_write_error() after the file was cut to `at` again as far as that works.
 int segment_append(int fd, const struct crc32c *crc, uint64_t at, uint64_t first, const char *data,
                    size_t len, uint32_t lines);
 
