@@ -76,11 +76,12 @@ static int add_file(struct folders *folders, const char *folder, const char *nam
     return 0;
 }
 
-// Adds the files of the folder itself. Returns their number or -errno.
-static int add_folder(struct folders *folders, const char *folder) {
+// Adds the files of the folder itself, and their number to `*found`. Returns 0, FOLDERS_IS_NONE or
+// -errno.
+static int add_folder(struct folders *folders, const char *folder, size_t *found) {
     struct dirent **entries = NULL;
     int count = scandir(folder, &entries, is_nvtxt, alphasort);
-    int result = count < 0 ? -errno : 0;
+    int result = count >= 0 ? 0 : errno == ENOTDIR ? FOLDERS_IS_NONE : -errno;
     for (int i = 0; i < count; i++) {
         if (result == 0) {
             result = add_file(folders, folder, entries[i]->d_name);
@@ -88,26 +89,26 @@ static int add_folder(struct folders *folders, const char *folder) {
         free(entries[i]);
     }
     free(entries);
-    return result < 0 ? result : count;
+    *found += count > 0 ? (size_t)count : 0;
+    return result;
 }
 
-static int add_captures(struct folders *folders, const char *folder) {
+static int add_captures(struct folders *folders, const char *folder, size_t *found) {
     struct dirent **entries = NULL;
-    int found = 0;
+    int result = 0;
     int count = scandir(folder, &entries, is_capture, alphasort);
     for (int i = 0; i < count; i++) {
         char path[PATH_MAX];
         struct stat status;
         int len = snprintf(path, sizeof(path), "%s/%s", folder, entries[i]->d_name);
-        if (found >= 0 && len < (int)sizeof(path) && stat(path, &status) == 0 &&
+        if (result >= 0 && len < (int)sizeof(path) && stat(path, &status) == 0 &&
             S_ISDIR(status.st_mode)) {
-            int more = add_folder(folders, path);
-            found = more < 0 ? more : found + more;
+            result = add_folder(folders, path, found);
         }
         free(entries[i]);
     }
     free(entries);
-    return found;
+    return result < 0 ? result : 0;
 }
 
 // `folder` without slashes at its end; its real path when the last part is no name ("..", "/").
@@ -126,22 +127,21 @@ static void name_of(const char *folder, char name[PATH_MAX]) {
 
 int folders_add(struct folders *folders, const char *folder, size_t *found) {
     char name[PATH_MAX];
-    int around = 0;
-    int inside = add_folder(folders, folder);
     *found = 0;
-    if (inside < 0) {
-        return -inside == ENOTDIR ? FOLDERS_IS_NONE : inside;
+    int result = add_folder(folders, folder, found);
+    if (result != 0) {
+        return result;
     }
     name_of(folder, name);
     char *slash = strrchr(name, '/');
     if (!strcasestr(slash ? slash + 1 : name, CAPTURE)) {
-        around = add_captures(folders, folder);
+        result = add_captures(folders, folder, found);
     } else if (!slash) {
-        around = add_folder(folders, ".");
+        result = add_folder(folders, ".", found);
     } else {
         slash[slash == name] = '\0';
-        around = add_folder(folders, name);
+        result = add_folder(folders, name, found);
     }
-    *found = around < 0 ? 0 : (size_t)(inside + around);
-    return around < 0 ? around : 0;
+    *found = result < 0 ? 0 : *found;
+    return result;
 }
