@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The one place of the clients that knows the numbers of <sysexits.h>, and the one that looks at an
-// errno to say what it means for the program.
+// The one place of the clients that knows the numbers of <sysexits.h>, and the one that looks at a
+// negative errno to say what it means for the program.
 #include "client/common/outcome.h"
 
 #include <errno.h>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a client's work ended. Functions return one of these, each but DONE and RUNNING after a
-// sentence; the mains make an exit status of it. Where several files have outcomes, the largest one
-// counts for all.
+// How a client's work ended. Functions return one of these, each but OUTCOME_DONE and
+// OUTCOME_RUNNING after a sentence; the mains make an exit status of it. Where several files have
+// outcomes, the largest one counts for all. No other module of the clients looks at the value of a
+// negative errno.
 #pragma once
 
 #include <stdbool.h>
@@ -29,13 +30,14 @@ enum outcome {
 // The exit status, one of <sysexits.h> or 128 + signal. For mains.
 int outcome_exit_status(enum outcome outcome);
 
-// What an error of the system means. `error` is a negative errno. Memory that is short is SYSTEM,
-// anything else is `other`.
+// What an error of the system means. `error` is a negative errno. Memory that is short is
+// OUTCOME_SYSTEM, anything else is `other`.
 enum outcome outcome_of_error(int error, enum outcome other);
 
-// The same for a file that cannot be opened: NO_INPUT when it is not there or not ours to read,
-// SYSTEM, or IO.
+// The same for a file that cannot be opened: OUTCOME_NO_INPUT when it is not there or
+// not ours to read, OUTCOME_SYSTEM, or OUTCOME_IO.
 enum outcome outcome_of_open(int error);
 
-// The same for a file that cannot be made: IO when the disk is full or broken, else NO_OUTPUT.
+// The same for a file that cannot be made: OUTCOME_IO when the disk is full or
+// broken, else OUTCOME_NO_OUTPUT.
 enum outcome outcome_of_write(int error);

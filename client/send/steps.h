@@ -42,6 +42,8 @@ void steps_read(struct steps *steps); // reads what is there and has room
 const char *steps_line(const struct steps *steps, size_t *len);
 void steps_taken(struct steps *steps, size_t len);
 
-// Runs one command line: `argv` is FOLDER SHELL FLAGS... LINE. Sends its range and returns its exit
-// status, or ends as it did.
+// Runs one command line: `argv` is FOLDER SHELL FLAGS... LINE. Sends its range. Returns the exit
+// status that make has to see, for main() to end with: the command's own (128 + n for signal n), or
+// 127, as of a shell, when it cannot be started. Where a signal ended the command, we end by the
+// same signal.
 int steps_run_line(char **argv);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Translates SQLite's result codes, and errnos of system calls, into codes of the store, with a
-// sentence for people. No other module does.
+// sentence for people. It is the one place of the store that looks at the value of a negative errno
+// or of a code of SQLite; all others pass them on.
 #pragma once
 
 #include <sqlite3.h>
