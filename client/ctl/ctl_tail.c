@@ -159,7 +159,8 @@ static void print_gap(const struct tail *tail, const json_t *result) {
 
 // ---- Asking -------------------------------------------------------------------------------------
 
-// Sends one request. Returns DONE with a reply, NO_DAEMON with `failure`, or another outcome.
+// Sends one request. Returns OUTCOME_DONE with a reply, OUTCOME_NO_DAEMON with `failure`, or
+// another outcome.
 static enum outcome ask(struct tail *tail, const char *where, const char *cursor, int64_t limit,
                         int64_t wait_ms, struct nvtxt_ctl_reply *reply) {
     json_t *arguments = json_copy(tail->filters);

@@ -8,5 +8,5 @@
 struct ctl_options;
 struct term;
 
-// Works without a daemon too. NO_DAEMON: no daemon accepts a connection.
+// Works without a daemon too. OUTCOME_NO_DAEMON: no daemon accepts a connection.
 enum outcome ctl_where(const struct ctl_options *options, struct term *term);

@@ -36,9 +36,9 @@ struct load_target {
     void *context;
 };
 
-// Loads an open input. `target` NULL: diagnostics only. Returns DONE whatever the input's lines
-// hold (look at `counters`), USAGE for a mapping that the file makes impossible, NO_INPUT when it
-// cannot be read to its end (what was read is loaded), SYSTEM, or STOPPED; or -errno of the target,
-// without a message.
+// Loads an open input. `target` NULL: diagnostics only. Returns OUTCOME_DONE whatever the
+// input's lines hold (see `counters`), OUTCOME_USAGE for a mapping that the file makes impossible,
+// OUTCOME_NO_INPUT when it cannot be read to its end (what was read is loaded), OUTCOME_SYSTEM, or
+// OUTCOME_STOPPED; or -errno of the target, without a message.
 int load_input(struct input *input, const struct load_options *options, struct diag_print *report,
                const struct load_target *target, struct nvtxt_counters *counters);

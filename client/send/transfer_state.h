@@ -64,7 +64,7 @@ struct transfer {
     bool logged_where; // it was said which daemon takes it
     int64_t full_ms;   // when the disk of the spool was full last; 0: never
     bool cut_short;    // a connection ended before its welcome
-    enum outcome away_outcome; // if it stays so: NO_DAEMON or LATER
+    enum outcome away_outcome; // if it stays so: OUTCOME_NO_DAEMON or OUTCOME_LATER
     char away_why[1100];
     int64_t stop_ms;       // when to give up after a signal; 0: no signal came
     int64_t sync_ms;       // when the spool goes onto the disk; -1: not

@@ -66,27 +66,27 @@ struct job {
     void *context;                    // of the loop; the writer does not read it
     int result;                       // 0, a positive store_result, or -errno
 
-    struct store_batch *batch; // BATCH: owned by the job
-    size_t bytes;              // BATCH: what it counts against the memory budget
-    bool commit;               // BATCH, ASK
-    bool stored;               // BATCH: for the writer: committed, apart from the others
+    struct store_batch *batch; // JOB_BATCH: owned by the job
+    size_t bytes;              // JOB_BATCH: what it counts against the memory budget
+    bool commit;               // JOB_BATCH, JOB_ASK
+    bool stored;               // JOB_BATCH: for the writer: committed, apart from the others
 
-    char session_id[NVTXT_SESSION_ID_BYTES + 1]; // SESSION_LOAD: in, EXPIRED: out
-    bool want_diags;                             // SESSION_LOAD
-    uint64_t acked;                              // SESSION_LOAD
-    int64_t uid;                                 // SESSION_LOAD: who asks
-    int64_t kept;                                // SESSION_LOAD, not found: sessions of the uid
-    struct store_session session;                // SESSION_LOAD, FILE_LOAD: result
-    int64_t source_id;                           // FILE_LOAD
-    struct store_file file;                      // FILE_LOAD: result
-    int64_t before_ns;                           // EXPIRED
-    struct store_losses losses;                  // LOSSES: result
-    char *answer;                                // ROTATE: owned by who gets the job back
-    char previous[NAME_MAX + 1];                 // ROTATE: the segment that was left; "": none
-    bool previous_removed;                       // ROTATE: by retention, before the job was done
-    struct rotate_limits limits;                 // CONFIGURE
+    char session_id[NVTXT_SESSION_ID_BYTES + 1]; // JOB_SESSION_LOAD: in, JOB_EXPIRED: out
+    bool want_diags;                             // JOB_SESSION_LOAD
+    uint64_t acked;                              // JOB_SESSION_LOAD
+    int64_t uid;                                 // JOB_SESSION_LOAD: who asks
+    int64_t kept;                                // JOB_SESSION_LOAD, not found: sessions of uid
+    struct store_session session;                // JOB_SESSION_LOAD, JOB_FILE_LOAD: result
+    int64_t source_id;                           // JOB_FILE_LOAD
+    struct store_file file;                      // JOB_FILE_LOAD: result
+    int64_t before_ns;                           // JOB_EXPIRED
+    struct store_losses losses;                  // JOB_LOSSES: result
+    char *answer;                                // JOB_ROTATE: owned by who gets the job back
+    char previous[NAME_MAX + 1];                 // JOB_ROTATE: the segment that was left, or ""
+    bool previous_removed;                       // JOB_ROTATE: by retention, before it was done
+    struct rotate_limits limits;                 // JOB_CONFIGURE
 
-    // ASK: writer thread.
+    // JOB_ASK: writer thread.
     int (*ask)(struct store *store, void *question);
     void *question;
 };

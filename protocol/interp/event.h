@@ -32,7 +32,7 @@ struct nvtxt_payload {
 
 // A complete event: a mark, or a range that has both its ends.
 struct nvtxt_event {
-    enum nvtxt_event_type type; // MARK, PUSH_POP or START_END
+    enum nvtxt_event_type type; // NVTXT_EVENT_MARK, …_PUSH_POP or …_START_END
     bool unclosed;              // the end was filled in because the source ended
     bool ended_elsewhere;       // another thread ended the range: end_pid and end_tid say which
     uint32_t pid, tid;
@@ -58,22 +58,22 @@ enum nvtxt_name_kind {
 struct nvtxt_name {
     enum nvtxt_name_kind kind;
     struct nvtxt_slice text;
-    struct nvtxt_slice domain; // CATEGORY: the domain it is named in; DOMAIN: same as text
-    uint32_t category;         // CATEGORY
-    uint32_t pid, tid;         // THREAD: the thread; PROCESS, CATEGORY: the process (tid unused)
-    bool own_pid;              // CATEGORY: pid is that of $ProcessId; else of the event
-    int64_t at;                // CATEGORY, THREAD, DOMAIN: start of that event
-    uint32_t at_pid, at_tid;   //   and its thread
+    struct nvtxt_slice domain; // of a category: the one it is named in; of a domain: same as `text`
+    uint32_t category;         // of a category
+    uint32_t pid, tid;       // of a thread: it; of a process or a category: the process, and no tid
+    bool own_pid;            // of a category: pid is that of $ProcessId; else of the event
+    int64_t at;              // not of a process: start of that event
+    uint32_t at_pid, at_tid; //   and its thread
 };
 
 // A range that is open. Ranges get numbers of their own (seq: 1, 2, …, per source, over the whole
 // life of a session) so that a row of NVTXT_OPEN_RANGES can be found again when the range closes.
 struct nvtxt_open_range {
     uint64_t seq;
-    enum nvtxt_event_type type; // PUSH_POP or START_END
+    enum nvtxt_event_type type; // NVTXT_EVENT_PUSH_POP or …_START_END
     uint32_t pid, tid;
-    uint32_t depth;   // PUSH_POP: 0 for the outermost
-    int64_t range_id; // START_END: the RangeId that the source gave
+    uint32_t depth;   // NVTXT_EVENT_PUSH_POP: 0 for the outermost
+    int64_t range_id; // NVTXT_EVENT_START_END: the RangeId that the source gave
     int64_t start;    // ns
     uint32_t category;
     uint32_t color;
