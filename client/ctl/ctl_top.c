@@ -279,7 +279,7 @@ static enum outcome wait_until(struct top *top, int64_t due_ms) {
 }
 
 // Takes a sample and shows it. A key that comes during a request ends the wait for its answer.
-static enum outcome turn(struct top *top) {
+static enum outcome sample_and_show(struct top *top) {
     int result = take_sample(top);
     if (result == CONTROL_LINK_GIVEN_UP) {
         control_link_close(top->link);
@@ -298,12 +298,12 @@ static enum outcome turn(struct top *top) {
 }
 
 static enum outcome run(struct top *top) {
-    enum outcome status = turn(top);
+    enum outcome status = sample_and_show(top);
     while (status == OUTCOME_RUNNING && top->left != 0) {
         int64_t due = clock_monotonic_ms() + top->interval_ms;
         status = wait_until(top, due);
         if (status == OUTCOME_RUNNING) {
-            status = turn(top);
+            status = sample_and_show(top);
         }
         if (status == OUTCOME_RUNNING && !top->on_screen) {
             status = print(top);
