@@ -22,12 +22,11 @@ static void on_answer(struct job *job) {
 
 // Whether the writer has committed or failed since the last call.
 static bool moved(struct watchdog *watchdog) {
-    struct writer_figures figures;
-    bqueue_get_figures(&watchdog->hub->queue, &figures);
-    bool yes =
-        figures.commits != watchdog->commits || figures.last_error_ns != watchdog->last_error_ns;
-    watchdog->commits = figures.commits;
-    watchdog->last_error_ns = figures.last_error_ns;
+    struct writer_state state;
+    bqueue_get_state(&watchdog->hub->queue, &state);
+    bool yes = state.commits != watchdog->commits || state.last_error_ns != watchdog->last_error_ns;
+    watchdog->commits = state.commits;
+    watchdog->last_error_ns = state.last_error_ns;
     return yes;
 }
 

@@ -306,11 +306,11 @@ static void open_stored(struct session *session, const struct store_session *sto
 
 // The session has ended before: sends the same totals again, stores nothing.
 static void answer_ended(struct session *session, const struct store_session *stored) {
-    const struct nvtxt_counters *figures = &stored->counters;
+    const struct nvtxt_counters *totals = &stored->counters;
     welcome(session, stored->source_id, stored->line);
     send_stored_diags(session, stored);
-    nvtxt_reply_end(outq_buffer(&session->conn->outq), stored->line, figures->events,
-                    figures->warnings, figures->errors,
+    nvtxt_reply_end(outq_buffer(&session->conn->outq), stored->line, totals->events,
+                    totals->warnings, totals->errors,
                     strcmp(stored->how, "end") == 0 ? "" : stored->how);
     conn_drain_and_close(session->conn);
 }
@@ -415,7 +415,7 @@ void session_committed(struct server *server, const struct store_batch_source *s
     session->committed_line = share->counters.lines;
     if (share->ended) {
         session->end_committed = true;
-        session->figures = share->counters;
+        session->totals = share->counters;
     }
     if (session->has_answer) {
         return;
@@ -437,9 +437,9 @@ void session_send_acks(struct server *server) {
             nvtxt_reply_ack(out, session->acked_line);
         }
         if (session->end_committed) {
-            const struct nvtxt_counters *figures = &session->figures;
-            nvtxt_reply_end(out, figures->lines, figures->events, figures->warnings,
-                            figures->errors, "");
+            const struct nvtxt_counters *totals = &session->totals;
+            nvtxt_reply_end(out, totals->lines, totals->events, totals->warnings, totals->errors,
+                            "");
             conn_close_after_reply(conn);
         } else if (session->half_closed && is_all_acked(session)) {
             conn_close_after_reply(conn);

@@ -42,7 +42,7 @@ struct session {
     struct session *next_to_answer;
     uint64_t committed_line;
     bool end_committed;
-    struct nvtxt_counters figures;
+    struct nvtxt_counters totals; // when end_committed
 };
 
 // The connected session with this id of that user (-1: of any user), also while it is loaded.

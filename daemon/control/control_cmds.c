@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The table of the commands, at the end, and the functions of the small ones: `help`, `status`,
-// `health`, `log-level`, `reload`. What only the writer knows comes from the figures that it
+// `health`, `log-level`, `reload`. What only the writer knows comes from the state that it
 // published, so `status` answers also when the writer hangs.
 #include "daemon/control/control_cmds.h"
 
@@ -57,23 +57,23 @@ static void add_rates(json_t *result, struct server *server) {
 }
 
 static void add_writer(json_t *result, struct server *server) {
-    struct writer_figures figures;
-    bqueue_get_figures(&server->hub.queue, &figures);
-    control_set(result, "store_bytes", figures.store_bytes);
-    control_set(result, "wal_bytes", figures.wal_bytes);
-    json_object_set_new(result, "segment", control_nullable(figures.segment));
-    control_set(result, "old_segments", figures.old_segments);
-    control_set(result, "old_segments_bytes", figures.old_bytes);
-    json_object_set_new(result, "removed", control_removed(&figures.removed));
+    struct writer_state state;
+    bqueue_get_state(&server->hub.queue, &state);
+    control_set(result, "store_bytes", state.store_bytes);
+    control_set(result, "wal_bytes", state.wal_bytes);
+    json_object_set_new(result, "segment", control_nullable(state.segment));
+    control_set(result, "old_segments", state.old_segments);
+    control_set(result, "old_segments_bytes", state.old_bytes);
+    json_object_set_new(result, "removed", control_removed(&state.removed));
     control_set(result, "queue_depth", (int64_t)bqueue_depth(&server->hub.queue));
     control_set(result, "bytes_in_flight", (int64_t)server->hub.batcher.in_flight);
-    control_set(result, "losses", figures.losses);
-    control_set(result, "commits", (int64_t)figures.commits);
-    control_set(result, "committed_ns", figures.committed_ns);
-    json_object_set_new(result, "in_trouble", json_boolean(figures.in_trouble));
-    json_object_set_new(result, "last_error", control_nullable(figures.last_error));
-    if (figures.last_error[0]) {
-        control_set(result, "last_error_ns", figures.last_error_ns);
+    control_set(result, "losses", state.losses);
+    control_set(result, "commits", (int64_t)state.commits);
+    control_set(result, "committed_ns", state.committed_ns);
+    json_object_set_new(result, "in_trouble", json_boolean(state.in_trouble));
+    json_object_set_new(result, "last_error", control_nullable(state.last_error));
+    if (state.last_error[0]) {
+        control_set(result, "last_error_ns", state.last_error_ns);
     }
 }
 
@@ -109,20 +109,19 @@ static json_t *describe_loss(const struct store_loss_row *row) {
 // `losses` is NULL when the store cannot be asked now. The total counts also the losses in segments
 // that were removed; it is -1 when it is not known.
 static void answer_health(struct control_call *call, const struct store_losses *losses) {
-    struct writer_figures figures;
-    bqueue_get_figures(&call->server->hub.queue, &figures);
+    struct writer_state state;
+    bqueue_get_state(&call->server->hub.queue, &state);
     json_t *list = losses ? json_array() : json_null();
     for (size_t i = 0; losses && i < losses->count; i++) {
         json_array_append_new(list, describe_loss(&losses->rows[i]));
     }
-    bool healthy = losses && losses->count == 0 && figures.losses == 0 && !figures.in_trouble;
-    const char *error = figures.in_trouble ? figures.last_error : NULL;
-    control_reply(call,
-                  list ? json_pack("{s:b, s:b, s:o, s:I, s:o, s:o}", "healthy", healthy,
-                                   "in_trouble", figures.in_trouble, "last_error",
-                                   control_nullable(error), "total", (json_int_t)figures.losses,
-                                   "losses", list, "removed", control_removed(&figures.removed))
-                       : NULL);
+    bool healthy = losses && losses->count == 0 && state.losses == 0 && !state.in_trouble;
+    const char *error = state.in_trouble ? state.last_error : NULL;
+    control_reply(call, list ? json_pack("{s:b, s:b, s:o, s:I, s:o, s:o}", "healthy", healthy,
+                                         "in_trouble", state.in_trouble, "last_error",
+                                         control_nullable(error), "total", (json_int_t)state.losses,
+                                         "losses", list, "removed", control_removed(&state.removed))
+                             : NULL);
 }
 
 static void on_losses(struct job *job) {
@@ -134,9 +133,9 @@ static void on_losses(struct job *job) {
 // A writer in trouble would answer only when the trouble is over: then the answer is what is known
 // here.
 static void run_health(struct control_call *call) {
-    struct writer_figures figures;
-    bqueue_get_figures(&call->server->hub.queue, &figures);
-    struct job *job = figures.in_trouble ? NULL : job_new(JOB_LOSSES, on_losses, call);
+    struct writer_state state;
+    bqueue_get_state(&call->server->hub.queue, &state);
+    struct job *job = state.in_trouble ? NULL : job_new(JOB_LOSSES, on_losses, call);
     if (!job) {
         answer_health(call, NULL);
         return;

@@ -100,25 +100,24 @@ static void add_removed(struct nvtxt_buf *out, const struct removed *removed) {
 }
 
 static void add_writer(struct nvtxt_buf *out, struct server *server) {
-    struct writer_figures figures;
-    bqueue_get_figures(&server->hub.queue, &figures);
-    add_gauge(out, "store_size_bytes", figures.store_bytes, "Size of the store's main file.");
-    add_gauge(out, "wal_size_bytes", figures.wal_bytes, "Size of the store's write-ahead log.");
+    struct writer_state state;
+    bqueue_get_state(&server->hub.queue, &state);
+    add_gauge(out, "store_size_bytes", state.store_bytes, "Size of the store's main file.");
+    add_gauge(out, "wal_size_bytes", state.wal_bytes, "Size of the store's write-ahead log.");
     add_gauge(out, "queue_depth", (int64_t)bqueue_depth(&server->hub.queue),
               "Jobs that the writer has not begun.");
     add_gauge(out, "in_flight_bytes", (int64_t)server->hub.batcher.in_flight,
               "Memory of what the writer has and has not committed.");
     add_gauge(out, "memory_budget_bytes", (int64_t)server->hub.batcher.budget,
               "Bytes in flight at which reading stops.");
-    add_total(out, "commits", figures.commits, "Transactions committed.");
-    add_time(out, "last_commit_timestamp_seconds", figures.committed_ns,
+    add_total(out, "commits", state.commits, "Transactions committed.");
+    add_time(out, "last_commit_timestamp_seconds", state.committed_ns,
              "Time of the last commit, in Unix time; 0 before the first one.");
-    add_gauge(out, "store_in_trouble", figures.in_trouble,
+    add_gauge(out, "store_in_trouble", state.in_trouble,
               "1 while commits fail and are tried again.");
-    add_removed(out, &figures.removed);
-    if (figures.losses >= 0) {
-        add_gauge(out, "loss_rows", figures.losses,
-                  "Rows of NVTXT_LOSSES; 0 when nothing was lost.");
+    add_removed(out, &state.removed);
+    if (state.losses >= 0) {
+        add_gauge(out, "loss_rows", state.losses, "Rows of NVTXT_LOSSES; 0 when nothing was lost.");
     }
 }
 

@@ -12,11 +12,11 @@
 
 struct job *control_job_new(struct control_call *call, enum job_kind kind,
                             void (*on_done)(struct job *job), void *context) {
-    struct writer_figures figures;
+    struct writer_state state;
     char why[320];
-    bqueue_get_figures(&call->server->hub.queue, &figures);
-    if (figures.in_trouble) {
-        snprintf(why, sizeof(why), "the store cannot be written now: %s", figures.last_error);
+    bqueue_get_state(&call->server->hub.queue, &state);
+    if (state.in_trouble) {
+        snprintf(why, sizeof(why), "the store cannot be written now: %s", state.last_error);
         control_fail(call, NVTXT_CTL_FAILED, why);
         return NULL;
     }

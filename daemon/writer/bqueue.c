@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Two linked lists with a pointer to their tails: to the writer, and done. Figures of the writer
-// and of the keeper are set apart, so that neither overwrites those of the other.
+// Two linked lists with a pointer to their tails: to the writer, and done. What the writer sets in
+// the state and what the keeper sets are apart, so that neither overwrites the other.
 #include "daemon/writer/bqueue.h"
 
 #include <errno.h>
@@ -139,27 +139,27 @@ bool bqueue_pause(struct bqueue *queue, unsigned ms) {
     return hurry;
 }
 
-void bqueue_set_figures(struct bqueue *queue, const struct writer_figures *figures) {
+void bqueue_set_state(struct bqueue *queue, const struct writer_state *state) {
     pthread_mutex_lock(&queue->lock);
-    const struct writer_figures before = queue->figures;
-    queue->figures = *figures;
-    queue->figures.old_segments = before.old_segments;
-    queue->figures.old_bytes = before.old_bytes;
-    queue->figures.removed = before.removed;
+    const struct writer_state before = queue->state;
+    queue->state = *state;
+    queue->state.old_segments = before.old_segments;
+    queue->state.old_bytes = before.old_bytes;
+    queue->state.removed = before.removed;
     pthread_mutex_unlock(&queue->lock);
 }
 
 void bqueue_set_old(struct bqueue *queue, int64_t segments, int64_t bytes,
                     const struct removed *removed) {
     pthread_mutex_lock(&queue->lock);
-    queue->figures.old_segments = segments;
-    queue->figures.old_bytes = bytes;
-    queue->figures.removed = *removed;
+    queue->state.old_segments = segments;
+    queue->state.old_bytes = bytes;
+    queue->state.removed = *removed;
     pthread_mutex_unlock(&queue->lock);
 }
 
-void bqueue_get_figures(struct bqueue *queue, struct writer_figures *figures) {
+void bqueue_get_state(struct bqueue *queue, struct writer_state *state) {
     pthread_mutex_lock(&queue->lock);
-    *figures = queue->figures;
+    *state = queue->state;
     pthread_mutex_unlock(&queue->lock);
 }

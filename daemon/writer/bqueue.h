@@ -10,7 +10,7 @@
 // the writer takes them in the same order, and puts them on the done list when they are done. The
 // loop drains that list when the doorbell rings. A rotation is the exception: the writer hands it
 // to the keeper, which puts it on the list. Who holds a job owns it; nobody else touches it. The
-// lock is held while pointers move and figures are copied, never while work is done.
+// lock is held while pointers move and the state is copied, never while work is done.
 //
 // The doorbell (uv_async_send in the daemon) coalesces: one ring may stand for many jobs, so the
 // whole list is drained each time. It is rung outside the lock.
@@ -95,7 +95,7 @@ struct job {
 struct job *job_new(enum job_kind kind, void (*on_done)(struct job *job), void *context);
 
 // What the writer publishes after each commit and when it cannot write. The loop reads a copy.
-struct writer_figures {
+struct writer_state {
     int64_t store_bytes;
     int64_t wal_bytes;
     int64_t losses;                  // rows of NVTXT_LOSSES; -1: not known
@@ -116,7 +116,7 @@ struct bqueue {
     size_t depth;
     struct job *done, **done_tail; // to the loop
     bool hurry;
-    struct writer_figures figures;
+    struct writer_state state;
     void (*ring)(void *context);
     void *context;
 };
@@ -129,7 +129,7 @@ void bqueue_push(struct bqueue *queue, struct job *job);
 struct job *bqueue_drain(struct bqueue *queue); // the done list, linked by next; NULL when empty
 size_t bqueue_depth(struct bqueue *queue);      // jobs that the writer has not taken yet
 void bqueue_hurry(struct bqueue *queue);
-void bqueue_get_figures(struct bqueue *queue, struct writer_figures *figures);
+void bqueue_get_state(struct bqueue *queue, struct writer_state *state);
 
 // Writer thread.
 // Waits for a job until `until_ns` (CLOCK_MONOTONIC, 0: for ever). Returns NULL at that time.
@@ -137,8 +137,8 @@ struct job *bqueue_take(struct bqueue *queue, int64_t until_ns);
 struct job *bqueue_try_take(struct bqueue *queue);          // does not wait; NULL: none
 void bqueue_finish(struct bqueue *queue, struct job *list); // jobs linked by next, in order
 bool bqueue_pause(struct bqueue *queue, unsigned ms); // waits; true: bqueue_hurry() was called
-void bqueue_set_figures(struct bqueue *queue, const struct writer_figures *figures);
+void bqueue_set_state(struct bqueue *queue, const struct writer_state *state);
 
-// Any thread: the figures that are not the writer's.
+// Any thread: what the keeper adds to the state.
 void bqueue_set_old(struct bqueue *queue, int64_t segments, int64_t bytes,
                     const struct removed *removed);

@@ -74,13 +74,13 @@ void rotate_begun(struct rotate *rotate, struct store *store) {
 }
 
 static void watch_disk(struct rotate *rotate, int64_t store_bytes) {
-    struct keeper_figures old;
+    struct keeper_state old;
     struct store_disk disk;
     const struct store_retention *keep = &rotate->limits.keep;
     if (store_disk_read(rotate->path, &disk) < 0) {
         return;
     }
-    keeper_get_figures(&rotate->keeper, &old);
+    keeper_get_state(&rotate->keeper, &old);
     int64_t wanted = store_disk_wanted(&disk, keep);
     int64_t now = clocks_boottime_ns();
     bool low = disk.free < wanted, helpless = old.segments == 0 || old.missing > 0;

@@ -182,24 +182,24 @@ static size_t remove_planned(struct keeper *keeper, const struct store_segments 
 }
 
 static void count(struct keeper *keeper, const struct store_segments *list, size_t gone,
-                  struct keeper_figures *figures) {
-    const struct removed *more = &figures->removed;
+                  struct keeper_state *state) {
+    const struct removed *more = &state->removed;
     for (size_t i = gone; i + 1 < list->count; i++) {
-        figures->segments++;
-        figures->bytes += list->rows[i].bytes;
-        figures->carried += list->rows[i].carried;
+        state->segments++;
+        state->bytes += list->rows[i].bytes;
+        state->carried += list->rows[i].carried;
     }
     pthread_mutex_lock(&keeper->lock);
-    struct removed sum = keeper->figures.removed;
+    struct removed sum = keeper->state.removed;
     add_removed(&sum.all, &more->all);
     for (int key = 0; key < STORE_RETENTION_KEYS; key++) {
         add_removed(&sum.by[key], &more->by[key]);
     }
     sum.last_ns = more->last_ns ? more->last_ns : sum.last_ns;
-    figures->removed = sum;
-    keeper->figures = *figures;
+    state->removed = sum;
+    keeper->state = *state;
     pthread_mutex_unlock(&keeper->lock);
-    bqueue_set_old(keeper->queue, figures->segments, figures->bytes, &sum);
+    bqueue_set_old(keeper->queue, state->segments, state->bytes, &sum);
 }
 
 // Lists the old segments, and after them the one in use.
@@ -234,11 +234,11 @@ static int64_t check(struct keeper *keeper, const struct keeper_order *order, bo
     struct store_segments list;
     struct store_disk disk = {0};
     struct store_retention_plan plan = {0};
-    struct keeper_figures figures = {0};
+    struct keeper_state state = {0};
     if (list_segments(keeper, order, &list) < 0) {
         return NEVER;
     }
-    figures.pinned = complete(keeper, &list, first_round);
+    state.pinned = complete(keeper, &list, first_round);
     store_segments_deinit(&list);
     if (list_segments(keeper, order, &list) < 0) { // sizes have changed
         return NEVER;
@@ -250,16 +250,16 @@ static int64_t check(struct keeper *keeper, const struct keeper_order *order, bo
     if (plan.keys && store_disk_read(keeper->path, &disk) == 0) {
         store_retention_make(&list, retention, &disk, now, &plan);
     }
-    figures.missing = plan.missing;
-    size_t gone = remove_planned(keeper, &list, &plan, &figures.removed);
-    count(keeper, &list, gone, &figures);
+    state.missing = plan.missing;
+    size_t gone = remove_planned(keeper, &list, &plan, &state.removed);
+    count(keeper, &list, gone, &state);
     free(plan.keys);
     struct store_segments kept = {.rows = list.rows + gone, .count = list.count - gone};
     follow_ended(keeper, &kept, first_round);
     int64_t next = store_retention_next_ns(&kept, retention);
     store_segments_deinit(&list);
     next = next == 0 ? NEVER : next <= now ? now + AGAIN_NS : next; // could not be removed
-    return figures.pinned && next > now + AGAIN_NS ? now + AGAIN_NS : next;
+    return state.pinned && next > now + AGAIN_NS ? now + AGAIN_NS : next;
 }
 
 // After a stop a main file is complete without its log, unless a reader still prevents that.
@@ -443,9 +443,9 @@ void keeper_configure(struct keeper *keeper, const struct store_retention *reten
     want(keeper, retention); // without a thread there is no old segment
 }
 
-void keeper_get_figures(struct keeper *keeper, struct keeper_figures *figures) {
+void keeper_get_state(struct keeper *keeper, struct keeper_state *state) {
     pthread_mutex_lock(&keeper->lock);
-    *figures = keeper->figures;
-    figures->segments += keeper->closing != NULL;
+    *state = keeper->state;
+    state->segments += keeper->closing != NULL;
     pthread_mutex_unlock(&keeper->lock);
 }

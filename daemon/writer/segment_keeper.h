@@ -24,7 +24,7 @@
 #include "store/segment/retention.h"
 #include "store/store.h"
 
-struct keeper_figures {
+struct keeper_state {
     int64_t segments;       // old ones
     int64_t bytes;          // of these
     int64_t carried;        // of the bytes; see struct store_segment; 0 where it was not needed
@@ -54,7 +54,7 @@ struct keeper {
     struct store *closing; // handed over and not closed yet
     struct job *waiting;   // ROTATE jobs, which are done when that is closed
     bool busy;             // the thread works
-    struct keeper_figures figures;
+    struct keeper_state state;
     bool wanted; // a check of all of them
     bool stop;
 
@@ -65,7 +65,7 @@ struct keeper {
     uint64_t locked; // number of the segment left last, while somebody has locked it; 0: none
 };
 
-// Publishes what it counts with the figures of `queue`.
+// Publishes what it counts with the state of `queue`.
 int keeper_init(struct keeper *keeper, const char *path, struct bqueue *queue,
                 const struct store_retention *retention);
 void keeper_deinit(struct keeper *keeper); // finishes what was handed over
@@ -89,4 +89,4 @@ void keeper_check(struct keeper *keeper);
 
 void keeper_configure(struct keeper *keeper, const struct store_retention *retention);
 
-void keeper_get_figures(struct keeper *keeper, struct keeper_figures *figures);
+void keeper_get_state(struct keeper *keeper, struct keeper_state *state);

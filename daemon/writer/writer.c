@@ -27,48 +27,48 @@
 // After the store was replaced or closed.
 static void publish_segment(struct writer *writer) {
     const char *file = writer->store ? store_file(writer->store) : "";
-    snprintf(writer->figures.segment, sizeof(writer->figures.segment), "%s", nvtxt_base_name(file));
+    snprintf(writer->state.segment, sizeof(writer->state.segment), "%s", nvtxt_base_name(file));
 }
 
 static void publish(struct writer *writer) {
     if (writer->store) {
-        writer->figures.store_bytes = store_file_bytes(writer->store);
-        writer->figures.wal_bytes = store_wal_bytes(writer->store);
-        if (!writer->figures.in_trouble) {
-            writer->figures.losses = store_loss_count(writer->store);
+        writer->state.store_bytes = store_file_bytes(writer->store);
+        writer->state.wal_bytes = store_wal_bytes(writer->store);
+        if (!writer->state.in_trouble) {
+            writer->state.losses = store_loss_count(writer->store);
         }
     }
-    bqueue_set_figures(writer->queue, &writer->figures);
+    bqueue_set_state(writer->queue, &writer->state);
 }
 
 // Publishes the sentence. Logs a failure that lasts when it begins.
 static void note_failure(struct writer *writer, int result, bool lasting) {
-    struct writer_figures *figures = &writer->figures;
+    struct writer_state *state = &writer->state;
     const char *sentence = writer->store ? store_error(writer->store) : writer->why;
     if (!*sentence) {
         sentence = result < 0 ? strerror(-result) : "the store cannot be written";
     }
-    snprintf(figures->last_error, sizeof(figures->last_error), "%s", sentence);
-    figures->last_error_ns = clocks_realtime_ns();
-    if (lasting && !figures->in_trouble) {
-        figures->in_trouble = true;
+    snprintf(state->last_error, sizeof(state->last_error), "%s", sentence);
+    state->last_error_ns = clocks_realtime_ns();
+    if (lasting && !state->in_trouble) {
+        state->in_trouble = true;
         writer->trouble_since_ns = clocks_boottime_ns();
         log_error("the store cannot be written, trying again until it can: %s held_bytes=%zu",
-                  figures->last_error, writer->held_bytes);
+                  state->last_error, writer->held_bytes);
     }
     publish(writer);
 }
 
 static void note_success(struct writer *writer) {
-    struct writer_figures *figures = &writer->figures;
-    if (figures->in_trouble) {
+    struct writer_state *state = &writer->state;
+    if (state->in_trouble) {
         log_info("the store is written again after_s=%" PRId64,
                  (clocks_boottime_ns() - writer->trouble_since_ns) / 1000000000);
     }
-    figures->in_trouble = false;
+    state->in_trouble = false;
     writer->rotation_checked = false;
-    figures->commits++;
-    figures->committed_ns = clocks_realtime_ns();
+    state->commits++;
+    state->committed_ns = clocks_realtime_ns();
     stop_note_move(writer->revive.path, writer->store); // the start may have had no room for it
     publish(writer);
 }
@@ -102,7 +102,7 @@ static int open_again(struct writer *writer) {
 static void roll_back(struct writer *writer, int failure) {
     writer->in_transaction = false;
     if (writer->store && revive_is_due(failure)) {
-        revive_put_aside(&writer->revive, writer->store, failure, writer->figures.last_error);
+        revive_put_aside(&writer->revive, writer->store, failure, writer->state.last_error);
         writer->store = NULL;
     } else if (writer->store) {
         store_rollback(writer->store);
@@ -156,7 +156,7 @@ static int write_again(struct writer *writer, int failure) {
             apart = true;
             log_limited(&writer->log_refused, LOG_LEVEL_ERROR,
                         "the store refuses a row, its source loses it: %s",
-                        writer->figures.last_error);
+                        writer->state.last_error);
         }
         roll_back(writer, failure);
         leave_behind(writer, failure);
@@ -239,8 +239,8 @@ static void take_batch(struct writer *writer, struct job *job) {
 static int go_on_in_new_segment(struct writer *writer, const char *reason, char *why, size_t size) {
     int r = rotate_now(&writer->rotate, &writer->store, reason, why, size);
     if (r) {
-        snprintf(writer->figures.last_error, sizeof(writer->figures.last_error), "%s", why);
-        writer->figures.last_error_ns = clocks_realtime_ns();
+        snprintf(writer->state.last_error, sizeof(writer->state.last_error), "%s", why);
+        writer->state.last_error_ns = clocks_realtime_ns();
     }
     publish_segment(writer);
     publish(writer);
@@ -270,12 +270,12 @@ static int rotate_on_demand(struct writer *writer, struct job *job) {
     commit(writer);
     bool can = writer->store && !writer->gave_up;
     bool worth_it = can && rotate_check_content(&writer->rotate, writer->store);
-    snprintf(job->previous, sizeof(job->previous), "%s", worth_it ? writer->figures.segment : "");
+    snprintf(job->previous, sizeof(job->previous), "%s", worth_it ? writer->state.segment : "");
     int r = !can       ? STORE_IO
             : worth_it ? go_on_in_new_segment(writer, "asked", why, sizeof(why))
                        : 0;
     free(job->answer); // set when the job was tried on a store that was replaced
-    job->answer = strdup(r ? why : writer->figures.segment);
+    job->answer = strdup(r ? why : writer->state.segment);
     return r;
 }
 

@@ -42,11 +42,11 @@ struct writer {
     size_t held_bytes;
     bool in_transaction;
     bool commit_wanted;
-    int64_t trouble_since_ns; // CLOCK_BOOTTIME, while figures.in_trouble
+    int64_t trouble_since_ns; // CLOCK_BOOTTIME, while state.in_trouble
     char why[256];            // why there is no store
     bool rotation_checked;    // and nothing was committed since
     bool gave_up;             // after a hurry that did not help: nothing is tried any more
-    struct writer_figures figures;
+    struct writer_state state;
     struct log_limit log_refused;
 };
 

@@ -35,8 +35,8 @@ static void *writer(void *context) {
             job->result = (int)taken++;
             stop = job->kind == JOB_STOP;
         }
-        struct writer_figures figures = {.commits = (uint64_t)taken};
-        bqueue_set_figures(&queue, &figures);
+        struct writer_state state = {.commits = (uint64_t)taken};
+        bqueue_set_state(&queue, &state);
         bqueue_finish(&queue, first);
         if (stop) {
             return NULL;
@@ -78,9 +78,9 @@ static void jobs_come_back_in_order(void) {
             back = collect(back);
         }
         if (i % 1000 == 0) {
-            struct writer_figures figures;
-            bqueue_get_figures(&queue, &figures);
-            assert((int64_t)figures.commits <= i + 1 && bqueue_depth(&queue) <= JOBS);
+            struct writer_state state;
+            bqueue_get_state(&queue, &state);
+            assert((int64_t)state.commits <= i + 1 && bqueue_depth(&queue) <= JOBS);
         }
     }
     while (back < JOBS) {
