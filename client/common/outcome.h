@@ -34,10 +34,10 @@ int outcome_exit_status(enum outcome outcome);
 // OUTCOME_SYSTEM, anything else is `other`.
 enum outcome outcome_of_error(int error, enum outcome other);
 
-// The same for a file that cannot be opened: OUTCOME_NO_INPUT when it is not there or
-// not ours to read, OUTCOME_SYSTEM, or OUTCOME_IO.
+// The same for a file that cannot be opened: OUTCOME_NO_INPUT when it is not there or not ours to
+// read, OUTCOME_SYSTEM, or OUTCOME_IO.
 enum outcome outcome_of_open(int error);
 
-// The same for a file that cannot be made: OUTCOME_IO when the disk is full or
-// broken, else OUTCOME_NO_OUTPUT.
+// The same for a file that cannot be made: OUTCOME_IO when the disk is full or broken, else
+// OUTCOME_NO_OUTPUT.
 enum outcome outcome_of_write(int error);

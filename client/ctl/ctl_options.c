@@ -196,7 +196,7 @@ json_t *ctl_options_arguments(const struct ctl_options *options) {
     json_t *arguments = json_object();
     int64_t number = 0;
     if (options->operand && usage->is_number) {
-        arguments_int64(options->operand, &number); // checked before
+        arguments_int64(options->operand, &number); // the command line was checked: it is one
         set_number(arguments, usage->operand, number, true);
     } else if (options->operand && strcmp(usage->operand, "file") == 0) {
         json_object_set_new(arguments, usage->operand, absolute_path(options->operand));

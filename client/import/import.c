@@ -128,8 +128,8 @@ static int on_pause(void *context, const struct nvtxt_interp *interp) {
     return result;
 }
 
-// The file was read: `result` is OUTCOME_DONE, or OUTCOME_NO_INPUT when it could not be
-// read to its end. Returns OUTCOME_DONE, OUTCOME_FAULTS or -ENOMEM.
+// The file was read: `result` is OUTCOME_DONE, or OUTCOME_NO_INPUT when it could not be read to its
+// end. Returns OUTCOME_DONE, OUTCOME_FAULTS or -ENOMEM.
 static int end_input(struct import *import, struct diag_print *report, int result) {
     const struct nvtxt_counters *counters = &import->counters;
     diag_print_summary(report, counters->lines, counters->events, counters->errors,

@@ -35,8 +35,8 @@ enum outcome import_begin_output(const struct import_job *job, bool exports, str
                                  struct term *term);
 
 // Loads the job's files. After a file that cannot be read, or has errors, the others are still
-// loaded: the outcome is OUTCOME_FAULTS, or OUTCOME_NO_INPUT when none could be read at all.
-// Any other outcome ends the import.
+// loaded: the outcome is OUTCOME_FAULTS, or OUTCOME_NO_INPUT when none could be read at all. Any
+// other outcome ends the import.
 enum outcome import_files(struct import *import, const struct import_job *job);
 
 // Opens a file and loads it: OUTCOME_DONE, OUTCOME_FAULTS, or an outcome that ends the import.

@@ -36,8 +36,8 @@ struct load_target {
     void *context;
 };
 
-// Loads an open input. `target` NULL: diagnostics only. Returns OUTCOME_DONE whatever the
-// input's lines hold (see `counters`), OUTCOME_USAGE for a mapping that the file makes impossible,
+// Loads an open input. `target` NULL: diagnostics only. Returns OUTCOME_DONE whatever the input's
+// lines hold (see `counters`), OUTCOME_USAGE for a mapping that the file makes impossible,
 // OUTCOME_NO_INPUT when it cannot be read to its end (what was read is loaded), OUTCOME_SYSTEM, or
 // OUTCOME_STOPPED; or -errno of the target, without a message.
 int load_input(struct input *input, const struct load_options *options, struct diag_print *report,

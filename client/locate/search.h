@@ -67,7 +67,7 @@ void search_note(struct search_place *place, int result);
 const char *search_list(const struct search *search, char *text, size_t size);
 
 // For when no place accepts: writes what was tried, without a full stop, and what to do about it,
-// which begins with a small letter. Each is cut to its size. Returns OUTCOME_FORBIDDEN when
-// one was forbidden, else OUTCOME_NO_DAEMON.
+// which begins with a small letter. Each is cut to its size. Returns OUTCOME_FORBIDDEN when one was
+// forbidden, else OUTCOME_NO_DAEMON.
 enum outcome search_explain(const struct search *search, char *text, size_t size, char *advice,
                             size_t advice_size);

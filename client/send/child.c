@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The signals are blocked and read from a signalfd, so there is no handler and no race. Whether the
-// command could be executed comes back through a pipe that exec closes.
+// The signals are blocked and read from a signalfd, so there is no handler and no race. The child
+// reports through a pipe that the command cannot be executed; a successful exec closes it.
 #include "client/send/child.h"
 
 #include <errno.h>

@@ -13,10 +13,10 @@
 #define TRANSFER_LEAVE_MS 5000 // after the end of an input that is in its spool, without `wait`
 
 #define TRANSFER_SILENT_MS 5000     // a connected daemon may be silent at least so long
-#define TRANSFER_CUT_SHORT_MS 10000 // for a daemon that died before its welcome to come back
+#define TRANSFER_CUT_SHORT_MS 10000 // for a daemon that died before its welcome: it may start again
 #define TRANSFER_BUSY_MS 30000      // "busy-session": an older connection of ours may be ending
 
-// Each returns RUNNING when the transfer goes on.
+// Each returns OUTCOME_RUNNING when the transfer goes on.
 enum outcome reconnect_try(struct transfer *t);
 enum outcome reconnect_lost(struct transfer *t, enum outcome outcome, const char *why,
                             bool certain);

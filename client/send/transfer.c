@@ -23,7 +23,7 @@
 #define PROGRESS_AFTER_MS 1000 // shorter transfers need none
 #define PIECES 64              // of one write: a whole window of chunks
 #define DISK_FULL_MS 500       // how often a full disk is tried again
-#define FULL_AGAIN_MS 10000    // it is said again when there was room for so long
+#define FULL_AGAIN_MS 10000    // after so much time with room, say_full() says it again
 
 static void on_diag(void *context, const struct nvtxt_reply *diag) {
     struct transfer *t = context;
@@ -67,7 +67,7 @@ static enum outcome read_replies(struct transfer *t) {
     return greeting && t->sender.state != SENDER_GREETING ? reconnect_welcomed(t) : OUTCOME_RUNNING;
 }
 
-// A small disk may be full and have room by turns: people learn it once.
+// A small disk may be full, have room, and be full again: people get the sentence once.
 static void say_full(struct transfer *t) {
     int64_t now = clock_monotonic_ms();
     if (t->full_ms == 0 || now - t->full_ms >= FULL_AGAIN_MS) {

@@ -37,7 +37,7 @@ struct transfer_options {
     bool quiet;         // no diagnostics, no progress, no news of the connection
     size_t window_bytes;                // unacknowledged lines that are held
     const struct textlog_options *text; // the input is a log; NULL: NVTXT. Borrowed
-    bool connected_before; // there was a daemon for an earlier input: it will come back
+    bool connected_before; // there was a daemon for an earlier input: there will be one again
     bool left; // an earlier input was left in its spool: later ones do not wait for a daemon
 };
 

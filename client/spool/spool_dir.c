@@ -161,7 +161,7 @@ int spool_create(struct spool *spool, const char *dir, const struct nvtxt_hello 
     return result;
 }
 
-// ---- A session that was left behind -------------------------------------------------------------
+// ---- A session that nobody has ------------------------------------------------------------------
 
 // The line "renewed" of a session file, if there is one; it ends with its line end.
 static bool read_renewed(struct spool *spool, const char *line, size_t len) {
@@ -631,7 +631,7 @@ static void close_fd(int fd) {
 
 void spool_close(struct spool *spool) {
     if (!spool->dir) {
-        return; // zeroed
+        return; // nothing was opened
     }
     segment_reader_deinit(&spool->reader);
     nvtxt_buf_deinit(&spool->lost_line);

@@ -79,7 +79,7 @@ void conn_read_rest(struct conn *conn, size_t limit) {
             continue;
         }
         if (n < 0) {
-            return; // nothing left
+            return; // there is nothing more to read
         }
         if (n == 0) {
             on_eof(conn);

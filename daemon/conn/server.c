@@ -2,8 +2,8 @@
 //
 // A user that is over a bound is not read, on any of its connections, until its bytes are committed
 // or a timer says that its rate allows more. The stop goes through the stages of enum server_stage;
-// each goes on when jobs come back or a connection closes. One socket after the other is read then,
-// as far as the memory budget allows.
+// each goes on when the writer has done jobs or a connection closes. One socket after the other is
+// read then, as far as the memory budget allows.
 #include "daemon/conn/server.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@
 // last lines are read, and bounded, so that a sender that never stops does not delay the stop.
 #define LAST_READ_BYTES (1u << 20)
 
-// ---- What comes back from the writer ------------------------------------------------------------
+// ---- Jobs that the writer has done --------------------------------------------------------------
 
 static void go_on_stopping(struct server *server);
 
@@ -224,7 +224,8 @@ void server_forget(struct server *server, const struct conn *conn) {
     }
 }
 
-// One socket after the other, as far as the budget allows; goes on when batches come back.
+// One socket after the other, as far as the budget allows; goes on when the writer has done
+// batches.
 static void read_rest(struct server *server) {
     while (server->cursor && !server->hub.batcher.pressed) {
         struct conn *conn = server->cursor;

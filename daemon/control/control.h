@@ -52,7 +52,7 @@ struct control_conn {
     struct nvtxt_frame frame;
     struct outq outq;
     struct nvtxt_buf pending;     // bytes that are read, but not yet a request
-    struct control_call *calls;   // unanswered
+    struct control_call *calls;   // that have no answer yet
     struct control_call *awaited; // the one of them that the next request waits for; or NULL
     size_t call_count;
     bool reading;

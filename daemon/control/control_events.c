@@ -2,8 +2,9 @@
 //
 // Reading must not cost the writer much. Only one read is under way at a time, and it looks at a
 // bounded number of rows. While the writer has work, a read begins only after a commit: one for
-// each commit, however many calls wait; they take turns. The answer to a call that cannot keep up
-// says how much it does not show. Loop thread, but for ask_events(), which the writer runs.
+// each commit, however many calls wait; the one that has waited longest is next. The answer to a
+// call that cannot keep up says how much it does not show. Loop thread, but for ask_events(), which
+// the writer runs.
 #include "daemon/control/control_events.h"
 
 #include <errno.h>

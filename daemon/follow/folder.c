@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// folder_list_all() and want_name() note what to look at. One list at a time is made in the thread
-// pool and merged here. The watch of a folder begins before the list, so that what comes after the
-// list is an event: a list that found no watch set is made again.
+// folder_list_all() and want_name() note which names to read. One list at a time is made in the
+// thread pool and merged here. The watch of a folder begins before the list, so that what comes
+// after the list is an event: a list that found no watch set is made again.
 #include "daemon/follow/folder.h"
 
 #include <errno.h>
@@ -82,7 +82,7 @@ static void see(struct folder *folder, const struct watch_entry *entry) {
         name = add_name(folder, entry->name);
     }
     if (!name) {
-        return; // looked at again after its next event
+        return; // memory is short; the next event for this name tries again
     }
     snprintf(path, sizeof(path), "%s/%s", folder->path, entry->name);
     struct follow *follow =
@@ -177,7 +177,7 @@ static void on_event(uv_fs_event_t *handle, const char *name, int events, int st
     } else if (watch_io_is_ours(name)) {
         struct folder_name *known = find_name(folder, name);
         if (count_event(folder->watch)) {
-            return; // all names are looked at
+            return; // the list of all names includes this one
         }
         if (events == UV_CHANGE && known && known->follow) {
             schedule_want(known->follow);
@@ -237,7 +237,7 @@ static void on_timer(uv_timer_t *timer) {
 static void log_unwatchable(struct folder *folder, int error) {
     char text[512];
     if (!folder->logged_unwatchable) {
-        log_warning("a folder cannot be watched: %s folder=\"%s\"; looked for until it can",
+        log_warning("a folder cannot be watched: %s folder=\"%s\"; the daemon tries again",
                     strerror(-error), watch_escaped(folder->path, text, sizeof(text)));
     }
     folder->logged_unwatchable = true;

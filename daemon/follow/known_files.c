@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A list of all files, in no order, and a hash table by inode. A file that loses its last name is
-// not gone: all folders are looked into first, because it may have another name there.
+// not gone yet: it may have another name in any folder, so all are read first.
 #include "daemon/follow/known_files.h"
 
 #include <stdlib.h>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Rounds are numbered. A folder remembers in which round its names were complete, a file in which
-// round it lost its name. When all folders are listed, a timer waits until events that were on the
-// way have been taken; then files that lost their name before the round and have none are gone.
+// round it lost its name. When all folders are listed, a timer waits until the events up to then
+// are taken. After that, a file is gone if it lost its name before this round began, and no folder
+// has shown another name of it.
 #include "daemon/follow/lost_files.h"
 
 #include "daemon/follow/folder.h"

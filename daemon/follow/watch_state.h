@@ -46,7 +46,7 @@ struct folder {
     unsigned handles; // not closed yet
     enum folder_event watching;
     bool closing, listing;
-    bool up;                    // it was there at the last look
+    bool up;                    // it was there when it was read last
     bool logged_unwatchable;    // that it cannot be watched
     struct log_limit log_names; // who renames in it cannot flood the log
     bool logged_limits;  // that its file system sends no events, or that it has too many names
@@ -54,9 +54,9 @@ struct folder {
     uint64_t list_round; // round of the list that is made now
     uint64_t all_round;  // counts lists of all names
     bool all_wanted;
-    char **wanted; // owned: the names to look at next
+    char **wanted; // owned: the names to read next
     size_t wanted_count;
-    char **asked; // the names that are looked at now; NULL: all
+    char **asked; // the names that are read now; NULL: all
     size_t asked_count;
     uv_work_t work;
     struct watch_list list;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Without libsystemd nothing can be taken, and nobody is told anything. A service manager that
-// hands sockets over all the same gets an error: the daemon's own sockets would replace the
+// Without libsystemd the daemon takes no sockets and reports nothing to a service manager. If one
+// hands sockets over all the same, the start fails: the daemon's own sockets would replace the
 // manager's.
 #include "daemon/socket/activation.h"
 

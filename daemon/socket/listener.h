@@ -45,7 +45,7 @@ struct listener {
 };
 
 // Makes the socket and listens. Returns 0, or an exit status of sysexits.h with a sentence in
-// `why`; nothing is left behind then. A `group` of (gid_t)-1 is none.
+// `why`; nothing is left then. A `group` of (gid_t)-1 is none.
 int listener_open(struct listener *listener, uv_loop_t *loop, const char *path, mode_t mode,
                   gid_t group, char *why, size_t size);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A user has a place in the table from its first refusal until a second later. What a refused peer
-// has sent is looked at, and not read on, after its sending side was shut: nothing can come after
-// that.
+// A user has a place in the table from its first refusal until a second later. The daemon shuts its
+// receiving side before it checks what a refused peer has sent, so nothing can come after the
+// check.
 #include "daemon/socket/refusals.h"
 
 #include <string.h>

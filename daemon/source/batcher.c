@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A batch is a job of the writer's queue. Before it is pushed each member with a share is settled,
-// and taken off the list of members; waiting losses are added. When it comes back a few jobs with
-// their batches are kept for the next use. A writer that cannot keep up gets bigger batches, not
-// more of them: the timer waits while COMMITS_OUT_MAX commits are out.
+// and taken off the list of members; waiting losses are added. When the writer is done with them, a
+// few jobs with their batches are kept for the next use. A writer that cannot keep up gets bigger
+// batches, not more of them: the timer waits while COMMITS_OUT_MAX commits are out.
 #include "daemon/source/batcher.h"
 
 #include <errno.h>

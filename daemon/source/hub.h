@@ -76,7 +76,7 @@ static inline uint64_t hub_check_period_ms(int64_t expiry_ms) {
     return ms < HUB_SHORTEST_CHECK_MS ? HUB_SHORTEST_CHECK_MS : ms;
 }
 
-// Pushes a job that is not a batch; it comes back through its on_done.
+// Pushes a job that is not a batch. Its on_done is called when it is done.
 void hub_push(struct hub *hub, struct job *job);
 
 // Makes sure that the clocks are fresh and that the source's interpreter has their offsets.

@@ -31,9 +31,9 @@ struct source {
 
     struct nvtxt_interp *interp;    // owned
     uint32_t clock_generation;      // of the offsets that the interpreter has
-    struct nvtxt_counters reported; // the part that is in the totals
+    struct nvtxt_counters reported; // what the totals already include
     uint64_t bytes;                 // of its lines, on this connection
-    size_t held;                    // its part of user->held
+    size_t held;                    // what it adds to user->held
     bool failed;                    // memory ran out in a line: its interpreter is of no use
     bool over;                      // source_end() was called
 

@@ -141,7 +141,7 @@ static void watch_log(struct rotate *rotate, int64_t wal_bytes) {
     if (!rotate->logged_pinned && wal_bytes > limit / 2) {
         rotate->logged_pinned = true;
         log_warning("a reader that keeps a transaction open keeps the write-ahead log growing; at "
-                    "its limit a new file is begun wal_bytes=%" PRId64 " limit=%" PRId64,
+                    "its limit the daemon begins a new file wal_bytes=%" PRId64 " limit=%" PRId64,
                     wal_bytes, limit);
     } else if (wal_bytes < limit / 4) {
         rotate->logged_pinned = false;

@@ -22,7 +22,7 @@ struct nvtxt_interp {
     struct nvtxt_refstr *display; // NULL: no domain
     struct nvtxt_waiting waiting; // names before the first event
     struct nvtxt_counters counters;
-    uint64_t diagnostics; // handed on
+    uint64_t diagnostics; // that the sink got
     bool warned_timebase; // the one-time warnings that were given
     bool warned_clock;
     uint8_t mapped_clock; // the first known clock that the mapping overrode; 0: none

@@ -25,7 +25,7 @@ enum store_copy_kind {
 // STORE_BUSY, STORE_NEWER, STORE_FOREIGN (a database that is neither), STORE_CORRUPT (no database,
 // or a broken one), STORE_EMPTY (an empty file), STORE_IO, STORE_NO_SPACE or -errno, with a
 // sentence in `error` that names the file and what to do; or STORE_STOPPED, without a sentence.
-// `watch` may be NULL. A failure may leave `to` behind.
+// `watch` may be NULL. After a failure `to` may be there.
 int store_copy(const char *from, const char *to, uint32_t mode,
                const struct store_copy_watch *watch, enum store_copy_kind *kind, char *error,
                size_t size);

@@ -147,7 +147,7 @@ static int refuse(char *error, size_t size, const char *path, int result) {
     return result;
 }
 
-// What is no file that could be looked into.
+// For a kind of file that store_file_look() does not read.
 static int refuse_kind(char *error, size_t size, const char *path, enum store_file_kind kind) {
     int r = store_file_errno(kind);
     const char *why = kind == STORE_FILE_MISSING    ? "does not exist"

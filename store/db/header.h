@@ -32,7 +32,7 @@ enum store_file_kind {
     STORE_FILE_NEWER,   // our application id and a version above `newest`
     STORE_FILE_FOREIGN, // another application's database
     STORE_FILE_NONE,    // not a database
-    // Not looked into; store_file_errno() has an errno for each.
+    // Not read; store_file_errno() has an errno for each.
     STORE_FILE_MISSING,  // nothing is there
     STORE_FILE_DANGLING, // a link to nowhere
     STORE_FILE_FOLDER,
@@ -47,7 +47,7 @@ int store_file_look(const char *path, int newest, enum store_file_kind *kind);
 // Creates `path` with exactly `mode`; leaves a file that is there alone. Returns 0 or -errno.
 int store_file_make(const char *path, uint32_t mode);
 
-// A negative errno for a kind that is not looked into; 0 for the others.
+// A negative errno for a kind that is not read; 0 for the others.
 int store_file_errno(enum store_file_kind kind);
 
 // True for a database that is shorter than its header says and has no log or journal that may hold

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A private copy of a segment that another process keeps locked, so that the next segment can take
-// over what goes on. A reader of the segment itself would need its locks. If the other process
-// writes meanwhile, the copy may lack that, which is none of the daemon's data.
+// over what goes on. A reader of the segment itself would need its locks. What the other process
+// writes during the copy may be missing in it. The daemon's own data are complete: the daemon
+// writes nothing meanwhile.
 #pragma once
 
 // Copies the main file of `segment` and its log to `copy` and `copy`-wal, new files that only their

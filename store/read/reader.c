@@ -303,7 +303,7 @@ static int take_row(struct store_reader *reader, sqlite3_stmt *stmt, size_t *cou
 }
 
 // Steps through rows until the range ends or the chunk is full. Then `*last` is the last row that
-// it looked at.
+// it read.
 static int step_rows(struct store_reader *reader, sqlite3_stmt *stmt, int64_t *last,
                      size_t *count) {
     int rc = SQLITE_ROW;

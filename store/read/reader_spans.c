@@ -2,7 +2,7 @@
 //
 // Which rows a window can lie in. A batch of NVTXT_BATCHES that ends before the window, or begins
 // after it, is left out. Rows that belong to no batch (rows of names, and rows that somebody else
-// added) stay in and are looked at one by one. If the window wants certain sources,
+// added) stay in, and the reader checks each one. If the window wants certain sources,
 // NVTXT_EVENT_SOURCES cuts their rows out of that. Spans that touch become one, so there are few:
 // the last minutes of a store are one span.
 #include <stdlib.h>

@@ -42,8 +42,8 @@ struct store_reader {
     int64_t since_ns, until_ns;
     struct store_span *spans; // owned, in order
     size_t span_count, span_room;
-    size_t span_at;         // being read
-    int64_t next_row;       // in it
+    size_t span_at;         // index of the one that is read
+    int64_t next_row;       // in that span
     double rows, rows_read; // for progress; their difference may exceed an int64_t
 
     // The chunk.

@@ -46,7 +46,7 @@ struct store_retention_plan {
 // "KeepFiles", "KeepSize", "KeepAge", "KeepFree": as in nvtxtd.conf(5).
 const char *store_retention_key_name(enum store_retention_key key);
 
-// Reads the disk that `path` lies on, or will lie on. Returns 0 or -errno.
+// Reads the disk that `path` is on, or will be on. Returns 0 or -errno.
 int store_disk_read(const char *path, struct store_disk *disk);
 int64_t store_disk_wanted(const struct store_disk *disk, const struct store_retention *retention);
 

@@ -64,7 +64,7 @@ static bool read_time(const char *text, int64_t *ns) {
     tm.tm_mon -= 1;
     time_t seconds = timegm(&tm);
     *ns = nvtxt_time_ns(seconds, 0);
-    // A day that does not exist comes back as another one.
+    // timegm() makes another day of one that does not exist.
     return gmtime_r(&seconds, &tm) &&
            strftime(again, sizeof(again), TIME_FORMAT, &tm) == TIME_BYTES &&
            memcmp(again, text, TIME_BYTES) == 0;

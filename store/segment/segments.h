@@ -76,9 +76,9 @@ enum store_link {
 // What stands at `path`. `target` has room for PATH_MAX bytes. Returns 0 or -errno.
 int store_segments_link(const char *path, enum store_link *link, char *target);
 
-// Points the link to `segment`, which lies beside it, in one step and synced to the disk: whoever
-// opens `path` finds the old one or the new one. Replaces what stood at `path`; when the sync fails
-// it puts that back and returns -errno.
+// Points the link to `segment`, which is in the same folder, in one step and synced to the disk:
+// whoever opens `path` finds the old one or the new one. Replaces what stood at `path`; when the
+// sync fails it puts that back and returns -errno.
 int store_segments_set_link(const char *path, const char *segment);
 
 // Syncs the folder of `path`, so that names in it survive a power loss.

@@ -49,7 +49,7 @@ struct store_events {
     size_t count;
     struct store_cursor next; // where the next call begins
     struct store_cursor end;  // after the newest event
-    bool more;                // there are rows beyond `next` that were not looked at
+    bool more;                // there are rows beyond `next` that were not read
     uint64_t skipped;         // rows that were skipped because the cursor was too late
     bool gone;                // its segment was removed: nobody knows how many rows were skipped
 };

@@ -3,7 +3,7 @@
 // The inside of a batch: the records that the filling side appends (batch.c, sink.c) and that the
 // writing side turns into rows (store/write). Private to store/.
 //
-// Everything lies in the batch's arenas until its reset. The writing side changes two fields only,
+// Everything is in the batch's arenas until its reset. The writing side changes two fields only,
 // the ids that it gives: text_id of an event and store_id of a domain. It gives both again each
 // time it writes the batch, so a batch can be written again after a rollback.
 #pragma once

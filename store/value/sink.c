@@ -85,7 +85,7 @@ static struct store_event *first_of_run(struct store_batch *batch, struct store_
         store_arena_take(&batch->records, sizeof(*event), _Alignof(struct store_event));
     struct store_run *run = store_arena_make(&batch->data, sizeof(*run));
     if (!event || !run) {
-        batch->tail_share = NULL; // a slot that is not used may lie at the end
+        batch->tail_share = NULL; // an unused slot may be at the end
         return NULL;
     }
     run->events = event;

@@ -2,7 +2,7 @@
 //
 // NVTXT_FILES: what a daemon needs to go on with a followed file where it stopped. A row is written
 // with the batch whose events it belongs to. It stays when its source ends, so that a file that
-// grows again, or comes back, is not read twice. The public side is store_file_load().
+// grows again, or that is found again, is not read twice. The public side is store_file_load().
 //
 // Functions return SQLite result codes. Used by the thread that owns the store.
 #pragma once
