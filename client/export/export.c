@@ -39,7 +39,7 @@ struct export {
     uint32_t *pids; // owned, of --pid
     struct export_row row;
     struct names names;
-    uint64_t rows; // written
+    uint64_t rows; // that were written
     int64_t started_ms;
 };
 

@@ -42,7 +42,7 @@ struct lane_thread {
     uint64_t global_tid;
     struct lane *lanes; // owned
     unsigned count;
-    uint64_t ranges;       // placed so far
+    uint64_t ranges;       // that have a lane
     uint64_t late_looks;   // of ranges that started before `now`
     unsigned late_lane;    // the lane of the last of these
     int64_t now;           // the latest start of a range that was placed

@@ -45,7 +45,7 @@ static int of_spool(int result) {
     return result == 0 ? 0 : result == SPOOL_FULL ? INTAKE_FULL : INTAKE_BAD_SPOOL;
 }
 
-// Puts the line that tells of dropped ones into the window. Returns 0 or -ENOMEM.
+// Puts the line that counts dropped ones into the window. Returns 0 or -ENOMEM.
 static int put_loss(struct intake *intake) {
     struct nvtxt_lost lost = {.lines = intake->unreported, .reason = NVTXT_LOST_FULL};
     struct nvtxt_buf line = {0};

@@ -41,7 +41,7 @@ void reconnect_say_kept(struct transfer *t) {
         return;
     }
     if (t->spool->damaged || (t->foreign && !t->spool->unsynced)) {
-        return; // nobody can send it, or it was said where it is
+        return; // nobody can send it, or a message named the place before
     }
     if (t->spool->unsynced) {
         term_say(t->term,

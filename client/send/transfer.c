@@ -200,7 +200,7 @@ static enum outcome read_once(struct transfer *t) {
     return fds[1].revents ? read_input(t) : move_input(t);
 }
 
-// The session has ended already, so nothing is sent. The number of lines tells whether the input is
+// The session has ended already, so nothing is sent. The number of lines shows whether the input is
 // the same.
 static enum outcome compare_with_end(struct transfer *t) {
     enum outcome result = OUTCOME_RUNNING;

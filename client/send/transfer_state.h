@@ -59,9 +59,9 @@ struct transfer {
     bool renewed;      // this process has begun another session for the rest
     bool denied;       // no place may be used: all are forbidden
     bool absent;       // there is none: nobody listens, or it was gone before its welcome
-    bool logged_away;  // it was said that there is no daemon
-    bool foreign;      // the session is another user's, which was said
-    bool logged_where; // it was said which daemon takes it
+    bool logged_away;  // the message that there is no daemon was printed
+    bool foreign;      // the session is another user's, and the message about it was printed
+    bool logged_where; // the message which daemon takes it was printed
     int64_t full_ms;   // when the disk of the spool was full last; 0: never
     bool cut_short;    // a connection ended before its welcome
     enum outcome away_outcome; // if it stays so: OUTCOME_NO_DAEMON or OUTCOME_LATER
@@ -70,5 +70,5 @@ struct transfer {
     int64_t sync_ms;       // when the spool goes onto the disk; -1: not
     int input_error;       // errno of a read that failed
     struct textlog log;    // zeroed until the first read of a log
-    bool logged_unstamped; // it was said that lines have no time
+    bool logged_unstamped; // the message that lines have no time was printed
 };

@@ -32,7 +32,7 @@ struct nvtxt_interp;
 #define CONN_DRAIN_MS 1000 // a client that runs needs less
 
 enum conn_phase {
-    CONN_FIRST_LINE, // nothing known yet
+    CONN_FIRST_LINE, // the first line is not read yet
     CONN_LOADING,    // a hello was read; the session is loaded from the store
     CONN_OPEN,       // lines are interpreted
     CONN_ENDING,     // the end of the session or of the stream was read; waits for the commit

@@ -287,7 +287,7 @@ static int load_session(struct writer *writer, struct job *job) {
     if (r == STORE_NOT_FOUND && store_session_count(writer->store, job->uid, &job->kept) != 0) {
         job->kept = 0; // not known: it is not refused now
     }
-    // What was found may be in the open transaction. The answer tells the client which lines it
+    // What was found may be in the open transaction. The answer says to the client which lines it
     // need not keep, so these are made durable first.
     if (r == STORE_DONE && writer->in_transaction) {
         commit(writer);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who has locked the files of a store. The system tells this only to a process that asks through a
+// Who has locked the files of a store. The system says this only to a process that asks through a
 // descriptor of the file, and closing that descriptor would drop all locks that the process has on
 // the file, SQLite's too. So a child process asks. https://www.sqlite.org/walformat.html, "WAL
 // Locks"; fcntl_locking(2), F_GETLK

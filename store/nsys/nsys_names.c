@@ -2,7 +2,7 @@
 //
 // Names in an export. What the export has named stays as it is: its rows are not ours to change,
 // and a second row for the same thing would double every row of the usual joins. What we named
-// ourselves is renamed as in a store. The number of a row tells which is which.
+// ourselves is renamed as in a store. The number of a row shows which is which.
 //
 // Two temporary tables remember what is named, so that no scan is needed and memory stays flat:
 // NVTXT_NAME_ROWS for name_rows.c (kinds as in a store; keys with the target in them), and

@@ -118,7 +118,7 @@ int store_totals_read(sqlite3 *db, struct store_totals *totals) {
     if (rc != SQLITE_OK || rows == (int64_t)totals->events + named) {
         return rc;
     }
-    // Rows that we did not write: only a look at all of them tells.
+    // There are rows that we did not write, so all rows are counted.
     rc = store_sql_int(db, "SELECT count(*) FROM NVTX_EVENTS WHERE eventType IN (34, 59, 60)",
                        &number);
     totals->events = (uint64_t)number;
