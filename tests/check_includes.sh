@@ -1,22 +1,18 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# check_includes.sh [TOP]: holds the tree to the table of rooms, TOP/tests/rooms. Names each file
-# that is in no room, each include that the table does not allow, each room of the wrong size, each
-# line of the table that nothing needs, and each circle: of rooms in the table, of modules in a room.
+# check_includes.sh [TOP]: holds the tree to the table of rooms, TOP/tests/rooms. Names each source
+# that is in no room or is neither .c nor .h, each include that the table does not allow or that is
+# spelled in an unusual way, each room of the wrong size, each word of the table that nothing needs,
+# and each circle: of rooms in the table, of modules or headers in a room. Skips build folders and
+# what has a dot in front.
 set -eu
 cd "${1:-${top_srcdir:-.}}"
 
-# Production code is in the folders that are built.
-set --
-for makefile in */Makefile.am; do
-    [ ! -f "$makefile" ] || set -- "$@" "${makefile%/*}"
-done
-[ $# -gt 0 ] || { echo "no folder with a Makefile.am"; exit 1; }
-
-find "$@" -type f -name '*.[ch]' | LC_ALL=C sort | ${AWK:-awk} '
+find . -name '.?*' -prune -o ! -type d -name '*.*' -print | LC_ALL=C sort | ${AWK:-awk} '
 function fault(text) { print text; faults++ }
 function folder_of(path) { sub(/\/[^\/]*$/, "", path); return path }
+function top_of(path) { return substr(path, 1, index(path, "/") - 1) }
 function module_of(path) { sub(/\.[ch*]$/, "", path); return path }
 function trimmed(text) { gsub(/^[ \t]+|[ \t]+$/, "", text); return text }
 
@@ -25,32 +21,53 @@ function trimmed(text) { gsub(/^[ \t]+|[ \t]+$/, "", text); return text }
 function bad_line(text) { fault(table ":" line_number ": " text) }
 
 function add_set(name, words,    n, word) {
-    for (n = split(words, word, " "); n > 0; n--) set_has[name, word[n]] = 1
+    for (n = split(words, word, " "); n > 0; n--) {
+        if ((name, word[n]) in set_line) bad_line(name " has " word[n] " twice")
+        set_line[name, word[n]] = line_number
+    }
     is_set[name] = 1
 }
 
 # Lets OWNER, a room or a file, include the headers that WORDS name.
 function let_include(owner, words,    n, word) {
     for (n = split(words, word, " "); n > 0; n--) {
-        if (word[n] ~ /\.h$/) single[owner, word[n]] = line_number
-        else if (word[n] in is_set) sets[owner] = sets[owner] " " word[n]
-        else bad_line("\"" word[n] "\" is neither a set nor a header")
+        if (word[n] in is_set) sets[owner] = sets[owner] " " word[n]
+        else if (word[n] !~ /\.h$/) {
+            bad_line("\"" word[n] "\" is neither a set nor a header")
+            continue
+        }
+        if ((owner, word[n]) in let_line) bad_line(owner " names " word[n] " twice")
+        let_line[owner, word[n]] = line_number
     }
 }
 
 function add_room(name, rest,    n, word) {
-    if (name in room_line) bad_line(name " stands twice")
+    if (name in room_line) {
+        bad_line(name " stands twice")
+        return
+    }
     room_line[name] = line_number
     rooms[++room_count] = name
-    for (n = split(before_bar(rest), word, " "); n > 0; n--)
+    tops[top_of(name "/")] = 1
+    for (n = split(before_bar(rest), word, " "); n > 0; n--) {
+        if ((name, word[n]) in arrow_line) bad_line(name " names " word[n] " twice")
         arrow_line[name, word[n]] = line_number
+    }
     let_include(name, after_bar(rest))
 }
 
 function add_file(path, rest) {
+    if (path in file_line) bad_line(path " stands twice")
     if (before_bar(rest) != "") bad_line("a file has the arrows of its room")
     file_line[path] = line_number
     let_include(path, after_bar(rest))
+}
+
+function add_object(modules, n) {
+    for (; n > 0; n--) {
+        object[modules[n]] = modules[1]
+        object_line[modules[n]] = line_number
+    }
 }
 
 function before_bar(rest) { return trimmed(substr(rest, 1, index(rest, "|") - 1)) }
@@ -58,8 +75,8 @@ function after_bar(rest) { return trimmed(substr(rest, index(rest, "|") + 1)) }
 
 function add_line(key, rest,    n, word) {
     n = split(rest, word, " ")
-    if (key == "no rooms") while (n > 0) no_rooms[word[n--]] = 1
-    else if (key == "one object") while (n > 0) object[word[n--]] = word[1]
+    if (key == "no rooms") while (n > 0) no_rooms_line[word[n--]] = line_number
+    else if (key == "one object") add_object(word, n)
     else if (index(rest, "|") == 0) bad_line("no \"|\" between rooms and headers")
     else if (key ~ /\.[ch*]$/) add_file(key, rest)
     else add_room(key, rest)
@@ -85,14 +102,14 @@ function read_table(    line, at) {
 
 # --- the sources
 
-function may_include(owner, header,    n, word) {
-    if ((owner, header) in single) {
-        used[owner, header] = 1
-        return 1
+# A header that a set of OWNER has needs no mention of its own.
+function may_include(owner, header,    n, word, found) {
+    for (n = split(sets[owner], word, " "); n > 0; n--) {
+        if (!((word[n], header) in set_line)) continue
+        found = used[owner, word[n]] = used_in_set[word[n], header] = 1
     }
-    for (n = split(sets[owner], word, " "); n > 0; n--)
-        if ((word[n], header) in set_has) return 1
-    return 0
+    if (!found && (owner, header) in let_line) found = used[owner, header] = 1
+    return found
 }
 
 function allowed_header(path, room, header,    star) {
@@ -104,15 +121,17 @@ function allowed_header(path, room, header,    star) {
 function allowed_arrow(path, room, target,    to) {
     to = folder_of(target)
     if (target == "config.h") return 1
+    if (target !~ /\.h$/) return 0
     if (to == room) {
         inside[module_of(path), module_of(target)] = 1
+        if (path ~ /\.h$/) between_headers[path, target] = 1
         return 1
     }
     used[room, to] = 1
     return (room, to) in arrow_line
 }
 
-function look_at_line(path, room, line,    mark, name) {
+function look_at_include(path, room, line,    mark, name) {
     sub(/^[ \t]*#[ \t]*include[ \t]*/, "", line)
     mark = substr(line, 1, 1)
     name = substr(line, 2)
@@ -123,20 +142,67 @@ function look_at_line(path, room, line,    mark, name) {
     fault(path ":" file_lines ": " table " does not let " room "/ include " line)
 }
 
-function look_at_file(path,    room, line) {
-    room = folder_of(path)
-    files[path] = 1
-    modules[room] = modules[room] " " module_of(path)
-    if (path ~ /\.c$/) has_code[module_of(path)] = 1
-    file_count[room]++
+# A directive is "#" and a whole word at the beginning of a line, so that no include can hide.
+function look_at_line(path, room, line) {
+    if (line ~ /^[ \t]*#[ \t]*include[ \t]/) look_at_include(path, room, line)
+    else if (line ~ /^[ \t]*#[ \t]*(define|undef|if|ifdef|ifndef|elif|else|endif|error|pragma)([ \t]|$)/)
+        return
+    else if (line ~ /^(.*\*\/)?[ \t\v\f\r]*(#|%:|\?\?=)/ ||
+             line ~ /(#|%:|\?\?=).*(include|import|embed)/)
+        fault(path ":" file_lines ": this spelling is not allowed: " line)
+}
+
+function look_at_source(path,    room, line) {
+    room = path ~ /\// ? folder_of(path) : "for the top folder"
     if (!(room in room_line)) {
         if (!(room in unknown)) fault(path ": " table " has no room " room)
         unknown[room] = 1
         return
     }
+    if (path !~ /\.[ch]$/) {
+        fault(path ": a room has only .c and .h files")
+        return
+    }
+    files[path] = 1
+    modules[room] = modules[room] " " module_of(path)
+    if (path ~ /\.c$/) has_code[module_of(path)] = 1
+    else headers_of[room] = headers_of[room] " " path
+    file_count[room]++
     for (file_lines = 1; (getline line <path) > 0; file_lines++)
-        if (line ~ /^[ \t]*#[ \t]*include/) look_at_line(path, room, line)
+        if (line ~ /#|%:|\?\?=/) look_at_line(path, room, line)
     close(path)
+}
+
+# What a compiler takes, and what is usually included.
+function is_source(path) {
+    return path ~ /\.([CHMSchilmsy]|cc|cp|[ch]pp|[ch]xx|[ch]\+\+|[CH]PP|hh|hp)$/ ||
+           path ~ /\.(ii|ll|mii?|mm|sx|yy|def|inc|inl|tcc)$/
+}
+
+# A folder with config.status is a build folder. So is its top folder, except the table names that.
+function add_build(folder) {
+    is_build[folder] = 1
+    if (!(top_of(folder "/") in tops)) is_build[top_of(folder "/")] = 1
+}
+
+function in_build(path) {
+    while (path ~ /\//) if ((path = folder_of(path)) in is_build) return 1
+    return 0
+}
+
+function look_at_files(    path, paths, count, i) {
+    while ((getline path) > 0) {
+        sub(/^\.\//, "", path)
+        if (path == "config.status") built_here = 1
+        else if (path ~ /\/config\.status$/) add_build(folder_of(path))
+        else if (is_source(path)) paths[++count] = path
+    }
+    for (i = 1; i <= count; i++) {
+        path = paths[i]
+        if (in_build(path) || built_here && path == "config.h") continue
+        if (top_of(path) in no_rooms_line) has_sources[top_of(path)] = 1
+        else look_at_source(path)
+    }
 }
 
 # --- what the table says against what there is
@@ -151,7 +217,13 @@ function check_rooms(    i, room) {
     }
 }
 
-function check_uses(    key, part, stem) {
+# NAME is a path, perhaps with "*" for c and h.
+function exists(name,    stem) {
+    stem = module_of(name)
+    return name ~ /\*$/ ? (stem ".c") in files || (stem ".h") in files : name in files
+}
+
+function check_arrows(    key, part) {
     for (key in arrow_line) {
         split(key, part, SUBSEP)
         line_number = arrow_line[key]
@@ -159,16 +231,34 @@ function check_uses(    key, part, stem) {
         else if (!(key in used))
             bad_line("no file of " part[1] " includes one of " part[2])
     }
-    for (key in single) {
+}
+
+function check_headers(    key, part) {
+    for (key in let_line) {
         split(key, part, SUBSEP)
-        line_number = single[key]
-        if (!(key in used)) bad_line("nothing in " part[1] " includes " part[2])
+        line_number = let_line[key]
+        if (part[1] in room_line ? part[1] in file_count : exists(part[1]))
+            if (!(key in used)) bad_line("nothing in " part[1] " needs " part[2])
     }
-    for (key in file_line) {
-        line_number = file_line[key]
-        stem = module_of(key)
-        if (key ~ /\*$/ ? !((stem ".c") in files || (stem ".h") in files) : !(key in files))
-            bad_line("there is no " key)
+    for (key in set_line) {
+        split(key, part, SUBSEP)
+        line_number = set_line[key]
+        if (!(key in used_in_set)) bad_line("nothing needs " part[2] " in " part[1])
+    }
+}
+
+function check_names(    name) {
+    for (name in file_line) {
+        line_number = file_line[name]
+        if (!exists(name)) bad_line("there is no " name)
+    }
+    for (name in object_line) {
+        line_number = object_line[name]
+        if (!exists(name ".*")) bad_line("there is no module " name)
+    }
+    for (name in no_rooms_line) {
+        line_number = no_rooms_line[name]
+        if (!(name in has_sources)) bad_line("no source is in " name)
     }
 }
 
@@ -185,17 +275,18 @@ function close_over(reaches, nodes, count, via, via_count,    i, j, k) {
     }
 }
 
-# Names the nodes that reach each other, all of one circle in one line.
+# Names the nodes that reach themselves, all of one circle in one line.
 function name_circles(reaches, nodes, count, what,    i, j, line, named) {
     for (i = 1; i <= count; i++) {
-        line = ""
-        for (j = i + 1; j <= count; j++) {
-            if (nodes[j] in named || !((nodes[i], nodes[j]) in reaches)) continue
+        if (nodes[i] in named || !((nodes[i], nodes[i]) in reaches)) continue
+        line = what ":"
+        for (j = i; j <= count; j++) {
+            if (!((nodes[i], nodes[j]) in reaches)) continue
             if (!((nodes[j], nodes[i]) in reaches)) continue
             line = line " " nodes[j]
             named[nodes[j]] = 1
         }
-        if (line != "") fault(what ": " nodes[i] line)
+        fault(line)
     }
 }
 
@@ -203,6 +294,13 @@ function check_table_circles(    key, reaches) {
     for (key in arrow_line) reaches[key] = 1
     close_over(reaches, rooms, room_count, rooms, room_count)
     name_circles(reaches, rooms, room_count, "a circle of rooms in " table)
+}
+
+function check_header_circles(room,    key, reaches, count, nodes) {
+    for (key in between_headers) reaches[key] = 1
+    count = split(headers_of[room], nodes, " ")
+    close_over(reaches, nodes, count, nodes, count)
+    name_circles(reaches, nodes, count, "a circle of headers in " room)
 }
 
 # A header without a .c is the inside of the modules that include it, so it only passes on what it
@@ -222,10 +320,10 @@ function check_module_circles(room,    i, n, count, word, nodes, code, codes, he
         split(key, part, SUBSEP)
         a = part[1] in object ? object[part[1]] : part[1]
         b = part[2] in object ? object[part[2]] : part[2]
-        if (a in seen && a != b) reaches[a, b] = 1
+        if (a in seen) reaches[a, b] = 1
     }
     close_over(reaches, nodes, n, header, headers)
-    name_circles(reaches, header, headers, "a circle of headers in " room)
+    for (i = 1; i <= codes; i++) delete reaches[code[i], code[i]] # X.c and X.h by an inner header
     close_over(reaches, code, codes, code, codes)
     name_circles(reaches, code, codes, "a circle of modules in " room)
 }
@@ -233,12 +331,16 @@ function check_module_circles(room,    i, n, count, word, nodes, code, codes, he
 BEGIN {
     table = "tests/rooms"
     read_table()
-    while ((getline path) > 0)
-        if (!(substr(path, 1, index(path, "/") - 1) in no_rooms)) look_at_file(path)
+    look_at_files()
     check_rooms()
-    check_uses()
+    check_arrows()
+    check_headers()
+    check_names()
     check_table_circles()
-    for (i = 1; i <= room_count; i++) check_module_circles(rooms[i])
+    for (i = 1; i <= room_count; i++) {
+        check_header_circles(rooms[i])
+        check_module_circles(rooms[i])
+    }
     printf "%d rooms, %d includes looked at, %d faults\n", room_count, includes, faults
     exit faults > 0 || includes == 0
 }'
