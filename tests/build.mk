@@ -15,6 +15,7 @@ script_tests += check_completion.sh
 script_tests += check_packages.sh
 script_tests += test_run_test.sh
 script_tests += test_coverage.sh
+script_tests += test_rooms_picture.sh
 EXTRA_DIST += asan.supp lsan.supp tsan.supp
 EXTRA_DIST += samples
 EXTRA_DIST += fuzz/replay.h

@@ -43,6 +43,12 @@ says 0 '^client/text +6 +5 +83\.3 %$' "counts the lines of a room, a header's on
 says 0 '^store/db +2 +2 +100\.0 %$' "counts the lines of the other room"
 says 0 '^  f\.h +4 +3 +75\.0 %$' "counts the lines of a file"
 says 0 '^all +8 +7 +87\.5 %$' "counts all"
+"${PYTHON3:-python3}" "$top/scripts/coverage" --files "$work/b" "$work" 2>"$work/errors" | :
+status=0
+[ ! -s "$work/errors" ] || status=1
+mv "$work/errors" "$work/out"
+echo end >>"$work/out"
+says 0 '^end$' "ends without a word when nobody reads"
 GCOV=/nonexistent/gcov
 export GCOV
 coverage "$work/b" "$work"
