@@ -5,6 +5,7 @@
 // which no user means here.
 #include "client/common/arguments.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
@@ -84,7 +85,7 @@ bool arguments_seconds(const char *text, int64_t *ms) {
     const int64_t most = (int64_t)1 << 40; // in ms: 34 years
     int64_t sum = 0;
     int64_t unit = 1000;
-    bool point = false;
+    bool point = false, rest = false; // a rest: less than a millisecond
     if (*text < '0' || *text > '9') {
         return false;
     }
@@ -97,13 +98,14 @@ bool arguments_seconds(const char *text, int64_t *ms) {
             sum = sum * 10 + (*at - '0') * 1000;
         } else {
             unit /= 10;
-            sum += unit ? (*at - '0') * unit : *at > '0';
+            sum += (*at - '0') * unit;
+            rest = rest || (unit == 0 && *at > '0');
         }
         if (sum > most) {
             return false;
         }
     }
-    *ms = sum;
+    *ms = sum + rest;
     return true;
 }
 
@@ -202,7 +204,7 @@ static enum outcome answer(const struct arguments_parser *parser, int option) {
 }
 
 #define FIRST 256 // value of the first row for getopt_long(); below it are letters
-#define MOST 40
+#define MOST 40   // rows of one program; nvtxt-send has the most
 
 struct tables {
     struct {
@@ -227,6 +229,7 @@ static void add_rows(struct tables *tables, const struct arguments_row *row, cha
             add_rows(tables, row->group, values + row->at);
             continue;
         }
+        assert(tables->count < MOST);
         bool flag = row->kind == ARGUMENTS_FLAG;
         int argument = flag ? no_argument : row->optional ? optional_argument : required_argument;
         add_name(tables, row->name, argument, FIRST + (int)tables->count);
@@ -308,6 +311,8 @@ static enum outcome take_option(struct arguments_parser *parser, const struct ta
         term_say(parser->term, "%s takes %s, not '%s'", arguments_name(row, name), row->wanted,
                  optarg);
         result = OUTCOME_USAGE;
+    } else if (result == OUTCOME_SYSTEM) {
+        term_say(parser->term, "out of memory");
     }
     if (row->has) {
         *(bool *)(values + row->has) = true;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lists of things that know their neighbours by `next` and `prev`, both NULL in a thing that is in
-// no list. `first` is where the list's owner keeps its first thing. Nothing is allocated.
+// Lists of things that know their neighbours by `next` and `prev`. `first` is where the list's
+// owner keeps its first thing. Nothing is allocated.
 #pragma once
 
 // Puts a thing before all others.
 #define LIST_ADD(first, thing)                                                                     \
     do {                                                                                           \
+        (thing)->prev = NULL;                                                                      \
         (thing)->next = (first);                                                                   \
         if ((thing)->next) {                                                                       \
             (thing)->next->prev = (thing);                                                         \

@@ -112,11 +112,10 @@ static void on_failed(struct source *source) {
     conn_close(conn);
 }
 
-int conn_open_source(struct conn *conn, int64_t id, int kind, int64_t opened_ns, const char *name,
-                     struct nvtxt_interp *interp_take) {
+int conn_open_source(struct conn *conn, int64_t id, enum store_source_kind kind, int64_t opened_ns,
+                     const char *name, struct nvtxt_interp *interp_take) {
     struct server *server = conn->server;
-    struct source *source =
-        source_new(&server->hub.batcher, id, (enum store_source_kind)kind, interp_take);
+    struct source *source = source_new(&server->hub.batcher, id, kind, interp_take);
     if (!source) {
         return -ENOMEM;
     }

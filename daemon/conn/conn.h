@@ -19,6 +19,7 @@
 #include "daemon/socket/peer.h"
 #include "protocol/base/buf.h"
 #include "protocol/base/frame.h"
+#include "store/value/source.h"
 
 struct quota_user;
 struct server;
@@ -80,8 +81,8 @@ void conn_feed(struct conn *conn, struct nvtxt_slice input);
 void conn_read_rest(struct conn *conn, size_t limit);
 
 // Gives the connection its source. Returns 0 or -ENOMEM (taken interpreter freed).
-int conn_open_source(struct conn *conn, int64_t id, int kind, int64_t opened_ns, const char *name,
-                     struct nvtxt_interp *interp_take);
+int conn_open_source(struct conn *conn, int64_t id, enum store_source_kind kind, int64_t opened_ns,
+                     const char *name, struct nvtxt_interp *interp_take);
 
 // Closes a connection whose session has not ended: a plain source ends, as `how`; a session can be
 // resumed.

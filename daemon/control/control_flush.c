@@ -83,6 +83,7 @@ static void commit_next(struct control_flushes *flushes) {
     if (!job) {
         answer(take_all(&flushes->asked), "out of memory");
         flushes->out = false;
+        commit_next(flushes); // others wait, too
         return;
     }
     job->commit = true;

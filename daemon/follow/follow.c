@@ -322,10 +322,10 @@ static void at_end(struct follow *follow) {
     }
 }
 
-enum outcome { READ_MORE, READ_END, READ_FAILED, READ_ANOTHER };
+enum read_outcome { READ_MORE, READ_END, READ_FAILED, READ_ANOTHER };
 
 // Interprets what was read.
-static enum outcome digest(struct follow *follow, struct follow_step *step) {
+static enum read_outcome digest(struct follow *follow, struct follow_step *step) {
     struct follow_live *live = follow->live;
     const struct watch_read *result = &step->result;
     size_t n = result->n, back = step->look_back;
@@ -344,7 +344,7 @@ static enum outcome digest(struct follow *follow, struct follow_step *step) {
 
 static void on_read(struct follow *follow, struct follow_step *step) {
     int error = step->result.stat.error;
-    enum outcome outcome = error ? READ_FAILED : digest(follow, step);
+    enum read_outcome outcome = error ? READ_FAILED : digest(follow, step);
     step->follow = NULL;
     if (error) {
         cannot_read(follow, error);

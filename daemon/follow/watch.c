@@ -154,10 +154,10 @@ static void open_listed(struct watch *watch, const char *list) {
 }
 
 void watch_configure(struct watch *watch) {
-    const char *list = paths_watched(watch->hub->config);
     if (!watch->started || watch->stopping) {
         return;
     }
+    const char *list = paths_watched(watch->hub->config);
     close_unlisted(watch, list);
     open_listed(watch, list);
     watch->reserved = watch->folders ? watch->open_max : 0;

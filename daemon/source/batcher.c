@@ -204,7 +204,7 @@ int batcher_push(struct batcher *batcher, bool commit) {
 void batcher_settle(struct batch_member *member) {
     if (member->share) {
         unlink_member(member);
-        member->settle(member);
+        (void)member->settle(member); // the caller is about to free it, failed or not
     }
 }
 

@@ -354,7 +354,9 @@ static int settle(struct batch_member *member) {
 
 static void on_failed(struct batch_member *member) {
     struct source *source = NVTXT_CONTAINER_OF(member, struct source, member);
-    source->on_failed(source);
+    if (source->on_failed) {
+        source->on_failed(source);
+    }
 }
 
 void source_fail(struct source *source) {

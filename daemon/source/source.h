@@ -49,7 +49,7 @@ struct source {
     struct nvtxt_hash_node by_id;
     void *owner; // the connection or the followed file
     // Set by the owner. Memory ran out while the source was settled, so what it had in this batch
-    // does not count. May free the source.
+    // does not count. May free the source. NULL: nobody has to know.
     void (*on_failed)(struct source *source);
 };
 
