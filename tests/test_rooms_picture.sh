@@ -45,4 +45,6 @@ gives 0 "usage: scripts/rooms-picture [--write] [TOP]
 gives 64 "rooms-picture: there is no option --wirte here, see --help" "a wrong option" --wirte
 gives 64 "rooms-picture: there is no option --help here, see --help" "a second option" --write --help
 gives 64 "rooms-picture: more than one TOP, see --help" "two folders" "$work" "$work"
+echo end >"$work/doc/ARCHITECTURE.md"
+gives 65 "doc/ARCHITECTURE.md has no mark for the picture" "a page without the mark" --write "$work"
 echo "1..$count"
