@@ -19,8 +19,17 @@ static int64_t duration_of(const struct store_read_event *event) {
     return result;
 }
 
-void export_payload(struct export_out *out, const struct store_read_event *event,
-                    void (*put_text)(struct export_out *out, struct nvtxt_slice text)) {
+// ---- CSV (RFC 4180) -----------------------------------------------------------------------------
+
+static int begin_csv(struct export_writer *writer) {
+    EXPORT_LITERAL(&writer->out,
+                   "utcTime,duration,kind,message,category,color,process,thread,source,domain,"
+                   "payload,pid,tid,start,end,globalTid,domainId,categoryId,sourceId,eventRow,"
+                   "level,endGlobalTid\r\n");
+    return 0;
+}
+
+static void put_csv_payload(struct export_out *out, const struct store_read_event *event) {
     switch (event->payload_kind) {
     case STORE_READ_INT64:
         export_int(out, event->int64);
@@ -30,153 +39,161 @@ void export_payload(struct export_out *out, const struct store_read_event *event
         break;
     case STORE_READ_DOUBLE:
         if (!export_double(out, event->real)) {
-            put_text(out, event->real < 0 ? NVTXT_SLICE("-Infinity") : NVTXT_SLICE("Infinity"));
+            export_csv(out, event->real < 0 ? NVTXT_SLICE("-Infinity") : NVTXT_SLICE("Infinity"));
         }
         break;
     case STORE_READ_JSON:
-        put_text(out, event->json);
+        export_csv(out, event->json);
         break;
     case STORE_READ_NONE:
         break;
     }
 }
 
-// ---- Columns ------------------------------------------------------------------------------------
-
-#define COLUMN(name)                                                                               \
-    { name, sizeof(name) - 1 }
-static const struct nvtxt_slice columns[] = {
-    COLUMN("utcTime"),  COLUMN("duration"),     COLUMN("kind"),     COLUMN("message"),
-    COLUMN("category"), COLUMN("color"),        COLUMN("process"),  COLUMN("thread"),
-    COLUMN("source"),   COLUMN("domain"),       COLUMN("payload"),  COLUMN("pid"),
-    COLUMN("tid"),      COLUMN("start"),        COLUMN("end"),      COLUMN("globalTid"),
-    COLUMN("domainId"), COLUMN("categoryId"),   COLUMN("sourceId"), COLUMN("eventRow"),
-    COLUMN("level"),    COLUMN("endGlobalTid"),
-};
-#define COLUMNS (sizeof(columns) / sizeof(columns[0]))
-
-struct value {
-    enum { NOTHING, TEXT, INT, UINT, UTC, COLOR, PAYLOAD, STAND_IN } kind;
-    union {
-        struct nvtxt_slice text;
-        int64_t integer;
-        uint64_t number; // a STAND_IN is for a text in CSV, where no name says which it is
-    };
-};
-
-static struct value text_of(struct nvtxt_slice text) {
-    return (struct value){text.data ? TEXT : NOTHING, .text = text};
-}
-
-static struct value int_of(int64_t integer) {
-    return (struct value){INT, .integer = integer};
-}
-
-static struct value uint_of(uint64_t number) {
-    return (struct value){UINT, .number = number};
-}
-
-static void find_values(const struct export_row *row, struct value values[COLUMNS]) {
-    const struct store_read_event *event = row->event;
-    const struct value nothing = {NOTHING, .number = 0};
-    const struct value found[] = {
-        {UTC, .integer = event->start},
-        int_of(duration_of(event)),
-        {TEXT, .text = export_kind_name(event->type)},
-        {TEXT, .text = event->text},
-        row->category.data
-            ? text_of(row->category)
-            : (struct value){event->category ? STAND_IN : NOTHING, .number = event->category},
-        {event->color ? COLOR : NOTHING, .number = event->color},
-        text_of(row->process),
-        text_of(row->thread),
-        text_of(row->source),
-        text_of(row->domain),
-        {event->payload_kind == STORE_READ_NONE ? NOTHING : PAYLOAD, .number = 0},
-        uint_of(export_pid(event->global_tid)),
-        uint_of(export_tid(event->global_tid)),
-        int_of(event->start),
-        int_of(event->end),
-        uint_of(event->global_tid),
-        int_of(event->domain_id),
-        uint_of(event->category),
-        row->source_id ? int_of(row->source_id) : nothing,
-        int_of(event->row),
-        row->level ? text_of(nvtxt_slice_of(row->level)) : nothing,
-        event->ended_elsewhere ? uint_of(event->end_global_tid) : nothing,
-    };
-    _Static_assert(sizeof(found) == COLUMNS * sizeof(found[0]), "a value for each column");
-    memcpy(values, found, sizeof(found));
-}
-
-static void put_value(struct export_out *out, const struct value *value,
-                      const struct export_row *row, bool json) {
-    switch (value->kind) {
-    case TEXT:
-        json ? export_json(out, value->text) : export_csv(out, value->text);
-        break;
-    case INT:
-        export_int(out, value->integer);
-        break;
-    case UTC:
-        export_utc(out, value->integer);
-        break;
-    case COLOR:
-        export_color(out, (uint32_t)value->number);
-        break;
-    case PAYLOAD:
-        export_payload(out, row->event, json ? export_json : export_csv);
-        break;
-    case NOTHING:
-        break;
-    default:
-        export_uint(out, value->number);
+static void put_csv_texts(struct export_out *out, const struct export_row *row) {
+    export_csv(out, row->event->text);
+    EXPORT_LITERAL(out, ",");
+    if (row->category.data) {
+        export_csv(out, row->category);
+    } else if (row->event->category) {
+        export_uint(out, row->event->category);
     }
+    EXPORT_LITERAL(out, ",");
+    if (row->event->color) {
+        export_color(out, row->event->color);
+    }
+    EXPORT_LITERAL(out, ",");
+    export_csv(out, row->process);
+    EXPORT_LITERAL(out, ",");
+    export_csv(out, row->thread);
+    EXPORT_LITERAL(out, ",");
+    export_csv(out, row->source);
+    EXPORT_LITERAL(out, ",");
+    export_csv(out, row->domain);
 }
 
-// CSV (RFC 4180): all columns, empty where there is nothing.
-static int begin_csv(struct export_writer *writer) {
-    for (size_t i = 0; i < COLUMNS; i++) {
-        export_bytes(&writer->out, ",", i > 0);
-        export_slice(&writer->out, columns[i]);
-    }
-    EXPORT_LITERAL(&writer->out, "\r\n");
-    return 0;
+static void put_csv_uint(struct export_out *out, uint64_t value) {
+    EXPORT_LITERAL(out, ",");
+    export_uint(out, value);
+}
+
+static void put_csv_int(struct export_out *out, int64_t value) {
+    EXPORT_LITERAL(out, ",");
+    export_int(out, value);
 }
 
 static int row_csv(struct export_writer *writer, const struct export_row *row) {
-    struct value values[COLUMNS];
-    find_values(row, values);
-    for (size_t i = 0; i < COLUMNS; i++) {
-        export_bytes(&writer->out, ",", i > 0);
-        put_value(&writer->out, &values[i], row, false);
-    }
-    EXPORT_LITERAL(&writer->out, "\r\n");
-    return 0;
-}
-
-// JSON: an object of the columns that have a value.
-static int row_lines(struct export_writer *writer, const struct export_row *row) {
     struct export_out *out = &writer->out;
-    struct value values[COLUMNS];
-    find_values(row, values);
-    for (size_t i = 0; i < COLUMNS; i++) {
-        if (values[i].kind == NOTHING || values[i].kind == STAND_IN) {
-            continue;
-        }
-        bool quoted = values[i].kind == UTC || values[i].kind == COLOR;
-        export_bytes(out, i > 0 ? ",\"" : "{\"", 2);
-        export_slice(out, columns[i]);
-        export_bytes(out, "\":\"", quoted ? 3 : 2);
-        put_value(out, &values[i], row, true);
-        export_bytes(out, "\"", quoted);
+    const struct store_read_event *event = row->event;
+    export_utc(out, event->start);
+    put_csv_int(out, duration_of(event));
+    EXPORT_LITERAL(out, ",");
+    export_slice(out, export_kind_name(event->type));
+    EXPORT_LITERAL(out, ",");
+    put_csv_texts(out, row);
+    EXPORT_LITERAL(out, ",");
+    put_csv_payload(out, event);
+    put_csv_uint(out, export_pid(event->global_tid));
+    put_csv_uint(out, export_tid(event->global_tid));
+    put_csv_int(out, event->start);
+    put_csv_int(out, event->end);
+    put_csv_uint(out, event->global_tid);
+    put_csv_int(out, event->domain_id);
+    put_csv_uint(out, event->category);
+    EXPORT_LITERAL(out, ",");
+    if (row->source_id) {
+        export_int(out, row->source_id);
     }
-    EXPORT_LITERAL(out, "}\n");
+    put_csv_int(out, event->row);
+    EXPORT_LITERAL(out, ",");
+    if (row->level) {
+        export_slice(out, nvtxt_slice_of(row->level));
+    }
+    EXPORT_LITERAL(out, ",");
+    if (event->ended_elsewhere) {
+        export_uint(out, event->end_global_tid);
+    }
+    EXPORT_LITERAL(out, "\r\n");
     return 0;
 }
 
 static const struct export_format comma = {
     .name = "csv", .wants_sources = true, .begin = begin_csv, .row = row_csv};
+
+// ---- JSON lines ---------------------------------------------------------------------------------
+
+static void put_json_payload(struct export_out *out, const struct store_read_event *event) {
+    if (event->payload_kind == STORE_READ_NONE) {
+        return;
+    }
+    EXPORT_LITERAL(out, ",\"payload\":");
+    if (event->payload_kind == STORE_READ_INT64) {
+        export_int(out, event->int64);
+    } else if (event->payload_kind == STORE_READ_UINT64) {
+        export_uint(out, event->uint64);
+    } else if (event->payload_kind == STORE_READ_JSON) {
+        export_json(out, event->json);
+    } else if (!export_double(out, event->real)) {
+        export_json(out, event->real < 0 ? NVTXT_SLICE("-Infinity") : NVTXT_SLICE("Infinity"));
+    }
+}
+
+static void put_json_color(struct export_out *out, uint32_t color) {
+    if (color) {
+        EXPORT_LITERAL(out, ",\"color\":\"");
+        export_color(out, color);
+        EXPORT_LITERAL(out, "\"");
+    }
+}
+
+#define MEMBER_TEXT(out, name, text)                                                               \
+    if ((text).data) {                                                                             \
+        EXPORT_LITERAL(out, ",\"" name "\":");                                                     \
+        export_json(out, text);                                                                    \
+    }
+#define MEMBER(out, name, put, value)                                                              \
+    EXPORT_LITERAL(out, ",\"" name "\":");                                                         \
+    put(out, value)
+
+static int row_lines(struct export_writer *writer, const struct export_row *row) {
+    struct export_out *out = &writer->out;
+    const struct store_read_event *event = row->event;
+    EXPORT_LITERAL(out, "{\"utcTime\":\"");
+    export_utc(out, event->start);
+    EXPORT_LITERAL(out, "\",\"duration\":");
+    export_int(out, duration_of(event));
+    EXPORT_LITERAL(out, ",\"kind\":\"");
+    export_slice(out, export_kind_name(event->type));
+    EXPORT_LITERAL(out, "\",\"message\":");
+    export_json(out, event->text);
+    MEMBER_TEXT(out, "category", row->category);
+    put_json_color(out, event->color);
+    MEMBER_TEXT(out, "process", row->process);
+    MEMBER_TEXT(out, "thread", row->thread);
+    MEMBER_TEXT(out, "source", row->source);
+    MEMBER_TEXT(out, "domain", row->domain);
+    put_json_payload(out, event);
+    MEMBER(out, "pid", export_uint, export_pid(event->global_tid));
+    MEMBER(out, "tid", export_uint, export_tid(event->global_tid));
+    MEMBER(out, "start", export_int, event->start);
+    MEMBER(out, "end", export_int, event->end);
+    MEMBER(out, "globalTid", export_uint, event->global_tid);
+    MEMBER(out, "domainId", export_int, event->domain_id);
+    MEMBER(out, "categoryId", export_uint, event->category);
+    if (row->source_id) {
+        MEMBER(out, "sourceId", export_int, row->source_id);
+    }
+    MEMBER(out, "eventRow", export_int, event->row);
+    if (row->level) {
+        MEMBER(out, "level", export_json, nvtxt_slice_of(row->level));
+    }
+    if (event->ended_elsewhere) {
+        MEMBER(out, "endGlobalTid", export_uint, event->end_global_tid);
+    }
+    EXPORT_LITERAL(out, "}\n");
+    return 0;
+}
+
 static const struct export_format lines = {
     .name = "jsonl", .wants_sources = true, .row = row_lines};
 

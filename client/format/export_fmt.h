@@ -57,10 +57,6 @@ const char *export_format_name(size_t index); // in the order of the table; NULL
 // The kind as NVTXT_TIMELINE has it: "mark", "push/pop", "start/end".
 struct nvtxt_slice export_kind_name(enum nvtxt_event_type type);
 
-// The value of a payload, nothing when there is none. A text goes through `put_text`.
-void export_payload(struct export_out *out, const struct store_read_event *event,
-                    void (*put_text)(struct export_out *out, struct nvtxt_slice text));
-
 static inline uint32_t export_pid(uint64_t global_tid) {
     return (uint32_t)(global_tid >> 24);
 }

@@ -299,14 +299,24 @@ static void put_quoted_int(struct export_out *out, int64_t value) {
 
 // Integers that a double cannot hold are strings.
 static void put_payload(struct export_out *out, const struct store_read_event *event) {
-    bool wide = event->payload_kind == STORE_READ_INT64 &&
-                (event->int64 > EXACT_IN_DOUBLES || event->int64 < -EXACT_IN_DOUBLES);
-    bool quoted = wide || event->payload_kind == STORE_READ_UINT64;
-    if (event->payload_kind != STORE_READ_NONE) {
-        EXPORT_LITERAL(out, ",\"payload\":");
-        export_bytes(out, "\"", quoted);
-        export_payload(out, event, export_json);
-        export_bytes(out, "\"", quoted);
+    if (event->payload_kind == STORE_READ_NONE) {
+        return;
+    }
+    EXPORT_LITERAL(out, ",\"payload\":");
+    if (event->payload_kind == STORE_READ_INT64) {
+        if (event->int64 > EXACT_IN_DOUBLES || event->int64 < -EXACT_IN_DOUBLES) {
+            put_quoted_int(out, event->int64);
+        } else {
+            export_int(out, event->int64);
+        }
+    } else if (event->payload_kind == STORE_READ_UINT64) {
+        EXPORT_LITERAL(out, "\"");
+        export_uint(out, event->uint64);
+        EXPORT_LITERAL(out, "\"");
+    } else if (event->payload_kind == STORE_READ_JSON) {
+        export_json(out, event->json);
+    } else if (!export_double(out, event->real)) {
+        export_json(out, event->real < 0 ? NVTXT_SLICE("-Infinity") : NVTXT_SLICE("Infinity"));
     }
 }
 
