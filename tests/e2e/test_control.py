@@ -391,8 +391,8 @@ def test_a_socket_that_is_not_for_us_is_no_reason_to_start_a_daemon():
         os.chmod(folder, 0o700)
 
 
-def ask_as(uid, path):
-    """What another user's process hears when it asks for the status."""
+def ask_as(uid, path, request='{"id": 1, "command": "status"}\n'):
+    """The first reply that a process of this user gets."""
     ours, theirs = os.pipe()
     child = os.fork()
     if child == 0:
@@ -402,7 +402,7 @@ def ask_as(uid, path):
             os.setuid(uid)
             with lib.Connection(path) as connection:
                 with contextlib.suppress(BrokenPipeError):
-                    connection.send('{"id": 1, "command": "status"}\n')
+                    connection.send(request)
                 os.write(theirs, json.dumps(connection.reply()).encode())
         finally:
             os._exit(0)
@@ -419,8 +419,9 @@ def test_another_user_is_told_that_it_is_not_served():
     with lib.Daemon() as daemon:
         os.chmod(daemon.folder, 0o755)
         os.chmod(daemon.control_socket, 0o666)  # as if its mode were wrong: the uid counts
-        reply = ask_as(65534, daemon.control_socket)
-        lib.equal((reply["ok"], reply["error"]["code"]), (False, "forbidden"))
+        for request in ('{"id": 1, "command": "status"}\n', ""):  # it is told before it asks
+            reply = ask_as(65534, daemon.control_socket, request)
+            lib.equal((reply["ok"], reply["error"]["code"]), (False, "forbidden"))
         lib.equal(ask_as(0, daemon.control_socket)["ok"], True)
 
 
