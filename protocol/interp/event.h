@@ -20,13 +20,23 @@ enum nvtxt_event_type {
     NVTXT_EVENT_DOMAIN = 75,
 };
 
-enum nvtxt_payload_kind { NVTXT_PAYLOAD_NONE, NVTXT_PAYLOAD_INT64, NVTXT_PAYLOAD_DOUBLE };
+// The payload columns of the export schema. All but INT64 and DOUBLE come only from sessions with
+// the extension `nvtx`.
+enum nvtxt_payload_kind {
+    NVTXT_PAYLOAD_NONE,
+    NVTXT_PAYLOAD_INT64,
+    NVTXT_PAYLOAD_DOUBLE,
+    NVTXT_PAYLOAD_UINT64,
+    NVTXT_PAYLOAD_UINT32,
+    NVTXT_PAYLOAD_INT32,
+    NVTXT_PAYLOAD_FLOAT,
+};
 
 struct nvtxt_payload {
     enum nvtxt_payload_kind kind;
     union {
-        int64_t int64;
-        double real;
+        int64_t int64; // INT64, UINT32, INT32; of UINT64 its two's complement
+        double real;   // DOUBLE, FLOAT; a NaN is NULL in the store
     };
 };
 
@@ -44,24 +54,31 @@ struct nvtxt_event {
     struct nvtxt_slice text;
     struct nvtxt_slice domain; // display name in force at push or start; empty: no domain
     struct nvtxt_payload payload;
-    uint64_t open_seq; // not 0: the range was announced as open under this number (see below)
+    struct nvtxt_slice json; // one JSON value; empty: none
+    uint64_t open_seq;       // not 0: the range was announced as open under this number (see below)
 };
 
 enum nvtxt_name_kind {
     NVTXT_NAME_CATEGORY,
     NVTXT_NAME_THREAD,
     NVTXT_NAME_PROCESS,
-    NVTXT_NAME_DOMAIN, // SetFileDisplayName with a name that is not empty
+    NVTXT_NAME_DOMAIN,   // a domain that a process uses, or SetFileDisplayName gives
+    NVTXT_NAME_RESOURCE, // SetResourceName: a row of NVTXT_RESOURCES
+    NVTXT_NAME_COUNTER,  // SetCounter: a row of NVTXT_COUNTERS
 };
 
 // A name, with the event that its row refers to.
 struct nvtxt_name {
     enum nvtxt_name_kind kind;
     struct nvtxt_slice text;
-    struct nvtxt_slice domain; // of a category: the one it is named in; of a domain: same as `text`
-    uint32_t category;         // of a category
-    uint32_t pid, tid;       // of a thread: it; of a process or a category: the process, and no tid
-    bool own_pid;            // of a category: pid is that of $ProcessId; else of the event
+    struct nvtxt_slice domain; // of a category, resource or counter: the one it is named in; of a
+                               // domain: same as `text`
+    struct nvtxt_slice resource_kind; // of a resource: "cuStream" and the like
+    struct nvtxt_slice json;          // of a counter: unit and the like, as one value, or ""
+    uint64_t handle;                  // of a resource
+    uint32_t category;                // of a category
+    uint32_t pid, tid;       // of a thread: it; of the others: the process, and no tid
+    bool own_pid;            // not of a thread: pid is that of $ProcessId; else of the event
     int64_t at;              // not of a process: start of that event
     uint32_t at_pid, at_tid; //   and its thread
 };
@@ -81,6 +98,7 @@ struct nvtxt_open_range {
     struct nvtxt_slice domain;
     struct nvtxt_slice excerpt; // of the line that opened it, for its never-closed warning
     struct nvtxt_payload payload;
+    struct nvtxt_slice json;
     uint64_t line; // of the call that opened it
     uint32_t column;
 };
