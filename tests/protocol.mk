@@ -16,6 +16,7 @@ unit_programs += unit/test_ctlmsg_args
 unit_programs += unit/test_hash
 unit_programs += unit/test_hash_value
 unit_programs += unit/test_hash_attack
+unit_programs += unit/test_jsontext
 unit_programs += unit/test_level
 unit_programs += unit/test_lexer
 unit_programs += unit/test_interp

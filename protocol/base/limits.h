@@ -9,7 +9,8 @@
 
 #define NVTXT_ID_MAX 0xFFFFFFu // ProcessId and ThreadId: 24 bits each, what globalTid holds
 #define NVTXT_CATEGORY_MAX 0xFFFFFFFFu
-#define NVTXT_EXCERPT_BYTES 200   // what a diagnostic keeps of its line
+#define NVTXT_RESOURCE_KIND_BYTES 31 // longest Kind of SetResourceName
+#define NVTXT_EXCERPT_BYTES 200      // what a diagnostic keeps of its line
 #define NVTXT_SESSION_ID_BYTES 36 // a UUID in its canonical form; 32 hexadecimal digits do as well
 
 // Limits of one source. Each of them guards against a peer that would grow our memory without end.

@@ -26,5 +26,31 @@ size_t nvtxt_integer_text(int64_t integer, char *out);
 // for a double becomes infinite. Returns 0, 1 for any other text, or -ENOMEM (long texts only).
 int nvtxt_decimal_parse(struct nvtxt_slice text, double *value);
 
+// A number with its type, as Payload takes it with the extension `nvtx`.
+enum nvtxt_number_type {
+    NVTXT_U64,
+    NVTXT_I64,
+    NVTXT_U32,
+    NVTXT_I32,
+    NVTXT_F64,
+    NVTXT_F32,
+};
+
+struct nvtxt_number {
+    enum nvtxt_number_type type;
+    union {
+        int64_t integer; // of U64 its two's complement
+        double real;     // F64, F32: rounded to a float
+    };
+};
+
+// Reads "u64:", "i64:", "u32:" or "i32:" and decimal digits ('-' with i) within the range of the
+// type, or "f64:" or "f32:" and a decimal number, "inf", "-inf" or "nan". Returns 0, 1 for any
+// other text, or -ENOMEM.
+int nvtxt_number_parse(struct nvtxt_slice text, struct nvtxt_number *number);
+
+// Reads 0x and 1 to 16 hexadecimal digits. False for any other text.
+bool nvtxt_handle_parse(struct nvtxt_slice text, uint64_t *handle);
+
 // [A-Za-z_][A-Za-z0-9_]*
 bool nvtxt_is_word(struct nvtxt_slice text);

@@ -137,3 +137,92 @@ Test(word, is_right_for_every_byte) {
         cr_assert_eq(nvtxt_is_word((struct nvtxt_slice){text, 2}), letter || digit, "%02X", byte);
     }
 }
+
+// ---- Typed numbers and handles ------------------------------------------------------------------
+
+static int number(const char *text, struct nvtxt_number *read) {
+    return nvtxt_number_parse(nvtxt_slice_of(text), read);
+}
+
+Test(number, has_the_range_of_its_type) {
+    static const struct {
+        const char *text;
+        enum nvtxt_number_type type;
+        int64_t value;
+    } good[] = {
+        {"u64:0", NVTXT_U64, 0},
+        {"u64:18446744073709551615", NVTXT_U64, -1},
+        {"i64:-9223372036854775808", NVTXT_I64, INT64_MIN},
+        {"i64:9223372036854775807", NVTXT_I64, INT64_MAX},
+        {"u32:4294967295", NVTXT_U32, UINT32_MAX},
+        {"i32:-2147483648", NVTXT_I32, INT32_MIN},
+        {"i32:2147483647", NVTXT_I32, INT32_MAX},
+        {"u32:000000000000000000000000000007", NVTXT_U32, 7},
+    };
+    struct nvtxt_number read;
+    for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+        cr_assert_eq(number(good[i].text, &read), 0, "%s", good[i].text);
+        cr_assert_eq(read.type, good[i].type, "%s", good[i].text);
+        cr_assert_eq(read.integer, good[i].value, "%s", good[i].text);
+    }
+    static const char *const bad[] = {
+        "u64:18446744073709551616",
+        "u64:-1",
+        "u64:99999999999999999999999",
+        "i64:9223372036854775808",
+        "i64:-9223372036854775809",
+        "u32:4294967296",
+        "u32:-0",
+        "i32:2147483648",
+        "i32:-2147483649",
+        "i32:1.5",
+        "i32:-",
+        "i32:--1",
+        "u32:",
+        "u32: 1",
+        "u32:1 ",
+        "u32:0x1",
+        "u32",
+        "u16:1",
+        "U32:1",
+        "7",
+        "",
+    };
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        cr_assert_eq(number(bad[i], &read), 1, "%s", bad[i]);
+    }
+}
+
+Test(number, may_be_a_float) {
+    struct nvtxt_number read;
+    cr_assert_eq(number("f64:-2.5e3", &read), 0);
+    cr_assert(read.type == NVTXT_F64 && read.real == -2500);
+    cr_assert_eq(number("f32:0.1", &read), 0);
+    cr_assert(read.type == NVTXT_F32 && read.real == (double)0.1f);
+    cr_assert_eq(number("f32:1.00000017881393432617187499", &read), 0);
+    cr_assert_eq(read.real, (double)1.00000011920928955078125f, "rounded once");
+    cr_assert_eq(number("f64:inf", &read), 0);
+    cr_assert_eq(read.real, HUGE_VAL);
+    cr_assert_eq(number("f32:-inf", &read), 0);
+    cr_assert_eq(read.real, -HUGE_VAL);
+    cr_assert_eq(number("f32:nan", &read), 0);
+    cr_assert(isnan(read.real));
+    static const char *const bad[] = {"f64:",    "f64:-nan", "f64:Inf", "f64:+inf",
+                                      "f64:0x1", "f64:1e",   "f32:.5",  "f16:1"};
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        cr_assert_eq(number(bad[i], &read), 1, "%s", bad[i]);
+    }
+}
+
+Test(handle, is_hexadecimal) {
+    uint64_t handle;
+    cr_assert(nvtxt_handle_parse(NVTXT_SLICE("0xFfffffffffffFFFe"), &handle));
+    cr_assert_eq(handle, UINT64_MAX - 1);
+    cr_assert(nvtxt_handle_parse(NVTXT_SLICE("0x0"), &handle));
+    cr_assert_eq(handle, 0);
+    static const char *const bad[] = {
+        "", "0", "0x", "0X1", "x1", "0xg", "0x1 ", "7f", "0x11111111111111111"};
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        cr_assert_not(nvtxt_handle_parse(nvtxt_slice_of(bad[i]), &handle), "%s", bad[i]);
+    }
+}
