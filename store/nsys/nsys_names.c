@@ -357,6 +357,9 @@ int store_nsys_name(struct store_nsys *nsys, const struct nvtxt_name *name) {
         return name_process(nsys, name);
     case NVTXT_NAME_DOMAIN:
         break; // the first event that bears it writes its row
+    case NVTXT_NAME_RESOURCE:
+    case NVTXT_NAME_COUNTER:
+        break;
     }
     return SQLITE_OK;
 }

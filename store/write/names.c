@@ -278,6 +278,9 @@ static int write_name(struct store_names *names, const struct store_batch *batch
     switch (name->kind) {
     case NVTXT_NAME_CATEGORY:
         rc = store_domains_id(names->domains, batch, name->domain, &id);
+        if (rc == SQLITE_OK && name->domain) {
+            rc = see_domain(names, batch, name->domain, name->at, name->at_global_tid);
+        }
         return rc ?: name_category(names, name, id, source);
     case NVTXT_NAME_THREAD:
         return name_thread(names, name, source);
@@ -288,6 +291,9 @@ static int write_name(struct store_names *names, const struct store_batch *batch
             rc = see_domain(names, batch, name->domain, name->at, name->at_global_tid);
         }
         return rc;
+    case NVTXT_NAME_RESOURCE:
+    case NVTXT_NAME_COUNTER:
+        break;
     }
     return rc;
 }
