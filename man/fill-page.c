@@ -98,6 +98,12 @@ static const char *type_words(enum nvtxt_arg_type type) {
         return "String or Integer";
     case NVTXT_TAKES_PAYLOAD:
         return "Integer, or String of a decimal number";
+    case NVTXT_TAKES_JSON:
+        return "String of one JSON value";
+    case NVTXT_TAKES_WORD:
+        return "String that is a word";
+    case NVTXT_TAKES_HANDLE:
+        return "Integer, or String of hexadecimal digits";
     }
     return NULL;
 }

@@ -6,6 +6,7 @@
 #include "protocol/interp/call.h"
 
 #include "protocol/lang/colors.h"
+#include "protocol/lang/jsontext.h"
 
 uint32_t nvtxt_call_column(const struct nvtxt_stmt *stmt, const struct nvtxt_cmddef *definition,
                            enum nvtxt_arg arg) {
@@ -29,22 +30,45 @@ static void set_color(struct nvtxt_call *call, const struct nvtxt_value *value) 
     call->bad_color = !nvtxt_color_parse(value->string, &call->color);
 }
 
-static void set_text(struct nvtxt_call *call, const struct nvtxt_value *value) {
-    call->text_is_digits = value->type == NVTXT_INTEGER;
-    call->text = value->string;
-    if (call->text_is_digits) {
-        call->text.len = nvtxt_integer_text(value->integer, call->digits);
+// Its data is set when the call is where it stays; see nvtxt_call_resolve().
+static void set_text(const struct nvtxt_value *value, struct nvtxt_slice *text, bool *is_digits,
+                     char *digits) {
+    *is_digits = value->type == NVTXT_INTEGER;
+    *text = value->string;
+    if (*is_digits) {
+        *text = (struct nvtxt_slice){NULL, nvtxt_integer_text(value->integer, digits)};
     }
 }
 
+static void set_typed_payload(struct nvtxt_payload *payload, const struct nvtxt_number *number) {
+    static const enum nvtxt_payload_kind kinds[] = {
+        [NVTXT_U64] = NVTXT_PAYLOAD_UINT64, [NVTXT_I64] = NVTXT_PAYLOAD_INT64,
+        [NVTXT_U32] = NVTXT_PAYLOAD_UINT32, [NVTXT_I32] = NVTXT_PAYLOAD_INT32,
+        [NVTXT_F64] = NVTXT_PAYLOAD_DOUBLE, [NVTXT_F32] = NVTXT_PAYLOAD_FLOAT,
+    };
+    payload->kind = kinds[number->type];
+    if (number->type >= NVTXT_F64) {
+        payload->real = number->real;
+    } else {
+        payload->int64 = number->integer;
+    }
+}
+
+// The value has passed nvtxt_check_type(), so its form says what it is.
 static int set_payload(struct nvtxt_call *call, const struct nvtxt_value *value) {
+    struct nvtxt_number number;
     if (value->type == NVTXT_INTEGER) {
         call->payload = (struct nvtxt_payload){NVTXT_PAYLOAD_INT64, {.int64 = value->integer}};
         return 0;
     }
-    if (value->string.len == 0) { // only of a session with levels
+    if (value->string.len == 0) { // only of a session with an extension
         call->payload = (struct nvtxt_payload){.kind = NVTXT_PAYLOAD_NONE};
         return 0;
+    }
+    int r = nvtxt_number_parse(value->string, &number);
+    if (r != 1) {
+        set_typed_payload(&call->payload, &number);
+        return r;
     }
     call->payload.kind = NVTXT_PAYLOAD_DOUBLE;
     return nvtxt_decimal_parse(value->string, &call->payload.real);
@@ -94,8 +118,21 @@ static int set_argument(struct nvtxt_call *call, enum nvtxt_arg arg,
         return set_payload(call, value);
     case NVTXT_ARG_MESSAGE:
     case NVTXT_ARG_NAME:
-        set_text(call, value);
+        set_text(value, &call->text, &call->text_is_digits, call->digits);
         return 0;
+    case NVTXT_ARG_DOMAIN:
+        set_text(value, &call->domain, &call->domain_is_digits, call->domain_digits);
+        return 0;
+    case NVTXT_ARG_JSON:
+        call->json = value->string;
+        return 0;
+    case NVTXT_ARG_KIND:
+        call->resource_kind = value->string;
+        *fault = NVTXT_DIAG_LIMIT_EXCEEDED;
+        return value->string.len > NVTXT_RESOURCE_KIND_BYTES;
+    case NVTXT_ARG_HANDLE:
+        call->handle = (uint64_t)value->integer;
+        return value->type == NVTXT_STRING && !nvtxt_handle_parse(value->string, &call->handle);
     case NVTXT_ARG_COUNT:
         break;
     }
@@ -106,7 +143,7 @@ static int plan_argument(const struct nvtxt_call_context *context, enum nvtxt_ar
                          const struct nvtxt_value *value) {
     struct nvtxt_plan *plan = context->plan;
     enum nvtxt_diag_code fault;
-    int r = nvtxt_check_type(arg, value, context->config->levels, &fault);
+    int r = nvtxt_check_type(arg, value, nvtxt_source_extensions(context->config), &fault);
     if (r > 0) {
         fault = NVTXT_DIAG_STATIC_WRONG_TYPE;
     }
@@ -127,7 +164,8 @@ static int plan_make(const struct nvtxt_call_context *context,
     *plan = (struct nvtxt_plan){.static_changes = context->symtab->static_changes};
     plan->call.pid = context->config->default_pid;
     plan->call.timebase = NVTXT_TIMEBASE_MANUAL;
-    for (unsigned i = 0; i < info->arg_count; i++) {
+    unsigned count = nvtxt_command_arg_count(info, nvtxt_source_extensions(context->config));
+    for (unsigned i = 0; i < count; i++) {
         enum nvtxt_arg arg = (enum nvtxt_arg)info->args[i];
         if (context->definition->listed & nvtxt_arg_bit(arg)) {
             continue;
@@ -149,7 +187,11 @@ static int plan_make(const struct nvtxt_call_context *context,
 static void range_fault(struct nvtxt_diag *diag, enum nvtxt_diag_code code, uint32_t column,
                         enum nvtxt_arg arg, int64_t value) {
     const char *name = nvtxt_args[arg].name.data;
-    if (code == NVTXT_DIAG_ID_OUT_OF_RANGE) {
+    if (code == NVTXT_DIAG_LIMIT_EXCEEDED) {
+        nvtxt_diag_set(diag, code, column,
+                       "the line would pass the limit of the length of a resource's %s (%d bytes)",
+                       name, NVTXT_RESOURCE_KIND_BYTES);
+    } else if (code == NVTXT_DIAG_ID_OUT_OF_RANGE) {
         nvtxt_diag_set(diag, code, column, "%s %lld is not in 0 to %u", name, (long long)value,
                        NVTXT_ID_MAX);
     } else {
@@ -162,7 +204,12 @@ static int static_fault(const struct nvtxt_call_context *context, const struct n
                         struct nvtxt_diag *diag) {
     const struct nvtxt_plan *plan = context->plan;
     const struct nvtxt_value *value = nvtxt_symtab_static(context->symtab, plan->fault_arg);
-    if (plan->fault == NVTXT_DIAG_STATIC_WRONG_TYPE) {
+    size_t at;
+    if (plan->fault_arg == NVTXT_ARG_JSON && value->type == NVTXT_STRING) {
+        const char *why = nvtxt_json_fault(value->string, &at);
+        nvtxt_diag_set(diag, plan->fault, stmt->name->column,
+                       "variable 'Json' is not one JSON value: %s at byte %zu", why, at + 1);
+    } else if (plan->fault == NVTXT_DIAG_STATIC_WRONG_TYPE) {
         nvtxt_diag_set(diag, plan->fault, stmt->name->column,
                        "variable '%s' is %s, which '%s' cannot take as this argument",
                        nvtxt_args[plan->fault_arg].name.data,
@@ -299,6 +346,9 @@ int nvtxt_call_resolve(const struct nvtxt_call_context *context, const struct nv
     }
     if (call->text_is_digits) {
         call->text.data = call->digits;
+    }
+    if (call->domain_is_digits) {
+        call->domain.data = call->domain_digits;
     }
     return 0;
 }

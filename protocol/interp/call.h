@@ -23,6 +23,7 @@ struct nvtxt_call {
     uint8_t timebase; // enum nvtxt_timebase
     bool bad_color;
     bool text_is_digits; // text is digits[0 .. text.len)
+    bool domain_is_digits;
     uint32_t pid, tid;
     uint32_t category;
     uint32_t color;
@@ -30,9 +31,14 @@ struct nvtxt_call {
     int64_t time, end;         // the same on the timeline
     int64_t range_id;
     struct nvtxt_slice text; // Message or Name
+    struct nvtxt_slice domain;
+    struct nvtxt_slice json;
+    struct nvtxt_slice resource_kind;
+    uint64_t handle;
     struct nvtxt_slice timebase_name;
     struct nvtxt_payload payload;
     char digits[NVTXT_INTEGER_TEXT]; // of a text that was given as an Integer
+    char domain_digits[NVTXT_INTEGER_TEXT];
 };
 
 // The static arguments of one command. Zeroed: not made yet.

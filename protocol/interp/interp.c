@@ -36,6 +36,7 @@ struct nvtxt_interp *nvtxt_interp_new(const struct nvtxt_source_config *config) 
     interp->config = *config;
     interp->clocks[NVTXT_TIMEBASE_REALTIME].known = true;
     interp->allowed = SIZE_MAX;
+    interp->ranges.by_domain = config->nvtx;
     for (int command = 0; command < NVTXT_CMD_COUNT; command++) {
         nvtxt_cmddef_default(&interp->definitions[command], (enum nvtxt_command)command);
     }
@@ -53,7 +54,9 @@ void nvtxt_interp_free(struct nvtxt_interp *interp) {
     nvtxt_symtab_deinit(&interp->symtab);
     nvtxt_ranges_deinit(&interp->ranges);
     nvtxt_refstr_unref(interp->display);
+    nvtxt_refstr_unref(interp->domain);
     nvtxt_buf_deinit(&interp->scratch);
+    nvtxt_buf_deinit(&interp->joined);
     free(interp);
 }
 
@@ -81,6 +84,16 @@ bool nvtxt_interp_event_pid(const struct nvtxt_interp *interp, uint32_t *pid) {
 
 bool nvtxt_interp_has_levels(const struct nvtxt_interp *interp) {
     return interp->config.levels;
+}
+
+bool nvtxt_interp_has_nvtx(const struct nvtxt_interp *interp) {
+    return interp->config.nvtx;
+}
+
+void nvtxt_interp_extend(struct nvtxt_interp *interp, bool escapes, bool nvtx) {
+    interp->config.escapes = escapes || nvtx;
+    interp->config.nvtx = nvtx;
+    interp->ranges.by_domain = nvtx;
 }
 
 const struct nvtxt_counters *nvtxt_interp_counters(const struct nvtxt_interp *interp) {
@@ -175,8 +188,8 @@ static int run(struct nvtxt_job *job) {
     int r = nvtxt_lex(job->line, interp->config.escapes, &interp->symtab, &interp->scratch,
                       &job->tokens, &job->diag);
     if (r == 0) {
-        r = nvtxt_parse(&job->tokens, interp->definitions, interp->config.levels, &job->stmt,
-                        &job->diag);
+        r = nvtxt_parse(&job->tokens, interp->definitions, nvtxt_source_extensions(&interp->config),
+                        &job->stmt, &job->diag);
     }
     if (r == 0) {
         if (job->tokens.repaired != 0) {
@@ -192,6 +205,9 @@ static int run(struct nvtxt_job *job) {
     }
     if (interp->scratch.cap > SCRATCH_KEPT) {
         nvtxt_buf_deinit(&interp->scratch);
+    }
+    if (interp->joined.cap > SCRATCH_KEPT) {
+        nvtxt_buf_deinit(&interp->joined);
     }
     return r;
 }

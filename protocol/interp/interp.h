@@ -57,6 +57,11 @@ void nvtxt_interp_set_clock(struct nvtxt_interp *interp, enum nvtxt_timebase bas
                             struct nvtxt_clock_offset offset);
 
 bool nvtxt_interp_has_levels(const struct nvtxt_interp *interp); // as its configuration says
+bool nvtxt_interp_has_nvtx(const struct nvtxt_interp *interp);   // likewise
+
+// Changes these two of its configuration, for a file whose first line is a hello. Only before its
+// first line; `nvtx` implies escapes.
+void nvtxt_interp_extend(struct nvtxt_interp *interp, bool escapes, bool nvtx);
 const struct nvtxt_counters *nvtxt_interp_counters(const struct nvtxt_interp *interp);
 
 // The display name in force; empty when there is none. Lives until the next line.

@@ -8,16 +8,40 @@
 #include "protocol/interp/interp.h"
 #include "protocol/interp/interp_job.h"
 
+// ---- Domains -----------------------------------------------------------------------------------
+
+// The domain of the call: its Domain, else the display name in force. `*domain` (borrowed, NULL:
+// none) lives until the next call. Calls seldom change it, so the last one is kept.
+static int domain_of_call(struct nvtxt_job *job, struct nvtxt_refstr **domain) {
+    struct nvtxt_interp *interp = job->interp;
+    struct nvtxt_slice name = job->call.domain;
+    *domain = interp->display;
+    if (name.len == 0 || nvtxt_slice_equal(nvtxt_refstr_slice(interp->display), name)) {
+        return 0;
+    }
+    if (!interp->domain || !nvtxt_slice_equal(nvtxt_refstr_slice(interp->domain), name)) {
+        struct nvtxt_refstr *kept = nvtxt_refstr_new(name);
+        if (!kept) {
+            return -ENOMEM;
+        }
+        nvtxt_refstr_unref(interp->domain);
+        interp->domain = kept;
+    }
+    *domain = interp->domain;
+    return 0;
+}
+
 // ---- Names -------------------------------------------------------------------------------------
 
-static int wait_for_event(struct nvtxt_job *job, const struct nvtxt_name *name) {
+static int wait_for_event(struct nvtxt_job *job, const struct nvtxt_name *name,
+                          struct nvtxt_refstr *domain) {
     struct nvtxt_interp *interp = job->interp;
     int r =
         nvtxt_job_hold(job, sizeof(struct nvtxt_waiting_name) + name->text.len + name->domain.len);
     if (r != 0) {
         return r;
     }
-    r = nvtxt_waiting_set(&interp->waiting, &interp->config.limits, name, interp->display);
+    r = nvtxt_waiting_set(&interp->waiting, &interp->config.limits, name, domain);
     if (r == NVTXT_WAITING_TOO_MANY) {
         return nvtxt_job_limit(job, job->stmt.name->column, "names before the first event");
     }
@@ -26,6 +50,11 @@ static int wait_for_event(struct nvtxt_job *job, const struct nvtxt_name *name) 
                                "bytes of names before the first event");
     }
     return r;
+}
+
+// Processes, resources and counters have tables of their own.
+static bool stands_at_event(enum nvtxt_name_kind kind) {
+    return kind == NVTXT_NAME_CATEGORY || kind == NVTXT_NAME_THREAD || kind == NVTXT_NAME_DOMAIN;
 }
 
 // A domain is a label that anybody may use: it is never foreign.
@@ -37,15 +66,16 @@ static bool is_foreign(const struct nvtxt_interp *interp, const struct nvtxt_nam
     return !nvtxt_interp_may_name(interp, of_event ? interp->event_pid : name->pid);
 }
 
-static int give_name(struct nvtxt_job *job, struct nvtxt_name *name) {
+// `domain` (may be NULL) is what name->domain shows.
+static int give_name(struct nvtxt_job *job, struct nvtxt_name *name, struct nvtxt_refstr *domain) {
     struct nvtxt_interp *interp = job->interp;
     if (is_foreign(interp, name)) {
         nvtxt_job_warn(job, NVTXT_DIAG_FOREIGN_NAME, job->stmt.name->column,
                        (struct nvtxt_slice){NULL, 0});
         return 0;
     }
-    if (!interp->has_event && name->kind != NVTXT_NAME_PROCESS) {
-        return wait_for_event(job, name);
+    if (!interp->has_event && stands_at_event(name->kind)) {
+        return wait_for_event(job, name, domain);
     }
     interp->rows++;
     name->at = interp->event_start;
@@ -113,6 +143,7 @@ static int store_event(struct nvtxt_interp *interp, const struct nvtxt_event *ev
 }
 
 static struct nvtxt_event event_of_call(const struct nvtxt_job *job, enum nvtxt_event_type type) {
+    struct nvtxt_slice domain = job->call.domain;
     const struct nvtxt_call *call = &job->call;
     return (struct nvtxt_event){
         .type = type,
@@ -123,8 +154,9 @@ static struct nvtxt_event event_of_call(const struct nvtxt_job *job, enum nvtxt_
         .start = call->time,
         .end = call->time,
         .text = call->text,
-        .domain = nvtxt_refstr_slice(job->interp->display),
+        .domain = domain.len > 0 ? domain : nvtxt_refstr_slice(job->interp->display),
         .payload = call->payload,
+        .json = call->json,
     };
 }
 
@@ -141,6 +173,7 @@ static struct nvtxt_event event_of_range(const struct nvtxt_range *range, int64_
         .text = view->text,
         .domain = view->domain,
         .payload = view->payload,
+        .json = view->json,
         .open_seq = range->announced ? view->seq : 0,
     };
 }
@@ -150,6 +183,11 @@ static struct nvtxt_event event_of_range(const struct nvtxt_range *range, int64_
 static int open_range(struct nvtxt_job *job, enum nvtxt_event_type type) {
     const struct nvtxt_call *call = &job->call;
     char excerpt[NVTXT_DIAG_EXCERPT_SIZE];
+    struct nvtxt_refstr *domain;
+    int r = domain_of_call(job, &domain);
+    if (r < 0) {
+        return r;
+    }
     struct nvtxt_open_range range = {
         .type = type,
         .pid = call->pid,
@@ -159,18 +197,18 @@ static int open_range(struct nvtxt_job *job, enum nvtxt_event_type type) {
         .category = call->category,
         .color = call->color,
         .text = call->text,
-        .domain = nvtxt_refstr_slice(job->interp->display),
+        .domain = nvtxt_refstr_slice(domain),
         .excerpt = nvtxt_excerpt(job->line, excerpt),
         .payload = call->payload,
+        .json = call->json,
         .line = job->interp->counters.lines,
         .column = job->stmt.name->column,
     };
-    int r = nvtxt_job_hold(job, nvtxt_ranges_memory(&range));
+    r = nvtxt_job_hold(job, nvtxt_ranges_memory(&range));
     if (r != 0) {
         return r;
     }
-    r = nvtxt_ranges_open(&job->interp->ranges, &job->interp->config.limits, &range,
-                          job->interp->display);
+    r = nvtxt_ranges_open(&job->interp->ranges, &job->interp->config.limits, &range, domain);
     return r > 0 ? nvtxt_job_limit(job, job->stmt.name->column, nvtxt_ranges_limit_name(r)) : r;
 }
 
@@ -182,17 +220,47 @@ static void warn_if_backwards(struct nvtxt_job *job, const struct nvtxt_event *e
     }
 }
 
+// What the end of a range says goes beside what its start said.
+static int join_json(struct nvtxt_job *job, struct nvtxt_slice *json) {
+    struct nvtxt_slice end = job->call.json;
+    struct nvtxt_buf *joined = &job->interp->joined;
+    if (end.len == 0) {
+        return 0;
+    }
+    nvtxt_buf_clear(joined);
+    nvtxt_buf_add_string(joined, "{\"begin\":");
+    nvtxt_buf_add(joined, json->len ? json->data : "null", json->len ? json->len : 4);
+    nvtxt_buf_add_string(joined, ",\"end\":");
+    nvtxt_buf_add(joined, end.data, end.len);
+    nvtxt_buf_add_string(joined, "}");
+    *json = (struct nvtxt_slice){joined->data, joined->len};
+    return nvtxt_buf_failed(joined) ? -ENOMEM : 0;
+}
+
 static int close_range(struct nvtxt_job *job, struct nvtxt_range *range,
                        struct nvtxt_event *event) {
     warn_if_backwards(job, event, NVTXT_ARG_TIME);
-    int r = store_event(job->interp, event, job->sink);
+    int r = join_json(job, &event->json);
+    if (r < 0) {
+        return r;
+    }
+    r = store_event(job->interp, event, job->sink);
     nvtxt_ranges_close(&job->interp->ranges, range);
     return r;
 }
 
 static int call_range_pop(struct nvtxt_job *job) {
     const struct nvtxt_call *call = &job->call;
-    struct nvtxt_range *range = nvtxt_ranges_top(&job->interp->ranges, call->pid, call->tid);
+    struct nvtxt_slice domain =
+        call->domain.len > 0 ? call->domain : nvtxt_refstr_slice(job->interp->display);
+    struct nvtxt_range *range =
+        nvtxt_ranges_top(&job->interp->ranges, call->pid, call->tid, domain);
+    if (!range && job->interp->config.nvtx && domain.len > 0) {
+        nvtxt_diag_set(&job->diag, NVTXT_DIAG_POP_WITHOUT_PUSH, job->stmt.name->column,
+                       "thread %u of process %u has no range to pop in the domain '%.*s'",
+                       call->tid, call->pid, NVTXT_QUOTED(domain));
+        return 1;
+    }
     if (!range) {
         nvtxt_diag_set(&job->diag, NVTXT_DIAG_POP_WITHOUT_PUSH, job->stmt.name->column,
                        "thread %u of process %u has no range to pop", call->tid, call->pid);
@@ -256,7 +324,7 @@ static int call_set_display_name(struct nvtxt_job *job) {
     }
     interp->display = display;
     struct nvtxt_name name = {.kind = NVTXT_NAME_DOMAIN, .text = text, .domain = text};
-    int r = display ? give_name(job, &name) : 0;
+    int r = display ? give_name(job, &name, display) : 0;
     if (r != 0) {
         interp->display = before;
         before = display;
@@ -280,25 +348,42 @@ static bool is_claimed(const struct nvtxt_source_config *config, const struct nv
            (config->began_pid && name->pid == config->began_pid);
 }
 
+// A counter is named in the process that $ProcessId says, else in the default one.
+static void set_counter_process(const struct nvtxt_job *job, struct nvtxt_name *name) {
+    set_category_process(job, name);
+    name->pid = name->own_pid ? name->pid : job->interp->config.default_pid;
+    name->own_pid = true;
+}
+
 static int call_set_name(struct nvtxt_job *job, enum nvtxt_name_kind kind) {
+    struct nvtxt_refstr *domain;
+    int r = domain_of_call(job, &domain);
+    if (r < 0) {
+        return r;
+    }
     struct nvtxt_name name = {
         .kind = kind,
         .text = job->call.text,
-        .domain = nvtxt_refstr_slice(job->interp->display),
+        .domain = nvtxt_refstr_slice(domain),
+        .resource_kind = job->call.resource_kind,
+        .json = job->call.json,
+        .handle = job->call.handle,
         .category = job->call.category,
         .pid = job->call.pid,
         .tid = job->call.tid,
     };
     if (kind == NVTXT_NAME_CATEGORY) {
         set_category_process(job, &name);
+    } else if (kind == NVTXT_NAME_COUNTER) {
+        set_counter_process(job, &name);
     }
-    if (kind == NVTXT_NAME_CATEGORY && !is_claimed(&job->interp->config, &name)) {
+    if (!is_claimed(&job->interp->config, &name)) {
         nvtxt_diag_set(&job->diag, NVTXT_DIAG_FOREIGN_PROCESS, job->stmt.name->column,
                        "ProcessId %u is not the sender's own (%u), which the daemon requires",
                        name.pid, job->interp->config.claimed_pid);
         return 1;
     }
-    return give_name(job, &name);
+    return give_name(job, &name, domain);
 }
 
 static int execute_command(struct nvtxt_job *job) {
@@ -325,6 +410,10 @@ static int execute_command(struct nvtxt_job *job) {
         return call_set_name(job, NVTXT_NAME_THREAD);
     case NVTXT_CMD_SET_PROCESS_NAME:
         return call_set_name(job, NVTXT_NAME_PROCESS);
+    case NVTXT_CMD_SET_RESOURCE_NAME:
+        return call_set_name(job, NVTXT_NAME_RESOURCE);
+    case NVTXT_CMD_SET_COUNTER:
+        return call_set_name(job, NVTXT_NAME_COUNTER);
     case NVTXT_CMD_COUNT:
         break;
     }

@@ -60,7 +60,7 @@ static bool can_restore(struct nvtxt_interp *interp, const struct nvtxt_open_ran
     if (range->type != NVTXT_EVENT_PUSH_POP) {
         return false;
     }
-    const struct nvtxt_range *top = nvtxt_ranges_top(ranges, range->pid, range->tid);
+    const struct nvtxt_range *top = nvtxt_ranges_top(ranges, range->pid, range->tid, range->domain);
     return range->depth == (top ? top->view.depth + 1 : 0);
 }
 

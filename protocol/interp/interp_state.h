@@ -20,6 +20,7 @@ struct nvtxt_interp {
     struct nvtxt_plan *plans[NVTXT_CMD_COUNT]; // made on first call of a command
     struct nvtxt_ranges ranges;
     struct nvtxt_refstr *display; // NULL: no domain
+    struct nvtxt_refstr *domain;  // the last one that a call gave as its Domain, or NULL
     struct nvtxt_waiting waiting; // names before the first event
     struct nvtxt_counters counters;
     uint64_t diagnostics; // that the sink got
@@ -42,6 +43,7 @@ struct nvtxt_interp {
     size_t allowed; // bytes that ranges, variables and waiting names may take together
 
     struct nvtxt_buf scratch; // repaired strings of the line at hand
+    struct nvtxt_buf joined;  // JSON of a range that its end added to
 };
 
 // For what is restored: it was within the limits that held when it was saved.

@@ -12,23 +12,30 @@
 
 #include "protocol/base/hash.h"
 
-#define USUAL_BYTES 192 // message and excerpt of a usual range; such ranges are kept for reuse
+#define USUAL_BYTES                                                                                \
+    192 // message, JSON and excerpt of a usual range; such ranges are kept for reuse
 #define SPARE_RANGES 16 // kept at most, so an idle source holds little
 #define FEW_THREADS 64  // with fewer, empty threads are not removed
 
 struct nvtxt_thread {
     struct nvtxt_hash_node node;
     uint64_t global_tid;
-    struct nvtxt_range *top; // NULL: empty
+    struct nvtxt_refstr *domain; // NULL: none, or stacks are not by domain
+    struct nvtxt_range *top;     // NULL: empty
     uint32_t depth;
 };
+
+static void thread_free(struct nvtxt_thread *thread) {
+    nvtxt_refstr_unref(thread->domain);
+    free(thread);
+}
 
 static void free_threads(struct nvtxt_ranges *ranges) {
     for (size_t i = 0; i < ranges->threads.bucket_count; i++) {
         struct nvtxt_hash_node *node = ranges->threads.buckets[i], *next;
         for (; node; node = next) {
             next = node->next;
-            free(NVTXT_CONTAINER_OF(node, struct nvtxt_thread, node));
+            thread_free(NVTXT_CONTAINER_OF(node, struct nvtxt_thread, node));
         }
     }
     nvtxt_hash_deinit(&ranges->threads);
@@ -51,13 +58,24 @@ void nvtxt_ranges_deinit(struct nvtxt_ranges *ranges) {
     *ranges = (struct nvtxt_ranges){0};
 }
 
-static struct nvtxt_thread *thread_find(struct nvtxt_ranges *ranges, uint64_t global_tid) {
-    if (ranges->last_thread && ranges->last_thread->global_tid == global_tid) {
+static bool is_stack(const struct nvtxt_thread *thread, uint64_t global_tid,
+                     struct nvtxt_slice domain) {
+    return thread->global_tid == global_tid &&
+           nvtxt_slice_equal(nvtxt_refstr_slice(thread->domain), domain);
+}
+
+static uint64_t hash_of_stack(uint64_t global_tid, struct nvtxt_slice domain) {
+    return domain.len > 0 ? nvtxt_hash_pair(global_tid, domain) : nvtxt_hash_number(global_tid);
+}
+
+static struct nvtxt_thread *thread_find(struct nvtxt_ranges *ranges, uint64_t global_tid,
+                                        struct nvtxt_slice domain) {
+    if (ranges->last_thread && is_stack(ranges->last_thread, global_tid, domain)) {
         return ranges->last_thread;
     }
     struct nvtxt_thread *thread;
-    NVTXT_HASH_FIND(thread, node, &ranges->threads, nvtxt_hash_number(global_tid),
-                    thread->global_tid == global_tid);
+    NVTXT_HASH_FIND(thread, node, &ranges->threads, hash_of_stack(global_tid, domain),
+                    is_stack(thread, global_tid, domain));
     ranges->last_thread = thread ? thread : ranges->last_thread;
     return thread;
 }
@@ -73,14 +91,16 @@ static void sweep_threads(struct nvtxt_ranges *ranges) {
             }
             *at = thread->node.next;
             ranges->threads.count--;
-            free(thread);
+            thread_free(thread);
         }
     }
     ranges->last_thread = NULL;
 }
 
-static struct nvtxt_thread *thread_get(struct nvtxt_ranges *ranges, uint64_t global_tid) {
-    struct nvtxt_thread *thread = thread_find(ranges, global_tid);
+static struct nvtxt_thread *thread_get(struct nvtxt_ranges *ranges, uint64_t global_tid,
+                                       struct nvtxt_refstr *domain) {
+    struct nvtxt_slice name = nvtxt_refstr_slice(domain);
+    struct nvtxt_thread *thread = thread_find(ranges, global_tid, name);
     if (thread) {
         return thread;
     }
@@ -92,15 +112,21 @@ static struct nvtxt_thread *thread_get(struct nvtxt_ranges *ranges, uint64_t glo
         return NULL;
     }
     thread->global_tid = global_tid;
-    if (nvtxt_hash_add(&ranges->threads, &thread->node, nvtxt_hash_number(global_tid)) < 0) {
+    if (nvtxt_hash_add(&ranges->threads, &thread->node, hash_of_stack(global_tid, name)) < 0) {
         free(thread);
         return NULL;
     }
+    thread->domain = nvtxt_refstr_ref(domain);
     return ranges->last_thread = thread;
 }
 
+// The bytes that a range copies.
+static size_t copied_bytes(const struct nvtxt_open_range *range) {
+    return range->text.len + range->json.len + range->excerpt.len;
+}
+
 size_t nvtxt_ranges_memory(const struct nvtxt_open_range *range) {
-    size_t bytes = range->text.len + range->excerpt.len;
+    size_t bytes = copied_bytes(range);
     return sizeof(struct nvtxt_range) + (bytes < USUAL_BYTES ? USUAL_BYTES : bytes) +
            range->domain.len;
 }
@@ -144,7 +170,9 @@ static void range_fill(struct nvtxt_range *range, const struct nvtxt_open_range 
                        struct nvtxt_refstr *domain) {
     range->view = *attributes;
     range->view.text = copy_to(range->bytes, attributes->text);
-    range->view.excerpt = copy_to(range->bytes + attributes->text.len, attributes->excerpt);
+    char *at = range->bytes + attributes->text.len;
+    range->view.excerpt = copy_to(at, attributes->excerpt);
+    range->view.json = copy_to(at + attributes->excerpt.len, attributes->json);
     range->domain_ref = nvtxt_refstr_ref(domain);
     range->view.domain = nvtxt_refstr_slice(domain);
     range->announced = false;
@@ -197,7 +225,8 @@ int nvtxt_ranges_open(struct nvtxt_ranges *ranges, const struct nvtxt_limits *li
     bool pushed = attributes->type == NVTXT_EVENT_PUSH_POP;
     struct nvtxt_thread *thread = NULL;
     if (pushed) {
-        thread = thread_get(ranges, nvtxt_global_tid(attributes->pid, attributes->tid));
+        thread = thread_get(ranges, nvtxt_global_tid(attributes->pid, attributes->tid),
+                            ranges->by_domain ? domain : NULL);
         if (!thread) {
             return -ENOMEM;
         }
@@ -209,7 +238,7 @@ int nvtxt_ranges_open(struct nvtxt_ranges *ranges, const struct nvtxt_limits *li
         return NVTXT_RANGES_TOO_MANY;
     }
 
-    struct nvtxt_range *range = range_new(ranges, attributes->text.len + attributes->excerpt.len);
+    struct nvtxt_range *range = range_new(ranges, copied_bytes(attributes));
     if (!range) {
         return -ENOMEM;
     }
@@ -226,8 +255,10 @@ int nvtxt_ranges_open(struct nvtxt_ranges *ranges, const struct nvtxt_limits *li
     return NVTXT_RANGES_DONE;
 }
 
-struct nvtxt_range *nvtxt_ranges_top(struct nvtxt_ranges *ranges, uint32_t pid, uint32_t tid) {
-    struct nvtxt_thread *thread = thread_find(ranges, nvtxt_global_tid(pid, tid));
+struct nvtxt_range *nvtxt_ranges_top(struct nvtxt_ranges *ranges, uint32_t pid, uint32_t tid,
+                                     struct nvtxt_slice domain) {
+    domain.len = ranges->by_domain ? domain.len : 0;
+    struct nvtxt_thread *thread = thread_find(ranges, nvtxt_global_tid(pid, tid), domain);
     return thread ? thread->top : NULL;
 }
 
@@ -238,6 +269,17 @@ struct nvtxt_range *nvtxt_ranges_find(const struct nvtxt_ranges *ranges, int64_t
     return range;
 }
 
+// An empty stack is kept for the next push, unless the name of its domain takes much memory: only
+// what is open counts towards a limit.
+static void stack_emptied(struct nvtxt_ranges *ranges, struct nvtxt_thread *thread) {
+    ranges->open_threads--;
+    if (thread->domain && thread->domain->len > USUAL_BYTES) {
+        nvtxt_hash_remove(&ranges->threads, &thread->node);
+        ranges->last_thread = NULL;
+        thread_free(thread);
+    }
+}
+
 void nvtxt_ranges_close(struct nvtxt_ranges *ranges, struct nvtxt_range *range) {
     if (!range->thread) {
         nvtxt_hash_remove(&ranges->ids, &range->node);
@@ -245,7 +287,7 @@ void nvtxt_ranges_close(struct nvtxt_ranges *ranges, struct nvtxt_range *range) 
         range->thread->top = range->below;
         range->thread->depth--;
         if (!range->thread->top) {
-            ranges->open_threads--;
+            stack_emptied(ranges, range->thread);
         }
     }
     if (ranges->unannounced == range) {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The open ranges of one source: a stack of pushed ranges per (ProcessId, ThreadId), and started
-// ranges by RangeId, whatever the thread (nvtxt(5), "What a call stores"). All of them are also in
+// The open ranges of one source: a stack of pushed ranges per (ProcessId, ThreadId), with the
+// extension `nvtx` per (ProcessId, ThreadId, domain), and started ranges by RangeId, whatever the
+// thread (nvtxt(5), "What a call stores"). All of them are also in
 // one list by age, for announcing and for the end of the source.
 //
-// A range owns copies of its message and of the excerpt of its line. Ranges are announced in the
-// order of their age, so the announced ones are always the oldest.
+// A range owns copies of its message, of its JSON and of the excerpt of its line. Ranges are
+// announced in the order of their age, so the announced ones are always the oldest.
 #pragma once
 
 #include <stdbool.h>
@@ -30,7 +31,8 @@ struct nvtxt_range {
 };
 
 struct nvtxt_ranges {
-    struct nvtxt_hash threads; // by globalTid
+    bool by_domain;            // a thread has a stack in each domain; set before the first range
+    struct nvtxt_hash threads; // by globalTid, and by domain
     struct nvtxt_hash ids;     // by RangeId
     struct nvtxt_range *oldest, *newest;
     struct nvtxt_range *unannounced;  // oldest one that was not announced
@@ -62,8 +64,10 @@ int nvtxt_ranges_open(struct nvtxt_ranges *ranges, const struct nvtxt_limits *li
 // refers to it.
 size_t nvtxt_ranges_memory(const struct nvtxt_open_range *range);
 
-// The newest pushed range of a thread, and the started range of a RangeId; NULL when none is open.
-struct nvtxt_range *nvtxt_ranges_top(struct nvtxt_ranges *ranges, uint32_t pid, uint32_t tid);
+// The newest pushed range of a thread (and of the domain, if stacks are by domain), and the started
+// range of a RangeId; NULL when none is open.
+struct nvtxt_range *nvtxt_ranges_top(struct nvtxt_ranges *ranges, uint32_t pid, uint32_t tid,
+                                     struct nvtxt_slice domain);
 struct nvtxt_range *nvtxt_ranges_find(const struct nvtxt_ranges *ranges, int64_t range_id);
 
 // Forgets a range and frees it. A pushed range must be the top of its stack, or all ranges are

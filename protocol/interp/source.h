@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // One source as everything in this room sees it: what it may do (its configuration), where its
-// results go (the sink), and what is reported of it (the counters). Plain values without functions.
+// results go (the sink), and what is reported of it (the counters). Plain values.
 #pragma once
 
 #include <stdbool.h>
@@ -9,6 +9,7 @@
 
 #include "protocol/base/limits.h"
 #include "protocol/interp/event.h"
+#include "protocol/lang/commands.h"
 #include "protocol/lang/diag.h"
 #include "protocol/lang/timebase.h"
 
@@ -33,7 +34,13 @@ struct nvtxt_source_config {
     struct nvtxt_mapping mapping; // NONE unless given
     bool escapes;                 // in double quotes; see nvtxt_lex()
     bool levels;                  // payloads of markers are severities; an empty one is none
+    bool nvtx;                    // the extension `nvtx` (nvtxt-protocol(7)); goes with escapes
 };
+
+// Its bits of enum nvtxt_extension.
+static inline unsigned nvtxt_source_extensions(const struct nvtxt_source_config *config) {
+    return (config->levels ? NVTXT_LEVELS : 0u) | (config->nvtx ? NVTXT_NVTX : 0u);
+}
 
 // What is reported of a source at any moment.
 struct nvtxt_counters {

@@ -8,6 +8,7 @@
 //   mapping       [mode, ns_a, ns_b, nvtxt_a, nvtxt_b, freq]
 //   escapes       [1], or left out without escapes
 //   levels        [1], or left out without levels
+//   nvtx          [1], or left out without the extension nvtx
 //   variables     [[name, integer or string], …] in the order of their first assignment
 //   definitions   [[command, argument, …], …] of commands whose definition is not the default
 //   display       string, "" for none
@@ -19,7 +20,8 @@
 //   event         [has_event, start, pid, tid]
 //   last_seq      number of the newest range
 //   ranges        [[seq, announced, type, pid, tid, depth, range_id, start, category, color,
-//                  payload kind, payload bits, line, column, text, domain, excerpt], …]
+//                  payload kind, payload bits, line, column, text, domain, excerpt], …]; with the
+//                 extension nvtx the JSON is after the excerpt
 //
 // Doubles are kept as the integer of their bits, so that every value survives.
 #include "protocol/interp/state.h"
@@ -126,17 +128,21 @@ static void save_waiting(struct nvtxt_buf *out, const struct nvtxt_interp *inter
     nvtxt_buf_add_string(out, "]");
 }
 
+static bool is_real(enum nvtxt_payload_kind kind) {
+    return kind == NVTXT_PAYLOAD_DOUBLE || kind == NVTXT_PAYLOAD_FLOAT;
+}
+
 static int64_t payload_bits(const struct nvtxt_payload *payload) {
     int64_t bits = 0;
-    if (payload->kind == NVTXT_PAYLOAD_INT64) {
-        bits = payload->int64;
-    } else if (payload->kind == NVTXT_PAYLOAD_DOUBLE) {
+    if (is_real(payload->kind)) {
         memcpy(&bits, &payload->real, sizeof(bits));
+    } else if (payload->kind != NVTXT_PAYLOAD_NONE) {
+        bits = payload->int64;
     }
     return bits;
 }
 
-static void save_ranges(struct nvtxt_buf *out, const struct nvtxt_ranges *ranges) {
+static void save_ranges(struct nvtxt_buf *out, const struct nvtxt_ranges *ranges, bool nvtx) {
     nvtxt_buf_add_string(out, ",\"ranges\":[");
     const struct nvtxt_range *range = ranges->oldest;
     for (; range; range = range->newer) {
@@ -149,6 +155,9 @@ static void save_ranges(struct nvtxt_buf *out, const struct nvtxt_ranges *ranges
         add_text(out, view->text);
         add_text(out, view->domain);
         add_text(out, view->excerpt);
+        if (nvtx) {
+            add_text(out, view->json);
+        }
         nvtxt_buf_add_string(out, "]");
     }
     nvtxt_buf_add_string(out, "]");
@@ -171,6 +180,9 @@ int nvtxt_state_save(const struct nvtxt_interp *interp, bool with_open_ranges,
     if (config->levels) {
         add_ints(out, ",\"levels\":", 1, (int64_t)1);
     }
+    if (config->nvtx) {
+        add_ints(out, ",\"nvtx\":", 1, (int64_t)1);
+    }
     save_variables(out, &interp->symtab);
     save_definitions(out, interp->definitions);
     nvtxt_buf_add_string(out, ",\"display\":");
@@ -188,7 +200,7 @@ int nvtxt_state_save(const struct nvtxt_interp *interp, bool with_open_ranges,
     nvtxt_buf_add_string(out, ",\"last_seq\":");
     nvtxt_buf_add_uint(out, interp->ranges.last_seq);
     if (with_open_ranges) {
-        save_ranges(out, &interp->ranges);
+        save_ranges(out, &interp->ranges, config->nvtx);
     } else {
         nvtxt_buf_add_string(out, ",\"ranges\":[]");
     }
@@ -288,7 +300,8 @@ static int restore_config(struct nvtxt_source_config *config, const json_t *stat
         return NVTXT_RESTORE_BAD;
     }
     int r = restore_flag(state, "escapes", &config->escapes);
-    return r ? r : restore_flag(state, "levels", &config->levels);
+    r = r ? r : restore_flag(state, "levels", &config->levels);
+    return r ? r : restore_flag(state, "nvtx", &config->nvtx);
 }
 
 static int restore_variable(struct nvtxt_interp *interp, const json_t *pair) {
@@ -311,14 +324,15 @@ static int restore_variable(struct nvtxt_interp *interp, const json_t *pair) {
 static int restore_definition(struct nvtxt_interp *interp, const json_t *list) {
     struct reader in = {.array = list, .bad = !json_is_array(list)};
     enum nvtxt_command command = nvtxt_command_find(read_text(&in));
-    if (in.bad || command == NVTXT_CMD_COUNT) {
+    unsigned extensions = nvtxt_source_extensions(&interp->config);
+    if (in.bad || !nvtxt_command_known(command, extensions)) {
         return NVTXT_RESTORE_BAD;
     }
+    uint16_t accepted = nvtxt_command_accepts(&nvtxt_commands[command], extensions);
     struct nvtxt_cmddef definition = {0};
     while (in.at < json_array_size(list)) {
         enum nvtxt_arg arg = nvtxt_arg_find(read_text(&in));
-        if (in.bad || arg == NVTXT_ARG_COUNT ||
-            !(nvtxt_commands[command].accepted & nvtxt_arg_bit(arg)) ||
+        if (in.bad || arg == NVTXT_ARG_COUNT || !(accepted & nvtxt_arg_bit(arg)) ||
             (definition.listed & nvtxt_arg_bit(arg))) {
             return NVTXT_RESTORE_BAD;
         }
@@ -403,10 +417,10 @@ static int restore_times(struct nvtxt_interp *interp, const json_t *state) {
 
 static struct nvtxt_payload payload_of(enum nvtxt_payload_kind kind, int64_t bits) {
     struct nvtxt_payload payload = {.kind = kind};
-    if (kind == NVTXT_PAYLOAD_INT64) {
-        payload.int64 = bits;
-    } else if (kind == NVTXT_PAYLOAD_DOUBLE) {
+    if (is_real(kind)) {
         memcpy(&payload.real, &bits, sizeof(bits));
+    } else if (kind != NVTXT_PAYLOAD_NONE) {
+        payload.int64 = bits;
     }
     return payload;
 }
@@ -423,14 +437,19 @@ static int restore_range(struct nvtxt_interp *interp, const json_t *list) {
     range.start = read_any(&in);
     range.category = read_u32(&in);
     range.color = read_u32(&in);
+    bool nvtx = interp->config.nvtx;
+    int64_t largest_kind = nvtx ? NVTXT_PAYLOAD_FLOAT : NVTXT_PAYLOAD_DOUBLE;
     enum nvtxt_payload_kind kind =
-        (enum nvtxt_payload_kind)read_int(&in, NVTXT_PAYLOAD_NONE, NVTXT_PAYLOAD_DOUBLE);
+        (enum nvtxt_payload_kind)read_int(&in, NVTXT_PAYLOAD_NONE, largest_kind);
     range.payload = payload_of(kind, read_any(&in));
     range.line = read_count(&in);
     range.column = read_u32(&in);
     range.text = read_text(&in);
     range.domain = read_text(&in);
     range.excerpt = read_text(&in);
+    if (nvtx) {
+        range.json = read_text(&in);
+    }
     if (finished(&in) != 0) {
         return NVTXT_RESTORE_BAD;
     }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Two flat tables, of commands and of arguments, and searches from their first row: they are too
-// short for anything faster. The order of a command's arguments is its default definition. What is
-// not in its set of required arguments is optional.
+// short for anything faster. The order of a command's first arguments is its default definition;
+// those of the extension `nvtx` stand after them. What is not in its set of required arguments is
+// optional.
 #include "protocol/lang/commands.h"
 
 #define BIT(arg) (1u << NVTXT_ARG_##arg)
@@ -15,90 +16,131 @@
 #define WHERE NVTXT_ARG_TIME_BASE, NVTXT_ARG_PROCESS_ID, NVTXT_ARG_THREAD_ID
 #define WHERE_BITS (BIT(TIME_BASE) | BIT(PROCESS_ID) | BIT(THREAD_ID))
 
+#define DOMAIN_JSON NVTXT_ARG_DOMAIN, NVTXT_ARG_JSON
+#define DOMAIN_JSON_BITS (BIT(DOMAIN) | BIT(JSON))
+
 #define NAME(text)                                                                                 \
     { text, sizeof(text) - 1 }
 
-const struct nvtxt_command_info nvtxt_commands[NVTXT_CMD_COUNT] = {
-    [NVTXT_CMD_SET_FILE_DISPLAY_NAME] =
-        {
-            .name = NAME("SetFileDisplayName"),
-            .arg_count = 1,
-            .args = {NVTXT_ARG_NAME},
-            .required = BIT(NAME),
-            .accepted = BIT(NAME),
-        },
-    [NVTXT_CMD_MARKER] =
-        {
-            .name = NAME("Marker"),
-            .arg_count = 8,
-            .args = {NVTXT_ARG_TIME, ATTRIBUTES},
-            .required = BIT(TIME),
-            .accepted = BIT(TIME) | ATTRIBUTE_BITS,
-        },
-    [NVTXT_CMD_RANGE_PUSH] =
-        {
-            .name = NAME("RangePush"),
-            .arg_count = 8,
-            .args = {NVTXT_ARG_TIME, ATTRIBUTES},
-            .required = BIT(TIME),
-            .accepted = BIT(TIME) | ATTRIBUTE_BITS,
-        },
-    [NVTXT_CMD_RANGE_POP] =
-        {
-            .name = NAME("RangePop"),
-            .arg_count = 4,
-            .args = {NVTXT_ARG_TIME, WHERE},
-            .required = BIT(TIME),
-            .accepted = BIT(TIME) | WHERE_BITS,
-        },
-    [NVTXT_CMD_RANGE_START_END] =
-        {
-            .name = NAME("RangeStartEnd"),
-            .arg_count = 9,
-            .args = {NVTXT_ARG_START, NVTXT_ARG_END, ATTRIBUTES},
-            .required = BIT(START) | BIT(END),
-            .accepted = BIT(START) | BIT(END) | ATTRIBUTE_BITS,
-        },
-    [NVTXT_CMD_RANGE_START] =
-        {
-            .name = NAME("RangeStart"),
-            .arg_count = 9,
-            .args = {NVTXT_ARG_TIME, NVTXT_ARG_RANGE_ID, ATTRIBUTES},
-            .required = BIT(TIME) | BIT(RANGE_ID),
-            .accepted = BIT(TIME) | BIT(RANGE_ID) | ATTRIBUTE_BITS,
-        },
-    [NVTXT_CMD_RANGE_END] =
-        {
-            .name = NAME("RangeEnd"),
-            .arg_count = 5,
-            .args = {NVTXT_ARG_TIME, NVTXT_ARG_RANGE_ID, WHERE},
-            .required = BIT(TIME) | BIT(RANGE_ID),
-            .accepted = BIT(TIME) | BIT(RANGE_ID) | WHERE_BITS,
-        },
-    [NVTXT_CMD_SET_CATEGORY_NAME] =
-        {
-            .name = NAME("SetCategoryName"),
-            .arg_count = 2,
-            .args = {NVTXT_ARG_CATEGORY_ID, NVTXT_ARG_NAME},
-            .required = BIT(CATEGORY_ID) | BIT(NAME),
-            .accepted = BIT(CATEGORY_ID) | BIT(NAME),
-        },
-    [NVTXT_CMD_SET_THREAD_NAME] =
-        {
-            .name = NAME("SetThreadName"),
-            .arg_count = 3,
-            .args = {NVTXT_ARG_PROCESS_ID, NVTXT_ARG_THREAD_ID, NVTXT_ARG_NAME},
-            .required = BIT(THREAD_ID) | BIT(NAME),
-            .accepted = BIT(PROCESS_ID) | BIT(THREAD_ID) | BIT(NAME),
-        },
-    [NVTXT_CMD_SET_PROCESS_NAME] =
-        {
-            .name = NAME("SetProcessName"),
-            .arg_count = 2,
-            .args = {NVTXT_ARG_PROCESS_ID, NVTXT_ARG_NAME},
-            .required = BIT(NAME),
-            .accepted = BIT(PROCESS_ID) | BIT(NAME),
-        },
+const struct nvtxt_command_info nvtxt_commands[NVTXT_CMD_COUNT] =
+    {
+        [NVTXT_CMD_SET_FILE_DISPLAY_NAME] =
+            {
+                .name = NAME("SetFileDisplayName"),
+                .arg_count = 1,
+                .args = {NVTXT_ARG_NAME},
+                .required = BIT(NAME),
+                .accepted = BIT(NAME),
+            },
+        [NVTXT_CMD_MARKER] =
+            {
+                .name = NAME("Marker"),
+                .arg_count = 8,
+                .nvtx_count = 2,
+                .args = {NVTXT_ARG_TIME, ATTRIBUTES, DOMAIN_JSON},
+                .required = BIT(TIME),
+                .accepted = BIT(TIME) | ATTRIBUTE_BITS,
+                .nvtx_accepted = DOMAIN_JSON_BITS,
+            },
+        [NVTXT_CMD_RANGE_PUSH] =
+            {
+                .name = NAME("RangePush"),
+                .arg_count = 8,
+                .nvtx_count = 2,
+                .args = {NVTXT_ARG_TIME, ATTRIBUTES, DOMAIN_JSON},
+                .required = BIT(TIME),
+                .accepted = BIT(TIME) | ATTRIBUTE_BITS,
+                .nvtx_accepted = DOMAIN_JSON_BITS,
+            },
+        [NVTXT_CMD_RANGE_POP] =
+            {
+                .name = NAME("RangePop"),
+                .arg_count = 4,
+                .nvtx_count = 2,
+                .args = {NVTXT_ARG_TIME, WHERE, DOMAIN_JSON},
+                .required = BIT(TIME),
+                .accepted = BIT(TIME) | WHERE_BITS,
+                .nvtx_accepted = DOMAIN_JSON_BITS,
+            },
+        [NVTXT_CMD_RANGE_START_END] =
+            {
+                .name = NAME("RangeStartEnd"),
+                .arg_count = 9,
+                .nvtx_count = 2,
+                .args = {NVTXT_ARG_START, NVTXT_ARG_END, ATTRIBUTES, DOMAIN_JSON},
+                .required = BIT(START) | BIT(END),
+                .accepted = BIT(START) | BIT(END) | ATTRIBUTE_BITS,
+                .nvtx_accepted = DOMAIN_JSON_BITS,
+            },
+        [NVTXT_CMD_RANGE_START] =
+            {
+                .name = NAME("RangeStart"),
+                .arg_count = 9,
+                .nvtx_count = 2,
+                .args = {NVTXT_ARG_TIME, NVTXT_ARG_RANGE_ID, ATTRIBUTES, DOMAIN_JSON},
+                .required = BIT(TIME) | BIT(RANGE_ID),
+                .accepted = BIT(TIME) | BIT(RANGE_ID) | ATTRIBUTE_BITS,
+                .nvtx_accepted = DOMAIN_JSON_BITS,
+            },
+        [NVTXT_CMD_RANGE_END] =
+            {
+                .name = NAME("RangeEnd"),
+                .arg_count = 5,
+                .nvtx_count = 1,
+                .args = {NVTXT_ARG_TIME, NVTXT_ARG_RANGE_ID, WHERE, NVTXT_ARG_JSON},
+                .required = BIT(TIME) | BIT(RANGE_ID),
+                .accepted = BIT(TIME) | BIT(RANGE_ID) | WHERE_BITS,
+                .nvtx_accepted = BIT(JSON),
+            },
+        [NVTXT_CMD_SET_CATEGORY_NAME] =
+            {
+                .name = NAME("SetCategoryName"),
+                .arg_count = 2,
+                .nvtx_count = 1,
+                .args = {NVTXT_ARG_CATEGORY_ID, NVTXT_ARG_NAME, NVTXT_ARG_DOMAIN},
+                .required = BIT(CATEGORY_ID) | BIT(NAME),
+                .accepted = BIT(CATEGORY_ID) | BIT(NAME),
+                .nvtx_accepted = BIT(DOMAIN),
+            },
+        [NVTXT_CMD_SET_THREAD_NAME] =
+            {
+                .name = NAME("SetThreadName"),
+                .arg_count = 3,
+                .args = {NVTXT_ARG_PROCESS_ID, NVTXT_ARG_THREAD_ID, NVTXT_ARG_NAME},
+                .required = BIT(THREAD_ID) | BIT(NAME),
+                .accepted = BIT(PROCESS_ID) | BIT(THREAD_ID) | BIT(NAME),
+            },
+        [NVTXT_CMD_SET_PROCESS_NAME] =
+            {
+                .name = NAME("SetProcessName"),
+                .arg_count = 2,
+                .args = {NVTXT_ARG_PROCESS_ID, NVTXT_ARG_NAME},
+                .required = BIT(NAME),
+                .accepted = BIT(PROCESS_ID) | BIT(NAME),
+            },
+        [NVTXT_CMD_SET_RESOURCE_NAME] =
+            {
+                .name = NAME("SetResourceName"),
+                .nvtx = true,
+                .arg_count = 3,
+                .nvtx_count = 2,
+                .args = {NVTXT_ARG_KIND, NVTXT_ARG_HANDLE, NVTXT_ARG_NAME, NVTXT_ARG_DOMAIN,
+                         NVTXT_ARG_PROCESS_ID},
+                .required = BIT(KIND) | BIT(HANDLE) | BIT(NAME),
+                .accepted = BIT(KIND) | BIT(HANDLE) | BIT(NAME),
+                .nvtx_accepted = BIT(DOMAIN) | BIT(PROCESS_ID),
+            },
+        [NVTXT_CMD_SET_COUNTER] =
+            {
+                .name = NAME("SetCounter"),
+                .nvtx = true,
+                .arg_count = 1,
+                .nvtx_count = 2,
+                .args = {NVTXT_ARG_NAME, DOMAIN_JSON},
+                .required = BIT(NAME),
+                .accepted = BIT(NAME),
+                .nvtx_accepted = DOMAIN_JSON_BITS,
+            },
 };
 
 const struct nvtxt_arg_info nvtxt_args[NVTXT_ARG_COUNT] = {
@@ -114,6 +156,10 @@ const struct nvtxt_arg_info nvtxt_args[NVTXT_ARG_COUNT] = {
     [NVTXT_ARG_MESSAGE] = {NAME("Message"), NVTXT_TAKES_TEXT},
     [NVTXT_ARG_PAYLOAD] = {NAME("Payload"), NVTXT_TAKES_PAYLOAD},
     [NVTXT_ARG_NAME] = {NAME("Name"), NVTXT_TAKES_TEXT},
+    [NVTXT_ARG_DOMAIN] = {NAME("Domain"), NVTXT_TAKES_TEXT},
+    [NVTXT_ARG_JSON] = {NAME("Json"), NVTXT_TAKES_JSON},
+    [NVTXT_ARG_KIND] = {NAME("Kind"), NVTXT_TAKES_WORD},
+    [NVTXT_ARG_HANDLE] = {NAME("Handle"), NVTXT_TAKES_HANDLE},
 };
 
 enum nvtxt_command nvtxt_command_find(struct nvtxt_slice name) {

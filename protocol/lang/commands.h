@@ -9,6 +9,7 @@
 // "Commands" and "Arguments"). Parser, interpreter and manual use this one table.
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "protocol/base/slice.h"
@@ -26,7 +27,17 @@ enum nvtxt_arg {
     NVTXT_ARG_MESSAGE,
     NVTXT_ARG_PAYLOAD,
     NVTXT_ARG_NAME,
+    NVTXT_ARG_DOMAIN, // this and the following only with NVTXT_NVTX
+    NVTXT_ARG_JSON,
+    NVTXT_ARG_KIND,
+    NVTXT_ARG_HANDLE,
     NVTXT_ARG_COUNT,
+};
+
+// What a session may ask for in its hello beside the language itself (nvtxt-protocol(7)). Bits.
+enum nvtxt_extension {
+    NVTXT_LEVELS = 1, // Payload takes an empty String, which is none
+    NVTXT_NVTX = 2,   // domains, JSON, typed payloads, resources and counters
 };
 
 enum nvtxt_command {
@@ -40,6 +51,8 @@ enum nvtxt_command {
     NVTXT_CMD_SET_CATEGORY_NAME,
     NVTXT_CMD_SET_THREAD_NAME,
     NVTXT_CMD_SET_PROCESS_NAME,
+    NVTXT_CMD_SET_RESOURCE_NAME, // this and the following only with NVTXT_NVTX
+    NVTXT_CMD_SET_COUNTER,
     NVTXT_CMD_COUNT,
 };
 
@@ -50,16 +63,22 @@ enum nvtxt_arg_type {
     NVTXT_TAKES_TEXT,    // String, or Integer as its decimal digits
     NVTXT_TAKES_COLOR,   // String or Integer
     NVTXT_TAKES_PAYLOAD, // Integer, or String of a decimal number
+    NVTXT_TAKES_JSON,    // String of one JSON value, or an empty one
+    NVTXT_TAKES_WORD,    // String that is a word
+    NVTXT_TAKES_HANDLE,  // Integer, or String of 0x and 1 to 16 hexadecimal digits
 };
 
-#define NVTXT_COMMAND_ARGS 10 // more than any command takes
+#define NVTXT_COMMAND_ARGS 12 // more than any command takes
 
 struct nvtxt_command_info {
     struct nvtxt_slice name;
-    uint8_t arg_count;
+    bool nvtx;                        // only with NVTXT_NVTX
+    uint8_t arg_count;                // of the default definition
+    uint8_t nvtx_count;               // arguments after these, only with NVTXT_NVTX
     uint16_t required;                // bit set of nvtxt_arg
     uint16_t accepted;                // bit set of nvtxt_arg
-    uint8_t args[NVTXT_COMMAND_ARGS]; // in the order of the default definition
+    uint16_t nvtx_accepted;           // bit set of those after arg_count
+    uint8_t args[NVTXT_COMMAND_ARGS]; // in the order of the default definition, then the others
 };
 
 struct nvtxt_arg_info {
@@ -76,6 +95,23 @@ enum nvtxt_arg nvtxt_arg_find(struct nvtxt_slice name);
 
 static inline uint16_t nvtxt_arg_bit(unsigned arg) {
     return (uint16_t)(1u << arg);
+}
+
+// The arguments that the command takes, and how many of info->args these are.
+static inline uint16_t nvtxt_command_accepts(const struct nvtxt_command_info *info,
+                                             unsigned extensions) {
+    return (uint16_t)(info->accepted | (extensions & NVTXT_NVTX ? info->nvtx_accepted : 0));
+}
+
+static inline unsigned nvtxt_command_arg_count(const struct nvtxt_command_info *info,
+                                               unsigned extensions) {
+    return info->arg_count + (extensions & NVTXT_NVTX ? info->nvtx_count : 0u);
+}
+
+// Whether a session with these extensions has the command.
+static inline bool nvtxt_command_known(enum nvtxt_command command, unsigned extensions) {
+    return command < NVTXT_CMD_COUNT &&
+           (!nvtxt_commands[command].nvtx || (extensions & NVTXT_NVTX) != 0);
 }
 
 // ---- Definitions -------------------------------------------------------------------------------

@@ -45,7 +45,10 @@ enum nvtxt_stage { NVTXT_LEXING, NVTXT_PARSING, NVTXT_LOADING };
       "A call has more or fewer values than the definition in force has arguments.")               \
     X(WRONG_TYPE, "wrong-type", PARSING, ERROR, "A value of a call has the wrong type.")           \
     X(BAD_PAYLOAD, "bad-payload", PARSING, ERROR,                                                  \
-      "Payload is a string that is not a decimal number.")                                         \
+      "Payload is a string that is not a decimal number, nor, with the extension nvtx, a typed "   \
+      "one in the range of its type.")                                                             \
+    X(BAD_JSON, "bad-json", PARSING, ERROR,                                                        \
+      "Json is a string that is not one JSON value of at most 64 levels (extension nvtx).")        \
     X(MISSING_ARGUMENT, "missing-argument", LOADING, ERROR,                                        \
       "A required argument is neither in the definition nor set as a variable.")                   \
     X(STATIC_WRONG_TYPE, "wrong-type", LOADING, ERROR,                                             \

@@ -6,6 +6,7 @@
 #include "protocol/lang/stmt.h"
 
 #include "protocol/base/near.h"
+#include "protocol/lang/jsontext.h"
 
 static int fault(struct nvtxt_diag *diag, enum nvtxt_diag_code code,
                  const struct nvtxt_token *token, const char *wanted) {
@@ -18,46 +19,52 @@ static int fault(struct nvtxt_diag *diag, enum nvtxt_diag_code code,
     return 1;
 }
 
+// The name of a command, "" if the session does not have it. The context is its extensions.
 static const char *command_name(const void *context, size_t index) {
-    (void)context;
-    return index < NVTXT_CMD_COUNT ? nvtxt_commands[index].name.data : NULL;
+    const unsigned *extensions = context;
+    if (index == NVTXT_CMD_COUNT) {
+        return NULL;
+    }
+    bool known = nvtxt_command_known((enum nvtxt_command)index, *extensions);
+    return known ? nvtxt_commands[index].name.data : "";
 }
 
-// The name of an argument, "" if the command does not take it.
+// The name of an argument, "" if it is not in the bit set that the context is.
 static const char *argument_name(const void *context, size_t index) {
-    const struct nvtxt_command_info *info = context;
-    return index == NVTXT_ARG_COUNT                          ? NULL
-           : info->accepted & nvtxt_arg_bit((unsigned)index) ? nvtxt_args[index].name.data
-                                                             : "";
+    const uint16_t *accepted = context;
+    return index == NVTXT_ARG_COUNT                     ? NULL
+           : *accepted & nvtxt_arg_bit((unsigned)index) ? nvtxt_args[index].name.data
+                                                        : "";
 }
 
-static int parse_command(const struct nvtxt_token *name, enum nvtxt_command *command,
-                         struct nvtxt_diag *diag) {
+static int parse_command(const struct nvtxt_token *name, unsigned extensions,
+                         enum nvtxt_command *command, struct nvtxt_diag *diag) {
     if (name->kind != NVTXT_TOKEN_WORD) {
         return fault(diag, NVTXT_DIAG_EXPECTED_NAME, name, "the name of a command");
     }
     *command = nvtxt_command_find(name->value.string);
-    if (*command == NVTXT_CMD_COUNT) {
+    if (!nvtxt_command_known(*command, extensions)) {
         nvtxt_diag_set(diag, NVTXT_DIAG_UNKNOWN_COMMAND, name->column, "unknown command '%.*s'",
                        NVTXT_QUOTED(name->value.string));
-        nvtxt_diag_suggest(diag, nvtxt_near(name->value.string, command_name, NULL));
+        nvtxt_diag_suggest(diag, nvtxt_near(name->value.string, command_name, &extensions));
         return 1;
     }
     return 0;
 }
 
-static int parse_argument(const struct nvtxt_token *token, struct nvtxt_stmt *stmt,
-                          struct nvtxt_diag *diag) {
+static int parse_argument(const struct nvtxt_token *token, unsigned extensions,
+                          struct nvtxt_stmt *stmt, struct nvtxt_diag *diag) {
     if (token->kind != NVTXT_TOKEN_WORD) {
         return fault(diag, NVTXT_DIAG_EXPECTED_NAME, token, "the name of an argument");
     }
     const struct nvtxt_command_info *info = &nvtxt_commands[stmt->command];
+    uint16_t accepted = nvtxt_command_accepts(info, extensions);
     enum nvtxt_arg arg = nvtxt_arg_find(token->value.string);
-    if (arg == NVTXT_ARG_COUNT || !(info->accepted & nvtxt_arg_bit(arg))) {
+    if (arg == NVTXT_ARG_COUNT || !(accepted & nvtxt_arg_bit(arg))) {
         nvtxt_diag_set(diag, NVTXT_DIAG_UNKNOWN_ARGUMENT, token->column,
                        "'%s' takes no argument '%.*s'", info->name.data,
                        NVTXT_QUOTED(token->value.string));
-        nvtxt_diag_suggest(diag, nvtxt_near(token->value.string, argument_name, info));
+        nvtxt_diag_suggest(diag, nvtxt_near(token->value.string, argument_name, &accepted));
         return 1;
     }
     if (stmt->definition.listed & nvtxt_arg_bit(arg)) {
@@ -69,17 +76,17 @@ static int parse_argument(const struct nvtxt_token *token, struct nvtxt_stmt *st
     return 0;
 }
 
-static int parse_definition(const struct nvtxt_token *token, struct nvtxt_stmt *stmt,
-                            struct nvtxt_diag *diag) {
+static int parse_definition(const struct nvtxt_token *token, unsigned extensions,
+                            struct nvtxt_stmt *stmt, struct nvtxt_diag *diag) {
     stmt->kind = NVTXT_STMT_DEFINE;
     stmt->name = ++token;
     stmt->definition = (struct nvtxt_cmddef){0};
-    int r = parse_command(token, &stmt->command, diag);
+    int r = parse_command(token, extensions, &stmt->command, diag);
     while (r == 0 && (++token)->kind != NVTXT_TOKEN_END) {
         if (token->kind != NVTXT_TOKEN_COMMA) {
             return fault(diag, NVTXT_DIAG_EXPECTED_COMMA, token, "a comma");
         }
-        r = parse_argument(++token, stmt, diag);
+        r = parse_argument(++token, extensions, stmt, diag);
     }
     return r;
 }
@@ -116,60 +123,101 @@ static int wrong_count(const struct nvtxt_token *token, const struct nvtxt_stmt 
     return 1;
 }
 
-int nvtxt_check_type(enum nvtxt_arg arg, const struct nvtxt_value *value, bool levels,
-                     enum nvtxt_diag_code *fault) {
-    enum nvtxt_arg_type takes = nvtxt_args[arg].type;
-    double ignored;
-    int r = 0;
-    *fault = NVTXT_DIAG_WRONG_TYPE;
-    if (takes == NVTXT_TAKES_INTEGER) {
-        return value->type != NVTXT_INTEGER;
+static int check_payload(struct nvtxt_slice text, unsigned extensions) {
+    struct nvtxt_number typed;
+    double decimal;
+    if (extensions && text.len == 0) {
+        return 0;
     }
-    if (takes == NVTXT_TAKES_STRING) {
-        return value->type != NVTXT_STRING;
-    }
-    if (takes == NVTXT_TAKES_PAYLOAD && value->type == NVTXT_STRING) {
-        *fault = NVTXT_DIAG_BAD_PAYLOAD;
-        if (levels && value->string.len == 0) {
-            return 0;
-        }
-        r = nvtxt_decimal_parse(value->string, &ignored);
-    }
-    return r;
+    int r = extensions & NVTXT_NVTX ? nvtxt_number_parse(text, &typed) : 1;
+    return r == 1 ? nvtxt_decimal_parse(text, &decimal) : r;
 }
 
-static int check_types(const struct nvtxt_cmddef *definition, bool levels,
+int nvtxt_check_type(enum nvtxt_arg arg, const struct nvtxt_value *value, unsigned extensions,
+                     enum nvtxt_diag_code *fault) {
+    const struct nvtxt_slice *text = value->type == NVTXT_STRING ? &value->string : NULL;
+    uint64_t handle;
+    size_t at;
+    *fault = NVTXT_DIAG_WRONG_TYPE;
+    switch (nvtxt_args[arg].type) {
+    case NVTXT_TAKES_INTEGER:
+        return text != NULL;
+    case NVTXT_TAKES_STRING:
+        return text == NULL;
+    case NVTXT_TAKES_WORD:
+        return !text || !nvtxt_is_word(*text);
+    case NVTXT_TAKES_HANDLE:
+        return text && !nvtxt_handle_parse(*text, &handle);
+    case NVTXT_TAKES_PAYLOAD:
+        *fault = NVTXT_DIAG_BAD_PAYLOAD;
+        return text ? check_payload(*text, extensions) : 0;
+    case NVTXT_TAKES_JSON:
+        *fault = text ? NVTXT_DIAG_BAD_JSON : NVTXT_DIAG_WRONG_TYPE;
+        return !text || (text->len > 0 && nvtxt_json_fault(*text, &at));
+    case NVTXT_TAKES_TEXT:
+    case NVTXT_TAKES_COLOR:
+        break;
+    }
+    return 0;
+}
+
+static const char *type_words(enum nvtxt_arg_type takes) {
+    switch (takes) {
+    case NVTXT_TAKES_STRING:
+    case NVTXT_TAKES_JSON:
+        return "a String";
+    case NVTXT_TAKES_WORD:
+        return "a word";
+    case NVTXT_TAKES_HANDLE:
+        return "an Integer or \"0x\" with 1 to 16 hexadecimal digits";
+    default:
+        return "an Integer";
+    }
+}
+
+static void set_type_fault(struct nvtxt_diag *diag, enum nvtxt_diag_code code, enum nvtxt_arg arg,
+                           const struct nvtxt_token *token, unsigned extensions) {
+    size_t at;
+    if (code == NVTXT_DIAG_BAD_JSON) {
+        const char *why = nvtxt_json_fault(token->value.string, &at);
+        nvtxt_diag_set(diag, code, token->column, "Json %.*s is not one JSON value: %s at byte %zu",
+                       NVTXT_QUOTED(token->source), why, at + 1);
+    } else if (code == NVTXT_DIAG_BAD_PAYLOAD && (extensions & NVTXT_NVTX)) {
+        nvtxt_diag_set(diag, code, token->column,
+                       "Payload %.*s is no decimal number, and no typed one in its range",
+                       NVTXT_QUOTED(token->source));
+    } else if (code == NVTXT_DIAG_BAD_PAYLOAD) {
+        nvtxt_diag_set(diag, code, token->column, "Payload %.*s is no decimal number",
+                       NVTXT_QUOTED(token->source));
+    } else {
+        nvtxt_diag_set(diag, code, token->column, "argument '%s' takes %s, not %.*s",
+                       nvtxt_args[arg].name.data, type_words(nvtxt_args[arg].type),
+                       NVTXT_QUOTED(token->source));
+    }
+}
+
+static int check_types(const struct nvtxt_cmddef *definition, unsigned extensions,
                        const struct nvtxt_stmt *stmt, struct nvtxt_diag *diag) {
     for (unsigned i = 0; i < definition->count; i++) {
         enum nvtxt_arg arg = (enum nvtxt_arg)definition->args[i];
         const struct nvtxt_token *token = stmt->values[i];
         enum nvtxt_diag_code code;
-        int r = nvtxt_check_type(arg, &token->value, levels, &code);
-        if (r == 0) {
-            continue;
-        }
-        if (r < 0) {
+        int r = nvtxt_check_type(arg, &token->value, extensions, &code);
+        if (r != 0) {
+            if (r > 0) {
+                set_type_fault(diag, code, arg, token, extensions);
+            }
             return r;
         }
-        if (code == NVTXT_DIAG_BAD_PAYLOAD) {
-            nvtxt_diag_set(diag, code, token->column, "Payload %.*s is no decimal number",
-                           NVTXT_QUOTED(token->source));
-        } else {
-            nvtxt_diag_set(diag, code, token->column, "argument '%s' takes %s, not %.*s",
-                           nvtxt_args[arg].name.data,
-                           nvtxt_args[arg].type == NVTXT_TAKES_STRING ? "a String" : "an Integer",
-                           NVTXT_QUOTED(token->source));
-        }
-        return 1;
     }
     return 0;
 }
 
 static int parse_call(const struct nvtxt_token *token, const struct nvtxt_cmddef *definitions,
-                      bool levels, struct nvtxt_stmt *stmt, struct nvtxt_diag *diag) {
+                      unsigned extensions, struct nvtxt_stmt *stmt, struct nvtxt_diag *diag) {
     stmt->kind = NVTXT_STMT_CALL;
     stmt->name = token;
-    int r = parse_command(token, &stmt->command, diag);
+    int r = parse_command(token, extensions, &stmt->command, diag);
     if (r != 0) {
         return r;
     }
@@ -192,14 +240,14 @@ static int parse_call(const struct nvtxt_token *token, const struct nvtxt_cmddef
         return wrong_count(token, stmt, definition->count, count, diag);
     }
     stmt->end_column = token->column;
-    return check_types(definition, levels, stmt, diag);
+    return check_types(definition, extensions, stmt, diag);
 }
 
 int nvtxt_parse(const struct nvtxt_tokens *tokens, const struct nvtxt_cmddef *definitions,
-                bool levels, struct nvtxt_stmt *stmt, struct nvtxt_diag *diag) {
+                unsigned extensions, struct nvtxt_stmt *stmt, struct nvtxt_diag *diag) {
     const struct nvtxt_token *first = &tokens->items[0];
     if (first->kind == NVTXT_TOKEN_AT) {
-        return parse_definition(first, stmt, diag);
+        return parse_definition(first, extensions, stmt, diag);
     }
     if (first->kind != NVTXT_TOKEN_WORD) {
         return fault(diag, NVTXT_DIAG_EXPECTED_NAME, first, "the name of a command or a variable");
@@ -207,5 +255,5 @@ int nvtxt_parse(const struct nvtxt_tokens *tokens, const struct nvtxt_cmddef *de
     if (first[1].kind == NVTXT_TOKEN_EQUALS) {
         return parse_assignment(first, stmt, diag);
     }
-    return parse_call(first, definitions, levels, stmt, diag);
+    return parse_call(first, definitions, extensions, stmt, diag);
 }

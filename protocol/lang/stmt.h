@@ -22,14 +22,13 @@ struct nvtxt_stmt {
 };
 
 // Parses; the statement points into `tokens`. A call that is returned has as many values as its
-// definition has arguments, each of a type that the argument takes. With `levels` an empty
-// String is a payload too (see nvtxt_check_type). Returns 0, 1 with `diag` filled at the leftmost
-// fault, or -ENOMEM.
+// definition has arguments, each of a type that the argument takes. `extensions`: bits of enum
+// nvtxt_extension. Returns 0, 1 with `diag` filled at the leftmost fault, or -ENOMEM.
 int nvtxt_parse(const struct nvtxt_tokens *tokens, const struct nvtxt_cmddef *definitions,
-                bool levels, struct nvtxt_stmt *stmt, struct nvtxt_diag *diag);
+                unsigned extensions, struct nvtxt_stmt *stmt, struct nvtxt_diag *diag);
 
-// Whether the argument takes a value of this type and form. With `levels`, Payload takes an empty
-// String, which is no payload (nvtxt-protocol(7), "levels"). Returns 0, 1 with `*fault` set to
-// WRONG_TYPE or BAD_PAYLOAD, or -ENOMEM.
-int nvtxt_check_type(enum nvtxt_arg arg, const struct nvtxt_value *value, bool levels,
+// Whether the argument takes a value of this type and form. With either extension Payload takes an
+// empty String, which is none; with NVTXT_NVTX also a number with its type. Returns 0, 1 with
+// `*fault` set to WRONG_TYPE, BAD_PAYLOAD or BAD_JSON, or -ENOMEM.
+int nvtxt_check_type(enum nvtxt_arg arg, const struct nvtxt_value *value, unsigned extensions,
                      enum nvtxt_diag_code *fault);

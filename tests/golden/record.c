@@ -39,12 +39,43 @@ static void add_real(struct nvtxt_buf *out, double real) {
 }
 
 static void add_payload(struct nvtxt_buf *out, const struct nvtxt_payload *payload) {
-    if (payload->kind == NVTXT_PAYLOAD_INT64) {
+    switch (payload->kind) {
+    case NVTXT_PAYLOAD_INT64:
         add_int(out, payload->int64);
-    } else if (payload->kind == NVTXT_PAYLOAD_DOUBLE) {
+        return;
+    case NVTXT_PAYLOAD_DOUBLE:
         add_real(out, payload->real);
-    } else {
+        return;
+    case NVTXT_PAYLOAD_NONE:
         nvtxt_buf_add_string(out, ", null");
+        return;
+    case NVTXT_PAYLOAD_UINT64:
+        nvtxt_buf_add_string(out, ", [\"uint64\"");
+        comma(out);
+        nvtxt_buf_add_uint(out, (uint64_t)payload->int64);
+        break;
+    case NVTXT_PAYLOAD_UINT32:
+        nvtxt_buf_add_string(out, ", [\"uint32\"");
+        add_int(out, payload->int64);
+        break;
+    case NVTXT_PAYLOAD_INT32:
+        nvtxt_buf_add_string(out, ", [\"int32\"");
+        add_int(out, payload->int64);
+        break;
+    case NVTXT_PAYLOAD_FLOAT:
+        nvtxt_buf_add_string(out, ", [\"float\"");
+        add_real(out, payload->real);
+        break;
+    }
+    nvtxt_buf_add_string(out, "]");
+}
+
+// A last element but "unclosed": {"json": TEXT}, left out without JSON.
+static void add_json(struct nvtxt_buf *out, struct nvtxt_slice json) {
+    if (json.len > 0) {
+        nvtxt_buf_add_string(out, ", {\"json\": ");
+        nvtxt_buf_add_json_string(out, json);
+        nvtxt_buf_add_string(out, "}");
     }
 }
 
@@ -82,6 +113,7 @@ static int on_event(void *context, const struct nvtxt_event *event) {
         nvtxt_buf_add_string(out, ", null");
     }
     add_payload(out, &event->payload);
+    add_json(out, event->json);
     if (record->full) {
         add_int(out, (int64_t)event->open_seq);
     }
@@ -125,6 +157,20 @@ static int on_name(void *context, const struct nvtxt_name *name) {
     case NVTXT_NAME_PROCESS:
         nvtxt_buf_add_string(out, "[\"process\"");
         add_int(out, name->pid);
+        break;
+    case NVTXT_NAME_RESOURCE:
+        nvtxt_buf_add_string(out, "[\"resource\"");
+        add_int(out, name->pid);
+        add_string(out, name->domain);
+        add_string(out, name->resource_kind);
+        comma(out);
+        nvtxt_buf_add_uint(out, name->handle);
+        break;
+    case NVTXT_NAME_COUNTER:
+        nvtxt_buf_add_string(out, "[\"counter\"");
+        add_int(out, name->pid);
+        add_string(out, name->domain);
+        add_string(out, name->json);
         break;
     }
     add_string(out, name->text);
@@ -172,6 +218,7 @@ void record_open_range(struct record *record, const struct nvtxt_open_range *ran
     add_string(out, range->domain);
     add_string(out, range->excerpt);
     add_payload(out, &range->payload);
+    add_json(out, range->json);
     add_int(out, (int64_t)range->line);
     add_int(out, range->column);
     nvtxt_buf_add_string(out, "]\n");

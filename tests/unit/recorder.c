@@ -55,6 +55,20 @@ static int on_event(void *context, const struct nvtxt_event *event) {
     if (event->payload.kind == NVTXT_PAYLOAD_DOUBLE) {
         add(recorder, " real=%.17g", event->payload.real);
     }
+    if (event->payload.kind == NVTXT_PAYLOAD_FLOAT) {
+        add(recorder, " float=%.9g", event->payload.real);
+    }
+    if (event->payload.kind == NVTXT_PAYLOAD_UINT64 ||
+        event->payload.kind == NVTXT_PAYLOAD_UINT32 || event->payload.kind == NVTXT_PAYLOAD_INT32) {
+        add(recorder, " %s=%" PRId64,
+            event->payload.kind == NVTXT_PAYLOAD_UINT64   ? "u64"
+            : event->payload.kind == NVTXT_PAYLOAD_UINT32 ? "u32"
+                                                          : "i32",
+            event->payload.int64);
+    }
+    if (event->json.len) {
+        add_text(recorder, " json=", event->json);
+    }
     if (event->ended_elsewhere) {
         add(recorder, " by=%u.%u", event->end_pid, event->end_tid);
     }
@@ -75,17 +89,26 @@ static int on_name(void *context, const struct nvtxt_name *name) {
         add(recorder, "name thread %u.%u", name->pid, name->tid);
     } else if (name->kind == NVTXT_NAME_PROCESS) {
         add(recorder, "name process %u", name->pid);
+    } else if (name->kind == NVTXT_NAME_RESOURCE) {
+        add(recorder, "name resource %u %.*s %" PRIx64, name->pid, (int)name->resource_kind.len,
+            name->resource_kind.data, name->handle);
+    } else if (name->kind == NVTXT_NAME_COUNTER) {
+        add(recorder, "name counter %u", name->pid);
     } else {
         add(recorder, "name domain");
     }
     add_text(recorder, " ", name->text);
-    if (name->kind == NVTXT_NAME_CATEGORY && name->domain.len) {
+    if (name->json.len) {
+        add_text(recorder, " json=", name->json);
+    }
+    if (name->kind != NVTXT_NAME_DOMAIN && name->kind != NVTXT_NAME_THREAD && name->domain.len) {
         add_text(recorder, " domain=", name->domain);
     }
     if (name->kind == NVTXT_NAME_CATEGORY && name->own_pid) {
         add(recorder, " of %u", name->pid);
     }
-    if (name->kind != NVTXT_NAME_PROCESS) {
+    if (name->kind != NVTXT_NAME_PROCESS && name->kind != NVTXT_NAME_RESOURCE &&
+        name->kind != NVTXT_NAME_COUNTER) {
         add(recorder, " at %" PRId64 " %u.%u", name->at, name->at_pid, name->at_tid);
     }
     return result(recorder);

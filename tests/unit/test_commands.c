@@ -7,25 +7,27 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 
-// Optional arguments are in parentheses.
+// Optional arguments are in parentheses, those of the extension `nvtx` in brackets.
 static const struct {
     enum nvtxt_command command;
     const char *line;
 } page[] = {
     {NVTXT_CMD_SET_FILE_DISPLAY_NAME, "SetFileDisplayName: Name"},
     {NVTXT_CMD_MARKER, "Marker: Time (TimeBase) (ProcessId) (ThreadId) (CategoryId) (Color) "
-                       "(Message) (Payload)"},
+                       "(Message) (Payload) [Domain] [Json]"},
     {NVTXT_CMD_RANGE_PUSH, "RangePush: Time (TimeBase) (ProcessId) (ThreadId) (CategoryId) "
-                           "(Color) (Message) (Payload)"},
-    {NVTXT_CMD_RANGE_POP, "RangePop: Time (TimeBase) (ProcessId) (ThreadId)"},
+                           "(Color) (Message) (Payload) [Domain] [Json]"},
+    {NVTXT_CMD_RANGE_POP, "RangePop: Time (TimeBase) (ProcessId) (ThreadId) [Domain] [Json]"},
     {NVTXT_CMD_RANGE_START_END, "RangeStartEnd: Start End (TimeBase) (ProcessId) (ThreadId) "
-                                "(CategoryId) (Color) (Message) (Payload)"},
+                                "(CategoryId) (Color) (Message) (Payload) [Domain] [Json]"},
     {NVTXT_CMD_RANGE_START, "RangeStart: Time RangeId (TimeBase) (ProcessId) (ThreadId) "
-                            "(CategoryId) (Color) (Message) (Payload)"},
-    {NVTXT_CMD_RANGE_END, "RangeEnd: Time RangeId (TimeBase) (ProcessId) (ThreadId)"},
-    {NVTXT_CMD_SET_CATEGORY_NAME, "SetCategoryName: CategoryId Name"},
+                            "(CategoryId) (Color) (Message) (Payload) [Domain] [Json]"},
+    {NVTXT_CMD_RANGE_END, "RangeEnd: Time RangeId (TimeBase) (ProcessId) (ThreadId) [Json]"},
+    {NVTXT_CMD_SET_CATEGORY_NAME, "SetCategoryName: CategoryId Name [Domain]"},
     {NVTXT_CMD_SET_THREAD_NAME, "SetThreadName: (ProcessId) ThreadId Name"},
     {NVTXT_CMD_SET_PROCESS_NAME, "SetProcessName: (ProcessId) Name"},
+    {NVTXT_CMD_SET_RESOURCE_NAME, "SetResourceName: Kind Handle Name [Domain] [ProcessId]"},
+    {NVTXT_CMD_SET_COUNTER, "SetCounter: Name [Domain] [Json]"},
 };
 
 Test(commands, are_those_of_the_page_in_its_order) {
@@ -34,9 +36,12 @@ Test(commands, are_those_of_the_page_in_its_order) {
         const struct nvtxt_command_info *info = &nvtxt_commands[page[i].command];
         char line[256];
         size_t len = (size_t)snprintf(line, sizeof(line), "%s:", info->name.data);
-        for (unsigned a = 0; a < info->arg_count; a++) {
+        for (unsigned a = 0; a < nvtxt_command_arg_count(info, NVTXT_NVTX); a++) {
             bool required = info->required & nvtxt_arg_bit(info->args[a]);
-            len += (size_t)snprintf(line + len, sizeof(line) - len, required ? " %s" : " (%s)",
+            len += (size_t)snprintf(line + len, sizeof(line) - len,
+                                    a >= info->arg_count ? " [%s]"
+                                    : required           ? " %s"
+                                                         : " (%s)",
                                     nvtxt_args[info->args[a]].name.data);
         }
         cr_assert_str_eq(line, page[i].line);
@@ -48,13 +53,19 @@ Test(commands, list_each_argument_once_and_accept_what_they_list) {
         const struct nvtxt_command_info *info = &nvtxt_commands[c];
         uint16_t listed = 0;
         cr_assert_gt(info->arg_count, 0);
-        cr_assert_lt(info->arg_count, NVTXT_COMMAND_ARGS, "room for one more");
-        for (unsigned a = 0; a < info->arg_count; a++) {
+        unsigned count = nvtxt_command_arg_count(info, NVTXT_NVTX);
+        cr_assert_lt(count, NVTXT_COMMAND_ARGS, "room for one more");
+        for (unsigned a = 0; a < count; a++) {
             cr_assert_lt(info->args[a], NVTXT_ARG_COUNT);
             cr_assert_not(listed & nvtxt_arg_bit(info->args[a]), "%s", info->name.data);
             listed |= nvtxt_arg_bit(info->args[a]);
         }
-        cr_assert_eq(info->accepted, listed, "%s", info->name.data);
+        cr_assert_eq(info->accepted & info->nvtx_accepted, 0, "%s", info->name.data);
+        cr_assert_eq(nvtxt_command_accepts(info, NVTXT_NVTX), listed, "%s", info->name.data);
+        cr_assert_eq(nvtxt_command_accepts(info, NVTXT_LEVELS), info->accepted);
+        cr_assert_eq(nvtxt_command_arg_count(info, 0), info->arg_count);
+        cr_assert_eq(nvtxt_command_known((enum nvtxt_command)c, NVTXT_LEVELS), !info->nvtx);
+        cr_assert(nvtxt_command_known((enum nvtxt_command)c, NVTXT_NVTX));
         cr_assert_eq(info->required & ~info->accepted, 0, "%s", info->name.data);
     }
 }
@@ -94,6 +105,8 @@ Test(arguments, have_the_types_of_the_page) {
         {"CategoryId", NVTXT_TAKES_INTEGER}, {"Color", NVTXT_TAKES_COLOR},
         {"Message", NVTXT_TAKES_TEXT},       {"Name", NVTXT_TAKES_TEXT},
         {"Payload", NVTXT_TAKES_PAYLOAD},    {"RangeId", NVTXT_TAKES_INTEGER},
+        {"Domain", NVTXT_TAKES_TEXT},        {"Json", NVTXT_TAKES_JSON},
+        {"Kind", NVTXT_TAKES_WORD},          {"Handle", NVTXT_TAKES_HANDLE},
     };
     cr_assert_eq(sizeof(types) / sizeof(types[0]), NVTXT_ARG_COUNT);
     for (size_t i = 0; i < NVTXT_ARG_COUNT; i++) {

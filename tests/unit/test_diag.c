@@ -37,6 +37,7 @@ static const struct {
     {NVTXT_DIAG_WRONG_VALUE_COUNT, "parsing", "error", "wrong-value-count"},
     {NVTXT_DIAG_WRONG_TYPE, "parsing", "error", "wrong-type"},
     {NVTXT_DIAG_BAD_PAYLOAD, "parsing", "error", "bad-payload"},
+    {NVTXT_DIAG_BAD_JSON, "parsing", "error", "bad-json"},
     {NVTXT_DIAG_MISSING_ARGUMENT, "loading", "error", "missing-argument"},
     {NVTXT_DIAG_STATIC_WRONG_TYPE, "loading", "error", "wrong-type"},
     {NVTXT_DIAG_ID_OUT_OF_RANGE, "loading", "error", "id-out-of-range"},

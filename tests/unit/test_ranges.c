@@ -7,6 +7,8 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 
+#define NO_DOMAIN ((struct nvtxt_slice){NULL, 0})
+
 static struct nvtxt_ranges ranges;
 static struct nvtxt_limits limits = NVTXT_LIMITS_DEFAULT;
 
@@ -26,7 +28,7 @@ static int start(int64_t id, const char *text) {
 }
 
 static void pops(uint32_t pid, uint32_t tid, const char *wanted) {
-    struct nvtxt_range *top = nvtxt_ranges_top(&ranges, pid, tid);
+    struct nvtxt_range *top = nvtxt_ranges_top(&ranges, pid, tid, NO_DOMAIN);
     cr_assert_not_null(top, "%s", wanted);
     cr_assert(nvtxt_slice_equal(top->view.text, nvtxt_slice_of(wanted)), "%s", wanted);
     nvtxt_ranges_close(&ranges, top);
@@ -52,19 +54,19 @@ static void ages(const char *wanted) {
 }
 
 Test(ranges, have_a_stack_for_each_thread_of_each_process) {
-    cr_assert_null(nvtxt_ranges_top(&ranges, 1, 1));
+    cr_assert_null(nvtxt_ranges_top(&ranges, 1, 1, NO_DOMAIN));
     cr_assert_eq(push(1, 1, "a"), 0);
     cr_assert_eq(push(1, 2, "b"), 0);
     cr_assert_eq(push(2, 1, "c"), 0);
     cr_assert_eq(push(1, 1, "d"), 0);
-    cr_assert_eq(nvtxt_ranges_top(&ranges, 1, 1)->view.depth, 1);
-    cr_assert_eq(nvtxt_ranges_top(&ranges, 2, 1)->view.depth, 0);
+    cr_assert_eq(nvtxt_ranges_top(&ranges, 1, 1, NO_DOMAIN)->view.depth, 1);
+    cr_assert_eq(nvtxt_ranges_top(&ranges, 2, 1, NO_DOMAIN)->view.depth, 0);
     cr_assert_eq(ranges.open_threads, 3);
     pops(1, 1, "d");
     pops(2, 1, "c");
     pops(1, 1, "a");
     pops(1, 2, "b");
-    cr_assert_null(nvtxt_ranges_top(&ranges, 1, 1));
+    cr_assert_null(nvtxt_ranges_top(&ranges, 1, 1, NO_DOMAIN));
     cr_assert_eq(ranges.open_threads, 0);
     cr_assert_eq(ranges.bytes, 0);
     nvtxt_ranges_deinit(&ranges);
@@ -99,7 +101,7 @@ Test(ranges, own_their_text_excerpt_and_domain) {
     nvtxt_refstr_unref(domain);
     memset(text, '!', sizeof(text));
     memset(excerpt, '!', 4);
-    struct nvtxt_range *top = nvtxt_ranges_top(&ranges, 0, 0);
+    struct nvtxt_range *top = nvtxt_ranges_top(&ranges, 0, 0, NO_DOMAIN);
     cr_assert_eq(top->view.text.len, 500);
     cr_assert_eq(top->view.text.data[499], 'x');
     cr_assert(nvtxt_slice_equal(top->view.excerpt, NVTXT_SLICE("line")));
@@ -224,5 +226,70 @@ Test(ranges, hold_little_memory_when_all_are_closed) {
     push(1, 1, "from a spare one");
     pops(1, 1, "from a spare one");
     nvtxt_ranges_deinit(&ranges);
+    nvtxt_ranges_deinit(&ranges);
+}
+
+// ---- Stacks by domain ---------------------------------------------------------------------------
+
+static int push_in(struct nvtxt_refstr *domain, const char *text) {
+    struct nvtxt_open_range range = {.type = NVTXT_EVENT_PUSH_POP,
+                                     .pid = 1,
+                                     .tid = 2,
+                                     .text = nvtxt_slice_of(text),
+                                     .json = NVTXT_SLICE("[1]"),
+                                     .excerpt = NVTXT_SLICE("excerpt")};
+    return nvtxt_ranges_open(&ranges, &limits, &range, domain);
+}
+
+static void pops_in(struct nvtxt_slice domain, const char *wanted) {
+    struct nvtxt_range *top = nvtxt_ranges_top(&ranges, 1, 2, domain);
+    cr_assert_not_null(top, "%s", wanted);
+    cr_assert(nvtxt_slice_equal(top->view.text, nvtxt_slice_of(wanted)), "%s", wanted);
+    cr_assert(nvtxt_slice_equal(top->view.json, NVTXT_SLICE("[1]")));
+    cr_assert(nvtxt_slice_equal(top->view.excerpt, NVTXT_SLICE("excerpt")));
+    nvtxt_ranges_close(&ranges, top);
+}
+
+Test(ranges, have_a_stack_for_each_domain_if_they_are_told_so) {
+    struct nvtxt_refstr *a = nvtxt_refstr_new(NVTXT_SLICE("a"));
+    struct nvtxt_refstr *b = nvtxt_refstr_new(NVTXT_SLICE("b"));
+    ranges.by_domain = true;
+    cr_assert_eq(push_in(a, "a1"), 0);
+    cr_assert_eq(push_in(b, "b1"), 0);
+    cr_assert_eq(push_in(NULL, "none"), 0);
+    cr_assert_eq(push_in(a, "a2"), 0);
+    cr_assert_eq(nvtxt_ranges_top(&ranges, 1, 2, NVTXT_SLICE("a"))->view.depth, 1);
+    cr_assert_eq(ranges.open_threads, 3);
+    cr_assert_null(nvtxt_ranges_top(&ranges, 1, 2, NVTXT_SLICE("c")));
+    pops_in(NVTXT_SLICE("b"), "b1");
+    pops_in(NVTXT_SLICE("a"), "a2");
+    pops_in(NVTXT_SLICE("a"), "a1");
+    cr_assert_null(nvtxt_ranges_top(&ranges, 1, 2, NVTXT_SLICE("a")));
+    pops_in(NO_DOMAIN, "none");
+    cr_assert_eq(ranges.open_threads, 0);
+    nvtxt_ranges_deinit(&ranges);
+    // Without, the domain does not matter.
+    cr_assert_eq(push_in(a, "a1"), 0);
+    cr_assert_eq(push_in(b, "b1"), 0);
+    pops_in(NVTXT_SLICE("a"), "b1");
+    pops_in(NO_DOMAIN, "a1");
+    nvtxt_ranges_deinit(&ranges);
+    nvtxt_refstr_unref(a);
+    nvtxt_refstr_unref(b);
+}
+
+Test(ranges, forget_an_empty_stack_whose_domain_is_long) {
+    char name[1000];
+    memset(name, 'd', sizeof(name));
+    ranges.by_domain = true;
+    for (int i = 0; i < 3; i++) {
+        struct nvtxt_refstr *domain = nvtxt_refstr_new((struct nvtxt_slice){name, sizeof(name)});
+        cr_assert_eq(push_in(domain, "x"), 0);
+        cr_assert_eq(ranges.threads.count, 1);
+        pops_in((struct nvtxt_slice){name, sizeof(name)}, "x");
+        cr_assert_eq(ranges.threads.count, 0);
+        cr_assert_eq(domain->refs, 1);
+        nvtxt_refstr_unref(domain);
+    }
     nvtxt_ranges_deinit(&ranges);
 }

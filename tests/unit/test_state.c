@@ -158,6 +158,73 @@ Test(state, holds_whether_payloads_are_levels) {
     nvtxt_buf_deinit(&saved);
 }
 
+// What only the extension nvtx brings in.
+static const char extended[] =
+    "Domain = A\nJson = \"{\\\"x\\\":[1,\\\"\xC3\xA4\\\"]}\"\n@RangePush, Time, Payload, Message\n"
+    "@RangePop, Time, Domain\n@Marker, Time, Json, Domain, Payload\n@SetCounter, Name, Json\n"
+    "@SetResourceName, Kind, Handle, Name, ProcessId\n@SetCategoryName, CategoryId, Name, Domain\n"
+    "SetCategoryName, 1, c, Z\nSetCounter, n, ''\n"
+    "RangePush, 1, 'u64:18446744073709551615', u\nRangePush, 2, 'i32:-5', i\n"
+    "RangePush, 3, 'u32:4294967295', v\nRangePush, 4, 'f32:0.1', f\nRangePush, 5, 'f64:nan', g\n"
+    "SetFileDisplayName, D\nDomain = ''\nRangePush, 6, '', d\nDomain = B\nRangePush, 7, '', b\n"
+    "@RangeStart, Time, RangeId, Json\nRangeStart, 8, 1, '[2]'\nRangeStart, 9, 2, ''\n";
+
+Test(state, holds_the_extension_nvtx) {
+    config.nvtx = config.escapes = true;
+    survives("");
+    survives(extended);
+    char lines[sizeof(extended)];
+    for (size_t i = 0; i < sizeof(extended); i++) {
+        if (extended[i] == '\n') {
+            memcpy(lines, extended, i + 1);
+            lines[i + 1] = '\0';
+            survives(lines);
+        }
+    }
+    no_leak();
+}
+
+Test(state, goes_on_with_stacks_and_values_of_the_extension_nvtx) {
+    config.nvtx = config.escapes = true;
+    struct nvtxt_interp *interp = run(extended);
+    struct nvtxt_buf saved = save(interp);
+    nvtxt_interp_free(interp);
+    config.nvtx = config.escapes = false;
+    cr_assert_eq(restore(&interp, saved.data, saved.len), 0);
+    cr_assert(nvtxt_interp_has_nvtx(interp));
+    recorder_run(&rec, interp,
+                 "Json = '7'\nRangePop, 10, A\nJson = ''\nRangePop, 11, A\nRangePop, 12, ''\n"
+                 "RangePop, 13, A\nRangePop, 14, A\n@RangeEnd, Time, RangeId, Json\n"
+                 "RangeEnd, 15, 1, '{}'\nRangePop, 16, C\n");
+    recorder_take(
+        &rec, "nvtx",
+        "push 7.7 5..10 'g' domain='A' real=nan "
+        "json='{\"begin\":{\"x\":[1,\"\xC3\xA4\"]},\"end\":7}'\n"
+        "name category 1 'c' domain='Z' at 5 7.7\nname domain 'D' at 5 7.7\n"
+        "push 7.7 4..11 'f' domain='A' float=0.100000001 json='{\"x\":[1,\"\xC3\xA4\"]}'\n"
+        "push 7.7 6..12 'd' domain='D' json='{\"x\":[1,\"\xC3\xA4\"]}'\n"
+        "push 7.7 3..13 'v' domain='A' u32=4294967295 json='{\"x\":[1,\"\xC3\xA4\"]}'\n"
+        "push 7.7 2..14 'i' domain='A' i32=-5 json='{\"x\":[1,\"\xC3\xA4\"]}'\n"
+        "start 7.7 8..15 '' domain='B' json='{\"begin\":[2],\"end\":{}}'\n"
+        "33:1 error loading pop-without-push\n");
+    nvtxt_interp_free(interp);
+    nvtxt_buf_deinit(&saved);
+}
+
+Test(state, of_the_extension_nvtx_needs_its_mark) {
+    config.nvtx = config.escapes = true;
+    struct nvtxt_interp *interp = run(extended);
+    struct nvtxt_buf saved = save(interp);
+    nvtxt_interp_free(interp);
+    static const char mark[] = ",\"nvtx\":[1]";
+    nvtxt_buf_add(&saved, "", 1);
+    char *at = strstr(saved.data, mark);
+    cr_assert_not_null(at);
+    memmove(at, at + sizeof(mark) - 1, strlen(at) - (sizeof(mark) - 1) + 1);
+    cr_assert_eq(restore(&interp, saved.data, strlen(saved.data)), NVTXT_RESTORE_BAD);
+    nvtxt_buf_deinit(&saved);
+}
+
 Test(state, takes_limits_and_claim_from_the_configuration) {
     struct nvtxt_interp *interp = run("@Marker, Time\n");
     struct nvtxt_buf saved = save(interp);

@@ -11,6 +11,7 @@ static struct nvtxt_tokens tokens;
 static struct nvtxt_cmddef definitions[NVTXT_CMD_COUNT];
 static struct nvtxt_stmt stmt;
 static struct nvtxt_diag diag;
+static unsigned extensions;
 
 static int parse(const char *line) {
     if (definitions[0].count == 0) {
@@ -20,7 +21,7 @@ static int parse(const char *line) {
     }
     cr_assert_eq(nvtxt_lex(nvtxt_slice_of(line), false, &symtab, &scratch, &tokens, &diag), 0, "%s",
                  line);
-    return nvtxt_parse(&tokens, definitions, false, &stmt, &diag);
+    return nvtxt_parse(&tokens, definitions, extensions, &stmt, &diag);
 }
 
 static void fails(const char *line, enum nvtxt_diag_code code, uint32_t column) {
@@ -159,14 +160,20 @@ Test(stmt, knows_for_each_argument_which_types_it_takes) {
         enum nvtxt_arg arg = (enum nvtxt_arg)a;
         enum nvtxt_arg_type takes = nvtxt_args[a].type;
         enum nvtxt_diag_code fault;
-        cr_assert_eq(nvtxt_check_type(arg, &integer, false, &fault), takes == NVTXT_TAKES_STRING);
-        bool refused = takes == NVTXT_TAKES_INTEGER || takes == NVTXT_TAKES_PAYLOAD;
-        cr_assert_eq(nvtxt_check_type(arg, &text, false, &fault), refused);
+        bool string =
+            takes == NVTXT_TAKES_STRING || takes == NVTXT_TAKES_WORD || takes == NVTXT_TAKES_JSON;
+        cr_assert_eq(nvtxt_check_type(arg, &integer, 0, &fault), string);
+        bool refused = takes == NVTXT_TAKES_INTEGER || takes == NVTXT_TAKES_PAYLOAD ||
+                       takes == NVTXT_TAKES_JSON || takes == NVTXT_TAKES_HANDLE;
+        cr_assert_eq(nvtxt_check_type(arg, &text, 0, &fault), refused);
         if (refused) {
             cr_assert_eq(fault, takes == NVTXT_TAKES_PAYLOAD ? NVTXT_DIAG_BAD_PAYLOAD
+                                : takes == NVTXT_TAKES_JSON  ? NVTXT_DIAG_BAD_JSON
                                                              : NVTXT_DIAG_WRONG_TYPE);
         }
-        cr_assert_eq(nvtxt_check_type(arg, &number, false, &fault), takes == NVTXT_TAKES_INTEGER);
+        cr_assert_eq(nvtxt_check_type(arg, &number, 0, &fault), takes == NVTXT_TAKES_INTEGER ||
+                                                                    takes == NVTXT_TAKES_WORD ||
+                                                                    takes == NVTXT_TAKES_HANDLE);
     }
 }
 
@@ -174,9 +181,53 @@ Test(stmt, takes_an_empty_payload_where_there_are_levels) {
     static const struct nvtxt_value empty = {.type = NVTXT_STRING, .string = {"", 0}};
     static const struct nvtxt_value text = {.type = NVTXT_STRING, .string = {"x", 1}};
     enum nvtxt_diag_code fault;
-    cr_assert_eq(nvtxt_check_type(NVTXT_ARG_PAYLOAD, &empty, true, &fault), 0);
-    cr_assert_eq(nvtxt_check_type(NVTXT_ARG_PAYLOAD, &empty, false, &fault), 1);
+    cr_assert_eq(nvtxt_check_type(NVTXT_ARG_PAYLOAD, &empty, NVTXT_LEVELS, &fault), 0);
+    cr_assert_eq(nvtxt_check_type(NVTXT_ARG_PAYLOAD, &empty, 0, &fault), 1);
     cr_assert_eq(fault, NVTXT_DIAG_BAD_PAYLOAD);
-    cr_assert_eq(nvtxt_check_type(NVTXT_ARG_PAYLOAD, &text, true, &fault), 1);
-    cr_assert_eq(nvtxt_check_type(NVTXT_ARG_TIME, &empty, true, &fault), 1);
+    cr_assert_eq(nvtxt_check_type(NVTXT_ARG_PAYLOAD, &text, NVTXT_LEVELS, &fault), 1);
+    cr_assert_eq(nvtxt_check_type(NVTXT_ARG_TIME, &empty, NVTXT_LEVELS, &fault), 1);
+}
+
+static int check(enum nvtxt_arg arg, const char *text, unsigned flags) {
+    struct nvtxt_value value = {.type = NVTXT_STRING, .string = nvtxt_slice_of(text)};
+    enum nvtxt_diag_code fault;
+    return nvtxt_check_type(arg, &value, flags, &fault);
+}
+
+Test(stmt, takes_typed_payloads_only_with_the_extension) {
+    cr_assert_eq(check(NVTXT_ARG_PAYLOAD, "u32:7", NVTXT_NVTX), 0);
+    cr_assert_eq(check(NVTXT_ARG_PAYLOAD, "", NVTXT_NVTX), 0);
+    cr_assert_eq(check(NVTXT_ARG_PAYLOAD, "1.5", NVTXT_NVTX), 0);
+    cr_assert_eq(check(NVTXT_ARG_PAYLOAD, "u32:4294967296", NVTXT_NVTX), 1);
+    cr_assert_eq(check(NVTXT_ARG_PAYLOAD, "u32:7", 0), 1);
+    cr_assert_eq(check(NVTXT_ARG_PAYLOAD, "u32:7", NVTXT_LEVELS), 1);
+}
+
+Test(stmt, takes_words_handles_and_json) {
+    cr_assert_eq(check(NVTXT_ARG_KIND, "cuStream", NVTXT_NVTX), 0);
+    cr_assert_eq(check(NVTXT_ARG_KIND, "cu stream", NVTXT_NVTX), 1);
+    cr_assert_eq(check(NVTXT_ARG_KIND, "", NVTXT_NVTX), 1);
+    cr_assert_eq(check(NVTXT_ARG_HANDLE, "0xFf", NVTXT_NVTX), 0);
+    cr_assert_eq(check(NVTXT_ARG_HANDLE, "0x", NVTXT_NVTX), 1);
+    cr_assert_eq(check(NVTXT_ARG_JSON, "", NVTXT_NVTX), 0);
+    cr_assert_eq(check(NVTXT_ARG_JSON, "[]", NVTXT_NVTX), 0);
+    cr_assert_eq(check(NVTXT_ARG_JSON, "[", NVTXT_NVTX), 1);
+}
+
+Test(stmt, knows_the_extension_only_where_it_is_asked_for) {
+    fails("SetCounter, c", NVTXT_DIAG_UNKNOWN_COMMAND, 1);
+    fails("@SetResourceName", NVTXT_DIAG_UNKNOWN_COMMAND, 2);
+    fails("@Marker, Time, Domain", NVTXT_DIAG_UNKNOWN_ARGUMENT, 16);
+    fails("@Marker, Time, Json", NVTXT_DIAG_UNKNOWN_ARGUMENT, 16);
+    fails("SetCountr, c", NVTXT_DIAG_UNKNOWN_COMMAND, 1);
+    cr_assert_not(strstr(diag.message, "did you mean"), "%s", diag.message);
+    extensions = NVTXT_NVTX;
+    cr_assert_eq(parse("SetCounter, c"), 0);
+    cr_assert_eq(parse("@SetResourceName, ProcessId, Domain"), 0);
+    cr_assert_eq(parse("@Marker, Time, Json, Domain"), 0);
+    cr_assert_eq(stmt.definition.count, 3);
+    fails("SetCountr, c", NVTXT_DIAG_UNKNOWN_COMMAND, 1);
+    cr_assert(strstr(diag.message, "did you mean 'SetCounter'?"), "%s", diag.message);
+    fails("@RangeEnd, Domain", NVTXT_DIAG_UNKNOWN_ARGUMENT, 12);
+    fails("@SetProcessName, Domain", NVTXT_DIAG_UNKNOWN_ARGUMENT, 18);
 }
