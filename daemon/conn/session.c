@@ -182,13 +182,14 @@ static struct nvtxt_source_config source_config(struct conn *conn,
         .mapping = hello ? hello->mapping : (struct nvtxt_mapping){0},
         .escapes = hello && hello->escapes,
         .levels = hello && hello->levels,
+        .nvtx = hello && hello->nvtx > 0,
     };
 }
 
-static void welcome(struct session *session, int64_t source, uint64_t line) {
+static void welcome(struct session *session, int64_t source, uint64_t line, bool nvtx) {
     struct server *server = session->conn->server;
     nvtxt_reply_welcome(outq_buffer(&session->conn->outq), session->id, source, line,
-                        &server->hub.limits, conf_synchronous_name(server->hub.config));
+                        &server->hub.limits, conf_synchronous_name(server->hub.config), nvtx);
     session->acked_line = line;
 }
 
@@ -226,7 +227,7 @@ static void open_new(struct session *session) {
     }
     server->hub.stats.sessions_new++;
     conn->user->sessions++;
-    welcome(session, id, 0);
+    welcome(session, id, 0, config.nvtx);
     go_on(session);
 }
 
@@ -299,7 +300,7 @@ static void open_stored(struct session *session, const struct store_session *sto
     }
     parked_take(&conn->server->parked, session->id); // its bytes count with the source now
     conn->server->hub.stats.sessions_resumed++;
-    welcome(session, stored->source_id, stored->line);
+    welcome(session, stored->source_id, stored->line, nvtxt_interp_has_nvtx(interp));
     send_stored_diags(session, stored);
     go_on(session);
 }
@@ -307,7 +308,7 @@ static void open_stored(struct session *session, const struct store_session *sto
 // The session has ended before: sends the same totals again, stores nothing.
 static void answer_ended(struct session *session, const struct store_session *stored) {
     const struct nvtxt_counters *totals = &stored->counters;
-    welcome(session, stored->source_id, stored->line);
+    welcome(session, stored->source_id, stored->line, session->hello->nvtx > 0);
     send_stored_diags(session, stored);
     nvtxt_reply_end(outq_buffer(&session->conn->outq), stored->line, totals->events,
                     totals->warnings, totals->errors,

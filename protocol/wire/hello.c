@@ -156,8 +156,29 @@ static int read_flag(const json_t *root, const char *key, bool *flag, char *why,
     return 0;
 }
 
-static int read_hello(const json_t *root, struct nvtxt_hello *hello, char *why, size_t size) {
-    // The protocol is first: it decides what the other members mean.
+// An integer from 1 that may be missing, then it is 0. `what` says what it is.
+static int read_positive(const json_t *root, const char *key, const char *what, int64_t *value,
+                         char *why, size_t size) {
+    const json_t *member = json_object_get(root, key);
+    *value = json_integer_value(member);
+    if (member && *value < 1) {
+        return fault(why, size, NVTXT_HELLO_MALFORMED,
+                     "'%s' of the hello must be an integer of 1 or more: %s", key, what);
+    }
+    return 0;
+}
+
+static int read_extension(const json_t *root, struct nvtxt_hello *hello, char *why, size_t size) {
+    if (read_flag(root, "escapes", &hello->escapes, why, size) ||
+        read_positive(root, "nvtx", "the highest version of the extension that the client knows",
+                      &hello->nvtx, why, size)) {
+        return NVTXT_HELLO_MALFORMED;
+    }
+    hello->escapes = hello->escapes || hello->nvtx > 0;
+    return 0;
+}
+
+static int read_protocol(const json_t *root, struct nvtxt_hello *hello, char *why, size_t size) {
     const json_t *member = json_object_get(root, "protocol");
     if (!json_is_integer(member)) {
         return fault(why, size, NVTXT_HELLO_MALFORMED,
@@ -169,7 +190,16 @@ static int read_hello(const json_t *root, struct nvtxt_hello *hello, char *why, 
         return fault(why, size, NVTXT_HELLO_UNSUPPORTED, "protocol %lld is not supported",
                      (long long)hello->protocol);
     }
-    member = json_object_get(root, "session");
+    return 0;
+}
+
+static int read_hello(const json_t *root, struct nvtxt_hello *hello, char *why, size_t size) {
+    // The protocol is first: it decides what the other members mean.
+    int r = read_protocol(root, hello, why, size);
+    if (r != 0) {
+        return r;
+    }
+    const json_t *member = json_object_get(root, "session");
     if (!json_is_string(member) ||
         !read_session(json_string_value(member), json_string_length(member), hello->session)) {
         return fault(why, size, NVTXT_HELLO_MALFORMED,
@@ -188,14 +218,19 @@ static int read_hello(const json_t *root, struct nvtxt_hello *hello, char *why, 
     hello->pid = (uint32_t)pid;
     hello->acked = (uint64_t)acked;
     if (read_flag(root, "diagnostics", &hello->diagnostics, why, size) ||
-        read_flag(root, "escapes", &hello->escapes, why, size) ||
-        read_flag(root, "levels", &hello->levels, why, size)) {
+        read_flag(root, "levels", &hello->levels, why, size) ||
+        read_extension(root, hello, why, size) ||
+        read_positive(root, "expiry", "seconds that the session can be resumed", &hello->expiry,
+                      why, size)) {
         return NVTXT_HELLO_MALFORMED;
     }
     return read_mapping(json_object_get(root, "mapping"), &hello->mapping, why, size);
 }
 
-int nvtxt_hello_parse(struct nvtxt_slice line, struct nvtxt_hello *hello, char *why, size_t size) {
+// Reads the object of a hello line and gives it to `take`.
+static int read_line(struct nvtxt_slice line, struct nvtxt_hello *hello, char *why, size_t size,
+                     int (*take)(const json_t *root, struct nvtxt_hello *hello, char *why,
+                                 size_t size)) {
     *hello = (struct nvtxt_hello){.diagnostics = true};
     if (line.len > NVTXT_HELLO_BYTES) {
         return fault(why, size, NVTXT_HELLO_MALFORMED, "the hello is longer than %d bytes",
@@ -220,9 +255,31 @@ int nvtxt_hello_parse(struct nvtxt_slice line, struct nvtxt_hello *hello, char *
                                : "what follows " NVTXT_HELLO_PREFIX " is not a JSON object: %s",
                      error.text);
     }
-    result = read_hello(root, hello, why, size);
+    result = take(root, hello, why, size);
     json_decref(root);
     return result;
+}
+
+int nvtxt_hello_parse(struct nvtxt_slice line, struct nvtxt_hello *hello, char *why, size_t size) {
+    return read_line(line, hello, why, size, read_hello);
+}
+
+static int read_hello_of_file(const json_t *root, struct nvtxt_hello *hello, char *why,
+                              size_t size) {
+    int r = read_protocol(root, hello, why, size);
+    return r ? r : read_extension(root, hello, why, size);
+}
+
+int nvtxt_hello_of_file(struct nvtxt_slice line, bool *escapes, bool *nvtx) {
+    struct nvtxt_hello hello;
+    char why[1];
+    *escapes = *nvtx = false;
+    int r = nvtxt_hello_is(line) ? read_line(line, &hello, why, 0, read_hello_of_file) : 1;
+    if (r == 0) {
+        *escapes = hello.escapes;
+        *nvtx = hello.nvtx > 0;
+    }
+    return r < 0 ? r : r == 0;
 }
 
 // ---- Building a hello ---------------------------------------------------------------------------
@@ -281,7 +338,13 @@ void nvtxt_hello_format(struct nvtxt_buf *out, const struct nvtxt_hello *hello) 
         }
         nvtxt_buf_add_string(out, "}");
     }
-    if (hello->escapes) {
+    if (hello->nvtx) {
+        nvtxt_buf_add_pair_int(out, ",\"nvtx\":", hello->nvtx);
+    }
+    if (hello->expiry) {
+        nvtxt_buf_add_pair_int(out, ",\"expiry\":", hello->expiry);
+    }
+    if (hello->escapes && !hello->nvtx) {
         nvtxt_buf_add_string(out, ",\"escapes\":true");
     }
     if (hello->levels) {

@@ -15,6 +15,7 @@
 #include "protocol/lang/timebase.h"
 
 #define NVTXT_PROTOCOL_VERSION 1
+#define NVTXT_NVTX_VERSION 1                // of the extension `nvtx`
 #define NVTXT_HELLO_PREFIX "#nvtxt-session" // then a blank and a JSON object
 #define NVTXT_HELLO_BYTES 4096              // longest hello line, without its LF
 #define NVTXT_LOST_PREFIX "#nvtxt-lost"     // then a blank and a JSON object; counted as a line
@@ -35,8 +36,10 @@ struct nvtxt_hello {
     bool has_pid;
     uint32_t pid;
     struct nvtxt_mapping mapping; // NONE when not given
-    bool escapes;                 // default false
+    bool escapes;                 // default false, true with nvtx
     bool levels;                  // default false
+    int64_t nvtx;                 // the highest version of the extension; 0: not asked for
+    int64_t expiry;               // seconds; 0: not given
     bool diagnostics;             // default true
     bool has_acked;
     uint64_t acked;
@@ -55,6 +58,11 @@ enum nvtxt_hello_result {
 // Reads a hello line (with its prefix, without LF). Returns an nvtxt_hello_result, with a sentence
 // in `why` (valid UTF-8) unless it is OK; or -ENOMEM.
 int nvtxt_hello_parse(struct nvtxt_slice line, struct nvtxt_hello *hello, char *why, size_t size);
+
+// Reads what the first line of a file says about the file: `escapes` and `nvtx`. A session id is
+// not needed then. Returns 1 for a hello that is well formed, 0 for anything else, which is a
+// comment, or -ENOMEM.
+int nvtxt_hello_of_file(struct nvtxt_slice line, bool *escapes, bool *nvtx);
 
 // Appends the hello line with its LF. Bytes of a name that are not UTF-8 are replaced, and a name
 // is cut where the line would grow past NVTXT_HELLO_BYTES.

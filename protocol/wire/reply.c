@@ -15,7 +15,7 @@
 // ---- Building -----------------------------------------------------------------------------------
 
 void nvtxt_reply_welcome(struct nvtxt_buf *out, const char *session, int64_t source, uint64_t line,
-                         const struct nvtxt_limits *limits, const char *synchronous) {
+                         const struct nvtxt_limits *limits, const char *synchronous, bool nvtx) {
     nvtxt_buf_add_pair_int(out, "{\"type\":\"welcome\",\"protocol\":", NVTXT_PROTOCOL_VERSION);
     nvtxt_buf_add_pair_text(out, ",\"session\":", session);
     nvtxt_buf_add_pair_int(out, ",\"source\":", source);
@@ -29,6 +29,9 @@ void nvtxt_reply_welcome(struct nvtxt_buf *out, const char *session, int64_t sou
     nvtxt_buf_add_pair_uint(out, ",\"open_threads\":", limits->open_threads);
     nvtxt_buf_add_pair_uint(out, ",\"diagnostics\":", limits->diagnostics);
     nvtxt_buf_add_pair_text(out, "},\"synchronous\":", synchronous);
+    if (nvtx) {
+        nvtxt_buf_add_pair_int(out, ",\"nvtx\":", NVTXT_NVTX_VERSION);
+    }
     nvtxt_buf_add_string(out, "}\n");
 }
 
@@ -110,11 +113,16 @@ static bool read_welcome(const json_t *root, struct nvtxt_reply *reply) {
         !read_uint(root, "line", INT64_MAX, &reply->line)) {
         return false;
     }
+    uint64_t nvtx = 0;
+    if (json_object_get(root, "nvtx") && !read_uint(root, "nvtx", INT64_MAX, &nvtx)) {
+        return false;
+    }
     // A daemon may leave out the limits: they are advice.
     (void)read_uint(json_object_get(root, "limits"), "line", SIZE_MAX, &line_bytes);
     reply->protocol = (int64_t)protocol;
     reply->source = (int64_t)source;
     reply->line_bytes = line_bytes;
+    reply->nvtx = (int64_t)nvtx;
     return read_text(root, "session", reply->session, sizeof(reply->session)) &&
            read_text(root, "synchronous", reply->synchronous, sizeof(reply->synchronous));
 }

@@ -45,6 +45,7 @@ struct nvtxt_reply {
     int64_t source;                           // welcome: the source's id in the store
     size_t line_bytes;                        // welcome: limits.line
     char synchronous[8];                      // welcome: "full" or "normal"
+    int64_t nvtx;                             // welcome: version of the extension; 0: without
     uint32_t column;                          // diagnostic
     char severity[16], stage[16];             // diagnostic
     char code[64];                            // diagnostic, error
@@ -55,7 +56,7 @@ struct nvtxt_reply {
 
 // Each appends one JSON object and its LF to `out`.
 void nvtxt_reply_welcome(struct nvtxt_buf *out, const char *session, int64_t source, uint64_t line,
-                         const struct nvtxt_limits *limits, const char *synchronous);
+                         const struct nvtxt_limits *limits, const char *synchronous, bool nvtx);
 void nvtxt_reply_ack(struct nvtxt_buf *out, uint64_t line);
 void nvtxt_reply_diagnostic(struct nvtxt_buf *out, uint64_t line, uint32_t column,
                             const char *severity, const char *stage, const char *code,

@@ -44,6 +44,8 @@ Test(hello, has_defaults_for_what_is_not_given) {
     cr_assert(hello.diagnostics);
     cr_assert_not(hello.escapes);
     cr_assert_not(hello.levels);
+    cr_assert_eq(hello.nvtx, 0);
+    cr_assert_eq(hello.expiry, 0);
     cr_assert_eq(hello.mapping.mode, NVTXT_MAPPING_NONE);
 }
 
@@ -62,6 +64,8 @@ Test(hello, is_read_as_it_was_written) {
                     .nvtxt_b = 7},
         .escapes = true,
         .levels = true,
+        .nvtx = 3,
+        .expiry = INT64_MAX,
         .diagnostics = false,
         .has_acked = true,
         .acked = INT64_MAX,
@@ -85,6 +89,8 @@ Test(hello, is_read_as_it_was_written) {
     cr_assert_eq(read.mapping.nvtxt_b, 7);
     cr_assert(read.escapes);
     cr_assert(read.levels);
+    cr_assert_eq(read.nvtx, 3);
+    cr_assert_eq(read.expiry, INT64_MAX);
     cr_assert_not(read.diagnostics);
     cr_assert(read.has_acked);
     cr_assert_eq(read.acked, INT64_MAX);
@@ -178,6 +184,15 @@ Test(hello, names_the_member_that_is_wrong) {
         {"'diagnostics'", "{" REQUIRED ",\"diagnostics\":0}"},
         {"'escapes'", "{" REQUIRED ",\"escapes\":1}"},
         {"'levels'", "{" REQUIRED ",\"levels\":\"err\"}"},
+        {"'nvtx'", "{" REQUIRED ",\"nvtx\":0}"},
+        {"'nvtx'", "{" REQUIRED ",\"nvtx\":-1}"},
+        {"'nvtx'", "{" REQUIRED ",\"nvtx\":\"1\"}"},
+        {"'nvtx'", "{" REQUIRED ",\"nvtx\":1.0}"},
+        {"'nvtx'", "{" REQUIRED ",\"nvtx\":true}"},
+        {"integer of 1 or more", "{" REQUIRED ",\"nvtx\":null}"},
+        {"'expiry'", "{" REQUIRED ",\"expiry\":0}"},
+        {"'expiry'", "{" REQUIRED ",\"expiry\":-60}"},
+        {"integer of 1 or more", "{" REQUIRED ",\"expiry\":\"60\"}"},
         {"'mapping'", "{" REQUIRED ",\"mapping\":\"lin\"}"},
         {"'mode'", "{" REQUIRED ",\"mapping\":{}}"},
         {"'mode'", "{" REQUIRED ",\"mapping\":{\"mode\":\"exp\"}}"},
@@ -194,6 +209,41 @@ Test(hello, names_the_member_that_is_wrong) {
         struct nvtxt_hello hello;
         cr_assert_eq(parse(cases[i].json, &hello), 1, "%s", cases[i].json);
         cr_assert(strstr(why, cases[i].member), "%s: %s", cases[i].json, why);
+    }
+}
+
+Test(hello, with_nvtx_has_escapes) {
+    struct nvtxt_hello hello;
+    cr_assert_eq(parse("{" REQUIRED ",\"nvtx\":1,\"expiry\":60}", &hello), 0, "%s", why);
+    cr_assert(hello.nvtx == 1 && hello.escapes && hello.expiry == 60);
+    cr_assert_eq(parse("{" REQUIRED ",\"nvtx\":9,\"escapes\":false}", &hello), 0, "%s", why);
+    cr_assert(hello.nvtx == 9 && hello.escapes);
+}
+
+Test(hello, of_a_file_says_what_its_lines_may_hold) {
+    static const struct {
+        const char *line;
+        int result;
+        bool escapes, nvtx;
+    } cases[] = {
+        {"#nvtxt-session {" REQUIRED ",\"nvtx\":1}", 1, true, true},
+        {"#nvtxt-session {\"protocol\":1,\"nvtx\":2}", 1, true, true},
+        {"#nvtxt-session {\"protocol\":1,\"escapes\":true}", 1, true, false},
+        {"#nvtxt-session {\"protocol\":1}", 1, false, false},
+        {"#nvtxt-session {\"protocol\":2,\"nvtx\":1}", 0, false, false},
+        {"#nvtxt-session {\"nvtx\":1}", 0, false, false},
+        {"#nvtxt-session {\"protocol\":1,\"nvtx\":0}", 0, false, false},
+        {"#nvtxt-session {\"protocol\":1,\"nvtx\":1", 0, false, false},
+        {"#nvtxt-sessions {\"protocol\":1,\"nvtx\":1}", 0, false, false},
+        {"# nvtxt-session {\"protocol\":1,\"nvtx\":1}", 0, false, false},
+        {"", 0, false, false},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        bool escapes = true, nvtx = true;
+        cr_assert_eq(nvtxt_hello_of_file(nvtxt_slice_of(cases[i].line), &escapes, &nvtx),
+                     cases[i].result, "%s", cases[i].line);
+        cr_assert_eq(escapes, cases[i].escapes, "%s", cases[i].line);
+        cr_assert_eq(nvtx, cases[i].nvtx, "%s", cases[i].line);
     }
 }
 

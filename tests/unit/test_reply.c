@@ -21,7 +21,7 @@ static struct nvtxt_reply read_back(struct nvtxt_buf *out) {
 Test(reply, is_read_as_it_was_written) {
     struct nvtxt_limits limits = NVTXT_LIMITS_DEFAULT;
     struct nvtxt_buf out = {0};
-    nvtxt_reply_welcome(&out, ID, 42, 512, &limits, "full");
+    nvtxt_reply_welcome(&out, ID, 42, 512, &limits, "full", false);
     struct nvtxt_reply reply = read_back(&out);
     cr_assert_eq(reply.type, NVTXT_REPLY_WELCOME);
     cr_assert_eq(reply.protocol, 1);
@@ -29,6 +29,11 @@ Test(reply, is_read_as_it_was_written) {
     cr_assert_eq(reply.source, 42);
     cr_assert_eq(reply.line, 512);
     cr_assert_eq(reply.line_bytes, 65536);
+    cr_assert_str_eq(reply.synchronous, "full");
+    cr_assert_eq(reply.nvtx, 0);
+    nvtxt_reply_welcome(&out, ID, 42, 512, &limits, "full", true);
+    reply = read_back(&out);
+    cr_assert_eq(reply.nvtx, 1);
     cr_assert_str_eq(reply.synchronous, "full");
 
     nvtxt_reply_ack(&out, INT64_MAX);
