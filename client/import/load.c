@@ -16,6 +16,7 @@
 #include "client/common/clock.h"
 #include "client/common/signals.h"
 #include "protocol/base/frame.h"
+#include "protocol/wire/hello.h"
 
 #define READ_BYTES ((size_t)256 << 10)
 #define PROGRESS_AFTER_MS 1000
@@ -69,8 +70,26 @@ static int on_diag(void *context, const struct nvtxt_diag *diag) {
 
 // ---- One pass -----------------------------------------------------------------------------------
 
+// A hello on the first line says what the lines after it may hold. It is still a comment.
+static int take_hello(const struct load *load, struct nvtxt_slice line) {
+    bool escapes;
+    bool nvtx;
+    int result = nvtxt_hello_of_file(line, &escapes, &nvtx);
+    if (result > 0) {
+        nvtxt_interp_extend(load->interp, escapes, nvtx);
+    }
+    return result < 0 ? result : 0;
+}
+
 static int take_line(struct load *load, int kind, struct nvtxt_slice line) {
     const struct nvtxt_sink sink = {on_event, on_name, on_diag, load};
+    int result = 0;
+    if (nvtxt_interp_counters(load->interp)->lines == 0 && kind == NVTXT_FRAME_LINE) {
+        result = take_hello(load, line);
+    }
+    if (result < 0) {
+        return result;
+    }
     if (kind == NVTXT_FRAME_LINE) {
         return nvtxt_interp_line(load->interp, line, &sink);
     }

@@ -17,6 +17,7 @@
 
 #include "protocol/base/frame.h"
 #include "protocol/interp/interp.h"
+#include "protocol/wire/hello.h"
 #include "tests/golden/record.h"
 
 #define ALL_CUTS_BYTES 4096 // up to here every cut is tried
@@ -47,6 +48,11 @@ static void out_of_memory(void) {
 
 static void take_line(struct feed *feed, int result, struct nvtxt_slice line) {
     int error = result;
+    bool escapes, nvtx;
+    if (result == NVTXT_FRAME_LINE && nvtxt_interp_counters(feed->interp)->lines == 0 &&
+        nvtxt_hello_of_file(line, &escapes, &nvtx) == 1) {
+        nvtxt_interp_extend(feed->interp, escapes, nvtx);
+    }
     if (result == NVTXT_FRAME_LINE) {
         error = nvtxt_interp_line(feed->interp, line, &feed->sink);
     } else if (result == NVTXT_FRAME_OVERLONG) {
