@@ -375,8 +375,8 @@ static int load_owners(struct daemon *daemon, struct store *store) {
 }
 
 static int on_session(void *context, const char *session_id, int64_t uid, size_t open_bytes,
-                      int64_t seen_ns) {
-    return parked_put(context, session_id, uid, open_bytes, seen_ns);
+                      int64_t seen_ns, int64_t expiry_s) {
+    return parked_put(context, session_id, uid, open_bytes, seen_ns, expiry_s);
 }
 
 // What the sessions of the store keep open.

@@ -205,18 +205,21 @@ int store_owners_load(struct store *store, int (*on_owner)(void *context, int64_
 
 int store_sessions_open(struct store *store,
                         int (*on_session)(void *context, const char *session_id, int64_t uid,
-                                          size_t open_bytes, int64_t seen_ns),
+                                          size_t open_bytes, int64_t seen_ns, int64_t expiry_s),
                         void *context) {
     sqlite3_stmt *stmt = NULL;
     int stopped = 0;
-    int rc = sqlite3_prepare_v2(store->db,
-                                "SELECT sessionId, uid, openBytes, seenNs FROM NVTXT_SESSIONS "
-                                "WHERE openBytes > 0 AND uid IS NOT NULL",
-                                -1, &stmt, NULL);
+    int rc = sqlite3_prepare_v2(
+        store->db,
+        "SELECT sessionId, uid, openBytes, seenNs, expiry FROM (SELECT *, ifnull(iif("
+        "json_valid(state), json_extract(state, '$.expiry[0]'), 0), 0) AS expiry FROM "
+        "NVTXT_SESSIONS) WHERE (openBytes > 0 OR expiry > 0) AND uid IS NOT NULL",
+        -1, &stmt, NULL);
     while (stopped == 0 && store_sql_next(stmt, &rc)) {
         const char *id = (const char *)sqlite3_column_text(stmt, 0);
         stopped = on_session(context, id ? id : "", sqlite3_column_int64(stmt, 1),
-                             (size_t)sqlite3_column_int64(stmt, 2), sqlite3_column_int64(stmt, 3));
+                             (size_t)sqlite3_column_int64(stmt, 2), sqlite3_column_int64(stmt, 3),
+                             sqlite3_column_int64(stmt, 4));
     }
     sqlite3_finalize(stmt);
     return stopped ? stopped : store_translate(store, rc, "read");

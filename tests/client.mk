@@ -31,6 +31,7 @@ serial_tests += e2e/test_shell.py
 serial_tests += e2e/test_beside.py
 serial_tests += e2e/test_text.py
 serial_tests += e2e/test_levels.py
+python_tests += e2e/test_nvtx.py
 serial_tests += e2e/test_command.py
 serial_tests += e2e/test_check.py
 serial_tests += e2e/test_import.py

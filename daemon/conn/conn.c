@@ -400,10 +400,12 @@ static void close_source(struct conn *conn) {
         server_charge(server, conn->user, rows);
     }
     batcher_settle(&source->member);
-    size_t held = conn->session && !source->over ? source->held : 0;
+    bool is_waiting = conn->session && !source->over;
+    size_t held = source->held;
     source_release_held(source);
-    if (held > 0) {
-        parked_put(&server->parked, conn->session->id, conn->peer.uid, held, clocks_realtime_ns());
+    if (is_waiting) {
+        parked_put(&server->parked, conn->session->id, conn->peer.uid, held, clocks_realtime_ns(),
+                   nvtxt_interp_expiry(source->interp));
     }
     nvtxt_hash_remove(&server->hub.sources, &source->by_id);
     source_free(source);

@@ -9,8 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/base/clocks.h"
 #include "protocol/base/hash.h"
 #include "protocol/base/limits.h"
+
+#define NO_TIME INT64_MAX
+#define LONGEST_EXPIRY_S 1000000000 // more than SessionExpiry can be
 
 struct waiting_session {
     struct nvtxt_hash_node node;
@@ -18,6 +22,7 @@ struct waiting_session {
     int64_t uid;
     size_t bytes;
     int64_t seen_ns;
+    int64_t due_ns; // clocks_boottime_ns(); NO_TIME: SessionExpiry counts
 };
 
 static uint64_t hash_of(const char *session_id) {
@@ -45,9 +50,10 @@ void parked_take(struct parked *parked, const char *session_id) {
 }
 
 int parked_put(struct parked *parked, const char *session_id, int64_t uid, size_t bytes,
-               int64_t seen_ns) {
+               int64_t seen_ns, int64_t expiry_s) {
+    bool is_due = expiry_s > 0 && expiry_s <= LONGEST_EXPIRY_S;
     parked_take(parked, session_id);
-    if (bytes == 0) {
+    if (bytes == 0 && !is_due) {
         return 0;
     }
     struct waiting_session *session = calloc(1, sizeof(*session));
@@ -59,12 +65,39 @@ int parked_put(struct parked *parked, const char *session_id, int64_t uid, size_
     session->uid = uid;
     session->bytes = bytes;
     session->seen_ns = seen_ns;
+    session->due_ns = is_due ? clocks_boottime_ns() + expiry_s * 1000000000 : NO_TIME;
     if (nvtxt_hash_add(&parked->sessions, &session->node, hash_of(session->id)) < 0) {
         quota_release(parked->quota, uid, bytes);
         free(session);
         return -ENOMEM;
     }
+    if (is_due && parked->on_due) {
+        parked->on_due(parked->on_due_context);
+    }
     return 0;
+}
+
+void parked_delay(struct parked *parked, const char *session_id) {
+    struct waiting_session *session = find(parked, session_id);
+    if (session && session->due_ns != NO_TIME) {
+        session->due_ns = clocks_boottime_ns() + 1000000000;
+    }
+}
+
+const char *parked_first_due(const struct parked *parked, int64_t *due_ns) {
+    const struct waiting_session *first = NULL;
+    *due_ns = NO_TIME;
+    for (size_t i = 0; i < parked->sessions.bucket_count; i++) {
+        for (struct nvtxt_hash_node *node = parked->sessions.buckets[i]; node; node = node->next) {
+            const struct waiting_session *session =
+                NVTXT_CONTAINER_OF(node, struct waiting_session, node);
+            if (session->due_ns < *due_ns) {
+                *due_ns = session->due_ns;
+                first = session;
+            }
+        }
+    }
+    return first ? first->id : NULL;
 }
 
 static void drop_before(struct parked *parked, int64_t before_ns) {

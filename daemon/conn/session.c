@@ -183,6 +183,7 @@ static struct nvtxt_source_config source_config(struct conn *conn,
         .escapes = hello && hello->escapes,
         .levels = hello && hello->levels,
         .nvtx = hello && hello->nvtx > 0,
+        .expiry_s = hello ? hello->expiry : 0,
     };
 }
 

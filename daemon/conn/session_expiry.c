@@ -27,12 +27,31 @@ static uint64_t period_ms(const struct expiry *expiry) {
     return hub_check_period_ms(expiry->server->hub.config->session_expiry_ms);
 }
 
+// At most `ms`, and not past the time when a session is due that has an expiry of its own.
+static int wait_at_most(struct expiry *expiry, uint64_t ms) {
+    int64_t due_ns;
+    if (parked_first_due(&expiry->server->parked, &due_ns)) {
+        int64_t left_ms = (due_ns - clocks_boottime_ns()) / 1000000 + 1;
+        uint64_t left = left_ms < HUB_SHORTEST_CHECK_MS ? HUB_SHORTEST_CHECK_MS : (uint64_t)left_ms;
+        ms = left < ms ? left : ms;
+    }
+    return uv_timer_start(&expiry->timer, on_timer, ms, 0);
+}
+
 static void wait_for_next(struct expiry *expiry) {
     if (expiry->stopped) {
         return;
     }
     expiry->last[0] = '\0';
-    uv_timer_start(&expiry->timer, on_timer, period_ms(expiry), 0);
+    wait_at_most(expiry, period_ms(expiry));
+}
+
+// A search that is under way sees it by itself.
+static void on_due(void *context) {
+    struct expiry *expiry = context;
+    if (!expiry->stopped && uv_is_active((uv_handle_t *)&expiry->timer)) {
+        wait_at_most(expiry, uv_timer_get_due_in(&expiry->timer));
+    }
 }
 
 // Ends what the store holds of the session. Returns 0 or -errno.
@@ -70,10 +89,10 @@ static void on_loaded(struct job *job) {
     struct expiry *expiry = job->context;
     struct server *server = expiry->server;
     int r = 0;
+    bool loaded = job->result == STORE_DONE;
     // Its user may have connected in between: it lives.
-    bool alive = job->result == STORE_DONE &&
-                 session_find(server, job->session_id, job->session.uid) != NULL;
-    if (job->result == STORE_DONE && !alive && !expiry->stopped && !job->session.ended) {
+    bool alive = loaded && session_find(server, job->session_id, job->session.uid) != NULL;
+    if (loaded && !alive && !expiry->stopped && !job->session.ended) {
         r = end_stored(expiry, job);
         if (r < 0) {
             log_error("an expired session cannot be closed session=%s: %s", job->session_id,
@@ -84,10 +103,15 @@ static void on_loaded(struct job *job) {
             batcher_push(&server->hub.batcher, false);
         }
     }
-    if (job->result == STORE_DONE) {
+    if (alive) {
+        parked_delay(&server->parked, job->session_id);
+    } else if (job->result == STORE_NOT_FOUND || (loaded && job->session.ended)) {
+        parked_take(&server->parked, job->session_id);
+    }
+    if (loaded) {
         store_session_deinit(&job->session);
     }
-    if (job->result == STORE_DONE && r >= 0) {
+    if (loaded && r >= 0) {
         find_next(expiry);
     } else {
         wait_for_next(expiry);
@@ -144,7 +168,22 @@ static int64_t jumped_ns(const struct expiry *expiry) {
     return jumped > JUMP_NS ? jumped : 0;
 }
 
+// Ends a session that is due by its own expiry. Returns false when there is none.
+static bool end_due(struct expiry *expiry) {
+    int64_t due_ns;
+    const char *id = parked_first_due(&expiry->server->parked, &due_ns);
+    if (expiry->stopped || !id || due_ns > clocks_boottime_ns()) {
+        return false;
+    }
+    batcher_push(&expiry->server->hub.batcher, false); // what it brought in goes first
+    load(expiry, id);
+    return true;
+}
+
 static void find_next(struct expiry *expiry) {
+    if (end_due(expiry)) {
+        return;
+    }
     struct job *job = expiry->stopped ? NULL : job_new(JOB_EXPIRED, on_found, expiry);
     if (!job) {
         wait_for_next(expiry);
@@ -163,8 +202,10 @@ int expiry_start(struct expiry *expiry, struct server *server) {
         return r;
     }
     expiry->timer.data = expiry;
+    server->parked.on_due = on_due;
+    server->parked.on_due_context = expiry;
     uint64_t ms = period_ms(expiry);
-    return uv_timer_start(&expiry->timer, on_timer, ms < FIRST_CHECK_MS ? ms : FIRST_CHECK_MS, 0);
+    return wait_at_most(expiry, ms < FIRST_CHECK_MS ? ms : FIRST_CHECK_MS);
 }
 
 void expiry_configure(struct expiry *expiry) {

@@ -90,6 +90,10 @@ bool nvtxt_interp_has_nvtx(const struct nvtxt_interp *interp) {
     return interp->config.nvtx;
 }
 
+int64_t nvtxt_interp_expiry(const struct nvtxt_interp *interp) {
+    return interp->config.expiry_s;
+}
+
 void nvtxt_interp_extend(struct nvtxt_interp *interp, bool escapes, bool nvtx) {
     interp->config.escapes = escapes || nvtx;
     interp->config.nvtx = nvtx;

@@ -35,6 +35,7 @@ struct nvtxt_source_config {
     bool escapes;                 // in double quotes; see nvtxt_lex()
     bool levels;                  // payloads of markers are severities; an empty one is none
     bool nvtx;                    // the extension `nvtx` (nvtxt-protocol(7)); goes with escapes
+    int64_t expiry_s; // how long a session can be resumed; 0: not said. It is only kept here
 };
 
 // Its bits of enum nvtxt_extension.

@@ -9,6 +9,7 @@
 //   escapes       [1], or left out without escapes
 //   levels        [1], or left out without levels
 //   nvtx          [1], or left out without the extension nvtx
+//   expiry        [seconds], or left out when the session did not say
 //   variables     [[name, integer or string], …] in the order of their first assignment
 //   definitions   [[command, argument, …], …] of commands whose definition is not the default
 //   display       string, "" for none
@@ -183,6 +184,9 @@ int nvtxt_state_save(const struct nvtxt_interp *interp, bool with_open_ranges,
     if (config->nvtx) {
         add_ints(out, ",\"nvtx\":", 1, (int64_t)1);
     }
+    if (config->expiry_s) {
+        add_ints(out, ",\"expiry\":", 1, config->expiry_s);
+    }
     save_variables(out, &interp->symtab);
     save_definitions(out, interp->definitions);
     nvtxt_buf_add_string(out, ",\"display\":");
@@ -301,7 +305,10 @@ static int restore_config(struct nvtxt_source_config *config, const json_t *stat
     }
     int r = restore_flag(state, "escapes", &config->escapes);
     r = r ? r : restore_flag(state, "levels", &config->levels);
-    return r ? r : restore_flag(state, "nvtx", &config->nvtx);
+    r = r ? r : restore_flag(state, "nvtx", &config->nvtx);
+    in = member(state, "expiry");
+    config->expiry_s = in.array ? read_int(&in, 1, INT64_MAX) : 0;
+    return r || !in.array ? r : finished(&in);
 }
 
 static int restore_variable(struct nvtxt_interp *interp, const json_t *pair) {

@@ -49,3 +49,32 @@ Test(session_expiry, leaves_a_session_that_connected_meanwhile) {
     expiry_stop(&expiry);
     kit_close(&kit);
 }
+
+// A session that is due by the word of its hello.
+Test(expiry, ends_a_session_that_is_due_but_not_one_that_connects) {
+    struct kit kit;
+    struct expiry expiry = {0};
+    kit_open(&kit);
+    kit.config.session_expiry_ms = 1000000000;
+    int64_t uid = (int64_t)geteuid();
+    cr_assert_eq(expiry_start(&expiry, &kit.server), 0);
+    cr_assert_eq(parked_put(&kit.server.parked, BACK, uid, 0, 1, 0), 0);
+    int64_t due_ns;
+    cr_assert_null(parked_first_due(&kit.server.parked, &due_ns));
+    cr_assert_eq(parked_put(&kit.server.parked, BACK, uid, 0, 1, 1), 0);
+    cr_assert_eq(parked_put(&kit.server.parked, ABSENT, uid, 7, 1, 100000), 0);
+    cr_assert_str_eq(parked_first_due(&kit.server.parked, &due_ns), BACK);
+    struct job *asked = kit_take(&kit, JOB_SESSION_LOAD); // the timer was set anew
+    cr_assert_str_eq(asked->session_id, BACK);
+    int client = kit_connect(&kit);
+    kit_send(client, "#nvtxt-session {\"protocol\":1,\"session\":\"" BACK "\"}\n");
+    struct job *load = kit_take(&kit, JOB_SESSION_LOAD);
+    give_back(&kit, asked, 2);
+    kit_finish(&kit, kit_take(&kit, JOB_EXPIRED));
+    cr_assert_eq(kit.server.hub.stats.sessions_expired, 0);
+    cr_assert_str_eq(parked_first_due(&kit.server.parked, &due_ns), BACK);
+    kit_finish(&kit, load);
+    close(client);
+    expiry_stop(&expiry);
+    kit_close(&kit);
+}

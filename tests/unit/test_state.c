@@ -211,6 +211,22 @@ Test(state, goes_on_with_stacks_and_values_of_the_extension_nvtx) {
     nvtxt_buf_deinit(&saved);
 }
 
+Test(state, holds_the_expiry_of_a_session) {
+    config.expiry_s = 60;
+    survives(full);
+    struct nvtxt_interp *interp = run("");
+    struct nvtxt_buf saved = save(interp);
+    nvtxt_interp_free(interp);
+    config.expiry_s = 0;
+    cr_assert_eq(restore(&interp, saved.data, saved.len), 0);
+    cr_assert_eq(nvtxt_interp_expiry(interp), 60);
+    nvtxt_interp_free(interp);
+    nvtxt_buf_add(&saved, "", 1);
+    memcpy(strstr(saved.data, "\"expiry\":[60]"), "\"expiry\":[-1]", 13);
+    cr_assert_eq(restore(&interp, saved.data, saved.len - 1), NVTXT_RESTORE_BAD);
+    nvtxt_buf_deinit(&saved);
+}
+
 Test(state, of_the_extension_nvtx_needs_its_mark) {
     config.nvtx = config.escapes = true;
     struct nvtxt_interp *interp = run(extended);
