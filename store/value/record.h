@@ -76,6 +76,7 @@ struct store_name {
     uint64_t global_tid;    // THREAD: the thread; PROCESS, CATEGORY: the process, TID 0
     uint64_t at_global_tid; // the thread of the event that it is anchored at
     int64_t at;
+    uint64_t events_before; // of its share, when it was given
 };
 
 struct store_opened {

@@ -204,6 +204,7 @@ static int on_name(void *context, const struct nvtxt_name *name) {
         return -ENOMEM;
     }
     copy->kind = name->kind;
+    copy->events_before = share->events;
     copy->category = name->category;
     copy->text_len = (uint32_t)name->text.len;
     copy->text_hash = store_text_hash(copy->text, name->text.len);

@@ -278,9 +278,6 @@ static int write_name(struct store_names *names, const struct store_batch *batch
     switch (name->kind) {
     case NVTXT_NAME_CATEGORY:
         rc = store_domains_id(names->domains, batch, name->domain, &id);
-        if (rc == SQLITE_OK && name->domain) {
-            rc = see_domain(names, batch, name->domain, name->at, name->at_global_tid);
-        }
         return rc ?: name_category(names, name, id, source);
     case NVTXT_NAME_THREAD:
         return name_thread(names, name, source);
@@ -298,20 +295,42 @@ static int write_name(struct store_names *names, const struct store_batch *batch
     return rc;
 }
 
+// A category may be the first thing in its domain. The names of categories that were given before
+// the event number `before` are seen here; `*next` moves past them.
+static int see_categories(struct store_names *names, const struct store_batch *batch,
+                          uint64_t before, const struct store_name **next) {
+    int rc = SQLITE_OK;
+    const struct store_name *name = *next;
+    for (; name && name->events_before <= before && rc == SQLITE_OK; name = name->next) {
+        if (name->kind == NVTXT_NAME_CATEGORY && name->domain) {
+            rc = see_domain(names, batch, name->domain, name->at, name->at_global_tid);
+        }
+    }
+    *next = name;
+    return rc;
+}
+
 static int see_events(struct store_names *names, const struct store_batch *batch,
                       const struct store_share *share) {
     const struct store_source *source = &share->pub.source;
+    const struct store_name *name = share->names;
+    uint64_t before = 0;
+    int rc = SQLITE_OK;
     uint64_t last_tid = UINT64_MAX;
     uint32_t last_domain = 0;
     for (const struct store_run *run = share->runs; run; run = run->next) {
         for (size_t i = 0; i < run->count; i++) {
             const struct store_event *event = &run->events[i];
-            if (event->global_tid == last_tid && event->domain == last_domain) {
+            if (name && name->events_before <= before) {
+                rc = see_categories(names, batch, before, &name);
+            }
+            before++;
+            if (rc == SQLITE_OK && event->global_tid == last_tid && event->domain == last_domain) {
                 continue;
             }
             last_tid = event->global_tid;
             last_domain = event->domain;
-            int rc = see_thread(names, last_tid, source);
+            rc = rc ?: see_thread(names, last_tid, source);
             if (rc == SQLITE_OK && last_domain) {
                 rc = see_domain(names, batch, last_domain, event->start, last_tid);
             }
@@ -320,7 +339,7 @@ static int see_events(struct store_names *names, const struct store_batch *batch
             }
         }
     }
-    return SQLITE_OK;
+    return see_categories(names, batch, before, &name);
 }
 
 int store_names_write(struct store_names *names, const struct store_batch *batch,
