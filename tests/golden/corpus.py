@@ -11,6 +11,8 @@ import shlex
 
 EVENT_KINDS = ("mark", "push-pop", "start-end")
 MAPPING_OPTIONS = ("--mode", "--ns-a", "--ns-b", "--nvtxt-a", "--nvtxt-b", "--freq")
+HELLO = b"#nvtxt-session "
+STORE_HAS_NVTX = False  # payloads with a type, JSON, resources, counters
 KEPT_DIAGNOSTICS = 1000  # a source's further diagnostics are only counted
 
 
@@ -29,6 +31,17 @@ class Case:
         self.options = list(zip(arguments[::2], arguments[1::2]))
         self.offline = os.path.exists(os.path.join(folder, "offline"))
         self.not_aarch64 = os.path.exists(os.path.join(folder, "not-aarch64"))
+
+        self.hello = self._hello()
+
+    def _hello(self):
+        """What the first line says about the lines after it, as members of a hello."""
+        first = self.input.split(b"\n")[0]
+        try:
+            members = json.loads(first[len(HELLO):]) if first.startswith(HELLO) else {}
+        except ValueError:
+            return {}
+        return {name: members[name] for name in ("nvtx", "escapes") if members.get(name)}
 
     def _lines(self, name):
         path = os.path.join(self.folder, name)
@@ -56,6 +69,10 @@ class Case:
         lines = self.input.split(b"\n")
         return [line + b"\n" for line in (lines if lines[-1] else lines[:-1])]
 
+    def session_lines(self):
+        """The same in a session, where a line must not begin as the session's own lines do."""
+        return [b" " + line if line.startswith(b"#nvtxt-") else line for line in self.lines()]
+
     def events(self):
         return [row for row in self.rows if row[0] in EVENT_KINDS]
 
@@ -75,6 +92,11 @@ class Case:
     def has_errors(self):
         return any(" error " in diag for diag in self.diags)
 
+    def _needs_columns(self):
+        return any(row[0] in ("resource", "counter") or
+                   any(isinstance(item, dict) for item in row) or
+                   (row[0] in EVENT_KINDS and isinstance(row[10], list)) for row in self.rows)
+
     def why_not(self, mode):
         """Why the case means nothing in a mode (it is not run then), or None."""
         names = [name for name, _ in self.options]
@@ -84,13 +106,23 @@ class Case:
             return None
         if "--claim" in names or "--limit" in names:
             return "needs a configuration of its own"
+        if mode == "import" and not STORE_HAS_NVTX and self._needs_columns():
+            return "the store does not keep it yet"
+        if mode == "export" and not STORE_HAS_NVTX and (self.hello or self._needs_columns()):
+            return "an export does not say it yet"
         if mode in ("import", "export", "check"):
             return "a file has no default process" if "--pid" in names else None
+        if mode == "watch" and self.hello:
+            return "a hello in the file means nothing there"
         if mode == "watch":
             return "a followed file has no options, and needs a byte" \
                 if names or not self.input else None
+        if not STORE_HAS_NVTX and self._needs_columns():
+            return "the store does not keep it yet"
         if self.offline:
             return "a rule of files"
+        if self.hello and mode in ("send", "plain", "watch"):
+            return "a hello in the file means nothing there"
         if mode in ("send", "plain") and self.mapping():
             return "cannot declare a mapping"
         if mode == "plain" and "--pid" in names:
@@ -112,8 +144,8 @@ def load(top, wanted=()):
 
 def normal_events(rows):
     """Rows with the unclosed ones, whose order is free, in a fixed order at the end."""
-    closed = [row for row in rows if len(row) == 11]
-    unclosed = [row for row in rows if len(row) != 11]
+    closed = [row for row in rows if row[-1] != "unclosed"]
+    unclosed = [row for row in rows if row[-1] == "unclosed"]
     if rows[len(closed):] != unclosed:
         return rows  # an unclosed row before a closed one is wrong: let it be seen
     return closed + sorted(unclosed, key=json.dumps)

@@ -137,7 +137,8 @@ def content(path):
     """The events of a store and its names, in terms that do not depend on when it was made."""
     with stored.reading(path) as store:
         source = stored.source(store, "kind", "file")
-        events = [row[:11] for row in stored.events(store, source["id"])]
+        events = [[item for item in row if item != "unclosed"]
+                  for row in stored.events(store, source["id"])]
         names = sorted(stored.names(store, source["openedNs"]), key=json.dumps)
         return events, names, stored.broken_rules(store)
 
@@ -174,7 +175,7 @@ def compare_replies(case, replies):
 
 
 def open_session(daemon, case):
-    hello = {"name": case.name, "pid": int(case.option("--pid") or 0)}
+    hello = {"name": case.name, "pid": int(case.option("--pid") or 0), **case.hello}
     if case.mapping():
         hello["mapping"] = case.mapping()
     return daemon.session(**hello)
@@ -194,7 +195,7 @@ def compare_session(daemon, case, session, replies, with_names=False):
 
 def send_session(daemon, case):
     with open_session(daemon, case) as session:
-        session.send(b"".join(case.lines()) + b"#nvtxt-end\n")
+        session.send(b"".join(case.session_lines()) + b"#nvtxt-end\n")
         return compare_session(daemon, case, session, session.replies())
 
 
@@ -207,7 +208,7 @@ def compare_open(daemon, case, source):
 
 def send_by_lines(daemon, case, alone):
     """Every line is a commit of its own (of a long stream: every few lines)."""
-    lines = case.lines()
+    lines = case.session_lines()
     step = 1 + len(lines) // 100
     with open_session(daemon, case) as session:
         replies = []

@@ -35,9 +35,14 @@ def _domains(store):
 
 
 def _payload(row):
-    if row["doubleValue"] is not None:
-        return row["doubleValue"]
-    return row["int64Value"]
+    for name in ("int64Value", "doubleValue"):
+        if row[name] is not None:
+            return row[name]
+    for name in ("uint64", "uint32", "int32", "float"):
+        value = row[name + "Value"]
+        if value is not None:
+            return [name, value % 2 ** 64 if name == "uint64" else value]
+    return None
 
 
 def events(store, source):
@@ -54,6 +59,8 @@ def events(store, source):
                       *thread(row["globalTid"]), row["text"], row["category"], row["color"],
                       domains.get(row["domainId"], f"no domain {row['domainId']}"),
                       None if ended_by is None else thread(ended_by), _payload(row)])
+        if row["jsonText"] is not None:
+            found[-1].append({"json": row["jsonText"]})
         if row["row"] in unclosed:
             found[-1].append("unclosed")
     return found
@@ -76,7 +83,32 @@ def names(store, opened_ns, without_process=None):
     for row in store.execute("SELECT pid, name FROM PROCESSES"):
         if row["name"] != f"Process {row['pid']}" and row["pid"] != without_process:
             found.append(["process", row["pid"], row["name"]])
-    return found
+    return found + _resources(store) + _counters(store)
+
+
+def _domain_names(store):
+    return {0: "", **dict(store.execute("SELECT id, name FROM NVTXT_DOMAINS"))}
+
+
+def _has_table(store, name):
+    return bool(store.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (name,)).fetchone())
+
+
+def _resources(store):
+    if not _has_table(store, "NVTXT_RESOURCES"):
+        return []
+    domains = _domain_names(store)
+    return [["resource", row["globalPid"] >> 24, domains[row["domainId"]], row["kind"],
+             row["handle"] % 2 ** 64, row["name"]]
+            for row in store.execute("SELECT * FROM NVTXT_RESOURCES")]
+
+
+def _counters(store):
+    if not _has_table(store, "NVTXT_COUNTERS"):
+        return []
+    domains = _domain_names(store)
+    return [["counter", row["globalPid"] >> 24, domains[row["domainId"]], row["json"] or "",
+             row["name"]] for row in store.execute("SELECT * FROM NVTXT_COUNTERS")]
 
 
 def diags(store, source):
@@ -137,7 +169,7 @@ FORBIDDEN = (
      "SELECT rowid FROM NVTX_EVENTS WHERE color NOT BETWEEN 0 AND 0xFFFFFFFF"
      " OR category NOT BETWEEN 0 AND 0xFFFFFFFF"),
     ("two payloads", "SELECT rowid FROM NVTX_EVENTS WHERE " +
-     " + ".join(f"({name} IS NOT NULL)" for name in PAYLOADS) + " > 1"),
+     " + ".join(f"({name} IS NOT NULL)" for name in PAYLOADS[:-1]) + " > 1"),
     ("a payload of a wrong type",
      "SELECT rowid FROM NVTX_EVENTS WHERE typeof(int64Value) NOT IN ('integer', 'null')"
      " OR typeof(doubleValue) NOT IN ('real', 'null')"),
