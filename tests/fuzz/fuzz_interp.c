@@ -69,7 +69,8 @@ static struct nvtxt_source_config make_config(uint8_t choice) {
         .opened_ns = RECORD_OPENED_NS,
         .origin_ns = 1000,
         .mapping = mappings[choice & 3],
-        .escapes = choice & 16,
+        .escapes = choice & (16 | 32),
+        .nvtx = choice & 32,
     };
     config.limits.diagnostics = SIZE_MAX; // none is held back: they are counted here
     if (choice & 8) {

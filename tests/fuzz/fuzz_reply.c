@@ -33,6 +33,11 @@ static void check_hello(struct nvtxt_slice line) {
     must(strcmp(hello.session, again.session) == 0 && hello.has_pid == again.has_pid &&
          hello.pid == again.pid && hello.acked == again.acked &&
          hello.diagnostics == again.diagnostics && hello.mapping.mode == again.mapping.mode);
+    must(hello.nvtx == again.nvtx && hello.expiry == again.expiry &&
+         hello.escapes == again.escapes && (hello.escapes || !hello.nvtx));
+    bool escapes, nvtx;
+    must(nvtxt_hello_of_file(line, &escapes, &nvtx) == 1 && escapes == hello.escapes &&
+         nvtx == (hello.nvtx > 0));
     nvtxt_buf_deinit(&out);
 }
 

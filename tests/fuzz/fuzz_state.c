@@ -33,6 +33,7 @@ static int on_diag(void *context, const struct nvtxt_diag *diag) {
 static int restore_range(struct nvtxt_interp *interp, const uint8_t *bytes, uint64_t seq) {
     uint64_t start;
     memcpy(&start, bytes + 8, sizeof(start));
+    static const char *const domains[] = {"", "a", "b"};
     struct nvtxt_open_range range = {
         .seq = bytes[0] & 1 ? seq : bytes[1],
         .type = bytes[0] & 2 ? NVTXT_EVENT_PUSH_POP : NVTXT_EVENT_START_END,
@@ -43,6 +44,8 @@ static int restore_range(struct nvtxt_interp *interp, const uint8_t *bytes, uint
         .start = (int64_t)start,
         .category = bytes[6],
         .text = NVTXT_SLICE("text"), // never NUL or what is not UTF-8: the language has none
+        .domain = nvtxt_slice_of(domains[bytes[7] % 3]),
+        .json = nvtxt_slice_of(bytes[7] & 4 ? "[1]" : ""),
         .line = seq,
         .column = 1,
     };

@@ -47,34 +47,69 @@ static bool one_in(struct chance *chance, unsigned n) {
 
 // ---- Streams ------------------------------------------------------------------------------------
 
-static const char *const arg_names[] = {"Time",       "TimeBase", "ProcessId", "ThreadId",
-                                        "CategoryId", "Color",    "Message",   "Payload",
-                                        "Start",      "End",      "RangeId",   "Name"};
-enum arg { TIME, BASE, PID, TID, CATEGORY, COLOR, MESSAGE, PAYLOAD, START, END, RANGE_ID, NAME };
+static const char *const arg_names[] = {
+    "Time",  "TimeBase", "ProcessId", "ThreadId", "CategoryId", "Color", "Message", "Payload",
+    "Start", "End",      "RangeId",   "Name",     "Domain",     "Json",  "Kind",    "Handle"};
+enum arg {
+    TIME,
+    BASE,
+    PID,
+    TID,
+    CATEGORY,
+    COLOR,
+    MESSAGE,
+    PAYLOAD,
+    START,
+    END,
+    RANGE_ID,
+    NAME,
+    DOMAIN,
+    JSON,
+    KIND,
+    HANDLE
+};
 
 static const struct command {
     const char *name;
     unsigned weight; // how often it is called
     unsigned required, count;
-    enum arg args[9]; // the required ones first
+    unsigned nvtx;     // optional ones after these, with the extension nvtx
+    enum arg args[11]; // the required ones first
 } commands[] = {
-    {"Marker", 4, 1, 8, {TIME, BASE, PID, TID, CATEGORY, COLOR, MESSAGE, PAYLOAD}},
-    {"RangePush", 8, 1, 8, {TIME, BASE, PID, TID, CATEGORY, COLOR, MESSAGE, PAYLOAD}},
-    {"RangePop", 7, 1, 4, {TIME, BASE, PID, TID}},
-    {"RangeStartEnd", 2, 2, 9, {START, END, BASE, PID, TID, CATEGORY, COLOR, MESSAGE, PAYLOAD}},
-    {"RangeStart", 6, 2, 9, {TIME, RANGE_ID, BASE, PID, TID, CATEGORY, COLOR, MESSAGE, PAYLOAD}},
-    {"RangeEnd", 6, 2, 5, {TIME, RANGE_ID, BASE, PID, TID}},
-    {"SetFileDisplayName", 1, 1, 1, {NAME}},
-    {"SetCategoryName", 1, 2, 2, {CATEGORY, NAME}},
-    {"SetThreadName", 1, 2, 3, {TID, NAME, PID}},
-    {"SetProcessName", 1, 1, 2, {NAME, PID}},
+    {"Marker", 4, 1, 8, 2, {TIME, BASE, PID, TID, CATEGORY, COLOR, MESSAGE, PAYLOAD, DOMAIN, JSON}},
+    {"RangePush",
+     8,
+     1,
+     8,
+     2,
+     {TIME, BASE, PID, TID, CATEGORY, COLOR, MESSAGE, PAYLOAD, DOMAIN, JSON}},
+    {"RangePop", 7, 1, 4, 2, {TIME, BASE, PID, TID, DOMAIN, JSON}},
+    {"RangeStartEnd",
+     2,
+     2,
+     9,
+     2,
+     {START, END, BASE, PID, TID, CATEGORY, COLOR, MESSAGE, PAYLOAD, DOMAIN, JSON}},
+    {"RangeStart",
+     6,
+     2,
+     9,
+     2,
+     {TIME, RANGE_ID, BASE, PID, TID, CATEGORY, COLOR, MESSAGE, PAYLOAD, DOMAIN, JSON}},
+    {"RangeEnd", 6, 2, 5, 1, {TIME, RANGE_ID, BASE, PID, TID, JSON}},
+    {"SetFileDisplayName", 1, 1, 1, 0, {NAME}},
+    {"SetCategoryName", 1, 2, 2, 1, {CATEGORY, NAME, DOMAIN}},
+    {"SetThreadName", 1, 2, 3, 0, {TID, NAME, PID}},
+    {"SetProcessName", 1, 1, 2, 0, {NAME, PID}},
+    {"SetResourceName", 1, 3, 3, 2, {KIND, HANDLE, NAME, DOMAIN, PID}},
+    {"SetCounter", 1, 1, 1, 2, {NAME, DOMAIN, JSON}},
 };
 #define COMMANDS (sizeof(commands) / sizeof(*commands))
 #define FIRST_NAME 6 // of those that give names
 
 struct definition {
     unsigned count;
-    enum arg args[9];
+    enum arg args[11];
 };
 
 struct stream {
@@ -84,6 +119,7 @@ struct stream {
     size_t lines;
     struct definition definitions[COMMANDS];
     int64_t now;
+    bool nvtx; // it has the extension; the others try it, too
 };
 
 static void say(struct stream *stream, const char *text) {
@@ -132,8 +168,25 @@ static void say_value(struct stream *stream, enum arg arg) {
                                         "Qpc",    "ClockMonotonic", "CNTVCT", "\"Tsc\""};
     static const char *const colors[] = {"Blue", "\"#123456\"", "0xFF00FF00", "\"#80FFFFFF\"",
                                          "7",    "Bleu",        "-1",         "$A"};
-    static const char *const payloads[] = {
-        "1", "-5", "\"1.5\"", "\"-2e10\"", "\"0.1\"", "9223372036854775807", "\"x\"", "$B"};
+    static const char *const payloads[] = {"1",
+                                           "-5",
+                                           "\"1.5\"",
+                                           "\"-2e10\"",
+                                           "\"0.1\"",
+                                           "9223372036854775807",
+                                           "\"x\"",
+                                           "$B",
+                                           "\"u64:18446744073709551615\"",
+                                           "\"i32:-7\"",
+                                           "\"f32:0.1\"",
+                                           "\"\"",
+                                           "\"f64:nan\"",
+                                           "\"u32:4294967296\""};
+    static const char *const domains[] = {"\"\"", "D", "E", "'a domain'", "5", "$A"};
+    static const char *const jsons[] = {"\"\"",     "\"\"",    "'{}'",  "\"{\\\"a\\\":[1]}\"",
+                                        "'[null]'", "'\"x\"'", "'{\"'", "$B"};
+    static const char *const kinds[] = {"cuStream", "generic", "'no word'", "5"};
+    static const char *const handles[] = {"0", "-1", "\"0xfFfFfFfFfFfFfFfF\"", "\"0x\""};
     switch (arg) {
     case TIME:
     case START:
@@ -167,6 +220,18 @@ static void say_value(struct stream *stream, enum arg arg) {
             say_quoted(stream);
         }
         break;
+    case DOMAIN:
+        say(stream, PICK(&stream->chance, domains));
+        break;
+    case JSON:
+        say(stream, PICK(&stream->chance, jsons));
+        break;
+    case KIND:
+        say(stream, PICK(&stream->chance, kinds));
+        break;
+    case HANDLE:
+        say(stream, PICK(&stream->chance, handles));
+        break;
     }
 }
 
@@ -177,7 +242,8 @@ static void say_definition(struct stream *stream, unsigned which) {
     definition->count = 0;
     say(stream, "@");
     say(stream, command->name);
-    for (unsigned i = 0; i < command->count; i++) {
+    unsigned extra = stream->nvtx || one_in(&stream->chance, 20) ? command->nvtx : 0;
+    for (unsigned i = 0; i < command->count + extra; i++) {
         if (i < command->required ? one_in(&stream->chance, 30) : below(&stream->chance, 3) > 0) {
             continue;
         }
@@ -239,7 +305,7 @@ static void say_oddity(struct stream *stream) {
 }
 
 static void make_stream(struct stream *stream, uint64_t seed) {
-    *stream = (struct stream){.chance = {seed}};
+    *stream = (struct stream){.chance = {seed}, .nvtx = seed % 2};
     for (unsigned i = 0; i < COMMANDS; i++) {
         say_definition(stream, i);
     }
@@ -295,7 +361,7 @@ static struct nvtxt_source_config make_config(struct chance *chance) {
 
 struct kept_range {
     struct nvtxt_open_range range;
-    char *texts; // owned: text, domain and excerpt
+    char *texts; // owned: text, domain, JSON and excerpt
 };
 
 struct kept_ranges {
@@ -314,13 +380,15 @@ static char *keep_slice(char *at, struct nvtxt_slice *slice) {
 static void keep_range(struct kept_ranges *kept, const struct nvtxt_open_range *range) {
     kept->items = realloc(kept->items, (kept->count + 1) * sizeof(*kept->items));
     struct kept_range *item = kept->items ? &kept->items[kept->count++] : NULL;
-    char *texts = malloc(range->text.len + range->domain.len + range->excerpt.len + 1);
+    char *texts =
+        malloc(range->text.len + range->domain.len + range->json.len + range->excerpt.len + 1);
     if (!item || !texts) {
         errx(71, "out of memory");
     }
     *item = (struct kept_range){*range, texts};
     texts = keep_slice(texts, &item->range.text);
     texts = keep_slice(texts, &item->range.domain);
+    texts = keep_slice(texts, &item->range.json);
     keep_slice(texts, &item->range.excerpt);
 }
 
@@ -520,6 +588,8 @@ static bool holds(uint64_t seed, bool print) {
     make_stream(&stream, seed);
     struct chance chance = {~seed};
     struct nvtxt_source_config config = make_config(&chance);
+    config.nvtx = config.escapes = stream.nvtx;
+    config.expiry_s = stream.nvtx ? 60 : 0;
     run_stream(&unbroken, &stream, &config, UNBROKEN, chance);
     run_stream(&in_state, &stream, &config, IN_THE_STATE, chance);
     run_stream(&one_by_one, &stream, &config, ONE_BY_ONE, chance);
