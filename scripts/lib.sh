@@ -25,6 +25,7 @@ has() {
     case $1 in
     automake) have_command automake && have_command aclocal ;;
     autoconf) have_command autoreconf ;;
+    libtool) have_command libtoolize ;;
     libc6-dev) printf '#include <stdio.h>\n' | gcc -E - >/dev/null 2>&1 ;;
     libuv1-dev) have_module 'libuv >= 1.44' ;;
     libsqlite3-dev) have_module 'sqlite3 >= 3.40' ;;
@@ -61,7 +62,7 @@ known() {
     done
 }
 
-packages_build='autoconf automake make gcc libc6-dev pkg-config libuv1-dev libsqlite3-dev
+packages_build='autoconf automake libtool make gcc libc6-dev pkg-config libuv1-dev libsqlite3-dev
     libjansson-dev libinih-dev'
 packages_optional='libsystemd-dev systemd clang-format-16 mandoc strace'
 

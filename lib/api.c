@@ -1,0 +1,502 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The calls of nvtxt.h. Each fills a record on the stack and hands it to its thread's ring; what is
+// not recorded is counted. Nothing here waits, allocates or changes errno.
+#include <errno.h>
+#include <stdarg.h>
+#include <string.h>
+#include <unistd.h>
+
+#pragma GCC visibility push(default)
+#include "lib/nvtxt.h"
+#include "lib/private.h"
+#pragma GCC visibility pop
+
+#include "lib/clock.h"
+#include "lib/life.h"
+#include "lib/options.h"
+#include "lib/ring/catalog.h"
+#include "lib/ring/thread.h"
+#include "protocol/base/slice.h"
+
+_Static_assert((int)NVTXT_U64 == (int)RECORD_U64 && (int)NVTXT_F32 == (int)RECORD_F32,
+               "values are numbered in two places");
+
+#define LEVEL_UNKNOWN (-ENOTSUP)
+
+static bool is_excluded(const struct nvtxt_domain *domain) {
+    return domain ? domain->excluded : catalog_no_domain.excluded;
+}
+
+static uint32_t text_len(const char *text, uint32_t most) {
+    size_t len = strlen(text);
+    return (uint32_t)(len <= most ? len
+                                  : nvtxt_slice_cut((struct nvtxt_slice){text, len}, most).len);
+}
+
+// JSON cannot be cut: what is too long becomes its length.
+static void set_json(struct record_view *view, const char *json, char *instead, size_t size) {
+    if (!json || !*json) {
+        return;
+    }
+    size_t len = strlen(json);
+    if (len > RECORD_JSON_MAX) {
+        char *at = instead + size;
+        const char tail[] = "}";
+        *--at = '\0';
+        *--at = tail[0];
+        for (size_t rest = len; rest || *at == '}'; rest /= 10) {
+            *--at = (char)('0' + rest % 10);
+        }
+        at -= sizeof("{\"truncated\":") - 1;
+        memcpy(at, "{\"truncated\":", sizeof("{\"truncated\":") - 1);
+        json = at;
+        len = strlen(at);
+    }
+    view->json = json;
+    view->json_len = (uint32_t)len;
+}
+
+#define INSTEAD_BYTES 48
+
+static void set_message(struct record_view *view, const char *message) {
+    if (message) {
+        view->text = message;
+        view->text_len = text_len(message, RECORD_TEXT_MAX);
+    }
+}
+
+#define HAS(attr, member)                                                                          \
+    ((attr)->size >= offsetof(struct nvtxt_attr, member) + sizeof((attr)->member))
+
+static void set_value(struct record_view *view, const struct nvtxt_attr *attr) {
+    if (!HAS(attr, value) || attr->value_kind == NVTXT_NO_VALUE || attr->value_kind > NVTXT_F32) {
+        return;
+    }
+    view->value_kind = attr->value_kind;
+    memcpy(&view->value, &attr->value, attr->value_kind >= NVTXT_U32 ? 4 : 8);
+}
+
+static void set_attr(struct record_view *view, const struct nvtxt_attr *attr, char *instead) {
+    if (!attr) {
+        return;
+    }
+    if (HAS(attr, string) && attr->string) {
+        view->has_string = true;
+        view->string = attr->string->number;
+    } else if (HAS(attr, message)) {
+        set_message(view, attr->message);
+    }
+    if (HAS(attr, json)) {
+        set_json(view, attr->json, instead, INSTEAD_BYTES);
+    }
+    if (HAS(attr, category)) {
+        view->category = attr->category;
+    }
+    if (HAS(attr, color)) {
+        view->color = attr->color;
+    }
+    set_value(view, attr);
+}
+
+static void mark(const struct nvtxt_domain *domain, struct record_view *view) {
+    struct thread *thread = is_excluded(domain) ? NULL : thread_enter();
+    if (!thread) {
+        return;
+    }
+    view->kind = RECORD_MARK;
+    view->domain = domain ? domain->number : 0;
+    view->time = clock_record();
+    if (!thread_record(thread, view, thread->open)) {
+        recorder_lose(LOSS_FULL, 1);
+    }
+    thread_leave();
+}
+
+void nvtxt_mark(const char *message) {
+    struct record_view view = {0};
+    set_message(&view, message);
+    mark(NULL, &view);
+}
+
+void nvtxt_mark_ex(struct nvtxt_domain *domain, const struct nvtxt_attr *attr) {
+    char instead[INSTEAD_BYTES];
+    struct record_view view = {0};
+    set_attr(&view, attr, instead);
+    mark(domain, &view);
+}
+
+// ---- Push and pop -------------------------------------------------------------------------------
+
+static bool record_push(struct thread *thread, struct stack *stack, struct record_view *view) {
+    if (stack->depth >= atomic_load_explicit(&recorder.push_depth, memory_order_relaxed)) {
+        recorder_lose(LOSS_DEPTH, 1);
+        return false;
+    }
+    view->time = clock_record();
+    if (!thread_record(thread, view, thread->open + 1)) {
+        recorder_lose(LOSS_FULL, 1);
+        return false;
+    }
+    thread->open++;
+    return true;
+}
+
+static int push(const struct nvtxt_domain *domain, struct record_view *view) {
+    struct thread *thread = is_excluded(domain) ? NULL : thread_enter();
+    if (!thread) {
+        return LEVEL_UNKNOWN;
+    }
+    view->kind = RECORD_PUSH;
+    view->domain = domain ? domain->number : 0;
+    struct stack *stack = stacks_get(&thread->stacks, view->domain);
+    int level = LEVEL_UNKNOWN;
+    if (stack) {
+        bool recorded = record_push(thread, stack, view);
+        stack_set_recorded(stack, stack->depth, recorded);
+        level = (int)stack->depth++;
+    } else {
+        recorder_lose(LOSS_FULL, 1);
+    }
+    thread_leave();
+    return level;
+}
+
+int nvtxt_push(const char *message) {
+    struct record_view view = {0};
+    set_message(&view, message);
+    return push(NULL, &view);
+}
+
+int nvtxt_push_ex(struct nvtxt_domain *domain, const struct nvtxt_attr *attr) {
+    char instead[INSTEAD_BYTES];
+    struct record_view view = {0};
+    set_attr(&view, attr, instead);
+    return push(domain, &view);
+}
+
+// A pop has room, for its push kept it; its JSON may not have.
+static void record_pop(struct thread *thread, struct record_view *view) {
+    view->time = clock_record();
+    if (!thread_record(thread, view, thread->open - 1)) {
+        view->json_len = 0;
+        if (!thread_record(thread, view, thread->open - 1)) {
+            recorder_lose(LOSS_FULL, 1);
+        }
+    }
+    thread->open--;
+}
+
+static int pop(const struct nvtxt_domain *domain, struct record_view *view) {
+    struct thread *thread = is_excluded(domain) ? NULL : thread_enter();
+    if (!thread) {
+        return LEVEL_UNKNOWN;
+    }
+    view->kind = RECORD_POP;
+    view->domain = domain ? domain->number : 0;
+    struct stack *stack = stacks_get(&thread->stacks, view->domain);
+    int level = -ENOENT;
+    if (stack && stack->depth > 0) {
+        level = (int)--stack->depth;
+        if (stack_is_recorded(stack, stack->depth)) {
+            record_pop(thread, view);
+        }
+    }
+    thread_leave();
+    return level;
+}
+
+int nvtxt_pop(void) {
+    struct record_view view = {0};
+    return pop(NULL, &view);
+}
+
+int nvtxt_pop_ex(struct nvtxt_domain *domain, const char *json) {
+    char instead[INSTEAD_BYTES];
+    struct record_view view = {0};
+    set_json(&view, json, instead, sizeof(instead));
+    return pop(domain, &view);
+}
+
+// ---- Start and end ------------------------------------------------------------------------------
+
+static bool take_open(void) {
+    uint64_t most = atomic_load_explicit(&recorder.open_most, memory_order_relaxed);
+    if (atomic_fetch_add_explicit(&recorder.open_count, 1, memory_order_relaxed) < most) {
+        return true;
+    }
+    atomic_fetch_sub_explicit(&recorder.open_count, 1, memory_order_relaxed);
+    return false;
+}
+
+static uint64_t start(const struct nvtxt_domain *domain, struct record_view *view) {
+    uint64_t id = atomic_fetch_add_explicit(&recorder.next_range, 2, memory_order_relaxed);
+    struct thread *thread = is_excluded(domain) ? NULL : thread_enter();
+    if (!thread) {
+        return id - 1;
+    }
+    view->kind = RECORD_START;
+    view->domain = domain ? domain->number : 0;
+    view->id = id;
+    bool open = take_open();
+    view->time = clock_record();
+    if (!open || !thread_record(thread, view, thread->open)) {
+        recorder_lose(LOSS_FULL, 1);
+        if (open) {
+            atomic_fetch_sub_explicit(&recorder.open_count, 1, memory_order_relaxed);
+        }
+        id--; // even: was not recorded
+    }
+    thread_leave();
+    return id;
+}
+
+uint64_t nvtxt_start(const char *message) {
+    struct record_view view = {0};
+    set_message(&view, message);
+    return start(NULL, &view);
+}
+
+uint64_t nvtxt_start_ex(struct nvtxt_domain *domain, const struct nvtxt_attr *attr) {
+    char instead[INSTEAD_BYTES];
+    struct record_view view = {0};
+    set_attr(&view, attr, instead);
+    return start(domain, &view);
+}
+
+// An end whose ring is full goes into a list of the process.
+static bool record_late(const struct record_view *view) {
+    bool kept = false;
+    struct region *region = &recorder.region;
+    catalog_lock();
+    for (uint32_t i = 0; i < REGION_LATE && !kept; i++) {
+        if (region_grant(region, TABLE_LATES, i + 1) < 0) {
+            break;
+        }
+        struct region_late *late = &region->lates[i];
+        uint64_t given = atomic_load(&late->given);
+        if (given && atomic_load(&late->taken) > atomic_load(&region->head->pass)) {
+            continue;
+        }
+        atomic_store(&late->given, given + 1);
+        late->id = view->id;
+        late->time = view->time;
+        atomic_store(&late->taken, UINT64_MAX);
+        atomic_store_explicit(&late->given, given + 2, memory_order_release);
+        kept = true;
+    }
+    catalog_unlock();
+    return kept;
+}
+
+static void end(uint64_t id, struct record_view *view) {
+    if (id % 2 == 0 || id >= atomic_load_explicit(&recorder.next_range, memory_order_relaxed) ||
+        id < 3) {
+        if (id % 2 == 1) {
+            atomic_fetch_add_explicit(&recorder.ignored, 1, memory_order_relaxed);
+        }
+        return;
+    }
+    struct thread *thread = thread_enter();
+    if (!thread) {
+        return;
+    }
+    view->kind = RECORD_END;
+    view->id = id;
+    view->time = clock_record();
+    if (!thread_record(thread, view, thread->open)) {
+        view->json_len = 0;
+        if (!thread_record(thread, view, thread->open) && !record_late(view)) {
+            recorder_lose(LOSS_FULL, 1);
+        }
+    }
+    atomic_fetch_sub_explicit(&recorder.open_count, 1, memory_order_relaxed);
+    thread_leave();
+}
+
+void nvtxt_end(uint64_t range) {
+    struct record_view view = {0};
+    end(range, &view);
+}
+
+void nvtxt_end_ex(uint64_t range, const char *json) {
+    char instead[INSTEAD_BYTES];
+    struct record_view view = {0};
+    set_json(&view, json, instead, sizeof(instead));
+    end(range, &view);
+}
+
+// ---- Counters and names -------------------------------------------------------------------------
+
+static void sample(const struct nvtxt_domain *domain, const struct nvtxt_string *counter,
+                   uint32_t kind, const void *value) {
+    struct record_view view = {.value_kind = kind};
+    memcpy(&view.value, value, sizeof(view.value));
+    if (counter) {
+        view.has_string = true;
+        view.string = counter->number;
+    }
+    mark(domain, &view);
+}
+
+void nvtxt_sample_i64(struct nvtxt_domain *domain, const struct nvtxt_string *counter,
+                      int64_t value) {
+    sample(domain, counter, NVTXT_I64, &value);
+}
+
+void nvtxt_sample_f64(struct nvtxt_domain *domain, const struct nvtxt_string *counter,
+                      double value) {
+    sample(domain, counter, NVTXT_F64, &value);
+}
+
+// What is named begins the recording: a program that only names itself is stored as well.
+static void name(enum name_kind kind, const struct nvtxt_domain *domain, uint64_t key,
+                 const char *what, const char *text, const char *json) {
+    int saved = errno;
+    if (thread_enter()) {
+        catalog_name(kind, domain ? domain->number : 0, key, what, text, json);
+        thread_leave();
+    }
+    errno = saved;
+}
+
+void nvtxt_name_category(struct nvtxt_domain *domain, uint32_t category, const char *text) {
+    name(NAME_CATEGORY, domain, category, NULL, text, NULL);
+}
+
+void nvtxt_name_thread(uint32_t tid, const char *text) {
+    name(NAME_THREAD, NULL, tid ? tid : (uint32_t)gettid(), NULL, text, NULL);
+}
+
+void nvtxt_name_process(const char *text) {
+    name(NAME_PROCESS, NULL, 0, NULL, text, NULL);
+}
+
+void nvtxt_name_resource(struct nvtxt_domain *domain, const char *kind, uint64_t handle,
+                         const char *text) {
+    if (kind && *kind) {
+        name(NAME_RESOURCE, domain, handle, kind, text, NULL);
+    }
+}
+
+// Handles can be had before the first event, and in a signal handler not at all: the lock may be
+// held by what it interrupted.
+static bool catalog_enter(void) {
+    if (thread_busy) {
+        return false;
+    }
+    thread_busy = 1;
+    recorder_renew_locks();
+    if (!life_has_begun() && !lib_options.is_secure) {
+        options_read();
+        catalog_set_filter(options_is_excluded);
+    }
+    if (lib_options.is_secure || catalog_init() < 0) {
+        thread_busy = 0;
+        return false;
+    }
+    return true;
+}
+
+struct nvtxt_domain *nvtxt_domain_get(const char *text) {
+    int saved = errno;
+    struct nvtxt_domain *domain = NULL;
+    if (text && *text && catalog_enter()) {
+        domain = catalog_domain(text);
+        thread_busy = 0;
+    }
+    errno = saved;
+    return domain;
+}
+
+const struct nvtxt_string *nvtxt_string_get(const char *text) {
+    int saved = errno;
+    struct nvtxt_string *string = NULL;
+    if (catalog_enter()) {
+        string = catalog_string(text ? text : "");
+        thread_busy = 0;
+    }
+    errno = saved;
+    return string;
+}
+
+void nvtxt_private_name_counter(struct nvtxt_domain *domain, const char *counter,
+                                const char *json) {
+    if (counter && *counter) {
+        name(NAME_COUNTER, domain, 0, counter, counter, json);
+    }
+}
+
+// ---- The rest -----------------------------------------------------------------------------------
+
+int nvtxt_init(const struct nvtxt_options *options) {
+    int saved = errno;
+    int r = life_has_begun() ? -EALREADY : options_give(options);
+    errno = saved;
+    return r;
+}
+
+int nvtxt_flush(int timeout_ms) {
+    int saved = errno;
+    int r = -ENOTCONN;
+    if (!atomic_load(atomic_load(&recorder.alive))) {
+        r = 0; // nothing was recorded
+    } else if (!(atomic_load(&recorder.attention) & RECORDER_NO_SENDER)) {
+        r = sender_flush(&life_sender, (int64_t)clock_record() + (int64_t)timeout_ms * 1000000);
+    }
+    errno = saved;
+    return r;
+}
+
+void nvtxt_get_stats(struct nvtxt_stats *stats) {
+    int saved = errno;
+    struct nvtxt_stats all = {.size = stats->size};
+    bool alive = atomic_load(atomic_load(&recorder.alive)) && atomic_load(&recorder.has_region);
+    for (int why = 0; why < LOSSES; why++) {
+        all.dropped += atomic_load(&recorder.lost_early[why]) +
+                       (alive ? atomic_load(&recorder.region.head->lost[why]) : 0);
+    }
+    all.ignored = atomic_load(&recorder.ignored);
+    if (alive) {
+        all.recorded = recorder_recorded();
+        all.ignored += atomic_load(&life_sender.ignored);
+        all.lines_sent = atomic_load(&life_sender.lines_sent);
+        all.lines_acked = atomic_load(&life_sender.lines_acked);
+        all.connected = atomic_load(&life_sender.is_connected);
+    }
+    memcpy(stats, &all, stats->size < sizeof(all) ? stats->size : sizeof(all));
+    errno = saved;
+}
+
+// ---- For libnvtxt-inject ------------------------------------------------------------------------
+
+bool nvtxt_private_is_secure(void) {
+    options_read();
+    return lib_options.is_secure;
+}
+
+bool nvtxt_private_is_excluded(const struct nvtxt_domain *domain) {
+    return is_excluded(domain);
+}
+
+uint64_t nvtxt_private_now(void) {
+    return clock_record();
+}
+
+void nvtxt_private_unsupported(uint64_t calls) {
+    recorder_lose(LOSS_UNSUPPORTED, calls);
+}
+
+void nvtxt_private_complain(const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    options_complain(format, args);
+    va_end(args);
+}
+
+void nvtxt_private_log(const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    options_vlog(format, args);
+    va_end(args);
+}

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The first event makes the region and the sender, in a child as in its parent. What cannot be made
+// is tried again a second later; until then calls are counted as dropped. The destructor ends the
+// session; it waits as long as it may, and no longer.
+#include "lib/life.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lib/options.h"
+#include "lib/ring/catalog.h"
+#include "lib/ring/thread.h"
+#include "lib/send/link.h"
+
+#define RETRY_NS 1000000000
+#define EXPIRY_WITHOUT_SPOOL 60u // seconds; ten thousand short programs must not fill a quota
+
+struct sender life_sender;
+
+static int64_t retry_at;
+static bool has_begun, has_fork_handlers, has_ended;
+static char spool_path[600];
+
+static int64_t now_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+bool life_has_begun(void) {
+    return has_begun;
+}
+
+static void remember_limits(uint64_t push_depth, uint64_t open_ranges) {
+    if (push_depth > 0 && push_depth < STACK_LEVELS) {
+        atomic_store(&recorder.push_depth, (uint32_t)push_depth);
+    }
+    if (open_ranges > 0 && open_ranges < REGION_OPEN) {
+        atomic_store(&recorder.open_most, open_ranges);
+    }
+}
+
+// A file of the spool folder, or, when that cannot be, private memory.
+static int make_region(void) {
+    struct region *region = &recorder.region;
+    int r = -ENOENT;
+    *spool_path = '\0';
+    if (*lib_options.spool) {
+        snprintf(spool_path, sizeof(spool_path), "%s/nvtxt-%u-%llx.ring", lib_options.spool,
+                 (unsigned)getpid(), (unsigned long long)now_ns());
+        r = region_make(region, spool_path, lib_options.ring_bytes, lib_options.window_bytes);
+        if (r == 0) {
+            region->fd = link_lift(region->fd);
+        } else {
+            options_log("cannot keep rings in %s: %s; they are kept in memory", lib_options.spool,
+                        strerror(-r));
+            *spool_path = '\0';
+        }
+    }
+    return r == 0 ? 0 : region_make(region, NULL, lib_options.ring_bytes, lib_options.window_bytes);
+}
+
+static int start_sender(void) {
+    memset(&life_sender, 0, sizeof(life_sender));
+    struct sender_options *options = &life_sender.options;
+    options->path_count = options_paths(options->paths);
+    strcpy(options->name, lib_options.name);
+    options->expiry = *spool_path ? 0 : EXPIRY_WITHOUT_SPOOL;
+    options->names_version = catalog_version;
+    options->on_empty = recorder_free_ring;
+    options->log = options_log;
+    options->on_limits = remember_limits;
+    life_sender.region = &recorder.region;
+    life_sender.attention = &recorder.attention;
+    life_sender.asleep = RECORDER_ASLEEP;
+    return sender_start(&life_sender);
+}
+
+static void take_early_losses(void) {
+    for (int why = 0; why < LOSSES; why++) {
+        uint64_t count = atomic_exchange(&recorder.lost_early[why], 0);
+        atomic_fetch_add(&recorder.region.head->lost[why], count);
+    }
+}
+
+// Under the recorder's lock.
+static int start(bool is_child) {
+    if (now_ns() < retry_at || has_ended || lib_options.is_secure) {
+        return -EAGAIN;
+    }
+    if (!has_begun) {
+        options_read();
+        catalog_set_filter(options_is_excluded);
+        has_begun = !lib_options.is_secure;
+    }
+    if (!has_begun) {
+        return -EPERM;
+    }
+    _Atomic uint32_t *word = NULL;
+    atomic_store(&recorder.attention, 0);
+    int r = catalog_init();
+    if (r == 0 && !(word = is_child ? atomic_load(&recorder.alive) : recorder_make_word())) {
+        r = -ENOMEM;
+    }
+    if (r == 0) {
+        r = make_region();
+    }
+    if (r < 0) {
+        retry_at = now_ns() + RETRY_NS;
+        return r;
+    }
+    catalog_lock();
+    r = catalog_use(&recorder.region, is_child);
+    catalog_unlock();
+    take_early_losses();
+    atomic_store_explicit(&recorder.has_region, true, memory_order_release);
+    if (!has_fork_handlers) {
+        has_fork_handlers = true;
+        pthread_atfork(recorder_before_fork, recorder_after_fork, recorder_in_child);
+    }
+    if (start_sender() < 0) {
+        retry_at = now_ns() + RETRY_NS;
+        atomic_store(&recorder.attention, RECORDER_NO_SENDER);
+    }
+    recorder_set_alive(word);
+    options_log("recording as %s", lib_options.name);
+    return 0;
+}
+
+static void attend(uint32_t attention) {
+    int saved = errno;
+    if (attention & RECORDER_NO_SENDER) {
+        if (now_ns() >= retry_at && pthread_mutex_trylock(&recorder.lock) == 0) {
+            if (atomic_load(&recorder.attention) & RECORDER_NO_SENDER && now_ns() >= retry_at) {
+                retry_at = now_ns() + RETRY_NS;
+                if (start_sender() == 0) {
+                    atomic_fetch_and(&recorder.attention, ~(uint32_t)RECORDER_NO_SENDER);
+                }
+            }
+            pthread_mutex_unlock(&recorder.lock);
+        }
+    } else if (attention & RECORDER_ASLEEP) {
+        sender_wake(&life_sender);
+    }
+    errno = saved;
+}
+
+__attribute__((constructor(101))) void life_init(void) {
+    recorder.on_start = start;
+    recorder.on_attention = attend;
+}
+
+// In a child that recorded nothing the word is 0, and there is nothing to end.
+__attribute__((destructor(101))) static void end(void) {
+    thread_busy = 1;
+    has_ended = true;
+    if (!has_begun || !atomic_load(atomic_load(&recorder.alive)) ||
+        !atomic_load(&recorder.has_region)) {
+        return;
+    }
+    if (atomic_load(&recorder.attention) & RECORDER_NO_SENDER) {
+        options_log("ended without a sender");
+        return;
+    }
+    bool done = sender_end(&life_sender, now_ns() + (int64_t)lib_options.exit_ms * 1000000);
+    options_log("%s; recorded %llu, acknowledged lines %llu",
+                done ? "ended" : "ended, not all is stored",
+                (unsigned long long)recorder_recorded(),
+                (unsigned long long)atomic_load(&life_sender.lines_acked));
+    if (done && *spool_path) {
+        atomic_store(&recorder.region.head->pid, 0);
+        unlink(spool_path);
+    }
+    thread_busy = 0;
+}

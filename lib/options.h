@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the environment and nvtxt_init() ask for (nvtxt(3), "Environment"). A value that cannot be
+// is named on stderr with the one that is used; the program goes on. A process that was given other
+// rights than its caller's asks for nothing, and nothing is recorded.
+#pragma once
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lib/nvtxt.h"
+#include "lib/send/sender.h"
+
+struct lib_options {
+    bool is_secure; // set user id and the like: record nothing
+    char socket[108], name[256], spool[512], log[512];
+    uint64_t ring_bytes, window_bytes;
+    uint32_t exit_ms;
+    const char *include, *exclude; // of the environment; NULL: not given
+};
+
+extern struct lib_options lib_options;
+
+// Checks what nvtxt_init() was given and remembers it. Returns 0 or -EINVAL.
+int options_give(const struct nvtxt_options *given);
+
+// Reads the environment, over what was given. Once in a process and its children.
+void options_read(void);
+
+// Whether events of a domain are left out; "default" is the one without a name.
+bool options_is_excluded(const char *name);
+
+// The sockets to try, in the order of all programs: the one that was named; else one's own
+// daemon's, then the system's, and for root the other way round.
+uint32_t options_paths(char paths[SENDER_PATHS][108]);
+
+// One line on stderr, for what a person asked for and cannot have.
+void options_complain(const char *format, va_list args) __attribute__((format(printf, 1, 0)));
+
+// One line into NVTXT_LOG.
+void options_vlog(const char *format, va_list args) __attribute__((format(printf, 1, 0)));
+void options_log(const char *format, ...) __attribute__((format(printf, 1, 2)));

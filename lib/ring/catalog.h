@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a program has named: domains, strings, and the names of things. Handles live as long as the
+// process, also in its children, so their texts are private memory that is never freed; a region in
+// a file has a copy, for who goes on with it. One lock of the library's own guards all of it; no
+// event takes it.
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/ring/line.h"
+#include "lib/ring/region.h"
+
+struct nvtxt_domain {
+    uint32_t number; // 0: events without a domain
+    bool excluded;   // its events are not recorded
+};
+
+struct nvtxt_string {
+    uint32_t number;
+};
+
+// The default domain, for calls that name none.
+extern struct nvtxt_domain catalog_no_domain;
+
+// Takes the memory of the tables. Returns 0 or -ENOMEM.
+int catalog_init(void);
+
+// Says whether the domain of this name is recorded; asked once for each. Called with no lock.
+void catalog_set_filter(bool (*is_excluded)(const char *name));
+
+// The lock, for fork: it is held over it, and made anew in a child.
+void catalog_lock(void);
+void catalog_unlock(void);
+void catalog_renew_lock(void);
+
+// All that is known goes into `region`, and from now on what comes. Names count as not sent; those
+// of threads stay out when `is_child`. NULL: no region. Returns 0 or -errno. Under the lock.
+int catalog_use(struct region *region, bool is_child);
+
+// The domain of a name that is not empty; NULL when there are too many, or no memory.
+struct nvtxt_domain *catalog_domain(const char *name);
+
+// The string of a text, at most RECORD_TEXT_MAX bytes of it. NULL when there are too many.
+struct nvtxt_string *catalog_string(const char *text);
+
+// Names something; `what` and `json` may be NULL. The newest text of (kind, domain, key, what)
+// counts. What has no room is as if it was not said.
+void catalog_name(enum name_kind kind, uint32_t domain, uint64_t key, const char *what,
+                  const char *text, const char *json);
+
+// Counts what was named: it changes with each name, so the sender looks only when it did.
+uint64_t catalog_version(void);

@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The order of a pass: names, what was dropped, then ring after ring up to the position that each
+// writer had at the start. An end whose start is in another ring may come up before it; then its
+// ring waits, the others go on, and the round is made again. The program had the range's number
+// before it could end it, so a fresh look at all rings finds the start; when even that moves
+// nothing, the end is of no open range and is nothing in the store.
+//
+// Nothing counts before region_commit(). Before each record there is room for the most that one can
+// become, so no record is ever half in the window.
+#include "lib/ring/pass.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "lib/ring/ring.h"
+
+#define NO_PASS UINT64_MAX
+
+static uint64_t next_pass(const struct pass *pass) {
+    return atomic_load_explicit(&pass->region->head->pass, memory_order_relaxed) + 1;
+}
+
+void pass_init(struct pass *pass, struct region *region) {
+    memset(pass, 0, offsetof(struct pass, buf));
+    pass->region = region;
+    pass->lines.limit = LINE_LIMIT;
+    pass->next = region_state(region);
+}
+
+// ---- The window ---------------------------------------------------------------------------------
+
+// Whether the lines of one more record fit, whatever it is.
+static bool has_room(struct pass *pass) {
+    uint64_t size = pass->region->head->window_bytes, end = pass->next.end + LINES_BYTES;
+    bool fits = end - pass->next.acked <= size &&
+                region_grant_window(pass->region, end < size ? end : size) == 0;
+    pass->is_full = pass->is_full || !fits;
+    return fits;
+}
+
+static void put(struct pass *pass) {
+    uint64_t size = pass->region->head->window_bytes;
+    uint64_t at = pass->next.end & (size - 1);
+    size_t len = pass->buf.len, first = len < size - at ? len : (size_t)(size - at);
+    memcpy(pass->region->window + at, pass->buf.data, first);
+    memcpy(pass->region->window, pass->buf.data + first, len - first);
+    pass->next.end += len;
+    pass->next.lines += pass->buf.lines;
+    pass->buf.len = 0;
+    pass->buf.lines = 0;
+}
+
+// ---- Open ranges --------------------------------------------------------------------------------
+
+static bool is_open(const struct region_open *open, uint64_t pass) {
+    return atomic_load(&open->id) != 0 && atomic_load(&open->opened) <= pass &&
+           atomic_load(&open->closed) > pass;
+}
+
+// Entries are looked for from the place where the id's number points: ids count up by two, so as a
+// rule each has a place of its own.
+static struct region_open *find_open(struct pass *pass, uint64_t id) {
+    for (uint32_t i = 0; i < REGION_OPEN; i++) {
+        uint32_t at = (uint32_t)(id / 2 + i) % REGION_OPEN;
+        struct region_open *open = &pass->region->opens[at];
+        if (pass->region->granted[TABLE_OPENS] <= at * sizeof(*open)) {
+            return NULL; // no start ever came so far
+        }
+        uint64_t there = atomic_load(&open->id);
+        if (there == 0) {
+            return NULL;
+        }
+        if (there == id && is_open(open, next_pass(pass))) {
+            return open;
+        }
+    }
+    return NULL;
+}
+
+static bool add_open(struct pass *pass, uint64_t id) {
+    uint64_t next = next_pass(pass);
+    for (uint32_t i = 0; i < REGION_OPEN; i++) {
+        uint32_t at = (uint32_t)(id / 2 + i) % REGION_OPEN;
+        if (region_grant(pass->region, TABLE_OPENS, at + 1) < 0) {
+            return false;
+        }
+        struct region_open *open = &pass->region->opens[at];
+        bool used = atomic_load(&open->id) != 0 && atomic_load(&open->closed) >= next &&
+                    atomic_load(&open->opened) < next;
+        bool fresh = atomic_load(&open->id) != 0 && atomic_load(&open->opened) == next;
+        if (used || fresh) {
+            continue;
+        }
+        atomic_store(&open->opened, next);
+        atomic_store(&open->closed, NO_PASS);
+        atomic_store(&open->id, id);
+        pass->open_count++;
+        return true;
+    }
+    return false;
+}
+
+static void close_open(struct pass *pass, struct region_open *open) {
+    atomic_store(&open->closed, next_pass(pass));
+    pass->open_count--;
+}
+
+// ---- Names and losses ---------------------------------------------------------------------------
+
+static uint32_t sent_version(const struct region_name *name, uint64_t done) {
+    uint64_t a = atomic_load(&name->sent[0].pass), b = atomic_load(&name->sent[1].pass);
+    return a > done || (b <= done && b > a) ? name->sent[1].version : name->sent[0].version;
+}
+
+static void set_sent(struct region_name *name, uint64_t done, uint32_t version) {
+    uint64_t a = atomic_load(&name->sent[0].pass), b = atomic_load(&name->sent[1].pass);
+    int to = a > done || (b <= done && b > a) ? 0 : 1;
+    name->sent[to].version = version;
+    atomic_store_explicit(&name->sent[to].pass, done + 1, memory_order_release);
+}
+
+// An entry that is being written is left for the next pass.
+static bool read_name(const struct region_name *from, struct region_name *name, uint32_t *version) {
+    *version = atomic_load_explicit(&from->version, memory_order_acquire);
+    name->kind = from->kind;
+    name->domain = from->domain;
+    name->key = from->key;
+    name->what = from->what;
+    name->text = from->text;
+    name->json = from->json;
+    atomic_thread_fence(memory_order_acquire);
+    return *version % 2 == 0 &&
+           atomic_load_explicit(&from->version, memory_order_relaxed) == *version;
+}
+
+static void put_names(struct pass *pass) {
+    struct region *region = pass->region;
+    uint64_t done = next_pass(pass) - 1;
+    uint32_t count = atomic_load_explicit(&region->head->names, memory_order_acquire);
+    for (uint32_t i = 0; i < count && has_room(pass); i++) {
+        struct region_name *entry = &region->names[i], name;
+        uint32_t version;
+        if (read_name(entry, &name, &version) && version != sent_version(entry, done)) {
+            line_name(&pass->buf, &pass->lines, region, &name);
+            put(pass);
+            set_sent(entry, done, version);
+        }
+    }
+}
+
+static void put_losses(struct pass *pass) {
+    for (int why = 0; why < LOSSES && has_room(pass); why++) {
+        uint64_t count = atomic_load_explicit(&pass->region->head->lost[why], memory_order_relaxed);
+        if (count != pass->next.told[why]) {
+            line_lost(&pass->buf, count - pass->next.told[why], (enum region_loss)why);
+            put(pass);
+            pass->next.told[why] = count;
+        }
+    }
+}
+
+// ---- Rings --------------------------------------------------------------------------------------
+
+enum reading { READ_WHOLE, READ_WAITS, READ_STOPS };
+
+// Where this pass goes on with a ring.
+static uint64_t position(const struct pass *pass, uint32_t number) {
+    const struct ring_tail *tails = pass->region->rings[number].tails;
+    for (int i = 0; i < 2; i++) {
+        if (atomic_load_explicit(&tails[i].pass, memory_order_relaxed) == next_pass(pass)) {
+            return atomic_load_explicit(&tails[i].at, memory_order_relaxed);
+        }
+    }
+    return region_tail(pass->region, number);
+}
+
+// Whether the record is said now. An end says so once for its start, or, when `give_up`, is
+// ignored.
+static enum reading take_record(struct pass *pass, const struct record_view *view, uint32_t tid,
+                                bool give_up) {
+    if (view->kind == RECORD_END) {
+        struct region_open *open = find_open(pass, view->id);
+        if (!open && !give_up) {
+            return READ_WAITS;
+        }
+        if (!open) {
+            pass->ignored++;
+            return READ_WHOLE;
+        }
+        close_open(pass, open);
+    }
+    if (view->kind == RECORD_START && !add_open(pass, view->id)) {
+        return READ_STOPS;
+    }
+    line_record(&pass->buf, &pass->lines, pass->region, view, tid, pass->offset_ns);
+    put(pass);
+    return READ_WHOLE;
+}
+
+// Reads a ring up to `end`.
+static enum reading read_ring(struct pass *pass, uint32_t number, uint64_t end, bool give_up) {
+    struct ring_reader reader;
+    uint64_t from = position(pass, number), to = from;
+    ring_reader_init(&reader, pass->region, number, from);
+    reader.end = end;
+    uint32_t tid = atomic_load_explicit(&pass->region->rings[number].tid, memory_order_relaxed);
+    enum reading state = READ_WHOLE;
+    while (state == READ_WHOLE) {
+        struct record_view view;
+        int r = has_room(pass) ? ring_next(&reader, &view) : -ENOSPC;
+        if (r <= 0) {
+            to = r == 0 ? reader.at : to;
+            state = r == -ENOSPC ? READ_STOPS : state;
+            break;
+        }
+        state = take_record(pass, &view, tid, give_up);
+        to = state == READ_WHOLE ? reader.at : to;
+    }
+    if (to != from) {
+        region_move_tail(pass->region, number, to);
+    }
+    return state;
+}
+
+static void look_at_rings(struct pass *pass) {
+    const struct region *region = pass->region;
+    pass->rings = atomic_load(&region->head->chunks) * REGION_CHUNK_RINGS;
+    for (uint32_t i = 0; i < pass->rings; i++) {
+        pass->ends[i] = atomic_load_explicit(&region->rings[i].at, memory_order_acquire);
+    }
+}
+
+// One round over the rings. Returns whether any record was taken; says how many wait.
+static bool read_rings(struct pass *pass, bool give_up, uint32_t *waiting) {
+    bool moved = false;
+    *waiting = 0;
+    for (uint32_t i = 0; i < pass->rings; i++) {
+        uint64_t from = position(pass, i);
+        if (from >= pass->ends[i]) {
+            continue;
+        }
+        enum reading state = read_ring(pass, i, pass->ends[i], give_up);
+        *waiting += state == READ_WAITS;
+        moved = moved || position(pass, i) != from;
+    }
+    return moved;
+}
+
+static void put_rings(struct pass *pass) {
+    uint32_t waiting;
+    look_at_rings(pass);
+    while (read_rings(pass, false, &waiting) && waiting && !pass->is_full) {
+    }
+    if (waiting && !pass->is_full) {
+        look_at_rings(pass);
+        while (read_rings(pass, false, &waiting) && waiting && !pass->is_full) {
+        }
+        if (waiting && !pass->is_full) {
+            read_rings(pass, true, &waiting);
+        }
+    }
+}
+
+// Ends that had no room in their ring. One without a start waits for a pass that read all rings
+// after it came.
+static void put_lates(struct pass *pass) {
+    struct region *region = pass->region;
+    uint64_t done = next_pass(pass) - 1;
+    for (uint32_t i = 0; i < REGION_LATE && region->granted[TABLE_LATES] > 0; i++) {
+        struct region_late *late = &region->lates[i];
+        uint64_t given = atomic_load_explicit(&late->given, memory_order_acquire);
+        if (given % 2 == 1 || given == 0 || atomic_load(&late->taken) <= done || !has_room(pass)) {
+            continue;
+        }
+        struct region_open *open = find_open(pass, late->id);
+        if (!open && (pass->is_full || late->looked_at != given)) {
+            late->looked_at = given;
+            continue;
+        }
+        atomic_store(&late->taken, done + 1);
+        if (!open) {
+            pass->ignored++;
+            continue;
+        }
+        close_open(pass, open);
+        line_end(&pass->buf, late->id, (int64_t)late->time + pass->offset_ns);
+        put(pass);
+    }
+}
+
+// What was read may be written again, and rings are asked to grow before they are full.
+static bool free_rings(struct pass *pass, void (*on_empty)(uint32_t ring)) {
+    bool hurry = false;
+    for (uint32_t i = 0; i < pass->rings; i++) {
+        struct ring_head *ring = &pass->region->rings[i];
+        uint64_t tail = region_tail(pass->region, i);
+        uint64_t at = atomic_load_explicit(&ring->at, memory_order_acquire);
+        uint64_t freed = atomic_load_explicit(&ring->freed, memory_order_relaxed);
+        uint64_t granted = atomic_load_explicit(&ring->granted, memory_order_relaxed);
+        if (freed != tail) {
+            if (at - freed > granted / 2) {
+                hurry = true;
+                region_grant_ring(pass->region, i, 2 * granted);
+            }
+            atomic_store_explicit(&ring->freed, tail, memory_order_release);
+        }
+        if (on_empty && at == tail &&
+            atomic_load_explicit(&ring->state, memory_order_acquire) == RING_LEFT) {
+            on_empty(i);
+        }
+    }
+    return hurry;
+}
+
+static void put_begin(struct pass *pass) {
+    if (pass->next.lines == 0 && has_room(pass)) {
+        line_begin(&pass->buf);
+        put(pass);
+    }
+}
+
+struct pass_result pass_run(struct pass *pass, bool with_names, void (*on_empty)(uint32_t ring)) {
+    uint64_t before = pass->next.end;
+    pass->is_full = false;
+    put_begin(pass);
+    if (with_names) {
+        put_names(pass);
+    }
+    put_losses(pass);
+    put_rings(pass);
+    put_lates(pass);
+    region_commit(pass->region, &pass->next);
+    bool hurry = free_rings(pass, on_empty);
+    return (struct pass_result){pass->next.end != before, pass->is_full, hurry};
+}

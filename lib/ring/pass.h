@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One pass: what the rings hold becomes lines of the window, and is committed at once. It works on
+// the region alone, so the sender of a live process and who goes on with the file of a dead one
+// make the same lines.
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lib/ring/line.h"
+#include "lib/ring/region.h"
+
+struct pass {
+    struct region *region;
+    struct line_state lines;
+    int64_t offset_ns;
+    struct region_state next; // what will be committed
+    uint64_t ignored;         // ends of ranges that are not open, so far
+    uint64_t open_count;      // start/end ranges that are open
+    bool is_full;             // this pass found no room in the window
+    uint32_t rings;           // 1 + the highest ring that was ever seen in use
+    uint64_t ends[REGION_RINGS];
+    struct line_buf buf;
+};
+
+// What a pass did.
+struct pass_result {
+    bool moved;   // it made lines
+    bool is_full; // the window was full: there is more
+    bool hurry;   // a ring was found more than half full
+};
+
+// `pass` is memory of the sender's, about 300 KiB; the region is borrowed. A session's first lines
+// are made by the first pass over a region that has none.
+void pass_init(struct pass *pass, struct region *region);
+
+// Makes lines of what the rings hold now and commits them, with what `pass->next` says of
+// acknowledgements. `with_names`: names have changed. `on_empty` is told of rings whose thread has
+// ended and which are empty; NULL: nobody wants to know.
+struct pass_result pass_run(struct pass *pass, bool with_names, void (*on_empty)(uint32_t ring));

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Records are written member by member at a running place, and read with the same steps. A reader
+// believes nothing: the length must be just what the flags and sizes add up to, since records may
+// come from the file of a process that damaged its own memory.
+#include "lib/ring/record.h"
+
+#include <stdbool.h>
+
+static bool has_id(uint32_t kind) {
+    return kind == RECORD_START || kind == RECORD_END;
+}
+
+uint32_t record_flags(const struct record_view *view) {
+    uint32_t flags = view->value_kind << RECORD_VALUE_SHIFT;
+    flags |= view->category || view->color ? RECORD_HAS_ATTR : 0;
+    flags |= view->has_string ? RECORD_HAS_STRING : view->text_len ? RECORD_HAS_TEXT : 0;
+    flags |= view->json_len ? RECORD_HAS_JSON : 0;
+    return flags;
+}
+
+static char *put_text(char *at, const char *text, uint32_t len) {
+    memcpy(at, text, len);
+    return at + ((len + 7) & ~7u);
+}
+
+void record_write(char *to, const struct record_view *view, uint32_t flags, uint32_t bytes) {
+    struct record *record = (struct record *)to;
+    *record = (struct record){(uint8_t)view->kind, (uint8_t)flags, (uint16_t)view->domain, bytes,
+                              view->time};
+    char *at = to + sizeof(*record);
+    if (has_id(view->kind)) {
+        memcpy(at, &view->id, 8);
+        at += 8;
+    }
+    if (flags & RECORD_HAS_ATTR) {
+        memcpy(at, &view->category, 4);
+        memcpy(at + 4, &view->color, 4);
+        at += 8;
+    }
+    if (flags >> RECORD_VALUE_SHIFT) {
+        memcpy(at, &view->value, 8);
+        at += 8;
+    }
+    if (flags & (RECORD_HAS_TEXT | RECORD_HAS_STRING | RECORD_HAS_JSON)) {
+        memcpy(at, flags & RECORD_HAS_STRING ? &view->string : &view->text_len, 4);
+        memcpy(at + 4, &view->json_len, 4);
+        at += 8;
+    }
+    if (flags & RECORD_HAS_TEXT) {
+        at = put_text(at, view->text, view->text_len);
+    }
+    if (flags & RECORD_HAS_JSON) {
+        put_text(at, view->json, view->json_len);
+    }
+}
+
+// The sizes, bounded before anything is added to them.
+static bool read_sizes(const char *at, uint32_t flags, struct record_view *view) {
+    uint32_t first;
+    memcpy(&first, at, 4);
+    memcpy(&view->json_len, at + 4, 4);
+    view->has_string = flags & RECORD_HAS_STRING;
+    *(view->has_string ? &view->string : &view->text_len) = first;
+    return (view->text_len > 0) == ((flags & RECORD_HAS_TEXT) != 0) &&
+           (view->json_len > 0) == ((flags & RECORD_HAS_JSON) != 0) &&
+           view->text_len <= RECORD_TEXT_MAX && view->json_len <= RECORD_JSON_MAX;
+}
+
+uint32_t record_read(const char *from, uint64_t most, struct record_view *view) {
+    struct record record;
+    if (most < sizeof(record)) {
+        return 0;
+    }
+    memcpy(&record, from, sizeof(record));
+    uint32_t flags = record.flags;
+    if (record.kind <= RECORD_LAP || record.kind >= RECORD_KINDS ||
+        (flags & RECORD_HAS_TEXT && flags & RECORD_HAS_STRING)) {
+        return 0;
+    }
+    uint32_t least = record_bytes(has_id(record.kind), flags, 0, 0);
+    if (record.bytes < least || record.bytes > most || record.bytes % 8) {
+        return 0;
+    }
+    *view = (struct record_view){.kind = record.kind,
+                                 .domain = record.domain,
+                                 .time = record.time,
+                                 .value_kind = flags >> RECORD_VALUE_SHIFT};
+    const char *at = from + sizeof(record);
+    if (has_id(record.kind)) {
+        memcpy(&view->id, at, 8);
+        at += 8;
+    }
+    if (flags & RECORD_HAS_ATTR) {
+        memcpy(&view->category, at, 4);
+        memcpy(&view->color, at + 4, 4);
+        at += 8;
+    }
+    if (view->value_kind) {
+        memcpy(&view->value, at, 8);
+        at += 8;
+    }
+    if (flags & (RECORD_HAS_TEXT | RECORD_HAS_STRING | RECORD_HAS_JSON)) {
+        if (!read_sizes(at, flags, view)) {
+            return 0;
+        }
+        at += 8;
+    }
+    view->text = at;
+    view->json = at + ((view->text_len + 7) & ~7u);
+    bool fits =
+        record.bytes == record_bytes(has_id(record.kind), flags, view->text_len, view->json_len);
+    return fits ? record.bytes : 0;
+}

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The layout is a list of tables after the head, each on pages of its own, then the window, then
+// the chunks of rings. A file is sparse: ftruncate gives it its length, fallocate its blocks, table
+// by table in steps of GRANT_STEP. Private memory is given by the kernel when it is touched.
+//
+// Mappings are MADV_DONTFORK: a child has none of its parent's rings, and makes its own.
+#include "lib/ring/region.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define GRANT_STEP (64u << 10)
+#define RING_FIRST (64u << 10) // a ring begins with so much
+
+const char *const region_loss_names[LOSSES] = {"full", "threads", "depth", "reentrant",
+                                               "unsupported"};
+
+static const struct {
+    uint32_t entry, count;
+} tables[] = {
+    [TABLE_STRINGS] = {sizeof(struct region_text), REGION_STRINGS},
+    [TABLE_DOMAINS] = {sizeof(struct region_text), REGION_DOMAINS},
+    [TABLE_NAMES] = {sizeof(struct region_name), REGION_NAMES},
+    [TABLE_OPENS] = {sizeof(struct region_open), REGION_OPEN},
+    [TABLE_LATES] = {sizeof(struct region_late), REGION_LATE},
+    [TABLE_TEXT] = {1, REGION_TEXT_BYTES},
+};
+
+#define TABLES (sizeof(tables) / sizeof(tables[0]))
+
+static uint64_t pages(uint64_t bytes) {
+    return (bytes + REGION_PAGE - 1) & ~(uint64_t)(REGION_PAGE - 1);
+}
+
+// Offset of a table in the region; of TABLES: of the window.
+static uint64_t table_at(size_t table) {
+    uint64_t at =
+        pages(sizeof(struct region_head)) + pages(REGION_RINGS * sizeof(struct ring_head));
+    for (size_t i = 0; i < table; i++) {
+        at += pages((uint64_t)tables[i].entry * tables[i].count);
+    }
+    return at;
+}
+
+static uint64_t chunk_bytes(const struct region *region) {
+    return REGION_CHUNK_RINGS * region->head->ring_bytes;
+}
+
+static int give(const struct region *region, uint64_t at, uint64_t bytes) {
+    if (region->fd < 0) {
+        return 0;
+    }
+    int r;
+    do {
+        r = fallocate(region->fd, 0, (off_t)at, (off_t)bytes);
+    } while (r < 0 && errno == EINTR);
+    return r < 0 ? -errno : 0;
+}
+
+static char *map(const struct region *region, uint64_t at, uint64_t bytes) {
+    int flags = region->fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE : MAP_SHARED;
+    char *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags, region->fd, (off_t)at);
+    if (memory == MAP_FAILED) {
+        return NULL;
+    }
+    madvise(memory, bytes, MADV_DONTFORK);
+    return memory;
+}
+
+// Before the head can be touched its size must be there.
+static int size_file(struct region *region, uint64_t ring_bytes, uint64_t fixed) {
+    uint64_t all = fixed + (uint64_t)REGION_RINGS * ring_bytes;
+    if (region->fd < 0) {
+        return 0;
+    }
+    if (ftruncate(region->fd, (off_t)all) < 0) {
+        return -errno;
+    }
+    return give(region, 0, pages(sizeof(struct region_head)));
+}
+
+static void place(struct region *region) {
+    char *base = region->base;
+    region->head = (struct region_head *)base;
+    region->rings = (struct ring_head *)(base + pages(sizeof(struct region_head)));
+    region->strings = (struct region_text *)(base + table_at(TABLE_STRINGS));
+    region->domains = (struct region_text *)(base + table_at(TABLE_DOMAINS));
+    region->names = (struct region_name *)(base + table_at(TABLE_NAMES));
+    region->opens = (struct region_open *)(base + table_at(TABLE_OPENS));
+    region->lates = (struct region_late *)(base + table_at(TABLE_LATES));
+    region->text = base + table_at(TABLE_TEXT);
+    region->window = base + region->window_at;
+}
+
+int region_make(struct region *region, const char *path, uint64_t ring_bytes,
+                uint64_t window_bytes) {
+    *region = (struct region){.fd = -1, .window_at = table_at(TABLES)};
+    region->chunk_at = region->window_at + window_bytes;
+    if (path) {
+        region->fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+        if (region->fd < 0) {
+            return -errno;
+        }
+    }
+    int r = size_file(region, ring_bytes, region->chunk_at);
+    if (r == 0 && !(region->base = map(region, 0, region->chunk_at))) {
+        r = -errno;
+    }
+    if (r < 0) {
+        region_unmap(region);
+        if (path) {
+            unlink(path);
+        }
+        return r;
+    }
+    place(region);
+    struct region_head *head = region->head;
+    *head = (struct region_head){.version = REGION_VERSION, .head_bytes = sizeof(*head)};
+    head->uid = (uint32_t)geteuid();
+    head->process = (uint32_t)getpid();
+    head->ring_bytes = ring_bytes;
+    head->window_bytes = window_bytes;
+    atomic_store(&head->pid, head->process);
+    memcpy(head->magic, REGION_MAGIC, sizeof(head->magic)); // last: now it is a region
+    return 0;
+}
+
+void region_unmap(struct region *region) {
+    if (region->base) {
+        for (uint32_t i = 0; i < REGION_CHUNKS; i++) {
+            char *chunk = atomic_load(&region->chunks[i]);
+            if (chunk) {
+                munmap(chunk, chunk_bytes(region));
+            }
+        }
+        munmap(region->base, region->chunk_at);
+    }
+    if (region->fd >= 0) {
+        close(region->fd);
+    }
+    *region = (struct region){.fd = -1};
+}
+
+void region_borrow(struct region *region, const struct region_tables *borrowed) {
+    region->strings = borrowed->strings;
+    region->domains = borrowed->domains;
+    region->names = borrowed->names;
+    region->text = borrowed->text;
+}
+
+char *region_ring(const struct region *region, uint32_t ring) {
+    char *chunk =
+        atomic_load_explicit(&region->chunks[ring / REGION_CHUNK_RINGS], memory_order_acquire);
+    return chunk ? chunk + (ring % REGION_CHUNK_RINGS) * region->head->ring_bytes : NULL;
+}
+
+int region_chunk(struct region *region, uint32_t chunk) {
+    if (atomic_load(&region->chunks[chunk])) {
+        return 0;
+    }
+    uint64_t heads = REGION_CHUNK_RINGS * sizeof(struct ring_head);
+    int r = give(region, pages(sizeof(struct region_head)) + chunk * heads, heads);
+    if (r < 0) {
+        return r;
+    }
+    uint64_t bytes = chunk_bytes(region);
+    char *memory = map(region, region->chunk_at + chunk * bytes, bytes);
+    if (!memory) {
+        return -errno;
+    }
+    atomic_store_explicit(&region->chunks[chunk], memory, memory_order_release);
+    atomic_store(&region->head->chunks, chunk + 1);
+    return 0;
+}
+
+int region_grant_ring(struct region *region, uint32_t ring, uint64_t bytes) {
+    struct ring_head *head = &region->rings[ring];
+    uint64_t had = atomic_load_explicit(&head->granted, memory_order_relaxed);
+    bytes = bytes < RING_FIRST ? RING_FIRST : bytes;
+    bytes = bytes > region->head->ring_bytes ? region->head->ring_bytes : bytes;
+    if (bytes <= had) {
+        return 0;
+    }
+    int r = give(region, region->chunk_at + ring * region->head->ring_bytes + had, bytes - had);
+    if (r == 0) {
+        atomic_store_explicit(&head->granted, bytes, memory_order_release);
+    }
+    return r;
+}
+
+int region_grant_window(struct region *region, uint64_t bytes) {
+    uint64_t had = atomic_load_explicit(&region->window_granted, memory_order_relaxed);
+    bytes = (bytes + GRANT_STEP - 1) & ~(uint64_t)(GRANT_STEP - 1);
+    bytes = bytes > region->head->window_bytes ? region->head->window_bytes : bytes;
+    if (bytes <= had) {
+        return 0;
+    }
+    int r = give(region, region->window_at + had, bytes - had);
+    if (r == 0) {
+        atomic_store_explicit(&region->window_granted, bytes, memory_order_relaxed);
+    }
+    return r;
+}
+
+int region_grant(struct region *region, enum region_table table, uint64_t count) {
+    if (count > tables[table].count) {
+        return -ENOSPC;
+    }
+    uint64_t whole = pages((uint64_t)tables[table].entry * tables[table].count);
+    uint64_t bytes = count * tables[table].entry, had = region->granted[table];
+    if (bytes <= had) {
+        return 0;
+    }
+    bytes = (bytes + GRANT_STEP - 1) & ~(uint64_t)(GRANT_STEP - 1);
+    bytes = bytes > whole ? whole : bytes;
+    int r = give(region, table_at(table) + had, bytes - had);
+    if (r == 0) {
+        region->granted[table] = bytes;
+    }
+    return r;
+}
+
+// ---- Passes -------------------------------------------------------------------------------------
+
+uint64_t region_tail(const struct region *region, uint32_t ring) {
+    const struct ring_tail *tails = region->rings[ring].tails;
+    uint64_t done = atomic_load_explicit(&region->head->pass, memory_order_relaxed);
+    uint64_t a = atomic_load_explicit(&tails[0].pass, memory_order_relaxed);
+    uint64_t b = atomic_load_explicit(&tails[1].pass, memory_order_relaxed);
+    const struct ring_tail *in_force = a > done || (b <= done && b > a) ? &tails[1] : &tails[0];
+    return atomic_load_explicit(&in_force->at, memory_order_relaxed);
+}
+
+// The position comes before the number: whoever sees the number sees the position.
+void region_move_tail(struct region *region, uint32_t ring, uint64_t at) {
+    struct ring_tail *tails = region->rings[ring].tails;
+    uint64_t next = atomic_load_explicit(&region->head->pass, memory_order_relaxed) + 1;
+    uint64_t a = atomic_load_explicit(&tails[0].pass, memory_order_relaxed);
+    uint64_t b = atomic_load_explicit(&tails[1].pass, memory_order_relaxed);
+    bool first_in_force = b == next || (a != next && a > b);
+    struct ring_tail *to = first_in_force ? &tails[1] : &tails[0];
+    atomic_store_explicit(&to->at, at, memory_order_relaxed);
+    atomic_store_explicit(&to->pass, next, memory_order_release);
+}
+
+struct region_state region_state(const struct region *region) {
+    uint64_t pass = atomic_load_explicit(&region->head->pass, memory_order_acquire);
+    return region->head->states[pass & 1];
+}
+
+void region_commit(struct region *region, const struct region_state *state) {
+    uint64_t next = atomic_load_explicit(&region->head->pass, memory_order_relaxed) + 1;
+    region->head->states[next & 1] = *state;
+    atomic_store_explicit(&region->head->pass, next, memory_order_release);
+}

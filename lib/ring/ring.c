@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How room is counted. `limit` is the end of what may be touched, within the ring. On the lap of
+// the reader there are two stretches: from the writer to the limit, and from the start to the
+// reader. One lap ahead of the reader there is one, from the writer to the reader. The reader's
+// bytes are never reached, and 8 bytes of each stretch are left for RECORD_LAP.
+#include "lib/ring/ring.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define LAP_RECORD 8u
+
+void ring_writer_init(struct ring_writer *writer, const struct region *region, uint32_t number) {
+    struct ring_head *head = &region->rings[number];
+    *writer = (struct ring_writer){
+        .head = head, .data = region_ring(region, number), .size = region->head->ring_bytes};
+    writer->at = atomic_load_explicit(&head->at, memory_order_relaxed);
+    writer->freed = atomic_load_explicit(&head->freed, memory_order_acquire);
+    writer->granted = atomic_load_explicit(&head->granted, memory_order_acquire);
+}
+
+static uint64_t pops_in(uint64_t stretch) {
+    return stretch < LAP_RECORD ? 0 : (stretch - LAP_RECORD) / RECORD_POP_BYTES;
+}
+
+static bool is_same_lap(const struct ring_writer *writer, uint64_t at) {
+    return (at ^ writer->freed) < writer->size;
+}
+
+// Whether a record of `bytes` bytes fits at `at`, and after it the pops.
+static bool has_room(const struct ring_writer *writer, uint64_t at, uint32_t bytes, uint32_t pops) {
+    uint64_t mask = writer->size - 1;
+    uint64_t offset = at & mask, reader = writer->freed & mask;
+    bool same_lap = is_same_lap(writer, at);
+    uint64_t limit = same_lap ? writer->granted : reader;
+    if (offset + bytes + LAP_RECORD > limit) {
+        return false;
+    }
+    return pops_in(limit - offset - bytes) + (same_lap ? pops_in(reader) : 0) >= pops;
+}
+
+// The writer is at the start of the next lap.
+static uint64_t next_lap(const struct ring_writer *writer) {
+    return (writer->at | (writer->size - 1)) + 1;
+}
+
+static void begin_lap(struct ring_writer *writer) {
+    uint64_t offset = writer->at & (writer->size - 1);
+    if (offset + LAP_RECORD <= writer->granted) {
+        struct record lap = {.kind = RECORD_LAP, .bytes = LAP_RECORD};
+        memcpy(writer->data + offset, &lap, LAP_RECORD);
+    }
+    writer->at = next_lap(writer);
+}
+
+// Tries here, then at the start of the next lap, with what is known of the reader; an empty ring
+// that has passed its mark the other way round.
+static char *place(struct ring_writer *writer, uint32_t bytes, uint32_t pops) {
+    uint64_t offset = writer->at & (writer->size - 1);
+    bool wants_lap = writer->at == writer->freed && offset >= RING_LAP_BYTES;
+    if (!wants_lap && has_room(writer, writer->at, bytes, pops)) {
+        return writer->data + offset;
+    }
+    if (offset != 0 && is_same_lap(writer, writer->at) &&
+        has_room(writer, next_lap(writer), bytes, pops)) {
+        begin_lap(writer);
+        return writer->data;
+    }
+    return wants_lap && has_room(writer, writer->at, bytes, pops) ? writer->data + offset : NULL;
+}
+
+char *ring_reserve(struct ring_writer *writer, uint32_t bytes, uint32_t pops) {
+    if ((writer->at & (writer->size - 1)) < RING_LAP_BYTES && !ring_is_half_full(writer)) {
+        char *room = place(writer, bytes, pops);
+        if (room) {
+            return room;
+        }
+    }
+    writer->freed = atomic_load_explicit(&writer->head->freed, memory_order_acquire);
+    writer->granted = atomic_load_explicit(&writer->head->granted, memory_order_acquire);
+    return place(writer, bytes, pops);
+}
+
+void ring_reader_init(struct ring_reader *reader, const struct region *region, uint32_t number,
+                      uint64_t tail) {
+    const struct ring_head *head = &region->rings[number];
+    *reader = (struct ring_reader){
+        .data = region_ring(region, number), .size = region->head->ring_bytes, .at = tail};
+    reader->end = atomic_load_explicit(&head->at, memory_order_acquire);
+    reader->granted = atomic_load_explicit(&head->granted, memory_order_relaxed);
+}
+
+int ring_next(struct ring_reader *reader, struct record_view *view) {
+    while (reader->at < reader->end) {
+        uint64_t offset = reader->at & (reader->size - 1);
+        struct record lap;
+        bool is_lap = offset + LAP_RECORD > reader->granted;
+        if (!is_lap) {
+            memcpy(&lap, reader->data + offset, LAP_RECORD);
+            is_lap = lap.kind == RECORD_LAP;
+        }
+        if (is_lap) {
+            reader->at = (reader->at | (reader->size - 1)) + 1;
+            continue;
+        }
+        uint64_t most = reader->granted - offset;
+        most = most < reader->end - reader->at ? most : reader->end - reader->at;
+        uint32_t bytes = record_read(reader->data + offset, most, view);
+        if (bytes == 0) {
+            return -EIO;
+        }
+        reader->at += bytes;
+        return 1;
+    }
+    return reader->at == reader->end ? 0 : -EIO;
+}

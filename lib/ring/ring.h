@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The ring of one thread: it writes, the sender reads, nobody locks. Positions count bytes over all
+// laps. A record that does not fit before the end of what the ring may touch begins the next lap; a
+// record RECORD_LAP of 8 bytes says so, when there is room for it.
+//
+// An empty ring begins a new lap when it has passed LAP_BYTES, so that a quiet thread goes on using
+// its first pages.
+//
+// A push that is recorded has room for its pop: the writer keeps RECORD_POP_BYTES free for each
+// open one, whatever laps lie between.
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/ring/record.h"
+#include "lib/ring/region.h"
+
+#define RING_LAP_BYTES (16u << 10)
+
+// The writer's side: what a thread knows of its ring. Not shared.
+struct ring_writer {
+    struct ring_head *head;
+    char *data;
+    uint64_t size;           // of the ring, a power of two
+    uint64_t at;             // next byte
+    uint64_t freed, granted; // as they were last looked at
+};
+
+// `number` is a ring of which the caller is the only writer; its chunk is there.
+void ring_writer_init(struct ring_writer *writer, const struct region *region, uint32_t number);
+
+// Room for a record of `bytes` bytes, after which `pops` pops still have theirs. NULL: none. The
+// place is valid until the next call.
+char *ring_reserve(struct ring_writer *writer, uint32_t bytes, uint32_t pops);
+
+// The record of `bytes` bytes that was reserved is whole.
+static inline void ring_publish(struct ring_writer *writer, uint32_t bytes) {
+    writer->at += bytes;
+    atomic_store_explicit(&writer->head->at, writer->at, memory_order_release);
+}
+
+// Whether the reader should hurry: more than half of what the ring may touch is used. As of the
+// last time that the writer looked.
+static inline bool ring_is_half_full(const struct ring_writer *writer) {
+    return writer->at - writer->freed > writer->granted / 2;
+}
+
+// The reader's side.
+struct ring_reader {
+    const char *data;
+    uint64_t size, granted;
+    uint64_t at, end; // from the tail to the writer's position
+};
+
+// From `tail` to the position that the writer has now.
+void ring_reader_init(struct ring_reader *reader, const struct region *region, uint32_t number,
+                      uint64_t tail);
+
+// The next record. Returns 1 with `view` filled and `reader->at` behind it, 0 at the end, or -EIO
+// for bytes that are no record, which only a program that damaged its own memory leaves.
+int ring_next(struct ring_reader *reader, struct record_view *view);

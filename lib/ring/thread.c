@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Threads lie in slabs of mapped memory that is never given back: a thread that ends leaves its
+// entry to the next one. A key of pthread tells of the end of a thread. Rings are numbered; a free
+// one is searched from where the last was found.
+#include "lib/ring/thread.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "lib/ring/catalog.h"
+
+#define SLAB_THREADS 64u
+#define OPEN_DEFAULT 65536u // nvtxt(5), "Limits"
+
+enum { LOCKS_RENEWED = 1, LOCKS_GOOD };
+
+static _Atomic uint32_t never_alive;
+
+struct recorder recorder = {
+    .alive = &never_alive,
+    .push_depth = STACK_LEVELS,
+    .open_most = OPEN_DEFAULT,
+    .next_range = 3,
+    .lock = PTHREAD_MUTEX_INITIALIZER,
+    .region = {.fd = -1},
+};
+
+__thread struct thread *thread_self __attribute__((tls_model("initial-exec")));
+__thread uint32_t thread_busy __attribute__((tls_model("initial-exec")));
+
+static pthread_key_t end_key;
+static bool has_end_key;
+static uint32_t next_ring;
+
+void recorder_lose(enum region_loss why, uint64_t calls) {
+    bool has_region = atomic_load_explicit(&recorder.has_region, memory_order_acquire) &&
+                      atomic_load(atomic_load(&recorder.alive));
+    atomic_fetch_add_explicit(has_region ? &recorder.region.head->lost[why]
+                                         : &recorder.lost_early[why],
+                              calls, memory_order_relaxed);
+}
+
+uint64_t recorder_recorded(void) {
+    pthread_mutex_lock(&recorder.lock);
+    uint64_t sum = atomic_load(&recorder.recorded_before);
+    for (struct thread *thread = recorder.threads; thread; thread = thread->next) {
+        sum += atomic_load_explicit(&thread->recorded, memory_order_relaxed);
+    }
+    pthread_mutex_unlock(&recorder.lock);
+    return sum;
+}
+
+// ---- Threads that come and go -------------------------------------------------------------------
+
+static void unlink_thread(struct thread *thread) {
+    struct thread **at = &recorder.threads;
+    while (*at && *at != thread) {
+        at = &(*at)->next;
+    }
+    if (*at) {
+        *at = thread->next;
+    }
+    atomic_fetch_add(&recorder.recorded_before, atomic_load(&thread->recorded));
+    stacks_deinit(&thread->stacks);
+    thread->next = recorder.free_threads;
+    recorder.free_threads = thread;
+}
+
+// Runs at the end of a thread.
+static void end_thread(void *of) {
+    struct thread *thread = of;
+    thread_busy = 1;
+    pthread_mutex_lock(&recorder.lock);
+    if (atomic_load(atomic_load(&recorder.alive))) {
+        atomic_store_explicit(&thread->writer.head->state, RING_LEFT, memory_order_release);
+    }
+    unlink_thread(thread);
+    pthread_mutex_unlock(&recorder.lock);
+    thread_self = NULL;
+    thread_busy = 0;
+}
+
+static struct thread *new_thread(void) {
+    if (!recorder.free_threads) {
+        struct thread *slab = mmap(NULL, SLAB_THREADS * sizeof(*slab), PROT_READ | PROT_WRITE,
+                                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (slab == MAP_FAILED) {
+            return NULL;
+        }
+        for (uint32_t i = SLAB_THREADS; i-- > 0;) {
+            slab[i].next = recorder.free_threads;
+            recorder.free_threads = &slab[i];
+        }
+    }
+    struct thread *thread = recorder.free_threads;
+    recorder.free_threads = thread->next;
+    memset(thread, 0, sizeof(*thread));
+    thread->next = recorder.threads;
+    recorder.threads = thread;
+    if (has_end_key || (has_end_key = pthread_key_create(&end_key, end_thread) == 0)) {
+        pthread_setspecific(end_key, thread);
+    }
+    return thread;
+}
+
+// Takes a free ring. Returns its number, or REGION_RINGS when all are in use or there is no memory.
+static uint32_t take_ring(void) {
+    struct region *region = &recorder.region;
+    for (uint32_t i = 0; i < REGION_RINGS; i++) {
+        uint32_t ring = (next_ring + i) % REGION_RINGS;
+        uint32_t chunk = ring / REGION_CHUNK_RINGS;
+        if (!atomic_load(&region->chunks[chunk]) && region_chunk(region, chunk) < 0) {
+            return REGION_RINGS;
+        }
+        if (atomic_load_explicit(&region->rings[ring].state, memory_order_acquire) == RING_FREE) {
+            return region_grant_ring(region, ring, 0) < 0 ? REGION_RINGS : ring;
+        }
+    }
+    return REGION_RINGS;
+}
+
+static bool give_ring(struct thread *thread) {
+    uint32_t ring = take_ring();
+    if (ring == REGION_RINGS) {
+        return false;
+    }
+    struct ring_head *head = &recorder.region.rings[ring];
+    atomic_store_explicit(&head->tid, (uint32_t)gettid(), memory_order_relaxed);
+    atomic_store_explicit(&head->state, RING_LIVE, memory_order_release);
+    thread->ring = ring;
+    thread->open = 0;
+    ring_writer_init(&thread->writer, &recorder.region, ring);
+    next_ring = ring + 1 < REGION_RINGS && ring + 1 > next_ring ? ring + 1 : next_ring;
+    return true;
+}
+
+void recorder_free_ring(uint32_t ring) {
+    pthread_mutex_lock(&recorder.lock);
+    atomic_store_explicit(&recorder.region.rings[ring].state, RING_FREE, memory_order_release);
+    next_ring = ring < next_ring ? ring : next_ring;
+    pthread_mutex_unlock(&recorder.lock);
+}
+
+// Under the lock. In a child only this thread has come along; it keeps its handles and depths.
+static int start_process(bool is_child) {
+    struct thread *self = thread_self;
+    for (struct thread *next, *thread = is_child ? recorder.threads : NULL; thread; thread = next) {
+        next = thread->next;
+        if (thread != self) {
+            unlink_thread(thread);
+        }
+    }
+    if (is_child) {
+        atomic_store(&recorder.has_region, false);
+        atomic_store(&recorder.recorded_before, 0);
+        atomic_store(&recorder.ignored, 0);
+        atomic_store(&recorder.open_count, 0);
+        next_ring = 0;
+        if (self) {
+            stacks_forget_recorded(&self->stacks);
+            atomic_store(&self->recorded, 0);
+            self->open = 0;
+        }
+    }
+    return recorder.on_start(is_child);
+}
+
+static struct thread *begin_locked(void) {
+    _Atomic uint32_t *alive = atomic_load(&recorder.alive);
+    bool is_new = !atomic_load(alive);
+    if (is_new && (!recorder.on_start || start_process(alive != &never_alive) < 0)) {
+        recorder_lose(LOSS_FULL, 1);
+        return NULL;
+    }
+    struct thread *thread = thread_self ? thread_self : new_thread();
+    if (!thread) {
+        recorder_lose(LOSS_FULL, 1);
+        return NULL;
+    }
+    if ((is_new || !thread_self) && !give_ring(thread)) {
+        thread_self = NULL;
+        unlink_thread(thread);
+        if (has_end_key) {
+            pthread_setspecific(end_key, NULL);
+        }
+        recorder_lose(LOSS_THREADS, 1);
+        return NULL;
+    }
+    return thread_self = thread;
+}
+
+// In a child that libc did not make, locks may be held by threads that are not there. The first one
+// to come makes them anew; the others wait the few instructions.
+void recorder_renew_locks(void) {
+    _Atomic uint32_t *word = atomic_load(&recorder.alive);
+    if (word == &never_alive || atomic_load(&word[1]) == LOCKS_GOOD) {
+        return;
+    }
+    uint32_t expected = 0;
+    if (atomic_compare_exchange_strong(&word[1], &expected, LOCKS_RENEWED)) {
+        pthread_mutex_init(&recorder.lock, NULL);
+        catalog_renew_lock();
+        atomic_store(&word[1], LOCKS_GOOD);
+    }
+    while (atomic_load(&word[1]) != LOCKS_GOOD) {
+        sched_yield();
+    }
+}
+
+struct thread *thread_begin(void) {
+    int saved = errno;
+    recorder_renew_locks();
+    pthread_mutex_lock(&recorder.lock);
+    struct thread *thread = begin_locked();
+    pthread_mutex_unlock(&recorder.lock);
+    errno = saved;
+    return thread;
+}
+
+// ---- Recording ----------------------------------------------------------------------------------
+
+bool thread_record(struct thread *thread, const struct record_view *view, uint32_t reserve) {
+    uint32_t flags = record_flags(view);
+    bool has_id = view->kind == RECORD_START || view->kind == RECORD_END;
+    uint32_t bytes = record_bytes(has_id, flags, view->text_len, view->json_len);
+    char *room = ring_reserve(&thread->writer, bytes, reserve);
+    if (!room) {
+        return false;
+    }
+    record_write(room, view, flags, bytes);
+    ring_publish(&thread->writer, bytes);
+    uint64_t recorded = atomic_load_explicit(&thread->recorded, memory_order_relaxed);
+    atomic_store_explicit(&thread->recorded, recorded + 1, memory_order_relaxed);
+    return true;
+}
+
+// ---- Fork ---------------------------------------------------------------------------------------
+
+void recorder_before_fork(void) {
+    pthread_mutex_lock(&recorder.lock);
+    catalog_lock();
+}
+
+void recorder_after_fork(void) {
+    catalog_unlock();
+    pthread_mutex_unlock(&recorder.lock);
+}
+
+void recorder_in_child(void) {
+    _Atomic uint32_t *word = atomic_load(&recorder.alive);
+    if (word != &never_alive) { // also where the kernel does not wipe
+        atomic_store(&word[0], 0);
+        atomic_store(&word[1], 0);
+    }
+    recorder_renew_locks();
+    struct thread *self = thread_self;
+    if (self && self->writer.data) {
+        mmap(self->writer.data, self->writer.size, PROT_READ | PROT_WRITE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+    }
+}
+
+_Atomic uint32_t *recorder_make_word(void) {
+    _Atomic uint32_t *word =
+        mmap(NULL, REGION_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (word == MAP_FAILED) {
+        return NULL;
+    }
+    madvise(word, REGION_PAGE, MADV_WIPEONFORK); // refused: recorder_in_child() clears it
+    return word;
+}
+
+void recorder_set_alive(_Atomic uint32_t *word) {
+    atomic_store(&word[1], LOCKS_GOOD);
+    atomic_store(&word[0], 1);
+    atomic_store_explicit(&recorder.alive, word, memory_order_release);
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// lib/ring: what a process records, from the call to the line, in memory. The lead is here: the
+// recorder of the process and its threads. A thread that calls for the first time gets a ring; from
+// then on a call is a store into it. Nothing in this room speaks to the daemon or reads the
+// environment.
+//
+// A call looks at one word of a page that the kernel clears in every child, however it was made
+// (MADV_WIPEONFORK). 0 means: first call of this process. What is under way in a thread is marked
+// by `thread_busy`, so that a signal handler, an allocator or our own set-up that calls again is
+// dropped and counted instead of waiting for itself.
+#pragma once
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lib/ring/region.h"
+#include "lib/ring/ring.h"
+#include "lib/ring/stacks.h"
+
+struct thread {
+    struct ring_writer writer;
+    uint32_t ring, open; // its ring's number; recorded levels that are open, over all stacks
+    _Atomic uint64_t recorded;
+    struct stacks stacks;
+    struct thread *next; // of all that are in use, or of those that are free
+};
+
+enum {
+    RECORDER_ASLEEP = 1,   // the sender sleeps: wake it
+    RECORDER_NO_SENDER = 2 // there is none: make one when it is time
+};
+
+struct recorder {
+    _Atomic(_Atomic uint32_t *) alive; // the word, and the state of the locks; a 0 at first
+    _Atomic uint32_t attention;        // of RECORDER_*; 0: calls need do nothing
+    _Atomic uint32_t push_depth;       // the daemon's limits
+    _Atomic uint64_t open_most, open_count;
+    _Atomic uint64_t next_range; // odd
+    _Atomic uint64_t ignored;
+    _Atomic uint64_t lost_early[LOSSES]; // while there is no region
+    _Atomic uint64_t recorded_before;    // by threads that have ended
+    struct region region;
+    _Atomic bool has_region;
+    pthread_mutex_t lock; // of the list of threads, of rings that change hands, and of set-up
+    struct thread *threads, *free_threads;
+
+    // Set by who starts the process's recording. Makes region, sender and the word; called under
+    // `lock`, in each process once until it returns 0. `is_child`: not the process that set it.
+    int (*on_start)(bool is_child);
+    // The sender needs a hand: `attention` is not 0. Called with no lock.
+    void (*on_attention)(uint32_t attention);
+};
+
+extern struct recorder recorder;
+extern __thread struct thread *thread_self __attribute__((tls_model("initial-exec")));
+extern __thread uint32_t thread_busy __attribute__((tls_model("initial-exec")));
+
+// Counts calls that were not recorded.
+void recorder_lose(enum region_loss why, uint64_t calls);
+
+// The slow ways in: first call of a thread or process. NULL: this call is not recorded, and that
+// is counted.
+struct thread *thread_begin(void);
+
+// Before a lock is taken: in a child the locks may be held by threads that it does not have.
+void recorder_renew_locks(void);
+
+// Begins a call. NULL: the call is lost, and counted. Else thread_leave() must follow.
+static inline struct thread *thread_enter(void) {
+    if (__builtin_expect(thread_busy, 0)) {
+        recorder_lose(LOSS_REENTRANT, 1);
+        return NULL;
+    }
+    thread_busy = 1;
+    atomic_signal_fence(memory_order_seq_cst);
+    _Atomic uint32_t *alive = atomic_load_explicit(&recorder.alive, memory_order_acquire);
+    struct thread *thread = thread_self;
+    if (__builtin_expect(!thread || !atomic_load_explicit(alive, memory_order_relaxed), 0)) {
+        thread = thread_begin();
+        if (!thread) {
+            thread_busy = 0;
+        }
+    }
+    return thread;
+}
+
+static inline void thread_leave(void) {
+    atomic_signal_fence(memory_order_seq_cst);
+    thread_busy = 0;
+    uint32_t attention = atomic_load_explicit(&recorder.attention, memory_order_relaxed);
+    if (__builtin_expect(attention != 0, 0)) {
+        recorder.on_attention(attention);
+    }
+}
+
+// Records what `view` says. Returns false when there was no room; `reserve` is how many pops must
+// fit behind it. The text lies in memory of the caller's.
+bool thread_record(struct thread *thread, const struct record_view *view, uint32_t reserve);
+
+// The ring of a thread that has ended and that a pass has emptied may be used again.
+void recorder_free_ring(uint32_t ring);
+
+// Calls recorded by all threads so far.
+uint64_t recorder_recorded(void);
+
+// For fork: holds the locks over it; in the parent, in the child. The child's ring is replaced by
+// private memory, because a handler may have forked in the middle of a call.
+void recorder_before_fork(void);
+void recorder_after_fork(void);
+void recorder_in_child(void);
+
+// The page whose first word is `alive`: wiped in every child, by the kernel or, where it cannot, by
+// recorder_in_child(). NULL without memory. The recording goes on once recorder_set_alive() was
+// called.
+_Atomic uint32_t *recorder_make_word(void);
+void recorder_set_alive(_Atomic uint32_t *word);

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// lib/send: from the rings to the daemon. The sender is a thread of its own with all signals
+// blocked: it makes lines of what the rings hold (pass.h), sends them in a session, and forgets
+// them when they are acknowledged. No call of the program ever waits for it; the end of the process
+// and nvtxt_flush() do, for as long as they were told to. It owns the region's window, its states
+// and its tails, and the connection. It knows nothing of what the program named; it is told when
+// names have changed.
+#pragma once
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/ring/region.h"
+
+#define SENDER_PATHS 4u // sockets that are tried, in order
+
+struct sender_options {
+    char paths[SENDER_PATHS][108];
+    uint32_t path_count;
+    char name[256];
+    uint32_t expiry; // seconds that the session stays resumable; 0: as the daemon likes
+    uint64_t (*names_version)(void);
+    void (*on_empty)(uint32_t ring);
+    void (*log)(const char *format, ...) __attribute__((format(printf, 1, 2)));
+    void (*on_limits)(uint64_t push_depth, uint64_t open_ranges); // of the daemon; 0: not said
+};
+
+struct sender {
+    struct sender_options options;
+    struct region *region;
+    _Atomic uint32_t *attention; // set to `asleep` before it sleeps; a futex
+    uint32_t asleep;
+    _Atomic bool is_ending;    // no more calls come: send what there is, end the session, return
+    _Atomic bool is_done;      // all is acknowledged and the session has ended, or nobody waits
+    _Atomic uint32_t progress; // a futex: changes with each pass and acknowledgement
+    _Atomic uint64_t passes;   // begun and committed
+    _Atomic uint64_t lines_made, lines_sent, lines_acked, ignored;
+    _Atomic bool is_connected;
+};
+
+// Starts the thread. `sender` stays where it is as long as the process lives. Returns 0 or -errno.
+int sender_start(struct sender *sender);
+
+// Wakes a sender that sleeps. Any thread; no lock.
+void sender_wake(struct sender *sender);
+
+// Waits until everything that was recorded before the call is acknowledged, or until `until_ns`
+// (CLOCK_MONOTONIC). Returns 0, -ETIMEDOUT, or -ENOTCONN when there is no daemon at that time.
+int sender_flush(struct sender *sender, int64_t until_ns);
+
+// Ends the session in order; waits until `until_ns` for it. Returns whether all was acknowledged.
+bool sender_end(struct sender *sender, int64_t until_ns);
