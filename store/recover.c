@@ -34,6 +34,7 @@ static int end_range(const struct nvtxt_open_range *range, int64_t end,
         .text = range->text,
         .domain = range->domain,
         .payload = range->payload,
+        .json = range->json,
         .open_seq = range->seq,
     };
     struct nvtxt_diag diag;

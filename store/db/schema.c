@@ -130,6 +130,11 @@ static const char own_tables[] =
     "strftime('%Y-%m-%dT%H:%M:%S', (e.start - " NS_OF_SECOND ") / 1000000000, 'unixepoch') || "    \
     "printf('.%09dZ', " NS_OF_SECOND ")"
 
+// The largest values of a UINT64 payload stand there as their two's complement.
+#define PAYLOAD                                                                                    \
+    "coalesce(e.int64Value, e.doubleValue, iif(e.uint64Value < 0, printf('%llu', e.uint64Value), " \
+    "e.uint64Value), e.uint32Value, e.int32Value, e.floatValue, e.jsonText)"
+
 #define TIMELINE_COLUMNS                                                                           \
     "SELECT " UTC_TIME " AS utcTime, e.end - e.start AS duration, "                                \
     "CASE e.eventType WHEN 34 THEN 'mark' WHEN 59 THEN 'push/pop' ELSE 'start/end' END AS kind, "  \
@@ -139,8 +144,7 @@ static const char own_tables[] =
                                    "color, " PROCESS_NAME " AS process, " THREAD_NAME              \
                                    " AS thread, " SOURCE_NAME " AS source, "                       \
                                    "(SELECT d.name FROM NVTXT_DOMAINS d WHERE d.id = e.domainId) " \
-                                   "AS domain, "                                                   \
-                                   "coalesce(e.int64Value, e.doubleValue) AS payload, "            \
+                                   "AS domain, " PAYLOAD " AS payload, "                           \
                                    "e.globalTid / 0x1000000 % 0x1000000 AS pid, e.globalTid % "    \
                                    "0x1000000 AS tid, "                                            \
                                    "e.start AS start, e.end AS \"end\", e.globalTid AS "           \
@@ -274,11 +278,28 @@ static int add_owners(sqlite3 *db) {
     return rc ?: store_sql_exec(db, views);
 }
 
+// Version 5: payloads of all types and JSON texts, also of open ranges; names of resources and
+// counters.
+static int add_nvtx(sqlite3 *db) {
+    int rc = store_sql_exec(
+        db, "ALTER TABLE NVTXT_OPEN_RANGES ADD COLUMN uint64Value INTEGER;"
+            "ALTER TABLE NVTXT_OPEN_RANGES ADD COLUMN uint32Value INTEGER;"
+            "ALTER TABLE NVTXT_OPEN_RANGES ADD COLUMN int32Value INTEGER;"
+            "ALTER TABLE NVTXT_OPEN_RANGES ADD COLUMN floatValue REAL;"
+            "ALTER TABLE NVTXT_OPEN_RANGES ADD COLUMN jsonText TEXT;"
+            "CREATE TABLE NVTXT_RESOURCES (globalPid INTEGER NOT NULL, domainId INTEGER NOT NULL, "
+            "kind TEXT NOT NULL, handle INTEGER NOT NULL, name TEXT NOT NULL, sourceId INTEGER, "
+            "PRIMARY KEY (globalPid, domainId, kind, handle));"
+            "CREATE TABLE NVTXT_COUNTERS (globalPid INTEGER NOT NULL, domainId INTEGER NOT NULL, "
+            "name TEXT NOT NULL, description TEXT, unit TEXT, json TEXT, sourceId INTEGER, "
+            "PRIMARY KEY (globalPid, domainId, name));"
+            "UPDATE META_DATA_EXPORT SET value = '5' WHERE name IN ('SCHEMA_VERSION', "
+            "'EXPORT_SCHEMA_VERSION')");
+    return rc ?: store_sql_exec(db, views);
+}
+
 const struct store_schema_step store_schema_steps[STORE_SCHEMA_VERSION] = {
-    {create_all},
-    {add_segments},
-    {add_files},
-    {add_owners},
+    {create_all}, {add_segments}, {add_files}, {add_owners}, {add_nvtx},
 };
 
 int store_schema_inspect(sqlite3 *db, enum store_schema_state *state, int *version) {

@@ -16,7 +16,11 @@
     "closedNs, ended, lines, events, warnings, errors, firstNs, lastNs, peerStart, levels"
 #define OPEN_COLUMNS                                                                               \
     "sourceId, globalTid, kind, depth, rangeId, start, text, category, color, domainId, line, "    \
-    "seq, \"column\", excerpt, int64Value, doubleValue"
+    "seq, \"column\", excerpt, int64Value, doubleValue, uint64Value, uint32Value, int32Value, "    \
+    "floatValue, jsonText"
+
+#define RESOURCE_COLUMNS "globalPid, domainId, kind, handle, name, sourceId"
+#define COUNTER_COLUMNS "globalPid, domainId, name, description, unit, json, sourceId"
 
 #define SEGMENT_COLUMNS                                                                            \
     "number, name, previous, startedNs, rangeBase, sourceBase, domainBase, lossesBefore, allEnded"
@@ -24,6 +28,7 @@
 #define OPEN_DOMAINS                                                                               \
     "SELECT domainId FROM old.NVTXT_OPEN_RANGES UNION SELECT d.id FROM old.NVTXT_DOMAINS d JOIN "  \
     "old.NVTXT_SOURCES s ON s.displayName = d.name WHERE s.closedNs IS NULL"
+#define IN_CARRIED_DOMAIN "(domainId = 0 OR domainId IN (SELECT id FROM NVTXT_DOMAINS))"
 #define OPEN_PIDS                                                                                  \
     "SELECT globalTid / 0x1000000 FROM old.NVTXT_OPEN_RANGES UNION SELECT peerPid FROM "           \
     "old.NVTXT_SOURCES WHERE closedNs IS NULL AND peerPid IS NOT NULL"
@@ -66,19 +71,24 @@ static const char *const rest[] = {
     "INSERT INTO NVTXT_DOMAINS (id, name) SELECT id, name FROM old.NVTXT_DOMAINS WHERE "
     "id IN (" OPEN_DOMAINS ") OR id IN (SELECT id FROM old.NVTXT_DOMAINS ORDER BY id DESC "
     "LIMIT ?1)",
+    "INSERT INTO NVTXT_RESOURCES (rowid, " RESOURCE_COLUMNS ") SELECT rowid, " RESOURCE_COLUMNS
+    " FROM old.NVTXT_RESOURCES WHERE " IN_CARRIED_DOMAIN " ORDER BY rowid DESC LIMIT ?1",
+    "INSERT INTO NVTXT_COUNTERS (rowid, " COUNTER_COLUMNS ") SELECT rowid, " COUNTER_COLUMNS
+    " FROM old.NVTXT_COUNTERS WHERE " IN_CARRIED_DOMAIN " ORDER BY rowid DESC LIMIT ?1",
     // Names: which ones go over, each with its place. Name rows first: they are rows 1, 2, ...
     "CREATE TEMP TABLE carried (id INTEGER PRIMARY KEY, kind INTEGER, domainId INTEGER, "
     "key INTEGER, oldRow INTEGER, UNIQUE (kind, domainId, key))",
     "INSERT INTO carried (kind, domainId, key, oldRow) SELECT kind, domainId, key, row FROM "
-    "old.NVTXT_NAME_ROWS WHERE kind IN (3, 39, 75) AND (domainId = 0 OR domainId IN "
-    "(SELECT id FROM NVTXT_DOMAINS)) ORDER BY row DESC LIMIT ?1",
+    "old.NVTXT_NAME_ROWS WHERE kind IN (3, 39, 75) AND " IN_CARRIED_DOMAIN
+    " ORDER BY row DESC LIMIT ?1",
     "INSERT OR IGNORE INTO carried (kind, domainId, key, oldRow) SELECT kind, domainId, key, row "
     "FROM old.NVTXT_NAME_ROWS WHERE kind = 2 AND domainId = 0 AND key IN (SELECT key FROM carried "
     "WHERE kind = 39 UNION SELECT e.globalTid FROM carried c JOIN old.NVTX_EVENTS e "
     "ON e.rowid = c.oldRow UNION SELECT globalTid FROM old.NVTXT_OPEN_RANGES)",
     "INSERT OR IGNORE INTO carried (kind, domainId, key, oldRow) SELECT kind, domainId, key, row "
     "FROM old.NVTXT_NAME_ROWS WHERE kind = 1 AND domainId = 0 AND key IN (" OPEN_PIDS
-    " UNION SELECT key / 0x1000000 FROM carried WHERE kind = 2)",
+    " UNION SELECT key / 0x1000000 FROM carried WHERE kind = 2 UNION SELECT globalPid / 0x1000000 "
+    "FROM NVTXT_RESOURCES UNION SELECT globalPid / 0x1000000 FROM NVTXT_COUNTERS)",
     "INSERT OR IGNORE INTO carried (kind, domainId, key, oldRow) SELECT kind, domainId, key, row "
     "FROM old.NVTXT_NAME_ROWS WHERE kind = 1 ORDER BY row DESC LIMIT ?1",
     // Owners: of the processes that go over, and the newest ones.

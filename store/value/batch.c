@@ -99,7 +99,7 @@ static int copy_string(struct store_batch *batch, const char *string, const char
     return 0;
 }
 
-static int copy_slice(struct store_batch *batch, struct nvtxt_slice from, struct nvtxt_slice *to) {
+int store_batch_copy(struct store_batch *batch, struct nvtxt_slice from, struct nvtxt_slice *to) {
     const char *copy = store_arena_copy(&batch->data, from.data, from.len);
     *to = (struct nvtxt_slice){copy, from.len};
     return copy ? 0 : -ENOMEM;
@@ -208,7 +208,7 @@ int store_batch_progress(struct store_batch_source *source, const struct nvtxt_c
                          struct nvtxt_slice display_name) {
     struct store_share *share = own(source);
     if (!nvtxt_slice_equal(share->display_name, display_name) &&
-        copy_slice(source->batch, display_name, &share->display_name) < 0) {
+        store_batch_copy(source->batch, display_name, &share->display_name) < 0) {
         return -ENOMEM;
     }
     share->has_progress = true;
@@ -225,9 +225,10 @@ int store_batch_open_range(struct store_batch_source *source,
     }
     opened->range = *range;
     opened->range.domain = (struct nvtxt_slice){0};
-    if (copy_slice(source->batch, range->text, &opened->range.text) < 0 ||
+    if (store_batch_copy(source->batch, range->text, &opened->range.text) < 0 ||
         store_share_domain(share, range->domain, &opened->domain) < 0 ||
-        copy_slice(source->batch, range->excerpt, &opened->range.excerpt) < 0) {
+        store_batch_copy(source->batch, range->excerpt, &opened->range.excerpt) < 0 ||
+        store_batch_copy(source->batch, range->json, &opened->range.json) < 0) {
         return -ENOMEM;
     }
     *share->opened_end = opened;
@@ -238,7 +239,7 @@ int store_batch_open_range(struct store_batch_source *source,
 int store_batch_session(struct store_batch_source *source, uint64_t line,
                         struct nvtxt_slice state) {
     struct store_share *share = own(source);
-    if (state.data && copy_slice(source->batch, state, &share->state) < 0) {
+    if (state.data && store_batch_copy(source->batch, state, &share->state) < 0) {
         return -ENOMEM;
     }
     share->has_session = true;
@@ -251,7 +252,7 @@ int store_batch_file(struct store_batch_source *source, const struct store_follo
     struct store_share *share = own(source);
     struct store_batch *batch = source->batch;
     struct store_followed *copy = store_arena_make(&batch->data, sizeof(*copy));
-    if (!copy || copy_slice(batch, state, &share->state) < 0) {
+    if (!copy || store_batch_copy(batch, state, &share->state) < 0) {
         return -ENOMEM;
     }
     *copy = *file;

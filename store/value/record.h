@@ -19,10 +19,15 @@
 
 enum store_event_flag {
     STORE_EVENT_UNCLOSED = 1,  // the end was filled in
-    STORE_EVENT_INT64 = 2,     // has an integer payload
-    STORE_EVENT_DOUBLE = 4,    // has a decimal payload
-    STORE_EVENT_ELSEWHERE = 8, // ended by another thread
-    STORE_EVENT_EXTRA = 16,    // payload and more stand in `extra`
+    STORE_EVENT_EXTRA = 2,     // payload and more stand in `extra`
+    STORE_EVENT_ELSEWHERE = 4, // ended by another thread; this and the rest fill a column each
+    STORE_EVENT_UINT64 = 8,    // the kind of its payload
+    STORE_EVENT_INT64 = 16,
+    STORE_EVENT_DOUBLE = 32,
+    STORE_EVENT_UINT32 = 64,
+    STORE_EVENT_INT32 = 128,
+    STORE_EVENT_FLOAT = 256,
+    STORE_EVENT_JSON = 512, // has a JSON text, in `extra`
 };
 
 union store_payload {
@@ -45,7 +50,7 @@ struct store_event {
     uint32_t color;
     uint32_t domain; // 0 for none, else index into the batch's domains
     uint8_t type;    // enum nvtxt_event_type
-    uint8_t flags;   // enum store_event_flag
+    uint16_t flags;  // enum store_event_flag
 };
 
 // What only few events have.
@@ -55,6 +60,7 @@ struct store_event_extra {
     uint64_t open_seq;              // 0: was not announced as open
     uint64_t end_global_tid;
     union store_payload payload;
+    struct nvtxt_slice json; // in the arena; empty: none
 };
 
 // Events of one source that stand side by side. A source's runs are linked in order. In the arena
@@ -73,8 +79,10 @@ struct store_name {
     uint32_t text_hash;
     uint32_t text_len;
     const char *text;
-    uint64_t global_tid;    // THREAD: the thread; PROCESS, CATEGORY: the process, TID 0
-    uint64_t at_global_tid; // the thread of the event that it is anchored at
+    struct nvtxt_slice resource_kind, json; // RESOURCE and COUNTER, as in struct nvtxt_name
+    uint64_t handle;                        // RESOURCE
+    uint64_t global_tid;                    // THREAD: the thread; else the process, TID 0
+    uint64_t at_global_tid;                 // the thread of the event that it is anchored at
     int64_t at;
     uint64_t events_before; // of its share, when it was given
 };
@@ -171,6 +179,9 @@ static inline const struct store_share *store_share_next(const struct store_shar
 // The index of a domain in the batch of `share`, made on first use; 0 for the empty name. Returns 0
 // or -ENOMEM.
 int store_share_domain(struct store_share *share, struct nvtxt_slice name, uint32_t *index);
+
+// A copy of the bytes in the batch, with a NUL after them. Returns 0 or -ENOMEM.
+int store_batch_copy(struct store_batch *batch, struct nvtxt_slice from, struct nvtxt_slice *to);
 
 // The key of a text in the caches (intern.h): the keyed hash, cut to 32 bits.
 static inline uint32_t store_text_hash(const char *data, size_t len) {

@@ -10,6 +10,7 @@ void store_ranges_free(struct nvtxt_open_range *ranges, size_t count) {
         free((char *)ranges[i].text.data);
         free((char *)ranges[i].excerpt.data);
         free((char *)ranges[i].domain.data);
+        free((char *)ranges[i].json.data);
     }
     free(ranges);
 }

@@ -119,6 +119,12 @@ static int add_extra(struct store_share *share, struct store_event *record,
     }
     extra->payload = record->payload;
     extra->open_seq = event->open_seq;
+    if (event->json.len > 0) {
+        if (store_batch_copy(share->pub.batch, event->json, &extra->json) < 0) {
+            return -ENOMEM;
+        }
+        record->flags |= STORE_EVENT_JSON;
+    }
     if (event->ended_elsewhere) {
         extra->elsewhere = true;
         extra->end_global_tid = nvtxt_global_tid(event->end_pid, event->end_tid);
@@ -132,13 +138,16 @@ static int add_extra(struct store_share *share, struct store_event *record,
 }
 
 static void set_payload(struct store_event *record, const struct nvtxt_payload *payload) {
-    record->payload.int64 = 0;
-    if (payload->kind == NVTXT_PAYLOAD_INT64) {
-        record->flags |= STORE_EVENT_INT64;
-        record->payload.int64 = payload->int64;
-    } else if (payload->kind == NVTXT_PAYLOAD_DOUBLE) {
-        record->flags |= STORE_EVENT_DOUBLE;
+    static const uint16_t flags[] = {
+        [NVTXT_PAYLOAD_INT64] = STORE_EVENT_INT64,   [NVTXT_PAYLOAD_DOUBLE] = STORE_EVENT_DOUBLE,
+        [NVTXT_PAYLOAD_UINT64] = STORE_EVENT_UINT64, [NVTXT_PAYLOAD_UINT32] = STORE_EVENT_UINT32,
+        [NVTXT_PAYLOAD_INT32] = STORE_EVENT_INT32,   [NVTXT_PAYLOAD_FLOAT] = STORE_EVENT_FLOAT,
+    };
+    record->flags |= flags[payload->kind];
+    if (record->flags & (STORE_EVENT_DOUBLE | STORE_EVENT_FLOAT)) {
         record->payload.real = payload->real;
+    } else {
+        record->payload.int64 = payload->kind == NVTXT_PAYLOAD_NONE ? 0 : payload->int64;
     }
 }
 
@@ -168,7 +177,7 @@ static int fill_event(struct store_share *share, struct store_event *record,
     record->type = (uint8_t)event->type;
     record->flags = event->unclosed ? STORE_EVENT_UNCLOSED : 0;
     set_payload(record, &event->payload);
-    if (event->open_seq || event->ended_elsewhere) {
+    if (event->open_seq || event->ended_elsewhere || event->json.len > 0) {
         return add_extra(share, record, event);
     }
     return 0;
@@ -196,9 +205,12 @@ static int on_name(void *context, const struct nvtxt_name *name) {
     struct store_share *share = context;
     struct store_batch *batch = share->pub.batch;
     struct store_name *copy = store_arena_make(&batch->data, sizeof(*copy));
-    if (!copy || store_share_domain(share, name->domain, &copy->domain) < 0) {
+    if (!copy || store_share_domain(share, name->domain, &copy->domain) < 0 ||
+        store_batch_copy(batch, name->resource_kind, &copy->resource_kind) < 0 ||
+        store_batch_copy(batch, name->json, &copy->json) < 0) {
         return -ENOMEM;
     }
+    copy->handle = name->handle;
     copy->text = store_arena_copy(&batch->data, name->text.data, name->text.len);
     if (!copy->text) {
         return -ENOMEM;

@@ -84,8 +84,13 @@ enum column {
     DOMAIN_ID,
     END_GLOBAL_TID,
     TEXT_ID,
+    UINT64_VALUE,
     INT64_VALUE,
     DOUBLE_VALUE,
+    UINT32_VALUE,
+    INT32_VALUE,
+    FLOAT_VALUE,
+    JSON_TEXT,
 };
 
 static int on_connect_events(sqlite3 *db, void *context, int argc, const char *const *argv,
@@ -95,7 +100,8 @@ static int on_connect_events(sqlite3 *db, void *context, int argc, const char *c
     (void)error;
     return connect(db, context, out,
                    "CREATE TABLE x (start, end, eventType, rangeId, text, category, color, "
-                   "globalTid, domainId, endGlobalTid, textId, int64Value, doubleValue)");
+                   "globalTid, domainId, endGlobalTid, textId, uint64Value, int64Value, "
+                   "doubleValue, uint32Value, int32Value, floatValue, jsonText)");
 }
 
 // Stands at the first event of `run` or of the first run after it that has one.
@@ -149,17 +155,24 @@ static int on_events_end(sqlite3_vtab_cursor *base) {
     return ((struct cursor *)base)->event == NULL;
 }
 
+// A value that only events with this flag have; NULL for the others.
 static void result_rare(sqlite3_context *context, const struct store_event *event,
-                        enum column column) {
-    const union store_payload *payload =
-        event->flags & STORE_EVENT_EXTRA ? &event->payload.extra->payload : &event->payload;
-    if (column == INT64_VALUE && event->flags & STORE_EVENT_INT64) {
-        sqlite3_result_int64(context, payload->int64);
-    } else if (column == DOUBLE_VALUE && event->flags & STORE_EVENT_DOUBLE) {
+                        enum store_event_flag flag) {
+    const struct store_event_extra *extra =
+        event->flags & STORE_EVENT_EXTRA ? event->payload.extra : NULL;
+    const union store_payload *payload = extra ? &extra->payload : &event->payload;
+    if (!(event->flags & flag)) {
+        return;
+    }
+    if (flag == STORE_EVENT_ELSEWHERE) {
+        sqlite3_result_int64(context, (int64_t)extra->end_global_tid);
+    } else if (flag == STORE_EVENT_JSON) {
+        sqlite3_result_text(context, extra->json.data, (int)extra->json.len, SQLITE_STATIC);
+    } else if (flag == STORE_EVENT_DOUBLE || flag == STORE_EVENT_FLOAT) {
         sqlite3_result_double(context, payload->real);
-    } else if (column == END_GLOBAL_TID && event->flags & STORE_EVENT_ELSEWHERE) {
-        sqlite3_result_int64(context, (int64_t)event->payload.extra->end_global_tid);
-    } // else NULL
+    } else {
+        sqlite3_result_int64(context, payload->int64);
+    }
 }
 
 static int on_event_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int index) {
@@ -200,9 +213,28 @@ static int on_event_column(sqlite3_vtab_cursor *base, sqlite3_context *context, 
         sqlite3_result_int64(context, event->text_id);
         break;
     case END_GLOBAL_TID:
+        result_rare(context, event, STORE_EVENT_ELSEWHERE);
+        break;
+    case UINT64_VALUE:
+        result_rare(context, event, STORE_EVENT_UINT64);
+        break;
     case INT64_VALUE:
+        result_rare(context, event, STORE_EVENT_INT64);
+        break;
     case DOUBLE_VALUE:
-        result_rare(context, event, (enum column)index);
+        result_rare(context, event, STORE_EVENT_DOUBLE);
+        break;
+    case UINT32_VALUE:
+        result_rare(context, event, STORE_EVENT_UINT32);
+        break;
+    case INT32_VALUE:
+        result_rare(context, event, STORE_EVENT_INT32);
+        break;
+    case FLOAT_VALUE:
+        result_rare(context, event, STORE_EVENT_FLOAT);
+        break;
+    case JSON_TEXT:
+        result_rare(context, event, STORE_EVENT_JSON);
         break;
     }
     return SQLITE_OK;

@@ -15,7 +15,9 @@
 // of rowids. After each statement the last rowid must be the expected one.
 #include "store/write/bulk.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "store/db/sql.h"
 
@@ -33,31 +35,35 @@ static const char *const texts[STORE_BULK_STMTS] = {
     [ADD_UNCLOSED] = "INSERT INTO NVTXT_UNCLOSED (eventRow) VALUES (?)",
 };
 
-// The columns are the first ones of the table, in its order. Then SQLite makes a row directly from
-// what the virtual table returns; any other list costs a copy of each value (OP_SCopy).
-#define EVENTS(payload_columns, end_global_tid, payload)                                           \
-    "INSERT INTO NVTX_EVENTS (start, end, eventType, rangeId, text, category, color, globalTid, "  \
-    "domainId, endGlobalTid, textId" payload_columns ") SELECT start, end, eventType, rangeId, "   \
-    "text, category, color, globalTid, domainId, " end_global_tid ", textId" payload               \
-    " FROM nvtxt_batch_events"
-#define INT64 ", uint64Value, int64Value"
-#define DOUBLE ", uint64Value, int64Value, doubleValue"
-
-// Index: 1 for an integer payload, 2 for a decimal one, 4 for another ending thread.
-static const char *const event_texts[STORE_BULK_VARIANTS] = {
-    EVENTS("", "NULL", ""),
-    EVENTS(INT64, "NULL", ", NULL, int64Value"),
-    EVENTS(DOUBLE, "NULL", ", NULL, NULL, doubleValue"),
-    EVENTS(DOUBLE, "NULL", ", NULL, int64Value, doubleValue"),
-    EVENTS("", "endGlobalTid", ""),
-    EVENTS(INT64, "endGlobalTid", ", NULL, int64Value"),
-    EVENTS(DOUBLE, "endGlobalTid", ", NULL, NULL, doubleValue"),
-    EVENTS(DOUBLE, "endGlobalTid", ", NULL, int64Value, doubleValue"),
-};
+// The columns that not every event fills, in the table's order, and their flags; a variant is the
+// set of flags without the two that fill none.
+static const char *const optional[] = {"endGlobalTid", "uint64Value", "int64Value", "doubleValue",
+                                       "uint32Value",  "int32Value",  "floatValue", "jsonText"};
+#define FIRST_OPTIONAL STORE_EVENT_ELSEWHERE
+#define OPTIONALS ((int)(sizeof(optional) / sizeof(optional[0])))
 
 static int variant_of(unsigned flags) {
-    return (flags & STORE_EVENT_INT64 ? 1 : 0) | (flags & STORE_EVENT_DOUBLE ? 2 : 0) |
-           (flags & STORE_EVENT_ELSEWHERE ? 4 : 0);
+    return (int)(flags / FIRST_OPTIONAL);
+}
+
+// The columns are the first ones of the table, in its order. Then SQLite makes a row directly from
+// what the virtual table returns; any other list costs a copy of each value (OP_SCopy). So those
+// before the last one that is filled are NULL in the statement, and those after it are left out.
+static int prepare_events(struct store_bulk *bulk, int variant) {
+    char columns[128] = "";
+    char values[128] = "";
+    for (int i = 1; i < OPTIONALS && variant >> i != 0; i++) {
+        const char *value = variant >> i & 1 ? optional[i] : "NULL";
+        snprintf(columns + strlen(columns), sizeof(columns) - strlen(columns), ", %s", optional[i]);
+        snprintf(values + strlen(values), sizeof(values) - strlen(values), ", %s", value);
+    }
+    char text[640];
+    snprintf(text, sizeof(text),
+             "INSERT INTO NVTX_EVENTS (start, end, eventType, rangeId, text, category, color, "
+             "globalTid, domainId, endGlobalTid, textId%s) SELECT start, end, eventType, rangeId, "
+             "text, category, color, globalTid, domainId, %s, textId%s FROM nvtxt_batch_events",
+             columns, variant & 1 ? optional[0] : "NULL", values);
+    return store_sql_prepare(bulk->txn->db, &bulk->events[variant], text);
 }
 
 int store_bulk_init(struct store_bulk *bulk, struct store_txn *txn, struct store_intern *intern) {
@@ -160,7 +166,7 @@ static int write_source_rows(struct store_bulk *bulk, const struct store_share *
 static int write_events(struct store_bulk *bulk, unsigned flags) {
     struct store_txn *txn = bulk->txn;
     int variant = variant_of(flags);
-    int rc = store_sql_prepare(txn->db, &bulk->events[variant], event_texts[variant]);
+    int rc = bulk->events[variant] ? SQLITE_OK : prepare_events(bulk, variant);
     if (rc == SQLITE_OK) {
         rc = store_sql_run(bulk->events[variant]);
     }

@@ -19,8 +19,8 @@
 #include "store/write/batch_tables.h"
 #include "store/write/txn.h"
 
-// Three columns are optional: a statement for every combination.
-#define STORE_BULK_VARIANTS 8
+// Eight columns are optional: a statement for every combination, prepared when it is needed.
+#define STORE_BULK_VARIANTS 256
 #define STORE_BULK_STMTS 3
 
 struct store_bulk {

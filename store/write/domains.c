@@ -1,17 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // One look-up by name for each domain and batch; the id stands in the batch, so nothing is kept
-// after it.
+// after it. SQLite takes the members of a counter apart. A \u escape of half a pair makes bytes
+// there that are no UTF-8, so they are repaired on the way into their columns.
 #include "store/write/domains.h"
 
+#include <stdlib.h>
+
+#include "protocol/base/utf8.h"
 #include "store/db/sql.h"
 
-enum statement { FIND_DOMAIN, ADD_DOMAIN };
+enum statement { FIND_DOMAIN, ADD_DOMAIN, SET_RESOURCE, SET_COUNTER, MEMBERS };
+
+#define MEMBER(name)                                                                               \
+    "CASE WHEN json_valid(?1) THEN CASE json_type(?1, '$." name "') WHEN 'text' THEN "             \
+    "json_extract(?1, '$." name "') END END"
 
 static const char *const texts[STORE_DOMAINS_STMTS] = {
     [FIND_DOMAIN] = "SELECT id FROM NVTXT_DOMAINS WHERE name = ?",
     [ADD_DOMAIN] = "INSERT INTO NVTXT_DOMAINS (id, name) SELECT max(ifnull((SELECT max(id) FROM "
                    "NVTXT_DOMAINS), 0), ifnull((SELECT domainBase FROM NVTXT_SEGMENT), 0)) + 1, ?",
+    [SET_RESOURCE] =
+        "INSERT INTO NVTXT_RESOURCES (globalPid, domainId, kind, handle, name, sourceId) "
+        "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (globalPid, domainId, kind, handle) "
+        "DO UPDATE SET name = excluded.name, sourceId = excluded.sourceId",
+    [SET_COUNTER] =
+        "INSERT INTO NVTXT_COUNTERS (globalPid, domainId, name, description, unit, json, sourceId) "
+        "VALUES (?1, ?2, ?3, ?4, ?5, nullif(?6, ''), ?7) ON CONFLICT (globalPid, domainId, name) "
+        "DO UPDATE SET description = excluded.description, unit = excluded.unit, "
+        "json = excluded.json, sourceId = excluded.sourceId",
+    [MEMBERS] = "SELECT " MEMBER("description") ", " MEMBER("unit"),
 };
 
 void store_domains_init(struct store_domains *domains, struct store_txn *txn) {
@@ -49,5 +67,56 @@ int store_domains_id(struct store_domains *domains, const struct store_batch *ba
         domain->store_id = rc == SQLITE_OK ? sqlite3_last_insert_rowid(domains->txn->db) : 0;
     }
     *id = domain->store_id;
+    return rc;
+}
+
+// ---- What stands in a domain --------------------------------------------------------------------
+
+int store_domains_set_resource(struct store_domains *domains, const struct store_name *name,
+                               int64_t domain_id, int64_t source_id) {
+    return STORE_SQL_RUN(domains, SET_RESOURCE, "iisisi", (int64_t)name->global_tid, domain_id,
+                         name->resource_kind.data, name->resource_kind.len, (int64_t)name->handle,
+                         name->text, (size_t)name->text_len, source_id);
+}
+
+// A copy of a column's text in UTF-8, NULL for NULL; the caller frees it.
+static int read_member(sqlite3_stmt *stmt, int column, char **member) {
+    char *text = NULL;
+    int rc = store_sql_string(stmt, column, &text);
+    *member = text;
+    if (!text || nvtxt_utf8_valid(nvtxt_slice_of(text))) {
+        return rc;
+    }
+    struct nvtxt_slice broken = nvtxt_slice_of(text);
+    *member = malloc(broken.len * NVTXT_UTF8_GROWTH + 1);
+    if (*member) {
+        (*member)[nvtxt_utf8_repair(*member, broken)] = '\0';
+    }
+    free(text);
+    return *member ? SQLITE_OK : SQLITE_NOMEM;
+}
+
+static int read_members(struct store_domains *domains, struct nvtxt_slice json, char **description,
+                        char **unit) {
+    int rc = STORE_SQL_BIND(domains, MEMBERS, "s", json.data, json.len);
+    sqlite3_stmt *stmt = domains->stmts[MEMBERS];
+    if (store_sql_next(stmt, &rc)) {
+        rc = read_member(stmt, 0, description);
+        rc = rc ?: read_member(stmt, 1, unit);
+    }
+    return store_sql_done(stmt, rc);
+}
+
+int store_domains_set_counter(struct store_domains *domains, const struct store_name *name,
+                              int64_t domain_id, int64_t source_id) {
+    char *description = NULL;
+    char *unit = NULL;
+    int rc = name->json.len ? read_members(domains, name->json, &description, &unit) : SQLITE_OK;
+    rc = rc
+             ?: STORE_SQL_RUN(domains, SET_COUNTER, "iisttsi", (int64_t)name->global_tid, domain_id,
+                              name->text, (size_t)name->text_len, description, unit,
+                              name->json.data, name->json.len, source_id);
+    free(description);
+    free(unit);
     return rc;
 }

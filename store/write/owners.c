@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Names that are taken away are not deleted: their rows stay and get their default text. The rows
-// of one process are a range of keys in NVTXT_NAME_ROWS.
+// of one process are a range of keys in NVTXT_NAME_ROWS. Resources and counters have no default
+// name: they are deleted.
 #include "store/write/owners.h"
 
 #include <stdio.h>
@@ -10,7 +11,15 @@
 #include "store/db/sql.h"
 #include "store/value/record.h"
 
-enum statement { SET_OWNER, RESET_PROCESS, RESET_THREADS, RESET_THREAD_ROWS, RESET_CATEGORIES };
+enum statement {
+    SET_OWNER,
+    RESET_PROCESS,
+    RESET_THREADS,
+    RESET_THREAD_ROWS,
+    RESET_CATEGORIES,
+    DROP_RESOURCES,
+    DROP_COUNTERS,
+};
 
 #define ROWS_OF(kind, shift)                                                                       \
     "SELECT row FROM NVTXT_NAME_ROWS WHERE kind = " kind " AND key BETWEEN ?1 << " shift           \
@@ -29,6 +38,8 @@ static const char *const texts[STORE_OWNERS_STMTS] = {
                           "rowid IN (" ROWS_OF("39 AND domainId = 0", "24") ")",
     [RESET_CATEGORIES] = "UPDATE NVTX_EVENTS SET text = '[Unknown]', textId = 0 WHERE rowid IN "
                          "(" ROWS_OF("3", "32") ")",
+    [DROP_RESOURCES] = "DELETE FROM NVTXT_RESOURCES WHERE globalPid = ?1 << 24",
+    [DROP_COUNTERS] = "DELETE FROM NVTXT_COUNTERS WHERE globalPid = ?1 << 24",
 };
 
 void store_owners_init(struct store_owners *owners, struct store_txn *txn) {
@@ -47,7 +58,9 @@ static int write_owner(struct store_owners *owners, const struct store_owner *ow
     rc = STORE_SQL_RUN(owners, RESET_PROCESS, "it", owner->pid, owner->comm);
     rc = rc ?: STORE_SQL_RUN(owners, RESET_THREADS, "i", owner->pid);
     rc = rc ?: STORE_SQL_RUN(owners, RESET_THREAD_ROWS, "i", owner->pid);
-    return rc ?: STORE_SQL_RUN(owners, RESET_CATEGORIES, "i", owner->pid);
+    rc = rc ?: STORE_SQL_RUN(owners, RESET_CATEGORIES, "i", owner->pid);
+    rc = rc ?: STORE_SQL_RUN(owners, DROP_RESOURCES, "i", owner->pid);
+    return rc ?: STORE_SQL_RUN(owners, DROP_COUNTERS, "i", owner->pid);
 }
 
 int store_owners_write(struct store_owners *owners, const struct store_batch *batch) {

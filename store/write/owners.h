@@ -14,7 +14,7 @@
 
 struct store_batch;
 
-#define STORE_OWNERS_STMTS 5
+#define STORE_OWNERS_STMTS 7
 
 struct store_owners {
     struct store_txn *txn;

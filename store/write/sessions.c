@@ -26,12 +26,18 @@ enum statement {
     COUNT_SESSIONS,
 };
 
+// In the order of enum nvtxt_payload_kind.
+#define PAYLOADS "int64Value, doubleValue, uint64Value, uint32Value, int32Value, floatValue"
+#define FIRST_PAYLOAD 14 // column of LOAD_OPEN
+
 static const char *const texts[STORE_SESSIONS_STMTS] = {
     [ADD_OPEN] =
         "INSERT OR REPLACE INTO NVTXT_OPEN_RANGES (sourceId, globalTid, kind, depth, rangeId, "
-        "start, text, category, color, domainId, line, seq, \"column\", excerpt, int64Value, "
-        "doubleValue) VALUES (?1, ?2, ?3, iif(?3 = 59, ?4, NULL), iif(?3 = 60, ?5, NULL), ?6, ?7, "
-        "?8, ?9, ?10, ?11, ?12, ?13, ?14, iif(?15 = 1, ?16, NULL), iif(?15 = 2, ?17, NULL))",
+        "start, text, category, color, domainId, line, seq, \"column\", excerpt, " PAYLOADS
+        ", jsonText) VALUES (?1, ?2, ?3, iif(?3 = 59, ?4, NULL), iif(?3 = 60, ?5, NULL), ?6, ?7, "
+        "?8, ?9, ?10, ?11, ?12, ?13, ?14, iif(?15 = 1, ?16, NULL), iif(?15 = 2, ?17, NULL), "
+        "iif(?15 = 3, ?16, NULL), iif(?15 = 4, ?16, NULL), iif(?15 = 5, ?16, NULL), "
+        "iif(?15 = 6, ?17, NULL), nullif(?18, ''))",
     [DROP_OPEN] = "DELETE FROM NVTXT_OPEN_RANGES WHERE sourceId = ? AND seq = ?",
     [DROP_SOURCE_OPEN] = "DELETE FROM NVTXT_OPEN_RANGES WHERE sourceId = ?",
     [SET_SESSION] = "INSERT INTO NVTXT_SESSIONS (sessionId, sourceId, uid, line, state, seenNs, "
@@ -48,8 +54,8 @@ static const char *const texts[STORE_SESSIONS_STMTS] = {
         "WHERE s.sessionId = ? AND s.ended IS NOT 'rotated' ORDER BY s.id DESC LIMIT 1",
     [LOAD_OPEN] =
         "SELECT seq, kind, globalTid, depth, rangeId, start, category, color, line, \"column\", "
-        "text, excerpt, (SELECT name FROM NVTXT_DOMAINS WHERE id = domainId), int64Value, "
-        "doubleValue FROM NVTXT_OPEN_RANGES WHERE sourceId = ? ORDER BY seq",
+        "text, excerpt, (SELECT name FROM NVTXT_DOMAINS WHERE id = domainId), jsonText, " PAYLOADS
+        " FROM NVTXT_OPEN_RANGES WHERE sourceId = ? ORDER BY seq",
     // Ranges that were never closed are reported at the end, whatever line opened them.
     [LOAD_DIAGS] = "SELECT line, \"column\", severity, stage, code, message "
                    "FROM NVTXT_DIAGNOSTICS "
@@ -73,6 +79,10 @@ void store_sessions_deinit(struct store_sessions *sessions) {
 
 // ---- Writing ----------------------------------------------------------------------------------
 
+static bool is_real_payload(enum nvtxt_payload_kind kind) {
+    return kind == NVTXT_PAYLOAD_DOUBLE || kind == NVTXT_PAYLOAD_FLOAT;
+}
+
 static int write_open(struct store_sessions *sessions, const struct store_share *share,
                       const struct store_opened *opened) {
     const struct nvtxt_open_range *range = &opened->range;
@@ -82,18 +92,16 @@ static int write_open(struct store_sessions *sessions, const struct store_share 
     if (rc != SQLITE_OK) {
         return rc;
     }
-    bool is_int = payload->kind == NVTXT_PAYLOAD_INT64;
-    bool is_real = payload->kind == NVTXT_PAYLOAD_DOUBLE;
-    return STORE_SQL_RUN(sessions, ADD_OPEN, "iiiiiisiiiiiisiid", share->pub.id,
+    bool is_real = is_real_payload(payload->kind);
+    bool is_int = payload->kind != NVTXT_PAYLOAD_NONE && !is_real;
+    return STORE_SQL_RUN(sessions, ADD_OPEN, "iiiiiisiiiiiisiids", share->pub.id,
                          (int64_t)nvtxt_global_tid(range->pid, range->tid), (int64_t)range->type,
                          (int64_t)range->depth, range->range_id, range->start, range->text.data,
                          range->text.len, (int64_t)range->category, (int64_t)range->color, domain,
                          (int64_t)range->line, (int64_t)range->seq, (int64_t)range->column,
-                         range->excerpt.data, range->excerpt.len,
-                         (int64_t)(is_int    ? 1
-                                   : is_real ? 2
-                                             : 0),
-                         is_int ? payload->int64 : 0, is_real ? payload->real : 0.0);
+                         range->excerpt.data, range->excerpt.len, (int64_t)payload->kind,
+                         is_int ? payload->int64 : 0, is_real ? payload->real : 0.0,
+                         range->json.data, range->json.len);
 }
 
 static int write_state(struct store_sessions *sessions, const struct store_share *share) {
@@ -146,6 +154,22 @@ int store_sessions_write(struct store_sessions *sessions, const struct store_bat
 
 // ---- Reading ----------------------------------------------------------------------------------
 
+// The payload is the one of its columns that is not NULL.
+static void read_payload(sqlite3_stmt *stmt, struct nvtxt_payload *payload) {
+    for (int kind = NVTXT_PAYLOAD_INT64; kind <= NVTXT_PAYLOAD_FLOAT; kind++) {
+        int column = FIRST_PAYLOAD + kind - NVTXT_PAYLOAD_INT64;
+        if (sqlite3_column_type(stmt, column) == SQLITE_NULL) {
+            continue;
+        }
+        payload->kind = (enum nvtxt_payload_kind)kind;
+        if (is_real_payload(payload->kind)) {
+            payload->real = sqlite3_column_double(stmt, column);
+        } else {
+            payload->int64 = sqlite3_column_int64(stmt, column);
+        }
+    }
+}
+
 static int read_range(sqlite3_stmt *stmt, struct nvtxt_open_range *range) {
     uint64_t global_tid = (uint64_t)sqlite3_column_int64(stmt, 2);
     range->seq = (uint64_t)sqlite3_column_int64(stmt, 0);
@@ -159,16 +183,11 @@ static int read_range(sqlite3_stmt *stmt, struct nvtxt_open_range *range) {
     range->color = (uint32_t)sqlite3_column_int64(stmt, 7);
     range->line = (uint64_t)sqlite3_column_int64(stmt, 8);
     range->column = (uint32_t)sqlite3_column_int64(stmt, 9);
-    if (sqlite3_column_type(stmt, 13) != SQLITE_NULL) {
-        range->payload.kind = NVTXT_PAYLOAD_INT64;
-        range->payload.int64 = sqlite3_column_int64(stmt, 13);
-    } else if (sqlite3_column_type(stmt, 14) != SQLITE_NULL) {
-        range->payload.kind = NVTXT_PAYLOAD_DOUBLE;
-        range->payload.real = sqlite3_column_double(stmt, 14);
-    }
+    read_payload(stmt, &range->payload);
     int rc = store_sql_copy(stmt, 10, &range->text);
     rc = rc ?: store_sql_copy(stmt, 11, &range->excerpt);
-    return rc ?: store_sql_copy(stmt, 12, &range->domain);
+    rc = rc ?: store_sql_copy(stmt, 12, &range->domain);
+    return rc ?: store_sql_copy(stmt, 13, &range->json);
 }
 
 int store_sessions_ranges(struct store_sessions *sessions, int64_t source_id,

@@ -12,7 +12,7 @@ import shlex
 EVENT_KINDS = ("mark", "push-pop", "start-end")
 MAPPING_OPTIONS = ("--mode", "--ns-a", "--ns-b", "--nvtxt-a", "--nvtxt-b", "--freq")
 HELLO = b"#nvtxt-session "
-STORE_HAS_NVTX = False  # payloads with a type, JSON, resources, counters
+EXPORT_HAS_NVTX = False  # payloads with a type, JSON, resources, counters
 KEPT_DIAGNOSTICS = 1000  # a source's further diagnostics are only counted
 
 
@@ -106,9 +106,7 @@ class Case:
             return None
         if "--claim" in names or "--limit" in names:
             return "needs a configuration of its own"
-        if mode == "import" and not STORE_HAS_NVTX and self._needs_columns():
-            return "the store does not keep it yet"
-        if mode == "export" and not STORE_HAS_NVTX and (self.hello or self._needs_columns()):
+        if mode == "export" and not EXPORT_HAS_NVTX and (self.hello or self._needs_columns()):
             return "an export does not say it yet"
         if mode in ("import", "export", "check"):
             return "a file has no default process" if "--pid" in names else None
@@ -117,8 +115,6 @@ class Case:
         if mode == "watch":
             return "a followed file has no options, and needs a byte" \
                 if names or not self.input else None
-        if not STORE_HAS_NVTX and self._needs_columns():
-            return "the store does not keep it yet"
         if self.offline:
             return "a rule of files"
         if self.hello and mode in ("send", "plain", "watch"):

@@ -103,7 +103,7 @@ Test(schema, says_what_it_is_and_that_the_timeline_is_unix_time) {
     assert_rows(&kit, "SELECT count(*) FROM ENUM_NSYS_EVENT_TYPE WHERE label IS NOT name", "0");
     assert_rows(&kit, "SELECT count(*) FROM META_DATA_EXPORT WHERE value LIKE '%nsys%'", "0");
     assert_rows(&kit, "PRAGMA application_id", "1314280536");
-    assert_rows(&kit, "PRAGMA user_version", "4");
+    assert_rows(&kit, "PRAGMA user_version", "5");
     assert_rows(&kit, "SELECT globalVid, duration, startTime, stopTime FROM ANALYSIS_DETAILS",
                 "0|0|0|0");
     kit_close(&kit);
@@ -321,10 +321,10 @@ Test(schema, brings_a_store_of_the_first_version_up_to_date) {
     sqlite3_close(db);
     kit_exec(&kit, "INSERT INTO NVTXT_SOURCES (id, events) VALUES (7, 3)");
     cr_assert_eq(kit_reopen(&kit), STORE_DONE, "%s", kit.error);
-    assert_rows(&kit, "PRAGMA user_version", "4");
+    assert_rows(&kit, "PRAGMA user_version", "5");
     assert_rows(&kit, "SELECT id, events, priorEvents IS NULL FROM NVTXT_SOURCES", "7|3|1");
     assert_rows(&kit, "SELECT count(*) FROM NVTXT_SEGMENT", "0");
-    assert_rows(&kit, "SELECT value FROM META_DATA_EXPORT WHERE name = 'SCHEMA_VERSION'", "4");
+    assert_rows(&kit, "SELECT value FROM META_DATA_EXPORT WHERE name = 'SCHEMA_VERSION'", "5");
     cr_assert_eq(store_next_source_id(kit.store), 8);
     kit_close(&kit);
 }
@@ -352,7 +352,7 @@ Test(schema, brings_a_store_of_the_third_version_up_to_date) {
                  sqlite3_errmsg(db));
     sqlite3_close(db);
     cr_assert_eq(kit_reopen(&kit), STORE_DONE, "%s", kit.error);
-    assert_rows(&kit, "PRAGMA user_version", "4");
+    assert_rows(&kit, "PRAGMA user_version", "5");
     assert_rows(&kit, "SELECT id, events, levels FROM NVTXT_SOURCES", "7|3|NULL");
     assert_rows(&kit, "SELECT message, category, level FROM NVTXT_TIMELINE",
                 "of 5|I/O|NULL of 6|I/O|NULL none|8|NULL");
@@ -366,7 +366,7 @@ Test(schema, brings_a_store_of_the_third_version_up_to_date) {
     assert_rows(&kit, "SELECT name, label FROM ENUM_NSYS_EVENT_TYPE WHERE id = 34",
                 "NvtxMark|NvtxMark");
     assert_rows(&kit, "SELECT value FROM META_DATA_EXPORT WHERE name LIKE '%SCHEMA_VERSION'",
-                "4 4");
+                "5 5");
     kit_close(&kit);
 }
 
