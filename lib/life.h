@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The life of the recording in a process: its first event, fork, exit. What the calls share with
-// each other is in lib/ring (thread.h); here it is put together and taken apart.
+// lib: libnvtxt, with which a program annotates itself (nvtxt.h). The lead is the life of the
+// recording in a process: its first event, fork, exit. Recording is in lib/ring, sending in
+// lib/send; here they are put together and taken apart. The room owns the calls and what the
+// environment asks for. The calls run on the threads of the program: none of them waits, allocates
+// on an event or changes errno.
 #pragma once
 
 #include <stdbool.h>

@@ -58,7 +58,7 @@ done
 
 # What stands in backticks and begins with a folder of the tree is a path, or a module without its
 # ending, or both with a "*".
-grep -ohE '`(protocol|store|daemon|client|man|doc|tests|bench|scripts|completion|debian)/[^` <]*`' \
+grep -ohE '`(protocol|lib|inject|store|daemon|client|man|doc|tests|bench|scripts|completion|debian)/[^` <]*`' \
     "$page" CONTRIBUTING.md | tr -d '`' | LC_ALL=C sort -u >"$work/paths"
 while read -r path; do
     for found in $path $path.[ch] $path.*; do
