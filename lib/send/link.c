@@ -17,10 +17,14 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-void link_init(struct link *link) {
+void link_init(struct link *link, int kept) {
     *link = (struct link){.fd = -1};
 #ifdef SYS_close_range
-    link->is_private = syscall(SYS_close_range, 0, UINT_MAX, CLOSE_RANGE_UNSHARE) == 0;
+    unsigned first = kept < 0 ? 0 : (unsigned)kept + 1;
+    link->is_private = syscall(SYS_close_range, first, UINT_MAX, CLOSE_RANGE_UNSHARE) == 0;
+    if (link->is_private && kept > 0) {
+        (void)syscall(SYS_close_range, 0, kept - 1, 0);
+    }
 #endif
 }
 

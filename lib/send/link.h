@@ -19,8 +19,9 @@ struct link {
     ino_t inode;
 };
 
-// Called once by the sender's thread.
-void link_init(struct link *link);
+// Called once by the sender's thread, which needs no other descriptor of the program's than `kept`
+// (-1: none).
+void link_init(struct link *link, int kept);
 
 // Connects without waiting. Returns 0 or -errno; -EAGAIN: the daemon's backlog is full.
 int link_connect(struct link *link, const char *path);
