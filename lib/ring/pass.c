@@ -25,7 +25,12 @@ void pass_init(struct pass *pass, struct region *region) {
     memset(pass, 0, offsetof(struct pass, buf));
     pass->region = region;
     pass->lines.limit = LINE_LIMIT;
+    pass->offset_ns = atomic_load(&region->head->offset_ns);
     pass->next = region_state(region);
+    if (pass->next.lines > 0) { // of a process that is gone: what it set is not known
+        pass->lines.has_domain = true;
+        pass->lines.domain = UINT32_MAX;
+    }
 }
 
 // ---- The window ---------------------------------------------------------------------------------

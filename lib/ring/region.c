@@ -97,6 +97,11 @@ static void place(struct region *region) {
     region->window = base + region->window_at;
 }
 
+uint32_t region_pid_space(void) {
+    struct stat space;
+    return stat("/proc/self/ns/pid", &space) == 0 ? (uint32_t)space.st_ino : 0;
+}
+
 int region_make(struct region *region, const char *path, uint64_t ring_bytes,
                 uint64_t window_bytes) {
     *region = (struct region){.fd = -1, .window_at = table_at(TABLES)};
@@ -123,6 +128,7 @@ int region_make(struct region *region, const char *path, uint64_t ring_bytes,
     *head = (struct region_head){.version = REGION_VERSION, .head_bytes = sizeof(*head)};
     head->uid = (uint32_t)geteuid();
     head->process = (uint32_t)getpid();
+    head->pid_space = path ? region_pid_space() : 0;
     head->ring_bytes = ring_bytes;
     head->window_bytes = window_bytes;
     atomic_store(&head->pid, head->process);
@@ -246,6 +252,17 @@ void region_move_tail(struct region *region, uint32_t ring, uint64_t at) {
     struct ring_tail *to = first_in_force ? &tails[1] : &tails[0];
     atomic_store_explicit(&to->at, at, memory_order_relaxed);
     atomic_store_explicit(&to->pass, next, memory_order_release);
+}
+
+const struct region_session *region_session(const struct region *region) {
+    uint32_t number = atomic_load_explicit(&region->head->session, memory_order_acquire);
+    return &region->head->sessions[number & 1];
+}
+
+void region_set_session(struct region *region, const struct region_session *session) {
+    uint32_t next = atomic_load_explicit(&region->head->session, memory_order_relaxed) + 1;
+    region->head->sessions[next & 1] = *session;
+    atomic_store_explicit(&region->head->session, next, memory_order_release);
 }
 
 struct region_state region_state(const struct region *region) {

@@ -35,6 +35,7 @@
 #define REGION_OPEN 65536u // start/end ranges open at once
 #define REGION_LATE 4096u  // ends that found no room in their ring
 #define REGION_PAGE 4096u
+#define REGION_PREAMBLE 2048u // the first lines of a session and two settings
 
 // Why a call was not recorded, as `#nvtxt-lost` says it.
 enum region_loss { LOSS_FULL, LOSS_THREADS, LOSS_DEPTH, LOSS_REENTRANT, LOSS_UNSUPPORTED, LOSSES };
@@ -99,16 +100,26 @@ struct region_state {
     uint64_t told[LOSSES];
 };
 
+// The session that the lines go to. One that took the place of another begins with lines of its
+// own, which are not in the window.
+struct region_session {
+    char id[NVTXT_SESSION_ID_BYTES + 4]; // "": none yet
+    int64_t first; // number of a line of the window less its number in this session
+    uint32_t preamble_bytes, preamble_lines;
+    char preamble[REGION_PREAMBLE];
+};
+
 struct region_head {
     char magic[8];
     uint32_t version, head_bytes;
     uint32_t uid, process; // whose calls these are
     _Atomic uint32_t pid;  // the same, until the process has ended in order: then 0
+    uint32_t pid_space;    // number of the name space of `pid`; 0: not known
     _Atomic uint32_t expiry;
+    _Atomic uint32_t session;          // sessions[session & 1] is in force
     uint64_t ring_bytes, window_bytes; // powers of two
-    char session[NVTXT_SESSION_ID_BYTES + 4];
-    char name[256];   // what the store calls the source; ends with NUL
-    char socket[108]; // of the daemon that it speaks to; "" when it has found none
+    char name[256];                    // what the store calls the source; ends with NUL
+    char socket[108];                  // of the daemon that it speaks to; "" when it has found none
     char pad[4];
     _Atomic int64_t offset_ns; // CLOCK_REALTIME less the clock of the records
     _Atomic uint32_t strings, domains, names, chunks;
@@ -116,6 +127,7 @@ struct region_head {
     _Atomic uint64_t lost[LOSSES]; // calls that were dropped
     _Atomic uint64_t pass;         // the last one that was committed
     struct region_state states[2]; // of pass N: states[N & 1]
+    struct region_session sessions[2];
 };
 
 struct region {
@@ -137,9 +149,16 @@ struct region {
 
 // Makes a region: a file `path`, which must not exist, or private memory (`path` NULL). Sizes are
 // powers of two. Returns 0 or -errno; then nothing is left behind. On success the head is filled
-// but for session, name and socket.
+// but for session, name, socket and offset.
 int region_make(struct region *region, const char *path, uint64_t ring_bytes,
                 uint64_t window_bytes);
+
+// The number of this process's name space of process ids; 0 when it cannot be known.
+uint32_t region_pid_space(void);
+
+// The session in force; what takes its place, by one store.
+const struct region_session *region_session(const struct region *region);
+void region_set_session(struct region *region, const struct region_session *session);
 
 // Gives the memory back, not the file.
 void region_unmap(struct region *region);

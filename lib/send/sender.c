@@ -40,7 +40,6 @@
 #define UNKNOWN_MS 60000 // a daemon without the extension
 #define NO_BARRIER_MS 100
 #define REPLY_BYTES 8192
-#define PREAMBLE_BYTES 2048 // the first lines and two settings
 
 enum phase { PHASE_NONE, PHASE_HELLO, PHASE_LINES, PHASE_END };
 
@@ -49,12 +48,9 @@ struct work {
     struct sender *sender;
     struct link link;
     enum phase phase;
-    uint64_t sent, sent_lines;     // position and number of what was handed to the socket
-    int64_t first;                 // number of a line less its number in this session
-    char preamble[PREAMBLE_BYTES]; // what a later session says before its first line
-    size_t preamble_len;
-    uint64_t preamble_lines;
-    char out[PREAMBLE_BYTES + 4096]; // hello and preamble on their way
+    uint64_t sent, sent_lines; // position and number of what was handed to the socket
+    struct region_session next_session;
+    char out[REGION_PREAMBLE + 4096]; // hello and preamble on their way
     size_t out_len, out_at;
     char settings[2][300]; // the last ThreadId and Domain line that was acknowledged
     size_t setting_len[2];
@@ -102,9 +98,8 @@ void sender_wake(struct sender *sender) {
     futex_wake(sender->attention);
 }
 
-// The narrowest of a few readings of the one clock between two of the other. It is kept until it
-// differs by more than a millisecond, which is a step of the clock and no drift.
-static void measure_offset(struct work *work) {
+// The narrowest of a few readings of the one clock between two of the other.
+static int64_t measure_offset(void) {
     int64_t best = INT64_MAX, offset = 0;
     for (int i = 0; i < 5; i++) {
         int64_t before = now_ns(), real = clock_ns(CLOCK_REALTIME), after = now_ns();
@@ -113,8 +108,14 @@ static void measure_offset(struct work *work) {
             offset = real - before - (after - before) / 2;
         }
     }
+    return offset;
+}
+
+// The offset is kept until it differs by more than a millisecond, which is a step of the clock and
+// no drift.
+static void check_offset(struct work *work) {
     struct region_head *head = work->sender->region->head;
-    int64_t old = atomic_load(&head->offset_ns), difference = offset - old;
+    int64_t offset = measure_offset(), difference = offset - atomic_load(&head->offset_ns);
     if (difference > 1000000 || difference < -1000000) {
         atomic_store(&head->offset_ns, offset);
         work->pass.offset_ns = offset;
@@ -164,7 +165,7 @@ static void say_hello(struct work *work) {
         work->out, sizeof(work->out),
         "#nvtxt-session {\"protocol\":1,\"session\":\"%s\",\"client\":\"libnvtxt\",\"name\":\"%s\","
         "\"pid\":%u,\"nvtx\":1,\"diagnostics\":false%s}\n",
-        sender->region->head->session, name, sender->region->head->process, expiry);
+        region_session(sender->region)->id, name, sender->region->head->process, expiry);
     work->out_at = 0;
     work->phase = PHASE_HELLO;
 }
@@ -273,7 +274,7 @@ static void take_ack(struct work *work, uint64_t session_line) {
     if (session_line > INT64_MAX / 2) {
         return;
     }
-    int64_t line = (int64_t)session_line + work->first;
+    int64_t line = (int64_t)session_line + region_session(work->sender->region)->first;
     if (line <= (int64_t)state->acked_lines || line > (int64_t)state->lines) {
         return;
     }
@@ -287,39 +288,42 @@ static void take_ack(struct work *work, uint64_t session_line) {
 // and the settings that were in force there.
 static void renew_session(struct work *work) {
     const struct region_state *state = &work->pass.next;
-    work->preamble_len = 0;
-    work->preamble_lines = 0;
+    struct region_session *session = &work->next_session;
+    session->preamble_bytes = session->preamble_lines = 0;
     if (state->acked_lines > 0) {
         struct line_buf *buf = &work->pass.buf; // empty between passes
         line_begin(buf);
-        memcpy(work->preamble, buf->data, buf->len);
-        work->preamble_len = buf->len;
-        work->preamble_lines = buf->lines;
+        memcpy(session->preamble, buf->data, buf->len);
+        session->preamble_bytes = (uint32_t)buf->len;
+        session->preamble_lines = buf->lines;
         buf->len = 0;
         buf->lines = 0;
     }
     for (int i = 0; i < 2 && state->acked_lines > 0; i++) {
-        memcpy(work->preamble + work->preamble_len, work->settings[i], work->setting_len[i]);
-        work->preamble_len += work->setting_len[i];
-        work->preamble_lines += work->setting_len[i] > 0;
+        memcpy(session->preamble + session->preamble_bytes, work->settings[i],
+               work->setting_len[i]);
+        session->preamble_bytes += (uint32_t)work->setting_len[i];
+        session->preamble_lines += work->setting_len[i] > 0;
     }
-    work->first = (int64_t)state->acked_lines - (int64_t)work->preamble_lines;
-    make_session_id(work->sender->region->head->session);
+    session->first = (int64_t)state->acked_lines - session->preamble_lines;
+    make_session_id(session->id);
+    region_set_session(work->sender->region, session);
     work->sender->options.log("the daemon has our session no more; a new one begins");
 }
 
 // Where sending goes on: in the preamble, or in the window.
 static void resume_after(struct work *work, uint64_t line) {
     const struct region_state *state = &work->pass.next;
-    uint64_t skipped = line < work->preamble_lines ? line : work->preamble_lines;
-    const char *from = work->preamble;
+    const struct region_session *session = region_session(work->sender->region);
+    uint64_t skipped = line < session->preamble_lines ? line : session->preamble_lines;
+    const char *from = session->preamble;
     for (uint64_t i = 0; i < skipped; i++) {
         from = strchr(from, '\n') + 1;
     }
-    work->out_len = work->preamble_len - (size_t)(from - work->preamble);
+    work->out_len = session->preamble_bytes - (size_t)(from - session->preamble);
     work->out_at = 0;
     memcpy(work->out, from, work->out_len);
-    int64_t next = (int64_t)line + work->first;
+    int64_t next = (int64_t)line + session->first;
     uint64_t lines = next > (int64_t)state->acked_lines ? (uint64_t)next - state->acked_lines : 0;
     work->sent_lines = state->acked_lines + lines;
     work->sent = skip_lines(work, state->acked, lines, false);
@@ -332,7 +336,9 @@ static void take_welcome(struct work *work, const struct answer *answer) {
         static const char end[] = "#nvtxt-end\n";
         link_send(&work->link, end, sizeof(end) - 1);
         drop_link(work, UNKNOWN_MS);
-        make_session_id(sender->region->head->session); // that one has ended
+        work->next_session = *region_session(sender->region);
+        make_session_id(work->next_session.id); // that one has ended
+        region_set_session(sender->region, &work->next_session);
         return;
     }
     if (answer->line_bytes >= LINE_LIMIT_LEAST && answer->line_bytes < LINE_LIMIT) {
@@ -348,7 +354,7 @@ static void take_welcome(struct work *work, const struct answer *answer) {
     if (!work->was_connected) {
         work->was_connected = true;
         sender->options.log("connected to %s, session %s", sender->region->head->socket,
-                            sender->region->head->session);
+                            region_session(sender->region)->id);
     }
 }
 
@@ -499,7 +505,7 @@ static void send_end(struct work *work) {
 static struct pass_result make_lines(struct work *work) {
     struct sender *sender = work->sender;
     if (now_ns() > work->offset_at) {
-        measure_offset(work);
+        check_offset(work);
     }
     uint64_t names = sender->options.names_version();
     struct pass_result result =
@@ -614,22 +620,33 @@ static void *thread_main(void *of) {
     work->sender = sender;
     work->backlog_ms = BACKLOG_MS_FIRST;
     work->ack_ms = TRAFFIC_MS;
-    link_init(&work->link);
+    link_init(&work->link, sender->region->fd);
     pass_init(&work->pass, sender->region);
     work->pass.next = region_state(sender->region);
     work->names = UINT64_MAX;
-    measure_offset(work);
-    make_session_id(sender->region->head->session);
-    snprintf(sender->region->head->name, sizeof(sender->region->head->name), "%s",
-             sender->options.name);
-    atomic_store(&sender->region->head->expiry, sender->options.expiry);
+    check_offset(work);
     work->has_barrier =
         syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
     run(work);
     return NULL;
 }
 
+// Before the first record, so that who finds only the region can go on with it.
+static void begin_session(struct sender *sender) {
+    struct region_head *head = sender->region->head;
+    struct region_session session = {.first = 0};
+    if (*region_session(sender->region)->id) {
+        return; // a thread could not be made, and is tried again
+    }
+    atomic_store(&head->offset_ns, measure_offset());
+    snprintf(head->name, sizeof(head->name), "%s", sender->options.name);
+    atomic_store(&head->expiry, sender->options.expiry);
+    make_session_id(session.id);
+    region_set_session(sender->region, &session);
+}
+
 int sender_start(struct sender *sender) {
+    begin_session(sender);
     pthread_attr_t attributes;
     sigset_t all, before;
     pthread_t thread;
