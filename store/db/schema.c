@@ -171,9 +171,13 @@ static const char own_tables[] =
 #define ONLY_EVENTS "e.eventType IN (34, 59, 60)"
 #define AN_HOUR_AGO "(CAST(strftime('%s', 'now') AS INTEGER) - 3600) * 1000000000"
 
-static const char views[] =
-    "DROP VIEW IF EXISTS NVTXT_TIMELINE; DROP VIEW IF EXISTS NVTXT_RECENT;"
+// SQLite parses every view again at each ALTER TABLE. So only the last step makes them, and one
+// that alters tables drops them first.
+#define DROP_VIEWS                                                                                 \
+    "DROP VIEW IF EXISTS NVTXT_TIMELINE; DROP VIEW IF EXISTS NVTXT_RECENT;"                        \
     "DROP VIEW IF EXISTS NVTXT_RANGE_SUMMARY; DROP VIEW IF EXISTS ANALYSIS_DETAILS;"
+
+static const char views[] =
     "CREATE VIEW NVTXT_TIMELINE AS " TIMELINE_COLUMNS ", " LEVEL
     "FROM NVTX_EVENTS e WHERE " ONLY_EVENTS ";"
     "CREATE VIEW NVTXT_RECENT AS " TIMELINE_COLUMNS ", b.maxEnd AS batchEnd, " LEVEL
@@ -222,7 +226,7 @@ static const char cupti_views[] =
 
 static int create_all(sqlite3 *db) {
     static const char *const parts[] = {store_schema_events_sql, export_tables, export_rows,
-                                        own_tables, views};
+                                        own_tables};
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
         int rc = store_sql_exec(db, parts[i]);
         if (rc != SQLITE_OK) {
@@ -261,8 +265,8 @@ static int add_files(sqlite3 *db) {
 // open ranges, segments the bytes that they took over. Names of categories that hold for all
 // processes stay; the process at whose event one stands gets it as its own, too.
 static int add_owners(sqlite3 *db) {
-    int rc = store_sql_exec(
-        db,
+    return store_sql_exec(
+        db, DROP_VIEWS
         "ALTER TABLE NVTXT_SOURCES ADD COLUMN levels INTEGER;"
         "ALTER TABLE NVTXT_SESSIONS ADD COLUMN openBytes INTEGER NOT NULL DEFAULT 0;"
         "ALTER TABLE NVTXT_SEGMENT ADD COLUMN carriedBytes INTEGER NOT NULL DEFAULT 0;"
@@ -275,26 +279,26 @@ static int add_owners(sqlite3 *db) {
         "INSERT INTO META_DATA_EXPORT (name, value) VALUES ('EXPORT_PRODUCT_NAME', 'nvtxtd'), "
         "('EXPORT_PRODUCT_VERSION', '" PACKAGE_VERSION "'), ('EXPORT_SCHEMA_VERSION', '4');"
         "UPDATE META_DATA_EXPORT SET value = '4' WHERE name = 'SCHEMA_VERSION'");
-    return rc ?: store_sql_exec(db, views);
 }
 
 // Version 5: payloads of all types and JSON texts, also of open ranges; names of resources and
 // counters.
 static int add_nvtx(sqlite3 *db) {
     int rc = store_sql_exec(
-        db, "ALTER TABLE NVTXT_OPEN_RANGES ADD COLUMN uint64Value INTEGER;"
-            "ALTER TABLE NVTXT_OPEN_RANGES ADD COLUMN uint32Value INTEGER;"
-            "ALTER TABLE NVTXT_OPEN_RANGES ADD COLUMN int32Value INTEGER;"
-            "ALTER TABLE NVTXT_OPEN_RANGES ADD COLUMN floatValue REAL;"
-            "ALTER TABLE NVTXT_OPEN_RANGES ADD COLUMN jsonText TEXT;"
-            "CREATE TABLE NVTXT_RESOURCES (globalPid INTEGER NOT NULL, domainId INTEGER NOT NULL, "
-            "kind TEXT NOT NULL, handle INTEGER NOT NULL, name TEXT NOT NULL, sourceId INTEGER, "
-            "PRIMARY KEY (globalPid, domainId, kind, handle));"
-            "CREATE TABLE NVTXT_COUNTERS (globalPid INTEGER NOT NULL, domainId INTEGER NOT NULL, "
-            "name TEXT NOT NULL, description TEXT, unit TEXT, json TEXT, sourceId INTEGER, "
-            "PRIMARY KEY (globalPid, domainId, name));"
-            "UPDATE META_DATA_EXPORT SET value = '5' WHERE name IN ('SCHEMA_VERSION', "
-            "'EXPORT_SCHEMA_VERSION')");
+        db, DROP_VIEWS
+        "ALTER TABLE NVTXT_OPEN_RANGES ADD COLUMN uint64Value INTEGER;"
+        "ALTER TABLE NVTXT_OPEN_RANGES ADD COLUMN uint32Value INTEGER;"
+        "ALTER TABLE NVTXT_OPEN_RANGES ADD COLUMN int32Value INTEGER;"
+        "ALTER TABLE NVTXT_OPEN_RANGES ADD COLUMN floatValue REAL;"
+        "ALTER TABLE NVTXT_OPEN_RANGES ADD COLUMN jsonText TEXT;"
+        "CREATE TABLE NVTXT_RESOURCES (globalPid INTEGER NOT NULL, domainId INTEGER NOT NULL, "
+        "kind TEXT NOT NULL, handle INTEGER NOT NULL, name TEXT NOT NULL, sourceId INTEGER, "
+        "PRIMARY KEY (globalPid, domainId, kind, handle));"
+        "CREATE TABLE NVTXT_COUNTERS (globalPid INTEGER NOT NULL, domainId INTEGER NOT NULL, "
+        "name TEXT NOT NULL, description TEXT, unit TEXT, json TEXT, sourceId INTEGER, "
+        "PRIMARY KEY (globalPid, domainId, name));"
+        "UPDATE META_DATA_EXPORT SET value = '5' WHERE name IN ('SCHEMA_VERSION', "
+        "'EXPORT_SCHEMA_VERSION')");
     return rc ?: store_sql_exec(db, views);
 }
 

@@ -63,37 +63,94 @@ Test(bulk, keeps_a_payload_with_another_ending_thread) {
     kit_close(&kit);
 }
 
+static const char *const columns[] = {"endGlobalTid", "int64Value", "doubleValue", "uint64Value",
+                                      "uint32Value",  "int32Value", "floatValue",  "jsonText"};
+#define COLUMNS ((int)(sizeof(columns) / sizeof(columns[0])))
+
+// An event that fills the column with this number, or only the usual ones.
+static struct nvtxt_event event_with(int column) {
+    struct nvtxt_event event = kit_mark(column, "x");
+    if (column == 0) {
+        event.ended_elsewhere = true;
+        event.end_tid = 9;
+    } else if (column == COLUMNS - 1) {
+        event.json = NVTXT_SLICE("{\"a\":1}");
+    } else if (column > 0) {
+        event.payload.kind = (enum nvtxt_payload_kind)column;
+        event.payload.int64 = -3;
+        if (event.payload.kind == NVTXT_PAYLOAD_DOUBLE ||
+            event.payload.kind == NVTXT_PAYLOAD_FLOAT) {
+            event.payload.real = -3.5;
+        }
+    }
+    return event;
+}
+
+Test(bulk, writes_each_payload_into_the_column_of_its_kind) {
+    struct kit kit;
+    kit_open(&kit);
+    for (int column = -1; column < COLUMNS; column++) {
+        struct nvtxt_event event = event_with(column);
+        kit_add(&kit, 1, &event);
+    }
+    kit_commit(&kit);
+    for (int column = 0; column < COLUMNS; column++) {
+        char sql[128];
+        char expected[32];
+        bool is_real = strcmp(columns[column], "doubleValue") == 0 ||
+                       strcmp(columns[column], "floatValue") == 0;
+        snprintf(sql, sizeof(sql), "SELECT start, %s FROM NVTX_EVENTS WHERE %s IS NOT NULL",
+                 columns[column], columns[column]);
+        snprintf(expected, sizeof(expected), "%d|%s", column,
+                 column == 0             ? "9"
+                 : column == COLUMNS - 1 ? "{\"a\":1}"
+                 : is_real               ? "-3.5"
+                                         : "-3");
+        assert_rows(&kit, sql, expected);
+    }
+    kit_close(&kit);
+}
+
+Test(bulk, keeps_json_beside_a_payload_and_a_number_that_is_none_as_null) {
+    struct kit kit;
+    kit_open(&kit);
+    struct nvtxt_event event = kit_mark(1, "x");
+    event.json = NVTXT_SLICE("[2]");
+    event.payload = (struct nvtxt_payload){NVTXT_PAYLOAD_UINT32, {.int64 = UINT32_MAX}};
+    kit_add(&kit, 1, &event);
+    event = kit_range(2, 3, "x");
+    event.payload = (struct nvtxt_payload){NVTXT_PAYLOAD_FLOAT, {.real = 0.0 / 0.0}};
+    event.ended_elsewhere = true;
+    event.json = NVTXT_SLICE("null");
+    kit_add(&kit, 1, &event);
+    kit_commit(&kit);
+    assert_rows(&kit, "SELECT uint32Value, floatValue, jsonText, endGlobalTid FROM NVTX_EVENTS",
+                "4294967295|NULL|[2]|NULL NULL|NULL|null|0");
+    kit_close(&kit);
+}
+
 Test(bulk, fills_only_the_columns_that_an_event_has_in_every_mixture) {
     struct kit kit;
     kit_open(&kit);
-    for (int mixture = 0; mixture < 8; mixture++) {
-        for (int bit = 1; bit <= 4; bit *= 2) {
-            struct nvtxt_event event = kit_mark(mixture, "x");
-            if (!(mixture & bit)) {
-                continue;
+    for (int mixture = 0; mixture < 1 << COLUMNS; mixture++) {
+        for (int column = -1; column < COLUMNS; column++) {
+            struct nvtxt_event event = event_with(column);
+            event.start = event.end = mixture;
+            if (column < 0 || mixture >> column & 1) {
+                kit_add(&kit, 1, &event);
             }
-            event.payload.kind = bit == 1   ? NVTXT_PAYLOAD_INT64
-                                 : bit == 2 ? NVTXT_PAYLOAD_DOUBLE
-                                            : NVTXT_PAYLOAD_NONE;
-            event.ended_elsewhere = bit == 4;
-            event.end_tid = 9;
-            kit_add(&kit, 1, &event);
         }
-        struct nvtxt_event event = kit_mark(mixture, "x");
-        kit_add(&kit, 1, &event);
         kit_commit(&kit);
     }
-    for (int mixture = 0; mixture < 8; mixture++) {
+    for (int column = 0; column < COLUMNS; column++) {
         char sql[200];
-        char expected[64];
         snprintf(sql, sizeof(sql),
-                 "SELECT count(int64Value), count(doubleValue), count(endGlobalTid) "
-                 "FROM NVTX_EVENTS WHERE start = %d",
-                 mixture);
-        snprintf(expected, sizeof(expected), "%d|%d|%d", !!(mixture & 1), !!(mixture & 2),
-                 !!(mixture & 4));
-        assert_rows(&kit, sql, expected);
+                 "SELECT count(*) FROM (SELECT start, count(%s) AS filled FROM NVTX_EVENTS GROUP "
+                 "BY start) WHERE filled <> start >> %d & 1",
+                 columns[column], column);
+        assert_rows(&kit, sql, "0");
     }
+    assert_rows(&kit, "SELECT count(DISTINCT start) FROM NVTX_EVENTS", "256");
     kit_close(&kit);
 }
 

@@ -279,6 +279,108 @@ Test(catalog, names_a_category_separately_in_each_process) {
     kit_close(&kit);
 }
 
+static void name_resource(struct kit *kit, uint32_t pid, const char *kind, uint64_t handle,
+                          const char *text, const char *domain) {
+    struct store_source source = kit_source(1);
+    struct nvtxt_name name = {.kind = NVTXT_NAME_RESOURCE,
+                              .text = nvtxt_slice_of(text),
+                              .domain = nvtxt_slice_of(domain),
+                              .resource_kind = nvtxt_slice_of(kind),
+                              .handle = handle,
+                              .pid = pid};
+    kit_add_name(kit, &source, &name);
+}
+
+static void name_counter(struct kit *kit, int64_t source_id, uint32_t pid, const char *text,
+                         const char *json, const char *domain) {
+    struct store_source source = kit_source(source_id);
+    struct nvtxt_name name = {.kind = NVTXT_NAME_COUNTER,
+                              .text = nvtxt_slice_of(text),
+                              .domain = nvtxt_slice_of(domain),
+                              .json = nvtxt_slice_of(json),
+                              .pid = pid};
+    kit_add_name(kit, &source, &name);
+}
+
+Test(catalog, names_a_resource_once_per_process_domain_kind_and_handle) {
+    struct kit kit;
+    kit_open(&kit);
+    name_resource(&kit, 5, "cuStream", 1, "first", "");
+    name_resource(&kit, 5, "cuStream", UINT64_MAX, "largest", "");
+    name_resource(&kit, 5, "cuEvent", 1, "of another kind", "");
+    name_resource(&kit, 6, "cuStream", 1, "of another process", "");
+    name_resource(&kit, 5, "cuStream", 1, "in d", "d");
+    kit_commit(&kit);
+    name_resource(&kit, 5, "cuStream", 1, "again", "");
+    kit_commit(&kit);
+    assert_rows(&kit,
+                "SELECT globalPid >> 24, domainId, kind, handle, name, sourceId "
+                "FROM NVTXT_RESOURCES ORDER BY rowid",
+                "5|0|cuStream|1|again|1 5|0|cuStream|-1|largest|1 5|0|cuEvent|1|of another kind|1 "
+                "6|0|cuStream|1|of another process|1 5|1|cuStream|1|in d|1");
+    assert_rows(&kit, "SELECT id, name FROM NVTXT_DOMAINS", "1|d");
+    assert_rows(&kit, "SELECT pid FROM PROCESSES", "5 6");
+    assert_rows(&kit, "SELECT count(*) FROM NVTX_EVENTS", "0");
+    kit_close(&kit);
+}
+
+Test(catalog, keeps_one_row_for_a_counter_with_what_was_said_last) {
+    struct kit kit;
+    kit_open(&kit);
+    name_counter(&kit, 1, 5, "loss", "{\"unit\":\"1\",\"description\":\"of the model\"}", "");
+    name_counter(&kit, 1, 5, "loss", "{\"unit\":\"ms\"}", "d");
+    name_counter(&kit, 1, 6, "loss", "", "");
+    kit_commit(&kit);
+    assert_rows(&kit,
+                "SELECT globalPid >> 24, domainId, name, description, unit, json FROM "
+                "NVTXT_COUNTERS ORDER BY rowid",
+                "5|0|loss|of the model|1|{\"unit\":\"1\",\"description\":\"of the model\"} "
+                "5|1|loss|NULL|ms|{\"unit\":\"ms\"} 6|0|loss|NULL|NULL|NULL");
+    name_counter(&kit, 2, 5, "loss", "[{\"unit\":\"no member of an object\"}]", "");
+    kit_commit(&kit);
+    assert_rows(&kit,
+                "SELECT description, unit, json, sourceId FROM NVTXT_COUNTERS WHERE "
+                "globalPid = 5 << 24 AND domainId = 0",
+                "NULL|NULL|[{\"unit\":\"no member of an object\"}]|2");
+    kit_close(&kit);
+}
+
+Test(catalog, takes_only_texts_in_utf8_out_of_the_json_of_a_counter) {
+    static const char *const cases[][2] = {
+        {"{\"unit\":5,\"description\":[1]}", "NULL|NULL"},
+        {"{\"unit\":null,\"description\":\"\"}", "|NULL"},
+        {"{\"unit\":\"\\ud800\",\"description\":\"a\\ud83d\\ude00\"}",
+         "a\xF0\x9F\x98\x80|\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD"},
+        {" {\"unit\" : \"x\" } ", "NULL|x"},
+        {"\"unit\"", "NULL|NULL"},
+    };
+    struct kit kit;
+    kit_open(&kit);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        name_counter(&kit, 1, 5, "c", cases[i][0], "");
+        kit_commit(&kit);
+        const char *found = kit_text(&kit, "SELECT description, unit FROM NVTXT_COUNTERS");
+        cr_assert_str_eq(found, cases[i][1], "%s", cases[i][0]);
+    }
+    kit_close(&kit);
+}
+
+Test(catalog, drops_resources_and_counters_when_another_user_takes_the_process_over) {
+    struct kit kit;
+    kit_open(&kit);
+    for (uint32_t pid = 4; pid <= 6; pid++) {
+        name_resource(&kit, pid, "cuStream", 1, "r", "");
+        name_counter(&kit, 1, pid, "c", "", "d");
+    }
+    kit_commit(&kit);
+    cr_assert_eq(store_batch_owner(kit.batch, 4, 1000, false, NULL), 0);
+    cr_assert_eq(store_batch_owner(kit.batch, 5, 1000, true, NULL), 0);
+    kit_commit(&kit);
+    assert_rows(&kit, "SELECT globalPid >> 24 FROM NVTXT_RESOURCES", "4 6");
+    assert_rows(&kit, "SELECT globalPid >> 24 FROM NVTXT_COUNTERS", "4 6");
+    kit_close(&kit);
+}
+
 Test(catalog, names_a_domain_once_in_each_process_that_uses_it) {
     struct kit kit;
     kit_open(&kit);

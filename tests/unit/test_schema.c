@@ -69,7 +69,10 @@ Test(schema, has_our_tables_with_the_columns_of_the_page_first) {
         {"NVTXT_DIAGNOSTICS", "sourceId,line,column,severity,stage,code,message,excerpt,atNs"},
         {"NVTXT_SESSIONS", "sessionId,sourceId,uid,line,state,seenNs,openBytes"},
         {"NVTXT_OPEN_RANGES", "sourceId,globalTid,kind,depth,rangeId,start,text,category,color,"
-                              "domainId,line"},
+                              "domainId,line,seq,column,excerpt,int64Value,doubleValue,uint64Value,"
+                              "uint32Value,int32Value,floatValue,jsonText"},
+        {"NVTXT_RESOURCES", "globalPid,domainId,kind,handle,name,sourceId"},
+        {"NVTXT_COUNTERS", "globalPid,domainId,name,description,unit,json,sourceId"},
         {"NVTXT_UNCLOSED", "eventRow"},
         {"NVTXT_EVENT_SOURCES", "firstRow,lastRow,sourceId"},
         {"NVTXT_BATCHES", "id,firstRow,lastRow,minStart,maxEnd,committedNs"},
@@ -165,6 +168,35 @@ Test(schema, shows_events_as_people_read_them) {
                 "2023-11-14T22:13:20.000000007Z|100|start/end|compile|I/O|#FF00AA11|Process 1844|"
                 "Thread 4880|build.nvtxt 1969-12-31T23:59:59.999999999Z|0|mark|before the epoch|"
                 "NULL|NULL|Process 1844|Thread 4880|build.nvtxt");
+    kit_close(&kit);
+}
+
+Test(schema, shows_the_payload_of_whatever_type_or_the_json) {
+    static const struct {
+        struct nvtxt_payload payload;
+        const char *json;
+    } events[] = {
+        {{NVTXT_PAYLOAD_NONE, {0}}, ""},
+        {{NVTXT_PAYLOAD_INT64, {.int64 = -1}}, ""},
+        {{NVTXT_PAYLOAD_DOUBLE, {.real = 0.5}}, "[1]"},
+        {{NVTXT_PAYLOAD_UINT64, {.int64 = -1}}, ""},
+        {{NVTXT_PAYLOAD_UINT64, {.int64 = 7}}, ""},
+        {{NVTXT_PAYLOAD_UINT32, {.int64 = UINT32_MAX}}, ""},
+        {{NVTXT_PAYLOAD_INT32, {.int64 = INT32_MIN}}, ""},
+        {{NVTXT_PAYLOAD_FLOAT, {.real = 1.5}}, ""},
+        {{NVTXT_PAYLOAD_NONE, {0}}, "{\"a\":1}"},
+    };
+    struct kit kit;
+    kit_open(&kit);
+    for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
+        struct nvtxt_event event = kit_mark(1, "m");
+        event.payload = events[i].payload;
+        event.json = nvtxt_slice_of(events[i].json);
+        kit_add(&kit, 1, &event);
+    }
+    kit_commit(&kit);
+    assert_rows(&kit, "SELECT payload FROM NVTXT_TIMELINE",
+                "NULL -1 0.5 18446744073709551615 7 4294967295 -2147483648 1.5 {\"a\":1}");
     kit_close(&kit);
 }
 
@@ -339,8 +371,8 @@ static const char third_version[] =
     "INSERT INTO NVTXT_NAME_ROWS VALUES (33, 0, 7, 1);"
     "INSERT INTO NVTXT_SOURCES (id, kind, events) VALUES (7, 'plain', 3);"
     "UPDATE ENUM_NSYS_EVENT_TYPE SET label = 'NVTX mark';"
-    "DROP VIEW NVTXT_TIMELINE; CREATE VIEW NVTXT_TIMELINE AS SELECT text FROM NVTX_EVENTS;"
-    "DROP VIEW NVTXT_RECENT; DROP VIEW NVTXT_RANGE_SUMMARY";
+    "CREATE VIEW NVTXT_TIMELINE AS SELECT text FROM NVTX_EVENTS;"
+    "CREATE VIEW ANALYSIS_DETAILS AS SELECT 7 AS startTime";
 
 Test(schema, brings_a_store_of_the_third_version_up_to_date) {
     struct kit kit;
@@ -367,6 +399,53 @@ Test(schema, brings_a_store_of_the_third_version_up_to_date) {
                 "NvtxMark|NvtxMark");
     assert_rows(&kit, "SELECT value FROM META_DATA_EXPORT WHERE name LIKE '%SCHEMA_VERSION'",
                 "5 5");
+    kit_close(&kit);
+}
+
+// A store of version 4, as its daemon was killed: an open range, and the views of that version.
+static const char fourth_version[] =
+    "INSERT INTO NVTXT_SOURCES (id, kind, sessionId, lines, events) VALUES (7, 'session', 's', 3, "
+    "0);"
+    "INSERT INTO NVTXT_SESSIONS (sessionId, sourceId, line, state, seenNs) VALUES ('s', 7, 3, '', "
+    "1);"
+    "INSERT INTO NVTXT_OPEN_RANGES (sourceId, globalTid, kind, depth, start, text, category, "
+    "color, "
+    "domainId, line, seq, \"column\", excerpt, int64Value) VALUES (7, 5 << 24 | 1, 59, 0, 5, "
+    "'open', "
+    "0, 0, 0, 3, 1, 1, 'x', -4);"
+    "CREATE VIEW NVTXT_TIMELINE AS SELECT text FROM NVTX_EVENTS;"
+    "CREATE VIEW NVTXT_RECENT AS SELECT 1; CREATE VIEW NVTXT_RANGE_SUMMARY AS SELECT 1;"
+    "CREATE VIEW ANALYSIS_DETAILS AS SELECT 7 AS startTime";
+
+Test(schema, brings_a_store_of_the_fourth_version_up_to_date) {
+    struct kit kit;
+    struct store_session session;
+    sqlite3 *db;
+    kit_folder(&kit);
+    cr_assert_eq(sqlite3_open(kit.path, &db), SQLITE_OK);
+    cr_assert_eq(store_schema_upgrade(db, store_schema_steps, 4), SQLITE_OK);
+    cr_assert_eq(sqlite3_exec(db, fourth_version, NULL, NULL, NULL), SQLITE_OK, "%s",
+                 sqlite3_errmsg(db));
+    cr_assert_eq(store_schema_cupti(db, true), SQLITE_OK);
+    sqlite3_close(db);
+    cr_assert_eq(kit_reopen(&kit), STORE_DONE, "%s", kit.error);
+    assert_rows(&kit, "PRAGMA user_version", "5");
+    assert_rows(&kit, "SELECT value FROM META_DATA_EXPORT WHERE name LIKE '%SCHEMA_VERSION'",
+                "5 5");
+    cr_assert_eq(store_session_load(kit.store, "s", false, 0, &session), STORE_DONE);
+    cr_assert_eq(session.range_count, 1);
+    cr_assert_eq(session.ranges[0].payload.kind, NVTXT_PAYLOAD_INT64);
+    cr_assert_eq(session.ranges[0].payload.int64, -4);
+    cr_assert_eq(session.ranges[0].json.len, 0);
+    store_session_deinit(&session);
+    assert_rows(&kit, "SELECT count(*) FROM NVTXT_RESOURCES", "0");
+    assert_rows(&kit, "SELECT count(*) FROM NVTXT_COUNTERS", "0");
+    assert_rows(&kit, "SELECT count(*) FROM sqlite_master WHERE type = 'view'", "6");
+    struct nvtxt_event event = kit_mark(5, "m");
+    event.json = NVTXT_SLICE("[1]");
+    kit_add(&kit, 8, &event);
+    kit_commit(&kit);
+    assert_rows(&kit, "SELECT message, payload FROM NVTXT_TIMELINE", "m|[1]");
     kit_close(&kit);
 }
 

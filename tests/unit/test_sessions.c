@@ -161,6 +161,44 @@ Test(sessions, gives_back_open_ranges_in_order_with_all_they_have) {
     kit_close(&kit);
 }
 
+Test(sessions, gives_back_payloads_of_every_kind_and_the_json_of_an_open_range) {
+    struct kit kit;
+    struct store_session session;
+    kit_open(&kit);
+    struct store_batch_source *share = add_session(&kit, 3, 10, "{}");
+    for (int kind = NVTXT_PAYLOAD_NONE; kind <= NVTXT_PAYLOAD_FLOAT; kind++) {
+        struct nvtxt_open_range range = open_range((uint64_t)kind + 1, 50, "r");
+        bool is_real = kind == NVTXT_PAYLOAD_DOUBLE || kind == NVTXT_PAYLOAD_FLOAT;
+        range.payload.kind = (enum nvtxt_payload_kind)kind;
+        range.payload.int64 = -7;
+        if (is_real) {
+            range.payload.real = 0.5;
+        }
+        range.json = kind % 2 ? NVTXT_SLICE("{\"a\":[1]}") : (struct nvtxt_slice){0};
+        cr_assert_eq(store_batch_open_range(share, &range), 0);
+    }
+    kit_commit(&kit);
+    cr_assert_eq(load(&kit, &session), STORE_DONE);
+    cr_assert_eq(session.range_count, NVTXT_PAYLOAD_FLOAT + 1);
+    for (int kind = NVTXT_PAYLOAD_NONE; kind <= NVTXT_PAYLOAD_FLOAT; kind++) {
+        const struct nvtxt_open_range *range = &session.ranges[kind];
+        cr_assert_eq(range->payload.kind, (enum nvtxt_payload_kind)kind);
+        if (kind == NVTXT_PAYLOAD_DOUBLE || kind == NVTXT_PAYLOAD_FLOAT) {
+            cr_assert_eq(range->payload.real, 0.5);
+        } else if (kind != NVTXT_PAYLOAD_NONE) {
+            cr_assert_eq(range->payload.int64, -7);
+        }
+        cr_assert(nvtxt_slice_equal(range->json, kind % 2 ? NVTXT_SLICE("{\"a\":[1]}")
+                                                          : (struct nvtxt_slice){"", 0}));
+    }
+    store_session_deinit(&session);
+    assert_rows(&kit,
+                "SELECT int64Value, doubleValue, uint64Value, uint32Value, int32Value, floatValue, "
+                "count(jsonText) FROM NVTXT_OPEN_RANGES WHERE seq = 4",
+                "NULL|NULL|-7|NULL|NULL|NULL|1");
+    kit_close(&kit);
+}
+
 Test(sessions, forgets_an_open_range_when_its_event_comes) {
     struct kit kit;
     kit_open(&kit);
@@ -327,6 +365,8 @@ Test(sessions, closes_plain_sources_of_a_killed_daemon_and_stores_their_open_ran
     for (uint64_t seq = 1; seq <= 2; seq++) {
         struct nvtxt_open_range range = open_range(seq, 40 + (int64_t)seq * 20, "open");
         range.domain = NVTXT_SLICE("shown");
+        range.json = NVTXT_SLICE("{}");
+        range.payload = (struct nvtxt_payload){NVTXT_PAYLOAD_INT32, {.int64 = -1}};
         range.line = seq;
         cr_assert_eq(store_batch_open_range(share, &range), 0);
     }
@@ -344,9 +384,9 @@ Test(sessions, closes_plain_sources_of_a_killed_daemon_and_stores_their_open_ran
                 "1|lost|1000|shown|9|3|2|10|80 2|NULL|NULL|NULL|0|0|0|NULL|NULL "
                 "3|closed|7|NULL|0|0|0|NULL|NULL");
     assert_rows(&kit,
-                "SELECT start, end, text, globalTid, domainId FROM NVTX_EVENTS JOIN NVTXT_UNCLOSED "
-                "ON eventRow = NVTX_EVENTS.rowid",
-                "60|80|open|30937191184|1 80|80|open|30937191184|1");
+                "SELECT start, end, text, globalTid, domainId, int32Value, jsonText FROM "
+                "NVTX_EVENTS JOIN NVTXT_UNCLOSED ON eventRow = NVTX_EVENTS.rowid",
+                "60|80|open|30937191184|1|-1|{} 80|80|open|30937191184|1|-1|{}");
     assert_rows(&kit,
                 "SELECT sourceId, line, \"column\", severity, code, excerpt FROM NVTXT_DIAGNOSTICS",
                 "1|1|1|warning|never-closed|RangePush, 5 1|2|1|warning|never-closed|RangePush, 5");
