@@ -119,6 +119,9 @@ static int on_pause(void *context, const struct nvtxt_interp *interp) {
     if (import->nsys) {
         return 0;
     }
+    if (nvtxt_interp_has_nvtx(interp)) {
+        store_batch_nvtx(import->share);
+    }
     int result = store_batch_progress(import->share, nvtxt_interp_counters(interp),
                                       nvtxt_interp_display_name(interp));
     if (result == 0 && store_batch_bytes(import->batch) >= BATCH_BYTES) {

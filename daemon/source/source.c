@@ -139,6 +139,7 @@ int source_join_batch(struct source *source) {
         .peer_start = source->peer.start,
         .opened_ns = source->opened_ns,
         .levels = nvtxt_interp_has_levels(source->interp),
+        .nvtx = nvtxt_interp_has_nvtx(source->interp),
     };
     int r = batcher_add(source->batcher, &source->member, &row);
     if (r == 0) {

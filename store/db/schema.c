@@ -282,10 +282,11 @@ static int add_owners(sqlite3 *db) {
 }
 
 // Version 5: payloads of all types and JSON texts, also of open ranges; names of resources and
-// counters.
+// counters; which sources had the extension that makes all these.
 static int add_nvtx(sqlite3 *db) {
     int rc = store_sql_exec(
         db, DROP_VIEWS
+        "ALTER TABLE NVTXT_SOURCES ADD COLUMN nvtx INTEGER;"
         "ALTER TABLE NVTXT_OPEN_RANGES ADD COLUMN uint64Value INTEGER;"
         "ALTER TABLE NVTXT_OPEN_RANGES ADD COLUMN uint32Value INTEGER;"
         "ALTER TABLE NVTXT_OPEN_RANGES ADD COLUMN int32Value INTEGER;"

@@ -204,6 +204,10 @@ void store_batch_discard(struct store_batch_source *source) {
 
 // ---- What stands beside the events ------------------------------------------------------------
 
+void store_batch_nvtx(struct store_batch_source *source) {
+    source->source.nvtx = true;
+}
+
 int store_batch_progress(struct store_batch_source *source, const struct nvtxt_counters *counters,
                          struct nvtxt_slice display_name) {
     struct store_share *share = own(source);

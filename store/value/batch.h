@@ -35,6 +35,10 @@ struct store_batch_source *store_batch_source(struct store_batch *batch,
 struct store_batch_source *store_batch_first(const struct store_batch *batch);
 size_t store_batch_source_events(const struct store_batch_source *share);
 
+// Notes that the source has the extension `nvtx`, which a file says on its first line. Call before
+// the other side gets the first batch of the source.
+void store_batch_nvtx(struct store_batch_source *share);
+
 // A sink that appends what an interpreter makes to the share.
 void store_batch_sink(struct store_batch_source *share, struct nvtxt_sink *sink);
 

@@ -26,6 +26,7 @@ struct store_source {
     int64_t peer_start;    // when the peer started, as /proc/PID/stat counts it; 0: not known
     int64_t opened_ns;
     bool levels; // payloads of its markers are severities
+    bool nvtx;   // it has the extension `nvtx`
 };
 
 // A diagnostic as kept in the batch; strings live as long as the batch is not reset.

@@ -57,6 +57,7 @@ def test_the_extension_is_kept_with_the_session():
         with daemon.session(ID, nvtx=1) as session:  # the end again
             equal((session.welcome["nvtx"], session.reply()["type"]), (1, "end"))
         equal(daemon.everywhere(RANGES), [('in "A"', 1, 3), ("in B", 2, 5)])
+        equal(daemon.everywhere("SELECT nvtx FROM NVTXT_SOURCES"), [(1,), (1,)])
         with daemon.session(OTHER) as session:
             session.send("Marker, 1, Manual, 1, 1, 0, 0, '', 0\n")
             session.ack(1)
@@ -74,7 +75,7 @@ def test_a_file_with_a_hello_is_checked_and_imported_with_it():
         store = folder.name("store")
         equal(run_client("nvtxt-import", "create", "-n", good, "-o", store, "-q")[0], 0)
         equal(rows(store, RANGES), [('in "A"', 1, 3), ("in B", 2, 4)])
-        equal(rows(store, "SELECT lines FROM NVTXT_SOURCES"), [(7,)])
+        equal(rows(store, "SELECT lines, nvtx FROM NVTXT_SOURCES"), [(7, 1)])
         for first in ("", "\n" + HELLO, " " + HELLO, HELLO.replace("1}", "0}"),
                       HELLO.replace("1}", "1"), HELLO.replace("session", "sessions")):
             path = folder.write("bad.nvtxt", first + STACKS)

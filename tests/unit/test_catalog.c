@@ -55,6 +55,7 @@ Test(catalog, keeps_a_source_row_up_to_date_and_what_never_changes) {
                                   .peer_gid = 1001,
                                   .peer_comm = "nvtxt-send",
                                   .levels = true,
+                                  .nvtx = true,
                                   .peer_start = 99,
                                   .opened_ns = 500};
     struct nvtxt_counters counters = {.lines = 3, .events = 1, .errors = 1};
@@ -64,11 +65,10 @@ Test(catalog, keeps_a_source_row_up_to_date_and_what_never_changes) {
     static const char all[] =
         "SELECT id, kind, sessionId, name, displayName, peerPid, peerUid, peerGid, peerComm, "
         "openedNs, closedNs, ended, lines, events, warnings, errors, firstNs, lastNs, peerStart, "
-        "levels "
-        "FROM NVTXT_SOURCES";
+        "levels, nvtx FROM NVTXT_SOURCES";
     assert_rows(&kit, all,
                 "1|session|7f0c|build.nvtxt|NULL|10|1000|1001|nvtxt-send|500|NULL|NULL|3|1|0|1|"
-                "NULL|NULL|99|1");
+                "NULL|NULL|99|1|1");
     counters = (struct nvtxt_counters){.lines = 9,
                                        .events = 4,
                                        .warnings = 2,
@@ -83,7 +83,7 @@ Test(catalog, keeps_a_source_row_up_to_date_and_what_never_changes) {
     kit_commit(&kit);
     assert_rows(&kit, all,
                 "1|session|7f0c|build.nvtxt|shown|10|1000|1001|nvtxt-send|500|900|end|9|4|2|1|"
-                "-7|0|99|1");
+                "-7|0|99|1|1");
     kit_close(&kit);
 }
 
@@ -92,11 +92,13 @@ Test(catalog, leaves_the_peer_empty_when_there_is_none) {
     kit_open(&kit);
     struct store_source source = {.id = 5, .kind = STORE_SOURCE_FILE, .name = "a", .opened_ns = 2};
     store_batch_source(kit.batch, &source);
+    source.id = 6;
+    store_batch_nvtx(store_batch_source(kit.batch, &source)); // known after its share was made
     kit_commit(&kit);
     assert_rows(&kit,
-                "SELECT kind, name, peerPid, peerUid, peerComm, lines, ended, levels FROM "
-                "NVTXT_SOURCES",
-                "file|a|NULL|NULL|NULL|0|NULL|NULL");
+                "SELECT kind, name, peerPid, peerUid, peerComm, lines, ended, levels, nvtx FROM "
+                "NVTXT_SOURCES ORDER BY id",
+                "file|a|NULL|NULL|NULL|0|NULL|NULL|NULL file|a|NULL|NULL|NULL|0|NULL|NULL|1");
     kit_close(&kit);
 }
 
