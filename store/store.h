@@ -112,8 +112,8 @@ int store_recover(struct store *store, int64_t now_ns);
 // ---- Owners -----------------------------------------------------------------------------------
 
 // Hands out the sessions of known users that have open ranges or an expiry of their own (seconds;
-// else 0), each with the bytes of those ranges and when it was last seen. Ends at the first callback
-// that does not return 0, and returns that; else STORE_DONE or a failure.
+// else 0), each with the bytes of those ranges and when it was last seen. Ends at the first
+// callback that does not return 0, and returns that; else STORE_DONE or a failure.
 int store_sessions_open(struct store *store,
                         int (*on_session)(void *context, const char *session_id, int64_t uid,
                                           size_t open_bytes, int64_t seen_ns, int64_t expiry_s),

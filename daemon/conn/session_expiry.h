@@ -6,8 +6,8 @@
 // One whose state cannot be read is ended from its rows, so that the others follow. A connected
 // session does not expire: it is written again, which sets the time when it was seen.
 //
-// A session may ask for a shorter time in its hello. The parked sessions (parked.h) know it, and the
-// timer fires when the first of them is due. Its time begins anew when the daemon starts.
+// A session may ask for a shorter time in its hello. The parked sessions (parked.h) know it, and
+// the timer fires when the first of them is due. Its time begins anew when the daemon starts.
 //
 // The search for the others runs 24 times in SessionExpiry, first a minute after the start at the
 // latest: a client that has waited for days for the daemon must be connected before its session is

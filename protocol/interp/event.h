@@ -77,7 +77,7 @@ struct nvtxt_name {
     struct nvtxt_slice json;          // of a counter: unit and the like, as one value, or ""
     uint64_t handle;                  // of a resource
     uint32_t category;                // of a category
-    uint32_t pid, tid;       // of a thread: it; of the others: the process, and no tid
+    uint32_t pid, tid;                // of a thread: it; of the others: the process, and no tid
     bool own_pid;            // not of a thread: pid is that of $ProcessId; else of the event
     int64_t at;              // not of a process: start of that event
     uint32_t at_pid, at_tid; //   and its thread

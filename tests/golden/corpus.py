@@ -119,6 +119,8 @@ class Case:
             return "a rule of files"
         if self.hello and mode in ("send", "plain", "watch"):
             return "a hello in the file means nothing there"
+        if mode == "plain" and self.input.startswith(HELLO):
+            return "the daemon reads the first line as a hello"
         if mode in ("send", "plain") and self.mapping():
             return "cannot declare a mapping"
         if mode == "plain" and "--pid" in names:
