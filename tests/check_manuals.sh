@@ -106,7 +106,7 @@ done
 
 linted=yes
 command -v mandoc >/dev/null 2>&1 || linted=no
-for name in $(cd "$top/man" && ls ./*.[157]) $(cd "$build/man" && ls ./*.[157]); do
+for name in $(cd "$top/man" && ls ./*.[1357]) $(cd "$build/man" && ls ./*.[1357]); do
     echo "${name#./}"
 done 2>/dev/null | LC_ALL=C sort -u >"$work/pages"
 while read -r name; do
