@@ -3,7 +3,9 @@
 #
 # What is installed and which Debian package has it. Fails when a page, a query, an example or a
 # dashboard is in no package or in two, when a line of debian/*.install fits nothing, and when a
-# page, or an example, whose subject is a program is in the package that has not got that program.
+# page, or an example, whose subject is a program is in the package that has not got that program;
+# when a library, a header or a file of pkg-config is in none or in two; and when the symbols file of
+# libnvtxt0 has other functions than the library's map.
 set -u
 top=${top_srcdir:-.}
 build=${top_builddir:-.}
@@ -18,7 +20,7 @@ fault() {
 }
 
 packages_of() { # packages_of FILE: the packages that have it, one a line
-    for package in nvtxtd nvtxt-tools; do
+    for package in nvtxtd nvtxt-tools libnvtxt0 libnvtxt-dev; do
         while read -r pattern _; do
             # shellcheck disable=SC2254 # a pattern
             case $1 in $pattern) echo $package; break ;; esac
@@ -48,9 +50,11 @@ install() { # install FOLDER TARGET...
 
 install man install-data
 install systemd install-examplesDATA
-install . install-docDATA install-queriesDATA install-dashboardsDATA
+install . install-docDATA install-examplesDATA install-queriesDATA install-dashboardsDATA
+install lib install libdir=/usr/lib/here
+find "$root" -name '*.la' -exec rm -f '{}' + # debian/not-installed
 
-for file in $(cd "$root" && find usr -type f | LC_ALL=C sort); do
+for file in $(cd "$root" && find usr -type f -o -type l | LC_ALL=C sort); do
     total=$((total + 1))
     packages=$(packages_of "$file" | tr '\n' ' ')
     case $packages in
@@ -64,11 +68,18 @@ for file in $(cd "$root" && find usr -type f | LC_ALL=C sort); do
 done
 for list in "$top"/debian/*.install; do
     while read -r pattern _; do
-        case $pattern in usr/share/doc/* | usr/share/man/* | usr/share/nvtxtd/*) ;; *) continue ;; esac
+        case $pattern in
+        usr/share/doc/* | usr/share/man/* | usr/share/nvtxtd/* | usr/include/* | usr/lib/\**) ;;
+        *) continue ;;
+        esac
         # shellcheck disable=SC2086 # a pattern
         (cd "$root" && ls -d $pattern) >/dev/null 2>&1 || fault "${list##*/}: nothing is $pattern"
     done <"$list"
 done
+
+functions() { sed -n 's/^ *\(nvtxt_[a-z0-9_]*\)[;@].*/\1/p' "$1" | grep -v _private_ | LC_ALL=C sort; }
+[ "$(functions "$top/lib/nvtxt.map")" = "$(functions "$top/debian/libnvtxt0.symbols")" ] ||
+    fault "libnvtxt0.symbols and lib/nvtxt.map name different functions"
 
 echo "$total files looked at, $bad faults"
 [ "$bad" = 0 ] && [ "$total" -gt 20 ]
