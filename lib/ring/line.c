@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lib/ring/json_check.h"
 #include "protocol/base/utf8.h"
+#include "protocol/lang/jsontext.h"
 
 #define LINE_ROOM 512u // of a line, for all but its longest text
 
@@ -36,11 +36,11 @@ static void end_line(struct line_buf *out) {
     out->lines++;
 }
 
-// In double quotes, at most `most` bytes of them.
-static void add_text(struct line_buf *out, const char *text, size_t len, size_t most) {
+// In double quotes, with at most `most` bytes between them. Returns whether all of it is there.
+static bool add_text(struct line_buf *out, const char *text, size_t len, size_t most) {
     out->data[out->len++] = '"';
-    size_t stop = out->len + most;
-    for (size_t i = 0; i < len;) {
+    size_t stop = out->len + most, i = 0;
+    while (i < len) {
         size_t bytes = nvtxt_utf8_sequence(text + i, len - i);
         char *to = out->data + out->len;
         if (out->len + (bytes == 0 ? 3 : bytes + 1) > stop) {
@@ -64,10 +64,24 @@ static void add_text(struct line_buf *out, const char *text, size_t len, size_t 
         i += bytes;
     }
     out->data[out->len++] = '"';
+    return i == len;
+}
+
+static size_t smaller(size_t a, size_t b) {
+    return a < b ? a : b;
 }
 
 static size_t text_room(const struct line_state *state) {
     return state->limit - LINE_ROOM;
+}
+
+// The values of Domain and Json together stay below the limit of variables.
+static size_t domain_room(const struct line_state *state) {
+    return smaller(text_room(state), state->variables / 4);
+}
+
+static size_t json_room(const struct line_state *state) {
+    return smaller(text_room(state), state->variables / 2);
 }
 
 // ---- What a session begins with -----------------------------------------------------------------
@@ -103,7 +117,7 @@ static void set_domain(struct line_buf *out, struct line_state *state, const str
     }
     struct region_text name = domain ? region->domains[domain] : (struct region_text){0, 0};
     add(out, "Domain=");
-    add_text(out, region->text + name.at, name.len, text_room(state));
+    add_text(out, region->text + name.at, name.len, domain_room(state));
     end_line(out);
     state->domain = domain;
     state->has_domain = true;
@@ -122,10 +136,9 @@ static void add_float(struct line_buf *out, const char *prefix, double value, in
     }
     char number[64];
     snprintf(number, sizeof(number), "%.*g", digits, value);
-    for (char *at = number; *at; at++) { // the point of the program's locale
-        *at = strchr("0123456789+-e", *at) ? *at : '.';
-    }
-    addf(out, "\"%s%s\"", prefix, number);
+    size_t whole = strspn(number, "+-0123456789"), part = strcspn(number + whole, "0123456789e");
+    addf(out, "\"%s%.*s%s%s\"", prefix, (int)whole, number, part ? "." : "", // the locale's point
+         number + whole + part);
 }
 
 static void add_value(struct line_buf *out, uint32_t kind, uint64_t bits) {
@@ -158,25 +171,24 @@ static void add_value(struct line_buf *out, uint32_t kind, uint64_t bits) {
     }
 }
 
-// JSON goes before its event as a variable, and is empty again behind it. What cannot be sent says
-// how long it was.
+// JSON goes before its event as a variable, and is empty again after it. What cannot be sent says
+// how long it was. Bytes that are no UTF-8 can only be in a string of it, and are repaired.
 static void set_json(struct line_buf *out, const struct line_state *state, const char *json,
                      uint32_t len) {
-    struct line_buf *line = out;
-    size_t before = line->len;
-    bool valid = nvtxt_utf8_valid((struct nvtxt_slice){json, len}) && json_check(json, len);
-    add(line, "Json=");
-    if (valid) {
-        size_t from = line->len;
-        add_text(line, json, len, 2 * (size_t)len + 2);
-        valid = line->len - from < text_room(state);
+    size_t at;
+    bool valid = !nvtxt_json_fault((struct nvtxt_slice){json, len}, &at);
+    add(out, "Json=");
+    size_t from = out->len;
+    if (!valid || !add_text(out, json, len, json_room(state))) {
+        out->len = from;
+        addf(out, "\"{\\\"%s\\\":%u}\"", valid ? "truncated" : "invalid", len);
     }
-    if (!valid) {
-        bool fits = nvtxt_utf8_valid((struct nvtxt_slice){json, len}) && json_check(json, len);
-        line->len = before;
-        addf(line, "Json=\"{\\\"%s\\\":%u}\"", fits ? "truncated" : "invalid", len);
-    }
-    end_line(line);
+    end_line(out);
+}
+
+static void clear_json(struct line_buf *out) {
+    add(out, "Json=\"\"");
+    end_line(out);
 }
 
 static void add_call(struct line_buf *out, const struct line_state *state,
@@ -214,8 +226,7 @@ void line_record(struct line_buf *out, struct line_state *state, const struct re
     }
     end_line(out);
     if (view->json_len) {
-        add(out, "Json=\"\"");
-        end_line(out);
+        clear_json(out);
     }
 }
 
@@ -266,7 +277,6 @@ void line_name(struct line_buf *out, struct line_state *state, const struct regi
     add_region_text(out, state, region, name->kind == NAME_COUNTER ? name->what : name->text);
     end_line(out);
     if (name->kind == NAME_COUNTER && name->json.len) {
-        add(out, "Json=\"\"");
-        end_line(out);
+        clear_json(out);
     }
 }

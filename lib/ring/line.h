@@ -15,6 +15,7 @@
 // Of one line, what text may take: the daemon's limit is 64 KiB unless it says less.
 #define LINE_LIMIT 65536u
 #define LINE_LIMIT_LEAST 1024u
+#define LINE_VARIABLES (1u << 20) // the daemon's limit of the values of variables
 
 // The most that one record becomes: ThreadId, Domain, Json, the call, Json.
 #define LINES_BYTES (4u * LINE_LIMIT)
@@ -23,7 +24,8 @@
 struct line_state {
     uint32_t tid, domain;
     bool has_tid, has_domain;
-    size_t limit; // bytes of a line
+    size_t limit;     // bytes of a line
+    size_t variables; // bytes of all values of variables
 };
 
 struct line_buf {

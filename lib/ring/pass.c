@@ -25,6 +25,7 @@ void pass_init(struct pass *pass, struct region *region) {
     memset(pass, 0, offsetof(struct pass, buf));
     pass->region = region;
     pass->lines.limit = LINE_LIMIT;
+    pass->lines.variables = LINE_VARIABLES;
     pass->offset_ns = atomic_load(&region->head->offset_ns);
     pass->next = region_state(region);
     if (pass->next.lines > 0) { // of a process that is gone: what it set is not known

@@ -344,6 +344,9 @@ static void take_welcome(struct work *work, const struct answer *answer) {
     if (answer->line_bytes >= LINE_LIMIT_LEAST && answer->line_bytes < LINE_LIMIT) {
         work->pass.lines.limit = (size_t)answer->line_bytes;
     }
+    if (answer->variable_bytes > 0 && answer->variable_bytes < LINE_VARIABLES) {
+        work->pass.lines.variables = (size_t)answer->variable_bytes;
+    }
     sender->options.on_limits(answer->push_depth, answer->open_ranges);
     take_ack(work, answer->line);
     resume_after(work, answer->line);
