@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A slot is written once, whole, after everything that our function needs is there. Tables of older
+// programs are shorter, and slots that a program does without are NULL: both are passed over.
+#include "inject/tables.h"
+
+static const struct {
+    const abi_function *functions;
+    unsigned count;
+} modules[ABI_MODULES] = {
+    [ABI_CORE] = {core_functions, ABI_CORE_COUNT},
+    [ABI_CUDA] = {cuda_functions, ABI_CUDA_COUNT},
+    [ABI_OPENCL] = {opencl_functions, ABI_OPENCL_COUNT},
+    [ABI_CUDART] = {cudart_functions, ABI_CUDART_COUNT},
+    [ABI_CORE2] = {core2_functions, ABI_CORE2_COUNT},
+    [ABI_SYNC] = {sync_functions, ABI_SYNC_COUNT},
+};
+
+unsigned tables_count(uint32_t module) {
+    return module < ABI_MODULES ? modules[module].count : 0;
+}
+
+static void hook_module(const struct abi_callbacks *callbacks, uint32_t module) {
+    abi_function **slots = NULL;
+    unsigned count = 0;
+    if (!callbacks->get_slots(module, &slots, &count) || !slots) {
+        return;
+    }
+    for (unsigned i = 1; i < count && i < modules[module].count; i++) {
+        if (slots[i] && modules[module].functions[i]) {
+            __atomic_store_n(slots[i], modules[module].functions[i], __ATOMIC_RELEASE);
+        }
+    }
+}
+
+bool tables_hook(abi_get_export get_export) {
+    const struct abi_callbacks *callbacks = get_export ? get_export(ABI_EXPORT_CALLBACKS) : NULL;
+    if (!callbacks || callbacks->size < sizeof(*callbacks) || !callbacks->get_slots) {
+        return false;
+    }
+    for (uint32_t module = ABI_CORE; module < ABI_MODULES; module++) {
+        hook_module(callbacks, module);
+    }
+    return true;
+}
+
+const struct extension_module *tables_extension(uint16_t number) {
+    static const struct extension_module *const extensions[] = {&extension_mem, &extension_payload,
+                                                                &extension_counters};
+    for (size_t i = 0; i < sizeof(extensions) / sizeof(*extensions); i++) {
+        if (extensions[i]->module == number) {
+            return extensions[i];
+        }
+    }
+    return NULL;
+}
+
+bool tables_hook_extension(const struct abi_extension *module) {
+    if (!module || module->size < offsetof(struct abi_extension, get_export) ||
+        !module->segment_count || !module->segments) {
+        return false;
+    }
+    const struct extension_module *ours = tables_extension(module->module);
+    const struct abi_segment *segment = &module->segments[0];
+    if (!ours || !segment->slots) {
+        return true;
+    }
+    for (size_t i = 0; i < segment->count && i < ours->count; i++) {
+        if (ours->functions[i]) {
+            __atomic_store_n(&segment->slots[i], (intptr_t)ours->functions[i], __ATOMIC_RELEASE);
+        }
+    }
+    return true;
+}
