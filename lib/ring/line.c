@@ -21,6 +21,10 @@ static void add(struct line_buf *out, const char *text) {
     out->len += len;
 }
 
+static void add_byte(struct line_buf *out, char byte) {
+    out->data[out->len++] = byte;
+}
+
 static void addf(struct line_buf *out, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -31,39 +35,82 @@ static void addf(struct line_buf *out, const char *format, ...) {
     va_end(args);
 }
 
+// Two digits at a time: these numbers are most of what the sender writes.
+static void add_number(struct line_buf *out, uint64_t number) {
+    static const char pairs[] = "00010203040506070809101112131415161718192021222324"
+                                "25262728293031323334353637383940414243444546474849"
+                                "50515253545556575859606162636465666768697071727374"
+                                "75767778798081828384858687888990919293949596979899";
+    char digits[20], *at = digits + sizeof(digits);
+    for (; number >= 100; number /= 100) {
+        memcpy(at -= 2, &pairs[number % 100 * 2], 2);
+    }
+    if (number >= 10) {
+        memcpy(at -= 2, &pairs[number * 2], 2);
+    } else {
+        *--at = (char)('0' + number);
+    }
+    size_t len = (size_t)(digits + sizeof(digits) - at);
+    memcpy(out->data + out->len, at, len);
+    out->len += len;
+}
+
+static void add_signed(struct line_buf *out, int64_t number) {
+    if (number < 0) {
+        add_byte(out, '-');
+    }
+    add_number(out, number < 0 ? 0 - (uint64_t)number : (uint64_t)number);
+}
+
 static void end_line(struct line_buf *out) {
-    out->data[out->len++] = '\n';
+    add_byte(out, '\n');
     out->lines++;
+}
+
+static bool is_plain(unsigned char byte) {
+    return byte < 0x80 && byte != '"' && byte != '\\' && byte != '\n';
+}
+
+// Writes the character at `text` as it stands in quotes, at most 4 bytes. Returns how many bytes of
+// the text it was; U+FFFD stands for a byte that is of none.
+static size_t put_char(char *to, size_t *put, const char *text, size_t len) {
+    size_t bytes = nvtxt_utf8_sequence(text, len);
+    if (bytes == 0) {
+        memcpy(to, "\xef\xbf\xbd", *put = 3);
+        return 1;
+    }
+    if (bytes > 1 || is_plain((unsigned char)*text)) {
+        memcpy(to, text, *put = bytes);
+        return bytes;
+    }
+    to[0] = '\\';
+    to[1] = *text == '\n' ? 'n' : *text;
+    *put = 2;
+    return 1;
 }
 
 // In double quotes, with at most `most` bytes between them. Returns whether all of it is there.
 static bool add_text(struct line_buf *out, const char *text, size_t len, size_t most) {
-    out->data[out->len++] = '"';
-    size_t stop = out->len + most, i = 0;
+    add_byte(out, '"');
+    char *to = out->data + out->len;
+    size_t i = 0, at = 0;
     while (i < len) {
-        size_t bytes = nvtxt_utf8_sequence(text + i, len - i);
-        char *to = out->data + out->len;
-        if (out->len + (bytes == 0 ? 3 : bytes + 1) > stop) {
+        size_t plain = 0, fits = len - i < most - at ? len - i : most - at;
+        while (plain < fits && is_plain((unsigned char)text[i + plain])) {
+            to[at + plain] = text[i + plain];
+            plain++;
+        }
+        i += plain;
+        at += plain;
+        if (i == len || most - at < 4) {
             break;
         }
-        if (bytes == 0) {
-            memcpy(to, "\xef\xbf\xbd", 3);
-            out->len += 3;
-            i++;
-            continue;
-        }
-        bool escaped = text[i] == '"' || text[i] == '\\' || text[i] == '\n';
-        if (escaped) {
-            *to++ = '\\';
-            *to = text[i] == '\n' ? 'n' : text[i];
-            out->len += 2;
-        } else {
-            memcpy(to, text + i, bytes);
-            out->len += bytes;
-        }
-        i += bytes;
+        size_t put;
+        i += put_char(to + at, &put, text + i, len - i);
+        at += put;
     }
-    out->data[out->len++] = '"';
+    out->len += at;
+    add_byte(out, '"');
     return i == len;
 }
 
@@ -125,19 +172,15 @@ static void set_domain(struct line_buf *out, struct line_state *state, const str
 
 // ---- Events -------------------------------------------------------------------------------------
 
-static void add_float(struct line_buf *out, const char *prefix, double value, int digits) {
-    if (isnan(value)) {
-        addf(out, "\"%snan\"", prefix);
-        return;
-    }
-    if (isinf(value)) {
-        addf(out, "\"%s%sinf\"", prefix, value < 0 ? "-" : "");
+static void add_float(struct line_buf *out, double value, int digits) {
+    if (isnan(value) || isinf(value)) {
+        add(out, isnan(value) ? "nan" : value < 0 ? "-inf" : "inf");
         return;
     }
     char number[64];
     snprintf(number, sizeof(number), "%.*g", digits, value);
     size_t whole = strspn(number, "+-0123456789"), part = strcspn(number + whole, "0123456789e");
-    addf(out, "\"%s%.*s%s%s\"", prefix, (int)whole, number, part ? "." : "", // the locale's point
+    addf(out, "%.*s%s%s", (int)whole, number, part ? "." : "", // the locale's point
          number + whole + part);
 }
 
@@ -147,28 +190,36 @@ static void add_value(struct line_buf *out, uint32_t kind, uint64_t bits) {
     uint32_t low = (uint32_t)bits;
     memcpy(&f64, &bits, sizeof(f64));
     memcpy(&f32, &low, sizeof(f32));
+    add_byte(out, '"');
     switch (kind) {
     case RECORD_U64:
-        addf(out, "\"u64:%llu\"", (unsigned long long)bits);
+        add(out, "u64:");
+        add_number(out, bits);
         break;
     case RECORD_I64:
-        addf(out, "\"i64:%lld\"", (long long)bits);
+        add(out, "i64:");
+        add_signed(out, (int64_t)bits);
         break;
     case RECORD_F64:
-        add_float(out, "f64:", f64, 17);
+        add(out, "f64:");
+        add_float(out, f64, 17);
         break;
     case RECORD_U32:
-        addf(out, "\"u32:%u\"", low);
+        add(out, "u32:");
+        add_number(out, low);
         break;
     case RECORD_I32:
-        addf(out, "\"i32:%d\"", (int)low);
+        add(out, "i32:");
+        add_signed(out, (int32_t)low);
         break;
     case RECORD_F32:
-        add_float(out, "f32:", (double)f32, 9);
+        add(out, "f32:");
+        add_float(out, (double)f32, 9);
         break;
     default:
-        add(out, "\"\"");
+        break;
     }
+    add_byte(out, '"');
 }
 
 // JSON goes before its event as a variable, and is empty again after it. What cannot be sent says
@@ -198,17 +249,21 @@ static void add_call(struct line_buf *out, const struct line_state *state,
         string = region->strings[view->string];
     }
     const char *text = view->has_string ? region->text + string.at : view->text;
-    addf(out, ",%u,%u,", view->category, view->color);
+    add_byte(out, ',');
+    add_number(out, view->category);
+    add_byte(out, ',');
+    add_number(out, view->color);
+    add_byte(out, ',');
     add_value(out, view->value_kind, view->value);
-    add(out, ",");
+    add_byte(out, ',');
     add_text(out, text, view->has_string ? string.len : view->text_len, text_room(state));
 }
 
 void line_record(struct line_buf *out, struct line_state *state, const struct region *region,
                  const struct record_view *view, uint32_t tid, int64_t offset_ns) {
     static const char *const calls[RECORD_KINDS] = {
-        [RECORD_MARK] = "Marker",      [RECORD_PUSH] = "RangePush", [RECORD_POP] = "RangePop",
-        [RECORD_START] = "RangeStart", [RECORD_END] = "RangeEnd",
+        [RECORD_MARK] = "Marker,",      [RECORD_PUSH] = "RangePush,", [RECORD_POP] = "RangePop,",
+        [RECORD_START] = "RangeStart,", [RECORD_END] = "RangeEnd,",
     };
     set_thread(out, state, tid);
     if (view->kind != RECORD_END) {
@@ -217,9 +272,11 @@ void line_record(struct line_buf *out, struct line_state *state, const struct re
     if (view->json_len) {
         set_json(out, state, view->json, view->json_len);
     }
-    addf(out, "%s,%lld", calls[view->kind], (long long)view->time + offset_ns);
+    add(out, calls[view->kind]);
+    add_signed(out, (int64_t)view->time + offset_ns);
     if (view->kind == RECORD_START || view->kind == RECORD_END) {
-        addf(out, ",%llu", (unsigned long long)view->id);
+        add_byte(out, ',');
+        add_number(out, view->id);
     }
     if (view->kind != RECORD_POP && view->kind != RECORD_END) {
         add_call(out, state, region, view);
