@@ -102,6 +102,24 @@ def test_who_names_first_owns_and_a_category_that_waited_too():
         lib.equal(warned(daemon), [4])
 
 
+def test_resources_and_counters_belong_to_the_first_user_too():
+    said = ('#nvtxt-session {"protocol":1,"nvtx":1,"session":"3f0d8c52-6a44-4f0f-9c1e-5d2f0b7a9e3%d"}\n'
+            "ProcessId = 700\nSetResourceName, cuStream, 1, %s\n"
+            "@SetCounter, Name, Json\nSetCounter, c, '\"%s\"'\n#nvtxt-end\n")
+    shown = "SELECT r.name, c.json FROM NVTXT_RESOURCES r, NVTXT_COUNTERS c"
+    with Shared() as daemon:
+        send(daemon.socket, FIRST, said % (0, "own", "own"))
+        daemon.ended(1)
+        send(daemon.socket, SECOND, said % (1, "hostile", "hostile"))
+        daemon.ended(2)
+        lib.equal(daemon.query(shown), [("own", '"own"')])
+        lib.equal(warned(daemon), [2, 4])
+        daemon.control("rotate")
+        send(daemon.socket, SECOND, said % (2, "hostile", "hostile"))
+        daemon.ended(3)
+        lib.equal(daemon.query(shown), [("own", '"own"')])
+
+
 def test_owners_are_known_after_rotation_and_restart():
     with Shared() as daemon:
         send(daemon.socket, FIRST, USED + NAMES.format("own"))

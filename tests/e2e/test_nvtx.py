@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The extension nvtx of a session: asked for, answered, kept; and sessions with an expiry."""
+import sqlite3
+
 from client import Folder, contains, run_client
 from lib import Daemon, equal, rows, run, wait_for
 
@@ -63,6 +65,82 @@ def test_the_extension_is_kept_with_the_session():
             session.ack(1)
         with daemon.session(OTHER, nvtx=1) as session:  # too late to ask
             assert "nvtx" not in session.welcome, session.welcome
+
+
+# ---- The store --------------------------------------------------------------------------------------
+
+COLUMNS = "uint64Value, int64Value, doubleValue, uint32Value, int32Value, floatValue, jsonText"
+OPENS = ("@RangePush, Time, Message, Payload, Json, Domain\n@RangePop, Time, Json, Domain\n"
+         "@SetCounter, Name, Json, Domain\n@SetResourceName, Kind, Handle, Name, Domain, ProcessId\n"
+         'RangePush, 1, "a", "u64:18446744073709551615", \'{"x":1}\', D\n'
+         'RangePush, 2, "b", "f32:0.5", "", D\nRangePush, 3, "c", 7, "[3]", ""\n')
+NAMED = "SELECT globalPid >> 24, domainId, kind, handle, name FROM NVTXT_RESOURCES ORDER BY rowid"
+COUNTED = "SELECT globalPid >> 24, domainId, name, description, unit, json FROM NVTXT_COUNTERS ORDER BY rowid"
+
+
+def test_payloads_and_json_of_open_ranges_outlive_daemon_and_segment():
+    with Daemon() as daemon:
+        with daemon.session(ID, nvtx=1) as session:
+            session.send(OPENS)
+            session.ack(7)
+            equal(daemon.query("SELECT %s FROM NVTXT_OPEN_RANGES ORDER BY seq" % COLUMNS),
+                  [(-1, None, None, None, None, None, '{"x":1}'),
+                   (None, None, None, None, None, 0.5, None), (None, 7, None, None, None, None, "[3]")])
+        daemon.kill()
+        daemon.start()
+        daemon.control("rotate")
+        with daemon.session(ID) as session:
+            session.send("RangePop, 4, '5', D\nRangePop, 5, '', D\n#nvtxt-end\n")
+            equal([reply["code"] for reply in session.replies() if reply["type"] == "diagnostic"],
+                  ["never-closed"])
+        equal(daemon.query("SELECT text, %s FROM NVTX_EVENTS WHERE eventType = 59 ORDER BY rowid" % COLUMNS),
+              [("b", None, None, None, None, None, 0.5, '{"begin":null,"end":5}'),
+               ("a", -1, None, None, None, None, None, '{"x":1}'),
+               ("c", None, 7, None, None, None, None, "[3]")])
+        equal(daemon.query("SELECT message, payload FROM NVTXT_TIMELINE ORDER BY start"),
+              [("a", "18446744073709551615"), ("b", 0.5), ("c", 7)])
+
+
+def test_a_range_of_a_killed_daemon_keeps_payload_and_json():
+    with Daemon() as daemon:
+        with daemon.session(ID, nvtx=1) as session:
+            session.send(OPENS)
+            session.ack(7)
+        daemon.stop()
+        store = sqlite3.connect(daemon.store)
+        store.execute("DELETE FROM NVTXT_SESSIONS")  # nobody can go on with it
+        store.commit()
+        store.close()
+        daemon.start()
+        wait_for(lambda: daemon.query("SELECT ended FROM NVTXT_SOURCES") == [("lost",)], "it is lost")
+        equal(daemon.query("SELECT text, %s FROM NVTX_EVENTS WHERE eventType = 59 ORDER BY rowid" % COLUMNS),
+              [("a", -1, None, None, None, None, None, '{"x":1}'),
+               ("b", None, None, None, None, None, 0.5, None),
+               ("c", None, 7, None, None, None, None, "[3]")])
+
+
+def test_resources_and_counters_go_on_in_the_next_segments():
+    with Daemon() as daemon:
+        with daemon.session(ID, nvtx=1) as session:
+            session.send(OPENS + '@Marker, Time, Message\nSetResourceName, cuStream, '
+                         '"0xffffffffffffffff", last, D, 7\n'
+                         "SetResourceName, cuStream, 1, one, '', 8\n"
+                         'ProcessId = 9\nSetCounter, loss, \'{"unit":"1","description":"of it"}\', D\n')
+            session.ack(12)
+            resources = [(7, 1, "cuStream", -1, "last"), (8, 0, "cuStream", 1, "one")]
+            counters = [(9, 1, "loss", "of it", "1", '{"unit":"1","description":"of it"}')]
+            for line in range(13, 16):
+                equal((daemon.query(NAMED), daemon.query(COUNTED)), (resources, counters))
+                equal(daemon.query("SELECT pid FROM PROCESSES WHERE pid > 0 AND pid < 10 ORDER BY pid"),
+                      [(7,), (8,), (9,)])
+                session.send("Marker, 9, m\n")
+                session.ack(line)
+                daemon.control("rotate")
+            session.send("SetResourceName, cuStream, 1, again, '', 8\nSetCounter, loss, '', D\n")
+            session.ack(17)
+            equal(daemon.query(NAMED), [resources[0], (8, 0, "cuStream", 1, "again")])
+            equal(daemon.query(COUNTED), [(9, 1, "loss", None, None, None)])
+            session.end()
 
 
 # ---- Files ----------------------------------------------------------------------------------------
