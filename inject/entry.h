@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// libnvtxt-inject: what NVTX loads into a program (NVTX_INJECTION64_PATH), or finds linked into it.
+// inject: what NVTX loads into a program (NVTX_INJECTION64_PATH), or finds linked into it.
 // This room puts our functions into the slots of the program (entry, tables), turns what they are
 // called with into calls of libnvtxt (core, core2, naming, sync; event, text), gives out handles
 // (handles) and passes each call on to the library of NVTXT_CHAIN (chain, pairs). The extensions

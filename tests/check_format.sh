@@ -17,7 +17,7 @@ case $($tool --version) in
 *) echo "needs clang-format $wanted, found $($tool --version)"; exit 77 ;;
 esac
 # shellcheck disable=SC2046 # no name in these folders has a blank
-set -- $(find protocol lib store daemon client man doc tests bench -type f -name '*.[ch]' | LC_ALL=C sort)
+set -- $(find protocol lib inject store daemon client man doc tests bench -type f -name '*.[ch]' | LC_ALL=C sort)
 bad=0
 grep -nE '\bsizeof( |$)' "$@" && bad=1 && echo "write sizeof(x)"
 $tool --dry-run -Werror "$@" || { bad=1; echo "run $tool -i on the files that are named"; }

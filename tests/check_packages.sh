@@ -51,8 +51,16 @@ install() { # install FOLDER TARGET...
 install man install-data
 install systemd install-examplesDATA
 install . install-docDATA install-examplesDATA install-queriesDATA install-dashboardsDATA
-install lib install libdir=/usr/lib/here
-find "$root" -name '*.la' -exec rm -f '{}' + # debian/not-installed
+# libtool installs a library only where configure said, so it is moved.
+for library in lib inject; do
+    make -C "$build/$library" install DESTDIR="$root/moved" >"$root/log" 2>&1 ||
+        fault "$(cat "$root/log")"
+done
+libdir=$(dirname "$(find "$root/moved" -name libnvtxt.a)")
+mkdir -p "$root/usr/lib/here" "$root/usr/include"
+rm -f "$libdir"/*.la # debian/not-installed
+mv "$libdir"/* "$root/usr/lib/here" || fault 'no libraries are installed'
+mv "$(find "$root/moved" -name nvtxt.h)" "$root/usr/include"
 
 for file in $(cd "$root" && find usr -type f -o -type l | LC_ALL=C sort); do
     total=$((total + 1))

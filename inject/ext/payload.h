@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The extensions of NVTX: payloads that a schema describes, counters, memory. This room turns them
-// into JSON, names and samples of libnvtxt. It keeps schemas and counters for the life of the
-// process; it runs on the threads of the program.
+// inject/ext: extensions of NVTX, payloads that a schema describes, counters, memory. This room
+// turns them into JSON, names and samples of libnvtxt. It keeps schemas and counters for the life
+// of the process; it runs on the threads of the program.
 #pragma once
 
 #include <stdint.h>
