@@ -12,10 +12,10 @@
 //                             after that one belong to a session of that id. Whoever sends the
 //                             session holds an exclusive flock(2) on this file
 //   <session>.<n>.segment     lines, in the order of n; see spool_segment.h
-// The session file appears whole and locked under its name (it is renamed), so when it can be
-// locked, nobody alive has the session. Lines are appended to the last segment. A segment whose
-// lines are all acknowledged is removed, or begun anew if it is the last one. When the session has
-// ended everything is removed, the session file last.
+// The session file appears whole and locked under its name (it is renamed from .<session>.new), so
+// when it can be locked, nobody alive has the session. Lines are appended to the last segment. A
+// segment whose lines are all acknowledged is removed, or begun anew if it is the last one. When
+// the session has ended everything is removed, the session file last.
 //
 // The caller drops lines that have no room, and the last segment's head counts them in place. Such
 // a loss is open, and grows, until there is room again. Then it is settled: it has the line number
@@ -108,6 +108,19 @@ int spool_create(struct spool *spool, const char *dir, const struct nvtxt_hello 
 // there is nothing to send, SPOOL_BUSY, SPOOL_OTHERS, SPOOL_BAD or -errno.
 int spool_open(struct spool *spool, const char *dir, const char *session,
                struct nvtxt_hello *hello);
+
+// A spool for lines that another kind of file has, of a session that a process began which is gone;
+// the first one is `first`. The lines are nobody's before spool_publish(): what a process leaves
+// that is killed before that, the next spool_adopt() of the session removes. Only one process at a
+// time may adopt a session. Returns 0; SPOOL_BUSY when there is a spool of this session; SPOOL_FULL
+// or -errno, both with `fault`.
+int spool_adopt(struct spool *spool, const char *dir, const struct nvtxt_hello *hello,
+                uint64_t first);
+
+// All lines are there: spool_open() finds them once the spool is closed. Returns 0, or -errno with
+// `fault`.
+int spool_publish(struct spool *spool);
+void spool_abandon(struct spool *spool); // instead of it: removes what was adopted
 
 // The lines after `base` will be sent in the session `session`; this is on the disk when the
 // function returns 0. Otherwise it returns -errno with `fault`.

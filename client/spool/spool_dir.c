@@ -70,13 +70,14 @@ static int sync_parent(struct spool *spool) {
     return result;
 }
 
-// Puts a whole and locked session file under its name, in place of an older one. Returns 0, or
-// -errno when the older one stays.
-static int put_session_file(struct spool *spool, const char *text, size_t len, bool sync) {
+static void hidden_name(const struct spool *spool, char *name, size_t size) {
+    snprintf(name, size, ".%s.new", spool->session);
+}
+
+// Makes a whole and locked session file under a hidden name. Returns its descriptor or -errno.
+static int make_hidden(struct spool *spool, const char *text, size_t len, bool sync) {
     char hidden[SPOOL_NAME_BYTES];
-    char name[SPOOL_NAME_BYTES];
-    snprintf(hidden, sizeof(hidden), ".%s.new", spool->session);
-    session_name(spool, name, sizeof(name));
+    hidden_name(spool, hidden, sizeof(hidden));
     (void)unlinkat(spool->dir_fd, hidden, 0); // of a process that was killed in here
     int fd = openat(spool->dir_fd, hidden, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0) {
@@ -84,12 +85,40 @@ static int put_session_file(struct spool *spool, const char *text, size_t len, b
     }
     ssize_t n = write(fd, text, len);
     int result = n == (ssize_t)len ? 0 : n < 0 ? -errno : -ENOSPC;
-    if (result == 0 && (flock(fd, LOCK_EX | LOCK_NB) != 0 || (sync && fdatasync(fd) != 0) ||
-                        renameat(spool->dir_fd, hidden, spool->dir_fd, name) != 0)) {
+    if (result == 0 && (flock(fd, LOCK_EX | LOCK_NB) != 0 || (sync && fdatasync(fd) != 0))) {
         result = -errno;
     }
     if (result < 0) {
         unlinkat(spool->dir_fd, hidden, 0);
+        close(fd);
+    }
+    return result < 0 ? result : fd;
+}
+
+// Puts the hidden file under the session's name, in place of an older one. Returns 0, or -errno
+// when the older one stays.
+static int show_hidden(struct spool *spool) {
+    char hidden[SPOOL_NAME_BYTES];
+    char name[SPOOL_NAME_BYTES];
+    hidden_name(spool, hidden, sizeof(hidden));
+    session_name(spool, name, sizeof(name));
+    return renameat(spool->dir_fd, hidden, spool->dir_fd, name) == 0 ? 0 : -errno;
+}
+
+static void remove_hidden(struct spool *spool) {
+    char hidden[SPOOL_NAME_BYTES];
+    hidden_name(spool, hidden, sizeof(hidden));
+    (void)unlinkat(spool->dir_fd, hidden, 0);
+}
+
+static int put_session_file(struct spool *spool, const char *text, size_t len, bool sync) {
+    int fd = make_hidden(spool, text, len, sync);
+    if (fd < 0) {
+        return fd;
+    }
+    int result = show_hidden(spool);
+    if (result < 0) {
+        remove_hidden(spool);
         close(fd);
         return result;
     }
@@ -223,8 +252,14 @@ static int read_session_file(struct spool *spool, struct nvtxt_hello *hello) {
 static int find_segments(struct spool *spool);
 static int check_owners(struct spool *spool);
 
-// There is no session file. It is removed last, so where segments are left it was lost.
+// There is no session file. It is removed last, so where segments are left it was lost, or somebody
+// adopts them.
 static int miss_session(struct spool *spool) {
+    char hidden[SPOOL_NAME_BYTES];
+    hidden_name(spool, hidden, sizeof(hidden));
+    if (faccessat(spool->dir_fd, hidden, F_OK, AT_SYMLINK_NOFOLLOW) == 0) {
+        return SPOOL_BUSY;
+    }
     int result = find_segments(spool);
     if (result < 0 || spool->count == 0) {
         return result < 0 ? result : SPOOL_BUSY;
@@ -498,6 +533,73 @@ int spool_open(struct spool *spool, const char *dir, const char *session,
     return result == 0 && spool->last == 0 ? SPOOL_NONE : result;
 }
 
+// ---- Lines of other files -----------------------------------------------------------------------
+
+static int remove_file(struct spool *spool, const char *name) {
+    if (unlinkat(spool->dir_fd, name, 0) == 0 || errno == ENOENT) {
+        return 0;
+    }
+    int result = -errno;
+    spool_fault(spool, "%s/%s: cannot be removed: %s", spool->dir, name, strerror(-result));
+    return result;
+}
+
+// What a process left that was killed while it adopted the session.
+static int remove_segments(struct spool *spool) {
+    char name[SPOOL_NAME_BYTES];
+    int result = find_segments(spool);
+    for (size_t i = 0; result == 0 && i < spool->count; i++) {
+        spool_segment_name(spool, spool->segments[i].number, name, sizeof(name));
+        result = remove_file(spool, name);
+    }
+    spool->count = 0;
+    return result;
+}
+
+static int make_adopted(struct spool *spool, const struct nvtxt_hello *hello) {
+    struct nvtxt_buf text = {0};
+    nvtxt_buf_add_string(&text, FIRST_LINE);
+    nvtxt_hello_format(&text, hello);
+    int fd = nvtxt_buf_failed(&text) ? -ENOMEM : make_hidden(spool, text.data, text.len, false);
+    nvtxt_buf_deinit(&text);
+    spool->session_fd = fd < 0 ? -1 : fd;
+    return fd < 0 ? refuse(spool, fd) : 0;
+}
+
+// The hidden session file is there as long as the segments are, so that nobody takes them for a
+// spool that lost its session file.
+int spool_adopt(struct spool *spool, const char *dir, const struct nvtxt_hello *hello,
+                uint64_t first) {
+    char name[SPOOL_NAME_BYTES];
+    int result = init(spool, dir, hello->session, INT64_MAX);
+    result = result == 0 ? open_folder(spool) : result;
+    if (result != 0) {
+        return result;
+    }
+    session_name(spool, name, sizeof(name));
+    if (faccessat(spool->dir_fd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0) {
+        return SPOOL_BUSY;
+    }
+    result = make_adopted(spool, hello);
+    result = result == 0 ? remove_segments(spool) : result;
+    spool->last = first - 1;
+    return result == 0 ? spool_begin(spool) : result;
+}
+
+int spool_publish(struct spool *spool) {
+    int result = show_hidden(spool);
+    return result < 0 ? refuse(spool, result) : 0;
+}
+
+void spool_abandon(struct spool *spool) {
+    if (spool->session_fd >= 0) {
+        (void)remove_segments(spool);
+        remove_hidden(spool);
+    }
+}
+
+// ---- What there is ------------------------------------------------------------------------------
+
 static int by_text(const void *a, const void *b) {
     const char *const *one = a;
     const char *const *other = b;
@@ -592,15 +694,6 @@ bool spool_is_there(const struct spool *spool) {
         }
     }
     return true;
-}
-
-static int remove_file(struct spool *spool, const char *name) {
-    if (unlinkat(spool->dir_fd, name, 0) == 0 || errno == ENOENT) {
-        return 0;
-    }
-    int result = -errno;
-    spool_fault(spool, "%s/%s: cannot be removed: %s", spool->dir, name, strerror(-result));
-    return result;
 }
 
 // Removes in this order and stops at a failure, so that what is left can be resumed.

@@ -71,10 +71,73 @@ static void end(void) {
     cr_assert_eq(rmdir(dir), 0, "everything is removed");
 }
 
+// Begins to take over lines 7 and 8 of a session, and puts nothing under its name.
+static void adopt_two(void) {
+    cr_assert_eq(spool_adopt(&spool, dir, &hello, 7), 0, "%s", spool.fault);
+    append("seven\neight\n", 2);
+}
+
 static char *segment_path(uint64_t number) {
     static char path[256];
     snprintf(path, sizeof(path), "%s/" ID ".%06llu.segment", dir, (unsigned long long)number);
     return path;
+}
+
+// ---- Lines of other files
+
+Test(spool, that_is_adopted_begins_with_its_line) {
+    struct nvtxt_hello read;
+    snprintf(dir, sizeof(dir), "/tmp/test_spool.XXXXXX");
+    cr_assert(mkdtemp(dir));
+    adopt_two();
+    cr_assert_eq(spool_publish(&spool), 0);
+    cr_assert_eq(take_over(), 0);
+    cr_assert_eq(spool_first(&spool), 7);
+    cr_assert_str_eq(lines_after(6), "seven\neight\n");
+    struct spool second;
+    cr_assert_eq(spool_adopt(&second, dir, &hello, 7), SPOOL_BUSY, "there is one already");
+    spool_close(&second);
+    end();
+    cr_assert(mkdtemp(strcpy(dir, "/tmp/test_spool.XXXXXX")));
+    cr_assert_eq(spool_adopt(&spool, dir, &hello, 9), 0);
+    cr_assert_eq(spool_publish(&spool), 0);
+    spool_close(&spool);
+    cr_assert_eq(spool_open(&spool, dir, ID, &read), 0,
+                 "the session is to be ended, without lines");
+    cr_assert_eq(spool_first(&spool), 9);
+    end();
+}
+
+Test(spool, that_is_half_adopted_is_nobodys_and_is_made_anew) {
+    struct nvtxt_hello read;
+    struct spool other;
+    char **sessions;
+    snprintf(dir, sizeof(dir), "/tmp/test_spool.XXXXXX");
+    cr_assert(mkdtemp(dir));
+    for (int killed = 0; killed < 2; killed++) {
+        adopt_two();
+        if (killed) {
+            spool_close(&spool);
+        }
+        cr_assert_eq(spool_list(dir, &sessions), 1);
+        free(sessions[0]);
+        free(sessions);
+        cr_assert_eq(spool_open(&other, dir, ID, &read), SPOOL_BUSY);
+        spool_close(&other);
+        if (!killed) {
+            spool_close(&spool);
+        }
+    }
+    adopt_two();
+    cr_assert_eq(spool_publish(&spool), 0);
+    cr_assert_eq(take_over(), 0);
+    cr_assert_str_eq(lines_after(6), "seven\neight\n");
+    end();
+    cr_assert(mkdtemp(strcpy(dir, "/tmp/test_spool.XXXXXX")));
+    adopt_two();
+    spool_abandon(&spool);
+    spool_close(&spool);
+    cr_assert_eq(rmdir(dir), 0, "nothing is left");
 }
 
 Test(crc32c, has_the_published_values) {
