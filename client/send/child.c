@@ -163,6 +163,10 @@ void child_update(struct child *child) {
     reap(child);
 }
 
+void child_release_signals(const struct child *child) {
+    sigprocmask(SIG_SETMASK, &child->mask, NULL);
+}
+
 // ---- End ----------------------------------------------------------------------------------------
 
 static bool was_killed(const struct child *child) {

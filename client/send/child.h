@@ -32,6 +32,9 @@ void child_close(struct child *child); // the command runs on
 
 void child_update(struct child *child); // passes signals on, and sees whether it has ended
 
+// After its end, and after child_close(): signals come to us as before child_start().
+void child_release_signals(const struct child *child);
+
 // Its exit status, or 128 + n when signal n ended it.
 int child_exit_code(const struct child *child);
 

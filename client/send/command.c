@@ -124,7 +124,10 @@ static void stop_recording(struct command *c, enum outcome result) {
     c->recording = false;
     (void)transfer_end(&c->transfer, result);
     if (c->ended_ms == 0 && result != OUTCOME_RUNNING) {
-        term_say(c->term, "%s runs on without being recorded", c->argv[0]);
+        term_say(c->term,
+                 c->record->records_itself ? "%s runs on; its run will be no range"
+                                           : "%s runs on without being recorded",
+                 c->argv[0]);
     }
 }
 

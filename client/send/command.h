@@ -28,6 +28,7 @@ struct command_record {
     const char *label;   // what the range is called; NULL: the command line
     bool has_color;      // the range has `text`'s colour, however the command ended
     struct steps *steps; // NULL: none. They are stored before the range
+    bool records_itself; // its programs have sessions of their own, too
 };
 
 // Stays with the running `child` until it has ended and everything is sent; takes its pipes.

@@ -14,9 +14,12 @@
 #include "client/common/outcome.h"
 #include "client/common/signals.h"
 #include "client/common/term.h"
+#include "client/locate/probe.h"
 #include "client/locate/search.h"
+#include "client/nvtx/nvtx_run.h"
 #include "client/send/command.h"
 #include "client/send/mark.h"
+#include "client/send/resume.h"
 #include "client/send/send_options.h"
 #include "client/send/steps.h"
 #include "client/send/transfer.h"
@@ -49,7 +52,7 @@ static enum outcome send_session(struct send_arguments *args, struct term *term,
 
 // A command whose lines are read.
 static bool has_lines(const struct send_arguments *args) {
-    return args->command && !args->range && !args->steps;
+    return args->command && !args->range && !args->steps && (!args->nvtx || args->record_output);
 }
 
 static enum outcome make_hello(const struct send_arguments *args, struct term *term,
@@ -193,7 +196,8 @@ static void run_command(struct send_arguments *args, struct term *term, struct c
                                     .begun_ns = begun_ns,
                                     .label = args->range,
                                     .has_color = args->range && args->has_color,
-                                    .steps = args->steps ? steps : NULL};
+                                    .steps = args->steps ? steps : NULL,
+                                    .records_itself = args->nvtx};
     bool good = make_hello(args, term, args->command[0], (uint32_t)child->pid, &hello) == 0;
     if (good && args->spool) {
         record.spool = &spool;
@@ -208,93 +212,113 @@ static void run_command(struct send_arguments *args, struct term *term, struct c
     spool_close(&spool);
 }
 
+// Says where what was not sent is.
+static void say_left(const struct send_arguments *args, struct term *term, const char *dir,
+                     size_t in_use) {
+    if (in_use > 0) {
+        term_say(term,
+                 "%zu process%s that %s started still record%s in %s: 'nvtxt-send --resume %s' "
+                 "sends what they leave",
+                 in_use, in_use == 1 ? "" : "es", args->command[0], in_use == 1 ? "s" : "", dir,
+                 dir);
+    } else {
+        term_say(term, "not all that %s recorded is sent: 'nvtxt-send --resume %s' sends the rest",
+                 args->command[0], dir);
+    }
+}
+
+// Sends what processes of the command left that were killed. A signal ends this, and what is left
+// stays.
+static void send_rest(struct send_arguments *args, struct term *term, struct child *child,
+                      struct nvtx_run *run) {
+    struct transfer_options options = args->transfer;
+    size_t in_use = 0;
+    enum outcome outcome = OUTCOME_STOPPED;
+    options.resume = true;
+    options.text = NULL;
+    options.timeout_ms = options.timeout_ms < 0 ? COMMAND_PATIENCE_MS : options.timeout_ms;
+    if (signals_init() == 0 && !child->interrupted) {
+        child_release_signals(child);
+        outcome = resume_folder(&options, run->folder, &in_use, term);
+    }
+    if (nvtx_run_leave_folder(run) && (in_use > 0 || outcome != OUTCOME_DONE)) {
+        say_left(args, term, run->folder, in_use);
+    }
+}
+
+// A daemon that nobody named is the first one that is there: the command's programs need not look
+// for it, whatever their environment.
+static const char *command_socket(const struct search *search, struct search *probed) {
+    const struct search_place *first = &search->places[0];
+    if (first->is_named) {
+        return first->path;
+    }
+    *probed = *search;
+    probe_sockets(probed, false);
+    return probed->won >= 0 ? probed->places[probed->won].path : NULL;
+}
+
+// Prints the variables for programs that somebody else starts.
+static enum outcome print_variables(const struct send_arguments *args, struct term *term) {
+    struct nvtx_run run;
+    struct search probed;
+    if (!nvtx_run_find(&run, command_socket(args->transfer.search, &probed), args->spool, term)) {
+        return OUTCOME_NO_INPUT;
+    }
+    if (args->spool) {
+        nvtx_run_make_folder(&run, term);
+    }
+    int result = nvtx_run_print(&run);
+    if (result < 0) {
+        term_say(term, "stdout: %s", strerror(-result));
+        return outcome_of_write(result);
+    }
+    return OUTCOME_DONE;
+}
+
+static void begin_nvtx(const struct send_arguments *args, struct nvtx_run *run, struct term *term) {
+    struct search probed;
+    (void)nvtx_run_find(run, command_socket(args->transfer.search, &probed), args->spool, term);
+    nvtx_run_make_folder(run, term);
+    nvtx_run_set(run);
+}
+
+// Returns the exit status.
+static int fail_to_start(const struct send_arguments *args, struct term *term, int result) {
+    term_say(term, result > 0 ? "%s: %s" : "%s cannot be started: %s", args->command[0],
+             strerror(result > 0 ? result : -result));
+    return result == ENOENT ? 127 : result > 0 ? 126 : outcome_exit_status(OUTCOME_SYSTEM);
+}
+
 // Returns the exit status.
 static int send_command(struct send_arguments *args, struct term *term) {
     struct child child;
     struct steps steps = {.fd = -1};
+    struct nvtx_run nvtx = {.is_private = false};
     bool pipes = has_lines(args);
     if (args->steps) { // without it the command runs all the same
         (void)steps_begin(&steps, term);
         args->steps = *steps.folder;
     }
+    if (args->nvtx) {
+        begin_nvtx(args, &nvtx, term);
+    }
     int64_t begun_ns = clock_realtime_ns();
     int result = child_start(&child, args->command, pipes);
-    if (result != 0) {
-        steps_end(&steps);
-        term_say(term, result > 0 ? "%s: %s" : "%s cannot be started: %s", args->command[0],
-                 strerror(result > 0 ? result : -result));
-        child_close(&child);
-        return result == ENOENT ? 127 : result > 0 ? 126 : outcome_exit_status(OUTCOME_SYSTEM);
+    if (result == 0) {
+        run_command(args, term, &child, &steps, begun_ns);
     }
-    run_command(args, term, &child, &steps, begun_ns);
     steps_end(&steps);
     child_close(&child);
+    if (result == 0 && *nvtx.folder) {
+        send_rest(args, term, &child, &nvtx);
+    }
+    if (result != 0) {
+        (void)nvtx_run_leave_folder(&nvtx);
+        return fail_to_start(args, term, result);
+    }
     child_die_likewise(&child);
     return child_exit_code(&child);
-}
-
-// ---- Sessions of earlier processes --------------------------------------------------------------
-
-// What is left of the session goes to the daemon.
-static enum outcome resume_lines(struct send_arguments *args, struct term *term,
-                                 struct spool *spool, const struct nvtxt_hello *hello) {
-    struct input input = {.name = hello->name, .fd = -1, .ended = true};
-    return transfer_run(&args->transfer, &input, spool, hello, term);
-}
-
-// It holds nothing to send.
-static enum outcome remove_session(struct term *term, struct spool *spool) {
-    if (spool_remove(spool) < 0) {
-        term_say(term, "%s", spool->fault);
-        return OUTCOME_IO;
-    }
-    return OUTCOME_DONE;
-}
-
-static enum outcome resume_session(struct send_arguments *args, struct term *term,
-                                   const char *session) {
-    struct spool spool;
-    struct nvtxt_hello hello;
-    int result = spool_open(&spool, args->resume, session, &hello);
-    if (*spool.fault && result != SPOOL_BUSY) { // also when only a cut tail is left out
-        term_say(term, "%s", spool.fault);
-    }
-    enum outcome outcome = result == 0            ? resume_lines(args, term, &spool, &hello)
-                           : result == SPOOL_NONE ? remove_session(term, &spool)
-                           : result == SPOOL_BAD  ? OUTCOME_BAD_DATA
-                           : result < 0           ? OUTCOME_IO
-                                                  : OUTCOME_DONE; // another user's, or being sent
-    spool_close(&spool);
-    return outcome;
-}
-
-static void free_list(char **list, int count) {
-    for (int i = 0; i < count; i++) {
-        free(list[i]);
-    }
-    free(list);
-}
-
-// A session that cannot be sent does not stop the others, unless there is no daemon.
-static enum outcome resume(struct send_arguments *args, struct term *term) {
-    char **sessions;
-    int count = spool_list(args->resume, &sessions);
-    enum outcome status = OUTCOME_DONE;
-    if (count < 0) {
-        term_say(term, "%s: %s", args->resume, strerror(-count));
-        return outcome_of_open(count);
-    }
-    args->transfer.resume = true;
-    bool absent = false;
-    for (int i = 0; i < count && !absent && signals_count() == 0; i++) {
-        enum outcome result = resume_session(args, term, sessions[i]);
-        bool forbidden = result == OUTCOME_FORBIDDEN &&
-                         args->transfer.search->won < 0; // all of them, not one session
-        absent = result == OUTCOME_NO_DAEMON || forbidden;
-        status = result > status || absent ? result : status;
-    }
-    free_list(sessions, count);
-    return signals_count() > 0 ? OUTCOME_STOPPED : status;
 }
 
 static enum outcome send_inputs(struct send_arguments *args, struct term *term) {
@@ -306,7 +330,8 @@ static enum outcome send_inputs(struct send_arguments *args, struct term *term) 
     if (args->mark) {
         return send_mark(args, term);
     }
-    return args->resume ? resume(args, term) : send_files(args, term, args->files);
+    return args->resume ? resume_folder(&args->transfer, args->resume, NULL, term)
+                        : send_files(args, term, args->files);
 }
 
 // Returns the exit status.
@@ -320,6 +345,9 @@ static int run(struct send_arguments *args, struct term *term) {
         return outcome_exit_status(OUTCOME_USAGE);
     }
     args->transfer.search = &search;
+    if (args->print) {
+        return outcome_exit_status(print_variables(args, term));
+    }
     return args->command ? send_command(args, term) : outcome_exit_status(send_inputs(args, term));
 }
 

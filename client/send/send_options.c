@@ -18,6 +18,7 @@ static void print_help(void) {
           "Sends NVTXT, logs or a command's run to nvtxtd. '-' or no FILE: stdin.\n"
           "      --mark TEXT, --payload N            send a marker with the present time\n"
           "      --range TEXT -- COMMAND, --steps -- make...  a range; one for each command\n"
+          "      --nvtx [--record-output] -- COMMAND, --nvtx --print    programs with NVTX\n"
           "      --socket PATH        data socket (else $NVTXT_SOCKET, yours, the system's)\n"
           "      --wait[=SECONDS]     wait for a daemon at the start\n"
           "      --timeout SECONDS    longest wait for the daemon later (default: for ever)\n"
@@ -27,8 +28,7 @@ static void print_help(void) {
           "      --spool-limit SIZE, --spool-sync SECONDS    of one input's spool (1G, off)\n"
           "      --on-full=block|drop  when spool or memory is full (default: block)\n"
           "      --resume DIR, --new-session     send DIR's spools; if closed, as new\n"
-          "      --text               the input is a log: each line becomes a marker\n"
-          "      --time-format FORMAT  times in it: auto, iso, syslog, epoch, '%F %T'...\n"
+          "      --text, --time-format FORMAT  a log, each line a marker; its times\n"
           "      --category NAME, --color COLOR        of the markers, --mark and --range\n"
           "      --level-pattern REGEX=COLOR|none      colour of lines; none: no usual ones\n"
           "  -q, --quiet, -v, --verbose  print no diagnostics; say which daemon is used\n"
@@ -121,6 +121,9 @@ static const struct arguments_row rows[] = {
      .take = take_payload},
     {"range", 0, ARGUMENTS_TEXT, .at = AT(range)},
     {"steps", 0, ARGUMENTS_FLAG, .at = AT(steps)},
+    {"nvtx", 0, ARGUMENTS_FLAG, .at = AT(nvtx)},
+    {"print", 0, ARGUMENTS_FLAG, .at = AT(print)},
+    {"record-output", 0, ARGUMENTS_FLAG, .at = AT(record_output)},
     {"socket", 0, ARGUMENTS_TEXT, .at = AT(socket)},
     {"pid", 0, ARGUMENTS_PID, .at = AT(pid), .has = AT(has_pid), .wanted = ARGUMENTS_A_PID},
     {"name", 0, ARGUMENTS_TEXT, .at = AT(name)},
@@ -156,8 +159,40 @@ static bool has_look(const struct send_arguments *args) {
 // An option was given that describes a new session.
 static bool is_new(const struct send_arguments *args) {
     return args->name || args->has_pid || args->transfer.repeat || args->mark || args->payload ||
-           args->range || args->steps || args->is_text || has_line_options(args) ||
+           args->range || args->steps || args->nvtx || args->is_text || has_line_options(args) ||
            has_look(args) || arguments_mapping_given(&args->mapping);
+}
+
+// A sentence about --nvtx and what belongs to it, or NULL.
+static const char *find_nvtx_contradiction(const struct send_arguments *args, bool dashes) {
+    if ((args->print || args->record_output) && !args->nvtx) {
+        return "--print and --record-output belong to --nvtx";
+    }
+    if (!args->nvtx) {
+        return NULL;
+    }
+    if (*args->files) {
+        return "--nvtx takes no FILE: it is followed by '--' and a command, or by --print";
+    }
+    if (args->is_text) {
+        return "--nvtx does not go with --text: a program's NVTX calls are no log; "
+               "--record-output records its output, too";
+    }
+    if (args->print && (dashes || args->record_output || args->range || args->steps)) {
+        return "--print goes with --nvtx, --socket and --spool: it prints variables and runs no "
+               "command";
+    }
+    if (!args->print && !args->command) {
+        return "--nvtx is followed by '--' and a command, or by --print";
+    }
+    if (args->record_output && (args->range || args->steps)) {
+        return "with --range and --steps no lines are recorded: --record-output has nothing to do";
+    }
+    if (!args->record_output && has_line_options(args)) {
+        return "--level-pattern and --time-format are for a command's output: with --nvtx it is "
+               "recorded only with --record-output";
+    }
+    return NULL;
 }
 
 // A sentence about options for a shell that do not go together, or NULL.
@@ -182,7 +217,8 @@ static const char *find_shell_contradiction(const struct send_arguments *args, b
 // A sentence about options that do not go together, or NULL.
 static const char *find_contradiction(const struct send_arguments *args, bool dashes) {
     bool text = args->is_text || args->command;
-    const char *fault = find_shell_contradiction(args, dashes);
+    const char *fault = find_nvtx_contradiction(args, dashes);
+    fault = fault ? fault : find_shell_contradiction(args, dashes);
     if (fault) {
         return fault;
     }

@@ -28,6 +28,9 @@ struct send_arguments {
     const char *payload; // of the mark; NULL: none
     const char *range;   // TEXT; NULL: a command's range has its command line
     bool steps;
+    bool nvtx;          // the command's NVTX calls are recorded
+    bool print;         // ... no command: print the variables for it
+    bool record_output; // ... its output, too
     const char *spool;  // folder; NULL: none
     const char *resume; // folder; NULL: new sessions are sent
     uint64_t spool_limit;

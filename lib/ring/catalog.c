@@ -82,7 +82,7 @@ uint64_t catalog_version(void) {
 // ---- Into the region ----------------------------------------------------------------------------
 
 static bool has_copy(void) {
-    return catalog.region && catalog.region->is_file;
+    return catalog.region && catalog.region->fd >= 0;
 }
 
 static int copy_text(uint64_t from, uint64_t end) {
@@ -175,7 +175,7 @@ int catalog_use(struct region *region, bool is_child) {
     }
     forget_sent(is_child);
     int r = 0;
-    if (!region->is_file) {
+    if (region->fd < 0) {
         region_borrow(region, &catalog.tables);
     } else if ((r = copy_all()) < 0) {
         catalog.region = NULL;

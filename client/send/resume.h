@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Sends the sessions of processes that are gone: spools, and ring files of programs with NVTX.
+#pragma once
+
+#include <stddef.h>
+
+#include "client/send/transfer.h"
+
+// Sends all there is in the folder `dir`. What cannot be sent stays, after a sentence, and does not
+// stop the rest, unless there is no daemon. The worst outcome counts; a file that was damaged is
+// BAD_DATA. `in_use`: see salvage_folder(). The signals are those of client/common/signals.
+enum outcome resume_folder(struct transfer_options *options, const char *dir, size_t *in_use,
+                           struct term *term);
