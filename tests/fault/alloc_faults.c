@@ -33,6 +33,9 @@ static const char text[] =
     "@RangePush, Time, Message, ThreadId\n@RangePop, Time, ThreadId\n@Marker, Time, Message\n"
     "@RangeStart, Time, RangeId, Message\n@RangeEnd, Time, RangeId\n"
     "SetFileDisplayName, \"shown\"\nSetThreadName, 3, \"worker\"\nSetCategoryName, 7, \"seven\"\n"
+    "Payload = 'u32:7'\nJson = '{\"a\":1}'\nSetResourceName, cuStream, 1, \"stream\"\n"
+    "@SetCounter, Name, Json, Domain\n"
+    "SetCounter, loss, '{\"unit\":\"\\\\ud800\",\"description\":\"of it\"}', \"a domain\"\n"
     "RangePush, 1, \"outer\", 1\nRangePush, 2, \"inner\", 1\nRangePush, 2, \"other\", 2\n"
     "RangePop, 3, 1\nRangeStart, 4, 9, \"started\"\nRangeStart, 5, 10, \"stays open\"\n"
     "RangeEnd, 6, 9\nMarker, 7, $Word\nMarker, 8, $Nothing\nMarker, 9, 'bad \xff byte'\n";
@@ -89,7 +92,8 @@ static int fill(struct store_batch *batch, struct nvtxt_interp *interp) {
     return r ? r : store_batch_loss(batch, 1, 1, 1, 1, "memory", 1);
 }
 
-static const struct nvtxt_source_config config = {.limits = NVTXT_LIMITS_DEFAULT, .default_pid = 7};
+static const struct nvtxt_source_config config = {
+    .limits = NVTXT_LIMITS_DEFAULT, .default_pid = 7, .escapes = true, .nvtx = true};
 
 // ---- Acts: 0, or a failure that memory explains -------------------------------------------------
 
@@ -241,10 +245,16 @@ static int act_loop(void) {
 
 // ---- All of them --------------------------------------------------------------------------------
 
+// Events, a resource and a counter, open ranges.
+static const char beside_events[] =
+    "SELECT (SELECT count(*) FROM NVTX_EVENTS WHERE uint32Value = 7 AND jsonText IS NOT NULL) + "
+    "(SELECT count(*) FROM NVTXT_RESOURCES) + (SELECT count(unit) FROM NVTXT_COUNTERS WHERE "
+    "description = 'of it') + (SELECT count(jsonText) FROM NVTXT_OPEN_RANGES)";
+
 // Whatever failed: all of the batch is there, or nothing of it.
 static void check_store(bool whole) {
     sqlite3 *db = NULL;
-    int64_t events = 0, sound = 0;
+    int64_t events = 0, sound = 0, beside = 0;
     if (access(path, F_OK) < 0) {
         return;
     }
@@ -254,6 +264,8 @@ static void check_store(bool whole) {
         events = 0; // not even the tables
     }
     must(events == EVENTS || (!whole && events == 0), "half a batch");
+    must(events == 0 || store_sql_int(db, beside_events, &beside) == SQLITE_OK, "other tables");
+    must(events == 0 || beside == EVENTS + 2 + 3, "what stands beside the events");
     must(store_sql_int(db,
                        "SELECT count(*) FROM pragma_integrity_check WHERE "
                        "integrity_check = 'ok'",

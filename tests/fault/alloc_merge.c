@@ -31,7 +31,8 @@ static const char schema[] =
     "CREATE TABLE TARGET_INFO_SESSION_START_TIME (utcEpochNs INTEGER);"
     "CREATE TABLE NVTX_EVENTS (start INTEGER NOT NULL, end INTEGER, eventType INTEGER NOT NULL,"
     " rangeId INTEGER, category INTEGER, color INTEGER, text TEXT, globalTid INTEGER,"
-    " endGlobalTid INTEGER, textId INTEGER, domainId INTEGER, int64Value INTEGER);"
+    " endGlobalTid INTEGER, textId INTEGER, domainId INTEGER, int64Value INTEGER,"
+    " floatValue REAL, jsonTextId INTEGER, jsonText TEXT);"
     "INSERT INTO StringIds VALUES (0, 'known'), (1, 'worker');"
     "INSERT INTO ThreadNames VALUES (1, 0, (1 << 48) | (7 << 24) | 7);"
     "INSERT INTO PROCESSES VALUES ((1 << 48) | (7 << 24), 7, 'service');"
@@ -39,8 +40,9 @@ static const char schema[] =
     "INSERT INTO TARGET_INFO_SESSION_START_TIME VALUES (1000);"
     "INSERT INTO NVTX_EVENTS VALUES (1, NULL, 75, NULL, NULL, NULL, NULL, (1 << 48) | (7 << 24) | "
     "7,"
-    " NULL, 0, 1, NULL), (1, 2, 59, NULL, 1, 2, 'old', (1 << 48) | (7 << 24) | 7, NULL, NULL, 1, "
-    "3);";
+    " NULL, 0, 1, NULL, NULL, NULL, NULL), (1, 2, 59, NULL, 1, 2, 'old', (1 << 48) | (7 << 24) | "
+    "7, NULL, NULL, 1, "
+    "3, NULL, NULL, NULL);";
 
 static const char *const lines[] = {
     "TimeBase = Manual",
@@ -55,7 +57,9 @@ static const char *const lines[] = {
     "SetFileDisplayName, \"known\"",
     "Marker, 1001, 7, \"one\", 5",
     "SetFileDisplayName, \"new\"",
-    "Marker, 1002, 8, \"two\", '2.5'",
+    "Json = \"[1, 2]\"",
+    "Marker, 1002, 8, \"two\", 'f32:2.5'",
+    "SetResourceName, cuStream, 1, \"stream\"",
     "SetCategoryName, 3, \"drei\"",
     "RangeStart, 1003, 1, 8",
     "RangeEnd, 1004, 1, 9",
@@ -80,7 +84,8 @@ static size_t content(char *data, size_t size) {
 }
 
 static int feed(struct store_nsys *nsys) {
-    const struct nvtxt_source_config config = {.limits = NVTXT_LIMITS_DEFAULT, .default_pid = 7};
+    const struct nvtxt_source_config config = {
+        .limits = NVTXT_LIMITS_DEFAULT, .default_pid = 7, .escapes = true, .nvtx = true};
     struct nvtxt_interp *interp = nvtxt_interp_new(&config);
     struct nvtxt_sink sink;
     int r = interp ? 0 : -ENOMEM;
@@ -109,6 +114,7 @@ static int merge(const void *context) {
     if (r == 0) {
         must(store_nsys_counts(nsys)->events == EVENTS, "all events are added");
         must(store_nsys_counts(nsys)->outside == 1, "one is outside");
+        must(store_nsys_counts(nsys)->resources == 1, "one name has no table");
     }
     store_nsys_close(nsys);
     return r;
@@ -122,6 +128,12 @@ static void check_output(void) {
                        &events) == SQLITE_OK &&
              events == EVENTS,
          "the events are in the file");
+    must(store_sql_int(db,
+                       "SELECT count(*) FROM NVTX_EVENTS e JOIN StringIds s ON s.id = e.jsonTextId "
+                       "WHERE s.value = e.jsonText",
+                       &events) == SQLITE_OK &&
+             events == 3,
+         "and their JSON");
     sqlite3_close(db);
 }
 

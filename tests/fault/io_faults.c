@@ -55,6 +55,12 @@ static struct store_batch *make_batch(unsigned which) {
                                     .text = nvtxt_slice_of(text)};
         must(sink.on_event(sink.context, &event) == 0, "memory");
     }
+    struct nvtxt_name resource = {.kind = NVTXT_NAME_RESOURCE,
+                                  .text = NVTXT_SLICE("stream"),
+                                  .resource_kind = NVTXT_SLICE("cuStream"),
+                                  .handle = which,
+                                  .pid = 1};
+    must(sink.on_name(sink.context, &resource) == 0, "memory");
     must(store_batch_progress(share, &counters, (struct nvtxt_slice){0}) == 0, "memory");
     must(store_batch_session(share, counters.lines, NVTXT_SLICE("{}")) == 0, "memory");
     return batch;
@@ -139,6 +145,7 @@ static bool run_once(struct run *run, unsigned n, bool lasting, enum vfs_shim_fa
     must(number(run->path, "SELECT count(*) FROM NVTX_EVENTS e JOIN StringIds s ON s.id = textId "
                            "WHERE s.value = e.text") == BATCHES * EVENTS,
          "their strings");
+    must(number(run->path, "SELECT count(*) FROM NVTXT_RESOURCES") == BATCHES, "resources");
     must(number(run->path, "SELECT count(*) FROM pragma_integrity_check WHERE "
                            "integrity_check = 'ok'") == 1,
          "integrity");
