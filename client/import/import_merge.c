@@ -186,6 +186,12 @@ static void print_counts(const struct merge *merge, const struct store_nsys *nsy
                  term_count(number, counts->payloads), counts->payloads == 1 ? "" : "s",
                  merge->job->input);
     }
+    if (counts->resources > 0) {
+        term_say(merge->term,
+                 "%s name%s of resources and counters could not be kept: an export has no table "
+                 "for them",
+                 term_count(number, counts->resources), counts->resources == 1 ? "" : "s");
+    }
     if (counts->names > 0) {
         term_say(merge->term,
                  "%s name%s not taken: %s names the same otherwise, and its names stand",

@@ -170,7 +170,8 @@ static int add_event(struct store_nsys *nsys, const struct nvtxt_event *event, i
                            .color = event->color,
                            .tid = store_nsys_tid(nsys, event->pid, event->tid),
                            .ended_elsewhere = event->ended_elsewhere,
-                           .payload = event->payload};
+                           .payload = event->payload,
+                           .json = event->json};
     int rc = SQLITE_OK;
     if (event->ended_elsewhere) {
         row.end_tid = store_nsys_tid(nsys, event->end_pid, event->end_tid);

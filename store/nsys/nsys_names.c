@@ -359,6 +359,7 @@ int store_nsys_name(struct store_nsys *nsys, const struct nvtxt_name *name) {
         break; // the first event that bears it writes its row
     case NVTXT_NAME_RESOURCE:
     case NVTXT_NAME_COUNTER:
+        nsys->counts.resources++;
         break;
     }
     return SQLITE_OK;

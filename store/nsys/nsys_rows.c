@@ -7,6 +7,7 @@
 // may be NULL. Rows that name something have NULL where the export's own rows of that kind have it.
 #include "store/nsys/nsys_rows.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -16,11 +17,16 @@
 #include "store/value/record.h"
 
 static const char *const event_columns[COL_COUNT] = {
-    [COL_START] = "start",          [COL_END] = "end",        [COL_TYPE] = "eventType",
-    [COL_RANGE] = "rangeId",        [COL_TEXT] = "text",      [COL_CATEGORY] = "category",
-    [COL_COLOR] = "color",          [COL_TID] = "globalTid",  [COL_DOMAIN] = "domainId",
-    [COL_END_TID] = "endGlobalTid", [COL_TEXT_ID] = "textId", [COL_INT64] = "int64Value",
-    [COL_DOUBLE] = "doubleValue"};
+    [COL_START] = "start",        [COL_END] = "end",
+    [COL_TYPE] = "eventType",     [COL_RANGE] = "rangeId",
+    [COL_TEXT] = "text",          [COL_CATEGORY] = "category",
+    [COL_COLOR] = "color",        [COL_TID] = "globalTid",
+    [COL_DOMAIN] = "domainId",    [COL_END_TID] = "endGlobalTid",
+    [COL_TEXT_ID] = "textId",     [COL_UINT64] = "uint64Value",
+    [COL_INT64] = "int64Value",   [COL_DOUBLE] = "doubleValue",
+    [COL_UINT32] = "uint32Value", [COL_INT32] = "int32Value",
+    [COL_FLOAT] = "floatValue",   [COL_JSON] = "jsonText",
+    [COL_JSON_ID] = "jsonTextId"};
 static const char *const string_columns[] = {"id", "value"};
 static const char *const thread_columns[] = {"nameId", "globalTid"};
 static const char *const process_columns[] = {"globalPid", "pid", "name"};
@@ -184,11 +190,7 @@ static int add_string(struct store_nsys *nsys, struct nvtxt_slice text, int64_t 
     return rc ?: store_sql_run(shape->insert);
 }
 
-int store_nsys_string(struct store_nsys *nsys, struct nvtxt_slice text, int64_t *id) {
-    *id = 0;
-    if (!store_shape_has(&nsys->events, COL_TEXT_ID)) {
-        return SQLITE_OK;
-    }
+static int intern(struct store_nsys *nsys, struct nvtxt_slice text, int64_t *id) {
     const char *data = text.len ? text.data : "";
     uint32_t hash = store_text_hash(data, text.len);
     *id = store_intern_find(&nsys->intern, hash, data, text.len);
@@ -200,19 +202,46 @@ int store_nsys_string(struct store_nsys *nsys, struct nvtxt_slice text, int64_t 
     return add_string(nsys, text, *id);
 }
 
+int store_nsys_string(struct store_nsys *nsys, struct nvtxt_slice text, int64_t *id) {
+    *id = 0;
+    return store_shape_has(&nsys->events, COL_TEXT_ID) ? intern(nsys, text, id) : SQLITE_OK;
+}
+
 static int bind_payload(struct store_nsys *nsys, const struct nvtxt_payload *payload) {
+    static const int columns[] = {
+        [NVTXT_PAYLOAD_INT64] = COL_INT64,   [NVTXT_PAYLOAD_DOUBLE] = COL_DOUBLE,
+        [NVTXT_PAYLOAD_UINT64] = COL_UINT64, [NVTXT_PAYLOAD_UINT32] = COL_UINT32,
+        [NVTXT_PAYLOAD_INT32] = COL_INT32,   [NVTXT_PAYLOAD_FLOAT] = COL_FLOAT,
+    };
     const struct store_shape *shape = &nsys->events;
-    bool is_int = payload->kind == NVTXT_PAYLOAD_INT64;
-    bool is_real = payload->kind == NVTXT_PAYLOAD_DOUBLE;
-    if ((is_int && !store_shape_has(shape, COL_INT64)) ||
-        (is_real && !store_shape_has(shape, COL_DOUBLE))) {
-        nsys->counts.payloads++;
+    int rc = SQLITE_OK;
+    for (int kind = NVTXT_PAYLOAD_INT64; kind <= NVTXT_PAYLOAD_FLOAT && rc == SQLITE_OK; kind++) {
+        bool is_real = kind == NVTXT_PAYLOAD_DOUBLE || kind == NVTXT_PAYLOAD_FLOAT;
+        bool is_it = kind == (int)payload->kind;
+        nsys->counts.payloads += is_it && !store_shape_has(shape, columns[kind]);
+        if (!is_it || (is_real && isnan(payload->real))) {
+            rc = store_shape_null(shape, columns[kind]);
+        } else {
+            rc = is_real ? store_shape_real(shape, columns[kind], payload->real)
+                         : store_shape_int(shape, columns[kind], payload->int64);
+        }
     }
-    int rc = is_int ? store_shape_int(shape, COL_INT64, payload->int64)
-                    : store_shape_null(shape, COL_INT64);
-    return rc
-               ?: is_real ? store_shape_real(shape, COL_DOUBLE, payload->real)
-                          : store_shape_null(shape, COL_DOUBLE);
+    return rc;
+}
+
+// As text and as textId, like a message.
+static int bind_json(struct store_nsys *nsys, struct nvtxt_slice json) {
+    const struct store_shape *shape = &nsys->events;
+    bool has_text = store_shape_has(shape, COL_JSON);
+    bool has_id = store_shape_has(shape, COL_JSON_ID);
+    int64_t id = 0;
+    if (json.len == 0) {
+        return store_shape_null(shape, COL_JSON) ?: store_shape_null(shape, COL_JSON_ID);
+    }
+    nsys->counts.payloads += !has_text && !has_id;
+    int rc = has_id ? intern(nsys, json, &id) : SQLITE_OK;
+    rc = rc ?: store_shape_int(shape, COL_JSON_ID, id);
+    return rc ?: store_shape_text(shape, COL_JSON, json.data, json.len);
 }
 
 int store_nsys_add_row(struct store_nsys *nsys, const struct nsys_row *row) {
@@ -239,6 +268,7 @@ int store_nsys_add_row(struct store_nsys *nsys, const struct nsys_row *row) {
              ?: row->ended_elsewhere ? store_shape_int(shape, COL_END_TID, (int64_t)row->end_tid)
                                      : store_shape_null(shape, COL_END_TID);
     rc = rc ?: bind_payload(nsys, &row->payload);
+    rc = rc ?: bind_json(nsys, row->json);
     rc = rc ?: store_sql_run(shape->insert);
     nsys->txn.next_row++;
     return rc;

@@ -29,8 +29,14 @@ enum nsys_column { // of NVTX_EVENTS
     COL_DOMAIN,
     COL_END_TID,
     COL_TEXT_ID,
+    COL_UINT64,
     COL_INT64,
     COL_DOUBLE,
+    COL_UINT32,
+    COL_INT32,
+    COL_FLOAT,
+    COL_JSON,
+    COL_JSON_ID,
     COL_COUNT,
 };
 
@@ -99,6 +105,7 @@ struct nsys_row {
     bool ended_elsewhere;
     uint64_t end_tid;
     struct nvtxt_payload payload;
+    struct nvtxt_slice json;
 };
 
 // Looks at the tables of the open export; makes NVTX_EVENTS where there is none. Close gives back

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """nvtxt-import merge: files into a copy of a store, or of an SQLite export of Nsight Systems."""
+import contextlib
 import os
 import random
 import signal
@@ -100,6 +101,53 @@ def test_a_column_that_is_there_is_filled():
         _, _, said = merged(folder, "old")
         equal(said, "nvtxt-import: 2 payloads could not be kept: %s has no column for them\n"
               % folder.name("export.sqlite"))
+
+
+def test_what_the_extension_nvtx_brings_is_filled_too():
+    text = ('#nvtxt-session {"protocol":1,"nvtx":1}\n@Marker, Time, Message, Payload, Json\n'
+            "@SetCounter, Name, Json\nSetResourceName, cuStream, 1, s\nSetCounter, c, ''\n" +
+            "".join('Marker, %d, "%s", "%s", \'%s\'\n' % (SESSION_NS + at, kind, kind + value, json)
+                    for at, (kind, value, json) in enumerate([
+                        ("u64:", "18446744073709551615", ""), ("i64:", "-5", ""), ("f64:", "nan", "[1]"),
+                        ("u32:", "7", '{"a":1}'), ("i32:", "-7", ""), ("f32:", "0.5", ""), ("", "", "[1]")])))
+    columns = ("uint64Value", "int64Value", "doubleValue", "uint32Value", "int32Value", "floatValue")
+    for shape in SHAPES[1:]:
+        with Folder() as folder:
+            export, out, said = merged(folder, shape, text)
+            equal(said, "nvtxt-import: 2 names of resources and counters could not be kept: an export "
+                        "has no table for them\n")
+            payload = "coalesce(%s)" % ", ".join(columns)
+            filled = " || ".join("iif(%s IS NULL, '', '%s ')" % (name, name) for name in columns)
+            equal(query(out, "SELECT text, %s, %s, jsonText FROM NVTX_EVENTS WHERE text LIKE '___:' OR "
+                             "text = '' ORDER BY start" % (filled, payload)),
+                  [("u64:", "uint64Value ", -1, None), ("i64:", "int64Value ", -5, None),
+                   ("f64:", "", None, "[1]"), ("u32:", "uint32Value ", 7, '{"a":1}'),
+                   ("i32:", "int32Value ", -7, None), ("f32:", "floatValue ", 0.5, None),
+                   ("", "", None, "[1]")])
+            if "jsonTextId" in columns_of(out):
+                equal(query(out, "SELECT count(*) FROM NVTX_EVENTS e JOIN StringIds s ON s.id = e.jsonTextId "
+                                 "WHERE s.value = e.jsonText"), [(3,)])
+                equal(query(out, "SELECT count(DISTINCT jsonTextId) FROM NVTX_EVENTS"), [(2,)])
+            equal(tables(out), tables(export))
+    with Folder() as folder:
+        _, _, said = merged(folder, "old", text)
+        contains(said, "nvtxt-import: 9 payloads could not be kept: ")
+
+
+def test_a_payload_that_is_no_number_is_0_where_a_number_must_stand():
+    with Folder() as folder:
+        export = make(folder.name("export.sqlite"), "old")
+        with contextlib.closing(sqlite3.connect(export)) as database:
+            database.execute("ALTER TABLE NVTX_EVENTS ADD COLUMN doubleValue REAL NOT NULL DEFAULT 1")
+        text = folder.write("in.nvtxt", '#nvtxt-session {"protocol":1,"nvtx":1}\n'
+                            'Marker, 1, Manual, 1, 1, 0, 0, "m", "f64:nan"\n')
+        got = load("merge", "-i", export, "-n", text, "-o", folder.name("out"), *ORIGIN["old"])
+        equal(got[0], 0, got[2])
+        equal(query(folder.name("out"), "SELECT doubleValue FROM NVTX_EVENTS WHERE text = 'm'"), [(0.0,)])
+
+
+def columns_of(path):
+    return [name for name, in query(path, "SELECT name FROM pragma_table_info('NVTX_EVENTS')")]
 
 
 def test_names_of_the_export_stand():
