@@ -72,8 +72,8 @@ int store_domains_id(struct store_domains *domains, const struct store_batch *ba
 
 // ---- What stands in a domain --------------------------------------------------------------------
 
-int store_domains_set_resource(struct store_domains *domains, const struct store_name *name,
-                               int64_t domain_id, int64_t source_id) {
+static int set_resource(struct store_domains *domains, const struct store_name *name,
+                        int64_t domain_id, int64_t source_id) {
     return STORE_SQL_RUN(domains, SET_RESOURCE, "iisisi", (int64_t)name->global_tid, domain_id,
                          name->resource_kind.data, name->resource_kind.len, (int64_t)name->handle,
                          name->text, (size_t)name->text_len, source_id);
@@ -107,8 +107,8 @@ static int read_members(struct store_domains *domains, struct nvtxt_slice json, 
     return store_sql_done(stmt, rc);
 }
 
-int store_domains_set_counter(struct store_domains *domains, const struct store_name *name,
-                              int64_t domain_id, int64_t source_id) {
+static int set_counter(struct store_domains *domains, const struct store_name *name,
+                       int64_t domain_id, int64_t source_id) {
     char *description = NULL;
     char *unit = NULL;
     int rc = name->json.len ? read_members(domains, name->json, &description, &unit) : SQLITE_OK;
@@ -119,4 +119,10 @@ int store_domains_set_counter(struct store_domains *domains, const struct store_
     free(description);
     free(unit);
     return rc;
+}
+
+int store_domains_name(struct store_domains *domains, const struct store_name *name,
+                       int64_t domain_id, int64_t source_id) {
+    return name->kind == NVTXT_NAME_RESOURCE ? set_resource(domains, name, domain_id, source_id)
+                                             : set_counter(domains, name, domain_id, source_id);
 }

@@ -31,8 +31,6 @@ void store_domains_begin(const struct store_batch *batch);
 int store_domains_id(struct store_domains *domains, const struct store_batch *batch, uint32_t index,
                      int64_t *id);
 
-// Makes or changes the row of a resource or a counter, which stands in the domain `domain_id`.
-int store_domains_set_resource(struct store_domains *domains, const struct store_name *name,
-                               int64_t domain_id, int64_t source_id);
-int store_domains_set_counter(struct store_domains *domains, const struct store_name *name,
-                              int64_t domain_id, int64_t source_id);
+// Makes or changes the row of a resource or of a counter, in the domain with this id.
+int store_domains_name(struct store_domains *domains, const struct store_name *name,
+                       int64_t domain_id, int64_t source_id);

@@ -289,13 +289,10 @@ static int write_name(struct store_names *names, const struct store_batch *batch
         }
         return rc;
     case NVTXT_NAME_RESOURCE:
-        rc = see_process(names, name->global_tid >> 24, source);
-        rc = rc ?: store_domains_id(names->domains, batch, name->domain, &id);
-        return rc ?: store_domains_set_resource(names->domains, name, id, source->id);
     case NVTXT_NAME_COUNTER:
         rc = see_process(names, name->global_tid >> 24, source);
         rc = rc ?: store_domains_id(names->domains, batch, name->domain, &id);
-        return rc ?: store_domains_set_counter(names->domains, name, id, source->id);
+        return rc ?: store_domains_name(names->domains, name, id, source->id);
     }
     return rc;
 }
