@@ -17,6 +17,7 @@
 #include "lib/options.h"
 #include "lib/ring/catalog.h"
 #include "lib/ring/thread.h"
+#include "protocol/base/limits.h"
 #include "protocol/base/slice.h"
 
 _Static_assert((int)NVTXT_U64 == (int)RECORD_U64 && (int)NVTXT_F32 == (int)RECORD_F32,
@@ -24,46 +25,47 @@ _Static_assert((int)NVTXT_U64 == (int)RECORD_U64 && (int)NVTXT_F32 == (int)RECOR
 
 #define LEVEL_UNKNOWN (-ENOTSUP)
 
+// What is left out costs the one load.
 static bool is_excluded(const struct nvtxt_domain *domain) {
-    return domain ? domain->excluded : catalog_no_domain.excluded;
+    const struct nvtxt_domain *of = domain ? domain : &catalog_no_domain;
+    uint8_t state = atomic_load_explicit(&of->state, memory_order_relaxed);
+    return __builtin_expect(state != DOMAIN_RECORDED, 0) &&
+           (state == DOMAIN_EXCLUDED || catalog_decide());
 }
 
-static uint32_t text_len(const char *text, uint32_t most) {
-    size_t len = strlen(text);
-    return (uint32_t)(len <= most ? len
-                                  : nvtxt_slice_cut((struct nvtxt_slice){text, len}, most).len);
-}
+#define INSTEAD_BYTES 48 // for a JSON text of ours
 
-// JSON cannot be cut: what is too long becomes its length.
-static void set_json(struct record_view *view, const char *json, char *instead, size_t size) {
-    if (!json || !*json) {
-        return;
-    }
-    size_t len = strlen(json);
+// JSON cannot be cut: what is too long becomes its length, in `instead`.
+static void set_json(struct record_view *view, const char *json, char *instead) {
+    static const char begin[] = "{\"truncated\":";
+    size_t len = json ? strlen(json) : 0;
     if (len > RECORD_JSON_MAX) {
-        char *at = instead + size;
-        const char tail[] = "}";
-        *--at = '\0';
-        *--at = tail[0];
-        for (size_t rest = len; rest || *at == '}'; rest /= 10) {
-            *--at = (char)('0' + rest % 10);
+        char *at = instead + INSTEAD_BYTES;
+        *--at = '}';
+        for (; len > 0; len /= 10) {
+            *--at = (char)('0' + len % 10);
         }
-        at -= sizeof("{\"truncated\":") - 1;
-        memcpy(at, "{\"truncated\":", sizeof("{\"truncated\":") - 1);
-        json = at;
-        len = strlen(at);
+        at -= sizeof(begin) - 1;
+        json = memcpy(at, begin, sizeof(begin) - 1);
+        len = (size_t)(instead + INSTEAD_BYTES - at);
     }
     view->json = json;
     view->json_len = (uint32_t)len;
 }
 
-#define INSTEAD_BYTES 48
-
 static void set_message(struct record_view *view, const char *message) {
     if (message) {
+        struct nvtxt_slice text = {message, strlen(message)};
         view->text = message;
-        view->text_len = text_len(message, RECORD_TEXT_MAX);
+        view->text_len = (uint32_t)nvtxt_slice_cut(text, RECORD_TEXT_MAX).len;
     }
+}
+
+static void set_string(struct record_view *view, const struct nvtxt_string *string) {
+    view->has_string = string->number != STRING_INLINE;
+    view->string = string->number;
+    view->text = string->text;
+    view->text_len = string->len;
 }
 
 #define HAS(attr, member)                                                                          \
@@ -82,13 +84,12 @@ static void set_attr(struct record_view *view, const struct nvtxt_attr *attr, ch
         return;
     }
     if (HAS(attr, string) && attr->string) {
-        view->has_string = true;
-        view->string = attr->string->number;
+        set_string(view, attr->string);
     } else if (HAS(attr, message)) {
         set_message(view, attr->message);
     }
     if (HAS(attr, json)) {
-        set_json(view, attr->json, instead, INSTEAD_BYTES);
+        set_json(view, attr->json, instead);
     }
     if (HAS(attr, category)) {
         view->category = attr->category;
@@ -143,8 +144,12 @@ static bool record_push(struct thread *thread, struct stack *stack, struct recor
 }
 
 static int push(const struct nvtxt_domain *domain, struct record_view *view) {
-    struct thread *thread = is_excluded(domain) ? NULL : thread_enter();
+    if (is_excluded(domain)) {
+        return LEVEL_UNKNOWN;
+    }
+    struct thread *thread = thread_enter();
     if (!thread) {
+        thread_busy += thread_busy ? THREAD_LOST_PUSH : 0;
         return LEVEL_UNKNOWN;
     }
     view->kind = RECORD_PUSH;
@@ -187,8 +192,23 @@ static void record_pop(struct thread *thread, struct record_view *view) {
     thread->open--;
 }
 
+static void ignore(void) {
+    atomic_fetch_add_explicit(&recorder.ignored, 1, memory_order_relaxed);
+}
+
 static int pop(const struct nvtxt_domain *domain, struct record_view *view) {
-    struct thread *thread = is_excluded(domain) ? NULL : thread_enter();
+    if (is_excluded(domain)) {
+        return LEVEL_UNKNOWN;
+    }
+    if (thread_busy >= THREAD_LOST_PUSH) {
+        thread_busy -= THREAD_LOST_PUSH; // of a push that was counted
+        return LEVEL_UNKNOWN;
+    }
+    if (!thread_self) {
+        ignore();
+        return -ENOENT;
+    }
+    struct thread *thread = thread_enter();
     if (!thread) {
         return LEVEL_UNKNOWN;
     }
@@ -201,6 +221,8 @@ static int pop(const struct nvtxt_domain *domain, struct record_view *view) {
         if (stack_is_recorded(stack, stack->depth)) {
             record_pop(thread, view);
         }
+    } else {
+        ignore();
     }
     thread_leave();
     return level;
@@ -214,27 +236,32 @@ int nvtxt_pop(void) {
 int nvtxt_pop_ex(struct nvtxt_domain *domain, const char *json) {
     char instead[INSTEAD_BYTES];
     struct record_view view = {0};
-    set_json(&view, json, instead, sizeof(instead));
+    set_json(&view, json, instead);
     return pop(domain, &view);
 }
 
 // ---- Start and end ------------------------------------------------------------------------------
 
+// The sender counts those that have ended.
 static bool take_open(void) {
     uint64_t most = atomic_load_explicit(&recorder.open_most, memory_order_relaxed);
-    if (atomic_fetch_add_explicit(&recorder.open_count, 1, memory_order_relaxed) < most) {
+    uint64_t closed = atomic_load_explicit(&recorder.region.closed, memory_order_relaxed);
+    uint64_t begun = atomic_fetch_add_explicit(&recorder.begun, 1, memory_order_relaxed);
+    if (begun - closed < most) {
         return true;
     }
-    atomic_fetch_sub_explicit(&recorder.open_count, 1, memory_order_relaxed);
+    atomic_fetch_sub_explicit(&recorder.begun, 1, memory_order_relaxed);
     return false;
 }
 
+#define RANGE_LOST 2u // the number of all ranges that no ring was asked for
+
 static uint64_t start(const struct nvtxt_domain *domain, struct record_view *view) {
-    uint64_t id = atomic_fetch_add_explicit(&recorder.next_range, 2, memory_order_relaxed);
     struct thread *thread = is_excluded(domain) ? NULL : thread_enter();
     if (!thread) {
-        return id - 1;
+        return RANGE_LOST;
     }
+    uint64_t id = atomic_fetch_add_explicit(&recorder.next_range, 2, memory_order_relaxed);
     view->kind = RECORD_START;
     view->domain = domain ? domain->number : 0;
     view->id = id;
@@ -243,7 +270,7 @@ static uint64_t start(const struct nvtxt_domain *domain, struct record_view *vie
     if (!open || !thread_record(thread, view, thread->open)) {
         recorder_lose(LOSS_FULL, 1);
         if (open) {
-            atomic_fetch_sub_explicit(&recorder.open_count, 1, memory_order_relaxed);
+            atomic_fetch_sub_explicit(&recorder.begun, 1, memory_order_relaxed);
         }
         id--; // even: was not recorded
     }
@@ -290,11 +317,11 @@ static bool record_late(const struct record_view *view) {
 }
 
 static void end(uint64_t id, struct record_view *view) {
-    if (id % 2 == 0 || id >= atomic_load_explicit(&recorder.next_range, memory_order_relaxed) ||
-        id < 3) {
-        if (id % 2 == 1) {
-            atomic_fetch_add_explicit(&recorder.ignored, 1, memory_order_relaxed);
-        }
+    if (id % 2 == 0) { // was not recorded
+        return;
+    }
+    if (id < 3 || id >= atomic_load_explicit(&recorder.next_range, memory_order_relaxed)) {
+        ignore();
         return;
     }
     struct thread *thread = thread_enter();
@@ -310,7 +337,6 @@ static void end(uint64_t id, struct record_view *view) {
             recorder_lose(LOSS_FULL, 1);
         }
     }
-    atomic_fetch_sub_explicit(&recorder.open_count, 1, memory_order_relaxed);
     thread_leave();
 }
 
@@ -322,7 +348,7 @@ void nvtxt_end(uint64_t range) {
 void nvtxt_end_ex(uint64_t range, const char *json) {
     char instead[INSTEAD_BYTES];
     struct record_view view = {0};
-    set_json(&view, json, instead, sizeof(instead));
+    set_json(&view, json, instead);
     end(range, &view);
 }
 
@@ -333,8 +359,7 @@ static void sample(const struct nvtxt_domain *domain, const struct nvtxt_string 
     struct record_view view = {.value_kind = kind};
     memcpy(&view.value, value, sizeof(view.value));
     if (counter) {
-        view.has_string = true;
-        view.string = counter->number;
+        set_string(&view, counter);
     }
     mark(domain, &view);
 }
@@ -365,6 +390,10 @@ void nvtxt_name_category(struct nvtxt_domain *domain, uint32_t category, const c
 }
 
 void nvtxt_name_thread(uint32_t tid, const char *text) {
+    if (tid > NVTXT_ID_MAX) { // no thread of Linux
+        ignore();
+        return;
+    }
     name(NAME_THREAD, NULL, tid ? tid : (uint32_t)gettid(), NULL, text, NULL);
 }
 
@@ -372,11 +401,21 @@ void nvtxt_name_process(const char *text) {
     name(NAME_PROCESS, NULL, 0, NULL, text, NULL);
 }
 
+// As the daemon takes it: letters, digits and underscores, no digit first.
+static bool is_word(const char *kind) {
+    size_t len =
+        kind ? strspn(kind, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789") : 0;
+    return len > 0 && len <= NVTXT_RESOURCE_KIND_BYTES && !kind[len] &&
+           !(kind[0] >= '0' && kind[0] <= '9');
+}
+
 void nvtxt_name_resource(struct nvtxt_domain *domain, const char *kind, uint64_t handle,
                          const char *text) {
-    if (kind && *kind) {
-        name(NAME_RESOURCE, domain, handle, kind, text, NULL);
+    if (!is_word(kind)) {
+        ignore();
+        return;
     }
+    name(NAME_RESOURCE, domain, handle, kind, text, NULL);
 }
 
 // Handles can be had before the first event, and in a signal handler not at all: the lock may be
@@ -387,10 +426,7 @@ static bool catalog_enter(void) {
     }
     thread_busy = 1;
     recorder_renew_locks();
-    if (!life_has_begun() && !lib_options.is_secure) {
-        options_read();
-        catalog_set_filter(options_is_excluded);
-    }
+    options_read();
     if (lib_options.is_secure || catalog_init() < 0) {
         thread_busy = 0;
         return false;
@@ -430,8 +466,16 @@ void nvtxt_private_name_counter(struct nvtxt_domain *domain, const char *counter
 // ---- The rest -----------------------------------------------------------------------------------
 
 int nvtxt_init(const struct nvtxt_options *options) {
+    if (thread_busy) {
+        return -EALREADY; // in a signal handler, or in our own set-up
+    }
     int saved = errno;
+    thread_busy = 1;
+    recorder_renew_locks();
+    pthread_mutex_lock(&recorder.lock);
     int r = life_has_begun() ? -EALREADY : options_give(options);
+    pthread_mutex_unlock(&recorder.lock);
+    thread_busy = 0;
     errno = saved;
     return r;
 }
@@ -441,6 +485,8 @@ int nvtxt_flush(int timeout_ms) {
     int r = -ENOTCONN;
     if (!atomic_load(atomic_load(&recorder.alive))) {
         r = 0; // nothing was recorded
+    } else if (thread_busy) {
+        r = -ETIMEDOUT; // in a signal handler: the call that it interrupted would never end
     } else if (!(atomic_load(&recorder.attention) & RECORDER_NO_SENDER)) {
         r = sender_flush(&life_sender, (int64_t)clock_record() + (int64_t)timeout_ms * 1000000);
     }
@@ -448,15 +494,20 @@ int nvtxt_flush(int timeout_ms) {
     return r;
 }
 
+static uint64_t losses(enum region_loss why, bool alive) {
+    return atomic_load(&recorder.lost_early[why]) +
+           (alive ? atomic_load(&recorder.region.head->lost[why]) : 0);
+}
+
 void nvtxt_get_stats(struct nvtxt_stats *stats) {
     int saved = errno;
     struct nvtxt_stats all = {.size = stats->size};
     bool alive = atomic_load(atomic_load(&recorder.alive)) && atomic_load(&recorder.has_region);
     for (int why = 0; why < LOSSES; why++) {
-        all.dropped += atomic_load(&recorder.lost_early[why]) +
-                       (alive ? atomic_load(&recorder.region.head->lost[why]) : 0);
+        *(why == LOSS_UNSUPPORTED ? &all.ignored : &all.dropped) +=
+            losses((enum region_loss)why, alive);
     }
-    all.ignored = atomic_load(&recorder.ignored);
+    all.ignored += atomic_load(&recorder.ignored);
     if (alive) {
         all.recorded = recorder_recorded();
         all.ignored += atomic_load(&life_sender.ignored);
@@ -490,13 +541,17 @@ void nvtxt_private_unsupported(uint64_t calls) {
 void nvtxt_private_complain(const char *format, ...) {
     va_list args;
     va_start(args, format);
+    int saved = errno;
     options_complain(format, args);
+    errno = saved;
     va_end(args);
 }
 
 void nvtxt_private_log(const char *format, ...) {
     va_list args;
     va_start(args, format);
+    int saved = errno;
     options_vlog(format, args);
+    errno = saved;
     va_end(args);
 }

@@ -96,7 +96,6 @@ static int start(bool is_child) {
     }
     if (!has_begun) {
         options_read();
-        catalog_set_filter(options_is_excluded);
         has_begun = !lib_options.is_secure;
     }
     if (!has_begun) {
@@ -154,6 +153,8 @@ static void attend(uint32_t attention) {
 __attribute__((constructor(101))) void life_init(void) {
     recorder.on_start = start;
     recorder.on_attention = attend;
+    recorder_init();
+    catalog_set_filter(options_is_excluded);
 }
 
 // In a child that recorded nothing the word is 0, and there is nothing to end.

@@ -63,8 +63,8 @@ struct nvtxt_options {
 
 struct nvtxt_stats {
     size_t size;
-    uint64_t recorded;    /* calls */
-    uint64_t dropped;     /* calls without room */
+    uint64_t recorded;    /* marks and ranges, each of which becomes a row */
+    uint64_t dropped;     /* marks and ranges, for want of room and the like */
     uint64_t ignored;     /* ends of ranges that are not open, calls of no meaning here */
     uint64_t lines_sent;  /* handed to the socket */
     uint64_t lines_acked; /* committed by the daemon */
@@ -75,11 +75,12 @@ struct nvtxt_stats {
  * Returns 0, -EALREADY after the first event, or -EINVAL for a value that cannot be. */
 int nvtxt_init(const struct nvtxt_options *options);
 
-/* The same name gives the same domain. NULL: no domain, for a NULL or empty name, and when there
- * are 4,096. */
+/* The same name gives the same domain. NULL: no domain, for a NULL or empty name, when there are
+ * 4,096, and in a signal handler. */
 struct nvtxt_domain *nvtxt_domain_get(const char *name);
 
-/* The same text gives the same string. NULL when the 65,536 or their 16 MiB are used up. */
+/* The same text gives the same string. Beyond 65,536 strings or 16 MiB of them events cost what
+ * those with a text do. NULL, which is no text: without memory, and in a signal handler. */
 const struct nvtxt_string *nvtxt_string_get(const char *text);
 
 /* An event of this moment. */
@@ -88,7 +89,7 @@ void nvtxt_mark_ex(struct nvtxt_domain *domain, const struct nvtxt_attr *attr);
 
 /* Ranges of this thread, one inside of the other, a stack for each domain. Push returns the level
  * of the range, from 0, also when it was dropped; -ENOTSUP when nothing can be recorded here. Pop
- * returns the level that ended, or -ENOENT when none was open. */
+ * returns the level that ended; -ENOENT when none was open; -ENOTSUP likewise. */
 int nvtxt_push(const char *message);
 int nvtxt_push_ex(struct nvtxt_domain *domain, const struct nvtxt_attr *attr);
 int nvtxt_pop(void);

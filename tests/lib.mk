@@ -4,3 +4,7 @@ core_ldadd = $(top_builddir)/lib/libnvtxt-core.la $(LDADD)
 EXTRA_DIST += unit/lib_kit.h
 unit_programs += unit/test_line
 unit_test_line_LDADD = $(core_ldadd)
+unit_programs += unit/test_options
+unit_test_options_LDADD = $(core_ldadd)
+unit_programs += unit/test_api
+unit_test_api_LDADD = $(core_ldadd)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Texts are interned: one table from bytes to their place, with open addressing and numbers of
-// entries, serves strings, domains and names alike. Memory is reserved once as address space and
+// Texts are interned: one table from bytes to their place, with open addressing, serves strings,
+// domains and names alike. The two tables of hash values double when they are half full, so that a
+// program with few names takes few pages; all other memory is reserved once as address space and
 // taken by the kernel page by page.
 #include "lib/ring/catalog.h"
 
@@ -12,28 +13,35 @@
 
 #include "protocol/base/slice.h"
 
-#define SLOTS (4u * REGION_STRINGS) // of each table: a power of two, never more than half full
+#define STRING_TEXT_BYTES (16u << 20) // beyond this, texts are kept only for domains and names
+#define FIRST_BYTES 4096u             // of a table of hash values
 
 struct text_slot { // what stands for a text; 0: nothing
     struct region_text text;
     uint32_t string, domain; // number + 1
 };
 
+struct slots { // of text_slot, or of the number + 1 of a name's entry
+    void *at;
+    uint32_t size, used; // a power of two, or 0
+};
+
 static struct {
     pthread_mutex_t lock;
     struct region_tables tables;
-    struct text_slot *texts;
-    uint32_t *names; // number + 1 of the entry, by hash of what it names
+    struct slots texts, names;
     struct nvtxt_domain *domain_handles;
     struct nvtxt_string *string_handles;
     uint64_t text_bytes;
-    uint32_t text_count, strings, domain_count, name_count;
+    uint32_t strings, domain_count, name_count;
     struct region *region;
     bool (*is_excluded)(const char *name);
     _Atomic uint64_t version;
 } catalog = {.lock = PTHREAD_MUTEX_INITIALIZER, .domain_count = 1};
 
-struct nvtxt_domain catalog_no_domain;
+struct nvtxt_domain catalog_no_domain = {0, DOMAIN_UNDECIDED};
+
+static struct nvtxt_domain excluded_domain = {0, DOMAIN_EXCLUDED}; // of those beyond the table
 
 static void *reserve(size_t bytes) {
     void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
@@ -41,26 +49,50 @@ static void *reserve(size_t bytes) {
     return memory == MAP_FAILED ? NULL : memory;
 }
 
-int catalog_init(void) {
-    if (catalog.string_handles) {
-        return 0;
-    }
+static bool reserve_all(void) {
     struct region_tables *tables = &catalog.tables;
-    bool all =
-        (tables->strings = reserve(REGION_STRINGS * sizeof(*tables->strings))) &&
-        (tables->domains = reserve(REGION_DOMAINS * sizeof(*tables->domains))) &&
-        (tables->names = reserve(REGION_NAMES * sizeof(*tables->names))) &&
-        (tables->text = reserve(REGION_TEXT_BYTES)) &&
-        (catalog.texts = reserve(SLOTS * sizeof(*catalog.texts))) &&
-        (catalog.names = reserve(SLOTS * sizeof(*catalog.names))) &&
-        (catalog.domain_handles = reserve(REGION_DOMAINS * sizeof(*catalog.domain_handles))) &&
-        (catalog.string_handles = reserve(REGION_STRINGS * sizeof(*catalog.string_handles)));
-    return all ? 0 : -ENOMEM;
+    return (tables->strings = reserve(REGION_STRINGS * sizeof(*tables->strings))) &&
+           (tables->domains = reserve(REGION_DOMAINS * sizeof(*tables->domains))) &&
+           (tables->names = reserve(REGION_NAMES * sizeof(*tables->names))) &&
+           (tables->text = reserve(REGION_TEXT_BYTES)) &&
+           (catalog.domain_handles = reserve(REGION_DOMAINS * sizeof(*catalog.domain_handles))) &&
+           (catalog.string_handles = reserve(REGION_STRINGS * sizeof(*catalog.string_handles)));
+}
+
+static void give_back(void *memory, size_t bytes) {
+    if (memory) {
+        munmap(memory, bytes);
+    }
+}
+
+int catalog_init(void) {
+    catalog_lock();
+    if (!catalog.string_handles && !reserve_all()) {
+        struct region_tables *tables = &catalog.tables;
+        give_back(tables->strings, REGION_STRINGS * sizeof(*tables->strings));
+        give_back(tables->domains, REGION_DOMAINS * sizeof(*tables->domains));
+        give_back(tables->names, REGION_NAMES * sizeof(*tables->names));
+        give_back(tables->text, REGION_TEXT_BYTES);
+        give_back(catalog.domain_handles, REGION_DOMAINS * sizeof(*catalog.domain_handles));
+        catalog.tables = (struct region_tables){0};
+        catalog.domain_handles = NULL;
+    }
+    int r = catalog.string_handles ? 0 : -ENOMEM;
+    catalog_unlock();
+    return r;
 }
 
 void catalog_set_filter(bool (*is_excluded)(const char *name)) {
     catalog.is_excluded = is_excluded;
-    catalog_no_domain.excluded = is_excluded("default");
+}
+
+bool catalog_decide(void) {
+    uint8_t state = atomic_load_explicit(&catalog_no_domain.state, memory_order_relaxed);
+    if (state == DOMAIN_UNDECIDED && catalog.is_excluded) {
+        state = catalog.is_excluded("default") ? DOMAIN_EXCLUDED : DOMAIN_RECORDED;
+        atomic_store_explicit(&catalog_no_domain.state, state, memory_order_relaxed);
+    }
+    return state == DOMAIN_EXCLUDED;
 }
 
 void catalog_lock(void) {
@@ -109,17 +141,30 @@ static int copy_domain(uint32_t number) {
     return r;
 }
 
+static void put_u16(uint16_t *to, uint16_t value) {
+    __atomic_store_n(to, value, __ATOMIC_RELAXED);
+}
+
+static void put_u64(uint64_t *to, uint64_t value) {
+    __atomic_store_n(to, value, __ATOMIC_RELAXED);
+}
+
+static void put_text(struct region_text *to, struct region_text value) {
+    __atomic_store_n(&to->at, value.at, __ATOMIC_RELAXED);
+    __atomic_store_n(&to->len, value.len, __ATOMIC_RELAXED);
+}
+
 // Fills an entry that the sender may be reading.
 static void put_name(struct region_name *to, const struct region_name *from) {
     uint32_t version = atomic_load_explicit(&to->version, memory_order_relaxed);
     atomic_store_explicit(&to->version, version + 1, memory_order_relaxed);
     atomic_thread_fence(memory_order_release);
-    to->kind = from->kind;
-    to->domain = from->domain;
-    to->key = from->key;
-    to->what = from->what;
-    to->text = from->text;
-    to->json = from->json;
+    put_u16(&to->kind, from->kind);
+    put_u16(&to->domain, from->domain);
+    put_u64(&to->key, from->key);
+    put_text(&to->what, from->what);
+    put_text(&to->text, from->text);
+    put_text(&to->json, from->json);
     atomic_store_explicit(&to->version, version + 2, memory_order_release);
 }
 
@@ -143,7 +188,8 @@ static void publish(void) {
     atomic_store_explicit(&head->names, catalog.name_count, memory_order_release);
 }
 
-static int copy_all(void) {
+// `is_child`: names of threads are the parent's, and say nothing here.
+static int copy_all(bool is_child) {
     int r = copy_text(0, catalog.text_bytes);
     for (uint32_t i = 0; r == 0 && i < catalog.strings; i++) {
         r = copy_string(i);
@@ -153,11 +199,14 @@ static int copy_all(void) {
     }
     for (uint32_t i = 0; r == 0 && i < catalog.name_count; i++) {
         r = copy_name(i);
+        if (r == 0 && is_child && catalog.tables.names[i].kind == NAME_THREAD) {
+            struct region_name *copy = &catalog.region->names[i];
+            copy->sent[0].version = atomic_load(&copy->version);
+        }
     }
     return r;
 }
 
-// A name that is marked as a thread's of the parent says nothing here.
 static void forget_sent(bool is_child) {
     for (uint32_t i = 0; i < catalog.name_count; i++) {
         struct region_name *name = &catalog.tables.names[i];
@@ -177,7 +226,7 @@ int catalog_use(struct region *region, bool is_child) {
     int r = 0;
     if (region->fd < 0) {
         region_borrow(region, &catalog.tables);
-    } else if ((r = copy_all()) < 0) {
+    } else if ((r = copy_all(is_child)) < 0) {
         catalog.region = NULL;
     }
     publish();
@@ -187,38 +236,66 @@ int catalog_use(struct region *region, bool is_child) {
 
 // ---- Texts --------------------------------------------------------------------------------------
 
-static uint64_t hash_bytes(const char *data, size_t len, uint64_t hash) {
-    for (size_t i = 0; i < len; i++) {
-        hash = (hash ^ (unsigned char)data[i]) * 0x100000001b3u;
-    }
-    return hash ^ hash >> 29;
-}
-
 static bool is_text(struct region_text text, const char *data, size_t len) {
     return text.len == len && memcmp(catalog.tables.text + text.at, data, len) == 0;
 }
 
-// The slot of a text, which is added when it is new. NULL: no room.
-static struct text_slot *text_slot(const char *data, size_t len) {
-    uint64_t i = hash_bytes(data, len, 0xcbf29ce484222325u);
-    struct text_slot *slot;
-    while ((slot = &catalog.texts[i & (SLOTS - 1)])->text.at || slot->text.len) {
-        if (is_text(slot->text, data, len)) {
-            return slot;
-        }
+static struct text_slot *find_text(const struct slots *slots, const char *data, size_t len) {
+    struct text_slot *all = slots->at, *slot;
+    uint64_t i = hash_bytes(data, len, HASH_START);
+    while ((slot = &all[i & (slots->size - 1)])->text.at && !is_text(slot->text, data, len)) {
         i++;
     }
+    return slot;
+}
+
+// Has room for one more, half of the slots being empty then. Returns false without memory, or when
+// `most` are used.
+static bool grow_slots(struct slots *slots, size_t entry, uint32_t most,
+                       void (*move)(const struct slots *from, const struct slots *to)) {
+    if (slots->used < slots->size / 2 || slots->used >= most) {
+        return slots->used < most;
+    }
+    struct slots larger = *slots;
+    larger.size = slots->size ? 2 * slots->size : FIRST_BYTES / (uint32_t)entry;
+    larger.at = reserve(larger.size * entry);
+    if (!larger.at) {
+        return false;
+    }
+    move(slots, &larger);
+    give_back(slots->at, slots->size * entry);
+    *slots = larger;
+    return true;
+}
+
+static void move_texts(const struct slots *from, const struct slots *to) {
+    const struct text_slot *all = from->at;
+    for (uint32_t i = 0; i < from->size; i++) {
+        if (all[i].text.at) {
+            *find_text(to, catalog.tables.text + all[i].text.at, all[i].text.len) = all[i];
+        }
+    }
+}
+
+// The slot of a text, which is added when it is new. NULL: no room for it below `most`.
+static struct text_slot *text_slot(const char *data, size_t len, uint64_t most) {
+    struct text_slot *slot = catalog.texts.size ? find_text(&catalog.texts, data, len) : NULL;
+    if (slot && slot->text.at) {
+        return slot;
+    }
     uint64_t at = catalog.text_bytes ? catalog.text_bytes : 1; // 0: no text
-    if (at + len > REGION_TEXT_BYTES || catalog.text_count == SLOTS / 2) {
+    if (at + len > most ||
+        !grow_slots(&catalog.texts, sizeof(*slot), 4 * REGION_STRINGS, move_texts)) {
         return NULL;
     }
     memcpy(catalog.tables.text + at, data, len);
     if (has_copy() && copy_text(at, at + len) < 0) {
         return NULL;
     }
+    slot = find_text(&catalog.texts, data, len);
     slot->text = (struct region_text){(uint32_t)at, (uint32_t)len};
-    catalog.text_bytes = at + len;
-    catalog.text_count++;
+    catalog.text_bytes = at + len + (len == 0); // each text has a place of its own
+    catalog.texts.used++;
     publish();
     return slot;
 }
@@ -231,13 +308,15 @@ static size_t text_len(const char *text, size_t most) {
 static struct nvtxt_domain *add_domain(struct text_slot *slot, bool excluded) {
     uint32_t number = catalog.domain_count;
     if (number == REGION_DOMAINS) {
-        return NULL;
+        return excluded ? &excluded_domain : NULL;
     }
     catalog.tables.domains[number] = slot->text;
     if (has_copy() && copy_domain(number) < 0) {
-        return NULL;
+        return excluded ? &excluded_domain : NULL;
     }
-    catalog.domain_handles[number] = (struct nvtxt_domain){number, excluded};
+    catalog.domain_handles[number].number = number;
+    atomic_init(&catalog.domain_handles[number].state,
+                excluded ? DOMAIN_EXCLUDED : DOMAIN_RECORDED);
     slot->domain = number + 1;
     catalog.domain_count++;
     publish();
@@ -247,14 +326,15 @@ static struct nvtxt_domain *add_domain(struct text_slot *slot, bool excluded) {
 struct nvtxt_domain *catalog_domain(const char *name) {
     bool excluded = catalog.is_excluded && catalog.is_excluded(name);
     catalog_lock();
-    struct text_slot *slot = text_slot(name, text_len(name, RECORD_TEXT_MAX));
-    struct nvtxt_domain *domain = !slot          ? NULL
+    struct text_slot *slot = text_slot(name, text_len(name, RECORD_TEXT_MAX), REGION_TEXT_BYTES);
+    struct nvtxt_domain *domain = !slot          ? (excluded ? &excluded_domain : NULL)
                                   : slot->domain ? &catalog.domain_handles[slot->domain - 1]
                                                  : add_domain(slot, excluded);
     catalog_unlock();
     return domain;
 }
 
+// NULL: the tables are full.
 static struct nvtxt_string *add_string(struct text_slot *slot) {
     uint32_t number = catalog.strings;
     if (number == REGION_STRINGS) {
@@ -264,7 +344,8 @@ static struct nvtxt_string *add_string(struct text_slot *slot) {
     if (has_copy() && copy_string(number) < 0) {
         return NULL;
     }
-    catalog.string_handles[number].number = number;
+    catalog.string_handles[number] =
+        (struct nvtxt_string){number, slot->text.len, catalog.tables.text + slot->text.at};
     slot->string = number + 1;
     catalog.strings++;
     publish();
@@ -272,11 +353,14 @@ static struct nvtxt_string *add_string(struct text_slot *slot) {
 }
 
 struct nvtxt_string *catalog_string(const char *text) {
+    size_t len = text_len(text, RECORD_TEXT_MAX);
     catalog_lock();
-    struct text_slot *slot = text_slot(text, text_len(text, RECORD_TEXT_MAX));
-    struct nvtxt_string *string = !slot          ? NULL
-                                  : slot->string ? &catalog.string_handles[slot->string - 1]
-                                                 : add_string(slot);
+    struct nvtxt_string *string = more_strings_find(text, len);
+    struct text_slot *slot = string ? NULL : text_slot(text, len, STRING_TEXT_BYTES);
+    if (slot) {
+        string = slot->string ? &catalog.string_handles[slot->string - 1] : add_string(slot);
+    }
+    string = string ? string : more_strings_add(text, len);
     catalog_unlock();
     return string;
 }
@@ -284,7 +368,8 @@ struct nvtxt_string *catalog_string(const char *text) {
 // ---- Names --------------------------------------------------------------------------------------
 
 static bool intern(const char *text, size_t most, struct region_text *to) {
-    struct text_slot *slot = text && *text ? text_slot(text, text_len(text, most)) : NULL;
+    struct text_slot *slot =
+        text && *text ? text_slot(text, text_len(text, most), REGION_TEXT_BYTES) : NULL;
     *to = slot ? slot->text : (struct region_text){0, 0};
     return slot || !text || !*text;
 }
@@ -299,32 +384,54 @@ static bool says_same(const struct region_name *a, const struct region_name *b) 
 }
 
 // The slot of what is named: the number + 1 of its entry, or 0.
-static uint32_t *name_slot(const struct region_name *name) {
+static uint32_t *find_name(const struct slots *slots, const struct region_name *name) {
     uint64_t key[3] = {(uint64_t)name->kind << 32 | name->domain, name->key, name->what.at};
-    uint64_t i = hash_bytes((const char *)key, sizeof(key), 0xcbf29ce484222325u);
-    while (catalog.names[i & (SLOTS - 1)] &&
-           !names_same(&catalog.tables.names[catalog.names[i & (SLOTS - 1)] - 1], name)) {
+    uint64_t i = hash_bytes((const char *)key, sizeof(key), HASH_START);
+    uint32_t *all = slots->at, *slot;
+    while (*(slot = &all[i & (slots->size - 1)]) &&
+           !names_same(&catalog.tables.names[*slot - 1], name)) {
         i++;
     }
-    return &catalog.names[i & (SLOTS - 1)];
+    return slot;
+}
+
+static void move_names(const struct slots *from, const struct slots *to) {
+    const uint32_t *all = from->at;
+    for (uint32_t i = 0; i < from->size; i++) {
+        if (all[i]) {
+            *find_name(to, &catalog.tables.names[all[i] - 1]) = all[i];
+        }
+    }
+}
+
+static void change_name(uint32_t number, const struct region_name *name) {
+    struct region_name *entry = &catalog.tables.names[number];
+    if (!says_same(entry, name)) {
+        put_name(entry, name);
+        if (!has_copy() || copy_name(number) == 0) {
+            atomic_fetch_add(&catalog.version, 1);
+        }
+    }
 }
 
 static void set_name(const struct region_name *name) {
-    uint32_t *slot = name_slot(name);
-    uint32_t number = *slot ? *slot - 1 : catalog.name_count;
-    struct region_name *entry = &catalog.tables.names[number];
-    if (number == REGION_NAMES || (*slot && says_same(entry, name))) {
+    uint32_t *slot = catalog.names.size ? find_name(&catalog.names, name) : NULL;
+    if (slot && *slot) {
+        change_name(*slot - 1, name);
         return;
     }
-    put_name(entry, name);
+    uint32_t number = catalog.name_count;
+    if (!grow_slots(&catalog.names, sizeof(*slot), REGION_NAMES, move_names)) {
+        return;
+    }
+    put_name(&catalog.tables.names[number], name);
     if (has_copy() && copy_name(number) < 0) {
         return;
     }
-    if (!*slot) {
-        *slot = number + 1;
-        catalog.name_count++;
-        publish();
-    }
+    *find_name(&catalog.names, name) = number + 1;
+    catalog.names.used++;
+    catalog.name_count++;
+    publish();
     atomic_fetch_add(&catalog.version, 1);
 }
 

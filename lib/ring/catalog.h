@@ -6,30 +6,34 @@
 // event takes it.
 #pragma once
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "lib/ring/line.h"
+#include "lib/ring/more_strings.h"
 #include "lib/ring/region.h"
 
+enum domain_state { DOMAIN_RECORDED, DOMAIN_EXCLUDED, DOMAIN_UNDECIDED };
+
 struct nvtxt_domain {
-    uint32_t number; // 0: events without a domain
-    bool excluded;   // its events are not recorded
+    uint32_t number;       // 0: events without a domain
+    _Atomic uint8_t state; // enum domain_state
 };
 
-struct nvtxt_string {
-    uint32_t number;
-};
-
-// The default domain, for calls that name none.
+// The default domain, for calls that name none: undecided until the first one.
 extern struct nvtxt_domain catalog_no_domain;
 
-// Takes the memory of the tables. Returns 0 or -ENOMEM.
+// Takes the memory of the tables, if they have none. Any thread. Returns 0 or -ENOMEM.
 int catalog_init(void);
 
-// Says whether the domain of this name is recorded; asked once for each. Called with no lock.
+// Says which domains are left out, by name; "default" is the one without. It is asked once for
+// each, under no lock. Without a filter nothing is decided.
 void catalog_set_filter(bool (*is_excluded)(const char *name));
+
+// Whether events without a domain are left out: asks the filter when that is undecided.
+bool catalog_decide(void);
 
 // The lock, for fork: it is held over it, and made anew in a child.
 void catalog_lock(void);
@@ -40,10 +44,12 @@ void catalog_renew_lock(void);
 // of threads stay out when `is_child`. NULL: no region. Returns 0 or -errno. Under the lock.
 int catalog_use(struct region *region, bool is_child);
 
-// The domain of a name that is not empty; NULL when there are too many, or no memory.
+// The domain of a name that is not empty; NULL when there are too many, or no memory. Too many do
+// not make an excluded one recorded.
 struct nvtxt_domain *catalog_domain(const char *name);
 
-// The string of a text, at most RECORD_TEXT_MAX bytes of it. NULL when there are too many.
+// The string of a text, at most RECORD_TEXT_MAX bytes of it. Beyond the tables it has no number.
+// NULL without memory.
 struct nvtxt_string *catalog_string(const char *text);
 
 // Names something; `what` and `json` may be NULL. The newest text of (kind, domain, key, what)

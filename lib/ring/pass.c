@@ -110,6 +110,7 @@ static bool add_open(struct pass *pass, uint64_t id) {
 static void close_open(struct pass *pass, struct region_open *open) {
     atomic_store(&open->closed, next_pass(pass));
     pass->open_count--;
+    atomic_fetch_add_explicit(&pass->region->closed, 1, memory_order_relaxed);
 }
 
 // ---- Names and losses ---------------------------------------------------------------------------

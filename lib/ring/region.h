@@ -30,7 +30,7 @@
 #define REGION_RINGS (REGION_CHUNK_RINGS * REGION_CHUNKS) // live threads
 #define REGION_DOMAINS 4096u
 #define REGION_STRINGS 65536u
-#define REGION_TEXT_BYTES (16u << 20) // of all strings, domains and names together
+#define REGION_TEXT_BYTES (24u << 20) // of all strings, domains and names together
 #define REGION_NAMES 65536u
 #define REGION_OPEN 65536u // start/end ranges open at once
 #define REGION_LATE 4096u  // ends that found no room in their ring
@@ -144,7 +144,8 @@ struct region {
     uint64_t chunk_at;  // offset of the first chunk in the file
     uint64_t window_at; // of the window
     _Atomic uint64_t window_granted;
-    uint64_t granted[6]; // bytes of each table that fallocate gave
+    _Atomic uint64_t closed; // start/end ranges whose end a pass has found
+    uint64_t granted[6];     // bytes of each table that fallocate gave
 };
 
 // Makes a region: a file `path`, which must not exist, or private memory (`path` NULL). Sizes are

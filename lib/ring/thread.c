@@ -45,12 +45,18 @@ void recorder_lose(enum region_loss why, uint64_t calls) {
 }
 
 uint64_t recorder_recorded(void) {
-    pthread_mutex_lock(&recorder.lock);
-    uint64_t sum = atomic_load(&recorder.recorded_before);
-    for (struct thread *thread = recorder.threads; thread; thread = thread->next) {
-        sum += atomic_load_explicit(&thread->recorded, memory_order_relaxed);
+    uint32_t was_busy = thread_busy;
+    uint64_t sum = 0;
+    thread_busy = was_busy ? was_busy : 1;
+    if ((was_busy ? pthread_mutex_trylock(&recorder.lock) : pthread_mutex_lock(&recorder.lock)) ==
+        0) {
+        sum = atomic_load(&recorder.recorded_before);
+        for (struct thread *thread = recorder.threads; thread; thread = thread->next) {
+            sum += atomic_load_explicit(&thread->recorded, memory_order_relaxed);
+        }
+        pthread_mutex_unlock(&recorder.lock);
     }
-    pthread_mutex_unlock(&recorder.lock);
+    thread_busy = was_busy;
     return sum;
 }
 
@@ -84,6 +90,10 @@ static void end_thread(void *of) {
     thread_busy = 0;
 }
 
+void recorder_init(void) {
+    has_end_key = has_end_key || pthread_key_create(&end_key, end_thread) == 0;
+}
+
 static struct thread *new_thread(void) {
     if (!recorder.free_threads) {
         struct thread *slab = mmap(NULL, SLAB_THREADS * sizeof(*slab), PROT_READ | PROT_WRITE,
@@ -101,7 +111,7 @@ static struct thread *new_thread(void) {
     memset(thread, 0, sizeof(*thread));
     thread->next = recorder.threads;
     recorder.threads = thread;
-    if (has_end_key || (has_end_key = pthread_key_create(&end_key, end_thread) == 0)) {
+    if (has_end_key) {
         pthread_setspecific(end_key, thread);
     }
     return thread;
@@ -158,7 +168,7 @@ static int start_process(bool is_child) {
         atomic_store(&recorder.has_region, false);
         atomic_store(&recorder.recorded_before, 0);
         atomic_store(&recorder.ignored, 0);
-        atomic_store(&recorder.open_count, 0);
+        atomic_store(&recorder.begun, 0);
         next_ring = 0;
         if (self) {
             stacks_forget_recorded(&self->stacks);
@@ -234,7 +244,8 @@ bool thread_record(struct thread *thread, const struct record_view *view, uint32
     record_write(room, view, flags, bytes);
     ring_publish(&thread->writer, bytes);
     uint64_t recorded = atomic_load_explicit(&thread->recorded, memory_order_relaxed);
-    atomic_store_explicit(&thread->recorded, recorded + 1, memory_order_relaxed);
+    recorded += view->kind != RECORD_POP && view->kind != RECORD_END ? 1 : 0;
+    atomic_store_explicit(&thread->recorded, recorded, memory_order_relaxed);
     return true;
 }
 
@@ -250,6 +261,12 @@ void recorder_after_fork(void) {
     pthread_mutex_unlock(&recorder.lock);
 }
 
+static void cover(void *at, size_t bytes) {
+    mmap(at, bytes, PROT_READ | PROT_WRITE,
+         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+}
+
+// The call that a handler has interrupted goes on in the child, in memory that nobody reads.
 void recorder_in_child(void) {
     _Atomic uint32_t *word = atomic_load(&recorder.alive);
     if (word != &never_alive) { // also where the kernel does not wipe
@@ -258,9 +275,10 @@ void recorder_in_child(void) {
     }
     recorder_renew_locks();
     struct thread *self = thread_self;
-    if (self && self->writer.data) {
-        mmap(self->writer.data, self->writer.size, PROT_READ | PROT_WRITE,
-             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+    if (thread_busy && self && self->writer.data) {
+        uintptr_t head = (uintptr_t)self->writer.head & ~(uintptr_t)(REGION_PAGE - 1);
+        cover(self->writer.data, self->writer.size);
+        cover((void *)head, REGION_PAGE);
     }
 }
 

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <pthread.h>
+#include <stdalign.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -22,8 +23,8 @@
 
 struct thread {
     struct ring_writer writer;
-    uint32_t ring, open; // its ring's number; recorded levels that are open, over all stacks
-    _Atomic uint64_t recorded;
+    uint32_t ring, open;       // its ring's number; recorded levels that are open, over all stacks
+    _Atomic uint64_t recorded; // marks and ranges
     struct stacks stacks;
     struct thread *next; // of all that are in use, or of those that are free
 };
@@ -37,11 +38,12 @@ struct recorder {
     _Atomic(_Atomic uint32_t *) alive; // the word, and the state of the locks; a 0 at first
     _Atomic uint32_t attention;        // of RECORDER_*; 0: calls need do nothing
     _Atomic uint32_t push_depth;       // the daemon's limits
-    _Atomic uint64_t open_most, open_count;
-    _Atomic uint64_t next_range; // odd
+    _Atomic uint64_t open_most;
+    alignas(64) _Atomic uint64_t next_range; // odd; this line is written by all threads
+    _Atomic uint64_t begun;                  // start/end ranges that were recorded
     _Atomic uint64_t ignored;
-    _Atomic uint64_t lost_early[LOSSES]; // while there is no region
-    _Atomic uint64_t recorded_before;    // by threads that have ended
+    alignas(64) _Atomic uint64_t lost_early[LOSSES]; // while there is no region
+    _Atomic uint64_t recorded_before;                // by threads that have ended
     struct region region;
     _Atomic bool has_region;
     pthread_mutex_t lock; // of the list of threads, of rings that change hands, and of set-up
@@ -50,13 +52,20 @@ struct recorder {
     // Set by who starts the process's recording. Makes region, sender and the word; called under
     // `lock`, in each process once until it returns 0. `is_child`: not the process that set it.
     int (*on_start)(bool is_child);
-    // The sender needs a hand: `attention` is not 0. Called with no lock.
+    // The sender needs a hand: `attention` is not 0. Called with no lock, as a part of a call.
     void (*on_attention)(uint32_t attention);
 };
 
 extern struct recorder recorder;
 extern __thread struct thread *thread_self __attribute__((tls_model("initial-exec")));
+
+// 1 in a call; then the pushes of signal handlers count THREAD_LOST_PUSH each until their pop.
 extern __thread uint32_t thread_busy __attribute__((tls_model("initial-exec")));
+#define THREAD_LOST_PUSH 2u
+
+// Before the first call, once: the key that tells of the end of a thread, with a low number, since
+// libc allocates for high ones.
+void recorder_init(void);
 
 // Counts calls that were not recorded.
 void recorder_lose(enum region_loss why, uint64_t calls);
@@ -92,7 +101,9 @@ static inline void thread_leave(void) {
     thread_busy = 0;
     uint32_t attention = atomic_load_explicit(&recorder.attention, memory_order_relaxed);
     if (__builtin_expect(attention != 0, 0)) {
+        thread_busy = 1;
         recorder.on_attention(attention);
+        thread_busy = 0;
     }
 }
 
@@ -103,7 +114,8 @@ bool thread_record(struct thread *thread, const struct record_view *view, uint32
 // The ring of a thread that has ended and that a pass has emptied may be used again.
 void recorder_free_ring(uint32_t ring);
 
-// Calls recorded by all threads so far.
+// Marks and ranges recorded by all threads so far. 0 when a call that this one interrupts holds the
+// lock.
 uint64_t recorder_recorded(void);
 
 // For fork: holds the locks over it; in the parent, in the child. The child's ring is replaced by

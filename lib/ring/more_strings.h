@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Registered strings beyond the tables of the catalog: each keeps its text here, and events that
+// use it bear the text. They live as long as the process, like all strings. The caller has the
+// catalog's lock.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define STRING_INLINE UINT32_MAX // no number: its events bear the text
+
+struct nvtxt_string {
+    uint32_t number, len;
+    const char *text;
+};
+
+#define HASH_START 0xcbf29ce484222325u
+
+static inline uint64_t hash_bytes(const char *data, size_t len, uint64_t hash) {
+    for (size_t i = 0; i < len; i++) {
+        hash = (hash ^ (unsigned char)data[i]) * 0x100000001b3u;
+    }
+    return hash ^ hash >> 29;
+}
+
+// NULL: this text is not here.
+struct nvtxt_string *more_strings_find(const char *text, size_t len);
+
+// NULL without memory. The text was not found.
+struct nvtxt_string *more_strings_add(const char *text, size_t len);
