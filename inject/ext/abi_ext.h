@@ -1,8 +1,360 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the extensions of NVTX pass, as abi.h has it for the core: numbers of callbacks and layouts.
+// inject/ext: what NVTX's extensions PAYLOAD, COUNTERS and MEM say, as events, counters and names
+// of libnvtxt. Any thread of the program calls; nothing here holds a lock, calls malloc or changes
+// errno. What is registered lives as long as the process, in memory of inject_alloc().
+//
+// Here is the binary interface of the extensions, as inject/abi.h has that of the core: layouts and
+// numbers, written down so that no NVTX header is needed. Tests compare them with the real headers.
 #pragma once
+
+#include <stddef.h>
+#include <stdint.h>
 
 #include "inject/abi.h"
 
-enum { ABI_PAYLOAD_IS_ENABLED = 7, ABI_PAYLOAD_TIMESTAMP = 8, ABI_PAYLOAD_COUNT = 18 };
+// ---- Payloads -----------------------------------------------------------------------------------
+
+// Of a schema's entry. One of the three kinds of arrays and the two sources of lengths at a time.
+enum {
+    ABI_ENTRY_POINTER = 1 << 1,
+    ABI_ENTRY_OFFSET_FROM_BASE = 1 << 2,
+    ABI_ENTRY_OFFSET_FROM_HERE = 1 << 3,
+    ABI_ENTRY_ARRAY_SHIFT = 4,
+    ABI_ENTRY_ARRAY_MASK = 7,
+    ABI_ENTRY_DEEP_COPY = 1 << 8,
+    ABI_ENTRY_MESSAGE = 1 << 10
+};
+
+enum abi_array {
+    ABI_ARRAY_NONE,
+    ABI_ARRAY_FIXED,           // `detail` elements
+    ABI_ARRAY_ZERO_TERMINATED, // the last element is all zero bytes
+    ABI_ARRAY_LENGTH_INDEX,    // entry `detail` holds the length or lengths
+    ABI_ARRAY_LENGTH_PAYLOAD   // payload `detail` of the event does
+};
+
+enum abi_type {
+    ABI_TYPE_CHAR = 1,
+    ABI_TYPE_UCHAR,
+    ABI_TYPE_SHORT,
+    ABI_TYPE_USHORT,
+    ABI_TYPE_INT,
+    ABI_TYPE_UINT,
+    ABI_TYPE_LONG,
+    ABI_TYPE_ULONG,
+    ABI_TYPE_LONG_LONG,
+    ABI_TYPE_ULONG_LONG,
+    ABI_TYPE_INT8,
+    ABI_TYPE_UINT8,
+    ABI_TYPE_INT16,
+    ABI_TYPE_UINT16,
+    ABI_TYPE_INT32,
+    ABI_TYPE_UINT32,
+    ABI_TYPE_INT64,
+    ABI_TYPE_UINT64,
+    ABI_TYPE_FLOAT,
+    ABI_TYPE_DOUBLE,
+    ABI_TYPE_LONG_DOUBLE,
+    ABI_TYPE_SIZE,
+    ABI_TYPE_ADDRESS,
+    ABI_TYPE_WCHAR,
+    ABI_TYPE_CHAR8,
+    ABI_TYPE_CHAR16,
+    ABI_TYPE_CHAR32,
+    ABI_TYPE_BYTE = 32,
+    ABI_TYPE_INT128,
+    ABI_TYPE_UINT128,
+    ABI_TYPE_FLOAT16 = 42,
+    ABI_TYPE_FLOAT32,
+    ABI_TYPE_FLOAT64,
+    ABI_TYPE_FLOAT128,
+    ABI_TYPE_BF16 = 50,
+    ABI_TYPE_TF32 = 52,
+    ABI_TYPE_RANGE_ID = 67, // not in all versions of the headers
+    ABI_TYPE_CATEGORY,
+    ABI_TYPE_COLOR,
+    ABI_TYPE_SCOPE,
+    ABI_TYPE_PID32,
+    ABI_TYPE_PID64,
+    ABI_TYPE_TID32,
+    ABI_TYPE_TID64,
+    ABI_TYPE_STRING, // of the locale; we take it as UTF-8
+    ABI_TYPE_STRING_UTF8,
+    ABI_TYPE_STRING_UTF16,
+    ABI_TYPE_STRING_UTF32,
+    ABI_TYPE_REGISTERED_STRING = 80,
+    ABI_TYPE_SELECTOR = 100,
+    ABI_TYPE_REFERENCED = 1022, // of a payload: others point into it
+    ABI_TYPE_RAW = 1023,        // of a payload
+    ABI_TYPE_OWN = 1 << 24      // numbers from here on are the program's
+};
+
+#define ABI_ID_OURS (UINT64_C(1) << 32) // numbers from here on are ours
+
+enum {
+    ABI_SCHEMA_STATIC = 1,
+    ABI_SCHEMA_DYNAMIC,
+    ABI_SCHEMA_UNION,
+    ABI_SCHEMA_UNION_SELECTED // by a member of its own
+};
+
+// First members of what an entry or a counter means; a list.
+struct abi_semantics {
+    uint32_t size;
+    uint16_t id, version;
+    const struct abi_semantics *next;
+};
+
+struct abi_entry {
+    uint64_t flags, type;
+    const char *name, *description;
+    uint64_t detail, offset; // offset 0: after the entry before
+    const struct abi_semantics *semantics;
+    const void *reserved;
+};
+
+// Bits of `fields`, each for the member of that name.
+enum {
+    ABI_SCHEMA_HAS_NAME = 1 << 1,
+    ABI_SCHEMA_HAS_TYPE = 1 << 2,
+    ABI_SCHEMA_HAS_FLAGS = 1 << 3,
+    ABI_SCHEMA_HAS_ENTRIES = 1 << 4,
+    ABI_SCHEMA_HAS_COUNT = 1 << 5,
+    ABI_SCHEMA_HAS_SIZE = 1 << 6,
+    ABI_SCHEMA_HAS_ALIGN = 1 << 7,
+    ABI_SCHEMA_HAS_ID = 1 << 8
+};
+
+struct abi_schema {
+    uint64_t fields;
+    const char *name;
+    uint64_t type, flags;
+    const struct abi_entry *entries;
+    size_t count, size, align;
+    uint64_t id;
+    void *extension;
+};
+
+struct abi_enumerator {
+    const char *name;
+    uint64_t value;
+    int8_t is_flag;
+};
+
+enum {
+    ABI_ENUM_HAS_NAME = 1 << 1,
+    ABI_ENUM_HAS_ENTRIES = 1 << 2,
+    ABI_ENUM_HAS_COUNT = 1 << 3,
+    ABI_ENUM_HAS_SIZE = 1 << 4,
+    ABI_ENUM_HAS_ID = 1 << 5
+};
+
+struct abi_enum {
+    uint64_t fields;
+    const char *name;
+    const struct abi_enumerator *entries;
+    size_t count, size;
+    uint64_t id;
+    void *extension;
+};
+
+struct abi_scope {
+    size_t size;
+    const char *path;
+    uint64_t parent, id;
+};
+
+enum {
+    ABI_PAYLOAD_SCHEMA_REGISTER,
+    ABI_PAYLOAD_ENUM_REGISTER,
+    ABI_PAYLOAD_MARK,
+    ABI_PAYLOAD_RANGE_PUSH,
+    ABI_PAYLOAD_RANGE_POP,
+    ABI_PAYLOAD_RANGE_START,
+    ABI_PAYLOAD_RANGE_END,
+    ABI_PAYLOAD_DOMAIN_IS_ENABLED,
+    ABI_PAYLOAD_TIMESTAMP_GET,
+    ABI_PAYLOAD_TIME_DOMAIN_REGISTER,
+    ABI_PAYLOAD_TIMER_SOURCE,
+    ABI_PAYLOAD_TIMER_SOURCE_DATA,
+    ABI_PAYLOAD_SCOPE_REGISTER,
+    ABI_PAYLOAD_TIME_SYNC_POINT,
+    ABI_PAYLOAD_TIME_SYNC_TABLE,
+    ABI_PAYLOAD_TIME_FACTOR,
+    ABI_PAYLOAD_EVENT_SUBMIT,
+    ABI_PAYLOAD_EVENT_BATCH_SUBMIT,
+    ABI_PAYLOAD_COUNT
+};
+
+#define ABI_PAYLOAD_COMPAT 0x0104
+
+struct abi_time_domain {
+    uint64_t scope, timestamp_type, id, flags;
+    int64_t resolution;
+    uint64_t start;
+};
+
+struct abi_event_batch {
+    uint64_t schema;
+    size_t size;
+    const void *events;
+    uint64_t scope, flags;
+    const void *flex;
+    size_t flex_size, flex_offset;
+};
+
+// ---- Counters -----------------------------------------------------------------------------------
+
+struct abi_counter {
+    size_t size;
+    uint64_t schema; // number type, or the layout of a group
+    const char *name, *description;
+    uint64_t scope;
+    const struct abi_semantics *semantics;
+    uint64_t id; // 0: ours
+};
+
+#define ABI_SEMANTICS_COUNTER 5
+
+enum {
+    ABI_COUNTER_NORMALIZE = 1 << 1,
+    ABI_COUNTER_LIMIT_MIN = 1 << 2,
+    ABI_COUNTER_LIMIT_MAX = 1 << 3,
+    ABI_COUNTER_VALUE_SHIFT = 4, // 2 bits: absolute, delta, delta since the start
+    ABI_COUNTER_DRAW_SHIFT = 8   // 3 bits: point, since last, until next, linear
+};
+
+enum { ABI_LIMIT_NONE, ABI_LIMIT_I64, ABI_LIMIT_U64, ABI_LIMIT_F64 };
+
+union abi_limit {
+    int64_t i64;
+    uint64_t u64;
+    double f64;
+};
+
+struct abi_counter_semantics {
+    struct abi_semantics head;
+    uint64_t flags;
+    const char *unit;
+    uint64_t numerator, denominator;
+    int64_t limit_type;
+    union abi_limit min, max;
+};
+
+struct abi_counter_batch {
+    uint64_t id;
+    const void *samples;
+    size_t size; // bytes of all
+    uint64_t flags;
+    const int64_t *times;
+    size_t times_size;
+};
+
+enum {
+    ABI_COUNTER_REGISTER,
+    ABI_COUNTER_SAMPLE_I64,
+    ABI_COUNTER_SAMPLE_F64,
+    ABI_COUNTER_SAMPLE,
+    ABI_COUNTER_SAMPLE_NO_VALUE,
+    ABI_COUNTER_BATCH_SUBMIT,
+    ABI_COUNTER_COUNT
+};
+
+#define ABI_COUNTERS_COMPAT 0x0102
+
+// ---- Memory -------------------------------------------------------------------------------------
+
+struct abi_memory_range {
+    size_t size;
+    const void *at;
+};
+
+enum { ABI_MEMORY_VIRTUAL = 1 }; // its description is a range
+
+struct abi_heap {
+    uint16_t compat, size;
+    uint32_t reserved, usage, type;
+    size_t description_size;
+    const void *description;
+    uint32_t category, message_type;
+    union abi_message message;
+};
+
+struct abi_regions {
+    uint16_t compat, size;
+    uint32_t type;
+    void *heap;
+    size_t count, element_size;
+    const void *elements;
+    void **handles; // out; may be NULL
+};
+
+enum { ABI_REGION_POINTER = 1, ABI_REGION_HANDLE };
+
+struct abi_region_name {
+    uint32_t region_type, message_type;
+    const void *region;
+    union abi_message message;
+    uint32_t category, reserved;
+};
+
+struct abi_region_names {
+    uint16_t compat, size;
+    uint32_t reserved0;
+    size_t count, element_size;
+    const struct abi_region_name *elements;
+    size_t reserved1;
+};
+
+// What is passed on to a library behind us only, or has handles in it.
+struct abi_regions_resize {
+    uint16_t compat, size;
+    uint32_t type;
+    size_t count, element_size;
+    const void *elements;
+};
+
+struct abi_regions_unregister {
+    uint16_t compat, size;
+    uint32_t region_type;
+    size_t count, element_size;
+    const void *const *elements;
+};
+
+struct abi_permission {
+    uint32_t flags, region_type;
+    const void *region;
+};
+
+struct abi_permissions_assign {
+    uint16_t compat, size;
+    uint32_t reserved0;
+    void *permissions;
+    size_t count, element_size;
+    const struct abi_permission *elements;
+    size_t reserved1;
+};
+
+enum {
+    ABI_MEM_HEAP_REGISTER,
+    ABI_MEM_HEAP_UNREGISTER,
+    ABI_MEM_HEAP_RESET,
+    ABI_MEM_REGIONS_REGISTER,
+    ABI_MEM_REGIONS_RESIZE,
+    ABI_MEM_REGIONS_UNREGISTER,
+    ABI_MEM_REGIONS_NAME,
+    ABI_MEM_PERMISSIONS_ASSIGN,
+    ABI_MEM_PERMISSIONS_CREATE,
+    ABI_MEM_PERMISSIONS_DESTROY,
+    ABI_MEM_PERMISSIONS_RESET,
+    ABI_MEM_PERMISSIONS_BIND,
+    ABI_MEM_PERMISSIONS_UNBIND,
+    ABI_MEM_CUDA_PROCESS_PERMISSIONS,
+    ABI_MEM_CUDA_DEVICE_PERMISSIONS,
+    ABI_MEM_CUDA_SET_PEER_ACCESS,
+    ABI_MEM_CUDA_MARK_INITIALIZED,
+    ABI_MEM_COUNT
+};
+
+#define ABI_MEM_COMPAT 0x0102

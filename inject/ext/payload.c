@@ -28,8 +28,8 @@ const struct abi_payload *extension_chained(const struct abi_payload *payloads, 
 }
 
 static const abi_function functions[ABI_PAYLOAD_COUNT] = {
-    [ABI_PAYLOAD_IS_ENABLED] = (abi_function)payload_is_enabled,
-    [ABI_PAYLOAD_TIMESTAMP] = (abi_function)timestamp,
+    [ABI_PAYLOAD_DOMAIN_IS_ENABLED] = (abi_function)payload_is_enabled,
+    [ABI_PAYLOAD_TIMESTAMP_GET] = (abi_function)timestamp,
 };
 
 const struct extension_module extension_payload = {ABI_EXTENSION_PAYLOAD, 0x0104, ABI_PAYLOAD_COUNT,
