@@ -8,3 +8,4 @@ unit_programs += unit/test_options
 unit_test_options_LDADD = $(core_ldadd)
 unit_programs += unit/test_api
 unit_test_api_LDADD = $(core_ldadd)
+serial_tests += e2e/test_examples.py
