@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A ring against a queue: a writer and a reader take random steps, over many laps, while the ring
+// is allowed to grow. Every record comes out once and in order, and a pop always has room.
+#include "lib/ring/ring.h"
+
+#include <criterion/criterion.h>
+
+#define RING_BYTES (256u << 10)
+
+static struct region region;
+static struct ring_writer writer;
+static uint64_t seed, written, read_so_far, open_ranges, drops;
+
+static uint32_t random_below(uint32_t most) {
+    seed = seed * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)(seed >> 33) % most;
+}
+
+static void start(void) {
+    cr_assert_eq(region_make(&region, NULL, RING_BYTES, 1 << 20), 0);
+    cr_assert_eq(region_chunk(&region, 0), 0);
+    cr_assert_eq(region_grant_ring(&region, 3, 0), 0);
+    ring_writer_init(&writer, &region, 3);
+}
+
+TestSuite(ring, .init = start);
+
+// Writes a record that says its number, `text_len` bytes long. Returns false when it has no room.
+static bool put(enum record_kind kind, uint32_t text_len, uint64_t pops) {
+    static char text[RECORD_TEXT_MAX];
+    struct record_view view = {.kind = kind, .time = written, .text = text, .text_len = text_len};
+    uint32_t flags = record_flags(&view);
+    uint32_t bytes = record_bytes(false, flags, text_len, 0);
+    char *room = ring_reserve(&writer, bytes, (uint32_t)pops);
+    if (!room) {
+        return false;
+    }
+    char *data = region_ring(&region, 3);
+    cr_assert(room >= data && room + bytes <= data + atomic_load(&writer.head->granted));
+    record_write(room, &view, flags, bytes);
+    ring_publish(&writer, bytes);
+    written++;
+    return true;
+}
+
+// Reads at most `most` records, and says so to the writer as a pass does.
+static void take(uint64_t most) {
+    struct ring_reader reader;
+    struct record_view view;
+    ring_reader_init(&reader, &region, 3, region_tail(&region, 3));
+    int r = 1;
+    for (; most > 0 && (r = ring_next(&reader, &view)) > 0; most--) {
+        cr_assert_eq(view.time, read_so_far++);
+    }
+    cr_assert_geq(r, 0);
+    region_move_tail(&region, 3, reader.at);
+    struct region_state state = region_state(&region);
+    region_commit(&region, &state);
+    atomic_store(&writer.head->freed, region_tail(&region, 3));
+}
+
+static void step(uint32_t largest) {
+    switch (random_below(8)) {
+    case 0:
+    case 1:
+    case 2:
+        if (put(RECORD_PUSH, random_below(largest), open_ranges + 1)) {
+            open_ranges++;
+        } else {
+            drops++;
+        }
+        break;
+    case 3:
+        drops += !put(RECORD_MARK, random_below(largest), open_ranges);
+        break;
+    case 4:
+    case 5:
+    case 6:
+        if (open_ranges > 0) {
+            open_ranges--;
+            cr_assert(put(RECORD_POP, 0, open_ranges), "a pop has room, at %zu", (size_t)writer.at);
+        }
+        break;
+    default:
+        if (random_below(200) == 0) {
+            take(random_below(2000));
+        }
+        if (random_below(20000) == 0) {
+            region_grant_ring(&region, 3, 2 * atomic_load(&writer.head->granted));
+        }
+    }
+}
+
+Test(ring, loses_and_tears_nothing) {
+    for (seed = 1; seed < 40; seed++) {
+        uint64_t before = seed;
+        uint32_t largest = random_below(4) ? 100 : RECORD_TEXT_MAX;
+        for (int i = 0; i < 20000; i++) {
+            step(largest);
+        }
+        while (open_ranges > 0 && random_below(2)) {
+            cr_assert(put(RECORD_POP, 0, --open_ranges));
+        }
+        seed = before;
+    }
+    take(UINT64_MAX);
+    cr_assert_eq(read_so_far, written);
+    cr_assert_gt(drops, 0);
+    cr_assert_gt(writer.at, 20 * RING_BYTES);
+}
+
+Test(ring, stays_in_its_first_pages_when_it_is_quiet) {
+    for (int i = 0; i < 100000; i++) {
+        cr_assert(put(RECORD_MARK, 40, 0));
+        cr_assert_lt((writer.at - 1) % RING_BYTES, RING_LAP_BYTES + 100);
+        take(1);
+    }
+    cr_assert_eq(read_so_far, written);
+}
+
+Test(ring, keeps_room_for_all_pops_when_it_is_full) {
+    uint64_t pushed = 0;
+    while (put(RECORD_PUSH, 0, pushed + 1)) {
+        pushed++;
+    }
+    cr_assert_gt(pushed, 1000);
+    put(RECORD_MARK, 0, pushed); // a push needs twice as much
+    cr_assert(!put(RECORD_MARK, 0, pushed));
+    take(pushed / 2);
+    while (put(RECORD_MARK, 100, pushed)) {
+    }
+    for (; pushed > 0; pushed--) {
+        cr_assert(put(RECORD_POP, 0, pushed - 1));
+    }
+    take(UINT64_MAX);
+    cr_assert_eq(read_so_far, written);
+}
+
+Test(ring, says_that_a_record_is_damaged) {
+    struct ring_reader reader;
+    struct record_view view;
+    cr_assert(put(RECORD_MARK, 10, 0));
+    region_ring(&region, 3)[4] = 1; // its length
+    ring_reader_init(&reader, &region, 3, 0);
+    cr_assert_lt(ring_next(&reader, &view), 0);
+}
