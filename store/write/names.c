@@ -284,10 +284,7 @@ static int write_name(struct store_names *names, const struct store_batch *batch
     case NVTXT_NAME_PROCESS:
         return name_process(names, name);
     case NVTXT_NAME_DOMAIN:
-        if (name->domain) {
-            rc = see_domain(names, batch, name->domain, name->at, name->at_global_tid);
-        }
-        return rc;
+        return rc; // see_named_domains() writes it, in the order of events
     case NVTXT_NAME_RESOURCE:
     case NVTXT_NAME_COUNTER:
         rc = see_process(names, name->global_tid >> 24, source);
@@ -297,14 +294,16 @@ static int write_name(struct store_names *names, const struct store_batch *batch
     return rc;
 }
 
-// A category may be the first thing in its domain. The names of categories that were given before
-// the event number `before` are seen here; `*next` moves past them.
-static int see_categories(struct store_names *names, const struct store_batch *batch,
-                          uint64_t before, const struct store_name **next) {
+// A display name or the name of a category may be the first thing in its domain. Those that were
+// given before the event number `before` are seen here; `*next` moves past them. So the row of a
+// domain stands where the stream first says it, however the stream was cut into batches.
+static int see_named_domains(struct store_names *names, const struct store_batch *batch,
+                             uint64_t before, const struct store_name **next) {
     int rc = SQLITE_OK;
     const struct store_name *name = *next;
     for (; name && name->events_before <= before && rc == SQLITE_OK; name = name->next) {
-        if (name->kind == NVTXT_NAME_CATEGORY && name->domain) {
+        bool brings_domain = name->kind == NVTXT_NAME_CATEGORY || name->kind == NVTXT_NAME_DOMAIN;
+        if (brings_domain && name->domain) {
             rc = see_domain(names, batch, name->domain, name->at, name->at_global_tid);
         }
     }
@@ -324,7 +323,7 @@ static int see_events(struct store_names *names, const struct store_batch *batch
         for (size_t i = 0; i < run->count; i++) {
             const struct store_event *event = &run->events[i];
             if (name && name->events_before <= before) {
-                rc = see_categories(names, batch, before, &name);
+                rc = see_named_domains(names, batch, before, &name);
             }
             before++;
             if (rc == SQLITE_OK && event->global_tid == last_tid && event->domain == last_domain) {
@@ -341,7 +340,7 @@ static int see_events(struct store_names *names, const struct store_batch *batch
             }
         }
     }
-    return see_categories(names, batch, before, &name);
+    return see_named_domains(names, batch, before, &name);
 }
 
 int store_names_write(struct store_names *names, const struct store_batch *batch,

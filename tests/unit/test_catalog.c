@@ -394,10 +394,10 @@ Test(catalog, names_a_domain_once_in_each_process_that_uses_it) {
                               .at_pid = 7,
                               .at_tid = 70};
     add_at(&kit, 1, 40, 7, 70, "");
+    kit_add_name(&kit, &source, &name);
     add_at(&kit, 1, 50, 7, 71, "d");
     add_at(&kit, 1, 60, 8, 80, "d");
     add_at(&kit, 1, 61, 8, 81, "d");
-    kit_add_name(&kit, &source, &name);
     add_at(&kit, 2, 62, 8, 82, "e");
     kit_commit(&kit);
     kit_add_name(&kit, &source, &name);
