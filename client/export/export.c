@@ -36,9 +36,12 @@ struct export {
     bool has_events; // before the filters; the time is the end of the last of them
     int64_t last_ns;
     struct store_read_window window;
+    size_t sources; // found, of --source
     uint32_t *pids; // owned, of --pid
     struct export_row row;
     struct names names;
+    // What gets the rows: look() or row() of the format.
+    int (*on_row)(struct export_writer *writer, const struct export_row *row);
     uint64_t rows; // that were written
     int64_t started_ms;
 };
@@ -244,7 +247,7 @@ static bool is_category_wanted(const struct export *export, uint32_t category,
 
 // A larger number is less severe.
 static bool is_level_wanted(const struct export *export, const struct export_row *row) {
-    return row->level && row->event->int64 <= export->options->level;
+    return row->level && row->event->payload.int64 <= export->options->level;
 }
 
 // ---- Events -------------------------------------------------------------------------------------
@@ -293,7 +296,7 @@ static int write_event(struct export *export, struct store_reader *reader,
         return 0;
     }
     export->rows++;
-    return export->writer.format->row(&export->writer, row);
+    return export->on_row(&export->writer, row);
 }
 
 static void show_progress(struct export *export, size_t file) {
@@ -325,7 +328,8 @@ static int write_chunk(struct export *export, struct store_reader *reader) {
 }
 
 static bool is_over(const struct export *export) {
-    return signals_count() > 0 || export->writer.out.error != 0;
+    const struct export_writer *writer = &export->writer;
+    return signals_count() > 0 || writer->out.error != 0 || (writer->looks && writer->nvtx);
 }
 
 static enum outcome write_file(struct export *export, size_t file) {
@@ -364,26 +368,70 @@ static void find_bounds(struct export *export) {
 }
 
 static enum outcome select_all(struct export *export) {
-    size_t found = 0;
+    export->sources = 0;
     for (size_t i = 0; i < export->count; i++) {
-        int result = select_rows(export, export->readers[i], &found);
+        int result = select_rows(export, export->readers[i], &export->sources);
         if (result != STORE_DONE) {
             return fail(export->term, result, store_read_error(export->readers[i]));
         }
     }
-    if (export->options->sources.count > 0 && found == 0) {
+    return 0;
+}
+
+static void warn_of_sources(const struct export *export) {
+    if (export->options->sources.count > 0 && export->sources == 0) {
         term_say(export->term,
                  "%s has no such source; 'nvtxt-ctl sources' lists those that are "
                  "open, the table NVTXT_SOURCES all",
                  export->options->store);
     }
-    return 0;
+}
+
+// Whether a file may have what needs the extension `nvtx`.
+static enum outcome find_nvtx(struct export *export, bool *found) {
+    *found = false;
+    for (size_t i = 0; i < export->count && !*found; i++) {
+        int result = store_read_has_nvtx(export->readers[i], found);
+        if (result != STORE_DONE) {
+            return fail(export->term, result, store_read_error(export->readers[i]));
+        }
+    }
+    return OUTCOME_DONE;
+}
+
+// Shows the rows to a format that wants to know what is in them, until it has seen enough.
+static enum outcome look_ahead(struct export *export) {
+    struct export_writer *writer = &export->writer;
+    const struct export_format *format = writer->format;
+    bool wanted = false;
+    enum outcome status = format->look ? find_nvtx(export, &wanted) : OUTCOME_DONE;
+    if (status != OUTCOME_DONE || !wanted) {
+        return status;
+    }
+    writer->looks = true;
+    export->on_row = format->look;
+    int result = format->begin(writer);
+    for (size_t i = 0; i < export->count && result == 0 && status == 0 && !is_over(export); i++) {
+        status = write_file(export, i);
+    }
+    if (result == 0 && status == 0 && !is_over(export)) {
+        result = format->look(writer, NULL);
+    }
+    format->free(writer);
+    writer->state = NULL;
+    writer->looks = false;
+    export->rows = 0;
+    if (result < 0) {
+        return no_memory(export->term);
+    }
+    return status == OUTCOME_DONE ? select_all(export) : status;
 }
 
 static enum outcome write_all(struct export *export) {
     struct export_writer *writer = &export->writer;
     enum outcome status = OUTCOME_DONE;
     int result = writer->format->begin ? writer->format->begin(writer) : 0;
+    export->on_row = writer->format->row;
     for (size_t i = 0; i < export->count && result == 0 && status == 0 && !is_over(export); i++) {
         status = write_file(export, i);
         store_read_close(export->readers[i]);
@@ -467,6 +515,10 @@ enum outcome export_run(const struct export_options *options, struct term *term,
     enum outcome status = open_files(&export);
     if (status == 0) {
         status = select_all(&export);
+    }
+    if (status == 0) {
+        warn_of_sources(&export);
+        status = look_ahead(&export);
     }
     if (status == 0 && export_out_init(&export.writer.out, fd) < 0) {
         status = no_memory(term);

@@ -19,34 +19,81 @@ static int64_t duration_of(const struct store_read_event *event) {
     return result;
 }
 
+bool export_number(struct export_out *out, const struct nvtxt_payload *payload) {
+    switch (payload->kind) {
+    case NVTXT_PAYLOAD_NONE:
+        return false;
+    case NVTXT_PAYLOAD_UINT64:
+        export_uint(out, (uint64_t)payload->int64);
+        return true;
+    case NVTXT_PAYLOAD_DOUBLE:
+    case NVTXT_PAYLOAD_FLOAT:
+        return export_double(out, payload->real);
+    default:
+        export_int(out, payload->int64);
+        return true;
+    }
+}
+
+struct nvtxt_slice export_infinity(const struct nvtxt_payload *payload) {
+    return payload->real < 0 ? NVTXT_SLICE("-Infinity") : NVTXT_SLICE("Infinity");
+}
+
+// The columns of NVTX_EVENTS that payloads stand in: their names as members, and their places.
+#define COLUMNS 6 // before jsonText
+#define COLUMN(name, place)                                                                        \
+    { NVTXT_SLICE(",\"" name "\":"), place }
+
+static const struct {
+    struct nvtxt_slice member;
+    unsigned place; // from 1 on
+} columns[] = {
+    [NVTXT_PAYLOAD_UINT64] = COLUMN("uint64Value", 1),
+    [NVTXT_PAYLOAD_INT64] = COLUMN("int64Value", 2),
+    [NVTXT_PAYLOAD_DOUBLE] = COLUMN("doubleValue", 3),
+    [NVTXT_PAYLOAD_UINT32] = COLUMN("uint32Value", 4),
+    [NVTXT_PAYLOAD_INT32] = COLUMN("int32Value", 5),
+    [NVTXT_PAYLOAD_FLOAT] = COLUMN("floatValue", 6),
+};
+
 // ---- CSV (RFC 4180) -----------------------------------------------------------------------------
 
 static int begin_csv(struct export_writer *writer) {
     EXPORT_LITERAL(&writer->out,
                    "utcTime,duration,kind,message,category,color,process,thread,source,domain,"
                    "payload,pid,tid,start,end,globalTid,domainId,categoryId,sourceId,eventRow,"
-                   "level,endGlobalTid\r\n");
+                   "level,endGlobalTid,uint64Value,int64Value,doubleValue,uint32Value,int32Value,"
+                   "floatValue,jsonText\r\n");
     return 0;
 }
 
+static void put_csv_number(struct export_out *out, const struct nvtxt_payload *payload) {
+    if (payload->kind != NVTXT_PAYLOAD_NONE && !export_number(out, payload)) {
+        export_slice(out, export_infinity(payload));
+    }
+}
+
 static void put_csv_payload(struct export_out *out, const struct store_read_event *event) {
-    switch (event->payload_kind) {
-    case STORE_READ_INT64:
-        export_int(out, event->int64);
-        break;
-    case STORE_READ_UINT64:
-        export_uint(out, event->uint64);
-        break;
-    case STORE_READ_DOUBLE:
-        if (!export_double(out, event->real)) {
-            export_csv(out, event->real < 0 ? NVTXT_SLICE("-Infinity") : NVTXT_SLICE("Infinity"));
-        }
-        break;
-    case STORE_READ_JSON:
+    if (event->payload.kind != NVTXT_PAYLOAD_NONE) {
+        put_csv_number(out, &event->payload);
+    } else if (event->json.len > 0) {
         export_csv(out, event->json);
-        break;
-    case STORE_READ_NONE:
-        break;
+    }
+}
+
+// The payload once more, in the column of its type.
+static void put_csv_columns(struct export_out *out, const struct store_read_event *event) {
+    static const char commas[] = ",,,,,,,";
+    const enum nvtxt_payload_kind kind = event->payload.kind;
+    if (kind == NVTXT_PAYLOAD_NONE) {
+        EXPORT_LITERAL(out, ",,,,,,,");
+    } else {
+        export_bytes(out, commas, columns[kind].place);
+        put_csv_number(out, &event->payload);
+        export_bytes(out, commas, COLUMNS - columns[kind].place + 1);
+    }
+    if (event->json.len > 0) {
+        export_csv(out, event->json);
     }
 }
 
@@ -113,6 +160,7 @@ static int row_csv(struct export_writer *writer, const struct export_row *row) {
     if (event->ended_elsewhere) {
         export_uint(out, event->end_global_tid);
     }
+    put_csv_columns(out, event);
     EXPORT_LITERAL(out, "\r\n");
     return 0;
 }
@@ -122,19 +170,31 @@ static const struct export_format comma = {
 
 // ---- JSON lines ---------------------------------------------------------------------------------
 
-static void put_json_payload(struct export_out *out, const struct store_read_event *event) {
-    if (event->payload_kind == STORE_READ_NONE) {
-        return;
+static void put_json_number(struct export_out *out, const struct nvtxt_payload *payload) {
+    if (!export_number(out, payload)) {
+        export_json(out, export_infinity(payload));
     }
-    EXPORT_LITERAL(out, ",\"payload\":");
-    if (event->payload_kind == STORE_READ_INT64) {
-        export_int(out, event->int64);
-    } else if (event->payload_kind == STORE_READ_UINT64) {
-        export_uint(out, event->uint64);
-    } else if (event->payload_kind == STORE_READ_JSON) {
+}
+
+static void put_json_payload(struct export_out *out, const struct store_read_event *event) {
+    if (event->payload.kind != NVTXT_PAYLOAD_NONE) {
+        EXPORT_LITERAL(out, ",\"payload\":");
+        put_json_number(out, &event->payload);
+    } else if (event->json.len > 0) {
+        EXPORT_LITERAL(out, ",\"payload\":");
         export_json(out, event->json);
-    } else if (!export_double(out, event->real)) {
-        export_json(out, event->real < 0 ? NVTXT_SLICE("-Infinity") : NVTXT_SLICE("Infinity"));
+    }
+}
+
+// The payload once more, with the name of the column of its type.
+static void put_json_columns(struct export_out *out, const struct store_read_event *event) {
+    if (event->payload.kind != NVTXT_PAYLOAD_NONE) {
+        export_slice(out, columns[event->payload.kind].member);
+        put_json_number(out, &event->payload);
+    }
+    if (event->json.len > 0) {
+        EXPORT_LITERAL(out, ",\"jsonText\":");
+        export_json(out, event->json);
     }
 }
 
@@ -190,6 +250,7 @@ static int row_lines(struct export_writer *writer, const struct export_row *row)
     if (event->ended_elsewhere) {
         MEMBER(out, "endGlobalTid", export_uint, event->end_global_tid);
     }
+    put_json_columns(out, event);
     EXPORT_LITERAL(out, "}\n");
     return 0;
 }

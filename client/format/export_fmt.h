@@ -27,6 +27,8 @@ struct export_writer {
     struct export_out out;
     int64_t base_ns;  // start of the first event of the files, also when it is filtered out
     bool all;         // nothing is filtered out: all names are written too
+    bool looks;       // the rows are only shown to look()
+    bool nvtx;        // the rows need the extension `nvtx`
     uint64_t changed; // texts that the format could not hold unchanged
     const char *note; // a remark for the user about the whole export, set at the end; NULL: none
     void *state;      // of the format; NULL while it has none
@@ -39,6 +41,10 @@ struct export_format {
     // Each returns 0, -errno or, while it reads names, what store_read_names() returns. They do not
     // return a failure of the output: writer->out remembers it. All but `row` may be NULL.
     int (*begin)(struct export_writer *writer);
+    // Is shown the rows before they are written, and after the last one NULL, and sets `nvtx` when
+    // one needs the extension. It is for a format that must know this at its beginning; it is not
+    // called when no row can need it. After that the format is freed and begins again.
+    int (*look)(struct export_writer *writer, const struct export_row *row);
     int (*segment)(struct export_writer *writer, struct store_reader *reader); // before its events
     int (*row)(struct export_writer *writer, const struct export_row *row);
     int (*settle)(struct export_writer *writer); // after a segment: writes what was held back
@@ -53,6 +59,17 @@ extern const struct export_format export_folded;
 
 const struct export_format *export_format_find(const char *name); // NULL: there is none
 const char *export_format_name(size_t index); // in the order of the table; NULL after the last
+
+// Writes the number of a payload, as JSON and NVTXT have it. False, and nothing written, when there
+// is none or when it is infinite.
+bool export_number(struct export_out *out, const struct nvtxt_payload *payload);
+
+static inline bool export_is_real(const struct nvtxt_payload *payload) {
+    return payload->kind == NVTXT_PAYLOAD_DOUBLE || payload->kind == NVTXT_PAYLOAD_FLOAT;
+}
+
+// "Infinity" or "-Infinity", for a payload that is neither none nor a number.
+struct nvtxt_slice export_infinity(const struct nvtxt_payload *payload);
 
 // The kind as NVTXT_TIMELINE has it: "mark", "push/pop", "start/end".
 struct nvtxt_slice export_kind_name(enum nvtxt_event_type type);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Trace events as JSON, which Perfetto, chrome://tracing and speedscope read. Ranges are complete
-// events (X), marks instant events (i) of their thread, names metadata (M).
+// events (X), marks instant events (i) of their thread, samples of counters counter events (C),
+// names metadata (M).
 //
 // Viewers count in doubles, so times are written as microseconds since the first event and the
 // exact nanoseconds are in the arguments, as strings. For a viewer each further lane of a thread is
@@ -15,6 +16,8 @@
 
 #include "client/format/export_fmt.h"
 #include "client/format/export_lanes.h"
+#include "client/format/export_names.h"
+#include "client/format/json_pieces.h"
 #include "client/format/lane_batch.h"
 #include "protocol/base/hash.h"
 
@@ -40,6 +43,7 @@ struct track {
 struct chrome {
     struct export_lanes lanes;
     struct lane_batch batch;
+    struct export_names counters; // of the store
     struct nvtxt_hash tracks;
     struct track *all;    // owned
     struct track *last;   // of the event that was written last
@@ -81,7 +85,17 @@ static void free_chrome(struct export_writer *writer) {
     nvtxt_hash_deinit(&chrome->tracks);
     lane_batch_deinit(&chrome->batch);
     export_lanes_deinit(&chrome->lanes);
+    export_names_deinit(&chrome->counters);
     free(chrome);
+}
+
+static int on_counter(void *context, const struct store_read_name *given) {
+    return export_names_add(context, given);
+}
+
+static int segment_chrome(struct export_writer *writer, struct store_reader *reader) {
+    struct chrome *chrome = writer->state;
+    return store_read_counters(reader, on_counter, &chrome->counters);
 }
 
 static void begin_event(struct export_writer *writer, struct chrome *chrome) {
@@ -297,26 +311,33 @@ static void put_quoted_int(struct export_out *out, int64_t value) {
     EXPORT_LITERAL(out, "\"");
 }
 
-// Integers that a double cannot hold are strings.
-static void put_payload(struct export_out *out, const struct store_read_event *event) {
-    if (event->payload_kind == STORE_READ_NONE) {
-        return;
+static bool is_exact_in_doubles(const struct nvtxt_payload *payload) {
+    if (payload->kind == NVTXT_PAYLOAD_UINT64) {
+        return (uint64_t)payload->int64 <= (uint64_t)EXACT_IN_DOUBLES;
     }
-    EXPORT_LITERAL(out, ",\"payload\":");
-    if (event->payload_kind == STORE_READ_INT64) {
-        if (event->int64 > EXACT_IN_DOUBLES || event->int64 < -EXACT_IN_DOUBLES) {
-            put_quoted_int(out, event->int64);
-        } else {
-            export_int(out, event->int64);
-        }
-    } else if (event->payload_kind == STORE_READ_UINT64) {
+    return export_is_real(payload) ||
+           (payload->int64 <= EXACT_IN_DOUBLES && payload->int64 >= -EXACT_IN_DOUBLES);
+}
+
+// Integers that a double cannot hold are strings.
+static void put_number(struct export_out *out, const struct nvtxt_payload *payload) {
+    if (!is_exact_in_doubles(payload)) {
         EXPORT_LITERAL(out, "\"");
-        export_uint(out, event->uint64);
+        (void)export_number(out, payload);
         EXPORT_LITERAL(out, "\"");
-    } else if (event->payload_kind == STORE_READ_JSON) {
-        export_json(out, event->json);
-    } else if (!export_double(out, event->real)) {
-        export_json(out, event->real < 0 ? NVTXT_SLICE("-Infinity") : NVTXT_SLICE("Infinity"));
+    } else if (!export_number(out, payload)) {
+        export_json(out, export_infinity(payload));
+    }
+}
+
+static void put_payload(struct export_out *out, const struct store_read_event *event) {
+    if (event->payload.kind != NVTXT_PAYLOAD_NONE) {
+        EXPORT_LITERAL(out, ",\"payload\":");
+        put_number(out, &event->payload);
+    }
+    if (event->json.len > 0) {
+        EXPORT_LITERAL(out, ",\"json\":");
+        json_pieces_put(out, event->json);
     }
 }
 
@@ -418,19 +439,61 @@ static int settle_chrome(struct export_writer *writer) {
     return result;
 }
 
-static int row_chrome(struct export_writer *writer, const struct export_row *row) {
-    struct chrome *chrome = writer->state;
-    struct lane_batch *batch = &chrome->batch;
-    struct export_out *out = &batch->text;
+// ---- Rows ---------------------------------------------------------------------------------------
+
+// A marker with the name of a counter is a sample of it.
+static bool is_sample(const struct chrome *chrome, const struct export_row *row) {
     const struct store_read_event *event = row->event;
-    struct lane_item *item = &batch->items[batch->count++];
-    *item = (struct lane_item){.global_tid = event->global_tid,
-                               .start = event->start,
-                               .end = event->end,
-                               .is_range = event->type != NVTXT_EVENT_MARK};
+    if (!chrome->counters.first || event->type != NVTXT_EVENT_MARK) {
+        return false;
+    }
+    const struct store_read_name counter = {.kind = NVTXT_NAME_COUNTER,
+                                            .global_tid = event->global_tid,
+                                            .domain = row->domain,
+                                            .text = event->text};
+    return export_names_find(&chrome->counters, &counter) != NULL;
+}
+
+// For a viewer each argument of a counter is a series, so there are no others. False when a sample
+// has no number.
+static bool put_series(struct export_out *out, const struct store_read_event *event) {
+    if (event->payload.kind == NVTXT_PAYLOAD_NONE) {
+        return json_pieces_numbers(out, event->json) > 0;
+    }
+    EXPORT_LITERAL(out, "\"value\":");
+    return export_number(out, &event->payload);
+}
+
+// A counter of another domain is another counter: viewers tell them apart by the id.
+static bool put_sample(struct export_out *out, const struct export_row *row, int64_t base_ns,
+                       struct lane_item *item) {
+    size_t before = out->len;
+    EXPORT_LITERAL(out, "{\"ph\":\"C\",\"name\":");
+    export_json(out, row->event->text);
+    put_category(out, row);
+    EXPORT_LITERAL(out, ",");
+    item->ids = out->len;
+    put_times(out, row->event, base_ns);
+    if (row->domain.data) {
+        EXPORT_LITERAL(out, ",\"id\":");
+        export_json(out, row->domain);
+    }
+    EXPORT_LITERAL(out, ",\"args\":{");
+    if (!put_series(out, row->event)) {
+        out->len = before;
+        return false;
+    }
+    item->late = out->len;
+    EXPORT_LITERAL(out, "}}");
+    return true;
+}
+
+static void put_event(struct export_out *out, const struct export_row *row, int64_t base_ns,
+                      struct lane_item *item) {
+    const struct store_read_event *event = row->event;
     put_name_and_category(out, row);
     item->ids = out->len;
-    put_times(out, event, writer->base_ns);
+    put_times(out, event, base_ns);
     if (event->color) {
         const char *name = nearest_name(event->color);
         EXPORT_LITERAL(out, ",\"cname\":\"");
@@ -441,6 +504,21 @@ static int row_chrome(struct export_writer *writer, const struct export_row *row
     item->late = out->len;
     put_end_thread(out, event);
     EXPORT_LITERAL(out, "}}");
+}
+
+static int row_chrome(struct export_writer *writer, const struct export_row *row) {
+    struct chrome *chrome = writer->state;
+    struct lane_batch *batch = &chrome->batch;
+    struct export_out *out = &batch->text;
+    const struct store_read_event *event = row->event;
+    struct lane_item *item = &batch->items[batch->count++];
+    *item = (struct lane_item){.global_tid = event->global_tid,
+                               .start = event->start,
+                               .end = event->end,
+                               .is_range = event->type != NVTXT_EVENT_MARK};
+    if (!is_sample(chrome, row) || !put_sample(out, row, writer->base_ns, item)) {
+        put_event(out, row, writer->base_ns, item);
+    }
     item->stop = out->len;
     int result = keep_names(chrome, row);
     return result == 0 && lane_batch_is_full(batch) ? settle_chrome(writer) : result;
@@ -458,6 +536,7 @@ const struct export_format export_chrome = {.name = "chrome",
                                             .loss = "ranges cross others of their thread, "
                                                     "viewers may not show them",
                                             .begin = begin_chrome,
+                                            .segment = segment_chrome,
                                             .row = row_chrome,
                                             .settle = settle_chrome,
                                             .end = end_chrome,

@@ -9,29 +9,36 @@
 // event does not come, or is not exported, are written at the end: the last name of a thing counts,
 // wherever it is.
 //
-// The language has no escapes. It cannot hold a text with both kinds of quotes, a text with a line
-// feed or a NUL, or one that is too long for a line. Such texts are changed as little as possible,
-// and counted. The same goes for payloads beyond Int64 and for JSON.
+// What needs the extension `nvtx` begins with a hello: payloads with a type, JSON, resources,
+// counters, domains that SetFileDisplayName would give to the wrong process, and texts of a source
+// with the extension that need escapes. Then the domain of a call is the variable Domain. All other
+// stores give the same NVTXT as before there was the extension, which every reader of NVTXT
+// understands.
+//
+// Without escapes a text cannot have both kinds of quotes or a line feed. Such a text is changed as
+// little as possible, and counted. In both cases that goes for a NUL, for what is not UTF-8 and for
+// what is too long for a line; JSON of another program that is none is left out, and counted.
 #include <errno.h>
-#include <math.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "client/format/export_fmt.h"
 #include "client/format/export_names.h"
+#include "client/format/json_pieces.h"
 #include "protocol/base/refstr.h"
-#include "protocol/base/utf8.h"
 
 #ifdef HAVE_CONFIG_H
 #include "config.h"
 #endif
 
-#define LINE_BYTES 65536          // the default limit of those that read the lines
-#define TEXT_MAX (LINE_BYTES - 4) // of `M="…"`: no line can hold a longer text
-#define CALL_BYTES 200            // a call without its text is shorter
+#define CALL_BYTES 200 // a call without its texts is shorter
+
+#define HELLO "#nvtxt-session {\"protocol\":1,\"nvtx\":1}\n"
 
 enum command { MARKER, PUSH, POP, START_END, START, END, COMMANDS };
 
-// Arguments of the calls; a call with a text may have a payload after it.
+// Arguments of the calls; a call with a text may have a payload after it, each may end in JSON.
 static const struct {
     const char *name;
     const char *arguments;
@@ -45,85 +52,55 @@ static const struct {
     [END] = {"RangeEnd", "Time, RangeId, ProcessId, ThreadId", false},
 };
 
+enum { DEFINED = 1, PAYLOAD = 2, JSON = 4 };
+
 struct nvtxt_export {
-    int defined[COMMANDS]; // 0: not yet; 1: without a payload, 2: with one
+    unsigned defined[COMMANDS]; // 0: not yet; else DEFINED and what comes after its arguments
+    bool resource_defined, counter_defined;
     struct export_names names;
-    struct nvtxt_refstr *domain; // the current display name; NULL: none
-    uint64_t last_tid;           // the thread whose names were written last
-    bool has_last;
+    bool has_resources, has_counters;
+    struct nvtxt_refstr *domain;   // the current display name; NULL: none
+    struct nvtxt_refstr *variable; // the value of the variable Domain; NULL: none
+    struct category {
+        uint32_t id, pid;
+        int64_t domain_id;
+    } last_category;                 // of an event; its name is used
+    uint64_t last_tid;               // the thread whose names were written last
+    bool has_last;                   // in this segment
+    bool has_any;                    // there was an event; only look_nvtxt() uses this
     int64_t event_pid, variable_pid; // of the last event; of the variable ProcessId; -1: none
 };
 
 // ---- Texts --------------------------------------------------------------------------------------
 
-static bool has_byte(struct nvtxt_slice text, char byte) {
-    return text.len > 0 && memchr(text.data, byte, text.len) != NULL;
-}
-
-// Signs that stand for what a text cannot hold: U+240A for LF, U+2400 for NUL, and between single
-// quotes U+2019, which is what an apostrophe is in print.
-static char *put_sign(char *at, char byte) {
-    const char *sign = byte == '\n'   ? "\xE2\x90\x8A"
-                       : byte == '\0' ? "\xE2\x90\x80"
-                                      : "\xE2\x80\x99";
-    memcpy(at, sign, 3);
-    return at + 3;
-}
-
-// The same text with these signs, and U+FFFD for what is not UTF-8, cut to fit into a line.
-static void put_changed(struct export_out *out, struct nvtxt_slice text) {
-    char *room = export_out_room(out, text.len * 3 + 2);
-    char quote = has_byte(text, '"') ? '\'' : '"';
-    char *at = room;
-    if (!room) {
-        return;
-    }
-    *at++ = quote;
-    for (size_t i = 0; i < text.len && at - room < TEXT_MAX - 3;) {
-        size_t n = nvtxt_utf8_sequence(text.data + i, text.len - i);
-        char byte = text.data[i];
-        if (n == 0) {
-            memcpy(at, "\xEF\xBF\xBD", 3);
-            at += 3;
-        } else if (byte == '\n' || byte == '\0' || byte == quote) {
-            at = put_sign(at, byte);
-        } else {
-            memcpy(at, text.data + i, n);
-            at += n;
-        }
-        i += n ? n : 1;
-    }
-    *at++ = quote;
-    out->len += (size_t)(at - room);
-}
-
-static bool can_be_written(struct nvtxt_slice text) {
-    return text.len <= TEXT_MAX && !(has_byte(text, '"') && has_byte(text, '\'')) &&
-           !has_byte(text, '\n') && !has_byte(text, '\0') && nvtxt_utf8_valid(text);
-}
-
 static void put_text(struct export_writer *writer, struct nvtxt_slice text) {
-    struct export_out *out = &writer->out;
-    if (!can_be_written(text)) {
-        writer->changed++;
-        put_changed(out, text);
-        return;
-    }
-    const char *quote = has_byte(text, '"') ? "'" : "\"";
-    export_bytes(out, quote, 1);
-    export_slice(out, text);
-    export_bytes(out, quote, 1);
+    writer->changed += !export_string(&writer->out, text, writer->nvtx);
+}
+
+// Whether texts of so many bytes may leave no room for a call in its line. Escapes may double them.
+static bool is_long(const struct export_writer *writer, size_t bytes) {
+    return (writer->nvtx ? 2 * bytes : bytes) + CALL_BYTES > EXPORT_LINE_BYTES;
+}
+
+static void put_string(struct export_out *out, const char *string) {
+    export_bytes(out, string, strlen(string));
+}
+
+static void put_assignment(struct export_writer *writer, const char *name,
+                           struct nvtxt_slice text) {
+    put_string(&writer->out, name);
+    EXPORT_LITERAL(&writer->out, "=");
+    put_text(writer, text);
+    EXPORT_LITERAL(&writer->out, "\n");
 }
 
 // A text that leaves no room for a call in its line goes into a variable before the call. Returns
 // true then.
 static bool put_variable(struct export_writer *writer, struct nvtxt_slice text) {
-    if (text.len + CALL_BYTES <= LINE_BYTES) {
+    if (!is_long(writer, text.len)) {
         return false;
     }
-    EXPORT_LITERAL(&writer->out, "M=");
-    put_text(writer, text);
-    EXPORT_LITERAL(&writer->out, "\n");
+    put_assignment(writer, "M", text);
     return true;
 }
 
@@ -137,19 +114,41 @@ static void put_text_or_variable(struct export_writer *writer, struct nvtxt_slic
     }
 }
 
-// ---- Calls --------------------------------------------------------------------------------------
-
-static void put_string(struct export_out *out, const char *string) {
-    export_bytes(out, string, strlen(string));
+// JSON in a call, alone or beside a message of so many bytes: the same.
+static bool put_json_variable(struct export_writer *writer, struct nvtxt_slice json,
+                              size_t beside) {
+    if (json.len == 0 || !is_long(writer, json.len + beside)) {
+        return false;
+    }
+    put_assignment(writer, "J", json);
+    return true;
 }
 
-static void define(struct export_writer *writer, enum command command, bool payload) {
-    struct nvtxt_export *state = writer->state;
-    struct export_out *out = &writer->out;
-    if (state->defined[command] == 1 + payload) {
+static void put_json(struct export_writer *writer, enum command command, struct nvtxt_slice json,
+                     bool variable) {
+    const struct nvtxt_export *state = writer->state;
+    if (!(state->defined[command] & JSON)) {
         return;
     }
-    state->defined[command] = 1 + payload;
+    EXPORT_LITERAL(&writer->out, ", ");
+    if (variable) {
+        EXPORT_LITERAL(&writer->out, "$J");
+    } else {
+        put_text(writer, json);
+    }
+}
+
+// ---- Calls --------------------------------------------------------------------------------------
+
+// In the extension an empty string says that there is none, so what was defined stays.
+static void define(struct export_writer *writer, enum command command, unsigned wanted) {
+    struct nvtxt_export *state = writer->state;
+    struct export_out *out = &writer->out;
+    wanted |= DEFINED | (writer->nvtx ? state->defined[command] : 0);
+    if (state->defined[command] == wanted) {
+        return;
+    }
+    state->defined[command] = wanted;
     EXPORT_LITERAL(out, "@");
     put_string(out, commands[command].name);
     EXPORT_LITERAL(out, ", ");
@@ -157,8 +156,11 @@ static void define(struct export_writer *writer, enum command command, bool payl
     if (commands[command].has_text) {
         EXPORT_LITERAL(out, ", CategoryId, Color, Message");
     }
-    if (payload) {
+    if (wanted & PAYLOAD) {
         EXPORT_LITERAL(out, ", Payload");
+    }
+    if (wanted & JSON) {
+        EXPORT_LITERAL(out, ", Json");
     }
     EXPORT_LITERAL(out, "\n");
 }
@@ -173,32 +175,36 @@ static void put_thread(struct export_out *out, uint64_t global_tid) {
     put_number(out, export_tid(global_tid));
 }
 
-static bool has_payload(const struct store_read_event *event) {
-    return event->payload_kind != STORE_READ_NONE && event->payload_kind != STORE_READ_JSON;
-}
-
-// A decimal is a string; an infinite one is written so that it reads as infinite again.
-static void put_payload(struct export_writer *writer, const struct store_read_event *event) {
+// A decimal without a type is a string; an infinite one is written so that it reads as infinite
+// again.
+static void put_payload(struct export_writer *writer, const struct nvtxt_payload *payload) {
+    static const char *const types[] = {
+        [NVTXT_PAYLOAD_NONE] = "",       [NVTXT_PAYLOAD_DOUBLE] = "",
+        [NVTXT_PAYLOAD_UINT64] = "u64:", [NVTXT_PAYLOAD_UINT32] = "u32:",
+        [NVTXT_PAYLOAD_INT32] = "i32:",  [NVTXT_PAYLOAD_FLOAT] = "f32:",
+    };
     struct export_out *out = &writer->out;
-    if (event->payload_kind == STORE_READ_INT64) {
-        put_number(out, event->int64);
+    if (payload->kind == NVTXT_PAYLOAD_INT64) {
+        put_number(out, payload->int64);
         return;
     }
     EXPORT_LITERAL(out, ", \"");
-    if (event->payload_kind == STORE_READ_UINT64) {
-        writer->changed++;
-        export_uint(out, event->uint64);
-    } else if (!export_double(out, event->real)) {
-        put_string(out, event->real < 0 ? "-1e999" : "1e999");
+    put_string(out, types[payload->kind]);
+    if (payload->kind != NVTXT_PAYLOAD_NONE && !export_number(out, payload)) {
+        put_string(out, payload->real < 0 ? "-" : "");
+        put_string(out, payload->kind == NVTXT_PAYLOAD_FLOAT ? "inf" : "1e999");
     }
     EXPORT_LITERAL(out, "\"");
 }
 
 // A call that carries the event's attributes. `second` is End or RangeId where there is one.
 static void put_call(struct export_writer *writer, enum command command,
-                     const struct store_read_event *event, const int64_t *second) {
+                     const struct store_read_event *event, const int64_t *second,
+                     struct nvtxt_slice json) {
+    const struct nvtxt_export *state = writer->state;
     struct export_out *out = &writer->out;
-    define(writer, command, has_payload(event));
+    define(writer, command, (event->payload.kind ? PAYLOAD : 0u) | (json.len > 0 ? JSON : 0u));
+    bool json_variable = put_json_variable(writer, json, event->text.len);
     bool variable = put_variable(writer, event->text);
     put_string(out, commands[command].name);
     put_number(out, event->start);
@@ -214,62 +220,121 @@ static void put_call(struct export_writer *writer, enum command command,
     }
     out->len += room ? 8 : 0;
     put_text_or_variable(writer, event->text, variable);
-    if (has_payload(event)) {
-        put_payload(writer, event);
+    if (state->defined[command] & PAYLOAD) {
+        put_payload(writer, &event->payload);
     }
+    put_json(writer, command, json, json_variable);
     EXPORT_LITERAL(out, "\n");
 }
 
 static void put_end(struct export_writer *writer, enum command command, int64_t time,
-                    const int64_t *range_id, uint64_t global_tid) {
+                    const int64_t *range_id, uint64_t global_tid, struct nvtxt_slice json) {
     struct export_out *out = &writer->out;
-    define(writer, command, false);
+    define(writer, command, json.len > 0 ? JSON : 0u);
+    bool variable = put_json_variable(writer, json, 0);
     put_string(out, commands[command].name);
     put_number(out, time);
     if (range_id) {
         put_number(out, *range_id);
     }
     put_thread(out, global_tid);
+    put_json(writer, command, json, variable);
     EXPORT_LITERAL(out, "\n");
+}
+
+struct ends { // what the two ends of a range say
+    struct nvtxt_slice begin, end;
+};
+
+// The JSON of an event, as its calls give it. What they cannot give is left out.
+static struct ends ends_of(struct export_writer *writer, const struct store_read_event *event) {
+    struct ends ends = {{NULL, 0}, {NULL, 0}};
+    if (event->json.len == 0) {
+        return ends;
+    }
+    bool is_range = event->type != NVTXT_EVENT_MARK;
+    if (!is_range || !json_pieces_split(event->json, &ends.begin, &ends.end)) {
+        ends = (struct ends){event->json, {NULL, 0}};
+    }
+    if (!export_string_holds(ends.begin, true) || !export_string_holds(ends.end, true) ||
+        (ends.end.len == 0 && !json_pieces_is_value(ends.begin))) {
+        writer->changed++;
+        ends = (struct ends){{NULL, 0}, {NULL, 0}};
+    }
+    return ends;
 }
 
 static void put_event(struct export_writer *writer, const struct store_read_event *event) {
     static const int64_t range_id = 1; // it is free again when the next range begins
-    writer->changed += event->payload_kind == STORE_READ_JSON;
+    struct ends json = ends_of(writer, event);
     if (event->type == NVTXT_EVENT_MARK) {
-        put_call(writer, MARKER, event, NULL);
+        put_call(writer, MARKER, event, NULL, json.begin);
     } else if (event->type == NVTXT_EVENT_PUSH_POP) {
-        put_call(writer, PUSH, event, NULL);
-        put_end(writer, POP, event->end, NULL, event->global_tid);
-    } else if (!event->ended_elsewhere) {
-        put_call(writer, START_END, event, &event->end);
+        put_call(writer, PUSH, event, NULL, json.begin);
+        put_end(writer, POP, event->end, NULL, event->global_tid, json.end);
+    } else if (!event->ended_elsewhere && json.end.len == 0) {
+        put_call(writer, START_END, event, &event->end, json.begin);
     } else {
-        put_call(writer, START, event, &range_id);
-        put_end(writer, END, event->end, &range_id, event->end_global_tid);
+        put_call(writer, START, event, &range_id, json.begin);
+        put_end(writer, END, event->end, &range_id,
+                event->ended_elsewhere ? event->end_global_tid : event->global_tid, json.end);
     }
 }
 
 // ---- Names --------------------------------------------------------------------------------------
 
-static int set_domain(struct export_writer *writer, struct nvtxt_slice domain) {
+static int keep(struct nvtxt_refstr **kept, struct nvtxt_slice text) {
+    nvtxt_refstr_unref(*kept);
+    *kept = nvtxt_refstr_new(text);
+    return *kept ? 0 : -ENOMEM;
+}
+
+static int set_display_name(struct export_writer *writer, struct nvtxt_slice name) {
     struct nvtxt_export *state = writer->state;
-    if (nvtxt_slice_equal(nvtxt_refstr_slice(state->domain), domain)) {
+    bool variable = put_variable(writer, name);
+    EXPORT_LITERAL(&writer->out, "SetFileDisplayName");
+    put_text_or_variable(writer, name, variable);
+    EXPORT_LITERAL(&writer->out, "\n");
+    return keep(&state->domain, name);
+}
+
+static int set_domain_variable(struct export_writer *writer, struct nvtxt_slice domain) {
+    struct nvtxt_export *state = writer->state;
+    if (nvtxt_slice_equal(nvtxt_refstr_slice(state->variable), domain)) {
         return 0;
     }
-    bool variable = put_variable(writer, domain);
-    EXPORT_LITERAL(&writer->out, "SetFileDisplayName");
-    put_text_or_variable(writer, domain, variable);
-    EXPORT_LITERAL(&writer->out, "\n");
-    nvtxt_refstr_unref(state->domain);
-    state->domain = nvtxt_refstr_new(domain);
-    return state->domain ? 0 : -ENOMEM;
+    if (put_variable(writer, domain)) {
+        EXPORT_LITERAL(&writer->out, "Domain=$M\n");
+    } else {
+        put_assignment(writer, "Domain", domain);
+    }
+    return keep(&state->variable, domain);
+}
+
+// Makes `domain` the domain of the calls that follow. The display name counts where the variable is
+// empty.
+static int set_domain(struct export_writer *writer, struct nvtxt_slice domain) {
+    const struct nvtxt_export *state = writer->state;
+    struct nvtxt_slice display = nvtxt_refstr_slice(state->domain);
+    if (!writer->nvtx) {
+        return nvtxt_slice_equal(display, domain) ? 0 : set_display_name(writer, domain);
+    }
+    if (domain.len == 0 && display.len > 0) {
+        int result = set_display_name(writer, domain);
+        if (result < 0) {
+            return result;
+        }
+    }
+    return set_domain_variable(writer, domain);
 }
 
 // A category is named in the process of the variable ProcessId, else of the last event.
-static void put_process(struct export_writer *writer, uint64_t global_tid) {
+// A counter is named in the process of the variable alone.
+static void put_process(struct export_writer *writer, uint64_t global_tid, bool event_counts) {
     struct nvtxt_export *state = writer->state;
     int64_t pid = export_pid(global_tid);
-    if (pid == (state->variable_pid < 0 ? state->event_pid : state->variable_pid)) {
+    bool by_event = event_counts && state->variable_pid < 0;
+    if (pid == (by_event ? state->event_pid : state->variable_pid)) {
         return;
     }
     state->variable_pid = pid;
@@ -278,18 +343,51 @@ static void put_process(struct export_writer *writer, uint64_t global_tid) {
     EXPORT_LITERAL(&writer->out, "\n");
 }
 
-static int write_name(struct export_writer *writer, struct export_name *name) {
+static void name_resource(struct export_writer *writer, const struct export_name *name) {
+    struct nvtxt_export *state = writer->state;
+    struct export_out *out = &writer->out;
+    char handle[32];
+    if (!state->resource_defined) {
+        EXPORT_LITERAL(out, "@SetResourceName, ProcessId, Kind, Handle, Name\n");
+        state->resource_defined = true;
+    }
+    bool variable = put_variable(writer, nvtxt_refstr_slice(name->text));
+    EXPORT_LITERAL(out, "SetResourceName");
+    put_number(out, export_pid(name->global_tid));
+    put_text_or_variable(writer, nvtxt_refstr_slice(name->what), false);
+    snprintf(handle, sizeof(handle), ", \"0x%" PRIX64 "\"", name->handle);
+    put_string(out, handle);
+    put_text_or_variable(writer, nvtxt_refstr_slice(name->text), variable);
+    EXPORT_LITERAL(out, "\n");
+}
+
+static void name_counter(struct export_writer *writer, const struct export_name *name) {
+    struct nvtxt_export *state = writer->state;
+    struct export_out *out = &writer->out;
+    struct nvtxt_slice text = nvtxt_refstr_slice(name->text), json = nvtxt_refstr_slice(name->json);
+    if (!state->counter_defined) {
+        EXPORT_LITERAL(out, "@SetCounter, Name, Json\n");
+        state->counter_defined = true;
+    }
+    put_process(writer, name->global_tid, false);
+    bool json_variable = put_json_variable(writer, json, text.len);
+    bool variable = put_variable(writer, text);
+    EXPORT_LITERAL(out, "SetCounter");
+    put_text_or_variable(writer, text, variable);
+    EXPORT_LITERAL(out, ", ");
+    if (json_variable) {
+        EXPORT_LITERAL(out, "$J");
+    } else {
+        put_text(writer, json);
+    }
+    EXPORT_LITERAL(out, "\n");
+}
+
+static void name_thing(struct export_writer *writer, const struct export_name *name) {
     struct export_out *out = &writer->out;
     struct nvtxt_slice text = nvtxt_refstr_slice(name->text);
-    name->written = true;
-    if (name->kind == NVTXT_NAME_DOMAIN || name->kind == NVTXT_NAME_CATEGORY) {
-        int result = set_domain(writer, nvtxt_refstr_slice(name->domain));
-        if (result < 0 || name->kind == NVTXT_NAME_DOMAIN) {
-            return result;
-        }
-    }
     if (name->kind == NVTXT_NAME_CATEGORY) {
-        put_process(writer, name->global_tid);
+        put_process(writer, name->global_tid, true);
     }
     bool variable = put_variable(writer, text);
     if (name->kind == NVTXT_NAME_CATEGORY) {
@@ -304,6 +402,38 @@ static int write_name(struct export_writer *writer, struct export_name *name) {
     }
     put_text_or_variable(writer, text, variable);
     EXPORT_LITERAL(out, "\n");
+}
+
+// With the extension an event alone makes a domain one of its process; the display name is for
+// domains that no event of their process has at that place.
+static int write_domain(struct export_writer *writer, struct nvtxt_slice domain) {
+    const struct nvtxt_export *state = writer->state;
+    if (!writer->nvtx) {
+        return set_domain(writer, domain);
+    }
+    bool is_there = nvtxt_slice_equal(nvtxt_refstr_slice(state->variable), domain);
+    return is_there ? 0 : set_display_name(writer, domain);
+}
+
+static int write_name(struct export_writer *writer, struct export_name *name) {
+    struct nvtxt_slice domain = nvtxt_refstr_slice(name->domain);
+    name->written = true;
+    if (name->kind == NVTXT_NAME_DOMAIN) {
+        return write_domain(writer, domain);
+    }
+    if (name->kind != NVTXT_NAME_THREAD && name->kind != NVTXT_NAME_PROCESS) {
+        int result = set_domain(writer, domain);
+        if (result < 0) {
+            return result;
+        }
+    }
+    if (name->kind == NVTXT_NAME_RESOURCE) {
+        name_resource(writer, name);
+    } else if (name->kind == NVTXT_NAME_COUNTER) {
+        name_counter(writer, name);
+    } else {
+        name_thing(writer, name);
+    }
     return 0;
 }
 
@@ -313,76 +443,196 @@ static int write_if_wanted(void *context, struct export_name *name) {
 }
 
 // A name that an older version stored for all processes is also that of this process.
-static int use_category(struct export_writer *writer, const struct export_row *row) {
-    struct nvtxt_export *state = writer->state;
+static int use_category(struct nvtxt_export *state, const struct export_row *row) {
     const struct store_read_event *event = row->event;
-    const struct store_read_name given = {.kind = NVTXT_NAME_CATEGORY,
-                                          .category = event->category,
-                                          .global_tid = event->global_tid,
-                                          .domain = row->domain,
-                                          .text = row->category,
-                                          .at = event->start};
-    if (export_names_use(&state->names, given.kind, given.category, given.global_tid,
-                         given.domain)) {
+    struct category *last = &state->last_category;
+    if (last->id == event->category && last->pid == export_pid(event->global_tid) &&
+        last->domain_id == event->domain_id) {
         return 0;
     }
-    int result = export_names_add(&state->names, &given);
-    export_names_use(&state->names, given.kind, given.category, given.global_tid, given.domain);
+    *last = (struct category){event->category, export_pid(event->global_tid), event->domain_id};
+    const struct store_read_name category = {.kind = NVTXT_NAME_CATEGORY,
+                                             .category = event->category,
+                                             .global_tid = event->global_tid,
+                                             .domain = row->domain,
+                                             .text = row->category,
+                                             .at = event->start};
+    if (export_names_use(&state->names, &category)) {
+        return 0;
+    }
+    int result = export_names_add(&state->names, &category);
+    export_names_use(&state->names, &category);
     return result;
 }
 
-// Marks the names of the event as used; its process is named now.
-static int use_names(struct export_writer *writer, const struct export_row *row) {
+// The name of the event's process; NULL when it has none. If only the resources of some processes
+// are wanted, a name that is never written says that the process has an event.
+static struct export_name *use_process(struct export_writer *writer, uint64_t global_tid) {
+    struct nvtxt_export *state = writer->state;
+    const struct store_read_name process = {.kind = NVTXT_NAME_PROCESS, .global_tid = global_tid};
+    struct export_name *name = export_names_use(&state->names, &process);
+    if (name || writer->all || !state->has_resources ||
+        export_names_add(&state->names, &process) < 0) {
+        return name;
+    }
+    name = export_names_use(&state->names, &process);
+    name->written = true;
+    return name;
+}
+
+// Marks the names of the event as used.
+static int use_names(struct export_writer *writer, const struct export_row *row,
+                     struct export_name **process) {
     struct nvtxt_export *state = writer->state;
     const struct store_read_event *event = row->event;
-    static const struct nvtxt_slice none = {NULL, 0};
-    if (row->category.data && use_category(writer, row) < 0) {
+    *process = NULL;
+    if (row->category.data && use_category(state, row) < 0) {
         return -ENOMEM;
+    }
+    if (state->has_counters && event->type == NVTXT_EVENT_MARK) {
+        export_names_use(&state->names, &(struct store_read_name){.kind = NVTXT_NAME_COUNTER,
+                                                                  .global_tid = event->global_tid,
+                                                                  .domain = row->domain,
+                                                                  .text = event->text});
     }
     if (state->has_last && state->last_tid == event->global_tid) {
         return 0;
     }
     state->has_last = true;
     state->last_tid = event->global_tid;
-    export_names_use(&state->names, NVTXT_NAME_THREAD, 0, event->global_tid, none);
-    struct export_name *process =
-        export_names_use(&state->names, NVTXT_NAME_PROCESS, 0, event->global_tid, none);
-    return process && !process->written ? write_name(writer, process) : 0;
+    export_names_use(&state->names, &(struct store_read_name){.kind = NVTXT_NAME_THREAD,
+                                                              .global_tid = event->global_tid});
+    *process = use_process(writer, event->global_tid);
+    return 0;
+}
+
+// Whether a name is written at the end, if its event did not come.
+static bool is_wanted(const struct export_writer *writer, const struct export_name *name) {
+    const struct nvtxt_export *state = writer->state;
+    if (writer->all || name->kind != NVTXT_NAME_RESOURCE) {
+        return writer->all || (name->used && name->kind != NVTXT_NAME_DOMAIN);
+    }
+    const struct store_read_name process = {.kind = NVTXT_NAME_PROCESS,
+                                            .global_tid = name->global_tid};
+    const struct export_name *found = export_names_find(&state->names, &process);
+    return found && found->used;
+}
+
+// ---- Is the extension needed? -------------------------------------------------------------------
+
+// Without it a change of domain is SetFileDisplayName, which makes the domain one of the process of
+// the event before. That is right only if the store has it there.
+static int look_at_domain(struct export_writer *writer, const struct export_row *row,
+                          uint64_t last_tid) {
+    struct nvtxt_export *state = writer->state;
+    struct store_read_name domain = {.kind = NVTXT_NAME_DOMAIN, .domain = row->domain};
+    bool changes = !nvtxt_slice_equal(nvtxt_refstr_slice(state->domain), row->domain);
+    if (changes && keep(&state->domain, row->domain) < 0) {
+        return -ENOMEM;
+    }
+    if (row->domain.len == 0) {
+        return 0;
+    }
+    if (changes && last_tid != UINT64_MAX) {
+        domain.global_tid = last_tid;
+        const struct export_name *name = export_names_find(&state->names, &domain);
+        writer->nvtx |= !name || !name->used;
+    }
+    domain.global_tid = row->event->global_tid;
+    export_names_use(&state->names, &domain);
+    return 0;
+}
+
+// What write_name() would do to the display name.
+static int look_at_name(void *context, struct export_name *name) {
+    struct nvtxt_export *state = context;
+    if (name->kind != NVTXT_NAME_DOMAIN && name->kind != NVTXT_NAME_CATEGORY) {
+        return 0;
+    }
+    name->used |= name->kind == NVTXT_NAME_DOMAIN;
+    return keep(&state->domain, nvtxt_refstr_slice(name->domain));
+}
+
+// The extension brings escapes with it.
+static bool needs_escapes(struct nvtxt_slice text) {
+    return !export_string_holds(text, false) && export_string_holds(text, true);
+}
+
+static void look_at_the_rest(struct export_writer *writer) {
+    const struct nvtxt_export *state = writer->state;
+    for (const struct export_name *name = state->names.first; name; name = name->next) {
+        bool needs = name->kind == NVTXT_NAME_RESOURCE || name->kind == NVTXT_NAME_COUNTER ||
+                     needs_escapes(nvtxt_refstr_slice(name->text));
+        writer->nvtx |= needs && is_wanted(writer, name);
+    }
+}
+
+static int look_nvtxt(struct export_writer *writer, const struct export_row *row) {
+    struct nvtxt_export *state = writer->state;
+    struct export_name *process;
+    if (!row) {
+        look_at_the_rest(writer);
+        return 0;
+    }
+    const struct store_read_event *event = row->event;
+    writer->nvtx |= event->payload.kind > NVTXT_PAYLOAD_DOUBLE || event->json.len > 0 ||
+                    needs_escapes(event->text);
+    uint64_t last_tid = state->has_any ? state->last_tid : UINT64_MAX;
+    int result = use_names(writer, row, &process);
+    state->has_any = true;
+    result = result ? result : look_at_domain(writer, row, last_tid);
+    return result ? result
+                  : export_names_each_at(&state->names, event->start, event->global_tid, false,
+                                         look_at_name, state);
 }
 
 // ---- The format ---------------------------------------------------------------------------------
 
 static int begin_nvtxt(struct export_writer *writer) {
-    writer->state = calloc(1, sizeof(struct nvtxt_export));
-    EXPORT_LITERAL(&writer->out, "# NVTXT of nvtxt-export " PACKAGE_VERSION
-                                 "; times are nanoseconds since the Unix epoch\n");
-    struct nvtxt_export *state = writer->state;
+    struct nvtxt_export *state = calloc(1, sizeof(*state));
+    writer->state = state;
     if (!state) {
         return -ENOMEM;
     }
     state->event_pid = state->variable_pid = -1;
+    if (writer->looks) {
+        return 0;
+    }
+    if (writer->nvtx) {
+        EXPORT_LITERAL(&writer->out, HELLO);
+    }
+    EXPORT_LITERAL(&writer->out, "# NVTXT of nvtxt-export " PACKAGE_VERSION
+                                 "; times are nanoseconds since the Unix epoch\n");
     return 0;
 }
 
 static int on_name(void *context, const struct store_read_name *given) {
-    return export_names_add(context, given);
+    struct nvtxt_export *state = context;
+    state->has_resources |= given->kind == NVTXT_NAME_RESOURCE;
+    state->has_counters |= given->kind == NVTXT_NAME_COUNTER;
+    return export_names_add(&state->names, given);
 }
 
 static int segment_nvtxt(struct export_writer *writer, struct store_reader *reader) {
     struct nvtxt_export *state = writer->state;
     state->has_last = false;
-    return store_read_names(reader, on_name, &state->names);
+    state->last_category = (struct category){0, UINT32_MAX, 0};
+    return store_read_names(reader, on_name, state);
 }
 
 static int row_nvtxt(struct export_writer *writer, const struct export_row *row) {
     struct nvtxt_export *state = writer->state;
-    int result = use_names(writer, row);
+    struct export_name *process;
+    int result = use_names(writer, row, &process);
+    if (result == 0 && process && !process->written) {
+        result = write_name(writer, process); // before its first event
+    }
     result = result ? result : set_domain(writer, row->domain);
     if (result == 0) {
         put_event(writer, row->event);
         state->event_pid = export_pid(row->event->global_tid);
         result = export_names_each_at(&state->names, row->event->start, row->event->global_tid,
-                                      write_if_wanted, writer);
+                                      writer->nvtx, write_if_wanted, writer);
     }
     return result;
 }
@@ -391,8 +641,7 @@ static int end_nvtxt(struct export_writer *writer) {
     const struct nvtxt_export *state = writer->state;
     int result = 0;
     for (struct export_name *name = state->names.first; name && result == 0; name = name->next) {
-        bool wanted = writer->all || (name->used && name->kind != NVTXT_NAME_DOMAIN);
-        if (wanted && !name->written) {
+        if (!name->written && is_wanted(writer, name)) {
             result = write_name(writer, name);
         }
     }
@@ -404,6 +653,7 @@ static void free_nvtxt(struct export_writer *writer) {
     if (state) {
         export_names_deinit(&state->names);
         nvtxt_refstr_unref(state->domain);
+        nvtxt_refstr_unref(state->variable);
         free(state);
     }
 }
@@ -412,6 +662,7 @@ const struct export_format export_nvtxt = {.name = "nvtxt",
                                            .loss = "texts or payloads were changed: NVTXT cannot "
                                                    "hold them (see nvtxt-export(1))",
                                            .begin = begin_nvtxt,
+                                           .look = look_nvtxt,
                                            .segment = segment_nvtxt,
                                            .row = row_nvtxt,
                                            .end = end_nvtxt,

@@ -9,41 +9,63 @@
 
 #include "protocol/base/hash.h"
 
-static uint64_t key_hash(enum nvtxt_name_kind kind, uint32_t category, uint64_t global_tid,
-                         struct nvtxt_slice domain) {
-    uint64_t number = (uint64_t)kind << 60 ^ (uint64_t)category;
-    return nvtxt_hash_pair(nvtxt_hash_number(number) ^ global_tid, domain);
-}
-
 // What a name belongs to: a thread, or a process.
 static uint64_t owner_of(enum nvtxt_name_kind kind, uint64_t global_tid) {
     return kind == NVTXT_NAME_THREAD ? global_tid : global_tid >> 24 << 24;
 }
 
-static struct export_name *find(const struct export_names *names, enum nvtxt_name_kind kind,
-                                uint32_t category, uint64_t global_tid, struct nvtxt_slice domain) {
-    uint64_t owner = owner_of(kind, global_tid);
+static struct nvtxt_slice what_of(const struct store_read_name *thing) {
+    return thing->kind == NVTXT_NAME_RESOURCE  ? thing->resource_kind
+           : thing->kind == NVTXT_NAME_COUNTER ? thing->text
+                                               : (struct nvtxt_slice){NULL, 0};
+}
+
+static uint64_t key_hash(const struct store_read_name *thing) {
+    uint64_t number = (uint64_t)thing->kind << 60 ^ (uint64_t)thing->category;
+    uint64_t owner = owner_of(thing->kind, thing->global_tid);
+    uint64_t hash = nvtxt_hash_pair(nvtxt_hash_number(number) ^ owner, thing->domain);
+    struct nvtxt_slice what = what_of(thing);
+    return what.len > 0 ? nvtxt_hash_pair(hash ^ thing->handle, what) : hash;
+}
+
+struct export_name *export_names_find(const struct export_names *names,
+                                      const struct store_read_name *thing) {
+    uint64_t owner = owner_of(thing->kind, thing->global_tid);
+    struct nvtxt_slice what = what_of(thing);
     struct export_name *name;
-    NVTXT_HASH_FIND(name, by_key, &names->keys, key_hash(kind, category, owner, domain),
-                    name->kind == kind && name->category == category &&
-                        owner_of(kind, name->global_tid) == owner &&
-                        nvtxt_slice_equal(nvtxt_refstr_slice(name->domain), domain));
+    NVTXT_HASH_FIND(name, by_key, &names->keys, key_hash(thing),
+                    name->kind == thing->kind && name->category == thing->category &&
+                        owner_of(thing->kind, name->global_tid) == owner &&
+                        name->handle == thing->handle &&
+                        nvtxt_slice_equal(nvtxt_refstr_slice(name->domain), thing->domain) &&
+                        nvtxt_slice_equal(nvtxt_refstr_slice(name->what), what));
     return name;
 }
 
+static void free_name(struct export_name *name) {
+    nvtxt_refstr_unref(name->domain);
+    nvtxt_refstr_unref(name->what);
+    nvtxt_refstr_unref(name->text);
+    nvtxt_refstr_unref(name->json);
+    free(name);
+}
+
 static struct export_name *add(struct export_names *names, const struct store_read_name *given) {
+    struct nvtxt_slice what = what_of(given);
     struct export_name *name = calloc(1, sizeof(*name));
-    struct nvtxt_refstr *domain = nvtxt_refstr_new(given->domain);
-    uint64_t owner = owner_of(given->kind, given->global_tid);
-    uint64_t hash = key_hash(given->kind, given->category, owner, given->domain);
-    if (!name || !domain || nvtxt_hash_add(&names->keys, &name->by_key, hash) < 0) {
-        nvtxt_refstr_unref(domain);
-        free(name);
+    if (!name) {
         return NULL;
     }
-    name->domain = domain;
+    name->domain = nvtxt_refstr_new(given->domain);
+    name->what = what.len > 0 ? nvtxt_refstr_new(what) : NULL;
+    if (!name->domain || (what.len > 0 && !name->what) ||
+        nvtxt_hash_add(&names->keys, &name->by_key, key_hash(given)) < 0) {
+        free_name(name);
+        return NULL;
+    }
     name->kind = given->kind;
     name->category = given->category;
+    name->handle = given->handle;
     name->global_tid = given->global_tid;
     name->next = names->first;
     names->first = name;
@@ -64,44 +86,57 @@ static int wait_for_event(struct export_names *names, struct export_name *name) 
     return result;
 }
 
+static bool is_same(const struct export_name *name, const struct store_read_name *given) {
+    return name->text && nvtxt_slice_equal(nvtxt_refstr_slice(name->text), given->text) &&
+           nvtxt_slice_equal(nvtxt_refstr_slice(name->json), given->json);
+}
+
+static int set_texts(struct export_name *name, const struct store_read_name *given) {
+    struct nvtxt_refstr *text = nvtxt_refstr_new(given->text);
+    struct nvtxt_refstr *json = given->json.len > 0 ? nvtxt_refstr_new(given->json) : NULL;
+    if (!text || (given->json.len > 0 && !json)) {
+        nvtxt_refstr_unref(text);
+        return -ENOMEM;
+    }
+    nvtxt_refstr_unref(name->text);
+    nvtxt_refstr_unref(name->json);
+    name->text = text;
+    name->json = json;
+    return 0;
+}
+
 int export_names_add(struct export_names *names, const struct store_read_name *given) {
-    struct export_name *name =
-        find(names, given->kind, given->category, given->global_tid, given->domain);
+    struct export_name *name = export_names_find(names, given);
     if (!name) {
         name = add(names, given);
     }
     if (!name) {
         return -ENOMEM;
     }
-    if (name->text && nvtxt_slice_equal(nvtxt_refstr_slice(name->text), given->text)) {
+    if (is_same(name, given)) {
         return 0;
     }
-    struct nvtxt_refstr *text = nvtxt_refstr_new(given->text);
-    if (!text) {
+    if (set_texts(name, given) < 0) {
         return -ENOMEM;
     }
-    nvtxt_refstr_unref(name->text);
-    name->text = text;
     if (name->waits) {
         stop_waiting(names, name);
     }
     name->written = false;
     name->global_tid = given->global_tid;
     name->at = given->at;
-    return given->kind == NVTXT_NAME_PROCESS ? 0 : wait_for_event(names, name);
+    return store_read_name_has_time(given->kind) ? wait_for_event(names, name) : 0;
 }
 
-struct export_name *export_names_use(struct export_names *names, enum nvtxt_name_kind kind,
-                                     uint32_t category, uint64_t global_tid,
-                                     struct nvtxt_slice domain) {
-    struct export_name *name = find(names, kind, category, global_tid, domain);
-    if (name) {
-        name->used = true;
-    }
-    return name;
+// The name of a thread has that thread, also when another thread's event made it.
+static bool is_of_event(const struct export_name *name, uint64_t global_tid, bool others) {
+    uint64_t pid = name->global_tid >> 24;
+    return name->kind == NVTXT_NAME_THREAD || name->global_tid == global_tid ||
+           (others && name->kind == NVTXT_NAME_CATEGORY && name->global_tid == (pid << 24 | pid) &&
+            pid != global_tid >> 24);
 }
 
-int export_names_each_at(struct export_names *names, int64_t at, uint64_t global_tid,
+int export_names_each_at(struct export_names *names, int64_t at, uint64_t global_tid, bool others,
                          int (*visit)(void *context, struct export_name *name), void *context) {
     if (names->waiting == 0) {
         return 0;
@@ -111,8 +146,7 @@ int export_names_each_at(struct export_names *names, int64_t at, uint64_t global
     while (node && result == 0) {
         struct export_name *name = NVTXT_CONTAINER_OF(node, struct export_name, by_time);
         node = nvtxt_hash_next(node);
-        // The name of a thread has that thread, also when another thread's event made it.
-        if (name->at == at && (name->kind == NVTXT_NAME_THREAD || name->global_tid == global_tid)) {
+        if (name->at == at && is_of_event(name, global_tid, others)) {
             stop_waiting(names, name);
             result = visit(context, name);
         }
@@ -123,9 +157,7 @@ int export_names_each_at(struct export_names *names, int64_t at, uint64_t global
 void export_names_deinit(struct export_names *names) {
     while (names->first) {
         struct export_name *next = names->first->next;
-        nvtxt_refstr_unref(names->first->domain);
-        nvtxt_refstr_unref(names->first->text);
-        free(names->first);
+        free_name(names->first);
         names->first = next;
     }
     nvtxt_hash_deinit(&names->keys);

@@ -294,3 +294,125 @@ void export_csv(struct export_out *out, struct nvtxt_slice text) {
     }
     out->len += (size_t)(at - room);
 }
+
+// ---- Strings of NVTXT ---------------------------------------------------------------------------
+
+#define NVTXT_MAX (EXPORT_LINE_BYTES - 4) // of `M="…"`: no line can hold a longer text
+
+enum quoting { DOUBLE, SINGLE, ESCAPED, CHANGED };
+
+static bool has_byte(struct nvtxt_slice text, char byte) {
+    return text.len > 0 && memchr(text.data, byte, text.len) != NULL;
+}
+
+// Whether the byte at `i` gets a backslash before it. A backslash gets one only where the next byte
+// would make an escape of it.
+static bool is_escaped(struct nvtxt_slice text, size_t i) {
+    char byte = text.data[i], next = i + 1 < text.len ? text.data[i + 1] : '"';
+    return byte == '"' || byte == '\n' ||
+           (byte == '\\' && (next == '"' || next == '\\' || next == 'n' || next == '\n'));
+}
+
+static size_t escaped_len(struct nvtxt_slice text) {
+    size_t len = text.len;
+    for (size_t i = 0; i < text.len; i++) {
+        len += is_escaped(text, i);
+    }
+    return len;
+}
+
+static enum quoting quoting_of(struct nvtxt_slice text, bool escapes) {
+    if (text.len > NVTXT_MAX || has_byte(text, '\0') || !nvtxt_utf8_valid(text)) {
+        return CHANGED;
+    }
+    bool one_line = !has_byte(text, '\n');
+    if (one_line && !has_byte(text, '"') && !(escapes && has_byte(text, '\\'))) {
+        return DOUBLE;
+    }
+    if (one_line && !has_byte(text, '\'')) {
+        return SINGLE;
+    }
+    return escapes && escaped_len(text) <= NVTXT_MAX ? ESCAPED : CHANGED;
+}
+
+static char *put_slashed(char *at, char byte) {
+    *at++ = '\\';
+    *at++ = byte == '\n' ? 'n' : byte;
+    return at;
+}
+
+static void put_escapes(struct export_out *out, struct nvtxt_slice text) {
+    char *room = export_out_room(out, text.len * 2 + 2);
+    char *at = room;
+    if (!room) {
+        return;
+    }
+    *at++ = '"';
+    for (size_t i = 0; i < text.len; i++) {
+        if (is_escaped(text, i)) {
+            at = put_slashed(at, text.data[i]);
+        } else {
+            *at++ = text.data[i];
+        }
+    }
+    *at++ = '"';
+    out->len += (size_t)(at - room);
+}
+
+// Signs that stand for what a text cannot hold: U+240A for LF, U+2400 for NUL, and between single
+// quotes U+2019, which is what an apostrophe is in print.
+static char *put_sign(char *at, char byte) {
+    const char *sign = byte == '\n'   ? "\xE2\x90\x8A"
+                       : byte == '\0' ? "\xE2\x90\x80"
+                                      : "\xE2\x80\x99";
+    memcpy(at, sign, 3);
+    return at + 3;
+}
+
+// The same text with these signs, and U+FFFD for what is not UTF-8, cut to fit into a line.
+static void put_changed(struct export_out *out, struct nvtxt_slice text, bool escapes) {
+    char *room = export_out_room(out, text.len * 3 + 2);
+    char quote = !escapes && has_byte(text, '"') ? '\'' : '"';
+    char *at = room;
+    if (!room) {
+        return;
+    }
+    *at++ = quote;
+    for (size_t i = 0; i < text.len && at - room < NVTXT_MAX - 3;) {
+        size_t n = nvtxt_utf8_sequence(text.data + i, text.len - i);
+        char byte = text.data[i];
+        if (n == 0) {
+            memcpy(at, "\xEF\xBF\xBD", 3);
+            at += 3;
+        } else if (escapes && (byte == '\\' || is_escaped(text, i))) {
+            at = put_slashed(at, byte);
+        } else if (byte == '\n' || byte == '\0' || byte == quote) {
+            at = put_sign(at, byte);
+        } else {
+            memcpy(at, text.data + i, n);
+            at += n;
+        }
+        i += n ? n : 1;
+    }
+    *at++ = quote;
+    out->len += (size_t)(at - room);
+}
+
+bool export_string_holds(struct nvtxt_slice text, bool escapes) {
+    return quoting_of(text, escapes) != CHANGED;
+}
+
+bool export_string(struct export_out *out, struct nvtxt_slice text, bool escapes) {
+    enum quoting quoting = quoting_of(text, escapes);
+    if (quoting == CHANGED) {
+        put_changed(out, text, escapes);
+    } else if (quoting == ESCAPED) {
+        put_escapes(out, text);
+    } else {
+        const char *quote = quoting == SINGLE ? "'" : "\"";
+        export_bytes(out, quote, 1);
+        export_slice(out, text);
+        export_bytes(out, quote, 1);
+    }
+    return quoting != CHANGED;
+}

@@ -70,3 +70,13 @@ bool export_double(struct export_out *out, double value);
 // not UTF-8 becomes U+FFFD.
 void export_json(struct export_out *out, struct nvtxt_slice text);
 void export_csv(struct export_out *out, struct nvtxt_slice text);
+
+#define EXPORT_LINE_BYTES 65536 // of NVTXT: the default limit of those that read the lines
+
+// A string of NVTXT with its quotes. Without escapes it holds no text with both kinds of quotes or
+// with a line feed. Neither way it holds a NUL, what is not UTF-8, or more than a line
+// (EXPORT_LINE_BYTES) of the form M="…". Such a text is changed as little as possible, and cut; the
+// result is false then.
+bool export_string(struct export_out *out, struct nvtxt_slice text, bool escapes);
+bool export_string_holds(struct nvtxt_slice text,
+                         bool escapes); // what export_string() would return

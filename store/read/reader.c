@@ -23,6 +23,9 @@
 #define CHUNK_TEXT ((size_t)512 * 1024) // the text that ends a chunk early
 #define KEPT_TEXT ((size_t)2 << 20)
 
+#define KINDS NVTXT_PAYLOAD_FLOAT      // of payloads
+#define OLD_KINDS NVTXT_PAYLOAD_DOUBLE // those up to it come from sources of all kinds
+
 enum column {
     ROW,
     TYPE,
@@ -34,15 +37,18 @@ enum column {
     GLOBAL_TID,
     DOMAIN_ID,
     END_GLOBAL_TID,
-    INT64,
-    DOUBLE,
-    UINT64, // from here on: only of an export
-    JSON,
+    PAYLOADS,               // in the order of enum nvtxt_payload_kind
+    JSON = PAYLOADS + KINDS // this and all payloads but Int64 and Double: only of a wide reader
 };
 
-static const char our_rows[] =
-    "SELECT rowid, eventType, start, end, text, category, color, globalTid, domainId, "
-    "endGlobalTid, int64Value, doubleValue FROM NVTX_EVENTS WHERE rowid BETWEEN ?1 AND ?2";
+#define OUR_COLUMNS                                                                                \
+    "SELECT rowid, eventType, start, end, text, category, color, globalTid, domainId, "            \
+    "endGlobalTid, int64Value, doubleValue"
+#define OUR_ROWS " FROM NVTX_EVENTS WHERE rowid BETWEEN ?1 AND ?2"
+
+static const char our_rows[] = OUR_COLUMNS OUR_ROWS;
+static const char our_wide_rows[] =
+    OUR_COLUMNS ", uint64Value, uint32Value, int32Value, floatValue, jsonText" OUR_ROWS;
 
 // Columns that an export of some version may lack, and what stands for them.
 static const struct {
@@ -60,35 +66,75 @@ static const struct {
     {"domainId", "domainId", "NULL"},
     {"endGlobalTid", "endGlobalTid", "NULL"},
     {"int64Value", "int64Value", "NULL"},
-    {"int32Value", "int32Value", "NULL"},
     {"doubleValue", "doubleValue", "NULL"},
-    {"floatValue", "floatValue", "NULL"},
     {"uint64Value", "uint64Value", "NULL"},
     {"uint32Value", "uint32Value", "NULL"},
+    {"int32Value", "int32Value", "NULL"},
+    {"floatValue", "floatValue", "NULL"},
     {"jsonText", "jsonText", "NULL"},
 };
 #define PARTS (sizeof(parts) / sizeof(parts[0]))
 
-static int prepare_export_rows(struct store_reader *reader) {
-    const char *v[PARTS];
-    char sql[1024];
+static int find_parts(struct store_reader *reader, const char *v[PARTS]) {
     int rc = SQLITE_OK;
     for (size_t i = 0; i < PARTS; i++) {
         bool there = store_reader_has_column(reader, "NVTX_EVENTS", parts[i].column, &rc);
         v[i] = there ? parts[i].there : parts[i].lacking;
     }
+    return rc;
+}
+
+static int prepare_export_rows(struct store_reader *reader) {
+    const char *v[PARTS];
+    char sql[1024];
+    int rc = find_parts(reader, v);
     snprintf(sql, sizeof(sql),
              "SELECT rowid, eventType, %s, coalesce(%s, %s), coalesce(%s, %s, ''), %s, %s, %s, %s, "
-             "%s, coalesce(%s, %s), coalesce(%s, %s), coalesce(%s, %s), %s FROM NVTX_EVENTS "
-             "WHERE rowid BETWEEN ?1 AND ?2",
+             "%s, %s, %s, %s, %s, %s, %s, %s" OUR_ROWS,
              v[0], v[1], v[0], v[3], v[2], v[4], v[5], v[6], v[7], v[8], v[9], v[10], v[11], v[12],
              v[13], v[14], v[15]);
     return rc ?: store_sql_prepare(reader->db, &reader->stmts[STORE_READ_ROWS], sql);
 }
 
+// Searches the columns that only the extension has.
+static int search_export(struct store_reader *reader, int64_t *found) {
+    const char *v[PARTS];
+    char sql[256];
+    int rc = find_parts(reader, v);
+    snprintf(sql, sizeof(sql),
+             "SELECT EXISTS (SELECT 1 FROM NVTX_EVENTS WHERE coalesce(%s, %s, %s, %s, %s) "
+             "IS NOT NULL)",
+             v[11], v[12], v[13], v[14], v[15]);
+    return rc ?: store_sql_int(reader->db, sql, found);
+}
+
+int store_read_has_nvtx(struct store_reader *reader, bool *has) {
+    int64_t found = reader->wide;
+    int rc = reader->ours ? SQLITE_OK : search_export(reader, &found);
+    *has = found != 0;
+    return store_reader_result(reader, rc);
+}
+
+// Five columns more make an export slower by some percent, so they are read only from a store in
+// which a source had the extension. A store of an older version has no such source.
+static int find_width(struct store_reader *reader) {
+    int64_t found = !reader->ours;
+    int rc = SQLITE_OK;
+    if (reader->ours && store_reader_has_column(reader, "NVTXT_SOURCES", "nvtx", &rc)) {
+        rc = store_sql_int(reader->db, "SELECT EXISTS (SELECT 1 FROM NVTXT_SOURCES WHERE nvtx = 1)",
+                           &found);
+    }
+    reader->wide = found != 0;
+    return rc;
+}
+
 static int prepare_rows(struct store_reader *reader) {
-    return reader->ours ? store_sql_prepare(reader->db, &reader->stmts[STORE_READ_ROWS], our_rows)
-                        : prepare_export_rows(reader);
+    int rc = find_width(reader);
+    if (rc != SQLITE_OK || !reader->ours) {
+        return rc ?: prepare_export_rows(reader);
+    }
+    return store_sql_prepare(reader->db, &reader->stmts[STORE_READ_ROWS],
+                             reader->wide ? our_wide_rows : our_rows);
 }
 
 // ---- Opening ------------------------------------------------------------------------------------
@@ -245,32 +291,54 @@ static int copy_text(struct store_reader *reader, sqlite3_stmt *stmt, int column
     return SQLITE_OK;
 }
 
-static int read_export_payload(struct store_reader *reader, sqlite3_stmt *stmt,
-                               struct store_read_event *event) {
-    if (sqlite3_column_type(stmt, UINT64) != SQLITE_NULL) {
-        uint64_t value = (uint64_t)sqlite3_column_int64(stmt, UINT64);
-        event->payload_kind = value > INT64_MAX ? STORE_READ_UINT64 : STORE_READ_INT64;
-        event->uint64 = value;
-    } else if (sqlite3_column_type(stmt, JSON) != SQLITE_NULL) {
-        event->payload_kind = STORE_READ_JSON;
-        return copy_text(reader, stmt, JSON, &event->json);
+// What another program stored need not fit its column.
+static bool fits(const struct nvtxt_payload *payload) {
+    switch (payload->kind) {
+    case NVTXT_PAYLOAD_UINT32:
+        return payload->int64 >= 0 && payload->int64 <= UINT32_MAX;
+    case NVTXT_PAYLOAD_INT32:
+        return payload->int64 >= INT32_MIN && payload->int64 <= INT32_MAX;
+    case NVTXT_PAYLOAD_FLOAT:
+        return (double)(float)payload->real == payload->real;
+    default:
+        return true;
     }
-    return SQLITE_OK;
+}
+
+// The columns of a wide reader: payloads of the kinds after OLD_KINDS, and JSON.
+static int read_wide(struct store_reader *reader, sqlite3_stmt *stmt,
+                     struct store_read_event *event) {
+    struct nvtxt_payload *payload = &event->payload;
+    for (int kind = OLD_KINDS + 1; kind <= KINDS && payload->kind == NVTXT_PAYLOAD_NONE; kind++) {
+        int column = PAYLOADS + kind - NVTXT_PAYLOAD_INT64;
+        if (sqlite3_column_type(stmt, column) == SQLITE_NULL) {
+            continue;
+        }
+        payload->kind = (enum nvtxt_payload_kind)kind;
+        if (kind == NVTXT_PAYLOAD_FLOAT) {
+            payload->real = sqlite3_column_double(stmt, column);
+            payload->kind = fits(payload) ? NVTXT_PAYLOAD_FLOAT : NVTXT_PAYLOAD_DOUBLE;
+        } else {
+            payload->int64 = sqlite3_column_int64(stmt, column);
+            payload->kind = fits(payload) ? payload->kind : NVTXT_PAYLOAD_INT64;
+        }
+    }
+    return copy_text(reader, stmt, JSON, &event->json);
 }
 
 static int read_payload(struct store_reader *reader, sqlite3_stmt *stmt,
                         struct store_read_event *event) {
-    event->payload_kind = STORE_READ_NONE;
-    if (sqlite3_column_type(stmt, INT64) != SQLITE_NULL) {
-        event->payload_kind = STORE_READ_INT64;
-        event->int64 = sqlite3_column_int64(stmt, INT64);
-    } else if (sqlite3_column_type(stmt, DOUBLE) != SQLITE_NULL) {
-        event->payload_kind = STORE_READ_DOUBLE;
-        event->real = sqlite3_column_double(stmt, DOUBLE);
-    } else if (!reader->ours) {
-        return read_export_payload(reader, stmt, event);
+    struct nvtxt_payload *payload = &event->payload;
+    payload->kind = NVTXT_PAYLOAD_NONE;
+    event->json = (struct nvtxt_slice){NULL, 0};
+    if (sqlite3_column_type(stmt, PAYLOADS) != SQLITE_NULL) {
+        payload->kind = NVTXT_PAYLOAD_INT64;
+        payload->int64 = sqlite3_column_int64(stmt, PAYLOADS);
+    } else if (sqlite3_column_type(stmt, PAYLOADS + 1) != SQLITE_NULL) {
+        payload->kind = NVTXT_PAYLOAD_DOUBLE;
+        payload->real = sqlite3_column_double(stmt, PAYLOADS + 1);
     }
-    return SQLITE_OK;
+    return reader->wide ? read_wide(reader, stmt, event) : SQLITE_OK;
 }
 
 #define THREAD_BITS UINT64_C(0xFFFFFFFFFFFF) // PID and TID; an export has machine bits above

@@ -54,6 +54,10 @@ int store_read_find_sources(struct store_reader *reader, const char *name, int64
 int store_read_chunk(struct store_reader *reader, const struct store_read_event **events,
                      size_t *count);
 
+// Whether rows may hold what needs the extension `nvtx`: of a store it is known from its sources,
+// an export is searched for payloads other than Int64 and Double, and for JSON.
+int store_read_has_nvtx(struct store_reader *reader, bool *has);
+
 // How much of the window is read, between 0 and 1.
 double store_read_progress(const struct store_reader *reader);
 
@@ -81,3 +85,8 @@ const char *store_read_level(struct store_reader *reader, const struct store_rea
 int store_read_names(struct store_reader *reader,
                      int (*on_name)(void *context, const struct store_read_name *name),
                      void *context);
+
+// The same for the names of counters alone.
+int store_read_counters(struct store_reader *reader,
+                        int (*on_name)(void *context, const struct store_read_name *name),
+                        void *context);

@@ -272,6 +272,47 @@ static int load_names(struct store_reader *reader) {
     return rc ?: (stopped ? SQLITE_NOMEM : SQLITE_OK);
 }
 
+// Of a store of an older version there are none.
+static const char resources[] =
+    "SELECT domainId, globalPid, name, kind, handle, NULL FROM NVTXT_RESOURCES";
+static const char counters[] =
+    "SELECT domainId, globalPid, name, NULL, 0, json FROM NVTXT_COUNTERS";
+
+static int each_in_domain(struct store_reader *reader, enum nvtxt_name_kind kind,
+                          int (*on_name)(void *context, const struct store_read_name *name),
+                          void *context, int *stopped) {
+    bool of_resources = kind == NVTXT_NAME_RESOURCE;
+    sqlite3_stmt *stmt = NULL;
+    int rc = SQLITE_OK;
+    if (!reader->ours ||
+        !store_reader_has_column(reader, of_resources ? "NVTXT_RESOURCES" : "NVTXT_COUNTERS",
+                                 "name", &rc)) {
+        return rc;
+    }
+    rc = store_sql_prepare(reader->db, &stmt, of_resources ? resources : counters);
+    while (*stopped == 0 && store_sql_next(stmt, &rc)) {
+        struct store_read_name name = {
+            .kind = kind,
+            .global_tid = (uint64_t)sqlite3_column_int64(stmt, 1),
+            .domain = store_read_domain(reader, 0, sqlite3_column_int64(stmt, 0)),
+            .handle = (uint64_t)sqlite3_column_int64(stmt, 4)};
+        rc = column_text(stmt, 2, &name.text);
+        rc = rc ?: column_text(stmt, 3, &name.resource_kind);
+        rc = rc ?: column_text(stmt, 5, &name.json);
+        *stopped = rc == SQLITE_OK ? on_name(context, &name) : 0;
+    }
+    sqlite3_finalize(stmt);
+    return rc;
+}
+
+int store_read_counters(struct store_reader *reader,
+                        int (*on_name)(void *context, const struct store_read_name *name),
+                        void *context) {
+    int stopped = 0;
+    int rc = each_in_domain(reader, NVTXT_NAME_COUNTER, on_name, context, &stopped);
+    return stopped ? stopped : store_reader_result(reader, rc);
+}
+
 struct listing {
     struct store_reader *reader;
     int (*on_name)(void *context, const struct store_read_name *name);
@@ -298,6 +339,8 @@ int store_read_names(struct store_reader *reader,
     if (reader->ours) {
         rc = each_row(reader, OUR_ROWS, list_row, &listing, &stopped);
         rc = rc ?: each_row(reader, OUR_PROCESSES, list_row, &listing, &stopped);
+        rc = rc ?: each_in_domain(reader, NVTXT_NAME_RESOURCE, on_name, context, &stopped);
+        rc = rc ?: each_in_domain(reader, NVTXT_NAME_COUNTER, on_name, context, &stopped);
     } else {
         rc = each_of_export(reader, list_row, &listing, &stopped);
     }
@@ -367,10 +410,10 @@ int64_t store_read_source(struct store_reader *reader, int64_t row, struct nvtxt
 
 const char *store_read_level(struct store_reader *reader, const struct store_read_event *event) {
     struct nvtxt_slice name;
-    bool may = event->type == NVTXT_EVENT_MARK && event->payload_kind == STORE_READ_INT64;
-    if (!may || !nvtxt_level_name(event->int64) ||
+    bool may = event->type == NVTXT_EVENT_MARK && event->payload.kind == NVTXT_PAYLOAD_INT64;
+    if (!may || !nvtxt_level_name(event->payload.int64) ||
         store_read_source(reader, event->row, &name) == 0 || !reader->source_levels) {
         return NULL;
     }
-    return nvtxt_level_name(event->int64);
+    return nvtxt_level_name(event->payload.int64);
 }

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import math
 import os
 import random
 import signal
@@ -20,6 +21,8 @@ from lib import SANITIZERS, Daemon, Skip, equal, program, run, wait_for
 COLUMNS = ("utcTime duration kind message category color process thread source domain payload pid "
            "tid start end globalTid domainId categoryId sourceId eventRow "
            "level").split()
+MORE_COLUMNS = ("endGlobalTid uint64Value int64Value doubleValue uint32Value int32Value floatValue "
+                "jsonText").split()
 
 STREAM = """\
 @Marker, Time, ProcessId, ThreadId, CategoryId, Color, Message, Payload
@@ -38,6 +41,44 @@ RangePop, 2500, 7, 8
 RangeStartEnd, 2400, 2700, 7, 8, 0, Green, "crossing"
 SetFileDisplayName, ""
 RangeStartEnd, 3000, 3700, 9, 9, 4, 0, "other"
+"""
+HELLO = '#nvtxt-session {"protocol":1,"nvtx":1}\n'
+NVTX_STREAM = HELLO + STREAM + """\
+@Marker, Time, ProcessId, ThreadId, Message, Payload, Domain, Json
+Marker, 4000, 7, 8, "u64", "u64:18446744073709551615", "gpu", ""
+Marker, 4001, 7, 8, "small u64", "u64:5", "gpu", ""
+Marker, 4002, 7, 8, "u32", "u32:4294967295", "gpu", "[1, \\"a,b\\"]"
+Marker, 4003, 7, 8, "i32", "i32:-7", "", ""
+Marker, 4004, 7, 8, "i64", "i64:-7", "", "null"
+Marker, 4005, 7, 8, "f32", "f32:0.25", "", ""
+Marker, 4006, 7, 8, "json", "", "", '{"step":3,\t"deep":{"a":[1,{}]}}'
+@RangePush, Time, ProcessId, ThreadId, Message, Domain, Json
+@RangePop, Time, ProcessId, ThreadId, Domain, Json
+@RangeStart, Time, RangeId, ProcessId, ThreadId, Message, Json
+@RangeEnd, Time, RangeId, ProcessId, ThreadId, Json
+RangePush, 4100, 7, 8, "A", "gpu", '{"x":1}'
+RangePush, 4101, 7, 8, "B", "cpu", ""
+RangePop, 4102, 7, 8, "gpu", "[2]"
+RangePop, 4103, 7, 8, "cpu", "7"
+RangeStart, 4200, 1, 7, 8, "C", ""
+RangeEnd, 4201, 1, 7, 9, '"end"'
+RangeStart, 4300, 2, 7, 8, "D", "1"
+RangeEnd, 4301, 2, 7, 8, "2"
+@SetCounter, Name, Domain, Json
+ProcessId = 7
+SetCounter, "loss", "gpu", '{"unit":"J","description":"it\\u0027s"}'
+SetCounter, "loss", "", ""
+SetCounter, "group", "gpu", ""
+@SetResourceName, ProcessId, Kind, Handle, Name, Domain
+SetResourceName, 7, cuStream, 0x7FFF, "stream 1", "gpu"
+SetResourceName, 8, cuStream, "0xFFFFFFFFFFFFFFFF", "it's \\"last\\"\\n", ""
+Marker, 4400, 7, 8, "loss", "f64:0.5", "gpu", ""
+Marker, 4401, 7, 8, "loss", 3, "", ""
+Marker, 4402, 7, 8, "loss", 3, "cpu", ""
+Marker, 4403, 9, 8, "loss", 3, "", ""
+Marker, 4404, 7, 8, "group", "", "gpu", '{"a" : 1.5, "b":-2, "c":{"d":3}, "e":"f"}'
+Marker, 4405, 7, 8, "group", "", "gpu", '{"a":null}'
+Marker, 4406, 7, 8, "loss", "f32:inf", "gpu", ""
 """
 
 
@@ -63,35 +104,44 @@ def messages(store, *filters):
 # ---- Formats ------------------------------------------------------------------------------------
 
 def timeline(store):
-    """The view that csv and jsonl have the columns of."""
+    """What csv and jsonl have the columns of: the view, and columns of the events."""
     with stored.reading(store) as reader:
-        return [dict(row) for row in reader.execute(
-            "SELECT * FROM NVTXT_TIMELINE ORDER BY eventRow")]
+        rows = [dict(row) for row in reader.execute(
+            "SELECT t.*, %s FROM NVTXT_TIMELINE t JOIN NVTX_EVENTS e ON e.rowid = t.eventRow "
+            "ORDER BY eventRow" % ", ".join("e." + name for name in MORE_COLUMNS))]
+    for row in rows:
+        for name in ("payload", "floatValue"):
+            row[name] = "Infinity" if row[name] == math.inf else row[name]
+        for name in ("payload", "uint64Value"):
+            if row["uint64Value"] is not None:
+                row[name] = int(row[name]) % 2 ** 64
+    return rows
 
 
 def test_csv_is_the_timeline():
     with Folder() as folder:
-        store = create(folder, STREAM)
+        store = create(folder, NVTX_STREAM)
         done = subprocess.run([program("client", "nvtxt-export"), "--store", store, "--format",
                                "csv"], stdout=subprocess.PIPE, check=True, env=ENV)
         text = done.stdout.decode()
         equal(text.count("\r\n"), text.count("\n"), "lines end with CR LF")
         rows = list(csv.reader(io.StringIO(text, newline=""), strict=True))
-        equal(rows[0], COLUMNS + ["endGlobalTid"])
-        wanted = [["" if row[name] is None else str(row[name]) for name in COLUMNS] + [""]
+        equal(rows[0], COLUMNS + MORE_COLUMNS)
+        wanted = [["" if row[name] is None else str(row[name]) for name in rows[0]]
                   for row in timeline(store)]
         equal(rows[1:], wanted)
 
 
 def test_jsonl_is_the_timeline():
     with Folder() as folder:
-        store = create(folder, STREAM)
+        store = create(folder, NVTX_STREAM)
         _, out, _ = export("--store", store, "--format", "jsonl")
         wanted = [{name: value for name, value in row.items() if value is not None}
                   for row in timeline(store)]
-        wanted[-1]["category"] = 4  # it has no name: in the view its number stands for it
         found = [json.loads(line) for line in out.splitlines()]
-        found[-1]["category"] = found[-1]["categoryId"]
+        for row in found:  # one without a name: in the view its number stands for it
+            if row["categoryId"]:
+                row.setdefault("category", row["categoryId"])
         equal(found, wanted)
 
 
@@ -496,8 +546,14 @@ def test_an_export_of_nsight_systems_can_be_read():
         equal(messages(path, "--category", "cat"), ["by id"])
         equal(messages(path, "--since", "1025"), ["mark"])
         status, out, err = export("--store", path, "--format", "nvtxt")
-        equal(status, 1, err)
+        equal((status, err), (0, ""))
         contains(out, 'SetCategoryName, 3, "cat"\n')
+        back = create(folder, out, "back")
+        with stored.reading(back) as reader:
+            equal([tuple(row) for row in reader.execute(
+                "SELECT start, end, int32Value, uint64Value FROM NVTX_EVENTS WHERE eventType < 60 "
+                "AND eventType NOT IN (33, 39) ORDER BY rowid")],
+                  [(1010, 1020, -4, None), (1030, 1030, None, -1)])
 
 
 def test_an_old_export_can_be_read():

@@ -12,7 +12,6 @@ import shlex
 EVENT_KINDS = ("mark", "push-pop", "start-end")
 MAPPING_OPTIONS = ("--mode", "--ns-a", "--ns-b", "--nvtxt-a", "--nvtxt-b", "--freq")
 HELLO = b"#nvtxt-session "
-EXPORT_HAS_NVTX = False  # payloads with a type, JSON, resources, counters
 KEPT_DIAGNOSTICS = 1000  # a source's further diagnostics are only counted
 
 
@@ -92,11 +91,6 @@ class Case:
     def has_errors(self):
         return any(" error " in diag for diag in self.diags)
 
-    def _needs_columns(self):
-        return any(row[0] in ("resource", "counter") or
-                   any(isinstance(item, dict) for item in row) or
-                   (row[0] in EVENT_KINDS and isinstance(row[10], list)) for row in self.rows)
-
     def why_not(self, mode):
         """Why the case means nothing in a mode (it is not run then), or None."""
         names = [name for name, _ in self.options]
@@ -106,8 +100,6 @@ class Case:
             return None
         if "--claim" in names or "--limit" in names:
             return "needs a configuration of its own"
-        if mode == "export" and not EXPORT_HAS_NVTX and (self.hello or self._needs_columns()):
-            return "an export does not say it yet"
         if mode in ("import", "export", "check"):
             return "a file has no default process" if "--pid" in names else None
         if mode == "watch" and self.hello:

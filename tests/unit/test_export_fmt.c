@@ -73,8 +73,7 @@ static void fill(struct fixture *f) {
     f->event.domain_id = 1;
     f->event.ended_elsewhere = true;
     f->event.end_global_tid = UINT64_C(9) << 24 | 10;
-    f->event.payload_kind = STORE_READ_DOUBLE;
-    f->event.real = 0.1;
+    f->event.payload = (struct nvtxt_payload){NVTXT_PAYLOAD_DOUBLE, {.real = 0.1}};
     f->row.process = NVTXT_SLICE("prog,\"x\"");
     f->row.thread = NVTXT_SLICE("worker");
     f->row.category = NVTXT_SLICE("io");
@@ -90,7 +89,7 @@ Test(export_fmt, csv_leaves_empty_what_there_is_not) {
     begin(&f, "csv");
     cr_expect_str_eq(written(&f),
                      "1970-01-01T00:00:00.000002500Z,0,mark,hello,,,,,,,,7,8,2500,2500,"
-                     "117440520,0,0,,5,,\r\n");
+                     "117440520,0,0,,5,,,,,,,,,\r\n");
     end(&f);
 }
 
@@ -101,7 +100,7 @@ Test(export_fmt, csv_has_all_columns) {
     cr_expect_str_eq(written(&f),
                      "1970-01-01T00:00:00.000002500Z,1501,start/end,hello,io,#FF0000FF,"
                      "\"prog,\"\"x\"\"\",worker,a.nvtxt,shop,0.1,7,8,2500,4001,117440520,1,3,2,5,,"
-                     "150994954\r\n");
+                     "150994954,,,0.1,,,,\r\n");
     f.row.category = (struct nvtxt_slice){NULL, 0};
     cr_assert_not_null(strstr(written(&f), ",hello,3,#FF0000FF,"));
     end(&f);
@@ -145,58 +144,122 @@ Test(export_fmt, jsonl_has_all_members) {
         "\"color\":\"#FF0000FF\",\"process\":\"prog,\\\"x\\\"\",\"thread\":\"worker\","
         "\"source\":\"a.nvtxt\",\"domain\":\"shop\",\"payload\":0.1,\"pid\":7,\"tid\":8,"
         "\"start\":2500,\"end\":4001,\"globalTid\":117440520,\"domainId\":1,\"categoryId\":3,"
-        "\"sourceId\":2,\"eventRow\":5,\"endGlobalTid\":150994954}\n");
+        "\"sourceId\":2,\"eventRow\":5,\"endGlobalTid\":150994954,\"doubleValue\":0.1}\n");
     end(&f);
 }
 
 Test(export_fmt, payloads_of_every_kind) {
     static const struct {
-        struct store_read_event event;
-        const char *lines, *csv, *chrome, *nvtxt;
+        struct nvtxt_payload payload;
+        const char *json, *lines, *last_of_line, *csv, *last_of_csv, *chrome, *nvtxt;
     } cases[] = {
-        {{.payload_kind = STORE_READ_INT64, .int64 = INT64_MIN},
+        {{NVTXT_PAYLOAD_INT64, {.int64 = INT64_MIN}},
+         "",
          "\"payload\":-9223372036854775808,",
+         "\"eventRow\":5,\"int64Value\":-9223372036854775808}\n",
          ",-9223372036854775808,",
+         ",5,,,,-9223372036854775808,,,,,\r\n",
          "\"payload\":\"-9223372036854775808\"}",
          "\"hello\", -9223372036854775808\n"},
-        {{.payload_kind = STORE_READ_INT64, .int64 = 42},
+        {{NVTXT_PAYLOAD_INT64, {.int64 = 42}},
+         "",
          "\"payload\":42,",
+         "\"eventRow\":5,\"int64Value\":42}\n",
          ",42,",
+         ",5,,,,42,,,,,\r\n",
          "\"payload\":42}",
          "\"hello\", 42\n"},
-        {{.payload_kind = STORE_READ_UINT64, .uint64 = UINT64_MAX},
+        {{NVTXT_PAYLOAD_UINT64, {.int64 = -1}},
+         "",
          "\"payload\":18446744073709551615,",
+         "\"eventRow\":5,\"uint64Value\":18446744073709551615}\n",
          ",18446744073709551615,",
+         ",5,,,18446744073709551615,,,,,,\r\n",
          "\"payload\":\"18446744073709551615\"}",
-         "\"hello\", \"18446744073709551615\"\n"},
-        {{.payload_kind = STORE_READ_DOUBLE, .real = 5},
+         "\"hello\", \"u64:18446744073709551615\"\n"},
+        {{NVTXT_PAYLOAD_UINT64, {.int64 = INT64_C(1) << 53}},
+         "",
+         "\"payload\":9007199254740992,",
+         "\"uint64Value\":9007199254740992}\n",
+         ",9007199254740992,",
+         ",5,,,9007199254740992,,,,,,\r\n",
+         "\"payload\":9007199254740992}",
+         "\"hello\", \"u64:9007199254740992\"\n"},
+        {{NVTXT_PAYLOAD_UINT32, {.int64 = UINT32_MAX}},
+         "",
+         "\"payload\":4294967295,",
+         "\"uint32Value\":4294967295}\n",
+         ",4294967295,",
+         ",5,,,,,,4294967295,,,\r\n",
+         "\"payload\":4294967295}",
+         "\"hello\", \"u32:4294967295\"\n"},
+        {{NVTXT_PAYLOAD_INT32, {.int64 = INT32_MIN}},
+         "",
+         "\"payload\":-2147483648,",
+         "\"int32Value\":-2147483648}\n",
+         ",-2147483648,",
+         ",5,,,,,,,-2147483648,,\r\n",
+         "\"payload\":-2147483648}",
+         "\"hello\", \"i32:-2147483648\"\n"},
+        {{NVTXT_PAYLOAD_FLOAT, {.real = 0.25}},
+         "[1,\n2]",
+         "\"payload\":0.25,",
+         "\"floatValue\":0.25,\"jsonText\":\"[1,\\n2]\"}\n",
+         ",0.25,",
+         ",5,,,,,,,,0.25,\"[1,\n2]\"\r\n",
+         "\"payload\":0.25,\"json\":[1, 2]}",
+         "\"hello\", \"f32:0.25\", \"[1,\\n2]\"\n"},
+        {{NVTXT_PAYLOAD_FLOAT, {.real = INFINITY}},
+         "",
+         "\"payload\":\"Infinity\",",
+         "\"floatValue\":\"Infinity\"}\n",
+         ",Infinity,",
+         ",5,,,,,,,,Infinity,\r\n",
+         "\"payload\":\"Infinity\"}",
+         "\"hello\", \"f32:inf\"\n"},
+        {{NVTXT_PAYLOAD_DOUBLE, {.real = 5}},
+         "",
          "\"payload\":5.0,",
+         "\"doubleValue\":5.0}\n",
          ",5.0,",
+         ",5,,,,,5.0,,,,\r\n",
          "\"payload\":5.0}",
          "\"hello\", \"5.0\"\n"},
-        {{.payload_kind = STORE_READ_DOUBLE, .real = -INFINITY},
+        {{NVTXT_PAYLOAD_DOUBLE, {.real = -INFINITY}},
+         "",
          "\"payload\":\"-Infinity\",",
+         "\"doubleValue\":\"-Infinity\"}\n",
          ",-Infinity,",
+         ",5,,,,,-Infinity,,,,\r\n",
          "\"payload\":\"-Infinity\"}",
          "\"hello\", \"-1e999\"\n"},
-        {{.payload_kind = STORE_READ_JSON, .json = {"{\"a\":1}", 7}},
+        {{.kind = NVTXT_PAYLOAD_NONE},
+         "{\"a\":1}",
          "\"payload\":\"{\\\"a\\\":1}\",",
-         ",\"{\"\"a\"\":1}\",",
-         "\"payload\":\"{\\\"a\\\":1}\"}",
+         "\"jsonText\":\"{\\\"a\\\":1}\"}\n",
+         ",\"{\"\"a\"\":1}\",7,",
+         ",5,,,,,,,,,\"{\"\"a\"\":1}\"\r\n",
+         "\"json\":{\"a\":1}}",
+         "\"hello\", '{\"a\":1}'\n"},
+        {{.kind = NVTXT_PAYLOAD_NONE},
+         "{\"a\":",
+         "\"payload\":\"{\\\"a\\\":\",",
+         "\"jsonText\":\"{\\\"a\\\":\"}\n",
+         ",\"{\"\"a\"\":\",7,",
+         ",5,,,,,,,,,\"{\"\"a\"\":\"\r\n",
+         "\"json\":\"{\\\"a\\\":\"}",
          "\"hello\"\n"},
     };
-    static const char *const formats[] = {"jsonl", "csv", "chrome", "nvtxt"};
+    static const char *const formats[] = {"jsonl", "jsonl", "csv", "csv", "chrome", "nvtxt"};
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        const char *const wanted[] = {cases[i].lines, cases[i].csv, cases[i].chrome,
-                                      cases[i].nvtxt};
-        for (size_t format = 0; format < 4; format++) {
+        const char *const wanted[] = {cases[i].lines,       cases[i].last_of_line, cases[i].csv,
+                                      cases[i].last_of_csv, cases[i].chrome,       cases[i].nvtxt};
+        for (size_t format = 0; format < 6; format++) {
             struct fixture f;
             begin(&f, formats[format]);
-            f.event.payload_kind = cases[i].event.payload_kind;
-            f.event.json = cases[i].event.json;
-            if (f.event.payload_kind != STORE_READ_JSON) {
-                f.event.int64 = cases[i].event.int64;
-            }
+            f.writer.nvtx = true;
+            f.event.payload = cases[i].payload;
+            f.event.json = nvtxt_slice_of(cases[i].json);
             const char *text = written(&f);
             cr_expect_not_null(strstr(text, wanted[format]), "%s: %s", wanted[format], text);
             end(&f);
@@ -237,7 +300,7 @@ Test(export_fmt, chrome_names_what_comes_first) {
     f.event.type = NVTXT_EVENT_MARK;
     f.event.ended_elsewhere = false;
     f.event.color = 0;
-    f.event.payload_kind = STORE_READ_NONE;
+    f.event.payload.kind = NVTXT_PAYLOAD_NONE;
     f.row.category = (struct nvtxt_slice){NULL, 0};
     cr_expect_str_eq(written(&f), ",\n{\"ph\":\"i\",\"s\":\"t\",\"name\":\"hello\",\"cat\":\"3\","
                                   "\"pid\":7,\"tid\":8,\"ts\":1.500,\"args\":{\"startNs\":\"2500\","
@@ -320,8 +383,7 @@ Test(export_fmt, nvtxt_defines_when_the_arguments_change) {
     cr_expect_str_eq(written(&f), "@Marker, Time, ProcessId, ThreadId, CategoryId, Color, Message\n"
                                   "Marker, 2500, 7, 8, 0, 0x00000000, \"hello\"\n");
     cr_expect_str_eq(written(&f), "Marker, 2500, 7, 8, 0, 0x00000000, \"hello\"\n");
-    f.event.payload_kind = STORE_READ_INT64;
-    f.event.int64 = -5;
+    f.event.payload = (struct nvtxt_payload){NVTXT_PAYLOAD_INT64, {.int64 = -5}};
     cr_expect_str_eq(written(&f),
                      "@Marker, Time, ProcessId, ThreadId, CategoryId, Color, Message, Payload\n"
                      "Marker, 2500, 7, 8, 0, 0x00000000, \"hello\", -5\n");

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "protocol/lang/lexer.h"
 #include "tests/unit/export_kit.h"
 
 #define WROTE(call, wanted)                                                                        \
@@ -151,6 +152,71 @@ Test(export_out, quotes_csv_where_it_must) {
     WROTE(export_csv(&output.out, NVTXT_SLICE(" blank")), "\" blank\"");
     WROTE(export_csv(&output.out, NVTXT_SLICE("blank ")), "\"blank \"");
     output_close(&output);
+}
+
+// The lexer reads the same text again, and the string fits a line.
+static void reads_back(struct output *output, struct nvtxt_slice text, bool is_escaped) {
+    static struct nvtxt_symtab symtab;
+    static struct nvtxt_tokens tokens;
+    struct nvtxt_buf scratch = {0};
+    struct nvtxt_diag diag;
+    output_clear(output);
+    bool held = export_string(&output->out, text, is_escaped);
+    cr_assert_eq(export_string_holds(text, is_escaped), held);
+    struct nvtxt_slice line = nvtxt_slice_of(output_text(output));
+    cr_assert_leq(line.len, EXPORT_LINE_BYTES - 2);
+    cr_assert_eq(nvtxt_lex(line, is_escaped, &symtab, &scratch, &tokens, &diag), 0, "%s",
+                 output->text);
+    cr_assert_eq(tokens.count, 2);
+    cr_assert_eq(nvtxt_slice_equal(tokens.items[0].value.string, text), held, "%s", output->text);
+    nvtxt_buf_deinit(&scratch);
+}
+
+Test(export_out, writes_strings_that_read_back) {
+    static const char alphabet[] = {'"', '\'', '\\', 'n', '\n', 'x', '\0'};
+    struct output output;
+    char text[12];
+    unsigned seed = 1;
+    output_open(&output);
+    for (int round = 0; round < 20000; round++) {
+        size_t len = (size_t)rand_r(&seed) % sizeof(text);
+        size_t letters = sizeof(alphabet) - (size_t)(round % 8 > 0);
+        for (size_t i = 0; i < len; i++) {
+            text[i] = alphabet[(size_t)rand_r(&seed) % letters];
+        }
+        bool is_escaped = round % 2 > 0;
+        reads_back(&output, bytes(text, len), is_escaped);
+        cr_assert(export_string_holds(bytes(text, len), true) == !memchr(text, '\0', len));
+    }
+    WROTE(export_string(&output.out, NVTXT_SLICE("C:\\new"), true), "'C:\\new'");
+    WROTE(export_string(&output.out, NVTXT_SLICE("C:\\new"), false), "\"C:\\new\"");
+    WROTE(export_string(&output.out, NVTXT_SLICE("it's\n\\x\\n"), true), "\"it's\\n\\x\\\\n\"");
+    WROTE(export_string(&output.out, bytes("\xFF\0\n", 3), true),
+          "\"\xEF\xBF\xBD\xE2\x90\x80\\n\"");
+    output_close(&output);
+}
+
+Test(export_out, cuts_strings_that_no_line_holds) {
+    struct output output;
+    size_t most = EXPORT_LINE_BYTES - 4;
+    char *text = malloc(most + 1);
+    cr_assert_not_null(text);
+    output_open(&output);
+    memset(text, 'x', most + 1);
+    reads_back(&output, bytes(text, most), true);
+    cr_expect(export_string_holds(bytes(text, most), true));
+    cr_expect_not(export_string_holds(bytes(text, most + 1), true));
+    reads_back(&output, bytes(text, most + 1), true);
+    text[0] = '"';
+    cr_expect(export_string_holds(bytes(text, most), true)); // between single quotes
+    text[1] = '\'';
+    cr_expect_not(export_string_holds(bytes(text, most), true));
+    cr_expect(export_string_holds(bytes(text, most - 1), true));
+    memset(text, '\\', most);
+    text[most - 1] = '\n';
+    reads_back(&output, bytes(text, most), true);
+    output_close(&output);
+    free(text);
 }
 
 Test(export_out, takes_pieces_longer_than_its_buffer) {
