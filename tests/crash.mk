@@ -8,10 +8,10 @@ EXTRA_DIST += crash/record_io.c crash/io_log.py crash/disk.py
 serial_tests += crash/order.py
 serial_tests += crash/power.py
 if !SANITIZE
-check_DATA = crash/record_io.so
+check_DATA += crash/record_io.so
 crash/record_io.so: crash/record_io.c
 	$(AM_V_at)$(MKDIR_P) crash
 	$(AM_V_CCLD)$(CC) $(DEFS) $(AM_CPPFLAGS) $(CPPFLAGS) $(NVTXT_CFLAGS) $(CFLAGS) -fPIC -shared \
 	  -o $@ '$(srcdir)/crash/record_io.c' $(LDFLAGS) -ldl
-MOSTLYCLEANFILES = crash/record_io.so
+MOSTLYCLEANFILES += crash/record_io.so
 endif
