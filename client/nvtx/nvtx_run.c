@@ -40,8 +40,9 @@ static bool find_in_build(char out[PATH_MAX]) {
         return false;
     }
     *slash = '\0';
-    int n = snprintf(out, PATH_MAX, "%s/../inject/.libs/" LIBRARY, program);
-    return n < PATH_MAX && access(out, R_OK) == 0;
+    char path[PATH_MAX];
+    int n = snprintf(path, PATH_MAX, "%s/../inject/.libs/" LIBRARY, program);
+    return n < PATH_MAX && realpath(path, out) && access(out, R_OK) == 0;
 }
 
 static bool is_same_file(const char *a, const char *b) {

@@ -17,6 +17,7 @@
 #include "client/locate/probe.h"
 #include "client/locate/search.h"
 #include "client/nvtx/nvtx_run.h"
+#include "client/nvtx/salvage.h"
 #include "client/send/command.h"
 #include "client/send/mark.h"
 #include "client/send/resume.h"
@@ -215,16 +216,25 @@ static void run_command(struct send_arguments *args, struct term *term, struct c
 // Says where what was not sent is.
 static void say_left(const struct send_arguments *args, struct term *term, const char *dir,
                      size_t in_use) {
-    if (in_use > 0) {
-        term_say(term,
-                 "%zu process%s that %s started still record%s in %s: 'nvtxt-send --resume %s' "
-                 "sends what they leave",
-                 in_use, in_use == 1 ? "" : "es", args->command[0], in_use == 1 ? "s" : "", dir,
-                 dir);
-    } else {
+    char count[TERM_COUNT_SIZE];
+    if (in_use == 0) {
         term_say(term, "not all that %s recorded is sent: 'nvtxt-send --resume %s' sends the rest",
                  args->command[0], dir);
+        return;
     }
+    term_say(term, "%s that %s started still record%s: 'nvtxt-send --resume %s' sends what %s",
+             in_use == 1 ? "a process" : term_count(count, in_use), args->command[0],
+             in_use == 1 ? "s" : "", dir, in_use == 1 ? "it leaves" : "processes leave");
+}
+
+// Whether there is a daemon to send to. One that was there is waited for.
+static bool may_send(const struct send_arguments *args) {
+    struct search probed = *args->transfer.search;
+    if (args->transfer.wait || args->transfer.search->won >= 0) {
+        return true;
+    }
+    probe_sockets(&probed, false);
+    return probed.won >= 0;
 }
 
 // Sends what processes of the command left that were killed. A signal ends this, and what is left
@@ -233,15 +243,17 @@ static void send_rest(struct send_arguments *args, struct term *term, struct chi
                       struct nvtx_run *run) {
     struct transfer_options options = args->transfer;
     size_t in_use = 0;
-    enum outcome outcome = OUTCOME_STOPPED;
     options.resume = true;
     options.text = NULL;
     options.timeout_ms = options.timeout_ms < 0 ? COMMAND_PATIENCE_MS : options.timeout_ms;
     if (signals_init() == 0 && !child->interrupted) {
         child_release_signals(child);
-        outcome = resume_folder(&options, run->folder, &in_use, term);
+        (void)salvage_folder(run->folder, &in_use, term);
+        if (may_send(args)) {
+            (void)resume_sessions(&options, run->folder, term);
+        }
     }
-    if (nvtx_run_leave_folder(run) && (in_use > 0 || outcome != OUTCOME_DONE)) {
+    if (nvtx_run_leave_folder(run) || in_use > 0) {
         say_left(args, term, run->folder, in_use);
     }
 }
@@ -330,7 +342,7 @@ static enum outcome send_inputs(struct send_arguments *args, struct term *term) 
     if (args->mark) {
         return send_mark(args, term);
     }
-    return args->resume ? resume_folder(&args->transfer, args->resume, NULL, term)
+    return args->resume ? resume_folder(&args->transfer, args->resume, term)
                         : send_files(args, term, args->files);
 }
 

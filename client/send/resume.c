@@ -52,8 +52,7 @@ static void free_list(char **list, int count) {
 }
 
 // A session that cannot be sent does not stop the others, unless there is no daemon.
-static enum outcome resume_sessions(struct transfer_options *options, struct term *term,
-                                    const char *dir) {
+enum outcome resume_sessions(struct transfer_options *options, const char *dir, struct term *term) {
     char **sessions;
     int count = spool_list(dir, &sessions);
     enum outcome status = OUTCOME_DONE;
@@ -74,9 +73,8 @@ static enum outcome resume_sessions(struct transfer_options *options, struct ter
     return signals_count() > 0 ? OUTCOME_STOPPED : status;
 }
 
-enum outcome resume_folder(struct transfer_options *options, const char *dir, size_t *in_use,
-                           struct term *term) {
-    enum outcome salvaged = salvage_folder(dir, in_use, term);
-    enum outcome resumed = resume_sessions(options, term, dir);
+enum outcome resume_folder(struct transfer_options *options, const char *dir, struct term *term) {
+    enum outcome salvaged = salvage_folder(dir, NULL, term);
+    enum outcome resumed = resume_sessions(options, dir, term);
     return salvaged > resumed ? salvaged : resumed;
 }

@@ -8,6 +8,7 @@ import shutil
 import signal
 import struct
 import subprocess
+import threading
 import time
 
 from client import ENV, Folder, contains, run_client
@@ -91,6 +92,365 @@ def test_a_session_of_a_program_that_is_gone_is_resumed_by_hand():
         found = texts(daemon)
         equal(len(found), 1200)
         each_once(found[::2], place.noted(), "marks")
+
+
+def kill_often(daemon, stop):
+    """Kills the daemon at random moments and starts it again, until told to stop."""
+    chance = random.Random(5)
+    while not stop.is_set():
+        stop.wait(chance.uniform(0.02, 0.3))
+        daemon.kill()
+        daemon.start()
+
+
+def test_programs_killed_at_random_moments_while_the_daemon_is_killed_too():
+    chance = random.Random(7)
+    recorded = 0
+    for _ in range(6):
+        with Daemon() as daemon, Place() as place:
+            stop = threading.Event()
+            killer = threading.Thread(target=kill_often, args=(daemon, stop))
+            killer.start()
+            try:
+                script = '"$0" "$1" 4 0 return & sleep %f; kill -9 $!; wait' % chance.uniform(0.05, 1)
+                status, _, err = send(daemon, "--nvtx", "--timeout", "200", "--spool", place.spool, "--",
+                                      "sh", "-c", script, CLIENT, place.notes)
+            finally:
+                stop.set()
+                killer.join()
+            equal(status, 0, err)
+            equal(run_client("nvtxt-send", "--socket", daemon.socket, "--resume", place.spool)[0], 0)
+            equal(place.files(), [])
+            each_once(texts(daemon), place.noted(), "marks")
+            equal(daemon.query("SELECT count(*) FROM NVTXT_DIAGNOSTICS WHERE code != 'never-closed'"), [(0,)])
+            recorded += sum(place.noted())
+    assert recorded > 1000, recorded
+
+
+def test_a_salvager_that_is_killed_is_followed_by_another():
+    chance = random.Random(11)
+    with Daemon() as daemon, Place() as place:
+        for number in range(12):
+            killed_client(place, daemon, threads=4, count=200, socket="/nonexistent/s")
+        rings = len(place.rings())
+        equal(rings, 12)
+        kills = 0
+        while place.files():
+            resume = subprocess.Popen([SEND, "--socket", daemon.socket, "--resume", place.spool],
+                                      env=ENV, stderr=subprocess.PIPE)
+            time.sleep(chance.uniform(0, 0.02 + 0.01 * kills))
+            kills += resume.poll() is None
+            resume.kill()
+            resume.communicate()
+            if chance.random() < 0.2:
+                daemon.kill()
+                daemon.start()
+        daemon.settled()
+        print("# killed %d salvagers" % kills)
+        found = texts(daemon)
+        equal([found.count(text) for text in sorted(set(found))], [12] * 800)
+        equal(daemon.query("SELECT count(*) FROM NVTXT_SOURCES WHERE ended != 'end'"), [(0,)])
+
+
+# ---- The command and its environment --------------------------------------------------------------
+
+def built(folder):
+    """A program beside a library of its own, as in a build that is not installed."""
+    os.makedirs(folder.name("inject/.libs"))
+    os.makedirs(folder.name("client"))
+    shutil.copy(os.path.join(os.path.dirname(program("client", "nvtxt-send")), "nvtxt-send"),
+                folder.name("client/nvtxt-send"))
+    return folder.name("client/nvtxt-send"), folder.write("inject/.libs/libnvtxt-inject.so", "")
+
+
+SHOW = 'for n in NVTX_INJECTION64_PATH NVTXT_CHAIN NVTXT_SOCKET; do eval "echo \\"$n=\\${$n-}\\""; done'
+
+
+def test_the_command_gets_the_variables_and_the_other_tool_becomes_the_chain():
+    with Daemon() as daemon, Folder() as folder:
+        client, library = built(folder)
+        other = folder.write("other.so", "")
+        for before, chain in (("", ""), (other, other), (library, "kept"), ("/gone.so", "/gone.so")):
+            out = subprocess.run([client, "--socket", "data.sock", "--nvtx", "--", "sh", "-c", SHOW],
+                                 stdout=subprocess.PIPE, cwd=daemon.folder, check=True, env={
+                                     **ENV, "NVTX_INJECTION64_PATH": before,
+                                     **({"NVTXT_CHAIN": "kept"} if chain == "kept" else {})}).stdout
+            equal(out.decode().splitlines(), ["NVTX_INJECTION64_PATH=" + library, "NVTXT_CHAIN=" + chain,
+                                              "NVTXT_SOCKET=" + daemon.socket])
+        equal(send(daemon, "--nvtx", "--", "true", env={"NVTXT_SOCKET": "/x"})[0], 0)
+
+
+def test_a_library_that_is_missing_is_said_and_the_command_runs():
+    with Daemon() as daemon, Folder() as folder:
+        client, library = built(folder)
+        os.unlink(library)
+        done = subprocess.run([client, "--socket", daemon.socket, "--nvtx", "--", "sh", "-c",
+                               'echo "$NVTX_INJECTION64_PATH"'], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, env={**ENV, "NVTX_INJECTION64_PATH": "/other.so"})
+        if b"libnvtxt-inject.so" in done.stderr:  # else it is installed on this machine
+            contains(done.stderr.decode(), "NVTX calls are not recorded")
+            equal((done.returncode, done.stdout), (0, b"/other.so\n"))
+            equal(subprocess.run([client, "--nvtx", "--print"], env=ENV, stdout=subprocess.PIPE,
+                                 stderr=subprocess.PIPE).returncode, 66)
+
+
+def test_the_folder_is_private_in_memory_and_gone_after_the_run():
+    script = 'echo "$NVTXT_SPOOL"; stat -c %a "$NVTXT_SPOOL"; stat -f -c %T "$NVTXT_SPOOL"'
+    with Daemon() as daemon, Folder() as folder:
+        for runtime in ("/dev/shm", folder.path, "relative", ""):
+            status, out, err = send(daemon, "--nvtx", "--", "sh", "-c", script,
+                                    env={"XDG_RUNTIME_DIR": runtime})
+            path, mode, system = out.splitlines()
+            equal((status, mode, system, err), (0, "700", "tmpfs", ""))
+            assert re.match("/dev/shm/nvtxt-run-", path), path
+            assert not os.path.exists(path)
+        status, out, err = send(daemon, "--nvtx", "--spool", "made", "--", "sh", "-c", script,
+                                cwd=folder.path)
+        equal((status, out.splitlines()[:2], err), (0, [folder.name("made"), "700"], ""))
+        equal(os.listdir(folder.name("made")), [])
+
+
+def test_the_run_is_a_range_and_the_output_is_not_recorded_unless_asked_for():
+    with Daemon() as daemon:
+        out = send(daemon, "--nvtx", "--range", "night", "--", "sh", "-c", "echo one; echo two >&2")
+        equal(out, (0, "one\n", "two\n"))
+        equal((texts(daemon), texts(daemon, 60)), ([], ["night"]))
+        equal(send(daemon, "--nvtx", "--", "sh", "-c", "echo one"), (0, "one\n", ""))
+        equal((texts(daemon), texts(daemon, 60)), ([], ["night", "sh -c echo one"]))
+        equal(send(daemon, "--nvtx", "--record-output", "--", "sh", "-c", "echo one; echo two >&2"),
+              (0, "one\n", "two\n"))
+        equal(texts(daemon), ["one", "two"])
+
+
+def test_the_command_keeps_our_descriptors():
+    with Daemon() as daemon, Folder() as folder:
+        with open(folder.name("out"), "wb") as out:
+            subprocess.run([SEND, "--socket", daemon.socket, "--nvtx", "--", "sh", "-c",
+                            "readlink /proc/$$/fd/0 /proc/$$/fd/1 /proc/$$/fd/2; ls /proc/$$/fd"],
+                           stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT, env=ENV,
+                           check=True)
+        with open(folder.name("out"), encoding="utf-8") as file:
+            equal(file.read().split()[:6], ["/dev/null", out.name, out.name, "0", "1", "2"])
+
+
+def test_the_end_of_the_command_is_ours():
+    with Daemon() as daemon:
+        equal(send(daemon, "--nvtx", "--", "sh", "-c", "exit 7"), (7, "", ""))
+        for number in signal.SIGTERM, signal.SIGKILL, signal.SIGSEGV:
+            equal(send(daemon, "--nvtx", "--", "sh", "-c", "kill -%d $$" % number)[0], -number)
+
+
+def test_a_command_that_cannot_be_started_leaves_no_folder():
+    before = set(os.listdir("/dev/shm"))
+    with Daemon() as daemon, Folder() as folder:
+        for args, status, why in ((["/gone/x"], 127, "No such file or directory"),
+                                  ([folder.path], 126, "Permission denied")):
+            got = send(daemon, "--nvtx", "--", *args)
+            equal(got, (status, "", "nvtxt-send: %s: %s\n" % (args[0], why)))
+            equal(send(daemon, "--", *args), got)
+    equal({name for name in set(os.listdir("/dev/shm")) - before if name.startswith("nvtxt-run")}, set())
+
+
+def test_print_goes_through_a_shell_unchanged():
+    with Folder() as folder:
+        client, library = built(folder)
+        odd = "it's a \"$place\" \\ with\n*"
+        os.makedirs(folder.name("other"))
+        other = folder.write("other/%s.so" % odd, "")
+        done = subprocess.run([client, "--nvtx", "--print", "--socket", "sock'et", "--spool", odd],
+                              cwd=folder.path, env={**ENV, "NVTX_INJECTION64_PATH": other},
+                              stdout=subprocess.PIPE, check=True)
+        assert os.path.isdir(folder.name(odd))
+        out = subprocess.run(["sh", "-c", 'eval "$1"; env -0', "sh", done.stdout],
+                             env=ENV, stdout=subprocess.PIPE, check=True).stdout.decode()
+        variables = dict(line.split("=", 1) for line in out.split("\0") if line.startswith("NVTX"))
+        equal(variables, {"NVTX_INJECTION64_PATH": library, "NVTXT_CHAIN": other,
+                          "NVTXT_SOCKET": folder.name("sock'et"), "NVTXT_SPOOL": folder.name(odd)})
+        done = subprocess.run([client, "--nvtx", "--print", "--socket", "/s"], stdout=subprocess.PIPE,
+                              env=ENV, check=True)
+        equal(done.stdout.decode(), "export NVTX_INJECTION64_PATH='%s'\nexport NVTXT_SOCKET='/s'\n" % library)
+        with open("/dev/full", "wb") as full:
+            done = subprocess.run([client, "--nvtx", "--print"], stdout=full, stderr=subprocess.PIPE, env=ENV)
+        equal((done.returncode, done.stderr), (74, b"nvtxt-send: stdout: No space left on device\n"))
+
+
+def test_options_that_do_not_go_together_are_named():
+    for words, sentence in ((["--nvtx"], "--nvtx is followed by '--' and a command, or by --print"),
+                            (["--nvtx", "--"], "--nvtx is followed by"),
+                            (["--nvtx", "a.nvtxt"], "--nvtx takes no FILE"),
+                            (["--nvtx", "a.nvtxt", "--", "true"], "--nvtx takes no FILE"),
+                            (["--nvtx", "--text", "--", "true"], "--nvtx does not go with --text"),
+                            (["--nvtx", "--print", "--", "true"], "--print goes with --nvtx, --socket and --spool"),
+                            (["--nvtx", "--print", "--record-output"], "--print goes with --nvtx"),
+                            (["--print"], "--print and --record-output belong to --nvtx"),
+                            (["--record-output", "--", "true"], "belong to --nvtx"),
+                            (["--nvtx", "--record-output", "--range", "x", "--", "true"], "--record-output has"),
+                            (["--nvtx", "--time-format", "iso", "--", "true"], "only with --record-output"),
+                            (["--nvtx", "--mark", "x", "--", "true"], "--mark says all there is"),
+                            (["--nvtx", "--pid", "3", "--", "true"], "--pid does not go with a command"),
+                            (["--nvtx", "--resume", "dir"], "--nvtx is followed by"),
+                            (["--nvtx", "--resume", "dir", "--", "true"], "--resume goes on with")):
+        status, out, err = run_client("nvtxt-send", *words)
+        equal((status, out), (64, ""), words)
+        contains(err, sentence)
+
+
+# ---- What is left ---------------------------------------------------------------------------------
+
+def test_without_a_daemon_the_command_runs_and_what_it_recorded_is_kept():
+    for end, status in (("return", 0), ("kill", -9)):
+        with Daemon(start=False) as daemon, Place() as place:
+            got, _, err = send(daemon, "--nvtx", "--", CLIENT, place.notes, "2", "100", end)
+            equal(got, status)
+            contains(err, "runs on; its run will be no range")
+            left = re.search("'nvtxt-send --resume (/dev/shm/nvtxt-run-[^']*)' sends the rest", err).group(1)
+            daemon.start()
+            equal(run_client("nvtxt-send", "--socket", daemon.socket, "--resume", left), (0, "", ""))
+            each_once(texts(daemon), place.noted(), "marks")
+            os.rmdir(left)
+
+
+def test_a_process_that_outlives_the_command_is_named_and_sent_later():
+    with Daemon() as daemon, Place() as place, open(place.folder.name("said"), "w+b") as said:
+        equal(subprocess.run([SEND, "--socket", daemon.socket, "--nvtx", "--", CLIENT, place.notes, "1", "10",
+                              "leave"], env=ENV, stdin=subprocess.DEVNULL, stdout=said, stderr=said).returncode, 0)
+        said.seek(0)
+        left = re.search("a process that .* started still records: 'nvtxt-send --resume ([^']*)'",
+                         said.read().decode()).group(1)
+        name, = os.listdir(left)
+        pid = int(name.split("-")[1])
+        ring = os.path.join(left, name)
+        equal(run_client("nvtxt-send", "--socket", daemon.socket, "--resume", left),
+              (65, "", "nvtxt-send: %s is still in use by process %d\n" % (ring, pid)))
+        os.kill(pid, signal.SIGKILL)
+        wait_for(lambda: run_client("nvtxt-send", "--socket", daemon.socket, "--resume", left)[0] == 0,
+                 "its process is gone")
+        equal([text for text in texts(daemon) if text == "left"], ["left"])
+        os.rmdir(left)
+
+
+def test_a_program_that_takes_the_place_of_another_gives_its_rings_free():
+    with Daemon() as daemon, Place() as place:
+        os.makedirs(place.spool)
+        sleeper = folder_script(place, "exec sleep 1000")
+        process = subprocess.Popen([CLIENT, place.notes, "1", "10", sleeper],
+                                   env={**ENV, "NVTXT_SPOOL": place.spool, "NVTXT_SOCKET": "/nonexistent"})
+        try:
+            wait_for(lambda: b"sleep" in read("/proc/%d/cmdline" % process.pid), "exec")
+            equal(run_client("nvtxt-send", "--socket", daemon.socket, "--resume", place.spool), (0, "", ""))
+        finally:
+            process.kill()
+            process.wait()
+        each_once(texts(daemon), place.noted(), "marks")
+        equal(place.files(), [])
+
+
+def read(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def folder_script(place, script):
+    path = place.folder.write("script", "#!/bin/sh\n" + script + "\n")
+    os.chmod(path, 0o755)
+    return path
+
+
+def resume(daemon, place):
+    return run_client("nvtxt-send", "--socket", daemon.socket, "--resume", place.spool)
+
+
+def write_at(path, offset, data):
+    with open(path, "r+b") as file:
+        file.seek(offset)
+        file.write(data)
+
+
+def test_files_that_do_not_fit_are_named_and_stay_and_the_others_are_sent():
+    with Daemon() as daemon, Place() as place:
+        for _ in range(8):
+            killed_client(place, daemon, threads=1, count=10, socket="/nonexistent")
+        rings = [os.path.join(place.spool, name) for name in place.rings()]
+        size = os.path.getsize(rings[0])
+        faults = {}
+
+        def spoil(why, action):
+            path = rings[len(faults)]
+            action(path)
+            faults[path] = why
+
+        spoil("was cut: it has 5000000 bytes of %d" % size, lambda path: os.truncate(path, 5000000))
+        spoil("was cut: it has 100 bytes, its head alone", lambda path: os.truncate(path, 100))
+        spoil("is of version 77 ", lambda path: write_at(path, 8, b"\x4d\0\0\0"))
+        spoil("was overwritten: it does not begin as a ring file", lambda path: write_at(path, 0, b"hello"))
+        spoil("was overwritten: it has %d bytes of %d" % (size + 1, size), lambda path: os.truncate(path, size + 1))
+
+        def make_link(path):
+            os.rename(path, place.folder.name("away"))
+            os.symlink(place.folder.name("away"), path)
+
+        spoil("is a link, which is not followed", make_link)
+        if os.geteuid() == 0:
+            spoil("belongs to another user (uid 12345), who can send it", lambda path: os.chown(path, 12345, -1))
+        os.mkdir(os.path.join(place.spool, "folder.ring"))
+        faults[os.path.join(place.spool, "folder.ring")] = "is no file"
+        for _ in range(2):
+            status, _, err = resume(daemon, place)
+            equal(status, 65, err)
+            said = err.splitlines()
+            equal(len(said), len(faults), err)
+            for path, why in faults.items():
+                assert any(line.startswith("nvtxt-send: %s %s" % (path, why)) for line in said), (path, why, err)
+            equal(place.files(), sorted(os.path.basename(path) for path in faults))
+        equal(len(texts(daemon)), 10 * (8 - len(faults) + 1))
+
+
+def test_any_change_of_a_ring_file_is_refused_or_harmless():
+    chance = random.Random(3)
+    with Daemon() as daemon, Place() as place:
+        for number in range(40):
+            killed_client(place, daemon, threads=1, count=5, socket="/nonexistent")
+            path = os.path.join(place.spool, place.rings()[0])
+            with open(path, "rb") as file:
+                extents = [0]
+                for _ in range(10):
+                    try:
+                        extents.append(os.lseek(file.fileno(), extents[-1] + 65536, os.SEEK_DATA))
+                    except OSError:
+                        break
+            for _ in range(1 + number % 4):
+                write_at(path, chance.choice(extents) + chance.randrange(4096), chance.randbytes(chance.choice((1, 8, 64))))
+            status, _, err = resume(daemon, place)
+            assert status in (0, 1, 65, 76), (status, err)
+            for name in place.files():
+                os.unlink(os.path.join(place.spool, name))
+
+
+def test_a_session_that_the_daemon_has_closed_stays():
+    with Daemon() as daemon, Place() as place:
+        killed_client(place, daemon, threads=1, count=2000)
+        daemon.kill()
+        for name in os.listdir(daemon.folder):
+            if name.startswith("store"):
+                os.unlink(os.path.join(daemon.folder, name))
+        daemon.start()
+        status, _, err = resume(daemon, place)
+        equal((status, len([name for name in place.files() if name.endswith(".session")])), (76, 1), err)
+
+
+def test_two_salvagers_at_a_time_do_not_meet():
+    with Daemon() as daemon, Place() as place:
+        for _ in range(10):
+            killed_client(place, daemon, threads=2, count=100, socket="/nonexistent")
+        salvagers = [subprocess.Popen([SEND, "--socket", daemon.socket, "--resume", place.spool], env=ENV,
+                                      stderr=subprocess.PIPE) for _ in range(4)]
+        for salvager in salvagers:
+            err = salvager.communicate()[1]
+            equal((salvager.returncode, err), (0, b""))
+        equal(resume(daemon, place), (0, "", ""))
+        found = texts(daemon)
+        equal([found.count(text) for text in sorted(set(found))], [10] * 200)
+        equal(place.files(), [])
 
 
 if __name__ == "__main__":
