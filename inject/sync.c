@@ -27,7 +27,7 @@ static struct pairs acquires, holds; // number << 32 | thread: id of the range
 static _Atomic uint32_t last_number;
 
 static const struct inject_string *title(const char *verb, const char *name) {
-    size_t len = strlen(name), verb_len = strlen(verb);
+    size_t len = strlen(name), verb_len = strlen(verb) - (len == 0); // without a name no space
     len = len <= TEXT_BYTES_MOST ? len : TEXT_BYTES_MOST;
     char *text = __builtin_alloca(verb_len + len + 1);
     memcpy(text, verb, verb_len);

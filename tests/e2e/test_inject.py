@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs with NVTX in them, unchanged: each call is the row that it has to be."""
+import collections
 import functools
 import os
 import shutil
@@ -164,6 +165,16 @@ def check_errno_stays(program):
 @clients
 def check_strings_beyond_the_tables_keep_their_text(program):
     equal(program("strings").got("text"), [("string 69999",)])
+
+
+@clients
+def check_threads_share_domains_locks_and_ranges(program):
+    done = program("threads")
+    counts = collections.Counter(done.got("kind", "text", "domain"))
+    equal(counts, {(kind, text, "crowd"): 1600 for kind, text in (
+        (START, "of many"), (PUSH, "of many"), (START, "acquire"), (START, "hold"))})
+    for event in done.events:
+        assert (event["end_tid"] is not None) == ((event["kind"], event["text"]) == (START, "of many"))
 
 
 def two_units(name, unit):

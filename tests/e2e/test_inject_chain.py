@@ -125,6 +125,14 @@ def test_two_units_have_one_library_behind_them():
         "DomainRangePop D1"])
 
 
+def test_ranges_of_many_threads_are_ended_by_ids_of_its_own():
+    done = Chained("threads")
+    ended = [int(line.split()[-1]) for line in done.lines if line.startswith("DomainRangeEnd ")]
+    equal(sorted(ended), list(range(900001, 900001 + 1600)))
+    equal(len(done.events), 4 * 1600)
+    assert not [line for line in done.lines if "FOREIGN" in line], done.lines
+
+
 def test_it_is_given_the_extension():
     done = Chained("extension")
     equal(done.said, ["enabled 1", "time 1"])  # ours

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -155,7 +156,7 @@ static nvtxEventAttributes_t *at_the_edge(size_t size) {
     if (pages == MAP_FAILED || mprotect(pages + page, page, PROT_NONE) < 0) {
         exit(1);
     }
-    return (nvtxEventAttributes_t *)(void *)(pages + page - size);
+    return (nvtxEventAttributes_t *)(void *)(pages + page - (size + 7) / 8 * 8);
 }
 
 static void attributes(void) {
@@ -363,6 +364,58 @@ static void many_strings(void) {
     nvtxMarkEx(&event);
 }
 
+// ---- Many threads -------------------------------------------------------------------------------
+
+enum { THREADS = 8, ROUNDS = 200 };
+
+static struct {
+    pthread_barrier_t barrier;
+    _Atomic nvtxRangeId_t ids[THREADS][ROUNDS]; // by the thread that ends them
+    _Atomic(nvtxSyncUser_t) sync;
+} shared;
+
+static void *round_after_round(void *number) {
+    uintptr_t me = (uintptr_t)number;
+    pthread_barrier_wait(&shared.barrier); // the first call of all of them is at the same time
+    nvtxDomainHandle_t domain = nvtxDomainCreateA("crowd");
+    nvtxEventAttributes_t event = event_of(NULL);
+    if (me == 0) {
+        shared.sync = nvtxDomainSyncUserCreate(domain, NULL);
+    }
+    pthread_barrier_wait(&shared.barrier);
+    event.messageType = NVTX_MESSAGE_TYPE_REGISTERED;
+    event.message.registered = nvtxDomainRegisterStringA(domain, "of many");
+    for (int i = 0; i < ROUNDS; i++) {
+        shared.ids[(me + 1) % THREADS][i] = nvtxDomainRangeStartEx(domain, &event);
+        nvtxDomainRangePushEx(domain, &event);
+        nvtxDomainSyncUserAcquireStart(shared.sync);
+        nvtxDomainSyncUserAcquireSuccess(shared.sync);
+        nvtxDomainSyncUserReleasing(shared.sync);
+        nvtxDomainRangePop(domain);
+    }
+    for (int i = 0; i < ROUNDS; i++) {
+        while (!shared.ids[me][i]) {
+            sched_yield();
+        }
+        nvtxDomainRangeEnd(domain, shared.ids[me][i]);
+    }
+    return NULL;
+}
+
+static void threads(void) {
+    pthread_t all[THREADS];
+    pthread_barrier_init(&shared.barrier, NULL, THREADS);
+    for (uintptr_t i = 0; i < THREADS; i++) {
+        pthread_create(&all[i], NULL, round_after_round, (void *)i);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(all[i], NULL);
+    }
+    pthread_barrier_destroy(&shared.barrier);
+}
+
+// ---- For a library behind us --------------------------------------------------------------------
+
 // For a library that fills its slots at the second nvtxInitialize().
 static void late(void) {
     nvtxDomainHandle_t domain = nvtxDomainCreateA("earlier");
@@ -427,6 +480,7 @@ static const struct {
     {"errno", errno_stays},
     {"strings", many_strings},
     {"late", late},
+    {"threads", threads},
 #ifndef WITH_NVTX3
     {"naming", naming},
     {"extension", extension},

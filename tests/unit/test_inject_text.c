@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stdlib.h>
+#include <string.h>
+
+#include <criterion/criterion.h>
+
+#include "inject/handles.h"
+#include "inject/text.h"
+
+static void equal(const wchar_t *wide, const char *wanted) {
+    cr_assert_eq(text_bytes(wide), strlen(wanted));
+    cr_assert_str_eq(TEXT_OF_WIDE(wide), wanted);
+}
+
+Test(inject_text, writes_each_length_of_utf8) {
+    equal(NULL, "");
+    equal(L"", "");
+    equal(L"a\x7F", "a\x7F");
+    equal(L"\x80\x7FF", "\xC2\x80\xDF\xBF");
+    equal(L"\x800\xFFFF", "\xE0\xA0\x80\xEF\xBF\xBF");
+    equal((wchar_t[]){0x10000, 0x10FFFF, 0}, "\xF0\x90\x80\x80\xF4\x8F\xBF\xBF");
+}
+
+Test(inject_text, replaces_what_is_no_character) {
+    equal((wchar_t[]){0xD7FF, 0xD800, 0xDFFF, 0xE000, 0},
+          "\xED\x9F\xBF\xEF\xBF\xBD\xEF\xBF\xBD\xEE\x80\x80");
+    equal((wchar_t[]){0x110000, -1, 0}, "\xEF\xBF\xBD\xEF\xBF\xBD");
+}
+
+Test(inject_text, cuts_at_a_character) {
+    static wchar_t wide[TEXT_BYTES_MOST + 2];
+    for (size_t i = 0; i < TEXT_BYTES_MOST + 1; i++) {
+        wide[i] = 0x20AC;
+    }
+    cr_assert_eq(text_bytes(wide), TEXT_BYTES_MOST / 3 * 3);
+    wide[0] = 'a';
+    cr_assert_eq(text_bytes(wide), 1 + (TEXT_BYTES_MOST - 1) / 3 * 3);
+    char text[8];
+    cr_assert_str_eq(text_write(wide, 5, text), "a\xE2\x82\xAC"); // it was longer a moment ago
+    cr_assert_str_eq(text_write(L"b", 5, text), "b");             // or shorter
+}
+
+Test(handles, are_zeroed_and_apart_whatever_their_size) {
+    char *last = NULL;
+    for (size_t size = 1; size < 300000; size = size * 3 + 1) {
+        char *memory = inject_alloc(size);
+        cr_assert(memory && (uintptr_t)memory % 16 == 0);
+        for (size_t i = 0; i < size; i++) {
+            cr_assert_eq(memory[i], 0);
+        }
+        memset(memory, 0xFF, size);
+        cr_assert(!last || *last == (char)0xFF);
+        last = memory;
+    }
+}
