@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The common event, with bytes or a registered string and a plain payload, is read into a structure
-// of nvtxt.h and recorded. A wide message and payloads of the extension need memory for what they
-// are turned into: it lies on the stack of functions that only they call.
+// of nvtxt.h and recorded. A wide message needs memory for what it is turned into: it lies on
+// the stack of a function that only it calls. Payloads are read by inject/ext.
 #include "inject/event.h"
 
 #include <stdbool.h>
@@ -45,8 +45,8 @@ static void read_event(struct nvtxt_attr *attr, const struct abi_event *event) {
     }
 }
 
-static uint64_t record(enum event_kind kind, struct nvtxt_domain *domain,
-                       const struct nvtxt_attr *attr) {
+static uint64_t record_attr(enum event_kind kind, struct nvtxt_domain *domain,
+                            const struct nvtxt_attr *attr) {
     switch (kind) {
     case EVENT_MARK:
         nvtxt_mark_ex(domain, attr);
@@ -68,16 +68,22 @@ static const struct abi_payload *payloads_of(const struct abi_event *event) {
     return (const struct abi_payload *)(uintptr_t)event->payload.u64; // NOLINT
 }
 
-static __attribute__((noinline)) uint64_t record_payloads(enum event_kind kind,
-                                                          const struct inject_domain *domain,
-                                                          const struct abi_event *event,
-                                                          struct nvtxt_attr *attr) {
-    char json[EXTENSION_JSON_BYTES];
-    if (!nvtxt_private_is_excluded(inject_domain_of(domain)) &&
-        extension_json(domain, payloads_of(event), (size_t)event->reserved, json, sizeof(json))) {
-        attr->json = json;
-    }
-    return record(kind, inject_domain_of(domain), attr);
+struct target {
+    enum event_kind kind;
+    struct nvtxt_domain *domain;
+};
+
+static uint64_t consume(const void *context, const struct nvtxt_attr *attr) {
+    const struct target *to = context;
+    return record_attr(to->kind, to->domain, attr);
+}
+
+static uint64_t record(enum event_kind kind, const struct inject_domain *domain,
+                       const struct abi_event *event, struct nvtxt_attr *attr) {
+    struct target to = {kind, inject_domain_of(domain)};
+    return has_payloads(event) ? extension_read(domain, payloads_of(event), (size_t)event->reserved,
+                                                attr, consume, &to)
+                               : record_attr(kind, to.domain, attr);
 }
 
 static __attribute__((noinline)) uint64_t record_wide(enum event_kind kind,
@@ -85,25 +91,20 @@ static __attribute__((noinline)) uint64_t record_wide(enum event_kind kind,
                                                       const struct abi_event *event,
                                                       struct nvtxt_attr *attr) {
     attr->message = TEXT_OF_WIDE(event->message.wide);
-    return has_payloads(event) ? record_payloads(kind, domain, event, attr)
-                               : record(kind, inject_domain_of(domain), attr);
+    return record(kind, domain, event, attr);
 }
 
 uint64_t event_record(enum event_kind kind, const struct inject_domain *domain,
                       const struct abi_event *event) {
     struct nvtxt_attr attr = {.size = sizeof(attr)};
-    struct nvtxt_domain *to = inject_domain_of(domain);
     if (!event) {
-        return record(kind, to, &attr);
+        return record_attr(kind, inject_domain_of(domain), &attr);
     }
     read_event(&attr, event);
     if (EVENT_HAS(event, message) && event->message_type == ABI_MESSAGE_WIDE) {
         return record_wide(kind, domain, event, &attr);
     }
-    if (has_payloads(event)) {
-        return record_payloads(kind, domain, event, &attr);
-    }
-    return record(kind, to, &attr);
+    return record(kind, domain, event, &attr);
 }
 
 // ---- For the library behind us ------------------------------------------------------------------

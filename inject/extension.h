@@ -9,12 +9,10 @@
 
 #include "inject/abi.h"
 #include "inject/handles.h"
+#include "lib/nvtxt.h"
 
 // More callbacks than any module has; NVTX keeps 63 slots.
 #define EXTENSION_SLOTS 63u
-
-// Room for the JSON value of an event: what libnvtxt takes, and a NUL.
-#define EXTENSION_JSON_BYTES (24u * 1024 + 1)
 
 struct extension_module {
     uint16_t module, compat; // numbers; `compat` is what we tell to a library behind us
@@ -24,10 +22,15 @@ struct extension_module {
 
 extern const struct extension_module extension_mem, extension_payload, extension_counters;
 
-// Writes the payloads of an event as one JSON value with a NUL behind it. Returns its bytes; 0 when
-// there is nothing to say. `domain` may be NULL.
-size_t extension_json(const struct inject_domain *domain, const struct abi_payload *payloads,
-                      size_t count, char *json, size_t size);
+// Takes what an event says.
+typedef uint64_t (*extension_consumer)(const void *context, const struct nvtxt_attr *attr);
+
+// Reads the payloads of an event into `attr` (its JSON; message, category and color where a member
+// is meant for them), hands that to `consume` once and returns what it returns. `domain` may be
+// NULL.
+uint64_t extension_read(const struct inject_domain *domain, const struct abi_payload *payloads,
+                        size_t count, const struct nvtxt_attr *attr, extension_consumer consume,
+                        const void *context);
 
 // The payloads as the library behind us knows them: with its numbers of schemas and its handles.
 // Returns `payloads` itself or what was put together at `room`; NULL: it cannot be said.

@@ -1,6 +1,294 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Counters: none of their calls is ours yet.
-#include "inject/extension.h"
+// A counter is kept with the string of its name, so a sample is a look-up and a mark. What is known
+// of a counter besides goes into its row as JSON. A sample of a group bears JSON, one of a number a
+// value.
+#include <errno.h>
+#include <string.h>
 
-const struct extension_module extension_counters = {ABI_EXTENSION_COUNTERS, 0x0102, 0, NULL};
+#include "inject/chain.h"
+#include "inject/ext/abi_ext.h"
+#include "inject/ext/json_out.h"
+#include "inject/ext/payload.h"
+#include "inject/ext/registry.h"
+#include "inject/ext/scalar_json.h"
+#include "inject/ext/schema.h"
+#include "inject/extension.h"
+#include "lib/private.h"
+
+#define ATTRIBUTES_MOST 8192u // bytes of JSON about a counter
+#define NAME_MOST 1024u
+#define SEMANTICS_MOST 64 // of a list, which may be a circle
+
+typedef const struct inject_domain domain_handle;
+
+struct counter {
+    const struct nvtxt_string *string; // NULL: libnvtxt keeps no more of them
+    uint64_t schema;
+    char name[];
+};
+
+#define HAS(attr, member)                                                                          \
+    (offsetof(__typeof__(*(attr)), member) + sizeof((attr)->member) <= (attr)->size)
+
+#define CHAIN_COUNTERS(callback, type, ...)                                                        \
+    do {                                                                                           \
+        abi_function next_ = chain_find_extension(ABI_EXTENSION_COUNTERS, callback);               \
+        if (__builtin_expect(next_ != NULL, 0)) {                                                  \
+            ((type)next_)(inject_domain_chained(domain), __VA_ARGS__);                             \
+        }                                                                                          \
+    } while (0)
+
+// ---- What is known of a counter -----------------------------------------------------------------
+
+static void add_limit(struct json_out *out, int64_t type, union abi_limit limit) {
+    if (type == ABI_LIMIT_I64) {
+        json_out_i64(out, limit.i64);
+    } else if (type == ABI_LIMIT_U64) {
+        json_out_u64(out, limit.u64);
+    } else {
+        json_out_f64(out, limit.f64);
+    }
+}
+
+static void add_flags(struct json_out *out, uint64_t flags, bool *has_comma) {
+    static const char *const values[] = {NULL, "absolute", "delta", "delta since start"};
+    static const char *const draws[8] = {NULL, "point", "since last", "until next", "linear"};
+    const char *value = values[flags >> ABI_COUNTER_VALUE_SHIFT & 3];
+    const char *draw = draws[flags >> ABI_COUNTER_DRAW_SHIFT & 7];
+    if (flags & ABI_COUNTER_NORMALIZE) {
+        json_out_key(out, "normalize", has_comma);
+        json_out_string(out, "true");
+    }
+    if (value) {
+        json_out_key(out, "value", has_comma);
+        json_out_text(out, value);
+    }
+    if (draw) {
+        json_out_key(out, "interpolation", has_comma);
+        json_out_text(out, draw);
+    }
+}
+
+static void add_limits(struct json_out *out, const struct abi_counter_semantics *semantics,
+                       bool *has_comma) {
+    int64_t type = semantics->limit_type;
+    if (type < ABI_LIMIT_I64 || type > ABI_LIMIT_F64) {
+        return;
+    }
+    if (semantics->flags & ABI_COUNTER_LIMIT_MIN) {
+        json_out_key(out, "min", has_comma);
+        add_limit(out, type, semantics->min);
+    }
+    if (semantics->flags & ABI_COUNTER_LIMIT_MAX) {
+        json_out_key(out, "max", has_comma);
+        add_limit(out, type, semantics->max);
+    }
+}
+
+static void add_scale(struct json_out *out, uint64_t numerator, uint64_t denominator,
+                      bool *has_comma) {
+    if (numerator && denominator && (numerator != 1 || denominator != 1)) {
+        json_out_key(out, "scale", has_comma);
+        json_out_string(out, "[");
+        json_out_u64(out, numerator);
+        json_out_string(out, ",");
+        json_out_u64(out, denominator);
+        json_out_string(out, "]");
+    }
+}
+
+static void add_semantics(struct json_out *out, const struct abi_counter_semantics *semantics,
+                          bool *has_comma) {
+    if (semantics->head.size < sizeof(*semantics)) {
+        return;
+    }
+    if (semantics->unit) {
+        json_out_key(out, "unit", has_comma);
+        json_out_text(out, semantics->unit);
+    }
+    add_scale(out, semantics->numerator, semantics->denominator, has_comma);
+    add_limits(out, semantics, has_comma);
+    add_flags(out, semantics->flags, has_comma);
+}
+
+static const struct abi_counter_semantics *find_semantics(const struct abi_semantics *list) {
+    for (int i = 0; list && i < SEMANTICS_MOST; i++, list = list->next) {
+        if (list->id == ABI_SEMANTICS_COUNTER) {
+            return (const struct abi_counter_semantics *)list;
+        }
+    }
+    return NULL;
+}
+
+static void describe(domain_handle *domain, const struct abi_counter *attr, struct json_out *out) {
+    bool has_comma = false;
+    json_out_string(out, "{");
+    if (HAS(attr, description) && attr->description) {
+        json_out_key(out, "description", &has_comma);
+        json_out_text(out, attr->description);
+    }
+    const struct abi_counter_semantics *semantics =
+        HAS(attr, semantics) ? find_semantics(attr->semantics) : NULL;
+    if (semantics) {
+        add_semantics(out, semantics, &has_comma);
+    }
+    const char *scope = HAS(attr, scope) ? payload_scope(domain, attr->scope) : NULL;
+    if (scope) {
+        json_out_key(out, "scope", &has_comma);
+        json_out_text(out, scope);
+    }
+    json_out_string(out, "}");
+}
+
+// ---- Registration -------------------------------------------------------------------------------
+
+// "counter 16777216", for one without a name, or that nobody registered.
+static const char *number_name(uint64_t number, char *name, size_t size) {
+    struct json_out out = {name, size - 1, 0, false};
+    json_out_string(&out, "counter ");
+    json_out_u64(&out, number);
+    name[out.len] = '\0';
+    return name;
+}
+
+static const struct counter *new_counter(const char *name, uint64_t schema) {
+    size_t len = strnlen(name, NAME_MOST);
+    struct counter *counter = inject_alloc(sizeof(*counter) + len + 1);
+    if (counter) {
+        memcpy(counter->name, name, len);
+        counter->string = nvtxt_string_get(counter->name);
+        counter->schema = schema;
+    }
+    return counter;
+}
+
+static void name_counter(domain_handle *domain, const struct abi_counter *attr, const char *name) {
+    char json[ATTRIBUTES_MOST + 1];
+    struct json_out out = {json, ATTRIBUTES_MOST, 0, false};
+    int saved = errno;
+    describe(domain, attr, &out);
+    json[out.len] = '\0';
+    bool says_nothing = out.is_full || out.len == strlen("{}");
+    nvtxt_private_name_counter(inject_domain_of(domain), name, says_nothing ? NULL : json);
+    errno = saved;
+}
+
+static uint64_t counter_register(domain_handle *domain, const struct abi_counter *attr) {
+    typedef uint64_t (*function)(void *, const struct abi_counter *);
+    abi_function next = chain_find_extension(ABI_EXTENSION_COUNTERS, ABI_COUNTER_REGISTER);
+    uint64_t its = next ? ((function)next)(inject_domain_chained(domain), attr) : 0;
+    if (!attr) {
+        return its;
+    }
+    uint64_t own = HAS(attr, id) ? attr->id : 0;
+    uint64_t number = own ? own : registry_number(REGISTRY_COUNTER, its);
+    char spare[40];
+    const char *name = HAS(attr, name) ? attr->name : NULL;
+    name = name && *name ? name : number_name(number, spare, sizeof(spare));
+    const struct counter *counter = new_counter(name, HAS(attr, schema) ? attr->schema : 0);
+    if (!registry_put(REGISTRY_COUNTER, domain, number, counter)) {
+        return its;
+    }
+    name_counter(domain, attr, counter->name);
+    return number;
+}
+
+// ---- Samples ------------------------------------------------------------------------------------
+
+static void mark(domain_handle *domain, const struct counter *counter, uint64_t number,
+                 struct nvtxt_attr *attr) {
+    char spare[40];
+    attr->size = sizeof(*attr);
+    attr->string = counter ? counter->string : NULL;
+    attr->message = counter ? counter->name : number_name(number, spare, sizeof(spare));
+    nvtxt_mark_ex(inject_domain_of(domain), attr);
+}
+
+static const struct counter *find(domain_handle *domain, uint64_t number) {
+    return registry_find(REGISTRY_COUNTER, domain, number);
+}
+
+static void sample_i64(domain_handle *domain, uint64_t number, int64_t value) {
+    struct nvtxt_attr attr = {.value_kind = NVTXT_I64, .value.i64 = value};
+    mark(domain, find(domain, number), number, &attr);
+    CHAIN_COUNTERS(ABI_COUNTER_SAMPLE_I64, void (*)(void *, uint64_t, int64_t), number, value);
+}
+
+static void sample_f64(domain_handle *domain, uint64_t number, double value) {
+    struct nvtxt_attr attr = {.value_kind = NVTXT_F64, .value.f64 = value};
+    mark(domain, find(domain, number), number, &attr);
+    CHAIN_COUNTERS(ABI_COUNTER_SAMPLE_F64, void (*)(void *, uint64_t, double), number, value);
+}
+
+static void sample_no_value(domain_handle *domain, uint64_t number, uint8_t reason) {
+    struct nvtxt_attr attr = {.value_kind = NVTXT_NO_VALUE};
+    mark(domain, find(domain, number), number, &attr);
+    CHAIN_COUNTERS(ABI_COUNTER_SAMPLE_NO_VALUE, void (*)(void *, uint64_t, uint8_t), number,
+                   reason);
+}
+
+struct sample {
+    domain_handle *domain;
+    const struct counter *counter;
+    uint64_t number;
+};
+
+static uint64_t consume_sample(const void *context, const struct nvtxt_attr *read) {
+    const struct sample *sample = context;
+    struct nvtxt_attr attr = *read;
+    mark(sample->domain, sample->counter, sample->number, &attr);
+    return 0;
+}
+
+// A number goes into a value, a group into JSON.
+static void record(const struct sample *sample, const void *value, size_t size) {
+    struct nvtxt_attr attr = {.size = sizeof(attr)};
+    uint64_t schema = sample->counter ? sample->counter->schema : 0;
+    if (value && size > 0 && size == schema_type_shape(schema).size &&
+        scalar_value(schema, value, &attr)) {
+        mark(sample->domain, sample->counter, sample->number, &attr);
+        return;
+    }
+    const struct abi_payload payload = {schema, size, value};
+    extension_read(sample->domain, &payload, 1, &attr, consume_sample, sample);
+}
+
+static void sample_group(domain_handle *domain, uint64_t number, const void *value, size_t size) {
+    const struct sample sample = {domain, find(domain, number), number};
+    record(&sample, value, size);
+    CHAIN_COUNTERS(ABI_COUNTER_SAMPLE, void (*)(void *, uint64_t, const void *, size_t), number,
+                   value, size);
+}
+
+static void record_batch(domain_handle *domain, const struct abi_counter_batch *batch) {
+    const struct sample sample = {domain, find(domain, batch->id), batch->id};
+    size_t size = sample.counter ? payload_value_size(domain, sample.counter->schema) : 0;
+    if (!batch->samples || !size || size > batch->size) {
+        record(&sample, batch->samples, batch->size);
+        return;
+    }
+    for (size_t at = 0; batch->size - at >= size; at += size) {
+        record(&sample, (const char *)batch->samples + at, size);
+    }
+}
+
+static void batch_submit(domain_handle *domain, const struct abi_counter_batch *batch) {
+    if (batch) {
+        record_batch(domain, batch);
+    }
+    CHAIN_COUNTERS(ABI_COUNTER_BATCH_SUBMIT, void (*)(void *, const struct abi_counter_batch *),
+                   batch);
+}
+
+static const abi_function functions[ABI_COUNTER_COUNT] = {
+    [ABI_COUNTER_REGISTER] = (abi_function)counter_register,
+    [ABI_COUNTER_SAMPLE_I64] = (abi_function)sample_i64,
+    [ABI_COUNTER_SAMPLE_F64] = (abi_function)sample_f64,
+    [ABI_COUNTER_SAMPLE] = (abi_function)sample_group,
+    [ABI_COUNTER_SAMPLE_NO_VALUE] = (abi_function)sample_no_value,
+    [ABI_COUNTER_BATCH_SUBMIT] = (abi_function)batch_submit,
+};
+
+const struct extension_module extension_counters = {ABI_EXTENSION_COUNTERS, ABI_COUNTERS_COMPAT,
+                                                    ABI_COUNTER_COUNT, functions};

@@ -1,36 +1,389 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Payloads are not read yet: an event that bears one is recorded without it.
+// Most events say little: their JSON fits into a small piece of the stack. Larger ones get memory
+// from mmap for the time of the call, because threads may have small stacks and malloc is the
+// program's. A call is passed on after it was recorded; what registers something asks the library
+// behind us first, and takes its number, so that events need not be changed for it.
 #include "inject/ext/payload.h"
 
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "inject/chain.h"
+#include "inject/event.h"
 #include "inject/ext/abi_ext.h"
+#include "inject/ext/registry.h"
+#include "inject/ext/schema_json.h"
 #include "inject/extension.h"
 #include "lib/private.h"
 
-uint8_t payload_is_enabled(const struct inject_domain *domain) {
+#define SMALL 2048u
+#define MESSAGE_MOST (16u << 10) // more is not recorded
+#define LARGE (SCHEMA_JSON_MOST + MESSAGE_MOST + 2)
+
+typedef const struct inject_domain domain_handle;
+
+// ---- Reading ------------------------------------------------------------------------------------
+
+struct world {
+    struct schema_world world; // first
+    domain_handle *domain;
+};
+
+static const struct schema *find_schema(const struct schema_world *world, uint64_t id) {
+    return registry_find(REGISTRY_SCHEMA, ((const struct world *)world)->domain, id);
+}
+
+static const char *find_string(const struct schema_world *world, uint64_t handle) {
+    (void)world;
+    return ((const struct inject_string *)(uintptr_t)handle)->text; // NOLINT
+}
+
+static const char *find_scope(const struct schema_world *world, uint64_t id) {
+    return registry_find(REGISTRY_SCOPE, ((const struct world *)world)->domain, id);
+}
+
+static struct world world_of(domain_handle *domain) {
+    return (struct world){{find_schema, find_string, find_scope, NULL}, domain};
+}
+
+// The message where it is, when it is UTF-8 with a NUL; else a copy in what is left of the room.
+static bool set_message(struct nvtxt_attr *attr, struct code_units message, char *room,
+                        size_t size) {
+    size_t len = code_units_len(message);
+    attr->string = NULL;
+    attr->message = message.at;
+    if (message.width == 1 && len < message.count) {
+        return true;
+    }
+    attr->message = room;
+    code_units_copy(message, room, size);
+    return strlen(room) + 4 < size;
+}
+
+// Returns whether all of it was read; with a larger room more may be.
+static bool read_into(domain_handle *domain, const struct abi_payload *payloads, size_t count,
+                      struct nvtxt_attr *attr, char *room, size_t size) {
+    struct world world = world_of(domain);
+    struct schema_event event = {0};
+    size_t most = size < LARGE ? size - 2 : SCHEMA_JSON_MOST;
+    struct json_out out = {room, most, 0, false};
+    bool is_whole = schema_json(&out, &world.world, payloads, count, &event);
+    room[out.len] = '\0';
+    attr->json = out.len ? room : NULL;
+    if (event.has_category) {
+        attr->category = event.category;
+    }
+    if (event.has_color) {
+        attr->color = event.color;
+    }
+    if (event.has_message) {
+        is_whole =
+            set_message(attr, event.message, room + out.len + 1, size - out.len - 1) && is_whole;
+    }
+    return is_whole;
+}
+
+// What has too little room is handed on all the same when `must`. Returns whether it was handed on.
+static __attribute__((noinline)) bool read_small(domain_handle *domain,
+                                                 const struct abi_payload *payloads, size_t count,
+                                                 const struct nvtxt_attr *attr,
+                                                 extension_consumer consume, const void *context,
+                                                 bool must, uint64_t *result) {
+    char room[SMALL];
+    struct nvtxt_attr more = *attr;
+    int saved = errno;
+    bool is_whole = read_into(domain, payloads, count, &more, room, sizeof(room));
+    errno = saved;
+    if (is_whole || must) {
+        *result = consume(context, &more);
+    }
+    return is_whole || must;
+}
+
+uint64_t extension_read(domain_handle *domain, const struct abi_payload *payloads, size_t count,
+                        const struct nvtxt_attr *attr, extension_consumer consume,
+                        const void *context) {
+    uint64_t result = 0;
+    if (!payloads || !count || nvtxt_private_is_excluded(inject_domain_of(domain))) {
+        return consume(context, attr);
+    }
+    if (read_small(domain, payloads, count, attr, consume, context, false, &result)) {
+        return result;
+    }
+    int saved = errno;
+    struct nvtxt_attr more = *attr;
+    char *room = mmap(NULL, LARGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (room == MAP_FAILED) {
+        errno = saved;
+        read_small(domain, payloads, count, attr, consume, context, true, &result);
+        return result;
+    }
+    read_into(domain, payloads, count, &more, room, LARGE);
+    errno = saved;
+    result = consume(context, &more);
+    munmap(room, LARGE);
+    errno = saved;
+    return result;
+}
+
+size_t payload_value_size(domain_handle *domain, uint64_t schema) {
+    struct world world = world_of(domain);
+    return schema_json_size(&world.world, schema);
+}
+
+const char *payload_scope(domain_handle *domain, uint64_t scope) {
+    return registry_find(REGISTRY_SCOPE, domain, scope);
+}
+
+// ---- Events -------------------------------------------------------------------------------------
+
+#define ROOM 4096 // for payloads as the library behind us gets them
+
+// Calls it as `type` with its handle of the domain, and its view of the payloads last.
+#define CHAIN_PAYLOADS(callback, type, ...)                                                        \
+    do {                                                                                           \
+        abi_function next_ = chain_find_extension(ABI_EXTENSION_PAYLOAD, callback);                \
+        if (__builtin_expect(next_ != NULL, 0)) {                                                  \
+            _Alignas(16) char room_[ROOM];                                                         \
+            const struct abi_payload *its_ =                                                       \
+                extension_chained(payloads, count, room_, sizeof(room_));                          \
+            ((type)next_)(__VA_ARGS__, its_, its_ ? count : 0);                                    \
+        }                                                                                          \
+    } while (0)
+
+#define CHAIN_EXTENSION(callback, type, ...)                                                       \
+    do {                                                                                           \
+        abi_function next_ = chain_find_extension(ABI_EXTENSION_PAYLOAD, callback);                \
+        if (__builtin_expect(next_ != NULL, 0)) {                                                  \
+            ((type)next_)(__VA_ARGS__);                                                            \
+        }                                                                                          \
+    } while (0)
+
+typedef const struct abi_payload *payloads_view;
+
+static uint64_t read_event(domain_handle *domain, payloads_view payloads, size_t count,
+                           extension_consumer consume, const void *context) {
+    struct nvtxt_attr attr = {.size = sizeof(attr)};
+    return extension_read(domain, payloads, count, &attr, consume, context);
+}
+
+static uint64_t consume_mark(const void *domain, const struct nvtxt_attr *attr) {
+    nvtxt_mark_ex(inject_domain_of(domain), attr);
+    return 0;
+}
+
+static void mark(domain_handle *domain, payloads_view payloads, size_t count) {
+    read_event(domain, payloads, count, consume_mark, domain);
+    CHAIN_PAYLOADS(ABI_PAYLOAD_MARK, void (*)(void *, payloads_view, size_t),
+                   inject_domain_chained(domain));
+}
+
+static uint64_t consume_push(const void *domain, const struct nvtxt_attr *attr) {
+    return (uint64_t)nvtxt_push_ex(inject_domain_of(domain), attr);
+}
+
+static int range_push(domain_handle *domain, payloads_view payloads, size_t count) {
+    int level = (int)read_event(domain, payloads, count, consume_push, domain);
+    CHAIN_PAYLOADS(ABI_PAYLOAD_RANGE_PUSH, int (*)(void *, payloads_view, size_t),
+                   inject_domain_chained(domain));
+    return event_level(level);
+}
+
+static uint64_t consume_pop(const void *context, const struct nvtxt_attr *attr) {
+    return (uint64_t)nvtxt_pop_ex(inject_domain_of(context), attr->json);
+}
+
+static int range_pop(domain_handle *domain, payloads_view payloads, size_t count) {
+    int level = (int)read_event(domain, payloads, count, consume_pop, domain);
+    CHAIN_PAYLOADS(ABI_PAYLOAD_RANGE_POP, int (*)(void *, payloads_view, size_t),
+                   inject_domain_chained(domain));
+    return event_level(level);
+}
+
+static uint64_t consume_start(const void *domain, const struct nvtxt_attr *attr) {
+    return nvtxt_start_ex(inject_domain_of(domain), attr);
+}
+
+static uint64_t range_start(domain_handle *domain, payloads_view payloads, size_t count) {
+    uint64_t id = read_event(domain, payloads, count, consume_start, domain);
+    abi_function next = chain_find_extension(ABI_EXTENSION_PAYLOAD, ABI_PAYLOAD_RANGE_START);
+    if (next) {
+        _Alignas(16) char room[ROOM];
+        payloads_view its = extension_chained(payloads, count, room, sizeof(room));
+        chain_range_put(id, ((uint64_t(*)(void *, payloads_view, size_t))next)(
+                                inject_domain_chained(domain), its, its ? count : 0));
+    }
+    return id;
+}
+
+static uint64_t consume_end(const void *context, const struct nvtxt_attr *attr) {
+    nvtxt_end_ex(*(const uint64_t *)context, attr->json);
+    return 0;
+}
+
+static void range_end(domain_handle *domain, uint64_t id, payloads_view payloads, size_t count) {
+    uint64_t its_id;
+    read_event(domain, payloads, count, consume_end, &id);
+    if (chain_is_loaded() && chain_range_take(id, &its_id)) {
+        CHAIN_PAYLOADS(ABI_PAYLOAD_RANGE_END, void (*)(void *, uint64_t, payloads_view, size_t),
+                       inject_domain_chained(domain), its_id);
+    }
+}
+
+static uint8_t domain_is_enabled(domain_handle *domain) {
+    CHAIN_EXTENSION(ABI_PAYLOAD_DOMAIN_IS_ENABLED, uint8_t(*)(void *),
+                    inject_domain_chained(domain));
     return !nvtxt_private_is_excluded(inject_domain_of(domain));
 }
 
-static int64_t timestamp(void) {
+// ---- Registration -------------------------------------------------------------------------------
+
+// What the library behind us gives for an attribute: its number, or 0.
+static uint64_t number_of_chained(unsigned callback, domain_handle *domain, const void *attr) {
+    abi_function next = chain_find_extension(ABI_EXTENSION_PAYLOAD, callback);
+    return next ? ((uint64_t(*)(void *, const void *))next)(inject_domain_chained(domain), attr)
+                : 0;
+}
+
+static uint64_t keep(enum registry_kind kind, domain_handle *domain, uint64_t own, uint64_t its,
+                     const void *thing) {
+    uint64_t number = own ? own : registry_number(kind, its);
+    return registry_put(kind, domain, number, thing) ? number : its;
+}
+
+static uint64_t schema_register(domain_handle *domain, const struct abi_schema *attr) {
+    uint64_t its = number_of_chained(ABI_PAYLOAD_SCHEMA_REGISTER, domain, attr);
+    size_t bytes = schema_bytes(attr);
+    void *memory = bytes ? inject_alloc(bytes) : NULL;
+    const struct schema *schema = memory ? schema_copy(attr, memory) : NULL;
+    return keep(REGISTRY_SCHEMA, domain, schema ? schema->id : 0, its, schema);
+}
+
+static uint64_t enum_register(domain_handle *domain, const struct abi_enum *attr) {
+    uint64_t its = number_of_chained(ABI_PAYLOAD_ENUM_REGISTER, domain, attr);
+    size_t bytes = schema_enum_bytes(attr);
+    void *memory = bytes ? inject_alloc(bytes) : NULL;
+    const struct schema *schema = memory ? schema_enum_copy(attr, memory) : NULL;
+    return keep(REGISTRY_SCHEMA, domain, schema ? schema->id : 0, its, schema);
+}
+
+#define HAS(attr, member)                                                                          \
+    (offsetof(__typeof__(*(attr)), member) + sizeof((attr)->member) <= (attr)->size)
+
+// The path after that of its parent.
+static char *scope_path(domain_handle *domain, const struct abi_scope *attr) {
+    const char *path = HAS(attr, path) && attr->path ? attr->path : "";
+    const char *parent = HAS(attr, parent) ? payload_scope(domain, attr->parent) : NULL;
+    path += strspn(path, "/");
+    size_t len = strnlen(path, SCHEMA_NAME_MOST), before = parent ? strlen(parent) : 0;
+    char *all = before < SCHEMA_NAME_MOST * 8 ? inject_alloc(before + len + 2) : NULL;
+    if (all) {
+        memcpy(all, parent ? parent : "", before);
+        all[before] = '/';
+        memcpy(all + before + (before > 0), path, len);
+        all[before + (before > 0) + len] = '\0';
+    }
+    return all;
+}
+
+static uint64_t scope_register(domain_handle *domain, const struct abi_scope *attr) {
+    uint64_t its = number_of_chained(ABI_PAYLOAD_SCOPE_REGISTER, domain, attr);
+    if (!attr) {
+        return its;
+    }
+    uint64_t own = HAS(attr, id) ? attr->id : 0;
+    return keep(REGISTRY_SCOPE, domain, own, its, scope_path(domain, attr));
+}
+
+// ---- Time of other clocks, and events of it: only the library behind us can use them
+// -------------
+
+static int64_t timestamp_get(void) {
     return (int64_t)nvtxt_private_now();
 }
 
-size_t extension_json(const struct inject_domain *domain, const struct abi_payload *payloads,
-                      size_t count, char *json, size_t size) {
-    (void)domain, (void)payloads, (void)count, (void)json, (void)size;
-    return 0;
+static uint64_t time_domain_register(domain_handle *domain, const struct abi_time_domain *attr) {
+    uint64_t its = number_of_chained(ABI_PAYLOAD_TIME_DOMAIN_REGISTER, domain, attr);
+    return its ? its : attr && attr->id ? attr->id : registry_number(REGISTRY_SCOPE, 0);
+}
+
+static void timer_source(domain_handle *domain, uint64_t id, uint64_t flags, int64_t (*now)(void)) {
+    CHAIN_EXTENSION(ABI_PAYLOAD_TIMER_SOURCE,
+                    void (*)(void *, uint64_t, uint64_t, int64_t (*)(void)),
+                    inject_domain_chained(domain), id, flags, now);
+}
+
+static void timer_source_data(domain_handle *domain, uint64_t id, uint64_t flags,
+                              int64_t (*now)(void *), void *data) {
+    CHAIN_EXTENSION(ABI_PAYLOAD_TIMER_SOURCE_DATA,
+                    void (*)(void *, uint64_t, uint64_t, int64_t (*)(void *), void *),
+                    inject_domain_chained(domain), id, flags, now, data);
+}
+
+static void time_sync_point(domain_handle *domain, uint64_t one, uint64_t two, int64_t time1,
+                            int64_t time2) {
+    CHAIN_EXTENSION(ABI_PAYLOAD_TIME_SYNC_POINT,
+                    void (*)(void *, uint64_t, uint64_t, int64_t, int64_t),
+                    inject_domain_chained(domain), one, two, time1, time2);
+}
+
+static void time_sync_table(domain_handle *domain, uint64_t from, uint64_t to, const void *points,
+                            size_t count) {
+    CHAIN_EXTENSION(ABI_PAYLOAD_TIME_SYNC_TABLE,
+                    void (*)(void *, uint64_t, uint64_t, const void *, size_t),
+                    inject_domain_chained(domain), from, to, points, count);
+}
+
+static void time_factor(domain_handle *domain, uint64_t from, uint64_t to, double slope,
+                        int64_t time1, int64_t time2) {
+    CHAIN_EXTENSION(ABI_PAYLOAD_TIME_FACTOR,
+                    void (*)(void *, uint64_t, uint64_t, double, int64_t, int64_t),
+                    inject_domain_chained(domain), from, to, slope, time1, time2);
+}
+
+static void event_submit(domain_handle *domain, payloads_view payloads, size_t count) {
+    nvtxt_private_unsupported(1);
+    CHAIN_PAYLOADS(ABI_PAYLOAD_EVENT_SUBMIT, void (*)(void *, payloads_view, size_t),
+                   inject_domain_chained(domain));
+}
+
+static void event_batch_submit(domain_handle *domain, const struct abi_event_batch *batch) {
+    size_t size = batch ? payload_value_size(domain, batch->schema) : 0;
+    nvtxt_private_unsupported(size && size <= batch->size ? batch->size / size : 1);
+    CHAIN_EXTENSION(ABI_PAYLOAD_EVENT_BATCH_SUBMIT,
+                    void (*)(void *, const struct abi_event_batch *), inject_domain_chained(domain),
+                    batch);
 }
 
 const struct abi_payload *extension_chained(const struct abi_payload *payloads, size_t count,
                                             void *room, size_t size) {
-    (void)payloads, (void)count, (void)room, (void)size;
-    return NULL;
+    (void)count, (void)room, (void)size;
+    return payloads;
 }
 
 static const abi_function functions[ABI_PAYLOAD_COUNT] = {
-    [ABI_PAYLOAD_DOMAIN_IS_ENABLED] = (abi_function)payload_is_enabled,
-    [ABI_PAYLOAD_TIMESTAMP_GET] = (abi_function)timestamp,
+    [ABI_PAYLOAD_SCHEMA_REGISTER] = (abi_function)schema_register,
+    [ABI_PAYLOAD_ENUM_REGISTER] = (abi_function)enum_register,
+    [ABI_PAYLOAD_MARK] = (abi_function)mark,
+    [ABI_PAYLOAD_RANGE_PUSH] = (abi_function)range_push,
+    [ABI_PAYLOAD_RANGE_POP] = (abi_function)range_pop,
+    [ABI_PAYLOAD_RANGE_START] = (abi_function)range_start,
+    [ABI_PAYLOAD_RANGE_END] = (abi_function)range_end,
+    [ABI_PAYLOAD_DOMAIN_IS_ENABLED] = (abi_function)domain_is_enabled,
+    [ABI_PAYLOAD_TIMESTAMP_GET] = (abi_function)timestamp_get,
+    [ABI_PAYLOAD_TIME_DOMAIN_REGISTER] = (abi_function)time_domain_register,
+    [ABI_PAYLOAD_TIMER_SOURCE] = (abi_function)timer_source,
+    [ABI_PAYLOAD_TIMER_SOURCE_DATA] = (abi_function)timer_source_data,
+    [ABI_PAYLOAD_SCOPE_REGISTER] = (abi_function)scope_register,
+    [ABI_PAYLOAD_TIME_SYNC_POINT] = (abi_function)time_sync_point,
+    [ABI_PAYLOAD_TIME_SYNC_TABLE] = (abi_function)time_sync_table,
+    [ABI_PAYLOAD_TIME_FACTOR] = (abi_function)time_factor,
+    [ABI_PAYLOAD_EVENT_SUBMIT] = (abi_function)event_submit,
+    [ABI_PAYLOAD_EVENT_BATCH_SUBMIT] = (abi_function)event_batch_submit,
 };
 
-const struct extension_module extension_payload = {ABI_EXTENSION_PAYLOAD, 0x0104, ABI_PAYLOAD_COUNT,
-                                                   functions};
+const struct extension_module extension_payload = {ABI_EXTENSION_PAYLOAD, ABI_PAYLOAD_COMPAT,
+                                                   ABI_PAYLOAD_COUNT, functions};

@@ -137,7 +137,12 @@ static double quadruple(const char *at) {
     return high >> 63 ? -value : value;
 }
 
-static void add_float(struct json_out *out, uint64_t type, const char *at) {
+static bool is_single(uint64_t type) {
+    return type != ABI_TYPE_DOUBLE && type != ABI_TYPE_FLOAT64 && type != ABI_TYPE_LONG_DOUBLE &&
+           type != ABI_TYPE_FLOAT128;
+}
+
+static double read_float(uint64_t type, const char *at) {
     float single;
     double twice;
     long double extended;
@@ -145,24 +150,28 @@ static void add_float(struct json_out *out, uint64_t type, const char *at) {
     case ABI_TYPE_DOUBLE:
     case ABI_TYPE_FLOAT64:
         memcpy(&twice, at, sizeof(twice));
-        json_out_f64(out, twice);
-        break;
+        return twice;
     case ABI_TYPE_LONG_DOUBLE:
         memcpy(&extended, at, sizeof(extended));
-        json_out_f64(out, (double)extended);
-        break;
+        return (double)extended;
     case ABI_TYPE_FLOAT128:
-        json_out_f64(out, quadruple(at));
-        break;
+        return quadruple(at);
     case ABI_TYPE_FLOAT16:
-        json_out_f32(out, half((uint16_t)scalar_bits(at, 2)));
-        break;
+        return (double)half((uint16_t)scalar_bits(at, 2));
     case ABI_TYPE_BF16:
-        json_out_f32(out, bfloat((uint16_t)scalar_bits(at, 2)));
-        break;
+        return (double)bfloat((uint16_t)scalar_bits(at, 2));
     default:
         memcpy(&single, at, sizeof(single));
-        json_out_f32(out, single);
+        return (double)single;
+    }
+}
+
+static void add_float(struct json_out *out, uint64_t type, const char *at) {
+    double value = read_float(type, at);
+    if (is_single(type)) {
+        json_out_f32(out, (float)value);
+    } else {
+        json_out_f64(out, value);
     }
 }
 
@@ -204,6 +213,26 @@ bool scalar_length(uint64_t type, const char *at, uint64_t *length) {
     if (reading == READ_SIGNED && sign_extended(*length, size) < 0) {
         *length = 0;
     }
+    return true;
+}
+
+bool scalar_value(uint64_t type, const char *at, struct nvtxt_attr *attr) {
+    enum reading reading = reading_of(type);
+    size_t size = schema_type_shape(type).size;
+    if (reading == READ_FLOAT) {
+        attr->value_kind = NVTXT_F64;
+        attr->value.f64 = read_float(type, at);
+        return true;
+    }
+    if ((reading != READ_SIGNED && reading != READ_UNSIGNED) || size > 8) {
+        return false;
+    }
+    attr->value.u64 = scalar_bits(at, size);
+    if (reading == READ_SIGNED) {
+        attr->value.i64 = sign_extended(attr->value.u64, size);
+    }
+    bool is_signed = reading == READ_SIGNED || attr->value.u64 <= INT64_MAX;
+    attr->value_kind = is_signed ? NVTXT_I64 : NVTXT_U64;
     return true;
 }
 

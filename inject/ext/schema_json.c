@@ -738,3 +738,9 @@ bool schema_json(struct json_out *out, const struct schema_world *world,
     json_out_string(out, shown > 1 ? "]" : "");
     return is_whole;
 }
+
+size_t schema_json_size(const struct schema_world *world, uint64_t id) {
+    struct json_out none = {0};
+    struct walk walk = {.out = &none, .world = world};
+    return shape_of(&walk, id, 0).size;
+}

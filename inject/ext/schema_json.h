@@ -44,3 +44,6 @@ struct schema_event {
 // added. Returns whether all of it is there: with more room less may be truncated.
 bool schema_json(struct json_out *out, const struct schema_world *world,
                  const struct abi_payload *payloads, size_t count, struct schema_event *event);
+
+// Bytes of a value of a type or schema; SIZE_MAX: its values differ, or nobody knows it.
+size_t schema_json_size(const struct schema_world *world, uint64_t id);
