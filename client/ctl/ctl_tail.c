@@ -85,12 +85,42 @@ static size_t terminal_width(void) {
     return ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 0 ? window.ws_col : 80;
 }
 
+// The message, the number of the payload, which for a line of a log is only its level, and JSON.
+// The caller frees it; NULL when memory is short.
+static char *message_of(const json_t *event) {
+    const char *message = format_text(event, "message"), *json = format_text(event, "json");
+    bool number = *format_text(event, "payload_type") && !*format_text(event, "level");
+    const char *payload = number ? format_text(event, "payload") : "";
+    size_t size = strlen(message) + strlen(payload) + strlen(json) + 8;
+    char *text = malloc(size);
+    if (text) {
+        snprintf(text, size, "%s%s%s%s%s", message, number ? " = " : "", payload, *json ? " " : "",
+                 json);
+    }
+    return text;
+}
+
+static void print_message(const json_t *event, size_t columns_before) {
+    size_t width = terminal_width();
+    char *message = message_of(event);
+    size_t size = width || !message ? LINE_SIZE : strlen(message) + 1;
+    char *line = message ? malloc(size) : NULL;
+    if (line) {
+        format_fit(line, size, message,
+                   width > columns_before + 8 ? width - columns_before
+                   : width                    ? 8
+                                              : 0);
+    }
+    puts(line ? line : "");
+    free(line);
+    free(message);
+}
+
 static void print_text(struct tail *tail, const json_t *event) {
     char clock[FORMAT_SIZE], duration[FORMAT_SIZE], text[LINE_SIZE];
     int64_t start = format_integer(event, "start_ns");
     bool mark = strcmp(format_text(event, "kind"), "mark") == 0;
     const char *category = format_text(event, "category");
-    const char *message = format_text(event, "message");
     print_day(tail, start);
     printf("%s %8s ", format_clock(clock, start),
            mark ? "-" : format_duration(duration, format_integer(event, "duration_ns")));
@@ -98,15 +128,7 @@ static void print_text(struct tail *tail, const json_t *event) {
     put_padded(text, WHO_COLUMNS);
     format_fit(text, sizeof(text), *category ? category : "-", CATEGORY_COLUMNS);
     put_padded(text, CATEGORY_COLUMNS);
-    size_t width = terminal_width(),
-           before = 12 + 1 + 8 + 1 + WHO_COLUMNS + 1 + CATEGORY_COLUMNS + 1;
-    size_t size = width ? LINE_SIZE : strlen(message) + 1;
-    char *line = malloc(size);
-    if (line) {
-        format_fit(line, size, message, width > before + 8 ? width - before : width ? 8 : 0);
-    }
-    puts(line ? line : "");
-    free(line);
+    print_message(event, 12 + 1 + 8 + 1 + WHO_COLUMNS + 1 + CATEGORY_COLUMNS + 1);
 }
 
 static bool is_shown(const struct tail *tail, const json_t *event) {

@@ -88,6 +88,9 @@ static json_t *describe(const struct store_event_row *row) {
     json_object_set_new(object, "domain", control_nullable_slice(row->domain));
     json_object_set_new(object, "color", control_nullable_slice(row->color));
     json_object_set_new(object, "payload", control_nullable_slice(row->payload));
+    json_object_set_new(object, "payload_type", control_nullable_slice(row->payload_type));
+    json_object_set_new(object, "json", control_nullable_slice(row->json));
+    json_object_set_new(object, "level", control_nullable_slice(row->level));
     control_set(object, "row", row->row);
     return object;
 }

@@ -18,26 +18,45 @@
 #include "store/segment/segments.h"
 #include "store/value/rows.h"
 
-#define COLUMNS                                                                                    \
+// The view has the payload, but not its type. JSON may stand beside it.
+#define PAYLOAD_TYPE                                                                               \
+    "(SELECT CASE WHEN uint64Value IS NOT NULL THEN 'u64' WHEN int64Value IS NOT NULL THEN 'i64' " \
+    "WHEN doubleValue IS NOT NULL THEN 'f64' WHEN uint32Value IS NOT NULL THEN 'u32' "             \
+    "WHEN int32Value IS NOT NULL THEN 'i32' WHEN floatValue IS NOT NULL THEN 'f32' END "           \
+    "FROM NVTX_EVENTS WHERE rowid = eventRow)"
+
+#define ROWS(level, order)                                                                         \
     "SELECT eventRow, start, duration, pid, tid, categoryId, ifnull(sourceId, 0), kind, message, " \
-    "category, process, thread, source, domain, color, payload FROM NVTXT_TIMELINE "               \
+    "category, process, thread, source, domain, color, payload, " PAYLOAD_TYPE ", "                \
+    "(SELECT jsonText FROM NVTX_EVENTS WHERE rowid = eventRow), " level " FROM NVTXT_TIMELINE "    \
     "WHERE eventRow > ?1 AND eventRow <= ?2 AND (?3 < 0 OR pid = ?3) "                             \
     "AND (?4 < 0 OR categoryId = ?4) AND (?5 IS NULL OR category = ?5) AND (?6 IS NULL OR "        \
     "instr(message, ?6) > 0) "                                                                     \
-    "AND (?7 IS NULL OR kind = ?7 OR (?7 = 'range' AND kind <> 'mark')) "
+    "AND (?7 IS NULL OR kind = ?7 OR (?7 = 'range' AND kind <> 'mark')) "                          \
+    "ORDER BY eventRow " order " LIMIT ?8"
 
-static const char oldest_first[] = COLUMNS "ORDER BY eventRow LIMIT ?8";
-static const char newest_first[] = COLUMNS "ORDER BY eventRow DESC LIMIT ?8";
+// A segment that an older version left has no levels.
+static const char *const queries[2][2] = {
+    {ROWS("level", ""), ROWS("NULL", "")},
+    {ROWS("level", "DESC"), ROWS("NULL", "DESC")},
+};
 
 #define FIRST_TEXT 7
-#define TEXTS 9
+#define TEXTS 12
+
+static int prepare(sqlite3 *db, const struct store_event_query *query, sqlite3_stmt **stmt) {
+    const char *const *texts = queries[query->backward];
+    int rc = sqlite3_prepare_v2(db, texts[0], -1, stmt, NULL);
+    return (rc & 0xff) == SQLITE_ERROR ? sqlite3_prepare_v2(db, texts[1], -1, stmt, NULL) : rc;
+}
 
 // ---- Rows ---------------------------------------------------------------------------------------
 
 static int copy_texts(sqlite3_stmt *stmt, struct store_event_row *row, size_t *bytes) {
-    struct nvtxt_slice *slices[TEXTS] = {&row->kind,    &row->message, &row->category_name,
-                                         &row->process, &row->thread,  &row->source,
-                                         &row->domain,  &row->color,   &row->payload};
+    struct nvtxt_slice *slices[TEXTS] = {&row->kind,         &row->message, &row->category_name,
+                                         &row->process,      &row->thread,  &row->source,
+                                         &row->domain,       &row->color,   &row->payload,
+                                         &row->payload_type, &row->json,    &row->level};
     size_t len = 0;
     for (int i = 0; i < TEXTS; i++) {
         slices[i]->data = (const char *)sqlite3_column_text(stmt, FIRST_TEXT + i);
@@ -93,7 +112,7 @@ static int scan(sqlite3 *db, const struct store_event_query *query, int64_t firs
     sqlite3_stmt *stmt = NULL;
     size_t bytes = 0;
     size_t room = query->limit - events->count;
-    int rc = sqlite3_prepare_v2(db, query->backward ? newest_first : oldest_first, -1, &stmt, NULL);
+    int rc = prepare(db, query, &stmt);
     rc = rc
              ?: store_sql_bind(stmt, "iiiittti", first, last, query->pid, query->category,
                                query->category_name, query->message, query->kind, (int64_t)room);

@@ -43,9 +43,12 @@ struct store_events {
     struct store_event_row {
         int64_t row, start_ns, duration_ns, pid, tid, category, source_id; // 0: none
         struct nvtxt_slice kind, message;
-        struct nvtxt_slice category_name, process, thread, source, domain, color, payload; // or ""
-        char *texts; // owned: what the slices point to
-    } *rows;         // owned
+        struct nvtxt_slice category_name, process, thread, source, domain, color; // or ""
+        struct nvtxt_slice payload;      // its number, else its JSON, else ""
+        struct nvtxt_slice payload_type; // of the number, as NVTXT has it: "u64"; ""
+        struct nvtxt_slice json, level;  // or ""
+        char *texts;                     // owned: what the slices point to
+    } *rows;                             // owned
     size_t count;
     struct store_cursor next; // where the next call begins
     struct store_cursor end;  // after the newest event

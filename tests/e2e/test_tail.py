@@ -210,6 +210,44 @@ def test_tail_for_people():
                        "00:00:01.500   1.23us 20                -          r"])
 
 
+PAYLOADS = """\
+@Marker, Time, Message, Payload, Json
+Marker, 1, "big", "u64:18446744073709551615", ""
+Marker, 2, "both", "u32:5", "5"
+Marker, 3, "json", "", '{"step":\t3}'
+Marker, 4, "loss", "f64:0.5", ""
+Marker, 5, "none", "", ""
+@RangePush, Time, Message, Json
+@RangePop, Time, Json
+RangePush, 6, "range", "[1]"
+RangePop, 7, "2"
+"""
+
+
+def test_tail_shows_payloads_and_json():
+    with lib.Daemon() as daemon:
+        with daemon.session(nvtx=1) as session:
+            session.send(PAYLOADS + "#nvtxt-end\n")
+            session.replies()
+        with daemon.session(levels=True) as session:
+            session.send('@Marker, Time, Message, Payload\nMarker, 8, "a line", 3\n#nvtxt-end\n')
+            session.replies()
+        with Tail(daemon, "-n", "7") as tail:
+            tail.line()  # the day
+            lib.equal([tail.line()[51:] for _ in range(7)],
+                      ["big = 18446744073709551615", "both = 5 5", 'json {"step": 3}', "loss = 0.5",
+                       "none", 'range {"begin":[1],"end":2}', "a line"])
+        with Tail(daemon, "-n", "7", "--json") as tail:
+            events = [json.loads(tail.line()) for _ in range(7)]
+            lib.equal([(one["payload"], one["payload_type"], one["json"], one["level"])
+                       for one in events],
+                      [("18446744073709551615", "u64", None, None), ("5", "u32", "5", None),
+                       ('{"step":\t3}', None, '{"step":\t3}', None), ("0.5", "f64", None, None),
+                       (None, None, None, None),
+                       ('{"begin":[1],"end":2}', None, '{"begin":[1],"end":2}', None),
+                       ("3", "i64", None, "err")])
+
+
 def test_tail_goes_on_in_the_next_segment():
     with lib.Daemon() as daemon:
         daemon.send(marks("a"))

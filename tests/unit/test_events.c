@@ -134,6 +134,48 @@ Test(events, are_chosen_by_what_they_are) {
     end();
 }
 
+static const char *payload_of_first(void) {
+    const struct store_event_row *row = &events.rows[0];
+    snprintf(shown, sizeof(shown), "%.*s|%.*s|%.*s|%.*s", (int)row->payload.len, row->payload.data,
+             (int)row->payload_type.len, row->payload_type.data, (int)row->json.len, row->json.data,
+             (int)row->level.len, row->level.data);
+    return shown;
+}
+
+Test(events, have_payloads_with_their_types_and_json) {
+    kit_open(&kit);
+    struct nvtxt_event mark = kit_mark(1, "m");
+    mark.payload = (struct nvtxt_payload){NVTXT_PAYLOAD_UINT64, {.int64 = -1}};
+    mark.json = NVTXT_SLICE("[1]");
+    kit_add(&kit, 1, &mark);
+    kit_commit(&kit);
+    (void)ask(any(0, 0));
+    cr_assert_str_eq(payload_of_first(), "18446744073709551615|u64|[1]|");
+    kit_exec(&kit, "UPDATE NVTX_EVENTS SET uint64Value = NULL");
+    (void)ask(any(0, 0));
+    cr_assert_str_eq(payload_of_first(), "[1]||[1]|");
+    kit_exec(&kit, "UPDATE NVTX_EVENTS SET int64Value = 3, jsonText = NULL;"
+                   "UPDATE NVTXT_SOURCES SET levels = 1");
+    (void)ask(any(0, 0));
+    cr_assert_str_eq(payload_of_first(), "3|i64||err");
+    end();
+}
+
+// A segment that was left keeps the view of its version.
+Test(events, of_a_segment_of_an_older_version_are_read) {
+    kit_open(&kit);
+    add_marks(2, "old");
+    kit_exec(&kit, "CREATE TABLE rows AS SELECT * FROM NVTXT_TIMELINE; DROP VIEW NVTXT_TIMELINE;"
+                   "ALTER TABLE rows DROP COLUMN level; CREATE VIEW NVTXT_TIMELINE AS SELECT * "
+                   "FROM rows");
+    cr_assert_str_eq(ask(any(0, 0)), "old1 old2");
+    cr_assert_str_eq(payload_of_first(), "|||");
+    struct store_event_query query = any(0, 2);
+    query.backward = true;
+    cr_assert_str_eq(ask(query), "old2 old1");
+    end();
+}
+
 Test(events, are_searched_in_bounded_steps) {
     kit_open(&kit);
     add_marks(STORE_EVENTS_SCANNED + 100, "m");
