@@ -16,16 +16,16 @@
 #include "lib/options.h"
 #include "lib/ring/catalog.h"
 #include "lib/ring/thread.h"
-#include "lib/send/link.h"
 
 #define RETRY_NS 1000000000
 #define EXPIRY_WITHOUT_SPOOL 60u // seconds; ten thousand short programs must not fill a quota
 
 struct sender life_sender;
 
-static int64_t retry_at;
-static bool has_begun, has_fork_handlers, has_ended;
-static char spool_path[600];
+static _Atomic int64_t retry_at;
+static _Atomic bool has_begun, has_ended;
+static bool has_fork_handlers;
+static pid_t owner; // the process that the region and the sender are of
 
 static int64_t now_ns(void) {
     struct timespec now;
@@ -46,24 +46,32 @@ static void remember_limits(uint64_t push_depth, uint64_t open_ranges) {
     }
 }
 
-// A file of the spool folder, or, when that cannot be, private memory.
-static int make_region(void) {
-    struct region *region = &recorder.region;
-    int r = -ENOENT;
-    *spool_path = '\0';
-    if (*lib_options.spool) {
-        snprintf(spool_path, sizeof(spool_path), "%s/nvtxt-%u-%llx.ring", lib_options.spool,
-                 (unsigned)getpid(), (unsigned long long)now_ns());
-        r = region_make(region, spool_path, lib_options.ring_bytes, lib_options.window_bytes);
-        if (r == 0) {
-            region->fd = link_lift(region->fd);
-        } else {
-            options_log("cannot keep rings in %s: %s; they are kept in memory", lib_options.spool,
-                        strerror(-r));
-            *spool_path = '\0';
-        }
+// A file of the spool folder, which must be one's own.
+static int make_file(void) {
+    struct stat folder;
+    char path[REGION_PATH];
+    if (stat(lib_options.spool, &folder) < 0) {
+        return -errno;
     }
-    return r == 0 ? 0 : region_make(region, NULL, lib_options.ring_bytes, lib_options.window_bytes);
+    if (folder.st_uid != geteuid()) {
+        return -EPERM;
+    }
+    int len = snprintf(path, sizeof(path), "%s/nvtxt-%u-%llx.ring", lib_options.spool,
+                       (unsigned)getpid(), (unsigned long long)now_ns());
+    return (size_t)len >= sizeof(path) ? -ENAMETOOLONG
+                                       : region_make(&recorder.region, path, lib_options.ring_bytes,
+                                                     lib_options.window_bytes);
+}
+
+static int make_region(void) {
+    int r = *lib_options.spool ? make_file() : -ENOENT;
+    if (r < 0 && *lib_options.spool) {
+        options_log("cannot keep rings in %s (error %d); they are kept in memory",
+                    lib_options.spool, -r);
+    }
+    return r == 0 ? 0
+                  : region_make(&recorder.region, NULL, lib_options.ring_bytes,
+                                lib_options.window_bytes);
 }
 
 static int start_sender(void) {
@@ -71,7 +79,8 @@ static int start_sender(void) {
     struct sender_options *options = &life_sender.options;
     options->path_count = options_paths(options->paths);
     strcpy(options->name, lib_options.name);
-    options->expiry = *spool_path ? 0 : EXPIRY_WITHOUT_SPOOL;
+    options->expiry = recorder.region.is_file ? 0 : EXPIRY_WITHOUT_SPOOL;
+    options->logs_to_stderr = strcmp(lib_options.log, "stderr") == 0;
     options->names_version = catalog_version;
     options->on_empty = recorder_free_ring;
     options->log = options_log;
@@ -79,6 +88,7 @@ static int start_sender(void) {
     life_sender.region = &recorder.region;
     life_sender.attention = &recorder.attention;
     life_sender.asleep = RECORDER_ASLEEP;
+    life_sender.dozes = RECORDER_DOZES;
     return sender_start(&life_sender);
 }
 
@@ -117,6 +127,7 @@ static int start(bool is_child) {
     catalog_lock();
     r = catalog_use(&recorder.region, is_child);
     catalog_unlock();
+    owner = getpid();
     take_early_losses();
     atomic_store_explicit(&recorder.has_region, true, memory_order_release);
     if (!has_fork_handlers) {
@@ -144,7 +155,7 @@ static void attend(uint32_t attention) {
             }
             pthread_mutex_unlock(&recorder.lock);
         }
-    } else if (attention & RECORDER_ASLEEP) {
+    } else if (attention & (RECORDER_ASLEEP | RECORDER_DOZES)) {
         sender_wake(&life_sender);
     }
     errno = saved;
@@ -157,11 +168,20 @@ __attribute__((constructor(101))) void life_init(void) {
     catalog_set_filter(options_is_excluded);
 }
 
-// In a child that recorded nothing the word is 0, and there is nothing to end.
+static void log_end(bool done) {
+    options_log("%s; recorded %llu, acknowledged lines %llu",
+                done ? "ended" : "ended, not all is stored",
+                (unsigned long long)recorder_recorded(),
+                (unsigned long long)atomic_load(&life_sender.lines_acked));
+}
+
+// In a child that recorded nothing the word is 0, and there is nothing to end. A signal handler may
+// end the process in the middle of a call, which may hold a lock: then nothing is logged.
 __attribute__((destructor(101))) static void end(void) {
+    bool was_busy = thread_busy;
     thread_busy = 1;
-    has_ended = true;
-    if (!has_begun || !atomic_load(atomic_load(&recorder.alive)) ||
+    atomic_store(&has_ended, true);
+    if (!has_begun || owner != getpid() || !atomic_load(atomic_load(&recorder.alive)) ||
         !atomic_load(&recorder.has_region)) {
         return;
     }
@@ -170,13 +190,12 @@ __attribute__((destructor(101))) static void end(void) {
         return;
     }
     bool done = sender_end(&life_sender, now_ns() + (int64_t)lib_options.exit_ms * 1000000);
-    options_log("%s; recorded %llu, acknowledged lines %llu",
-                done ? "ended" : "ended, not all is stored",
-                (unsigned long long)recorder_recorded(),
-                (unsigned long long)atomic_load(&life_sender.lines_acked));
-    if (done && *spool_path) {
-        atomic_store(&recorder.region.head->pid, 0);
-        unlink(spool_path);
+    if (!was_busy) {
+        log_end(done);
     }
-    thread_busy = 0;
+    if (done && recorder.region.is_file) {
+        atomic_store(&recorder.region.head->pid, 0);
+        unlink(recorder.region.path);
+    }
+    thread_busy = was_busy;
 }

@@ -1,19 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A table has what each variable takes. Numbers are read by hand: strtoull takes signs and blanks,
-// and depends on nothing that should matter here.
+// Numbers are read by hand: strtoull takes signs and blanks, and printf a point of the locale's.
+// The texts of the environment are copied, since the program may change it at any time. Who reads
+// it first is known by its process, so that a child of a fork meanwhile does not wait for a thread
+// that it does not have.
 #include "lib/options.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <sched.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "protocol/base/limits.h"
+#include "protocol/base/utf8.h"
 
 #define KIB 1024u
 #define MIB (1024u * 1024u)
@@ -23,9 +31,15 @@
 #define WINDOW_MOST ((uint64_t)16 * 1024 * MIB)
 #define EXIT_MOST_MS 60000u
 
-static bool has_read;
-
 struct lib_options lib_options = {.ring_bytes = MIB, .window_bytes = 32 * MIB, .exit_ms = 500};
+
+static _Atomic bool is_read;
+static _Atomic int reader; // the process that reads
+
+// What the environment says.
+static struct {
+    bool ring, window, exit, socket, name, spool;
+} has;
 
 void options_complain(const char *format, va_list args) {
     char line[400] = "nvtxt: ";
@@ -33,6 +47,9 @@ void options_complain(const char *format, va_list args) {
     int len = vsnprintf(line + start, sizeof(line) - start - 1, format, args);
     size_t end = len < 0 ? start : start + (size_t)len;
     end = end < sizeof(line) - 1 ? end : sizeof(line) - 2;
+    for (size_t i = start; i < end; i++) {
+        line[i] = (unsigned char)line[i] < ' ' || line[i] == 0x7f ? '?' : line[i];
+    }
     line[end++] = '\n';
     if (write(STDERR_FILENO, line, end) < 0) {
         return; // nobody reads it
@@ -55,10 +72,10 @@ static bool read_size(const char *text, uint64_t *bytes) {
     uint64_t number = 0;
     const char *at = text;
     for (; *at >= '0' && *at <= '9'; at++) {
-        if (number > ((uint64_t)1 << 40)) {
+        number = number * 10 + (uint64_t)(*at - '0');
+        if (number > WINDOW_MOST) { // more than any size here
             return false;
         }
-        number = number * 10 + (uint64_t)(*at - '0');
     }
     unsigned shift = *at == 'K' ? 10 : *at == 'M' ? 20 : *at == 'G' ? 30 : 0;
     *bytes = number << shift;
@@ -104,16 +121,25 @@ static void describe(uint64_t bytes, char *to, size_t size) {
     }
 }
 
+static bool is_ring_size(uint64_t bytes) {
+    return is_power_of_two(bytes) && bytes >= RING_LEAST && bytes <= RING_MOST;
+}
+
+static bool is_window_size(uint64_t bytes) {
+    return bytes >= WINDOW_LEAST && bytes <= WINDOW_MOST;
+}
+
 static void read_ring(const char *text) {
     char used[32];
     uint64_t bytes;
     describe(lib_options.ring_bytes, used, sizeof(used));
     if (!read_size(text, &bytes)) {
         complain("NVTXT_RING", text, "size", used);
-    } else if (!is_power_of_two(bytes) || bytes < RING_LEAST || bytes > RING_MOST) {
+    } else if (!is_ring_size(bytes)) {
         complain("NVTXT_RING", text, "power of two from 64K to 64M", used);
     } else {
         lib_options.ring_bytes = bytes;
+        has.ring = true;
     }
 }
 
@@ -123,34 +149,111 @@ static void read_window(const char *text) {
     describe(lib_options.window_bytes, used, sizeof(used));
     if (!read_size(text, &bytes)) {
         complain("NVTXT_WINDOW", text, "size", used);
-    } else if (bytes < WINDOW_LEAST || bytes > WINDOW_MOST) {
+    } else if (!is_window_size(bytes)) {
         complain("NVTXT_WINDOW", text, "size from 1M to 16G", used);
     } else {
         lib_options.window_bytes = power_above(bytes);
+        has.window = true;
+    }
+}
+
+// "0.5": no more decimals than it needs.
+static void describe_seconds(uint32_t ms, char *to, size_t size) {
+    int len = snprintf(to, size, "%u.%03u", ms / 1000, ms % 1000);
+    while (to[len - 1] == '0') {
+        to[--len] = '\0';
+    }
+    if (to[len - 1] == '.') {
+        to[len - 1] = '\0';
     }
 }
 
 static void read_exit(const char *text) {
     char used[32];
     uint32_t ms;
-    snprintf(used, sizeof(used), "%g", lib_options.exit_ms / 1000.0);
     if (read_seconds(text, &ms)) {
         lib_options.exit_ms = ms;
+        has.exit = true;
     } else {
+        describe_seconds(lib_options.exit_ms, used, sizeof(used));
         complain("NVTXT_EXIT_WAIT", text, "number of seconds from 0 to 60", used);
     }
 }
 
-static void keep(char *to, size_t size, const char *variable, const char *what) {
+// The folder of a relative path may change: a path is kept from the root on, where there is room.
+static void keep_path(char *to, size_t size, const char *path) {
+    char folder[PATH_MAX];
+    bool is_relative = *path != '/' && getcwd(folder, sizeof(folder));
+    size_t len = is_relative ? strlen(folder) + 1 : 0;
+    if (len + strlen(path) >= size) {
+        len = 0;
+    }
+    memcpy(to, folder, len > 0 ? len - 1 : 0);
+    if (len > 0) {
+        to[len - 1] = '/';
+    }
+    memcpy(to + len, path, strlen(path) + 1);
+}
+
+static const char *environment(const char *variable) {
     const char *text = getenv(variable);
-    if (!text || !*text) {
-        return;
-    }
-    if (strlen(text) >= size) {
+    return text && *text ? text : NULL;
+}
+
+static bool read_path(char *to, size_t size, const char *variable, const char *what) {
+    const char *text = environment(variable);
+    if (text && strlen(text) >= size) {
         complain(variable, text, what, *to ? to : "none");
-        return;
+    } else if (text) {
+        keep_path(to, size, text);
+        return true;
     }
-    strcpy(to, text);
+    return false;
+}
+
+// A path that no socket can have is like a daemon that is not there.
+static bool read_socket(void) {
+    const char *text = environment("NVTXT_SOCKET");
+    if (!text) {
+        return false;
+    }
+    lib_options.has_no_socket = strlen(text) > NVTXT_SOCKET_BYTES;
+    if (!lib_options.has_no_socket) {
+        keep_path(lib_options.socket, sizeof(lib_options.socket), text);
+    }
+    return true;
+}
+
+// The hello is JSON: a name is UTF-8 there.
+static void keep_name(const char *name) {
+    char repaired[NVTXT_UTF8_GROWTH * sizeof(lib_options.name)];
+    struct nvtxt_slice text = {repaired, 0};
+    text.len = nvtxt_utf8_repair(
+        repaired, (struct nvtxt_slice){name, strnlen(name, sizeof(lib_options.name) - 1)});
+    text = nvtxt_slice_cut(text, sizeof(lib_options.name) - 1);
+    memcpy(lib_options.name, text.data, text.len);
+    lib_options.name[text.len] = '\0';
+}
+
+static bool read_name(void) {
+    const char *text = environment("NVTXT_NAME");
+    if (text && strlen(text) >= sizeof(lib_options.name)) {
+        complain("NVTXT_NAME", text, "name of at most 255 bytes", lib_options.name);
+        return false;
+    }
+    if (text) {
+        keep_name(text);
+    }
+    return text != NULL;
+}
+
+// A list may have any length.
+static const char *copy_list(const char *variable) {
+    const char *text = environment(variable);
+    size_t size = text ? strlen(text) + 1 : 0;
+    char *copy = text ? mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+                      : MAP_FAILED;
+    return copy == MAP_FAILED ? NULL : memcpy(copy, text, size);
 }
 
 int options_give(const struct nvtxt_options *given) {
@@ -159,55 +262,83 @@ int options_give(const struct nvtxt_options *given) {
         return given ? -EINVAL : 0;
     }
     memcpy(&all, given, given->size < sizeof(all) ? given->size : sizeof(all));
-    bool good =
-        (!all.ring_bytes || (is_power_of_two(all.ring_bytes) && all.ring_bytes >= RING_LEAST &&
-                             all.ring_bytes <= RING_MOST)) &&
-        (!all.window_bytes ||
-         (all.window_bytes >= WINDOW_LEAST && all.window_bytes <= WINDOW_MOST)) &&
-        all.exit_ms <= EXIT_MOST_MS && !all.reserved &&
-        (!all.socket || strlen(all.socket) < sizeof(lib_options.socket)) &&
-        (!all.name || strlen(all.name) < sizeof(lib_options.name)) &&
-        (!all.spool || strlen(all.spool) < sizeof(lib_options.spool));
+    bool good = (!all.ring_bytes || is_ring_size(all.ring_bytes)) &&
+                (!all.window_bytes || is_window_size(all.window_bytes)) &&
+                all.exit_ms <= EXIT_MOST_MS && !all.reserved &&
+                (!all.socket || strlen(all.socket) <= NVTXT_SOCKET_BYTES) &&
+                (!all.name || strlen(all.name) < sizeof(lib_options.name)) &&
+                (!all.spool || strlen(all.spool) < sizeof(lib_options.spool));
     if (!good) {
         return -EINVAL;
     }
-    strcpy(lib_options.socket, all.socket ? all.socket : "");
-    strcpy(lib_options.name, all.name ? all.name : "");
-    strcpy(lib_options.spool, all.spool ? all.spool : "");
-    lib_options.ring_bytes = all.ring_bytes ? all.ring_bytes : lib_options.ring_bytes;
-    lib_options.window_bytes =
-        all.window_bytes ? power_above(all.window_bytes) : lib_options.window_bytes;
-    lib_options.exit_ms = all.exit_ms ? all.exit_ms : lib_options.exit_ms;
+    if (!has.socket && all.socket) {
+        keep_path(lib_options.socket, sizeof(lib_options.socket), all.socket);
+    }
+    if (!has.name && all.name && *all.name) {
+        keep_name(all.name);
+    }
+    if (!has.spool && all.spool) {
+        keep_path(lib_options.spool, sizeof(lib_options.spool), all.spool);
+    }
+    if (!has.ring && all.ring_bytes) {
+        lib_options.ring_bytes = all.ring_bytes;
+    }
+    if (!has.window && all.window_bytes) {
+        lib_options.window_bytes = power_above(all.window_bytes);
+    }
+    if (!has.exit && all.exit_ms) {
+        lib_options.exit_ms = all.exit_ms;
+    }
     return 0;
 }
 
-void options_read(void) {
-    if (has_read) {
-        return;
-    }
-    has_read = true;
+static void read_all(void) {
+    const char *text;
     lib_options.is_secure = getauxval(AT_SECURE) != 0;
+    if (!*lib_options.name) {
+        keep_name(program_invocation_short_name);
+    }
     if (lib_options.is_secure) {
         return;
     }
-    keep(lib_options.socket, sizeof(lib_options.socket), "NVTXT_SOCKET", "path of a socket");
-    keep(lib_options.name, sizeof(lib_options.name), "NVTXT_NAME", "name");
-    keep(lib_options.spool, sizeof(lib_options.spool), "NVTXT_SPOOL", "path of a folder");
-    keep(lib_options.log, sizeof(lib_options.log), "NVTXT_LOG", "path of a file");
-    const char *text;
-    if ((text = getenv("NVTXT_RING")) && *text) {
+    has.socket = read_socket();
+    has.name = read_name();
+    has.spool =
+        read_path(lib_options.spool, sizeof(lib_options.spool), "NVTXT_SPOOL", "path of a folder");
+    text = environment("NVTXT_LOG");
+    if (text && strcmp(text, "stderr") == 0) {
+        strcpy(lib_options.log, text);
+    } else {
+        read_path(lib_options.log, sizeof(lib_options.log), "NVTXT_LOG", "path of a file");
+    }
+    if ((text = environment("NVTXT_RING"))) {
         read_ring(text);
     }
-    if ((text = getenv("NVTXT_WINDOW")) && *text) {
+    if ((text = environment("NVTXT_WINDOW"))) {
         read_window(text);
     }
-    if ((text = getenv("NVTXT_EXIT_WAIT")) && *text) {
+    if ((text = environment("NVTXT_EXIT_WAIT"))) {
         read_exit(text);
     }
-    lib_options.include = getenv("NVTXT_DOMAIN_INCLUDE");
-    lib_options.exclude = getenv("NVTXT_DOMAIN_EXCLUDE");
-    if (!*lib_options.name) {
-        snprintf(lib_options.name, sizeof(lib_options.name), "%s", program_invocation_short_name);
+    lib_options.include = copy_list("NVTXT_DOMAIN_INCLUDE");
+    lib_options.exclude = copy_list("NVTXT_DOMAIN_EXCLUDE");
+    if (lib_options.has_no_socket) {
+        options_log("NVTXT_SOCKET has more than the %d bytes that the path of a socket may have",
+                    NVTXT_SOCKET_BYTES);
+    }
+}
+
+void options_read(void) {
+    int self = 0;
+    while (!atomic_load_explicit(&is_read, memory_order_acquire)) {
+        self = self ? self : getpid();
+        int other = atomic_load(&reader);
+        if (other == self) {
+            sched_yield();
+        } else if (atomic_compare_exchange_strong(&reader, &other, self)) {
+            read_all();
+            atomic_store_explicit(&is_read, true, memory_order_release);
+        }
     }
 }
 
@@ -223,41 +354,45 @@ static bool is_listed(const char *list, const char *name) {
 }
 
 bool options_is_excluded(const char *name) {
-    bool wants = lib_options.include && *lib_options.include;
-    return (wants && !is_listed(lib_options.include, name)) || is_listed(lib_options.exclude, name);
+    options_read();
+    return lib_options.is_secure ||
+           (lib_options.include && !is_listed(lib_options.include, name)) ||
+           is_listed(lib_options.exclude, name);
 }
 
-// The folder of one's own daemon in /tmp counts only when it is one's own.
+// A folder in /tmp can be anybody's.
 static bool is_mine(const char *folder) {
     struct stat what;
-    return lstat(folder, &what) == 0 && S_ISDIR(what.st_mode) && what.st_uid == geteuid();
+    return lstat(folder, &what) == 0 && S_ISDIR(what.st_mode) && what.st_uid == geteuid() &&
+           !(what.st_mode & 022);
 }
 
-static uint32_t own_paths(char paths[SENDER_PATHS][108], uint32_t count) {
-    const char *runtime = getenv("XDG_RUNTIME_DIR");
+static uint32_t add_own(char paths[SENDER_PATHS][108], uint32_t count) {
+    const char *runtime = environment("XDG_RUNTIME_DIR");
     char folder[64];
-    if (geteuid() == 0) {
-        return count;
-    }
     if (runtime && *runtime == '/' && strlen(runtime) < 80) {
-        snprintf(paths[count++], 108, "%s/nvtxtd/nvtxtd.sock", runtime);
+        snprintf(paths[count++], 108, NVTXT_RUNTIME_SOCKETS "/" NVTXT_DATA_SOCKET, runtime);
     }
-    snprintf(folder, sizeof(folder), "/tmp/nvtxtd-%u", (unsigned)geteuid());
+    snprintf(folder, sizeof(folder), NVTXT_TMP_SOCKETS, (unsigned)geteuid());
     if (is_mine(folder)) {
-        snprintf(paths[count++], 108, "%s/nvtxtd.sock", folder);
+        snprintf(paths[count++], 108, "%s/" NVTXT_DATA_SOCKET, folder);
     }
     return count;
 }
 
 uint32_t options_paths(char paths[SENDER_PATHS][108]) {
     uint32_t count = 0;
+    bool is_root = geteuid() == 0;
+    if (lib_options.has_no_socket) {
+        return 0;
+    }
     if (*lib_options.socket) {
         strcpy(paths[0], lib_options.socket);
         return 1;
     }
-    count = own_paths(paths, count);
-    strcpy(paths[count++], "/run/nvtxtd/nvtxtd.sock");
-    return count;
+    count = is_root ? 0 : add_own(paths, count);
+    strcpy(paths[count++], NVTXT_SYSTEM_SOCKETS "/" NVTXT_DATA_SOCKET);
+    return is_root ? add_own(paths, count) : count;
 }
 
 void options_vlog(const char *format, va_list args) {
@@ -265,8 +400,9 @@ void options_vlog(const char *format, va_list args) {
         return;
     }
     char line[600];
-    int len = snprintf(line, sizeof(line), "nvtxt[%u]: ", (unsigned)getpid());
-    len += vsnprintf(line + len, sizeof(line) - (size_t)len - 1, format, args);
+    int start = snprintf(line, sizeof(line), "nvtxt[%u]: ", (unsigned)getpid());
+    int len = vsnprintf(line + start, sizeof(line) - (size_t)start - 1, format, args);
+    len = len < 0 ? start : start + len;
     len = len < (int)sizeof(line) - 1 ? len : (int)sizeof(line) - 2;
     line[len++] = '\n';
     bool to_stderr = strcmp(lib_options.log, "stderr") == 0;

@@ -13,22 +13,26 @@
 #include "lib/send/sender.h"
 
 struct lib_options {
-    bool is_secure; // set user id and the like: record nothing
+    bool is_secure;     // set user id and the like: record nothing
+    bool has_no_socket; // NVTXT_SOCKET is no path that a socket can have
     char socket[108], name[256], spool[512], log[512];
     uint64_t ring_bytes, window_bytes;
     uint32_t exit_ms;
-    const char *include, *exclude; // of the environment; NULL: not given
+    const char *include, *exclude; // copies; NULL: not given
 };
 
 extern struct lib_options lib_options;
 
-// Checks what nvtxt_init() was given and remembers it. Returns 0 or -EINVAL.
+// Checks what nvtxt_init() was given and takes what the environment has not said. Returns 0, or
+// -EINVAL; then nothing has changed.
 int options_give(const struct nvtxt_options *given);
 
-// Reads the environment, over what was given. Once in a process and its children.
+// Reads the environment, once in a process and its children. Any thread; the value of what was
+// given before is named in a complaint.
 void options_read(void);
 
-// Whether events of a domain are left out; "default" is the one without a name.
+// Whether events of a domain are left out; "default" is the one without a name. Reads the
+// environment when nobody has.
 bool options_is_excluded(const char *name);
 
 // The sockets to try, in the order of all programs: the one that was named; else one's own

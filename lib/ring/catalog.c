@@ -114,7 +114,7 @@ uint64_t catalog_version(void) {
 // ---- Into the region ----------------------------------------------------------------------------
 
 static bool has_copy(void) {
-    return catalog.region && catalog.region->fd >= 0;
+    return catalog.region && catalog.region->is_file;
 }
 
 static int copy_text(uint64_t from, uint64_t end) {
@@ -224,7 +224,7 @@ int catalog_use(struct region *region, bool is_child) {
     }
     forget_sent(is_child);
     int r = 0;
-    if (region->fd < 0) {
+    if (!region->is_file) {
         region_borrow(region, &catalog.tables);
     } else if ((r = copy_all(is_child)) < 0) {
         catalog.region = NULL;

@@ -24,6 +24,7 @@ static uint64_t next_pass(const struct pass *pass) {
 void pass_init(struct pass *pass, struct region *region) {
     memset(pass, 0, offsetof(struct pass, buf));
     pass->region = region;
+    region_drop_unfinished(region);
     pass->lines.limit = LINE_LIMIT;
     pass->lines.variables = LINE_VARIABLES;
     pass->offset_ns = atomic_load(&region->head->offset_ns);
@@ -39,8 +40,8 @@ void pass_init(struct pass *pass, struct region *region) {
 // Whether the lines of one more record fit, whatever it is.
 static bool has_room(struct pass *pass) {
     uint64_t size = pass->region->head->window_bytes, end = pass->next.end + LINES_BYTES;
-    bool fits = end - pass->next.acked <= size &&
-                region_grant_window(pass->region, end < size ? end : size) == 0;
+    bool fits =
+        end - pass->kept <= size && region_grant_window(pass->region, end < size ? end : size) == 0;
     pass->is_full = pass->is_full || !fits;
     return fits;
 }
@@ -101,7 +102,6 @@ static bool add_open(struct pass *pass, uint64_t id) {
         atomic_store(&open->opened, next);
         atomic_store(&open->closed, NO_PASS);
         atomic_store(&open->id, id);
-        pass->open_count++;
         return true;
     }
     return false;
@@ -109,20 +109,18 @@ static bool add_open(struct pass *pass, uint64_t id) {
 
 static void close_open(struct pass *pass, struct region_open *open) {
     atomic_store(&open->closed, next_pass(pass));
-    pass->open_count--;
     atomic_fetch_add_explicit(&pass->region->closed, 1, memory_order_relaxed);
 }
 
 // ---- Names and losses ---------------------------------------------------------------------------
 
-static uint32_t sent_version(const struct region_name *name, uint64_t done) {
-    uint64_t a = atomic_load(&name->sent[0].pass), b = atomic_load(&name->sent[1].pass);
-    return a > done || (b <= done && b > a) ? name->sent[1].version : name->sent[0].version;
+static int sent_in_force(const struct region_name *name, uint64_t done) {
+    return region_in_force(atomic_load(&name->sent[0].pass), atomic_load(&name->sent[1].pass),
+                           done);
 }
 
 static void set_sent(struct region_name *name, uint64_t done, uint32_t version) {
-    uint64_t a = atomic_load(&name->sent[0].pass), b = atomic_load(&name->sent[1].pass);
-    int to = a > done || (b <= done && b > a) ? 0 : 1;
+    int to = !sent_in_force(name, done);
     name->sent[to].version = version;
     atomic_store_explicit(&name->sent[to].pass, done + 1, memory_order_release);
 }
@@ -141,19 +139,34 @@ static bool read_name(const struct region_name *from, struct region_name *name, 
            atomic_load_explicit(&from->version, memory_order_relaxed) == *version;
 }
 
-static void put_names(struct pass *pass) {
-    struct region *region = pass->region;
+static bool put_name(struct pass *pass, uint32_t number, bool again) {
     uint64_t done = next_pass(pass) - 1;
-    uint32_t count = atomic_load_explicit(&region->head->names, memory_order_acquire);
-    for (uint32_t i = 0; i < count && has_room(pass); i++) {
-        struct region_name *entry = &region->names[i], name;
-        uint32_t version;
-        if (read_name(entry, &name, &version) && version != sent_version(entry, done)) {
-            line_name(&pass->buf, &pass->lines, region, &name);
-            put(pass);
-            set_sent(entry, done, version);
-        }
+    struct region_name *entry = &pass->region->names[number], name;
+    uint32_t version;
+    if (!has_room(pass)) {
+        return false;
     }
+    if (read_name(entry, &name, &version) &&
+        (again || version != entry->sent[sent_in_force(entry, done)].version)) {
+        line_name(&pass->buf, &pass->lines, pass->region, &name);
+        put(pass);
+        set_sent(entry, done, version);
+    }
+    return true;
+}
+
+static void put_names(struct pass *pass, bool changed) {
+    uint32_t count = atomic_load_explicit(&pass->region->head->names, memory_order_acquire);
+    while (pass->repeated < pass->to_repeat && put_name(pass, pass->repeated, true)) {
+        pass->repeated++;
+    }
+    for (uint32_t i = 0; changed && i < count && put_name(pass, i, false); i++) {
+    }
+}
+
+void pass_repeat_names(struct pass *pass) {
+    pass->repeated = 0;
+    pass->to_repeat = atomic_load_explicit(&pass->region->head->names, memory_order_acquire);
 }
 
 static void put_losses(struct pass *pass) {
@@ -320,6 +333,19 @@ static bool free_rings(struct pass *pass, void (*on_empty)(uint32_t ring)) {
     return hurry;
 }
 
+bool pass_should_hurry(const struct pass *pass) {
+    uint32_t rings = atomic_load(&pass->region->head->chunks) * REGION_CHUNK_RINGS;
+    for (uint32_t i = 0; i < rings; i++) {
+        const struct ring_head *ring = &pass->region->rings[i];
+        uint64_t at = atomic_load_explicit(&ring->at, memory_order_relaxed);
+        if (at - atomic_load_explicit(&ring->freed, memory_order_relaxed) >
+            atomic_load_explicit(&ring->granted, memory_order_relaxed) / 4) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void put_begin(struct pass *pass) {
     if (pass->next.lines == 0 && has_room(pass)) {
         line_begin(&pass->buf);
@@ -330,13 +356,15 @@ static void put_begin(struct pass *pass) {
 struct pass_result pass_run(struct pass *pass, bool with_names, void (*on_empty)(uint32_t ring)) {
     uint64_t before = pass->next.end;
     pass->is_full = false;
-    put_begin(pass);
-    if (with_names) {
-        put_names(pass);
+    if (pass->next.acked != region_state(pass->region).acked) {
+        region_commit(pass->region, &pass->next); // before its lines are overwritten
     }
-    put_losses(pass);
+    pass->kept = pass->next.acked;
+    put_begin(pass);
+    put_names(pass, with_names);
     put_rings(pass);
     put_lates(pass);
+    put_losses(pass);
     region_commit(pass->region, &pass->next);
     bool hurry = free_rings(pass, on_empty);
     return (struct pass_result){pass->next.end != before, pass->is_full, hurry};

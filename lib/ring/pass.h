@@ -15,11 +15,12 @@ struct pass {
     struct region *region;
     struct line_state lines;
     int64_t offset_ns;
-    struct region_state next; // what will be committed
-    uint64_t ignored;         // ends of ranges that are not open, so far
-    uint64_t open_count;      // start/end ranges that are open
-    bool is_full;             // this pass found no room in the window
-    uint32_t rings;           // 1 + the highest ring that was ever seen in use
+    struct region_state next;     // what will be committed
+    uint64_t ignored;             // ends of ranges that are not open, so far
+    uint64_t kept;                // position in the window from which on nothing is overwritten
+    uint32_t repeated, to_repeat; // names that are said again: so many are done, so many in all
+    bool is_full;                 // this pass found no room in the window
+    uint32_t rings;               // 1 + the highest ring that was ever seen in use
     uint64_t ends[REGION_RINGS];
     struct line_buf buf;
 };
@@ -39,3 +40,9 @@ void pass_init(struct pass *pass, struct region *region);
 // acknowledgements. `with_names`: names have changed. `on_empty` is told of rings whose thread has
 // ended and which are empty; NULL: nobody wants to know.
 struct pass_result pass_run(struct pass *pass, bool with_names, void (*on_empty)(uint32_t ring));
+
+// All names are said once more, from the next pass on: to a new session.
+void pass_repeat_names(struct pass *pass);
+
+// Whether a ring is filling, so that a pass should not wait.
+bool pass_should_hurry(const struct pass *pass);

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The layout is a list of tables after the head, each on pages of its own, then the window, then
-// the chunks of rings. A file is sparse: ftruncate gives it its length, fallocate its blocks, table
-// by table in steps of GRANT_STEP. Private memory is given by the kernel when it is touched.
+// the chunks of rings. A file is sparse: ftruncate gives it its length, MADV_POPULATE_WRITE its
+// blocks (before Linux 5.14: fallocate), table by table in steps of GRANT_STEP. Private memory is
+// given by the kernel when it is touched.
+//
+// The file is opened when a part of it is mapped, and closed again: a descriptor that stays would
+// be one of the program's, which may close it and use its number for a file of its own.
 //
 // Mappings are MADV_DONTFORK: a child has none of its parent's rings, and makes its own.
 #include "lib/ring/region.h"
@@ -11,6 +15,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -51,20 +56,47 @@ static uint64_t chunk_bytes(const struct region *region) {
     return REGION_CHUNK_RINGS * region->head->ring_bytes;
 }
 
-static int give(const struct region *region, uint64_t at, uint64_t bytes) {
-    if (region->fd < 0) {
+// Opens the region's file, if its path still stands for it.
+static int open_file(const struct region *region) {
+    struct stat what;
+    int fd = open(region->path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0) {
+        return -errno;
+    }
+    if (fstat(fd, &what) < 0 || what.st_dev != region->device || what.st_ino != region->inode) {
+        close(fd);
+        return -ESTALE;
+    }
+    return fd;
+}
+
+static int allocate(const struct region *region, uint64_t at, uint64_t bytes) {
+    int fd = open_file(region), r;
+    if (fd < 0) {
+        return fd;
+    }
+    do {
+        r = fallocate(fd, 0, (off_t)at, (off_t)bytes) < 0 ? -errno : 0;
+    } while (r == -EINTR);
+    close(fd);
+    return r;
+}
+
+// Lets `bytes` bytes at `memory`, which are at `at` of the file, be touched.
+static int give(const struct region *region, char *memory, uint64_t at, uint64_t bytes) {
+    if (!region->is_file) {
         return 0;
     }
     int r;
     do {
-        r = fallocate(region->fd, 0, (off_t)at, (off_t)bytes);
-    } while (r < 0 && errno == EINTR);
-    return r < 0 ? -errno : 0;
+        r = madvise(memory, bytes, MADV_POPULATE_WRITE) < 0 ? -errno : 0;
+    } while (r == -EINTR || r == -EAGAIN);
+    return r == -EINVAL || r == -ENOSYS || r == -EPERM ? allocate(region, at, bytes) : r;
 }
 
-static char *map(const struct region *region, uint64_t at, uint64_t bytes) {
-    int flags = region->fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE : MAP_SHARED;
-    char *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags, region->fd, (off_t)at);
+static char *map(uint64_t bytes, int fd, uint64_t at) {
+    int flags = fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE : MAP_SHARED;
+    char *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags, fd, (off_t)at);
     if (memory == MAP_FAILED) {
         return NULL;
     }
@@ -76,15 +108,30 @@ uint64_t region_file_bytes(uint64_t ring_bytes, uint64_t window_bytes) {
     return table_at(TABLES) + window_bytes + (uint64_t)REGION_RINGS * ring_bytes;
 }
 
-// Before the head can be touched its size must be there.
-static int size_file(struct region *region, uint64_t bytes) {
-    if (region->fd < 0) {
-        return 0;
+// A process may be forbidden to make long files, and a signal would tell it.
+static int size_file(int fd, uint64_t bytes) {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_FSIZE, &limit) < 0 ||
+        (limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur < bytes)) {
+        return -EFBIG;
     }
-    if (ftruncate(region->fd, (off_t)bytes) < 0) {
-        return -errno;
+    return ftruncate(fd, (off_t)bytes) < 0 ? -errno : 0;
+}
+
+// Maps the fixed part, of which the head may be touched.
+static int map_fixed(struct region *region, int fd, uint64_t bytes) {
+    uint64_t fixed = region->chunk_at;
+    struct stat what;
+    int r = fd < 0 ? 0 : size_file(fd, bytes);
+    if (r == 0 && fd >= 0) {
+        r = fstat(fd, &what) < 0 ? -errno : 0;
+        region->device = what.st_dev;
+        region->inode = what.st_ino;
     }
-    return give(region, 0, pages(sizeof(struct region_head)));
+    if (r == 0 && !(region->base = map(fixed, fd, 0))) {
+        r = -errno;
+    }
+    return r < 0 ? r : give(region, region->base, 0, pages(sizeof(struct region_head)));
 }
 
 static void place(struct region *region) {
@@ -107,17 +154,22 @@ uint32_t region_pid_space(void) {
 
 int region_make(struct region *region, const char *path, uint64_t ring_bytes,
                 uint64_t window_bytes) {
-    *region = (struct region){.fd = -1, .window_at = table_at(TABLES)};
+    *region = (struct region){.is_file = path != NULL, .window_at = table_at(TABLES)};
     region->chunk_at = region->window_at + window_bytes;
+    int fd = -1;
     if (path) {
-        region->fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-        if (region->fd < 0) {
+        if (*path != '/' || strlen(path) >= sizeof(region->path)) {
+            return -ENAMETOOLONG;
+        }
+        strcpy(region->path, path);
+        fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+        if (fd < 0) {
             return -errno;
         }
     }
-    int r = size_file(region, region_file_bytes(ring_bytes, window_bytes));
-    if (r == 0 && !(region->base = map(region, 0, region->chunk_at))) {
-        r = -errno;
+    int r = map_fixed(region, fd, region_file_bytes(ring_bytes, window_bytes));
+    if (fd >= 0) {
+        close(fd);
     }
     if (r < 0) {
         region_unmap(region);
@@ -149,10 +201,7 @@ void region_unmap(struct region *region) {
         }
         munmap(region->base, region->chunk_at);
     }
-    if (region->fd >= 0) {
-        close(region->fd);
-    }
-    *region = (struct region){.fd = -1};
+    *region = (struct region){0};
 }
 
 void region_borrow(struct region *region, const struct region_tables *borrowed) {
@@ -173,14 +222,23 @@ int region_chunk(struct region *region, uint32_t chunk) {
         return 0;
     }
     uint64_t heads = REGION_CHUNK_RINGS * sizeof(struct ring_head);
-    int r = give(region, pages(sizeof(struct region_head)) + chunk * heads, heads);
+    uint64_t bytes = chunk_bytes(region);
+    char *first = (char *)&region->rings[chunk * REGION_CHUNK_RINGS];
+    int r = give(region, first, (uint64_t)(first - region->base), heads);
     if (r < 0) {
         return r;
     }
-    uint64_t bytes = chunk_bytes(region);
-    char *memory = map(region, region->chunk_at + chunk * bytes, bytes);
-    if (!memory) {
-        return -errno;
+    int fd = region->is_file ? open_file(region) : -1;
+    if (region->is_file && fd < 0) {
+        return fd;
+    }
+    char *memory = map(bytes, fd, region->chunk_at + chunk * bytes);
+    r = memory ? 0 : -errno;
+    if (fd >= 0) {
+        close(fd);
+    }
+    if (r < 0) {
+        return r;
     }
     atomic_store_explicit(&region->chunks[chunk], memory, memory_order_release);
     atomic_store(&region->head->chunks, chunk + 1);
@@ -191,11 +249,12 @@ int region_grant_ring(struct region *region, uint32_t ring, uint64_t bytes) {
     struct ring_head *head = &region->rings[ring];
     uint64_t had = atomic_load_explicit(&head->granted, memory_order_relaxed);
     bytes = bytes < RING_FIRST ? RING_FIRST : bytes;
-    bytes = bytes > region->head->ring_bytes ? region->head->ring_bytes : bytes;
+    bytes = !region->is_file || bytes > region->head->ring_bytes ? region->head->ring_bytes : bytes;
     if (bytes <= had) {
         return 0;
     }
-    int r = give(region, region->chunk_at + ring * region->head->ring_bytes + had, bytes - had);
+    uint64_t at = region->chunk_at + ring * region->head->ring_bytes + had;
+    int r = give(region, region_ring(region, ring) + had, at, bytes - had);
     if (r == 0) {
         atomic_store_explicit(&head->granted, bytes, memory_order_release);
     }
@@ -209,7 +268,7 @@ int region_grant_window(struct region *region, uint64_t bytes) {
     if (bytes <= had) {
         return 0;
     }
-    int r = give(region, region->window_at + had, bytes - had);
+    int r = give(region, region->window + had, region->window_at + had, bytes - had);
     if (r == 0) {
         atomic_store_explicit(&region->window_granted, bytes, memory_order_relaxed);
     }
@@ -227,7 +286,8 @@ int region_grant(struct region *region, enum region_table table, uint64_t count)
     }
     bytes = (bytes + GRANT_STEP - 1) & ~(uint64_t)(GRANT_STEP - 1);
     bytes = bytes > whole ? whole : bytes;
-    int r = give(region, table_at(table) + had, bytes - had);
+    uint64_t at = table_at(table) + had;
+    int r = give(region, region->base + at, at, bytes - had);
     if (r == 0) {
         region->granted[table] = bytes;
     }
@@ -236,25 +296,63 @@ int region_grant(struct region *region, enum region_table table, uint64_t count)
 
 // ---- Passes -------------------------------------------------------------------------------------
 
-uint64_t region_tail(const struct region *region, uint32_t ring) {
+static int tail_in_force(const struct region *region, uint32_t ring) {
     const struct ring_tail *tails = region->rings[ring].tails;
     uint64_t done = atomic_load_explicit(&region->head->pass, memory_order_relaxed);
-    uint64_t a = atomic_load_explicit(&tails[0].pass, memory_order_relaxed);
-    uint64_t b = atomic_load_explicit(&tails[1].pass, memory_order_relaxed);
-    const struct ring_tail *in_force = a > done || (b <= done && b > a) ? &tails[1] : &tails[0];
-    return atomic_load_explicit(&in_force->at, memory_order_relaxed);
+    return region_in_force(atomic_load_explicit(&tails[0].pass, memory_order_relaxed),
+                           atomic_load_explicit(&tails[1].pass, memory_order_relaxed), done);
+}
+
+uint64_t region_tail(const struct region *region, uint32_t ring) {
+    const struct ring_tail *tails = region->rings[ring].tails;
+    return atomic_load_explicit(&tails[tail_in_force(region, ring)].at, memory_order_relaxed);
 }
 
 // The position comes before the number: whoever sees the number sees the position.
 void region_move_tail(struct region *region, uint32_t ring, uint64_t at) {
-    struct ring_tail *tails = region->rings[ring].tails;
     uint64_t next = atomic_load_explicit(&region->head->pass, memory_order_relaxed) + 1;
-    uint64_t a = atomic_load_explicit(&tails[0].pass, memory_order_relaxed);
-    uint64_t b = atomic_load_explicit(&tails[1].pass, memory_order_relaxed);
-    bool first_in_force = b == next || (a != next && a > b);
-    struct ring_tail *to = first_in_force ? &tails[1] : &tails[0];
+    struct ring_tail *to = &region->rings[ring].tails[!tail_in_force(region, ring)];
     atomic_store_explicit(&to->at, at, memory_order_relaxed);
     atomic_store_explicit(&to->pass, next, memory_order_release);
+}
+
+// 0 is the number of no pass: a place with it counts only before the first pass, when it is the
+// first of the two, which the first pass does not write.
+static void take_back(_Atomic uint64_t *pass, uint64_t done) {
+    if (atomic_load(pass) > done) {
+        atomic_store(pass, 0);
+    }
+}
+
+static uint64_t entries(const struct region *region, enum region_table table) {
+    return region->granted[table] / tables[table].entry;
+}
+
+void region_drop_unfinished(struct region *region) {
+    uint64_t done = atomic_load(&region->head->pass);
+    uint32_t names = atomic_load(&region->head->names);
+    for (uint32_t i = 0; i < atomic_load(&region->head->chunks) * REGION_CHUNK_RINGS; i++) {
+        take_back(&region->rings[i].tails[0].pass, done);
+        take_back(&region->rings[i].tails[1].pass, done);
+    }
+    for (uint32_t i = 0; i < names; i++) {
+        take_back(&region->names[i].sent[0].pass, done);
+        take_back(&region->names[i].sent[1].pass, done);
+    }
+    for (uint64_t i = 0; i < entries(region, TABLE_OPENS); i++) {
+        struct region_open *open = &region->opens[i];
+        if (atomic_load(&open->opened) > done) {
+            atomic_store(&open->closed, 0);
+            atomic_store(&open->opened, 0);
+        } else if (atomic_load(&open->closed) > done) {
+            atomic_store(&open->closed, UINT64_MAX);
+        }
+    }
+    for (uint64_t i = 0; i < entries(region, TABLE_LATES); i++) {
+        if (atomic_load(&region->lates[i].taken) > done) {
+            atomic_store(&region->lates[i].taken, UINT64_MAX);
+        }
+    }
 }
 
 const struct region_session *region_session(const struct region *region) {

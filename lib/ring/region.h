@@ -8,8 +8,8 @@
 // A pass of the sender changes nothing that counts until its last store. Everything that a pass
 // moves stands twice, each with the number of the pass that wrote it; the one with the larger
 // number that is not above `head->pass` is in force. So at any instruction at which the process
-// dies the file says which records are lines already. Memory of a file is touched only after
-// fallocate() has given it, because a full file system would answer with SIGBUS.
+// dies the file says which records are lines already. Memory of a file is touched only after the
+// kernel has given it, because a full file system would answer with SIGBUS.
 //
 // The layout is for one version of the library and for this machine; another one is refused.
 #pragma once
@@ -35,6 +35,7 @@
 #define REGION_OPEN 65536u // start/end ranges open at once
 #define REGION_LATE 4096u  // ends that found no room in their ring
 #define REGION_PAGE 4096u
+#define REGION_PATH 640u      // bytes of the path of its file, with the NUL
 #define REGION_PREAMBLE 2048u // the first lines of a session and two settings
 
 // Why a call was not recorded, as `#nvtxt-lost` says it.
@@ -140,17 +141,20 @@ struct region {
     struct region_late *lates;
     char *text, *window;
     _Atomic(char *) chunks[REGION_CHUNKS];
-    int fd;             // -1: private memory
+    bool is_file; // else private memory
+    char path[REGION_PATH];
+    dev_t device; // of the file
+    ino_t inode;
     uint64_t chunk_at;  // offset of the first chunk in the file
     uint64_t window_at; // of the window
     _Atomic uint64_t window_granted;
     _Atomic uint64_t closed; // start/end ranges whose end a pass has found
-    uint64_t granted[6];     // bytes of each table that fallocate gave
+    uint64_t granted[6]; // bytes of each table that may be touched
 };
 
-// Makes a region: a file `path`, which must not exist, or private memory (`path` NULL). Sizes are
-// powers of two. Returns 0 or -errno; then nothing is left behind. On success the head is filled
-// but for session, name, socket and offset.
+// Makes a region: a file `path`, which must not exist and is no relative path, or private memory
+// (`path` NULL). No descriptor stays open. Sizes are powers of two. Returns 0 or -errno; then
+// nothing is left behind. On success the head is filled but for session, name, socket and offset.
 int region_make(struct region *region, const char *path, uint64_t ring_bytes,
                 uint64_t window_bytes);
 
@@ -199,6 +203,16 @@ enum region_table {
 // Lets the first `count` entries (of TABLE_TEXT: bytes) be touched. Returns 0 or -errno. Under the
 // lock of who writes the table.
 int region_grant(struct region *region, enum region_table table, uint64_t count);
+
+// Of two places that passes `a` and `b` wrote: which one counts when pass `done` is the last that
+// was committed. The other one is written next.
+static inline int region_in_force(uint64_t a, uint64_t b, uint64_t done) {
+    return a > done || (b <= done && b > a);
+}
+
+// For who goes on with the region of another process: what a pass wrote that was not committed must
+// not count when the next one is.
+void region_drop_unfinished(struct region *region);
 
 // The tail of a ring as of the last committed pass, and the one that the next pass writes.
 uint64_t region_tail(const struct region *region, uint32_t ring);

@@ -26,7 +26,6 @@ struct recorder recorder = {
     .open_most = OPEN_DEFAULT,
     .next_range = 3,
     .lock = PTHREAD_MUTEX_INITIALIZER,
-    .region = {.fd = -1},
 };
 
 __thread struct thread *thread_self __attribute__((tls_model("initial-exec")));
@@ -246,19 +245,28 @@ bool thread_record(struct thread *thread, const struct record_view *view, uint32
     uint64_t recorded = atomic_load_explicit(&thread->recorded, memory_order_relaxed);
     recorded += view->kind != RECORD_POP && view->kind != RECORD_END ? 1 : 0;
     atomic_store_explicit(&thread->recorded, recorded, memory_order_relaxed);
+    if (__builtin_expect(ring_is_half_full(&thread->writer), 0) &&
+        atomic_load_explicit(&recorder.attention, memory_order_relaxed) & RECORDER_DOZES) {
+        recorder.on_attention(RECORDER_DOZES);
+    }
     return true;
 }
 
 // ---- Fork ---------------------------------------------------------------------------------------
 
+// A signal handler that forks in the middle of a call may hold the locks already.
 void recorder_before_fork(void) {
-    pthread_mutex_lock(&recorder.lock);
-    catalog_lock();
+    if (!thread_busy) {
+        pthread_mutex_lock(&recorder.lock);
+        catalog_lock();
+    }
 }
 
 void recorder_after_fork(void) {
-    catalog_unlock();
-    pthread_mutex_unlock(&recorder.lock);
+    if (!thread_busy) {
+        catalog_unlock();
+        pthread_mutex_unlock(&recorder.lock);
+    }
 }
 
 static void cover(void *at, size_t bytes) {

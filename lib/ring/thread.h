@@ -30,8 +30,10 @@ struct thread {
 };
 
 enum {
-    RECORDER_ASLEEP = 1,   // the sender sleeps: wake it
-    RECORDER_NO_SENDER = 2 // there is none: make one when it is time
+    RECORDER_ASLEEP = 1,    // the sender sleeps: wake it
+    RECORDER_NO_SENDER = 2, // there is none: make one when it is time
+    RECORDER_CALLS = RECORDER_ASLEEP | RECORDER_NO_SENDER, // what each call looks for
+    RECORDER_DOZES = 4 // the sender waits a moment: who fills half a ring wakes it
 };
 
 struct recorder {
@@ -100,7 +102,7 @@ static inline void thread_leave(void) {
     atomic_signal_fence(memory_order_seq_cst);
     thread_busy = 0;
     uint32_t attention = atomic_load_explicit(&recorder.attention, memory_order_relaxed);
-    if (__builtin_expect(attention != 0, 0)) {
+    if (__builtin_expect((attention & RECORDER_CALLS) != 0, 0)) {
         thread_busy = 1;
         recorder.on_attention(attention);
         thread_busy = 0;

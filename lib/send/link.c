@@ -17,24 +17,23 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-void link_init(struct link *link, int kept) {
+void link_init(struct link *link, bool keeps_stderr) {
     *link = (struct link){.fd = -1};
 #ifdef SYS_close_range
-    unsigned first = kept < 0 ? 0 : (unsigned)kept + 1;
+    unsigned first = keeps_stderr ? STDERR_FILENO + 1 : 0;
     link->is_private = syscall(SYS_close_range, first, UINT_MAX, CLOSE_RANGE_UNSHARE) == 0;
-    if (link->is_private && kept > 0) {
-        (void)syscall(SYS_close_range, 0, kept - 1, 0);
+    if (link->is_private && keeps_stderr) {
+        (void)syscall(SYS_close_range, 0, STDERR_FILENO - 1, 0);
     }
 #endif
 }
 
-int link_lift(int fd) {
+// Moves a descriptor of the program's table out of its way, or closes it.
+static int lift(int fd) {
     int lifted = fcntl(fd, F_DUPFD_CLOEXEC, LINK_LOWEST);
-    if (lifted < 0) {
-        return fd;
-    }
+    int r = lifted < 0 ? -errno : lifted;
     close(fd);
-    return lifted;
+    return r;
 }
 
 static int remember(struct link *link) {
@@ -50,13 +49,14 @@ static int remember(struct link *link) {
 // Whether the number still stands for our socket.
 static bool is_ours(struct link *link) {
     struct stat what;
-    if (link->is_private) {
-        return true;
+    if (link->is_private || link->fd < 0) {
+        return link->fd >= 0;
     }
     bool ours =
         fstat(link->fd, &what) == 0 && what.st_dev == link->device && what.st_ino == link->inode;
     if (!ours) {
         link->fd = -1; // somebody else's now: it is not closed
+        errno = EBADF;
     }
     return ours;
 }
@@ -77,33 +77,29 @@ int link_connect(struct link *link, const char *path) {
         close(fd);
         return r;
     }
-    link->fd = link->is_private ? fd : link_lift(fd);
-    int r = remember(link);
+    link->fd = link->is_private ? fd : lift(fd);
+    int r = link->fd < 0 ? link->fd : remember(link);
     if (r < 0) {
         link_close(link);
     }
     return r;
 }
 
-static ssize_t result(struct link *link, ssize_t bytes) {
-    if (bytes > 0) {
-        return bytes;
-    }
-    int r = bytes == 0 ? -EPIPE : -errno;
-    if (r == -EAGAIN || r == -EINTR) {
-        return 0;
-    }
-    link_close(link);
-    return r;
-}
-
 ssize_t link_send(struct link *link, const char *data, size_t len) {
-    return is_ours(link) ? result(link, send(link->fd, data, len, MSG_NOSIGNAL | MSG_DONTWAIT))
-                         : -EPIPE;
+    ssize_t sent = is_ours(link) ? send(link->fd, data, len, MSG_NOSIGNAL | MSG_DONTWAIT) : -1;
+    if (sent < 0 && errno != EAGAIN && errno != EINTR && errno != EPIPE && errno != ECONNRESET) {
+        link_close(link); // what the daemon said before it closed can still be read
+    }
+    return sent < 0 ? 0 : sent;
 }
 
 ssize_t link_receive(struct link *link, char *to, size_t size) {
-    return is_ours(link) ? result(link, recv(link->fd, to, size, MSG_DONTWAIT)) : -EPIPE;
+    ssize_t got = is_ours(link) ? recv(link->fd, to, size, MSG_DONTWAIT) : -1;
+    if (got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR))) {
+        return got > 0 ? got : 0;
+    }
+    link_close(link);
+    return -EPIPE;
 }
 
 void link_wait(struct link *link, bool to_send, int timeout_ms) {

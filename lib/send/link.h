@@ -19,23 +19,21 @@ struct link {
     ino_t inode;
 };
 
-// Called once by the sender's thread, which needs no other descriptor of the program's than `kept`
-// (-1: none).
-void link_init(struct link *link, int kept);
+// Called once by the sender's thread, which needs no descriptor of the program's but, perhaps, its
+// stderr.
+void link_init(struct link *link, bool keeps_stderr);
 
 // Connects without waiting. Returns 0 or -errno; -EAGAIN: the daemon's backlog is full.
 int link_connect(struct link *link, const char *path);
 
-// Both return bytes, 0 when they would have to wait, or -errno, which ends the link: -EPIPE when
-// the daemon has closed it.
+// Returns how many bytes went, 0 when it would have to wait. The end of a connection is known to
+// who reads, because the daemon may have said why.
 ssize_t link_send(struct link *link, const char *data, size_t len);
+
+// Returns bytes, 0 when it would have to wait, or -EPIPE: the link is closed.
 ssize_t link_receive(struct link *link, char *to, size_t size);
 
 // Waits until there is something to read, or, with `to_send`, room to send; `timeout_ms` at most.
 void link_wait(struct link *link, bool to_send, int timeout_ms);
 
 void link_close(struct link *link);
-
-// Moves a descriptor of the program's table to LINK_LOWEST or above, else leaves it. Returns the
-// new number.
-int link_lift(int fd);

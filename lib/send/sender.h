@@ -14,31 +14,22 @@
 #include <stdint.h>
 
 #include "lib/ring/region.h"
-
-#define SENDER_PATHS 4u // sockets that are tried, in order
-
-struct sender_options {
-    char paths[SENDER_PATHS][108];
-    uint32_t path_count;
-    char name[256];
-    uint32_t expiry; // seconds that the session stays resumable; 0: as the daemon likes
-    uint64_t (*names_version)(void);
-    void (*on_empty)(uint32_t ring);
-    void (*log)(const char *format, ...) __attribute__((format(printf, 1, 2)));
-    void (*on_limits)(uint64_t push_depth, uint64_t open_ranges); // of the daemon; 0: not said
-};
+#include "lib/send/session.h"
 
 struct sender {
     struct sender_options options;
     struct region *region;
-    _Atomic uint32_t *attention; // set to `asleep` before it sleeps; a futex
-    uint32_t asleep;
-    _Atomic bool is_ending;    // no more calls come: send what there is, end the session, return
-    _Atomic bool is_done;      // all is acknowledged and the session has ended, or nobody waits
-    _Atomic uint32_t progress; // a futex: changes with each pass and acknowledgement
-    _Atomic uint64_t passes;   // begun and committed
+    _Atomic uint32_t *attention; // a futex, set before it sleeps:
+    uint32_t asleep;             // any call wakes it
+    uint32_t dozes;              // who fills half a ring wakes it
+    _Atomic bool is_ending;      // no more calls come: send what there is, end the session, return
+    _Atomic bool is_done;        // the session has ended, or nobody is there to end it with
+    _Atomic uint32_t waiting;    // threads in sender_flush() and sender_end()
+    _Atomic uint32_t progress;   // a futex: changes with each pass and acknowledgement
+    _Atomic uint64_t passes;     // that took all there was when they began
     _Atomic uint64_t lines_made, lines_sent, lines_acked, ignored;
-    _Atomic bool is_connected;
+    _Atomic bool is_connected, is_complete; // of a sender that is done: all is acknowledged
+    struct sender_work *work;
 };
 
 // Starts the thread. `sender` stays where it is as long as the process lives. Returns 0 or -errno.

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The sender of libnvtxt: each call is a row, once, whatever happens to daemon and program."""
+import signal
+
+from lib import Daemon, equal, run, wait_for
+from lib_program import PATH, Program, dropped, no_diagnostics, texts
+
+STORM = "SELECT text, globalTid >> 24 & 0xffffff FROM NVTX_EVENTS WHERE text LIKE 'child %'"
+
+
+def test_one_event_is_there_when_the_program_has_ended():
+    with Daemon() as daemon:
+        with Program(daemon.socket, "one") as program:
+            equal(program.end(), [])
+        equal(texts(daemon), {"one": 1})
+        equal(daemon.query("SELECT name, ended FROM NVTXT_SOURCES"), [("lib_client", "end")])
+        no_diagnostics(daemon)
+
+
+def test_a_program_without_events_opens_nothing():
+    with Daemon() as daemon:
+        with Program(daemon.socket, "nothing") as program:
+            equal(program.end(), [])
+        equal(daemon.query("SELECT count(*) FROM NVTXT_SOURCES"), [(0,)])
+
+
+def test_a_daemon_that_is_killed_twenty_times_loses_and_doubles_nothing():
+    with Daemon() as daemon:
+        with Program(daemon.socket, "pairs", 4, 0, 500, 5) as program:
+            program.line("started")
+            for _ in range(20):
+                seen = daemon.query("SELECT count(*) FROM NVTX_EVENTS")[0][0]
+                wait_for(lambda: daemon.query("SELECT count(*) FROM NVTX_EVENTS")[0][0] > seen,
+                         "events come again")
+                daemon.kill()
+                daemon.start()
+            lines = program.end()
+        made = [int(line.split()[-1]) for line in lines[:4]]
+        wanted = {"thread %d pair %d" % (thread, pair): 1
+                  for thread in range(4) for pair in range(made[thread])}
+        got = texts(daemon)
+        equal(lines[4].split()[2:], ["dropped", "0"])
+        equal((len(got), got == wanted), (len(wanted), True))
+        equal(daemon.query("SELECT count(*) FROM NVTX_EVENTS WHERE end IS NULL AND eventType = 59"),
+              [(0,)])
+        no_diagnostics(daemon)
+
+
+def test_a_daemon_may_come_late():
+    with Daemon(start=False) as daemon:
+        with Program(daemon.socket, "waits") as program:
+            program.line("recorded")
+            daemon.start()
+            wait_for(lambda: daemon.query("SELECT count(*) FROM NVTX_EVENTS") == [(1,)], "the mark")
+            program.go_on()
+            program.line("recorded")
+            program.end()
+        equal(texts(daemon), {"first": 1, "open": 1, "second": 1})
+
+
+def test_without_a_daemon_the_end_waits_for_nothing():
+    with Daemon(start=False) as daemon:
+        with Program(daemon.socket, "one", NVTXT_EXIT_WAIT="60") as program:
+            equal(program.end(), [])
+
+
+def test_a_stopped_daemon_holds_the_end_only_as_long_as_it_may():
+    with Daemon() as daemon:
+        daemon.process.send_signal(signal.SIGSTOP)
+        try:
+            with Program(daemon.socket, "one", NVTXT_EXIT_WAIT="0.3") as program:
+                equal(program.end(), [])
+        finally:
+            daemon.process.send_signal(signal.SIGCONT)
+        daemon.settled()
+
+
+def storm(how, end):
+    with Daemon() as daemon:
+        with Program(daemon.socket, "storm", 200, how, end) as program:
+            lines = [line.split() for line in program.end()]
+        pids = {"child %s" % line[1]: int(line[3]) for line in lines if line[2:3] == ["is"]}
+        got = texts(daemon)
+        equal(dict(daemon.query(STORM)), pids)
+        equal(got, {**{"child %d" % i: 1 for i in range(200)}, "own": 200, "parent": 1,
+                    "after the storm": 1})
+        equal(daemon.query("SELECT m.start < r.end FROM NVTX_EVENTS m, NVTX_EVENTS r "
+                           "WHERE m.text = 'after the storm' AND r.text = 'parent'"), [(1,)])
+        equal(dropped(daemon), 0)
+        no_diagnostics(daemon)
+
+
+def test_two_hundred_children_by_fork():
+    storm("fork", "exit")
+
+
+def test_two_hundred_children_that_libc_did_not_make():
+    storm("clone", "_exit")
+
+
+def test_children_by_other_ways():
+    with Daemon() as daemon:
+        with Program(daemon.socket, "spawn", PATH) as program:
+            equal(program.end(), [])
+        wait_for(lambda: len(daemon.query("SELECT 1 FROM NVTX_EVENTS")) == 5, "five events")
+        equal(texts(daemon), {name: 1 for name in
+                              ("before", "spawned", "vforked", "between", "execed")})
+        no_diagnostics(daemon)
+
+
+def test_four_hundred_short_threads():
+    with Daemon() as daemon:
+        with Program(daemon.socket, "threads", 400) as program:
+            equal(program.end(), ["recorded 400 dropped 0"])
+        equal(texts(daemon), {"short %d" % i: 1 for i in range(400)})
+        equal(daemon.query("SELECT count(DISTINCT globalTid) FROM NVTX_EVENTS WHERE eventType = 34"),
+              [(400,)])
+
+
+if __name__ == "__main__":
+    run(globals())

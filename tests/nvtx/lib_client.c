@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A program that annotates itself with libnvtxt, for the tests of its sender: what it does is its
+// first argument. Each text that it records is there once, so a test can look for each call. It
+// ends with 1 and a line on stderr when something is not as a program without the library has it.
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lib/nvtxt.h"
+
+#define FLUSH_MS 200000
+
+__attribute__((noreturn, format(printf, 1, 2))) static void fail(const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    vfprintf(stderr, format, args);
+    va_end(args);
+    fputc('\n', stderr);
+    _exit(1);
+}
+
+static void must(bool condition, const char *what) {
+    if (!condition) {
+        fail("%s: %s", what, strerror(errno));
+    }
+}
+
+static void flush(void) {
+    int r = nvtxt_flush(FLUSH_MS);
+    if (r < 0) {
+        fail("flush: %s", strerror(-r));
+    }
+}
+
+static void mark(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static void mark(const char *format, ...) {
+    char text[100];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    nvtxt_mark(text);
+}
+
+static int number(char **arguments, int index) {
+    return arguments[index] ? atoi(arguments[index]) : 0;
+}
+
+// The test goes on when it has read this, and the program when the test says so.
+static void say(const char *word) {
+    printf("%s\n", word);
+    fflush(stdout);
+}
+
+static void wait_for_test(void) {
+    char byte;
+    must(read(STDIN_FILENO, &byte, 1) >= 0, "read");
+}
+
+static void print_stats(void) {
+    struct nvtxt_stats stats = {.size = sizeof(stats)};
+    nvtxt_get_stats(&stats);
+    printf("recorded %llu dropped %llu\n", (unsigned long long)stats.recorded,
+           (unsigned long long)stats.dropped);
+    fflush(stdout);
+}
+
+// ---- Threads ------------------------------------------------------------------------------------
+
+static atomic_bool stopped;
+
+struct work {
+    int thread, pairs, pause_us, burst;
+};
+
+static void *make_pairs(void *of) {
+    const struct work *work = of;
+    char text[64];
+    int done = 0;
+    for (; !stopped && (work->pairs == 0 || done < work->pairs); done++) {
+        snprintf(text, sizeof(text), "thread %d pair %d", work->thread, done);
+        nvtxt_push(text);
+        nvtxt_pop();
+        if (work->pause_us && done % work->burst == 0) {
+            usleep((useconds_t)work->pause_us);
+        }
+    }
+    return (void *)(long)done;
+}
+
+// THREADS PAIRS PAUSE_US BURST: a pause after each burst of pairs. PAIRS 0: until stdin ends.
+// Prints how many each thread made.
+static void pairs(char **arguments) {
+    int threads = number(arguments, 0);
+    pthread_t ids[64];
+    struct work works[64];
+    for (int i = 0; i < threads; i++) {
+        works[i] = (struct work){i, number(arguments, 1), number(arguments, 2),
+                                 number(arguments, 3) ? number(arguments, 3) : 1};
+        must(pthread_create(&ids[i], NULL, make_pairs, &works[i]) == 0, "pthread_create");
+    }
+    say("started");
+    if (number(arguments, 1) == 0) {
+        wait_for_test();
+        stopped = true;
+    }
+    for (int i = 0; i < threads; i++) {
+        void *done;
+        pthread_join(ids[i], &done);
+        printf("thread %d made %ld\n", i, (long)done);
+    }
+    print_stats();
+}
+
+static void *mark_once(void *of) {
+    mark("short %ld", (long)of);
+    return NULL;
+}
+
+// COUNT: threads that end after one event, at most 50 at a time.
+static void threads(char **arguments) {
+    pthread_t ids[50];
+    for (long i = 0; i < number(arguments, 0); i += 50) {
+        for (long k = 0; k < 50; k++) {
+            must(pthread_create(&ids[k], NULL, mark_once, (void *)(i + k)) == 0, "pthread_create");
+        }
+        for (long k = 0; k < 50; k++) {
+            pthread_join(ids[k], NULL);
+        }
+    }
+    print_stats();
+}
+
+// ---- Processes ----------------------------------------------------------------------------------
+
+// A child without what libc does for one.
+static pid_t bare_fork(void) {
+    return (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+}
+
+static void child_work(int child) {
+    nvtxt_pop(); // of its parent's range: ends nothing
+    mark("child %d", child);
+    nvtxt_push("own");
+    nvtxt_pop();
+}
+
+// CHILDREN fork|clone exit|_exit: all at once, each with events of its own, while a range of the
+// parent is open.
+static void storm(char **arguments) {
+    int children = number(arguments, 0);
+    bool bare = strcmp(arguments[1], "clone") == 0, orderly = strcmp(arguments[2], "exit") == 0;
+    nvtxt_push("parent");
+    for (int i = 0; i < children; i++) {
+        pid_t pid = bare ? bare_fork() : fork();
+        must(pid >= 0, "fork");
+        if (pid == 0) {
+            child_work(i);
+            if (orderly) {
+                exit(0);
+            }
+            flush();
+            _exit(0);
+        }
+        printf("child %d is %d\n", i, (int)pid);
+    }
+    int status, ended = 0;
+    while (wait(&status) > 0) {
+        must(status == 0, "a child failed");
+        ended++;
+    }
+    must(ended == children, "children");
+    mark("after the storm");
+    nvtxt_pop();
+}
+
+// vfork, posix_spawn and exec: SELF is the program again.
+static void spawn(char **arguments) {
+    char *self = arguments[0], *again[] = {self, "one", "spawned", NULL};
+    extern char **environ;
+    int status;
+    pid_t pid;
+    mark("before");
+    must(posix_spawn(&pid, self, NULL, NULL, again, environ) == 0, "posix_spawn");
+    must(waitpid(pid, &status, 0) == pid && status == 0, "spawned");
+    pid = vfork();
+    if (pid == 0) {
+        execl(self, self, "one", "vforked", (char *)NULL);
+        _exit(1);
+    }
+    must(waitpid(pid, &status, 0) == pid && status == 0, "vforked");
+    mark("between");
+    flush();
+    execl(self, self, "one", "execed", (char *)NULL);
+    fail("exec");
+}
+
+// ---- Descriptors --------------------------------------------------------------------------------
+
+// FOLDER: closes all descriptors and uses the numbers again, with files that must stay empty.
+static void closes(char **arguments) {
+    char path[4096];
+    struct stat what;
+    mark("before");
+    flush();
+    must(syscall(SYS_close_range, 3, ~0u, 0) == 0, "close_range");
+    int first = open("/dev/null", O_RDWR | O_CLOEXEC);
+    must(first == 3, "the lowest number is 3");
+    for (int i = 4; i < 600; i++) {
+        snprintf(path, sizeof(path), "%s/file-%d", arguments[0], i);
+        must(open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600) == i, path);
+    }
+    for (int i = 0; i < 20000; i++) {
+        mark("after %d", i);
+        if (i % 500 == 0) {
+            usleep(1000);
+        }
+    }
+    flush();
+    for (int i = 4; i < 600; i++) {
+        must(fstat(i, &what) == 0 && what.st_size == 0 && what.st_blocks == 0, "a file is empty");
+    }
+    must(lseek(first, 0, SEEK_CUR) == 0, "descriptor 3");
+}
+
+// Descriptors 0 to 3 at most.
+static void few(char **arguments) {
+    (void)arguments;
+    struct rlimit limit = {4, 4};
+    must(setrlimit(RLIMIT_NOFILE, &limit) == 0, "setrlimit");
+    mark("few");
+    (void)nvtxt_flush(FLUSH_MS);
+    must(open("/dev/null", O_RDONLY | O_CLOEXEC) == 3, "the last number is ours");
+    print_stats();
+}
+
+// ---- The rest -----------------------------------------------------------------------------------
+
+static void one(char **arguments) {
+    mark("%s", arguments[0] ? arguments[0] : "one");
+}
+
+static void nothing(char **arguments) {
+    (void)arguments;
+}
+
+// An event, then it waits for the test, twice: with a range open.
+static void waits(char **arguments) {
+    (void)arguments;
+    nvtxt_push("open");
+    mark("first");
+    say("recorded");
+    wait_for_test();
+    mark("second");
+    nvtxt_pop();
+    say("recorded");
+    wait_for_test();
+    print_stats();
+}
+
+// Each of the calls once; then it is killed by a signal.
+static void killed(char **arguments) {
+    mark("first");
+    flush();
+    mark("last");
+    raise(number(arguments, 0));
+}
+
+static const struct {
+    const char *name;
+    void (*run)(char **arguments);
+} commands[] = {
+    {"closes", closes},   {"few", few},     {"killed", killed}, {"nothing", nothing},
+    {"one", one},         {"pairs", pairs}, {"spawn", spawn},   {"storm", storm},
+    {"threads", threads}, {"waits", waits},
+};
+
+int main(int count, char **arguments) {
+    for (size_t i = 0; count > 1 && i < sizeof(commands) / sizeof(commands[0]); i++) {
+        if (strcmp(commands[i].name, arguments[1]) == 0) {
+            commands[i].run(arguments + 2);
+            return 0;
+        }
+    }
+    fail("no such command");
+}
