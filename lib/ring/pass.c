@@ -287,7 +287,8 @@ static void put_rings(struct pass *pass) {
 static void put_lates(struct pass *pass) {
     struct region *region = pass->region;
     uint64_t done = next_pass(pass) - 1;
-    for (uint32_t i = 0; i < REGION_LATE && region->granted[TABLE_LATES] > 0; i++) {
+    uint64_t entries = region->granted[TABLE_LATES] / sizeof(*region->lates);
+    for (uint64_t i = 0; i < entries && i < REGION_LATE; i++) {
         struct region_late *late = &region->lates[i];
         uint64_t given = atomic_load_explicit(&late->given, memory_order_acquire);
         if (given % 2 == 1 || given == 0 || atomic_load(&late->taken) <= done || !has_room(pass)) {

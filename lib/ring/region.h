@@ -148,8 +148,8 @@ struct region {
     uint64_t chunk_at;  // offset of the first chunk in the file
     uint64_t window_at; // of the window
     _Atomic uint64_t window_granted;
-    _Atomic uint64_t closed; // start/end ranges whose end a pass has found
-    uint64_t granted[6]; // bytes of each table that may be touched
+    _Atomic uint64_t closed;     // start/end ranges whose end a pass has found
+    _Atomic uint64_t granted[6]; // bytes of each table that may be touched
 };
 
 // Makes a region: a file `path`, which must not exist and is no relative path, or private memory
