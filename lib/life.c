@@ -46,6 +46,14 @@ static void remember_limits(uint64_t push_depth, uint64_t open_ranges) {
     }
 }
 
+// What the first events need, so that a folder that is full is known now.
+static int touch_first(void) {
+    struct region *region = &recorder.region;
+    int r = region_chunk(region, 0);
+    r = r < 0 ? r : region_grant_ring(region, 0, 0);
+    return r < 0 ? r : region_grant_window(region, LINES_BYTES);
+}
+
 // A file of the spool folder, which must be one's own.
 static int make_file(void) {
     struct stat folder;
@@ -58,9 +66,15 @@ static int make_file(void) {
     }
     int len = snprintf(path, sizeof(path), "%s/nvtxt-%u-%llx.ring", lib_options.spool,
                        (unsigned)getpid(), (unsigned long long)now_ns());
-    return (size_t)len >= sizeof(path) ? -ENAMETOOLONG
-                                       : region_make(&recorder.region, path, lib_options.ring_bytes,
-                                                     lib_options.window_bytes);
+    if ((size_t)len >= sizeof(path)) {
+        return -ENAMETOOLONG;
+    }
+    int r = region_make(&recorder.region, path, lib_options.ring_bytes, lib_options.window_bytes);
+    if (r == 0 && (r = touch_first()) < 0) {
+        unlink(path);
+        region_unmap(&recorder.region);
+    }
+    return r;
 }
 
 static int make_region(void) {

@@ -5,5 +5,6 @@ nvtx_lib_client_LDADD = $(top_builddir)/lib/libnvtxt.la
 nvtx_lib_client_LDFLAGS = $(AM_LDFLAGS) -no-install
 EXTRA_DIST += e2e/lib_program.py
 python_tests += e2e/test_lib_send.py
+python_tests += e2e/test_lib_robust.py
 plain_programs += plain/lib_kill_points
 plain_lib_kill_points_LDADD = $(core_ldadd)

@@ -16,6 +16,7 @@
 #include "lib/ring/ring.h"
 
 #define NO_PASS UINT64_MAX
+#define WINDOW_LAP_BYTES (64u << 10)
 
 static uint64_t next_pass(const struct pass *pass) {
     return atomic_load_explicit(&pass->region->head->pass, memory_order_relaxed) + 1;
@@ -39,11 +40,25 @@ void pass_init(struct pass *pass, struct region *region) {
 
 // Whether the lines of one more record fit, whatever it is.
 static bool has_room(struct pass *pass) {
-    uint64_t size = pass->region->head->window_bytes, end = pass->next.end + LINES_BYTES;
-    bool fits =
-        end - pass->kept <= size && region_grant_window(pass->region, end < size ? end : size) == 0;
+    uint64_t size = pass->region->head->window_bytes;
+    uint64_t touched = (pass->next.end & (size - 1)) + LINES_BYTES;
+    bool fits = pass->next.end + LINES_BYTES - pass->kept <= size &&
+                region_grant_window(pass->region, touched < size ? touched : size) == 0;
     pass->is_full = pass->is_full || !fits;
     return fits;
+}
+
+// What is acknowledged is committed before it is overwritten. An empty window begins again at its
+// start, so that it uses few pages.
+static void free_window(struct pass *pass) {
+    uint64_t size = pass->region->head->window_bytes;
+    if (pass->next.acked == pass->next.end && (pass->next.end & (size - 1)) >= WINDOW_LAP_BYTES) {
+        pass->next.acked = pass->next.end = (pass->next.end | (size - 1)) + 1;
+    }
+    if (pass->next.acked != region_state(pass->region).acked) {
+        region_commit(pass->region, &pass->next);
+    }
+    pass->kept = pass->next.acked;
 }
 
 static void put(struct pass *pass) {
@@ -355,12 +370,9 @@ static void put_begin(struct pass *pass) {
 }
 
 struct pass_result pass_run(struct pass *pass, bool with_names, void (*on_empty)(uint32_t ring)) {
-    uint64_t before = pass->next.end;
     pass->is_full = false;
-    if (pass->next.acked != region_state(pass->region).acked) {
-        region_commit(pass->region, &pass->next); // before its lines are overwritten
-    }
-    pass->kept = pass->next.acked;
+    free_window(pass);
+    uint64_t before = pass->next.end;
     put_begin(pass);
     put_names(pass, with_names);
     put_rings(pass);

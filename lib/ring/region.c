@@ -91,7 +91,10 @@ static int give(const struct region *region, char *memory, uint64_t at, uint64_t
     do {
         r = madvise(memory, bytes, MADV_POPULATE_WRITE) < 0 ? -errno : 0;
     } while (r == -EINTR || r == -EAGAIN);
-    return r == -EINVAL || r == -ENOSYS || r == -EPERM ? allocate(region, at, bytes) : r;
+    if (r == -EINVAL || r == -ENOSYS || r == -EPERM) {
+        return allocate(region, at, bytes);
+    }
+    return r == -EFAULT ? -ENOSPC : r; // to touch it would be SIGBUS
 }
 
 static char *map(uint64_t bytes, int fd, uint64_t at) {

@@ -231,8 +231,9 @@ static void run(struct sender *sender) {
         bool is_ending = atomic_load(&sender->is_ending);
         struct pass_result found = {0};
         if (!work->has_all && (is_ending || !waits_for_limits(sender))) {
+            bool was_empty = !session_has_unacked(&work->session);
             found = make_lines(sender);
-            work->has_all = is_ending && !found.is_full;
+            work->has_all = is_ending && (!found.is_full || (was_empty && !found.moved));
         }
         turn_session(sender, is_ending);
         if (work->has_all) {

@@ -461,6 +461,9 @@ static uint64_t count_lines(const char *data, size_t len) {
 }
 
 static void send_lines(struct session *session) {
+    if (session->sent < session->pass->next.acked) {
+        session->sent = session->pass->next.acked; // the window began again at its start
+    }
     while (session->sent < session->pass->next.end) {
         size_t len;
         const char *bytes = window_at(session, session->sent, &len);

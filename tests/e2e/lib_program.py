@@ -16,10 +16,10 @@ TEXTS = "SELECT text, count(*) FROM NVTX_EVENTS WHERE eventType IN (34, 59, 60) 
 class Program:
     """A run of lib_client. What it prints comes line by line; it goes on when it is told to."""
 
-    def __init__(self, socket, *arguments, patient=True, **environment):
+    def __init__(self, socket, *arguments, patient=True, command=None, **environment):
         names = {**os.environ, "NVTXT_SOCKET": socket, "NVTXT_NAME": "lib_client",
                  **(PATIENT if patient else {}), **environment}
-        self.process = subprocess.Popen([PATH, *map(str, arguments)], env=names,
+        self.process = subprocess.Popen(command or [PATH, *map(str, arguments)], env=names,
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         stderr=subprocess.PIPE, text=True)
 
@@ -41,6 +41,13 @@ class Program:
     def go_on(self):
         self.process.stdin.write("\n")
         self.process.stdin.flush()
+
+    def do(self, *steps):
+        """Of `steps`: does these, one after the other."""
+        for step in steps:
+            self.process.stdin.write(step + "\n")
+            self.process.stdin.flush()
+            self.line("ok")
 
     def end(self, status=0):
         """Lets it end; returns the lines that it printed."""

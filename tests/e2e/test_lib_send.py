@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The sender of libnvtxt: each call is a row, once, whatever happens to daemon and program."""
+import json
+import os
 import signal
+import socket
 
-from lib import Daemon, equal, run, wait_for
+from lib import DEADLINE, Daemon, equal, run, wait_for
 from lib_program import PATH, Program, dropped, no_diagnostics, texts
 
 STORM = "SELECT text, globalTid >> 24 & 0xffffff FROM NVTX_EVENTS WHERE text LIKE 'child %'"
@@ -48,14 +51,77 @@ def test_a_daemon_that_is_killed_twenty_times_loses_and_doubles_nothing():
 
 def test_a_daemon_may_come_late():
     with Daemon(start=False) as daemon:
-        with Program(daemon.socket, "waits") as program:
-            program.line("recorded")
+        with Program(daemon.socket, "steps") as program:
+            program.do("push open", "mark first")
             daemon.start()
-            wait_for(lambda: daemon.query("SELECT count(*) FROM NVTX_EVENTS") == [(1,)], "the mark")
-            program.go_on()
-            program.line("recorded")
+            program.do("flush", "mark second", "pop")
             program.end()
         equal(texts(daemon), {"first": 1, "open": 1, "second": 1})
+
+
+def test_another_store_gets_a_session_of_its_own_with_names_and_settings():
+    with Daemon() as daemon:
+        with Program(daemon.socket, "steps") as program:
+            program.do("domain d", "category c", "mark first", "json second", "flush")
+            daemon.kill()
+            for path in daemon.segments() + [daemon.store]:
+                for suffix in ("", "-wal", "-shm"):
+                    if os.path.lexists(path + suffix):
+                        os.unlink(path + suffix)
+            daemon.start()
+            program.do("mark third", "domain", "json fourth", "domain d", "push open", "mark fifth",
+                       "pop", "flush")
+            program.end()
+        equal(texts(daemon), {name: 1 for name in ("third", "fourth", "fifth", "open")})
+        equal(daemon.query("SELECT e.text, d.text, e.jsonText FROM NVTX_EVENTS e LEFT JOIN NVTX_EVENTS d "
+                           "ON d.eventType = 75 AND d.domainId = e.domainId AND e.domainId <> 0 "
+                           "WHERE e.eventType IN (34, 59) ORDER BY e.start"),
+              [("third", "d", None), ("fourth", None, '{"a":1}'), ("open", "d", None),
+               ("fifth", "d", None)])
+        equal(daemon.query("SELECT text FROM NVTX_EVENTS WHERE eventType = 33"), [("c",)])
+        equal(daemon.query("SELECT count(*), count(DISTINCT sessionId) FROM NVTXT_SOURCES"), [(2, 2)])
+        no_diagnostics(daemon)
+
+
+class OldDaemon:
+    """Takes sessions, and knows nothing of nvtx."""
+
+    def __init__(self, path):
+        self.listener = socket.socket(socket.AF_UNIX)
+        self.listener.settimeout(DEADLINE)
+        self.listener.bind(path)
+        self.listener.listen()
+
+    def serve(self):
+        """One connection: returns what was sent after the hello."""
+        connection = self.listener.accept()[0]
+        connection.settimeout(DEADLINE)
+        with connection, connection.makefile("rb") as file:
+            hello = json.loads(file.readline().split(b" ", 1)[1])
+            equal((hello["nvtx"], hello["expiry"]), (1, 60))
+            connection.sendall(json.dumps({"type": "welcome", "protocol": 1, "line": 0,
+                                           "session": hello["session"]}).encode() + b"\n")
+            return file.read()
+
+    def has_more(self):
+        self.listener.setblocking(False)
+        try:
+            self.listener.accept()
+            return True
+        except BlockingIOError:
+            return False
+
+
+def test_a_daemon_without_the_extension_gets_no_line():
+    with Daemon(start=False) as daemon:
+        old = OldDaemon(daemon.socket)
+        with Program(daemon.socket, "steps") as program:
+            program.do("push open", "mark one", "pop")
+            equal(old.serve(), b"#nvtxt-end\n")
+            program.do("mark two")
+            program.end()
+        equal(old.has_more(), False)
+        old.listener.close()
 
 
 def test_without_a_daemon_the_end_waits_for_nothing():

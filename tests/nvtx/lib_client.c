@@ -3,8 +3,11 @@
 // A program that annotates itself with libnvtxt, for the tests of its sender: what it does is its
 // first argument. Each text that it records is there once, so a test can look for each call. It
 // ends with 1 and a line on stderr when something is not as a program without the library has it.
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -12,9 +15,11 @@
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -226,9 +231,9 @@ static void closes(char **arguments) {
         snprintf(path, sizeof(path), "%s/file-%d", arguments[0], i);
         must(open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600) == i, path);
     }
-    for (int i = 0; i < 20000; i++) {
+    for (int i = 0; i < 5000; i++) {
         mark("after %d", i);
-        if (i % 500 == 0) {
+        if (i % 50 == 0) {
             usleep(1000);
         }
     }
@@ -260,18 +265,137 @@ static void nothing(char **arguments) {
     (void)arguments;
 }
 
-// An event, then it waits for the test, twice: with a range open.
-static void waits(char **arguments) {
+// Does what each line of stdin says, and answers "ok". The last domain that was named counts.
+static void steps(char **arguments) {
+    char line[300];
+    struct nvtxt_domain *domain = NULL;
+    uint64_t range = 0;
+    (void)arguments;
+    while (fgets(line, sizeof(line), stdin)) {
+        char *text = line + strcspn(line, " \n");
+        *text++ = '\0';
+        text[strcspn(text, "\n")] = '\0';
+        struct nvtxt_attr attr = {.size = sizeof(attr), .message = text, .category = 7};
+        if (strcmp(line, "mark") == 0) {
+            nvtxt_mark_ex(domain, &attr);
+        } else if (strcmp(line, "json") == 0) {
+            attr.json = "{\"a\":1}";
+            nvtxt_mark_ex(domain, &attr);
+        } else if (strcmp(line, "push") == 0) {
+            nvtxt_push_ex(domain, &attr);
+        } else if (strcmp(line, "pop") == 0) {
+            nvtxt_pop_ex(domain, NULL);
+        } else if (strcmp(line, "start") == 0) {
+            range = nvtxt_start_ex(domain, &attr);
+        } else if (strcmp(line, "end") == 0) {
+            nvtxt_end(range);
+        } else if (strcmp(line, "domain") == 0) {
+            domain = nvtxt_domain_get(text);
+        } else if (strcmp(line, "category") == 0) {
+            nvtxt_name_category(domain, 7, text);
+        } else if (strcmp(line, "flush") == 0) {
+            flush();
+        } else if (strcmp(line, "stats") == 0) {
+            print_stats();
+        }
+        say("ok");
+    }
+}
+
+// ---- What the kernel refuses ------------------------------------------------------------------
+
+static const struct {
+    const char *name;
+    int number, error;
+} refusals[] = {
+    {"clone", SYS_clone, EAGAIN},
+    {"clone3", SYS_clone3, ENOSYS},
+    {"close_range", SYS_close_range, ENOSYS},
+    {"connect", SYS_connect, EPERM},
+    {"fallocate", SYS_fallocate, ENOSPC},
+    {"fcntl", SYS_fcntl, EPERM},
+    {"ftruncate", SYS_ftruncate, EPERM},
+    {"getrandom", SYS_getrandom, ENOSYS},
+    {"madvise", SYS_madvise, EINVAL},
+    {"membarrier", SYS_membarrier, ENOSYS},
+    {"openat", SYS_openat, EACCES},
+    {"prctl", SYS_prctl, EPERM},
+    {"recvfrom", SYS_recvfrom, EPERM},
+    {"sendto", SYS_sendto, EPERM},
+    {"socket", SYS_socket, EPERM},
+};
+
+static void refuse(const char *name) {
+    for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++) {
+        if (strcmp(refusals[i].name, name) != 0) {
+            continue;
+        }
+        struct sock_filter code[] = {
+            BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+            BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)refusals[i].number, 0, 1),
+            BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (uint32_t)refusals[i].error),
+            BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+        };
+        struct sock_fprog filter = {sizeof(code) / sizeof(code[0]), code};
+        if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &filter) < 0) {
+            exit(77);
+        }
+        return;
+    }
+    fail("%s is not in the table", name);
+}
+
+// NAME...: system calls that are refused before the first event.
+static void refused(char **arguments) {
+    must(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0, "prctl");
+    for (; *arguments; arguments++) {
+        refuse(*arguments);
+    }
+    mark("refused");
+    nvtxt_push("range");
+    must(nvtxt_pop() <= 0, "level");
+    say("done");
+}
+
+// ---- How often the sender wakes -----------------------------------------------------------------
+
+static long sender_switches(void) {
+    long switches = -1;
+    char path[300], line[200];
+    DIR *tasks = opendir("/proc/self/task");
+    for (struct dirent *task; tasks && (task = readdir(tasks));) {
+        snprintf(path, sizeof(path), "/proc/self/task/%s/status", task->d_name);
+        FILE *file = fopen(path, "r");
+        bool is_sender = false;
+        while (file && fgets(line, sizeof(line), file)) {
+            is_sender = is_sender || strcmp(line, "Name:\tnvtxt\n") == 0;
+            if (is_sender && strncmp(line, "voluntary_ctxt_switches:", 24) == 0) {
+                switches = atol(line + 24);
+            }
+        }
+        if (file) {
+            fclose(file);
+        }
+    }
+    if (tasks) {
+        closedir(tasks);
+    }
+    return switches;
+}
+
+// Prints how often the sender woke up in four quiet seconds.
+static void quiet(char **arguments) {
     (void)arguments;
     nvtxt_push("open");
-    mark("first");
-    say("recorded");
-    wait_for_test();
-    mark("second");
+    flush();
+    long before = -1;
+    for (long now; (now = sender_switches()) != before; before = now) {
+        usleep(500000);
+    }
+    must(before > 0, "the thread nvtxt");
+    sleep(4);
+    printf("%ld\n", sender_switches() - before);
     nvtxt_pop();
-    say("recorded");
-    wait_for_test();
-    print_stats();
 }
 
 // Each of the calls once; then it is killed by a signal.
@@ -286,9 +410,9 @@ static const struct {
     const char *name;
     void (*run)(char **arguments);
 } commands[] = {
-    {"closes", closes},   {"few", few},     {"killed", killed}, {"nothing", nothing},
-    {"one", one},         {"pairs", pairs}, {"spawn", spawn},   {"storm", storm},
-    {"threads", threads}, {"waits", waits},
+    {"closes", closes},   {"few", few},     {"killed", killed},   {"nothing", nothing},
+    {"one", one},         {"pairs", pairs}, {"spawn", spawn},     {"storm", storm},
+    {"threads", threads}, {"steps", steps}, {"refused", refused}, {"quiet", quiet},
 };
 
 int main(int count, char **arguments) {
