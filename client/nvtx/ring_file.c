@@ -217,7 +217,7 @@ static int check_head(struct ring_file *file, const struct region_head *head, co
 
 int ring_file_open(struct ring_file *file, int dir_fd, const char *name) {
     struct region_head head = {.version = 0};
-    *file = (struct ring_file){.fd = -1, .region = {.fd = -1}};
+    *file = (struct ring_file){.fd = -1};
     int result = open_entry(file, dir_fd, name);
     result = result == 0 ? check_head(file, &head, name) : result;
     return result == 0 ? check_process(file, &head, name) : result;
