@@ -33,10 +33,10 @@ def environment(daemon, injection=INJECTION, **more):
 
 
 class Run:
-    """One run of a client, and its rows."""
+    """One run of a client, by its name, or of a command, and its rows."""
 
     def __init__(self, name, *args, daemon=None, injection=INJECTION, status=0, **more):
-        command = [client(name), *args]
+        command = [client(name), *args] if isinstance(name, str) else name
         if daemon:
             self.start(command, daemon, injection, status, more)
             return

@@ -5,9 +5,10 @@ import functools
 import os
 import shutil
 import subprocess
+import sys
 
 from inject import TOP_BUILD, Run, client, environment
-from lib import Daemon, Skip, equal, rows, run
+from lib import SANITIZERS, Daemon, Skip, equal, rows, run
 
 MARK, PUSH, START = 34, 59, 60
 BAD = "a\ufffd\ufffdb\ufffdc\ufffd\U0010ffffd\u00e9\u20ac\U0001f600"
@@ -177,6 +178,12 @@ def check_threads_share_domains_locks_and_ranges(program):
         assert (event["end_tid"] is not None) == ((event["kind"], event["text"]) == (START, "of many"))
 
 
+def test_a_program_that_uses_libnvtxt_as_well_has_one_stack():
+    done = Run("calls", "both")
+    equal(done.said, ["push 0", "push 1", "pop 1", "pop 0"])
+    equal(done.got("kind", "text"), [(PUSH, "by NVTX"), (PUSH, "by libnvtxt")])
+
+
 def two_units(name, unit):
     done = Run(name, "units", os.path.join(TOP_BUILD, "tests", "nvtx", unit))
     equal(done.said, ["pop 0"])
@@ -218,6 +225,29 @@ def test_a_cpp_program_is_its_rows():
     equal(done.values(), [("int64Value", -42), ("doubleValue", 3.5), None, None, None])
     equal(done.categories, [("my domain", 11, "my category")])
     assert done.events[4]["end_tid"] not in (None, done.pid), done.events[4]
+
+
+def test_a_python_program_is_its_rows():
+    script = """if True:
+        import os, nvtx
+        print("pid", os.getpid())
+        with nvtx.annotate("annotated", color="red", domain="python", category="kind"):
+            nvtx.mark("mark", domain="python")
+        nvtx.push_range("pushed")
+        nvtx.pop_range()
+        nvtx.end_range(nvtx.start_range("started", domain="python"))
+        """
+    if subprocess.run([sys.executable, "-c", "import nvtx"], stderr=subprocess.DEVNULL,
+                      check=False).returncode != 0:
+        raise Skip("Python has no module nvtx")
+    if SANITIZERS:
+        raise Skip("Python is built without the sanitizer")
+    done = Run([sys.executable, "-c", script])
+    equal(sorted(done.got("kind", "text", "domain")),
+          sorted([(PUSH, "annotated", "python"), (MARK, "mark", "python"), (PUSH, "pushed", None),
+                  (START, "started", "python")]))
+    equal(done.categories, [("python", done.events[0]["category"], "kind")])
+    equal(done.events[0]["color"], 0xFFFF0000)
 
 
 def test_a_program_with_other_rights_is_left_alone():

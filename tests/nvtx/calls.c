@@ -337,6 +337,21 @@ static void units(const char *path) {
     say("pop", nvtxDomainRangePop(domain));
 }
 
+// libnvtxt beside NVTX: the same stacks.
+static void both(void) {
+    void *library = dlopen("libnvtxt.so.0", RTLD_NOW);
+    void *push = library ? dlsym(library, "nvtxt_push") : dlsym(RTLD_DEFAULT, "nvtxt_push");
+    void *pop = library ? dlsym(library, "nvtxt_pop") : dlsym(RTLD_DEFAULT, "nvtxt_pop");
+    if (!push || !pop) {
+        printf("%s\n", dlerror());
+        exit(1);
+    }
+    say("push", nvtxRangePushA("by NVTX"));
+    say("push", ((int (*)(const char *))push)("by libnvtxt"));
+    say("pop", nvtxRangePop());
+    say("pop", ((int (*)(void))pop)());
+}
+
 static void errno_stays(void) {
     errno = 12345;
     nvtxDomainHandle_t domain = nvtxDomainCreateW(L"domain");
@@ -480,6 +495,7 @@ static const struct {
     {"errno", errno_stays},
     {"strings", many_strings},
     {"late", late},
+    {"both", both},
     {"threads", threads},
 #ifndef WITH_NVTX3
     {"naming", naming},
