@@ -26,7 +26,7 @@ nvtx/unit.so: nvtx/unit.c nvtx/stand_in.c nvtx/stand_in.h nvtx/client.h
 	$(AM_V_CCLD)$(nvtx_cc) $(nvtx_so) -o $@ '$(srcdir)/nvtx/unit.c' '$(srcdir)/nvtx/stand_in.c' -ldl
 nvtx/chain_tool.so: nvtx/chain_tool.c
 	$(AM_V_at)$(MKDIR_P) nvtx
-	$(AM_V_CCLD)$(nvtx_cc) $(nvtx_so) -o $@ '$(srcdir)/nvtx/chain_tool.c'
+	$(AM_V_CCLD)$(nvtx_cc) $(nvtx_so) -o $@ '$(srcdir)/nvtx/chain_tool.c' -ldl
 
 if HAVE_NVTX3
 helper_programs += nvtx/calls_real

@@ -125,6 +125,17 @@ def test_two_units_have_one_library_behind_them():
         "DomainRangePop D1"])
 
 
+def test_it_may_call_nvtx_while_it_starts():
+    unit = os.path.join(TOP_BUILD, "tests", "nvtx", "unit.so")
+    for mode in ("calls", "waits"):
+        done = Chained("late", mode=mode, CHAIN_TOOL_UNIT=unit)
+        equal(done.lines[1:6], ["MarkA of the unit", "DomainRangePushEx none none 0",
+                                "DomainCreateA shared", "DomainMarkEx D1 none 0",
+                                "DomainRangePop none"])
+        equal(done.got("text")[:3], [("of the unit",), ("",), ("",)])
+        contains(str(done.got("text")), "pushed before")
+
+
 def test_ranges_of_many_threads_are_ended_by_ids_of_its_own():
     done = Chained("threads")
     ended = [int(line.split()[-1]) for line in done.lines if line.startswith("DomainRangeEnd ")]

@@ -3,8 +3,12 @@
 // An injection of the tests' own, for NVTXT_CHAIN: it writes each call that it gets as a line into
 // CHAIN_TOOL_LOG, with handles and ids of its own making, and says so when it is given one that is
 // not. CHAIN_TOOL_MODE: `late` fills its slots only when nvtxInitialize() is called a second time,
-// `refuse` fills them and refuses, `extension` refuses the extension only.
+// `refuse` fills them and refuses, `extension` refuses the extension only, `calls` calls NVTX
+// itself at its start, through the unit CHAIN_TOOL_UNIT, and `waits` does so on a thread that it
+// waits for.
+#include <dlfcn.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -355,6 +359,22 @@ static void initialize(const void *reserved) {
     }
 }
 
+static void *call_nvtx(void *none) {
+    void *library = dlopen(getenv("CHAIN_TOOL_UNIT"), RTLD_NOW);
+    void *unit = library ? dlsym(library, "unit") : NULL;
+    if (!unit) {
+        abort();
+    }
+    ((void (*)(void *, void *))unit)(NULL, NULL);
+    return none;
+}
+
+static void call_nvtx_and_wait(void) {
+    pthread_t thread;
+    pthread_create(&thread, NULL, call_nvtx, NULL);
+    pthread_join(thread, NULL);
+}
+
 int InitializeInjectionNvtx2(abi_get_export get_export) {
     const struct abi_version *version = get_export(ABI_EXPORT_VERSION);
     abi_function **slots;
@@ -370,6 +390,11 @@ int InitializeInjectionNvtx2(abi_get_export get_export) {
         *slots[ABI_INITIALIZE] = (abi_function)initialize;
     } else {
         hook_all();
+    }
+    if (is_mode("calls")) {
+        call_nvtx(NULL);
+    } else if (is_mode("waits")) {
+        call_nvtx_and_wait();
     }
     return !is_mode("refuse");
 }

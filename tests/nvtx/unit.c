@@ -13,4 +13,7 @@ void unit(nvtxDomainHandle_t domain, nvtxStringHandle_t string) {
     nvtxMarkA("of the unit");
     nvtxDomainRangePushEx(domain, &event);
     nvtxDomainMarkEx(nvtxDomainCreateA("shared"), &event);
+    if (!domain) {
+        nvtxDomainRangePop(domain); // nobody else does
+    }
 }
