@@ -9,3 +9,21 @@ unit_test_code_units_LDADD = $(injext_ldadd)
 unit_test_schema_json_LDADD = $(injext_ldadd)
 fuzz_programs += fuzz/fuzz_schema
 fuzz_fuzz_schema_LDADD = $(injext_ldadd)
+
+# The client of the extensions, with the stand-in and with the real headers.
+EXTRA_DIST += nvtx/stand_in_ext.h nvtx/abi_ext_compare.c
+helper_programs += nvtx/extensions
+nvtx_extensions_SOURCES = nvtx/extensions.c nvtx/stand_in.c nvtx/stand_in.h nvtx/stand_in_ext.h
+nvtx_extensions_CFLAGS = $(nvtx_flags)
+nvtx_extensions_LDADD = -ldl
+if HAVE_NVTX3
+helper_programs += nvtx/extensions_real
+nvtx_extensions_real_SOURCES = nvtx/extensions.c
+nvtx_extensions_real_CPPFLAGS = $(nvtx_calls_real_CPPFLAGS)
+nvtx_extensions_real_CFLAGS = $(nvtx_flags)
+nvtx_extensions_real_LDADD = -ldl
+plain_programs += nvtx/abi_ext_compare
+nvtx_abi_ext_compare_CPPFLAGS = $(nvtx_calls_real_CPPFLAGS)
+nvtx_abi_ext_compare_LDADD = -ldl
+endif
+python_tests += e2e/test_inject_ext.py
