@@ -1,5 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # Tests of client/nvtx; see Makefile.am for what a line looks like.
+EXTRA_DIST += unit/region_kit.h
+unit_programs += unit/test_ring_file
+unit_test_ring_file_LDADD = $(core_ldadd)
+fuzz_programs += fuzz/fuzz_ring_file
+fuzz_fuzz_ring_file_LDADD = $(core_ldadd)
 helper_programs += nvtx/run_client
 nvtx_run_client_LDADD = $(top_builddir)/lib/libnvtxt.la -lpthread
 python_tests += e2e/test_nvtx_run.py

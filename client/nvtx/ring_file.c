@@ -133,19 +133,21 @@ static bool is_open_elsewhere(int fd) {
     return false;
 }
 
-static int check_process(struct ring_file *file, const struct region_head *head, const char *name) {
+static bool is_in_use(const struct ring_file *file, uint32_t pid, bool is_here, const char *name) {
     struct stat status;
+    bool known = is_here && fstat(file->fd, &status) == 0;
+    enum use use = known ? look_at_maps(pid, status.st_ino, name) : USE_UNKNOWN;
+    return use == USE_MAPPED || (use == USE_UNKNOWN && is_open_elsewhere(file->fd));
+}
+
+static int check_process(struct ring_file *file, const struct region_head *head, const char *name) {
     uint32_t pid = atomic_load(&head->pid);
     uint32_t space = region_pid_space();
+    bool is_here = head->pid_space == 0 || space == 0 || head->pid_space == space;
     if (pid == 0) {
         return RING_FILE_EMPTY;
     }
-    if (fstat(file->fd, &status) != 0) {
-        return failed(file, "looked at");
-    }
-    bool is_here = head->pid_space == 0 || space == 0 || head->pid_space == space;
-    enum use use = is_here ? look_at_maps(pid, status.st_ino, name) : USE_UNKNOWN;
-    if (use == USE_NONE || (use == USE_UNKNOWN && !is_open_elsewhere(file->fd))) {
+    if (!is_in_use(file, pid, is_here, name)) {
         return 0;
     }
     refuse(file->fault, sizeof(file->fault), "is still in use by process %u%s", pid,
@@ -165,16 +167,15 @@ static bool is_zero(const void *bytes, size_t len) {
 }
 
 // A file without a head is of a process that is just making it, or that was killed in there.
-static int check_unborn(struct ring_file *file, const char *name, uint64_t inode) {
-    unsigned pid;
-    if (sscanf(name, "nvtxt-%u-", &pid) == 1 && look_at_maps(pid, inode, name) != USE_NONE) {
-        refuse(file->fault, sizeof(file->fault), "is still in use by process %u", pid);
-        return RING_FILE_IN_USE;
+static int check_unborn(struct ring_file *file) {
+    if (!is_open_elsewhere(file->fd)) {
+        return RING_FILE_EMPTY;
     }
-    return RING_FILE_EMPTY;
+    refuse(file->fault, sizeof(file->fault), "is still in use: a process is making it");
+    return RING_FILE_IN_USE;
 }
 
-static int check_head(struct ring_file *file, const struct region_head *head, const char *name) {
+static int check_head(struct ring_file *file, const struct region_head *head) {
     struct stat status;
     ssize_t got = pread(file->fd, (void *)(uintptr_t)head, sizeof(*head), 0);
     if (got < 0 || fstat(file->fd, &status) != 0) {
@@ -182,7 +183,7 @@ static int check_head(struct ring_file *file, const struct region_head *head, co
     }
     uint64_t size = (uint64_t)status.st_size;
     if (is_zero(head, (size_t)got)) {
-        return check_unborn(file, name, status.st_ino);
+        return check_unborn(file);
     }
     size_t least = offsetof(struct region_head, head_bytes) + sizeof(head->head_bytes);
     bool named = memcmp(head->magic, REGION_MAGIC, sizeof(head->magic)) == 0;
@@ -219,7 +220,7 @@ int ring_file_open(struct ring_file *file, int dir_fd, const char *name) {
     struct region_head head = {.version = 0};
     *file = (struct ring_file){.fd = -1};
     int result = open_entry(file, dir_fd, name);
-    result = result == 0 ? check_head(file, &head, name) : result;
+    result = result == 0 ? check_head(file, &head) : result;
     return result == 0 ? check_process(file, &head, name) : result;
 }
 

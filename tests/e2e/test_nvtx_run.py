@@ -263,7 +263,8 @@ def test_print_goes_through_a_shell_unchanged():
         assert os.path.isdir(folder.name(odd))
         out = subprocess.run(["sh", "-c", 'eval "$1"; env -0', "sh", done.stdout],
                              env=ENV, stdout=subprocess.PIPE, check=True).stdout.decode()
-        variables = dict(line.split("=", 1) for line in out.split("\0") if line.startswith("NVTX"))
+        names = "NVTX_INJECTION64_PATH", "NVTXT_CHAIN", "NVTXT_SOCKET", "NVTXT_SPOOL"
+        variables = dict(line.split("=", 1) for line in out.split("\0") if line.startswith(names))
         equal(variables, {"NVTX_INJECTION64_PATH": library, "NVTXT_CHAIN": other,
                           "NVTXT_SOCKET": folder.name("sock'et"), "NVTXT_SPOOL": folder.name(odd)})
         done = subprocess.run([client, "--nvtx", "--print", "--socket", "/s"], stdout=subprocess.PIPE,
@@ -336,7 +337,7 @@ def test_a_program_that_takes_the_place_of_another_gives_its_rings_free():
         process = subprocess.Popen([CLIENT, place.notes, "1", "10", sleeper],
                                    env={**ENV, "NVTXT_SPOOL": place.spool, "NVTXT_SOCKET": "/nonexistent"})
         try:
-            wait_for(lambda: b"sleep" in read("/proc/%d/cmdline" % process.pid), "exec")
+            wait_for(lambda: b"sleep" in read_some("/proc/%d/cmdline" % process.pid), "exec")
             equal(run_client("nvtxt-send", "--socket", daemon.socket, "--resume", place.spool), (0, "", ""))
         finally:
             process.kill()
@@ -345,9 +346,9 @@ def test_a_program_that_takes_the_place_of_another_gives_its_rings_free():
         equal(place.files(), [])
 
 
-def read(path):
+def read_some(path, most=-1):
     with open(path, "rb") as file:
-        return file.read()
+        return file.read(most)
 
 
 def folder_script(place, script):
@@ -428,14 +429,16 @@ def test_any_change_of_a_ring_file_is_refused_or_harmless():
 
 def test_a_session_that_the_daemon_has_closed_stays():
     with Daemon() as daemon, Place() as place:
-        killed_client(place, daemon, threads=1, count=2000)
-        daemon.kill()
-        for name in os.listdir(daemon.folder):
-            if name.startswith("store"):
-                os.unlink(os.path.join(daemon.folder, name))
-        daemon.start()
-        status, _, err = resume(daemon, place)
-        equal((status, len([name for name in place.files() if name.endswith(".session")])), (76, 1), err)
+        killed_client(place, daemon, threads=1, count=10, socket="/nonexistent")
+        head = read_some(os.path.join(place.spool, place.rings()[0]), 16384)
+        session = re.search(rb"[0-9a-f]{8}-[0-9a-f-]{27}", head).group(0).decode()
+        with daemon.session(session, nvtx=1) as other:
+            other.send("TimeBase=ClockRealtime\n" * 3)
+            other.end()
+        for _ in range(2):
+            status, _, err = resume(daemon, place)
+            equal((status, len([name for name in place.files() if name.endswith(".session")])), (76, 1), err)
+            contains(err, "the daemon at %s has closed the session of run_client at line 3" % daemon.socket)
 
 
 def test_two_salvagers_at_a_time_do_not_meet():
