@@ -23,10 +23,10 @@ def words(command):
     return [word for word in command.split() if re.search(r"[A-Za-z0-9]", word)]
 
 
-def test_the_five_are_there_and_ours_have_no_more_words():
+def test_the_six_are_there_and_ours_have_no_more_words():
     found = rows()
     equal([theirs.split()[0] for theirs, _ in found],
-          ["logger", "systemd-cat", "journalctl", "time", "perf"])
+          ["logger", "systemd-cat", "journalctl", "time", "nsys", "perf"])
     for theirs, ours in found:
         assert len(words(ours)) <= len(words(theirs)), (ours, theirs)
 
@@ -37,7 +37,7 @@ def test_each_of_ours_runs_and_is_in_the_store():
         for name in ("nvtxt-send", "nvtxt-export"):
             os.symlink(os.path.abspath(program("client", name)), folder.name("bin/" + name))
         for name, text in (("backup.sh", "#!/bin/sh\necho error: a saved backup\n"),
-                           ("bin/make", "#!/bin/sh\necho made\n"),
+                           ("solver", "#!/bin/sh\nexit 0\n"), ("bin/make", "#!/bin/sh\necho made\n"),
                            ("bin/flamegraph.pl", "#!/bin/sh\nexec cat\n")):
             os.chmod(folder.write(name, text), 0o755)
         env = {**ENV, "PATH": folder.name("bin") + ":" + os.environ["PATH"],
@@ -55,9 +55,9 @@ def test_each_of_ours_runs_and_is_in_the_store():
         assert "a saved backup" in printed[2], printed[2]
         stored = [text for text, in daemon.query("SELECT text FROM NVTX_EVENTS"
                                                  " WHERE eventType IN (34, 60)")]
-        for text in ("deployed", "./backup.sh", "error: a saved backup", "make", "made"):
+        for text in ("deployed", "./backup.sh", "error: a saved backup", "make", "made", "./solver"):
             assert text in stored, stored
-        files = set(os.listdir(folder.path)) - {"bin", "backup.sh"}
+        files = set(os.listdir(folder.path)) - {"bin", "backup.sh", "solver"}
         equal(files, {"make.svg"})
         with open(folder.name("make.svg"), encoding="utf-8") as file:
             text = file.read()

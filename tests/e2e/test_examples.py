@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The programs of doc/examples, built as their heads say: with what is installed, and nothing but
 pkg-config. Each call is its row in the store. Those with NVTX are left out where its headers are
-not."""
+not, but for one that takes the stand-in of the tests."""
 import atexit
 import os
 import shutil
@@ -10,8 +10,8 @@ import tempfile
 
 from lib import SANITIZERS, TOP_BUILD, Daemon, Skip, equal, run
 
-EXAMPLES = os.path.join(os.environ.get("top_srcdir") or
-                        os.path.join(os.path.dirname(__file__), "..", ".."), "doc", "examples")
+TOP = os.environ.get("top_srcdir") or os.path.join(os.path.dirname(__file__), "..", "..")
+EXAMPLES = os.path.join(TOP, "doc", "examples")
 OUTPUT = b"333833500\n2668667000\n9004500500\n"
 EVENTS = """
     SELECT eventType, text, ifnull(NVTXT_DOMAINS.name, ''), category, printf('%08X', color),
@@ -70,6 +70,16 @@ def nvtx_flags():
     return flags + ["-ldl"]
 
 
+def stand_in_flags():
+    """What does as the headers do, for machines without them."""
+    folder = os.path.join(make_installed(), "nvtx3")
+    os.makedirs(folder, exist_ok=True)
+    with open(os.path.join(folder, "nvToolsExt.h"), "w", encoding="utf-8") as file:
+        file.write('#include "tests/nvtx/stand_in.h"\n')
+    return ["-D_GNU_SOURCE", "-I" + make_installed(), "-I" + TOP,
+            os.path.join(TOP, "tests", "nvtx", "stand_in.c"), "-ldl"]
+
+
 def build(source, *flags):
     program = os.path.join(make_installed(), source.replace(".", "-"))
     command = compiler(source.rsplit(".", 1)[1]) + [os.path.join(EXAMPLES, source), "-o", program]
@@ -121,6 +131,12 @@ def test_a_c_program_with_nvtx():
 
 def test_a_cpp_program_with_nvtx():
     program = build("nvtx.cpp", *nvtx_flags())
+    equal(events_of(program, NVTX_INJECTION64_PATH=injection(),
+                    LD_LIBRARY_PATH=place_of("libnvtxt.a")), inside(*rounds(None)))
+
+
+def test_a_c_program_with_the_stand_in():
+    program = build("nvtx.c", *stand_in_flags())
     equal(events_of(program, NVTX_INJECTION64_PATH=injection(),
                     LD_LIBRARY_PATH=place_of("libnvtxt.a")), inside(*rounds(None)))
 

@@ -15,6 +15,7 @@
 #include <wchar.h>
 
 #define NVTX_VERSION 3
+#define NVTX_EVENT_ATTRIB_STRUCT_SIZE ((uint16_t)sizeof(nvtxEventAttributes_t))
 
 typedef struct stand_in_domain *nvtxDomainHandle_t;
 typedef struct stand_in_string *nvtxStringHandle_t;
