@@ -6,5 +6,6 @@ unit_test_ring_file_LDADD = $(core_ldadd)
 fuzz_programs += fuzz/fuzz_ring_file
 fuzz_fuzz_ring_file_LDADD = $(core_ldadd)
 helper_programs += nvtx/run_client
-nvtx_run_client_LDADD = $(top_builddir)/lib/libnvtxt.la -lpthread
+nvtx_run_client_LDADD = $(lib_shared)
+nvtx_run_client_LDFLAGS = $(lib_shared_ldflags)
 python_tests += e2e/test_nvtx_run.py

@@ -56,8 +56,7 @@ python_tests += e2e/test_inject.py
 python_tests += e2e/test_inject_chain.py
 python_tests += e2e/test_inject_library.py
 
-inject_ldadd = $(top_builddir)/inject/libnvtxt-inject-core.la \
-	$(top_builddir)/lib/libnvtxt-core.la $(LDADD)
+inject_ldadd = $(inject_core) $(lib_core) $(LDADD)
 unit_programs += unit/test_inject_text unit/test_pairs
 unit_test_inject_text_LDADD = $(inject_ldadd)
 unit_test_pairs_LDADD = $(inject_ldadd)

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Tests of inject/ext; see Makefile.am for what a line looks like.
-injext_ldadd = $(top_builddir)/inject/libnvtxt-inject-core.la \
-	$(top_builddir)/lib/libnvtxt-core.la $(LDADD)
+injext_ldadd = $(inject_core) $(lib_core) $(LDADD)
 EXTRA_DIST += unit/schema_kit.h
 unit_programs += unit/test_code_units
 unit_programs += unit/test_schema_json

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Tests of lib/; see Makefile.am for what a line looks like.
-core_ldadd = $(top_builddir)/lib/libnvtxt-core.la $(LDADD)
+core_ldadd = $(lib_core) $(LDADD)
 EXTRA_DIST += unit/lib_kit.h
 unit_programs += unit/test_line
 unit_test_line_LDADD = $(core_ldadd)

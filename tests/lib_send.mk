@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Tests of lib/send, lib/life and passes; see Makefile.am for what a line looks like.
 helper_programs += nvtx/lib_client
-nvtx_lib_client_LDADD = $(top_builddir)/lib/libnvtxt.la
-nvtx_lib_client_LDFLAGS = $(AM_LDFLAGS) -no-install
+nvtx_lib_client_LDADD = $(lib_shared)
+nvtx_lib_client_LDFLAGS = $(lib_shared_ldflags)
 EXTRA_DIST += e2e/lib_program.py
 python_tests += e2e/test_lib_send.py
 python_tests += e2e/test_lib_robust.py
