@@ -24,6 +24,8 @@ static uint64_t next_pass(const struct pass *pass) {
 
 void pass_init(struct pass *pass, struct region *region) {
     memset(pass, 0, offsetof(struct pass, buf));
+    pass->buf.len = 0;
+    pass->buf.lines = 0;
     pass->region = region;
     region_drop_unfinished(region);
     pass->lines.limit = LINE_LIMIT;
