@@ -17,7 +17,7 @@ typedef void (*wide_function)(const wchar_t *);
 
 static __attribute__((noinline)) void chain_mark(abi_function next, const struct abi_event *event) {
     struct event_copy copy;
-    ((mark_ex_function)next)(event_chained(event, &copy));
+    ((mark_ex_function)next)(event_chained(NULL, event, &copy));
 }
 
 static void mark_ex(const struct abi_event *event) {
@@ -43,7 +43,7 @@ static void mark_w(const wchar_t *text) {
 static __attribute__((noinline)) void chain_start(abi_function next, const struct abi_event *event,
                                                   uint64_t id) {
     struct event_copy copy;
-    chain_range_put(id, ((start_ex_function)next)(event_chained(event, &copy)));
+    chain_range_put(id, ((start_ex_function)next)(event_chained(NULL, event, &copy)));
 }
 
 static uint64_t start_ex(const struct abi_event *event) {
@@ -85,7 +85,7 @@ static void end(uint64_t id) {
 
 static __attribute__((noinline)) void chain_push(abi_function next, const struct abi_event *event) {
     struct event_copy copy;
-    ((push_ex_function)next)(event_chained(event, &copy));
+    ((push_ex_function)next)(event_chained(NULL, event, &copy));
 }
 
 static int push_ex(const struct abi_event *event) {

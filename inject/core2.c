@@ -15,7 +15,7 @@ static __attribute__((noinline)) void chain_mark(abi_function next, const domain
                                                  const struct abi_event *event) {
     struct event_copy copy;
     ((void (*)(void *, const struct abi_event *))next)(inject_domain_chained(in),
-                                                       event_chained(event, &copy));
+                                                       event_chained(in, event, &copy));
 }
 
 static void mark_ex(const domain *in, const struct abi_event *event) {
@@ -30,7 +30,7 @@ static __attribute__((noinline)) void chain_start(abi_function next, const domai
                                                   const struct abi_event *event, uint64_t id) {
     struct event_copy copy;
     chain_range_put(id, ((uint64_t(*)(void *, const struct abi_event *))next)(
-                            inject_domain_chained(in), event_chained(event, &copy)));
+                            inject_domain_chained(in), event_chained(in, event, &copy)));
 }
 
 static uint64_t start_ex(const domain *in, const struct abi_event *event) {
@@ -55,7 +55,7 @@ static __attribute__((noinline)) void chain_push(abi_function next, const domain
                                                  const struct abi_event *event) {
     struct event_copy copy;
     ((int (*)(void *, const struct abi_event *))next)(inject_domain_chained(in),
-                                                      event_chained(event, &copy));
+                                                      event_chained(in, event, &copy));
 }
 
 static int push_ex(const domain *in, const struct abi_event *event) {

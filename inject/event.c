@@ -113,7 +113,8 @@ static bool has_string(const struct abi_event *event) {
     return EVENT_HAS(event, message) && event->message_type == ABI_MESSAGE_REGISTERED;
 }
 
-const struct abi_event *event_chained(const struct abi_event *event, struct event_copy *copy) {
+const struct abi_event *event_chained(const struct inject_domain *domain,
+                                      const struct abi_event *event, struct event_copy *copy) {
     if (!event || (!has_string(event) && !has_payloads(event))) {
         return event;
     }
@@ -124,8 +125,9 @@ const struct abi_event *event_chained(const struct abi_event *event, struct even
         copy->event.message.handle = inject_string_chained(event->message.handle);
     }
     if (has_payloads(event)) {
-        const struct abi_payload *payloads = extension_chained(
-            payloads_of(event), (size_t)event->reserved, copy->payloads, sizeof(copy->payloads));
+        const struct abi_payload *payloads =
+            extension_chained(domain, payloads_of(event), (size_t)event->reserved, copy->payloads,
+                              sizeof(copy->payloads));
         copy->event.payload.u64 = (uintptr_t)payloads;
         copy->event.payload_type = payloads ? ABI_PAYLOAD_EXTENSION : ABI_PAYLOAD_NONE;
         copy->event.reserved = payloads ? event->reserved : 0;

@@ -33,7 +33,8 @@ struct event_copy {
 };
 
 // `event` itself when there is no handle in it, else what was put together at `copy`.
-const struct abi_event *event_chained(const struct abi_event *event, struct event_copy *copy);
+const struct abi_event *event_chained(const struct inject_domain *domain,
+                                      const struct abi_event *event, struct event_copy *copy);
 
 // Whether a message of this type and place lies inside of a structure's size.
 #define EVENT_HAS(attr, member)                                                                    \

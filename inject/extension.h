@@ -32,7 +32,9 @@ uint64_t extension_read(const struct inject_domain *domain, const struct abi_pay
                         size_t count, const struct nvtxt_attr *attr, extension_consumer consume,
                         const void *context);
 
-// The payloads as the library behind us knows them: with its numbers of schemas and its handles.
+// The payloads as the library behind us knows them, with its handles of strings. Numbers of schemas
+// are its own already: what it gave is what the program got.
 // Returns `payloads` itself or what was put together at `room`; NULL: it cannot be said.
-const struct abi_payload *extension_chained(const struct abi_payload *payloads, size_t count,
+const struct abi_payload *extension_chained(const struct inject_domain *domain,
+                                            const struct abi_payload *payloads, size_t count,
                                             void *room, size_t size);

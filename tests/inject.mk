@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Tests of inject/; see Makefile.am for what a line looks like.
 EXTRA_DIST += nvtx/stand_in.h nvtx/client.h nvtx/unit.c nvtx/chain_tool.c nvtx/abi_compare.c
+EXTRA_DIST += nvtx/chain_tool_ext.c nvtx/chain_tool.h
 EXTRA_DIST += nvtx/calls.cpp e2e/inject.py
 
 # One client with the stand-in, once more with the injection linked in, and with the real headers.
@@ -24,9 +25,10 @@ nvtx_data = nvtx/unit.so nvtx/chain_tool.so
 nvtx/unit.so: nvtx/unit.c nvtx/stand_in.c nvtx/stand_in.h nvtx/client.h
 	$(AM_V_at)$(MKDIR_P) nvtx
 	$(AM_V_CCLD)$(nvtx_cc) $(nvtx_so) -o $@ '$(srcdir)/nvtx/unit.c' '$(srcdir)/nvtx/stand_in.c' -ldl
-nvtx/chain_tool.so: nvtx/chain_tool.c
+nvtx/chain_tool.so: nvtx/chain_tool.c nvtx/chain_tool_ext.c nvtx/chain_tool.h
 	$(AM_V_at)$(MKDIR_P) nvtx
-	$(AM_V_CCLD)$(nvtx_cc) $(nvtx_so) -o $@ '$(srcdir)/nvtx/chain_tool.c' -ldl
+	$(AM_V_CCLD)$(nvtx_cc) $(nvtx_so) -o $@ '$(srcdir)/nvtx/chain_tool.c' \
+	  '$(srcdir)/nvtx/chain_tool_ext.c' -ldl
 
 if HAVE_NVTX3
 helper_programs += nvtx/calls_real

@@ -4,15 +4,16 @@
 // of a counter besides goes into its row as JSON. A sample of a group bears JSON, one of a number a
 // value.
 #include <errno.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "inject/chain.h"
 #include "inject/ext/abi_ext.h"
 #include "inject/ext/json_out.h"
-#include "inject/ext/payload.h"
 #include "inject/ext/registry.h"
 #include "inject/ext/scalar_json.h"
 #include "inject/ext/schema.h"
+#include "inject/ext/world.h"
 #include "inject/extension.h"
 #include "lib/private.h"
 
@@ -133,7 +134,7 @@ static void describe(domain_handle *domain, const struct abi_counter *attr, stru
     if (semantics) {
         add_semantics(out, semantics, &has_comma);
     }
-    const char *scope = HAS(attr, scope) ? payload_scope(domain, attr->scope) : NULL;
+    const char *scope = HAS(attr, scope) ? world_scope(domain, attr->scope) : NULL;
     if (scope) {
         json_out_key(out, "scope", &has_comma);
         json_out_text(out, scope);
@@ -143,7 +144,7 @@ static void describe(domain_handle *domain, const struct abi_counter *attr, stru
 
 // ---- Registration -------------------------------------------------------------------------------
 
-// "counter 16777216", for one without a name, or that nobody registered.
+// "counter 16777216", for one that nobody named or registered.
 static const char *number_name(uint64_t number, char *name, size_t size) {
     struct json_out out = {name, size - 1, 0, false};
     json_out_string(&out, "counter ");
@@ -185,7 +186,10 @@ static uint64_t counter_register(domain_handle *domain, const struct abi_counter
     uint64_t number = own ? own : registry_number(REGISTRY_COUNTER, its);
     char spare[40];
     const char *name = HAS(attr, name) ? attr->name : NULL;
-    name = name && *name ? name : number_name(number, spare, sizeof(spare));
+    if (!name || !*name) { // not by a number that the library behind us gave: rows are the same
+        static _Atomic uint64_t nameless;
+        name = number_name(own ? own : ++nameless, spare, sizeof(spare));
+    }
     const struct counter *counter = new_counter(name, HAS(attr, schema) ? attr->schema : 0);
     if (!registry_put(REGISTRY_COUNTER, domain, number, counter)) {
         return its;
@@ -263,7 +267,7 @@ static void sample_group(domain_handle *domain, uint64_t number, const void *val
 
 static void record_batch(domain_handle *domain, const struct abi_counter_batch *batch) {
     const struct sample sample = {domain, find(domain, batch->id), batch->id};
-    size_t size = sample.counter ? payload_value_size(domain, sample.counter->schema) : 0;
+    size_t size = sample.counter ? world_value_size(domain, sample.counter->schema) : 0;
     if (!batch->samples || !size || size > batch->size) {
         record(&sample, batch->samples, batch->size);
         return;

@@ -17,7 +17,9 @@ void json_out_bytes(struct json_out *out, const char *bytes, size_t len) {
         out->is_full = true;
         return;
     }
-    memcpy(out->data + out->len, bytes, len);
+    if (out->data) {
+        memcpy(out->data + out->len, bytes, len);
+    }
     out->len += len;
 }
 

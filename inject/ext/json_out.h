@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // JSON (RFC 8259) into memory of a fixed size. What does not fit is not written, and from then on
-// nothing is: `is_full` tells. Numbers are written as a reader gets the same value back.
+// nothing is: `is_full` tells. Without `data` it is only counted. Numbers are written as a reader
+// gets the same value back.
 #pragma once
 
 #include <stdbool.h>

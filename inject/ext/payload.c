@@ -4,8 +4,6 @@
 // from mmap for the time of the call, because threads may have small stacks and malloc is the
 // program's. A call is passed on after it was recorded; what registers something asks the library
 // behind us first, and takes its number, so that events need not be changed for it.
-#include "inject/ext/payload.h"
-
 #include <errno.h>
 #include <stdbool.h>
 #include <string.h>
@@ -14,8 +12,10 @@
 #include "inject/chain.h"
 #include "inject/event.h"
 #include "inject/ext/abi_ext.h"
+#include "inject/ext/handles_in.h"
 #include "inject/ext/registry.h"
 #include "inject/ext/schema_json.h"
+#include "inject/ext/world.h"
 #include "inject/extension.h"
 #include "lib/private.h"
 
@@ -26,28 +26,6 @@
 typedef const struct inject_domain domain_handle;
 
 // ---- Reading ------------------------------------------------------------------------------------
-
-struct world {
-    struct schema_world world; // first
-    domain_handle *domain;
-};
-
-static const struct schema *find_schema(const struct schema_world *world, uint64_t id) {
-    return registry_find(REGISTRY_SCHEMA, ((const struct world *)world)->domain, id);
-}
-
-static const char *find_string(const struct schema_world *world, uint64_t handle) {
-    (void)world;
-    return ((const struct inject_string *)(uintptr_t)handle)->text; // NOLINT
-}
-
-static const char *find_scope(const struct schema_world *world, uint64_t id) {
-    return registry_find(REGISTRY_SCOPE, ((const struct world *)world)->domain, id);
-}
-
-static struct world world_of(domain_handle *domain) {
-    return (struct world){{find_schema, find_string, find_scope, NULL}, domain};
-}
 
 // The message where it is, when it is UTF-8 with a NUL; else a copy in what is left of the room.
 static bool set_message(struct nvtxt_attr *attr, struct code_units message, char *room,
@@ -129,13 +107,54 @@ uint64_t extension_read(domain_handle *domain, const struct abi_payload *payload
     return result;
 }
 
-size_t payload_value_size(domain_handle *domain, uint64_t schema) {
-    struct world world = world_of(domain);
-    return schema_json_size(&world.world, schema);
+// ---- For the library behind us ------------------------------------------------------------------
+
+// Copies a payload to `*to`, with its handles, when it has some; `*to` and `*size` go on after it.
+// Returns how many there were.
+static size_t copy_payload(struct abi_payload *payload, const struct handles_in *found, char **to,
+                           size_t *size) {
+    if (!payload->data || payload->size > *size) {
+        return 0;
+    }
+    memcpy(*to, payload->data, payload->size);
+    size_t replaced = handles_in_replace(found, payload->data, payload->size, *to);
+    if (replaced) {
+        size_t used = (payload->size + 15) & ~(size_t)15;
+        payload->data = *to;
+        *to += used < *size ? used : *size;
+        *size -= used < *size ? used : *size;
+    }
+    return replaced;
 }
 
-const char *payload_scope(domain_handle *domain, uint64_t scope) {
-    return registry_find(REGISTRY_SCOPE, domain, scope);
+static const struct abi_payload *replace_handles(const struct handles_in *found,
+                                                 const struct abi_payload *payloads, size_t count,
+                                                 char *room, size_t size) {
+    struct abi_payload *copies = (struct abi_payload *)room;
+    size_t replaced = 0;
+    if (count > size / sizeof(*copies)) {
+        return NULL;
+    }
+    memcpy(copies, payloads, count * sizeof(*copies));
+    room += count * sizeof(*copies);
+    size -= count * sizeof(*copies);
+    for (size_t i = 0; i < count; i++) {
+        replaced += copy_payload(&copies[i], found, &room, &size);
+    }
+    return replaced == found->count ? copies : NULL;
+}
+
+const struct abi_payload *extension_chained(domain_handle *domain,
+                                            const struct abi_payload *payloads, size_t count,
+                                            void *room, size_t size) {
+    struct handles_in found = {0};
+    int saved = errno;
+    handles_in_find(&found, domain, payloads, count);
+    errno = saved;
+    if (found.is_over) {
+        return NULL;
+    }
+    return found.count ? replace_handles(&found, payloads, count, room, size) : payloads;
 }
 
 // ---- Events -------------------------------------------------------------------------------------
@@ -149,7 +168,7 @@ const char *payload_scope(domain_handle *domain, uint64_t scope) {
         if (__builtin_expect(next_ != NULL, 0)) {                                                  \
             _Alignas(16) char room_[ROOM];                                                         \
             const struct abi_payload *its_ =                                                       \
-                extension_chained(payloads, count, room_, sizeof(room_));                          \
+                extension_chained(domain, payloads, count, room_, sizeof(room_));                  \
             ((type)next_)(__VA_ARGS__, its_, its_ ? count : 0);                                    \
         }                                                                                          \
     } while (0)
@@ -212,7 +231,7 @@ static uint64_t range_start(domain_handle *domain, payloads_view payloads, size_
     abi_function next = chain_find_extension(ABI_EXTENSION_PAYLOAD, ABI_PAYLOAD_RANGE_START);
     if (next) {
         _Alignas(16) char room[ROOM];
-        payloads_view its = extension_chained(payloads, count, room, sizeof(room));
+        payloads_view its = extension_chained(domain, payloads, count, room, sizeof(room));
         chain_range_put(id, ((uint64_t(*)(void *, payloads_view, size_t))next)(
                                 inject_domain_chained(domain), its, its ? count : 0));
     }
@@ -276,7 +295,7 @@ static uint64_t enum_register(domain_handle *domain, const struct abi_enum *attr
 // The path after that of its parent.
 static char *scope_path(domain_handle *domain, const struct abi_scope *attr) {
     const char *path = HAS(attr, path) && attr->path ? attr->path : "";
-    const char *parent = HAS(attr, parent) ? payload_scope(domain, attr->parent) : NULL;
+    const char *parent = HAS(attr, parent) ? world_scope(domain, attr->parent) : NULL;
     path += strspn(path, "/");
     size_t len = strnlen(path, SCHEMA_NAME_MOST), before = parent ? strlen(parent) : 0;
     char *all = before < SCHEMA_NAME_MOST * 8 ? inject_alloc(before + len + 2) : NULL;
@@ -302,6 +321,10 @@ static uint64_t scope_register(domain_handle *domain, const struct abi_scope *at
 // -------------
 
 static int64_t timestamp_get(void) {
+    abi_function next = chain_find_extension(ABI_EXTENSION_PAYLOAD, ABI_PAYLOAD_TIMESTAMP_GET);
+    if (next) {
+        ((int64_t(*)(void))next)();
+    }
     return (int64_t)nvtxt_private_now();
 }
 
@@ -350,18 +373,60 @@ static void event_submit(domain_handle *domain, payloads_view payloads, size_t c
                    inject_domain_chained(domain));
 }
 
-static void event_batch_submit(domain_handle *domain, const struct abi_event_batch *batch) {
-    size_t size = batch ? payload_value_size(domain, batch->schema) : 0;
-    nvtxt_private_unsupported(size && size <= batch->size ? batch->size / size : 1);
-    CHAIN_EXTENSION(ABI_PAYLOAD_EVENT_BATCH_SUBMIT,
-                    void (*)(void *, const struct abi_event_batch *), inject_domain_chained(domain),
-                    batch);
+// Puts handles into a copy of a batch, which is made when there are some. Returns false when that
+// cannot be.
+static bool replace_in_batch(domain_handle *domain, const struct abi_event_batch *batch,
+                             size_t size, char **copy) {
+    struct handles_in found;
+    for (size_t at = 0; batch->size - at >= size; at += size) {
+        const struct abi_payload event = {batch->schema, size, (const char *)batch->events + at};
+        handles_in_find(&found, domain, &event, 1);
+        if (found.count && !*copy) {
+            char *map =
+                mmap(NULL, batch->size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+            if (map == MAP_FAILED) {
+                return false;
+            }
+            *copy = memcpy(map, batch->events, batch->size);
+        }
+        if (found.is_over || (found.count && handles_in_replace(&found, event.data, size,
+                                                                *copy + at) != found.count)) {
+            return false;
+        }
+    }
+    return true;
 }
 
-const struct abi_payload *extension_chained(const struct abi_payload *payloads, size_t count,
-                                            void *room, size_t size) {
-    (void)count, (void)room, (void)size;
-    return payloads;
+static void chain_batch(abi_function next, domain_handle *domain,
+                        const struct abi_event_batch *batch, size_t size) {
+    struct abi_event_batch given;
+    char *copy = NULL;
+    int saved = errno;
+    bool has_events = batch && batch->events && size && size <= batch->size;
+    bool can_be = !has_events || replace_in_batch(domain, batch, size, &copy);
+    if (copy) {
+        given = *batch;
+        given.events = copy;
+    }
+    errno = saved;
+    if (can_be) {
+        ((void (*)(void *, const struct abi_event_batch *))next)(inject_domain_chained(domain),
+                                                                 copy ? &given : batch);
+    }
+    if (copy) {
+        saved = errno;
+        munmap(copy, batch->size);
+        errno = saved;
+    }
+}
+
+static void event_batch_submit(domain_handle *domain, const struct abi_event_batch *batch) {
+    size_t size = batch ? world_value_size(domain, batch->schema) : 0;
+    nvtxt_private_unsupported(size && size <= batch->size ? batch->size / size : 1);
+    abi_function next = chain_find_extension(ABI_EXTENSION_PAYLOAD, ABI_PAYLOAD_EVENT_BATCH_SUBMIT);
+    if (next) {
+        chain_batch(next, domain, batch, size);
+    }
 }
 
 static const abi_function functions[ABI_PAYLOAD_COUNT] = {

@@ -208,8 +208,8 @@ static void set_message(struct walk *walk, struct code_units text) {
     walk->event->message = text;
 }
 
-static void add_registered(struct walk *walk, uint64_t handle, bool is_message) {
-    const char *text = handle ? walk->world->string(walk->world, handle) : NULL;
+static void add_registered(struct walk *walk, uint64_t handle, const char *at, bool is_message) {
+    const char *text = handle ? walk->world->string(walk->world, handle, at) : NULL;
     if (!text) {
         json_out_address(walk->out, handle);
         return;
@@ -232,7 +232,7 @@ static void add_scope(struct walk *walk, uint64_t id) {
 static void add_scalar(struct walk *walk, const struct run *run, const char *at) {
     uint64_t bits = run->shape.size <= 8 ? scalar_bits(at, run->shape.size) : 0;
     if (run->type == ABI_TYPE_REGISTERED_STRING) {
-        add_registered(walk, bits, run->is_message);
+        add_registered(walk, bits, at, run->is_message);
     } else if (run->type == ABI_TYPE_SCOPE) {
         add_scope(walk, bits);
     } else {

@@ -23,10 +23,11 @@
 #define SCHEMA_JSON_MOST (24u << 10) // bytes of JSON
 #define SCHEMA_LEVELS 64u            // of arrays and objects, that of several payloads included
 
-// What payloads refer to. `string` and `scope` return NULL for what they do not know.
+// What payloads refer to. `string` and `scope` return NULL for what they do not know; a handle of a
+// string stands at `at`.
 struct schema_world {
     const struct schema *(*schema)(const struct schema_world *world, uint64_t id);
-    const char *(*string)(const struct schema_world *world, uint64_t handle);
+    const char *(*string)(const struct schema_world *world, uint64_t handle, const char *at);
     const char *(*scope)(const struct schema_world *world, uint64_t id);
     // Bytes that may be read at an address outside of the payloads. NULL: as many as there are.
     size_t (*readable)(const struct schema_world *world, const void *address);

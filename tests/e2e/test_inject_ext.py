@@ -3,8 +3,10 @@
 to be."""
 import functools
 import json
+import os
+import tempfile
 
-from inject import Run
+from inject import CHAIN_TOOL, Run
 from lib import equal, rows, run
 
 MARK, PUSH, START = 34, 59, 60
@@ -164,6 +166,79 @@ def check_null_and_short_memory_is_taken(program):
 def test_permissions_of_cuda_have_handles():
     done = Extended("extensions", "cuda")
     equal(done.said, ["process 1", "devices 1"])
+
+
+# ---- Another library behind ours ------------------------------------------------------------------
+
+CASES = ("payloads", "events", "long", "counters", "mem", "deferred", "null_payloads",
+         "null_counters", "null_mem", "cuda")
+
+
+def chained(case, mode, name="extensions"):
+    """A run with the tests' own library behind ours, and the lines that it wrote."""
+    with tempfile.TemporaryDirectory(prefix="nvtxtd-test-") as folder:
+        log = os.path.join(folder, "log")
+        done = Extended(name, case, NVTXT_CHAIN=CHAIN_TOOL, CHAIN_TOOL_LOG=log, CHAIN_TOOL_MODE=mode)
+        with open(log, encoding="utf-8") as file:
+            lines = file.read().splitlines()
+    assert not [line for line in lines if "FOREIGN" in line], lines
+    return done, [line for line in lines if line.split()[0] not in
+                  ("version", "extension", "Initialize", "DomainCreateA", "DomainRegisterStringA")]
+
+
+def test_our_rows_are_the_same_with_another_library():
+    for case in CASES:
+        alone = Extended("extensions", case)
+        for mode in ("early", "late", "refuse", "extension"):
+            done, lines = chained(case, mode)
+            if case != "mem":  # has addresses
+                equal(done.said, alone.said, case)
+                equal(done.resources, alone.resources, case)
+            equal(done.texts(), alone.texts(), case)
+            equal(done.values(), alone.values(), case)
+            equal(done.counters, alone.counters, case)
+            equal(done.losses, alone.losses, case)
+            if mode == "extension":
+                lines = [line for line in lines if line.split()[0] not in ("DomainMarkEx", "MarkEx",
+                                                                           "DomainRangePushEx")]
+            if mode in ("refuse", "extension"):
+                equal(lines, [], (case, mode))
+
+
+def test_another_library_gets_payloads_with_its_numbers_and_handles():
+    for name in ("extensions", "extensions_real"):
+        _, lines = chained("payloads", "early", name)
+        event = "DomainMarkEx D1"
+        equal([line for line in lines if not line.startswith(event)][:5],
+              ["PayloadEnumRegister D1: 501", "PayloadSchemaRegister D1 type 15 type 20 501: 502",
+               "DomainRangePushEx D1 two 0", "RangePopPayload D1 502", "MarkEx none another domain 0"])
+        _, lines = chained("events", "early", name)
+        equal(lines, [
+            "ScopeRegister D1 701", "ScopeRegister D1 own",
+            "PayloadSchemaRegister D1 type 80 type 68 type 69 type 70: own", "MarkPayload D1 own S1",
+            "RangePushPayload D1 own S1", "RangePushPayload D1", "RangePopPayload D1 own S1",
+            "RangePopPayload D1", "RangePopPayload D1 own S1", "RangeStartPayload D1 own S1",
+            "RangeEndPayload D1 910001 own S1", "DomainMarkEx D1 in the attributes 0",
+            "DomainIsEnabled D1", "TimestampGet"])
+
+
+def test_another_library_gets_counters_and_memory():
+    _, lines = chained("counters", "early")
+    equal(lines[:9], [
+        "CounterRegister D1 power: 601", "CounterRegister D1 queue: own",
+        "CounterSampleFloat64 D1 601 99.5", "CounterSampleInt64 D1 own -7",
+        "CounterSampleNoValue D1 own 2", "CounterSample D1 own 1 8", "CounterBatchSubmit D1 own 24",
+        "PayloadSchemaRegister D1 type 19 type 12: 501", "CounterRegister D1 traffic: 602"])
+    done, lines = chained("mem", "early")
+    equal(done.said[1:], ["heap is its address 1", "other heap 1", "regions are their addresses 1",
+                          "permissions 1"])
+    equal(lines, ["MemHeapRegister D1 1", "MemHeapRegister D1 1", "MemRegionsName D1 3", "  one",
+                  "  zw?lf", "  S1", "MemPermissionsCreate D1 0", "MemPermissionsBind D1 H2 1 0",
+                  "MemHeapReset D1 1"])
+    _, lines = chained("deferred", "early")
+    equal(lines[-4:], ["EventSubmit D1 501", "EventBatchSubmit D1 501 24",
+                       "EventBatchSubmit D1 type 0 0",
+                       "DomainMarkEx D1 still here 0"])
 
 
 if __name__ == "__main__":

@@ -18,21 +18,18 @@
 #include <wchar.h>
 
 #include "inject/abi.h"
+#include "tests/nvtx/chain_tool.h"
 
 #define EXPORT __attribute__((visibility("default")))
 EXPORT int InitializeInjectionNvtx2(abi_get_export get_export);
 EXPORT int InitializeInjectionNvtxExtension(struct abi_extension *module);
-
-enum { DOMAINS = 'D', STRINGS = 'S', RESOURCES = 'R', SYNCS = 'L', KINDS = 128 };
 
 static abi_get_export program;
 static _Atomic unsigned counts[KINDS];
 static _Atomic uint64_t next_range = 900000;
 static _Atomic int initialized;
 
-static void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-static void say(const char *format, ...) {
+void say(const char *format, ...) {
     static int log = -1;
     char line[1024];
     va_list args;
@@ -49,17 +46,17 @@ static void say(const char *format, ...) {
     }
 }
 
-static int is_mode(const char *mode) {
+int is_mode(const char *mode) {
     const char *is = getenv("CHAIN_TOOL_MODE");
     return is && strcmp(is, mode) == 0;
 }
 
 // A handle is a kind and a number, and no address: whoever reads through it is killed.
-static void *new_handle(int kind) {
+void *new_handle(int kind) {
     return (void *)((uintptr_t)kind << 16 | ++counts[kind]);
 }
 
-static const char *show(const void *handle, int kind, char *text) {
+const char *show(const void *handle, int kind, char *text) {
     uintptr_t number = (uintptr_t)handle;
     if (!handle) {
         strcpy(text, "none");
@@ -83,9 +80,7 @@ static const char *narrow(const wchar_t *wide, char *text, size_t size) {
 
 #define NARROW(wide) narrow(wide, (char[64]){0}, 64)
 
-#define SHOW(handle, kind) show(handle, kind, (char[16]){0})
-
-static const char *message(int32_t type, union abi_message message, char *text, size_t size) {
+const char *message(int32_t type, union abi_message message, char *text, size_t size) {
     switch (type) {
     case ABI_MESSAGE_BYTES:
         return message.bytes;
@@ -352,10 +347,15 @@ static void hook_all(void) {
     hook(ABI_SYNC, ABI_SYNC_COUNT, sync_functions);
 }
 
+static void hook_late(void);
+
 static void initialize(const void *reserved) {
     say("Initialize %d", reserved != NULL);
     if (++initialized == 2 && is_mode("late")) {
         hook_all();
+    }
+    if (initialized > 2 && is_mode("late")) { // each module asks for it once more
+        hook_late();
     }
 }
 
@@ -401,21 +401,22 @@ int InitializeInjectionNvtx2(abi_get_export get_export) {
 
 // ---- Extension ----------------------------------------------------------------------------------
 
-static int64_t timestamp(void) {
-    say("TimestampGet");
-    return 1;
-}
+static intptr_t *late_slots[KINDS];
 
-static uint8_t is_enabled(void *domain) {
-    say("DomainIsEnabled %s", SHOW(domain, DOMAINS));
-    return 0;
+static void hook_late(void) {
+    for (unsigned module = 0; module < KINDS; module++) {
+        if (late_slots[module]) {
+            chain_tool_ext_hook(module, late_slots[module]);
+        }
+    }
 }
 
 int InitializeInjectionNvtxExtension(struct abi_extension *module) {
     say("extension %u with %zu slots", module->module, module->segments[0].count);
-    if (module->module == ABI_EXTENSION_PAYLOAD) {
-        module->segments[0].slots[7] = (intptr_t)is_enabled;
-        module->segments[0].slots[8] = (intptr_t)timestamp;
+    if (is_mode("late") && module->module < KINDS) {
+        late_slots[module->module] = module->segments[0].slots;
+    } else {
+        chain_tool_ext_hook(module->module, module->segments[0].slots);
     }
     return !is_mode("extension");
 }

@@ -31,8 +31,9 @@ static inline const struct schema *kit_schema(const struct schema_world *world, 
     return NULL;
 }
 
-static inline const char *kit_string(const struct schema_world *world, uint64_t handle) {
-    (void)world;
+static inline const char *kit_string(const struct schema_world *world, uint64_t handle,
+                                     const char *at) {
+    (void)world, (void)at;
     return handle == 7 ? "regis\"tered" : NULL;
 }
 

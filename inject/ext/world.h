@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What payloads of a domain refer to: schemas and scopes that were registered, and handles of
+// strings, which are addresses of ours.
+#pragma once
+
+#include "inject/ext/schema_json.h"
+#include "inject/handles.h"
+
+struct world {
+    struct schema_world world; // first
+    const struct inject_domain *domain;
+};
+
+struct world world_of(const struct inject_domain *domain);
+
+// Bytes of a value of a type or schema; SIZE_MAX: its values differ, or nobody knows it.
+size_t world_value_size(const struct inject_domain *domain, uint64_t schema);
+
+// The path of a scope; NULL: it is not a program's.
+const char *world_scope(const struct inject_domain *domain, uint64_t scope);
