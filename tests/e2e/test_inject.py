@@ -22,7 +22,7 @@ def clients(check):
             try:
                 check(functools.partial(Run, name, **more))
             except Skip:
-                equal(name, "calls_real")
+                continue
             except AssertionError as error:
                 raise AssertionError("%s: %s" % (name, error)) from error
     case.__name__ = check.__name__
