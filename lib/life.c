@@ -77,15 +77,29 @@ static int make_file(void) {
     return r;
 }
 
-static int make_region(void) {
+static int use_region(bool is_child) {
+    catalog_lock();
+    int r = catalog_use(&recorder.region, is_child);
+    catalog_unlock();
+    return r;
+}
+
+static int make_region(bool is_child) {
+    struct region *region = &recorder.region;
     int r = *lib_options.spool ? make_file() : -ENOENT;
-    if (r < 0 && *lib_options.spool) {
+    if (r == 0 && (r = use_region(is_child)) < 0) {
+        unlink(region->path);
+        region_unmap(region);
+    }
+    if (r == 0) {
+        return 0;
+    }
+    if (*lib_options.spool) {
         options_log("cannot keep rings in %s (error %d); they are kept in memory",
                     lib_options.spool, -r);
     }
-    return r == 0 ? 0
-                  : region_make(&recorder.region, NULL, lib_options.ring_bytes,
-                                lib_options.window_bytes);
+    r = region_make(region, NULL, lib_options.ring_bytes, lib_options.window_bytes);
+    return r < 0 ? r : use_region(is_child);
 }
 
 static int start_sender(void) {
@@ -132,15 +146,12 @@ static int start(bool is_child) {
         r = -ENOMEM;
     }
     if (r == 0) {
-        r = make_region();
+        r = make_region(is_child);
     }
     if (r < 0) {
         retry_at = now_ns() + RETRY_NS;
         return r;
     }
-    catalog_lock();
-    r = catalog_use(&recorder.region, is_child);
-    catalog_unlock();
     owner = getpid();
     take_early_losses();
     atomic_store_explicit(&recorder.has_region, true, memory_order_release);
