@@ -147,8 +147,9 @@ def test_ranges_of_many_threads_are_ended_by_ids_of_its_own():
 def test_it_is_given_the_extension():
     done = Chained("extension")
     equal(done.said, ["enabled 1", "time 1"])  # ours
-    equal(done.lines[1:4],
-          ["DomainCreateA extended", "Initialize 0", "extension 2 with 63 slots"])
+    equal(done.lines[1:], ["DomainCreateA extended", "Initialize 0",
+                           "extension 2 with 63 slots", "DomainIsEnabled D1", "Initialize 0",
+                           "TimestampGet"])
     equal(Chained("extension", mode="extension").lines[-1], "Initialize 0")
 
 

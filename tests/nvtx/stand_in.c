@@ -49,7 +49,7 @@ static int get_slots(uint32_t module, abi_function ***to, unsigned *count) {
     }
     *count = count_of(module);
     *to = pointers[module];
-    for (unsigned i = 1; i < *count; i++) {
+    for (unsigned i = 1; i < ABI_SLOTS_MOST; i++) { // what lies behind a short table is no slot
         pointers[module][i] = is_age("holes") && i % 2 == 0 ? NULL : &slots[module][i];
     }
     return 1;

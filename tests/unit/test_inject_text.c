@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,4 +53,11 @@ Test(handles, are_zeroed_and_apart_whatever_their_size) {
         cr_assert(!last || *last == (char)0xFF);
         last = memory;
     }
+}
+
+Test(handles, are_none_without_memory) {
+    errno = 12345;
+    cr_assert_null(inject_alloc((size_t)1 << 60));
+    cr_assert_eq(errno, 12345);
+    cr_assert_not_null(inject_alloc(1));
 }
