@@ -24,7 +24,7 @@
 struct salvage {
     const char *dir, *name; // of the ring file
     int dir_fd;
-    size_t *in_use;
+    bool pass_over;
     struct term *term;
     struct ring_file file;
     struct spool spool;
@@ -194,11 +194,7 @@ static enum outcome take_file(struct salvage *s) {
     case RING_FILE_BUSY:
         return OUTCOME_DONE;
     case RING_FILE_IN_USE:
-        if (s->in_use) {
-            ++*s->in_use;
-            return OUTCOME_DONE;
-        }
-        return refuse(s);
+        return s->pass_over ? OUTCOME_DONE : refuse(s);
     default:
         return result > 0 ? refuse(s) : fail(s, result, s->file.fault);
     }
@@ -213,11 +209,30 @@ static int choose(const struct dirent *entry) {
     return is_ring_file(entry->d_name);
 }
 
-enum outcome salvage_folder(const char *dir, size_t *in_use, struct term *term) {
+// The ring files of a folder, in the order of their names. Returns their number, or -1 with `*fd`
+// -1 when it cannot be opened.
+static int list_files(const char *dir, int *fd, struct dirent ***entries) {
+    *fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return *fd < 0 ? -1 : scandirat(*fd, ".", entries, choose, alphasort);
+}
+
+static void free_files(int fd, struct dirent **entries, int count) {
+    for (int i = 0; i < count; i++) {
+        free(entries[i]);
+    }
+    if (count >= 0) {
+        free(entries);
+    }
+    if (fd >= 0) {
+        close(fd);
+    }
+}
+
+enum outcome salvage_folder(const char *dir, bool pass_over, struct term *term) {
     struct dirent **entries;
     enum outcome status = OUTCOME_DONE;
-    int dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    int count = dir_fd < 0 ? -1 : scandirat(dir_fd, ".", &entries, choose, alphasort);
+    int dir_fd;
+    int count = list_files(dir, &dir_fd, &entries);
     if (dir_fd >= 0 && count < 0) {
         int error = errno;
         term_say(term, "%s: %s", dir, strerror(error));
@@ -227,7 +242,7 @@ enum outcome salvage_folder(const char *dir, size_t *in_use, struct term *term) 
         struct salvage s = {.dir = dir,
                             .name = entries[i]->d_name,
                             .dir_fd = dir_fd,
-                            .in_use = in_use,
+                            .pass_over = pass_over,
                             .term = term,
                             .spool = {.dir_fd = -1}};
         enum outcome result = take_file(&s);
@@ -235,13 +250,21 @@ enum outcome salvage_folder(const char *dir, size_t *in_use, struct term *term) 
         ring_file_close(&s.file);
         free(s.pass);
         free(s.block);
-        free(entries[i]);
     }
-    if (count >= 0) {
-        free(entries);
-    }
-    if (dir_fd >= 0) {
-        close(dir_fd);
-    }
+    free_files(dir_fd, entries, count);
     return status;
+}
+
+size_t salvage_in_use(const char *dir) {
+    struct dirent **entries;
+    size_t in_use = 0;
+    int dir_fd;
+    int count = list_files(dir, &dir_fd, &entries);
+    for (int i = 0; i < count; i++) {
+        struct ring_file file;
+        in_use += ring_file_open(&file, dir_fd, entries[i]->d_name) == RING_FILE_IN_USE;
+        ring_file_close(&file);
+    }
+    free_files(dir_fd, entries, count);
+    return in_use;
 }

@@ -9,12 +9,16 @@
 // is made anew from the file.
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "client/common/outcome.h"
 #include "client/common/term.h"
 
 // Takes all ring files of the folder `dir`. One that cannot be used stays, after a sentence, and
-// the others are taken; the outcome is BAD_DATA then. `in_use` NULL: that goes for files in use,
-// too; else they are counted there. A folder that cannot be opened has none.
-enum outcome salvage_folder(const char *dir, size_t *in_use, struct term *term);
+// the others are taken; the outcome is BAD_DATA then. With `pass_over` this is not so for files in
+// use, which stay without a word. A folder that cannot be opened has no files.
+enum outcome salvage_folder(const char *dir, bool pass_over, struct term *term);
+
+// How many of them a process has in use.
+size_t salvage_in_use(const char *dir);

@@ -4,6 +4,7 @@
 // order of the files, or of the spools of earlier processes, and the exit status. send_options
 // reads the options, command runs a command, transfer does the rest.
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +31,8 @@
 #include "client/text/sniff.h"
 #include "config.h"
 #include "protocol/wire/hello.h"
+
+#define PROCESSES_MS 20 // how often it looks whether they have ended
 
 // ---- New sessions -------------------------------------------------------------------------------
 
@@ -237,6 +240,18 @@ static bool may_send(const struct send_arguments *args) {
     return probed.won >= 0;
 }
 
+// Processes that the command started may be ending just now. Returns how many of them go on.
+static size_t wait_for_processes(const char *dir) {
+    int64_t until = clock_monotonic_ms() + COMMAND_LINGER_MS;
+    size_t in_use;
+    while ((in_use = salvage_in_use(dir)) > 0 && clock_monotonic_ms() < until &&
+           signals_count() == 0) {
+        struct pollfd signals = {.fd = signals_fd(), .events = POLLIN};
+        (void)poll(&signals, 1, PROCESSES_MS);
+    }
+    return in_use;
+}
+
 // Sends what processes of the command left that were killed. A signal ends this, and what is left
 // stays.
 static void send_rest(struct send_arguments *args, struct term *term, struct child *child,
@@ -248,7 +263,8 @@ static void send_rest(struct send_arguments *args, struct term *term, struct chi
     options.timeout_ms = options.timeout_ms < 0 ? COMMAND_PATIENCE_MS : options.timeout_ms;
     if (signals_init() == 0 && !child->interrupted) {
         child_release_signals(child);
-        (void)salvage_folder(run->folder, &in_use, term);
+        in_use = wait_for_processes(run->folder);
+        (void)salvage_folder(run->folder, true, term);
         if (may_send(args)) {
             (void)resume_sessions(&options, run->folder, term);
         }

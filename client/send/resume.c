@@ -74,7 +74,7 @@ enum outcome resume_sessions(struct transfer_options *options, const char *dir, 
 }
 
 enum outcome resume_folder(struct transfer_options *options, const char *dir, struct term *term) {
-    enum outcome salvaged = salvage_folder(dir, NULL, term);
+    enum outcome salvaged = salvage_folder(dir, false, term);
     enum outcome resumed = resume_sessions(options, dir, term);
     return salvaged > resumed ? salvaged : resumed;
 }

@@ -12,7 +12,7 @@ import threading
 import time
 
 from client import ENV, Folder, contains, run_client
-from lib import DEADLINE, Daemon, Skip, equal, program, run, wait_for
+from lib import DEADLINE, TOP_BUILD, Daemon, equal, program, run, wait_for
 
 CLIENT = program("tests/nvtx", "run_client")
 SEND = program("client", "nvtxt-send")
@@ -158,8 +158,7 @@ def built(folder):
     """A program beside a library of its own, as in a build that is not installed."""
     os.makedirs(folder.name("inject/.libs"))
     os.makedirs(folder.name("client"))
-    shutil.copy(os.path.join(os.path.dirname(program("client", "nvtxt-send")), "nvtxt-send"),
-                folder.name("client/nvtxt-send"))
+    shutil.copy(os.path.join(TOP_BUILD, "client", "nvtxt-send"), folder.name("client/nvtxt-send"))
     return folder.name("client/nvtxt-send"), folder.write("inject/.libs/libnvtxt-inject.so", "")
 
 
@@ -328,6 +327,24 @@ def test_a_process_that_outlives_the_command_is_named_and_sent_later():
                  "its process is gone")
         equal([text for text in texts(daemon) if text == "left"], ["left"])
         os.rmdir(left)
+
+
+def test_processes_that_are_just_ending_are_waited_for():
+    with Daemon() as daemon, Place() as place:
+        script = '"$0" "$1" 2 0 return >/dev/null 2>&1 & while [ ! -s "$1" ]; do :; done; (sleep 0.3; kill -9 $!) &'
+        equal(send(daemon, "--nvtx", "--", "sh", "-c", script, CLIENT, place.notes), (0, "", ""))
+        each_once(texts(daemon), place.noted(), "marks")
+
+
+def test_a_program_with_nvtx_in_it_is_recorded():
+    client = program("tests/nvtx", "calls")
+    with Daemon() as daemon:
+        status, _, err = send(daemon, "--nvtx", "--", client, "core")
+        equal((status, err), (0, ""))
+        rows = daemon.query("SELECT eventType, count(*) FROM NVTX_EVENTS WHERE eventType IN (34, 59, 60)"
+                            " GROUP BY eventType")
+        equal([row[0] for row in rows], [34, 59, 60])
+        equal(daemon.query("SELECT count(*) FROM NVTXT_DIAGNOSTICS"), [(0,)])
 
 
 def test_a_program_that_takes_the_place_of_another_gives_its_rings_free():

@@ -53,6 +53,21 @@ static void map_notes(const char *path) {
     notes = mmap(NULL, THREADS * 8, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 }
 
+// Returns in the parent when the child has recorded something.
+static void leave(void) {
+    int ends[2];
+    char byte = 0;
+    if (pipe(ends) != 0 || fork() != 0) {
+        (void)!read(ends[0], &byte, 1);
+        return;
+    }
+    nvtxt_mark("left");
+    (void)!write(ends[1], &byte, 1);
+    for (;;) {
+        pause();
+    }
+}
+
 static int end(const char *how, char **argv) {
     char byte;
     if (strcmp(how, "_exit") == 0) {
@@ -61,11 +76,8 @@ static int end(const char *how, char **argv) {
         raise(SIGKILL);
     } else if (strcmp(how, "wait") == 0) {
         (void)!read(STDIN_FILENO, &byte, 1);
-    } else if (strcmp(how, "leave") == 0 && fork() == 0) {
-        nvtxt_mark("left");
-        for (;;) {
-            pause();
-        }
+    } else if (strcmp(how, "leave") == 0) {
+        leave();
     } else if (*how == '/') {
         execv(how, argv);
     }
