@@ -101,7 +101,7 @@ static void set_attr(struct record_view *view, const struct nvtxt_attr *attr, ch
 }
 
 static void mark(const struct nvtxt_domain *domain, struct record_view *view) {
-    struct thread *thread = is_excluded(domain) ? NULL : thread_enter();
+    struct thread *thread = thread_enter();
     if (!thread) {
         return;
     }
@@ -115,12 +115,18 @@ static void mark(const struct nvtxt_domain *domain, struct record_view *view) {
 }
 
 void nvtxt_mark(const char *message) {
+    if (is_excluded(NULL)) {
+        return;
+    }
     struct record_view view = {0};
     set_message(&view, message);
     mark(NULL, &view);
 }
 
 void nvtxt_mark_ex(struct nvtxt_domain *domain, const struct nvtxt_attr *attr) {
+    if (is_excluded(domain)) {
+        return;
+    }
     char instead[INSTEAD_BYTES];
     struct record_view view = {0};
     set_attr(&view, attr, instead);
@@ -144,9 +150,6 @@ static bool record_push(struct thread *thread, struct stack *stack, struct recor
 }
 
 static int push(const struct nvtxt_domain *domain, struct record_view *view) {
-    if (is_excluded(domain)) {
-        return LEVEL_UNKNOWN;
-    }
     struct thread *thread = thread_enter();
     if (!thread) {
         thread_busy += thread_busy ? THREAD_LOST_PUSH : 0;
@@ -168,12 +171,18 @@ static int push(const struct nvtxt_domain *domain, struct record_view *view) {
 }
 
 int nvtxt_push(const char *message) {
+    if (is_excluded(NULL)) {
+        return LEVEL_UNKNOWN;
+    }
     struct record_view view = {0};
     set_message(&view, message);
     return push(NULL, &view);
 }
 
 int nvtxt_push_ex(struct nvtxt_domain *domain, const struct nvtxt_attr *attr) {
+    if (is_excluded(domain)) {
+        return LEVEL_UNKNOWN;
+    }
     char instead[INSTEAD_BYTES];
     struct record_view view = {0};
     set_attr(&view, attr, instead);
@@ -197,9 +206,6 @@ static void ignore(void) {
 }
 
 static int pop(const struct nvtxt_domain *domain, struct record_view *view) {
-    if (is_excluded(domain)) {
-        return LEVEL_UNKNOWN;
-    }
     if (thread_busy >= THREAD_LOST_PUSH) {
         thread_busy -= THREAD_LOST_PUSH; // of a push that was counted
         return LEVEL_UNKNOWN;
@@ -229,11 +235,17 @@ static int pop(const struct nvtxt_domain *domain, struct record_view *view) {
 }
 
 int nvtxt_pop(void) {
+    if (is_excluded(NULL)) {
+        return LEVEL_UNKNOWN;
+    }
     struct record_view view = {0};
     return pop(NULL, &view);
 }
 
 int nvtxt_pop_ex(struct nvtxt_domain *domain, const char *json) {
+    if (is_excluded(domain)) {
+        return LEVEL_UNKNOWN;
+    }
     char instead[INSTEAD_BYTES];
     struct record_view view = {0};
     set_json(&view, json, instead);
@@ -257,7 +269,7 @@ static bool take_open(void) {
 #define RANGE_LOST 2u // the number of all ranges that no ring was asked for
 
 static uint64_t start(const struct nvtxt_domain *domain, struct record_view *view) {
-    struct thread *thread = is_excluded(domain) ? NULL : thread_enter();
+    struct thread *thread = thread_enter();
     if (!thread) {
         return RANGE_LOST;
     }
@@ -279,12 +291,18 @@ static uint64_t start(const struct nvtxt_domain *domain, struct record_view *vie
 }
 
 uint64_t nvtxt_start(const char *message) {
+    if (is_excluded(NULL)) {
+        return RANGE_LOST;
+    }
     struct record_view view = {0};
     set_message(&view, message);
     return start(NULL, &view);
 }
 
 uint64_t nvtxt_start_ex(struct nvtxt_domain *domain, const struct nvtxt_attr *attr) {
+    if (is_excluded(domain)) {
+        return RANGE_LOST;
+    }
     char instead[INSTEAD_BYTES];
     struct record_view view = {0};
     set_attr(&view, attr, instead);
@@ -356,6 +374,9 @@ void nvtxt_end_ex(uint64_t range, const char *json) {
 
 static void sample(const struct nvtxt_domain *domain, const struct nvtxt_string *counter,
                    uint32_t kind, const void *value) {
+    if (is_excluded(domain)) {
+        return;
+    }
     struct record_view view = {.value_kind = kind};
     memcpy(&view.value, value, sizeof(view.value));
     if (counter) {

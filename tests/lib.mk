@@ -15,3 +15,5 @@ unit_programs += unit/test_ring
 unit_test_ring_LDADD = $(core_ldadd)
 unit_programs += unit/test_stacks
 unit_test_stacks_LDADD = $(core_ldadd)
+plain_programs += plain/lib_property
+plain_lib_property_LDADD = $(core_ldadd)
