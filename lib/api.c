@@ -25,12 +25,24 @@ _Static_assert((int)NVTXT_U64 == (int)RECORD_U64 && (int)NVTXT_F32 == (int)RECOR
 
 #define LEVEL_UNKNOWN (-ENOTSUP)
 
+// The first call of all reads the environment. A signal handler that comes meanwhile finds nothing
+// decided; its calls are dropped like all inside of a call.
+static bool decide(void) {
+    bool excluded = false;
+    if (!thread_busy) {
+        thread_busy = 1;
+        excluded = catalog_decide();
+        thread_busy = 0;
+    }
+    return excluded;
+}
+
 // What is left out costs the one load.
 static bool is_excluded(const struct nvtxt_domain *domain) {
     const struct nvtxt_domain *of = domain ? domain : &catalog_no_domain;
     uint8_t state = atomic_load_explicit(&of->state, memory_order_relaxed);
     return __builtin_expect(state != DOMAIN_RECORDED, 0) &&
-           (state == DOMAIN_EXCLUDED || catalog_decide());
+           (state == DOMAIN_EXCLUDED || decide());
 }
 
 #define INSTEAD_BYTES 48 // for a JSON text of ours
@@ -543,7 +555,10 @@ void nvtxt_get_stats(struct nvtxt_stats *stats) {
 // ---- For libnvtxt-inject ------------------------------------------------------------------------
 
 bool nvtxt_private_is_secure(void) {
+    uint32_t was_busy = thread_busy;
+    thread_busy = was_busy ? was_busy : 1;
     options_read();
+    thread_busy = was_busy;
     return lib_options.is_secure;
 }
 
