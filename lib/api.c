@@ -41,8 +41,7 @@ static bool decide(void) {
 static bool is_excluded(const struct nvtxt_domain *domain) {
     const struct nvtxt_domain *of = domain ? domain : &catalog_no_domain;
     uint8_t state = atomic_load_explicit(&of->state, memory_order_relaxed);
-    return __builtin_expect(state != DOMAIN_RECORDED, 0) &&
-           (state == DOMAIN_EXCLUDED || decide());
+    return __builtin_expect(state != DOMAIN_RECORDED, 0) && (state == DOMAIN_EXCLUDED || decide());
 }
 
 #define INSTEAD_BYTES 48 // for a JSON text of ours

@@ -4,7 +4,7 @@
 // writer had at the start. An end whose start is in another ring may come up before it; then its
 // ring waits, the others go on, and the round is made again. The program had the range's number
 // before it could end it, so a fresh look at all rings finds the start; when even that moves
-// nothing, the end is of no open range and is nothing in the store.
+// nothing, the oldest end that waits is of no open range, and is nothing in the store.
 //
 // Nothing counts before region_commit(). Before each record there is room for the most that one can
 // become, so no record is ever half in the window.
@@ -142,15 +142,20 @@ static void set_sent(struct region_name *name, uint64_t done, uint32_t version) 
     atomic_store_explicit(&name->sent[to].pass, done + 1, memory_order_release);
 }
 
+static struct region_text read_text(const struct region_text *from) {
+    return (struct region_text){__atomic_load_n(&from->at, __ATOMIC_RELAXED),
+                                __atomic_load_n(&from->len, __ATOMIC_RELAXED)};
+}
+
 // An entry that is being written is left for the next pass.
 static bool read_name(const struct region_name *from, struct region_name *name, uint32_t *version) {
     *version = atomic_load_explicit(&from->version, memory_order_acquire);
-    name->kind = from->kind;
-    name->domain = from->domain;
-    name->key = from->key;
-    name->what = from->what;
-    name->text = from->text;
-    name->json = from->json;
+    name->kind = __atomic_load_n(&from->kind, __ATOMIC_RELAXED);
+    name->domain = __atomic_load_n(&from->domain, __ATOMIC_RELAXED);
+    name->key = __atomic_load_n(&from->key, __ATOMIC_RELAXED);
+    name->what = read_text(&from->what);
+    name->text = read_text(&from->text);
+    name->json = read_text(&from->json);
     atomic_thread_fence(memory_order_acquire);
     return *version % 2 == 0 &&
            atomic_load_explicit(&from->version, memory_order_relaxed) == *version;
@@ -212,16 +217,25 @@ static uint64_t position(const struct pass *pass, uint32_t number) {
     return region_tail(pass->region, number);
 }
 
+// The end of all those that wait that is the oldest.
+struct waiting {
+    uint32_t ring; // NO_RING: none waits
+    uint64_t time;
+};
+
+#define NO_RING UINT32_MAX
+
 // Whether the record is said now. An end says so once for its start, or, when `give_up`, is
 // ignored.
 static enum reading take_record(struct pass *pass, const struct record_view *view, uint32_t tid,
-                                bool give_up) {
+                                bool *give_up) {
     if (view->kind == RECORD_END) {
         struct region_open *open = find_open(pass, view->id);
-        if (!open && !give_up) {
+        if (!open && !*give_up) {
             return READ_WAITS;
         }
         if (!open) {
+            *give_up = false;
             pass->ignored++;
             return READ_WHOLE;
         }
@@ -235,74 +249,82 @@ static enum reading take_record(struct pass *pass, const struct record_view *vie
     return READ_WHOLE;
 }
 
-// Reads a ring up to `end`.
-static enum reading read_ring(struct pass *pass, uint32_t number, uint64_t end, bool give_up) {
+// Reads a ring up to where this pass reads. `give_up`: its first end without a start is ignored.
+static void read_ring(struct pass *pass, uint32_t number, bool give_up, struct waiting *waiting) {
     struct ring_reader reader;
     uint64_t from = position(pass, number), to = from;
     ring_reader_init(&reader, pass->region, number, from);
-    reader.end = end;
+    reader.end = pass->ends[number];
     uint32_t tid = atomic_load_explicit(&pass->region->rings[number].tid, memory_order_relaxed);
     enum reading state = READ_WHOLE;
+    struct record_view view;
     while (state == READ_WHOLE) {
-        struct record_view view;
         int r = has_room(pass) ? ring_next(&reader, &view) : -ENOSPC;
         if (r <= 0) {
             to = r == 0 ? reader.at : to;
-            state = r == -ENOSPC ? READ_STOPS : state;
             break;
         }
-        state = take_record(pass, &view, tid, give_up);
+        state = take_record(pass, &view, tid, &give_up);
         to = state == READ_WHOLE ? reader.at : to;
     }
     if (to != from) {
         region_move_tail(pass->region, number, to);
     }
-    return state;
+    if (state == READ_WAITS && (waiting->ring == NO_RING || view.time < waiting->time)) {
+        *waiting = (struct waiting){number, view.time};
+    }
 }
 
-static void look_at_rings(struct pass *pass) {
+static void look_at_rings(struct pass *pass, uint64_t *ends) {
     const struct region *region = pass->region;
     pass->rings = atomic_load(&region->head->chunks) * REGION_CHUNK_RINGS;
     for (uint32_t i = 0; i < pass->rings; i++) {
-        pass->ends[i] = atomic_load_explicit(&region->rings[i].at, memory_order_acquire);
+        ends[i] = atomic_load_explicit(&region->rings[i].at, memory_order_acquire);
     }
 }
 
-// One round over the rings. Returns whether any record was taken; says how many wait.
-static bool read_rings(struct pass *pass, bool give_up, uint32_t *waiting) {
-    bool moved = false;
-    *waiting = 0;
-    for (uint32_t i = 0; i < pass->rings; i++) {
-        uint64_t from = position(pass, i);
-        if (from >= pass->ends[i]) {
-            continue;
+// Rounds over the rings, until nothing moves. `give_up`: the ring whose next end is ignored.
+static struct waiting read_rings(struct pass *pass, uint32_t give_up) {
+    struct waiting waiting;
+    bool moved;
+    do {
+        moved = false;
+        waiting = (struct waiting){NO_RING, 0};
+        for (uint32_t i = 0; i < pass->rings; i++) {
+            uint64_t from = position(pass, i);
+            if (from < pass->ends[i]) {
+                read_ring(pass, i, i == give_up, &waiting);
+                moved = moved || position(pass, i) != from;
+            }
         }
-        enum reading state = read_ring(pass, i, pass->ends[i], give_up);
-        *waiting += state == READ_WAITS;
-        moved = moved || position(pass, i) != from;
-    }
-    return moved;
+        give_up = NO_RING;
+    } while (moved && waiting.ring != NO_RING && !pass->is_full);
+    return waiting;
 }
 
+// The start of a waiting end is nowhere, or after another waiting end in its ring, which is older.
+// So the oldest one that was there at the first look has no start, since the second look came after
+// it. One that came later waits for the next pass.
 static void put_rings(struct pass *pass) {
-    uint32_t waiting;
-    look_at_rings(pass);
-    while (read_rings(pass, false, &waiting) && waiting && !pass->is_full) {
+    look_at_rings(pass, pass->seen);
+    memcpy(pass->ends, pass->seen, pass->rings * sizeof(pass->ends[0]));
+    struct waiting waiting = read_rings(pass, NO_RING);
+    if (waiting.ring != NO_RING && !pass->is_full) {
+        look_at_rings(pass, pass->ends);
+        waiting = read_rings(pass, NO_RING);
     }
-    if (waiting && !pass->is_full) {
-        look_at_rings(pass);
-        while (read_rings(pass, false, &waiting) && waiting && !pass->is_full) {
-        }
-        if (waiting && !pass->is_full) {
-            read_rings(pass, true, &waiting);
-        }
+    while (waiting.ring != NO_RING && !pass->is_full &&
+           position(pass, waiting.ring) < pass->seen[waiting.ring]) {
+        waiting = read_rings(pass, waiting.ring);
     }
+    pass->waits = waiting.ring != NO_RING;
 }
 
 // Ends that had no room in their ring. One without a start waits for a pass that read all rings
 // after it came.
 static void put_lates(struct pass *pass) {
     struct region *region = pass->region;
+    bool is_blocked = pass->waits;
     uint64_t done = next_pass(pass) - 1;
     uint64_t entries = region->granted[TABLE_LATES] / sizeof(*region->lates);
     for (uint64_t i = 0; i < entries && i < REGION_LATE; i++) {
@@ -312,8 +334,9 @@ static void put_lates(struct pass *pass) {
             continue;
         }
         struct region_open *open = find_open(pass, late->id);
-        if (!open && (pass->is_full || late->looked_at != given)) {
+        if (!open && (pass->is_full || is_blocked || late->looked_at != given)) {
             late->looked_at = given;
+            pass->waits = true;
             continue;
         }
         atomic_store(&late->taken, done + 1);
@@ -382,5 +405,5 @@ struct pass_result pass_run(struct pass *pass, bool with_names, void (*on_empty)
     put_losses(pass);
     region_commit(pass->region, &pass->next);
     bool hurry = free_rings(pass, on_empty);
-    return (struct pass_result){pass->next.end != before, pass->is_full, hurry};
+    return (struct pass_result){pass->next.end != before || pass->waits, pass->is_full, hurry};
 }

@@ -20,14 +20,16 @@ struct pass {
     uint64_t kept;                // position in the window from which on nothing is overwritten
     uint32_t repeated, to_repeat; // names that are said again: so many are done, so many in all
     bool is_full;                 // this pass found no room in the window
+    bool waits;                   // an end waits for the next pass, which may find its start
     uint32_t rings;               // 1 + the highest ring that was ever seen in use
-    uint64_t ends[REGION_RINGS];
+    uint64_t seen[REGION_RINGS];  // where the writers were when the pass began
+    uint64_t ends[REGION_RINGS];  // up to where it reads
     struct line_buf buf;
 };
 
 // What a pass did.
 struct pass_result {
-    bool moved;   // it made lines
+    bool moved;   // it made lines, or left some to the next pass
     bool is_full; // the window was full: there is more
     bool hurry;   // a ring was found more than half full
 };
