@@ -188,8 +188,8 @@ static bool meet(const struct turns *turns) {
 }
 
 static void round_of(const struct turns *turns, int burst) {
-    for (int i = 0; i < turns->count; i++) {
-        struct subject *subject = &turns->subjects[i];
+    for (int i = 0; i < turns->count; i++) { // none is always the first after the pause
+        struct subject *subject = &turns->subjects[(i + burst) % turns->count];
         meet(turns);
         int64_t started = now_ns(CLOCK_THREAD_CPUTIME_ID);
         subject->run(BURST);
