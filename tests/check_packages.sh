@@ -51,15 +51,19 @@ install() { # install FOLDER TARGET...
 install man install-data
 install systemd install-examplesDATA
 install . install-docDATA install-examplesDATA install-queriesDATA install-dashboardsDATA
-# libtool installs a library only where configure said, so it is moved.
-for library in lib inject; do
-    make -C "$build/$library" install DESTDIR="$root/moved" >"$root/log" 2>&1 ||
-        fault "$(cat "$root/log")"
-done
+# libtool installs a library only where configure said, so it is moved. It links libnvtxt-inject.so
+# again for that, in place, under the tests that use it: a name stands for the file.
+moved() {
+    make -C "$build/$1" "$2" DESTDIR="$root/moved" >"$root/log" 2>&1 || fault "$(cat "$root/log")"
+}
+moved lib install
+moved inject install-nodist_archiveDATA
+moved inject install-pkgconfigDATA
 libdir=$(dirname "$(find "$root/moved" -name libnvtxt.a)")
 mkdir -p "$root/usr/lib/here" "$root/usr/include"
 rm -f "$libdir"/*.la # debian/not-installed
 mv "$libdir"/* "$root/usr/lib/here" || fault 'no libraries are installed'
+: >"$root/usr/lib/here/libnvtxt-inject.so"
 mv "$(find "$root/moved" -name nvtxt.h)" "$root/usr/include"
 
 for file in $(cd "$root" && find usr -type f -o -type l | LC_ALL=C sort); do

@@ -23,15 +23,19 @@ installed = None
 
 
 def make_installed():
-    """A folder with the libraries, as `make install` leaves them; made once."""
+    """A folder with the libraries, as `make install` leaves them; made once. But libtool would link
+    libnvtxt-inject.so again, in place, under the tests that use it: it is copied."""
     global installed
     if not installed:
         installed = tempfile.mkdtemp(prefix="nvtxtd-test-")
         atexit.register(shutil.rmtree, installed, ignore_errors=True)
-        for folder in ("lib", "inject"):
-            done = subprocess.run(["make", "-C", os.path.join(TOP_BUILD, folder), "install",
+        for folder, target in (("lib", "install"), ("inject", "install-nodist_archiveDATA"),
+                               ("inject", "install-pkgconfigDATA")):
+            done = subprocess.run(["make", "-C", os.path.join(TOP_BUILD, folder), target,
                                    "DESTDIR=" + installed], capture_output=True, text=True)
             equal(done.returncode, 0, done.stdout + done.stderr)
+        shutil.copy(os.path.join(TOP_BUILD, "inject", ".libs", "libnvtxt-inject.so"),
+                    place_of("libnvtxt.a"))
     return installed
 
 
