@@ -108,7 +108,7 @@ unsigned json_pieces_numbers(struct export_out *out, struct nvtxt_slice text) {
         return 0;
     }
     at = skip_blanks(text, at + 1);
-    while (text.data[at] != '}') {
+    while (at < text.len && text.data[at] != '}') {
         size_t key_end = skip_string(text, at);
         size_t value = skip_blanks(text, skip_blanks(text, key_end) + 1);
         size_t value_end = skip_value(text, value);

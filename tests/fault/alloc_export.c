@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The n-th allocation fails while a store, or an export of Nsight Systems, is written in each of
-// the formats. The program must end, free all that it took, and either report short memory or write
-// the same text as without a fault.
+// The n-th allocation fails while a store, one of a source with the extension nvtx, or an export of
+// Nsight Systems, is written in each of the formats. The program must end, free all that it took,
+// and either report short memory or write the same text as without a fault.
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@
 #include "tests/fault/fault_kit.h"
 
 static char folder[] = "/tmp/nvtxt-export-XXXXXX";
-static char ours[64], theirs[64];
+static char ours[64], theirs[64], extended[64];
 static struct term term;
 
 static const char schema[] =
@@ -53,19 +53,38 @@ static const char *const lines[] = {
     "Marker, 9, 9, 9, 0, \"other\"",
 };
 
-static void make_store(void) {
+static const char *const extended_lines[] = {
+    "@Marker, Time, ProcessId, ThreadId, Message, Payload, Domain, Json",
+    "@RangePush, Time, ProcessId, ThreadId, Message, Json",
+    "@RangePop, Time, ProcessId, ThreadId, Json",
+    "@SetCounter, Name, Domain, Json",
+    "@SetResourceName, ProcessId, Kind, Handle, Name",
+    "ProcessId = 7",
+    "Marker, 5, 7, 8, \"loss\", \"u32:1\", \"gpu\", \"\"",
+    "SetCategoryName, 3, \"io\"",
+    "RangePush, 6, 7, 8, \"crosses\", \"[1]\"",
+    "RangePop, 7, 7, 8, \"2\"",
+    "Marker, 8, 7, 8, \"loss\", \"\", \"gpu\", '{\"a\":1}'",
+    "SetCounter, \"loss\", \"gpu\", '{\"unit\":\"J\"}'",
+    "SetResourceName, 7, generic, 5, \"lock\"",
+};
+
+static void make_store(const char *path, const char *const *text, size_t count, bool nvtx) {
     const struct store_options how = {.plain = true, .file_mode = 0600};
-    const struct nvtxt_source_config config = {.limits = NVTXT_LIMITS_DEFAULT, .default_pid = 7};
-    const struct store_source source = {.id = 1, .kind = STORE_SOURCE_FILE, .name = "a.nvtxt"};
+    const struct nvtxt_source_config config = {
+        .limits = NVTXT_LIMITS_DEFAULT, .default_pid = 7, .nvtx = nvtx, .escapes = nvtx};
+    const struct store_source source = {
+        .id = 1, .kind = STORE_SOURCE_FILE, .name = "a.nvtxt", .nvtx = nvtx};
     struct store *store;
     struct nvtxt_sink sink;
-    must(store_open(&store, ours, &how, NULL, 0) == 0, "a store");
+    must(store_open(&store, path, &how, NULL, 0) == 0, "a store");
     struct store_batch *batch = store_batch_new();
     struct nvtxt_interp *interp = nvtxt_interp_new(&config);
     store_batch_sink(store_batch_source(batch, &source), &sink);
-    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
-        must(nvtxt_interp_line(interp, nvtxt_slice_of(lines[i]), &sink) == 0, lines[i]);
+    for (size_t i = 0; i < count; i++) {
+        must(nvtxt_interp_line(interp, nvtxt_slice_of(text[i]), &sink) == 0, text[i]);
     }
+    must(nvtxt_interp_counters(interp)->errors == 0, path);
     must(nvtxt_interp_end(interp, &sink) == 0, "the end");
     must(store_begin(store) == 0 && store_write(store, batch) == 0 && store_commit(store) == 0,
          "a commit");
@@ -127,15 +146,19 @@ int main(void) {
     must(mkdtemp(folder) != NULL, "mkdtemp");
     snprintf(ours, sizeof(ours), "%s/ours.sqlite", folder);
     snprintf(theirs, sizeof(theirs), "%s/theirs.sqlite", folder);
-    make_store();
+    snprintf(extended, sizeof(extended), "%s/extended.sqlite", folder);
+    make_store(ours, lines, sizeof(lines) / sizeof(lines[0]), false);
+    make_store(extended, extended_lines, sizeof(extended_lines) / sizeof(extended_lines[0]), true);
     make_export();
-    for (size_t i = 0; i < 8; i++) {
-        struct export_options options = {.store = i % 2 ? ours : theirs,
-                                         .format = export_format_find(formats[i / 2])};
+    const char *const stores[] = {theirs, ours, extended};
+    for (size_t i = 0; i < 12; i++) {
+        struct export_options options = {.store = stores[i % 3],
+                                         .format = export_format_find(formats[i / 3])};
         all_allocations(&options, stride);
     }
     unlink(ours);
     unlink(theirs);
+    unlink(extended);
     rmdir(folder);
     return 0;
 }
