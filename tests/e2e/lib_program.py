@@ -4,7 +4,7 @@ under a daemon, or without one."""
 import os
 import subprocess
 
-from lib import DEADLINE, equal, program
+from lib import DEADLINE, SANITIZERS, Skip, equal, program
 
 PATH = program("tests/nvtx", "lib_client")
 
@@ -54,6 +54,11 @@ class Program:
         out, errors = self.process.communicate(timeout=DEADLINE)
         equal((self.process.returncode, errors), (status, ""), "exit status and stderr")
         return out.splitlines()
+
+
+def needs_threads_in_children():
+    if "thread" in SANITIZERS:
+        raise Skip("ThreadSanitizer does not know threads in a child")
 
 
 def texts(daemon):

@@ -8,7 +8,8 @@ import subprocess
 
 from client import Folder
 from lib import Daemon, Skip, equal, run, wait_for
-from lib_program import PATH, Program, dropped, no_diagnostics, texts
+from lib_program import (PATH, Program, dropped, needs_threads_in_children, no_diagnostics,
+                         texts)
 
 ONCE = {"refused": 1, "range": 1}
 
@@ -75,6 +76,7 @@ def test_a_file_that_cannot_be_made_is_done_without():
 # ---- The spool folder -----------------------------------------------------------------------------
 
 def test_a_ring_file_is_gone_after_an_orderly_end():
+    needs_threads_in_children()
     with Daemon() as daemon, Folder() as spool:
         with Program(daemon.socket, "steps", NVTXT_SPOOL=spool.path) as program:
             program.do("mark one", "flush")
