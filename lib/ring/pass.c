@@ -360,7 +360,8 @@ static bool free_rings(struct pass *pass, void (*on_empty)(uint32_t ring)) {
         uint64_t freed = atomic_load_explicit(&ring->freed, memory_order_relaxed);
         uint64_t granted = atomic_load_explicit(&ring->granted, memory_order_relaxed);
         if (freed != tail) {
-            if (at - freed > granted / 2) {
+            uint64_t lap_from = atomic_load_explicit(&ring->lap_from, memory_order_relaxed);
+            if (ring_used(freed, at, lap_from, pass->region->head->ring_bytes) > granted / 2) {
                 hurry = true;
                 region_grant_ring(pass->region, i, 2 * granted);
             }

@@ -74,7 +74,7 @@ uint32_t record_read(const char *from, uint64_t most, struct record_view *view) 
     }
     memcpy(&record, from, sizeof(record));
     uint32_t flags = record.flags;
-    if (record.kind <= RECORD_LAP || record.kind >= RECORD_KINDS ||
+    if (record.kind <= RECORD_NONE || record.kind >= RECORD_KINDS ||
         flags >> RECORD_VALUE_SHIFT > RECORD_F32 ||
         (flags & RECORD_HAS_TEXT && flags & RECORD_HAS_STRING)) {
         return 0;

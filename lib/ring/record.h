@@ -17,7 +17,7 @@
 #include <string.h>
 
 enum record_kind {
-    RECORD_LAP, // a head without time: the ring goes on at its start
+    RECORD_NONE, // bytes that nobody wrote
     RECORD_MARK,
     RECORD_PUSH,
     RECORD_POP,

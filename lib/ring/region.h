@@ -54,8 +54,9 @@ enum ring_state { RING_FREE, RING_LIVE, RING_LEFT }; // LEFT: its thread has end
 struct ring_head {
     _Atomic uint64_t at; // the writer's position: records before it are whole
     _Atomic uint32_t tid;
-    _Atomic uint32_t state; // enum ring_state
-    char pad[48];
+    _Atomic uint32_t state;    // enum ring_state
+    _Atomic uint64_t lap_from; // where the writer's last lap ended; 0: nowhere yet
+    char pad[40];
     struct ring_tail tails[2];
     _Atomic uint64_t freed;   // the tail of the last pass that was committed, for the writer
     _Atomic uint64_t granted; // bytes of the ring that may be touched

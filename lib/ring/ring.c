@@ -3,25 +3,24 @@
 // How room is counted. `limit` is the end of what may be touched, within the ring. On the lap of
 // the reader there are two stretches: from the writer to the limit, and from the start to the
 // reader. One lap ahead of the reader there is one, from the writer to the reader. The reader's
-// bytes are never reached, and 8 bytes of each stretch are left for RECORD_LAP.
+// bytes are never reached.
 #include "lib/ring/ring.h"
 
 #include <errno.h>
 #include <string.h>
-
-#define LAP_RECORD 8u
 
 void ring_writer_init(struct ring_writer *writer, const struct region *region, uint32_t number) {
     struct ring_head *head = &region->rings[number];
     *writer = (struct ring_writer){
         .head = head, .data = region_ring(region, number), .size = region->head->ring_bytes};
     writer->at = atomic_load_explicit(&head->at, memory_order_relaxed);
+    writer->lap_from = atomic_load_explicit(&head->lap_from, memory_order_relaxed);
     writer->freed = atomic_load_explicit(&head->freed, memory_order_acquire);
     writer->granted = atomic_load_explicit(&head->granted, memory_order_acquire);
 }
 
 static uint64_t pops_in(uint64_t stretch) {
-    return stretch < LAP_RECORD ? 0 : (stretch - LAP_RECORD) / RECORD_POP_BYTES;
+    return stretch / RECORD_POP_BYTES;
 }
 
 static bool is_same_lap(const struct ring_writer *writer, uint64_t at) {
@@ -34,7 +33,7 @@ static bool has_room(const struct ring_writer *writer, uint64_t at, uint32_t byt
     uint64_t offset = at & mask, reader = writer->freed & mask;
     bool same_lap = is_same_lap(writer, at);
     uint64_t limit = same_lap ? writer->granted : reader;
-    if (offset + bytes + LAP_RECORD > limit) {
+    if (offset + bytes > limit) {
         return false;
     }
     return pops_in(limit - offset - bytes) + (same_lap ? pops_in(reader) : 0) >= pops;
@@ -46,20 +45,25 @@ static uint64_t next_lap(const struct ring_writer *writer) {
 }
 
 static void begin_lap(struct ring_writer *writer) {
-    uint64_t offset = writer->at & (writer->size - 1);
-    if (offset + LAP_RECORD <= writer->granted) {
-        struct record lap = {.kind = RECORD_LAP, .bytes = LAP_RECORD};
-        memcpy(writer->data + offset, &lap, LAP_RECORD);
-    }
+    writer->lap_from = writer->at;
+    atomic_store_explicit(&writer->head->lap_from, writer->at, memory_order_relaxed);
     writer->at = next_lap(writer);
 }
 
-// Tries here, then at the start of the next lap, with what is known of the reader; an empty ring
-// that has passed its mark the other way round.
+// What is free of an empty ring from the next lap on.
+static void begin_empty_lap(struct ring_writer *writer) {
+    begin_lap(writer);
+    writer->lap = writer->freed = writer->at;
+}
+
+// Tries here, then at the start of the next lap, with what is known of the reader.
 static char *place(struct ring_writer *writer, uint32_t bytes, uint32_t pops) {
     uint64_t offset = writer->at & (writer->size - 1);
-    bool wants_lap = writer->at == writer->freed && offset >= RING_LAP_BYTES;
-    if (!wants_lap && has_room(writer, writer->at, bytes, pops)) {
+    if (writer->at == writer->freed && offset >= RING_LAP_BYTES) {
+        begin_empty_lap(writer);
+        offset = 0;
+    }
+    if (has_room(writer, writer->at, bytes, pops)) {
         return writer->data + offset;
     }
     if (offset != 0 && is_same_lap(writer, writer->at) &&
@@ -67,7 +71,7 @@ static char *place(struct ring_writer *writer, uint32_t bytes, uint32_t pops) {
         begin_lap(writer);
         return writer->data;
     }
-    return wants_lap && has_room(writer, writer->at, bytes, pops) ? writer->data + offset : NULL;
+    return NULL;
 }
 
 char *ring_reserve(struct ring_writer *writer, uint32_t bytes, uint32_t pops) {
@@ -77,7 +81,8 @@ char *ring_reserve(struct ring_writer *writer, uint32_t bytes, uint32_t pops) {
             return room;
         }
     }
-    writer->freed = atomic_load_explicit(&writer->head->freed, memory_order_acquire);
+    uint64_t freed = atomic_load_explicit(&writer->head->freed, memory_order_acquire);
+    writer->freed = freed > writer->lap ? freed : writer->lap;
     writer->granted = atomic_load_explicit(&writer->head->granted, memory_order_acquire);
     return place(writer, bytes, pops);
 }
@@ -88,19 +93,15 @@ void ring_reader_init(struct ring_reader *reader, const struct region *region, u
     *reader = (struct ring_reader){
         .data = region_ring(region, number), .size = region->head->ring_bytes, .at = tail};
     reader->end = atomic_load_explicit(&head->at, memory_order_acquire);
+    reader->lap_from = atomic_load_explicit(&head->lap_from, memory_order_relaxed);
     reader->granted = atomic_load_explicit(&head->granted, memory_order_relaxed);
 }
 
 int ring_next(struct ring_reader *reader, struct record_view *view) {
     while (reader->at < reader->end) {
         uint64_t offset = reader->at & (reader->size - 1);
-        struct record lap;
-        bool is_lap = offset + LAP_RECORD > reader->granted;
-        if (!is_lap) {
-            memcpy(&lap, reader->data + offset, LAP_RECORD);
-            is_lap = lap.kind == RECORD_LAP;
-        }
-        if (is_lap) {
+        bool is_lap = reader->lap_from && reader->at == reader->lap_from;
+        if (is_lap || offset >= reader->granted) {
             reader->at = (reader->at | (reader->size - 1)) + 1;
             continue;
         }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The ring of one thread: it writes, the sender reads, nobody locks. Positions count bytes over all
-// laps. A record that does not fit before the end of what the ring may touch begins the next lap; a
-// record RECORD_LAP of 8 bytes says so, when there is room for it.
+// laps. A record that does not fit before the end of what the ring may touch begins the next lap;
+// the head of the ring says where the one before it ended. At most one lap is unread.
 //
 // An empty ring begins a new lap when it has passed LAP_BYTES, so that a quiet thread goes on using
-// its first pages.
+// its first pages. Nothing of the lap before is unread then, so the whole ring is free at once.
 //
 // A push that is recorded has room for its pop: the writer keeps RECORD_POP_BYTES free for each
 // open one, whatever laps lie between.
@@ -26,7 +26,9 @@ struct ring_writer {
     char *data;
     uint64_t size;           // of the ring, a power of two
     uint64_t at;             // next byte
-    uint64_t freed, granted; // as they were last looked at
+    uint64_t freed, granted; // as they were last looked at; freed: at least the start of a lap that
+                             // an empty ring began
+    uint64_t lap_from, lap;  // the end of the lap before, and the start of that lap
 };
 
 // `number` is a ring of which the caller is the only writer; its chunk is there.
@@ -42,16 +44,23 @@ static inline void ring_publish(struct ring_writer *writer, uint32_t bytes) {
     atomic_store_explicit(&writer->head->at, writer->at, memory_order_release);
 }
 
+// Bytes between two positions without what a lap skips that ended at `lap_from`; 0: none did yet.
+static inline uint64_t ring_used(uint64_t from, uint64_t to, uint64_t lap_from, uint64_t size) {
+    bool skips = lap_from && from <= lap_from && lap_from < to;
+    return to - from - (skips ? size - (lap_from & (size - 1)) : 0);
+}
+
 // Whether the reader should hurry: more than half of what the ring may touch is used. As of the
 // last time that the writer looked.
 static inline bool ring_is_half_full(const struct ring_writer *writer) {
-    return writer->at - writer->freed > writer->granted / 2;
+    return ring_used(writer->freed, writer->at, writer->lap_from, writer->size) >
+           writer->granted / 2;
 }
 
 // The reader's side.
 struct ring_reader {
     const char *data;
-    uint64_t size, granted;
+    uint64_t size, granted, lap_from;
     uint64_t at, end; // from the tail to the writer's position
 };
 

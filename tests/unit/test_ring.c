@@ -6,7 +6,8 @@
 
 #include <criterion/criterion.h>
 
-#define RING_BYTES (256u << 10)
+#define KIB 1024u
+#define RING_BYTES (256 * KIB)
 
 static struct region region;
 static struct ring_writer writer;
@@ -115,6 +116,23 @@ Test(ring, stays_in_its_first_pages_when_it_is_quiet) {
         cr_assert(put(RECORD_MARK, 40, 0));
         cr_assert_lt((writer.at - 1) % RING_BYTES, RING_LAP_BYTES + 100);
         take(1);
+    }
+    cr_assert_eq(read_so_far, written);
+}
+
+Test(ring, is_free_as_a_whole_after_it_was_empty) {
+    region_grant_ring(&region, 3, RING_BYTES);
+    for (int round = 0; round < 50; round++) {
+        uint64_t before = written;
+        while (put(RECORD_MARK, 1000, 0)) {
+        }
+        uint64_t bytes = (written - before) * 1024;
+        cr_assert_gt(bytes, RING_BYTES - 32 * KIB, "only %zu bytes", (size_t)bytes);
+        take(UINT64_MAX);
+        for (uint32_t some = random_below(40); some > 0; some--) {
+            cr_assert(put(RECORD_MARK, 1000, 0));
+            take(UINT64_MAX);
+        }
     }
     cr_assert_eq(read_so_far, written);
 }
