@@ -152,8 +152,7 @@ bool chain_is_loaded(void) {
 
 void chain_load_extension(const struct abi_extension *module) {
     if (!chain_is_loaded() || !initialize_extension || module->module >= EXTENSIONS ||
-        !tables_extension(module->module) ||
-        atomic_exchange(&extensions[module->module].asked, true)) {
+        !tables_extension(module) || atomic_exchange(&extensions[module->module].asked, true)) {
         return;
     }
     intptr_t *slots = extensions[module->module].slots;

@@ -15,9 +15,10 @@
 #define EXTENSION_SLOTS 63u
 
 struct extension_module {
-    uint16_t module, compat; // numbers; `compat` is what we tell to a library behind us
+    uint16_t module, compat; // numbers; `compat` is that of the layouts that we know
     uint32_t count;
     const abi_function *functions; // by callback number, from 0; NULL: not ours
+    uint16_t oldest_compat;        // from which on layouts are the same
 };
 
 extern const struct extension_module extension_mem, extension_payload, extension_counters;

@@ -4,6 +4,8 @@
 // programs are shorter, and slots that a program does without are NULL: both are passed over.
 #include "inject/tables.h"
 
+#include "lib/private.h"
+
 static const struct {
     const abi_function *functions;
     unsigned count;
@@ -44,12 +46,15 @@ bool tables_hook(abi_get_export get_export) {
     return true;
 }
 
-const struct extension_module *tables_extension(uint16_t number) {
+const struct extension_module *tables_extension(const struct abi_extension *module) {
     static const struct extension_module *const extensions[] = {&extension_mem, &extension_payload,
                                                                 &extension_counters};
     for (size_t i = 0; i < sizeof(extensions) / sizeof(*extensions); i++) {
-        if (extensions[i]->module == number) {
-            return extensions[i];
+        if (extensions[i]->module == module->module) {
+            return module->compat >= extensions[i]->oldest_compat &&
+                           module->compat <= extensions[i]->compat
+                       ? extensions[i]
+                       : NULL;
         }
     }
     return NULL;
@@ -60,9 +65,12 @@ bool tables_hook_extension(const struct abi_extension *module) {
         !module->segment_count || !module->segments) {
         return false;
     }
-    const struct extension_module *ours = tables_extension(module->module);
+    const struct extension_module *ours = tables_extension(module);
     const struct abi_segment *segment = &module->segments[0];
     if (!ours || !segment->slots) {
+        nvtxt_private_log(
+            "NVTX's extension %u, version %#x, is not known: its calls are not recorded",
+            module->module, module->compat);
         return true;
     }
     for (size_t i = 0; i < segment->count && i < ours->count; i++) {

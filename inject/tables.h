@@ -23,8 +23,8 @@ unsigned tables_count(uint32_t module);
 // tables are not those that NVTX has.
 bool tables_hook(abi_get_export get_export);
 
-// The same for a module of the extension; one that we do not know is left as it is.
-bool tables_hook_extension(const struct abi_extension *module);
+// Ours for a module of a program; NULL: we do not know it, or its layouts are of another version.
+const struct extension_module *tables_extension(const struct abi_extension *module);
 
-// The module of a number; NULL: none of ours.
-const struct extension_module *tables_extension(uint16_t number);
+// The same for such a module; one that we do not know is left as it is.
+bool tables_hook_extension(const struct abi_extension *module);

@@ -294,5 +294,5 @@ static const abi_function functions[ABI_COUNTER_COUNT] = {
     [ABI_COUNTER_BATCH_SUBMIT] = (abi_function)batch_submit,
 };
 
-const struct extension_module extension_counters = {ABI_EXTENSION_COUNTERS, ABI_COUNTERS_COMPAT,
-                                                    ABI_COUNTER_COUNT, functions};
+const struct extension_module extension_counters = {
+    ABI_EXTENSION_COUNTERS, ABI_COUNTERS_COMPAT, ABI_COUNTER_COUNT, functions, ABI_COUNTERS_COMPAT};

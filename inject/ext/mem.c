@@ -261,4 +261,4 @@ static const abi_function functions[ABI_MEM_COUNT] = {
 };
 
 const struct extension_module extension_mem = {ABI_EXTENSION_MEM, ABI_MEM_COMPAT, ABI_MEM_COUNT,
-                                               functions};
+                                               functions, ABI_MEM_COMPAT};

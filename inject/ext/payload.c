@@ -450,5 +450,6 @@ static const abi_function functions[ABI_PAYLOAD_COUNT] = {
     [ABI_PAYLOAD_EVENT_BATCH_SUBMIT] = (abi_function)event_batch_submit,
 };
 
+// NVTX 3.1 has the same layouts, and fewer calls.
 const struct extension_module extension_payload = {ABI_EXTENSION_PAYLOAD, ABI_PAYLOAD_COMPAT,
-                                                   ABI_PAYLOAD_COUNT, functions};
+                                                   ABI_PAYLOAD_COUNT, functions, 0x0103};

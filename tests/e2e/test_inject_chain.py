@@ -151,6 +151,9 @@ def test_it_is_given_the_extension():
                            "extension 2 with 63 slots", "DomainIsEnabled D1", "Initialize 0",
                            "TimestampGet"])
     equal(Chained("extension", mode="extension").lines[-1], "Initialize 0")
+    done = Chained("extension", STAND_IN="other", NVTXT_LOG="stderr")
+    equal((done.said, done.lines[-1]), (["enabled -1", "time -1"], "Initialize 0"))
+    contains(done.errors, "NVTX's extension 2, version 0x909, is not known: its calls are not recorded")
 
 
 def test_what_cannot_be_a_library_behind_us_is_said_once():

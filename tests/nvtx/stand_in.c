@@ -96,8 +96,9 @@ stand_in_function stand_in_slot(int module, unsigned callback) {
 }
 
 static void load_extension(int module) {
+    uint16_t compat = is_age("other") ? 0x0909 : module == ABI_EXTENSION_PAYLOAD ? 0x0104 : 0x0102;
     struct abi_segment segment = {0, EXTENSION_SLOTS, extension_slots[module]};
-    struct abi_extension given = {ABI_VERSION, sizeof(given), (uint16_t)module, 0x0102, 1, &segment,
+    struct abi_extension given = {ABI_VERSION, sizeof(given), (uint16_t)module, compat, 1, &segment,
                                   NULL,        NULL};
     abi_initialize_extension initialize = (abi_initialize_extension)find(
         "InitializeInjectionNvtxExtension", (void *)InitializeInjectionNvtxExtension_fnptr);

@@ -7,7 +7,7 @@
 //
 // The variable STAND_IN makes it an older NVTX: `v1` has only the module of that time and asks for
 // InitializeInjectionNvtx, `v2` has short tables, `holes` has no slot for every other call, `small`
-// gives a structure that is too small.
+// gives a structure that is too small, `other` has extensions whose layouts nobody knows.
 #pragma once
 
 #include <stddef.h>
