@@ -33,6 +33,7 @@
 #define ACK_MS_MOST 1000
 #define QUIET_MS 20000
 #define NO_BARRIER_MS 100
+#define GREETING_MS 100
 #define LIMITS_MS 20 // the first lines wait so long for what the daemon says of its limits
 #define MS INT64_C(1000000)
 
@@ -201,22 +202,37 @@ static int64_t daemon_ms(struct sender_work *work) {
     return wait_ms;
 }
 
-// Waits after a turn that found `traffic`.
+// How long poll() may take, which no call can end; 0: it is not for us.
+static int64_t poll_ms(struct sender *sender, struct pass_result found) {
+    const struct sender_work *work = sender->work;
+    const struct session *session = &work->session;
+    if (session->phase == SESSION_AWAY) {
+        return 0;
+    }
+    if (waits_for_limits(sender)) {
+        return 1;
+    }
+    if (work->has_all) {
+        return ACK_MS_MOST; // no call counts any more
+    }
+    if (found.moved && session_wants_room(session)) {
+        return FULL_SOCKET_MS;
+    }
+    bool is_greeting =
+        session->phase == SESSION_HELLO && now_ns() - session->hello_at < GREETING_MS * MS;
+    return is_greeting || found.is_full || is_awaited(sender) ? TRAFFIC_MS : 0;
+}
+
+// Waits after a turn.
 static void wait_awhile(struct sender *sender, struct pass_result found) {
-    struct session *session = &sender->work->session;
-    bool is_away = session->phase == SESSION_AWAY, is_greeting = session->phase == SESSION_HELLO;
-    bool wants_room = session_wants_room(session);
-    bool traffic = found.moved || (found.is_full && !is_away);
-    int64_t most_ms = traffic ? TRAFFIC_MS : daemon_ms(sender->work);
-    sender->work->ack_ms = traffic ? ACK_MS_FIRST : sender->work->ack_ms;
-    if (!is_away && (wants_room || is_greeting || is_awaited(sender) || found.is_full)) {
-        most_ms = is_greeting && !session->knows_limits ? 1
-                  : traffic && wants_room               ? FULL_SOCKET_MS
-                                                        : smaller(most_ms, ACK_MS_MOST);
-        link_wait(&session->link, wants_room, (int)most_ms);
+    struct sender_work *work = sender->work;
+    bool traffic = found.moved || (found.is_full && work->session.phase != SESSION_AWAY);
+    int64_t most_ms = traffic ? TRAFFIC_MS : daemon_ms(work), to_poll_ms = poll_ms(sender, found);
+    work->ack_ms = traffic ? ACK_MS_FIRST : work->ack_ms;
+    if (to_poll_ms > 0) {
+        link_wait(&work->session.link, session_wants_room(&work->session), (int)to_poll_ms);
     } else if (is_awaited(sender)) {
-        most_ms = smaller(most_ms, TRAFFIC_MS);
-        nanosleep(&(struct timespec){0, most_ms * MS}, NULL);
+        nanosleep(&(struct timespec){0, smaller(most_ms, TRAFFIC_MS) * MS}, NULL);
     } else if (traffic || found.is_full) {
         rest(sender, found.is_full ? 0 : sender->dozes, most_ms);
     } else {

@@ -8,7 +8,7 @@ import subprocess
 
 from client import Folder
 from lib import Daemon, Skip, equal, run, wait_for
-from lib_program import (PATH, Program, dropped, needs_threads_in_children, no_diagnostics,
+from lib_program import (NO_LEAKS, PATH, Program, dropped, needs_threads_in_children, no_diagnostics,
                          texts)
 
 ONCE = {"refused": 1, "range": 1}
@@ -84,7 +84,8 @@ def test_a_ring_file_is_gone_after_an_orderly_end():
             equal(os.stat(os.path.join(spool.path, files(spool.path)[0])).st_mode & 0o777, 0o600)
             program.end()
         equal(files(spool.path), [])
-        with Program(daemon.socket, "storm", 20, "fork", "exit", NVTXT_SPOOL=spool.path) as program:
+        with Program(daemon.socket, "storm", 20, "fork", "exit", NVTXT_SPOOL=spool.path,
+                     **NO_LEAKS) as program:
             program.end()
         equal(files(spool.path), [])
         equal(texts(daemon), {**{"child %d" % i: 1 for i in range(20)}, "own": 20, "parent": 1,

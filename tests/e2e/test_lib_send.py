@@ -6,7 +6,7 @@ import signal
 import socket
 
 from lib import DEADLINE, Daemon, equal, run, wait_for
-from lib_program import (PATH, Program, dropped, needs_threads_in_children,
+from lib_program import (NO_LEAKS, PATH, Program, dropped, needs_threads_in_children,
                          no_diagnostics, texts)
 
 STORM = "SELECT text, globalTid >> 24 & 0xffffff FROM NVTX_EVENTS WHERE text LIKE 'child %'"
@@ -146,7 +146,7 @@ def test_a_stopped_daemon_holds_the_end_only_as_long_as_it_may():
 def storm(how, end):
     needs_threads_in_children()
     with Daemon() as daemon:
-        with Program(daemon.socket, "storm", 200, how, end) as program:
+        with Program(daemon.socket, "storm", 200, how, end, **NO_LEAKS) as program:
             lines = [line.split() for line in program.end()]
         pids = {"child %s" % line[1]: int(line[3]) for line in lines if line[2:3] == ["is"]}
         got = texts(daemon)
