@@ -84,6 +84,11 @@ def check_long_payloads_are_whole_until_they_are_too_long(program):
     equal(done.texts()[4], ("x" * 16384, {"truncated": 30000}))
 
 
+def test_the_macros_of_the_headers_give_json():
+    tensor = {"rank": 3, "norm": 0.75, "layer": "conv1"}
+    equal(Extended("extensions_real", "helpers").texts(), [("helped", tensor)])
+
+
 # ---- Counters -------------------------------------------------------------------------------------
 
 @clients

@@ -14,6 +14,7 @@
 #include <nvtx3/nvToolsExtCounters.h>
 #include <nvtx3/nvToolsExtMem.h>
 #include <nvtx3/nvToolsExtPayload.h>
+#include <nvtx3/nvToolsExtPayloadHelper.h>
 #include <nvtx3/nvToolsExtSemanticsCounters.h>
 #else
 #include "tests/nvtx/stand_in_ext.h"
@@ -418,6 +419,22 @@ static void null_mem(void) {
     nvtxMemPermissionsUnbind(NULL, 0);
 }
 
+#ifdef WITH_NVTX3
+// A schema made by the macros of the headers.
+static void helpers(void) {
+    nvtxDomainHandle_t domain = nvtxDomainCreateA("helped");
+    NVTX_DEFINE_STRUCT_WITH_SCHEMA_AND_REGISTER(
+        domain, tensor, "Tensor",
+        NVTX_PAYLOAD_ENTRIES((int, rank, TYPE_INT, "rank"), (double, norm, TYPE_DOUBLE, "norm"),
+                             (char, (layer, 8), TYPE_CSTRING, "layer", NULL, 8)))
+    tensor value = {3, 0.75, "conv1"};
+    nvtxEventAttributes_t event = event_of("helped");
+    const nvtxPayloadData_t data = {tensor_schemaId, sizeof(value), &value};
+    attach(&event, &data, 1);
+    nvtxDomainMarkEx(domain, &event);
+}
+#endif
+
 #ifndef WITH_NVTX3
 // The headers have these calls only beside CUDA's own headers.
 static void cuda(void) {
@@ -447,7 +464,9 @@ static const struct {
     {"null_payloads", null_payloads},
     {"null_counters", null_counters},
     {"null_mem", null_mem},
-#ifndef WITH_NVTX3
+#ifdef WITH_NVTX3
+    {"helpers", helpers},
+#else
     {"cuda", cuda},
 #endif
 };
