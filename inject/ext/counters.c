@@ -9,12 +9,12 @@
 
 #include "inject/chain.h"
 #include "inject/ext/abi_ext.h"
-#include "inject/ext/json_out.h"
 #include "inject/ext/registry.h"
-#include "inject/ext/scalar_json.h"
-#include "inject/ext/schema.h"
 #include "inject/ext/world.h"
 #include "inject/extension.h"
+#include "inject/schema/json_out.h"
+#include "inject/schema/scalar_json.h"
+#include "inject/schema/schema.h"
 #include "lib/private.h"
 
 #define ATTRIBUTES_MOST 8192u // bytes of JSON about a counter

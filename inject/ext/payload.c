@@ -14,9 +14,9 @@
 #include "inject/ext/abi_ext.h"
 #include "inject/ext/handles_in.h"
 #include "inject/ext/registry.h"
-#include "inject/ext/schema_json.h"
 #include "inject/ext/world.h"
 #include "inject/extension.h"
+#include "inject/schema/schema_json.h"
 #include "lib/private.h"
 
 #define SMALL 2048u

@@ -4,8 +4,8 @@
 // strings, which are addresses of ours.
 #pragma once
 
-#include "inject/ext/schema_json.h"
 #include "inject/handles.h"
+#include "inject/schema/schema_json.h"
 
 struct world {
     struct schema_world world; // first

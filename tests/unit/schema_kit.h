@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "inject/ext/schema_json.h"
+#include "inject/schema/schema_json.h"
 
 #define KIT_MOST 80
 

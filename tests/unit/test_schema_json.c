@@ -3,7 +3,7 @@
 // Payloads by their schemas as JSON: each type, each kind of array, nesting, what is missing, what
 // is too long or too deep. Payloads lie in memory of exactly their size, so that AddressSanitizer
 // sees each byte read behind them; each is also cut at every byte.
-#include "inject/ext/schema_json.h"
+#include "inject/schema/schema_json.h"
 
 #include <criterion/criterion.h>
 #include <locale.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Payloads of an event as one JSON value: bytes that a program laid out, by the schemas that it
-// registered. A schema is an object of its members; several payloads are an array. What is read
+// inject/schema: payloads of an event as one JSON value: bytes that a program laid out, by the
+// schemas that it registered. All of it is pure: who calls says what payloads refer to, and gives
+// the memory. A schema is an object of its members; several payloads are an array. What is read
 // lies inside of the payloads' sizes, with two exceptions, where a program vouches for it: a `char
 // *` of a text, and a pointer that the program asks to have copied.
 //
@@ -16,8 +17,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "inject/ext/json_out.h"
-#include "inject/ext/schema_walk.h"
+#include "inject/schema/json_out.h"
+#include "inject/schema/schema_walk.h"
 
 #define SCHEMA_JSON_MOST (24u << 10) // bytes of JSON
 

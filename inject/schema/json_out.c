@@ -3,7 +3,7 @@
 // Bytes are added whole or not at all, so what is there is never half a character or number. printf
 // writes floats with the decimal point of the program's locale, and a value is read back in the
 // same locale; a JSON number has a full stop.
-#include "inject/ext/json_out.h"
+#include "inject/schema/json_out.h"
 
 #include <float.h>
 #include <inttypes.h>

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "inject/ext/code_units.h"
+#include "inject/schema/code_units.h"
 
 struct json_out {
     char *data;

@@ -2,7 +2,7 @@
 //
 // A copy is one piece of memory: the schema, its entries, then their names. Entries that hold the
 // lengths of others get a slot, so that one walk over a payload finds each length again.
-#include "inject/ext/schema.h"
+#include "inject/schema/schema.h"
 
 #include <stdalign.h>
 #include <string.h>

@@ -8,9 +8,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "inject/ext/code_units.h"
-#include "inject/ext/json_out.h"
-#include "inject/ext/schema_shape.h"
+#include "inject/schema/code_units.h"
+#include "inject/schema/json_out.h"
+#include "inject/schema/schema_shape.h"
 
 // What payloads say of their event besides; the last one of each counts.
 struct schema_event {

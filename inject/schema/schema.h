@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "inject/ext/abi_ext.h"
+#include "inject/schema/abi_schema.h"
 
 #define SCHEMA_ENTRIES_MOST 65535u
 #define SCHEMA_NAME_MOST 1024u // bytes of a member's name that are kept

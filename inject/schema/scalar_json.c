@@ -2,13 +2,13 @@
 //
 // A table says how the bits of each type are taken. Floats that C has no type for are widened by
 // hand, by their exponent and their fraction.
-#include "inject/ext/scalar_json.h"
+#include "inject/schema/scalar_json.h"
 
 #include <limits.h>
 #include <math.h>
 #include <string.h>
 
-#include "inject/ext/schema.h"
+#include "inject/schema/schema.h"
 
 enum reading {
     READ_NONE,

@@ -2,7 +2,7 @@
 //
 // Entries stand one after the other by natural alignment, as a compiler lays them out, unless they
 // say where. Shapes are found anew each time: a schema may be registered after one that names it.
-#include "inject/ext/schema_shape.h"
+#include "inject/schema/schema_shape.h"
 
 #define STEPS_MOST (1u << 16)
 

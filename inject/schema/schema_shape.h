@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "inject/ext/schema.h"
+#include "inject/schema/schema.h"
 
 #define SCHEMA_LEVELS 64u       // of arrays and objects, that of several payloads included
 #define SCHEMA_UNKNOWN SIZE_MAX // a size or position that cannot be said

@@ -2,11 +2,11 @@
 //
 // One walk over a payload, entry by entry, with a cursor that goes on by natural alignment. Each
 // place is looked at before it is read: `area` is what may be read.
-#include "inject/ext/schema_walk.h"
+#include "inject/schema/schema_walk.h"
 
 #include <string.h>
 
-#include "inject/ext/scalar_json.h"
+#include "inject/schema/scalar_json.h"
 
 #define DIMENSIONS_MOST 8
 

@@ -2,7 +2,7 @@
 //
 // Units are read one by one with memcpy(), for they may stand at odd addresses, and a text without
 // a known length is not read past its NUL. A byte that begins no UTF-8 sequence is one U+FFFD.
-#include "inject/ext/code_units.h"
+#include "inject/schema/code_units.h"
 
 #include <stdbool.h>
 #include <stdint.h>

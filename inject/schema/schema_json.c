@@ -2,7 +2,7 @@
 //
 // Each payload is walked over on its own. When that fails, what it has written is taken back and
 // its length stands there: room for that is kept free for all payloads that are still to come.
-#include "inject/ext/schema_json.h"
+#include "inject/schema/schema_json.h"
 
 #define TRUNCATED_BYTES 40u // of {"truncated":BYTES} and a comma
 

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "inject/ext/json_out.h"
+#include "inject/schema/json_out.h"
 #include "lib/nvtxt.h"
 
 // Adds the value of a type at `at`, where as many bytes are as schema_type_shape() says.
