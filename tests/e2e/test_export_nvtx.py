@@ -187,6 +187,73 @@ def test_what_has_no_need_of_the_extension_does_without():
             equal(text.startswith(HELLO + "# NVTXT of nvtxt-export "), True, text)
 
 
+def test_long_texts_go_into_variables():
+    """Each fits a line alone; a range's JSON that was joined fits none."""
+    long = "it's " + "\\\\x" * 20000
+    value = '["' + "v" * 40000 + '"]'
+    text = (HELLO + '@Marker, Time, ProcessId, ThreadId, Message, Domain, Json\n'
+            "@RangePush, Time, ProcessId, ThreadId, Message, Json\n@RangePop, Time, ProcessId, "
+            'ThreadId, Json\n@SetCounter, Name, Json\n@SetResourceName, Kind, Handle, Name\n'
+            'Text="%s"\nValue=\'%s\'\nMarker, 1, 7, 7, $Text, $Text, $Value\n'
+            "RangePush, 2, 7, 7, $Text, $Value\nRangePop, 3, 7, 7, $Value\n"
+            "SetCounter, $Text, $Value\nSetResourceName, generic, 1, $Text\n" % (long, value))
+    with Folder() as folder:
+        store = create(folder, text)
+        with stored.reading(store) as reader:
+            equal(reader.execute("SELECT max(length(jsonText)) FROM NVTX_EVENTS").fetchone()[0] > 80000,
+                  True)
+        lines = comes_back(folder, store).splitlines()
+        equal(max(map(len, lines)) <= 65536, True)
+        contains("\n".join(lines), "\nDomain=$M\n")
+
+
+def test_nvtxt_says_it_in_few_words():
+    text = (HELLO + 'SetProcessName, 7, "prog"\n' + MARKER +
+            'Marker, 1, 7, 8, 3, "a", "u32:1", "gpu", ""\n'
+            '@SetCategoryName, CategoryId, Name, Domain\nSetCategoryName, 3, "io", "gpu"\n'
+            'Marker, 2, 7, 8, 0, "it\'s \\"b\\"", "f32:-inf", "", \'{"s":1}\'\n'
+            'Marker, 3, 7, 8, 0, "c\\\\n", "", "", ""\n'
+            '@RangePush, Time, ProcessId, ThreadId, Message, Domain, Json\n'
+            '@RangePop, Time, ProcessId, ThreadId, Domain, Json\n'
+            'RangePush, 4, 7, 8, "d", "gpu", "[1]"\nRangePop, 5, 7, 8, "gpu", "2"\n'
+            '@RangeStart, Time, RangeId, ProcessId, ThreadId, Message\n'
+            '@RangeEnd, Time, RangeId, ProcessId, ThreadId, Json\n'
+            'RangeStart, 6, 5, 7, 8, "e"\nRangeEnd, 7, 5, 7, 8, "null"\n'
+            'ProcessId = 7\n@SetCounter, Name, Domain, Json\nSetCounter, "a", "gpu", \'{"unit":"J"}\'\n'
+            '@SetResourceName, Kind, Handle, Name\nSetResourceName, cuStream, -1, "main"\n')
+    attributes = "CategoryId, Color, Message"
+    with Folder() as folder:
+        lines = comes_back(folder, create(folder, text)).splitlines()
+        equal([lines[0], *lines[2:]], [
+            HELLO.strip(),
+            'SetProcessName, 7, "prog"',
+            'Domain="gpu"',
+            "@Marker, Time, ProcessId, ThreadId, %s, Payload" % attributes,
+            'Marker, 1, 7, 8, 3, 0x00000000, "a", "u32:1"',
+            'SetCategoryName, 3, "io"',
+            'Domain=""',
+            "@Marker, Time, ProcessId, ThreadId, %s, Payload, Json" % attributes,
+            'Marker, 2, 7, 8, 0, 0x00000000, "it\'s \\"b\\"", "f32:-inf", \'{"s":1}\'',
+            'Marker, 3, 7, 8, 0, 0x00000000, \'c\\n\', "", ""',
+            'Domain="gpu"',
+            "@RangePush, Time, ProcessId, ThreadId, %s, Json" % attributes,
+            'RangePush, 4, 7, 8, 0, 0x00000000, "d", "[1]"',
+            "@RangePop, Time, ProcessId, ThreadId, Json",
+            'RangePop, 5, 7, 8, "2"',
+            'Domain=""',
+            "@RangeStart, Time, RangeId, ProcessId, ThreadId, %s" % attributes,
+            'RangeStart, 6, 1, 7, 8, 0, 0x00000000, "e"',
+            "@RangeEnd, Time, RangeId, ProcessId, ThreadId, Json",
+            'RangeEnd, 7, 1, 7, 8, "null"',
+            'Domain="gpu"',
+            "@SetCounter, Name, Json",
+            "ProcessId = 7",
+            'SetCounter, "a", \'{"unit":"J"}\'',
+            'Domain=""',
+            "@SetResourceName, ProcessId, Kind, Handle, Name",
+            'SetResourceName, 7, "cuStream", "0xFFFFFFFFFFFFFFFF", "main"'])
+
+
 def test_what_is_left_out_needs_nothing():
     text = (HELLO + MARKER + 'Marker, 1, 6, 6, 0, "plain", 1, "", ""\n'
             'Marker, 1, 7, 7, 0, "plain", 1, "", ""\n'
