@@ -3,6 +3,8 @@
 EXTRA_DIST += unit/region_kit.h
 unit_programs += unit/test_ring_file
 unit_test_ring_file_LDADD = $(core_ldadd)
+unit_programs += unit/test_salvage
+unit_test_salvage_LDADD = $(core_ldadd)
 fuzz_programs += fuzz/fuzz_ring_file
 fuzz_fuzz_ring_file_LDADD = $(core_ldadd)
 helper_programs += nvtx/run_client
