@@ -12,7 +12,7 @@ import threading
 import time
 
 from client import ENV, Folder, contains, run_client
-from lib import DEADLINE, TOP_BUILD, Daemon, equal, program, run, wait_for
+from lib import DEADLINE, SANITIZERS, TOP_BUILD, WRAPPER, Daemon, Skip, equal, program, run, wait_for
 
 CLIENT = program("tests/nvtx", "run_client")
 SEND = program("client", "nvtxt-send")
@@ -112,7 +112,8 @@ def test_programs_killed_at_random_moments_while_the_daemon_is_killed_too():
             killer = threading.Thread(target=kill_often, args=(daemon, stop))
             killer.start()
             try:
-                script = '"$0" "$1" 4 0 return & sleep %f; kill -9 $!; wait' % chance.uniform(0.05, 1)
+                script = '"$0" "$1" 4 0 return & until [ -s "$1" ]; do sleep 0.01; done; sleep %f;' \
+                         'kill -9 $!; wait' % chance.uniform(0.05, 1)
                 status, _, err = send(daemon, "--nvtx", "--timeout", "200", "--spool", place.spool, "--",
                                       "sh", "-c", script, CLIENT, place.notes)
             finally:
@@ -382,6 +383,65 @@ def write_at(path, offset, data):
     with open(path, "r+b") as file:
         file.seek(offset)
         file.write(data)
+
+
+def traced(call, count, action, daemon, place):
+    """A salvager to which `action` happens at its count-th `call`."""
+    return subprocess.run(["strace", "-o", "/dev/null", "-e", "trace=" + call, "-e",
+                           "inject=%s:%s:when=%d" % (call, action, count), SEND, "--socket", daemon.socket,
+                           "--resume", place.spool], env=ENV, stderr=subprocess.PIPE, timeout=DEADLINE)
+
+
+def need_strace():
+    if SANITIZERS or WRAPPER or not shutil.which("strace") or \
+            subprocess.run(["strace", "-o", "/dev/null", "true"], stderr=subprocess.DEVNULL).returncode:
+        raise Skip("no strace, or one that sanitizers and valgrind do not bear")
+
+
+def test_a_salvager_that_is_killed_at_any_of_its_steps_is_followed_by_another():
+    need_strace()
+    with Daemon() as daemon, Place() as place:
+        left = kills = 0
+        for call in ("openat", "pread64", "write", "renameat", "unlinkat", "flock", "sendmsg", "close"):
+            killed_client(place, daemon, threads=2, count=50, socket="/nonexistent")
+            left += 1
+            for count in range(1, 200):
+                done = traced(call, count, "signal=KILL", daemon, place)
+                if done.returncode >= 0:
+                    break
+                kills += 1
+            equal((done.returncode, done.stderr, place.files()), (0, b"", []), call)
+        assert kills > 30, kills
+        daemon.settled()
+        found = texts(daemon)
+        equal([found.count(text) for text in sorted(set(found))], [left] * 100)
+        equal(daemon.query("SELECT count(*) FROM NVTXT_SOURCES WHERE ended != 'end'"), [(0,)])
+        equal(daemon.query("SELECT count(*) FROM NVTXT_DIAGNOSTICS"), [(0,)])
+
+
+def test_a_disk_that_fails_or_is_full_costs_nothing_and_is_said():
+    need_strace()
+    with Daemon() as daemon, Place() as place:
+        left = 0
+        for call, action, why in (("write", "error=ENOSPC", "No space left on device"),
+                                  ("pread64", "error=EIO", "Input/output error"),
+                                  ("openat", "error=EMFILE", "Too many open files"),
+                                  ("renameat", "error=EIO", "Input/output error"),
+                                  ("unlinkat", "error=EIO", "Input/output error")):
+            killed_client(place, daemon, threads=1, count=20, socket="/nonexistent")
+            left += 1
+            for count in range(1, 100):
+                done = traced(call, count, action, daemon, place)
+                if done.returncode == 0:
+                    break
+                if done.returncode == 127:  # not even its libraries could be loaded
+                    continue
+                assert done.returncode in (65, 66, 71, 73, 74), (call, count, done)
+                contains(done.stderr.decode(), why)
+            resume(daemon, place)
+            equal(place.files(), [], call)
+        found = texts(daemon)
+        equal([found.count(text) for text in sorted(set(found))], [left] * 20)
 
 
 def test_files_that_do_not_fit_are_named_and_stay_and_the_others_are_sent():
