@@ -100,14 +100,9 @@ static const char *kind_of(int32_t type) {
 }
 
 static void name_resource(const domain *in, const struct abi_resource *resource) {
-    int32_t type = EVENT_HAS(resource, message) ? resource->message_type : ABI_MESSAGE_NONE;
     const char *name = NULL;
-    if (type == ABI_MESSAGE_BYTES) {
-        name = resource->message.bytes;
-    } else if (type == ABI_MESSAGE_WIDE) {
-        name = TEXT_OF_WIDE(resource->message.wide);
-    } else if (type == ABI_MESSAGE_REGISTERED && resource->message.handle) {
-        name = ((const struct inject_string *)resource->message.handle)->text;
+    if (EVENT_HAS(resource, message)) {
+        name = EVENT_TEXT(resource->message_type, resource->message);
     }
     nvtxt_name_resource(inject_domain_of(in), kind_of(resource->type), resource->handle, name);
 }
@@ -120,7 +115,7 @@ static struct inject_resource *chain_resource(abi_function next, const domain *i
         resource->message_type == ABI_MESSAGE_REGISTERED) {
         copy = *resource;
         copy.size = sizeof(copy);
-        copy.message.handle = inject_string_chained(resource->message.handle);
+        copy.message = event_message_chained(resource->message_type, resource->message);
         resource = &copy;
     }
     void *its =

@@ -9,16 +9,12 @@
 #include <string.h>
 
 #include "inject/extension.h"
-#include "inject/text.h"
 #include "lib/private.h"
 
 static void read_message(struct nvtxt_attr *attr, int32_t type, union abi_message message) {
-    if (type == ABI_MESSAGE_BYTES) {
-        attr->message = message.bytes;
-    } else if (type == ABI_MESSAGE_REGISTERED && message.handle) {
-        const struct inject_string *handle = message.handle;
-        attr->string = handle->string;
-        attr->message = handle->text;
+    attr->message = event_text(type, message);
+    if (type == ABI_MESSAGE_REGISTERED && message.handle) {
+        attr->string = ((const struct inject_string *)message.handle)->string;
     }
 }
 
@@ -122,7 +118,7 @@ const struct abi_event *event_chained(const struct inject_domain *domain,
     memcpy(copy->bytes, event, size);
     copy->event.size = (uint16_t)size;
     if (has_string(event)) {
-        copy->event.message.handle = inject_string_chained(event->message.handle);
+        copy->event.message = event_message_chained(event->message_type, event->message);
     }
     if (has_payloads(event)) {
         const struct abi_payload *payloads =

@@ -43,7 +43,7 @@ static const struct abi_sync *chained_attributes(const struct abi_sync *sync,
     }
     *copy = *sync;
     copy->size = sizeof(*copy);
-    copy->message.handle = inject_string_chained(sync->message.handle);
+    copy->message = event_message_chained(sync->message_type, sync->message);
     return copy;
 }
 
@@ -52,14 +52,9 @@ static struct sync *new_sync(const struct inject_domain *domain, const struct ab
     if (!sync) {
         return NULL;
     }
-    int32_t type = from && EVENT_HAS(from, message) ? from->message_type : ABI_MESSAGE_NONE;
     const char *name = NULL;
-    if (type == ABI_MESSAGE_BYTES) {
-        name = from->message.bytes;
-    } else if (type == ABI_MESSAGE_WIDE) {
-        name = TEXT_OF_WIDE(from->message.wide);
-    } else if (type == ABI_MESSAGE_REGISTERED && from->message.handle) {
-        name = ((const struct inject_string *)from->message.handle)->text;
+    if (from && EVENT_HAS(from, message)) {
+        name = EVENT_TEXT(from->message_type, from->message);
     }
     sync->domain = domain;
     sync->acquire = title("acquire ", name ? name : "");

@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "inject/chain.h"
+#include "inject/event.h"
 #include "inject/ext/abi_ext.h"
 #include "inject/extension.h"
-#include "inject/text.h"
 #include "lib/private.h"
 
 #define PARTS 32u // elements that are passed on at once, where strings in them change
@@ -34,24 +34,10 @@ static abi_function next_of(unsigned callback) {
 
 static void name_memory(domain_handle *domain, const char *kind, const void *handle, uint32_t type,
                         union abi_message message) {
-    const char *name = NULL;
-    if (type == ABI_MESSAGE_BYTES) {
-        name = message.bytes;
-    } else if (type == ABI_MESSAGE_WIDE && message.wide) {
-        name = TEXT_OF_WIDE(message.wide);
-    } else if (type == ABI_MESSAGE_REGISTERED && message.handle) {
-        name = ((const struct inject_string *)message.handle)->text;
-    }
+    const char *name = EVENT_TEXT(type, message);
     if (name) {
         nvtxt_name_resource(inject_domain_of(domain), kind, (uintptr_t)handle, name);
     }
-}
-
-static union abi_message chained_message(uint32_t type, union abi_message message) {
-    if (type == ABI_MESSAGE_REGISTERED) {
-        message.handle = inject_string_chained(message.handle);
-    }
-    return message;
 }
 
 // ---- Heaps --------------------------------------------------------------------------------------
@@ -70,7 +56,7 @@ static void *chain_heap(abi_function next, domain_handle *domain, const struct a
     if (heap && HAS(heap, message) && heap->message_type == ABI_MESSAGE_REGISTERED) {
         copy = *heap;
         copy.size = sizeof(copy);
-        copy.message = chained_message(heap->message_type, heap->message);
+        copy.message = event_message_chained((int32_t)heap->message_type, heap->message);
         heap = &copy;
     }
     return ((void *(*)(void *, const struct abi_heap *))next)(inject_domain_chained(domain), heap);
@@ -148,7 +134,7 @@ static void chain_names(abi_function next, domain_handle *domain,
         for (copy.count = 0; copy.count < PARTS && i + copy.count < names->count; copy.count++) {
             struct abi_region_name *part = &parts[copy.count];
             *part = region_name(names, i + copy.count);
-            part->message = chained_message(part->message_type, part->message);
+            part->message = event_message_chained((int32_t)part->message_type, part->message);
         }
         ((void (*)(void *, const struct abi_region_names *))next)(inject_domain_chained(domain),
                                                                   &copy);
