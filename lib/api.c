@@ -322,6 +322,7 @@ uint64_t nvtxt_start_ex(struct nvtxt_domain *domain, const struct nvtxt_attr *at
 
 // An end whose ring is full goes into a list of the process.
 static bool record_late(const struct record_view *view) {
+    int saved = errno;
     bool kept = false;
     struct region *region = &recorder.region;
     catalog_lock();
@@ -342,6 +343,7 @@ static bool record_late(const struct record_view *view) {
         kept = true;
     }
     catalog_unlock();
+    errno = saved;
     return kept;
 }
 
@@ -406,13 +408,37 @@ void nvtxt_sample_f64(struct nvtxt_domain *domain, const struct nvtxt_string *co
     sample(domain, counter, NVTXT_F64, &value);
 }
 
-// What is named begins the recording: a program that only names itself is stored as well.
+// Handles can be had before the first event, and in a signal handler not at all: the lock may be
+// held by what it interrupted.
+static bool catalog_enter(void) {
+    if (thread_busy) {
+        return false;
+    }
+    thread_busy = 1;
+    recorder_renew_locks();
+    options_read();
+    recorder_leave_region();
+    if (lib_options.is_secure || catalog_init() < 0) {
+        thread_busy = 0;
+        return false;
+    }
+    return true;
+}
+
+// What is named begins the recording: a program that only names itself is stored as well. A name is
+// kept also when that cannot be, for a later time.
 static void name(enum name_kind kind, const struct nvtxt_domain *domain, uint64_t key,
                  const char *what, const char *text, const char *json) {
+    if (kind >= NAME_CATEGORY && is_excluded(domain)) {
+        return;
+    }
     int saved = errno;
-    if (thread_enter()) {
+    if (catalog_enter()) {
         catalog_name(kind, domain ? domain->number : 0, key, what, text, json);
+        thread_begin_for_name();
         thread_leave();
+    } else {
+        ignore();
     }
     errno = saved;
 }
@@ -448,22 +474,6 @@ void nvtxt_name_resource(struct nvtxt_domain *domain, const char *kind, uint64_t
         return;
     }
     name(NAME_RESOURCE, domain, handle, kind, text, NULL);
-}
-
-// Handles can be had before the first event, and in a signal handler not at all: the lock may be
-// held by what it interrupted.
-static bool catalog_enter(void) {
-    if (thread_busy) {
-        return false;
-    }
-    thread_busy = 1;
-    recorder_renew_locks();
-    options_read();
-    if (lib_options.is_secure || catalog_init() < 0) {
-        thread_busy = 0;
-        return false;
-    }
-    return true;
 }
 
 struct nvtxt_domain *nvtxt_domain_get(const char *text) {

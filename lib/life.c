@@ -24,7 +24,6 @@ struct sender life_sender;
 
 static _Atomic int64_t retry_at;
 static _Atomic bool has_begun, has_ended;
-static bool has_fork_handlers;
 static pid_t owner; // the process that the region and the sender are of
 
 static int64_t now_ns(void) {
@@ -139,10 +138,10 @@ static int start(bool is_child) {
     if (!has_begun) {
         return -EPERM;
     }
-    _Atomic uint32_t *word = NULL;
+    static _Atomic uint32_t *word;
     atomic_store(&recorder.attention, 0);
     int r = catalog_init();
-    if (r == 0 && !(word = is_child ? atomic_load(&recorder.alive) : recorder_make_word())) {
+    if (r == 0 && !word && !(word = recorder_make_word())) {
         r = -ENOMEM;
     }
     if (r == 0) {
@@ -155,10 +154,6 @@ static int start(bool is_child) {
     owner = getpid();
     take_early_losses();
     atomic_store_explicit(&recorder.has_region, true, memory_order_release);
-    if (!has_fork_handlers) {
-        has_fork_handlers = true;
-        pthread_atfork(recorder_before_fork, recorder_after_fork, recorder_in_child);
-    }
     if (start_sender() < 0) {
         retry_at = now_ns() + RETRY_NS;
         atomic_store(&recorder.attention, RECORDER_NO_SENDER);
@@ -190,6 +185,7 @@ __attribute__((constructor(101))) void life_init(void) {
     recorder.on_start = start;
     recorder.on_attention = attend;
     recorder_init();
+    pthread_atfork(recorder_before_fork, recorder_after_fork, recorder_in_child);
     catalog_set_filter(options_is_excluded);
 }
 

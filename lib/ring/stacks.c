@@ -4,6 +4,7 @@
 // searched from the newest on: a thread has few domains.
 #include "lib/ring/stacks.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -14,10 +15,12 @@ static struct stack *at(struct stacks *stacks, uint32_t index) {
 }
 
 static bool grow(struct stacks *stacks) {
+    int saved = errno;
     uint32_t room = stacks->room ? stacks->room * 2 : MORE_FIRST;
     struct stack *more = mmap(NULL, room * sizeof(*more), PROT_READ | PROT_WRITE,
                               MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (more == MAP_FAILED) {
+        errno = saved;
         return false;
     }
     if (stacks->more) {

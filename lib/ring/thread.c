@@ -178,16 +178,16 @@ static int start_process(bool is_child) {
     return recorder.on_start(is_child);
 }
 
-static struct thread *begin_locked(void) {
+// `why` says why not.
+static struct thread *begin_locked(enum region_loss *why) {
     _Atomic uint32_t *alive = atomic_load(&recorder.alive);
     bool is_new = !atomic_load(alive);
+    *why = LOSS_FULL;
     if (is_new && (!recorder.on_start || start_process(alive != &never_alive) < 0)) {
-        recorder_lose(LOSS_FULL, 1);
         return NULL;
     }
     struct thread *thread = thread_self ? thread_self : new_thread();
     if (!thread) {
-        recorder_lose(LOSS_FULL, 1);
         return NULL;
     }
     if ((is_new || !thread_self) && !give_ring(thread)) {
@@ -196,7 +196,7 @@ static struct thread *begin_locked(void) {
         if (has_end_key) {
             pthread_setspecific(end_key, NULL);
         }
-        recorder_lose(LOSS_THREADS, 1);
+        *why = LOSS_THREADS;
         return NULL;
     }
     return thread_self = thread;
@@ -220,14 +220,42 @@ void recorder_renew_locks(void) {
     }
 }
 
-struct thread *thread_begin(void) {
+static struct thread *begin(enum region_loss *why) {
     int saved = errno;
     recorder_renew_locks();
     pthread_mutex_lock(&recorder.lock);
-    struct thread *thread = begin_locked();
+    struct thread *thread = begin_locked(why);
     pthread_mutex_unlock(&recorder.lock);
     errno = saved;
     return thread;
+}
+
+void recorder_leave_region(void) {
+    if (!atomic_load(atomic_load(&recorder.alive))) {
+        pthread_mutex_lock(&recorder.lock); // nobody makes one meanwhile
+        if (!atomic_load(atomic_load(&recorder.alive))) {
+            catalog_lock();
+            catalog_use(NULL, false);
+            catalog_unlock();
+        }
+        pthread_mutex_unlock(&recorder.lock);
+    }
+}
+
+struct thread *thread_begin(void) {
+    enum region_loss why;
+    struct thread *thread = begin(&why);
+    if (!thread) {
+        recorder_lose(why, 1);
+    }
+    return thread;
+}
+
+void thread_begin_for_name(void) {
+    enum region_loss why;
+    if (!thread_self || !atomic_load(atomic_load(&recorder.alive))) {
+        begin(&why);
+    }
 }
 
 // ---- Recording ----------------------------------------------------------------------------------
@@ -280,8 +308,14 @@ void recorder_in_child(void) {
     if (word != &never_alive) { // also where the kernel does not wipe
         atomic_store(&word[0], 0);
         atomic_store(&word[1], 0);
+        recorder_renew_locks();
+    } else {
+        recorder_after_fork();
     }
-    recorder_renew_locks();
+    for (int why = 0; why < LOSSES; why++) {
+        atomic_store(&recorder.lost_early[why], 0); // the parent tells its own
+    }
+    atomic_store(&recorder.ignored, 0);
     struct thread *self = thread_self;
     if (thread_busy && self && self->writer.data) {
         uintptr_t head = (uintptr_t)self->writer.head & ~(uintptr_t)(REGION_PAGE - 1);

@@ -69,12 +69,19 @@ extern __thread uint32_t thread_busy __attribute__((tls_model("initial-exec")));
 // libc allocates for high ones.
 void recorder_init(void);
 
+// Before the catalog is used: in a child that has made no region yet, the catalog must not write
+// into that of its parent, which is not there.
+void recorder_leave_region(void);
+
 // Counts calls that were not recorded.
 void recorder_lose(enum region_loss why, uint64_t calls);
 
 // The slow ways in: first call of a thread or process. NULL: this call is not recorded, and that
 // is counted.
 struct thread *thread_begin(void);
+
+// The same for a call that is no event: nothing is counted. Within a call.
+void thread_begin_for_name(void);
 
 // Before a lock is taken: in a child the locks may be held by threads that it does not have.
 void recorder_renew_locks(void);

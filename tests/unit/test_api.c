@@ -425,6 +425,8 @@ Test(api, bears_signals_in_the_middle_of_calls) {
 }
 
 static void in_child(void) {
+    cr_assert_not_null(nvtxt_string_get("a string before its first event"));
+    cr_assert_not_null(nvtxt_domain_get("a domain"));
     cr_assert_eq(stats().recorded, 0);
     cr_assert_eq(nvtxt_push("the child's"), 1, "it knows its parent's");
     cr_assert_eq(nvtxt_pop(), 1);
