@@ -2,8 +2,7 @@
 //
 // Most events say little: their JSON fits into a small piece of the stack. Larger ones get memory
 // from mmap for the time of the call, because threads may have small stacks and malloc is the
-// program's. A call is passed on after it was recorded; what registers something asks the library
-// behind us first, and takes its number, so that events need not be changed for it.
+// program's. A call is passed on after it was recorded.
 #include <errno.h>
 #include <stdbool.h>
 #include <string.h>
@@ -13,6 +12,7 @@
 #include "inject/event.h"
 #include "inject/ext/abi_ext.h"
 #include "inject/ext/handles_in.h"
+#include "inject/ext/registration.h"
 #include "inject/ext/registry.h"
 #include "inject/ext/world.h"
 #include "inject/extension.h"
@@ -258,65 +258,6 @@ static uint8_t domain_is_enabled(domain_handle *domain) {
     return !nvtxt_private_is_excluded(inject_domain_of(domain));
 }
 
-// ---- Registration -------------------------------------------------------------------------------
-
-// What the library behind us gives for an attribute: its number, or 0.
-static uint64_t number_of_chained(unsigned callback, domain_handle *domain, const void *attr) {
-    abi_function next = chain_find_extension(ABI_EXTENSION_PAYLOAD, callback);
-    return next ? ((uint64_t(*)(void *, const void *))next)(inject_domain_chained(domain), attr)
-                : 0;
-}
-
-static uint64_t keep(enum registry_kind kind, domain_handle *domain, uint64_t own, uint64_t its,
-                     const void *thing) {
-    uint64_t number = own ? own : registry_number(kind, its);
-    return registry_put(kind, domain, number, thing) ? number : its;
-}
-
-static uint64_t schema_register(domain_handle *domain, const struct abi_schema *attr) {
-    uint64_t its = number_of_chained(ABI_PAYLOAD_SCHEMA_REGISTER, domain, attr);
-    size_t bytes = schema_bytes(attr);
-    void *memory = bytes ? inject_alloc(bytes) : NULL;
-    const struct schema *schema = memory ? schema_copy(attr, memory) : NULL;
-    return keep(REGISTRY_SCHEMA, domain, schema ? schema->id : 0, its, schema);
-}
-
-static uint64_t enum_register(domain_handle *domain, const struct abi_enum *attr) {
-    uint64_t its = number_of_chained(ABI_PAYLOAD_ENUM_REGISTER, domain, attr);
-    size_t bytes = schema_enum_bytes(attr);
-    void *memory = bytes ? inject_alloc(bytes) : NULL;
-    const struct schema *schema = memory ? schema_enum_copy(attr, memory) : NULL;
-    return keep(REGISTRY_SCHEMA, domain, schema ? schema->id : 0, its, schema);
-}
-
-#define HAS(attr, member)                                                                          \
-    (offsetof(__typeof__(*(attr)), member) + sizeof((attr)->member) <= (attr)->size)
-
-// The path after that of its parent.
-static char *scope_path(domain_handle *domain, const struct abi_scope *attr) {
-    const char *path = HAS(attr, path) && attr->path ? attr->path : "";
-    const char *parent = HAS(attr, parent) ? world_scope(domain, attr->parent) : NULL;
-    path += strspn(path, "/");
-    size_t len = strnlen(path, SCHEMA_NAME_MOST), before = parent ? strlen(parent) : 0;
-    char *all = before < SCHEMA_NAME_MOST * 8 ? inject_alloc(before + len + 2) : NULL;
-    if (all) {
-        memcpy(all, parent ? parent : "", before);
-        all[before] = '/';
-        memcpy(all + before + (before > 0), path, len);
-        all[before + (before > 0) + len] = '\0';
-    }
-    return all;
-}
-
-static uint64_t scope_register(domain_handle *domain, const struct abi_scope *attr) {
-    uint64_t its = number_of_chained(ABI_PAYLOAD_SCOPE_REGISTER, domain, attr);
-    if (!attr) {
-        return its;
-    }
-    uint64_t own = HAS(attr, id) ? attr->id : 0;
-    return keep(REGISTRY_SCOPE, domain, own, its, scope_path(domain, attr));
-}
-
 // ---- Time of other clocks, and events of it: only the library behind us can use them
 // -------------
 
@@ -329,7 +270,7 @@ static int64_t timestamp_get(void) {
 }
 
 static uint64_t time_domain_register(domain_handle *domain, const struct abi_time_domain *attr) {
-    uint64_t its = number_of_chained(ABI_PAYLOAD_TIME_DOMAIN_REGISTER, domain, attr);
+    uint64_t its = registration_chained(ABI_PAYLOAD_TIME_DOMAIN_REGISTER, domain, attr);
     return its ? its : attr && attr->id ? attr->id : registry_number(REGISTRY_SCOPE, 0);
 }
 
@@ -430,8 +371,8 @@ static void event_batch_submit(domain_handle *domain, const struct abi_event_bat
 }
 
 static const abi_function functions[ABI_PAYLOAD_COUNT] = {
-    [ABI_PAYLOAD_SCHEMA_REGISTER] = (abi_function)schema_register,
-    [ABI_PAYLOAD_ENUM_REGISTER] = (abi_function)enum_register,
+    [ABI_PAYLOAD_SCHEMA_REGISTER] = (abi_function)registration_schema,
+    [ABI_PAYLOAD_ENUM_REGISTER] = (abi_function)registration_enum,
     [ABI_PAYLOAD_MARK] = (abi_function)mark,
     [ABI_PAYLOAD_RANGE_PUSH] = (abi_function)range_push,
     [ABI_PAYLOAD_RANGE_POP] = (abi_function)range_pop,
@@ -442,7 +383,7 @@ static const abi_function functions[ABI_PAYLOAD_COUNT] = {
     [ABI_PAYLOAD_TIME_DOMAIN_REGISTER] = (abi_function)time_domain_register,
     [ABI_PAYLOAD_TIMER_SOURCE] = (abi_function)timer_source,
     [ABI_PAYLOAD_TIMER_SOURCE_DATA] = (abi_function)timer_source_data,
-    [ABI_PAYLOAD_SCOPE_REGISTER] = (abi_function)scope_register,
+    [ABI_PAYLOAD_SCOPE_REGISTER] = (abi_function)registration_scope,
     [ABI_PAYLOAD_TIME_SYNC_POINT] = (abi_function)time_sync_point,
     [ABI_PAYLOAD_TIME_SYNC_TABLE] = (abi_function)time_sync_table,
     [ABI_PAYLOAD_TIME_FACTOR] = (abi_function)time_factor,

@@ -10,9 +10,15 @@
 
 #include "inject/handles.h"
 
-enum registry_kind { REGISTRY_SCHEMA, REGISTRY_SCOPE, REGISTRY_COUNTER, REGISTRY_KINDS };
+enum registry_kind {
+    REGISTRY_SCHEMA,
+    REGISTRY_SCOPE,
+    REGISTRY_COUNTER,
+    REGISTRY_CONTENT, // what is known by what it says; see registration.c
+    REGISTRY_KINDS
+};
 
-#define REGISTRY_MOST 65536u // of each kind in a process: who registers in a loop gets no further
+#define REGISTRY_MOST 65536u // of each kind in a process
 
 // The next number of ours, 0 when there were REGISTRY_MOST. `its` is what the library behind us has
 // given (0: nothing): that is ours, too, so that it knows what events say; a number that we gave to

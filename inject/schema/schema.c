@@ -120,6 +120,58 @@ struct schema *schema_enum_copy(const struct abi_enum *from, void *memory) {
     return schema;
 }
 
+// ---- What is the same ---------------------------------------------------------------------------
+
+static bool is_name(const char *a, const char *b) {
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+static bool entry_equal(const struct schema_entry *a, const struct schema_entry *b) {
+    return a->flags == b->flags && a->type == b->type && a->detail == b->detail &&
+           a->offset == b->offset && is_name(a->name, b->name);
+}
+
+bool schema_equal(const struct schema *a, const struct schema *b) {
+    if (a->id != b->id || a->kind != b->kind || a->size != b->size || a->align != b->align ||
+        a->count != b->count) {
+        return false;
+    }
+    for (size_t i = 0; i < a->count; i++) {
+        bool is_same = a->kind == SCHEMA_ENUM ? a->values[i].value == b->values[i].value &&
+                                                    is_name(a->values[i].name, b->values[i].name)
+                                              : entry_equal(&a->entries[i], &b->entries[i]);
+        if (!is_same) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static uint64_t mixed(uint64_t hash, uint64_t value) {
+    return (hash ^ value) * 0x9E3779B97F4A7C15u + (hash >> 29);
+}
+
+static uint64_t mixed_name(uint64_t hash, const char *name) {
+    for (; name && *name; name++) {
+        hash = mixed(hash, (unsigned char)*name);
+    }
+    return mixed(hash, 256);
+}
+
+uint64_t schema_hash(const struct schema *schema) {
+    uint64_t hash = mixed(mixed(schema->id, (uint64_t)schema->kind), schema->size);
+    for (size_t i = 0; i < schema->count; i++) {
+        if (schema->kind == SCHEMA_ENUM) {
+            hash = mixed_name(mixed(hash, schema->values[i].value), schema->values[i].name);
+        } else {
+            const struct schema_entry *entry = &schema->entries[i];
+            hash = mixed(mixed(hash, entry->flags), entry->type);
+            hash = mixed_name(mixed(mixed(hash, entry->detail), entry->offset), entry->name);
+        }
+    }
+    return hash;
+}
+
 // ---- NVTX's types -------------------------------------------------------------------------------
 
 #define SHAPE(type)                                                                                \

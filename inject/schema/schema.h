@@ -51,6 +51,10 @@ struct schema *schema_copy(const struct abi_schema *from, void *memory);
 size_t schema_enum_bytes(const struct abi_enum *from);
 struct schema *schema_enum_copy(const struct abi_enum *from, void *memory);
 
+// Whether they say the same, and a number that is the same then.
+bool schema_equal(const struct schema *a, const struct schema *b);
+uint64_t schema_hash(const struct schema *schema);
+
 // What one value of a type takes.
 struct schema_shape {
     size_t size, align;

@@ -47,7 +47,8 @@ def clients(check):
 def check_payloads_are_json_by_their_schema(program):
     done = program("payloads")
     step = {"step": 1, "loss": 0.5, "phase": "backward"}
-    equal(done.said, ["from 2^32 on 1", "push 0", "pop 0"])
+    equal(done.said, ["from 2^32 on 1", "the same again 1", "another in another domain 1", "push 0",
+                      "pop 0"])
     equal(done.texts(), [
         ("attached", step),
         ("two", {"begin": [step, {"step": 2, "loss": 0.25, "phase": 9}], "end": step}),
@@ -214,8 +215,11 @@ def test_another_library_gets_payloads_with_its_numbers_and_handles():
     for name in ("extensions", "extensions_real"):
         _, lines = chained("payloads", "early", name)
         event = "DomainMarkEx D1"
-        equal([line for line in lines if not line.startswith(event)][:5],
-              ["PayloadEnumRegister D1: 501", "PayloadSchemaRegister D1 type 15 type 20 501: 502",
+        schema = "PayloadSchemaRegister %s type 15 type 20 %d: %d"
+        equal([line for line in lines if not line.startswith(event)],
+              ["PayloadEnumRegister D1: 501", schema % ("D1", 501, 502),
+               "PayloadEnumRegister D1: 503", schema % ("D1", 501, 504),
+               "PayloadEnumRegister none: 505", schema % ("none", 505, 506),
                "DomainRangePushEx D1 two 0", "RangePopPayload D1 502", "MarkEx none another domain 0"])
         _, lines = chained("events", "early", name)
         equal(lines, [

@@ -73,6 +73,8 @@ static void payloads(void) {
     nvtxDomainHandle_t domain = nvtxDomainCreateA("trainer");
     uint64_t schema = step_schema(domain);
     say("from 2^32 on", schema >> 32 >= 1);
+    say("the same again", step_schema(domain) == schema);
+    say("another in another domain", step_schema(NULL) != schema);
     struct step step = {1, 0.5, 1}, other = {2, 0.25, 9};
     const nvtxPayloadData_t one[] = {{schema, sizeof(step), &step}};
     const nvtxPayloadData_t two[] = {{schema, sizeof(step), &step},

@@ -26,8 +26,8 @@ static void must(int condition, const char *what) {
 
 #define CALL(module, callback, type) ((type)extension_##module.functions[callback])
 
-static uint64_t register_schema(uint64_t own) {
-    const struct abi_entry entry = {.type = ABI_TYPE_INT64, .name = "value"};
+static uint64_t register_schema(uint64_t own, uint64_t offset) {
+    const struct abi_entry entry = {.type = ABI_TYPE_INT64, .name = "value", .offset = offset};
     const struct abi_schema schema = {
         .fields = UINT64_MAX, .type = ABI_SCHEMA_STATIC, .entries = &entry, .count = 1, .id = own};
     return CALL(payload, ABI_PAYLOAD_SCHEMA_REGISTER,
@@ -47,8 +47,10 @@ static void *run(void *number) {
     size_t thread = (size_t)number;
     for (size_t i = 0; i < ROUNDS; i++) {
         uint64_t own = OWN(thread, i);
-        must(register_schema(own) == own, "a number of the program's own is kept");
-        given[thread][i] = register_schema(0);
+        must(register_schema(own, 0) == own, "a number of the program's own is kept");
+        given[thread][i] = register_schema(0, thread * ROUNDS + i);
+        must(register_schema(0, thread * ROUNDS + i) == given[thread][i],
+             "what is registered again has its number");
         must(given[thread][i] >= ABI_ID_OURS, "a number of ours is 2^32 or more");
         must(registry_find(REGISTRY_SCHEMA, NULL, own) != NULL, "a schema is found");
         send(given[thread][i], (int64_t)i);

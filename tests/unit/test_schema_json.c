@@ -720,3 +720,36 @@ Test(schema_json, takes_the_last_of_several_messages) {
     code_units_copy(event.message, message, sizeof(message));
     cr_expect_str_eq(message, "abc");
 }
+
+// ---- Copies -------------------------------------------------------------------------------------
+
+static struct schema *copy_of(const char *name, uint64_t type, uint64_t id) {
+    const struct abi_entry entries[] = {{.type = type, .name = "a"}, {.type = type, .name = name}};
+    const struct abi_schema attr = {
+        .fields = ALL_FIELDS, .type = ABI_SCHEMA_STATIC, .entries = entries, .count = 2, .id = id};
+    return schema_copy(&attr, calloc(1, schema_bytes(&attr)));
+}
+
+Test(schema_json, knows_copies_that_say_the_same) {
+    struct schema *one = copy_of("b", 5, 0);
+    struct schema *others[] = {copy_of("b", 5, 0), copy_of("c", 5, 0), copy_of(NULL, 5, 0),
+                               copy_of("b", 6, 0), copy_of("b", 5, ID(1))};
+    for (size_t i = 0; i < COUNT(others); i++) {
+        cr_expect_eq(schema_equal(one, others[i]), i == 0);
+        cr_expect_eq(schema_hash(one) == schema_hash(others[i]), i == 0);
+        free(others[i]);
+    }
+    free(one);
+}
+
+Test(schema_json, copies_no_more_than_it_says) {
+    char *name = malloc(SCHEMA_NAME_MOST + 100);
+    memset(name, 'n', SCHEMA_NAME_MOST + 99);
+    name[SCHEMA_NAME_MOST + 99] = '\0';
+    struct schema *schema = copy_of(name, 5, 0); // AddressSanitizer looks
+    cr_expect_eq(strlen(schema->entries[1].name), SCHEMA_NAME_MOST);
+    free(schema);
+    free(name);
+    cr_expect_eq(schema_bytes(NULL), 0);
+    cr_expect_eq(schema_enum_bytes(NULL), 0);
+}
