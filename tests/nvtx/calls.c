@@ -77,6 +77,24 @@ static void core(void) {
     nvtxNameOsThreadW((uint32_t)getpid() + 1, L"thread w");
 }
 
+#ifndef WITH_NVTX3
+// The real headers have these calls only beside CUDA's and OpenCL's own.
+static void name_all(int module, unsigned count, uintptr_t first, const char *narrow,
+                     const wchar_t *wide) {
+    for (unsigned i = 1; i < count; i++) {
+        stand_in_function slot = stand_in_slot(module, i);
+        bool is_int = i <= 2 && module != ABI_OPENCL;
+        if (slot && i % 2 == 1) {
+            is_int ? ((void (*)(int, const char *))slot)((int)(first + i), narrow)
+                   : ((void (*)(void *, const char *))slot)((void *)(first + i), narrow);
+        } else if (slot) {
+            is_int ? ((void (*)(int, const wchar_t *))slot)((int)(first + i), wide)
+                   : ((void (*)(void *, const wchar_t *))slot)((void *)(first + i), wide);
+        }
+    }
+}
+#endif
+
 static void nulls(void) {
     nvtxMarkA(NULL);
     nvtxMarkW(NULL);
@@ -119,6 +137,11 @@ static void nulls(void) {
     nvtxMarkEx(&event);
     event.messageType = NVTX_MESSAGE_TYPE_UNICODE;
     nvtxMarkEx(&event);
+#ifndef WITH_NVTX3
+    name_all(ABI_CUDA, ABI_CUDA_COUNT, 0, NULL, NULL);
+    name_all(ABI_CUDART, ABI_CUDART_COUNT, 0, NULL, NULL);
+    name_all(ABI_OPENCL, ABI_OPENCL_COUNT, 0, NULL, NULL);
+#endif
 }
 
 // ---- Attributes ---------------------------------------------------------------------------------
@@ -449,25 +472,10 @@ static void late(void) {
 }
 
 #ifndef WITH_NVTX3
-// The real headers have these calls only beside CUDA's and OpenCL's own.
-static void name_all(int module, unsigned count, uintptr_t first) {
-    for (unsigned i = 1; i < count; i++) {
-        stand_in_function slot = stand_in_slot(module, i);
-        bool is_int = i <= 2 && module != ABI_OPENCL;
-        if (slot && i % 2 == 1) {
-            is_int ? ((void (*)(int, const char *))slot)((int)(first + i), "narrow")
-                   : ((void (*)(void *, const char *))slot)((void *)(first + i), "narrow");
-        } else if (slot) {
-            is_int ? ((void (*)(int, const wchar_t *))slot)((int)(first + i), L"wide")
-                   : ((void (*)(void *, const wchar_t *))slot)((void *)(first + i), L"wide");
-        }
-    }
-}
-
 static void naming(void) {
-    name_all(ABI_CUDA, ABI_CUDA_COUNT, 0x10);
-    name_all(ABI_CUDART, ABI_CUDART_COUNT, 0x20);
-    name_all(ABI_OPENCL, ABI_OPENCL_COUNT, 0x30);
+    name_all(ABI_CUDA, ABI_CUDA_COUNT, 0x10, "narrow", L"wide");
+    name_all(ABI_CUDART, ABI_CUDART_COUNT, 0x20, "narrow", L"wide");
+    name_all(ABI_OPENCL, ABI_OPENCL_COUNT, 0x30, "narrow", L"wide");
 }
 
 static void extension(void) {
