@@ -331,10 +331,20 @@ def test_a_process_that_outlives_the_command_is_named_and_sent_later():
 
 
 def test_processes_that_are_just_ending_are_waited_for():
-    with Daemon() as daemon, Place() as place:
-        script = '"$0" "$1" 2 0 return >/dev/null 2>&1 & while [ ! -s "$1" ]; do :; done; (sleep 0.3; kill -9 $!) &'
-        equal(send(daemon, "--nvtx", "--", "sh", "-c", script, CLIENT, place.notes), (0, "", ""))
-        each_once(texts(daemon), place.noted(), "marks")
+    script = '"$0" "$1" 2 0 return >/dev/null 2>&1 & until [ -s "$1" ]; do :; done; (sleep 0.1; kill -9 $!) &'
+    for _ in range(100):  # a busy machine may take more than the second that the runner waits
+        with Daemon() as daemon, Place() as place:
+            status, out, err = send(daemon, "--nvtx", "--spool", place.spool, "--", "sh", "-c", script, CLIENT,
+                                    place.notes)
+            equal((status, out), (0, ""))
+            if err:
+                contains(err, "a process that sh started still records: 'nvtxt-send --resume %s'" % place.spool)
+                wait_for(lambda: resume(daemon, place)[0] == 0, "its process is gone")
+            equal(place.files(), [])
+            each_once(texts(daemon), place.noted(), "marks")
+        if not err:
+            return
+    raise AssertionError("it never waited")
 
 
 def test_a_program_with_nvtx_in_it_is_recorded():

@@ -20,7 +20,7 @@ static struct region_kit kit;
 static struct spool spool;
 static struct nvtxt_hello hello;
 static struct term term;
-static char text[65536]; // all lines of a spool
+static char text[8 << 20]; // all lines of a spool
 
 static void begin(void) {
     term_init(&term, "test");
@@ -107,6 +107,38 @@ Test(salvage, goes_on_after_the_last_line_that_was_acknowledged) {
     const char *line = line_of_window(8);
     cr_assert_eq(salvage(), 8);
     cr_assert_eq(strncmp(text, line, strlen(line)), 0, "%s", text);
+    end();
+}
+
+Test(salvage, takes_what_had_no_room_in_the_window) {
+    unsigned rounds = 2;
+    begin();
+    while (!pass_run(kit.pass, true, NULL).is_full) {
+        for (int i = 0; i < 100; i++, rounds++) {
+            kit_record_round(&kit);
+        }
+    }
+    salvage();
+    cr_assert_eq(count("\"a mark\""), rounds);
+    cr_assert_eq(count("\"b\""), rounds * (KIT_RECORDS - 2));
+    cr_assert_eq(count("\nRangeEnd,"), 2 * rounds - 1);
+    end();
+}
+
+// A long string takes a few bytes of the ring and many of the window.
+Test(salvage, makes_more_lines_than_the_window_holds) {
+    static char long_text[4001];
+    begin();
+    memset(long_text, 'x', 4000);
+    kit.region.strings[1] = kit_put_text(&kit, long_text);
+    atomic_store(&kit.region.head->strings, 2);
+    for (int i = 0; i < 1000; i++) {
+        kit_put_record(&kit, 1,
+                       (struct record_view){.kind = RECORD_MARK, .has_string = true, .string = 1});
+    }
+    salvage();
+    cr_assert_eq(count(long_text), 1000);
+    cr_assert_eq(count("\nRangeEnd,"), 3);
     end();
 }
 
