@@ -16,3 +16,8 @@ unit_programs += unit/test_region
 unit_test_region_LDADD = $(core_ldadd)
 fuzz_programs += fuzz/fuzz_answer
 fuzz_fuzz_answer_LDADD = $(core_ldadd)
+plain_programs += plain/lib_refusals
+plain_lib_refusals_LDADD = $(core_ldadd)
+plain_lib_refusals_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=mmap,--wrap=madvise,--wrap=ftruncate \
+	-Wl,--wrap=fstat,--wrap=socket,--wrap=connect,--wrap=send,--wrap=recv,--wrap=getrandom \
+	-Wl,--wrap=pthread_create,--wrap=pthread_key_create,--wrap=pthread_attr_init,--wrap=open
