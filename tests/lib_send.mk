@@ -21,3 +21,5 @@ plain_lib_refusals_LDADD = $(core_ldadd)
 plain_lib_refusals_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=mmap,--wrap=madvise,--wrap=ftruncate \
 	-Wl,--wrap=fstat,--wrap=socket,--wrap=connect,--wrap=send,--wrap=recv,--wrap=getrandom \
 	-Wl,--wrap=pthread_create,--wrap=pthread_key_create,--wrap=pthread_attr_init,--wrap=open
+unit_programs += unit/test_pass
+unit_test_pass_LDADD = $(core_ldadd)
