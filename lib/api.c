@@ -12,10 +12,10 @@
 #include "lib/private.h"
 #pragma GCC visibility pop
 
-#include "lib/clock.h"
 #include "lib/life.h"
 #include "lib/options.h"
 #include "lib/ring/catalog.h"
+#include "lib/ring/clock.h"
 #include "lib/ring/thread.h"
 #include "protocol/base/limits.h"
 #include "protocol/base/slice.h"
@@ -530,7 +530,7 @@ int nvtxt_flush(int timeout_ms) {
     } else if (thread_busy) {
         r = -ETIMEDOUT; // in a signal handler: the call that it interrupted would never end
     } else if (!(atomic_load(&recorder.attention) & RECORDER_NO_SENDER)) {
-        r = sender_flush(&life_sender, (int64_t)clock_record() + (int64_t)timeout_ms * 1000000);
+        r = sender_flush(&life_sender, (int64_t)clock_monotonic() + (int64_t)timeout_ms * 1000000);
     }
     errno = saved;
     return r;
@@ -576,7 +576,7 @@ bool nvtxt_private_is_excluded(const struct nvtxt_domain *domain) {
 }
 
 uint64_t nvtxt_private_now(void) {
-    return clock_record();
+    return clock_monotonic();
 }
 
 void nvtxt_private_unsupported(uint64_t calls) {

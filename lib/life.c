@@ -140,6 +140,9 @@ static int start(bool is_child) {
     }
     static _Atomic uint32_t *word;
     atomic_store(&recorder.attention, 0);
+    if (!is_child) {
+        clock_choose();
+    }
     int r = catalog_init();
     if (r == 0 && !word && !(word = recorder_make_word())) {
         r = -ENOMEM;
@@ -151,6 +154,8 @@ static int start(bool is_child) {
         retry_at = now_ns() + RETRY_NS;
         return r;
     }
+    recorder.region.head->is_tsc = clock_is_tsc;
+    recorder.region.head->states[0].clock = clock_now();
     owner = getpid();
     take_early_losses();
     atomic_store_explicit(&recorder.has_region, true, memory_order_release);

@@ -22,3 +22,5 @@ fault_lib_faults_LDADD = $(core_ldadd)
 fault_lib_faults_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=mmap,--wrap=madvise,--wrap=fallocate \
 	-Wl,--wrap=ftruncate,--wrap=open,--wrap=fcntl,--wrap=socket,--wrap=pthread_attr_init \
 	-Wl,--wrap=pthread_create
+unit_programs += unit/test_clock
+unit_test_clock_LDADD = $(core_ldadd)

@@ -31,6 +31,7 @@ void pass_init(struct pass *pass, struct region *region) {
     pass->lines.limit = LINE_LIMIT;
     pass->lines.variables = LINE_VARIABLES;
     pass->offset_ns = atomic_load(&region->head->offset_ns);
+    clock_map_init(&pass->clock, region->head->is_tsc, pass->next.clock, pass->next.clock_rate);
     pass->next = region_state(region);
     if (pass->next.lines > 0) { // of a process that is gone: what it set is not known
         pass->lines.has_domain = true;
@@ -102,7 +103,7 @@ static struct region_open *find_open(struct pass *pass, uint64_t id) {
     return NULL;
 }
 
-static bool add_open(struct pass *pass, uint64_t id) {
+static bool add_open(struct pass *pass, uint64_t id, uint64_t time) {
     uint64_t next = next_pass(pass);
     for (uint32_t i = 0; i < REGION_OPEN; i++) {
         uint32_t at = (uint32_t)(id / 2 + i) % REGION_OPEN;
@@ -116,6 +117,7 @@ static bool add_open(struct pass *pass, uint64_t id) {
         if (used || fresh) {
             continue;
         }
+        open->time = time;
         atomic_store(&open->opened, next);
         atomic_store(&open->closed, NO_PASS);
         atomic_store(&open->id, id);
@@ -225,9 +227,14 @@ struct waiting {
 
 #define NO_RING UINT32_MAX
 
+// The counters of two processors may differ by some ticks: a range does not end before its start.
+static uint64_t later(uint64_t a, uint64_t b) {
+    return a > b ? a : b;
+}
+
 // Whether the record is said now. An end says so once for its start, or, when `give_up`, is
 // ignored.
-static enum reading take_record(struct pass *pass, const struct record_view *view, uint32_t tid,
+static enum reading take_record(struct pass *pass, struct record_view *view, uint32_t tid,
                                 bool *give_up) {
     if (view->kind == RECORD_END) {
         struct region_open *open = find_open(pass, view->id);
@@ -239,9 +246,10 @@ static enum reading take_record(struct pass *pass, const struct record_view *vie
             pass->ignored++;
             return READ_WHOLE;
         }
+        view->time = later(view->time, open->time);
         close_open(pass, open);
     }
-    if (view->kind == RECORD_START && !add_open(pass, view->id)) {
+    if (view->kind == RECORD_START && !add_open(pass, view->id, view->time)) {
         return READ_STOPS;
     }
     line_record(&pass->buf, &pass->lines, pass->region, view, tid, pass->offset_ns);
@@ -264,6 +272,8 @@ static void read_ring(struct pass *pass, uint32_t number, bool give_up, struct w
             to = r == 0 ? reader.at : to;
             break;
         }
+        view.time = later(clock_map_ns(&pass->clock, view.time), pass->last[number]);
+        pass->last[number] = view.time;
         state = take_record(pass, &view, tid, &give_up);
         to = state == READ_WHOLE ? reader.at : to;
     }
@@ -281,6 +291,11 @@ static void look_at_rings(struct pass *pass, uint64_t *ends) {
     for (uint32_t i = 0; i < pass->rings; i++) {
         ends[i] = atomic_load_explicit(&region->rings[i].at, memory_order_acquire);
     }
+    if (pass->is_live || pass->next.clock_rate == 0) {
+        clock_map_add(&pass->clock, clock_now());
+    }
+    pass->next.clock = pass->clock.points[pass->clock.count - 1];
+    pass->next.clock_rate = pass->clock.is_rough ? 0 : pass->clock.rate;
 }
 
 // Rounds over the rings, until nothing moves. `give_up`: the ring whose next end is ignored.
@@ -345,7 +360,8 @@ static void put_lates(struct pass *pass) {
             continue;
         }
         close_open(pass, open);
-        line_end(&pass->buf, late->id, (int64_t)late->time + pass->offset_ns);
+        uint64_t time = later(clock_map_ns(&pass->clock, late->time), open->time);
+        line_end(&pass->buf, late->id, (int64_t)time + pass->offset_ns);
         put(pass);
     }
 }

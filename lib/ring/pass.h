@@ -22,8 +22,11 @@ struct pass {
     bool is_full;                 // this pass found no room in the window
     bool waits;                   // an end waits for the next pass, which may find its start
     uint32_t rings;               // 1 + the highest ring that was ever seen in use
-    uint64_t seen[REGION_RINGS];  // where the writers were when the pass began
-    uint64_t ends[REGION_RINGS];  // up to where it reads
+    bool is_live;                 // the process goes on: the clock is looked at
+    struct clock_map clock;
+    uint64_t last[REGION_RINGS]; // time of the last record of each ring
+    uint64_t seen[REGION_RINGS]; // where the writers were when the pass began
+    uint64_t ends[REGION_RINGS]; // up to where it reads
     struct line_buf buf;
 };
 

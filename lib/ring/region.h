@@ -20,6 +20,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "lib/ring/clock.h"
 #include "protocol/base/limits.h"
 
 #define REGION_MAGIC "nvtxtrng"
@@ -83,6 +84,7 @@ struct region_name {
 // A start/end range whose start is a line: open in pass N when opened <= N and N < closed.
 struct region_open {
     _Atomic uint64_t id, opened, closed;
+    uint64_t time; // of its start, in ns
 };
 
 // An end that had no room in its ring.
@@ -100,6 +102,8 @@ struct region_state {
     uint64_t acked;       // position behind the last line that was acknowledged
     uint64_t acked_lines; // its number
     uint64_t told[LOSSES];
+    struct clock_point clock; // the last point of the clock
+    double clock_rate;        // ns of a tick; 0: unknown
 };
 
 // The session that the lines go to. One that took the place of another begins with lines of its
@@ -122,8 +126,8 @@ struct region_head {
     uint64_t ring_bytes, window_bytes; // powers of two
     char name[256];                    // what the store calls the source; ends with NUL
     char socket[108];                  // of the daemon that it speaks to; "" when it has found none
-    char pad[4];
-    _Atomic int64_t offset_ns; // CLOCK_REALTIME less the clock of the records
+    uint32_t is_tsc;                   // the clock of the records
+    _Atomic int64_t offset_ns;         // CLOCK_REALTIME less the clock of the records
     _Atomic uint32_t strings, domains, names, chunks;
     _Atomic uint64_t text_bytes;
     _Atomic uint64_t lost[LOSSES]; // calls that were dropped

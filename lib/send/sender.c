@@ -273,6 +273,7 @@ static void *thread_main(void *of) {
     work->ack_ms = ACK_MS_FIRST;
     work->names = UINT64_MAX;
     pass_init(&work->pass, sender->region);
+    work->pass.is_live = true;
     session_init(&work->session, &work->pass, &sender->options);
     check_offset(sender);
     work->has_barrier =
