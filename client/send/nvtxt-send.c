@@ -258,7 +258,8 @@ static void send_rest(struct send_arguments *args, struct term *term, struct chi
                       struct nvtx_run *run) {
     struct transfer_options options = args->transfer;
     size_t in_use = 0;
-    options.resume = true;
+    options.resume = options.one_chance = true;
+    options.given_up = false;
     options.text = NULL;
     options.timeout_ms = options.timeout_ms < 0 ? COMMAND_PATIENCE_MS : options.timeout_ms;
     if (signals_init() == 0 && !child->interrupted) {

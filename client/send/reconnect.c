@@ -99,6 +99,7 @@ static const char *tried(const struct transfer *t, char *text, size_t size) {
 
 static enum outcome give_up(struct transfer *t, const char *why) {
     char text[5120];
+    t->options->given_up = true;
     term_say(t->term, "giving up on the daemon at %s (%s): %s", t->link.path, why,
              reconnect_unacknowledged(t, text, sizeof(text)));
     return t->spool ? OUTCOME_LATER : t->away_outcome;

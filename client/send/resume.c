@@ -66,7 +66,8 @@ enum outcome resume_sessions(struct transfer_options *options, const char *dir, 
         enum outcome result = resume_session(options, term, dir, sessions[i]);
         bool forbidden =
             result == OUTCOME_FORBIDDEN && options->search->won < 0; // all of them, not one session
-        absent = result == OUTCOME_NO_DAEMON || forbidden;
+        absent =
+            result == OUTCOME_NO_DAEMON || forbidden || (options->one_chance && options->given_up);
         status = result > status || absent ? result : status;
     }
     free_list(sessions, count);

@@ -38,7 +38,9 @@ struct transfer_options {
     size_t window_bytes;                // unacknowledged lines that are held
     const struct textlog_options *text; // the input is a log; NULL: NVTXT. Borrowed
     bool connected_before; // there was a daemon for an earlier input: there will be one again
-    bool left; // an earlier input was left in its spool: later ones do not wait for a daemon
+    bool left;       // an earlier input was left in its spool: later ones do not wait for a daemon
+    bool one_chance; // when the daemon was given up, later inputs are not sent
+    bool given_up;   // it was
 };
 
 struct transfer {

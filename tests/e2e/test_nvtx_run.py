@@ -311,6 +311,20 @@ def test_without_a_daemon_the_command_runs_and_what_it_recorded_is_kept():
             os.rmdir(left)
 
 
+def test_a_daemon_that_is_given_up_is_not_waited_for_again():
+    with Daemon() as daemon, Place() as place:
+        script = "for i in 1 2 3 4 5 6; do \"$0\" \"$1\" 1 10 kill 2>/dev/null; done; kill -9 %d" % daemon.process.pid
+        status, _, err = send(daemon, "--nvtx", "--timeout", "2", "--spool", place.spool, "--", "sh", "-c",
+                              script, CLIENT, place.notes)
+        equal(status, 0)
+        equal(err.count("giving up on the daemon at"), 1, err)
+        daemon.process.wait()
+        daemon.start()
+        equal(resume(daemon, place)[0], 0)
+        found = texts(daemon)
+        equal([found.count(text) for text in sorted(set(found))], [6] * 10)
+
+
 def test_a_process_that_outlives_the_command_is_named_and_sent_later():
     with Daemon() as daemon, Place() as place, open(place.folder.name("said"), "w+b") as said:
         equal(subprocess.run([SEND, "--socket", daemon.socket, "--nvtx", "--", CLIENT, place.notes, "1", "10",
