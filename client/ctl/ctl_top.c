@@ -260,19 +260,14 @@ static bool has_key(const struct top *top) {
 
 // Waits until the next sample is due.
 static enum outcome wait_until(struct top *top, int64_t due_ms) {
-    enum outcome status = OUTCOME_RUNNING;
     for (;;) {
         int64_t left = due_ms - clock_monotonic_ms();
         struct pollfd fds[] = {{.fd = signals_fd(), .events = POLLIN},
                                {.fd = top->screen.has_keys ? STDIN_FILENO : -1, .events = POLLIN}};
-        if (left <= 0) {
-            return OUTCOME_RUNNING;
-        }
-        int ready = poll(fds, 2, left < 60000 ? (int)left : 60000);
-        if (ready != 0) {
-            status = react(top, ready > 0 && fds[1].revents);
-        }
-        if (status != OUTCOME_RUNNING) {
+        int ready = poll(fds, 2, left <= 0 ? 0 : left < 60000 ? (int)left : 60000);
+        // Also when nothing is ready: a signal may have come while a sample was drawn.
+        enum outcome status = react(top, ready > 0 && fds[1].revents);
+        if (status != OUTCOME_RUNNING || left <= 0) {
             return status;
         }
     }

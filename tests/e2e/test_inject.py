@@ -240,12 +240,13 @@ def test_a_python_program_is_its_rows():
         nvtx.pop_range()
         nvtx.end_range(nvtx.start_range("started", domain="python"))
         """
-    if subprocess.run([sys.executable, "-c", "import nvtx"], stderr=subprocess.DEVNULL,
+    # -I: the folder nvtx of the tests is not the module.
+    if subprocess.run([sys.executable, "-I", "-c", "import nvtx"], stderr=subprocess.DEVNULL,
                       check=False).returncode != 0:
         raise Skip("Python has no module nvtx")
     if SANITIZERS:
         raise Skip("Python is built without the sanitizer")
-    done = Run([sys.executable, "-c", script])
+    done = Run([sys.executable, "-I", "-c", script])
     equal(sorted(done.got("kind", "text", "domain")),
           sorted([(PUSH, "annotated", "python"), (MARK, "mark", "python"), (PUSH, "pushed", None),
                   (START, "started", "python")]))
