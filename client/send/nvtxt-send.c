@@ -275,16 +275,17 @@ static void send_rest(struct send_arguments *args, struct term *term, struct chi
     }
 }
 
-// A daemon that nobody named is the first one that is there: the command's programs need not look
-// for it, whatever their environment.
+// The daemon that is there: the command's programs need not look for it, whatever their
+// environment. Where there is none, the place that was named.
 static const char *command_socket(const struct search *search, struct search *probed) {
     const struct search_place *first = &search->places[0];
-    if (first->is_named) {
-        return first->path;
-    }
     *probed = *search;
-    probe_sockets(probed, false);
-    return probed->won >= 0 ? probed->places[probed->won].path : NULL;
+    if (search->count > 1) {
+        probe_sockets(probed, false);
+    }
+    return probed->won >= 0  ? probed->places[probed->won].path
+           : first->is_named ? first->path
+                             : NULL;
 }
 
 // Prints the variables for programs that somebody else starts.

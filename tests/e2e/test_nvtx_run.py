@@ -180,6 +180,24 @@ def test_the_command_gets_the_variables_and_the_other_tool_becomes_the_chain():
         equal(send(daemon, "--nvtx", "--", "true", env={"NVTXT_SOCKET": "/x"})[0], 0)
 
 
+def test_the_daemon_that_is_there_is_the_commands():
+    with Daemon() as daemon, Folder() as folder:
+        os.makedirs(folder.name("nvtxtd"))
+        os.symlink(daemon.socket, folder.name("nvtxtd/nvtxtd.sock"))
+        env = {**ENV, "XDG_RUNTIME_DIR": folder.path}
+        for named, wanted in ((None, folder.name("nvtxtd/nvtxtd.sock")),
+                              (folder.name("gone.sock"), folder.name("nvtxtd/nvtxtd.sock")),
+                              (daemon.socket, daemon.socket)):
+            out = subprocess.run([SEND, "--nvtx", "--", "sh", "-c", 'echo "$NVTXT_SOCKET"'], check=True,
+                                 env={**env, **({"NVTXT_SOCKET": named} if named else {})},
+                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE).stdout.decode()
+            if not os.path.exists("/run/nvtxtd/nvtxtd.sock"):  # root would look there before
+                equal(out, wanted + "\n")
+        daemon.settled()
+        if not os.path.exists("/run/nvtxtd/nvtxtd.sock"):
+            equal(daemon.query("SELECT count(*) FROM NVTXT_SOURCES"), [(3,)])
+
+
 def test_a_library_that_is_missing_is_said_and_the_command_runs():
     with Daemon() as daemon, Folder() as folder:
         client, library = built(folder)
