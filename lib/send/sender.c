@@ -319,6 +319,7 @@ int sender_start(struct sender *sender) {
     if (sender->work == MAP_FAILED) {
         return -ENOMEM;
     }
+    madvise(sender->work, sizeof(*sender->work), MADV_DONTFORK);
     begin_session(sender);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);

@@ -10,7 +10,7 @@ PATH = program("tests/nvtx", "lib_client")
 
 # How its end waits, so that a busy machine decides nothing.
 PATIENT = {"NVTXT_EXIT_WAIT": "60"}
-# LeakSanitizer looks in a child for the threads of its parent, and says that they are not there.
+# LeakSanitizer looks in a child for the threads of its parent, and needs descriptors and threads.
 NO_LEAKS = {"ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"}
 TEXTS = "SELECT text, count(*) FROM NVTX_EVENTS WHERE eventType IN (34, 59, 60) GROUP BY text"
 

@@ -35,7 +35,7 @@ def test_four_descriptors_are_enough():
     if "thread" in SANITIZERS:
         raise Skip("the sender shares the program's descriptors under ThreadSanitizer")
     with Daemon() as daemon:
-        with Program(daemon.socket, "few") as program:
+        with Program(daemon.socket, "few", **NO_LEAKS) as program:
             equal(program.end(), ["recorded 1 dropped 0"])
         equal(texts(daemon), {"few": 1})
 
