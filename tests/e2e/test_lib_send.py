@@ -85,25 +85,41 @@ def test_another_store_gets_a_session_of_its_own_with_names_and_settings():
         no_diagnostics(daemon)
 
 
-class OldDaemon:
-    """Takes sessions, and knows nothing of nvtx."""
+class ScriptedDaemon:
+    """Takes one connection after the other and does what the test says."""
 
     def __init__(self, path):
         self.listener = socket.socket(socket.AF_UNIX)
         self.listener.settimeout(DEADLINE)
         self.listener.bind(path)
         self.listener.listen()
+        self.connection = self.file = None
 
-    def serve(self):
-        """One connection: returns what was sent after the hello."""
-        connection = self.listener.accept()[0]
-        connection.settimeout(DEADLINE)
-        with connection, connection.makefile("rb") as file:
-            hello = json.loads(file.readline().split(b" ", 1)[1])
-            equal((hello["nvtx"], hello["expiry"]), (1, 60))
-            connection.sendall(json.dumps({"type": "welcome", "protocol": 1, "line": 0,
-                                           "session": hello["session"]}).encode() + b"\n")
-            return file.read()
+    def accept(self, line, **members):
+        """Greets the next connection; returns the id of its session."""
+        self.connection = self.listener.accept()[0]
+        self.connection.settimeout(DEADLINE)
+        self.file = self.connection.makefile("rb")
+        hello = json.loads(self.file.readline().split(b" ", 1)[1])
+        equal((hello["nvtx"], hello["expiry"]), (1, 60))
+        self.say(type="welcome", protocol=1, session=hello["session"], line=line, **members)
+        return hello["session"]
+
+    def say(self, **reply):
+        self.connection.sendall(json.dumps(reply).encode() + b"\n")
+
+    def line(self):
+        return self.file.readline().decode().rstrip("\n")
+
+    def lines_to(self, text):
+        lines = [self.line()]
+        while text not in lines[-1]:
+            lines.append(self.line())
+        return lines
+
+    def close(self):
+        self.file.close()
+        self.connection.close()
 
     def has_more(self):
         self.listener.setblocking(False)
@@ -116,14 +132,50 @@ class OldDaemon:
 
 def test_a_daemon_without_the_extension_gets_no_line():
     with Daemon(start=False) as daemon:
-        old = OldDaemon(daemon.socket)
+        old = ScriptedDaemon(daemon.socket)
         with Program(daemon.socket, "steps") as program:
             program.do("push open", "mark one", "pop")
-            equal(old.serve(), b"#nvtxt-end\n")
+            old.accept(0)
+            equal(old.file.read(), b"#nvtxt-end\n")
+            old.close()
             program.do("mark two")
             program.end()
         equal(old.has_more(), False)
         old.listener.close()
+
+
+def test_a_session_that_has_expired_goes_on_in_a_new_one():
+    with Daemon(start=False) as daemon:
+        scripted = ScriptedDaemon(daemon.socket)
+        with Program(daemon.socket, "steps") as program:
+            program.do("domain d", "mark first", "json second", "mark third")
+            old = scripted.accept(0, nvtx=1)
+            lines = scripted.lines_to('"third"')
+            definitions, settings = lines[:6], lines[6:8]
+            equal(([line.split("=")[0] for line in settings], lines[9][:6]),
+                  (["ThreadId", "Domain"], 'Json="'))
+            scripted.say(type="ack", line=9)
+            scripted.close()
+            equal(scripted.accept(10, nvtx=1), old)  # up to the JSON of the second event
+            scripted.say(type="end", line=10, events=1, warnings=0, errors=0)
+            scripted.close()
+            new = scripted.accept(0, nvtx=1)
+            assert new != old, new
+            equal(scripted.lines_to('"third"'), definitions + settings + lines[9:])
+            scripted.close()
+            equal(scripted.accept(7, nvtx=1), new)  # in the middle of what is said again
+            equal(scripted.lines_to('"third"'), settings[1:] + lines[9:])
+            scripted.close()
+            equal(scripted.accept(10, nvtx=1), new)
+            program.do("mark fourth")
+            rest = scripted.lines_to('"fourth"')
+            equal((rest[:-1], "fourth" in rest[-1]), (lines[11:], True))
+            program.process.stdin.close()
+            equal(scripted.line(), "#nvtxt-end")
+            scripted.say(type="end", line=8 + len(lines[9:]) + 1, events=4, warnings=0, errors=0)
+            program.process.stdin = None
+            program.end()
+        scripted.listener.close()
 
 
 def test_without_a_daemon_the_end_waits_for_nothing():
