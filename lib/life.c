@@ -164,6 +164,7 @@ static int start(bool is_child) {
         atomic_store(&recorder.attention, RECORDER_NO_SENDER);
     }
     recorder_set_alive(word);
+    take_early_losses(); // of a signal handler meanwhile
     options_log("recording as %s", lib_options.name);
     return 0;
 }

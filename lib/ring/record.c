@@ -7,54 +7,6 @@
 
 #include <stdbool.h>
 
-static bool has_id(uint32_t kind) {
-    return kind == RECORD_START || kind == RECORD_END;
-}
-
-uint32_t record_flags(const struct record_view *view) {
-    uint32_t flags = view->value_kind << RECORD_VALUE_SHIFT;
-    flags |= view->category || view->color ? RECORD_HAS_ATTR : 0;
-    flags |= view->has_string ? RECORD_HAS_STRING : view->text_len ? RECORD_HAS_TEXT : 0;
-    flags |= view->json_len ? RECORD_HAS_JSON : 0;
-    return flags;
-}
-
-static char *put_text(char *at, const char *text, uint32_t len) {
-    memcpy(at, text, len);
-    return at + ((len + 7) & ~7u);
-}
-
-void record_write(char *to, const struct record_view *view, uint32_t flags, uint32_t bytes) {
-    struct record *record = (struct record *)to;
-    *record = (struct record){(uint8_t)view->kind, (uint8_t)flags, (uint16_t)view->domain, bytes,
-                              view->time};
-    char *at = to + sizeof(*record);
-    if (has_id(view->kind)) {
-        memcpy(at, &view->id, 8);
-        at += 8;
-    }
-    if (flags & RECORD_HAS_ATTR) {
-        memcpy(at, &view->category, 4);
-        memcpy(at + 4, &view->color, 4);
-        at += 8;
-    }
-    if (flags >> RECORD_VALUE_SHIFT) {
-        memcpy(at, &view->value, 8);
-        at += 8;
-    }
-    if (flags & (RECORD_HAS_TEXT | RECORD_HAS_STRING | RECORD_HAS_JSON)) {
-        memcpy(at, flags & RECORD_HAS_STRING ? &view->string : &view->text_len, 4);
-        memcpy(at + 4, &view->json_len, 4);
-        at += 8;
-    }
-    if (flags & RECORD_HAS_TEXT) {
-        at = put_text(at, view->text, view->text_len);
-    }
-    if (flags & RECORD_HAS_JSON) {
-        put_text(at, view->json, view->json_len);
-    }
-}
-
 // The sizes, bounded before anything is added to them.
 static bool read_sizes(const char *at, uint32_t flags, struct record_view *view) {
     uint32_t first;
@@ -79,7 +31,7 @@ uint32_t record_read(const char *from, uint64_t most, struct record_view *view) 
         (flags & RECORD_HAS_TEXT && flags & RECORD_HAS_STRING)) {
         return 0;
     }
-    uint32_t least = record_bytes(has_id(record.kind), flags, 0, 0);
+    uint32_t least = record_bytes(record_has_id(record.kind), flags, 0, 0);
     if (record.bytes < least || record.bytes > most || record.bytes % 8) {
         return 0;
     }
@@ -88,7 +40,7 @@ uint32_t record_read(const char *from, uint64_t most, struct record_view *view) 
                                  .time = record.time,
                                  .value_kind = flags >> RECORD_VALUE_SHIFT};
     const char *at = from + sizeof(record);
-    if (has_id(record.kind)) {
+    if (record_has_id(record.kind)) {
         memcpy(&view->id, at, 8);
         at += 8;
     }
@@ -109,7 +61,7 @@ uint32_t record_read(const char *from, uint64_t most, struct record_view *view) 
     }
     view->text = at;
     view->json = at + ((view->text_len + 7) & ~7u);
-    bool fits =
-        record.bytes == record_bytes(has_id(record.kind), flags, view->text_len, view->json_len);
+    bool fits = record.bytes ==
+                record_bytes(record_has_id(record.kind), flags, view->text_len, view->json_len);
     return fits ? record.bytes : 0;
 }

@@ -82,11 +82,56 @@ static inline uint32_t record_bytes(bool has_id, uint32_t flags, uint32_t text_l
     return bytes;
 }
 
-// Writes a record to `to`, which has record_bytes() of room.
-void record_write(char *to, const struct record_view *view, uint32_t flags, uint32_t bytes);
+static inline bool record_has_id(uint32_t kind) {
+    return kind == RECORD_START || kind == RECORD_END;
+}
 
 // The flags of what `view` bears.
-uint32_t record_flags(const struct record_view *view);
+static inline uint32_t record_flags(const struct record_view *view) {
+    uint32_t flags = view->value_kind << RECORD_VALUE_SHIFT;
+    flags |= view->category || view->color ? RECORD_HAS_ATTR : 0;
+    flags |= view->has_string ? RECORD_HAS_STRING : view->text_len ? RECORD_HAS_TEXT : 0;
+    flags |= view->json_len ? RECORD_HAS_JSON : 0;
+    return flags;
+}
+
+static inline char *record_put_text(char *at, const char *text, uint32_t len) {
+    memcpy(at, text, len);
+    return at + ((len + 7) & ~7u);
+}
+
+// Writes a record to `to`, which has record_bytes() of room.
+static inline void record_write(char *to, const struct record_view *view, uint32_t flags,
+                                uint32_t bytes) {
+    struct record *record = (struct record *)to;
+    *record = (struct record){(uint8_t)view->kind, (uint8_t)flags, (uint16_t)view->domain, bytes,
+                              view->time};
+    char *at = to + sizeof(*record);
+    if (record_has_id(view->kind)) {
+        memcpy(at, &view->id, 8);
+        at += 8;
+    }
+    if (flags & RECORD_HAS_ATTR) {
+        memcpy(at, &view->category, 4);
+        memcpy(at + 4, &view->color, 4);
+        at += 8;
+    }
+    if (flags >> RECORD_VALUE_SHIFT) {
+        memcpy(at, &view->value, 8);
+        at += 8;
+    }
+    if (flags & (RECORD_HAS_TEXT | RECORD_HAS_STRING | RECORD_HAS_JSON)) {
+        memcpy(at, flags & RECORD_HAS_STRING ? &view->string : &view->text_len, 4);
+        memcpy(at + 4, &view->json_len, 4);
+        at += 8;
+    }
+    if (flags & RECORD_HAS_TEXT) {
+        at = record_put_text(at, view->text, view->text_len);
+    }
+    if (flags & RECORD_HAS_JSON) {
+        record_put_text(at, view->json, view->json_len);
+    }
+}
 
 // Takes the record at `from` apart, of which `most` bytes may be read. Returns its length, or 0
 // when these bytes are none: nothing outside of `most` was read.

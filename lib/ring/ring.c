@@ -9,6 +9,8 @@
 #include <errno.h>
 #include <string.h>
 
+#define LOOK_BYTES (4u << 10)
+
 void ring_writer_init(struct ring_writer *writer, const struct region *region, uint32_t number) {
     struct ring_head *head = &region->rings[number];
     *writer = (struct ring_writer){
@@ -74,17 +76,22 @@ static char *place(struct ring_writer *writer, uint32_t bytes, uint32_t pops) {
     return NULL;
 }
 
-char *ring_reserve(struct ring_writer *writer, uint32_t bytes, uint32_t pops) {
-    if ((writer->at & (writer->size - 1)) < RING_LAP_BYTES && !ring_is_half_full(writer)) {
-        char *room = place(writer, bytes, pops);
-        if (room) {
-            return room;
-        }
-    }
+// After the mark the writer looks every few KiB whether the ring is empty, and when it is half full
+// each time, since it says so to the reader.
+static uint64_t easy_end(const struct ring_writer *writer) {
+    uint64_t offset = writer->at & (writer->size - 1), reader = writer->freed & (writer->size - 1);
+    uint64_t limit = is_same_lap(writer, writer->at) ? writer->granted : reader;
+    uint64_t look = offset < RING_LAP_BYTES ? RING_LAP_BYTES : (offset | (LOOK_BYTES - 1)) + 1;
+    return ring_is_half_full(writer) ? 0 : limit < look ? limit : look;
+}
+
+char *ring_look(struct ring_writer *writer, uint32_t bytes, uint32_t pops) {
     uint64_t freed = atomic_load_explicit(&writer->head->freed, memory_order_acquire);
     writer->freed = freed > writer->lap ? freed : writer->lap;
     writer->granted = atomic_load_explicit(&writer->head->granted, memory_order_acquire);
-    return place(writer, bytes, pops);
+    char *room = place(writer, bytes, pops);
+    writer->easy = easy_end(writer);
+    return room;
 }
 
 void ring_reader_init(struct ring_reader *reader, const struct region *region, uint32_t number,

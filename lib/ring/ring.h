@@ -29,14 +29,23 @@ struct ring_writer {
     uint64_t freed, granted; // as they were last looked at; freed: at least the start of a lap that
                              // an empty ring began
     uint64_t lap_from, lap;  // the end of the lap before, and the start of that lap
+    uint64_t easy;           // offset below which there is room, without a look
 };
 
 // `number` is a ring of which the caller is the only writer; its chunk is there.
 void ring_writer_init(struct ring_writer *writer, const struct region *region, uint32_t number);
 
+// As ring_reserve(), with a look at the reader.
+char *ring_look(struct ring_writer *writer, uint32_t bytes, uint32_t pops);
+
 // Room for a record of `bytes` bytes, after which `pops` pops still have theirs. NULL: none. The
 // place is valid until the next call.
-char *ring_reserve(struct ring_writer *writer, uint32_t bytes, uint32_t pops);
+static inline char *ring_reserve(struct ring_writer *writer, uint32_t bytes, uint32_t pops) {
+    uint64_t offset = writer->at & (writer->size - 1);
+    return offset + bytes + (uint64_t)pops * RECORD_POP_BYTES <= writer->easy
+               ? writer->data + offset
+               : ring_look(writer, bytes, pops);
+}
 
 // The record of `bytes` bytes that was reserved is whole.
 static inline void ring_publish(struct ring_writer *writer, uint32_t bytes) {

@@ -32,10 +32,7 @@ static bool grow(struct stacks *stacks) {
     return true;
 }
 
-struct stack *stacks_get(struct stacks *stacks, uint32_t domain) {
-    if (stacks->last && stacks->last->domain == domain) {
-        return stacks->last;
-    }
+struct stack *stacks_find(struct stacks *stacks, uint32_t domain) {
     for (uint32_t i = stacks->count; i-- > 0;) {
         if (at(stacks, i)->domain == domain) {
             return stacks->last = at(stacks, i);

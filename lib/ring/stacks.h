@@ -25,7 +25,12 @@ struct stacks {
 };
 
 // The stack of a domain, made when there is none. NULL when there is no memory.
-struct stack *stacks_get(struct stacks *stacks, uint32_t domain);
+struct stack *stacks_find(struct stacks *stacks, uint32_t domain);
+
+static inline struct stack *stacks_get(struct stacks *stacks, uint32_t domain) {
+    return stacks->last && stacks->last->domain == domain ? stacks->last
+                                                          : stacks_find(stacks, domain);
+}
 
 // In a child: what is open was recorded by the parent; here nothing of it is.
 void stacks_forget_recorded(struct stacks *stacks);

@@ -4,10 +4,11 @@
 // would get, and an interpreter reads them. Each case is a process of its own.
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -396,7 +397,8 @@ Test(api, drops_calls_inside_of_a_call) {
     cr_assert_eq(nvtxt_pop(), 0);
 }
 
-static volatile unsigned handled;
+static _Atomic unsigned handled;
+static pthread_t signalled;
 
 static void handler(int signal) {
     (void)signal;
@@ -404,22 +406,35 @@ static void handler(int signal) {
     nvtxt_mark("in the handler");
     nvtxt_pop();
     stats();
-    handled++;
+    atomic_fetch_add(&handled, 1);
+}
+
+// To the one thread: other threads of the test's framework would take signals of the process.
+static void *send_signals(void *unused) {
+    for (unsigned i = 1; i <= 2000; i++) {
+        usleep(20);
+        pthread_kill(signalled, SIGUSR1);
+        while (atomic_load(&handled) < i) {
+            sched_yield();
+        }
+    }
+    return unused;
 }
 
 Test(api, bears_signals_in_the_middle_of_calls) {
     struct sigaction action = {.sa_handler = handler};
-    struct itimerval often = {{0, 50}, {0, 50}};
-    sigaction(SIGALRM, &action, NULL);
-    cr_assert_eq(setitimer(ITIMER_REAL, &often, NULL), 0);
+    pthread_t sender;
+    sigaction(SIGUSR1, &action, NULL);
+    signalled = pthread_self();
+    cr_assert_eq(pthread_create(&sender, NULL, send_signals, NULL), 0);
     unsigned calls = 0;
-    while (handled < 2000) {
+    while (atomic_load(&handled) < 2000) {
         cr_assert_eq(nvtxt_push("outer"), 0);
         nvtxt_mark("m");
         cr_assert_eq(nvtxt_pop(), 0);
         calls += 2;
     }
-    setitimer(ITIMER_REAL, &(struct itimerval){0}, NULL);
+    pthread_join(sender, NULL);
     calls += 2 * handled;
     cr_assert_eq(stats().recorded + stats().dropped, calls);
 }
