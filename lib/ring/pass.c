@@ -379,7 +379,7 @@ static bool free_rings(struct pass *pass, void (*on_empty)(uint32_t ring)) {
             uint64_t lap_from = atomic_load_explicit(&ring->lap_from, memory_order_relaxed);
             if (ring_used(freed, at, lap_from, pass->region->head->ring_bytes) > granted / 2) {
                 hurry = true;
-                region_grant_ring(pass->region, i, 2 * granted);
+                region_grant_ring(pass->region, i, 4 * granted);
             }
             atomic_store_explicit(&ring->freed, tail, memory_order_release);
         }
