@@ -76,6 +76,15 @@ def check_calls_with_payloads_are_events(program):
            (START, text, 5, 0xFF0000FF), (MARK, text, 5, 0xFF0000FF)])
 
 
+def test_a_domain_that_is_left_out_has_no_rows():
+    done = Extended("extensions", "events", NVTXT_DOMAIN_EXCLUDE="own")
+    equal(done.said[2:], ["push -2", "push -2", "pop -2", "pop -2", "pop of none -2", "id 2",
+                          "enabled 0", "time 1"])
+    equal((done.events, done.losses), ([], []))
+    done = Extended("extensions", "counters", NVTXT_DOMAIN_EXCLUDE="meters")
+    equal(done.got("text"), [("total",)])
+
+
 @clients
 def check_long_payloads_are_whole_until_they_are_too_long(program):
     done = program("long")

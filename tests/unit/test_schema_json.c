@@ -128,6 +128,46 @@ Test(schema_json, writes_floats_that_are_read_back_as_the_same) {
     TYPE_IS(ABI_TYPE_BF16, uint16_t, 0x4049, "3.140625");
 }
 
+Test(schema_json, writes_short_decimals_as_such) {
+    TYPE_IS(ABI_TYPE_DOUBLE, double, 0.0, "0");
+    TYPE_IS(ABI_TYPE_DOUBLE, double, -0.0, "-0");
+    TYPE_IS(ABI_TYPE_DOUBLE, double, -12.5, "-12.5");
+    TYPE_IS(ABI_TYPE_DOUBLE, double, 0.000001, "0.000001");
+    TYPE_IS(ABI_TYPE_DOUBLE, double, -0.05, "-0.05");
+    TYPE_IS(ABI_TYPE_DOUBLE, double, 1000000, "1000000");
+    TYPE_IS(ABI_TYPE_DOUBLE, double, 8999999999.123456, "8999999999.123456");
+    TYPE_IS(ABI_TYPE_DOUBLE, double, 9000000001.5, "9000000001.5");
+    TYPE_IS(ABI_TYPE_DOUBLE, double, 0.1234567, "0.1234567");
+    TYPE_IS(ABI_TYPE_FLOAT, float, -99.25f, "-99.25");
+    TYPE_IS(ABI_TYPE_FLOAT, float, 3.14159274f, "3.1415927");
+}
+
+static double random_double(void) {
+    uint64_t bits = (uint64_t)random() << 42 ^ (uint64_t)random() << 21 ^ (uint64_t)random();
+    double value;
+    memcpy(&value, &bits, sizeof(value));
+    return random() % 2 ? value : (double)(random() % 2000000000 - 1000000000) / 1e4;
+}
+
+Test(schema_json, writes_floats_so_that_they_are_read_back) {
+    for (int i = 0; i < 20000; i++) {
+        double value = random_double();
+        float single = (float)value;
+        char digits[48] = {0};
+        struct json_out out = {digits, sizeof(digits) - 1, 0, false};
+        if (isfinite(value)) {
+            json_out_f64(&out, value);
+            cr_assert_eq(strtod(digits, NULL), value, "%s", digits);
+        }
+        memset(digits, 0, sizeof(digits));
+        out.len = 0;
+        if (isfinite(single)) {
+            json_out_f32(&out, single);
+            cr_assert_eq(strtof(digits, NULL), single, "%s", digits);
+        }
+    }
+}
+
 Test(schema_json, writes_floats_of_128_bits) {
     const uint64_t half[] = {0, UINT64_C(0x3FFE) << 48},
                    minus_ten[] = {0, UINT64_C(0xC002400000000000)};
