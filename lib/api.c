@@ -201,22 +201,26 @@ int nvtxt_push_ex(struct nvtxt_domain *domain, const struct nvtxt_attr *attr) {
 }
 
 // A pop has room, for its push kept it; its JSON may not have.
-static void record_pop(struct thread *thread, struct record_view *view) {
-    view->time = clock_record();
-    if (!thread_record(thread, view, thread->open - 1)) {
-        view->json_len = 0;
-        if (!thread_record(thread, view, thread->open - 1)) {
-            recorder_lose(LOSS_FULL, 1);
-        }
-    }
+static void record_pop(struct thread *thread, uint32_t domain, struct record_view *json) {
+    uint64_t time = clock_record();
     thread->open--;
+    if (json) {
+        json->kind = RECORD_POP;
+        json->domain = domain;
+        json->time = time;
+    }
+    if (!(json && thread_record(thread, json, thread->open)) &&
+        !thread_record_pop(thread, domain, time, thread->open)) {
+        recorder_lose(LOSS_FULL, 1);
+    }
 }
 
 static void ignore(void) {
     atomic_fetch_add_explicit(&recorder.ignored, 1, memory_order_relaxed);
 }
 
-static int pop(const struct nvtxt_domain *domain, struct record_view *view) {
+// `json`: a view with JSON, or NULL.
+static int pop(const struct nvtxt_domain *domain, struct record_view *json) {
     if (thread_busy >= THREAD_LOST_PUSH) {
         thread_busy -= THREAD_LOST_PUSH; // of a push that was counted
         return LEVEL_UNKNOWN;
@@ -229,14 +233,13 @@ static int pop(const struct nvtxt_domain *domain, struct record_view *view) {
     if (!thread) {
         return LEVEL_UNKNOWN;
     }
-    view->kind = RECORD_POP;
-    view->domain = domain ? domain->number : 0;
-    struct stack *stack = stacks_get(&thread->stacks, view->domain);
+    uint32_t number = domain ? domain->number : 0;
+    struct stack *stack = stacks_get(&thread->stacks, number);
     int level = -ENOENT;
     if (stack && stack->depth > 0) {
         level = (int)--stack->depth;
         if (stack_is_recorded(stack, stack->depth)) {
-            record_pop(thread, view);
+            record_pop(thread, number, json);
         }
     } else {
         ignore();
@@ -246,16 +249,15 @@ static int pop(const struct nvtxt_domain *domain, struct record_view *view) {
 }
 
 int nvtxt_pop(void) {
-    if (is_excluded(NULL)) {
-        return LEVEL_UNKNOWN;
-    }
-    struct record_view view = {0};
-    return pop(NULL, &view);
+    return is_excluded(NULL) ? LEVEL_UNKNOWN : pop(NULL, NULL);
 }
 
 int nvtxt_pop_ex(struct nvtxt_domain *domain, const char *json) {
     if (is_excluded(domain)) {
         return LEVEL_UNKNOWN;
+    }
+    if (!json || !*json) {
+        return pop(domain, NULL);
     }
     char instead[INSTEAD_BYTES];
     struct record_view view = {0};

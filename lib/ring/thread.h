@@ -120,6 +120,18 @@ static inline void thread_leave(void) {
 // fit behind it. The text lies in memory of the caller's.
 bool thread_record(struct thread *thread, const struct record_view *view, uint32_t reserve);
 
+// A pop without JSON.
+static inline bool thread_record_pop(struct thread *thread, uint32_t domain, uint64_t time,
+                                     uint32_t reserve) {
+    char *room = ring_reserve(&thread->writer, RECORD_POP_BYTES, reserve);
+    if (room) {
+        *(struct record *)room =
+            (struct record){RECORD_POP, 0, (uint16_t)domain, RECORD_POP_BYTES, time};
+        ring_publish(&thread->writer, RECORD_POP_BYTES);
+    }
+    return room != NULL;
+}
+
 // The ring of a thread that has ended and that a pass has emptied may be used again.
 void recorder_free_ring(uint32_t ring);
 
