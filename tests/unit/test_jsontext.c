@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// JSON texts that RFC 8259 has and has not, cut at every byte, and their depth.
+// JSON texts that RFC 8259 has and has not, cut at every byte, and their depth; and random ones,
+// beside jansson.
 #include "protocol/lang/jsontext.h"
 
 #include <criterion/criterion.h>
+#include <jansson.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 // The copy lets the sanitizer find a read behind the text.
@@ -123,4 +126,55 @@ Test(jsontext, is_at_most_64_deep) {
     is_bad(nested(NVTXT_JSON_DEPTH, true, false), strlen(nested(NVTXT_JSON_DEPTH, true, false)));
     is_bad(nested(NVTXT_JSON_DEPTH + 1, false, true), NVTXT_JSON_DEPTH);
     is_bad(nested(NVTXT_JSON_DEPTH + 1, true, true), NVTXT_JSON_DEPTH * 5);
+}
+
+// ---- Beside jansson -----------------------------------------------------------------------------
+
+static uint64_t seed = 4711;
+
+static uint32_t random_below(uint32_t most) {
+    seed = seed * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)(seed >> 33) % most;
+}
+
+static bool is_one_of(const char *text, const char *const *list) {
+    while (*list && !strstr(text, *list)) {
+        list++;
+    }
+    return *list != NULL;
+}
+
+// jansson builds values, so it refuses numbers that it cannot hold, and halves of characters.
+static void is_as_jansson_says(const char *text, size_t len) {
+    static const char *const only_jansson[] = {"too big", "overflow", "Unicode", NULL};
+    json_error_t error;
+    size_t at;
+    bool good = fault(text, len, &at) == NULL;
+    json_t *json = json_loadb(text, len, JSON_DECODE_ANY | JSON_ALLOW_NUL, &error);
+    bool is_known = json || is_one_of(error.text, only_jansson);
+    cr_assert(good ? is_known : json == NULL, "%.*s: %s", (int)len, text,
+              json ? "jansson takes it" : error.text);
+    json_decref(json);
+}
+
+Test(jsontext, takes_what_jansson_takes) {
+    static const char *const texts[] = {
+        "{\"name\":\"value\",\"list\":[1,-2.5e+3,true,false,null,{}],\"more\":{\"a\":[]}}",
+        "[\"\\u00e4\\ud83d\\ude00\\\"\\\\\\/\\b\\f\\n\\r\\t\",0,-0,0.5,1E9, 12 ]",
+        " [ [ [ ] , { \"k\" : 1 } ] ] ",
+    };
+    static const char bytes[] = "{}[]\",:0123456789.-+eEtrufalsn\\ \tuD8d";
+    for (int i = 0; i < 60000; i++) {
+        char text[128];
+        const char *from = texts[random_below(3)];
+        size_t len = strlen(from);
+        memcpy(text, from, len);
+        for (uint32_t changes = random_below(4); changes > 0; changes--) {
+            text[random_below((uint32_t)len)] = bytes[random_below(sizeof(bytes) - 1)];
+        }
+        if (random_below(4) == 0) {
+            len = random_below((uint32_t)len) + 1;
+        }
+        is_as_jansson_says(text, len);
+    }
 }
