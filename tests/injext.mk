@@ -28,3 +28,6 @@ endif
 python_tests += e2e/test_inject_ext.py
 plain_programs += plain/ext_threads
 plain_ext_threads_LDADD = $(injext_ldadd)
+plain_programs += fault/ext_faults
+fault_ext_faults_LDADD = $(injext_ldadd)
+fault_ext_faults_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=mmap
