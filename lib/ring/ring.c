@@ -21,6 +21,14 @@ void ring_writer_init(struct ring_writer *writer, const struct region *region, u
     writer->granted = atomic_load_explicit(&head->granted, memory_order_acquire);
 }
 
+// The end of what may be written on the lap of `at`. It is before the end of the ring, so that a
+// position comes into the next lap only where a lap begins: what is known of the room then changes.
+static uint64_t limit_of(const struct ring_writer *writer, bool same_lap) {
+    uint64_t most = writer->size - 8;
+    uint64_t limit = same_lap ? writer->granted : writer->freed & (writer->size - 1);
+    return limit < most ? limit : most;
+}
+
 static uint64_t pops_in(uint64_t stretch) {
     return stretch / RECORD_POP_BYTES;
 }
@@ -34,7 +42,7 @@ static bool has_room(const struct ring_writer *writer, uint64_t at, uint32_t byt
     uint64_t mask = writer->size - 1;
     uint64_t offset = at & mask, reader = writer->freed & mask;
     bool same_lap = is_same_lap(writer, at);
-    uint64_t limit = same_lap ? writer->granted : reader;
+    uint64_t limit = limit_of(writer, same_lap);
     if (offset + bytes > limit) {
         return false;
     }
@@ -79,8 +87,8 @@ static char *place(struct ring_writer *writer, uint32_t bytes, uint32_t pops) {
 // After the mark the writer looks every few KiB whether the ring is empty, and when it is half full
 // each time, since it says so to the reader.
 static uint64_t easy_end(const struct ring_writer *writer) {
-    uint64_t offset = writer->at & (writer->size - 1), reader = writer->freed & (writer->size - 1);
-    uint64_t limit = is_same_lap(writer, writer->at) ? writer->granted : reader;
+    uint64_t offset = writer->at & (writer->size - 1);
+    uint64_t limit = limit_of(writer, is_same_lap(writer, writer->at));
     uint64_t look = offset < RING_LAP_BYTES ? RING_LAP_BYTES : (offset | (LOOK_BYTES - 1)) + 1;
     return ring_is_half_full(writer) ? 0 : limit < look ? limit : look;
 }

@@ -163,3 +163,11 @@ Test(ring, says_that_a_record_is_damaged) {
     ring_reader_init(&reader, &region, 3, 0);
     cr_assert_lt(ring_next(&reader, &view), 0);
 }
+
+Test(ring, is_full_also_when_its_records_would_fill_it_to_the_last_byte) {
+    for (unsigned i = 0; i < 2 * RING_BYTES / 64 && ring_reserve(&writer, 64, 0); i++) {
+        ring_publish(&writer, 64);
+    }
+    cr_assert_leq(writer.at, RING_BYTES);
+    cr_assert_null(ring_reserve(&writer, 64, 0));
+}
