@@ -165,9 +165,15 @@ Test(ring, says_that_a_record_is_damaged) {
 }
 
 Test(ring, is_full_also_when_its_records_would_fill_it_to_the_last_byte) {
+    while (writer.at < RING_BYTES) {
+        cr_assert_not_null(ring_reserve(&writer, 64, 0));
+        ring_publish(&writer, 64);
+        atomic_store(&region.rings[3].freed, writer.at - 64);
+    }
+    uint64_t freed = atomic_load(&region.rings[3].freed);
     for (unsigned i = 0; i < 2 * RING_BYTES / 64 && ring_reserve(&writer, 64, 0); i++) {
         ring_publish(&writer, 64);
     }
-    cr_assert_leq(writer.at, RING_BYTES);
+    cr_assert_leq(writer.at - freed, RING_BYTES);
     cr_assert_null(ring_reserve(&writer, 64, 0));
 }
