@@ -20,7 +20,13 @@ def files(folder):
 
 # ---- Descriptors ----------------------------------------------------------------------------------
 
+def needs_a_table_of_the_sender():
+    if "thread" in SANITIZERS:
+        raise Skip("the sender shares the program's descriptors under ThreadSanitizer")
+
+
 def test_all_descriptors_are_closed_and_their_numbers_used_again():
+    needs_a_table_of_the_sender()
     with Daemon() as daemon, Folder() as folder, Folder() as spool:
         for environment in ({}, {"NVTXT_SPOOL": spool.path}):
             with Program(daemon.socket, "closes", folder.path, **environment) as program:
@@ -32,8 +38,7 @@ def test_all_descriptors_are_closed_and_their_numbers_used_again():
 
 
 def test_four_descriptors_are_enough():
-    if "thread" in SANITIZERS:
-        raise Skip("the sender shares the program's descriptors under ThreadSanitizer")
+    needs_a_table_of_the_sender()
     with Daemon() as daemon:
         with Program(daemon.socket, "few", **NO_LEAKS) as program:
             equal(program.end(), ["recorded 1 dropped 0"])
