@@ -8,6 +8,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <link.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -97,17 +98,27 @@ static const char *loader_reason(const char *path) {
                                                                               : text;
 }
 
-// A copy of our file, or the file when we are linked into the program, is ourselves as well.
-static bool is_ours(abi_initialize entry, abi_initialize ours) {
-    Dl_info info;
-    if (entry == ours) {
-        return true;
+static const char *name_in_file(void *library) {
+    struct link_map *map = NULL;
+    const char *texts = NULL;
+    size_t name = 0;
+    if (dlinfo(library, RTLD_DI_LINKMAP, &map) != 0 || !map) {
+        return "";
     }
-    if (!dladdr((void *)entry, &info) || !info.dli_fname) {
-        return false;
+    for (const ElfW(Dyn) *entry = map->l_ld; entry->d_tag != DT_NULL; entry++) {
+        if (entry->d_tag == DT_SONAME) {
+            name = entry->d_un.d_val;
+        } else if (entry->d_tag == DT_STRTAB) { // some loaders write an address there, some do not
+            uintptr_t at = entry->d_un.d_ptr;
+            texts = (const char *)(at < map->l_addr ? at + map->l_addr : at);
+        }
     }
-    const char *slash = strrchr(info.dli_fname, '/');
-    return strcmp(slash ? slash + 1 : info.dli_fname, OUR_FILE) == 0;
+    return texts && name ? texts + name : "";
+}
+
+// A copy of our file under any name is ourselves as well, also when we are linked into the program.
+static bool is_ours(void *library, abi_initialize entry, abi_initialize ours) {
+    return entry == ours || strcmp(name_in_file(library), OUR_FILE) == 0;
 }
 
 // Returns why it does not work; NULL: it does.
@@ -120,7 +131,7 @@ static const char *load(const char *path, abi_initialize ours) {
     if (!entry) {
         return "it has no InitializeInjectionNvtx2";
     }
-    if (is_ours(entry, ours)) {
+    if (is_ours(library, entry, ours)) {
         return "it is this library itself";
     }
     point_to_slots();

@@ -178,7 +178,14 @@ static void name_counter(domain_handle *domain, const struct abi_counter *attr, 
 static uint64_t counter_register(domain_handle *domain, const struct abi_counter *attr) {
     typedef uint64_t (*function)(void *, const struct abi_counter *);
     abi_function next = chain_find_extension(ABI_EXTENSION_COUNTERS, ABI_COUNTER_REGISTER);
-    uint64_t its = next ? ((function)next)(inject_domain_chained(domain), attr) : 0;
+    struct abi_counter given;
+    const struct abi_counter *its_attr = attr;
+    if (attr && registry_has_chained() && HAS(attr, schema)) {
+        memcpy(&given, attr, attr->size < sizeof(given) ? attr->size : sizeof(given));
+        given.schema = registry_chained(REGISTRY_SCHEMA, attr->schema);
+        its_attr = &given;
+    }
+    uint64_t its = next ? ((function)next)(inject_domain_chained(domain), its_attr) : 0;
     if (!attr) {
         return its;
     }
@@ -213,23 +220,29 @@ static const struct counter *find(domain_handle *domain, uint64_t number) {
     return registry_find(REGISTRY_COUNTER, domain, number);
 }
 
+static uint64_t its_number(uint64_t number) {
+    return registry_chained(REGISTRY_COUNTER, number);
+}
+
 static void sample_i64(domain_handle *domain, uint64_t number, int64_t value) {
     struct nvtxt_attr attr = {.value_kind = NVTXT_I64, .value.i64 = value};
     mark(domain, find(domain, number), number, &attr);
-    CHAIN_COUNTERS(ABI_COUNTER_SAMPLE_I64, void (*)(void *, uint64_t, int64_t), number, value);
+    CHAIN_COUNTERS(ABI_COUNTER_SAMPLE_I64, void (*)(void *, uint64_t, int64_t), its_number(number),
+                   value);
 }
 
 static void sample_f64(domain_handle *domain, uint64_t number, double value) {
     struct nvtxt_attr attr = {.value_kind = NVTXT_F64, .value.f64 = value};
     mark(domain, find(domain, number), number, &attr);
-    CHAIN_COUNTERS(ABI_COUNTER_SAMPLE_F64, void (*)(void *, uint64_t, double), number, value);
+    CHAIN_COUNTERS(ABI_COUNTER_SAMPLE_F64, void (*)(void *, uint64_t, double), its_number(number),
+                   value);
 }
 
 static void sample_no_value(domain_handle *domain, uint64_t number, uint8_t reason) {
     struct nvtxt_attr attr = {.value_kind = NVTXT_NO_VALUE};
     mark(domain, find(domain, number), number, &attr);
-    CHAIN_COUNTERS(ABI_COUNTER_SAMPLE_NO_VALUE, void (*)(void *, uint64_t, uint8_t), number,
-                   reason);
+    CHAIN_COUNTERS(ABI_COUNTER_SAMPLE_NO_VALUE, void (*)(void *, uint64_t, uint8_t),
+                   its_number(number), reason);
 }
 
 struct sample {
@@ -261,8 +274,8 @@ static void record(const struct sample *sample, const void *value, size_t size) 
 static void sample_group(domain_handle *domain, uint64_t number, const void *value, size_t size) {
     const struct sample sample = {domain, find(domain, number), number};
     record(&sample, value, size);
-    CHAIN_COUNTERS(ABI_COUNTER_SAMPLE, void (*)(void *, uint64_t, const void *, size_t), number,
-                   value, size);
+    CHAIN_COUNTERS(ABI_COUNTER_SAMPLE, void (*)(void *, uint64_t, const void *, size_t),
+                   its_number(number), value, size);
 }
 
 static void record_batch(domain_handle *domain, const struct abi_counter_batch *batch) {
@@ -281,8 +294,15 @@ static void batch_submit(domain_handle *domain, const struct abi_counter_batch *
     if (batch) {
         record_batch(domain, batch);
     }
+    struct abi_counter_batch given;
+    const struct abi_counter_batch *its = batch;
+    if (batch && registry_has_chained()) {
+        given = *batch;
+        given.id = its_number(batch->id);
+        its = &given;
+    }
     CHAIN_COUNTERS(ABI_COUNTER_BATCH_SUBMIT, void (*)(void *, const struct abi_counter_batch *),
-                   batch);
+                   its);
 }
 
 static const abi_function functions[ABI_COUNTER_COUNT] = {

@@ -144,6 +144,20 @@ static const struct abi_payload *replace_handles(const struct handles_in *found,
     return replaced == found->count ? copies : NULL;
 }
 
+// `payloads` are in `room` already when their handles were replaced.
+static const struct abi_payload *replace_schemas(const struct abi_payload *payloads, size_t count,
+                                                 void *room, size_t size) {
+    struct abi_payload *copies = room;
+    if (count > size / sizeof(*copies)) {
+        return NULL;
+    }
+    memmove(copies, payloads, count * sizeof(*copies));
+    for (size_t i = 0; i < count; i++) {
+        copies[i].schema = registry_chained(REGISTRY_SCHEMA, copies[i].schema);
+    }
+    return copies;
+}
+
 const struct abi_payload *extension_chained(domain_handle *domain,
                                             const struct abi_payload *payloads, size_t count,
                                             void *room, size_t size) {
@@ -154,7 +168,9 @@ const struct abi_payload *extension_chained(domain_handle *domain,
     if (found.is_over) {
         return NULL;
     }
-    return found.count ? replace_handles(&found, payloads, count, room, size) : payloads;
+    const struct abi_payload *its =
+        found.count ? replace_handles(&found, payloads, count, room, size) : payloads;
+    return its && registry_has_chained() ? replace_schemas(its, count, room, size) : its;
 }
 
 // ---- Events -------------------------------------------------------------------------------------
@@ -345,14 +361,16 @@ static void chain_batch(abi_function next, domain_handle *domain,
     int saved = errno;
     bool has_events = batch && batch->events && size && size <= batch->size;
     bool can_be = !has_events || replace_in_batch(domain, batch, size, &copy);
-    if (copy) {
+    bool changes = copy || (has_events && registry_has_chained());
+    if (changes) {
         given = *batch;
-        given.events = copy;
+        given.events = copy ? copy : given.events;
+        given.schema = registry_chained(REGISTRY_SCHEMA, given.schema);
     }
     errno = saved;
     if (can_be) {
         ((void (*)(void *, const struct abi_event_batch *))next)(inject_domain_chained(domain),
-                                                                 copy ? &given : batch);
+                                                                 changes ? &given : batch);
     }
     if (copy) {
         saved = errno;

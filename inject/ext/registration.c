@@ -87,8 +87,28 @@ static struct schema *copy_enum(const void *attr, void *memory) {
     return schema_enum_copy(attr, memory);
 }
 
+#define ENTRIES_MOST 64u // of a schema that names others by numbers that only we gave
+
+// Asks the library behind us, with its numbers of the schemas that this one names.
+static uint64_t chained_schema(domain_handle *domain, const struct abi_schema *attr) {
+    struct abi_entry entries[ENTRIES_MOST];
+    struct abi_schema given;
+    const uint64_t needed = ABI_SCHEMA_HAS_ENTRIES | ABI_SCHEMA_HAS_COUNT;
+    if (registry_has_chained() && attr && (attr->fields & needed) == needed && attr->entries &&
+        attr->count <= ENTRIES_MOST) {
+        memcpy(entries, attr->entries, attr->count * sizeof(entries[0]));
+        for (size_t i = 0; i < attr->count; i++) {
+            entries[i].type = registry_chained(REGISTRY_SCHEMA, entries[i].type);
+        }
+        given = *attr;
+        given.entries = entries;
+        attr = &given;
+    }
+    return registration_chained(ABI_PAYLOAD_SCHEMA_REGISTER, domain, attr);
+}
+
 uint64_t registration_schema(domain_handle *domain, const struct abi_schema *attr) {
-    uint64_t its = registration_chained(ABI_PAYLOAD_SCHEMA_REGISTER, domain, attr);
+    uint64_t its = chained_schema(domain, attr);
     return keep_schema(domain, attr, schema_bytes(attr), copy_schema, its);
 }
 

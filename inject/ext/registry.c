@@ -9,6 +9,7 @@
 
 #include "inject/chain.h"
 #include "inject/ext/abi_ext.h"
+#include "inject/pairs.h"
 
 #define BUCKETS 1024u
 #define FIRST ABI_ID_OURS
@@ -28,6 +29,9 @@ static struct {
     _Atomic uint64_t given;
 } kinds[REGISTRY_KINDS];
 
+static struct pairs chained[REGISTRY_KINDS];
+static _Atomic bool has_chained;
+
 static const struct nvtxt_domain *scope_of(const struct inject_domain *domain, uint64_t number) {
     return number >= ABI_ID_OURS ? NULL : inject_domain_of(domain);
 }
@@ -42,11 +46,24 @@ uint64_t registry_number(enum registry_kind kind, uint64_t its) {
     if (atomic_load(&kinds[kind].count) >= REGISTRY_MOST) {
         return 0;
     }
-    if (its && !registry_find(kind, NULL, its)) {
+    if (its >= ABI_ID_OURS && !registry_find(kind, NULL, its)) {
         return its;
     }
     uint64_t first = chain_is_loaded() ? FIRST_BEFORE_ANOTHER : FIRST;
-    return first + atomic_fetch_add(&kinds[kind].given, 1);
+    uint64_t number = first + atomic_fetch_add(&kinds[kind].given, 1);
+    if (its && pairs_put(&chained[kind], number, its)) {
+        atomic_store(&has_chained, true);
+    }
+    return number;
+}
+
+bool registry_has_chained(void) {
+    return atomic_load_explicit(&has_chained, memory_order_relaxed);
+}
+
+uint64_t registry_chained(enum registry_kind kind, uint64_t number) {
+    uint64_t its;
+    return registry_has_chained() && pairs_get(&chained[kind], number, &its) ? its : number;
 }
 
 bool registry_put(enum registry_kind kind, const struct inject_domain *domain, uint64_t number,

@@ -21,9 +21,15 @@ enum registry_kind {
 #define REGISTRY_MOST 65536u // of each kind in a process
 
 // The next number of ours, 0 when there were REGISTRY_MOST. `its` is what the library behind us has
-// given (0: nothing): that is ours, too, so that it knows what events say; a number that we gave to
-// something else is not.
+// given (0: nothing). That becomes ours, too, when no program gives such a number itself and we
+// have not given it to something else; then events need not be changed for that library.
 uint64_t registry_number(enum registry_kind kind, uint64_t its);
+
+// The number that the library behind us gave where ours is `number`; else `number`.
+uint64_t registry_chained(enum registry_kind kind, uint64_t number);
+
+// Whether there is a number for which registry_chained() gives another one.
+bool registry_has_chained(void);
 
 // Keeps a thing under a number; the newest counts. Numbers of ours are the same in all domains.
 // Returns false without memory, or when there are REGISTRY_MOST.

@@ -414,6 +414,9 @@ static bool holds(struct area area, uint64_t address) {
 // What may be read where a pointer points to; false: nothing.
 static bool area_at(struct walk *walk, const struct schema_entry *entry, uint64_t address,
                     struct area *area) {
+    if (!address) {
+        return false;
+    }
     for (size_t i = 0; i < walk->payload_count; i++) {
         const struct abi_payload *payload = &walk->payloads[i];
         struct area whole = {payload->data, schema_walk_size(walk, payload)};

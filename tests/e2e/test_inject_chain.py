@@ -161,7 +161,7 @@ def test_what_cannot_be_a_library_behind_us_is_said_once():
         text = os.path.join(folder, "text.so")
         with open(text, "w", encoding="ascii") as file:
             file.write("no library")
-        copy = os.path.join(folder, "libnvtxt-inject.so")
+        copy = os.path.join(folder, "another name.so")
         shutil.copy(INJECTION, copy)
         link = os.path.join(folder, "link.so")
         os.symlink(INJECTION, link)

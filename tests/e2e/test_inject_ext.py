@@ -204,7 +204,7 @@ def chained(case, mode, name="extensions"):
 def test_our_rows_are_the_same_with_another_library():
     for case in CASES:
         alone = Extended("extensions", case)
-        for mode in ("early", "late", "refuse", "extension"):
+        for mode in ("early", "late", "small", "refuse", "extension"):
             done, lines = chained(case, mode)
             if case != "mem":  # has addresses
                 equal(done.said, alone.said, case)
@@ -238,6 +238,19 @@ def test_another_library_gets_payloads_with_its_numbers_and_handles():
             "RangePopPayload D1", "RangePopPayload D1 own S1", "RangeStartPayload D1 own S1",
             "RangeEndPayload D1 910001 own S1", "DomainMarkEx D1 in the attributes 0",
             "DomainIsEnabled D1", "TimestampGet"])
+
+
+def test_another_library_may_give_small_numbers():
+    _, lines = chained("payloads", "small")
+    schema = "PayloadSchemaRegister %s type 15 type 20 type %d: type %d"
+    equal([line for line in lines if "Payload" in line][:6],
+          ["PayloadEnumRegister D1: type 501", schema % ("D1", 501, 502),
+           "PayloadEnumRegister D1: type 503", schema % ("D1", 501, 504),
+           "PayloadEnumRegister none: type 505", schema % ("none", 505, 506)])
+    equal([line for line in lines if line.startswith("RangePop")], ["RangePopPayload D1 type 502"])
+    _, lines = chained("counters", "small")
+    equal([line.replace("type ", "") for line in lines if "601" in line],
+          ["CounterRegister D1 power: 601", "CounterSampleFloat64 D1 601 99.5"])
 
 
 def test_another_library_gets_counters_and_memory():

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The extensions of the tests' own injection. Its numbers are from 2^32 + 500 on; in the log they
-// are what is above 2^32, and a program's own number is "own". A payload of a program's own schema
-// begins with a handle of a string, which is shown.
+// The extensions of the tests' own injection. Its numbers are from 2^32 + 500 on, in the mode
+// "small" from 500 on; in the log they are what is above 2^32, and a program's own number is "own".
+// A payload of a program's own schema begins with a handle of a string, which is shown.
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -28,7 +28,7 @@ static const char *label(uint64_t number, char *text, size_t size) {
 }
 
 static uint64_t give(uint64_t own, unsigned first, unsigned *count) {
-    return own ? own : ABI_ID_OURS + first + ++*count;
+    return own ? own : (is_mode("small") ? 0 : ABI_ID_OURS) + first + ++*count;
 }
 
 // ---- Payloads -----------------------------------------------------------------------------------

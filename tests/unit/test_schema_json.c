@@ -515,6 +515,17 @@ Test(schema_json, follows_pointers_to_texts) {
        "{\"plain\":\"over there\",\"null\":null,\"wide\":\"w\",\"cut\":\"over\",\"after\":1}");
 }
 
+// An injection does not know what may be read.
+Test(schema_json, knows_that_a_text_without_an_address_is_none) {
+    struct {
+        const char *plain, *null;
+    } value = {"there", NULL};
+    kit.world.readable = NULL;
+    SCHEMA(1, STATIC, {.type = ABI_TYPE_STRING, .name = "plain"},
+           {.type = ABI_TYPE_STRING, .name = "null"});
+    IS(ID(1), value, "{\"plain\":\"there\",\"null\":null}");
+}
+
 // ---- Pointers and offsets -----------------------------------------------------------------------
 
 Test(schema_json, writes_pointers_out_of_the_payloads_as_addresses) {
