@@ -195,7 +195,7 @@ Test(api, reads_nothing_behind_the_size_of_attributes) {
                               .color = 6,
                               .value_kind = NVTXT_U64,
                               .value.u64 = 7};
-    for (attr.size = sizeof(size_t); attr.size <= sizeof(attr); attr.size += 4) {
+    for (attr.size = sizeof(size_t); attr.size <= sizeof(attr); attr.size += 8) {
         char *at = pages + page - attr.size;
         memcpy(at, &attr, attr.size);
         nvtxt_mark_ex(NULL, (struct nvtxt_attr *)at);
@@ -203,7 +203,7 @@ Test(api, reads_nothing_behind_the_size_of_attributes) {
     attr.size = 1000; // of a later version
     nvtxt_mark_ex(NULL, &attr);
     read_window();
-    cr_assert_eq(kit.events, (sizeof(attr) - sizeof(size_t)) / 4 + 2);
+    cr_assert_eq(kit.events, (sizeof(attr) - sizeof(size_t)) / 8 + 2);
     kit_is(kit.event.text, "s");
     kit_is(kit.event.json, "[]");
     cr_assert_eq(kit.event.category, 5);

@@ -116,8 +116,8 @@ Test(line, keeps_the_longest_texts) {
 }
 
 Test(line, heeds_the_limits_of_the_daemon) {
-    static char text[RECORD_TEXT_MAX], json[RECORD_JSON_MAX];
-    memset(text, '\xff', sizeof(text));
+    static char text[RECORD_TEXT_MAX + 1], json[RECORD_JSON_MAX]; // the last is a NUL
+    memset(text, '\xff', RECORD_TEXT_MAX);
     memset(json, 'j', sizeof(json));
     json[0] = json[sizeof(json) - 1] = '"';
     for (size_t limit = 4096; limit <= 65536; limit *= 2) {
@@ -125,7 +125,7 @@ Test(line, heeds_the_limits_of_the_daemon) {
         uint32_t domain = catalog_domain("a domain of a name that is quite long")->number;
         uint32_t long_domain = catalog_domain(memset(text, 'd', sizeof(text) - 1))->number;
         kit_record(&VIEW(START, .domain = domain, .id = INT64_MAX, .text = text,
-                         .text_len = sizeof(text), .json = json, .json_len = sizeof(json),
+                         .text_len = RECORD_TEXT_MAX, .json = json, .json_len = sizeof(json),
                          .category = UINT32_MAX, .color = UINT32_MAX, .value_kind = RECORD_U64,
                          .value = UINT64_MAX),
                    4711);
