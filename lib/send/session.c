@@ -132,7 +132,10 @@ static void say_hello(struct session *session) {
 
 static void log_no_daemon(struct session *session, int error) {
     char more[200];
-    const char *path = session->options->path_count ? session->options->paths[0] : "";
+    const char *path = session->options->paths[0];
+    if (session->options->path_count == 0) { // the reason was logged before
+        return;
+    }
 #if __GLIBC_PREREQ(2, 32) // strerror() may allocate
     snprintf(more, sizeof(more), " %s: %s", path, strerrordesc_np(error));
 #else

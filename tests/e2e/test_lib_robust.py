@@ -157,6 +157,8 @@ def test_what_is_no_socket_of_a_daemon_is_as_no_daemon():
             text = file.read()
         for path in paths[1:]:
             assert "no daemon at %s" % path in text, text
+        equal(text.count("NVTXT_SOCKET has more than the 107 bytes"), 1, text)
+        equal(text.count("no daemon at "), len(paths) - 1, text)
 
 
 # ---- Rights and signals ---------------------------------------------------------------------------
