@@ -6,9 +6,10 @@
 #   an option of --help is not in the page, or the program does not know an option of the page;
 #   an exit status of --help is not in the page;
 #   a help text does not fit a screen of 24 lines and 80 columns;
+#   a page has a line that is wider than 80 columns;
 #   a control command, a total of `status`, a table or a view is in the code and not in its page;
 #   `mandoc -Tlint` has a warning.
-# Without mandoc the last one is left out, and the test skips when all else is well.
+# Without mandoc the widths and warnings are left out, and the test skips when all else is well.
 set -u
 top=${top_srcdir:-.}
 build=${top_builddir:-.}
@@ -88,6 +89,13 @@ check_words() { # PAGE WHAT WORD...: each word stands in the page
     done
 }
 
+check_width() { # NAME PAGE: in ASCII, a byte is a column
+    mandoc -T ascii -O width=80 "$2" | awk -v name="$1" '
+        { gsub(/.\b/, "") } # bold and underlined characters
+        length($0) > 80 { print name ": wider than 80 columns: " $0; bad++ }
+        END { exit bad > 0 }' || bad=$((bad + 1))
+}
+
 # ---- Programs -----------------------------------------------------------------------------------
 
 for program in "$build"/daemon/nvtxtd "$build"/client/nvtxt-*; do
@@ -118,9 +126,11 @@ while read -r name; do
             fault "$name: there is no such program"
         ;;
     esac
-    [ "$linted" = no ] || mandoc -T lint -W warning "$page" >"$work/lint" 2>&1
+    [ "$linted" = no ] && continue
+    check_width "$name" "$page"
+    mandoc -T lint -W warning "$page" >"$work/lint" 2>&1
     # pages that are referred to need not be installed
-    [ "$linted" = no ] || ! grep -v 'mandoc.db lacks' "$work/lint" || bad=$((bad + 1))
+    ! grep -v 'mandoc.db lacks' "$work/lint" || bad=$((bad + 1))
 done <"$work/pages"
 
 # ---- What the code holds in tables --------------------------------------------------------------
