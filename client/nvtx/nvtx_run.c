@@ -112,6 +112,25 @@ bool nvtx_run_leave_folder(struct nvtx_run *run) {
     return rmdir(run->folder) != 0 && errno != ENOENT;
 }
 
+// The name without the letters that mkdtemp() chooses.
+static bool has_our_name(const char *dir) {
+    const size_t len = sizeof(FOLDER) - 1, chosen = sizeof("XXXXXX") - 1;
+    size_t end = strlen(dir);
+    while (end > 0 && dir[end - 1] == '/') {
+        end--;
+    }
+    const char *name = dir + end - (end < len ? end : len);
+    return end >= len && (name == dir || name[-1] == '/') &&
+           strncmp(name, FOLDER, len - chosen) == 0;
+}
+
+void nvtx_run_remove_left(const char *dir) {
+    struct stat status;
+    if (has_our_name(dir) && lstat(dir, &status) == 0 && status.st_uid == geteuid()) {
+        (void)rmdir(dir); // it may hold files still
+    }
+}
+
 // ---- Variables ----------------------------------------------------------------------------------
 
 struct variable {

@@ -36,3 +36,6 @@ int nvtx_run_print(const struct nvtx_run *run);
 
 // Removes a private folder that is empty. Returns whether it is there still.
 bool nvtx_run_leave_folder(struct nvtx_run *run);
+
+// Removes `dir` when it is the private folder that a run of this user left, and is empty now.
+void nvtx_run_remove_left(const char *dir);

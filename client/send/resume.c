@@ -9,6 +9,7 @@
 
 #include "client/common/signals.h"
 #include "client/locate/search.h"
+#include "client/nvtx/nvtx_run.h"
 #include "client/nvtx/salvage.h"
 
 // What is left of the session goes to the daemon.
@@ -77,5 +78,6 @@ enum outcome resume_sessions(struct transfer_options *options, const char *dir, 
 enum outcome resume_folder(struct transfer_options *options, const char *dir, struct term *term) {
     enum outcome salvaged = salvage_folder(dir, false, term);
     enum outcome resumed = resume_sessions(options, dir, term);
+    nvtx_run_remove_left(dir);
     return salvaged > resumed ? salvaged : resumed;
 }

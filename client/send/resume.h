@@ -10,5 +10,6 @@
 // BAD_DATA. The signals are those of client/common/signals.
 enum outcome resume_sessions(struct transfer_options *options, const char *dir, struct term *term);
 
-// The same after its ring files have become spools.
+// The same after its ring files have become spools. A private folder of a run (client/nvtx) is
+// removed when it is empty then.
 enum outcome resume_folder(struct transfer_options *options, const char *dir, struct term *term);

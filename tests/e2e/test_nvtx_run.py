@@ -330,7 +330,7 @@ def test_without_a_daemon_the_command_runs_and_what_it_recorded_is_kept():
             daemon.start()
             equal(run_client("nvtxt-send", "--socket", daemon.socket, "--resume", left), (0, "", ""))
             each_once(texts(daemon), place.noted(), "marks")
-            os.rmdir(left)
+            assert not os.path.exists(left), left
 
 
 def test_a_daemon_that_is_given_up_is_not_waited_for_again():
@@ -363,7 +363,23 @@ def test_a_process_that_outlives_the_command_is_named_and_sent_later():
         wait_for(lambda: run_client("nvtxt-send", "--socket", daemon.socket, "--resume", left)[0] == 0,
                  "its process is gone")
         equal([text for text in texts(daemon) if text == "left"], ["left"])
-        os.rmdir(left)
+        assert not os.path.exists(left), left
+
+
+def test_resume_removes_a_folder_of_a_run_that_is_empty_and_no_other():
+    with Daemon() as daemon, Folder() as folder:
+        for name, goes in (("nvtxt-run-aB3dE6", True), ("nvtxt-run-aB3dE67", False), ("nvtxt-run-", False),
+                           ("my-nvtxt-run-aB3dE6", False), ("spool", False)):
+            for end in "", "/":
+                path = folder.name(name)
+                os.makedirs(path, exist_ok=True)
+                equal(run_client("nvtxt-send", "--socket", daemon.socket, "--resume", path + end), (0, "", ""))
+                equal(os.path.exists(path), not goes, path)
+        os.makedirs(folder.name("nvtxt-run-aB3dE6"))
+        kept = folder.write("nvtxt-run-aB3dE6/notes", "")
+        equal(run_client("nvtxt-send", "--socket", daemon.socket, "--resume", "nvtxt-run-aB3dE6",
+                         cwd=folder.path), (0, "", ""))
+        assert os.path.exists(kept)
 
 
 def test_processes_that_are_just_ending_are_waited_for():
