@@ -90,7 +90,8 @@ static uint64_t easy_end(const struct ring_writer *writer) {
     uint64_t offset = writer->at & (writer->size - 1);
     uint64_t limit = limit_of(writer, is_same_lap(writer, writer->at));
     uint64_t look = offset < RING_LAP_BYTES ? RING_LAP_BYTES : (offset | (LOOK_BYTES - 1)) + 1;
-    return ring_is_half_full(writer) ? 0 : limit < look ? limit : look;
+    uint64_t end = limit < look ? limit : look;
+    return ring_is_half_full(writer) ? 0 : writer->at - offset + end;
 }
 
 char *ring_look(struct ring_writer *writer, uint32_t bytes, uint32_t pops) {

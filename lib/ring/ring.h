@@ -29,7 +29,7 @@ struct ring_writer {
     uint64_t freed, granted; // as they were last looked at; freed: at least the start of a lap that
                              // an empty ring began
     uint64_t lap_from, lap;  // the end of the lap before, and the start of that lap
-    uint64_t easy;           // offset below which there is room, without a look
+    uint64_t easy;           // position up to which there is room, without a look
 };
 
 // `number` is a ring of which the caller is the only writer; its chunk is there.
@@ -41,9 +41,8 @@ char *ring_look(struct ring_writer *writer, uint32_t bytes, uint32_t pops);
 // Room for a record of `bytes` bytes, after which `pops` pops still have theirs. NULL: none. The
 // place is valid until the next call.
 static inline char *ring_reserve(struct ring_writer *writer, uint32_t bytes, uint32_t pops) {
-    uint64_t offset = writer->at & (writer->size - 1);
-    return offset + bytes + (uint64_t)pops * RECORD_POP_BYTES <= writer->easy
-               ? writer->data + offset
+    return writer->at + bytes + (uint64_t)pops * RECORD_POP_BYTES <= writer->easy
+               ? writer->data + (writer->at & (writer->size - 1))
                : ring_look(writer, bytes, pops);
 }
 

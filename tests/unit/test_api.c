@@ -436,7 +436,9 @@ Test(api, bears_signals_in_the_middle_of_calls) {
     }
     pthread_join(sender, NULL);
     calls += 2 * handled;
-    cr_assert_eq(stats().recorded + stats().dropped, calls);
+    struct nvtxt_stats now = stats();
+    cr_assert_eq(now.recorded + now.dropped, calls, "%llu recorded and %llu dropped of %u",
+                 (unsigned long long)now.recorded, (unsigned long long)now.dropped, calls);
 }
 
 static void in_child(void) {
