@@ -137,24 +137,6 @@ Test(ring, is_free_as_a_whole_after_it_was_empty) {
     cr_assert_eq(read_so_far, written);
 }
 
-static void put_some(int count) {
-    for (; count > 0; count--) {
-        cr_assert(put(RECORD_MARK, 1000, 0)); // of 1 KiB
-    }
-}
-
-Test(ring, overwrites_nothing_when_a_record_ends_with_it) {
-    region_grant_ring(&region, 3, RING_BYTES);
-    put_some(200);
-    take(150);
-    put_some(56);
-    cr_assert_eq(writer.at, RING_BYTES);
-    put_some(150);
-    cr_assert(!put(RECORD_MARK, 1000, 0));
-    take(UINT64_MAX);
-    cr_assert_eq(read_so_far, written);
-}
-
 Test(ring, keeps_room_for_all_pops_when_it_is_full) {
     uint64_t pushed = 0;
     while (put(RECORD_PUSH, 0, pushed + 1)) {
