@@ -387,29 +387,6 @@ void nvtxt_end_ex(uint64_t range, const char *json) {
 
 // ---- Counters and names -------------------------------------------------------------------------
 
-static void sample(const struct nvtxt_domain *domain, const struct nvtxt_string *counter,
-                   uint32_t kind, const void *value) {
-    if (is_excluded(domain)) {
-        return;
-    }
-    struct record_view view = {.value_kind = kind};
-    memcpy(&view.value, value, sizeof(view.value));
-    if (counter) {
-        set_string(&view, counter);
-    }
-    mark(domain, &view);
-}
-
-void nvtxt_sample_i64(struct nvtxt_domain *domain, const struct nvtxt_string *counter,
-                      int64_t value) {
-    sample(domain, counter, NVTXT_I64, &value);
-}
-
-void nvtxt_sample_f64(struct nvtxt_domain *domain, const struct nvtxt_string *counter,
-                      double value) {
-    sample(domain, counter, NVTXT_F64, &value);
-}
-
 // Handles can be had before the first event, and in a signal handler not at all: the lock may be
 // held by what it interrupted.
 static bool catalog_enter(void) {
@@ -505,6 +482,47 @@ void nvtxt_private_name_counter(struct nvtxt_domain *domain, const char *counter
     if (counter && *counter) {
         name(NAME_COUNTER, domain, 0, counter, counter, json);
     }
+}
+
+// The first sample of a counter in a domain gives it a row; the lock is taken then only.
+static void name_counter(const struct nvtxt_domain *domain, const struct nvtxt_string *counter) {
+    uint32_t number = domain ? domain->number : 0;
+    _Atomic uint32_t *named = &((struct nvtxt_string *)counter)->counter_in;
+    if (atomic_load_explicit(named, memory_order_relaxed) == number + 1) {
+        return;
+    }
+    int saved = errno;
+    if (counter->len > 0 && catalog_enter()) {
+        catalog_name_counter(number, counter);
+        atomic_store_explicit(named, number + 1, memory_order_relaxed);
+        thread_begin_for_name();
+        thread_leave();
+    }
+    errno = saved;
+}
+
+static void sample(const struct nvtxt_domain *domain, const struct nvtxt_string *counter,
+                   uint32_t kind, const void *value) {
+    if (is_excluded(domain)) {
+        return;
+    }
+    struct record_view view = {.value_kind = kind};
+    memcpy(&view.value, value, sizeof(view.value));
+    if (counter) {
+        set_string(&view, counter);
+        name_counter(domain, counter);
+    }
+    mark(domain, &view);
+}
+
+void nvtxt_sample_i64(struct nvtxt_domain *domain, const struct nvtxt_string *counter,
+                      int64_t value) {
+    sample(domain, counter, NVTXT_I64, &value);
+}
+
+void nvtxt_sample_f64(struct nvtxt_domain *domain, const struct nvtxt_string *counter,
+                      double value) {
+    sample(domain, counter, NVTXT_F64, &value);
 }
 
 // ---- The rest -----------------------------------------------------------------------------------

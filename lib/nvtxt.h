@@ -102,7 +102,7 @@ uint64_t nvtxt_start_ex(struct nvtxt_domain *domain, const struct nvtxt_attr *at
 void nvtxt_end(uint64_t range);
 void nvtxt_end_ex(uint64_t range, const char *json);
 
-/* A counter's value at this moment. */
+/* A counter's value at this moment. The first sample in a domain makes it known as a counter. */
 void nvtxt_sample_i64(struct nvtxt_domain *domain, const struct nvtxt_string *counter,
                       int64_t value);
 void nvtxt_sample_f64(struct nvtxt_domain *domain, const struct nvtxt_string *counter,

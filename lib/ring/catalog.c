@@ -345,7 +345,7 @@ static struct nvtxt_string *add_string(struct text_slot *slot) {
         return NULL;
     }
     catalog.string_handles[number] =
-        (struct nvtxt_string){number, slot->text.len, catalog.tables.text + slot->text.at};
+        (struct nvtxt_string){number, slot->text.len, catalog.tables.text + slot->text.at, 0};
     slot->string = number + 1;
     catalog.strings++;
     publish();
@@ -442,6 +442,19 @@ void catalog_name(enum name_kind kind, uint32_t domain, uint64_t key, const char
     if (intern(what, RECORD_TEXT_MAX, &name.what) && intern(text, RECORD_TEXT_MAX, &name.text) &&
         intern(json, RECORD_JSON_MAX, &name.json)) {
         set_name(&name);
+    }
+    catalog_unlock();
+}
+
+void catalog_name_counter(uint32_t domain, const struct nvtxt_string *counter) {
+    struct region_name name = {.kind = NAME_COUNTER, .domain = (uint16_t)domain};
+    catalog_lock();
+    const struct text_slot *slot = text_slot(counter->text, counter->len, REGION_TEXT_BYTES);
+    if (slot) {
+        name.what = name.text = slot->text;
+        if (!catalog.names.size || !*find_name(&catalog.names, &name)) {
+            set_name(&name);
+        }
     }
     catalog_unlock();
 }

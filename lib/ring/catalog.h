@@ -57,5 +57,8 @@ struct nvtxt_string *catalog_string(const char *text);
 void catalog_name(enum name_kind kind, uint32_t domain, uint64_t key, const char *what,
                   const char *text, const char *json);
 
+// Names a counter that nobody has named; what was said of another stays.
+void catalog_name_counter(uint32_t domain, const struct nvtxt_string *counter);
+
 // Counts what was named: it changes with each name, so the sender looks only when it did.
 uint64_t catalog_version(void);

@@ -85,7 +85,7 @@ struct nvtxt_string *more_strings_add(const char *text, size_t len) {
         return NULL;
     }
     char *copy = memcpy(string + 1, text, len);
-    *string = (struct nvtxt_string){STRING_INLINE, (uint32_t)len, copy};
+    *string = (struct nvtxt_string){STRING_INLINE, (uint32_t)len, copy, 0};
     *slot_of(more.slots, more.size, text, len) = string;
     more.used++;
     return string;

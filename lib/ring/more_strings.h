@@ -5,6 +5,7 @@
 // catalog's lock.
 #pragma once
 
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -13,6 +14,7 @@
 struct nvtxt_string {
     uint32_t number, len;
     const char *text;
+    _Atomic uint32_t counter_in; // 1 + the domain where it was a counter last; 0: nowhere
 };
 
 #define HASH_START 0xcbf29ce484222325u

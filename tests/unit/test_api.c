@@ -14,6 +14,7 @@
 
 #include "lib/life.h"
 #include "lib/nvtxt.h"
+#include "lib/private.h"
 #include "lib/ring/thread.h"
 #include "protocol/base/limits.h"
 #include "tests/unit/lib_kit.h"
@@ -343,6 +344,23 @@ Test(api, sends_the_newest_of_thousands_of_names) {
 }
 
 // ---- Options, errno, signals, fork --------------------------------------------------------------
+
+Test(api, names_a_counter_at_its_first_sample) {
+    const struct nvtxt_string *counter = nvtxt_string_get("queue");
+    struct nvtxt_domain *domain = nvtxt_domain_get("a domain");
+    nvtxt_private_name_counter(domain, "queue", "{\"unit\":\"jobs\"}");
+    nvtxt_sample_i64(domain, counter, 1);
+    read_window();
+    cr_assert_eq(kit.name.kind, NVTXT_NAME_COUNTER);
+    kit_is(kit.name.json, "{\"unit\":\"jobs\"}"); // what was said of it stays
+    nvtxt_sample_i64(NULL, counter, 2);
+    nvtxt_sample_f64(NULL, counter, 3);
+    read_window();
+    cr_assert_eq(kit.name.kind, NVTXT_NAME_COUNTER);
+    kit_is(kit.name.text, "queue");
+    kit_is(kit.name.domain, "");
+    kit_is(kit.name.json, "");
+}
 
 Test(api, takes_options_before_the_first_event_only) {
     struct nvtxt_options options = {.size = sizeof(options), .ring_bytes = 5};
