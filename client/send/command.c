@@ -275,6 +275,7 @@ static void check_patience(struct command *c, int64_t now) {
     bool kept = c->transfer.spool && c->transfer.link.fd < 0;
     bool impatient = now - c->since_ms >= patience(c);
     if (c->concluded && (kept || impatient || c->child->interrupted)) {
+        c->record->transfer->given_up = impatient;
         leave(c);
     } else if (impatient && !c->concluded) {
         intake->drop = true;
@@ -330,6 +331,9 @@ static void check_end(struct command *c) {
     if (!c->child->running && c->ended_ms == 0) {
         c->ended_ms = clock_monotonic_ms();
         c->ended_ns = clock_realtime_ns();
+        if (c->record) {
+            c->record->transfer->given_up = false; // that was earlier: it may answer now
+        }
         if (steps_of(c)) {
             steps_of(c)->drained = false;
         }

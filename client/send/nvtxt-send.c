@@ -259,14 +259,13 @@ static void send_rest(struct send_arguments *args, struct term *term, struct chi
     struct transfer_options options = args->transfer;
     size_t in_use = 0;
     options.resume = options.one_chance = true;
-    options.given_up = false;
     options.text = NULL;
     options.timeout_ms = options.timeout_ms < 0 ? COMMAND_PATIENCE_MS : options.timeout_ms;
     if (signals_init() == 0 && !child->interrupted) {
         child_release_signals(child);
         in_use = wait_for_processes(run->folder);
         (void)salvage_folder(run->folder, true, term);
-        if (may_send(args)) {
+        if (!options.given_up && may_send(args)) {
             (void)resume_sessions(&options, run->folder, term);
         }
     }

@@ -40,7 +40,7 @@ struct transfer_options {
     bool connected_before; // there was a daemon for an earlier input: there will be one again
     bool left;       // an earlier input was left in its spool: later ones do not wait for a daemon
     bool one_chance; // when the daemon was given up, later inputs are not sent
-    bool given_up;   // it was
+    bool given_up;   // it was, after the end of the command where there is one
 };
 
 struct transfer {

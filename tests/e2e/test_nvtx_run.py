@@ -347,6 +347,20 @@ def test_a_daemon_that_is_given_up_is_not_waited_for_again():
         equal([found.count(text) for text in sorted(set(found))], [6] * 10)
 
 
+def test_a_daemon_that_is_stopped_is_waited_for_once():
+    for spool in [], ["--spool"]:
+        with Daemon() as daemon, Place() as place:
+            words = spool and spool + [place.spool]
+            script = 'kill -STOP $2; exec "$0" "$1" 1 10 kill'
+            status, _, err = send(daemon, "--nvtx", *words, "--", "sh", "-c", script, CLIENT, place.notes,
+                                  str(daemon.process.pid))
+            daemon.process.send_signal(signal.SIGCONT)
+            equal((status, err.count("giving up on"), err.count("--resume")), (-9, 0, 1), err)
+            left = re.search("'nvtxt-send --resume ([^']*)'", err).group(1)
+            equal(run_client("nvtxt-send", "--socket", daemon.socket, "--resume", left)[0], 0)
+            each_once(texts(daemon), place.noted(), "marks")
+
+
 def test_a_process_that_outlives_the_command_is_named_and_sent_later():
     with Daemon() as daemon, Place() as place, open(place.folder.name("said"), "w+b") as said:
         equal(subprocess.run([SEND, "--socket", daemon.socket, "--nvtx", "--", CLIENT, place.notes, "1", "10",
