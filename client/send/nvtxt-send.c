@@ -259,6 +259,7 @@ static void send_rest(struct send_arguments *args, struct term *term, struct chi
     struct transfer_options options = args->transfer;
     size_t in_use = 0;
     options.resume = options.one_chance = true;
+    options.only_errors = !options.verbose; // a killed process leaves its ranges open
     options.text = NULL;
     options.timeout_ms = options.timeout_ms < 0 ? COMMAND_PATIENCE_MS : options.timeout_ms;
     if (signals_init() == 0 && !child->interrupted) {

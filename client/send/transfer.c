@@ -423,7 +423,9 @@ static enum outcome run(struct transfer *t) {
 static enum outcome conclude(struct transfer *t) {
     const struct nvtxt_reply *end = &t->sender.end;
     char count[TERM_COUNT_SIZE];
-    diag_print_summary(&t->report, end->line, end->events, end->errors, end->warnings);
+    if (!t->options->only_errors || end->errors > 0 || t->report.printed > 0) {
+        diag_print_summary(&t->report, end->line, end->events, end->errors, end->warnings);
+    }
     if (t->intake.dropped > 0) {
         term_say(t->term, "%s line%s of %s dropped: there was no room",
                  term_count(count, t->intake.dropped), t->intake.dropped == 1 ? "" : "s",

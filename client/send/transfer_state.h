@@ -35,6 +35,7 @@ struct transfer_options {
     bool repeat;        // the session may have been sent before, wholly or in part
     bool made_up;       // the input is no file: nobody could send it again
     bool quiet;         // no diagnostics, no progress, no news of the connection
+    bool only_errors;   // no summary of an input that has warnings alone, none of them printed
     size_t window_bytes;                // unacknowledged lines that are held
     const struct textlog_options *text; // the input is a log; NULL: NVTXT. Borrowed
     bool connected_before; // there was a daemon for an earlier input: there will be one again

@@ -82,6 +82,16 @@ def test_what_a_killed_program_had_recorded_is_stored_once():
         equal(daemon.query("SELECT count(*) FROM NVTXT_DIAGNOSTICS"), [(0,)])
 
 
+def test_warnings_of_a_killed_program_are_said_only_with_verbose():
+    with Daemon() as daemon, Place() as place:
+        for words in [], ["--verbose"]:
+            status, _, err = send(daemon, "--nvtx", *words, "--", CLIENT, place.notes, "1", "10", "open")
+            equal((status, err.count("1 warning (0 shown)")), (-9, len(words)), err)
+            equal(bool(err), bool(words), err)
+        daemon.settled()
+        equal(daemon.query("SELECT code FROM NVTXT_DIAGNOSTICS"), [("never-closed",)] * 2)
+
+
 def test_a_session_of_a_program_that_is_gone_is_resumed_by_hand():
     with Daemon() as daemon, Place() as place:
         for end in "kill", "_exit":

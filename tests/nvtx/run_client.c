@@ -3,8 +3,8 @@
 // A program that records itself, for the tests of the runner: run_client NOTES THREADS COUNT END.
 // Each thread T makes COUNT marks "T i" (0: for ever), each 8th with a range "T i" around it, and
 // notes in the file NOTES how many calls of its own have returned: a number of 8 bytes a thread.
-// END: "return", "_exit", "kill", "wait" (for the end of stdin), "leave" (a child goes on without
-// end), or a program that takes this one's place.
+// END: "return", "_exit", "kill", "open" (killed in a range), "wait" (for the end of stdin),
+// "leave" (a child goes on without end), or a program that takes this one's place.
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -73,6 +73,9 @@ static int end(const char *how, char **argv) {
     if (strcmp(how, "_exit") == 0) {
         _exit(3);
     } else if (strcmp(how, "kill") == 0) {
+        raise(SIGKILL);
+    } else if (strcmp(how, "open") == 0) {
+        nvtxt_push(how);
         raise(SIGKILL);
     } else if (strcmp(how, "wait") == 0) {
         (void)!read(STDIN_FILENO, &byte, 1);
