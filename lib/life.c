@@ -116,6 +116,7 @@ static int start_sender(void) {
     life_sender.attention = &recorder.attention;
     life_sender.asleep = RECORDER_ASLEEP;
     life_sender.dozes = RECORDER_DOZES;
+    life_sender.rests = RECORDER_RESTS;
     return sender_start(&life_sender);
 }
 

@@ -173,6 +173,9 @@ static enum outcome convert(struct salvage *s) {
     if (!s->pass || !s->block) {
         return fail(s, -ENOMEM, strerror(ENOMEM));
     }
+    if (s->file.region.head->is_tsc) {
+        clock_choose(); // a process that was killed early had not learned the rate
+    }
     pass_init(s->pass, &s->file.region);
     if (!*region_session(&s->file.region)->id) {
         return remove_ring(s); // nothing was recorded before there was a session

@@ -181,7 +181,9 @@ static uint64_t counter_register(domain_handle *domain, const struct abi_counter
     struct abi_counter given;
     const struct abi_counter *its_attr = attr;
     if (attr && registry_has_chained() && HAS(attr, schema)) {
-        memcpy(&given, attr, attr->size < sizeof(given) ? attr->size : sizeof(given));
+        size_t size = attr->size < sizeof(given) ? attr->size : sizeof(given);
+        memcpy(&given, attr, size);
+        given.size = size;
         given.schema = registry_chained(REGISTRY_SCHEMA, attr->schema);
         its_attr = &given;
     }

@@ -31,8 +31,8 @@ void pass_init(struct pass *pass, struct region *region) {
     pass->lines.limit = LINE_LIMIT;
     pass->lines.variables = LINE_VARIABLES;
     pass->offset_ns = atomic_load(&region->head->offset_ns);
-    clock_map_init(&pass->clock, region->head->is_tsc, pass->next.clock, pass->next.clock_rate);
     pass->next = region_state(region);
+    clock_map_init(&pass->clock, region->head->is_tsc, pass->next.clock, pass->next.clock_rate);
     if (pass->next.lines > 0) { // of a process that is gone: what it set is not known
         pass->lines.has_domain = true;
         pass->lines.domain = UINT32_MAX;
@@ -291,7 +291,8 @@ static void look_at_rings(struct pass *pass, uint64_t *ends) {
     for (uint32_t i = 0; i < pass->rings; i++) {
         ends[i] = atomic_load_explicit(&region->rings[i].at, memory_order_acquire);
     }
-    if (pass->is_live || pass->next.clock_rate == 0) {
+    bool is_same_clock = clock_is_tsc == (region->head->is_tsc != 0);
+    if (pass->is_live || (pass->next.clock_rate == 0 && is_same_clock)) {
         clock_map_add(&pass->clock, clock_now());
     }
     pass->next.clock = pass->clock.points[pass->clock.count - 1];

@@ -308,6 +308,7 @@ void recorder_in_child(void) {
     if (word != &never_alive) { // also where the kernel does not wipe
         atomic_store(&word[0], 0);
         atomic_store(&word[1], 0);
+        atomic_store(&recorder.attention, 0); // of the parent's sender
         recorder_renew_locks();
     } else {
         recorder_after_fork();

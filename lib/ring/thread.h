@@ -33,7 +33,8 @@ enum {
     RECORDER_ASLEEP = 1,    // the sender sleeps: wake it
     RECORDER_NO_SENDER = 2, // there is none: make one when it is time
     RECORDER_CALLS = RECORDER_ASLEEP | RECORDER_NO_SENDER, // what each call looks for
-    RECORDER_DOZES = 4 // the sender waits a moment: who fills half a ring wakes it
+    RECORDER_DOZES = 4, // the sender waits a moment: who fills half a ring wakes it
+    RECORDER_RESTS = 8  // the sender waits, and no call wakes it
 };
 
 struct recorder {

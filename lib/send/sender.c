@@ -79,7 +79,7 @@ static void tell_progress(struct sender *sender) {
 }
 
 void sender_wake(struct sender *sender) {
-    uint32_t flags = sender->asleep | sender->dozes;
+    uint32_t flags = sender->asleep | sender->dozes | sender->rests;
     if (atomic_fetch_and(sender->attention, ~flags) & flags) {
         futex_wake(sender->attention);
     }
@@ -158,6 +158,7 @@ static bool is_awaited(struct sender *sender) {
 
 // Waits in the futex, unless somebody has begun to wait for us.
 static void rest(struct sender *sender, uint32_t flag, int64_t timeout_ms) {
+    flag |= sender->rests;
     uint32_t value = atomic_fetch_or(sender->attention, flag) | flag;
     if (!is_awaited(sender)) {
         futex_wait(sender->attention, value, timeout_ms * MS);

@@ -22,6 +22,7 @@ struct sender {
     _Atomic uint32_t *attention; // a futex, set before it sleeps:
     uint32_t asleep;             // any call wakes it
     uint32_t dozes;              // who fills half a ring wakes it
+    uint32_t rests;              // no call wakes it, only who waits for it
     _Atomic bool is_ending;      // no more calls come: send what there is, end the session, return
     _Atomic bool is_done;        // the session has ended, or nobody is there to end it with
     _Atomic uint32_t waiting;    // threads in sender_flush() and sender_end()

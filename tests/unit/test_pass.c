@@ -210,3 +210,18 @@ Test(pass, tells_of_a_ring_that_is_left_and_empty) {
     run();
     cr_assert_eq(emptied, 1);
 }
+
+// ---- The clock ----------------------------------------------------------------------------------
+
+Test(pass, goes_on_with_the_clock_of_a_process_that_is_gone) {
+    region.head->is_tsc = 1;
+    struct region_state *state = &region.head->states[0];
+    state->clock = (struct clock_point){.ticks = 900, .ns = 5000};
+    state->clock_rate = 2;
+    pass_init(&pass, &region);
+    record(0, RECORD_MARK, "first", 0);
+    now += 49;
+    record(0, RECORD_MARK, "second", 0);
+    run();
+    cr_assert_lt(at("Marker,5200,"), at("Marker,5300,"));
+}
