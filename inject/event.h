@@ -61,6 +61,6 @@ struct event_copy {
 const struct abi_event *event_chained(const struct inject_domain *domain,
                                       const struct abi_event *event, struct event_copy *copy);
 
-// Whether a message of this type and place lies inside of a structure's size.
+// Whether a member lies inside of a structure's size.
 #define EVENT_HAS(attr, member)                                                                    \
     (offsetof(__typeof__(*(attr)), member) + sizeof((attr)->member) <= (attr)->size)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The calls of nvtxt.h. Each fills a record on the stack and hands it to its thread's ring; what is
-// not recorded is counted. Nothing here waits, allocates or changes errno.
+// not recorded is counted. No event waits or allocates, and nothing changes errno; names and
+// handles take the lock of the catalog, which is held for moments.
 #include <errno.h>
 #include <stdarg.h>
 #include <string.h>
@@ -484,7 +485,8 @@ void nvtxt_private_name_counter(struct nvtxt_domain *domain, const char *counter
     }
 }
 
-// The first sample of a counter in a domain gives it a row; the lock is taken then only.
+// The first sample of a counter in a domain gives it a row. The string knows the domain that it was
+// sampled in last: the lock is taken when that changes.
 static void name_counter(const struct nvtxt_domain *domain, const struct nvtxt_string *counter) {
     uint32_t number = domain ? domain->number : 0;
     _Atomic uint32_t *named = &((struct nvtxt_string *)counter)->counter_in;

@@ -14,8 +14,8 @@
 
 extern struct sender life_sender;
 
-// The hooks of the recorder are set before any call, by the constructor of the library; a call that
-// comes even earlier does it itself.
+// Sets the hooks of the recorder. It is the library's constructor; a call that comes even earlier
+// is counted as lost.
 void life_init(void);
 
 // Whether an event was recorded in this process, or its parent before it was forked.

@@ -108,7 +108,8 @@ void nvtxt_sample_i64(struct nvtxt_domain *domain, const struct nvtxt_string *co
 void nvtxt_sample_f64(struct nvtxt_domain *domain, const struct nvtxt_string *counter,
                       double value);
 
-/* Names. They are kept until they are stored, and never dropped; the newest one counts. */
+/* Names. Up to 65,536 are kept until they are stored, however full the rings are; further ones are
+ * not. The newest one counts. */
 void nvtxt_name_category(struct nvtxt_domain *domain, uint32_t category, const char *name);
 void nvtxt_name_thread(uint32_t tid, const char *name); /* 0: the caller */
 void nvtxt_name_process(const char *name);

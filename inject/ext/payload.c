@@ -274,8 +274,7 @@ static uint8_t domain_is_enabled(domain_handle *domain) {
     return !nvtxt_private_is_excluded(inject_domain_of(domain));
 }
 
-// ---- Time of other clocks, and events of it: only the library behind us can use them
-// -------------
+// ---- Other clocks: for the library behind us ----------------------------------------------------
 
 static int64_t timestamp_get(void) {
     abi_function next = chain_find_extension(ABI_EXTENSION_PAYLOAD, ABI_PAYLOAD_TIMESTAMP_GET);
