@@ -17,6 +17,7 @@ from lib import DEADLINE, SANITIZERS, TOP_BUILD, WRAPPER, Daemon, Skip, equal, p
 CLIENT = program("tests/nvtx", "run_client")
 SEND = program("client", "nvtxt-send")
 MARKS, PUSHES = 34, 59
+RECORDED = '[ -s "$1" ] && [ -n "$(tr -d "\\0" <"$1")" ]'  # a call of the client "$1" notes for has returned
 
 
 class Place:
@@ -122,8 +123,8 @@ def test_programs_killed_at_random_moments_while_the_daemon_is_killed_too():
             killer = threading.Thread(target=kill_often, args=(daemon, stop))
             killer.start()
             try:
-                script = '"$0" "$1" 4 0 return & until [ -s "$1" ]; do sleep 0.01; done; sleep %f;' \
-                         'kill -9 $!; wait' % chance.uniform(0.05, 1)
+                script = '"$0" "$1" 4 0 return & until %s; do sleep 0.01; done; sleep %f;' \
+                         'kill -9 $!; wait' % (RECORDED, chance.uniform(0.05, 1))
                 status, _, err = send(daemon, "--nvtx", "--timeout", "200", "--spool", place.spool, "--",
                                       "sh", "-c", script, CLIENT, place.notes)
             finally:
@@ -409,7 +410,8 @@ def test_resume_removes_a_folder_of_a_run_that_is_empty_and_no_other():
 
 
 def test_processes_that_are_just_ending_are_waited_for():
-    script = '"$0" "$1" 2 0 return >/dev/null 2>&1 & until [ -s "$1" ]; do :; done; (sleep 0.1; kill -9 $!) &'
+    script = '"$0" "$1" 2 0 return >/dev/null 2>&1 & until %s; do sleep 0.01; done;' \
+             ' (sleep 0.1; kill -9 $!) &' % RECORDED
     for _ in range(100):  # a busy machine may take more than the second that the runner waits
         with Daemon() as daemon, Place() as place:
             status, out, err = send(daemon, "--nvtx", "--spool", place.spool, "--", "sh", "-c", script, CLIENT,
