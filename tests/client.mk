@@ -3,9 +3,9 @@
 EXTRA_DIST += unit/export_kit.h
 unit_programs += unit/test_export_fmt
 unit_programs += unit/test_export_lanes
-unit_programs += unit/test_export_out
+unit_programs += unit/test_out
 unit_programs += unit/test_export_stacks
-unit_programs += unit/test_export_time
+unit_programs += unit/test_times
 unit_programs += unit/test_json_pieces
 unit_programs += unit/test_ctl_format
 unit_programs += unit/test_ctl_rates

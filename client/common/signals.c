@@ -74,6 +74,10 @@ int signals_count(void) {
     return count;
 }
 
+bool signals_came(void) {
+    return signals_count() > 0;
+}
+
 int signals_first(void) {
     return first;
 }

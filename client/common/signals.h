@@ -4,6 +4,8 @@
 // process-wide state of the clients: a signal handler has nowhere else to write to.
 #pragma once
 
+#include <stdbool.h>
+
 // Catches the three signals, SIGHUP unless it is ignored. Ignores SIGPIPE and SIGXFSZ: a write
 // returns an error instead. Returns 0 or -errno.
 int signals_init(void);
@@ -16,4 +18,5 @@ void signals_stop_soon(void);
 
 int signals_fd(void);    // readable once a signal came; for poll()
 int signals_count(void); // signals so far
+bool signals_came(void); // whether there was one
 int signals_first(void); // the first one's number, 0 before it

@@ -320,9 +320,9 @@ static int write_chunk(struct export *export, struct store_reader *reader) {
     for (size_t i = 0; i < count && result == STORE_DONE; i++) {
         result = write_event(export, reader, &events[i]);
     }
-    struct export_out *out = &export->writer.out;
+    struct nvtxt_out *out = &export->writer.out;
     if (out->len >= FLUSH_BYTES) {
-        (void)export_out_flush(out);
+        (void)nvtxt_out_flush(out);
     }
     return result;
 }
@@ -444,13 +444,13 @@ static enum outcome write_all(struct export *export) {
 }
 
 static void format_time(char text[32], int64_t ns) {
-    struct export_out out;
+    struct nvtxt_out out;
     text[0] = '\0';
-    if (export_out_init(&out, -1) == 0) { // never flushed
-        export_utc(&out, ns);
+    if (nvtxt_out_init(&out, -1) == 0) { // never flushed
+        nvtxt_out_utc(&out, ns);
         memcpy(text, out.data, out.len);
         text[out.len] = '\0';
-        export_out_deinit(&out);
+        nvtxt_out_deinit(&out);
     }
 }
 
@@ -470,12 +470,12 @@ static void say_nothing_found(struct export *export) {
 static enum outcome finish(struct export *export, const char *name) {
     struct export_writer *writer = &export->writer;
     char count[TERM_COUNT_SIZE];
-    int error = export_out_flush(&writer->out);
+    int error = nvtxt_out_flush(&writer->out);
     term_wipe(export->term);
     if (signals_count() > 0) {
         return OUTCOME_STOPPED;
     }
-    if (error == EXPORT_OUT_CLOSED) {
+    if (error == NVTXT_OUT_CLOSED) {
         return OUTCOME_NO_READER;
     }
     if (error != 0) {
@@ -502,7 +502,7 @@ static void close_all(struct export *export) {
     for (size_t i = 0; i < export->count; i++) {
         store_read_close(export->readers[i]);
     }
-    export_out_deinit(&export->writer.out);
+    nvtxt_out_deinit(&export->writer.out);
     free(export->readers);
 }
 
@@ -520,9 +520,10 @@ enum outcome export_run(const struct export_options *options, struct term *term,
         warn_of_sources(&export);
         status = look_ahead(&export);
     }
-    if (status == 0 && export_out_init(&export.writer.out, fd) < 0) {
+    if (status == 0 && nvtxt_out_init(&export.writer.out, fd) < 0) {
         status = no_memory(term);
     }
+    export.writer.out.interrupted = signals_came;
     if (status == 0) {
         find_bounds(&export);
         status = write_all(&export);

@@ -14,10 +14,10 @@
 #include "client/common/signals.h"
 #include "client/export/export.h"
 #include "client/export/export_file.h"
-#include "client/export/export_time.h"
 #include "client/locate/probe.h"
 #include "protocol/base/near.h"
 #include "protocol/lang/level.h"
+#include "protocol/text/times.h"
 #include "store/db/stranger.h"
 
 struct arguments {
@@ -56,8 +56,8 @@ static void print_help(void) {
 // The option's name says what stands in the text: a moment, or for --last a length of time.
 static int take_time(const struct arguments_value *value) {
     bool is_length = strcmp(value->row->name, "last") == 0;
-    if (is_length ? export_duration_parse(value->text, value->field)
-                  : export_time_parse(value->text, value->field)) {
+    if (is_length ? nvtxt_duration_parse(value->text, value->field)
+                  : nvtxt_time_parse(value->text, value->field)) {
         return 0;
     }
     term_say(value->term, "--%s: '%s' is no %s, such as %s", value->row->name, value->text,

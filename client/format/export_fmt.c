@@ -19,18 +19,18 @@ static int64_t duration_of(const struct store_read_event *event) {
     return result;
 }
 
-bool export_number(struct export_out *out, const struct nvtxt_payload *payload) {
+bool export_number(struct nvtxt_out *out, const struct nvtxt_payload *payload) {
     switch (payload->kind) {
     case NVTXT_PAYLOAD_NONE:
         return false;
     case NVTXT_PAYLOAD_UINT64:
-        export_uint(out, (uint64_t)payload->int64);
+        nvtxt_out_uint(out, (uint64_t)payload->int64);
         return true;
     case NVTXT_PAYLOAD_DOUBLE:
     case NVTXT_PAYLOAD_FLOAT:
-        return export_double(out, payload->real);
+        return nvtxt_out_double(out, payload->real);
     default:
-        export_int(out, payload->int64);
+        nvtxt_out_int(out, payload->int64);
         return true;
     }
 }
@@ -59,86 +59,87 @@ static const struct {
 // ---- CSV (RFC 4180) -----------------------------------------------------------------------------
 
 static int begin_csv(struct export_writer *writer) {
-    EXPORT_LITERAL(&writer->out,
-                   "utcTime,duration,kind,message,category,color,process,thread,source,domain,"
-                   "payload,pid,tid,start,end,globalTid,domainId,categoryId,sourceId,eventRow,"
-                   "level,endGlobalTid,uint64Value,int64Value,doubleValue,uint32Value,int32Value,"
-                   "floatValue,jsonText\r\n");
+    NVTXT_OUT_LITERAL(
+        &writer->out,
+        "utcTime,duration,kind,message,category,color,process,thread,source,domain,"
+        "payload,pid,tid,start,end,globalTid,domainId,categoryId,sourceId,eventRow,"
+        "level,endGlobalTid,uint64Value,int64Value,doubleValue,uint32Value,int32Value,"
+        "floatValue,jsonText\r\n");
     return 0;
 }
 
-static void put_csv_number(struct export_out *out, const struct nvtxt_payload *payload) {
+static void put_csv_number(struct nvtxt_out *out, const struct nvtxt_payload *payload) {
     if (payload->kind != NVTXT_PAYLOAD_NONE && !export_number(out, payload)) {
-        export_slice(out, export_infinity(payload));
+        nvtxt_out_slice(out, export_infinity(payload));
     }
 }
 
-static void put_csv_payload(struct export_out *out, const struct store_read_event *event) {
+static void put_csv_payload(struct nvtxt_out *out, const struct store_read_event *event) {
     if (event->payload.kind != NVTXT_PAYLOAD_NONE) {
         put_csv_number(out, &event->payload);
     } else if (event->json.len > 0) {
-        export_csv(out, event->json);
+        nvtxt_out_csv(out, event->json);
     }
 }
 
 // The payload once more, in the column of its type.
-static void put_csv_columns(struct export_out *out, const struct store_read_event *event) {
+static void put_csv_columns(struct nvtxt_out *out, const struct store_read_event *event) {
     static const char commas[] = ",,,,,,,";
     const enum nvtxt_payload_kind kind = event->payload.kind;
     if (kind == NVTXT_PAYLOAD_NONE) {
-        EXPORT_LITERAL(out, ",,,,,,,");
+        NVTXT_OUT_LITERAL(out, ",,,,,,,");
     } else {
-        export_bytes(out, commas, columns[kind].place);
+        nvtxt_out_bytes(out, commas, columns[kind].place);
         put_csv_number(out, &event->payload);
-        export_bytes(out, commas, COLUMNS - columns[kind].place + 1);
+        nvtxt_out_bytes(out, commas, COLUMNS - columns[kind].place + 1);
     }
     if (event->json.len > 0) {
-        export_csv(out, event->json);
+        nvtxt_out_csv(out, event->json);
     }
 }
 
-static void put_csv_texts(struct export_out *out, const struct export_row *row) {
-    export_csv(out, row->event->text);
-    EXPORT_LITERAL(out, ",");
+static void put_csv_texts(struct nvtxt_out *out, const struct export_row *row) {
+    nvtxt_out_csv(out, row->event->text);
+    NVTXT_OUT_LITERAL(out, ",");
     if (row->category.data) {
-        export_csv(out, row->category);
+        nvtxt_out_csv(out, row->category);
     } else if (row->event->category) {
-        export_uint(out, row->event->category);
+        nvtxt_out_uint(out, row->event->category);
     }
-    EXPORT_LITERAL(out, ",");
+    NVTXT_OUT_LITERAL(out, ",");
     if (row->event->color) {
-        export_color(out, row->event->color);
+        nvtxt_out_color(out, row->event->color);
     }
-    EXPORT_LITERAL(out, ",");
-    export_csv(out, row->process);
-    EXPORT_LITERAL(out, ",");
-    export_csv(out, row->thread);
-    EXPORT_LITERAL(out, ",");
-    export_csv(out, row->source);
-    EXPORT_LITERAL(out, ",");
-    export_csv(out, row->domain);
+    NVTXT_OUT_LITERAL(out, ",");
+    nvtxt_out_csv(out, row->process);
+    NVTXT_OUT_LITERAL(out, ",");
+    nvtxt_out_csv(out, row->thread);
+    NVTXT_OUT_LITERAL(out, ",");
+    nvtxt_out_csv(out, row->source);
+    NVTXT_OUT_LITERAL(out, ",");
+    nvtxt_out_csv(out, row->domain);
 }
 
-static void put_csv_uint(struct export_out *out, uint64_t value) {
-    EXPORT_LITERAL(out, ",");
-    export_uint(out, value);
+static void put_csv_uint(struct nvtxt_out *out, uint64_t value) {
+    NVTXT_OUT_LITERAL(out, ",");
+    nvtxt_out_uint(out, value);
 }
 
-static void put_csv_int(struct export_out *out, int64_t value) {
-    EXPORT_LITERAL(out, ",");
-    export_int(out, value);
+static void put_csv_int(struct nvtxt_out *out, int64_t value) {
+    NVTXT_OUT_LITERAL(out, ",");
+    nvtxt_out_int(out, value);
 }
 
 static int row_csv(struct export_writer *writer, const struct export_row *row) {
-    struct export_out *out = &writer->out;
+    struct nvtxt_out *out = &writer->out;
     const struct store_read_event *event = row->event;
-    export_utc(out, event->start);
+    nvtxt_out_utc(out, event->start);
     put_csv_int(out, duration_of(event));
-    EXPORT_LITERAL(out, ",");
-    export_slice(out, export_kind_name(event->type));
-    EXPORT_LITERAL(out, ",");
+    NVTXT_OUT_LITERAL(out, ",");
+    nvtxt_out_slice(out, export_kind_name(event->type));
+    NVTXT_OUT_LITERAL(out, ",");
     put_csv_texts(out, row);
-    EXPORT_LITERAL(out, ",");
+    NVTXT_OUT_LITERAL(out, ",");
     put_csv_payload(out, event);
     put_csv_uint(out, export_pid(event->global_tid));
     put_csv_uint(out, export_tid(event->global_tid));
@@ -147,21 +148,21 @@ static int row_csv(struct export_writer *writer, const struct export_row *row) {
     put_csv_uint(out, event->global_tid);
     put_csv_int(out, event->domain_id);
     put_csv_uint(out, event->category);
-    EXPORT_LITERAL(out, ",");
+    NVTXT_OUT_LITERAL(out, ",");
     if (row->source_id) {
-        export_int(out, row->source_id);
+        nvtxt_out_int(out, row->source_id);
     }
     put_csv_int(out, event->row);
-    EXPORT_LITERAL(out, ",");
+    NVTXT_OUT_LITERAL(out, ",");
     if (row->level) {
-        export_slice(out, nvtxt_slice_of(row->level));
+        nvtxt_out_slice(out, nvtxt_slice_of(row->level));
     }
-    EXPORT_LITERAL(out, ",");
+    NVTXT_OUT_LITERAL(out, ",");
     if (event->ended_elsewhere) {
-        export_uint(out, event->end_global_tid);
+        nvtxt_out_uint(out, event->end_global_tid);
     }
     put_csv_columns(out, event);
-    EXPORT_LITERAL(out, "\r\n");
+    NVTXT_OUT_LITERAL(out, "\r\n");
     return 0;
 }
 
@@ -170,62 +171,62 @@ static const struct export_format comma = {
 
 // ---- JSON lines ---------------------------------------------------------------------------------
 
-static void put_json_number(struct export_out *out, const struct nvtxt_payload *payload) {
+static void put_json_number(struct nvtxt_out *out, const struct nvtxt_payload *payload) {
     if (!export_number(out, payload)) {
-        export_json(out, export_infinity(payload));
+        nvtxt_out_json(out, export_infinity(payload));
     }
 }
 
-static void put_json_payload(struct export_out *out, const struct store_read_event *event) {
+static void put_json_payload(struct nvtxt_out *out, const struct store_read_event *event) {
     if (event->payload.kind != NVTXT_PAYLOAD_NONE) {
-        EXPORT_LITERAL(out, ",\"payload\":");
+        NVTXT_OUT_LITERAL(out, ",\"payload\":");
         put_json_number(out, &event->payload);
     } else if (event->json.len > 0) {
-        EXPORT_LITERAL(out, ",\"payload\":");
-        export_json(out, event->json);
+        NVTXT_OUT_LITERAL(out, ",\"payload\":");
+        nvtxt_out_json(out, event->json);
     }
 }
 
 // The payload once more, with the name of the column of its type.
-static void put_json_columns(struct export_out *out, const struct store_read_event *event) {
+static void put_json_columns(struct nvtxt_out *out, const struct store_read_event *event) {
     if (event->payload.kind != NVTXT_PAYLOAD_NONE) {
-        export_slice(out, columns[event->payload.kind].member);
+        nvtxt_out_slice(out, columns[event->payload.kind].member);
         put_json_number(out, &event->payload);
     }
     if (event->json.len > 0) {
-        EXPORT_LITERAL(out, ",\"jsonText\":");
-        export_json(out, event->json);
+        NVTXT_OUT_LITERAL(out, ",\"jsonText\":");
+        nvtxt_out_json(out, event->json);
     }
 }
 
-static void put_json_color(struct export_out *out, uint32_t color) {
+static void put_json_color(struct nvtxt_out *out, uint32_t color) {
     if (color) {
-        EXPORT_LITERAL(out, ",\"color\":\"");
-        export_color(out, color);
-        EXPORT_LITERAL(out, "\"");
+        NVTXT_OUT_LITERAL(out, ",\"color\":\"");
+        nvtxt_out_color(out, color);
+        NVTXT_OUT_LITERAL(out, "\"");
     }
 }
 
 #define MEMBER_TEXT(out, name, text)                                                               \
     if ((text).data) {                                                                             \
-        EXPORT_LITERAL(out, ",\"" name "\":");                                                     \
-        export_json(out, text);                                                                    \
+        NVTXT_OUT_LITERAL(out, ",\"" name "\":");                                                  \
+        nvtxt_out_json(out, text);                                                                 \
     }
 #define MEMBER(out, name, put, value)                                                              \
-    EXPORT_LITERAL(out, ",\"" name "\":");                                                         \
+    NVTXT_OUT_LITERAL(out, ",\"" name "\":");                                                      \
     put(out, value)
 
 static int row_lines(struct export_writer *writer, const struct export_row *row) {
-    struct export_out *out = &writer->out;
+    struct nvtxt_out *out = &writer->out;
     const struct store_read_event *event = row->event;
-    EXPORT_LITERAL(out, "{\"utcTime\":\"");
-    export_utc(out, event->start);
-    EXPORT_LITERAL(out, "\",\"duration\":");
-    export_int(out, duration_of(event));
-    EXPORT_LITERAL(out, ",\"kind\":\"");
-    export_slice(out, export_kind_name(event->type));
-    EXPORT_LITERAL(out, "\",\"message\":");
-    export_json(out, event->text);
+    NVTXT_OUT_LITERAL(out, "{\"utcTime\":\"");
+    nvtxt_out_utc(out, event->start);
+    NVTXT_OUT_LITERAL(out, "\",\"duration\":");
+    nvtxt_out_int(out, duration_of(event));
+    NVTXT_OUT_LITERAL(out, ",\"kind\":\"");
+    nvtxt_out_slice(out, export_kind_name(event->type));
+    NVTXT_OUT_LITERAL(out, "\",\"message\":");
+    nvtxt_out_json(out, event->text);
     MEMBER_TEXT(out, "category", row->category);
     put_json_color(out, event->color);
     MEMBER_TEXT(out, "process", row->process);
@@ -233,25 +234,25 @@ static int row_lines(struct export_writer *writer, const struct export_row *row)
     MEMBER_TEXT(out, "source", row->source);
     MEMBER_TEXT(out, "domain", row->domain);
     put_json_payload(out, event);
-    MEMBER(out, "pid", export_uint, export_pid(event->global_tid));
-    MEMBER(out, "tid", export_uint, export_tid(event->global_tid));
-    MEMBER(out, "start", export_int, event->start);
-    MEMBER(out, "end", export_int, event->end);
-    MEMBER(out, "globalTid", export_uint, event->global_tid);
-    MEMBER(out, "domainId", export_int, event->domain_id);
-    MEMBER(out, "categoryId", export_uint, event->category);
+    MEMBER(out, "pid", nvtxt_out_uint, export_pid(event->global_tid));
+    MEMBER(out, "tid", nvtxt_out_uint, export_tid(event->global_tid));
+    MEMBER(out, "start", nvtxt_out_int, event->start);
+    MEMBER(out, "end", nvtxt_out_int, event->end);
+    MEMBER(out, "globalTid", nvtxt_out_uint, event->global_tid);
+    MEMBER(out, "domainId", nvtxt_out_int, event->domain_id);
+    MEMBER(out, "categoryId", nvtxt_out_uint, event->category);
     if (row->source_id) {
-        MEMBER(out, "sourceId", export_int, row->source_id);
+        MEMBER(out, "sourceId", nvtxt_out_int, row->source_id);
     }
-    MEMBER(out, "eventRow", export_int, event->row);
+    MEMBER(out, "eventRow", nvtxt_out_int, event->row);
     if (row->level) {
-        MEMBER(out, "level", export_json, nvtxt_slice_of(row->level));
+        MEMBER(out, "level", nvtxt_out_json, nvtxt_slice_of(row->level));
     }
     if (event->ended_elsewhere) {
-        MEMBER(out, "endGlobalTid", export_uint, event->end_global_tid);
+        MEMBER(out, "endGlobalTid", nvtxt_out_uint, event->end_global_tid);
     }
     put_json_columns(out, event);
-    EXPORT_LITERAL(out, "}\n");
+    NVTXT_OUT_LITERAL(out, "}\n");
     return 0;
 }
 

@@ -9,7 +9,7 @@
 // one, with the names that it asked for, and puts them into the output.
 #pragma once
 
-#include "client/format/export_out.h"
+#include "protocol/text/out.h"
 #include "store/read/reader.h"
 
 // An event with its names; `data` is NULL where there is none. The slices are valid during the
@@ -24,7 +24,7 @@ struct export_row {
 
 struct export_writer {
     const struct export_format *format;
-    struct export_out out;
+    struct nvtxt_out out;
     int64_t base_ns;  // start of the first event of the files, also when it is filtered out
     bool all;         // nothing is filtered out: all names are written too
     bool looks;       // the rows are only shown to look()
@@ -62,7 +62,7 @@ const char *export_format_name(size_t index); // in the order of the table; NULL
 
 // Writes the number of a payload, as JSON and NVTXT have it. False, and nothing written, when there
 // is none or when it is infinite.
-bool export_number(struct export_out *out, const struct nvtxt_payload *payload);
+bool export_number(struct nvtxt_out *out, const struct nvtxt_payload *payload);
 
 static inline bool export_is_real(const struct nvtxt_payload *payload) {
     return payload->kind == NVTXT_PAYLOAD_DOUBLE || payload->kind == NVTXT_PAYLOAD_FLOAT;

@@ -17,9 +17,9 @@
 #include "client/format/export_fmt.h"
 #include "client/format/export_lanes.h"
 #include "client/format/export_names.h"
-#include "client/format/json_pieces.h"
 #include "client/format/lane_batch.h"
 #include "protocol/base/hash.h"
+#include "protocol/text/json_pieces.h"
 
 #ifdef HAVE_CONFIG_H
 #include "config.h"
@@ -64,10 +64,10 @@ static int begin_chrome(struct export_writer *writer) {
     }
     chrome->next_tid = FIRST_FREE_TID;
     writer->state = chrome;
-    EXPORT_LITERAL(&writer->out, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"baseTimeNs\":\"");
-    export_int(&writer->out, writer->base_ns);
-    EXPORT_LITERAL(&writer->out,
-                   "\",\"version\":\"nvtxt-export " PACKAGE_VERSION "\"},\"traceEvents\":[\n");
+    NVTXT_OUT_LITERAL(&writer->out, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"baseTimeNs\":\"");
+    nvtxt_out_int(&writer->out, writer->base_ns);
+    NVTXT_OUT_LITERAL(&writer->out,
+                      "\",\"version\":\"nvtxt-export " PACKAGE_VERSION "\"},\"traceEvents\":[\n");
     return 0;
 }
 
@@ -100,7 +100,7 @@ static int segment_chrome(struct export_writer *writer, struct store_reader *rea
 
 static void begin_event(struct export_writer *writer, struct chrome *chrome) {
     if (chrome->comma) {
-        EXPORT_LITERAL(&writer->out, ",\n");
+        NVTXT_OUT_LITERAL(&writer->out, ",\n");
     }
     chrome->comma = true;
 }
@@ -169,31 +169,31 @@ static int keep_names(struct chrome *chrome, const struct export_row *row) {
     return result;
 }
 
-static void put_ids(struct export_out *out, const struct track *track) {
-    EXPORT_LITERAL(out, "\"pid\":");
-    export_uint(out, export_pid(track->global_tid));
-    EXPORT_LITERAL(out, ",\"tid\":");
-    export_uint(out, track->tid);
+static void put_ids(struct nvtxt_out *out, const struct track *track) {
+    NVTXT_OUT_LITERAL(out, "\"pid\":");
+    nvtxt_out_uint(out, export_pid(track->global_tid));
+    NVTXT_OUT_LITERAL(out, ",\"tid\":");
+    nvtxt_out_uint(out, track->tid);
 }
 
-static void put_name(struct export_out *out, const struct track *track, const struct track *named) {
+static void put_name(struct nvtxt_out *out, const struct track *track, const struct track *named) {
     char number[24];
-    EXPORT_LITERAL(out, "\"args\":{\"name\":");
-    export_json(out, (struct nvtxt_slice){named->name, named->name_len});
+    NVTXT_OUT_LITERAL(out, "\"args\":{\"name\":");
+    nvtxt_out_json(out, (struct nvtxt_slice){named->name, named->name_len});
     if (track->lane > 0) {
         int len = snprintf(number, sizeof(number), " (%d)\"", track->lane + 1);
         out->len -= out->len > 0; // removes the quote that ends the name
-        export_bytes(out, number, (size_t)len);
+        nvtxt_out_bytes(out, number, (size_t)len);
     }
-    EXPORT_LITERAL(out, "}}");
+    NVTXT_OUT_LITERAL(out, "}}");
 }
 
 static void name_process(struct export_writer *writer, struct track *process) {
     if (!process->is_named && process->name) {
         begin_event(writer, writer->state);
-        EXPORT_LITERAL(&writer->out, "{\"ph\":\"M\",\"name\":\"process_name\",");
+        NVTXT_OUT_LITERAL(&writer->out, "{\"ph\":\"M\",\"name\":\"process_name\",");
         put_ids(&writer->out, process);
-        EXPORT_LITERAL(&writer->out, ",");
+        NVTXT_OUT_LITERAL(&writer->out, ",");
         put_name(&writer->out, process, process);
     }
     process->is_named = true;
@@ -202,18 +202,18 @@ static void name_process(struct export_writer *writer, struct track *process) {
 // A viewer sorts by the index, then by tid, so lanes come after their thread.
 static void name_thread(struct export_writer *writer, const struct track *track,
                         const struct track *thread) {
-    struct export_out *out = &writer->out;
+    struct nvtxt_out *out = &writer->out;
     begin_event(writer, writer->state);
-    EXPORT_LITERAL(out, "{\"ph\":\"M\",\"name\":\"thread_sort_index\",");
+    NVTXT_OUT_LITERAL(out, "{\"ph\":\"M\",\"name\":\"thread_sort_index\",");
     put_ids(out, track);
-    EXPORT_LITERAL(out, ",\"args\":{\"sort_index\":");
-    export_uint(out, export_tid(track->global_tid));
-    EXPORT_LITERAL(out, "}}");
+    NVTXT_OUT_LITERAL(out, ",\"args\":{\"sort_index\":");
+    nvtxt_out_uint(out, export_tid(track->global_tid));
+    NVTXT_OUT_LITERAL(out, "}}");
     if (thread->name) {
         begin_event(writer, writer->state);
-        EXPORT_LITERAL(out, "{\"ph\":\"M\",\"name\":\"thread_name\",");
+        NVTXT_OUT_LITERAL(out, "{\"ph\":\"M\",\"name\":\"thread_name\",");
         put_ids(out, track);
-        EXPORT_LITERAL(out, ",");
+        NVTXT_OUT_LITERAL(out, ",");
         put_name(out, track, thread);
     }
 }
@@ -292,23 +292,23 @@ static const char *nearest_name(uint32_t argb) {
 
 // ---- Events -------------------------------------------------------------------------------------
 
-static void put_category(struct export_out *out, const struct export_row *row) {
-    EXPORT_LITERAL(out, ",\"cat\":");
+static void put_category(struct nvtxt_out *out, const struct export_row *row) {
+    NVTXT_OUT_LITERAL(out, ",\"cat\":");
     if (row->category.data) {
-        export_json(out, row->category);
+        nvtxt_out_json(out, row->category);
         return;
     }
-    EXPORT_LITERAL(out, "\"");
+    NVTXT_OUT_LITERAL(out, "\"");
     if (row->event->category) {
-        export_uint(out, row->event->category);
+        nvtxt_out_uint(out, row->event->category);
     }
-    EXPORT_LITERAL(out, "\"");
+    NVTXT_OUT_LITERAL(out, "\"");
 }
 
-static void put_quoted_int(struct export_out *out, int64_t value) {
-    EXPORT_LITERAL(out, "\"");
-    export_int(out, value);
-    EXPORT_LITERAL(out, "\"");
+static void put_quoted_int(struct nvtxt_out *out, int64_t value) {
+    NVTXT_OUT_LITERAL(out, "\"");
+    nvtxt_out_int(out, value);
+    NVTXT_OUT_LITERAL(out, "\"");
 }
 
 static bool is_exact_in_doubles(const struct nvtxt_payload *payload) {
@@ -320,94 +320,94 @@ static bool is_exact_in_doubles(const struct nvtxt_payload *payload) {
 }
 
 // Integers that a double cannot hold are strings.
-static void put_number(struct export_out *out, const struct nvtxt_payload *payload) {
+static void put_number(struct nvtxt_out *out, const struct nvtxt_payload *payload) {
     if (!is_exact_in_doubles(payload)) {
-        EXPORT_LITERAL(out, "\"");
+        NVTXT_OUT_LITERAL(out, "\"");
         (void)export_number(out, payload);
-        EXPORT_LITERAL(out, "\"");
+        NVTXT_OUT_LITERAL(out, "\"");
     } else if (!export_number(out, payload)) {
-        export_json(out, export_infinity(payload));
+        nvtxt_out_json(out, export_infinity(payload));
     }
 }
 
-static void put_payload(struct export_out *out, const struct store_read_event *event) {
+static void put_payload(struct nvtxt_out *out, const struct store_read_event *event) {
     if (event->payload.kind != NVTXT_PAYLOAD_NONE) {
-        EXPORT_LITERAL(out, ",\"payload\":");
+        NVTXT_OUT_LITERAL(out, ",\"payload\":");
         put_number(out, &event->payload);
     }
     if (event->json.len > 0) {
-        EXPORT_LITERAL(out, ",\"json\":");
-        json_pieces_put(out, event->json);
+        NVTXT_OUT_LITERAL(out, ",\"json\":");
+        nvtxt_json_put(out, event->json);
     }
 }
 
-static void put_end_thread(struct export_out *out, const struct store_read_event *event) {
+static void put_end_thread(struct nvtxt_out *out, const struct store_read_event *event) {
     if (event->ended_elsewhere) {
-        EXPORT_LITERAL(out, ",\"endPid\":");
-        export_uint(out, export_pid(event->end_global_tid));
-        EXPORT_LITERAL(out, ",\"endTid\":");
-        export_uint(out, export_tid(event->end_global_tid));
+        NVTXT_OUT_LITERAL(out, ",\"endPid\":");
+        nvtxt_out_uint(out, export_pid(event->end_global_tid));
+        NVTXT_OUT_LITERAL(out, ",\"endTid\":");
+        nvtxt_out_uint(out, export_tid(event->end_global_tid));
     }
 }
 
-static void put_args(struct export_out *out, const struct export_row *row) {
+static void put_args(struct nvtxt_out *out, const struct export_row *row) {
     const struct store_read_event *event = row->event;
-    EXPORT_LITERAL(out, ",\"args\":{\"startNs\":");
+    NVTXT_OUT_LITERAL(out, ",\"args\":{\"startNs\":");
     put_quoted_int(out, event->start);
-    EXPORT_LITERAL(out, ",\"endNs\":");
+    NVTXT_OUT_LITERAL(out, ",\"endNs\":");
     put_quoted_int(out, event->end);
     if (event->type != NVTXT_EVENT_MARK) {
-        EXPORT_LITERAL(out, ",\"kind\":\"");
-        export_slice(out, export_kind_name(event->type));
-        EXPORT_LITERAL(out, "\"");
+        NVTXT_OUT_LITERAL(out, ",\"kind\":\"");
+        nvtxt_out_slice(out, export_kind_name(event->type));
+        NVTXT_OUT_LITERAL(out, "\"");
     }
     if (event->category) {
-        EXPORT_LITERAL(out, ",\"category\":");
-        export_uint(out, event->category);
+        NVTXT_OUT_LITERAL(out, ",\"category\":");
+        nvtxt_out_uint(out, event->category);
     }
     if (event->color) {
-        EXPORT_LITERAL(out, ",\"color\":\"");
-        export_color(out, event->color);
-        EXPORT_LITERAL(out, "\"");
+        NVTXT_OUT_LITERAL(out, ",\"color\":\"");
+        nvtxt_out_color(out, event->color);
+        NVTXT_OUT_LITERAL(out, "\"");
     }
     if (row->domain.data) {
-        EXPORT_LITERAL(out, ",\"domain\":");
-        export_json(out, row->domain);
+        NVTXT_OUT_LITERAL(out, ",\"domain\":");
+        nvtxt_out_json(out, row->domain);
     }
     put_payload(out, event);
 }
 
-static void put_name_and_category(struct export_out *out, const struct export_row *row) {
+static void put_name_and_category(struct nvtxt_out *out, const struct export_row *row) {
     if (row->event->type == NVTXT_EVENT_MARK) {
-        EXPORT_LITERAL(out, "{\"ph\":\"i\",\"s\":\"t\",\"name\":");
+        NVTXT_OUT_LITERAL(out, "{\"ph\":\"i\",\"s\":\"t\",\"name\":");
     } else {
-        EXPORT_LITERAL(out, "{\"ph\":\"X\",\"name\":");
+        NVTXT_OUT_LITERAL(out, "{\"ph\":\"X\",\"name\":");
     }
-    export_json(out, row->event->text);
+    nvtxt_out_json(out, row->event->text);
     put_category(out, row);
-    EXPORT_LITERAL(out, ",");
+    NVTXT_OUT_LITERAL(out, ",");
 }
 
-static void put_times(struct export_out *out, const struct store_read_event *event,
+static void put_times(struct nvtxt_out *out, const struct store_read_event *event,
                       int64_t base_ns) {
-    EXPORT_LITERAL(out, ",\"ts\":");
+    NVTXT_OUT_LITERAL(out, ",\"ts\":");
     if (event->start < base_ns) { // it came after the base was found
-        EXPORT_LITERAL(out, "-");
-        export_microseconds(out, (uint64_t)base_ns - (uint64_t)event->start);
+        NVTXT_OUT_LITERAL(out, "-");
+        nvtxt_out_microseconds(out, (uint64_t)base_ns - (uint64_t)event->start);
     } else {
-        export_microseconds(out, (uint64_t)event->start - (uint64_t)base_ns);
+        nvtxt_out_microseconds(out, (uint64_t)event->start - (uint64_t)base_ns);
     }
     if (event->type != NVTXT_EVENT_MARK) {
         uint64_t length = (uint64_t)event->end - (uint64_t)event->start;
-        EXPORT_LITERAL(out, ",\"dur\":");
-        export_microseconds(out, event->end > event->start ? length : 0);
+        NVTXT_OUT_LITERAL(out, ",\"dur\":");
+        nvtxt_out_microseconds(out, event->end > event->start ? length : 0);
     }
 }
 
 // ---- Batches ------------------------------------------------------------------------------------
 
 static int write_item(struct export_writer *writer, const struct lane_item *item, size_t from) {
-    struct export_out *out = &writer->out;
+    struct nvtxt_out *out = &writer->out;
     struct chrome *chrome = writer->state;
     const char *text = chrome->batch.text.data;
     const struct track *track = track_for(writer, item);
@@ -415,14 +415,14 @@ static int write_item(struct export_writer *writer, const struct lane_item *item
         return -ENOMEM;
     }
     begin_event(writer, chrome);
-    export_bytes(out, text + from, item->ids - from);
+    nvtxt_out_bytes(out, text + from, item->ids - from);
     put_ids(out, track);
-    export_bytes(out, text + item->ids, item->late - item->ids);
+    nvtxt_out_bytes(out, text + item->ids, item->late - item->ids);
     if (track->lane > 0) {
-        EXPORT_LITERAL(out, ",\"tid\":");
-        export_uint(out, export_tid(item->global_tid));
+        NVTXT_OUT_LITERAL(out, ",\"tid\":");
+        nvtxt_out_uint(out, export_tid(item->global_tid));
     }
-    export_bytes(out, text + item->late, item->stop - item->late);
+    nvtxt_out_bytes(out, text + item->late, item->stop - item->late);
     return 0;
 }
 
@@ -456,39 +456,39 @@ static bool is_sample(const struct chrome *chrome, const struct export_row *row)
 
 // For a viewer each argument of a counter is a series, so there are no others. False when a sample
 // has no number.
-static bool put_series(struct export_out *out, const struct store_read_event *event) {
+static bool put_series(struct nvtxt_out *out, const struct store_read_event *event) {
     if (event->payload.kind == NVTXT_PAYLOAD_NONE) {
-        return json_pieces_numbers(out, event->json) > 0;
+        return nvtxt_json_numbers(out, event->json) > 0;
     }
-    EXPORT_LITERAL(out, "\"value\":");
+    NVTXT_OUT_LITERAL(out, "\"value\":");
     return export_number(out, &event->payload);
 }
 
 // A counter of another domain is another counter: viewers tell them apart by the id.
-static bool put_sample(struct export_out *out, const struct export_row *row, int64_t base_ns,
+static bool put_sample(struct nvtxt_out *out, const struct export_row *row, int64_t base_ns,
                        struct lane_item *item) {
     size_t before = out->len;
-    EXPORT_LITERAL(out, "{\"ph\":\"C\",\"name\":");
-    export_json(out, row->event->text);
+    NVTXT_OUT_LITERAL(out, "{\"ph\":\"C\",\"name\":");
+    nvtxt_out_json(out, row->event->text);
     put_category(out, row);
-    EXPORT_LITERAL(out, ",");
+    NVTXT_OUT_LITERAL(out, ",");
     item->ids = out->len;
     put_times(out, row->event, base_ns);
     if (row->domain.data) {
-        EXPORT_LITERAL(out, ",\"id\":");
-        export_json(out, row->domain);
+        NVTXT_OUT_LITERAL(out, ",\"id\":");
+        nvtxt_out_json(out, row->domain);
     }
-    EXPORT_LITERAL(out, ",\"args\":{");
+    NVTXT_OUT_LITERAL(out, ",\"args\":{");
     if (!put_series(out, row->event)) {
         out->len = before;
         return false;
     }
     item->late = out->len;
-    EXPORT_LITERAL(out, "}}");
+    NVTXT_OUT_LITERAL(out, "}}");
     return true;
 }
 
-static void put_event(struct export_out *out, const struct export_row *row, int64_t base_ns,
+static void put_event(struct nvtxt_out *out, const struct export_row *row, int64_t base_ns,
                       struct lane_item *item) {
     const struct store_read_event *event = row->event;
     put_name_and_category(out, row);
@@ -496,20 +496,20 @@ static void put_event(struct export_out *out, const struct export_row *row, int6
     put_times(out, event, base_ns);
     if (event->color) {
         const char *name = nearest_name(event->color);
-        EXPORT_LITERAL(out, ",\"cname\":\"");
-        export_bytes(out, name, strlen(name));
-        EXPORT_LITERAL(out, "\"");
+        NVTXT_OUT_LITERAL(out, ",\"cname\":\"");
+        nvtxt_out_bytes(out, name, strlen(name));
+        NVTXT_OUT_LITERAL(out, "\"");
     }
     put_args(out, row);
     item->late = out->len;
     put_end_thread(out, event);
-    EXPORT_LITERAL(out, "}}");
+    NVTXT_OUT_LITERAL(out, "}}");
 }
 
 static int row_chrome(struct export_writer *writer, const struct export_row *row) {
     struct chrome *chrome = writer->state;
     struct lane_batch *batch = &chrome->batch;
-    struct export_out *out = &batch->text;
+    struct nvtxt_out *out = &batch->text;
     const struct store_read_event *event = row->event;
     struct lane_item *item = &batch->items[batch->count++];
     *item = (struct lane_item){.global_tid = event->global_tid,
@@ -527,7 +527,7 @@ static int row_chrome(struct export_writer *writer, const struct export_row *row
 static int end_chrome(struct export_writer *writer) {
     const struct chrome *chrome = writer->state;
     int result = settle_chrome(writer);
-    EXPORT_LITERAL(&writer->out, "\n]}\n");
+    NVTXT_OUT_LITERAL(&writer->out, "\n]}\n");
     writer->changed = chrome->lanes.forced;
     return result;
 }

@@ -25,8 +25,8 @@
 
 #include "client/format/export_fmt.h"
 #include "client/format/export_names.h"
-#include "client/format/json_pieces.h"
 #include "protocol/base/refstr.h"
+#include "protocol/text/json_pieces.h"
 
 #ifdef HAVE_CONFIG_H
 #include "config.h"
@@ -74,24 +74,24 @@ struct nvtxt_export {
 // ---- Texts --------------------------------------------------------------------------------------
 
 static void put_text(struct export_writer *writer, struct nvtxt_slice text) {
-    writer->changed += !export_string(&writer->out, text, writer->nvtx);
+    writer->changed += !nvtxt_out_string(&writer->out, text, writer->nvtx);
 }
 
 // Whether texts of so many bytes may leave no room for a call in its line. Escapes may double them.
 static bool is_long(const struct export_writer *writer, size_t bytes) {
-    return (writer->nvtx ? 2 * bytes : bytes) + CALL_BYTES > EXPORT_LINE_BYTES;
+    return (writer->nvtx ? 2 * bytes : bytes) + CALL_BYTES > NVTXT_OUT_LINE_BYTES;
 }
 
-static void put_string(struct export_out *out, const char *string) {
-    export_bytes(out, string, strlen(string));
+static void put_string(struct nvtxt_out *out, const char *string) {
+    nvtxt_out_bytes(out, string, strlen(string));
 }
 
 static void put_assignment(struct export_writer *writer, const char *name,
                            struct nvtxt_slice text) {
     put_string(&writer->out, name);
-    EXPORT_LITERAL(&writer->out, "=");
+    NVTXT_OUT_LITERAL(&writer->out, "=");
     put_text(writer, text);
-    EXPORT_LITERAL(&writer->out, "\n");
+    NVTXT_OUT_LITERAL(&writer->out, "\n");
 }
 
 // A text that leaves no room for a call in its line goes into a variable before the call. Returns
@@ -106,9 +106,9 @@ static bool put_variable(struct export_writer *writer, struct nvtxt_slice text) 
 
 static void put_text_or_variable(struct export_writer *writer, struct nvtxt_slice text,
                                  bool variable) {
-    EXPORT_LITERAL(&writer->out, ", ");
+    NVTXT_OUT_LITERAL(&writer->out, ", ");
     if (variable) {
-        EXPORT_LITERAL(&writer->out, "$M");
+        NVTXT_OUT_LITERAL(&writer->out, "$M");
     } else {
         put_text(writer, text);
     }
@@ -130,9 +130,9 @@ static void put_json(struct export_writer *writer, enum command command, struct 
     if (!(state->defined[command] & JSON)) {
         return;
     }
-    EXPORT_LITERAL(&writer->out, ", ");
+    NVTXT_OUT_LITERAL(&writer->out, ", ");
     if (variable) {
-        EXPORT_LITERAL(&writer->out, "$J");
+        NVTXT_OUT_LITERAL(&writer->out, "$J");
     } else {
         put_text(writer, json);
     }
@@ -143,34 +143,34 @@ static void put_json(struct export_writer *writer, enum command command, struct 
 // In the extension an empty string says that there is none, so what was defined stays.
 static void define(struct export_writer *writer, enum command command, unsigned wanted) {
     struct nvtxt_export *state = writer->state;
-    struct export_out *out = &writer->out;
+    struct nvtxt_out *out = &writer->out;
     wanted |= DEFINED | (writer->nvtx ? state->defined[command] : 0);
     if (state->defined[command] == wanted) {
         return;
     }
     state->defined[command] = wanted;
-    EXPORT_LITERAL(out, "@");
+    NVTXT_OUT_LITERAL(out, "@");
     put_string(out, commands[command].name);
-    EXPORT_LITERAL(out, ", ");
+    NVTXT_OUT_LITERAL(out, ", ");
     put_string(out, commands[command].arguments);
     if (commands[command].has_text) {
-        EXPORT_LITERAL(out, ", CategoryId, Color, Message");
+        NVTXT_OUT_LITERAL(out, ", CategoryId, Color, Message");
     }
     if (wanted & PAYLOAD) {
-        EXPORT_LITERAL(out, ", Payload");
+        NVTXT_OUT_LITERAL(out, ", Payload");
     }
     if (wanted & JSON) {
-        EXPORT_LITERAL(out, ", Json");
+        NVTXT_OUT_LITERAL(out, ", Json");
     }
-    EXPORT_LITERAL(out, "\n");
+    NVTXT_OUT_LITERAL(out, "\n");
 }
 
-static void put_number(struct export_out *out, int64_t number) {
-    EXPORT_LITERAL(out, ", ");
-    export_int(out, number);
+static void put_number(struct nvtxt_out *out, int64_t number) {
+    NVTXT_OUT_LITERAL(out, ", ");
+    nvtxt_out_int(out, number);
 }
 
-static void put_thread(struct export_out *out, uint64_t global_tid) {
+static void put_thread(struct nvtxt_out *out, uint64_t global_tid) {
     put_number(out, export_pid(global_tid));
     put_number(out, export_tid(global_tid));
 }
@@ -183,18 +183,18 @@ static void put_payload(struct export_writer *writer, const struct nvtxt_payload
         [NVTXT_PAYLOAD_UINT64] = "u64:", [NVTXT_PAYLOAD_UINT32] = "u32:",
         [NVTXT_PAYLOAD_INT32] = "i32:",  [NVTXT_PAYLOAD_FLOAT] = "f32:",
     };
-    struct export_out *out = &writer->out;
+    struct nvtxt_out *out = &writer->out;
     if (payload->kind == NVTXT_PAYLOAD_INT64) {
         put_number(out, payload->int64);
         return;
     }
-    EXPORT_LITERAL(out, ", \"");
+    NVTXT_OUT_LITERAL(out, ", \"");
     put_string(out, types[payload->kind]);
     if (payload->kind != NVTXT_PAYLOAD_NONE && !export_number(out, payload)) {
         put_string(out, payload->real < 0 ? "-" : "");
         put_string(out, payload->kind == NVTXT_PAYLOAD_FLOAT ? "inf" : "1e999");
     }
-    EXPORT_LITERAL(out, "\"");
+    NVTXT_OUT_LITERAL(out, "\"");
 }
 
 // A call that carries the event's attributes. `second` is End or RangeId where there is one.
@@ -202,7 +202,7 @@ static void put_call(struct export_writer *writer, enum command command,
                      const struct store_read_event *event, const int64_t *second,
                      struct nvtxt_slice json) {
     const struct nvtxt_export *state = writer->state;
-    struct export_out *out = &writer->out;
+    struct nvtxt_out *out = &writer->out;
     define(writer, command, (event->payload.kind ? PAYLOAD : 0u) | (json.len > 0 ? JSON : 0u));
     bool json_variable = put_json_variable(writer, json, event->text.len);
     bool variable = put_variable(writer, event->text);
@@ -213,8 +213,8 @@ static void put_call(struct export_writer *writer, enum command command,
     }
     put_thread(out, event->global_tid);
     put_number(out, event->category);
-    EXPORT_LITERAL(out, ", 0x");
-    char *room = export_out_room(out, 8);
+    NVTXT_OUT_LITERAL(out, ", 0x");
+    char *room = nvtxt_out_room(out, 8);
     for (int i = 0; room && i < 8; i++) {
         room[i] = "0123456789ABCDEF"[event->color >> (28 - 4 * i) & 15];
     }
@@ -224,12 +224,12 @@ static void put_call(struct export_writer *writer, enum command command,
         put_payload(writer, &event->payload);
     }
     put_json(writer, command, json, json_variable);
-    EXPORT_LITERAL(out, "\n");
+    NVTXT_OUT_LITERAL(out, "\n");
 }
 
 static void put_end(struct export_writer *writer, enum command command, int64_t time,
                     const int64_t *range_id, uint64_t global_tid, struct nvtxt_slice json) {
-    struct export_out *out = &writer->out;
+    struct nvtxt_out *out = &writer->out;
     define(writer, command, json.len > 0 ? JSON : 0u);
     bool variable = put_json_variable(writer, json, 0);
     put_string(out, commands[command].name);
@@ -239,7 +239,7 @@ static void put_end(struct export_writer *writer, enum command command, int64_t 
     }
     put_thread(out, global_tid);
     put_json(writer, command, json, variable);
-    EXPORT_LITERAL(out, "\n");
+    NVTXT_OUT_LITERAL(out, "\n");
 }
 
 struct ends { // what the two ends of a range say
@@ -253,11 +253,11 @@ static struct ends ends_of(struct export_writer *writer, const struct store_read
         return ends;
     }
     bool is_range = event->type != NVTXT_EVENT_MARK;
-    if (!is_range || !json_pieces_split(event->json, &ends.begin, &ends.end)) {
+    if (!is_range || !nvtxt_json_split(event->json, &ends.begin, &ends.end)) {
         ends = (struct ends){event->json, {NULL, 0}};
     }
-    if (!export_string_holds(ends.begin, true) || !export_string_holds(ends.end, true) ||
-        (ends.end.len == 0 && !json_pieces_is_value(ends.begin))) {
+    if (!nvtxt_out_string_holds(ends.begin, true) || !nvtxt_out_string_holds(ends.end, true) ||
+        (ends.end.len == 0 && !nvtxt_json_is_value(ends.begin))) {
         writer->changed++;
         ends = (struct ends){{NULL, 0}, {NULL, 0}};
     }
@@ -292,9 +292,9 @@ static int keep(struct nvtxt_refstr **kept, struct nvtxt_slice text) {
 static int set_display_name(struct export_writer *writer, struct nvtxt_slice name) {
     struct nvtxt_export *state = writer->state;
     bool variable = put_variable(writer, name);
-    EXPORT_LITERAL(&writer->out, "SetFileDisplayName");
+    NVTXT_OUT_LITERAL(&writer->out, "SetFileDisplayName");
     put_text_or_variable(writer, name, variable);
-    EXPORT_LITERAL(&writer->out, "\n");
+    NVTXT_OUT_LITERAL(&writer->out, "\n");
     return keep(&state->domain, name);
 }
 
@@ -304,7 +304,7 @@ static int set_domain_variable(struct export_writer *writer, struct nvtxt_slice 
         return 0;
     }
     if (put_variable(writer, domain)) {
-        EXPORT_LITERAL(&writer->out, "Domain=$M\n");
+        NVTXT_OUT_LITERAL(&writer->out, "Domain=$M\n");
     } else {
         put_assignment(writer, "Domain", domain);
     }
@@ -338,70 +338,70 @@ static void put_process(struct export_writer *writer, uint64_t global_tid, bool 
         return;
     }
     state->variable_pid = pid;
-    EXPORT_LITERAL(&writer->out, "ProcessId = ");
-    export_int(&writer->out, pid);
-    EXPORT_LITERAL(&writer->out, "\n");
+    NVTXT_OUT_LITERAL(&writer->out, "ProcessId = ");
+    nvtxt_out_int(&writer->out, pid);
+    NVTXT_OUT_LITERAL(&writer->out, "\n");
 }
 
 static void name_resource(struct export_writer *writer, const struct export_name *name) {
     struct nvtxt_export *state = writer->state;
-    struct export_out *out = &writer->out;
+    struct nvtxt_out *out = &writer->out;
     char handle[32];
     if (!state->resource_defined) {
-        EXPORT_LITERAL(out, "@SetResourceName, ProcessId, Kind, Handle, Name\n");
+        NVTXT_OUT_LITERAL(out, "@SetResourceName, ProcessId, Kind, Handle, Name\n");
         state->resource_defined = true;
     }
     bool variable = put_variable(writer, nvtxt_refstr_slice(name->text));
-    EXPORT_LITERAL(out, "SetResourceName");
+    NVTXT_OUT_LITERAL(out, "SetResourceName");
     put_number(out, export_pid(name->global_tid));
     put_text_or_variable(writer, nvtxt_refstr_slice(name->what), false);
     snprintf(handle, sizeof(handle), ", \"0x%" PRIX64 "\"", name->handle);
     put_string(out, handle);
     put_text_or_variable(writer, nvtxt_refstr_slice(name->text), variable);
-    EXPORT_LITERAL(out, "\n");
+    NVTXT_OUT_LITERAL(out, "\n");
 }
 
 static void name_counter(struct export_writer *writer, const struct export_name *name) {
     struct nvtxt_export *state = writer->state;
-    struct export_out *out = &writer->out;
+    struct nvtxt_out *out = &writer->out;
     struct nvtxt_slice text = nvtxt_refstr_slice(name->text), json = nvtxt_refstr_slice(name->json);
     if (!state->counter_defined) {
-        EXPORT_LITERAL(out, "@SetCounter, Name, Json\n");
+        NVTXT_OUT_LITERAL(out, "@SetCounter, Name, Json\n");
         state->counter_defined = true;
     }
     put_process(writer, name->global_tid, false);
     bool json_variable = put_json_variable(writer, json, text.len);
     bool variable = put_variable(writer, text);
-    EXPORT_LITERAL(out, "SetCounter");
+    NVTXT_OUT_LITERAL(out, "SetCounter");
     put_text_or_variable(writer, text, variable);
-    EXPORT_LITERAL(out, ", ");
+    NVTXT_OUT_LITERAL(out, ", ");
     if (json_variable) {
-        EXPORT_LITERAL(out, "$J");
+        NVTXT_OUT_LITERAL(out, "$J");
     } else {
         put_text(writer, json);
     }
-    EXPORT_LITERAL(out, "\n");
+    NVTXT_OUT_LITERAL(out, "\n");
 }
 
 static void name_thing(struct export_writer *writer, const struct export_name *name) {
-    struct export_out *out = &writer->out;
+    struct nvtxt_out *out = &writer->out;
     struct nvtxt_slice text = nvtxt_refstr_slice(name->text);
     if (name->kind == NVTXT_NAME_CATEGORY) {
         put_process(writer, name->global_tid, true);
     }
     bool variable = put_variable(writer, text);
     if (name->kind == NVTXT_NAME_CATEGORY) {
-        EXPORT_LITERAL(out, "SetCategoryName");
+        NVTXT_OUT_LITERAL(out, "SetCategoryName");
         put_number(out, name->category);
     } else if (name->kind == NVTXT_NAME_PROCESS) {
-        EXPORT_LITERAL(out, "SetProcessName");
+        NVTXT_OUT_LITERAL(out, "SetProcessName");
         put_number(out, export_pid(name->global_tid));
     } else {
-        EXPORT_LITERAL(out, "SetThreadName");
+        NVTXT_OUT_LITERAL(out, "SetThreadName");
         put_thread(out, name->global_tid);
     }
     put_text_or_variable(writer, text, variable);
-    EXPORT_LITERAL(out, "\n");
+    NVTXT_OUT_LITERAL(out, "\n");
 }
 
 // With the extension an event alone makes a domain one of its process; the display name is for
@@ -555,7 +555,7 @@ static int look_at_name(void *context, struct export_name *name) {
 
 // The extension brings escapes with it.
 static bool needs_escapes(struct nvtxt_slice text) {
-    return !export_string_holds(text, false) && export_string_holds(text, true);
+    return !nvtxt_out_string_holds(text, false) && nvtxt_out_string_holds(text, true);
 }
 
 static void look_at_the_rest(struct export_writer *writer) {
@@ -599,10 +599,10 @@ static int begin_nvtxt(struct export_writer *writer) {
         return 0;
     }
     if (writer->nvtx) {
-        EXPORT_LITERAL(&writer->out, HELLO);
+        NVTXT_OUT_LITERAL(&writer->out, HELLO);
     }
-    EXPORT_LITERAL(&writer->out, "# NVTXT of nvtxt-export " PACKAGE_VERSION
-                                 "; times are nanoseconds since the Unix epoch\n");
+    NVTXT_OUT_LITERAL(&writer->out, "# NVTXT of nvtxt-export " PACKAGE_VERSION
+                                    "; times are nanoseconds since the Unix epoch\n");
     return 0;
 }
 

@@ -48,52 +48,52 @@ struct speedscope {
 
 static void put_at(struct export_writer *writer, int64_t time) {
     uint64_t since = (uint64_t)time - (uint64_t)writer->base_ns;
-    export_uint(&writer->out, time > writer->base_ns ? since : 0);
+    nvtxt_out_uint(&writer->out, time > writer->base_ns ? since : 0);
 }
 
 static int begin_profile(void *context, const struct export_stack *stack) {
     struct speedscope *scope = context;
-    struct export_out *out = &scope->writer->out;
+    struct nvtxt_out *out = &scope->writer->out;
     char number[24];
     if (scope->comma) {
-        EXPORT_LITERAL(out, "]},");
+        NVTXT_OUT_LITERAL(out, "]},");
     }
-    EXPORT_LITERAL(out, "\n{\"type\":\"evented\",\"unit\":\"nanoseconds\",\"name\":");
-    export_json(out, stack->process);
+    NVTXT_OUT_LITERAL(out, "\n{\"type\":\"evented\",\"unit\":\"nanoseconds\",\"name\":");
+    nvtxt_out_json(out, stack->process);
     out->len -= out->len > 0; // removes the quote that ends it
-    EXPORT_LITERAL(out, " / ");
+    NVTXT_OUT_LITERAL(out, " / ");
     size_t at = out->len;
-    export_json(out, stack->thread);
+    nvtxt_out_json(out, stack->thread);
     if (out->error == 0 && out->len > at) {
         memmove(out->data + at, out->data + at + 1, out->len - at - 2); // both quotes
         out->len -= 2;
     }
     if (stack->lane > 0) {
-        export_bytes(out, number,
-                     (size_t)snprintf(number, sizeof(number), " (%u)", stack->lane + 1));
+        nvtxt_out_bytes(out, number,
+                        (size_t)snprintf(number, sizeof(number), " (%u)", stack->lane + 1));
     }
-    EXPORT_LITERAL(out, "\",\"startValue\":");
+    NVTXT_OUT_LITERAL(out, "\",\"startValue\":");
     put_at(scope->writer, stack->start);
-    EXPORT_LITERAL(out, ",\"endValue\":");
+    NVTXT_OUT_LITERAL(out, ",\"endValue\":");
     put_at(scope->writer, stack->end);
-    EXPORT_LITERAL(out, ",\"events\":[");
+    NVTXT_OUT_LITERAL(out, ",\"events\":[");
     scope->comma = false;
     return 0;
 }
 
 static void put_event(struct speedscope *scope, char kind, uint32_t frame, int64_t at) {
-    struct export_out *out = &scope->writer->out;
+    struct nvtxt_out *out = &scope->writer->out;
     if (scope->comma) {
-        EXPORT_LITERAL(out, ",");
+        NVTXT_OUT_LITERAL(out, ",");
     }
     scope->comma = true;
-    EXPORT_LITERAL(out, "\n{\"type\":\"");
-    export_bytes(out, &kind, 1);
-    EXPORT_LITERAL(out, "\",\"frame\":");
-    export_uint(out, frame);
-    EXPORT_LITERAL(out, ",\"at\":");
+    NVTXT_OUT_LITERAL(out, "\n{\"type\":\"");
+    nvtxt_out_bytes(out, &kind, 1);
+    NVTXT_OUT_LITERAL(out, "\",\"frame\":");
+    nvtxt_out_uint(out, frame);
+    NVTXT_OUT_LITERAL(out, ",\"at\":");
     put_at(scope->writer, at);
-    EXPORT_LITERAL(out, "}");
+    NVTXT_OUT_LITERAL(out, "}");
 }
 
 static int open_frame(void *context, uint32_t frame, int64_t at) {
@@ -113,29 +113,29 @@ static int end_profile(void *context) {
 }
 
 static int end_speedscope(struct export_writer *writer) {
-    struct export_out *out = &writer->out;
+    struct nvtxt_out *out = &writer->out;
     const struct export_stacks *stacks = writer->state;
     struct speedscope scope = {.writer = writer};
     const struct export_stacks_visitor visitor = {begin_profile, open_frame, close_frame,
                                                   end_profile, &scope};
-    EXPORT_LITERAL(out,
-                   "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\","
-                   "\"exporter\":\"nvtxt-export " PACKAGE_VERSION "\",\"activeProfileIndex\":0,"
-                   "\"shared\":{\"frames\":[");
+    NVTXT_OUT_LITERAL(out,
+                      "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\","
+                      "\"exporter\":\"nvtxt-export " PACKAGE_VERSION "\",\"activeProfileIndex\":0,"
+                      "\"shared\":{\"frames\":[");
     for (uint32_t i = 0; i < export_stacks_frames(stacks); i++) {
         if (i > 0) {
-            EXPORT_LITERAL(out, ",");
+            NVTXT_OUT_LITERAL(out, ",");
         }
-        EXPORT_LITERAL(out, "\n{\"name\":");
-        export_json(out, export_stacks_frame(stacks, i));
-        EXPORT_LITERAL(out, "}");
+        NVTXT_OUT_LITERAL(out, "\n{\"name\":");
+        nvtxt_out_json(out, export_stacks_frame(stacks, i));
+        NVTXT_OUT_LITERAL(out, "}");
     }
-    EXPORT_LITERAL(out, "]},\"profiles\":[");
+    NVTXT_OUT_LITERAL(out, "]},\"profiles\":[");
     int result = export_stacks_visit(writer->state, &visitor, &writer->changed);
     if (scope.comma) {
-        EXPORT_LITERAL(out, "]}");
+        NVTXT_OUT_LITERAL(out, "]}");
     }
-    EXPORT_LITERAL(out, "]}\n");
+    NVTXT_OUT_LITERAL(out, "]}\n");
     tell_if_empty(writer);
     return result;
 }
@@ -225,9 +225,9 @@ static int end_fold(void *context) {
 }
 
 // Semicolons separate the frames, and a line is a stack.
-static void put_label(struct export_out *out, struct nvtxt_slice label) {
+static void put_label(struct nvtxt_out *out, struct nvtxt_slice label) {
     size_t begun = out->len;
-    char *room = export_out_room(out, 3 * label.len);
+    char *room = nvtxt_out_room(out, 3 * label.len);
     if (!room) {
         return;
     }
@@ -239,7 +239,7 @@ static void put_label(struct export_out *out, struct nvtxt_slice label) {
     }
 }
 
-static void put_path(struct export_out *out, struct fold *fold) {
+static void put_path(struct nvtxt_out *out, struct fold *fold) {
     struct fold *inner =
         NULL; // reverses the links, and back, without recursion: a stack may be deep
     while (fold) {
@@ -252,7 +252,7 @@ static void put_path(struct export_out *out, struct fold *fold) {
         struct fold *next = inner->around;
         put_label(out, inner->label);
         if (next) {
-            EXPORT_LITERAL(out, ";");
+            NVTXT_OUT_LITERAL(out, ";");
         }
         inner->around = fold;
         fold = inner;
@@ -261,7 +261,7 @@ static void put_path(struct export_out *out, struct fold *fold) {
 }
 
 static int end_folded(struct export_writer *writer) {
-    struct export_out *out = &writer->out;
+    struct nvtxt_out *out = &writer->out;
     struct folded folded = {.stacks = writer->state, .last = &folded.first};
     const struct export_stacks_visitor visitor = {begin_fold, open_fold, close_fold, end_fold,
                                                   &folded};
@@ -269,9 +269,9 @@ static int end_folded(struct export_writer *writer) {
     for (struct fold *fold = folded.first; fold && result == 0; fold = fold->next) {
         if (fold->own_ns > 0) {
             put_path(out, fold);
-            EXPORT_LITERAL(out, " ");
-            export_uint(out, fold->own_ns);
-            EXPORT_LITERAL(out, "\n");
+            NVTXT_OUT_LITERAL(out, " ");
+            nvtxt_out_uint(out, fold->own_ns);
+            NVTXT_OUT_LITERAL(out, "\n");
         }
     }
     while (folded.first) {

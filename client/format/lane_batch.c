@@ -13,12 +13,12 @@
 int lane_batch_init(struct lane_batch *batch) {
     *batch = (struct lane_batch){.items = malloc(LANE_BATCH_ITEMS * sizeof(*batch->items)),
                                  .order = malloc(LANE_BATCH_ITEMS * sizeof(*batch->order))};
-    int result = export_out_init(&batch->text, -1);
+    int result = nvtxt_out_init(&batch->text, -1);
     return result < 0 || !batch->items || !batch->order ? -ENOMEM : 0;
 }
 
 void lane_batch_deinit(struct lane_batch *batch) {
-    export_out_deinit(&batch->text);
+    nvtxt_out_deinit(&batch->text);
     free(batch->items);
     free(batch->order);
     *batch = (struct lane_batch){0};

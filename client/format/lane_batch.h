@@ -6,7 +6,7 @@
 #pragma once
 
 #include "client/format/export_lanes.h"
-#include "client/format/export_out.h"
+#include "protocol/text/out.h"
 
 #define LANE_BATCH_ITEMS 65536u             // 4 MiB
 #define LANE_BATCH_BYTES ((size_t)16 << 20) // of texts
@@ -20,7 +20,7 @@ struct lane_item {
 };
 
 struct lane_batch {
-    struct export_out text;  // owned; never written, it grows
+    struct nvtxt_out text;   // owned; never written, it grows
     struct lane_item *items; // owned
     uint32_t *order;         // owned
     uint32_t count;

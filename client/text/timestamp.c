@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-#include "client/common/civil.h"
 #include "client/common/clock.h"
+#include "protocol/text/civil.h"
 
 // Directives of the named formats only.
 #define FRACTION "\1" // [.,] and digits, or nothing
@@ -109,7 +109,7 @@ static bool read_weekday(struct cursor *in) {
 }
 
 // Z, UTC, GMT, +hh, +hhmm, +hh:mm.
-static bool read_zone(struct cursor *in, struct civil *to) {
+static bool read_zone(struct cursor *in, struct nvtxt_civil *to) {
     size_t left = (size_t)(in->end - in->at);
     to->has_zone = true;
     to->zone_s = 0;
@@ -142,7 +142,7 @@ static bool read_zone(struct cursor *in, struct civil *to) {
     return true;
 }
 
-static bool read_epoch(struct cursor *in, struct civil *to) {
+static bool read_epoch(struct cursor *in, struct nvtxt_civil *to) {
     in->at += in->at < in->end && *in->at == '@';
     const char *begin = in->at;
     int64_t value;
@@ -163,7 +163,7 @@ static bool read_epoch(struct cursor *in, struct civil *to) {
            !__builtin_mul_overflow(value, unit, &to->epoch_ns);
 }
 
-static void read_optional_zone(struct cursor *in, struct civil *to) {
+static void read_optional_zone(struct cursor *in, struct nvtxt_civil *to) {
     struct cursor try = *in;
     try.at += try.at < try.end && *try.at == ' ';
     if (read_zone(&try, to) &&
@@ -196,9 +196,9 @@ static bool read_break(struct cursor *in) {
 
 // ---- A format along a line ----------------------------------------------------------------------
 
-static bool read_format(const char *format, struct cursor *in, struct civil *to);
+static bool read_format(const char *format, struct cursor *in, struct nvtxt_civil *to);
 
-static bool read_half(struct cursor *in, struct civil *to) {
+static bool read_half(struct cursor *in, struct nvtxt_civil *to) {
     bool good = in->end - in->at >= 2 && (in->at[1] | 0x20) == 'm' &&
                 ((in->at[0] | 0x20) == 'a' || (in->at[0] | 0x20) == 'p');
     if (good) {
@@ -208,7 +208,7 @@ static bool read_half(struct cursor *in, struct civil *to) {
     return good;
 }
 
-static bool read_year(struct cursor *in, bool century, struct civil *to) {
+static bool read_year(struct cursor *in, bool century, struct nvtxt_civil *to) {
     const char *begin = in->at;
     to->has_year = true;
     if (century) {
@@ -219,7 +219,7 @@ static bool read_year(struct cursor *in, bool century, struct civil *to) {
     return good;
 }
 
-static bool read_seconds(struct cursor *in, struct civil *to) {
+static bool read_seconds(struct cursor *in, struct nvtxt_civil *to) {
     bool minus = in->at < in->end && *in->at == '-';
     int64_t value;
     in->at += minus;
@@ -228,7 +228,7 @@ static bool read_seconds(struct cursor *in, struct civil *to) {
            !__builtin_mul_overflow(minus ? -value : value, NS_A_SECOND, &to->epoch_ns);
 }
 
-static bool read_date(char directive, struct cursor *in, struct civil *to) {
+static bool read_date(char directive, struct cursor *in, struct nvtxt_civil *to) {
     switch (directive) {
     case 'Y':
     case 'y':
@@ -252,7 +252,7 @@ static bool read_date(char directive, struct cursor *in, struct civil *to) {
     }
 }
 
-static bool read_time(char directive, struct cursor *in, struct civil *to) {
+static bool read_time(char directive, struct cursor *in, struct nvtxt_civil *to) {
     switch (directive) {
     case 'H':
     case 'I':
@@ -286,7 +286,7 @@ static bool read_literal(char byte, struct cursor *in) {
     return in->at < in->end && *in->at == byte && in->at++;
 }
 
-static bool read_own(char directive, struct cursor *in, struct civil *to) {
+static bool read_own(char directive, struct cursor *in, struct nvtxt_civil *to) {
     switch (directive) {
     case '\1': // fraction
         read_optional_fraction(in, &to->ns);
@@ -308,7 +308,7 @@ static bool read_own(char directive, struct cursor *in, struct civil *to) {
 #define TIME_DIRECTIVES "HIMSfpsRTz"
 #define BLANK_DIRECTIVES "nt"
 
-static bool read_format(const char *format, struct cursor *in, struct civil *to) {
+static bool read_format(const char *format, struct cursor *in, struct nvtxt_civil *to) {
     for (; *format; format++) {
         bool good;
         if (*format > '\0' && *format <= EPOCH[0]) {
@@ -336,9 +336,9 @@ static bool read_at(struct timestamp *stamp, struct nvtxt_slice line, size_t beg
                     int64_t *ns) {
     for (size_t i = 0; i < 3 && stamp->formats[i]; i++) {
         struct cursor in = {line.data + begin, line.data + line.len};
-        struct civil civil = {0};
+        struct nvtxt_civil civil = {0};
         if (read_format(stamp->formats[i], &in, &civil) &&
-            civil_to_ns(&civil, &stamp->zone, near_ns, ns)) {
+            nvtxt_civil_to_ns(&civil, &stamp->zone, near_ns, ns)) {
             return true;
         }
     }

@@ -10,8 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "client/common/civil.h"
 #include "protocol/base/slice.h"
+#include "protocol/text/civil.h"
 
 #define TIMESTAMP_SEARCH_BYTES 1024u // of a line are searched by a format that begins with %*
 
@@ -19,7 +19,7 @@ struct timestamp {
     const char *formats[3]; // tried in this order; the rest NULL
     bool named;             // brackets, blanks and <N> before the stamp are skipped
     bool search;            // the stamp may stand anywhere: the first place that fits
-    struct civil_zone zone;
+    struct nvtxt_civil_zone zone;
 };
 
 // `format` is borrowed: "auto", "iso", "syslog", "epoch", or directives. Returns 0, or 1 with

@@ -9,10 +9,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "client/format/export_out.h"
+#include "protocol/text/out.h"
 
 struct output {
-    struct export_out out;
+    struct nvtxt_out out;
     char *text; // what was written, with a NUL after it
     size_t len;
 };
@@ -21,12 +21,12 @@ static inline void output_open(struct output *output) {
     memset(output, 0, sizeof(*output));
     int fd = memfd_create("output", MFD_CLOEXEC);
     cr_assert_geq(fd, 0);
-    cr_assert_eq(export_out_init(&output->out, fd), 0);
+    cr_assert_eq(nvtxt_out_init(&output->out, fd), 0);
 }
 
 // Everything up to now, as text; the output goes on after it.
 static inline const char *output_text(struct output *output) {
-    cr_assert_eq(export_out_flush(&output->out), 0);
+    cr_assert_eq(nvtxt_out_flush(&output->out), 0);
     output->len = (size_t)output->out.written;
     free(output->text);
     output->text = calloc(1, output->len + 1);
@@ -44,7 +44,7 @@ static inline void output_clear(struct output *output) {
 
 static inline void output_close(struct output *output) {
     int fd = output->out.fd;
-    export_out_deinit(&output->out);
+    nvtxt_out_deinit(&output->out);
     close(fd);
     free(output->text);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // JSON of events in an export: on one line, split at the ends of a range, its numbers.
-#include "client/format/json_pieces.h"
+#include "protocol/text/json_pieces.h"
 
 #include "tests/unit/export_kit.h"
 
@@ -16,7 +16,7 @@ static struct nvtxt_slice copy_of(const char *text, size_t len) {
 static const char *put(struct output *output, const char *text) {
     struct nvtxt_slice copy = copy_of(text, strlen(text));
     output_clear(output);
-    json_pieces_put(&output->out, copy);
+    nvtxt_json_put(&output->out, copy);
     free((char *)copy.data);
     return output_text(output);
 }
@@ -24,7 +24,7 @@ static const char *put(struct output *output, const char *text) {
 static const char *numbers(struct output *output, const char *text, unsigned wanted) {
     struct nvtxt_slice copy = copy_of(text, strlen(text));
     output_clear(output);
-    cr_expect_eq(json_pieces_numbers(&output->out, copy), wanted, "%s", text);
+    cr_expect_eq(nvtxt_json_numbers(&output->out, copy), wanted, "%s", text);
     free((char *)copy.data);
     return output_text(output);
 }
@@ -33,10 +33,10 @@ static const char *numbers(struct output *output, const char *text, unsigned wan
 static const char *split(struct output *output, const char *text, size_t len) {
     struct nvtxt_slice copy = copy_of(text, len), begin, end;
     output_clear(output);
-    if (json_pieces_split(copy, &begin, &end)) {
-        export_slice(&output->out, begin);
-        EXPORT_LITERAL(&output->out, "|");
-        export_slice(&output->out, end);
+    if (nvtxt_json_split(copy, &begin, &end)) {
+        nvtxt_out_slice(&output->out, begin);
+        NVTXT_OUT_LITERAL(&output->out, "|");
+        nvtxt_out_slice(&output->out, end);
     }
     free((char *)copy.data);
     return output_text(output);

@@ -2,7 +2,7 @@
 //
 // Each piece asks for room once, for the longest that it can become, so the loops over bytes and
 // digits need no checks. A piece that is longer than the buffer makes the buffer grow.
-#include "client/format/export_out.h"
+#include "protocol/text/out.h"
 
 #include <errno.h>
 #include <math.h>
@@ -10,33 +10,33 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "client/common/clock.h"
-#include "client/common/signals.h"
 #include "protocol/base/utf8.h"
+#include "protocol/text/civil.h"
 
 #define BUFFER_BYTES ((size_t)256 * 1024) // some thousand events a write
 
-int export_out_init(struct export_out *out, int fd) {
-    *out = (struct export_out){.fd = fd, .data = malloc(BUFFER_BYTES), .cap = BUFFER_BYTES};
+int nvtxt_out_init(struct nvtxt_out *out, int fd) {
+    *out = (struct nvtxt_out){.fd = fd, .data = malloc(BUFFER_BYTES), .cap = BUFFER_BYTES};
     return out->data ? 0 : -ENOMEM;
 }
 
-void export_out_deinit(struct export_out *out) {
+void nvtxt_out_deinit(struct nvtxt_out *out) {
     free(out->data);
-    *out = (struct export_out){.fd = -1};
+    *out = (struct nvtxt_out){.fd = -1};
 }
 
-// A signal ends the wait for a reader that does not read: the write fails or is short then.
-int export_out_flush(struct export_out *out) {
+// A signal ends the wait for a reader that does not read: the write fails or is short then, and
+// `interrupted` says so.
+int nvtxt_out_flush(struct nvtxt_out *out) {
     size_t at = 0;
     while (at < out->len && out->error == 0) {
         ssize_t n = write(out->fd, out->data + at, out->len - at);
         int error = n == 0 ? ENOSPC : n < 0 ? errno : 0;
         at += n > 0 ? (size_t)n : 0;
-        if (at < out->len && signals_count() > 0) {
+        if (at < out->len && out->interrupted && out->interrupted()) {
             out->error = -EINTR;
         } else if (error == EPIPE) {
-            out->error = EXPORT_OUT_CLOSED;
+            out->error = NVTXT_OUT_CLOSED;
         } else if (error != EINTR) {
             out->error = -error;
         }
@@ -46,7 +46,7 @@ int export_out_flush(struct export_out *out) {
     return out->error;
 }
 
-static int grow(struct export_out *out, size_t size) {
+static int grow(struct nvtxt_out *out, size_t size) {
     char *data = realloc(out->data, size);
     if (!data) {
         out->error = -ENOMEM;
@@ -57,12 +57,12 @@ static int grow(struct export_out *out, size_t size) {
     return 0;
 }
 
-char *export_out_make_room(struct export_out *out, size_t size) {
+char *nvtxt_out_make_room(struct nvtxt_out *out, size_t size) {
     if (out->fd < 0) {
         bool grown = out->error == 0 && grow(out, 2 * out->cap + size) == 0;
         return grown ? out->data + out->len : NULL;
     }
-    if (export_out_flush(out) != 0) {
+    if (nvtxt_out_flush(out) != 0) {
         return NULL;
     }
     return size > out->cap && grow(out, size) < 0 ? NULL : out->data;
@@ -95,27 +95,27 @@ static size_t make_digits(char digits[DIGITS_MAX], uint64_t value) {
     return at;
 }
 
-void export_uint(struct export_out *out, uint64_t value) {
+void nvtxt_out_uint(struct nvtxt_out *out, uint64_t value) {
     char digits[DIGITS_MAX];
     size_t at = make_digits(digits, value);
-    export_bytes(out, digits + at, DIGITS_MAX - at);
+    nvtxt_out_bytes(out, digits + at, DIGITS_MAX - at);
 }
 
-void export_int(struct export_out *out, int64_t value) {
+void nvtxt_out_int(struct nvtxt_out *out, int64_t value) {
     if (value < 0) {
-        EXPORT_LITERAL(out, "-");
+        NVTXT_OUT_LITERAL(out, "-");
     }
-    export_uint(out, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
+    nvtxt_out_uint(out, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
 }
 
-void export_microseconds(struct export_out *out, uint64_t ns) {
+void nvtxt_out_microseconds(struct nvtxt_out *out, uint64_t ns) {
     char digits[DIGITS_MAX + 4];
     size_t at = make_digits(digits, ns / 1000);
     unsigned rest = (unsigned)(ns % 1000);
     digits[DIGITS_MAX] = '.';
     digits[DIGITS_MAX + 1] = (char)('0' + rest / 100);
     memcpy(digits + DIGITS_MAX + 2, pairs + rest % 100 * 2, 2);
-    export_bytes(out, digits + at, DIGITS_MAX + 4 - at);
+    nvtxt_out_bytes(out, digits + at, DIGITS_MAX + 4 - at);
 }
 
 // ---- Times --------------------------------------------------------------------------------------
@@ -146,10 +146,10 @@ static void date_of(int64_t day, char out[10]) {
     memcpy(out + 8, pairs + (size_t)date * 2, 2);
 }
 
-void export_utc(struct export_out *out, int64_t ns) {
+void nvtxt_out_utc(struct nvtxt_out *out, int64_t ns) {
     char text[30] = "0000-00-00T00:00:00.000000000Z";
-    int64_t seconds = divide_down(ns, NS_A_SECOND);
-    uint64_t rest = (uint64_t)ns - (uint64_t)seconds * NS_A_SECOND; // may wrap on the way
+    int64_t seconds = divide_down(ns, NVTXT_NS_A_SECOND);
+    uint64_t rest = (uint64_t)ns - (uint64_t)seconds * NVTXT_NS_A_SECOND; // may wrap on the way
     int64_t day = divide_down(seconds, DAY);
     unsigned of_day = (unsigned)(seconds - day * DAY);
     date_of(day, text);
@@ -160,19 +160,19 @@ void export_utc(struct export_out *out, int64_t ns) {
         text[i] = (char)('0' + rest % 10);
         rest /= 10;
     }
-    export_bytes(out, text, sizeof(text));
+    nvtxt_out_bytes(out, text, sizeof(text));
 }
 
-void export_color(struct export_out *out, uint32_t argb) {
+void nvtxt_out_color(struct nvtxt_out *out, uint32_t argb) {
     static const char hex[] = "0123456789ABCDEF";
     char text[9] = "#";
     for (int i = 8; i > 0; i--, argb >>= 4) {
         text[i] = hex[argb & 15];
     }
-    export_bytes(out, text, sizeof(text));
+    nvtxt_out_bytes(out, text, sizeof(text));
 }
 
-bool export_double(struct export_out *out, double value) {
+bool nvtxt_out_double(struct nvtxt_out *out, double value) {
     char text[40];
     if (!isfinite(value)) {
         return false;
@@ -187,7 +187,7 @@ bool export_double(struct export_out *out, double value) {
     if (!strpbrk(text, ".e")) {
         strcat(text, ".0");
     }
-    export_bytes(out, text, strlen(text));
+    nvtxt_out_bytes(out, text, strlen(text));
     return true;
 }
 
@@ -235,8 +235,8 @@ static char *put_wide(char *at, struct nvtxt_slice text, size_t *i) {
 #define JSON_GROWTH 6 // "\u0001"
 #define CSV_GROWTH 3  // U+FFFD
 
-void export_json(struct export_out *out, struct nvtxt_slice text) {
-    char *room = export_out_room(out, text.len * JSON_GROWTH + 2);
+void nvtxt_out_json(struct nvtxt_out *out, struct nvtxt_slice text) {
+    char *room = nvtxt_out_room(out, text.len * JSON_GROWTH + 2);
     if (!room) {
         return;
     }
@@ -267,8 +267,8 @@ static bool needs_quotes(struct nvtxt_slice text) {
     return text.len > 0 && (text.data[0] == ' ' || text.data[text.len - 1] == ' ');
 }
 
-void export_csv(struct export_out *out, struct nvtxt_slice text) {
-    char *room = export_out_room(out, text.len * CSV_GROWTH + 2);
+void nvtxt_out_csv(struct nvtxt_out *out, struct nvtxt_slice text) {
+    char *room = nvtxt_out_room(out, text.len * CSV_GROWTH + 2);
     if (!room) {
         return;
     }
@@ -297,7 +297,7 @@ void export_csv(struct export_out *out, struct nvtxt_slice text) {
 
 // ---- Strings of NVTXT ---------------------------------------------------------------------------
 
-#define NVTXT_MAX (EXPORT_LINE_BYTES - 4) // of `M="…"`: no line can hold a longer text
+#define NVTXT_MAX (NVTXT_OUT_LINE_BYTES - 4) // of `M="…"`: no line can hold a longer text
 
 enum quoting { DOUBLE, SINGLE, ESCAPED, CHANGED };
 
@@ -341,8 +341,8 @@ static char *put_slashed(char *at, char byte) {
     return at;
 }
 
-static void put_escapes(struct export_out *out, struct nvtxt_slice text) {
-    char *room = export_out_room(out, text.len * 2 + 2);
+static void put_escapes(struct nvtxt_out *out, struct nvtxt_slice text) {
+    char *room = nvtxt_out_room(out, text.len * 2 + 2);
     char *at = room;
     if (!room) {
         return;
@@ -370,8 +370,8 @@ static char *put_sign(char *at, char byte) {
 }
 
 // The same text with these signs, and U+FFFD for what is not UTF-8, cut to fit into a line.
-static void put_changed(struct export_out *out, struct nvtxt_slice text, bool escapes) {
-    char *room = export_out_room(out, text.len * 3 + 2);
+static void put_changed(struct nvtxt_out *out, struct nvtxt_slice text, bool escapes) {
+    char *room = nvtxt_out_room(out, text.len * 3 + 2);
     char quote = !escapes && has_byte(text, '"') ? '\'' : '"';
     char *at = room;
     if (!room) {
@@ -398,11 +398,11 @@ static void put_changed(struct export_out *out, struct nvtxt_slice text, bool es
     out->len += (size_t)(at - room);
 }
 
-bool export_string_holds(struct nvtxt_slice text, bool escapes) {
+bool nvtxt_out_string_holds(struct nvtxt_slice text, bool escapes) {
     return quoting_of(text, escapes) != CHANGED;
 }
 
-bool export_string(struct export_out *out, struct nvtxt_slice text, bool escapes) {
+bool nvtxt_out_string(struct nvtxt_out *out, struct nvtxt_slice text, bool escapes) {
     enum quoting quoting = quoting_of(text, escapes);
     if (quoting == CHANGED) {
         put_changed(out, text, escapes);
@@ -410,9 +410,9 @@ bool export_string(struct export_out *out, struct nvtxt_slice text, bool escapes
         put_escapes(out, text);
     } else {
         const char *quote = quoting == SINGLE ? "'" : "\"";
-        export_bytes(out, quote, 1);
-        export_slice(out, text);
-        export_bytes(out, quote, 1);
+        nvtxt_out_bytes(out, quote, 1);
+        nvtxt_out_slice(out, text);
+        nvtxt_out_bytes(out, quote, 1);
     }
     return quoting != CHANGED;
 }

@@ -7,7 +7,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct civil {
+#define NVTXT_NS_A_SECOND INT64_C(1000000000)
+
+struct nvtxt_civil {
     int64_t year;
     int month, day, yday, hour, minute, second; // month and day from 1; 0: not given; yday likewise
     int64_t ns;
@@ -17,7 +19,7 @@ struct civil {
 };
 
 // The local zone's offset in the hour that was asked for last. Begins zeroed.
-struct civil_zone {
+struct nvtxt_civil_zone {
     bool known;
     int64_t hour; // in which it holds
     int64_t offset_s;
@@ -26,4 +28,5 @@ struct civil_zone {
 // `near_ns`: a time without a year gets the latest one that is not more than a day after it, one
 // without a date the day that brings it closest. `*ns` counts from the Unix epoch. False when there
 // is no such time, or when it does not fit.
-bool civil_to_ns(const struct civil *civil, struct civil_zone *zone, int64_t near_ns, int64_t *ns);
+bool nvtxt_civil_to_ns(const struct nvtxt_civil *civil, struct nvtxt_civil_zone *zone,
+                       int64_t near_ns, int64_t *ns);

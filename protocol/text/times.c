@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Small recursive-descent readers of a string; each moves `*at` to the end of what it has read.
-#include "client/export/export_time.h"
+#include "protocol/text/times.h"
 
 #include <stddef.h>
 #include <string.h>
 
-#include "client/common/civil.h"
-#include "client/common/clock.h"
 #include "protocol/base/chars.h"
+#include "protocol/text/civil.h"
 
 static bool is_digit(char byte) {
     return nvtxt_char_is(byte, NVTXT_CHAR_DIGIT);
@@ -61,7 +60,7 @@ static bool take_byte(const char **at, char byte) {
     return true;
 }
 
-static bool take_date(const char **at, struct civil *to) {
+static bool take_date(const char **at, struct nvtxt_civil *to) {
     int year = 0;
     bool good = take_field(at, 4, 1, 9999, &year) && take_byte(at, '-') &&
                 take_field(at, 2, 1, 12, &to->month) && take_byte(at, '-') &&
@@ -72,15 +71,15 @@ static bool take_date(const char **at, struct civil *to) {
 }
 
 // "06:24", "06:24:00", "06:24:00.5".
-static bool take_clock(const char **at, struct civil *to) {
+static bool take_clock(const char **at, struct nvtxt_civil *to) {
     return take_field(at, 2, 0, 23, &to->hour) && take_byte(at, ':') &&
            take_field(at, 2, 0, 59, &to->minute) &&
-           (!take_byte(at, ':') ||
-            (take_field(at, 2, 0, 60, &to->second) && take_fraction(at, NS_A_SECOND, &to->ns)));
+           (!take_byte(at, ':') || (take_field(at, 2, 0, 60, &to->second) &&
+                                    take_fraction(at, NVTXT_NS_A_SECOND, &to->ns)));
 }
 
 // "Z", "+01:00", "-0330" or nothing: seconds east of UTC.
-static bool take_zone(const char **at, struct civil *to) {
+static bool take_zone(const char **at, struct nvtxt_civil *to) {
     int hour;
     int minute = 0;
     char sign = **at;
@@ -104,19 +103,19 @@ static bool take_zone(const char **at, struct civil *to) {
 }
 
 static bool to_ns(int64_t seconds, int64_t part, int64_t *ns) {
-    return !__builtin_mul_overflow(seconds, NS_A_SECOND, ns) &&
+    return !__builtin_mul_overflow(seconds, NVTXT_NS_A_SECOND, ns) &&
            !__builtin_add_overflow(*ns, part, ns);
 }
 
 static bool parse_date(const char *at, int64_t *ns) {
-    struct civil civil = {0};
-    struct civil_zone zone = {0};
+    struct nvtxt_civil civil = {0};
+    struct nvtxt_civil_zone zone = {0};
     return take_date(&at, &civil) &&
            ((*at != 'T' && *at != ' ') || (++at, take_clock(&at, &civil))) &&
-           take_zone(&at, &civil) && *at == '\0' && civil_to_ns(&civil, &zone, 0, ns);
+           take_zone(&at, &civil) && *at == '\0' && nvtxt_civil_to_ns(&civil, &zone, 0, ns);
 }
 
-bool export_time_parse(const char *text, int64_t *ns) {
+bool nvtxt_time_parse(const char *text, int64_t *ns) {
     const char *at = text + (*text == '@');
     bool minus = *at == '-';
     int64_t value;
@@ -129,7 +128,7 @@ bool export_time_parse(const char *text, int64_t *ns) {
         *ns = minus ? -value : value;
         return *at == '\0' || (!minus && parse_date(text, ns));
     }
-    if (!take_fraction(&at, NS_A_SECOND, &part) || *at || !to_ns(value, part, ns)) {
+    if (!take_fraction(&at, NVTXT_NS_A_SECOND, &part) || *at || !to_ns(value, part, ns)) {
         return false;
     }
     *ns = minus ? -*ns : *ns;
@@ -143,10 +142,10 @@ static bool take_unit(const char **at, int64_t *unit) {
     } units[] = {{"ns", 1},
                  {"us", 1000},
                  {"ms", 1000000},
-                 {"s", NS_A_SECOND},
-                 {"m", 60 * NS_A_SECOND},
-                 {"h", 3600 * NS_A_SECOND},
-                 {"d", 86400 * NS_A_SECOND}};
+                 {"s", NVTXT_NS_A_SECOND},
+                 {"m", 60 * NVTXT_NS_A_SECOND},
+                 {"h", 3600 * NVTXT_NS_A_SECOND},
+                 {"d", 86400 * NVTXT_NS_A_SECOND}};
     size_t len = 0;
     while ((*at)[len] && !is_digit((*at)[len])) {
         len++;
@@ -158,11 +157,11 @@ static bool take_unit(const char **at, int64_t *unit) {
             return true;
         }
     }
-    *unit = NS_A_SECOND;
+    *unit = NVTXT_NS_A_SECOND;
     return len == 0;
 }
 
-bool export_duration_parse(const char *text, int64_t *ns) {
+bool nvtxt_duration_parse(const char *text, int64_t *ns) {
     const char *at = text;
     *ns = 0;
     do {

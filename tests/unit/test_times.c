@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Times and lengths of time on the command line.
-#include "client/export/export_time.h"
+#include "protocol/text/times.h"
 
 #include <criterion/criterion.h>
 
@@ -9,13 +9,13 @@
 
 static void is_time(const char *text, int64_t wanted) {
     int64_t ns = 0;
-    cr_expect(export_time_parse(text, &ns), "%s", text);
+    cr_expect(nvtxt_time_parse(text, &ns), "%s", text);
     cr_expect_eq(ns, wanted, "%s: %lld", text, (long long)ns);
 }
 
 static void is_length(const char *text, int64_t wanted) {
     int64_t ns = 0;
-    cr_expect(export_duration_parse(text, &ns), "%s", text);
+    cr_expect(nvtxt_duration_parse(text, &ns), "%s", text);
     cr_expect_eq(ns, wanted, "%s: %lld", text, (long long)ns);
 }
 
@@ -70,7 +70,7 @@ Test(export_time, refuses_what_is_none) {
                                         "2026-11-21T06:24+01:0"};
     int64_t ns;
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-        cr_expect_not(export_time_parse(texts[i], &ns), "%s", texts[i]);
+        cr_expect_not(nvtxt_time_parse(texts[i], &ns), "%s", texts[i]);
     }
 }
 
@@ -92,6 +92,6 @@ Test(export_time, refuses_lengths_that_are_none) {
                                         "5mm", "1h-2m"};
     int64_t ns;
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-        cr_expect_not(export_duration_parse(texts[i], &ns), "%s", texts[i]);
+        cr_expect_not(nvtxt_duration_parse(texts[i], &ns), "%s", texts[i]);
     }
 }

@@ -2,11 +2,9 @@
 //
 // Days are counted here, because timegm() would need a struct tm for each try. The C library is
 // asked for the local zone once for each hour of a log.
-#include "client/common/civil.h"
+#include "protocol/text/civil.h"
 
 #include <time.h>
-
-#include "client/common/clock.h"
 
 #define DAY_S 86400
 #define YEARS_BACK 8 // from one 29 February to the next are at most so many
@@ -27,7 +25,7 @@ static int64_t days_to_year(int64_t year) {
 }
 
 // Days since the epoch of the date, or false when the year has no such day.
-static bool find_day(const struct civil *civil, int64_t year, int64_t *day) {
+static bool find_day(const struct nvtxt_civil *civil, int64_t year, int64_t *day) {
     *day = days_to_year(year);
     if (civil->yday > 0) {
         *day += civil->yday - 1;
@@ -41,7 +39,7 @@ static bool find_day(const struct civil *civil, int64_t year, int64_t *day) {
 }
 
 // Seconds east of Greenwich when local clocks show `wall_s` (as if it were UTC).
-static int64_t local_offset(struct civil_zone *zone, int64_t wall_s) {
+static int64_t local_offset(struct nvtxt_civil_zone *zone, int64_t wall_s) {
     int64_t hour = wall_s / 3600 - (wall_s % 3600 < 0);
     if (zone->known && zone->hour == hour) {
         return zone->offset_s;
@@ -59,31 +57,33 @@ static int64_t local_offset(struct civil_zone *zone, int64_t wall_s) {
     return zone->offset_s;
 }
 
-static bool to_ns(struct civil_zone *zone, const struct civil *civil, int64_t day, int64_t *ns) {
+static bool to_ns(struct nvtxt_civil_zone *zone, const struct nvtxt_civil *civil, int64_t day,
+                  int64_t *ns) {
     int hour = civil->twelve ? civil->hour % 12 + (civil->pm ? 12 : 0) : civil->hour;
     int64_t wall_s = day * DAY_S + hour * 3600 + civil->minute * 60 + civil->second;
     int64_t real_s = wall_s - (civil->has_zone ? civil->zone_s : local_offset(zone, wall_s));
-    return !__builtin_mul_overflow(real_s, NS_A_SECOND, ns) &&
+    return !__builtin_mul_overflow(real_s, NVTXT_NS_A_SECOND, ns) &&
            !__builtin_add_overflow(*ns, civil->ns, ns);
 }
 
 // The latest year that puts it not more than a day after `near_ns`.
-static bool guess_year(struct civil_zone *zone, const struct civil *civil, int64_t near_ns,
-                       int64_t *ns) {
-    int64_t year = 1970 + near_ns / NS_A_SECOND / DAY_S / 365 + 1; // the real one or a later one
+static bool guess_year(struct nvtxt_civil_zone *zone, const struct nvtxt_civil *civil,
+                       int64_t near_ns, int64_t *ns) {
+    int64_t year =
+        1970 + near_ns / NVTXT_NS_A_SECOND / DAY_S / 365 + 1; // the real one or a later one
     int64_t day;
     for (int64_t tried = 0; tried <= YEARS_BACK + 2; tried++, year--) {
         if (find_day(civil, year, &day) && to_ns(zone, civil, day, ns) &&
-            *ns <= near_ns + DAY_S * NS_A_SECOND) {
+            *ns <= near_ns + DAY_S * NVTXT_NS_A_SECOND) {
             return true;
         }
     }
     return false;
 }
 
-static bool guess_day(struct civil_zone *zone, const struct civil *civil, int64_t near_ns,
-                      int64_t *ns) {
-    int64_t today = near_ns / NS_A_SECOND / DAY_S;
+static bool guess_day(struct nvtxt_civil_zone *zone, const struct nvtxt_civil *civil,
+                      int64_t near_ns, int64_t *ns) {
+    int64_t today = near_ns / NVTXT_NS_A_SECOND / DAY_S;
     uint64_t best = UINT64_MAX;
     int64_t candidate;
     for (int64_t day = today - 2; day <= today + 2; day++) {
@@ -99,7 +99,8 @@ static bool guess_day(struct civil_zone *zone, const struct civil *civil, int64_
     return best < UINT64_MAX;
 }
 
-bool civil_to_ns(const struct civil *civil, struct civil_zone *zone, int64_t near_ns, int64_t *ns) {
+bool nvtxt_civil_to_ns(const struct nvtxt_civil *civil, struct nvtxt_civil_zone *zone,
+                       int64_t near_ns, int64_t *ns) {
     int64_t day;
     if (civil->has_epoch) {
         return !__builtin_add_overflow(civil->epoch_ns,

@@ -2,12 +2,12 @@
 //
 // A text is checked once. After that the loops here only count quotes and brackets, because they
 // know that these fit.
-#include "client/format/json_pieces.h"
+#include "protocol/text/json_pieces.h"
 
 #include "protocol/base/utf8.h"
 #include "protocol/lang/jsontext.h"
 
-bool json_pieces_is_value(struct nvtxt_slice text) {
+bool nvtxt_json_is_value(struct nvtxt_slice text) {
     size_t at;
     return nvtxt_utf8_valid(text) && !nvtxt_json_fault(text, &at);
 }
@@ -50,21 +50,21 @@ static size_t skip_value(struct nvtxt_slice text, size_t at) {
 // ---- One value ----------------------------------------------------------------------------------
 
 // Between tokens a line end is a blank; in a string there is none.
-static void put_on_one_line(struct export_out *out, struct nvtxt_slice text) {
-    char *room = export_out_room(out, text.len);
+static void put_on_one_line(struct nvtxt_out *out, struct nvtxt_slice text) {
+    char *room = nvtxt_out_room(out, text.len);
     for (size_t i = 0; room && i < text.len; i++) {
         room[i] = is_blank(text.data[i]) ? ' ' : text.data[i];
     }
     out->len += room ? text.len : 0;
 }
 
-void json_pieces_put(struct export_out *out, struct nvtxt_slice text) {
+void nvtxt_json_put(struct nvtxt_out *out, struct nvtxt_slice text) {
     struct nvtxt_slice begin, end;
     // What was joined may be one level deeper than a value of the language.
-    if (json_pieces_is_value(text) || json_pieces_split(text, &begin, &end)) {
+    if (nvtxt_json_is_value(text) || nvtxt_json_split(text, &begin, &end)) {
         put_on_one_line(out, text);
     } else {
-        export_json(out, text);
+        nvtxt_out_json(out, text);
     }
 }
 
@@ -77,8 +77,7 @@ static bool starts_with(struct nvtxt_slice text, const char *start, size_t len) 
     return text.len >= len && memcmp(text.data, start, len) == 0;
 }
 
-bool json_pieces_split(struct nvtxt_slice text, struct nvtxt_slice *begin,
-                       struct nvtxt_slice *end) {
+bool nvtxt_json_split(struct nvtxt_slice text, struct nvtxt_slice *begin, struct nvtxt_slice *end) {
     const size_t first = sizeof(BEGIN) - 1, between = sizeof(END) - 1;
     if (!starts_with(text, BEGIN, first)) {
         return false;
@@ -90,7 +89,7 @@ bool json_pieces_split(struct nvtxt_slice text, struct nvtxt_slice *begin,
     }
     *begin = (struct nvtxt_slice){text.data + first, at - first};
     *end = (struct nvtxt_slice){rest.data + between, rest.len - between - 1};
-    if (!json_pieces_is_value(*begin) || !json_pieces_is_value(*end)) {
+    if (!nvtxt_json_is_value(*begin) || !nvtxt_json_is_value(*end)) {
         return false;
     }
     if (nvtxt_slice_equal(*begin, NVTXT_SLICE("null"))) {
@@ -101,10 +100,10 @@ bool json_pieces_split(struct nvtxt_slice text, struct nvtxt_slice *begin,
 
 // ---- Numbers ------------------------------------------------------------------------------------
 
-unsigned json_pieces_numbers(struct export_out *out, struct nvtxt_slice text) {
+unsigned nvtxt_json_numbers(struct nvtxt_out *out, struct nvtxt_slice text) {
     unsigned count = 0;
     size_t at = skip_blanks(text, 0);
-    if (at == text.len || text.data[at] != '{' || !json_pieces_is_value(text)) {
+    if (at == text.len || text.data[at] != '{' || !nvtxt_json_is_value(text)) {
         return 0;
     }
     at = skip_blanks(text, at + 1);
@@ -114,9 +113,9 @@ unsigned json_pieces_numbers(struct export_out *out, struct nvtxt_slice text) {
         size_t value_end = skip_value(text, value);
         char first = text.data[value];
         if (first == '-' || (first >= '0' && first <= '9')) {
-            export_bytes(out, ",", count++ > 0);
-            export_bytes(out, text.data + at, key_end - at);
-            EXPORT_LITERAL(out, ":");
+            nvtxt_out_bytes(out, ",", count++ > 0);
+            nvtxt_out_bytes(out, text.data + at, key_end - at);
+            NVTXT_OUT_LITERAL(out, ":");
             put_on_one_line(out, (struct nvtxt_slice){text.data + value, value_end - value});
         }
         at = text.data[value_end] == ',' ? skip_blanks(text, value_end + 1) : value_end;

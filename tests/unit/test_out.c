@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Numbers, times and texts of an export, byte for byte.
-#include "client/format/export_out.h"
+#include "protocol/text/out.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,7 +23,7 @@ static struct nvtxt_slice bytes(const char *data, size_t len) {
     return (struct nvtxt_slice){data, len};
 }
 
-Test(export_out, writes_integers_of_every_length) {
+Test(out, writes_integers_of_every_length) {
     struct output output;
     char wanted[32];
     output_open(&output);
@@ -31,29 +31,29 @@ Test(export_out, writes_integers_of_every_length) {
         for (int step = -1; step <= 1; step++) {
             uint64_t number = value + (uint64_t)step;
             snprintf(wanted, sizeof(wanted), "%llu", (unsigned long long)number);
-            WROTE(export_uint(&output.out, number), wanted);
+            WROTE(nvtxt_out_uint(&output.out, number), wanted);
             snprintf(wanted, sizeof(wanted), "%lld", (long long)number);
-            WROTE(export_int(&output.out, (int64_t)number), wanted);
+            WROTE(nvtxt_out_int(&output.out, (int64_t)number), wanted);
         }
     }
-    WROTE(export_uint(&output.out, UINT64_MAX), "18446744073709551615");
-    WROTE(export_int(&output.out, INT64_MIN), "-9223372036854775808");
+    WROTE(nvtxt_out_uint(&output.out, UINT64_MAX), "18446744073709551615");
+    WROTE(nvtxt_out_int(&output.out, INT64_MIN), "-9223372036854775808");
     output_close(&output);
 }
 
-Test(export_out, writes_microseconds_with_three_decimals) {
+Test(out, writes_microseconds_with_three_decimals) {
     struct output output;
     output_open(&output);
-    WROTE(export_microseconds(&output.out, 0), "0.000");
-    WROTE(export_microseconds(&output.out, 7), "0.007");
-    WROTE(export_microseconds(&output.out, 999), "0.999");
-    WROTE(export_microseconds(&output.out, 1000), "1.000");
-    WROTE(export_microseconds(&output.out, 1795242240000000042), "1795242240000000.042");
-    WROTE(export_microseconds(&output.out, UINT64_MAX), "18446744073709551.615");
+    WROTE(nvtxt_out_microseconds(&output.out, 0), "0.000");
+    WROTE(nvtxt_out_microseconds(&output.out, 7), "0.007");
+    WROTE(nvtxt_out_microseconds(&output.out, 999), "0.999");
+    WROTE(nvtxt_out_microseconds(&output.out, 1000), "1.000");
+    WROTE(nvtxt_out_microseconds(&output.out, 1795242240000000042), "1795242240000000.042");
+    WROTE(nvtxt_out_microseconds(&output.out, UINT64_MAX), "18446744073709551.615");
     output_close(&output);
 }
 
-Test(export_out, writes_utc_as_the_c_library_does) {
+Test(out, writes_utc_as_the_c_library_does) {
     static const int64_t seconds[] = {
         0,          -1,         951782399,   951782400,  951868800,  1795242240, -2208988800,
         4102444800, 9223372036, -9223372036, 1078012800, 1709164800, 1709251199, -62135596800 / 10};
@@ -67,30 +67,30 @@ Test(export_out, writes_utc_as_the_c_library_does) {
         cr_assert_not_null(gmtime_r(&time, &tm));
         strftime(date, sizeof(date), "%Y-%m-%dT%H:%M:%S", &tm);
         snprintf(wanted, sizeof(wanted), "%s.000000000Z", date);
-        WROTE(export_utc(&output.out, seconds[i] * 1000000000), wanted);
+        WROTE(nvtxt_out_utc(&output.out, seconds[i] * 1000000000), wanted);
     }
-    WROTE(export_utc(&output.out, -1), "1969-12-31T23:59:59.999999999Z");
-    WROTE(export_utc(&output.out, INT64_MAX), "2262-04-11T23:47:16.854775807Z");
-    WROTE(export_utc(&output.out, INT64_MIN), "1677-09-21T00:12:43.145224192Z");
+    WROTE(nvtxt_out_utc(&output.out, -1), "1969-12-31T23:59:59.999999999Z");
+    WROTE(nvtxt_out_utc(&output.out, INT64_MAX), "2262-04-11T23:47:16.854775807Z");
+    WROTE(nvtxt_out_utc(&output.out, INT64_MIN), "1677-09-21T00:12:43.145224192Z");
     output_close(&output);
 }
 
-Test(export_out, writes_colours) {
+Test(out, writes_colours) {
     struct output output;
     output_open(&output);
-    WROTE(export_color(&output.out, 0xFF0080AB), "#FF0080AB");
-    WROTE(export_color(&output.out, 1), "#00000001");
+    WROTE(nvtxt_out_color(&output.out, 0xFF0080AB), "#FF0080AB");
+    WROTE(nvtxt_out_color(&output.out, 1), "#00000001");
     output_close(&output);
 }
 
-Test(export_out, writes_doubles_that_read_back_the_same) {
+Test(out, writes_doubles_that_read_back_the_same) {
     struct output output;
     output_open(&output);
-    WROTE(export_double(&output.out, 0.1), "0.1");
-    WROTE(export_double(&output.out, 5), "5.0");
-    WROTE(export_double(&output.out, -0.0), "-0.0");
-    WROTE(export_double(&output.out, 1e300), "1e+300");
-    WROTE(export_double(&output.out, 0.1 + 0.2), "0.30000000000000004");
+    WROTE(nvtxt_out_double(&output.out, 0.1), "0.1");
+    WROTE(nvtxt_out_double(&output.out, 5), "5.0");
+    WROTE(nvtxt_out_double(&output.out, -0.0), "-0.0");
+    WROTE(nvtxt_out_double(&output.out, 1e300), "1e+300");
+    WROTE(nvtxt_out_double(&output.out, 0.1 + 0.2), "0.30000000000000004");
     uint64_t random = 88172645463325252;
     for (int i = 0; i < 20000; i++) {
         double value;
@@ -99,58 +99,58 @@ Test(export_out, writes_doubles_that_read_back_the_same) {
         random ^= random << 17;
         memcpy(&value, &random, sizeof(value));
         output_clear(&output);
-        bool written = export_double(&output.out, value);
+        bool written = nvtxt_out_double(&output.out, value);
         cr_assert_eq(written, isfinite(value) != 0);
         cr_assert(!written || strtod(output_text(&output), NULL) == value, "%a", value);
     }
     output_close(&output);
 }
 
-Test(export_out, does_not_write_what_is_no_finite_number) {
+Test(out, does_not_write_what_is_no_finite_number) {
     struct output output;
     output_open(&output);
-    cr_expect_not(export_double(&output.out, (double)INFINITY));
-    cr_expect_not(export_double(&output.out, -(double)INFINITY));
-    cr_expect_not(export_double(&output.out, (double)NAN));
+    cr_expect_not(nvtxt_out_double(&output.out, (double)INFINITY));
+    cr_expect_not(nvtxt_out_double(&output.out, -(double)INFINITY));
+    cr_expect_not(nvtxt_out_double(&output.out, (double)NAN));
     cr_expect_str_eq(output_text(&output), "");
     output_close(&output);
 }
 
-Test(export_out, escapes_json) {
+Test(out, escapes_json) {
     struct output output;
     output_open(&output);
-    WROTE(export_json(&output.out, NVTXT_SLICE("")), "\"\"");
-    WROTE(export_json(&output.out, NVTXT_SLICE("a\"b\\c/d")), "\"a\\\"b\\\\c/d\"");
-    WROTE(export_json(&output.out, NVTXT_SLICE("\b\f\n\r\t\x01\x1f\x7f")),
+    WROTE(nvtxt_out_json(&output.out, NVTXT_SLICE("")), "\"\"");
+    WROTE(nvtxt_out_json(&output.out, NVTXT_SLICE("a\"b\\c/d")), "\"a\\\"b\\\\c/d\"");
+    WROTE(nvtxt_out_json(&output.out, NVTXT_SLICE("\b\f\n\r\t\x01\x1f\x7f")),
           "\"\\b\\f\\n\\r\\t\\u0001\\u001f\\u007f\"");
-    WROTE(export_json(&output.out, bytes("a\0b", 3)), "\"a\\u0000b\"");
-    WROTE(export_json(&output.out, NVTXT_SLICE("\xC3\xA4\xF0\x9F\x98\x80")),
+    WROTE(nvtxt_out_json(&output.out, bytes("a\0b", 3)), "\"a\\u0000b\"");
+    WROTE(nvtxt_out_json(&output.out, NVTXT_SLICE("\xC3\xA4\xF0\x9F\x98\x80")),
           "\"\xC3\xA4\xF0\x9F\x98\x80\"");
     output_close(&output);
 }
 
-Test(export_out, replaces_what_is_no_utf8) {
+Test(out, replaces_what_is_no_utf8) {
     struct output output;
     output_open(&output);
-    WROTE(export_json(&output.out, NVTXT_SLICE("a\xFF"
-                                               "b\xE2\x82")),
+    WROTE(nvtxt_out_json(&output.out, NVTXT_SLICE("a\xFF"
+                                                  "b\xE2\x82")),
           "\"a\xEF\xBF\xBD"
           "b\xEF\xBF\xBD\xEF\xBF\xBD\"");
-    WROTE(export_csv(&output.out, NVTXT_SLICE("\xC0\xAF")), "\xEF\xBF\xBD\xEF\xBF\xBD");
+    WROTE(nvtxt_out_csv(&output.out, NVTXT_SLICE("\xC0\xAF")), "\xEF\xBF\xBD\xEF\xBF\xBD");
     output_close(&output);
 }
 
-Test(export_out, quotes_csv_where_it_must) {
+Test(out, quotes_csv_where_it_must) {
     struct output output;
     output_open(&output);
-    WROTE(export_csv(&output.out, NVTXT_SLICE("")), "");
-    WROTE(export_csv(&output.out, NVTXT_SLICE("plain text")), "plain text");
-    WROTE(export_csv(&output.out, NVTXT_SLICE("a,b")), "\"a,b\"");
-    WROTE(export_csv(&output.out, NVTXT_SLICE("say \"x\"")), "\"say \"\"x\"\"\"");
-    WROTE(export_csv(&output.out, NVTXT_SLICE("two\nlines")), "\"two\nlines\"");
-    WROTE(export_csv(&output.out, NVTXT_SLICE("cr\r")), "\"cr\r\"");
-    WROTE(export_csv(&output.out, NVTXT_SLICE(" blank")), "\" blank\"");
-    WROTE(export_csv(&output.out, NVTXT_SLICE("blank ")), "\"blank \"");
+    WROTE(nvtxt_out_csv(&output.out, NVTXT_SLICE("")), "");
+    WROTE(nvtxt_out_csv(&output.out, NVTXT_SLICE("plain text")), "plain text");
+    WROTE(nvtxt_out_csv(&output.out, NVTXT_SLICE("a,b")), "\"a,b\"");
+    WROTE(nvtxt_out_csv(&output.out, NVTXT_SLICE("say \"x\"")), "\"say \"\"x\"\"\"");
+    WROTE(nvtxt_out_csv(&output.out, NVTXT_SLICE("two\nlines")), "\"two\nlines\"");
+    WROTE(nvtxt_out_csv(&output.out, NVTXT_SLICE("cr\r")), "\"cr\r\"");
+    WROTE(nvtxt_out_csv(&output.out, NVTXT_SLICE(" blank")), "\" blank\"");
+    WROTE(nvtxt_out_csv(&output.out, NVTXT_SLICE("blank ")), "\"blank \"");
     output_close(&output);
 }
 
@@ -161,10 +161,10 @@ static void reads_back(struct output *output, struct nvtxt_slice text, bool is_e
     struct nvtxt_buf scratch = {0};
     struct nvtxt_diag diag;
     output_clear(output);
-    bool held = export_string(&output->out, text, is_escaped);
-    cr_assert_eq(export_string_holds(text, is_escaped), held);
+    bool held = nvtxt_out_string(&output->out, text, is_escaped);
+    cr_assert_eq(nvtxt_out_string_holds(text, is_escaped), held);
     struct nvtxt_slice line = nvtxt_slice_of(output_text(output));
-    cr_assert_leq(line.len, EXPORT_LINE_BYTES - 2);
+    cr_assert_leq(line.len, NVTXT_OUT_LINE_BYTES - 2);
     cr_assert_eq(nvtxt_lex(line, is_escaped, &symtab, &scratch, &tokens, &diag), 0, "%s",
                  output->text);
     cr_assert_eq(tokens.count, 2);
@@ -172,7 +172,7 @@ static void reads_back(struct output *output, struct nvtxt_slice text, bool is_e
     nvtxt_buf_deinit(&scratch);
 }
 
-Test(export_out, writes_strings_that_read_back) {
+Test(out, writes_strings_that_read_back) {
     static const char alphabet[] = {'"', '\'', '\\', 'n', '\n', 'x', '\0'};
     struct output output;
     char text[12];
@@ -186,32 +186,32 @@ Test(export_out, writes_strings_that_read_back) {
         }
         bool is_escaped = round % 2 > 0;
         reads_back(&output, bytes(text, len), is_escaped);
-        cr_assert(export_string_holds(bytes(text, len), true) == !memchr(text, '\0', len));
+        cr_assert(nvtxt_out_string_holds(bytes(text, len), true) == !memchr(text, '\0', len));
     }
-    WROTE(export_string(&output.out, NVTXT_SLICE("C:\\new"), true), "'C:\\new'");
-    WROTE(export_string(&output.out, NVTXT_SLICE("C:\\new"), false), "\"C:\\new\"");
-    WROTE(export_string(&output.out, NVTXT_SLICE("it's\n\\x\\n"), true), "\"it's\\n\\x\\\\n\"");
-    WROTE(export_string(&output.out, bytes("\xFF\0\n", 3), true),
+    WROTE(nvtxt_out_string(&output.out, NVTXT_SLICE("C:\\new"), true), "'C:\\new'");
+    WROTE(nvtxt_out_string(&output.out, NVTXT_SLICE("C:\\new"), false), "\"C:\\new\"");
+    WROTE(nvtxt_out_string(&output.out, NVTXT_SLICE("it's\n\\x\\n"), true), "\"it's\\n\\x\\\\n\"");
+    WROTE(nvtxt_out_string(&output.out, bytes("\xFF\0\n", 3), true),
           "\"\xEF\xBF\xBD\xE2\x90\x80\\n\"");
     output_close(&output);
 }
 
-Test(export_out, cuts_strings_that_no_line_holds) {
+Test(out, cuts_strings_that_no_line_holds) {
     struct output output;
-    size_t most = EXPORT_LINE_BYTES - 4;
+    size_t most = NVTXT_OUT_LINE_BYTES - 4;
     char *text = malloc(most + 1);
     cr_assert_not_null(text);
     output_open(&output);
     memset(text, 'x', most + 1);
     reads_back(&output, bytes(text, most), true);
-    cr_expect(export_string_holds(bytes(text, most), true));
-    cr_expect_not(export_string_holds(bytes(text, most + 1), true));
+    cr_expect(nvtxt_out_string_holds(bytes(text, most), true));
+    cr_expect_not(nvtxt_out_string_holds(bytes(text, most + 1), true));
     reads_back(&output, bytes(text, most + 1), true);
     text[0] = '"';
-    cr_expect(export_string_holds(bytes(text, most), true)); // between single quotes
+    cr_expect(nvtxt_out_string_holds(bytes(text, most), true)); // between single quotes
     text[1] = '\'';
-    cr_expect_not(export_string_holds(bytes(text, most), true));
-    cr_expect(export_string_holds(bytes(text, most - 1), true));
+    cr_expect_not(nvtxt_out_string_holds(bytes(text, most), true));
+    cr_expect(nvtxt_out_string_holds(bytes(text, most - 1), true));
     memset(text, '\\', most);
     text[most - 1] = '\n';
     reads_back(&output, bytes(text, most), true);
@@ -219,17 +219,17 @@ Test(export_out, cuts_strings_that_no_line_holds) {
     free(text);
 }
 
-Test(export_out, takes_pieces_longer_than_its_buffer) {
+Test(out, takes_pieces_longer_than_its_buffer) {
     struct output output;
     size_t len = 3 << 20;
     char *text = malloc(len);
     cr_assert_not_null(text);
     memset(text, '\n', len);
     output_open(&output);
-    export_json(&output.out, bytes(text, len));
+    nvtxt_out_json(&output.out, bytes(text, len));
     cr_expect_eq(strlen(output_text(&output)), 2 * len + 2);
     for (int i = 0; i < 100000; i++) {
-        export_bytes(&output.out, "0123456789", 10);
+        nvtxt_out_bytes(&output.out, "0123456789", 10);
     }
     (void)output_text(&output);
     cr_expect_eq(output.len, 2 * len + 2 + 1000000);
@@ -237,17 +237,17 @@ Test(export_out, takes_pieces_longer_than_its_buffer) {
     free(text);
 }
 
-Test(export_out, remembers_the_first_failure) {
+Test(out, remembers_the_first_failure) {
     struct output output;
     output_open(&output);
     int full = open("/dev/full", O_WRONLY | O_CLOEXEC);
     cr_assert_geq(full, 0);
     int fd = output.out.fd;
     output.out.fd = full;
-    export_json(&output.out, NVTXT_SLICE("text"));
-    cr_expect_eq(export_out_flush(&output.out), -ENOSPC);
-    export_uint(&output.out, 5);
-    cr_expect_eq(export_out_flush(&output.out), -ENOSPC);
+    nvtxt_out_json(&output.out, NVTXT_SLICE("text"));
+    cr_expect_eq(nvtxt_out_flush(&output.out), -ENOSPC);
+    nvtxt_out_uint(&output.out, 5);
+    cr_expect_eq(nvtxt_out_flush(&output.out), -ENOSPC);
     cr_expect_eq(output.out.written, 0);
     output.out.fd = fd;
     close(full);
