@@ -30,6 +30,8 @@ has() {
     libuv1-dev) have_module 'libuv >= 1.44' ;;
     libsqlite3-dev) have_module 'sqlite3 >= 3.40' ;;
     libjansson-dev) have_module 'jansson >= 2.14' ;;
+    libpcre2-dev) have_module 'libpcre2-8 >= 10.32' ;;
+    zlib1g-dev) have_module zlib ;;
     libinih-dev) have_module 'inih >= 53' ;;
     libcriterion-dev) have_module 'criterion >= 2.4' ;;
     libsystemd-dev) have_module 'libsystemd >= 240' ;;
@@ -63,7 +65,7 @@ known() {
 }
 
 packages_build='autoconf automake libtool make gcc libc6-dev pkg-config libuv1-dev libsqlite3-dev
-    libjansson-dev libinih-dev'
+    libjansson-dev libinih-dev libpcre2-dev zlib1g-dev'
 packages_optional='libsystemd-dev systemd clang-format-16 mandoc strace g++'
 
 # need PACKAGE...: installs missing packages (as root), or names them and exits.

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reads stores into a capture: one short read transaction a file, then plain memory.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "report/load/capture.h"
+
+enum report_load_result {
+    REPORT_LOADED = 0,
+    REPORT_BAD_DATA,  // no store, broken, or of a newer version
+    REPORT_NO_INPUT,  // it cannot be read, or went away
+    REPORT_TOO_LARGE, // more than max_memory; the sentence has the figure that is needed
+    REPORT_LOCKED,    // by another process
+    REPORT_IO,
+    REPORT_INTERRUPTED, // `interrupted` said so
+};
+
+struct report_load_options {
+    int64_t since_ns, until_ns; // events that end at or after it, and start at or before it
+    int64_t last_ns;            // more than 0: those that end in the last ... of the newest event
+    uint64_t max_memory;        // bytes; 0: no bound
+    bool (*interrupted)(void);  // asked now and then; NULL: never
+};
+#define REPORT_LOAD_ALL ((struct report_load_options){.since_ns = INT64_MIN, .until_ns = INT64_MAX})
+
+#define REPORT_SENTENCE_BYTES 1024
+
+// Reads all of `paths`, each a store with its segments, one segment, a plain file, or an export of
+// Nsight Systems. Returns 0, a code of enum report_load_result, or -ENOMEM and the like; then
+// `*capture` is NULL and `sentence` names the path and what to do, without the program's name.
+// Open ranges (NVTXT_OPEN_RANGES of the newest segment) come as events with REPORT_OPEN; their row
+// is the newest segment << 40 | (2^39 + their rowid there), which no event has.
+int report_load(struct report_capture **capture, const char *const *paths, size_t count,
+                const struct report_load_options *options, char *sentence);
+void report_capture_free(struct report_capture *capture); // NULL is fine

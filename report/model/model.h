@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// report/model: what events say together: their order, lanes, stacks, parents, self times, gaps,
+// how many are open at a time, iterations, the blocking chain; and which events are selected. It
+// owns arrays beside those of the capture. One thread, no I/O. The rules are those of
+// nvtxt-report(1), "THE MODEL". It makes no tables and no metrics.
+//
+// This header is the model of a capture: figures of each event, by its index in the order.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "report/load/capture.h"
+
+struct report_model {
+    struct report_capture *capture; // borrowed; its events are in order now
+    size_t count;                   // of events
+    // Of push/pop ranges; of marks and start/end ranges REPORT_NONE, 0, 0, 0. Stacks come from all
+    // that is loaded, selected or not.
+    uint32_t *parent;      // index of the range under it in its lane, or REPORT_NONE
+    uint32_t *depth;       // ranges under it; from 0
+    uint32_t *child_count; // ranges whose parent it is
+    int64_t *self_ns;      // the time in which it is the last open one of its lane
+    size_t selected;       // events with REPORT_SELECTED; all of them until report_select()
+    int64_t elapsed_ns;    // §4.4, of the selected events
+    int64_t selected_first_ns, selected_last_ns; // both 0 without a selected event
+    size_t open_selected;                        // open ranges among them
+};
+
+// Orders the events of the capture (start, store, globalTid, end descending, row), then computes
+// the arrays. All events are selected. Returns 0 or -ENOMEM.
+int report_model_build(struct report_model **model, struct report_capture *capture);
+void report_model_free(struct report_model *model); // not the capture; NULL is fine
+
+// Counts `selected` and what comes of it, after flags were changed.
+void report_model_count_selected(struct report_model *model);
+
+// End minus start; an open range has 0 (it is in no figure of durations), a backward one too. Time
+// that does not fit into Int64 is INT64_MAX.
+int64_t report_duration(const struct report_event *event);
