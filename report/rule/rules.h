@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The set of rules: those that the program has and those of `.rule` files, in the order in which
+// they are applied: parents before their children, else by identifier. It applies them to a scope.
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "protocol/base/slice.h"
+#include "report/rule/result.h"
+
+struct report_metrics;
+struct report_model;
+struct report_rules; // the rules that are there
+
+// A rule as `list rules` shows it; `hidden_by` is the file of the rule of the same identifier that
+// counts (data NULL: this one does).
+struct report_rule_row {
+    struct nvtxt_slice identifier, name, description;
+    struct nvtxt_slice section; // data NULL: of none
+    enum report_rule_kind kind;
+    struct nvtxt_slice file;      // data NULL: part of the program
+    struct nvtxt_slice hidden_by; // data NULL: not hidden
+};
+
+// The rules that are part of the program. Returns 0 or -ENOMEM.
+int report_rules_new(struct report_rules **rules);
+void report_rules_free(struct report_rules *rules); // NULL is fine
+
+size_t report_rules_count(const struct report_rules *rules);
+struct report_rule_row report_rules_row(const struct report_rules *rules, size_t index);
+
+// Which rules are applied. A rule of a section is applied when `shown` says so of its section; a
+// rule without one always. NULL: all (check).
+struct report_rules_wanted {
+    bool (*shown)(const void *context, struct nvtxt_slice section);
+    const void *context;
+    const char *const *names; // of --rule: identifiers, or regex:RE; none: all
+    size_t name_count;
+    // --apply-rules no: those that would be applied come as "not run".
+    bool none;
+    // --since and --until, which queries see as :since and :until.
+    int64_t since_ns, until_ns;
+    bool (*interrupted)(void); // asked now and then; NULL: never
+};
+
+#define REPORT_RULES_UNKNOWN 1 // a name of --rule is not there; `sentence` says which
+
+// Whether each name of `wanted` names a rule. Returns 0, REPORT_RULES_UNKNOWN with a sentence that
+// offers the nearest names (REPORT_SENTENCE_BYTES), or -ENOMEM.
+int report_rules_check(const struct report_rules *rules, const struct report_rules_wanted *wanted,
+                       char *sentence);
+
+// The results of a scope, in the order in which the rules were applied.
+struct report_results {
+    const struct report_result *results;
+    size_t count;
+    void *memory; // owned by rules.c
+};
+
+// Applies the rules to the scope of `metrics`, which is borrowed, as is what `rules` has: all
+// must live as long as the results. Returns 0, -ENOMEM, or -EINTR when `interrupted` said so.
+// What goes wrong in a rule is in its result.
+int report_rules_apply(const struct report_rules *rules, struct report_metrics *metrics,
+                       const struct report_rules_wanted *wanted, struct report_results *results);
+void report_results_free(struct report_results *results); // fine when zeroed
