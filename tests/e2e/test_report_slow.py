@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: Apache-2.0
+"""nvtxt-report says of random events what report/slow.py computes of them, one event at a time: every
+table, every filter, from a store and from exports of all kinds."""
+import json
+import math
+import os
+import random
+import sqlite3
+import subprocess
+import sys
+
+from client import ENV, Folder
+from lib import DEADLINE, TOP_SRC, equal, program, run
+
+sys.path.insert(0, os.path.join(TOP_SRC, "tests", "report"))
+import slow  # noqa: E402
+
+REPORT = program("client", "nvtxt-report")
+NAMES = ["step", "load", "compute", "kernel", "a/b", "x;y", "[i]", "ünï", "+", ""]
+DOMAINS = {0: "", 1: "Net", 2: "a@b", 3: "Domain 3"}  # 3 has no name of its own
+
+
+def report(*words):
+    done = subprocess.run([REPORT, *words], env=ENV, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, timeout=DEADLINE)
+    equal(done.returncode, 0, "%r: %s" % (words, done.stderr.decode()))
+    return json.loads(done.stdout)
+
+
+def table(path, name, *words):
+    found, = report("stats", "-r", name, "--format", "json", *words, path)["tables"]
+    equal(found["report"], name)
+    return found["columns"], found["rows"]
+
+
+# ---- Random events --------------------------------------------------------------------------------
+
+def make_export(path, chance, count, variant):
+    """Rows as no program would write them: ranges cross, end before they start, never end."""
+    types = {"old": (65, 70, 71), "mixed": None}.get(variant, (34, 59, 60))
+    db = sqlite3.connect(path)
+    db.execute("CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT NOT NULL)")
+    db.execute("CREATE TABLE NVTX_EVENTS (start INTEGER NOT NULL, end INTEGER, eventType INTEGER NOT NULL,"
+               " rangeId INTEGER, category INTEGER, color INTEGER, text TEXT, globalTid INTEGER,"
+               " endGlobalTid INTEGER, textId INTEGER, domainId INTEGER NOT NULL)")
+    db.executemany("INSERT INTO StringIds VALUES (?, ?)", [(i + 7, name) for i, name in enumerate(NAMES)])
+    threads = [(17 << 48) | pid << 24 | pid + i for pid in (100, 200) for i in range(2)]
+    for pid in 100, 200:
+        for number, name in DOMAINS.items():
+            if number in (1, 2):
+                db.execute("INSERT INTO NVTX_EVENTS VALUES (0, NULL, 75, NULL, NULL, NULL, ?, ?, NULL, NULL, ?)",
+                           (name, (17 << 48) | pid << 24, number))
+    span = chance.choice((20, 200, 10 ** 9))
+    rows = []
+    for _ in range(count):
+        kind = chance.choice((0, 1, 1, 1, 2))
+        start = chance.randrange(span)
+        end = start + chance.randrange(span // 3 + 1)
+        if chance.random() < 0.03:
+            end = start - chance.randrange(5)
+        if kind == 0:
+            end = chance.choice((None, start)) if variant != "full" else start
+        elif chance.random() < 0.03:
+            end = None
+        name = chance.randrange(len(NAMES))
+        by_id = variant == "ids" or variant == "mixed" and chance.random() < 0.5
+        one_of = (types or chance.choice(((34, 59, 60), (65, 70, 71))))[kind]
+        rows.append((start, end, one_of, kind == 2 and 1 or None, chance.choice((None, 0, 4)), None,
+                     None if by_id else NAMES[name], chance.choice(threads), None, name + 7 if by_id else None,
+                     chance.choice((0, 0, 0, 1, 2, 3))))
+    db.executemany("INSERT INTO NVTX_EVENTS VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
+    db.commit()
+    db.close()
+
+
+def make_store(folder, chance, count):
+    """A store as nvtxt-import makes it of lines with random nesting."""
+    lines = ["@RangePush, Time, ThreadId, ProcessId, Message", "@RangePop, Time, ThreadId, ProcessId",
+             "@Marker, Time, ThreadId, ProcessId, Message"]
+    depth, now = [0, 0, 0], 1000
+
+    def add(command, thread, *rest):
+        lines.append(", ".join([command, str(now), str(11 + thread), str(5 + thread // 2), *rest]))
+
+    for _ in range(count):
+        thread, now = chance.randrange(3), now + chance.choice((0, 0, 1, 7, 50))
+        what, message = chance.random(), '"%s"' % chance.choice(NAMES[:6])
+        if what < 0.45 and depth[thread] < 6:
+            add("RangePush", thread, message)
+            depth[thread] += 1
+        elif what < 0.85 and depth[thread]:
+            add("RangePop", thread)
+            depth[thread] -= 1
+        else:
+            add("Marker", thread, message)
+    now += 9
+    for thread, left in enumerate(depth):
+        for _ in range(left):
+            add("RangePop", thread)
+    source, store = folder.write("events.nvtxt", "\n".join(lines) + "\n"), folder.name("store.sqlite")
+    subprocess.run([program("client", "nvtxt-import"), "create", "-n", source, "-o", store], env=ENV, check=True, timeout=DEADLINE)
+    return store
+
+
+def captures(seeds=6):
+    for seed in range(seeds):
+        for variant in "text", "ids", "mixed", "old", "full":
+            with Folder() as folder:
+                chance = random.Random("%s %d" % (variant, seed))
+                path = folder.name("export.sqlite")
+                make_export(path, chance, chance.choice((1, 5, 30, 90)), variant)
+                yield chance, path, slow.Capture([(path, False)])
+        with Folder() as folder:
+            chance = random.Random("store %d" % seed)
+            path = make_store(folder, chance, chance.choice((5, 40, 120)))
+            yield chance, path, slow.Capture([(path, True)])
+
+
+# ---- Comparing ------------------------------------------------------------------------------------
+
+def same(found, wanted):
+    if isinstance(wanted, float) and isinstance(found, (int, float)):
+        return math.isclose(found, wanted, rel_tol=1e-12, abs_tol=1e-9)
+    return found == wanted
+
+
+def compare(path, report_name, wanted, columns=None, words=()):
+    """`columns`: the titles that `wanted` has, where it does not have all."""
+    titles, rows = table(path, report_name, *words)
+    places = range(len(titles)) if columns is None else [titles.index(title) for title in columns]
+    rows = [[row[place] for place in places] for row in rows]
+    equal(len(rows), len(wanted), "%s: %r\n%r" % (report_name, rows, wanted))
+    for row, other in zip(rows, wanted):
+        if len(row) != len(other) or not all(map(same, row, other)):
+            raise AssertionError("%s:\n  got    %r\n  wanted %r" % (report_name, row, other))
+
+
+PERCENTILES = ["50", "90", "99.9"]
+
+
+def check_tables(path, capture, words=()):
+    both = slow.PUSH_POP, slow.START_END
+    compare(path, "nvtx_sum", slow.range_sum(capture, both, PERCENTILES),
+            words=("--percentiles", ",".join(PERCENTILES)) + tuple(words))
+    compare(path, "nvtx_pushpop_sum", slow.range_sum(capture, both[:1]), words=words)
+    compare(path, "nvtx_startend_sum", slow.range_sum(capture, both[1:]), words=words)
+    compare(path, "nvtx_mark_sum", slow.mark_sum(capture), words=words)
+    compare(path, "nvtx_tree", slow.tree(capture), words=words)
+    compare(path, "nvtx_folded", slow.folded(capture), words=words)
+    compare(path, "nvtx_thread_sum", slow.thread_sum(capture), words=words, columns=(
+        "Busy (%)", "Busy (ns)", "Ranges", "Marks", "Max Lvl", "PID", "TID"))
+    compare(path, "nvtx_gap_sum", slow.gap_sum(capture), words=words, columns=(
+        "Total Gap (ns)", "Gaps", "Avg (ns)", "Med (ns)", "Max (ns)", "Longest At (ns)", "PID", "TID"))
+    compare(path, "nvtx_concurrency", slow.concurrency(capture), words=words)
+    if not any(event.open for event in capture.events):
+        compare(path, "nvtx_pushpop_trace", slow.trace(capture), words=words, columns=(
+            "Start (ns)", "End (ns)", "Duration (ns)", "DurChild (ns)", "DurNonChild (ns)", "NameTree", "PID",
+            "TID", "Lvl", "NumChild", "RangeId"))
+
+
+def test_every_table_is_what_a_slow_computation_says():
+    for _, path, capture in captures():
+        check_tables(path, capture)
+
+
+# ---- Filters --------------------------------------------------------------------------------------
+
+def escaped(name):
+    return "".join("\\" + c if c in slow.SPECIAL else c for c in name)
+
+
+def random_expression(chance):
+    domain = chance.choice(("", "", "", "Net@", "a\\@b@", "Domain 3@", "<default domain>@"))
+    names = [name for name in NAMES if name]
+    if chance.random() < 0.3:
+        return domain + ",".join(escaped(chance.choice(names)) for _ in range(chance.choice((1, 1, 2))))
+    if chance.random() < 0.2:
+        return "regex:" + chance.choice(("", "N.t@", ".@", "^<default domain>$@")) + chance.choice(
+            ("^(load|kernel)$/", "e]", "[s", "^.{4}$/", "l/e", "[kernel/+]", "^$/", "st,l"))
+    items = [chance.choice(("+", "*") if chance.random() < 0.3 else names) for _ in range(chance.choice((1, 1, 2, 3)))]
+    part = "/".join(item if item in ("*",) or item == "+" and chance.random() < 0.5 else escaped(item)
+                    for item in items)
+    top = chance.random() < 0.3
+    return domain + ("[" if chance.random() < 0.3 else "") + part + ("]" if top else "/")
+
+
+def test_filters_select_what_a_slow_matcher_selects():
+    for chance, path, capture in captures(4):
+        for _ in range(6):
+            include = [random_expression(chance) for _ in range(chance.choice((0, 1, 1, 2)))]
+            exclude = [random_expression(chance) for _ in range(chance.choice((0, 0, 1)))]
+            slow.select(capture, include, exclude)
+            words = ["--nvtx-include=" + text for text in include] + ["--nvtx-exclude=" + text for text in exclude]
+            found = [event["row"] for event in report("events", "--format", "json", *words, path)["events"]]
+            equal(found, [event.row for event in capture.events if event.selected], "%r" % words)
+
+
+def test_tables_are_of_what_is_selected():
+    for chance, path, capture in captures(2):
+        for include in "step/", "regex:.@./", "[*]":
+            slow.select(capture, [include])
+            check_tables(path, capture, ["--nvtx-include", include])
+
+
+run(globals())
