@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A counting sort: one pass counts, a second puts each event into its place.
+#include "report/stats/group.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static uint32_t group_at(const struct report_model *model, size_t index,
+                         report_group_function *group_of, const void *context) {
+    const struct report_event *event = &model->capture->events[index];
+    return event->flags & REPORT_SELECTED ? group_of(context, event) : REPORT_NONE;
+}
+
+// `first` has the place of the next event of each group while they are put, which is one group
+// further on than what it has in the end.
+static void put_events(struct report_groups *groups, const struct report_model *model,
+                       report_group_function *group_of, const void *context) {
+    for (size_t i = 0; i < model->count; i++) {
+        uint32_t group = group_at(model, i, group_of, context);
+        if (group != REPORT_NONE) {
+            groups->events[groups->first[group + 1]++] = (uint32_t)i;
+        }
+    }
+}
+
+int report_groups_init(struct report_groups *groups, const struct report_model *model,
+                       size_t group_count, report_group_function *group_of, const void *context) {
+    size_t total = 0;
+    *groups = (struct report_groups){.group_count = group_count};
+    groups->first = calloc(group_count + 2, sizeof(*groups->first));
+    if (!groups->first) {
+        return -ENOMEM;
+    }
+    for (size_t i = 0; i < model->count; i++) {
+        uint32_t group = group_at(model, i, group_of, context);
+        if (group != REPORT_NONE) {
+            groups->first[group + 2]++;
+            total++;
+        }
+    }
+    for (size_t i = 2; i < group_count + 2; i++) {
+        groups->first[i] += groups->first[i - 1];
+    }
+    groups->events = malloc((total + 1) * sizeof(*groups->events));
+    if (!groups->events) {
+        return -ENOMEM;
+    }
+    put_events(groups, model, group_of, context);
+    return 0;
+}
+
+void report_groups_deinit(struct report_groups *groups) {
+    free(groups->first);
+    free(groups->events);
+    *groups = (struct report_groups){0};
+}

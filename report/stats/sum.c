@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The sums of ranges. The ranges of a name and kind stand side by side, so the durations of one
+// group after the other are copied into one array, which is as long as the largest group.
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "report/model/name_text.h"
+#include "report/model/spread.h"
+#include "report/stats/group.h"
+#include "report/stats/reports.h"
+
+// A group is a name and a kind.
+#define STYLES 2
+
+static const char *const style_names[STYLES] = {"PushPop", "StartEnd"};
+
+struct sum {
+    struct nvtxt_slice name;
+    unsigned style;
+    struct report_spread spread;
+    const int64_t *percentiles;
+};
+
+struct sums {
+    struct report_table *table;
+    const struct report_model *model;
+    const struct report_stats_options *options;
+    bool wanted[STYLES];
+    bool shows_style;
+    struct report_groups groups;
+    struct nvtxt_slice *names;
+    int64_t *durations;
+    struct sum *rows;
+    size_t row_count;
+    __int128 total;
+};
+
+static uint32_t group_of(const void *context, const struct report_event *event) {
+    const struct sums *sums = context;
+    unsigned style = event->kind == REPORT_START_END;
+    bool counts =
+        event->kind != REPORT_MARK && !(event->flags & REPORT_OPEN) && sums->wanted[style];
+    return counts ? event->name * STYLES + style : REPORT_NONE;
+}
+
+static int by_total(const void *left, const void *right) {
+    const struct sum *a = left, *b = right;
+    if (a->spread.sum != b->spread.sum) {
+        return a->spread.sum > b->spread.sum ? -1 : 1;
+    }
+    int order = report_text_order(a->name, b->name);
+    return order ? order : (int)a->style - (int)b->style;
+}
+
+static int make_room(struct sums *sums) {
+    size_t largest = 0, used = 0;
+    for (size_t i = 0; i < sums->groups.group_count; i++) {
+        size_t size = report_group_size(&sums->groups, i);
+        largest = size > largest ? size : largest;
+        used += size > 0;
+    }
+    sums->names = report_name_texts(sums->model->capture);
+    sums->durations = malloc((largest + 1) * sizeof(*sums->durations));
+    sums->rows = calloc(used + 1, sizeof(*sums->rows));
+    return sums->names && sums->durations && sums->rows ? 0 : -ENOMEM;
+}
+
+static int take_group(struct sums *sums, size_t group, size_t size) {
+    const uint32_t *events = sums->groups.events + sums->groups.first[group];
+    size_t percentiles = sums->options->percentile_count;
+    struct sum *sum = &sums->rows[sums->row_count++];
+    for (size_t i = 0; i < size; i++) {
+        sums->durations[i] = report_duration(&sums->model->capture->events[events[i]]);
+    }
+    sum->name = sums->names[group / STYLES];
+    sum->style = group % STYLES;
+    sum->spread = report_spread_of(sums->durations, size);
+    sums->total += sum->spread.sum;
+    if (percentiles == 0) {
+        return 0;
+    }
+    int64_t *values =
+        store_arena_take(&sums->table->arena, percentiles * sizeof(*values), sizeof(*values));
+    sum->percentiles = values;
+    for (size_t i = 0; values && i < percentiles; i++) {
+        values[i] = report_percentile(sums->durations, size, sums->options->percentiles[i]);
+    }
+    return values ? 0 : -ENOMEM;
+}
+
+// The sum of a billion ranges may pass Int64: it is a text of digits then, as JSON has it.
+static struct report_cell total_cell(struct report_table *table, __int128 total) {
+    char digits[40];
+    if (total <= INT64_MAX) {
+        return report_cell_int((int64_t)total);
+    }
+    size_t at = sizeof(digits);
+    for (; total > 0; total /= 10) {
+        digits[--at] = (char)('0' + (int)(total % 10));
+    }
+    size_t len = sizeof(digits) - at;
+    const char *text = store_arena_copy(&table->arena, digits + at, len);
+    return text ? report_cell_text((struct nvtxt_slice){text, len}) : (struct report_cell){0};
+}
+
+static int put_row(struct sums *sums, const struct sum *sum) {
+    const struct report_spread *spread = &sum->spread;
+    struct report_cell *cell = report_table_row(sums->table);
+    if (!cell) {
+        return -ENOMEM;
+    }
+    double share = sums->total > 0 ? 100.0 * (double)spread->sum / (double)sums->total : 0;
+    *cell++ = report_cell_real(share);
+    *cell++ = total_cell(sums->table, spread->sum);
+    *cell++ = report_cell_uint(spread->count);
+    *cell++ = report_cell_real(spread->avg);
+    *cell++ = report_cell_real(spread->median);
+    *cell++ = report_cell_int(spread->min);
+    *cell++ = report_cell_int(spread->max);
+    *cell++ = report_cell_real(spread->stddev);
+    for (size_t i = 0; i < sums->options->percentile_count; i++) {
+        *cell++ = report_cell_int(sum->percentiles[i]);
+    }
+    if (sums->shows_style) {
+        *cell++ = report_cell_text(nvtxt_slice_of(style_names[sum->style]));
+    }
+    *cell = report_cell_text(sum->name);
+    return 0;
+}
+
+static int put_rows(struct sums *sums) {
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < sums->groups.group_count; i++) {
+        size_t size = report_group_size(&sums->groups, i);
+        rc = size > 0 ? take_group(sums, i, size) : 0;
+    }
+    if (rc == 0) {
+        qsort(sums->rows, sums->row_count, sizeof(*sums->rows), by_total);
+    }
+    for (size_t i = 0; rc == 0 && i < sums->row_count; i++) {
+        rc = put_row(sums, &sums->rows[i]);
+    }
+    return rc;
+}
+
+static int note_open(const struct sums *sums) {
+    size_t open = 0;
+    const struct report_event *events = sums->model->capture->events;
+    for (size_t i = 0; sums->model->open_selected > 0 && i < sums->model->count; i++) {
+        unsigned both = REPORT_SELECTED | REPORT_OPEN;
+        open +=
+            (events[i].flags & both) == both && sums->wanted[events[i].kind == REPORT_START_END];
+    }
+    return open == 0 ? 0
+                     : report_table_note(sums->table, "%zu open %s left out: %s no end", open,
+                                         open == 1 ? "range is" : "ranges are",
+                                         open == 1 ? "it has" : "they have");
+}
+
+static int fill(struct sums *sums) {
+    int rc = report_groups_init(&sums->groups, sums->model,
+                                sums->model->capture->name_count * STYLES, group_of, sums);
+    rc = rc == 0 ? make_room(sums) : rc;
+    rc = rc == 0 ? put_rows(sums) : rc;
+    rc = rc == 0 ? note_open(sums) : rc;
+    report_groups_deinit(&sums->groups);
+    free(sums->durations);
+    free(sums->rows);
+    sums->table->owned = sums->names; // the cells point into it
+    return rc;
+}
+
+int report_nvtx_sum(struct report_table *table, const struct report_model *model,
+                    const struct report_stats_options *options) {
+    return fill(&(struct sums){.table = table,
+                               .model = model,
+                               .options = options,
+                               .wanted = {true, true},
+                               .shows_style = true});
+}
+
+int report_nvtx_pushpop_sum(struct report_table *table, const struct report_model *model,
+                            const struct report_stats_options *options) {
+    return fill(&(struct sums){
+        .table = table, .model = model, .options = options, .wanted = {true, false}});
+}
+
+int report_nvtx_startend_sum(struct report_table *table, const struct report_model *model,
+                             const struct report_stats_options *options) {
+    return fill(&(struct sums){
+        .table = table, .model = model, .options = options, .wanted = {false, true}});
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rows stand in one array that doubles. Notes are few, so their array grows by one.
+#include "report/stats/table.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+void report_table_init(struct report_table *table, const char *name,
+                       const struct report_column *columns, size_t column_count) {
+    *table = (struct report_table){.name = name, .columns = columns, .column_count = column_count};
+}
+
+void report_table_deinit(struct report_table *table) {
+    free(table->cells);
+    free(table->notes);
+    free(table->owned);
+    store_arena_deinit(&table->arena);
+    *table = (struct report_table){0};
+}
+
+struct report_cell *report_table_row(struct report_table *table) {
+    if (table->row_count == table->row_cap) {
+        size_t cap = table->row_cap ? 2 * table->row_cap : 16;
+        struct report_cell *cells =
+            realloc(table->cells, cap * table->column_count * sizeof(*cells));
+        if (!cells) {
+            return NULL;
+        }
+        table->cells = cells;
+        table->row_cap = cap;
+    }
+    struct report_cell *row = &table->cells[table->row_count++ * table->column_count];
+    memset(row, 0, table->column_count * sizeof(*row));
+    return row;
+}
+
+int report_table_note(struct report_table *table, const char *format, ...) {
+    char text[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    const char **notes = realloc(table->notes, (table->note_count + 1) * sizeof(*notes));
+    const char *note = store_arena_copy(&table->arena, text, strlen(text));
+    if (notes) {
+        table->notes = notes;
+    }
+    if (!notes || !note) {
+        return -ENOMEM;
+    }
+    notes[table->note_count++] = note;
+    return 0;
+}
