@@ -49,6 +49,22 @@ struct report_metric {
     size_t note_count;
 };
 
+enum report_aggregate {
+    REPORT_AGGREGATE_UNSAID, // as the option says, else from instances
+    REPORT_AGGREGATE_INSTANCES,
+    REPORT_AGGREGATE_OPERANDS,
+};
+
+#define REPORT_FAULT_BYTES 512
+
+// What is wrong with an expression, a definition or a file.
+struct report_fault {
+    unsigned line;    // from 1; of a file only, 0 elsewhere or when it is not known
+    unsigned column;  // in bytes from 1, within the expression or the line; 0: not of a place
+    const char *code; // "bad-expression", "duplicate-definition", "definition-cycle", "bad-metrics"
+    char text[REPORT_FAULT_BYTES];
+};
+
 // What is looked at: the whole capture, or one part of it.
 enum report_scope_kind {
     REPORT_SCOPE_CAPTURE,
@@ -58,21 +74,47 @@ enum report_scope_kind {
     REPORT_SCOPE_ITERATION,
 };
 
-struct report_scope {
-    enum report_scope_kind kind;
-    uint32_t index; // process, thread, name: index in the capture; iteration: its number
-};
+// The selected events in parts of one kind, in order of the id (integers, or bytes). A part
+// without events is left out; the capture is always one part. An iteration has what starts in
+// [start, end) of its marker, of any thread or process.
+struct report_scopes;
 
 struct report_model;
+
+// `model` is borrowed, and has its selection. Returns 0 or -ENOMEM.
+int report_scopes_new(struct report_scopes **scopes, struct report_model *model,
+                      enum report_scope_kind kind);
+void report_scopes_free(struct report_scopes *scopes); // NULL is fine
+size_t report_scopes_count(const struct report_scopes *scopes);
+
+struct report_scope {
+    enum report_scope_kind kind;
+    const char *kind_word; // "capture", "process", "thread", "name", "iteration"
+    bool has_id;           // not of the capture
+    struct report_id id;
+    const uint32_t *events; // indexes of its selected events, in order
+    size_t event_count;
+};
+
+const struct report_scope *report_scopes_at(const struct report_scopes *scopes, size_t index);
+
+struct report_definitions;
 struct report_metrics; // all metrics of one scope
 
-// `model` is borrowed. Returns 0 or -ENOMEM.
+// `model`, `scope` and `definitions` (NULL: none) are borrowed. Returns 0 or -ENOMEM.
 int report_metrics_new(struct report_metrics **metrics, struct report_model *model,
-                       const struct report_scope *scope);
+                       const struct report_scope *scope,
+                       const struct report_definitions *definitions);
 void report_metrics_free(struct report_metrics *metrics); // NULL is fine
+struct report_model *report_metrics_model(const struct report_metrics *metrics);
+const struct report_scope *report_metrics_scope(const struct report_metrics *metrics);
 
 // The metric of that name: of the catalogue, a file, or a definition. It is computed once and lives
 // as long as `metrics`. A name that is not there is a metric with `na` "no such metric". Returns 0
 // or -ENOMEM.
 int report_metrics_get(struct report_metrics *metrics, const char *name,
                        const struct report_metric **metric);
+
+// Forgets what was computed, for a caller that prints one metric after the other. No metric that
+// was given lives longer.
+void report_metrics_forget(struct report_metrics *metrics);
