@@ -2,3 +2,8 @@
 # Tests of report/ and client/report; see Makefile.am for what a line looks like.
 EXTRA_DIST += e2e/report.py report/f1.nvtxt
 serial_tests += e2e/test_report.py
+
+report_kit = unit/report_kit.c unit/report_kit.h
+
+unit_programs += unit/test_model
+unit_test_model_SOURCES = unit/test_model.c $(report_kit)

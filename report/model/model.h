@@ -8,6 +8,7 @@
 // This header is the model of a capture: figures of each event, by its index in the order.
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,9 +22,9 @@ struct report_model {
     uint32_t *parent;      // index of the range under it in its lane, or REPORT_NONE
     uint32_t *depth;       // ranges under it; from 0
     uint32_t *child_count; // ranges whose parent it is
-    int64_t *self_ns;      // the time in which it is the last open one of its lane
+    uint64_t *self_ns;     // the time in which it is the last open one of its lane
     size_t selected;       // events with REPORT_SELECTED; all of them until report_select()
-    int64_t elapsed_ns;    // §4.4, of the selected events
+    uint64_t elapsed_ns;   // largest start or end - smallest start, of the selected events
     int64_t selected_first_ns, selected_last_ns; // both 0 without a selected event
     size_t open_selected;                        // open ranges among them
 };
@@ -36,6 +37,14 @@ void report_model_free(struct report_model *model); // not the capture; NULL is 
 // Counts `selected` and what comes of it, after flags were changed.
 void report_model_count_selected(struct report_model *model);
 
-// End minus start; an open range has 0 (it is in no figure of durations), a backward one too. Time
-// that does not fit into Int64 is INT64_MAX.
-int64_t report_duration(const struct report_event *event);
+// End minus start; an open range has 0 (it is in no figure of durations), a backward one too. No
+// two times are further apart than 64 bits without a sign hold.
+static inline uint64_t report_duration(const struct report_event *event) {
+    return event->flags & REPORT_OPEN ? 0 : (uint64_t)event->end - (uint64_t)event->start;
+}
+
+// A range that figures of durations count: selected, and not open.
+static inline bool report_is_timed(const struct report_event *event) {
+    return event->kind != REPORT_MARK && (event->flags & REPORT_SELECTED) &&
+           !(event->flags & REPORT_OPEN);
+}

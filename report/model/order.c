@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Events of a store come nearly in order: a range is written when it ends, after those within it.
+// So the sort is a merge sort that looks first: short pieces are sorted by insertion, and of two
+// neighbours only that part is merged which is not in place already. It sorts keys of 16 bytes,
+// with at most as many again beside them, and then moves each event once, along the circles of the
+// permutation: the events are never there twice.
+#include "report/model/order.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PIECE 32 // keys that are sorted by insertion
+
+struct key {
+    int64_t start;
+    uint32_t event;
+};
+
+struct sorter {
+    const struct report_capture *capture;
+    struct key *keys;
+    struct key *beside; // owned; grows
+    size_t room;
+};
+
+int report_order_compare(const struct report_capture *capture, const struct report_event *a,
+                         const struct report_event *b) {
+    if (a->start != b->start) {
+        return a->start < b->start ? -1 : 1;
+    }
+    if (a->thread != b->thread) { // threads stand by store, then globalTid
+        return a->thread < b->thread ? -1 : 1;
+    }
+    if (a->end != b->end) {
+        return a->end > b->end ? -1 : 1;
+    }
+    if (a->row != b->row) {
+        return (a->row > b->row) == capture->stores[a->store].ours ? -1 : 1;
+    }
+    return 0;
+}
+
+static inline bool is_after(const struct sorter *sorter, const struct key *a, const struct key *b) {
+    if (a->start != b->start) {
+        return a->start > b->start;
+    }
+    const struct report_event *events = sorter->capture->events;
+    return report_order_compare(sorter->capture, &events[a->event], &events[b->event]) > 0;
+}
+
+static void insert(const struct sorter *sorter, struct key *keys, size_t count) {
+    for (size_t i = 1; i < count; i++) {
+        struct key key = keys[i];
+        size_t at = i;
+        for (; at > 0 && is_after(sorter, &keys[at - 1], &key); at--) {
+            keys[at] = keys[at - 1];
+        }
+        keys[at] = key;
+    }
+}
+
+// How many of the sorted keys at the end come after `key`: looks near the end first.
+static size_t count_after(const struct sorter *sorter, const struct key *keys, size_t count,
+                          const struct key *key) {
+    size_t step = 1;
+    while (step < count && is_after(sorter, &keys[count - step], key)) {
+        step *= 2;
+    }
+    size_t least = step / 2, most = step < count ? step : count;
+    while (least < most) {
+        size_t middle = least + (most - least + 1) / 2;
+        if (is_after(sorter, &keys[count - middle], key)) {
+            least = middle;
+        } else {
+            most = middle - 1;
+        }
+    }
+    return least;
+}
+
+static int make_room(struct sorter *sorter, size_t count) {
+    if (count <= sorter->room) {
+        return 0;
+    }
+    free(sorter->beside);
+    sorter->beside = malloc(count * sizeof(*sorter->beside));
+    sorter->room = sorter->beside ? count : 0;
+    return sorter->beside ? 0 : -ENOMEM;
+}
+
+// Merges two sorted neighbours.
+static int merge(struct sorter *sorter, struct key *keys, size_t left, size_t right) {
+    size_t moving = count_after(sorter, keys, left, &keys[left]);
+    if (moving == 0) {
+        return 0;
+    }
+    int result = make_room(sorter, moving);
+    if (result != 0) {
+        return result;
+    }
+    struct key *to = &keys[left - moving], *end = &keys[left + right];
+    const struct key *a = sorter->beside, *a_end = a + moving, *b = &keys[left];
+    memcpy(sorter->beside, to, moving * sizeof(*to));
+    while (a < a_end) {
+        *to++ = b < end && is_after(sorter, a, b) ? *b++ : *a++;
+    }
+    return 0;
+}
+
+static int sort_keys(struct sorter *sorter, size_t count) {
+    for (size_t at = 0; at < count; at += PIECE) {
+        insert(sorter, sorter->keys + at, count - at < PIECE ? count - at : PIECE);
+    }
+    for (size_t width = PIECE; width < count; width *= 2) {
+        for (size_t at = 0; count - at > width; at += 2 * width) {
+            size_t right = count - at - width < width ? count - at - width : width;
+            int result = merge(sorter, sorter->keys + at, width, right);
+            if (result != 0) {
+                return result;
+            }
+            if (count - at <= 2 * width) {
+                break;
+            }
+        }
+    }
+    return 0;
+}
+
+// keys[i].event: where the event that belongs to place i is now.
+static void move_events(struct report_event *events, struct key *keys, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        if (keys[i].event == i) {
+            continue;
+        }
+        struct report_event first = events[i];
+        size_t at = i;
+        for (size_t from; (from = keys[at].event) != i; at = from) {
+            events[at] = events[from];
+            keys[at].event = (uint32_t)at;
+        }
+        events[at] = first;
+        keys[at].event = (uint32_t)at;
+    }
+}
+
+static bool is_ordered(const struct report_capture *capture) {
+    for (size_t i = 1; i < capture->event_count; i++) {
+        if (report_order_compare(capture, &capture->events[i - 1], &capture->events[i]) > 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+int report_order(struct report_capture *capture) {
+    size_t count = capture->event_count;
+    if (is_ordered(capture)) {
+        return 0;
+    }
+    struct sorter sorter = {.capture = capture, .keys = malloc(count * sizeof(*sorter.keys))};
+    if (!sorter.keys) {
+        return -ENOMEM;
+    }
+    for (size_t i = 0; i < count; i++) {
+        sorter.keys[i] = (struct key){capture->events[i].start, (uint32_t)i};
+    }
+    int result = sort_keys(&sorter, count);
+    free(sorter.beside);
+    if (result == 0) {
+        move_events(capture->events, sorter.keys, count);
+    }
+    free(sorter.keys);
+    return result;
+}
