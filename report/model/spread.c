@@ -8,13 +8,13 @@
 #include <math.h>
 #include <stdbool.h>
 
-static void swap(int64_t *a, int64_t *b) {
-    int64_t value = *a;
+static void swap(uint64_t *a, uint64_t *b) {
+    uint64_t value = *a;
     *a = *b;
     *b = value;
 }
 
-static void sift_down(int64_t *heap, size_t at, size_t count) {
+static void sift_down(uint64_t *heap, size_t at, size_t count) {
     for (size_t child; (child = 2 * at + 1) < count; at = child) {
         child += child + 1 < count && heap[child + 1] > heap[child];
         if (heap[at] >= heap[child]) {
@@ -24,7 +24,7 @@ static void sift_down(int64_t *heap, size_t at, size_t count) {
     }
 }
 
-static void heap_sort(int64_t *values, size_t count) {
+static void heap_sort(uint64_t *values, size_t count) {
     for (size_t i = count / 2; i-- > 0;) {
         sift_down(values, i, count);
     }
@@ -34,7 +34,7 @@ static void heap_sort(int64_t *values, size_t count) {
     }
 }
 
-static int64_t middle(int64_t a, int64_t b, int64_t c) {
+static uint64_t middle(uint64_t a, uint64_t b, uint64_t c) {
     if (a > b) {
         swap(&a, &b);
     }
@@ -43,11 +43,11 @@ static int64_t middle(int64_t a, int64_t b, int64_t c) {
 
 #define FEW 16
 
-int64_t report_nth(int64_t *values, size_t count, size_t rank) {
+uint64_t report_nth(uint64_t *values, size_t count, size_t rank) {
     size_t from = 0, end = count;
     unsigned rounds = 0;
     while (end - from > FEW && rounds++ < 128) {
-        int64_t pivot = middle(values[from], values[from + (end - from) / 2], values[end - 1]);
+        uint64_t pivot = middle(values[from], values[from + (end - from) / 2], values[end - 1]);
         size_t low = from, high = end - 1;
         for (;;) {
             while (values[low] < pivot) {
@@ -80,28 +80,28 @@ size_t report_percentile_rank(size_t count, double percent) {
     return rank == 0 ? 0 : rank > count ? count - 1 : rank - 1;
 }
 
-int64_t report_percentile(int64_t *values, size_t count, double percent) {
+uint64_t report_percentile(uint64_t *values, size_t count, double percent) {
     return report_nth(values, count, report_percentile_rank(count, percent));
 }
 
-static int64_t largest(const int64_t *values, size_t count) {
-    int64_t most = values[0];
+static uint64_t largest(const uint64_t *values, size_t count) {
+    uint64_t most = values[0];
     for (size_t i = 1; i < count; i++) {
         most = values[i] > most ? values[i] : most;
     }
     return most;
 }
 
-static double median_of(int64_t *values, size_t count) {
-    int64_t upper = report_nth(values, count, count / 2);
+static double median_of(uint64_t *values, size_t count) {
+    uint64_t upper = report_nth(values, count, count / 2);
     if (count % 2 != 0) {
         return (double)upper;
     }
-    __int128 both = (__int128)upper + largest(values, count / 2);
+    unsigned __int128 both = (unsigned __int128)upper + largest(values, count / 2);
     return (double)((long double)both / 2);
 }
 
-static double deviation(const int64_t *values, size_t count, long double mean) {
+static double deviation(const uint64_t *values, size_t count, long double mean) {
     long double squares = 0;
     for (size_t i = 0; i < count; i++) {
         long double off = (long double)values[i] - mean;
@@ -110,7 +110,7 @@ static double deviation(const int64_t *values, size_t count, long double mean) {
     return count < 2 ? 0 : (double)sqrtl(squares / (long double)(count - 1));
 }
 
-struct report_spread report_spread_of(int64_t *values, size_t count) {
+struct report_spread report_spread_of(uint64_t *values, size_t count) {
     struct report_spread spread = {.count = count};
     if (count == 0) {
         return spread;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a set of times is spread: sum, mean, median, percentiles. The rules are those of
+// How a set of lengths of time is spread: sum, mean, median, percentiles. The rules are those of
 // nvtxt-report(1), "THE MODEL": the median is the mean of the two middle values, a percentile is
 // the nearest rank, the standard deviation that of a sample. The sum is exact, whatever it is.
 #pragma once
@@ -10,27 +10,22 @@
 
 struct report_spread {
     size_t count;
-    __int128 sum;
-    int64_t min, max;   // both 0 without values
+    unsigned __int128 sum;
+    uint64_t min, max;  // both 0 without values
     double avg, stddev; // both 0 without values; stddev of one value: 0
     double median;      // exact when it fits into 53 bits
 };
 
 // `values` are put into another order.
-struct report_spread report_spread_of(int64_t *values, size_t count);
+struct report_spread report_spread_of(uint64_t *values, size_t count);
 
 // The ceil(percent / 100 x count)-th smallest value, the smallest for 0. `percent` is from 0 to
 // 100, `count` more than 0. `values` are put into another order; it takes time linear in `count`.
-int64_t report_percentile(int64_t *values, size_t count, double percent);
+uint64_t report_percentile(uint64_t *values, size_t count, double percent);
 
 // The rank, from 0, of the value that report_percentile() gives.
 size_t report_percentile_rank(size_t count, double percent);
 
 // The value of that rank (from 0, below `count`). Afterwards no value before `rank` is larger, and
 // none after it is smaller.
-int64_t report_nth(int64_t *values, size_t count, size_t rank);
-
-// The nearest int64_t: a sum as a figure of a table.
-static inline int64_t report_int64_of(__int128 value) {
-    return value > INT64_MAX ? INT64_MAX : value < INT64_MIN ? INT64_MIN : (int64_t)value;
-}
+uint64_t report_nth(uint64_t *values, size_t count, size_t rank);

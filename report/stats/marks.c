@@ -27,7 +27,7 @@ struct marks {
     struct report_groups groups;
     struct nvtxt_slice *names;
     struct last *lasts; // by process
-    int64_t *intervals;
+    uint64_t *intervals;
     struct mark *rows;
     size_t row_count;
 };
@@ -66,11 +66,6 @@ static int make_room(struct marks *marks) {
     return 0;
 }
 
-static int64_t between(int64_t from, int64_t to) {
-    int64_t result;
-    return __builtin_sub_overflow(to, from, &result) ? INT64_MAX : result;
-}
-
 static void take_name(struct marks *marks, uint32_t name, size_t size) {
     const struct report_capture *capture = marks->model->capture;
     const uint32_t *places = marks->groups.events + marks->groups.first[name];
@@ -80,7 +75,7 @@ static void take_name(struct marks *marks, uint32_t name, size_t size) {
         const struct report_event *event = &capture->events[places[i]];
         struct last *last = &marks->lasts[capture->threads[event->thread].process];
         if (last->name == name) {
-            marks->intervals[intervals++] = between(last->start, event->start);
+            marks->intervals[intervals++] = (uint64_t)event->start - (uint64_t)last->start;
         }
         *last = (struct last){name, event->start};
     }
@@ -104,8 +99,8 @@ static int put_row(struct report_table *table, const struct mark *mark) {
     if (mark->intervals.count > 0) {
         cells[2] = report_cell_real(mark->intervals.avg);
         cells[3] = report_cell_real(mark->intervals.median);
-        cells[4] = report_cell_int(mark->intervals.min);
-        cells[5] = report_cell_int(mark->intervals.max);
+        cells[4] = report_cell_uint(mark->intervals.min);
+        cells[5] = report_cell_uint(mark->intervals.max);
     }
     cells[6] = report_cell_int(mark->first);
     cells[7] = report_cell_int(mark->last);

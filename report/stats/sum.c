@@ -20,7 +20,7 @@ struct sum {
     struct nvtxt_slice name;
     unsigned style;
     struct report_spread spread;
-    const int64_t *percentiles;
+    const uint64_t *percentiles;
 };
 
 struct sums {
@@ -31,10 +31,10 @@ struct sums {
     bool shows_style;
     struct report_groups groups;
     struct nvtxt_slice *names;
-    int64_t *durations;
+    uint64_t *durations;
     struct sum *rows;
     size_t row_count;
-    __int128 total;
+    unsigned __int128 total;
 };
 
 static uint32_t group_of(const void *context, const struct report_event *event) {
@@ -81,7 +81,7 @@ static int take_group(struct sums *sums, size_t group, size_t size) {
     if (percentiles == 0) {
         return 0;
     }
-    int64_t *values =
+    uint64_t *values =
         store_arena_take(&sums->table->arena, percentiles * sizeof(*values), sizeof(*values));
     sum->percentiles = values;
     for (size_t i = 0; values && i < percentiles; i++) {
@@ -90,11 +90,11 @@ static int take_group(struct sums *sums, size_t group, size_t size) {
     return values ? 0 : -ENOMEM;
 }
 
-// The sum of a billion ranges may pass Int64: it is a text of digits then, as JSON has it.
-static struct report_cell total_cell(struct report_table *table, __int128 total) {
+// The sum of a billion ranges may pass 64 bits: it is a text of digits then, as JSON has it.
+static struct report_cell total_cell(struct report_table *table, unsigned __int128 total) {
     char digits[40];
-    if (total <= INT64_MAX) {
-        return report_cell_int((int64_t)total);
+    if (total <= UINT64_MAX) {
+        return report_cell_uint((uint64_t)total);
     }
     size_t at = sizeof(digits);
     for (; total > 0; total /= 10) {
@@ -117,11 +117,11 @@ static int put_row(struct sums *sums, const struct sum *sum) {
     *cell++ = report_cell_uint(spread->count);
     *cell++ = report_cell_real(spread->avg);
     *cell++ = report_cell_real(spread->median);
-    *cell++ = report_cell_int(spread->min);
-    *cell++ = report_cell_int(spread->max);
+    *cell++ = report_cell_uint(spread->min);
+    *cell++ = report_cell_uint(spread->max);
     *cell++ = report_cell_real(spread->stddev);
     for (size_t i = 0; i < sums->options->percentile_count; i++) {
-        *cell++ = report_cell_int(sum->percentiles[i]);
+        *cell++ = report_cell_uint(sum->percentiles[i]);
     }
     if (sums->shows_style) {
         *cell++ = report_cell_text(nvtxt_slice_of(style_names[sum->style]));
