@@ -14,6 +14,7 @@
 
 #include "config.h"
 #include "protocol/base/limits.h"
+#include "protocol/base/near.h"
 
 static int digit_value(char byte) {
     if (byte >= '0' && byte <= '9') {
@@ -191,7 +192,9 @@ enum outcome arguments_refuse(const struct term *term) {
 
 static enum outcome answer(const struct arguments_parser *parser, int option) {
     struct term *term = parser->term;
-    if (option == 'h') {
+    if (option == 'h' && parser->print_help_of) {
+        parser->print_help_of(parser->values);
+    } else if (option == 'h') {
         parser->print_help();
     } else {
         printf("%s (%s) %s\n", term->program, PACKAGE_NAME, PACKAGE_VERSION);
@@ -204,7 +207,7 @@ static enum outcome answer(const struct arguments_parser *parser, int option) {
 }
 
 #define FIRST 256 // value of the first row for getopt_long(); below it are letters
-#define MOST 40   // rows of one program; nvtxt-send has the most
+#define MOST 64   // rows of one program, a bit each; nvtxt-report has the most
 
 struct tables {
     struct {
@@ -296,6 +299,24 @@ static int take_value(const struct arguments_value *value) {
     }
 }
 
+static const char *name_at(const void *context, size_t index) {
+    const struct tables *tables = context;
+    return index < tables->named ? tables->names[index].name : NULL;
+}
+
+// getopt_long() has said what is wrong with the option.
+static enum outcome refuse_option(const struct arguments_parser *parser,
+                                  const struct tables *tables, const char *word) {
+    bool unknown = optopt == 0 && strncmp(word, "--", 2) == 0; // else it has the row's number there
+    size_t len = unknown ? strcspn(word + 2, "=") : 0;
+    const char *near =
+        len > 0 ? nvtxt_near((struct nvtxt_slice){word + 2, len}, name_at, tables) : NULL;
+    if (near) {
+        term_say(parser->term, "did you mean '--%s'?", near);
+    }
+    return arguments_refuse(parser->term);
+}
+
 static enum outcome take_option(struct arguments_parser *parser, const struct tables *tables,
                                 int option) {
     char name[ARGUMENTS_NAME_SIZE];
@@ -318,6 +339,7 @@ static enum outcome take_option(struct arguments_parser *parser, const struct ta
         *(bool *)(values + row->has) = true;
     }
     parser->letter = row->letter;
+    parser->given |= UINT64_C(1) << i;
     return result == OUTCOME_USAGE && parser->hint ? arguments_refuse(parser->term)
                                                    : (enum outcome)result;
 }
@@ -335,7 +357,7 @@ enum outcome arguments_parse(struct arguments_parser *parser, int argc, char **a
            (option = getopt_long(argc, argv, tables.letters, tables.names, NULL)) != -1) {
         value = optarg;
         result = option == 'h' || option == 'V' ? answer(parser, option)
-                 : option == '?'                ? arguments_refuse(parser->term)
+                 : option == '?'                ? refuse_option(parser, &tables, argv[optind - 1])
                  : option == 1                  ? parser->take_word(parser, optarg)
                                                 : take_option(parser, &tables, option);
     }

@@ -62,13 +62,15 @@ struct arguments_parser {
     void *values; // the struct whose fields are set
     struct term *term;
     void (*print_help)(void);
+    void (*print_help_of)(const void *values); // instead of it: what --help says depends on them
     bool hint; // the line about --help comes after wrong values, too
     // Takes a word that is no option, in its place. NULL: such words are moved after the options
     // and begin at `optind`.
     enum outcome (*take_word)(struct arguments_parser *parser, char *word);
 
-    int letter;  // of the last option; 0: it has none
-    bool dashes; // set at the end: "--" was there
+    int letter;     // of the last option; 0: it has none
+    bool dashes;    // set at the end: "--" was there
+    uint64_t given; // bit I: the I-th row, those of groups counted, was there
 };
 
 // Takes the options, or prints --help or --version (ANSWERED). Words after "--" begin at `optind`.

@@ -14,6 +14,8 @@ int outcome_exit_status(enum outcome outcome) {
     static const int statuses[] = {
         [OUTCOME_DONE] = EX_OK,
         [OUTCOME_FAULTS] = 1,
+        [OUTCOME_FINDINGS] = 2,
+        [OUTCOME_UNDECIDED] = 3,
         [OUTCOME_USAGE] = EX_USAGE,
         [OUTCOME_BAD_DATA] = EX_DATAERR,
         [OUTCOME_NO_INPUT] = EX_NOINPUT,

@@ -10,7 +10,9 @@
 
 enum outcome {
     OUTCOME_DONE,
-    OUTCOME_FAULTS, // done, but the input had errors, or not all of it could be kept
+    OUTCOME_FAULTS,    // done, but the input had errors, or not all of it could be kept
+    OUTCOME_FINDINGS,  // done, and something was found that the caller asked to be told of
+    OUTCOME_UNDECIDED, // done, but there is too little for a verdict
     OUTCOME_USAGE,
     OUTCOME_BAD_DATA,
     OUTCOME_NO_INPUT,

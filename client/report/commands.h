@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The commands of nvtxt-report: what each takes, and the function that runs it. To add one, write
+// client/report/command_NAME.c and a line here.
+#pragma once
+
+#include <stddef.h>
+
+struct report_job;
+
+// One bit each: the table of options says which commands take an option.
+enum report_command_bit {
+    REPORT_REPORT = 1,
+    REPORT_SUMMARY = 2,
+    REPORT_STATS = 4,
+    REPORT_EVENTS = 8,
+    REPORT_METRICS = 16,
+    REPORT_SOURCE = 32,
+    REPORT_DIFF = 64,
+    REPORT_CHECK = 128,
+    REPORT_LIST = 256,
+};
+
+enum report_format {
+    REPORT_TEXT,
+    REPORT_CSV,
+    REPORT_TSV,
+    REPORT_JSON,
+    REPORT_JSONL,
+    REPORT_MARKDOWN,
+};
+
+#define REPORT_PLAIN (1 << REPORT_TEXT | 1 << REPORT_JSON)
+#define REPORT_TABLE (REPORT_PLAIN | 1 << REPORT_CSV | 1 << REPORT_TSV | 1 << REPORT_MARKDOWN)
+
+// Its bit and name; its formats, each 1 << enum report_format; its words, and the least and most of
+// them; what it does, for --help. In the order of --help.
+#define REPORT_COMMANDS(X)
+
+struct report_command {
+    const char *name;
+    enum report_command_bit bit;
+    unsigned formats;
+    const char *words;
+    size_t least, most;
+    const char *what;
+    // Returns 0 when the output is whole; above 0 an enum outcome, after a sentence; or -errno.
+    // What is below OUTCOME_USAGE is raised with report_job_raise() instead.
+    int (*run)(struct report_job *job);
+};
+
+// Ends with a row without a name.
+extern const struct report_command report_commands[];
+
+// The command of that name; NULL: there is none.
+const struct report_command *report_command_find(const char *name);
+
+// The command whose name is nearly that; NULL: there is none.
+const char *report_command_near(const char *name);
+
+#define X(bit, name, formats, words, least, most, what)                                            \
+    int report_command_##name(struct report_job *job);
+REPORT_COMMANDS(X)
+#undef X

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The help of a command is printed from the tables of commands and options, two columns on a screen
+// of 80.
+#include "client/report/help.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "client/report/commands.h"
+#include "client/report/options.h"
+
+static void print_program(void) {
+    fputs("Usage: nvtxt-report [COMMAND] [OPTION]... [STORE]...\n"
+          "Reads stores and exports of Nsight Systems; shows what their events say.\n"
+          "\n"
+          "Commands (the first one when none is named):\n",
+          stdout);
+    for (const struct report_command *at = report_commands; at->name; at++) {
+        printf("  %-8s %-10s %s\n", at->name, at->words, at->what);
+    }
+    fputs("\n"
+          "'nvtxt-report COMMAND --help' has the options of a command. By topic:\n"
+          "  which events   --nvtx-include, --within, --last, --pid, ...; nvtxt-filter(7)\n"
+          "  output         --format FORMAT, --csv, -o FILE, --print-units, ...\n"
+          "  metrics        --metrics LIST, --define NAME=EXPR, ...; nvtxt-metrics(7)\n"
+          "  sections       --section LIST, --set LIST, ...; nvtxt-section(5)\n"
+          "  rules          --rule LIST, --fail-on LEVEL, ...; nvtxt-rule(5)\n"
+          "  about it       --help, --version; nvtxt-report(1)\n"
+          "Exit status: 0 done; 1 done, but files or rules had faults; 2 a finding or a\n"
+          "regression; 3 inconclusive; 64 usage; 65 no store; 66 cannot be read; 71 memory;\n"
+          "73 no output; 74 I/O error; 75 locked. No STORE: see 'nvtxt-ctl where'.\n",
+          stdout);
+}
+
+static void print_option(const struct report_option *option) {
+    char left[64], letter[8] = "    ";
+    if (option->row.letter) {
+        snprintf(letter, sizeof(letter), "-%c, ", option->row.letter);
+    }
+    snprintf(left, sizeof(left), "%s--%s%s%s", letter, option->row.name, option->value ? " " : "",
+             option->value ? option->value : "");
+    const char *gap = strlen(left) > 30 ? "\n" : "";
+    printf("  %-*s%s%*s%s\n", *gap ? 0 : 31, left, gap, *gap ? 33 : 0, "", option->text);
+}
+
+static const char *formats_of(const struct report_command *command) {
+    static char out[64];
+    size_t len = 0;
+    for (int i = REPORT_TEXT; i <= REPORT_MARKDOWN; i++) {
+        if (command->formats >> i & 1) {
+            len += (size_t)snprintf(out + len, sizeof(out) - len, "%s%s", len ? ", " : "",
+                                    report_format_name((enum report_format)i));
+        }
+    }
+    return out;
+}
+
+static void print_command(const struct report_command *command) {
+    printf("Usage: nvtxt-report %s [OPTION]... %s\n%s.\nFormats: %s.\n\n", command->name,
+           command->words, command->what, formats_of(command));
+    for (size_t i = 0; report_options_table[i].row.kind != ARGUMENTS_END; i++) {
+        if (report_options_table[i].commands & command->bit) {
+            print_option(&report_options_table[i]);
+        }
+    }
+    fputs("      --help, --version\n", stdout);
+}
+
+void report_help_print(const void *values) {
+    const struct report_options *options = values;
+    const char *word = options->words.count > 0 ? options->words.words[0] : "";
+    const struct report_command *command = report_command_find(word);
+    if (command) {
+        print_command(command);
+    } else {
+        print_program();
+    }
+}

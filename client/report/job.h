@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// client/report: the program nvtxt-report. It takes the command line, finds the store, has it read,
+// ordered and selected, runs a command on that, and publishes what the command wrote. It owns the
+// output, the messages and the exit status; it has one thread. Figures, tables, sections and rules
+// are made in report/; nothing here computes.
+//
+// This header is what a command gets: the job. A command writes to `out`, in the format of the
+// options, and returns; it opens no file of its own and closes none.
+#pragma once
+
+#include "client/common/outcome.h"
+#include "client/common/term.h"
+#include "client/report/commands.h"
+#include "client/report/options.h"
+#include "protocol/text/out.h"
+#include "report/load/capture.h"
+#include "report/model/model.h"
+
+struct report_job {
+    const struct report_options *options;
+    struct term *term;         // for term_say(): warnings, notes
+    const char *const *stores; // paths as they were given, or the one that was found
+    size_t store_count;
+    // What is there depends on the words of the command: of `list` nothing; of `diff` the capture
+    // of BASE here and that of NEW below; else one capture of all stores. Selected already.
+    struct report_capture *capture;
+    struct report_model *model;
+    struct report_capture *new_capture;
+    struct report_model *new_model;
+    struct nvtxt_out out; // text goes to it in pieces; a failure shows at the end
+    enum outcome level;   // what the exit status will be at least
+};
+
+// The exit status becomes at least that of OUTCOME_FAULTS (1), OUTCOME_FINDINGS (2) or
+// OUTCOME_UNDECIDED (3); the output is kept. Has no message of its own.
+void report_job_raise(struct report_job *job, enum outcome level);
+
+// Runs the command of the options from its stores to its output.
+enum outcome report_job_run(const struct report_options *options, struct term *term);

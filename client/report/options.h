@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The command line of nvtxt-report: one table of options that knows which commands take each. The
+// options that select events are kept as they were given: report/select reads them.
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "client/common/arguments.h"
+#include "client/common/outcome.h"
+#include "client/report/commands.h"
+#include "report/metric/metric.h"
+
+struct report_folder {
+    const char *path; // or "builtin"
+    bool recursive;
+};
+
+// An option as it was given, for another room to read.
+struct report_given {
+    const char *option; // without dashes
+    const char *text;   // NULL: it takes no value
+};
+
+// A list of words: an option that is repeated, or has commas; "\," is a comma.
+struct report_words {
+    char **words; // owned
+    size_t count;
+};
+
+struct report_options {
+    const struct report_command *command;
+    struct arguments_list words; // stores; of `list` what is listed
+
+    struct report_given *select; // SELECT, in their order; owned
+    size_t select_count;
+    bool expect_some;
+
+    enum report_format format; // --csv is in it, too
+    bool csv;
+    const char *output; // -o; NULL: stdout
+    struct report_words sections, sets, metrics, rules;
+    struct report_words reports;     // -r
+    struct report_words percentiles; // digits, with a point or without: above 0, up to 100
+    struct report_folder *folders;   // of sections and rules; none: the search path; owned
+    size_t folder_count;
+    struct arguments_list defines;      // NAME=EXPR
+    struct arguments_list metric_files; // --metrics-from
+    struct arguments_list resolved;     // [NAME=]FILE of --resolve-source-file
+    bool from_operands;                 // --derived-aggregate operands
+    bool no_rules;                      // --apply-rules no
+    enum report_scope_kind scope;
+    uint32_t arch; // 70 of 70 and CC_70; 0: none
+    enum report_time_unit { REPORT_NSEC, REPORT_USEC, REPORT_MSEC, REPORT_SEC } time_unit;
+    bool base_units; // --print-units base
+    enum report_details { REPORT_DETAILS_ALL, REPORT_DETAILS_HEADER, REPORT_DETAILS_BODY } details;
+    enum report_instances {
+        REPORT_INSTANCES_NONE,
+        REPORT_INSTANCES_VALUES,
+        REPORT_INSTANCES_DETAILS
+    } instances;
+    enum report_metric_name { REPORT_NAME_LABEL, REPORT_NAME_NAME, REPORT_NAME_BOTH } metric_name;
+    bool rule_details;
+    bool all_lines;      // of source
+    uint64_t max_memory; // bytes
+    bool has_gate;
+    double gate; // percent; 2 when it is not given
+    enum report_fail_on {
+        REPORT_FAIL_OK,
+        REPORT_FAIL_OPTIMIZATION,
+        REPORT_FAIL_WARNING,
+        REPORT_FAIL_ERROR,
+    } fail_on;
+};
+
+// What --help says of an option; `value` NULL: it takes none.
+struct report_option {
+    struct arguments_row row;
+    unsigned commands; // that take it
+    const char *value, *text;
+};
+
+// Ends with a row of kind ARGUMENTS_END.
+extern const struct report_option report_options_table[];
+
+const char *report_format_name(enum report_format format);
+
+// Takes the command line; ANSWERED after --help and --version.
+enum outcome report_options_parse(struct report_options *options, struct term *term, int argc,
+                                  char **argv);
+void report_options_deinit(struct report_options *options);
