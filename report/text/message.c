@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The messages are an array that grows by doubling; their texts are pieces of an arena. The sort is
+// one by insertion: it keeps the order of equals, and a file has few messages, nearly sorted.
+#include "report/text/message.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "protocol/base/chars.h"
+
+void report_messages_deinit(struct report_messages *messages) {
+    free(messages->items);
+    store_arena_deinit(&messages->texts);
+    *messages = (struct report_messages){0};
+}
+
+static bool make_room(struct report_messages *messages) {
+    if (messages->count < messages->room) {
+        return true;
+    }
+    size_t room = messages->room ? messages->room * 2 : 16;
+    struct report_file_message *items = realloc(messages->items, room * sizeof(*items));
+    if (items) {
+        messages->items = items;
+        messages->room = room;
+    }
+    return items != NULL;
+}
+
+static const char *make_text(struct store_arena *arena, const char *format, va_list args) {
+    va_list again;
+    va_copy(again, args);
+    int len = vsnprintf(NULL, 0, format, args);
+    char *text = len < 0 ? NULL : store_arena_take(arena, (size_t)len + 1, 1);
+    if (text) {
+        vsnprintf(text, (size_t)len + 1, format, again);
+    }
+    va_end(again);
+    return text;
+}
+
+void report_messages_add(struct report_messages *messages, const char *file, struct report_place at,
+                         enum report_severity severity, const char *code, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    const char *text = make_text(&messages->texts, format, args);
+    va_end(args);
+    messages->errors += severity == REPORT_ERROR;
+    if (!text || !make_room(messages)) {
+        messages->failed = true;
+        return;
+    }
+    messages->items[messages->count++] = (struct report_file_message){
+        .file = file, .at = at, .severity = severity, .code = code, .text = text};
+}
+
+static bool stands_before(struct report_place a, struct report_place b) {
+    return a.line != b.line ? a.line < b.line : a.column < b.column;
+}
+
+void report_messages_sort(struct report_messages *messages, size_t first) {
+    for (size_t i = first + 1; i < messages->count; i++) {
+        struct report_file_message moved = messages->items[i];
+        size_t to = i;
+        for (; to > first && stands_before(moved.at, messages->items[to - 1].at); to--) {
+            messages->items[to] = messages->items[to - 1];
+        }
+        messages->items[to] = moved;
+    }
+}
+
+const char *report_severity_name(enum report_severity severity) {
+    return severity == REPORT_ERROR ? "error" : "warning";
+}
+
+static void write_printable(struct nvtxt_buf *out, const char *text) {
+    for (char before = 0; *text; before = *text++) {
+        bool control = nvtxt_is_control(before, *text, text[1]);
+        nvtxt_buf_add(out, control ? "?" : text, 1);
+    }
+}
+
+void report_message_write(struct nvtxt_buf *out, const struct report_file_message *message) {
+    write_printable(out, message->file);
+    if (message->at.line > 0) {
+        nvtxt_buf_add_string(out, ":");
+        nvtxt_buf_add_uint(out, message->at.line);
+        nvtxt_buf_add_string(out, ":");
+        nvtxt_buf_add_uint(out, message->at.column);
+    }
+    nvtxt_buf_add_string(out, ": ");
+    nvtxt_buf_add_string(out, report_severity_name(message->severity));
+    nvtxt_buf_add_string(out, ": ");
+    write_printable(out, message->text);
+    nvtxt_buf_add_string(out, " [");
+    nvtxt_buf_add_string(out, message->code);
+    nvtxt_buf_add_string(out, "]");
+}

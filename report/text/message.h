@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is said of a file of sections, rules or metrics, as nvtxt-check says it of lines: where, how
+// bad, and why. The codes are those of nvtxt-section(5), "MESSAGES".
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "protocol/base/buf.h"
+#include "store/value/arena.h"
+
+// Both from 1, the column in bytes. Line 0: no place.
+struct report_place {
+    uint32_t line, column;
+};
+
+enum report_severity { REPORT_ERROR, REPORT_WARNING };
+
+struct report_file_message {
+    const char *file; // borrowed from the caller of report_messages_add()
+    struct report_place at;
+    enum report_severity severity;
+    const char *code;
+    const char *text; // UTF-8
+};
+
+struct report_messages {
+    struct report_file_message *items; // owned
+    size_t count, room;
+    size_t errors;            // of severity ERROR
+    bool failed;              // memory was short: a message is missing
+    struct store_arena texts; // owns the texts
+};
+
+void report_messages_deinit(struct report_messages *messages); // fine when zeroed
+
+// `file` and `code` have to live as long as the messages. Short memory sets `failed`.
+__attribute__((format(printf, 6, 7))) void
+report_messages_add(struct report_messages *messages, const char *file, struct report_place at,
+                    enum report_severity severity, const char *code, const char *format, ...);
+
+// Puts the messages from index `first` on into the order of their places; those of one place stay
+// as they are.
+void report_messages_sort(struct report_messages *messages, size_t first);
+
+const char *report_severity_name(enum report_severity severity); // "error", "warning"
+
+// Appends `FILE:LINE:COLUMN: error|warning: TEXT [code]` without a line feed; a message without a
+// place has `FILE:` alone. Control characters become '?'.
+void report_message_write(struct nvtxt_buf *out, const struct report_file_message *message);
