@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "report/model/walk.h"
 #include "tests/unit/report_kit.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -123,6 +124,54 @@ static void check(const struct report_model *model) {
     free(times);
 }
 
+// --- the walk
+
+// open[i]: the walk has said that start/end range i is open.
+static void on_open(void *context, uint32_t event, bool opens) {
+    bool *open = context;
+    cr_assert_neq(open[event], opens);
+    open[event] = opens;
+}
+
+static void check_stack(const struct report_model *model, struct report_walk *walk, size_t event,
+                        struct report_lane *lane) {
+    const struct report_capture *capture = model->capture;
+    const uint32_t *stack = report_walk_stack(walk, lane);
+    size_t depth = 0;
+    for (size_t i = 0; i < model->count; i++) {
+        const struct report_event *range = &capture->events[i];
+        bool in_lane = range->kind == REPORT_PUSH_POP && range->thread == lane->thread &&
+                       capture->names[range->name].domain == lane->domain;
+        bool below = i < event && is_open(range, capture->events[event].start);
+        if (in_lane && (below || i == event)) {
+            cr_assert_lt(depth, lane->depth, "event %zu", event);
+            cr_assert_eq(stack[depth++], i, "event %zu", event);
+        }
+    }
+    cr_assert_eq(depth, lane->depth, "event %zu", event);
+}
+
+static void check_walk(const struct report_model *model) {
+    const struct report_event *events = model->capture->events;
+    bool open[64] = {false};
+    struct report_walk walk;
+    cr_assert_eq(report_walk_init(&walk, model->capture, on_open, open), 0);
+    for (size_t i = 0; i < model->count; i++) {
+        cr_assert_eq(report_walk_to(&walk, (uint32_t)i), 0);
+        struct report_lane *lane = walk.lanes.of_thread[events[i].thread];
+        for (; lane; lane = lane->next) {
+            check_stack(model, &walk, i, lane);
+        }
+        for (size_t range = 0; range < model->count; range++) {
+            bool is = events[range].kind == REPORT_START_END &&
+                      (is_open(&events[range], events[i].start) ||
+                       events[range].start == events[i].start);
+            cr_assert_eq(open[range], is, "range %zu at event %zu", range, i);
+        }
+    }
+    report_walk_deinit(&walk);
+}
+
 // --- order
 
 static bool is_before(const struct report_capture *capture, const struct report_event *a,
@@ -187,6 +236,7 @@ Test(model, agrees_with_the_sentences_of_the_page) {
         cr_assert_eq(report_model_build(&model, capture), 0);
         check_order(capture);
         check(model);
+        check_walk(model);
         report_kit_free(model);
     }
 }
