@@ -27,6 +27,7 @@ struct report_scalar {
         int64_t integer;         // UINT32, INT64, BOOL (0, 1), ENUM (its number), ARCH
         double real;             // DOUBLE
     };
+    bool plain; // STRING: one literal without escapes; see report_place_in()
 };
 
 struct report_list {
@@ -70,6 +71,14 @@ struct report_message_type {
     size_t size; // of the struct
     const struct report_field *fields;
 };
+
+// The place of a byte of a string; that of the string when it cannot be told.
+static inline struct report_place report_place_in(const struct report_scalar *string,
+                                                  size_t offset) {
+    struct report_place at = string->at;
+    at.column += string->plain ? (uint32_t)offset + 1 : 0;
+    return at;
+}
 
 static inline bool report_has(const struct report_scalar *scalar) {
     return scalar->at.line > 0;

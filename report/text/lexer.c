@@ -17,8 +17,8 @@ static struct report_place place_of(const struct report_lexer *lexer, const char
 }
 
 static int fault(struct report_lexer *lexer, const char *at, const char *code, const char *text) {
-    report_messages_add(lexer->messages, lexer->file, place_of(lexer, at), REPORT_ERROR, code, "%s",
-                        text);
+    report_messages_add(lexer->messages, lexer->file, place_of(lexer, at), REPORT_FILE_ERROR, code,
+                        "%s", text);
     return 1;
 }
 
@@ -257,6 +257,7 @@ static int read_string(struct report_lexer *lexer, struct report_token *token) {
     lexer->at++;
     *to = '\0';
     token->text.len = (size_t)(to - token->text.data);
+    token->plain = token->text.len + 2 == (size_t)(lexer->at - start);
     return 0;
 }
 

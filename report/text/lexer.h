@@ -22,6 +22,7 @@ struct report_token {
     enum report_token_kind kind;
     struct report_place at;
     struct nvtxt_slice text; // as it stands in the file; of a string what it means
+    bool plain;              // STRING: without escapes
     bool decimal;            // INTEGER: not octal, not hexadecimal
     bool too_large;          // INTEGER: it does not fit into 64 bits
     uint64_t integer;        // INTEGER

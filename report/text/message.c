@@ -42,12 +42,13 @@ static const char *make_text(struct store_arena *arena, const char *format, va_l
 }
 
 void report_messages_add(struct report_messages *messages, const char *file, struct report_place at,
-                         enum report_severity severity, const char *code, const char *format, ...) {
+                         enum report_file_severity severity, const char *code, const char *format,
+                         ...) {
     va_list args;
     va_start(args, format);
     const char *text = make_text(&messages->texts, format, args);
     va_end(args);
-    messages->errors += severity == REPORT_ERROR;
+    messages->errors += severity == REPORT_FILE_ERROR;
     if (!text || !make_room(messages)) {
         messages->failed = true;
         return;
@@ -71,8 +72,8 @@ void report_messages_sort(struct report_messages *messages, size_t first) {
     }
 }
 
-const char *report_severity_name(enum report_severity severity) {
-    return severity == REPORT_ERROR ? "error" : "warning";
+const char *report_file_severity_name(enum report_file_severity severity) {
+    return severity == REPORT_FILE_ERROR ? "error" : "warning";
 }
 
 static void write_printable(struct nvtxt_buf *out, const char *text) {
@@ -91,7 +92,7 @@ void report_message_write(struct nvtxt_buf *out, const struct report_file_messag
         nvtxt_buf_add_uint(out, message->at.column);
     }
     nvtxt_buf_add_string(out, ": ");
-    nvtxt_buf_add_string(out, report_severity_name(message->severity));
+    nvtxt_buf_add_string(out, report_file_severity_name(message->severity));
     nvtxt_buf_add_string(out, ": ");
     write_printable(out, message->text);
     nvtxt_buf_add_string(out, " [");

@@ -16,12 +16,12 @@ struct report_place {
     uint32_t line, column;
 };
 
-enum report_severity { REPORT_ERROR, REPORT_WARNING };
+enum report_file_severity { REPORT_FILE_ERROR, REPORT_FILE_WARNING };
 
 struct report_file_message {
     const char *file; // borrowed from the caller of report_messages_add()
     struct report_place at;
-    enum report_severity severity;
+    enum report_file_severity severity;
     const char *code;
     const char *text; // UTF-8
 };
@@ -39,13 +39,13 @@ void report_messages_deinit(struct report_messages *messages); // fine when zero
 // `file` and `code` have to live as long as the messages. Short memory sets `failed`.
 __attribute__((format(printf, 6, 7))) void
 report_messages_add(struct report_messages *messages, const char *file, struct report_place at,
-                    enum report_severity severity, const char *code, const char *format, ...);
+                    enum report_file_severity severity, const char *code, const char *format, ...);
 
 // Puts the messages from index `first` on into the order of their places; those of one place stay
 // as they are.
 void report_messages_sort(struct report_messages *messages, size_t first);
 
-const char *report_severity_name(enum report_severity severity); // "error", "warning"
+const char *report_file_severity_name(enum report_file_severity severity); // "error", "warning"
 
 // Appends `FILE:LINE:COLUMN: error|warning: TEXT [code]` without a line feed; a message without a
 // place has `FILE:` alone. Control characters become '?'.

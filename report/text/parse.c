@@ -23,8 +23,8 @@ struct parser {
 #define QUOTED(slice) (int)(slice).len, (slice).data
 
 #define FAULT(parser, at, code, ...)                                                               \
-    (report_messages_add((parser)->lexer.messages, (parser)->lexer.file, at, REPORT_ERROR, code,   \
-                         __VA_ARGS__),                                                             \
+    (report_messages_add((parser)->lexer.messages, (parser)->lexer.file, at, REPORT_FILE_ERROR,    \
+                         code, __VA_ARGS__),                                                       \
      REPORT_TEXT_FAULTY)
 
 static int advance(struct parser *parser) {
@@ -156,6 +156,7 @@ static int skip_value(struct parser *parser) {
 
 static int read_string(struct parser *parser, struct report_scalar *value) {
     struct nvtxt_slice text = parser->token.text;
+    value->plain = parser->token.plain;
     int r = advance(parser);
     while (r == 0 && parser->token.kind == REPORT_TOKEN_STRING) {
         struct nvtxt_slice more = parser->token.text;
@@ -166,6 +167,7 @@ static int read_string(struct parser *parser, struct report_scalar *value) {
         memcpy(joined, text.data, text.len);
         memcpy(joined + text.len, more.data, more.len + 1);
         text = (struct nvtxt_slice){joined, text.len + more.len};
+        value->plain = false;
         r = advance(parser);
     }
     if (r == 0 && !nvtxt_utf8_valid(text)) {
