@@ -52,8 +52,18 @@ int signals_init(void) {
     return unheeded || sigaction(SIGHUP, &action, NULL) == 0 ? 0 : -errno;
 }
 
+static const char *volatile temporary;
+
+void signals_remove(const char *path) {
+    temporary = path;
+}
+
 static void on_limit(int number) {
+    const char *path = temporary;
     (void)number;
+    if (path) {
+        (void)unlink(path);
+    }
     _exit(128 + first);
 }
 

@@ -10,11 +10,13 @@
 // returns an error instead. Returns 0 or -errno.
 int signals_init(void);
 
-// For programs that lose nothing but a temporary file, which a later program removes: after the
-// first signal the program may compute for SIGNALS_SOON_MS more, then it ends with that signal's
-// status.
+// For programs that lose nothing but a temporary file: after the first signal the program may
+// compute for SIGNALS_SOON_MS more, then it ends with that signal's status.
 #define SIGNALS_SOON_MS 700
 void signals_stop_soon(void);
+
+// The file that such an end removes; borrowed. NULL: none.
+void signals_remove(const char *path);
 
 int signals_fd(void);    // readable once a signal came; for poll()
 int signals_count(void); // signals so far

@@ -8,11 +8,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "client/common/arguments.h"
 #include "client/common/clock.h"
+#include "client/common/result_file.h"
 #include "client/common/signals.h"
 #include "store/segment/segments.h"
 #include "store/store.h"
@@ -122,34 +122,18 @@ static enum outcome open_files(struct export *export) {
     return result;
 }
 
-// True when the file is the segment, or one of those that SQLite keeps beside it.
-static bool belongs_to(const struct stat *file, const char *segment) {
-    static const char *const suffixes[] = {"", "-wal", "-shm", "-journal"};
-    char path[PATH_MAX + 16];
-    struct stat theirs;
-    for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
-        snprintf(path, sizeof(path), "%s%s", segment, suffixes[i]);
-        if (stat(path, &theirs) == 0 && file->st_dev == theirs.st_dev &&
-            file->st_ino == theirs.st_ino) {
-            return true;
-        }
-    }
-    return false;
-}
-
 enum outcome export_check_output(const struct export_options *options, struct term *term,
                                  const char *path) {
     struct store_segments segments = {0};
-    struct stat file;
     enum outcome result = OUTCOME_DONE;
-    if (stat(path, &file) != 0) {
+    if (access(path, F_OK) != 0) {
         return 0;
     }
     if (list_files(options->store, &segments) != OUTCOME_DONE) {
         return no_memory(term);
     }
     for (size_t i = 0; i < segments.count && result == 0; i++) {
-        if (belongs_to(&file, segments.rows[i].path)) {
+        if (result_file_is_of(path, segments.rows[i].path)) {
             term_say(term, "%s belongs to the store itself: choose another name", path);
             result = OUTCOME_USAGE;
         }

@@ -11,9 +11,9 @@
 
 #include "client/common/arguments.h"
 #include "client/common/outcome.h"
+#include "client/common/result_file.h"
 #include "client/common/signals.h"
 #include "client/export/export.h"
-#include "client/export/export_file.h"
 #include "client/locate/probe.h"
 #include "protocol/base/near.h"
 #include "protocol/lang/level.h"
@@ -183,10 +183,10 @@ static enum outcome run_to_stdout(struct arguments *args, struct term *term) {
 }
 
 static enum outcome run_to_file(struct arguments *args, struct term *term) {
-    struct export_file file;
+    struct result_file file;
     enum outcome status = export_check_output(&args->options, term, args->output);
     if (status == 0) {
-        status = export_file_open(&file, term, args->output);
+        status = result_file_open(&file, term, args->output);
     }
     if (status != 0) {
         return status;
@@ -194,10 +194,10 @@ static enum outcome run_to_file(struct arguments *args, struct term *term) {
     args->options.progress = !args->quiet;
     status = export_run(&args->options, term, file.fd, args->output);
     if (status <= OUTCOME_FAULTS) {
-        enum outcome published = export_file_publish(&file, term);
+        enum outcome published = result_file_publish(&file, term);
         return published ? published : status;
     }
-    export_file_discard(&file);
+    result_file_discard(&file);
     return status == OUTCOME_NO_READER ? OUTCOME_DONE : status;
 }
 

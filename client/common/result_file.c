@@ -3,7 +3,7 @@
 // The temporary file is in the folder of the final one, so that a rename is enough. A link is
 // followed: its target is replaced, not the link. Temporary files of killed exports and imports are
 // removed; a lock shows which files are still in use.
-#include "client/export/export_file.h"
+#include "client/common/result_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,14 +15,15 @@
 #include <unistd.h>
 
 #include "client/common/out_file.h"
+#include "client/common/signals.h"
 #include "client/common/term.h"
 
-static enum outcome refuse(const struct export_file *file, struct term *term, int error) {
+static enum outcome refuse(const struct result_file *file, struct term *term, int error) {
     term_say(term, "cannot create %s: %s", file->name, strerror(error));
     return OUTCOME_NO_OUTPUT;
 }
 
-static enum outcome open_temp(struct export_file *file, struct term *term, mode_t mode) {
+static enum outcome open_temp(struct result_file *file, struct term *term, mode_t mode) {
     if (!out_file_name_temp(file->temp, file->path)) {
         return refuse(file, term, ENAMETOOLONG);
     }
@@ -31,6 +32,7 @@ static enum outcome open_temp(struct export_file *file, struct term *term, mode_
         file->temp[0] = '\0';
         return refuse(file, term, errno);
     }
+    signals_remove(file->temp);
     (void)flock(file->fd, LOCK_SH | LOCK_NB); // so that no other program removes it
     out_file_sweep(&(struct out_file){.path = file->path});
     if (mode) {
@@ -39,9 +41,9 @@ static enum outcome open_temp(struct export_file *file, struct term *term, mode_
     return 0;
 }
 
-enum outcome export_file_open(struct export_file *file, struct term *term, const char *name) {
+enum outcome result_file_open(struct result_file *file, struct term *term, const char *name) {
     struct stat status;
-    *file = (struct export_file){.fd = -1, .name = name};
+    *file = (struct result_file){.fd = -1, .name = name};
     if (!*name || strlen(name) >= sizeof(file->path)) {
         term_say(term, "'%s' cannot be a file's name", name);
         return OUTCOME_USAGE;
@@ -68,7 +70,7 @@ enum outcome export_file_open(struct export_file *file, struct term *term, const
 }
 
 // Only here a full disk may become known.
-static int settle(struct export_file *file) {
+static int settle(struct result_file *file) {
     int result = fsync(file->fd) == 0 || errno == EINVAL || errno == EROFS ? 0 : -errno;
     if (close(file->fd) != 0 && result == 0) {
         result = -errno;
@@ -77,32 +79,51 @@ static int settle(struct export_file *file) {
     return result;
 }
 
-enum outcome export_file_publish(struct export_file *file, struct term *term) {
+enum outcome result_file_publish(struct result_file *file, struct term *term) {
     int result = settle(file);
     if (result != 0) {
         term_say(term, "cannot write to %s: %s", file->name, strerror(-result));
-        export_file_discard(file);
+        result_file_discard(file);
         return OUTCOME_IO;
     }
     if (file->temp[0] && rename(file->temp, file->path) != 0) {
         enum outcome refused = refuse(file, term, errno);
-        export_file_discard(file);
+        result_file_discard(file);
         return refused;
     }
     if (file->temp[0]) {
         out_file_sync_name(file->path);
     }
+    signals_remove(NULL);
     file->temp[0] = '\0';
     return 0;
 }
 
-void export_file_discard(struct export_file *file) {
+void result_file_discard(struct result_file *file) {
     if (file->fd >= 0) {
         close(file->fd);
         file->fd = -1;
     }
     if (file->temp[0]) {
         (void)unlink(file->temp);
+        signals_remove(NULL);
         file->temp[0] = '\0';
     }
+}
+
+bool result_file_is_of(const char *path, const char *store) {
+    static const char *const suffixes[] = {"", "-wal", "-shm", "-journal"};
+    char theirs[PATH_MAX + 16];
+    struct stat file, other;
+    if (stat(path, &file) != 0) {
+        return false;
+    }
+    for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
+        snprintf(theirs, sizeof(theirs), "%s%s", store, suffixes[i]);
+        if (stat(theirs, &other) == 0 && file.st_dev == other.st_dev &&
+            file.st_ino == other.st_ino) {
+            return true;
+        }
+    }
+    return false;
 }
