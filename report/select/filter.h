@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A filter expression, read: `[ "regex:" ] [ domain "@" ] part`. The grammar and its errors are
+// those of nvtxt-filter(7), "GRAMMAR".
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "protocol/base/slice.h"
+#include "report/select/fault.h"
+
+struct report_regex;
+
+enum report_item_kind {
+    REPORT_ITEM_NAME,
+    REPORT_ITEM_ONE,  // +
+    REPORT_ITEM_MANY, // *
+};
+
+struct report_item {
+    enum report_item_kind kind;
+    struct nvtxt_slice name;    // of NAME, without escapes
+    struct report_regex *regex; // owned; NULL: the name is compared
+    size_t column;              // of the item in the expression
+};
+
+struct report_filter {
+    char *text; // the expression; owned
+    bool is_regex;
+    bool has_domain; // else the default domain
+    struct report_item domain;
+    bool is_push_pop;          // else start/end names
+    bool bottom, top;          // [ and ]
+    struct report_item *items; // owned; at least one
+    size_t count;
+    char *bytes; // of all names; owned
+};
+
+// Returns 0, REPORT_SELECT_WRONG with a column and a sentence, or -ENOMEM; `*filter` is NULL then.
+int report_filter_parse(struct report_filter **filter, struct nvtxt_slice text,
+                        struct report_fault *fault);
+void report_filter_free(struct report_filter *filter); // NULL is fine
