@@ -76,7 +76,6 @@ struct report_rule_table {
     const struct nvtxt_slice *header; // a name for each column
     size_t column_count, row_count;
     const struct report_rule_cell *cells; // row by row
-    bool cut; // there were more rows than a query may have; the description says so
 };
 
 struct report_source_marker {

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Lists grow by doubling in the arena: a list has room for the next power of two of its length, so
+// only a length that is one needs new memory.
+#include "report/rule/builder.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "store/value/arena.h"
+
+// Room for `more` entries after `count` of them; the list may move. NULL on failure.
+static void *grow(struct report_builder *builder, const void *list, size_t count, size_t more,
+                  size_t size) {
+    size_t room = 1;
+    size_t needed;
+    while (room < count) {
+        room *= 2;
+    }
+    if (count > 0 && count + more <= room) {
+        return (void *)(uintptr_t)list;
+    }
+    while (room < count + more) {
+        room *= 2;
+    }
+    void *grown = builder->failed || __builtin_mul_overflow(room, size, &needed)
+                      ? NULL
+                      : store_arena_take(builder->arena, needed, 8);
+    builder->failed = !grown;
+    return grown && count > 0 ? memcpy(grown, list, count * size) : grown;
+}
+
+// Adds one entry to a list of the result; `entry` is an lvalue of its type.
+#define ADD(builder, list, count, entry)                                                           \
+    do {                                                                                           \
+        __typeof__(entry) *grown_ =                                                                \
+            grow(builder, (builder)->result->list, (builder)->result->count, 1, sizeof(entry));    \
+        if (grown_) {                                                                              \
+            grown_[(builder)->result->count++] = entry;                                            \
+            (builder)->result->list = grown_;                                                      \
+        }                                                                                          \
+    } while (0)
+
+void report_build_begin(struct report_builder *builder, struct store_arena *arena,
+                        struct report_result *result) {
+    *builder = (struct report_builder){.arena = arena, .result = result};
+    result->status = REPORT_RULE_NO_ISSUE;
+}
+
+struct nvtxt_slice report_build_copy(struct report_builder *builder, struct nvtxt_slice text) {
+    const char *copy = builder->failed
+                           ? NULL
+                           : store_arena_copy(builder->arena, text.len ? text.data : "", text.len);
+    builder->failed = !copy;
+    return copy ? (struct nvtxt_slice){copy, text.len} : (struct nvtxt_slice){"", 0};
+}
+
+struct nvtxt_slice report_build_format(struct report_builder *builder, const char *format, ...) {
+    char text[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    struct nvtxt_slice whole = nvtxt_slice_of(text);
+    return report_build_copy(
+        builder, whole.len + 1 == sizeof(text) ? nvtxt_slice_cut(whole, whole.len - 1) : whole);
+}
+
+size_t report_build_message(struct report_builder *builder, enum report_level level,
+                            struct nvtxt_slice title, struct nvtxt_slice text) {
+    struct report_message message = {
+        .level = level,
+        .title = report_build_copy(builder, title),
+        .text = report_build_copy(builder, text),
+    };
+    ADD(builder, messages, message_count, message);
+    return builder->failed ? 0 : builder->result->message_count - 1;
+}
+
+void report_build_speedup(struct report_builder *builder, size_t message, bool global,
+                          double percent) {
+    struct report_speedup speedup = {message, global, percent};
+    ADD(builder, speedups, speedup_count, speedup);
+}
+
+void report_build_focus(struct report_builder *builder, size_t message,
+                        const struct report_focus_metric *focus) {
+    struct report_focus_metric copy = *focus;
+    copy.message = message;
+    copy.name = report_build_copy(builder, focus->name);
+    copy.info = report_build_copy(builder, focus->info);
+    if (focus->has_value && focus->value.type == REPORT_STRING) {
+        copy.value.string = report_build_copy(builder, focus->value.string);
+    }
+    ADD(builder, focus, focus_count, copy);
+}
+
+void report_build_marker(struct report_builder *builder, size_t message, struct nvtxt_slice file,
+                         uint64_t line, struct nvtxt_slice text) {
+    struct report_source_marker marker = {
+        .message = message,
+        .file = report_build_copy(builder, file),
+        .line = line,
+        .text = report_build_copy(builder, text),
+    };
+    ADD(builder, markers, marker_count, marker);
+}
+
+struct report_rule_table *report_build_table(struct report_builder *builder, size_t message,
+                                             struct nvtxt_slice title,
+                                             const struct nvtxt_slice *header, size_t columns) {
+    struct nvtxt_slice *names =
+        builder->failed ? NULL
+                        : store_arena_take(builder->arena, (columns + 1) * sizeof(*names), 8);
+    builder->failed = !names;
+    for (size_t i = 0; names && i < columns; i++) {
+        names[i] = report_build_copy(builder, header[i]);
+    }
+    struct report_rule_table table = {
+        .message = message,
+        .title = report_build_copy(builder, title),
+        .description = {"", 0},
+        .header = names,
+        .column_count = columns,
+    };
+    ADD(builder, tables, table_count, table);
+    return builder->failed ? NULL
+                           : (struct report_rule_table *)(uintptr_t)&builder->result
+                                 ->tables[builder->result->table_count - 1];
+}
+
+void report_build_row(struct report_builder *builder, struct report_rule_table *table,
+                      const struct report_rule_cell *cells) {
+    size_t count = table->row_count * table->column_count;
+    struct report_rule_cell *grown =
+        grow(builder, table->cells, count, table->column_count, sizeof(*cells));
+    if (!grown) {
+        return;
+    }
+    for (size_t i = 0; i < table->column_count; i++) {
+        grown[count + i] = cells[i];
+        if (cells[i].kind == REPORT_CELL_TEXT) {
+            grown[count + i].text = report_build_copy(builder, cells[i].text);
+        }
+    }
+    table->cells = grown;
+    table->row_count++;
+}
+
+void report_build_status(struct report_builder *builder, enum report_rule_status status,
+                         struct nvtxt_slice reason) {
+    struct report_result *result = builder->result;
+    result->status = status;
+    result->reason = report_build_copy(builder, reason);
+    result->message_count = result->speedup_count = result->focus_count = 0;
+    result->table_count = result->marker_count = result->proposal_count = 0;
+}
+
+int report_build_end(struct report_builder *builder) {
+    if (builder->result->status == REPORT_RULE_NO_ISSUE &&
+        report_result_worst(builder->result) >= REPORT_LEVEL_OPTIMIZATION) {
+        builder->result->status = REPORT_RULE_FINDINGS;
+    }
+    return builder->failed ? -ENOMEM : 0;
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Makes a result piece by piece: what declarative and built-in rules call while they are applied.
+// All texts are copied. After a failed allocation every call does nothing; report_build_end() says
+// it.
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "report/rule/result.h"
+
+struct store_arena;
+
+struct report_builder {
+    struct store_arena *arena; // borrowed: it owns what the result has
+    struct report_result *result;
+    bool failed; // memory was short
+};
+
+void report_build_begin(struct report_builder *builder, struct store_arena *arena,
+                        struct report_result *result);
+
+// A copy of a text, and a text of a format (at most 1,024 bytes) in the arena; empty on failure.
+struct nvtxt_slice report_build_copy(struct report_builder *builder, struct nvtxt_slice text);
+struct nvtxt_slice report_build_format(struct report_builder *builder, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+// Each returns, or takes, the id of a message.
+size_t report_build_message(struct report_builder *builder, enum report_level level,
+                            struct nvtxt_slice title, struct nvtxt_slice text);
+void report_build_speedup(struct report_builder *builder, size_t message, bool global,
+                          double percent);
+void report_build_focus(struct report_builder *builder, size_t message,
+                        const struct report_focus_metric *focus);
+void report_build_marker(struct report_builder *builder, size_t message, struct nvtxt_slice file,
+                         uint64_t line, struct nvtxt_slice text);
+
+// An empty table; then its rows, each with a cell for every column. The table that is returned is
+// valid until the next one is made; NULL on failure.
+struct report_rule_table *report_build_table(struct report_builder *builder, size_t message,
+                                             struct nvtxt_slice title,
+                                             const struct nvtxt_slice *header, size_t columns);
+void report_build_row(struct report_builder *builder, struct report_rule_table *table,
+                      const struct report_rule_cell *cells);
+
+// The statuses that say why there is nothing; messages so far are forgotten. `reason` is copied.
+void report_build_status(struct report_builder *builder, enum report_rule_status status,
+                         struct nvtxt_slice reason);
+
+// Sets "findings" or "no issue" by the messages, unless a status was set. Returns 0 or -ENOMEM.
+int report_build_end(struct report_builder *builder);
