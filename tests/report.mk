@@ -12,3 +12,4 @@ unit_programs += unit/test_report_text
 fuzz_programs += fuzz/fuzz_text_format
 unit_programs += unit/test_report_json
 unit_programs += unit/test_report_spread
+unit_programs += unit/test_report_sql
