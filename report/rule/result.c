@@ -28,9 +28,9 @@ static const char *const kinds[] = {
 };
 
 static const char *const severities[] = {
-    [REPORT_SEVERITY_DEFAULT] = "default",
-    [REPORT_SEVERITY_LOW] = "low",
-    [REPORT_SEVERITY_HIGH] = "high",
+    [REPORT_FOCUS_DEFAULT] = "default",
+    [REPORT_FOCUS_LOW] = "low",
+    [REPORT_FOCUS_HIGH] = "high",
 };
 
 const char *report_rule_status_name(enum report_rule_status status) {
@@ -45,7 +45,7 @@ const char *report_rule_kind_name(enum report_rule_kind kind) {
     return kinds[kind];
 }
 
-const char *report_severity_name(enum report_severity severity) {
+const char *report_focus_severity_name(enum report_focus_severity severity) {
     return severities[severity];
 }
 

@@ -34,7 +34,7 @@ enum report_level {
 
 enum report_rule_kind { REPORT_RULE_DECLARATIVE, REPORT_RULE_PYTHON, REPORT_RULE_BUILTIN };
 
-enum report_severity { REPORT_SEVERITY_DEFAULT, REPORT_SEVERITY_LOW, REPORT_SEVERITY_HIGH };
+enum report_focus_severity { REPORT_FOCUS_DEFAULT, REPORT_FOCUS_LOW, REPORT_FOCUS_HIGH };
 
 // Ids count from 0 in a result.
 struct report_message {
@@ -55,7 +55,7 @@ struct report_focus_metric {
     struct nvtxt_slice name;
     bool has_value;
     struct report_value value;
-    enum report_severity severity;
+    enum report_focus_severity severity;
     struct nvtxt_slice info;
 };
 
@@ -111,7 +111,7 @@ struct report_result {
 const char *report_rule_status_name(enum report_rule_status status);
 const char *report_level_name(enum report_level level);
 const char *report_rule_kind_name(enum report_rule_kind kind);
-const char *report_severity_name(enum report_severity severity);
+const char *report_focus_severity_name(enum report_focus_severity severity);
 
 // The level of a word; false when there is none of that name.
 bool report_level_of(const char *name, enum report_level *level);

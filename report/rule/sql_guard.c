@@ -223,6 +223,13 @@ void report_sql_end(struct report_sql_guard *guard) {
     sqlite3_hard_heap_limit64(guard->heap_before);
 }
 
+// Makes the tables of JSON functions known: afterwards the authorizer would see CREATE TABLE.
+static void know_json_tables(sqlite3 *db) {
+    sqlite3_stmt *stmt = NULL;
+    sqlite3_prepare_v2(db, "SELECT 1 FROM json_each('1'), json_tree('1')", -1, &stmt, NULL);
+    sqlite3_finalize(stmt);
+}
+
 int report_sql_guard_connection(struct report_sql_guard *guard, sqlite3 *db) {
     int rc = store_stranger_guard(db);
     rc = rc ?: sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
@@ -233,6 +240,7 @@ int report_sql_guard_connection(struct report_sql_guard *guard, sqlite3 *db) {
         sqlite3_limit(db, limits[i].id, limits[i].value);
     }
     sqlite3_progress_handler(db, ASK_EVERY, on_progress, guard);
+    know_json_tables(db);
     return rc ?: sqlite3_set_authorizer(db, authorize, guard);
 }
 
