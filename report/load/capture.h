@@ -162,7 +162,7 @@ struct report_capture {
     size_t process_count;
     struct report_thread *threads; // by store, then globalTid
     size_t thread_count;
-    struct report_category *categories; // only those with a name
+    struct report_category *categories; // those with a name; by scope, then id
     size_t category_count;
     struct report_source *sources; // by store, then id
     size_t source_count;

@@ -20,7 +20,6 @@ enum report_load_result {
 
 struct report_load_options {
     int64_t since_ns, until_ns; // events that end at or after it, and start at or before it
-    int64_t last_ns;            // more than 0: those that end in the last ... of the newest event
     uint64_t max_memory;        // bytes; 0: no bound
     bool (*interrupted)(void);  // asked now and then; NULL: never
 };
@@ -32,7 +31,8 @@ struct report_load_options {
 // Nsight Systems. Returns 0, a code of enum report_load_result, or -ENOMEM and the like; then
 // `*capture` is NULL and `sentence` names the path and what to do, without the program's name.
 // Open ranges (NVTXT_OPEN_RANGES of the newest segment) come as events with REPORT_OPEN; their row
-// is the newest segment << 40 | (2^39 + their rowid there), which no event has.
+// is the newest segment << 40 | (2^39 + their place there, from 0, the last source and number
+// first), which no event has.
 int report_load(struct report_capture **capture, const char *const *paths, size_t count,
                 const struct report_load_options *options, char *sentence);
 void report_capture_free(struct report_capture *capture); // NULL is fine

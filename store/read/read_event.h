@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The values of a reader: windows of events, events, and names.
+// The values of a reader: windows of events, rows, events, and names.
 #pragma once
 
 #include <stdbool.h>
@@ -17,6 +17,10 @@ struct store_read_window {
     size_t source_count;
 };
 #define STORE_READ_ALL ((struct store_read_window){.since_ns = INT64_MIN, .until_ns = INT64_MAX})
+
+struct store_span { // rows, both ends included
+    int64_t first, last;
+};
 
 struct store_read_event {
     int64_t row;

@@ -15,6 +15,7 @@
 #include "store/db/sql.h"
 #include "store/query/load_rows.h"
 #include "store/read/reader_state.h"
+#include "store/read/reader_tables.h"
 #include "store/value/codes.h"
 
 // A chunk is some milliseconds of reading and fits the second level of a processor's cache.
@@ -23,8 +24,7 @@
 #define CHUNK_TEXT ((size_t)512 * 1024) // the text that ends a chunk early
 #define KEPT_TEXT ((size_t)2 << 20)
 
-#define KINDS NVTXT_PAYLOAD_FLOAT      // of payloads
-#define OLD_KINDS NVTXT_PAYLOAD_DOUBLE // those up to it come from sources of all kinds
+#define KINDS NVTXT_PAYLOAD_FLOAT // of payloads
 
 enum column {
     ROW,
@@ -139,16 +139,6 @@ static int prepare_rows(struct store_reader *reader) {
 
 // ---- Opening ------------------------------------------------------------------------------------
 
-// An export's times count from the start of its session.
-static int read_offset(struct store_reader *reader) {
-    int rc = SQLITE_OK;
-    if (store_reader_has_column(reader, "TARGET_INFO_SESSION_START_TIME", "utcEpochNs", &rc)) {
-        rc = store_sql_int(reader->db, "SELECT utcEpochNs FROM TARGET_INFO_SESSION_START_TIME",
-                           &reader->offset_ns);
-    }
-    return rc;
-}
-
 #define OF_EVENTS " FROM NVTX_EVENTS WHERE eventType IN (34, 59, 60)"
 
 static int export_totals(struct store_reader *reader) {
@@ -170,11 +160,8 @@ static int export_totals(struct store_reader *reader) {
 // Reads in one transaction what the store is at this moment.
 static int take_stock(struct store_reader *reader) {
     int rc = store_sql_exec(reader->db, "BEGIN");
-    rc = rc ?: store_sql_int(reader->db, "SELECT min(rowid) FROM NVTX_EVENTS", &reader->first_row);
-    rc = rc
-             ?: store_sql_int(reader->db, "SELECT ifnull(max(rowid), -1) FROM NVTX_EVENTS",
-                              &reader->last_row);
-    rc = rc ?: (reader->ours ? SQLITE_OK : read_offset(reader));
+    rc = rc ?: store_reader_rows(reader);
+    rc = rc ?: store_read_offset(reader, &reader->offset_ns); // from the start of its session
     rc = rc
              ?: (reader->ours ? store_totals_read(reader->db, &reader->totals)
                               : export_totals(reader));
@@ -195,7 +182,7 @@ static void begin_anew(struct store_reader *reader, const struct store_read_wind
     reader->next_row = reader->span_count > 0 ? reader->spans[0].first : 0;
 }
 
-int store_read_open(struct store_reader **out, const char *path, char *error, size_t size) {
+int store_read_connect(struct store_reader **out, const char *path, char *error, size_t size) {
     struct store_reader *reader = calloc(1, sizeof(*reader));
     *out = NULL;
     if (!reader || strlen(path) >= sizeof(reader->path)) {
@@ -206,16 +193,29 @@ int store_read_open(struct store_reader **out, const char *path, char *error, si
     }
     strcpy(reader->path, path);
     int result = store_reader_connect(reader);
-    if (result == STORE_DONE) {
-        result = store_reader_result(reader, take_stock(reader));
-    }
     if (result != STORE_DONE) {
         snprintf(error, size, "%s", reader->error);
         store_read_close(reader);
         return result;
     }
-    begin_anew(reader, &STORE_READ_ALL);
     *out = reader;
+    return STORE_DONE;
+}
+
+int store_read_open(struct store_reader **out, const char *path, char *error, size_t size) {
+    int result = store_read_connect(out, path, error, size);
+    if (result == STORE_DONE) {
+        result = store_reader_result(*out, take_stock(*out));
+    }
+    if (result != STORE_DONE) {
+        if (*out) {
+            snprintf(error, size, "%s", (*out)->error);
+        }
+        store_read_close(*out);
+        *out = NULL;
+        return result;
+    }
+    begin_anew(*out, &STORE_READ_ALL);
     return STORE_DONE;
 }
 
@@ -291,56 +291,6 @@ static int copy_text(struct store_reader *reader, sqlite3_stmt *stmt, int column
     return SQLITE_OK;
 }
 
-// What another program stored need not fit its column.
-static bool fits(const struct nvtxt_payload *payload) {
-    switch (payload->kind) {
-    case NVTXT_PAYLOAD_UINT32:
-        return payload->int64 >= 0 && payload->int64 <= UINT32_MAX;
-    case NVTXT_PAYLOAD_INT32:
-        return payload->int64 >= INT32_MIN && payload->int64 <= INT32_MAX;
-    case NVTXT_PAYLOAD_FLOAT:
-        return (double)(float)payload->real == payload->real;
-    default:
-        return true;
-    }
-}
-
-// The columns of a wide reader: payloads of the kinds after OLD_KINDS, and JSON.
-static int read_wide(struct store_reader *reader, sqlite3_stmt *stmt,
-                     struct store_read_event *event) {
-    struct nvtxt_payload *payload = &event->payload;
-    for (int kind = OLD_KINDS + 1; kind <= KINDS && payload->kind == NVTXT_PAYLOAD_NONE; kind++) {
-        int column = PAYLOADS + kind - NVTXT_PAYLOAD_INT64;
-        if (sqlite3_column_type(stmt, column) == SQLITE_NULL) {
-            continue;
-        }
-        payload->kind = (enum nvtxt_payload_kind)kind;
-        if (kind == NVTXT_PAYLOAD_FLOAT) {
-            payload->real = sqlite3_column_double(stmt, column);
-            payload->kind = fits(payload) ? NVTXT_PAYLOAD_FLOAT : NVTXT_PAYLOAD_DOUBLE;
-        } else {
-            payload->int64 = sqlite3_column_int64(stmt, column);
-            payload->kind = fits(payload) ? payload->kind : NVTXT_PAYLOAD_INT64;
-        }
-    }
-    return copy_text(reader, stmt, JSON, &event->json);
-}
-
-static int read_payload(struct store_reader *reader, sqlite3_stmt *stmt,
-                        struct store_read_event *event) {
-    struct nvtxt_payload *payload = &event->payload;
-    payload->kind = NVTXT_PAYLOAD_NONE;
-    event->json = (struct nvtxt_slice){NULL, 0};
-    if (sqlite3_column_type(stmt, PAYLOADS) != SQLITE_NULL) {
-        payload->kind = NVTXT_PAYLOAD_INT64;
-        payload->int64 = sqlite3_column_int64(stmt, PAYLOADS);
-    } else if (sqlite3_column_type(stmt, PAYLOADS + 1) != SQLITE_NULL) {
-        payload->kind = NVTXT_PAYLOAD_DOUBLE;
-        payload->real = sqlite3_column_double(stmt, PAYLOADS + 1);
-    }
-    return reader->wide ? read_wide(reader, stmt, event) : SQLITE_OK;
-}
-
 #define THREAD_BITS UINT64_C(0xFFFFFFFFFFFF) // PID and TID; an export has machine bits above
 
 // Takes the current row of the statement, if it is in the window: then `*count` grows.
@@ -364,7 +314,9 @@ static int take_row(struct store_reader *reader, sqlite3_stmt *stmt, size_t *cou
     event->end_global_tid = (uint64_t)sqlite3_column_int64(stmt, END_GLOBAL_TID) & THREAD_BITS;
     event->ended_elsewhere = sqlite3_column_type(stmt, END_GLOBAL_TID) != SQLITE_NULL &&
                              event->end_global_tid != event->global_tid;
-    int rc = read_payload(reader, stmt, event);
+    store_read_payload(stmt, PAYLOADS, reader->wide, &event->payload);
+    event->json = (struct nvtxt_slice){NULL, 0};
+    int rc = reader->wide ? copy_text(reader, stmt, JSON, &event->json) : SQLITE_OK;
     rc = rc ?: copy_text(reader, stmt, TEXT, &event->text);
     *count += rc == SQLITE_OK;
     return rc;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The inside of a reader, shared by reader.c, reader_open.c, reader_spans.c and reader_names.c.
-// Nobody else includes it.
+// The inside of a reader, shared by reader.c and the reader_*.c. Nobody else includes it.
 #pragma once
 
 #include <limits.h>
@@ -22,10 +21,6 @@ enum store_read_stmt {
     STORE_READ_SOURCE_NAME,
     STORE_READ_SOURCE_LEVELS,
     STORE_READ_STMTS,
-};
-
-struct store_span { // rows, both ends included
-    int64_t first, last;
 };
 
 struct store_reader {
@@ -74,6 +69,9 @@ int store_reader_result(struct store_reader *reader, int rc);
 // reader_open.c: true when the export's table has the column. `*rc` is an SQLite result code.
 bool store_reader_has_column(struct store_reader *reader, const char *table, const char *column,
                              int *rc);
+
+// reader_tables.c: sets first_row and last_row. Returns an SQLite result code.
+int store_reader_rows(struct store_reader *reader);
 
 // A time of the file since the Unix epoch, or the nearest one that an int64_t can hold.
 static inline int64_t store_reader_time(const struct store_reader *reader, int64_t time) {

@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Texts are found by their bytes in hash tables. Rows mostly give a number for a text that was seen
+// before, so the numbers of a file are kept as well: then a row costs a comparison, or nothing.
+// Strings, threads and domains are looked up in the file when a row first names them.
+#include "report/load/load_names.h"
+
+#include <stdio.h>
+
+#include "store/db/sql.h"
+
+#define DOMAIN_BITS 40 // of an id that fits into a key together with its PID
+
+struct text_node {
+    struct nvtxt_hash_node node;
+    struct nvtxt_slice text;
+    uint32_t index; // of a message; of a word: its domain, or REPORT_NONE
+};
+
+struct scope_node {
+    struct nvtxt_hash_node node;
+    uint32_t index;
+};
+
+// ---- Texts --------------------------------------------------------------------------------------
+
+// The node of the text, made with the index REPORT_NONE when it is new. NULL without memory.
+static struct text_node *node_of(struct report_load_state *load, struct nvtxt_hash *table,
+                                 struct nvtxt_slice text) {
+    struct text_node *found;
+    uint64_t hash = nvtxt_hash_bytes(text);
+    NVTXT_HASH_FIND(found, node, table, hash, nvtxt_slice_equal(found->text, text));
+    if (found) {
+        return found;
+    }
+    found = store_arena_make(&load->nodes, sizeof(*found));
+    const char *data =
+        found ? store_arena_copy(&load->memory->bytes, text.len ? text.data : "", text.len) : NULL;
+    if (!data || nvtxt_hash_add(table, &found->node, hash) < 0) {
+        return NULL;
+    }
+    found->text = (struct nvtxt_slice){data, text.len};
+    found->index = REPORT_NONE;
+    return found;
+}
+
+int report_load_word(struct report_load_state *load, struct nvtxt_slice text,
+                     struct nvtxt_slice *word) {
+    const struct text_node *node = node_of(load, &load->words, text);
+    if (node) {
+        *word = node->text;
+    }
+    return node ? SQLITE_OK : SQLITE_NOMEM;
+}
+
+int report_load_message(struct report_load_state *load, struct nvtxt_slice text, uint32_t *index) {
+    struct text_node *node = node_of(load, &load->messages, text);
+    if (!node) {
+        return SQLITE_NOMEM;
+    }
+    if (node->index == REPORT_NONE) {
+        if (REPORT_GROW(load, messages, message_count) != SQLITE_OK) {
+            return SQLITE_NOMEM;
+        }
+        node->index = (uint32_t)load->capture->message_count;
+        load->capture->messages[load->capture->message_count++] = node->text;
+    }
+    *index = node->index;
+    return SQLITE_OK;
+}
+
+int report_load_domain(struct report_load_state *load, struct nvtxt_slice name, uint32_t *index) {
+    struct text_node *node = node_of(load, &load->words, name);
+    if (!node) {
+        return SQLITE_NOMEM;
+    }
+    if (node->index == REPORT_NONE) {
+        if (REPORT_GROW(load, domains, domain_count) != SQLITE_OK) {
+            return SQLITE_NOMEM;
+        }
+        node->index = (uint32_t)load->capture->domain_count;
+        load->capture->domains[load->capture->domain_count++] = node->text;
+    }
+    *index = node->index;
+    return SQLITE_OK;
+}
+
+int report_load_name(struct report_load_state *load, uint32_t domain, uint32_t message,
+                     uint32_t *index) {
+    struct report_capture *capture = load->capture;
+    uint64_t key = (uint64_t)domain << 32 | message;
+    if (report_idmap_get(&load->names, key, index)) {
+        return SQLITE_OK;
+    }
+    *index = (uint32_t)capture->name_count;
+    if (REPORT_GROW(load, names, name_count) != SQLITE_OK ||
+        report_idmap_set(&load->names, key, *index) < 0) {
+        return SQLITE_NOMEM;
+    }
+    capture->names[capture->name_count++] = (struct report_name){domain, message};
+    return SQLITE_OK;
+}
+
+// ---- Of rows ------------------------------------------------------------------------------------
+
+static int text_of_id(struct report_load_state *load, int64_t id, uint32_t *index) {
+    if (report_idmap_get(&load->strings, (uint64_t)id, index)) {
+        return SQLITE_OK;
+    }
+    struct nvtxt_slice text = {"", 0};
+    int rc = store_sql_bind(load->find_string, "i", id);
+    if (store_sql_next(load->find_string, &rc)) {
+        text.data = (const char *)sqlite3_column_text(load->find_string, 0);
+        text.len = (size_t)sqlite3_column_bytes(load->find_string, 0);
+    }
+    rc = rc ?: report_load_message(load, text, index);
+    rc = store_sql_done(load->find_string, rc);
+    return rc ?: report_idmap_set(&load->strings, (uint64_t)id, *index) < 0 ? SQLITE_NOMEM : rc;
+}
+
+int report_load_text(struct report_load_state *load, const struct report_load_file *file,
+                     sqlite3_stmt *row, int text, int text_id, uint32_t *index) {
+    (void)file;
+    bool has_id = sqlite3_column_type(row, text_id) != SQLITE_NULL;
+    int64_t id = has_id ? sqlite3_column_int64(row, text_id) : 0;
+    if (sqlite3_column_type(row, text) == SQLITE_NULL) {
+        return has_id && load->find_string
+                   ? text_of_id(load, id, index)
+                   : report_load_message(load, (struct nvtxt_slice){"", 0}, index);
+    }
+    const char *data = (const char *)sqlite3_column_text(row, text);
+    if (!data) {
+        return SQLITE_NOMEM;
+    }
+    struct nvtxt_slice bytes = {data, (size_t)sqlite3_column_bytes(row, text)};
+    if (has_id && report_idmap_get(&load->texts, (uint64_t)id, index) &&
+        nvtxt_slice_equal(load->capture->messages[*index], bytes)) {
+        return SQLITE_OK;
+    }
+    int rc = report_load_message(load, bytes, index);
+    if (rc == SQLITE_OK && has_id && report_idmap_set(&load->texts, (uint64_t)id, *index) < 0) {
+        rc = SQLITE_NOMEM;
+    }
+    return rc;
+}
+
+static int find_process(struct report_load_state *load, const struct report_load_file *file,
+                        uint32_t pid, uint32_t *index) {
+    struct report_capture *capture = load->capture;
+    if (report_idmap_get(&load->processes, pid, index)) {
+        return SQLITE_OK;
+    }
+    *index = (uint32_t)capture->process_count;
+    if (REPORT_GROW(load, processes, process_count) != SQLITE_OK ||
+        report_idmap_set(&load->processes, pid, *index) < 0) {
+        return SQLITE_NOMEM;
+    }
+    capture->processes[capture->process_count++] =
+        (struct report_process){.store = file->store, .pid = pid};
+    return SQLITE_OK;
+}
+
+int report_load_thread(struct report_load_state *load, const struct report_load_file *file,
+                       uint64_t global_tid, uint32_t *index) {
+    struct report_capture *capture = load->capture;
+    uint32_t process;
+    if (report_idmap_get(&load->threads, global_tid, index)) {
+        return SQLITE_OK;
+    }
+    *index = (uint32_t)capture->thread_count;
+    int rc = find_process(load, file, (uint32_t)(global_tid >> 24), &process);
+    if (rc != SQLITE_OK || REPORT_GROW(load, threads, thread_count) != SQLITE_OK ||
+        report_idmap_set(&load->threads, global_tid, *index) < 0) {
+        return SQLITE_NOMEM;
+    }
+    capture->threads[capture->thread_count++] =
+        (struct report_thread){.store = file->store, .process = process, .global_tid = global_tid};
+    return SQLITE_OK;
+}
+
+// ---- Domains ------------------------------------------------------------------------------------
+
+static uint64_t key_of(uint64_t pid, int64_t domain_id) {
+    return pid << DOMAIN_BITS | (uint64_t)domain_id;
+}
+
+static bool has_key(int64_t domain_id) {
+    return (uint64_t)domain_id >> DOMAIN_BITS == 0;
+}
+
+// The name of a domain that nobody named.
+static int default_domain(struct report_load_state *load, int64_t id, uint32_t *index) {
+    char name[32];
+    int len = snprintf(name, sizeof(name), "Domain %lld", (long long)id);
+    return report_load_domain(load, (struct nvtxt_slice){name, (size_t)len}, index);
+}
+
+// Of a store: ids are the same in all processes.
+static int domain_of_store(struct report_load_state *load, int64_t id, uint32_t *index) {
+    int rc = store_sql_bind(load->find_domain, "i", id);
+    if (store_sql_next(load->find_domain, &rc) && sqlite3_column_bytes(load->find_domain, 0) > 0) {
+        struct nvtxt_slice name = {(const char *)sqlite3_column_text(load->find_domain, 0),
+                                   (size_t)sqlite3_column_bytes(load->find_domain, 0)};
+        rc = report_load_domain(load, name, index);
+    } else {
+        rc = rc ?: default_domain(load, id, index);
+    }
+    return store_sql_done(load->find_domain, rc);
+}
+
+static int find_domain(struct report_load_state *load, const struct report_load_file *file,
+                       uint64_t pid, int64_t id, uint32_t *index) {
+    if (id == 0) {
+        *index = 0;
+        return SQLITE_OK;
+    }
+    if ((has_key(id) && report_idmap_get(&load->process_domains, key_of(pid, id), index)) ||
+        report_idmap_get(&load->file_domains, (uint64_t)id, index)) {
+        return SQLITE_OK;
+    }
+    int rc = file->ours ? domain_of_store(load, id, index) : default_domain(load, id, index);
+    if (rc == SQLITE_OK && report_idmap_set(&load->file_domains, (uint64_t)id, *index) < 0) {
+        rc = SQLITE_NOMEM;
+    }
+    return rc;
+}
+
+// The rows of an export that name domains; the last of a process counts, and the first of all.
+static int load_domains(struct report_load_state *load, const struct report_load_file *file) {
+    sqlite3_stmt *row = NULL;
+    char sql[320];
+    int rc = SQLITE_OK;
+    bool has_id = store_read_has_column(file->reader, "NVTX_EVENTS", "domainId", &rc);
+    bool has_text = store_read_has_column(file->reader, "NVTX_EVENTS", "text", &rc);
+    bool has_text_id = store_read_has_column(file->reader, "NVTX_EVENTS", "textId", &rc);
+    if (rc != SQLITE_OK || !has_id) {
+        return rc;
+    }
+    snprintf(sql, sizeof(sql),
+             "SELECT globalTid, domainId, %s, %s FROM NVTX_EVENTS WHERE eventType = 75",
+             has_text ? "text" : "NULL", has_text_id ? "textId" : "NULL");
+    rc = store_sql_prepare(file->db, &row, sql);
+    while (store_sql_next(row, &rc)) {
+        uint64_t pid = ((uint64_t)sqlite3_column_int64(row, 0) & REPORT_TID_BITS) >> 24;
+        int64_t id = sqlite3_column_int64(row, 1);
+        uint32_t message, domain, known;
+        rc = report_load_text(load, file, row, 2, 3, &message);
+        struct nvtxt_slice name = rc ? (struct nvtxt_slice){0} : load->capture->messages[message];
+        if (rc != SQLITE_OK || name.len == 0) {
+            continue;
+        }
+        rc = report_load_domain(load, name, &domain);
+        if (rc == SQLITE_OK &&
+            ((has_key(id) &&
+              report_idmap_set(&load->process_domains, key_of(pid, id), domain) < 0) ||
+             (!report_idmap_get(&load->file_domains, (uint64_t)id, &known) &&
+              report_idmap_set(&load->file_domains, (uint64_t)id, domain) < 0))) {
+            rc = SQLITE_NOMEM;
+        }
+    }
+    sqlite3_finalize(row);
+    return rc;
+}
+
+// ---- Scopes -------------------------------------------------------------------------------------
+
+static uint64_t hash_of_scope(const struct report_domain_scope *scope) {
+    const uint64_t numbers[] = {scope->domain, (uint64_t)scope->id};
+    return nvtxt_hash_pair(scope->process,
+                           (struct nvtxt_slice){(const char *)numbers, sizeof(numbers)});
+}
+
+static bool is_scope(const struct report_load_state *load, uint32_t index,
+                     const struct report_domain_scope *wanted) {
+    const struct report_domain_scope *scope = &load->capture->scopes[index];
+    return scope->process == wanted->process && scope->domain == wanted->domain &&
+           scope->id == wanted->id;
+}
+
+static int add_scope(struct report_load_state *load, const struct report_domain_scope *scope,
+                     uint32_t *index) {
+    struct scope_node *found;
+    uint64_t hash = hash_of_scope(scope);
+    NVTXT_HASH_FIND(found, node, &load->scopes, hash, is_scope(load, found->index, scope));
+    if (!found) {
+        found = store_arena_make(&load->nodes, sizeof(*found));
+        if (!found || REPORT_GROW(load, scopes, scope_count) != SQLITE_OK ||
+            nvtxt_hash_add(&load->scopes, &found->node, hash) < 0) {
+            return SQLITE_NOMEM;
+        }
+        found->index = (uint32_t)load->capture->scope_count;
+        load->capture->scopes[load->capture->scope_count++] = *scope;
+    }
+    *index = found->index;
+    return SQLITE_OK;
+}
+
+bool report_load_find_scope(const struct report_load_state *load, uint64_t pid, int64_t domain_id,
+                            uint32_t *index) {
+    return has_key(domain_id) &&
+           report_idmap_get(&load->file_scopes, key_of(pid, domain_id), index);
+}
+
+int report_load_scope(struct report_load_state *load, const struct report_load_file *file,
+                      uint32_t thread, int64_t domain_id, uint32_t *index) {
+    uint64_t pid = load->capture->threads[thread].global_tid >> 24;
+    if (report_load_find_scope(load, pid, domain_id, index)) {
+        return SQLITE_OK;
+    }
+    struct report_domain_scope scope = {.process = load->capture->threads[thread].process,
+                                        .id = domain_id};
+    int rc = find_domain(load, file, pid, domain_id, &scope.domain);
+    rc = rc ?: add_scope(load, &scope, index);
+    if (rc == SQLITE_OK && has_key(domain_id) &&
+        report_idmap_set(&load->file_scopes, key_of(pid, domain_id), *index) < 0) {
+        rc = SQLITE_NOMEM;
+    }
+    return rc;
+}
+
+// ---- Stores and files ---------------------------------------------------------------------------
+
+void report_load_names_store(struct report_load_state *load) {
+    report_idmap_clear(&load->processes);
+    report_idmap_clear(&load->threads);
+    report_idmap_clear(&load->sources);
+}
+
+int report_load_names_file(struct report_load_state *load, const struct report_load_file *file) {
+    report_idmap_clear(&load->file_scopes);
+    report_idmap_clear(&load->process_domains);
+    report_idmap_clear(&load->file_domains);
+    report_idmap_clear(&load->texts);
+    report_idmap_clear(&load->strings);
+    int rc = SQLITE_OK;
+    if (store_read_has_column(file->reader, "StringIds", "value", &rc)) {
+        rc = store_sql_prepare(file->db, &load->find_string,
+                               "SELECT value FROM StringIds WHERE id = ?");
+    }
+    if (rc == SQLITE_OK && file->ours) {
+        return store_sql_prepare(file->db, &load->find_domain,
+                                 "SELECT name FROM NVTXT_DOMAINS WHERE id = ?");
+    }
+    return rc ?: load_domains(load, file);
+}
+
+void report_load_names_leave(struct report_load_state *load) {
+    sqlite3_finalize(load->find_domain);
+    sqlite3_finalize(load->find_string);
+    load->find_domain = load->find_string = NULL;
+}
+
+void report_load_names_deinit(struct report_load_state *load) {
+    struct report_idmap *maps[] = {&load->names,        &load->processes,   &load->threads,
+                                   &load->sources,      &load->file_scopes, &load->process_domains,
+                                   &load->file_domains, &load->texts,       &load->strings};
+    for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++) {
+        report_idmap_deinit(maps[i]);
+    }
+    nvtxt_hash_deinit(&load->messages);
+    nvtxt_hash_deinit(&load->words);
+    nvtxt_hash_deinit(&load->scopes);
+    store_arena_deinit(&load->nodes);
+}

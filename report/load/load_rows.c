@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One scan by rowid. Three more statements go along with it in the same order: the ranges whose end
+// was filled in, and which rows came from which source. Columns that a file lacks are NULL; the
+// columns of the extension `nvtx` are read only where a source had it.
+#include "report/load/load_rows.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "report/load/load_names.h"
+#include "store/db/sql.h"
+
+#define CHECK_EVERY 4096 // rows
+#define OPEN_ROW (INT64_C(1) << 39)
+
+enum column {
+    ROW,
+    TYPE,
+    START,
+    END,
+    TEXT,
+    TEXT_ID,
+    CATEGORY,
+    COLOR,
+    GLOBAL_TID,
+    DOMAIN_ID,
+    END_GLOBAL_TID,
+    PAYLOADS,
+    WIDE = PAYLOADS + 2, // from here on only if the file is wide
+    JSON = PAYLOADS + 6,
+    COLUMNS
+};
+
+static const char *const names[COLUMNS] = {
+    [START] = "start",
+    [END] = "end",
+    [TEXT] = "text",
+    [TEXT_ID] = "textId",
+    [CATEGORY] = "category",
+    [COLOR] = "color",
+    [GLOBAL_TID] = "globalTid",
+    [DOMAIN_ID] = "domainId",
+    [END_GLOBAL_TID] = "endGlobalTid",
+    [PAYLOADS] = "int64Value",
+    [PAYLOADS + 1] = "doubleValue",
+    [WIDE] = "uint64Value",
+    [WIDE + 1] = "uint32Value",
+    [WIDE + 2] = "int32Value",
+    [WIDE + 3] = "floatValue",
+    [JSON] = "jsonText",
+};
+
+struct cursor { // along the rows of the scan
+    sqlite3_stmt *stmt;
+    bool over;
+    int64_t first, last, value;
+};
+
+struct scan {
+    struct report_load_state *load;
+    const struct report_load_file *file;
+    bool wide;
+    sqlite3_stmt *rows;
+    struct cursor unclosed, sources;
+};
+
+// ---- Statements ---------------------------------------------------------------------------------
+
+static int find_width(const struct report_load_file *file, bool *wide) {
+    int64_t found = !file->ours;
+    int rc = SQLITE_OK;
+    if (file->ours && store_read_has_column(file->reader, "NVTXT_SOURCES", "nvtx", &rc)) {
+        rc = store_sql_int(file->db, "SELECT EXISTS (SELECT 1 FROM NVTXT_SOURCES WHERE nvtx = 1)",
+                           &found);
+    }
+    *wide = found != 0;
+    return rc;
+}
+
+// "SELECT rowid, eventType, ..." over the columns that the table has.
+static int prepare_rows(struct scan *scan) {
+    char sql[640] = "SELECT rowid, eventType";
+    size_t len = strlen(sql);
+    int rc = find_width(scan->file, &scan->wide);
+    for (int i = START; i < (scan->wide ? COLUMNS : WIDE); i++) {
+        bool there = store_read_has_column(scan->file->reader, "NVTX_EVENTS", names[i], &rc);
+        len +=
+            (size_t)snprintf(sql + len, sizeof(sql) - len, there ? ", \"%s\"" : ", NULL", names[i]);
+    }
+    snprintf(sql + len, sizeof(sql) - len, " FROM NVTX_EVENTS WHERE rowid BETWEEN ?1 AND ?2");
+    return rc ?: store_sql_prepare(scan->file->db, &scan->rows, sql);
+}
+
+static int prepare_cursors(struct scan *scan) {
+    if (!scan->file->ours) {
+        scan->unclosed.over = scan->sources.over = true;
+        return SQLITE_OK;
+    }
+    int rc = store_sql_prepare(scan->file->db, &scan->unclosed.stmt,
+                               "SELECT eventRow, eventRow, 1 FROM NVTXT_UNCLOSED "
+                               "ORDER BY eventRow");
+    scan->unclosed.last = scan->sources.last = INT64_MIN;
+    return rc
+               ?: store_sql_prepare(scan->file->db, &scan->sources.stmt,
+                                    "SELECT firstRow, lastRow, sourceId FROM NVTXT_EVENT_SOURCES "
+                                    "ORDER BY firstRow");
+}
+
+// Moves to the span that ends at the row or after it. True when the row lies in it.
+static bool lies_in(struct cursor *cursor, int64_t row, int *rc) {
+    while (!cursor->over && cursor->last < row) {
+        cursor->over = !store_sql_next(cursor->stmt, rc);
+        if (!cursor->over) {
+            cursor->first = sqlite3_column_int64(cursor->stmt, 0);
+            cursor->last = sqlite3_column_int64(cursor->stmt, 1);
+            cursor->value = sqlite3_column_int64(cursor->stmt, 2);
+        }
+    }
+    return !cursor->over && cursor->first <= row;
+}
+
+// ---- Events -------------------------------------------------------------------------------------
+
+static bool kind_of(int type, uint8_t *kind) {
+    switch (type) {
+    case 34:
+    case 65:
+        *kind = REPORT_MARK;
+        return true;
+    case 59:
+    case 70:
+        *kind = REPORT_PUSH_POP;
+        return true;
+    case 60:
+    case 71:
+        *kind = REPORT_START_END;
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool is_wanted(const struct report_load_state *load, const struct report_load_file *file,
+                      const struct report_event *event) {
+    bool open = event->flags & REPORT_OPEN;
+    return !load->windowed ||
+           (report_load_time(file, event->start) <= load->window.until_ns &&
+            (open || report_load_time(file, event->end) >= load->window.since_ns));
+}
+
+static void widen(struct report_load_state *load, const struct report_event *event) {
+    struct report_capture *capture = load->capture;
+    int64_t last = event->end > event->start ? event->end : event->start;
+    if (!load->any || event->start < capture->first_ns) {
+        capture->first_ns = event->start;
+    }
+    if (!load->any || last > capture->last_ns) {
+        capture->last_ns = last;
+    }
+    load->any = true;
+}
+
+// What few events have.
+static int read_more(struct scan *scan, struct report_event *event) {
+    struct report_load_state *load = scan->load;
+    sqlite3_stmt *row = scan->rows;
+    uint64_t ended = (uint64_t)sqlite3_column_int64(row, END_GLOBAL_TID) & REPORT_TID_BITS;
+    bool elsewhere = sqlite3_column_type(row, END_GLOBAL_TID) != SQLITE_NULL &&
+                     ended != load->capture->threads[event->thread].global_tid;
+    const char *json = NULL;
+    size_t len = 0;
+    if (scan->wide && sqlite3_column_type(row, JSON) != SQLITE_NULL) {
+        json = (const char *)sqlite3_column_text(row, JSON);
+        len = (size_t)sqlite3_column_bytes(row, JSON);
+        json = json ? store_arena_copy(&load->memory->bytes, json, len) : NULL;
+        if (!json) {
+            return SQLITE_NOMEM;
+        }
+    }
+    event->more = REPORT_NONE;
+    if (!elsewhere && len == 0) {
+        return SQLITE_OK;
+    }
+    if (REPORT_GROW(load, more, more_count) != SQLITE_OK) {
+        return SQLITE_NOMEM;
+    }
+    event->more = (uint32_t)load->capture->more_count;
+    load->capture->more[load->capture->more_count++] =
+        (struct report_more){.json = {len ? json : NULL, len},
+                             .end_global_tid = elsewhere ? ended : 0,
+                             .ended_elsewhere = elsewhere};
+    return SQLITE_OK;
+}
+
+static int read_names(struct report_load_state *load, const struct report_load_file *file,
+                      sqlite3_stmt *row, struct report_event *event) {
+    uint32_t message = 0;
+    uint64_t tid = (uint64_t)sqlite3_column_int64(row, GLOBAL_TID) & REPORT_TID_BITS;
+    int rc = report_load_thread(load, file, tid, &event->thread);
+    rc = rc
+             ?: report_load_scope(load, file, event->thread, sqlite3_column_int64(row, DOMAIN_ID),
+                                  &event->scope);
+    rc = rc ?: report_load_text(load, file, row, TEXT, TEXT_ID, &message);
+    return rc
+               ?: report_load_name(load, load->capture->scopes[event->scope].domain, message,
+                                   &event->name);
+}
+
+static void read_times(sqlite3_stmt *row, struct report_event *event) {
+    event->start = event->end = sqlite3_column_int64(row, START);
+    if (event->kind != REPORT_MARK && sqlite3_column_type(row, END) == SQLITE_NULL) {
+        event->flags |= REPORT_OPEN;
+    } else if (event->kind != REPORT_MARK) {
+        event->end = sqlite3_column_int64(row, END);
+    }
+}
+
+static int read_source(struct scan *scan, int64_t rowid, struct report_event *event) {
+    int rc = SQLITE_OK;
+    event->source = REPORT_NONE;
+    if (lies_in(&scan->unclosed, rowid, &rc)) {
+        event->flags |= REPORT_UNCLOSED;
+    }
+    if (lies_in(&scan->sources, rowid, &rc)) {
+        report_idmap_get(&scan->load->sources, (uint64_t)scan->sources.value, &event->source) ||
+            (event->source = REPORT_NONE);
+    }
+    return rc;
+}
+
+// Everything of the row but its times, its source and what few events have.
+static int read_row(struct report_load_state *load, const struct report_load_file *file,
+                    sqlite3_stmt *row, bool wide, struct report_event *event) {
+    struct nvtxt_payload payload = {.kind = NVTXT_PAYLOAD_NONE, .int64 = 0};
+    store_read_payload(row, PAYLOADS, wide, &payload);
+    event->payload.int64 = payload.int64;
+    event->payload_kind = (uint8_t)payload.kind;
+    event->category = (uint32_t)sqlite3_column_int64(row, CATEGORY);
+    event->color = (uint32_t)sqlite3_column_int64(row, COLOR);
+    event->store = (uint8_t)file->store;
+    return read_names(load, file, row, event);
+}
+
+static int add_event(struct report_load_state *load, const struct report_event *event) {
+    int rc = REPORT_GROW(load, events, event_count);
+    if (rc == SQLITE_OK) {
+        struct report_event *added = &load->capture->events[load->capture->event_count++];
+        widen(load, event);
+        *added = *event;
+        if (!(added->flags & REPORT_OPEN) && added->end < added->start) {
+            added->flags |= REPORT_BACKWARD;
+            added->end = added->start;
+        }
+    }
+    return rc;
+}
+
+static int take_row(struct scan *scan) {
+    struct report_event event = {0};
+    sqlite3_stmt *row = scan->rows;
+    int64_t rowid = sqlite3_column_int64(row, ROW);
+    if (!kind_of(sqlite3_column_int(row, TYPE), &event.kind)) {
+        return SQLITE_OK;
+    }
+    read_times(row, &event);
+    if (!is_wanted(scan->load, scan->file, &event)) {
+        return SQLITE_OK;
+    }
+    event.row = report_load_row(scan->file, rowid);
+    int rc = read_row(scan->load, scan->file, row, scan->wide, &event);
+    rc = rc ?: read_more(scan, &event);
+    rc = rc ?: read_source(scan, rowid, &event);
+    return rc ?: add_event(scan->load, &event);
+}
+
+static int scan_span(struct scan *scan, const struct store_span *span) {
+    int rc = store_sql_bind(scan->rows, "ii", span->first, span->last);
+    for (size_t i = 1; store_sql_next(scan->rows, &rc); i++) {
+        rc = take_row(scan);
+        rc = rc ?: i % CHECK_EVERY == 0 ? report_load_check(scan->load) : rc;
+    }
+    return store_sql_done(scan->rows, rc);
+}
+
+int report_load_rows(struct report_load_state *load, const struct report_load_file *file) {
+    struct scan scan = {.load = load, .file = file};
+    const struct store_span *spans = NULL;
+    size_t count = 0;
+    int rc = store_read_spans(file->reader, &load->window, &spans, &count);
+    rc = rc ?: prepare_rows(&scan);
+    rc = rc ?: prepare_cursors(&scan);
+    for (size_t i = 0; i < count && rc == SQLITE_OK; i++) {
+        rc = scan_span(&scan, &spans[i]);
+    }
+    sqlite3_finalize(scan.rows);
+    sqlite3_finalize(scan.unclosed.stmt);
+    sqlite3_finalize(scan.sources.stmt);
+    return rc;
+}
+
+// ---- Open ranges --------------------------------------------------------------------------------
+
+// Newest first, so that a range in another one has the smaller row, as closed ranges have.
+
+static int take_open_range(struct report_load_state *load, const struct report_load_file *file,
+                           sqlite3_stmt *row, bool wide, int64_t place) {
+    struct report_event event = {.flags = REPORT_OPEN, .source = REPORT_NONE, .more = REPORT_NONE};
+    int source = wide ? COLUMNS : WIDE;
+    if (!kind_of(sqlite3_column_int(row, TYPE), &event.kind) || event.kind == REPORT_MARK) {
+        return SQLITE_OK;
+    }
+    event.start = event.end = sqlite3_column_int64(row, START);
+    event.row = report_load_row(file, OPEN_ROW + place);
+    if (!is_wanted(load, file, &event)) {
+        return SQLITE_OK;
+    }
+    if (!report_idmap_get(&load->sources, (uint64_t)sqlite3_column_int64(row, source),
+                          &event.source)) {
+        event.source = REPORT_NONE;
+    }
+    struct scan scan = {.load = load, .file = file, .wide = wide, .rows = row};
+    int rc = read_row(load, file, row, wide, &event);
+    rc = rc ?: read_more(&scan, &event);
+    return rc ?: add_event(load, &event);
+}
+
+int report_load_open_ranges(struct report_load_state *load, const struct report_load_file *file) {
+    sqlite3_stmt *row = NULL;
+    int rc = SQLITE_OK;
+    if (!file->ours || !file->newest) {
+        return SQLITE_OK;
+    }
+    bool wide = store_read_has_column(file->reader, "NVTXT_OPEN_RANGES", "jsonText", &rc);
+    char sql[512];
+    snprintf(sql, sizeof(sql),
+             "SELECT seq, kind, start, NULL, text, NULL, category, color, globalTid, domainId, "
+             "NULL, int64Value, doubleValue, %ssourceId FROM NVTXT_OPEN_RANGES "
+             "ORDER BY sourceId DESC, seq DESC",
+             wide ? "uint64Value, uint32Value, int32Value, floatValue, jsonText, " : "");
+    rc = rc ?: store_sql_prepare(file->db, &row, sql);
+    for (int64_t place = 0; store_sql_next(row, &rc); place++) {
+        rc = take_open_range(load, file, row, wide, place);
+    }
+    sqlite3_finalize(row);
+    return rc;
+}
+
+// ---- How many -----------------------------------------------------------------------------------
+
+int report_load_count(const struct report_load_state *load, const struct report_load_file *file,
+                      int64_t *rows) {
+    sqlite3_stmt *stmt = NULL;
+    int rc = store_sql_prepare(file->db, &stmt,
+                               file->ours ? "SELECT total(events) FROM NVTXT_BATCHES "
+                                            "WHERE maxEnd >= ?1 AND minStart <= ?2"
+                                          : "SELECT count(*) FROM NVTX_EVENTS");
+    rc = rc
+             ?: file->ours
+                ? store_sql_bind(stmt, "ii", load->window.since_ns, load->window.until_ns)
+                : SQLITE_OK;
+    rc = rc ?: store_sql_run_int(stmt, rows);
+    sqlite3_finalize(stmt);
+    return rc;
+}

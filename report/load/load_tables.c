@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Small tables, a statement each. A column that an older version lacks is NULL.
+#include "report/load/load_tables.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "report/load/load_names.h"
+#include "store/db/sql.h"
+
+// A view of the column, kept once; data NULL for NULL.
+static int word_at(struct report_load_state *load, sqlite3_stmt *row, int column,
+                   struct nvtxt_slice *word) {
+    *word = (struct nvtxt_slice){NULL, 0};
+    if (sqlite3_column_type(row, column) == SQLITE_NULL) {
+        return SQLITE_OK;
+    }
+    const char *data = (const char *)sqlite3_column_text(row, column);
+    struct nvtxt_slice text = {data, (size_t)sqlite3_column_bytes(row, column)};
+    return data ? report_load_word(load, text, word) : SQLITE_NOMEM;
+}
+
+static int words_at(struct report_load_state *load, sqlite3_stmt *row, int first,
+                    struct nvtxt_slice *const words[], size_t count) {
+    int rc = SQLITE_OK;
+    for (size_t i = 0; i < count && rc == SQLITE_OK; i++) {
+        rc = word_at(load, row, first + (int)i, words[i]);
+    }
+    return rc;
+}
+
+// ---- Facts --------------------------------------------------------------------------------------
+
+static int load_product(struct report_load_state *load, const struct report_load_file *file) {
+    struct report_store *store = &load->capture->stores[file->store];
+    sqlite3_stmt *row = NULL;
+    int rc = SQLITE_OK;
+    if (!store_read_has_column(file->reader, "META_DATA_EXPORT", "value", &rc)) {
+        return rc;
+    }
+    rc = store_sql_prepare(file->db, &row,
+                           "SELECT name = 'PRODUCT_NAME', value FROM META_DATA_EXPORT "
+                           "WHERE name IN ('PRODUCT_NAME', 'PRODUCT_VERSION')");
+    while (store_sql_next(row, &rc)) {
+        rc = word_at(load, row, 1, sqlite3_column_int(row, 0) ? &store->product : &store->version);
+    }
+    sqlite3_finalize(row);
+    return rc;
+}
+
+static int load_tables(struct report_load_state *load, const struct report_load_file *file) {
+    struct report_store *store = &load->capture->stores[file->store];
+    sqlite3_stmt *row = NULL;
+    size_t room = 0;
+    int rc = store_sql_prepare(file->db, &row,
+                               "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') "
+                               "AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name");
+    while (store_sql_next(row, &rc)) {
+        rc = report_load_grow((void **)&store->tables, &room, store->table_count,
+                              sizeof(*store->tables));
+        rc = rc ?: word_at(load, row, 0, &store->tables[store->table_count]);
+        store->table_count += rc == SQLITE_OK;
+    }
+    sqlite3_finalize(row);
+    return rc;
+}
+
+int report_load_facts(struct report_load_state *load, const struct report_load_file *file) {
+    struct report_store *store = &load->capture->stores[file->store];
+    if (!file->newest) {
+        return SQLITE_OK;
+    }
+    int rc = load_product(load, file);
+    rc = rc ?: load_tables(load, file);
+    if (rc == SQLITE_OK && file->ours) {
+        rc = store_sql_int(file->db, "PRAGMA user_version", &store->schema_version);
+    }
+    return rc;
+}
+
+// ---- Sources ------------------------------------------------------------------------------------
+
+static int find_source(struct report_load_state *load, int64_t id, uint32_t *index) {
+    struct report_capture *capture = load->capture;
+    if (report_idmap_get(&load->sources, (uint64_t)id, index)) {
+        return SQLITE_OK;
+    }
+    *index = (uint32_t)capture->source_count;
+    if (REPORT_GROW(load, sources, source_count) != SQLITE_OK ||
+        report_idmap_set(&load->sources, (uint64_t)id, *index) < 0) {
+        return SQLITE_NOMEM;
+    }
+    capture->sources[capture->source_count++] = (struct report_source){.id = id};
+    return SQLITE_OK;
+}
+
+static bool number_at(sqlite3_stmt *row, int column, int64_t *number) {
+    *number = sqlite3_column_int64(row, column);
+    return sqlite3_column_type(row, column) != SQLITE_NULL;
+}
+
+static int take_source(struct report_load_state *load, const struct report_load_file *file,
+                       sqlite3_stmt *row) {
+    uint32_t index = 0;
+    int rc = find_source(load, sqlite3_column_int64(row, 0), &index);
+    if (rc != SQLITE_OK) {
+        return rc;
+    }
+    struct report_source *source = &load->capture->sources[index];
+    source->store = file->store;
+    source->has_pid = number_at(row, 6, &source->pid);
+    number_at(row, 7, &source->opened_ns);
+    source->has_closed = number_at(row, 8, &source->closed_ns);
+    source->has_times = number_at(row, 9, &source->first_ns);
+    number_at(row, 10, &source->last_ns);
+    number_at(row, 11, &source->lines);
+    number_at(row, 12, &source->events);
+    number_at(row, 13, &source->warnings);
+    number_at(row, 14, &source->errors);
+    source->has_levels = sqlite3_column_int(row, 15) == 1;
+    struct nvtxt_slice *const words[] = {&source->name, &source->display_name, &source->peer_comm,
+                                         &source->kind, &source->ended};
+    return words_at(load, row, 1, words, 5);
+}
+
+static int each_source(struct report_load_state *load, const struct report_load_file *file) {
+    sqlite3_stmt *row = NULL;
+    int rc = SQLITE_OK;
+    char sql[256];
+    bool levels = store_read_has_column(file->reader, "NVTXT_SOURCES", "levels", &rc);
+    snprintf(sql, sizeof(sql),
+             "SELECT id, name, displayName, peerComm, kind, ended, peerPid, openedNs, closedNs, "
+             "firstNs, lastNs, lines, events, warnings, errors, %s FROM NVTXT_SOURCES ORDER BY id",
+             levels ? "levels" : "NULL");
+    rc = rc ?: store_sql_prepare(file->db, &row, sql);
+    while (store_sql_next(row, &rc)) {
+        rc = take_source(load, file, row);
+    }
+    sqlite3_finalize(row);
+    return rc;
+}
+
+static int take_diagnostic(struct report_load_state *load, sqlite3_stmt *row) {
+    struct report_load_diagnostic *diagnostic;
+    uint32_t source;
+    if (!report_idmap_get(&load->sources, (uint64_t)sqlite3_column_int64(row, 0), &source)) {
+        return SQLITE_OK;
+    }
+    int rc = report_load_grow((void **)&load->diagnostics, &load->diagnostic_room,
+                              load->diagnostic_count, sizeof(*load->diagnostics));
+    if (rc != SQLITE_OK) {
+        return rc;
+    }
+    diagnostic = &load->diagnostics[load->diagnostic_count];
+    *diagnostic = (struct report_load_diagnostic){
+        .source = source,
+        .order = load->diagnostic_count++,
+        .row = {.line = sqlite3_column_int64(row, 1), .column = sqlite3_column_int64(row, 2)}};
+    struct nvtxt_slice *const words[] = {&diagnostic->row.severity, &diagnostic->row.stage,
+                                         &diagnostic->row.code, &diagnostic->row.message,
+                                         &diagnostic->row.excerpt};
+    return words_at(load, row, 3, words, 5);
+}
+
+static int each_diagnostic(struct report_load_state *load, const struct report_load_file *file) {
+    sqlite3_stmt *row = NULL;
+    int rc = store_sql_prepare(file->db, &row,
+                               "SELECT sourceId, line, \"column\", severity, stage, code, "
+                               "message, excerpt FROM NVTXT_DIAGNOSTICS ORDER BY rowid");
+    while (store_sql_next(row, &rc)) {
+        rc = take_diagnostic(load, row);
+    }
+    sqlite3_finalize(row);
+    return rc;
+}
+
+static int each_loss(struct report_load_state *load, const struct report_load_file *file) {
+    sqlite3_stmt *row = NULL;
+    int rc = store_sql_prepare(file->db, &row,
+                               "SELECT atNs, sourceId, count, reason FROM NVTXT_LOSSES "
+                               "ORDER BY rowid");
+    while (store_sql_next(row, &rc)) {
+        struct report_loss loss = {.store = file->store, .at_ns = sqlite3_column_int64(row, 0)};
+        loss.has_source = number_at(row, 1, &loss.source);
+        loss.count = (uint64_t)sqlite3_column_int64(row, 2);
+        rc = word_at(load, row, 3, &loss.reason);
+        rc = rc ?: REPORT_GROW(load, losses, loss_count);
+        if (rc == SQLITE_OK) {
+            load->capture->losses[load->capture->loss_count++] = loss;
+        }
+    }
+    sqlite3_finalize(row);
+    return rc;
+}
+
+int report_load_sources(struct report_load_state *load, const struct report_load_file *file) {
+    if (!file->ours) {
+        return SQLITE_OK;
+    }
+    int rc = each_source(load, file);
+    rc = rc ?: each_diagnostic(load, file);
+    return rc ?: each_loss(load, file);
+}
