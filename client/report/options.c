@@ -17,16 +17,41 @@
 
 // ---- Values -------------------------------------------------------------------------------------
 
+enum outcome report_options_refuse(struct term *term, const struct report_fault *fault) {
+    struct nvtxt_buf text = {0};
+    if (!fault->text.data) { // of several options
+        term_say(term, "%s", fault->sentence);
+        return OUTCOME_USAGE;
+    }
+    report_fault_write(fault, &text);
+    nvtxt_buf_add(&text, "", 1);
+    if (nvtxt_buf_failed(&text)) {
+        term_say(term, "--%s: %s", fault->option, fault->sentence);
+    }
+    char *line = text.data;
+    for (bool first = true; line && !nvtxt_buf_failed(&text); first = false) {
+        char *end = strchr(line, '\n');
+        if (end) {
+            *end = '\0';
+        }
+        if (first) {
+            term_say(term, "%s", line);
+        } else {
+            term_line(term, line);
+        }
+        line = end ? end + 1 : NULL;
+    }
+    nvtxt_buf_deinit(&text);
+    return OUTCOME_USAGE;
+}
+
 static int take_select(const struct arguments_value *value) {
     struct report_options *options = value->field;
-    size_t size = (options->select_count + 1) * sizeof(*options->select);
-    struct report_given *select = realloc(options->select, size);
-    if (!select) {
-        return OUTCOME_SYSTEM;
-    }
-    options->select = select;
-    select[options->select_count++] = (struct report_given){value->row->name, value->text};
-    return 0;
+    struct report_fault fault = {0};
+    int result = report_selection_take(&options->selection, value->row->name, value->text, &fault);
+    return result == 0  ? 0
+           : result < 0 ? OUTCOME_SYSTEM
+                        : (int)report_options_refuse(value->term, &fault);
 }
 
 static int take_folder(const struct arguments_value *value) {
@@ -127,7 +152,7 @@ static int choose(const struct arguments_value *value, const char *const *names,
 CHOICE(take_format, enum report_format, "text", "csv", "tsv", "json", "jsonl", "markdown")
 CHOICE(take_aggregate, bool, "instances", "operands")
 CHOICE(take_apply, bool, "yes", "no")
-CHOICE(take_scope, enum report_scope_kind, "capture", "process", "thread", "name", "iteration")
+CHOICE(take_scope, int, "capture", "process", "thread", "name", "iteration")
 CHOICE(take_unit, enum report_time_unit, "nsec", "usec", "msec", "sec")
 CHOICE(take_units, bool, "auto", "base")
 CHOICE(take_details, enum report_details, "all", "header", "body")
@@ -203,7 +228,7 @@ const struct report_option report_options_table[] = {
     EVENTS("max-duration", "LENGTH", "ranges that are as long or shorter"),
     EVENTS("iterations", "NAME[@DOMAIN]", "the ranges of that name are iterations"),
     EVENTS("skip-iterations", "N", "the first N are not in their figures"),
-    {{"expect-some", 0, ARGUMENTS_FLAG, .at = AT(expect_some)},
+    {{"expect-some", 0, ARGUMENTS_FLAG, .at = AT(selection.expect_some)},
      SELECTS,
      NULL,
      "exit status 1 if nothing is selected"},
@@ -362,6 +387,15 @@ static enum outcome check_format(struct report_options *options, struct term *te
     return refuse(term, options->command);
 }
 
+static enum outcome check_selection(const struct report_options *options, struct term *term) {
+    struct report_fault fault = {0};
+    if (report_selection_check(&options->selection, &fault) == 0) {
+        return 0;
+    }
+    report_options_refuse(term, &fault);
+    return refuse(term, options->command);
+}
+
 // The first word is a command if there is one of that name; else it is a store to report.
 static enum outcome find_command(struct report_options *options, struct term *term) {
     static const char *const later[] = {"html", "nvtx-state", "serve"};
@@ -379,6 +413,7 @@ static enum outcome find_command(struct report_options *options, struct term *te
         term_say(term, "there is no command '%s'", word ? word : "report");
         return arguments_refuse(term);
     }
+    options->named = command != NULL;
     if (command) {
         options->words.count--;
         memmove(options->words.words, options->words.words + 1,
@@ -433,6 +468,7 @@ enum outcome report_options_parse(struct report_options *options, struct term *t
     result = result ? result : check_given(options, term, parser.given);
     result = result ? result : check_format(options, term, given_is(parser.given, "format"));
     result = result ? result : check_words(options, term);
+    result = result ? result : check_selection(options, term);
     options->has_gate = given_is(parser.given, "gate");
     if (options->output && strcmp(options->output, "-") == 0) {
         options->output = NULL;
@@ -455,7 +491,7 @@ void report_options_deinit(struct report_options *options) {
     free_words(&options->reports);
     free_words(&options->percentiles);
     free(options->words.words);
-    free(options->select);
+    report_selection_deinit(&options->selection);
     free(options->folders);
     free(options->defines.words);
     free(options->metric_files.words);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The command line of nvtxt-report: one table of options that knows which commands take each. The
-// options that select events are kept as they were given: report/select reads them.
+// The command line of nvtxt-report: one table of options that knows which commands take each. What
+// the options say that select events is kept by report/select, which reads their values.
 #pragma once
 
 #include <stdbool.h>
@@ -11,17 +11,11 @@
 #include "client/common/arguments.h"
 #include "client/common/outcome.h"
 #include "client/report/commands.h"
-#include "report/metric/metric.h"
+#include "report/select/selection.h"
 
 struct report_folder {
     const char *path; // or "builtin"
     bool recursive;
-};
-
-// An option as it was given, for another room to read.
-struct report_given {
-    const char *option; // without dashes
-    const char *text;   // NULL: it takes no value
 };
 
 // A list of words: an option that is repeated, or has commas; "\," is a comma.
@@ -32,11 +26,10 @@ struct report_words {
 
 struct report_options {
     const struct report_command *command;
+    bool named;                  // the command; else it is `report`
     struct arguments_list words; // stores; of `list` what is listed
 
-    struct report_given *select; // SELECT, in their order; owned
-    size_t select_count;
-    bool expect_some;
+    struct report_selection selection; // SELECT; owned
 
     enum report_format format; // --csv is in it, too
     bool csv;
@@ -51,8 +44,8 @@ struct report_options {
     struct arguments_list resolved;     // [NAME=]FILE of --resolve-source-file
     bool from_operands;                 // --derived-aggregate operands
     bool no_rules;                      // --apply-rules no
-    enum report_scope_kind scope;
-    uint32_t arch; // 70 of 70 and CC_70; 0: none
+    int scope;                          // enum report_scope_kind
+    uint32_t arch;                      // 70 of 70 and CC_70; 0: none
     enum report_time_unit { REPORT_NSEC, REPORT_USEC, REPORT_MSEC, REPORT_SEC } time_unit;
     bool base_units; // --print-units base
     enum report_details { REPORT_DETAILS_ALL, REPORT_DETAILS_HEADER, REPORT_DETAILS_BODY } details;
@@ -86,6 +79,9 @@ struct report_option {
 extern const struct report_option report_options_table[];
 
 const char *report_format_name(enum report_format format);
+
+// Says what is wrong with an option of SELECT, with the place. Returns USAGE.
+enum outcome report_options_refuse(struct term *term, const struct report_fault *fault);
 
 // Takes the command line; ANSWERED after --help and --version.
 enum outcome report_options_parse(struct report_options *options, struct term *term, int argc,
