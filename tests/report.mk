@@ -13,3 +13,5 @@ fuzz_programs += fuzz/fuzz_text_format
 unit_programs += unit/test_report_json
 unit_programs += unit/test_report_spread
 unit_programs += unit/test_report_sql
+unit_programs += unit/test_spans
+unit_test_spans_SOURCES = unit/test_spans.c $(report_kit)

@@ -23,7 +23,7 @@ void report_lanes_deinit(struct report_lanes *lanes) {
         for (struct report_lane *lane = lanes->of_thread[i], *next; lane; lane = next) {
             next = lane->next;
             free(lane->stack);
-            free(lane->heap);
+            report_ends_deinit(&lane->open);
             free(lane);
         }
     }
@@ -61,40 +61,9 @@ struct report_lane *report_lanes_find(struct report_lanes *lanes,
     return lane ? lane : make(lanes, thread, domain, hash);
 }
 
-// --- the heap
-
 static inline int64_t end_of(const struct report_lanes *lanes, uint32_t event) {
     return lanes->capture->events[event].end;
 }
-
-static void heap_add(const struct report_lanes *lanes, struct report_lane *lane, uint32_t event) {
-    size_t at = lane->depth++;
-    int64_t end = end_of(lanes, event);
-    while (at > 0 && end_of(lanes, lane->heap[(at - 1) / 2]) > end) {
-        lane->heap[at] = lane->heap[(at - 1) / 2];
-        at = (at - 1) / 2;
-    }
-    lane->heap[at] = event;
-}
-
-static void heap_drop(const struct report_lanes *lanes, struct report_lane *lane) {
-    uint32_t last = lane->heap[--lane->depth];
-    int64_t end = end_of(lanes, last);
-    size_t at = 0;
-    for (size_t below; (below = 2 * at + 1) < lane->depth; at = below) {
-        if (below + 1 < lane->depth &&
-            end_of(lanes, lane->heap[below + 1]) < end_of(lanes, lane->heap[below])) {
-            below++;
-        }
-        if (end_of(lanes, lane->heap[below]) >= end) {
-            break;
-        }
-        lane->heap[at] = lane->heap[below];
-    }
-    lane->heap[at] = last;
-}
-
-// --- the stack
 
 static void pass(struct report_lane *lane, int64_t to, uint64_t *self_ns) {
     uint32_t top = report_lane_top(lane);
@@ -106,13 +75,10 @@ static void pass(struct report_lane *lane, int64_t to, uint64_t *self_ns) {
 
 void report_lane_move(const struct report_lanes *lanes, struct report_lane *lane, int64_t to,
                       uint64_t *self_ns) {
-    while (lane->depth > 0) {
-        int64_t end = end_of(lanes, lane->heap[0]);
-        if (end > to) {
-            break;
-        }
+    const struct report_event *events = lanes->capture->events;
+    while (report_ends_by(&lane->open, events, to)) {
+        int64_t end = events[report_ends_take(&lane->open, events)].end;
         pass(lane, end, self_ns);
-        heap_drop(lanes, lane);
         while (lane->stacked > 0 && end_of(lanes, report_lane_top(lane)) <= end) {
             lane->stacked--;
         }
@@ -134,27 +100,27 @@ static void close_gaps(const struct report_lanes *lanes, struct report_lane *lan
 static int grow(struct report_lane *lane) {
     size_t room = lane->room > 0 ? 2 * lane->room : 16;
     uint32_t *stack = realloc(lane->stack, room * sizeof(*stack));
-    lane->stack = stack ? stack : lane->stack;
-    uint32_t *heap = realloc(lane->heap, room * sizeof(*heap));
-    lane->heap = heap ? heap : lane->heap;
-    lane->room = stack && heap ? room : lane->room;
-    return stack && heap ? 0 : -ENOMEM;
+    if (!stack) {
+        return -ENOMEM;
+    }
+    lane->stack = stack;
+    lane->room = room;
+    return 0;
 }
 
 int report_lane_push(const struct report_lanes *lanes, struct report_lane *lane, uint32_t event) {
-    if (lane->stacked == lane->room && lane->depth < lane->stacked / 2) {
+    if (lane->stacked == lane->room && lane->open.count < lane->stacked / 2) {
         close_gaps(lanes, lane);
     }
     if (lane->stacked == lane->room && grow(lane) != 0) {
         return -ENOMEM;
     }
     lane->stack[lane->stacked++] = event;
-    heap_add(lanes, lane, event);
-    return 0;
+    return report_ends_add(&lane->open, lanes->capture->events, event);
 }
 
 const uint32_t *report_lane_stack(const struct report_lanes *lanes, struct report_lane *lane) {
-    if (lane->stacked != lane->depth) {
+    if (lane->stacked != lane->open.count) {
         close_gaps(lanes, lane);
     }
     return lane->stack;

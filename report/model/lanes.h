@@ -11,16 +11,16 @@
 
 #include "protocol/base/hash.h"
 #include "report/load/capture.h"
+#include "report/model/ends.h"
 
 struct report_lane {
     struct nvtxt_hash_node node;
     uint32_t thread, domain;  // indexes in the capture
     uint32_t number;          // from 0, as they came
     struct report_lane *next; // of the same thread
-    size_t depth;             // ranges on the stack
+    struct report_ends open;  // ranges on the stack
     // The stack, bottom first, with ranges between that are over; see report_lane_stack().
     uint32_t *stack;
-    uint32_t *heap; // those on the stack, as a heap: the end that comes first is on top
     size_t stacked, room;
     int64_t now;
 };
@@ -43,6 +43,11 @@ struct report_lane *report_lanes_find(struct report_lanes *lanes, const struct r
 void report_lane_move(const struct report_lanes *lanes, struct report_lane *lane, int64_t to,
                       uint64_t *self_ns);
 
+// How many ranges are on the stack.
+static inline size_t report_lane_depth(const struct report_lane *lane) {
+    return lane->open.count;
+}
+
 // The range on top, or REPORT_NONE.
 static inline uint32_t report_lane_top(const struct report_lane *lane) {
     return lane->stacked > 0 ? lane->stack[lane->stacked - 1] : REPORT_NONE;
@@ -52,5 +57,5 @@ static inline uint32_t report_lane_top(const struct report_lane *lane) {
 // the next move. Returns 0 or -ENOMEM.
 int report_lane_push(const struct report_lanes *lanes, struct report_lane *lane, uint32_t event);
 
-// The stack, bottom first: lane->depth indexes of events. It lives until the lane changes.
+// The stack, bottom first: report_lane_depth() indexes of events. It lives until the lane changes.
 const uint32_t *report_lane_stack(const struct report_lanes *lanes, struct report_lane *lane);

@@ -19,7 +19,7 @@ static int add_range(struct report_model *model, struct report_lanes *lanes, uin
     report_lane_move(lanes, lane, range->start, model->self_ns);
     uint32_t parent = report_lane_top(lane);
     model->parent[event] = parent;
-    model->depth[event] = (uint32_t)lane->depth;
+    model->depth[event] = (uint32_t)report_lane_depth(lane);
     if (parent != REPORT_NONE) {
         model->child_count[parent]++;
     }

@@ -6,7 +6,6 @@
 #include "report/model/walk.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
 int report_walk_init(struct report_walk *walk, const struct report_capture *capture,
                      report_walk_function *tell, void *context) {
@@ -16,49 +15,16 @@ int report_walk_init(struct report_walk *walk, const struct report_capture *capt
 
 void report_walk_deinit(struct report_walk *walk) {
     report_lanes_deinit(&walk->lanes);
-    free(walk->heap);
+    report_ends_deinit(&walk->open);
     *walk = (struct report_walk){0};
 }
 
-static inline int64_t end_of(const struct report_walk *walk, uint32_t event) {
-    return walk->lanes.capture->events[event].end;
-}
-
 static int open_range(struct report_walk *walk, uint32_t event) {
-    if (walk->open == walk->room) {
-        size_t room = walk->room > 0 ? 2 * walk->room : 64;
-        uint32_t *heap = realloc(walk->heap, room * sizeof(*heap));
-        if (!heap) {
-            return -ENOMEM;
-        }
-        walk->heap = heap;
-        walk->room = room;
+    int result = report_ends_add(&walk->open, walk->lanes.capture->events, event);
+    if (result == 0) {
+        walk->tell(walk->context, event, true);
     }
-    size_t at = walk->open++;
-    for (; at > 0 && end_of(walk, walk->heap[(at - 1) / 2]) > end_of(walk, event);
-         at = (at - 1) / 2) {
-        walk->heap[at] = walk->heap[(at - 1) / 2];
-    }
-    walk->heap[at] = event;
-    walk->tell(walk->context, event, true);
-    return 0;
-}
-
-static void close_first(struct report_walk *walk) {
-    uint32_t first = walk->heap[0], last = walk->heap[--walk->open];
-    size_t at = 0;
-    for (size_t below; (below = 2 * at + 1) < walk->open; at = below) {
-        if (below + 1 < walk->open &&
-            end_of(walk, walk->heap[below + 1]) < end_of(walk, walk->heap[below])) {
-            below++;
-        }
-        if (end_of(walk, walk->heap[below]) >= end_of(walk, last)) {
-            break;
-        }
-        walk->heap[at] = walk->heap[below];
-    }
-    walk->heap[at] = last;
-    walk->tell(walk->context, first, false);
+    return result;
 }
 
 // A new time, that of `event`, the first one of it.
@@ -69,8 +35,8 @@ static int begin_time(struct report_walk *walk, uint32_t event) {
     if (!walk->tell) {
         return 0;
     }
-    while (walk->open > 0 && end_of(walk, walk->heap[0]) <= walk->now) {
-        close_first(walk);
+    while (report_ends_by(&walk->open, capture->events, walk->now)) {
+        walk->tell(walk->context, report_ends_take(&walk->open, capture->events), false);
     }
     for (size_t i = event; i < capture->event_count && capture->events[i].start == walk->now; i++) {
         int result =

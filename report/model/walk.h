@@ -20,8 +20,7 @@ struct report_walk {
     struct report_lanes lanes; // of_thread[] has the lanes of a thread
     report_walk_function *tell;
     void *context;
-    uint32_t *heap; // open start/end ranges; the end that comes first is on top
-    size_t open, room;
+    struct report_ends open; // start/end ranges
     bool begun;
     int64_t now;
     struct report_lane *passing; // its top has no length: it is in the state of one event only
@@ -36,6 +35,6 @@ void report_walk_deinit(struct report_walk *walk);
 // Goes to an event: each one in turn, none left out. Returns 0 or -ENOMEM.
 int report_walk_to(struct report_walk *walk, uint32_t event);
 
-// The stack of a lane at the event, bottom first: lane->depth indexes. Ask for lanes of the event's
-// thread only. It lives until the next step.
+// The stack of a lane at the event, bottom first: report_lane_depth() indexes. Ask for lanes of the
+// event's thread only. It lives until the next step.
 const uint32_t *report_walk_stack(struct report_walk *walk, struct report_lane *lane);

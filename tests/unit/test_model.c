@@ -144,11 +144,11 @@ static void check_stack(const struct report_model *model, struct report_walk *wa
                        capture->names[range->name].domain == lane->domain;
         bool below = i < event && is_open(range, capture->events[event].start);
         if (in_lane && (below || i == event)) {
-            cr_assert_lt(depth, lane->depth, "event %zu", event);
+            cr_assert_lt(depth, report_lane_depth(lane), "event %zu", event);
             cr_assert_eq(stack[depth++], i, "event %zu", event);
         }
     }
-    cr_assert_eq(depth, lane->depth, "event %zu", event);
+    cr_assert_eq(depth, report_lane_depth(lane), "event %zu", event);
 }
 
 static void check_walk(const struct report_model *model) {
