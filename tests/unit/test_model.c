@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "report/model/walk.h"
+#include "report/model/lanes.h"
 #include "tests/unit/report_kit.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -105,6 +105,32 @@ static void check_range(const struct report_model *model, size_t range, const in
                  range);
 }
 
+// The stack of each range of a lane, with the range itself on top.
+static void check_stacks(const struct report_model *model) {
+    const struct report_event *events = model->capture->events;
+    struct report_lanes lanes;
+    cr_assert_eq(report_lanes_init(&lanes, model->capture), 0);
+    for (size_t event = 0; event < model->count; event++) {
+        if (events[event].kind != REPORT_PUSH_POP) {
+            continue;
+        }
+        struct report_lane *lane = report_lanes_find(&lanes, &events[event]);
+        report_lane_move(&lanes, lane, events[event].start, NULL);
+        cr_assert_eq(report_lane_push(&lanes, lane, (uint32_t)event), 0);
+        const uint32_t *stack = report_lane_stack(&lanes, lane);
+        size_t depth = 0;
+        for (size_t i = 0; i <= event; i++) {
+            if (same_lane(model, i, event) &&
+                (i == event || is_open(&events[i], events[event].start))) {
+                cr_assert_lt(depth, report_lane_depth(lane), "event %zu", event);
+                cr_assert_eq(stack[depth++], i, "event %zu", event);
+            }
+        }
+        cr_assert_eq(depth, report_lane_depth(lane), "event %zu", event);
+    }
+    report_lanes_deinit(&lanes);
+}
+
 static void check(const struct report_model *model) {
     int64_t *times = malloc((2 * model->count + 1) * sizeof(*times));
     cr_assert_not_null(times);
@@ -122,54 +148,6 @@ static void check(const struct report_model *model) {
         }
     }
     free(times);
-}
-
-// --- the walk
-
-// open[i]: the walk has said that start/end range i is open.
-static void on_open(void *context, uint32_t event, bool opens) {
-    bool *open = context;
-    cr_assert_neq(open[event], opens);
-    open[event] = opens;
-}
-
-static void check_stack(const struct report_model *model, struct report_walk *walk, size_t event,
-                        struct report_lane *lane) {
-    const struct report_capture *capture = model->capture;
-    const uint32_t *stack = report_walk_stack(walk, lane);
-    size_t depth = 0;
-    for (size_t i = 0; i < model->count; i++) {
-        const struct report_event *range = &capture->events[i];
-        bool in_lane = range->kind == REPORT_PUSH_POP && range->thread == lane->thread &&
-                       capture->names[range->name].domain == lane->domain;
-        bool below = i < event && is_open(range, capture->events[event].start);
-        if (in_lane && (below || i == event)) {
-            cr_assert_lt(depth, report_lane_depth(lane), "event %zu", event);
-            cr_assert_eq(stack[depth++], i, "event %zu", event);
-        }
-    }
-    cr_assert_eq(depth, report_lane_depth(lane), "event %zu", event);
-}
-
-static void check_walk(const struct report_model *model) {
-    const struct report_event *events = model->capture->events;
-    bool open[64] = {false};
-    struct report_walk walk;
-    cr_assert_eq(report_walk_init(&walk, model->capture, on_open, open), 0);
-    for (size_t i = 0; i < model->count; i++) {
-        cr_assert_eq(report_walk_to(&walk, (uint32_t)i), 0);
-        struct report_lane *lane = walk.lanes.of_thread[events[i].thread];
-        for (; lane; lane = lane->next) {
-            check_stack(model, &walk, i, lane);
-        }
-        for (size_t range = 0; range < model->count; range++) {
-            bool is = events[range].kind == REPORT_START_END &&
-                      (is_open(&events[range], events[i].start) ||
-                       events[range].start == events[i].start);
-            cr_assert_eq(open[range], is, "range %zu at event %zu", range, i);
-        }
-    }
-    report_walk_deinit(&walk);
 }
 
 // --- order
@@ -236,7 +214,7 @@ Test(model, agrees_with_the_sentences_of_the_page) {
         cr_assert_eq(report_model_build(&model, capture), 0);
         check_order(capture);
         check(model);
-        check_walk(model);
+        check_stacks(model);
         report_kit_free(model);
     }
 }
