@@ -1,7 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The steps of a run, in their order; each has its own clean end.
+// The steps of a run: find the stores, read them, put the events in order and select some, open the
+// output, run the command, publish. The output is opened late, so that a store that cannot be read
+// leaves the old file as it was.
 #include "client/report/job.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "client/common/clock.h"
+#include "client/common/result_file.h"
+#include "client/common/signals.h"
+#include "client/locate/probe.h"
+#include "report/load/load.h"
 
 void report_job_raise(struct report_job *job, enum outcome level) {
     if (job->level < level) {
@@ -9,7 +23,194 @@ void report_job_raise(struct report_job *job, enum outcome level) {
     }
 }
 
+static enum outcome fail(struct term *term, int error) {
+    term_say(term, "%s", strerror(-error));
+    return OUTCOME_SYSTEM;
+}
+
+// ---- The stores ---------------------------------------------------------------------------------
+
+// Each segment needs some descriptors, and a store may have thousands of segments.
+static void raise_descriptors(void) {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+        limit.rlim_cur = limit.rlim_max;
+        (void)setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
+
+static enum outcome outcome_of_load(int result) {
+    switch (result) {
+    case REPORT_BAD_DATA:
+        return OUTCOME_BAD_DATA;
+    case REPORT_NO_INPUT:
+        return OUTCOME_NO_INPUT;
+    case REPORT_LOCKED:
+        return OUTCOME_LATER;
+    case REPORT_IO:
+        return OUTCOME_IO;
+    case REPORT_INTERRUPTED:
+        return OUTCOME_STOPPED;
+    default: // too large, or short of memory
+        return OUTCOME_SYSTEM;
+    }
+}
+
+// "stast" is a store to report, and there is none of that name.
+static void offer_command(const struct report_job *job, const char *path) {
+    const struct report_options *options = job->options;
+    bool first = options->words.count > 0 && options->words.words[0] == path;
+    const char *near = first && !options->named ? report_command_near(path) : NULL;
+    if (near && access(path, F_OK) != 0) {
+        term_say(job->term, "did you mean the command '%s'?", near);
+    }
+}
+
+struct span {
+    int64_t since_ns, until_ns;
+};
+
+static enum outcome load(const struct report_job *job, const char *const *paths, size_t count,
+                         const struct span *span, struct report_capture **capture) {
+    char sentence[REPORT_SENTENCE_BYTES] = "";
+    const struct report_load_options wanted = {
+        .since_ns = span->since_ns,
+        .until_ns = span->until_ns,
+        .max_memory = job->options->max_memory,
+        .interrupted = signals_came,
+    };
+    int result = report_load(capture, paths, count, &wanted, sentence);
+    if (result != 0 && result != REPORT_INTERRUPTED) {
+        term_say(job->term, "%s", sentence);
+        offer_command(job, paths[0]);
+    }
+    return result == 0 ? OUTCOME_DONE : outcome_of_load(result);
+}
+
+// Reads the stores into a capture and its model.
+static enum outcome take_in(struct report_job *job, const char *const *paths, size_t count,
+                            struct report_capture **capture, struct report_model **model) {
+    struct span span;
+    report_selection_span(&job->options->selection, clock_realtime_ns(), &span.since_ns,
+                          &span.until_ns);
+    enum outcome outcome = load(job, paths, count, &span, capture);
+    if (outcome == 0) {
+        int result = report_model_build(model, *capture);
+        outcome = result == 0 ? OUTCOME_DONE : fail(job->term, result);
+    }
+    return outcome;
+}
+
+static enum outcome take_in_all(struct report_job *job) {
+    size_t count = job->store_count;
+    const char *const *paths = job->stores;
+    raise_descriptors();
+    if (job->options->command->bit != REPORT_DIFF) {
+        return take_in(job, paths, count, &job->capture, &job->model);
+    }
+    enum outcome outcome = take_in(job, paths, 1, &job->capture, &job->model);
+    return outcome ? outcome : take_in(job, paths + 1, 1, &job->new_capture, &job->new_model);
+}
+
+// ---- The output ---------------------------------------------------------------------------------
+
+static bool is_of_store(const struct report_capture *capture, const char *path) {
+    for (size_t i = 0; capture && i < capture->store_count; i++) {
+        const struct report_store *store = &capture->stores[i];
+        for (size_t j = 0; j < store->segment_count; j++) {
+            char segment[PATH_MAX];
+            int len = (int)store->segments[j].len;
+            snprintf(segment, sizeof(segment), "%.*s", len, store->segments[j].data);
+            if (result_file_is_of(path, segment)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static enum outcome open_output(struct report_job *job, struct result_file *file) {
+    const char *path = job->options->output;
+    *file = (struct result_file){.fd = -1};
+    if (!path) {
+        return 0;
+    }
+    if (is_of_store(job->capture, path) || is_of_store(job->new_capture, path)) {
+        term_say(job->term, "%s belongs to the store itself: choose another name", path);
+        return OUTCOME_USAGE;
+    }
+    return result_file_open(file, job->term, path);
+}
+
+// What is left in the buffer goes out. A reader that closes early has all that it wanted.
+static enum outcome flush(struct report_job *job) {
+    int error = nvtxt_out_flush(&job->out);
+    if (error == 0 || error == NVTXT_OUT_CLOSED) {
+        return OUTCOME_DONE;
+    }
+    if (signals_came()) {
+        return OUTCOME_STOPPED;
+    }
+    const char *name = job->options->output ? job->options->output : "stdout";
+    term_say(job->term, "cannot write to %s: %s", name, strerror(-error));
+    return outcome_of_error(error, OUTCOME_IO);
+}
+
+static enum outcome run(struct report_job *job) {
+    struct result_file file;
+    enum outcome outcome = open_output(job, &file);
+    if (outcome != 0) {
+        return outcome;
+    }
+    int result = nvtxt_out_init(&job->out, file.fd < 0 ? STDOUT_FILENO : file.fd);
+    if (result == 0) {
+        job->out.interrupted = signals_came;
+        result = job->options->command->run(job);
+    }
+    outcome = result < 0       ? fail(job->term, result)
+              : result > 0     ? (enum outcome)result
+              : signals_came() ? OUTCOME_STOPPED
+                               : flush(job);
+    if (outcome == 0 && file.fd >= 0) {
+        outcome = result_file_publish(&file, job->term);
+    }
+    result_file_discard(&file);
+    nvtxt_out_deinit(&job->out);
+    return outcome;
+}
+
+// ---- The run ------------------------------------------------------------------------------------
+
+static enum outcome find_store(struct report_job *job, char *path, size_t size) {
+    enum outcome outcome = probe_find_store(job->term, path, size);
+    if (outcome == 0 && isatty(STDERR_FILENO)) {
+        term_say(job->term, "the store is %s", path);
+    }
+    return outcome;
+}
+
 enum outcome report_job_run(const struct report_options *options, struct term *term) {
+    char path[PATH_MAX];
+    const char *found = path;
     struct report_job job = {.options = options, .term = term};
-    return (enum outcome)options->command->run(&job);
+    enum outcome outcome = OUTCOME_DONE;
+    if (options->command->bit != REPORT_LIST) {
+        job.stores = options->words.words;
+        job.store_count = options->words.count;
+        if (job.store_count == 0) {
+            job.stores = &found;
+            job.store_count = 1;
+            outcome = find_store(&job, path, sizeof(path));
+        }
+        outcome = outcome ? outcome : take_in_all(&job);
+    }
+    outcome = outcome ? outcome : run(&job);
+    report_model_free(job.model);
+    report_model_free(job.new_model);
+    report_capture_free(job.capture);
+    report_capture_free(job.new_capture);
+    if (outcome != OUTCOME_DONE && signals_came()) {
+        return OUTCOME_STOPPED;
+    }
+    return outcome ? outcome : job.level;
 }
