@@ -15,3 +15,5 @@ unit_programs += unit/test_report_spread
 unit_programs += unit/test_report_sql
 unit_programs += unit/test_spans
 unit_test_spans_SOURCES = unit/test_spans.c $(report_kit)
+unit_programs += unit/test_stats
+unit_test_stats_SOURCES = unit/test_stats.c $(report_kit)

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// report/render: how results look: tables, metrics, sections and rules as text, CSV, TSV, JSON and
+// Markdown. It owns nothing but what one call needs; every function puts bytes into the output of
+// its caller, which remembers a failure. One thread. It computes no figures and opens no file.
+//
+// This header is the text that people read: messages without control characters, numbers with
+// grouped digits.
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "protocol/base/slice.h"
+#include "protocol/text/out.h"
+
+// The text on one line: control characters become blanks, what is not UTF-8 becomes U+FFFD.
+void report_plain_text(struct nvtxt_out *out, struct nvtxt_slice text);
+
+// The number of characters that report_plain_text() writes.
+size_t report_plain_width(struct nvtxt_slice text);
+
+// At most `width` characters (1 or more), the last one U+2026 when something is cut off.
+void report_plain_cut(struct nvtxt_out *out, struct nvtxt_slice text, size_t width);
+
+// The same as report_plain_text(), with a backslash before what Markdown reads as more than text.
+void report_plain_markdown(struct nvtxt_out *out, struct nvtxt_slice text);
+
+void report_plain_blanks(struct nvtxt_out *out, size_t count);
+
+#define REPORT_PLAIN_NUMBER 448 // 309 digits, their commas, sign, decimal and NUL
+
+// "1,234,567" and "-1,234.5" into `text`; returns the length. Without a finite value: "inf",
+// "-inf", "nan".
+size_t report_plain_uint(char text[REPORT_PLAIN_NUMBER], uint64_t value);
+size_t report_plain_int(char text[REPORT_PLAIN_NUMBER], int64_t value);
+size_t report_plain_real(char text[REPORT_PLAIN_NUMBER], double value);
