@@ -5,6 +5,7 @@
 #pragma once
 
 #include <stddef.h>
+#include <stdint.h>
 
 struct report_job;
 
@@ -35,7 +36,8 @@ enum report_format {
 
 // Its bit and name; its formats, each 1 << enum report_format; its words, and the least and most of
 // them; what it does, for --help. In the order of --help.
-#define REPORT_COMMANDS(X)
+#define REPORT_COMMANDS(X)                                                                         \
+    X(REPORT_STATS, stats, REPORT_TABLE, "STORE...", 0, SIZE_MAX, "tables; default nvtx_sum")
 
 struct report_command {
     const char *name;
