@@ -17,3 +17,5 @@ unit_programs += unit/test_spans
 unit_test_spans_SOURCES = unit/test_spans.c $(report_kit)
 unit_programs += unit/test_stats
 unit_test_stats_SOURCES = unit/test_stats.c $(report_kit)
+unit_programs += unit/test_iterations
+unit_test_iterations_SOURCES = unit/test_iterations.c $(report_kit)

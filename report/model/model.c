@@ -92,6 +92,7 @@ void report_model_free(struct report_model *model) {
         free(model->depth);
         free(model->child_count);
         free(model->self_ns);
+        report_iterations_deinit(&model->iterations);
         free(model);
     }
 }

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "report/load/capture.h"
+#include "report/model/iterations.h"
 
 struct report_model {
     struct report_capture *capture; // borrowed; its events are in order now
@@ -27,6 +28,7 @@ struct report_model {
     uint64_t elapsed_ns;   // largest start or end - smallest start, of the selected events
     int64_t selected_first_ns, selected_last_ns; // both 0 without a selected event
     size_t open_selected;                        // open ranges among them
+    struct report_iterations iterations;         // none until report_iterations_init()
 };
 
 // Orders the events of the capture (start, store, globalTid, end descending, row), then computes
