@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A folder is listed whole, sorted by name, then its files are taken and, where that was asked for,
+// its folders gone into. Folders are known by device and inode, so none is read twice: not when two
+// parts of the path name it, and not through a link to a folder above.
+//
+// The package's own folder is $NVTXT_REPORT_DATA if that is set (for tests); in a build tree the
+// one of the tree, which lies beside the folder of the program; else the installed one.
+#include "report/section/files.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "report/text/lexer.h"
+
+struct visited {
+    dev_t device;
+    ino_t inode;
+};
+
+struct walk {
+    struct report_files *files;
+    struct visited *visited; // owned
+    size_t visited_count;
+    bool builtin, recursive;
+};
+
+void report_files_deinit(struct report_files *files) {
+    free(files->files);
+    store_arena_deinit(&files->arena);
+    *files = (struct report_files){0};
+}
+
+static bool ends_with(const char *text, const char *end) {
+    size_t len = strlen(text), end_len = strlen(end);
+    return len > end_len && strcmp(text + len - end_len, end) == 0;
+}
+
+bool report_file_is(const struct report_file *file, const char *extension) {
+    return ends_with(file->path, extension);
+}
+
+const char *report_file_shown(const struct report_file *file) {
+    return file->builtin ? "(built in)" : file->path;
+}
+
+static bool is_safe(const struct stat *stat) {
+    return (stat->st_mode & (S_IWGRP | S_IWOTH)) == 0 &&
+           (stat->st_uid == 0 || stat->st_uid == geteuid());
+}
+
+static int add_file(struct walk *walk, const char *path, bool safe) {
+    struct report_files *files = walk->files;
+    if (files->count == files->room) {
+        size_t room = files->room ? files->room * 2 : 32;
+        struct report_file *more = realloc(files->files, room * sizeof(*more));
+        if (!more) {
+            return -ENOMEM;
+        }
+        files->files = more;
+        files->room = room;
+    }
+    const char *copy = store_arena_copy(&files->arena, path, strlen(path));
+    files->files[files->count] =
+        (struct report_file){.path = copy, .builtin = walk->builtin, .safe = safe};
+    files->count += copy != NULL;
+    return copy ? 0 : -ENOMEM;
+}
+
+// 1: it was there before.
+static int visit(struct walk *walk, const struct stat *stat) {
+    for (size_t i = 0; i < walk->visited_count; i++) {
+        if (walk->visited[i].device == stat->st_dev && walk->visited[i].inode == stat->st_ino) {
+            return 1;
+        }
+    }
+    struct visited *more =
+        realloc(walk->visited, (walk->visited_count + 1) * sizeof(*walk->visited));
+    if (!more) {
+        return -ENOMEM;
+    }
+    walk->visited = more;
+    more[walk->visited_count++] = (struct visited){stat->st_dev, stat->st_ino};
+    return 0;
+}
+
+static int by_name(const struct dirent **a, const struct dirent **b) {
+    return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+static int is_shown(const struct dirent *entry) {
+    return entry->d_name[0] != '.';
+}
+
+static bool is_ours(const char *name) {
+    return ends_with(name, ".section") || ends_with(name, ".rule") || ends_with(name, ".py");
+}
+
+static int walk_folder(struct walk *walk, const char *path);
+
+// Files first (`folders` false), then folders.
+static int walk_entry(struct walk *walk, const char *folder, const char *name, bool folder_is_safe,
+                      bool folders) {
+    char path[PATH_MAX];
+    struct stat stat_;
+    int len = snprintf(path, sizeof(path), "%s/%s", folder, name);
+    if (len < 0 || (size_t)len >= sizeof(path) || stat(path, &stat_) != 0) {
+        return 0;
+    }
+    if (folders) {
+        int r = S_ISDIR(stat_.st_mode) ? walk_folder(walk, path) : 0;
+        return r < 0 ? r : 0;
+    }
+    if (!S_ISREG(stat_.st_mode) || !is_ours(name)) {
+        return 0;
+    }
+    return add_file(walk, path, folder_is_safe && is_safe(&stat_));
+}
+
+// 1: it cannot be read.
+static int walk_folder(struct walk *walk, const char *path) {
+    struct stat stat_;
+    struct dirent **entries;
+    if (stat(path, &stat_) != 0) {
+        return errno == ENOMEM ? -ENOMEM : 1;
+    }
+    int r = visit(walk, &stat_);
+    if (r != 0) {
+        return r < 0 ? r : 0;
+    }
+    int count = scandir(path, &entries, is_shown, by_name);
+    if (count < 0) {
+        return errno == ENOMEM ? -ENOMEM : 1;
+    }
+    for (int pass = 0; pass < 1 + walk->recursive; pass++) {
+        for (int i = 0; i < count && r == 0; i++) {
+            r = walk_entry(walk, path, entries[i]->d_name, is_safe(&stat_), pass == 1);
+        }
+    }
+    for (int i = 0; i < count; i++) {
+        free(entries[i]);
+    }
+    free(entries);
+    return r;
+}
+
+static bool has_sections(const char *folder) {
+    char path[PATH_MAX];
+    int len = snprintf(path, sizeof(path), "%s/sections", folder);
+    return len > 0 && (size_t)len < sizeof(path) && access(path, R_OK | X_OK) == 0;
+}
+
+// The folder that lies beside that of the program, in `path`.
+static bool beside_program(char *path, const char *name) {
+    ssize_t len = readlink("/proc/self/exe", path, PATH_MAX - 64);
+    if (len <= 0) {
+        return false;
+    }
+    path[len] = '\0';
+    for (int up = 0; up < 2; up++) {
+        char *slash = strrchr(path, '/');
+        if (!slash) {
+            return false;
+        }
+        *slash = '\0';
+    }
+    strcat(path, name);
+    return has_sections(path);
+}
+
+static const char *package_folder(char *path) {
+    const char *given = getenv("NVTXT_REPORT_DATA");
+    if (given && *given) {
+        return given;
+    }
+    if (beside_program(path, "/report")) {
+        return path;
+    }
+    return has_sections(NVTXT_PKGDATADIR) || !beside_program(path, "/share/nvtxtd")
+               ? NVTXT_PKGDATADIR
+               : path;
+}
+
+static int walk_package(struct walk *walk) {
+    static const char *const names[] = {"sections", "rules"};
+    char room[PATH_MAX], path[PATH_MAX];
+    const char *folder = package_folder(room);
+    walk->builtin = true;
+    int r = 0;
+    for (size_t i = 0; i < 2 && r >= 0; i++) {
+        int len = snprintf(path, sizeof(path), "%s/%s", folder, names[i]);
+        r = len < 0 || (size_t)len >= sizeof(path) ? 0 : walk_folder(walk, path);
+    }
+    walk->builtin = false;
+    return r < 0 ? r : 0;
+}
+
+// A colon list; empty parts do not count.
+static int walk_list(struct walk *walk, const char *list) {
+    char path[PATH_MAX];
+    int r = 0;
+    while (r >= 0 && *list) {
+        size_t len = strcspn(list, ":");
+        if (len > 0 && len < sizeof(path)) {
+            memcpy(path, list, len);
+            path[len] = '\0';
+            r = walk_folder(walk, path);
+        }
+        list += len + (list[len] == ':');
+    }
+    return r < 0 ? r : 0;
+}
+
+static int walk_configuration(struct walk *walk) {
+    char path[PATH_MAX];
+    const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+    int len = 0;
+    if (config && config[0] == '/') {
+        len = snprintf(path, sizeof(path), "%s/nvtxt/sections", config);
+    } else if (home && home[0] == '/') {
+        len = snprintf(path, sizeof(path), "%s/.config/nvtxt/sections", home);
+    }
+    int r = len > 0 && (size_t)len < sizeof(path) ? walk_folder(walk, path) : 0;
+    return r < 0 ? r : walk_folder(walk, NVTXT_SYSCONFDIR "/nvtxt/sections");
+}
+
+static int walk_search_path(struct walk *walk) {
+    const char *list = getenv("NVTXT_SECTIONS");
+    int r = list ? walk_list(walk, list) : 0;
+    r = r < 0 ? r : walk_configuration(walk);
+    return r < 0 ? r : walk_package(walk);
+}
+
+int report_files_find(struct report_files *files, const struct report_search_folder *folders,
+                      size_t count, const char **missing) {
+    struct walk walk = {.files = files};
+    *files = (struct report_files){0};
+    int r = count == 0 ? walk_search_path(&walk) : 0;
+    for (size_t i = 0; i < count && r == 0; i++) {
+        walk.recursive = folders[i].recursive;
+        r = strcmp(folders[i].path, "builtin") == 0 ? walk_package(&walk)
+                                                    : walk_folder(&walk, folders[i].path);
+        *missing = r > 0 ? folders[i].path : NULL;
+    }
+    int error = errno;
+    free(walk.visited);
+    errno = error;
+    return r;
+}
+
+static int read_bytes(int fd, char *data, size_t size, size_t *len) {
+    *len = 0;
+    while (*len < size) {
+        ssize_t n = read(fd, data + *len, size - *len);
+        if (n < 0 && errno != EINTR) {
+            return -errno;
+        }
+        if (n == 0) {
+            break;
+        }
+        *len += n > 0 ? (size_t)n : 0;
+    }
+    return 0;
+}
+
+int report_file_read(const struct report_file *file, struct store_arena *arena,
+                     struct nvtxt_slice *text, struct report_messages *messages) {
+    struct stat stat;
+    int fd = open(file->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    int r = fd < 0 || fstat(fd, &stat) != 0 ? -errno : 0;
+    // One byte more than a file may have, so that a larger one is told.
+    size_t size =
+        r < 0 || stat.st_size > (off_t)REPORT_TEXT_MAX ? REPORT_TEXT_MAX + 1 : (size_t)stat.st_size;
+    char *data = r < 0 ? NULL : store_arena_take(arena, size + 1, 1);
+    r = data ? read_bytes(fd, data, size, &text->len) : r;
+    if (fd >= 0) {
+        close(fd);
+    }
+    if (r < 0) {
+        report_messages_add(messages, file->path, (struct report_place){0}, REPORT_FILE_ERROR,
+                            "unreadable", "%s", strerror(-r));
+        return 1;
+    }
+    if (!data) {
+        return -ENOMEM;
+    }
+    data[text->len] = '\0';
+    text->data = data;
+    return 0;
+}

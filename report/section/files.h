@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where files of sections and rules are found (nvtxt-section(5), "FILES"): the folders that were
+// given, or those of the search path, in their order; in each the files by name.
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "report/text/message.h"
+
+struct report_search_folder {
+    const char *path; // or "builtin": the folders of the package
+    bool recursive;
+};
+
+struct report_file {
+    const char *path;
+    bool builtin; // in a folder of the package
+    bool safe;    // only its owner may write to it and its folder, and that is root or the caller
+};
+
+struct report_files {
+    struct report_file *files; // owned, as are the paths
+    size_t count, room;
+    struct store_arena arena;
+};
+
+#define REPORT_FILES_NO_FOLDER 1
+
+// All *.section, *.rule and *.py of the given folders, or of the search path without any. Returns
+// 0, REPORT_FILES_NO_FOLDER when a given folder cannot be read (its path is in `*missing`, errno
+// has the reason), or -ENOMEM.
+int report_files_find(struct report_files *files, const struct report_search_folder *folders,
+                      size_t count, const char **missing);
+void report_files_deinit(struct report_files *files); // fine when zeroed
+
+bool report_file_is(const struct report_file *file, const char *extension); // ".section"
+
+// How lists show it: its path, or "(built in)".
+const char *report_file_shown(const struct report_file *file);
+
+// Reads a file into the arena, a NUL after it. Returns 0, 1 after a message when it cannot be read
+// or is too large, or -ENOMEM.
+int report_file_read(const struct report_file *file, struct store_arena *arena,
+                     struct nvtxt_slice *text, struct report_messages *messages);
