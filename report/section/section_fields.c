@@ -4,19 +4,7 @@
 // Inner messages stand before those that have them.
 #include "report/section/section.h"
 
-// SELF is the struct of the message that is being described.
-#define FIELD(number_, name_, type_, member, ...)                                                  \
-    {                                                                                              \
-        .number = number_, .name = name_, .type = REPORT_FIELD_##type_,                            \
-        .offset = offsetof(struct SELF, member), __VA_ARGS__                                       \
-    }
-#define ONE .required = false
-#define MUST .required = true
-#define MANY .repeated = true
-#define OF(type) .message = &type##_type
-#define WORDS(list) .values = list
-#define TYPE(variable, name)                                                                       \
-    { name, sizeof(struct SELF), variable##_fields }
+#include "report/text/field_macros.h"
 
 static const struct report_enum_value collection_scopes[] = {
     {"CollectionScope_Launch", REPORT_COLLECT_LAUNCH},
