@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Each event has a raw number for a key: the index of its name, thread, source and so on. The raw
+// Each item has a raw number for a key: the index of its name, thread, source and so on. The raw
 // numbers that occur get their ids; these are sorted, equal ones become one group; then a counting
-// sort puts the events into their groups, each still in order. So a group costs nothing but its
-// id.
+// sort puts the items into their groups, each still in order. So a group costs nothing but its id.
+// The events of an iteration stand side by side, because events are in order of their start.
 #include "report/metric/group.h"
 
 #include <errno.h>
@@ -20,13 +20,14 @@ struct candidate {
 struct work {
     struct report_groups *groups;
     struct report_model *model;
-    const uint32_t *events;
+    enum report_key key;
+    const uint32_t *raws; // of each item; REPORT_NONE: in no group
     size_t count;
+    size_t raw_count;           // raw numbers are below it
+    const uint32_t *categories; // of each raw number, when the key is the category
     struct store_arena *arena;
-    uint32_t *raws;     // of each event; REPORT_NONE: in no group
     uint32_t *to_group; // of each raw number
     struct candidate *candidates;
-    uint32_t *categories; // raw numbers of categories are indexes here
 };
 
 int report_id_compare(const struct report_id *a, const struct report_id *b) {
@@ -46,39 +47,36 @@ static struct report_id number_id(uint64_t number) {
     return (struct report_id){.number = number};
 }
 
-struct report_id report_name_id(const struct report_capture *capture, uint32_t name,
+static struct report_id name_id(const struct report_capture *capture, uint32_t name,
                                 struct store_arena *arena) {
     struct nvtxt_slice domain = capture->domains[capture->names[name].domain];
     struct nvtxt_slice message = capture->messages[capture->names[name].message];
-    struct nvtxt_slice text = {NULL, domain.len + 1 + message.len};
-    char *bytes = store_arena_take(arena, text.len, 1);
-    if (!bytes) {
-        return text_id((struct nvtxt_slice){NULL, 0});
+    size_t len = domain.len + 1 + message.len;
+    char *bytes = store_arena_take(arena, len, 1);
+    if (bytes) {
+        memcpy(bytes, domain.len ? domain.data : "", domain.len);
+        bytes[domain.len] = ':';
+        memcpy(bytes + domain.len + 1, message.len ? message.data : "", message.len);
     }
-    memcpy(bytes, domain.len ? domain.data : "", domain.len);
-    bytes[domain.len] = ':';
-    memcpy(bytes + domain.len + 1, message.len ? message.data : "", message.len);
-    text.data = bytes;
-    return text_id(text);
+    return text_id((struct nvtxt_slice){bytes, len});
 }
 
-struct report_id report_thread_id(const struct report_capture *capture, uint32_t thread,
+static struct report_id thread_id(const struct report_capture *capture, uint32_t thread,
                                   struct store_arena *arena) {
     const struct report_thread *of = &capture->threads[thread];
     char text[32];
     int len = snprintf(text, sizeof text, "%" PRIu32 ":%" PRIu32,
                        capture->processes[of->process].pid, report_tid(of));
-    const char *copy = store_arena_copy(arena, text, (size_t)len);
-    return text_id((struct nvtxt_slice){copy, copy ? (size_t)len : 0});
+    return text_id((struct nvtxt_slice){store_arena_copy(arena, text, (size_t)len), (size_t)len});
 }
 
-static struct report_id id_of(struct work *work, enum report_key key, uint32_t raw) {
+static struct report_id id_of(const struct work *work, uint32_t raw) {
     const struct report_capture *capture = work->model->capture;
-    switch (key) {
+    switch (work->key) {
     case REPORT_KEY_NAME:
-        return report_name_id(capture, raw, work->arena);
+        return name_id(capture, raw, work->arena);
     case REPORT_KEY_THREAD:
-        return report_thread_id(capture, raw, work->arena);
+        return thread_id(capture, raw, work->arena);
     case REPORT_KEY_PROCESS:
         return number_id(capture->processes[raw].pid);
     case REPORT_KEY_DOMAIN:
@@ -89,74 +87,7 @@ static struct report_id id_of(struct work *work, enum report_key key, uint32_t r
     case REPORT_KEY_SOURCE:
         return number_id((uint64_t)capture->sources[raw].id);
     default: // REPORT_KEY_EVENT
-        return number_id((uint64_t)capture->events[work->events[raw]].row);
-    }
-}
-
-static int compare_numbers(const void *a, const void *b) {
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
-// The distinct categories, sorted; their number.
-static size_t collect_categories(struct work *work) {
-    size_t count = 0;
-    for (size_t i = 0; i < work->count; i++) {
-        work->categories[i] = work->model->capture->events[work->events[i]].category;
-    }
-    qsort(work->categories, work->count, sizeof *work->categories, compare_numbers);
-    for (size_t i = 0; i < work->count; i++) {
-        if (count == 0 || work->categories[count - 1] != work->categories[i]) {
-            work->categories[count++] = work->categories[i];
-        }
-    }
-    return count;
-}
-
-static uint32_t category_index(const struct work *work, size_t count, uint32_t category) {
-    const uint32_t *at =
-        bsearch(&category, work->categories, count, sizeof category, compare_numbers);
-    return category == 0 || !at ? REPORT_NONE : (uint32_t)(at - work->categories);
-}
-
-static uint32_t raw_of(const struct work *work, enum report_key key, size_t i, size_t raw_count) {
-    const struct report_capture *capture = work->model->capture;
-    const struct report_event *event = &capture->events[work->events[i]];
-    switch (key) {
-    case REPORT_KEY_NAME:
-        return event->name;
-    case REPORT_KEY_THREAD:
-        return event->thread;
-    case REPORT_KEY_PROCESS:
-        return capture->threads[event->thread].process;
-    case REPORT_KEY_DOMAIN:
-        return capture->names[event->name].domain;
-    case REPORT_KEY_CATEGORY:
-        return category_index(work, raw_count, event->category);
-    case REPORT_KEY_SOURCE:
-        return event->source;
-    default: // REPORT_KEY_EVENT
-        return (uint32_t)i;
-    }
-}
-
-static size_t raw_numbers(struct work *work, enum report_key key) {
-    const struct report_capture *capture = work->model->capture;
-    switch (key) {
-    case REPORT_KEY_NAME:
-        return capture->name_count;
-    case REPORT_KEY_THREAD:
-        return capture->thread_count;
-    case REPORT_KEY_PROCESS:
-        return capture->process_count;
-    case REPORT_KEY_DOMAIN:
-        return capture->domain_count;
-    case REPORT_KEY_CATEGORY:
-        return collect_categories(work);
-    case REPORT_KEY_SOURCE:
-        return capture->source_count;
-    default: // REPORT_KEY_EVENT
-        return work->count;
+        return number_id((uint64_t)capture->events[raw].row);
     }
 }
 
@@ -166,31 +97,40 @@ static int compare_candidates(const void *a, const void *b) {
     return order ? order : (x->raw > y->raw) - (x->raw < y->raw);
 }
 
-// Gives the raw numbers that occur their groups. Events of two stores may have one row, and stay
-// two.
-static int number_groups(struct work *work, enum report_key key, size_t raw_count) {
+// The ids of the raw numbers that occur; their number, or -ENOMEM.
+static ssize_t collect(struct work *work) {
     size_t used = 0;
-    memset(work->to_group, 0, raw_count * sizeof *work->to_group);
+    memset(work->to_group, 0, work->raw_count * sizeof *work->to_group);
     for (size_t i = 0; i < work->count; i++) {
-        work->raws[i] = raw_of(work, key, i, raw_count);
-        if (work->raws[i] != REPORT_NONE && !work->to_group[work->raws[i]]) {
-            work->to_group[work->raws[i]] = 1;
-            struct candidate *candidate = &work->candidates[used++];
-            *candidate = (struct candidate){id_of(work, key, work->raws[i]), work->raws[i]};
-            if (candidate->id.is_text && !candidate->id.text.data) {
+        uint32_t raw = work->raws[i];
+        if (raw != REPORT_NONE && !work->to_group[raw]) {
+            work->to_group[raw] = 1;
+            work->candidates[used] = (struct candidate){id_of(work, raw), raw};
+            if (work->candidates[used].id.is_text && !work->candidates[used].id.text.data) {
                 return -ENOMEM;
             }
+            used++;
         }
     }
-    qsort(work->candidates, used, sizeof *work->candidates, compare_candidates);
+    return (ssize_t)used;
+}
+
+// Events of two stores may have one row, and stay two; other ids that are equal are one group.
+static int number_groups(struct work *work) {
     struct report_groups *groups = work->groups;
+    ssize_t collected = collect(work);
+    if (collected < 0) {
+        return -ENOMEM;
+    }
+    size_t used = (size_t)collected;
+    qsort(work->candidates, used, sizeof *work->candidates, compare_candidates);
     groups->ids = store_arena_take(work->arena, (used + 1) * sizeof *groups->ids, 8);
     if (!groups->ids) {
         return -ENOMEM;
     }
     for (size_t i = 0; i < used; i++) {
         const struct candidate *candidate = &work->candidates[i];
-        if (i == 0 || key == REPORT_KEY_EVENT ||
+        if (i == 0 || work->key == REPORT_KEY_EVENT ||
             report_id_compare(&candidate->id, &candidate[-1].id) != 0) {
             groups->ids[groups->count++] = candidate->id;
         }
@@ -201,60 +141,140 @@ static int number_groups(struct work *work, enum report_key key, size_t raw_coun
 
 static int fill_groups(struct work *work) {
     struct report_groups *groups = work->groups;
-    groups->starts = store_arena_take(work->arena, (groups->count + 2) * sizeof(uint32_t), 4);
-    groups->events = store_arena_take(work->arena, (work->count + 1) * sizeof(uint32_t), 4);
-    if (!groups->starts || !groups->events) {
+    uint32_t *next = store_arena_take(work->arena, (groups->count + 2) * sizeof(uint32_t), 4);
+    groups->items = store_arena_take(work->arena, (work->count + 1) * sizeof(uint32_t), 4);
+    if (!next || !groups->items) {
         return -ENOMEM;
     }
-    // starts[g + 2] counts, then starts[g + 1] is where the next event of g goes.
-    memset(groups->starts, 0, (groups->count + 2) * sizeof(uint32_t));
+    // First next[g + 2] counts the items of g; then next[g + 1] is where its next item goes, and at
+    // the end where it ends.
+    memset(next, 0, (groups->count + 2) * sizeof(uint32_t));
     for (size_t i = 0; i < work->count; i++) {
-        if (work->raws[i] != REPORT_NONE && work->to_group[work->raws[i]] + 2 <= groups->count) {
-            groups->starts[work->to_group[work->raws[i]] + 2]++;
+        if (work->raws[i] != REPORT_NONE && work->to_group[work->raws[i]] + 1 < groups->count) {
+            next[work->to_group[work->raws[i]] + 2]++;
         }
     }
     for (size_t g = 2; g <= groups->count; g++) {
-        groups->starts[g] += groups->starts[g - 1];
+        next[g] += next[g - 1];
     }
     for (size_t i = 0; i < work->count; i++) {
         if (work->raws[i] != REPORT_NONE) {
-            groups->events[groups->starts[work->to_group[work->raws[i]] + 1]++] = work->events[i];
+            groups->items[next[work->to_group[work->raws[i]] + 1]++] = (uint32_t)i;
         }
     }
+    groups->starts = next;
     return 0;
 }
 
-static int group_by_raw(struct work *work, enum report_key key) {
-    size_t most = work->count + 1;
-    work->categories = key == REPORT_KEY_CATEGORY ? malloc(most * sizeof(uint32_t)) : NULL;
-    if (key == REPORT_KEY_CATEGORY && !work->categories) {
-        return -ENOMEM;
-    }
-    size_t raw_count = raw_numbers(work, key);
-    size_t ids = raw_count < work->count ? raw_count : work->count;
-    work->raws = malloc(most * sizeof(uint32_t));
-    work->to_group = malloc((raw_count + 1) * sizeof(uint32_t));
+static int group(struct work *work) {
+    size_t ids = work->raw_count < work->count ? work->raw_count : work->count;
+    work->to_group = malloc((work->raw_count + 1) * sizeof(uint32_t));
     work->candidates = malloc((ids + 1) * sizeof *work->candidates);
     int result = -ENOMEM;
-    if (work->raws && work->to_group && work->candidates) {
-        result = number_groups(work, key, raw_count);
+    if (work->to_group && work->candidates) {
+        result = number_groups(work);
         result = result ? result : fill_groups(work);
     }
-    free(work->categories);
-    free(work->raws);
     free(work->to_group);
     free(work->candidates);
     return result;
+}
+
+int report_group_raws(struct report_groups *groups, struct report_model *model,
+                      const uint32_t *raws, size_t count, enum report_key key,
+                      struct store_arena *arena) {
+    const struct report_capture *capture = model->capture;
+    struct work work = {
+        .groups = groups, .model = model, .key = key, .raws = raws, .count = count, .arena = arena};
+    *groups = (struct report_groups){.na = NULL};
+    work.raw_count = key == REPORT_KEY_NAME      ? capture->name_count
+                     : key == REPORT_KEY_THREAD  ? capture->thread_count
+                     : key == REPORT_KEY_PROCESS ? capture->process_count
+                     : key == REPORT_KEY_DOMAIN  ? capture->domain_count
+                     : key == REPORT_KEY_SOURCE  ? capture->source_count
+                                                 : model->count;
+    return group(&work);
+}
+
+static int compare_numbers(const void *a, const void *b) {
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+// Categories are any numbers: their raw numbers are places among those that occur, sorted.
+static int group_by_category(struct work *work, uint32_t *raws, const uint32_t *events) {
+    uint32_t *distinct = malloc((work->count + 1) * sizeof *distinct);
+    if (!distinct) {
+        return -ENOMEM;
+    }
+    for (size_t i = 0; i < work->count; i++) {
+        distinct[i] = work->model->capture->events[events[i]].category;
+    }
+    memcpy(raws, distinct, work->count * sizeof *raws);
+    qsort(distinct, work->count, sizeof *distinct, compare_numbers);
+    for (size_t i = 0; i < work->count; i++) {
+        if (work->raw_count == 0 || distinct[work->raw_count - 1] != distinct[i]) {
+            distinct[work->raw_count++] = distinct[i];
+        }
+    }
+    for (size_t i = 0; i < work->count; i++) {
+        const uint32_t *at =
+            bsearch(&raws[i], distinct, work->raw_count, sizeof *distinct, compare_numbers);
+        raws[i] = raws[i] == 0 ? REPORT_NONE : (uint32_t)(at - distinct);
+    }
+    work->raws = raws;
+    work->categories = distinct;
+    int result = group(work);
+    free(distinct);
+    return result;
+}
+
+static uint32_t raw_of(const struct report_capture *capture, uint32_t index, enum report_key key) {
+    const struct report_event *event = &capture->events[index];
+    switch (key) {
+    case REPORT_KEY_NAME:
+        return event->name;
+    case REPORT_KEY_THREAD:
+        return event->thread;
+    case REPORT_KEY_PROCESS:
+        return capture->threads[event->thread].process;
+    case REPORT_KEY_DOMAIN:
+        return capture->names[event->name].domain;
+    case REPORT_KEY_SOURCE:
+        return event->source;
+    default: // REPORT_KEY_EVENT
+        return index;
+    }
+}
+
+static int group_events(struct work *work, uint32_t *raws, const uint32_t *events) {
+    if (work->key == REPORT_KEY_CATEGORY) {
+        return group_by_category(work, raws, events);
+    }
+    for (size_t i = 0; i < work->count; i++) {
+        raws[i] = raw_of(work->model->capture, events[i], work->key);
+    }
+    return report_group_raws(work->groups, work->model, raws, work->count, work->key, work->arena);
 }
 
 int report_group(struct report_groups *groups, struct report_model *model, const uint32_t *events,
                  size_t count, enum report_key key, struct store_arena *arena) {
     *groups = (struct report_groups){.na = NULL};
     struct work work = {
-        .groups = groups, .model = model, .events = events, .count = count, .arena = arena};
+        .groups = groups, .model = model, .key = key, .count = count, .arena = arena};
     if (key == REPORT_KEY_ITERATION) {
         groups->na = "no iterations declared";
         return 0;
     }
-    return group_by_raw(&work, key);
+    if (key == REPORT_KEY_LINE) {
+        groups->na = "no source file";
+        return 0;
+    }
+    uint32_t *raws = malloc((count + 1) * sizeof *raws);
+    int result = raws ? group_events(&work, raws, events) : -ENOMEM;
+    free(raws);
+    for (size_t i = 0; !result && i < groups->starts[groups->count]; i++) {
+        groups->items[i] = events[groups->items[i]];
+    }
+    return result;
 }

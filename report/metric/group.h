@@ -16,20 +16,20 @@
 struct report_groups {
     struct report_id *ids;
     size_t count;
-    uint32_t *starts; // count + 1: group g is events[starts[g] .. starts[g + 1]), in order
-    uint32_t *events; // indexes in the model
+    uint32_t *starts; // count + 1: group g is items[starts[g] .. starts[g + 1]), in order
+    uint32_t *items;  // indexes of events in the model; of report_group_raws(): positions
     const char *na;   // why there can be no groups; NULL: there can
 };
 
-// Everything in `groups` is of the arena. Returns 0 or -ENOMEM.
+// Groups events. Everything in `groups` is of the arena. Returns 0 or -ENOMEM.
 int report_group(struct report_groups *groups, struct report_model *model, const uint32_t *events,
                  size_t count, enum report_key key, struct store_arena *arena);
 
+// Groups anything: `raws` says of each thing which name, thread, process, domain or source of the
+// capture, or event of the model, it belongs to (REPORT_NONE: to none).
+int report_group_raws(struct report_groups *groups, struct report_model *model,
+                      const uint32_t *raws, size_t count, enum report_key key,
+                      struct store_arena *arena);
+
 // Below, at or above 0: the order of ids of one kind.
 int report_id_compare(const struct report_id *a, const struct report_id *b);
-
-// The ids of parts of a capture. Texts are of the arena; data NULL when memory is short.
-struct report_id report_name_id(const struct report_capture *capture, uint32_t name,
-                                struct store_arena *arena);
-struct report_id report_thread_id(const struct report_capture *capture, uint32_t thread,
-                                  struct store_arena *arena);

@@ -29,6 +29,8 @@ void report_metrics_free(struct report_metrics *metrics) {
         nvtxt_hash_deinit(&metrics->known);
         store_arena_deinit(&metrics->arena);
         store_arena_deinit(&metrics->kept);
+        store_arena_deinit(&metrics->samples[0].arena);
+        store_arena_deinit(&metrics->samples[1].arena);
         free(metrics);
     }
 }

@@ -50,7 +50,7 @@ static int add_scopes(struct report_scopes *scopes, enum report_scope_kind kind,
             .kind_word = kinds[kind].word,
             .has_id = true,
             .id = groups->ids[i],
-            .events = groups->events + groups->starts[i],
+            .events = groups->items + groups->starts[i],
             .event_count = groups->starts[i + 1] - groups->starts[i],
         };
     }

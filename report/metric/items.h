@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Numbers for roll-ups that are no numbers of single events: gaps, intervals, busy times,
+// iterations, counts of sources.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "report/metric/state.h"
+
+// Each item has the raw number of its key (report_group_raws()) and a value; where the samples are
+// doubles, `values` has their bits. A user zeroes it first and frees the arrays.
+struct report_items {
+    uint32_t *raws;
+    uint64_t *values;
+    size_t count, room;
+};
+
+// Collects the items of samples->id. Sets samples->na when there can be none, samples->empty, and
+// samples->real. Returns 0 or -ENOMEM.
+int report_items_collect(struct report_metrics *metrics, struct report_samples *samples,
+                         struct report_items *items);
