@@ -19,3 +19,5 @@ unit_programs += unit/test_stats
 unit_test_stats_SOURCES = unit/test_stats.c $(report_kit)
 unit_programs += unit/test_iterations
 unit_test_iterations_SOURCES = unit/test_iterations.c $(report_kit)
+unit_programs += unit/test_metrics
+unit_test_metrics_SOURCES = unit/test_metrics.c $(report_kit)

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "report/metric/catalogue.h"
+#include "report/catalogue/catalogue.h"
 
 struct report_definitions {
     enum report_aggregate aggregate;

@@ -7,9 +7,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/metric/compute.h"
+#include "protocol/base/hash.h"
+#include "report/catalogue/compute.h"
+#include "report/catalogue/figures.h"
 #include "report/metric/metric.h"
-#include "report/metric/state.h"
+
+// A metric that was asked for.
+struct known {
+    struct nvtxt_hash_node node; // by name
+    struct report_metric metric;
+};
+
+struct report_metrics {
+    struct report_figures figures;
+    const struct report_definitions *definitions; // borrowed; may be NULL
+    struct nvtxt_hash known;                      // of the arena of the figures
+};
 
 int report_metrics_new(struct report_metrics **metrics, struct report_model *model,
                        const struct report_scope *scope,
@@ -18,8 +31,7 @@ int report_metrics_new(struct report_metrics **metrics, struct report_model *mod
     if (!*metrics) {
         return -ENOMEM;
     }
-    (*metrics)->model = model;
-    (*metrics)->scope = scope;
+    report_figures_init(&(*metrics)->figures, model, scope);
     (*metrics)->definitions = definitions;
     return 0;
 }
@@ -27,31 +39,28 @@ int report_metrics_new(struct report_metrics **metrics, struct report_model *mod
 void report_metrics_free(struct report_metrics *metrics) {
     if (metrics) {
         nvtxt_hash_deinit(&metrics->known);
-        store_arena_deinit(&metrics->arena);
-        store_arena_deinit(&metrics->kept);
-        store_arena_deinit(&metrics->samples[0].arena);
-        store_arena_deinit(&metrics->samples[1].arena);
+        report_figures_deinit(&metrics->figures);
         free(metrics);
     }
 }
 
 struct report_model *report_metrics_model(const struct report_metrics *metrics) {
-    return metrics->model;
+    return metrics->figures.model;
 }
 
 const struct report_scope *report_metrics_scope(const struct report_metrics *metrics) {
-    return metrics->scope;
+    return metrics->figures.scope;
 }
 
 void report_metrics_forget(struct report_metrics *metrics) {
     nvtxt_hash_reset(&metrics->known);
-    store_arena_reset(&metrics->arena, STORE_CHUNK_BYTES);
+    store_arena_reset(&metrics->figures.arena, STORE_CHUNK_BYTES);
 }
 
 static int fill(struct report_metrics *metrics, struct report_metric *metric) {
     struct report_catalogue_metric which;
     if (report_catalogue_find(nvtxt_slice_of(metric->name), &which)) {
-        return report_compute(metrics, &which, metric);
+        return report_compute(&metrics->figures, &which, metric);
     }
     metric->na = "no such metric";
     return 0;
@@ -60,14 +69,14 @@ static int fill(struct report_metrics *metrics, struct report_metric *metric) {
 int report_metrics_get(struct report_metrics *metrics, const char *name,
                        const struct report_metric **metric) {
     uint64_t hash = nvtxt_hash_bytes(nvtxt_slice_of(name));
-    struct report_known *known;
+    struct known *known;
     NVTXT_HASH_FIND(known, node, &metrics->known, hash, strcmp(known->metric.name, name) == 0);
     if (known) {
         *metric = &known->metric;
         return 0;
     }
-    known = store_arena_make(&metrics->arena, sizeof *known);
-    const char *copy = store_arena_copy(&metrics->arena, name, strlen(name));
+    known = store_arena_make(&metrics->figures.arena, sizeof *known);
+    const char *copy = store_arena_copy(&metrics->figures.arena, name, strlen(name));
     if (!known || !copy) {
         return -ENOMEM;
     }

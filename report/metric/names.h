@@ -4,7 +4,7 @@
 // catalogue, then files, options, sections. The expansion of `regex:` goes through them.
 #pragma once
 
-#include "report/metric/catalogue.h"
+#include "report/catalogue/catalogue.h"
 #include "report/metric/definitions.h"
 
 // Zero it first.

@@ -3,7 +3,7 @@
 // The table, and names in both directions: a cursor counts through entries, keys and roll-ups and
 // writes each name; a name is taken apart from its ends, the base at the front and the roll-up
 // after the first point, and what is left between them has to be a key of that entry.
-#include "report/metric/catalogue.h"
+#include "report/catalogue/catalogue.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 // numbers that occur get their ids; these are sorted, equal ones become one group; then a counting
 // sort puts the items into their groups, each still in order. So a group costs nothing but its id.
 // The events of an iteration stand side by side, because events are in order of their start.
-#include "report/metric/group.h"
+#include "report/catalogue/group.h"
 
 #include <errno.h>
 #include <inttypes.h>

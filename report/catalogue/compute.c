@@ -3,15 +3,15 @@
 // A roll-up goes over the samples of each group and over all of them. The value of a metric with a
 // key is that of the metric without one. A sum that 64 bits do not hold makes the whole metric
 // double.
-#include "report/metric/compute.h"
+#include "report/catalogue/compute.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/metric/attributes.h"
-#include "report/metric/samples.h"
+#include "report/catalogue/attributes.h"
+#include "report/catalogue/samples.h"
 #include "report/model/spread.h"
 
 struct rolling {
@@ -164,40 +164,40 @@ static void settle_type(struct report_metric *metric) {
 }
 
 // The value of `which` without its key; of a metric that always has its key, of all its samples.
-static int whole_value(struct report_metrics *metrics, struct rolling *rolling,
+static int whole_value(struct report_figures *figures, struct rolling *rolling,
                        struct report_metric *metric) {
     struct report_catalogue_metric whole = *rolling->which;
     whole.key = REPORT_KEY_NONE;
     struct rolling of_all = {&whole, NULL, rolling->elapsed};
-    int result = report_samples_get(metrics, &whole, &of_all.samples);
+    int result = report_samples_get(figures, &whole, &of_all.samples);
     if (!result) {
         set_value(&of_all, metric);
     }
     return result;
 }
 
-static int roll_up(struct report_metrics *metrics, const struct report_catalogue_metric *which,
+static int roll_up(struct report_figures *figures, const struct report_catalogue_metric *which,
                    struct report_metric *metric) {
-    struct rolling rolling = {which, NULL, (double)report_state_elapsed(metrics)};
-    int result = whole_value(metrics, &rolling, metric);
+    struct rolling rolling = {which, NULL, (double)figures->elapsed_ns};
+    int result = whole_value(figures, &rolling, metric);
     if (result || metric->na || which->key == REPORT_KEY_NONE) {
         return result;
     }
     metric->instanced = true;
-    result = report_samples_get(metrics, which, &rolling.samples);
+    result = report_samples_get(figures, which, &rolling.samples);
     if (result || rolling.samples->na) {
         metric->na = rolling.samples->na;
         metric->instanced = false;
         return result;
     }
-    result = set_instances(&rolling, metric, &metrics->arena);
-    return result ? result : keep_ids(metric, &metrics->arena);
+    result = set_instances(&rolling, metric, &figures->arena);
+    return result ? result : keep_ids(metric, &figures->arena);
 }
 
-int report_compute(struct report_metrics *metrics, const struct report_catalogue_metric *which,
+int report_compute(struct report_figures *figures, const struct report_catalogue_metric *which,
                    struct report_metric *metric) {
     size_t unit_len = strlen(which->unit);
-    metric->unit = store_arena_copy(&metrics->arena, which->unit, unit_len);
+    metric->unit = store_arena_copy(&figures->arena, which->unit, unit_len);
     if (!metric->unit) {
         return -ENOMEM;
     }
@@ -205,9 +205,9 @@ int report_compute(struct report_metrics *metrics, const struct report_catalogue
     metric->type = which->type;
     metric->value = integer_value(0);
     if (which->rollup == REPORT_BARE) {
-        return report_attribute(metrics, which->entry->id, metric);
+        return report_attribute(figures, which->entry->id, metric);
     }
-    int result = roll_up(metrics, which, metric);
+    int result = roll_up(figures, which, metric);
     if (!result && !metric->na) {
         settle_type(metric);
     }

@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 #include "protocol/base/slice.h"
-#include "report/metric/metric.h"
+#include "report/catalogue/value.h"
 
 // Roll-ups and keys are lists of words. A list of keys that begins with '!' is of a metric that
 // always has its key.

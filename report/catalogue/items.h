@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "report/metric/state.h"
+#include "report/catalogue/figures.h"
 
 // Each item has the raw number of its key (report_group_raws()) and a value; where the samples are
 // doubles, `values` has their bits. A user zeroes it first and frees the arrays.
@@ -19,5 +19,5 @@ struct report_items {
 
 // Collects the items of samples->id. Sets samples->na when there can be none, samples->empty, and
 // samples->real. Returns 0 or -ENOMEM.
-int report_items_collect(struct report_metrics *metrics, struct report_samples *samples,
+int report_items_collect(struct report_figures *figures, struct report_samples *samples,
                          struct report_items *items);

@@ -2,7 +2,7 @@
 //
 // Each figure goes over the events of a scope once, or over their groups by name or thread, or over
 // what the capture has beside events.
-#include "report/metric/items.h"
+#include "report/catalogue/items.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -29,7 +29,7 @@ static int add(struct report_items *items, uint32_t raw, uint64_t value) {
 
 // What a figure needs.
 struct collecting {
-    struct report_metrics *metrics;
+    struct report_figures *figures;
     struct report_samples *samples;
     struct report_items *items;
     const struct report_event *events; // of the capture
@@ -38,7 +38,7 @@ struct collecting {
 // Marks of one name, in order: the time since the last one of the same process.
 static int intervals_of(const struct collecting *of, const uint32_t *marks, size_t count,
                         uint32_t *last) {
-    const struct report_thread *threads = of->metrics->model->capture->threads;
+    const struct report_thread *threads = of->figures->model->capture->threads;
     for (size_t i = 0; i < count; i++) {
         const struct report_event *event = &of->events[marks[i]];
         uint32_t *before = &last[threads[event->thread].process];
@@ -59,8 +59,8 @@ static int intervals_of(const struct collecting *of, const uint32_t *marks, size
 static int mark_intervals(const struct collecting *of) {
     const struct report_groups *groups;
     of->samples->empty = "fewer than 2 instances";
-    int result = report_state_groups(of->metrics, REPORT_KEY_NAME, &groups);
-    size_t processes = of->metrics->model->capture->process_count;
+    int result = report_figures_groups(of->figures, REPORT_KEY_NAME, &groups);
+    size_t processes = of->figures->model->capture->process_count;
     uint32_t *last = malloc((processes + 1) * sizeof *last);
     result = last ? result : -ENOMEM;
     memset(last ? (void *)last : (void *)of->items, 0xFF, last ? processes * sizeof *last : 0);
@@ -76,8 +76,8 @@ static int mark_intervals(const struct collecting *of) {
 static int of_each_name(const struct collecting *of, size_t least,
                         uint64_t (*figure)(uint64_t *durations, size_t count)) {
     const struct report_groups *groups;
-    int result = report_state_groups(of->metrics, REPORT_KEY_NAME, &groups);
-    uint64_t *durations = malloc((of->metrics->scope->event_count + 1) * sizeof *durations);
+    int result = report_figures_groups(of->figures, REPORT_KEY_NAME, &groups);
+    uint64_t *durations = malloc((of->figures->scope->event_count + 1) * sizeof *durations);
     result = durations ? result : -ENOMEM;
     bool any = false;
     for (size_t g = 0; !result && g < groups->count; g++) {
@@ -121,7 +121,7 @@ static uint64_t outliers(uint64_t *durations, size_t count) {
 }
 
 static int elapsed(const struct collecting *of) {
-    return add(of->items, 0, report_state_elapsed(of->metrics));
+    return add(of->items, 0, of->figures->elapsed_ns);
 }
 
 static bool has_stores_of_ours(const struct report_capture *capture) {
@@ -134,7 +134,7 @@ static bool has_stores_of_ours(const struct report_capture *capture) {
 }
 
 static int losses(const struct collecting *of) {
-    const struct report_capture *capture = of->metrics->model->capture;
+    const struct report_capture *capture = of->figures->model->capture;
     of->samples->na = has_stores_of_ours(capture) ? NULL : "not in an export";
     int result = 0;
     for (size_t i = 0; !result && i < capture->loss_count; i++) {
@@ -154,8 +154,8 @@ static uint64_t source_figure(const struct report_source *source, enum report_ca
 
 // Of the whole capture all sources, of a part of it those that its events come from.
 static int sources(const struct collecting *of) {
-    const struct report_capture *capture = of->metrics->model->capture;
-    const struct report_scope *scope = of->metrics->scope;
+    const struct report_capture *capture = of->figures->model->capture;
+    const struct report_scope *scope = of->figures->scope;
     of->samples->na = has_stores_of_ours(capture) ? NULL : "not in an export";
     bool *taken = calloc(capture->source_count + 1, sizeof *taken);
     int result = taken ? 0 : -ENOMEM;
@@ -173,9 +173,14 @@ static int sources(const struct collecting *of) {
     return result;
 }
 
-int report_items_collect(struct report_metrics *metrics, struct report_samples *samples,
+static int diagnostic_lines(const struct collecting *of) {
+    of->samples->na = "no source file";
+    return 0;
+}
+
+int report_items_collect(struct report_figures *figures, struct report_samples *samples,
                          struct report_items *items) {
-    const struct collecting of = {metrics, samples, items, metrics->model->capture->events};
+    const struct collecting of = {figures, samples, items, figures->model->capture->events};
     switch (samples->id) {
     case REPORT_M_MARK_INTERVAL:
         return mark_intervals(&of);
@@ -192,8 +197,9 @@ int report_items_collect(struct report_metrics *metrics, struct report_samples *
     case REPORT_M_SOURCE_EVENTS:
     case REPORT_M_SOURCE_ERRORS:
     case REPORT_M_SOURCE_WARNINGS:
-    case REPORT_M_SOURCE_DIAGNOSTICS:
         return sources(&of);
+    case REPORT_M_SOURCE_DIAGNOSTICS:
+        return samples->key == REPORT_KEY_LINE ? diagnostic_lines(&of) : sources(&of);
     default:
         samples->na = "no such metric";
         return 0;

@@ -3,8 +3,8 @@
 // What is known of a capture as a whole: capture__attribute_*.
 #pragma once
 
-#include "report/metric/state.h"
+#include "report/catalogue/figures.h"
 
 // Sets value and na of an attribute. Returns 0 or -ENOMEM.
-int report_attribute(struct report_metrics *metrics, enum report_catalogue_id id,
+int report_attribute(struct report_figures *figures, enum report_catalogue_id id,
                      struct report_metric *metric);

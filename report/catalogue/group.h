@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "report/metric/catalogue.h"
-#include "report/metric/metric.h"
+#include "report/catalogue/catalogue.h"
+#include "report/catalogue/value.h"
 #include "report/model/model.h"
 #include "store/value/arena.h"
 

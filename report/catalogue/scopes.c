@@ -5,8 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "report/metric/group.h"
-#include "report/metric/metric.h"
+#include "report/catalogue/group.h"
+#include "report/catalogue/value.h"
 
 struct report_scopes {
     struct store_arena arena;

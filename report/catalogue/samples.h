@@ -8,9 +8,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "report/metric/catalogue.h"
-#include "report/metric/state.h"
+#include "report/catalogue/catalogue.h"
+#include "report/catalogue/figures.h"
 
 // Sets `samples`; they live until others were asked for twice. Returns 0 or -ENOMEM.
-int report_samples_get(struct report_metrics *metrics, const struct report_catalogue_metric *which,
+int report_samples_get(struct report_figures *figures, const struct report_catalogue_metric *which,
                        const struct report_samples **samples);

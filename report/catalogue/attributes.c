@@ -2,7 +2,7 @@
 //
 // Texts of several stores are joined; numbers of stores are added, of versions the largest counts.
 // Threads, processes and domains are those that the events of the scope name.
-#include "report/metric/attributes.h"
+#include "report/catalogue/attributes.h"
 
 #include <errno.h>
 #include <string.h>
@@ -27,16 +27,16 @@ static struct nvtxt_slice text_of(const struct report_store *store, enum report_
     return (struct nvtxt_slice){path.data + cut, path.len - cut};
 }
 
-static int keep_text(struct report_metrics *metrics, struct report_metric *metric, const char *text,
+static int keep_text(struct report_figures *figures, struct report_metric *metric, const char *text,
                      size_t len) {
-    const char *copy = store_arena_copy(&metrics->arena, text, len);
+    const char *copy = store_arena_copy(&figures->arena, text, len);
     metric->value = (struct report_value){REPORT_STRING, .string = {copy, len}};
     return copy ? 0 : -ENOMEM;
 }
 
-static int texts(struct report_metrics *metrics, enum report_catalogue_id id,
+static int texts(struct report_figures *figures, enum report_catalogue_id id,
                  struct report_metric *metric) {
-    const struct report_capture *capture = metrics->model->capture;
+    const struct report_capture *capture = figures->model->capture;
     struct nvtxt_buf buf = {NULL, 0, 0, false};
     for (size_t i = 0; i < capture->store_count; i++) {
         struct nvtxt_slice text = text_of(&capture->stores[i], id);
@@ -46,14 +46,14 @@ static int texts(struct report_metrics *metrics, enum report_catalogue_id id,
     }
     int result = nvtxt_buf_failed(&buf)
                      ? -ENOMEM
-                     : keep_text(metrics, metric, buf.len ? buf.data : "", buf.len);
+                     : keep_text(figures, metric, buf.len ? buf.data : "", buf.len);
     nvtxt_buf_deinit(&buf);
     return result;
 }
 
 // The smallest time of all stores; what an export has of its own timeline is moved to UTC.
-static int start_time(struct report_metrics *metrics, struct report_metric *metric) {
-    const struct report_capture *capture = metrics->model->capture;
+static int start_time(struct report_figures *figures, struct report_metric *metric) {
+    const struct report_capture *capture = figures->model->capture;
     int64_t base = capture->store_count ? capture->stores[0].utc_base_ns : 0, at;
     if (capture->event_count == 0 || __builtin_add_overflow(capture->first_ns, base, &at)) {
         metric->na = "fewer than 1 instances";
@@ -67,7 +67,7 @@ static int start_time(struct report_metrics *metrics, struct report_metric *metr
     int result = nvtxt_out_init(&out, -1);
     if (!result) {
         nvtxt_out_utc(&out, at);
-        result = out.error ? -ENOMEM : keep_text(metrics, metric, out.data, out.len);
+        result = out.error ? -ENOMEM : keep_text(figures, metric, out.data, out.len);
         nvtxt_out_deinit(&out);
     }
     return result;
@@ -89,30 +89,30 @@ static void store_number(const struct report_capture *capture, enum report_catal
     set_number(metric, number);
 }
 
-static int part_number(struct report_metrics *metrics, enum report_key key,
+static int part_number(struct report_figures *figures, enum report_key key,
                        struct report_metric *metric) {
     const struct report_groups *groups;
-    int result = report_state_groups(metrics, key, &groups);
+    int result = report_figures_groups(figures, key, &groups);
     set_number(metric, result ? 0 : groups->count);
     return result;
 }
 
-int report_attribute(struct report_metrics *metrics, enum report_catalogue_id id,
+int report_attribute(struct report_figures *figures, enum report_catalogue_id id,
                      struct report_metric *metric) {
     switch (id) {
     case REPORT_M_START_TIME:
-        return start_time(metrics, metric);
+        return start_time(figures, metric);
     case REPORT_M_STORE_VERSION:
     case REPORT_M_SEGMENTS:
-        store_number(metrics->model->capture, id, metric);
+        store_number(figures->model->capture, id, metric);
         return 0;
     case REPORT_M_THREADS:
-        return part_number(metrics, REPORT_KEY_THREAD, metric);
+        return part_number(figures, REPORT_KEY_THREAD, metric);
     case REPORT_M_PROCESSES:
-        return part_number(metrics, REPORT_KEY_PROCESS, metric);
+        return part_number(figures, REPORT_KEY_PROCESS, metric);
     case REPORT_M_DOMAINS:
-        return part_number(metrics, REPORT_KEY_DOMAIN, metric);
+        return part_number(figures, REPORT_KEY_DOMAIN, metric);
     default:
-        return texts(metrics, id, metric);
+        return texts(figures, id, metric);
     }
 }

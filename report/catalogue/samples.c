@@ -3,12 +3,12 @@
 // Two ways: a number of each event, put side by side for each group of the events; or items that
 // are no events, such as gaps, which are grouped when all are there. The last samples are kept,
 // because the roll-ups of one metric are asked for one after the other.
-#include "report/metric/samples.h"
+#include "report/catalogue/samples.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "report/metric/items.h"
+#include "report/catalogue/items.h"
 
 static const char *const no_ranges = "no ranges";
 
@@ -108,11 +108,11 @@ static void take_event(struct report_samples *samples, const struct report_model
     }
 }
 
-static int from_events(struct report_metrics *metrics, struct report_samples *samples) {
-    const struct report_scope *scope = metrics->scope;
+static int from_events(struct report_figures *figures, struct report_samples *samples) {
+    const struct report_scope *scope = figures->scope;
     static const struct report_groups none;
     const struct report_groups *groups = &none;
-    int result = samples->key ? report_state_groups(metrics, samples->key, &groups) : 0;
+    int result = samples->key ? report_figures_groups(figures, samples->key, &groups) : 0;
     samples->na = groups->na;
     if (result || groups->na) {
         return result;
@@ -130,7 +130,7 @@ static int from_events(struct report_metrics *metrics, struct report_samples *sa
         size_t count = samples->key ? groups->starts[g + 1] - groups->starts[g] : all;
         starts[g] = (uint32_t)filled;
         for (size_t i = 0; i < count; i++) {
-            take_event(samples, metrics->model, events[i], &filled);
+            take_event(samples, figures->model, events[i], &filled);
         }
     }
     starts[samples->count] = (uint32_t)filled;
@@ -140,7 +140,7 @@ static int from_events(struct report_metrics *metrics, struct report_samples *sa
 }
 
 // Puts the items into the groups of their key; without a key into one.
-static int group_items(struct report_metrics *metrics, struct report_samples *samples,
+static int group_items(struct report_figures *figures, struct report_samples *samples,
                        const struct report_items *items) {
     struct report_groups groups = {.count = 1};
     uint32_t *starts = store_arena_take(&samples->arena, 2 * sizeof *starts, 4);
@@ -152,7 +152,7 @@ static int group_items(struct report_metrics *metrics, struct report_samples *sa
     starts[1] = (uint32_t)items->count;
     groups.starts = starts;
     if (samples->key) {
-        int result = report_group_raws(&groups, metrics->model, items->raws, items->count,
+        int result = report_group_raws(&groups, figures->model, items->raws, items->count,
                                        samples->key, &samples->arena);
         if (result) {
             return result;
@@ -161,40 +161,41 @@ static int group_items(struct report_metrics *metrics, struct report_samples *sa
     for (size_t i = 0; i < items->count; i++) {
         samples->values[i] = items->values[groups.items ? groups.items[i] : i];
     }
+    samples->reals = (double *)(void *)samples->values;
     samples->ids = groups.ids;
     samples->starts = groups.starts;
     samples->count = groups.count;
     return 0;
 }
 
-static int from_items(struct report_metrics *metrics, struct report_samples *samples) {
+static int from_items(struct report_figures *figures, struct report_samples *samples) {
     struct report_items items = {NULL, NULL, 0, 0};
-    int result = report_items_collect(metrics, samples, &items);
+    int result = report_items_collect(figures, samples, &items);
     if (!result && !samples->na) {
-        result = group_items(metrics, samples, &items);
+        result = group_items(figures, samples, &items);
     }
     free(items.raws);
     free(items.values);
     return result;
 }
 
-static int fill(struct report_metrics *metrics, struct report_samples *samples) {
+static int fill(struct report_figures *figures, struct report_samples *samples) {
     samples->empty = no_ranges;
     switch (samples->id) {
     case REPORT_M_PAYLOAD_VALUE:
         samples->real = true;
         samples->empty = "fewer than 1 instances";
-        return from_events(metrics, samples);
+        return from_events(figures, samples);
     default:
         return samples->id <= REPORT_M_CHILD_COUNT || samples->id == REPORT_M_PAYLOAD_COUNT
-                   ? from_events(metrics, samples)
-                   : from_items(metrics, samples);
+                   ? from_events(figures, samples)
+                   : from_items(figures, samples);
     }
 }
 
-int report_samples_get(struct report_metrics *metrics, const struct report_catalogue_metric *which,
+int report_samples_get(struct report_figures *figures, const struct report_catalogue_metric *which,
                        const struct report_samples **samples) {
-    struct report_samples *slot = &metrics->samples[which->key != REPORT_KEY_NONE];
+    struct report_samples *slot = &figures->samples[which->key != REPORT_KEY_NONE];
     *samples = slot;
     if (slot->filled && slot->id == which->entry->id && slot->key == which->key) {
         return 0;
@@ -202,7 +203,7 @@ int report_samples_get(struct report_metrics *metrics, const struct report_catal
     struct store_arena arena = slot->arena;
     store_arena_reset(&arena, STORE_CHUNK_BYTES);
     *slot = (struct report_samples){.id = which->entry->id, .key = which->key, .arena = arena};
-    int result = fill(metrics, slot);
+    int result = fill(figures, slot);
     slot->filled = result == 0;
     return result;
 }

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the metrics of a scope have in common while they are computed.
+#pragma once
+
+#include "report/catalogue/catalogue.h"
+#include "report/catalogue/group.h"
+#include "report/catalogue/value.h"
+#include "report/model/model.h"
+#include "store/value/arena.h"
+
+// See samples.h. Without a key there is one group.
+struct report_samples {
+    bool filled;
+    enum report_catalogue_id id;
+    enum report_key key;
+    const char *na;    // why there are none; NULL: there may be
+    const char *empty; // why a group without any has no average and the like
+    bool real;
+    uint64_t *values;            // of group g: [starts[g] .. starts[g + 1])
+    double *reals;               // instead of them
+    const struct report_id *ids; // of the groups; NULL without a key
+    const uint32_t *starts;
+    size_t count; // groups
+    struct store_arena arena;
+};
+
+struct report_figures {
+    struct report_model *model;       // borrowed
+    const struct report_scope *scope; // borrowed
+    struct store_arena arena;         // of what the metrics point to
+    struct store_arena kept;          // of groups
+    struct report_groups groups[REPORT_KEY_EVENT + 1];
+    bool grouped[REPORT_KEY_EVENT + 1];
+    struct report_samples samples[2]; // the last without a key, the last with one
+    uint64_t elapsed_ns;              // from the smallest start to the largest start or end
+};
+
+void report_figures_init(struct report_figures *figures, struct report_model *model,
+                         const struct report_scope *scope);
+void report_figures_deinit(struct report_figures *figures);
+
+// The scope's events by a key. Returns 0 or -ENOMEM.
+int report_figures_groups(struct report_figures *figures, enum report_key key,
+                          const struct report_groups **groups);

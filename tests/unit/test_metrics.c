@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// report/catalogue and report/metric over hand-made events: values, instances, reasons.
+#include "report/metric/metric.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "report/metric/names.h"
+#include "tests/unit/report_kit.h"
+
+struct kit {
+    struct report_model *model;
+    struct report_scopes *scopes;
+    struct report_metrics *metrics;
+};
+
+static struct kit open_kit(struct report_model *model) {
+    struct kit kit = {model, NULL, NULL};
+    cr_assert_eq(report_scopes_new(&kit.scopes, model, REPORT_SCOPE_CAPTURE), 0);
+    cr_assert_eq(report_metrics_new(&kit.metrics, model, report_scopes_at(kit.scopes, 0), NULL), 0);
+    return kit;
+}
+
+static void close_kit(struct kit *kit) {
+    report_metrics_free(kit->metrics);
+    report_scopes_free(kit->scopes);
+    report_kit_free(kit->model);
+}
+
+static void put_value(FILE *out, const struct report_value *value) {
+    if (value->type == REPORT_STRING) {
+        fprintf(out, "%.*s", (int)value->string.len, value->string.data);
+    } else if (value->type == REPORT_U32 || value->type == REPORT_U64) {
+        fprintf(out, "%" PRIu64, value->u64);
+    } else {
+        fprintf(out, "%g", value->real);
+    }
+}
+
+// "VALUE ID=VALUE ..."; "N/A: WHY". The caller frees it.
+static char *shown(const struct kit *kit, const char *name) {
+    const struct report_metric *metric;
+    char *text;
+    size_t len;
+    FILE *out = open_memstream(&text, &len);
+    cr_assert_eq(report_metrics_get(kit->metrics, name, &metric), 0);
+    cr_assert_str_eq(metric->name, name);
+    if (metric->na) {
+        fprintf(out, "N/A: %s", metric->na);
+    } else {
+        put_value(out, &metric->value);
+    }
+    for (size_t i = 0; i < metric->instance_count; i++) {
+        const struct report_instance *instance = &metric->instances[i];
+        if (instance->id.is_text) {
+            fprintf(out, " %.*s=", (int)instance->id.text.len, instance->id.text.data);
+        } else {
+            fprintf(out, " %" PRIu64 "=", instance->id.number);
+        }
+        put_value(out, &instance->value);
+    }
+    fclose(out);
+    return text;
+}
+
+static void expect(const struct kit *kit, const char *name, const char *wanted) {
+    char *text = shown(kit, name);
+    cr_expect_str_eq(text, wanted, "%s: %s, not %s", name, text, wanted);
+    free(text);
+}
+
+Test(metrics, figures_of_f1) {
+    struct kit kit = open_kit(report_kit_f1());
+    expect(&kit, "event__count.sum", "15");
+    expect(&kit, "event__count_per_process.sum", "15 100=15");
+    expect(&kit, "mark__count_per_name.sum", "3 :tick=3");
+    expect(&kit, "range__time_duration.sum", "700");
+    expect(&kit, "pushpop__self_time_per_name.sum",
+           "290 :compute=80 :kernel=90 :load=30 :step=40 :wait=50");
+    expect(&kit, "range__time_duration_per_name.p90",
+           "110 :compute=110 :kernel=50 :load=20 :request=100 :step=140 :wait=50");
+    expect(&kit, "pushpop__time_duration_per_thread.med", "50 100:1=50 100:2=50");
+    expect(&kit, "capture__time_elapsed.sum", "260");
+    expect(&kit, "mark__interval.avg", "50");
+    expect(&kit, "range__outlier_count.sum", "N/A: fewer than 10 instances");
+    expect(&kit, "no__such.sum", "N/A: no such metric");
+    expect(&kit, "payload__value.avg", "N/A: fewer than 1 instances");
+    close_kit(&kit);
+}
+
+Test(metrics, sums_that_64_bits_do_not_hold_are_double) {
+    const struct report_kit_event events[] = {
+        KIT_RANGE(1, "a", INT64_MIN, INT64_MAX),
+        KIT_RANGE(1, "b", INT64_MIN, INT64_MAX),
+    };
+    struct kit kit = open_kit(report_kit_model(events, 2));
+    expect(&kit, "range__time_duration.sum", "3.68935e+19");
+    expect(&kit, "range__time_duration.max", "18446744073709551615");
+    expect(&kit, "range__time_duration_per_name.sum", "3.68935e+19 :a=1.84467e+19 :b=1.84467e+19");
+    close_kit(&kit);
+}
+
+Test(metrics, every_listed_name_is_a_metric) {
+    struct kit kit = open_kit(report_kit_f1());
+    struct report_name_cursor cursor = {.defined = 0};
+    for (const char *name; (name = report_name_next(&cursor, NULL));) {
+        cr_expect(report_metric_exists(NULL, nvtxt_slice_of(name)), "%s", name);
+        const struct report_metric *metric;
+        cr_assert_eq(report_metrics_get(kit.metrics, name, &metric), 0);
+    }
+    cr_expect(report_metric_exists(NULL, NVTXT_SLICE("range__time_duration.p99.9")));
+    cr_expect_not(report_metric_exists(NULL, NVTXT_SLICE("range__time_duration.p101")));
+    cr_expect_not(report_metric_exists(NULL, NVTXT_SLICE("range__time_duration")));
+    cr_expect_not(report_metric_exists(NULL, NVTXT_SLICE("thread__busy_time.sum")));
+    close_kit(&kit);
+}
