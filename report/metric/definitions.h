@@ -42,18 +42,20 @@ void report_definitions_set_aggregate(struct report_definitions *definitions,
 // Adds one. Returns a result as above, or -ENOMEM. A name that is there already, or that the
 // catalogue has, is `duplicate-definition`.
 int report_definitions_add(struct report_definitions *definitions,
-                           const struct report_definition *definition, struct report_fault *fault);
+                           const struct report_definition *definition,
+                           struct report_expression_fault *fault);
 
 // The same of "NAME=EXPR" (--define); blanks around the name do not count. Columns are those in
 // `text`.
 int report_definitions_add_option(struct report_definitions *definitions, struct nvtxt_slice text,
-                                  struct report_fault *fault);
+                                  struct report_expression_fault *fault);
 
 // Adds the metrics of a file (--metrics-from), given as its bytes. on_fault is called for each
 // metric that is left out, and once when the text is no such JSON. Returns 0, 1 when there was a
 // fault, or -ENOMEM.
 int report_definitions_add_file(struct report_definitions *definitions, struct nvtxt_slice json,
-                                void (*on_fault)(void *context, const struct report_fault *fault),
+                                void (*on_fault)(void *context,
+                                                 const struct report_expression_fault *fault),
                                 void *context);
 
 // After all were added: a definition that uses itself, directly or through others. Returns 0 when
@@ -61,7 +63,8 @@ int report_definitions_add_file(struct report_definitions *definitions, struct n
 // one in order of addition that lies on it. The caller drops its owner, or gives up, and asks
 // again. Or -ENOMEM.
 int report_definitions_cycle(const struct report_definitions *definitions,
-                             struct report_fault *fault, const char **name, const void **owner);
+                             struct report_expression_fault *fault, const char **name,
+                             const void **owner);
 
 // Takes out all definitions of that owner.
 void report_definitions_drop(struct report_definitions *definitions, const void *owner);

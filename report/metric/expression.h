@@ -21,13 +21,13 @@ struct report_expression; // never changes
 
 // Returns 0, 1 with a fault (`bad-expression`, a column of `text`), or -ENOMEM.
 int report_expression_parse(struct report_expression **expression, struct nvtxt_slice text,
-                            struct report_fault *fault);
+                            struct report_expression_fault *fault);
 
 // Parses the longest expression that begins at text.data[*at], after blanks, and puts *at after its
 // last token. A token that cannot go on it is no fault: the caller looks at what follows. `flags`:
 // REPORT_EXPRESSION_INSTANCES or 0.
 int report_expression_parse_at(struct report_expression **expression, struct nvtxt_slice text,
-                               size_t *at, unsigned flags, struct report_fault *fault);
+                               size_t *at, unsigned flags, struct report_expression_fault *fault);
 void report_expression_free(struct report_expression *expression); // NULL is fine
 
 // The n-th name that it uses, from 0, each once, as first used; NULL after the last.

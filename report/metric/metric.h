@@ -18,14 +18,14 @@ enum report_aggregate {
     REPORT_AGGREGATE_OPERANDS,
 };
 
-#define REPORT_FAULT_BYTES 512
+#define REPORT_EXPRESSION_FAULT_BYTES 512
 
 // What is wrong with an expression, a definition or a file.
-struct report_fault {
+struct report_expression_fault {
     unsigned line;    // from 1; of a file only, 0 elsewhere or when it is not known
     unsigned column;  // in bytes from 1, within the expression or the line; 0: not of a place
     const char *code; // "bad-expression", "duplicate-definition", "definition-cycle", "bad-metrics"
-    char text[REPORT_FAULT_BYTES];
+    char text[REPORT_EXPRESSION_FAULT_BYTES];
 };
 
 struct report_definitions;
