@@ -59,7 +59,7 @@ static int define(struct loader *loader, const struct report_file *file,
         .origin = REPORT_FROM_SECTION,
         .owner = file,
     };
-    struct report_fault fault = {0};
+    struct report_expression_fault fault = {0};
     int r = report_definitions_add(loader->definitions, &definition, &fault);
     if (r > 0) {
         bool expression = strcmp(fault.code, "bad-expression") == 0 && fault.column > 0;
@@ -148,7 +148,7 @@ static struct report_place place_of_definition(const struct report_section *sect
 // A cycle that an option closes stays for the caller, who knows what to say of options.
 static int drop_cycles(struct loader *loader) {
     for (;;) {
-        struct report_fault fault = {0};
+        struct report_expression_fault fault = {0};
         const char *name;
         const void *owner;
         int r = report_definitions_cycle(loader->definitions, &fault, &name, &owner);
