@@ -14,58 +14,17 @@
 // A name that is not in its table is an error. It is also an error if a template names some of the
 // commands, arguments, limits or stages, but not all of them. Not installed.
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "daemon/conf/conf.h"
+#include "man/template.h"
 #include "protocol/base/limits.h"
 #include "protocol/lang/commands.h"
 #include "protocol/lang/diag.h"
-
-#define LINE_BYTES 4096
-
-static const char *template_name;
-static unsigned template_line;
-
-static void fail(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
-
-static void fail(const char *format, ...) {
-    va_list args;
-    va_start(args, format);
-    fprintf(stderr, "%s:%u: ", template_name, template_line);
-    vfprintf(stderr, format, args);
-    fputc('\n', stderr);
-    va_end(args);
-    exit(1);
-}
-
-// Prints text for roff: hyphens that can be copied, each sentence on a line of its own, no request
-// at the start of a line.
-static void put_text(const char *text) {
-    bool starts = true;
-    for (; *text; text++) {
-        if (starts && (*text == '.' || *text == '\'')) {
-            fputs("\\&", stdout);
-        }
-        starts = text[0] == '.' && text[1] == ' ';
-        if (*text == '\\') {
-            fputs("\\e", stdout);
-        } else if (*text == '-') {
-            fputs("\\-", stdout);
-        } else {
-            putchar(*text);
-        }
-        if (starts) {
-            putchar('\n');
-            text++;
-        }
-    }
-}
 
 static void put_grouped(uint64_t value) {
     if (value >= 1000) {
@@ -139,10 +98,10 @@ static void put_diagnostics(enum nvtxt_stage stage) {
             continue;
         }
         fputs(".It Sy ", stdout);
-        put_text(nvtxt_diag_code_name(code));
+        template_put(nvtxt_diag_code_name(code));
         printf(" Pq %s , %s\n", nvtxt_stage_name(stage),
                nvtxt_severity_name(nvtxt_diag_severity(code)));
-        put_text(nvtxt_diag_meaning(code));
+        template_put(nvtxt_diag_meaning(code));
         putchar('\n');
     }
 }
@@ -190,7 +149,7 @@ static void put_key(const struct conf_key *key) {
     };
     printf(".It Cm %s Ns = Ns ", key->name);
     put_value_of(key);
-    put_text(key->help);
+    template_put(key->help);
     putchar('\n');
     put_range(key);
     fputs(changes[key->change], stdout);
@@ -200,7 +159,8 @@ static void put_key(const struct conf_key *key) {
 }
 
 // Prints the keys, a list for each topic.
-static void put_config(void) {
+static void put_config(const char *name) {
+    (void)name;
     const char *topic = "";
     for (size_t i = 0; i < conf_key_count; i++) {
         if (strcmp(topic, conf_keys[i].topic) != 0) {
@@ -219,7 +179,7 @@ static uint64_t used_commands, used_args, used_limits, used_stages;
 static void check_all_used(const char *what, uint64_t used, unsigned count) {
     for (unsigned i = 0; used && i < count; i++) {
         if (!(used >> i & 1)) {
-            fail("number %u of the %s is not in this page, though others are", i, what);
+            template_fail("number %u of the %s is not in this page, though others are", i, what);
         }
     }
 }
@@ -231,7 +191,7 @@ static struct nvtxt_slice slice_of(const char *text) {
 static void fill_command(const char *name) {
     enum nvtxt_command command = nvtxt_command_find(slice_of(name));
     if (command == NVTXT_CMD_COUNT) {
-        fail("there is no command '%s'", name);
+        template_fail("there is no command '%s'", name);
     }
     used_commands |= UINT64_C(1) << command;
     put_command(command);
@@ -240,7 +200,7 @@ static void fill_command(const char *name) {
 static void fill_argument(const char *name) {
     enum nvtxt_arg arg = nvtxt_arg_find(slice_of(name));
     if (arg == NVTXT_ARG_COUNT) {
-        fail("there is no argument '%s'", name);
+        template_fail("there is no argument '%s'", name);
     }
     used_args |= UINT64_C(1) << arg;
     fputs(type_words(nvtxt_args[arg].type), stdout);
@@ -254,7 +214,7 @@ static void fill_limit(const char *name) {
             return;
         }
     }
-    fail("there is no limit '%s'", name);
+    template_fail("there is no limit '%s'", name);
 }
 
 static void fill_diagnostics(const char *name) {
@@ -267,60 +227,20 @@ static void fill_diagnostics(const char *name) {
             return;
         }
     }
-    fail("there is no stage '%s'", name);
+    template_fail("there is no stage '%s'", name);
 }
 
-// Replaces the words between two braces.
-static void fill(char *words) {
-    char *name = strchr(words, ' ');
-    if (name) {
-        *name++ = '\0';
-    }
-    if (!name && strcmp(words, "config") == 0) {
-        put_config();
-    } else if (name && strcmp(words, "command") == 0) {
-        fill_command(name);
-    } else if (name && strcmp(words, "argument") == 0) {
-        fill_argument(name);
-    } else if (name && strcmp(words, "limit") == 0) {
-        fill_limit(name);
-    } else if (name && strcmp(words, "diagnostics") == 0) {
-        fill_diagnostics(name);
-    } else {
-        fail("there is no table '%s'", words);
-    }
-}
-
-// If a line has only a table, its line end is left out: the table ends its own lines.
-static void copy_line(char *line) {
-    char *open, *close;
-    char *at = line;
-    while ((open = strstr(at, "{{")) && (close = strstr(open, "}}"))) {
-        printf("%.*s", (int)(open - at), at);
-        *close = '\0';
-        fill(open + 2);
-        at = close + 2;
-    }
-    bool whole = at != line && strcmp(at, "\n") == 0 && strncmp(line, "{{", 2) == 0;
-    fputs(whole ? "" : at, stdout);
-}
+static const struct template_table tables[] = {
+    {"argument", true, fill_argument}, {"command", true, fill_command},
+    {"config", false, put_config},     {"diagnostics", true, fill_diagnostics},
+    {"limit", true, fill_limit},       {0},
+};
 
 int main(int argc, char **argv) {
-    char line[LINE_BYTES];
-    template_name = argc == 2 ? argv[1] : "fill-page";
-    FILE *file = argc == 2 ? fopen(argv[1], "r") : NULL;
-    if (!file) {
-        fail("one template that can be read is expected");
-    }
-    while (fgets(line, sizeof(line), file)) {
-        template_line++;
-        copy_line(line);
-    }
+    int status = template_fill(argc, argv, tables);
     check_all_used("commands", used_commands, NVTXT_CMD_COUNT);
     check_all_used("arguments", used_args, NVTXT_ARG_COUNT);
     check_all_used("limits", used_limits, LIMIT_COUNT);
     check_all_used("stages", used_stages, 3);
-    bool broken = ferror(file) || fflush(stdout) != 0;
-    fclose(file);
-    return broken ? 1 : 0;
+    return status;
 }

@@ -6,6 +6,7 @@
 #include "client/common/outcome.h"
 #include "client/common/signals.h"
 #include "client/common/term.h"
+#include "client/report/help.h"
 #include "client/report/job.h"
 #include "client/report/options.h"
 
@@ -19,7 +20,7 @@ int main(int argc, char **argv) {
         return outcome_exit_status(OUTCOME_SYSTEM);
     }
     signals_stop_soon();
-    enum outcome status = report_options_parse(&options, &term, argc, argv);
+    enum outcome status = report_options_parse(&options, &term, report_help_print, argc, argv);
     if (status == 0) {
         status = report_job_run(&options, &term);
     }

@@ -9,7 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "client/report/help.h"
 #include "protocol/base/near.h"
 
 #define MAX_MEMORY (UINT64_C(1) << 30)
@@ -449,17 +448,16 @@ static enum outcome take_word(struct arguments_parser *parser, char *word) {
 
 #define MOST 64
 
-enum outcome report_options_parse(struct report_options *options, struct term *term, int argc,
-                                  char **argv) {
+enum outcome report_options_parse(struct report_options *options, struct term *term,
+                                  void (*print_help)(const void *options), int argc, char **argv) {
     struct arguments_row rows[MOST] = {{0}};
     for (size_t i = 0; report_options_table[i].row.kind != ARGUMENTS_END; i++) {
         rows[i] = report_options_table[i].row;
     }
     *options = (struct report_options){
         .max_memory = MAX_MEMORY, .gate = GATE, .fail_on = REPORT_FAIL_WARNING};
-    struct arguments_parser parser = {rows,         options,
-                                      term,         .print_help_of = report_help_print,
-                                      .hint = true, .take_word = take_word};
+    struct arguments_parser parser = {
+        rows, options, term, .print_help_of = print_help, .hint = true, .take_word = take_word};
     enum outcome result = arguments_parse(&parser, argc, argv);
     while (result == 0 && optind < argc) {
         result = take_word(&parser, argv[optind++]);

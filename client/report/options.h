@@ -83,7 +83,8 @@ const char *report_format_name(enum report_format format);
 // Says what is wrong with an option of SELECT, with the place. Returns USAGE.
 enum outcome report_options_refuse(struct term *term, const struct report_fault *fault);
 
-// Takes the command line; ANSWERED after --help and --version.
-enum outcome report_options_parse(struct report_options *options, struct term *term, int argc,
-                                  char **argv);
+// Takes the command line; ANSWERED after --help and --version. `print_help` gets the options so
+// far.
+enum outcome report_options_parse(struct report_options *options, struct term *term,
+                                  void (*print_help)(const void *options), int argc, char **argv);
 void report_options_deinit(struct report_options *options);
