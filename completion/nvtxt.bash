@@ -9,12 +9,26 @@ _nvtxt_words() { # _nvtxt_words WORD...: those that begin with the current word
     mapfile -t COMPREPLY < <(compgen -W "$*" -- "$cur" | sort -u)
 }
 
+# The help of nvtxt-report COMMAND if there is one on the line; else that of the program.
+_nvtxt_help() {
+    local word
+    if [[ $program == nvtxt-report ]]; then
+        for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
+            [[ $word == [a-z]* ]] && { "$1" "$word" --help 2>/dev/null; return; }
+        done
+    fi
+    "$1" --help 2>/dev/null
+}
+
 _nvtxt_commands() { # the commands of a program that has some
     case $program in
     nvtxt-ctl)
         "$1" help 2>/dev/null | sed -n 's/^\([a-z][a-z-]*\)  *.*/\1/p'
         "$1" --help 2>/dev/null | sed -n '/^Commands:/,/^$/s/^  \([a-z]\)/\1/p' |
             sed 's/  .*//' | grep -oE '(^|, )[a-z][a-z-]+' | tr -d ', '
+        ;;
+    nvtxt-report)
+        "$1" --help 2>/dev/null | sed -n '/^Commands/,/^$/s/^  \([a-z]*\) .*/\1/p'
         ;;
     nvtxt-import)
         "$1" --help 2>/dev/null | sed -n 's/^\(Usage:\|      \) *nvtxt-import \([a-z]*\) .*/\2/p'
@@ -23,7 +37,41 @@ _nvtxt_commands() { # the commands of a program that has some
 }
 
 _nvtxt_takes_value() { # whether the word is an option whose value is the next word
-    [[ $2 == -* ]] && "$1" --help 2>/dev/null | grep -qE -e "(^|[ ,[])$2 [A-Z]"
+    [[ $2 == -* ]] && _nvtxt_help "$1" | grep -qE -e "(^|[ ,[])$2 ['[A-Za-z]"
+}
+
+# _nvtxt_list WHAT: one of the names that nvtxt-report lists, after the last comma of the word.
+_nvtxt_list() {
+    local before= last=${cur##*,}
+    [[ $cur == *,* ]] && before=${cur%,*},
+    mapfile -t COMPREPLY < <(compgen -P "$before" -W "$(
+        "${COMP_WORDS[0]}" list "$1" --format json 2>/dev/null |
+            grep -oE '"(identifier|name)":"[A-Za-z0-9_.-]+"' | sed 's/.*:"//; s/"$//'
+    )" -- "$last" | sort -u)
+}
+
+_nvtxt_report_value() { # the values of an option of nvtxt-report; false: it has no list of them
+    case $prev in
+    --format) _nvtxt_words text csv tsv json jsonl markdown ;;
+    -r | --report) _nvtxt_list reports ;;
+    --section) _nvtxt_list sections ;;
+    --set) _nvtxt_list sets ;;
+    --rule) _nvtxt_list rules ;;
+    --metrics) _nvtxt_list metrics ;;
+    --kind) _nvtxt_words mark push/pop start/end ;;
+    --section-folder) compgen -W builtin -- "$cur" >/dev/null && _nvtxt_words builtin ;;
+    --derived-aggregate) _nvtxt_words instances operands ;;
+    --scope) _nvtxt_words capture process thread name iteration ;;
+    --apply-rules) _nvtxt_words yes no ;;
+    --timeunit) _nvtxt_words nsec usec msec sec ;;
+    --print-units) _nvtxt_words auto base ;;
+    --print-details) _nvtxt_words header body all ;;
+    --print-metric-instances) _nvtxt_words none values details ;;
+    --print-metric-name) _nvtxt_words label name label-name ;;
+    --fail-on) _nvtxt_words ok optimization warning error ;;
+    list) _nvtxt_words sections sets rules metrics reports ;;
+    *) return 1 ;;
+    esac
 }
 
 _nvtxt_has_command() {
@@ -58,6 +106,7 @@ _nvtxt() {
     elif [[ $cur == = ]]; then
         cur=
     fi
+    [[ $program == nvtxt-report ]] && _nvtxt_report_value && return
     case $prev in
     --mode) _nvtxt_words lerp lin ;;
     --clock) _nvtxt_words here ;;
@@ -69,7 +118,7 @@ _nvtxt() {
     --format) _nvtxt_words chrome speedscope folded csv jsonl nvtxt ;;
     *)
         if [[ $cur == -* ]]; then
-            _nvtxt_words "$("$1" --help 2>/dev/null | grep -oE -e '--[a-z][a-z-]*' | sort -u)"
+            _nvtxt_words "$(_nvtxt_help "$1" | grep -oE -e '--[a-z][a-z-]*' | sort -u)"
         elif ! _nvtxt_takes_value "$1" "$prev" && ! _nvtxt_has_command "$1"; then
             _nvtxt_words "$(_nvtxt_commands "$1")"
         fi
@@ -77,4 +126,4 @@ _nvtxt() {
     esac
 }
 
-complete -o default -F _nvtxt nvtxtd nvtxt-send nvtxt-check nvtxt-ctl nvtxt-import nvtxt-export
+complete -o default -F _nvtxt nvtxtd nvtxt-send nvtxt-check nvtxt-ctl nvtxt-import nvtxt-export nvtxt-report

@@ -60,6 +60,28 @@ check_installed() {
     rm -rf "$root"
 }
 
+check_report() { # check_report PROGRAM: each command has options of its own, and lists of words
+    for command in $("$1" --help | sed -n '/^Commands/,/^$/s/^  \([a-z]*\) .*/\1/p'); do
+        check "$command" "$1" "$command"
+        check "$command" "$1" --csv "$command"
+        options=$("$1" "$command" --help | grep -oE -e '--[a-z][a-z-]*' | LC_ALL=C sort -u | tr '\n' ' ')
+        check "${options% }" "$1" "$command" --
+        for option in $options; do
+            "$1" "$command" "$option" 1 --help 2>&1 </dev/null | grep -q 'unrecognized' || continue
+            echo "nvtxt-report $command does not know $option"
+            bad=$((bad + 1))
+        done
+    done
+    check 'markdown' "$1" stats --format m
+    check 'json jsonl' "$1" events --format = j
+    check 'usec' "$1" stats --timeunit u
+    check '' "$1" stats --timeunit usec eve
+    check 'reports rules' "$1" list r
+    check 'warning' "$1" check --fail-on w
+    check 'nvtx_pushpop_sum nvtx_pushpop_trace' "$1" stats -r nvtx_push
+    check 'nvtx_sum,nvtx_tree' "$1" stats -r nvtx_sum,nvtx_tr
+}
+
 for program in "$build"/daemon/nvtxtd "$build"/client/nvtxt-*; do
     { [ -f "$program" ] && [ -x "$program" ]; } || continue
     check '--help' "$program" --he
@@ -71,6 +93,7 @@ for program in "$build"/daemon/nvtxtd "$build"/client/nvtxt-*; do
     }
 done
 check_installed
+[ ! -x "$build/client/nvtxt-report" ] || check_report "$build/client/nvtxt-report"
 check '--check-config --config --control-socket' "$build/daemon/nvtxtd" --c
 check 'info' "$build/daemon/nvtxtd" --log-level inf
 check 'debug' "$build/daemon/nvtxtd" --log-level = d
