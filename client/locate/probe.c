@@ -123,13 +123,13 @@ enum outcome probe_find_store(struct term *term, char *store, size_t size) {
     bool is_set = stores.won == 0 && stores.places[0].is_named; // $NVTXT_STORE
     if (asked != 0 && daemon->is_named && !is_set) {
         term_say(term,
-                 "the daemon at %s (%s) does not say where its store is (%s: %s); name the store "
-                 "with --store or NVTXT_STORE",
+                 "the daemon at %s (%s) does not say where its store is (%s: %s); name the "
+                 "store, or set NVTXT_STORE",
                  daemon->path, daemon->whose, control, control_link_why(asked));
         return OUTCOME_NO_INPUT;
     }
     if (stores.won < 0) {
-        term_say(term, "no store can be read at %s; name one with --store",
+        term_say(term, "no store can be read at %s; name one",
                  search_list(&stores, places, sizeof(places)));
         return OUTCOME_NO_INPUT;
     }
