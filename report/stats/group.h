@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "report/model/model.h"
+#include "report/stats/table.h"
 
 struct report_groups {
     size_t group_count;
@@ -27,3 +28,7 @@ void report_groups_deinit(struct report_groups *groups);
 static inline size_t report_group_size(const struct report_groups *groups, size_t group) {
     return groups->first[group + 1] - groups->first[group];
 }
+
+// Adds the note that open ranges of these kinds (bits, see report/model/spans.h) are left out, if
+// any is selected. Returns 0 or -ENOMEM.
+int report_note_open(struct report_table *table, const struct report_model *model, unsigned kinds);

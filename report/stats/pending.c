@@ -12,9 +12,6 @@
         return report_table_note(table, "not written yet");                                        \
     }
 
-PENDING(nvtx_pushpop_trace)
-PENDING(nvtx_tree)
-PENDING(nvtx_folded)
 PENDING(nvtx_thread_sum)
 PENDING(nvtx_gap_sum)
 PENDING(nvtx_concurrency)

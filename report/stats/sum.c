@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "report/model/name_text.h"
+#include "report/model/spans.h"
 #include "report/model/spread.h"
 #include "report/stats/group.h"
 #include "report/stats/reports.h"
@@ -90,21 +91,6 @@ static int take_group(struct sums *sums, size_t group, size_t size) {
     return values ? 0 : -ENOMEM;
 }
 
-// The sum of a billion ranges may pass 64 bits: it is a text of digits then, as JSON has it.
-static struct report_cell total_cell(struct report_table *table, unsigned __int128 total) {
-    char digits[40];
-    if (total <= UINT64_MAX) {
-        return report_cell_uint((uint64_t)total);
-    }
-    size_t at = sizeof(digits);
-    for (; total > 0; total /= 10) {
-        digits[--at] = (char)('0' + (int)(total % 10));
-    }
-    size_t len = sizeof(digits) - at;
-    const char *text = store_arena_copy(&table->arena, digits + at, len);
-    return text ? report_cell_text((struct nvtxt_slice){text, len}) : (struct report_cell){0};
-}
-
 static int put_row(struct sums *sums, const struct sum *sum) {
     const struct report_spread *spread = &sum->spread;
     struct report_cell *cell = report_table_row(sums->table);
@@ -113,7 +99,7 @@ static int put_row(struct sums *sums, const struct sum *sum) {
     }
     double share = sums->total > 0 ? 100.0 * (double)spread->sum / (double)sums->total : 0;
     *cell++ = report_cell_real(share);
-    *cell++ = total_cell(sums->table, spread->sum);
+    *cell++ = report_cell_total(sums->table, spread->sum);
     *cell++ = report_cell_uint(spread->count);
     *cell++ = report_cell_real(spread->avg);
     *cell++ = report_cell_real(spread->median);
@@ -145,26 +131,15 @@ static int put_rows(struct sums *sums) {
     return rc;
 }
 
-static int note_open(const struct sums *sums) {
-    size_t open = 0;
-    const struct report_event *events = sums->model->capture->events;
-    for (size_t i = 0; sums->model->open_selected > 0 && i < sums->model->count; i++) {
-        unsigned both = REPORT_SELECTED | REPORT_OPEN;
-        open +=
-            (events[i].flags & both) == both && sums->wanted[events[i].kind == REPORT_START_END];
-    }
-    return open == 0 ? 0
-                     : report_table_note(sums->table, "%zu open %s left out: %s no end", open,
-                                         open == 1 ? "range is" : "ranges are",
-                                         open == 1 ? "it has" : "they have");
-}
-
 static int fill(struct sums *sums) {
     int rc = report_groups_init(&sums->groups, sums->model,
                                 sums->model->capture->name_count * STYLES, group_of, sums);
     rc = rc == 0 ? make_room(sums) : rc;
     rc = rc == 0 ? put_rows(sums) : rc;
-    rc = rc == 0 ? note_open(sums) : rc;
+    rc = rc == 0 ? report_note_open(sums->table, sums->model,
+                                    (sums->wanted[0] ? REPORT_KIND(REPORT_PUSH_POP) : 0) |
+                                        (sums->wanted[1] ? REPORT_KIND(REPORT_START_END) : 0))
+                 : rc;
     report_groups_deinit(&sums->groups);
     free(sums->durations);
     free(sums->rows);

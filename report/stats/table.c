@@ -37,6 +37,23 @@ struct report_cell *report_table_row(struct report_table *table) {
     return row;
 }
 
+struct report_cell report_cell_copy(struct report_table *table, struct nvtxt_slice text) {
+    const char *copy = store_arena_copy(&table->arena, text.data, text.len);
+    return copy ? report_cell_text((struct nvtxt_slice){copy, text.len}) : (struct report_cell){0};
+}
+
+struct report_cell report_cell_total(struct report_table *table, unsigned __int128 total) {
+    char digits[40];
+    if (total <= UINT64_MAX) {
+        return report_cell_uint((uint64_t)total);
+    }
+    size_t at = sizeof(digits);
+    for (; total > 0; total /= 10) {
+        digits[--at] = (char)('0' + (int)(total % 10));
+    }
+    return report_cell_copy(table, (struct nvtxt_slice){digits + at, sizeof(digits) - at});
+}
+
 int report_table_note(struct report_table *table, const char *format, ...) {
     char text[1024];
     va_list arguments;

@@ -82,6 +82,13 @@ void report_table_deinit(struct report_table *table); // fine when zeroed
 // A new last row of empty cells, valid until the next one is added; NULL when memory is short.
 struct report_cell *report_table_row(struct report_table *table);
 
+// The cell of a sum: a number, or its digits as a text when it does not fit into 64 bits, as JSON
+// has it. Empty when memory is short.
+struct report_cell report_cell_total(struct report_table *table, unsigned __int128 total);
+
+// The cell of a text that is copied into the table. Empty when memory is short.
+struct report_cell report_cell_copy(struct report_table *table, struct nvtxt_slice text);
+
 // Adds a note, as printf does. Returns 0 or -ENOMEM.
 int report_table_note(struct report_table *table, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
