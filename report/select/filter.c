@@ -1,23 +1,274 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The expression is kept as it was given; its reader comes with the matcher.
+// First the expression loses its escapes (filter_text), then its parts are found from the outside
+// in: domain, brackets, the closing slash. Last it is split. All faults are looked for, and the
+// leftmost one is kept.
 #include "report/select/filter.h"
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "report/select/filter_text.h"
+#include "report/select/regex.h"
 #include "report/select/selection.h"
+
+#define PREFIX "regex:"
+
+struct reader {
+    struct report_filter *filter;
+    struct report_fault *fault;
+    struct report_char *chars;    // all of them
+    struct report_char *at, *end; // the part
+    size_t last;                  // the column after the last byte
+    bool closing;                 // the part had a closing slash
+    char *bytes;                  // free ones for names
+};
+
+// Keeps the fault if it is to the left of the one before.
+#define FAULT(reader, place, ...)                                                                  \
+    do {                                                                                           \
+        if ((reader)->fault->column == 0 || (place) < (reader)->fault->column) {                   \
+            report_fault_set((reader)->fault, place, __VA_ARGS__);                                 \
+        }                                                                                          \
+    } while (0)
+
+static size_t column_at(const struct reader *reader, const struct report_char *at) {
+    return at < reader->end ? at->column : reader->last;
+}
+
+// ---- Names --------------------------------------------------------------------------------------
+
+static int compile(struct reader *reader, struct report_item *item,
+                   const struct report_char *from) {
+    char sentence[REPORT_REGEX_SENTENCE];
+    size_t offset = 0;
+    if (!reader->filter->is_regex || reader->fault->column > 0) {
+        return 0;
+    }
+    int result = report_regex_new(&item->regex, item->name, sentence, &offset);
+    if (result > 0) {
+        FAULT(reader, from[offset > 0 ? offset - 1 : 0].column, "%s", sentence);
+        return 0;
+    }
+    return result;
+}
+
+static int set_name(struct reader *reader, struct report_item *item, const struct report_char *from,
+                    const struct report_char *to) {
+    item->kind = REPORT_ITEM_NAME;
+    item->column = from->column;
+    item->name.data = reader->bytes;
+    for (; from + item->name.len < to; item->name.len++) {
+        *reader->bytes++ = from[item->name.len].byte;
+    }
+    return compile(reader, item, from);
+}
+
+static void check_name(struct reader *reader, const struct report_char *from,
+                       const struct report_char *to) {
+    for (const struct report_char *at = from; at < to && !reader->filter->is_regex; at++) {
+        if (report_char_is(at, '[') || report_char_is(at, ']')) {
+            FAULT(reader, at->column,
+                  "'%c' elsewhere than at the %s; write '\\%c' if it belongs to the name", at->byte,
+                  at->byte == '[' ? "start" : "end", at->byte);
+        } else if (to - from > 1 && at->special && (at->byte == '*' || at->byte == '+')) {
+            FAULT(reader, at->column, "'%c' inside a name; write '\\%c' if it belongs to the name",
+                  at->byte, at->byte);
+        }
+    }
+}
+
+static int add_item(struct reader *reader, const struct report_char *from,
+                    const struct report_char *to) {
+    struct report_filter *filter = reader->filter;
+    struct report_item *item = &filter->items[filter->count];
+    bool wild = to - from == 1 && (report_char_is(from, '*') || report_char_is(from, '+'));
+    if (from == to) {
+        bool slash = filter->is_push_pop;
+        FAULT(reader, column_at(reader, from), "empty %s; write '\\%c' if a '%c' belongs to a name",
+              slash ? "item" : "name", slash ? '/' : ',', slash ? '/' : ',');
+        return 0;
+    }
+    filter->count++;
+    if (wild && filter->is_push_pop) {
+        item->kind = from->byte == '*' ? REPORT_ITEM_MANY : REPORT_ITEM_ONE;
+        item->column = from->column;
+        return 0;
+    }
+    if (wild) {
+        FAULT(reader, from->column,
+              "'%c' alone as a start/end name; write '\\%c' if it is the name, '%c/' for push/pop "
+              "ranges",
+              from->byte, from->byte, from->byte);
+    }
+    check_name(reader, from, to);
+    return set_name(reader, item, from, to);
+}
+
+// ---- Parts --------------------------------------------------------------------------------------
+
+static int read_domain(struct reader *reader) {
+    struct report_filter *filter = reader->filter;
+    struct report_char *at = reader->at;
+    while (at < reader->end && !report_char_is(at, '@')) {
+        at++;
+    }
+    if (at == reader->end) {
+        return 0;
+    }
+    filter->has_domain = true;
+    struct report_char *from = reader->at;
+    reader->at = at + 1;
+    if (from == at) {
+        FAULT(reader, at->column, "empty domain; write '\\@' if the '@' belongs to the name");
+        return 0;
+    }
+    return set_name(reader, &filter->domain, from, at);
+}
+
+// The brackets, each end by itself, and the closing slash. In a regular expression a bracket with a
+// slash before it belongs to the expression, and the slash goes.
+static void read_ends(struct reader *reader) {
+    struct report_filter *filter = reader->filter;
+    struct report_char *at = reader->at, *end = reader->end;
+    if (filter->is_regex && end - at >= 2 && report_char_is(at, '/') &&
+        report_char_is(at + 1, '[')) {
+        (++at)->special = false;
+    } else if (at < end && report_char_is(at, '[')) {
+        filter->bottom = true;
+        at++;
+    }
+    bool ours = true;
+    if (filter->is_regex && end - at >= 2 && report_char_is(end - 2, '/') &&
+        report_char_is(end - 1, ']')) {
+        end--;
+        end[-1] = (struct report_char){']', false, end->column};
+        ours = false;
+    } else if (at < end && report_char_is(end - 1, ']')) {
+        filter->top = true;
+        end--;
+    }
+    if (ours && !filter->top && at < end && report_char_is(end - 1, '/')) {
+        reader->closing = true;
+        end--;
+    }
+    if (end < reader->end) {
+        // Columns at the end of the part are those of what was taken away.
+        reader->last = end->column;
+    }
+    reader->at = at;
+    reader->end = end;
+}
+
+static void find_kind(struct reader *reader) {
+    struct report_filter *filter = reader->filter;
+    filter->is_push_pop = filter->bottom || filter->top || reader->closing;
+    for (const struct report_char *at = reader->at; at < reader->end; at++) {
+        filter->is_push_pop |= report_char_is(at, '/');
+    }
+}
+
+// Separators that do not fit together: whichever comes second is the wrong one.
+static void check_separators(struct reader *reader) {
+    bool slash = reader->filter->bottom || reader->filter->top, comma = false;
+    for (const struct report_char *at = reader->at; at < reader->end; at++) {
+        if (report_char_is(at, '@')) {
+            FAULT(reader, at->column, "a second '@'; write '\\@' if it belongs to the name");
+        } else if (report_char_is(at, ',') && slash) {
+            FAULT(reader, at->column,
+                  "',' in a push/pop expression; write '\\,' if it belongs to the name");
+        } else if (report_char_is(at, '/') && comma) {
+            FAULT(reader, at->column, "'/' beside ','; write '\\/' if it belongs to the name");
+        }
+        slash |= report_char_is(at, '/');
+        comma |= report_char_is(at, ',');
+    }
+    if (reader->closing && comma) {
+        FAULT(reader, reader->last, "'/' beside ','; write '\\/' if it belongs to the name");
+    }
+}
+
+static int read_items(struct reader *reader) {
+    struct report_filter *filter = reader->filter;
+    char separator = filter->is_push_pop ? '/' : ',';
+    int result = 0;
+    if (reader->at == reader->end && !reader->closing && !filter->bottom && !filter->top) {
+        FAULT(reader, reader->last,
+              filter->has_domain ? "empty name; write '\\@' if the '@' belongs to the name"
+                                 : "empty expression; write '*/' for every event");
+        return 0;
+    }
+    for (const struct report_char *from = reader->at; result == 0;) {
+        const struct report_char *to = from;
+        while (to < reader->end && !report_char_is(to, separator)) {
+            to++;
+        }
+        result = add_item(reader, from, to);
+        if (to == reader->end) {
+            break;
+        }
+        from = to + 1;
+    }
+    return result;
+}
+
+static int read_all(struct reader *reader, struct nvtxt_slice text) {
+    struct report_filter *filter = reader->filter;
+    size_t hanging, begin = 0;
+    if (text.len >= sizeof(PREFIX) - 1 && memcmp(text.data, PREFIX, sizeof(PREFIX) - 1) == 0) {
+        filter->is_regex = true;
+        begin = sizeof(PREFIX) - 1;
+    }
+    size_t count = report_chars_read(text, begin, filter->is_regex, reader->chars, &hanging);
+    reader->at = reader->chars;
+    reader->end = reader->chars + count;
+    reader->last = text.len + 1;
+    if (hanging > 0) {
+        FAULT(reader, hanging, "'\\' at the end; write '\\\\' for a backslash");
+    }
+    int result = read_domain(reader);
+    if (result == 0) {
+        read_ends(reader);
+        find_kind(reader);
+        check_separators(reader);
+        result = read_items(reader);
+    }
+    return result != 0 ? result : reader->fault->column > 0 ? REPORT_SELECT_WRONG : 0;
+}
 
 int report_filter_parse(struct report_filter **filter, struct nvtxt_slice text,
                         struct report_fault *fault) {
-    *filter = text.len > 0 ? calloc(1, sizeof(**filter)) : NULL;
-    if (text.len == 0) {
-        report_fault_set(fault, 1, "empty expression; write '*/' for every event");
-        return REPORT_SELECT_WRONG;
+    struct report_filter *new = calloc(1, sizeof(*new));
+    struct reader reader = {.filter = new, .fault = fault};
+    reader.chars = calloc(text.len + 1, sizeof(*reader.chars));
+    fault->column = 0;
+    if (new) {
+        new->text = strndup(text.data ? text.data : "", text.len);
+        new->items = calloc(text.len + 1, sizeof(*new->items));
+        new->bytes = reader.bytes = malloc(text.len + 1);
     }
-    return *filter ? 0 : -ENOMEM;
+    bool ready = new &&reader.chars &&new->text &&new->items &&new->bytes;
+    int result = ready ? read_all(&reader, text) : -ENOMEM;
+    free(reader.chars);
+    if (result != 0) {
+        report_filter_free(new);
+        new = NULL;
+    }
+    *filter = new;
+    return result;
 }
 
 void report_filter_free(struct report_filter *filter) {
+    if (!filter) {
+        return;
+    }
+    report_regex_free(filter->domain.regex);
+    for (size_t i = 0; filter->items && i < filter->count; i++) {
+        report_regex_free(filter->items[i].regex);
+    }
+    free(filter->items);
+    free(filter->bytes);
+    free(filter->text);
     free(filter);
 }

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The sweep judges the filter expressions, the conditions all other options; an event is selected
+// if both agree. What no event fits is remembered for the notes.
+#include "report/model/selecting.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "report/select/conditions.h"
+#include "report/select/filter_set.h"
+#include "report/select/sweep.h"
+
+struct selecting {
+    struct report_filter_set filters;
+    struct report_conditions conditions;
+    uint64_t *taken; // a bit for each event
+    uint64_t *seen;  // final bits of the filters
+    unsigned fitted; // conditions that some event fits
+};
+
+static int run_filters(struct selecting *selecting, const struct report_model *model) {
+    if (selecting->filters.count == 0) {
+        return 0;
+    }
+    selecting->taken = calloc(model->count / 64 + 1, sizeof(*selecting->taken));
+    selecting->seen = calloc(selecting->filters.words, sizeof(*selecting->seen));
+    return selecting->taken && selecting->seen
+               ? report_sweep(&selecting->filters, selecting->taken, selecting->seen)
+               : -ENOMEM;
+}
+
+static void flag_events(struct selecting *selecting, struct report_model *model) {
+    for (size_t i = 0; i < model->count; i++) {
+        struct report_event *event = &model->capture->events[i];
+        unsigned fits = report_conditions_fit(&selecting->conditions, i);
+        selecting->fitted |= fits;
+        bool selected =
+            fits == REPORT_FITS_ALL && (!selecting->taken || report_bit(selecting->taken, i));
+        event->flags =
+            (uint8_t)((event->flags & ~REPORT_SELECTED) | (selected ? REPORT_SELECTED : 0));
+    }
+    report_model_count_selected(model);
+}
+
+int report_select(struct report_model *model, const struct report_selection *selection,
+                  int64_t since_ns, int64_t until_ns, struct nvtxt_buf *notes,
+                  struct report_fault *fault) {
+    struct selecting selecting = {0};
+    (void)notes;
+    int result = report_conditions_init(&selecting.conditions, model->capture, selection, since_ns,
+                                        until_ns, fault);
+    if (result == 0) {
+        result = report_filter_set_init(&selecting.filters, model->capture, selection, fault);
+    }
+    if (result == 0) {
+        result = run_filters(&selecting, model);
+    }
+    if (result == 0) {
+        flag_events(&selecting, model);
+    }
+    free(selecting.taken);
+    free(selecting.seen);
+    report_filter_set_deinit(&selecting.filters);
+    report_conditions_deinit(&selecting.conditions);
+    return result;
+}

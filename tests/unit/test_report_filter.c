@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Filter expressions and the other options of a selection, by the tables in tests/report/filters.
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/model/selecting.h"
+#include "report/select/filter.h"
+#include "tests/unit/report_kit.h"
+
+#define FIELDS 8
+#define STATES 10
+#define PROBE "probe"
+
+// ---- Tables -------------------------------------------------------------------------------------
+
+struct table {
+    FILE *file;
+    char line[4096];
+    char *fields[FIELDS];
+    size_t count;
+};
+
+static struct table open_table(const char *name) {
+    char path[4096];
+    struct table table = {0};
+    const char *top = getenv("top_srcdir");
+    snprintf(path, sizeof(path), "%s/tests/report/filters/%s", top ? top : ".", name);
+    table.file = fopen(path, "r");
+    cr_assert_not_null(table.file, "%s", path);
+    return table;
+}
+
+static bool next_row(struct table *table) {
+    do {
+        if (!fgets(table->line, sizeof(table->line), table->file)) {
+            fclose(table->file);
+            return false;
+        }
+    } while (table->line[0] == '#');
+    table->line[strcspn(table->line, "\n")] = '\0';
+    table->count = 0;
+    for (char *at = table->line; at && table->count < FIELDS; table->count++) {
+        table->fields[table->count] = at;
+        at = strchr(at, '\t');
+        if (at) {
+            *at++ = '\0';
+        }
+    }
+    return true;
+}
+
+static void take(struct report_selection *selection, const char *option, const char *text) {
+    struct report_fault fault;
+    int result = report_selection_take(selection, option, text, &fault);
+    cr_assert_eq(result, 0, "--%s '%s': column %zu: %s", option, text, fault.column,
+                 fault.sentence);
+}
+
+static void apply(struct report_model *model, struct report_selection *selection) {
+    struct report_fault fault = {0};
+    struct nvtxt_buf notes = {0};
+    int64_t since, until;
+    report_selection_span(selection, 1000, &since, &until);
+    int result = report_select(model, selection, since, until, &notes, &fault);
+    cr_assert_eq(result, 0, "%s", fault.sentence);
+    report_selection_deinit(selection);
+    nvtxt_buf_deinit(&notes);
+}
+
+// ---- The truth table ----------------------------------------------------------------------------
+
+// Each state is a process: its ranges, then a mark when all of them are open.
+static struct report_model *states_model(void) {
+    static struct report_kit_event events[64];
+    static char names[64][64];
+    struct table table = open_table("states.tsv");
+    size_t count = 0;
+    while (next_row(&table)) {
+        uint32_t pid = (uint32_t)atoi(table.fields[0] + 1);
+        enum report_kind kind =
+            strcmp(table.fields[1], "push/pop") == 0 ? REPORT_PUSH_POP : REPORT_START_END;
+        snprintf(names[count], sizeof(names[0]), "%s:%s", table.fields[2], table.fields[3]);
+        events[count] = (struct report_kit_event){
+            KIT_EVENT(kind, 1, names[count], (int64_t)count, 1000 - (int64_t)count), .pid = pid};
+        count++;
+    }
+    for (uint32_t pid = 1; pid <= STATES; pid++) {
+        events[count++] =
+            (struct report_kit_event){KIT_EVENT(REPORT_MARK, 1, PROBE, 500, 500), .pid = pid};
+    }
+    return report_kit_model(events, count);
+}
+
+static void states_selected(const struct report_model *model, char *out, size_t size) {
+    size_t len = 0;
+    out[0] = '\0';
+    for (unsigned pid = 1; pid <= STATES; pid++) {
+        for (size_t i = 0; i < model->count; i++) {
+            const struct report_event *event = &model->capture->events[i];
+            uint32_t process = model->capture->threads[event->thread].process;
+            if (event->kind == REPORT_MARK && event->flags & REPORT_SELECTED &&
+                model->capture->processes[process].pid == pid) {
+                len += (size_t)snprintf(out + len, size - len, "%ss%u", len > 0 ? " " : "", pid);
+            }
+        }
+    }
+}
+
+Test(report_filter, has_the_truth_table) {
+    struct report_model *model = states_model();
+    struct table table = open_table("truth.tsv");
+    while (next_row(&table)) {
+        struct report_selection selection = {0};
+        char found[256];
+        if (*table.fields[0]) {
+            take(&selection, "nvtx-include", table.fields[0]);
+        }
+        if (*table.fields[1]) {
+            take(&selection, "nvtx-exclude", table.fields[1]);
+        }
+        apply(model, &selection);
+        states_selected(model, found, sizeof(found));
+        cr_expect_str_eq(found, table.fields[2], "include '%s' exclude '%s': %s, not %s",
+                         table.fields[0], table.fields[1], found, table.fields[2]);
+    }
+    report_kit_free(model);
+}
+
+Test(report_filter, counts_events_of_f1) {
+    struct report_model *model = report_kit_f1();
+    struct table table = open_table("f1.tsv");
+    while (next_row(&table)) {
+        struct report_selection selection = {0};
+        size_t wanted = (size_t)atoi(table.fields[table.count - 1]);
+        char options[512] = "";
+        for (size_t i = 0; i + 1 < table.count; i++) {
+            strcat(strcat(options, " --"), table.fields[i]);
+            char *text = strchr(table.fields[i], '=');
+            if (text) {
+                *text++ = '\0';
+                take(&selection, table.fields[i], text);
+            }
+        }
+        apply(model, &selection);
+        cr_expect_eq(model->selected, wanted, "%s: %zu, not %zu", options, model->selected, wanted);
+    }
+    report_kit_free(model);
+}
+
+Test(report_filter, says_where_a_fault_is) {
+    struct table table = open_table("errors.tsv");
+    while (next_row(&table)) {
+        struct report_selection selection = {0};
+        struct report_fault fault;
+        int result = report_selection_take(&selection, "nvtx-include", table.fields[0], &fault);
+        cr_expect_eq(result, REPORT_SELECT_WRONG, "'%s'", table.fields[0]);
+        cr_expect_eq(fault.column, (size_t)atoi(table.fields[1]), "'%s': column %zu, not %s",
+                     table.fields[0], fault.column, table.fields[1]);
+        cr_expect_str_eq(fault.sentence, table.fields[2], "'%s': %s", table.fields[0],
+                         fault.sentence);
+        report_selection_deinit(&selection);
+    }
+}
