@@ -16,6 +16,7 @@
 #include "client/common/signals.h"
 #include "client/locate/probe.h"
 #include "report/load/load.h"
+#include "report/model/selecting.h"
 
 void report_job_raise(struct report_job *job, enum outcome level) {
     if (job->level < level) {
@@ -87,6 +88,33 @@ static enum outcome load(const struct report_job *job, const char *const *paths,
     return result == 0 ? OUTCOME_DONE : outcome_of_load(result);
 }
 
+static void print_notes(struct term *term, struct nvtxt_buf *notes) {
+    for (size_t at = 0; at < notes->len;) {
+        char *line = notes->data + at;
+        char *end = memchr(line, '\n', notes->len - at);
+        size_t len = end ? (size_t)(end - line) : notes->len - at;
+        term_say(term, "note: %.*s", (int)len, line);
+        at += len + 1;
+    }
+}
+
+static enum outcome select_events(struct report_job *job, struct report_model *model,
+                                  const struct span *span) {
+    struct nvtxt_buf notes = {0};
+    struct report_fault fault = {0};
+    int result = report_select(model, &job->options->selection, span->since_ns, span->until_ns,
+                               &notes, &fault);
+    enum outcome outcome = result == 0  ? OUTCOME_DONE
+                           : result > 0 ? report_options_refuse(job->term, &fault)
+                                        : fail(job->term, result);
+    print_notes(job->term, &notes);
+    nvtxt_buf_deinit(&notes);
+    if (result == 0 && model->selected == 0 && job->options->selection.expect_some) {
+        report_job_raise(job, OUTCOME_FAULTS);
+    }
+    return outcome;
+}
+
 // Reads the stores into a capture and its model.
 static enum outcome take_in(struct report_job *job, const char *const *paths, size_t count,
                             struct report_capture **capture, struct report_model **model) {
@@ -98,7 +126,7 @@ static enum outcome take_in(struct report_job *job, const char *const *paths, si
         int result = report_model_build(model, *capture);
         outcome = result == 0 ? OUTCOME_DONE : fail(job->term, result);
     }
-    return outcome;
+    return outcome == 0 ? select_events(job, *model, &span) : outcome;
 }
 
 static enum outcome take_in_all(struct report_job *job) {
