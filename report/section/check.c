@@ -159,6 +159,26 @@ static int check_metric(void *context, const struct report_section_metric *metri
     return r;
 }
 
+static void check_size(const struct check *check, const struct report_scalar *size, int64_t least,
+                       int64_t most) {
+    if (report_has(size) && (size->integer < least || size->integer > most)) {
+        report_messages_add(check->messages, check->file, size->at, REPORT_FILE_ERROR,
+                            "number-out-of-range", "%lld to %lld are possible", (long long)least,
+                            (long long)most);
+    }
+}
+
+// Tables have at most a million cells.
+static void check_sizes(const struct check *check, const struct report_section_item *item) {
+    if (item->table) {
+        check_size(check, &item->table->columns, 1, 100);
+        check_size(check, &item->table->rows, 0, 10000);
+    }
+    if (item->histogram_chart && item->histogram_chart->histogram_axis) {
+        check_size(check, &item->histogram_chart->histogram_axis->bin_count, 1, 10000);
+    }
+}
+
 int report_section_check(const struct report_section *section, const char *file,
                          struct report_messages *messages) {
     struct check check = {file, messages};
@@ -170,6 +190,12 @@ int report_section_check(const struct report_section *section, const char *file,
     for (size_t i = 0; i < section->groups.count; i++) {
         const struct report_section_group *group = section->groups.items[i];
         check_identifier(&check, &group->identifier);
+    }
+    for (size_t i = 0; i < section->bodies.count; i++) {
+        const struct report_section_body *body = section->bodies.items[i];
+        for (size_t j = 0; j < body->items.count; j++) {
+            check_sizes(&check, body->items.items[j]);
+        }
     }
     return report_section_each_metric(section, check_metric, &check);
 }

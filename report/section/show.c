@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Header, bodies and groups are laid out one after the other. A table is a grid of indexes into its
+// metrics; a histogram counts instances exactly where they are integers, since a bin's bounds need
+// not be numbers of a double.
+#include "report/section/show.h"
+
+#include <errno.h>
+#include <math.h>
+
+#include "report/section/metrics_shown.h"
+
+#define TOP_ROWS 10
+#define BINS 10
+
+static const char *text_of(const struct report_scalar *scalar) {
+    return report_has(scalar) ? scalar->text.data : NULL;
+}
+
+static bool equal_ids(const struct report_id *a, const struct report_id *b) {
+    return a->is_text == b->is_text &&
+           (a->is_text ? nvtxt_slice_equal(a->text, b->text) : a->number == b->number);
+}
+
+const struct report_instance *report_instance_find(const struct report_metric *metric,
+                                                   const struct report_id *id) {
+    for (size_t i = 0; i < metric->instance_count; i++) {
+        if (equal_ids(&metric->instances[i].id, id)) {
+            return &metric->instances[i];
+        }
+    }
+    return NULL;
+}
+
+// --- table
+
+static int show_table(struct report_list_view *view, const struct report_section_table *table,
+                      struct report_shown_item *item) {
+    int r = report_list_add_all(view, &item->metrics, &table->metrics);
+    size_t n = item->metrics.count, columns = (size_t)table->columns.integer;
+    size_t rows = (n + columns - 1) / columns;
+    rows = rows < (size_t)table->rows.integer ? (size_t)table->rows.integer : rows;
+    item->columns = (uint32_t)columns;
+    item->rows = (uint32_t)rows;
+    item->column_major = table->order.integer == REPORT_COLUMN_MAJOR;
+    item->cells =
+        r == 0 ? store_arena_take(view->show->arena, (rows * columns + 1) * sizeof(*item->cells), 8)
+               : NULL;
+    if (!item->cells) {
+        return r < 0 ? r : -ENOMEM;
+    }
+    for (size_t i = 0; i < rows * columns; i++) {
+        item->cells[i] = -1;
+    }
+    for (size_t i = 0; i < n; i++) {
+        size_t row = item->column_major ? i % rows : i / columns;
+        size_t column = item->column_major ? i / rows : i % columns;
+        item->cells[row * columns + column] = (int64_t)i;
+    }
+    return 0;
+}
+
+// --- histogram
+
+struct bounds {
+    bool integers;
+    uint64_t least, most; // of integers
+    double low, high;
+    size_t count; // of values in them
+};
+
+static struct bounds bounds_of(const struct report_metric *metric) {
+    struct bounds bounds = {.integers = metric->type == REPORT_U32 || metric->type == REPORT_U64,
+                            .least = UINT64_MAX,
+                            .low = (double)INFINITY,
+                            .high = -(double)INFINITY};
+    for (size_t i = 0; i < metric->instance_count; i++) {
+        const struct report_value *value = &metric->instances[i].value;
+        double number = report_value_number(value);
+        if (isfinite(number)) {
+            bounds.low = number < bounds.low ? number : bounds.low;
+            bounds.high = number > bounds.high ? number : bounds.high;
+            bounds.count++;
+        }
+        if (bounds.integers) {
+            bounds.least = value->u64 < bounds.least ? value->u64 : bounds.least;
+            bounds.most = value->u64 > bounds.most ? value->u64 : bounds.most;
+        }
+    }
+    return bounds;
+}
+
+// The bin of a value: the last one is closed.
+static size_t bin_of(const struct bounds *bounds, const struct report_value *value, size_t bins) {
+    size_t bin;
+    if (bounds->integers) {
+        uint64_t width = bounds->most - bounds->least;
+        __extension__ unsigned __int128 scaled =
+            (unsigned __int128)(value->u64 - bounds->least) * bins;
+        bin = width == 0 ? bins : (size_t)(scaled / width);
+    } else {
+        double width = bounds->high - bounds->low;
+        double scaled = (value->real - bounds->low) / width * (double)bins;
+        bin = width > 0 && scaled < (double)bins ? (size_t)scaled : bins;
+    }
+    return bin < bins ? bin : bins - 1;
+}
+
+static int fill_bins(const struct report_show *show, const struct report_metric *metric,
+                     size_t count, struct report_shown_item *item) {
+    struct bounds bounds = bounds_of(metric);
+    if (metric->na || metric->type == REPORT_STRING || bounds.count == 0) {
+        return 0;
+    }
+    item->bins = store_arena_make(show->arena, count * sizeof(*item->bins));
+    if (!item->bins) {
+        return -ENOMEM;
+    }
+    item->bin_count = count;
+    double step = (bounds.high - bounds.low) / (double)count;
+    for (size_t i = 0; i < count; i++) {
+        item->bins[i].from = bounds.low + step * (double)i;
+        item->bins[i].to = i + 1 == count ? bounds.high : bounds.low + step * (double)(i + 1);
+    }
+    for (size_t i = 0; i < metric->instance_count; i++) {
+        const struct report_value *value = &metric->instances[i].value;
+        if (isfinite(report_value_number(value))) {
+            item->bins[bin_of(&bounds, value, count)].count++;
+        }
+    }
+    return 0;
+}
+
+static int show_histogram(struct report_list_view *view, const struct report_histogram_chart *chart,
+                          struct report_shown_item *item) {
+    int r = report_list_add(view, &item->metrics, chart->metric);
+    const struct report_axis *axis = chart->histogram_axis;
+    size_t bins = axis && report_has(&axis->bin_count) ? (size_t)axis->bin_count.integer : BINS;
+    if (r == 0 && item->metrics.count > 0) {
+        r = fill_bins(view->show, &item->metrics.items[0].metric, bins, item);
+    }
+    return r;
+}
+
+// --- top table
+
+static bool is_larger(const struct report_value *a, const struct report_value *b) {
+    if (a->type <= REPORT_U64) {
+        return a->u64 > b->u64;
+    }
+    return report_value_number(a) > report_value_number(b);
+}
+
+// The largest in front; equals stay in their order.
+static void keep_top(struct report_shown_item *item, const struct report_metric *metric,
+                     uint32_t index) {
+    size_t at = item->top_count;
+    while (at > 0 && is_larger(&metric->instances[index].value,
+                               &metric->instances[item->top[at - 1]].value)) {
+        at--;
+    }
+    if (at < item->rows) {
+        item->top_count += item->top_count < item->rows;
+        for (size_t i = item->top_count - 1; i > at; i--) {
+            item->top[i] = item->top[i - 1];
+        }
+        item->top[at] = index;
+    }
+}
+
+static int show_top_table(struct report_list_view *view, const struct report_top_table *table,
+                          struct report_shown_item *item) {
+    int r = report_list_add_all(view, &item->metrics, &table->metrics);
+    if (r < 0 || item->metrics.count == 0) {
+        return r;
+    }
+    const struct report_metric *metric = &item->metrics.items[0].metric;
+    size_t rows = report_has(&table->rows) ? (size_t)table->rows.integer : TOP_ROWS;
+    rows = rows < metric->instance_count ? rows : metric->instance_count;
+    item->rows = (uint32_t)rows;
+    item->top = store_arena_take(view->show->arena, (rows + 1) * sizeof(*item->top), 8);
+    if (!item->top) {
+        return -ENOMEM;
+    }
+    for (size_t i = 0; i < metric->instance_count; i++) {
+        keep_top(item, metric, (uint32_t)i);
+    }
+    return 0;
+}
+
+// --- the others
+
+static int show_line_chart(struct report_list_view *view, const struct report_line_chart *chart,
+                           struct report_shown_item *item) {
+    int r = report_list_add_all(view, &item->metrics, &chart->metrics);
+    if (r == 0 && chart->highlight_x) {
+        struct report_shown_metrics highlights = {0};
+        r = report_list_add_all(view, &highlights, &chart->highlight_x->metrics);
+    }
+    return r;
+}
+
+static int show_flame_graph(struct report_list_view *view, struct report_shown_item *item) {
+    struct report_section_metric self = {.at = {1, 1}};
+    self.name.at = self.at;
+    self.name.text = NVTXT_SLICE("pushpop__self_time_per_name.sum");
+    view->any = true;
+    return report_list_add(view, &item->metrics, &self);
+}
+
+static int show_timeline(struct report_list_view *view, const struct report_timeline *timeline,
+                         struct report_shown_item *item) {
+    int r = 0;
+    for (size_t i = 0; i < timeline->groups.count; i++) {
+        const struct report_timeline_group *group = timeline->groups.items[i];
+        for (size_t j = 0; j < group->rows.count && r == 0; j++) {
+            const struct report_metric_row *row = group->rows.items[j];
+            r = report_list_add_all(view, &item->metrics, &row->metrics);
+        }
+    }
+    return r;
+}
+
+#define WIDGETS (7 + REPORT_FOREIGN_WIDGETS)
+
+// The parts of an item, in the order of its fields. Returns 0 when that part is not there.
+static bool find_part(const struct report_section_item *said, size_t index,
+                      struct report_shown_item *item) {
+    const struct {
+        const void *there;
+        const struct report_scalar *label;
+        const char *type;
+    } parts[] = {
+        {said->table, said->table ? &said->table->label : NULL, "Table"},
+        {said->bar_chart, said->bar_chart ? &said->bar_chart->label : NULL, "BarChart"},
+        {said->histogram_chart, said->histogram_chart ? &said->histogram_chart->label : NULL,
+         "HistogramChart"},
+        {said->line_chart, said->line_chart ? &said->line_chart->label : NULL, "LineChart"},
+        {said->top_table, said->top_table ? &said->top_table->label : NULL, "TopTable"},
+        {said->flame_graph, said->flame_graph ? &said->flame_graph->label : NULL, "FlameGraph"},
+        {said->timeline, said->timeline ? &said->timeline->label : NULL, "Timeline"},
+    };
+    *item = (struct report_shown_item){0};
+    if (index >= REPORT_ITEM_FOREIGN) {
+        item->kind = REPORT_ITEM_FOREIGN;
+        item->type = report_foreign_names[index - REPORT_ITEM_FOREIGN];
+        return report_has(&said->foreign[index - REPORT_ITEM_FOREIGN]);
+    }
+    item->kind = (enum report_item_kind)index;
+    item->type = parts[index].type;
+    item->label = parts[index].there ? text_of(parts[index].label) : NULL;
+    return parts[index].there != NULL;
+}
+
+static int show_part(struct report_list_view *view, const struct report_section_item *said,
+                     struct report_shown_item *item) {
+    switch (item->kind) {
+    case REPORT_ITEM_TABLE:
+        return show_table(view, said->table, item);
+    case REPORT_ITEM_BAR_CHART:
+        return report_list_add_all(view, &item->metrics, &said->bar_chart->metrics);
+    case REPORT_ITEM_HISTOGRAM:
+        return show_histogram(view, said->histogram_chart, item);
+    case REPORT_ITEM_LINE_CHART:
+        return show_line_chart(view, said->line_chart, item);
+    case REPORT_ITEM_TOP_TABLE:
+        return show_top_table(view, said->top_table, item);
+    case REPORT_ITEM_FLAME_GRAPH:
+        return show_flame_graph(view, item);
+    case REPORT_ITEM_TIMELINE:
+        return show_timeline(view, said->timeline, item);
+    default:
+        view->any = true;
+        return 0;
+    }
+}
+
+// An item whose own filter does not match is left out whole.
+static int show_item(struct report_list_view *view, const struct report_section_item *said,
+                     struct report_shown_body *body) {
+    struct report_joined_filter outer = view->filter;
+    struct report_joined_filter filter = report_filter_join_more(outer, said->filter);
+    if (said->filter && !report_filter_matches(&filter, view->show->view)) {
+        return 0;
+    }
+    view->filter = filter;
+    int r = 0;
+    for (size_t i = 0; i < WIDGETS && r == 0; i++) {
+        struct report_shown_item *item = &body->items[body->item_count];
+        if (find_part(said, i, item)) {
+            body->item_count++;
+            r = show_part(view, said, item);
+        }
+    }
+    view->filter = outer;
+    return r;
+}
+
+static int show_bodies(struct report_list_view *view, const struct report_section *section,
+                       struct report_shown_section *shown) {
+    struct store_arena *arena = view->show->arena;
+    shown->bodies = store_arena_make(arena, (section->bodies.count + 1) * sizeof(*shown->bodies));
+    int r = shown->bodies ? 0 : -ENOMEM;
+    for (size_t i = 0; i < section->bodies.count && r == 0; i++) {
+        const struct report_section_body *said = section->bodies.items[i];
+        struct report_shown_body *body = &shown->bodies[shown->body_count++];
+        size_t most = said->items.count * WIDGETS + 1;
+        body->display_name = text_of(&said->display_name);
+        body->items = store_arena_make(arena, most * sizeof(*body->items));
+        r = body->items ? 0 : -ENOMEM;
+        for (size_t j = 0; j < said->items.count && r == 0; j++) {
+            r = show_item(view, said->items.items[j], body);
+        }
+    }
+    return r;
+}
+
+static int show_groups(struct report_list_view *view, const struct report_list *groups,
+                       struct report_shown_section *shown) {
+    int r = 0;
+    for (size_t i = 0; i < groups->count && r == 0; i++) {
+        const struct report_metric_group *said = groups->items[i];
+        struct report_shown_group *group = &shown->groups[shown->group_count++];
+        group->order = (uint32_t)said->order.integer;
+        r = report_list_add_all(view, &group->metrics, &said->metrics);
+    }
+    return r;
+}
+
+int report_section_show(const struct report_show *show, const struct report_section_entry *entry,
+                        struct report_shown_section *shown) {
+    const struct report_section *section = entry->section;
+    struct report_list_view view = {.show = show, .file = entry->file->path};
+    view.filter = report_filter_join(NULL, section->filter);
+    *shown = (struct report_shown_section){.entry = entry};
+    size_t groups = section->metrics.count + section->source_metrics.count + 1;
+    shown->groups = store_arena_make(show->arena, groups * sizeof(*shown->groups));
+    int r = shown->groups ? 0 : -ENOMEM;
+    if (r == 0 && section->header) {
+        shown->header_rows = (uint32_t)section->header->rows.integer;
+        r = report_list_add_all(&view, &shown->header, &section->header->metrics);
+    }
+    r = r == 0 ? show_bodies(&view, section, shown) : r;
+    view.skip_unlabelled = true;
+    r = r == 0 ? show_groups(&view, &section->metrics, shown) : r;
+    r = r == 0 ? show_groups(&view, &section->source_metrics, shown) : r;
+    if (r < 0 || show->messages->failed) {
+        return r < 0 ? r : -ENOMEM;
+    }
+    bool matches = report_filter_matches(&view.filter, show->view);
+    return matches || view.any ? 0 : REPORT_NOT_SHOWN;
+}
