@@ -16,6 +16,7 @@
 #include "client/common/signals.h"
 #include "client/locate/probe.h"
 #include "report/load/load.h"
+#include "report/model/iterations.h"
 #include "report/model/selecting.h"
 
 void report_job_raise(struct report_job *job, enum outcome level) {
@@ -102,14 +103,17 @@ static enum outcome select_events(struct report_job *job, struct report_model *m
                                   const struct span *span) {
     struct nvtxt_buf notes = {0};
     struct report_fault fault = {0};
-    int result = report_select(model, &job->options->selection, span->since_ns, span->until_ns,
-                               &notes, &fault);
+    const struct report_selection *selection = &job->options->selection;
+    int result = report_select(model, selection, span->since_ns, span->until_ns, &notes, &fault);
+    if (result == 0) {
+        result = report_iterations_init(&model->iterations, model->capture, selection);
+    }
     enum outcome outcome = result == 0  ? OUTCOME_DONE
                            : result > 0 ? report_options_refuse(job->term, &fault)
                                         : fail(job->term, result);
     print_notes(job->term, &notes);
     nvtxt_buf_deinit(&notes);
-    if (result == 0 && model->selected == 0 && job->options->selection.expect_some) {
+    if (result == 0 && model->selected == 0 && selection->expect_some) {
         report_job_raise(job, OUTCOME_FAULTS);
     }
     return outcome;

@@ -151,7 +151,7 @@ static int choose(const struct arguments_value *value, const char *const *names,
 CHOICE(take_format, enum report_format, "text", "csv", "tsv", "json", "jsonl", "markdown")
 CHOICE(take_aggregate, bool, "instances", "operands")
 CHOICE(take_apply, bool, "yes", "no")
-CHOICE(take_scope, int, "capture", "process", "thread", "name", "iteration")
+CHOICE(take_scope, enum report_scope_kind, "capture", "process", "thread", "name", "iteration")
 CHOICE(take_unit, enum report_time_unit, "nsec", "usec", "msec", "sec")
 CHOICE(take_units, bool, "auto", "base")
 CHOICE(take_details, enum report_details, "all", "header", "body")

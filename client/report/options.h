@@ -11,6 +11,7 @@
 #include "client/common/arguments.h"
 #include "client/common/outcome.h"
 #include "client/report/commands.h"
+#include "report/metric/metric.h"
 #include "report/select/selection.h"
 
 struct report_folder {
@@ -44,8 +45,8 @@ struct report_options {
     struct arguments_list resolved;     // [NAME=]FILE of --resolve-source-file
     bool from_operands;                 // --derived-aggregate operands
     bool no_rules;                      // --apply-rules no
-    int scope;                          // enum report_scope_kind
-    uint32_t arch;                      // 70 of 70 and CC_70; 0: none
+    enum report_scope_kind scope;
+    uint32_t arch; // 70 of 70 and CC_70; 0: none
     enum report_time_unit { REPORT_NSEC, REPORT_USEC, REPORT_MSEC, REPORT_SEC } time_unit;
     bool base_units; // --print-units base
     enum report_details { REPORT_DETAILS_ALL, REPORT_DETAILS_HEADER, REPORT_DETAILS_BODY } details;
