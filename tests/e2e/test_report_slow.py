@@ -10,9 +10,9 @@ import subprocess
 import sys
 
 from client import ENV, Folder
-from lib import DEADLINE, TOP_SRC, equal, program, run
+from lib import DEADLINE, equal, program, run
 
-sys.path.insert(0, os.path.join(TOP_SRC, "tests", "report"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "report"))
 import slow  # noqa: E402
 
 REPORT = program("client", "nvtxt-report")
