@@ -38,10 +38,10 @@ struct export {
     struct store_read_window window;
     size_t sources; // found, of --source
     uint32_t *pids; // owned, of --pid
-    struct export_row row;
+    struct store_named_event row;
     struct names names;
     // What gets the rows: look() or row() of the format.
-    int (*on_row)(struct export_writer *writer, const struct export_row *row);
+    int (*on_row)(struct export_writer *writer, const struct store_named_event *row);
     uint64_t rows; // that were written
     int64_t started_ms;
 };
@@ -230,7 +230,7 @@ static bool is_category_wanted(const struct export *export, uint32_t category,
 }
 
 // A larger number is less severe.
-static bool is_level_wanted(const struct export *export, const struct export_row *row) {
+static bool is_level_wanted(const struct export *export, const struct store_named_event *row) {
     return row->level && row->event->payload.int64 <= export->options->level;
 }
 
@@ -239,7 +239,7 @@ static bool is_level_wanted(const struct export *export, const struct export_row
 static void find_names(struct export *export, struct store_reader *reader,
                        const struct store_read_event *event) {
     struct names *names = &export->names;
-    struct export_row *row = &export->row;
+    struct store_named_event *row = &export->row;
     bool new_thread = !names->known || names->global_tid != event->global_tid;
     bool new_domain = new_thread || names->domain_id != event->domain_id;
     if (new_thread) {
@@ -262,8 +262,8 @@ static void find_names(struct export *export, struct store_reader *reader,
 
 static int write_event(struct export *export, struct store_reader *reader,
                        const struct store_read_event *event) {
-    struct export_row *row = &export->row;
-    if (!has_pid(&export->options->pids, export_pid(event->global_tid)) ||
+    struct store_named_event *row = &export->row;
+    if (!has_pid(&export->options->pids, store_event_pid(event->global_tid)) ||
         (export->options->has_match && !matches(export, event->text))) {
         return 0;
     }

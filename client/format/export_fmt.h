@@ -10,17 +10,8 @@
 #pragma once
 
 #include "protocol/text/out.h"
+#include "store/read/event_members.h"
 #include "store/read/reader.h"
-
-// An event with its names; `data` is NULL where there is none. The slices are valid during the
-// call.
-struct export_row {
-    const struct store_read_event *event;
-    struct nvtxt_slice process, thread, category, domain;
-    int64_t source_id;         // 0: none
-    struct nvtxt_slice source; // id and name: only for a format with wants_sources
-    const char *level;         // when the event is a line of a log; NULL: none
-};
 
 struct export_writer {
     const struct export_format *format;
@@ -44,9 +35,9 @@ struct export_format {
     // Is shown the rows before they are written, and after the last one NULL, and sets `nvtx` when
     // one needs the extension. It is for a format that must know this at its beginning; it is not
     // called when no row can need it. After that the format is freed and begins again.
-    int (*look)(struct export_writer *writer, const struct export_row *row);
+    int (*look)(struct export_writer *writer, const struct store_named_event *row);
     int (*segment)(struct export_writer *writer, struct store_reader *reader); // before its events
-    int (*row)(struct export_writer *writer, const struct export_row *row);
+    int (*row)(struct export_writer *writer, const struct store_named_event *row);
     int (*settle)(struct export_writer *writer); // after a segment: writes what was held back
     int (*end)(struct export_writer *writer);
     void (*free)(struct export_writer *writer); // of `state`
@@ -60,23 +51,6 @@ extern const struct export_format export_folded;
 const struct export_format *export_format_find(const char *name); // NULL: there is none
 const char *export_format_name(size_t index); // in the order of the table; NULL after the last
 
-// Writes the number of a payload, as JSON and NVTXT have it. False, and nothing written, when there
-// is none or when it is infinite.
-bool export_number(struct nvtxt_out *out, const struct nvtxt_payload *payload);
-
 static inline bool export_is_real(const struct nvtxt_payload *payload) {
     return payload->kind == NVTXT_PAYLOAD_DOUBLE || payload->kind == NVTXT_PAYLOAD_FLOAT;
-}
-
-// "Infinity" or "-Infinity", for a payload that is neither none nor a number.
-struct nvtxt_slice export_infinity(const struct nvtxt_payload *payload);
-
-// The kind as NVTXT_TIMELINE has it: "mark", "push/pop", "start/end".
-struct nvtxt_slice export_kind_name(enum nvtxt_event_type type);
-
-static inline uint32_t export_pid(uint64_t global_tid) {
-    return (uint32_t)(global_tid >> 24);
-}
-static inline uint32_t export_tid(uint64_t global_tid) {
-    return (uint32_t)(global_tid & 0xFFFFFF);
 }

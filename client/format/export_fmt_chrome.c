@@ -129,7 +129,7 @@ static struct track *track_of(struct chrome *chrome, uint64_t global_tid, int la
     }
     track->global_tid = global_tid;
     track->lane = lane;
-    track->tid = lane > 0 ? chrome->next_tid++ : export_tid(global_tid);
+    track->tid = lane > 0 ? chrome->next_tid++ : store_event_tid(global_tid);
     track->next = chrome->all;
     chrome->all = track;
     return track;
@@ -155,7 +155,7 @@ static int keep_name(struct track *track, struct nvtxt_slice name) {
 }
 
 // An event's names are valid only during the call, so this keeps them until the event is written.
-static int keep_names(struct chrome *chrome, const struct export_row *row) {
+static int keep_names(struct chrome *chrome, const struct store_named_event *row) {
     uint64_t global_tid = row->event->global_tid;
     if (chrome->has_last_thread && chrome->last_thread == global_tid) {
         return 0;
@@ -171,7 +171,7 @@ static int keep_names(struct chrome *chrome, const struct export_row *row) {
 
 static void put_ids(struct nvtxt_out *out, const struct track *track) {
     NVTXT_OUT_LITERAL(out, "\"pid\":");
-    nvtxt_out_uint(out, export_pid(track->global_tid));
+    nvtxt_out_uint(out, store_event_pid(track->global_tid));
     NVTXT_OUT_LITERAL(out, ",\"tid\":");
     nvtxt_out_uint(out, track->tid);
 }
@@ -207,7 +207,7 @@ static void name_thread(struct export_writer *writer, const struct track *track,
     NVTXT_OUT_LITERAL(out, "{\"ph\":\"M\",\"name\":\"thread_sort_index\",");
     put_ids(out, track);
     NVTXT_OUT_LITERAL(out, ",\"args\":{\"sort_index\":");
-    nvtxt_out_uint(out, export_tid(track->global_tid));
+    nvtxt_out_uint(out, store_event_tid(track->global_tid));
     NVTXT_OUT_LITERAL(out, "}}");
     if (thread->name) {
         begin_event(writer, writer->state);
@@ -292,7 +292,7 @@ static const char *nearest_name(uint32_t argb) {
 
 // ---- Events -------------------------------------------------------------------------------------
 
-static void put_category(struct nvtxt_out *out, const struct export_row *row) {
+static void put_category(struct nvtxt_out *out, const struct store_named_event *row) {
     NVTXT_OUT_LITERAL(out, ",\"cat\":");
     if (row->category.data) {
         nvtxt_out_json(out, row->category);
@@ -323,10 +323,10 @@ static bool is_exact_in_doubles(const struct nvtxt_payload *payload) {
 static void put_number(struct nvtxt_out *out, const struct nvtxt_payload *payload) {
     if (!is_exact_in_doubles(payload)) {
         NVTXT_OUT_LITERAL(out, "\"");
-        (void)export_number(out, payload);
+        (void)store_event_number(out, payload);
         NVTXT_OUT_LITERAL(out, "\"");
-    } else if (!export_number(out, payload)) {
-        nvtxt_out_json(out, export_infinity(payload));
+    } else if (!store_event_number(out, payload)) {
+        nvtxt_out_json(out, store_event_infinity(payload));
     }
 }
 
@@ -344,13 +344,13 @@ static void put_payload(struct nvtxt_out *out, const struct store_read_event *ev
 static void put_end_thread(struct nvtxt_out *out, const struct store_read_event *event) {
     if (event->ended_elsewhere) {
         NVTXT_OUT_LITERAL(out, ",\"endPid\":");
-        nvtxt_out_uint(out, export_pid(event->end_global_tid));
+        nvtxt_out_uint(out, store_event_pid(event->end_global_tid));
         NVTXT_OUT_LITERAL(out, ",\"endTid\":");
-        nvtxt_out_uint(out, export_tid(event->end_global_tid));
+        nvtxt_out_uint(out, store_event_tid(event->end_global_tid));
     }
 }
 
-static void put_args(struct nvtxt_out *out, const struct export_row *row) {
+static void put_args(struct nvtxt_out *out, const struct store_named_event *row) {
     const struct store_read_event *event = row->event;
     NVTXT_OUT_LITERAL(out, ",\"args\":{\"startNs\":");
     put_quoted_int(out, event->start);
@@ -358,7 +358,7 @@ static void put_args(struct nvtxt_out *out, const struct export_row *row) {
     put_quoted_int(out, event->end);
     if (event->type != NVTXT_EVENT_MARK) {
         NVTXT_OUT_LITERAL(out, ",\"kind\":\"");
-        nvtxt_out_slice(out, export_kind_name(event->type));
+        nvtxt_out_slice(out, store_event_kind(event->type));
         NVTXT_OUT_LITERAL(out, "\"");
     }
     if (event->category) {
@@ -377,7 +377,7 @@ static void put_args(struct nvtxt_out *out, const struct export_row *row) {
     put_payload(out, event);
 }
 
-static void put_name_and_category(struct nvtxt_out *out, const struct export_row *row) {
+static void put_name_and_category(struct nvtxt_out *out, const struct store_named_event *row) {
     if (row->event->type == NVTXT_EVENT_MARK) {
         NVTXT_OUT_LITERAL(out, "{\"ph\":\"i\",\"s\":\"t\",\"name\":");
     } else {
@@ -420,7 +420,7 @@ static int write_item(struct export_writer *writer, const struct lane_item *item
     nvtxt_out_bytes(out, text + item->ids, item->late - item->ids);
     if (track->lane > 0) {
         NVTXT_OUT_LITERAL(out, ",\"tid\":");
-        nvtxt_out_uint(out, export_tid(item->global_tid));
+        nvtxt_out_uint(out, store_event_tid(item->global_tid));
     }
     nvtxt_out_bytes(out, text + item->late, item->stop - item->late);
     return 0;
@@ -442,7 +442,7 @@ static int settle_chrome(struct export_writer *writer) {
 // ---- Rows ---------------------------------------------------------------------------------------
 
 // A marker with the name of a counter is a sample of it.
-static bool is_sample(const struct chrome *chrome, const struct export_row *row) {
+static bool is_sample(const struct chrome *chrome, const struct store_named_event *row) {
     const struct store_read_event *event = row->event;
     if (!chrome->counters.first || event->type != NVTXT_EVENT_MARK) {
         return false;
@@ -461,11 +461,11 @@ static bool put_series(struct nvtxt_out *out, const struct store_read_event *eve
         return nvtxt_json_numbers(out, event->json) > 0;
     }
     NVTXT_OUT_LITERAL(out, "\"value\":");
-    return export_number(out, &event->payload);
+    return store_event_number(out, &event->payload);
 }
 
 // A counter of another domain is another counter: viewers tell them apart by the id.
-static bool put_sample(struct nvtxt_out *out, const struct export_row *row, int64_t base_ns,
+static bool put_sample(struct nvtxt_out *out, const struct store_named_event *row, int64_t base_ns,
                        struct lane_item *item) {
     size_t before = out->len;
     NVTXT_OUT_LITERAL(out, "{\"ph\":\"C\",\"name\":");
@@ -488,7 +488,7 @@ static bool put_sample(struct nvtxt_out *out, const struct export_row *row, int6
     return true;
 }
 
-static void put_event(struct nvtxt_out *out, const struct export_row *row, int64_t base_ns,
+static void put_event(struct nvtxt_out *out, const struct store_named_event *row, int64_t base_ns,
                       struct lane_item *item) {
     const struct store_read_event *event = row->event;
     put_name_and_category(out, row);
@@ -506,7 +506,7 @@ static void put_event(struct nvtxt_out *out, const struct export_row *row, int64
     NVTXT_OUT_LITERAL(out, "}}");
 }
 
-static int row_chrome(struct export_writer *writer, const struct export_row *row) {
+static int row_chrome(struct export_writer *writer, const struct store_named_event *row) {
     struct chrome *chrome = writer->state;
     struct lane_batch *batch = &chrome->batch;
     struct nvtxt_out *out = &batch->text;

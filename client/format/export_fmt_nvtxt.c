@@ -171,8 +171,8 @@ static void put_number(struct nvtxt_out *out, int64_t number) {
 }
 
 static void put_thread(struct nvtxt_out *out, uint64_t global_tid) {
-    put_number(out, export_pid(global_tid));
-    put_number(out, export_tid(global_tid));
+    put_number(out, store_event_pid(global_tid));
+    put_number(out, store_event_tid(global_tid));
 }
 
 // A decimal without a type is a string; an infinite one is written so that it reads as infinite
@@ -190,7 +190,7 @@ static void put_payload(struct export_writer *writer, const struct nvtxt_payload
     }
     NVTXT_OUT_LITERAL(out, ", \"");
     put_string(out, types[payload->kind]);
-    if (payload->kind != NVTXT_PAYLOAD_NONE && !export_number(out, payload)) {
+    if (payload->kind != NVTXT_PAYLOAD_NONE && !store_event_number(out, payload)) {
         put_string(out, payload->real < 0 ? "-" : "");
         put_string(out, payload->kind == NVTXT_PAYLOAD_FLOAT ? "inf" : "1e999");
     }
@@ -332,7 +332,7 @@ static int set_domain(struct export_writer *writer, struct nvtxt_slice domain) {
 // A counter is named in the process of the variable alone.
 static void put_process(struct export_writer *writer, uint64_t global_tid, bool event_counts) {
     struct nvtxt_export *state = writer->state;
-    int64_t pid = export_pid(global_tid);
+    int64_t pid = store_event_pid(global_tid);
     bool by_event = event_counts && state->variable_pid < 0;
     if (pid == (by_event ? state->event_pid : state->variable_pid)) {
         return;
@@ -353,7 +353,7 @@ static void name_resource(struct export_writer *writer, const struct export_name
     }
     bool variable = put_variable(writer, nvtxt_refstr_slice(name->text));
     NVTXT_OUT_LITERAL(out, "SetResourceName");
-    put_number(out, export_pid(name->global_tid));
+    put_number(out, store_event_pid(name->global_tid));
     put_text_or_variable(writer, nvtxt_refstr_slice(name->what), false);
     snprintf(handle, sizeof(handle), ", \"0x%" PRIX64 "\"", name->handle);
     put_string(out, handle);
@@ -395,7 +395,7 @@ static void name_thing(struct export_writer *writer, const struct export_name *n
         put_number(out, name->category);
     } else if (name->kind == NVTXT_NAME_PROCESS) {
         NVTXT_OUT_LITERAL(out, "SetProcessName");
-        put_number(out, export_pid(name->global_tid));
+        put_number(out, store_event_pid(name->global_tid));
     } else {
         NVTXT_OUT_LITERAL(out, "SetThreadName");
         put_thread(out, name->global_tid);
@@ -443,14 +443,15 @@ static int write_if_wanted(void *context, struct export_name *name) {
 }
 
 // A name that an older version stored for all processes is also that of this process.
-static int use_category(struct nvtxt_export *state, const struct export_row *row) {
+static int use_category(struct nvtxt_export *state, const struct store_named_event *row) {
     const struct store_read_event *event = row->event;
     struct category *last = &state->last_category;
-    if (last->id == event->category && last->pid == export_pid(event->global_tid) &&
+    if (last->id == event->category && last->pid == store_event_pid(event->global_tid) &&
         last->domain_id == event->domain_id) {
         return 0;
     }
-    *last = (struct category){event->category, export_pid(event->global_tid), event->domain_id};
+    *last =
+        (struct category){event->category, store_event_pid(event->global_tid), event->domain_id};
     const struct store_read_name category = {.kind = NVTXT_NAME_CATEGORY,
                                              .category = event->category,
                                              .global_tid = event->global_tid,
@@ -481,7 +482,7 @@ static struct export_name *use_process(struct export_writer *writer, uint64_t gl
 }
 
 // Marks the names of the event as used.
-static int use_names(struct export_writer *writer, const struct export_row *row,
+static int use_names(struct export_writer *writer, const struct store_named_event *row,
                      struct export_name **process) {
     struct nvtxt_export *state = writer->state;
     const struct store_read_event *event = row->event;
@@ -522,7 +523,7 @@ static bool is_wanted(const struct export_writer *writer, const struct export_na
 
 // Without it a change of domain is SetFileDisplayName, which makes the domain one of the process of
 // the event before. That is right only if the store has it there.
-static int look_at_domain(struct export_writer *writer, const struct export_row *row,
+static int look_at_domain(struct export_writer *writer, const struct store_named_event *row,
                           uint64_t last_tid) {
     struct nvtxt_export *state = writer->state;
     struct store_read_name domain = {.kind = NVTXT_NAME_DOMAIN, .domain = row->domain};
@@ -567,7 +568,7 @@ static void look_at_the_rest(struct export_writer *writer) {
     }
 }
 
-static int look_nvtxt(struct export_writer *writer, const struct export_row *row) {
+static int look_nvtxt(struct export_writer *writer, const struct store_named_event *row) {
     struct nvtxt_export *state = writer->state;
     struct export_name *process;
     if (!row) {
@@ -620,7 +621,7 @@ static int segment_nvtxt(struct export_writer *writer, struct store_reader *read
     return store_read_names(reader, on_name, state);
 }
 
-static int row_nvtxt(struct export_writer *writer, const struct export_row *row) {
+static int row_nvtxt(struct export_writer *writer, const struct store_named_event *row) {
     struct nvtxt_export *state = writer->state;
     struct export_name *process;
     int result = use_names(writer, row, &process);
@@ -630,7 +631,7 @@ static int row_nvtxt(struct export_writer *writer, const struct export_row *row)
     result = result ? result : set_domain(writer, row->domain);
     if (result == 0) {
         put_event(writer, row->event);
-        state->event_pid = export_pid(row->event->global_tid);
+        state->event_pid = store_event_pid(row->event->global_tid);
         result = export_names_each_at(&state->names, row->event->start, row->event->global_tid,
                                       writer->nvtx, write_if_wanted, writer);
     }

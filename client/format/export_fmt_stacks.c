@@ -23,7 +23,7 @@ static int begin_stacks(struct export_writer *writer) {
     return writer->state ? 0 : -ENOMEM;
 }
 
-static int row_stacks(struct export_writer *writer, const struct export_row *row) {
+static int row_stacks(struct export_writer *writer, const struct store_named_event *row) {
     return export_stacks_add(writer->state, row);
 }
 

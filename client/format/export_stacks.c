@@ -140,14 +140,14 @@ static int copy_label(struct nvtxt_slice name, const char *what, uint32_t number
     return *copy ? 0 : -ENOMEM;
 }
 
-static struct thread *new_thread(const struct export_row *row, uint32_t number) {
+static struct thread *new_thread(const struct store_named_event *row, uint32_t number) {
     struct thread *thread = calloc(1, sizeof(*thread));
     uint64_t tid = row->event->global_tid;
     if (!thread ||
-        copy_label(row->process, "Process", export_pid(tid), &thread->process,
+        copy_label(row->process, "Process", store_event_pid(tid), &thread->process,
                    &thread->process_len) < 0 ||
-        copy_label(row->thread, "Thread", export_tid(tid), &thread->thread, &thread->thread_len) <
-            0) {
+        copy_label(row->thread, "Thread", store_event_tid(tid), &thread->thread,
+                   &thread->thread_len) < 0) {
         free_thread(thread);
         return NULL;
     }
@@ -156,7 +156,8 @@ static struct thread *new_thread(const struct export_row *row, uint32_t number) 
     return thread;
 }
 
-static int thread_of(struct export_stacks *stacks, const struct export_row *row, uint32_t *number) {
+static int thread_of(struct export_stacks *stacks, const struct store_named_event *row,
+                     uint32_t *number) {
     uint64_t hash = nvtxt_hash_number(row->event->global_tid);
     struct thread *thread;
     NVTXT_HASH_FIND(thread, node, &stacks->by_tid, hash,
@@ -179,7 +180,7 @@ static int thread_of(struct export_stacks *stacks, const struct export_row *row,
     return 0;
 }
 
-int export_stacks_add(struct export_stacks *stacks, const struct export_row *row) {
+int export_stacks_add(struct export_stacks *stacks, const struct store_named_event *row) {
     const struct store_read_event *event = row->event;
     struct range range = {.start = event->start,
                           .end = event->end > event->start ? event->end : event->start,

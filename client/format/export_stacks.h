@@ -20,7 +20,7 @@ struct export_stacks *export_stacks_new(void); // NULL when memory is short
 void export_stacks_free(struct export_stacks *stacks);
 
 // Adds the range of a row; a mark has no length and is left out. Returns 0 or -ENOMEM.
-int export_stacks_add(struct export_stacks *stacks, const struct export_row *row);
+int export_stacks_add(struct export_stacks *stacks, const struct store_named_event *row);
 
 // The different messages of ranges, numbered from 0 on in the order in which they came.
 uint32_t export_stacks_frames(const struct export_stacks *stacks);

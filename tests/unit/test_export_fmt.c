@@ -15,7 +15,7 @@ struct fixture {
     struct output output;
     struct export_writer writer;
     struct store_read_event event;
-    struct export_row row;
+    struct store_named_event row;
 };
 
 static void begin(struct fixture *f, const char *format) {
@@ -34,7 +34,7 @@ static void begin(struct fixture *f, const char *format) {
                                          .end = 2500,
                                          .global_tid = PID7_TID8,
                                          .text = NVTXT_SLICE("hello")};
-    f->row = (struct export_row){.event = &f->event};
+    f->row = (struct store_named_event){.event = &f->event};
 }
 
 static const char *text_of(struct fixture *f) {

@@ -66,7 +66,7 @@ static void add(struct export_stacks *stacks, int64_t start, int64_t end, const 
                                      .end = end,
                                      .global_tid = UINT64_C(7) << 24 | 8,
                                      .text = nvtxt_slice_of(text)};
-    struct export_row row = {.event = &event};
+    struct store_named_event row = {.event = &event};
     cr_assert_eq(export_stacks_add(stacks, &row), 0);
 }
 
@@ -114,7 +114,7 @@ Test(export_stacks, hold_points_and_the_same_time_twice) {
 Test(export_stacks, leave_out_marks) {
     struct export_stacks *stacks = export_stacks_new();
     struct store_read_event event = {.type = NVTXT_EVENT_MARK, .text = NVTXT_SLICE("m")};
-    struct export_row row = {.event = &event};
+    struct store_named_event row = {.event = &event};
     struct trace trace = {0};
     cr_assert_eq(export_stacks_add(stacks, &row), 0);
     cr_expect_eq(visit(stacks, &trace), 0);
