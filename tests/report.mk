@@ -2,6 +2,7 @@
 # Tests of report/ and client/report; see Makefile.am for what a line looks like.
 EXTRA_DIST += e2e/report.py report/f1.nvtxt
 serial_tests += e2e/test_report.py
+serial_tests += e2e/test_report_tables.py
 
 report_kit = unit/report_kit.c unit/report_kit.h
 

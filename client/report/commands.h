@@ -34,9 +34,14 @@ enum report_format {
 #define REPORT_PLAIN (1 << REPORT_TEXT | 1 << REPORT_JSON)
 #define REPORT_TABLE (REPORT_PLAIN | 1 << REPORT_CSV | 1 << REPORT_TSV | 1 << REPORT_MARKDOWN)
 
+#define REPORT_TABLE_OF_EVENTS                                                                     \
+    (REPORT_PLAIN | 1 << REPORT_CSV | 1 << REPORT_TSV | 1 << REPORT_JSONL)
+
 // Its bit and name; its formats, each 1 << enum report_format; its words, and the least and most of
 // them; what it does, for --help. In the order of --help.
 #define REPORT_COMMANDS(X)                                                                         \
+    X(REPORT_EVENTS, events, REPORT_TABLE_OF_EVENTS, "STORE...", 0, SIZE_MAX,                      \
+      "the selected events, one each")                                                             \
     X(REPORT_STATS, stats, REPORT_TABLE, "STORE...", 0, SIZE_MAX, "tables; default nvtx_sum")
 
 struct report_command {

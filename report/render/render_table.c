@@ -89,12 +89,15 @@ static struct nvtxt_slice shown(const struct report_table *table, size_t column,
 // The width of each column. Returns NULL when memory is short.
 static size_t *widths_of(const struct report_table *table, const struct report_table_view *view) {
     size_t *widths = calloc(table->column_count + 1, sizeof(*widths));
+    struct report_cell room[REPORT_TABLE_MADE];
     char title[TITLE], number[REPORT_PLAIN_NUMBER];
     for (size_t i = 0; widths && i < table->column_count; i++) {
         widths[i] = title_of(table, i, view, title).len;
-        for (size_t row = 0; row < table->row_count; row++) {
-            const struct report_cell *cell = &table->cells[row * table->column_count + i];
-            size_t width = report_plain_width(shown(table, i, cell, view, number));
+    }
+    for (size_t row = 0; widths && row < table->row_count; row++) {
+        const struct report_cell *cells = report_table_cells(table, row, room);
+        for (size_t i = 0; i < table->column_count; i++) {
+            size_t width = report_plain_width(shown(table, i, &cells[i], view, number));
             widths[i] = width > widths[i] ? width : widths[i];
         }
     }
@@ -153,7 +156,8 @@ static void put_titles(struct nvtxt_out *out, const struct report_table *table,
 static void put_row(struct nvtxt_out *out, const struct report_table *table, size_t row,
                     const struct report_table_view *view, const size_t *widths) {
     char number[REPORT_PLAIN_NUMBER];
-    const struct report_cell *cells = &table->cells[row * table->column_count];
+    struct report_cell room[REPORT_TABLE_MADE];
+    const struct report_cell *cells = report_table_cells(table, row, room);
     size_t count = table->column_count;
     while (count > 0 && cells[count - 1].kind == REPORT_CELL_EMPTY) {
         count--;
@@ -177,9 +181,11 @@ void report_table_text(struct nvtxt_out *out, const struct report_table *table,
     if (view->width > 0) {
         fit(table, widths, view->width);
     }
-    NVTXT_OUT_LITERAL(out, "** ");
-    nvtxt_out_slice(out, nvtxt_slice_of(table->name));
-    NVTXT_OUT_LITERAL(out, ":\n\n");
+    if (table->name) {
+        NVTXT_OUT_LITERAL(out, "** ");
+        nvtxt_out_slice(out, nvtxt_slice_of(table->name));
+        NVTXT_OUT_LITERAL(out, ":\n\n");
+    }
     if (table->row_count == 0) {
         NVTXT_OUT_LITERAL(out, "no rows\n");
     } else {
@@ -301,7 +307,8 @@ static void put_field(struct nvtxt_out *out, const struct report_table *table, s
 
 static void put_fields(struct nvtxt_out *out, const struct report_table *table, size_t row,
                        const struct report_table_view *view, char separator) {
-    const struct report_cell *cells = &table->cells[row * table->column_count];
+    struct report_cell room[REPORT_TABLE_MADE];
+    const struct report_cell *cells = report_table_cells(table, row, room);
     for (size_t i = 0; i < table->column_count; i++) {
         nvtxt_out_bytes(out, &separator, i > 0);
         put_field(out, table, i, &cells[i], view, separator);

@@ -12,8 +12,9 @@ struct report_table_view {
     size_t width;     // columns of the terminal that reads the text; 0: no terminal, nothing is cut
 };
 
-// A headline, the titles, the rows with aligned columns, then the notes. A table without rows says
-// so. On a terminal long texts are cut, so that a row fits into a line when its numbers do.
+// A headline (when the table has a name), the titles, the rows with aligned columns, then the
+// notes. A table without rows says so. On a terminal long texts are cut, so that a row fits into a
+// line when its numbers do.
 void report_table_text(struct nvtxt_out *out, const struct report_table *table,
                        const struct report_table_view *view);
 

@@ -63,11 +63,15 @@ struct report_column {
 };
 
 struct report_table {
-    const char *name;
+    const char *name; // NULL: none
     const struct report_column *columns;
     size_t column_count;
     struct report_cell *cells; // row after row
     size_t row_count, row_cap;
+    // NULL: `cells` has the rows. Else each row is made when it is written, so that a table of
+    // everything is not kept: it fills cells that are empty.
+    void (*make_row)(const void *context, size_t row, struct report_cell *cells);
+    const void *context;
     const char **notes;
     size_t note_count;
     struct store_arena arena; // texts of cells, notes, titles
@@ -88,6 +92,19 @@ struct report_cell report_cell_total(struct report_table *table, unsigned __int1
 
 // The cell of a text that is copied into the table. Empty when memory is short.
 struct report_cell report_cell_copy(struct report_table *table, struct nvtxt_slice text);
+
+#define REPORT_TABLE_MADE 16 // the most columns of a table whose rows are made
+
+// The cells of a row; `room` has place for REPORT_TABLE_MADE of them.
+static inline const struct report_cell *report_table_cells(const struct report_table *table,
+                                                           size_t row, struct report_cell *room) {
+    if (!table->make_row) {
+        return &table->cells[row * table->column_count];
+    }
+    memset(room, 0, REPORT_TABLE_MADE * sizeof(*room));
+    table->make_row(table->context, row, room);
+    return room;
+}
 
 // Adds a note, as printf does. Returns 0 or -ENOMEM.
 int report_table_note(struct report_table *table, const char *format, ...)

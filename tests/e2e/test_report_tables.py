@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Commands of nvtxt-report that write rows: stats and events, in each format."""
+import csv
+import json
+import os
+import sqlite3
+import subprocess
+
+from client import Folder, program, run_client
+from lib import equal, run
+from report import f1, make_store, report
+
+RICH = """\
+ProcessId = 7
+@Marker, Time, ThreadId, CategoryId, Color, Message, Payload
+SetProcessName, 7, "a process"
+SetThreadName, 7, 3, "a thread"
+SetCategoryName, 5, "a category"
+Marker, 10, 3, 5, Red, "one, 'two'", -4
+@RangeStartEnd, Start, End, ThreadId, Message
+RangeStartEnd, 20, 40, 3, "long"
+"""
+
+
+def rich(folder):
+    path = folder.name("rich.nvtxt")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(RICH)
+    return make_store(folder, "rich.sqlite", path)
+
+
+def open_range(path):
+    """A range of thread 3 that is open, as a daemon that runs leaves it."""
+    store = sqlite3.connect(path)
+    with store:
+        store.execute("INSERT INTO NVTXT_OPEN_RANGES (sourceId, globalTid, kind, start, text, "
+                      "domainId, seq) VALUES (1, 7 << 24 | 3, 59, 15, 'open', 0, 1)")
+    store.close()
+
+
+def lines(text):
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def ours(event):
+    """What nvtxt-export does not write."""
+    return {name: event.pop(name) for name in ("store", "row", "name", "open", "depth", "parent",
+                                               "selfTime") if name in event}
+
+
+def test_events_have_the_members_of_an_export():
+    with Folder() as folder:
+        for store in (f1(folder), rich(folder)):
+            exported = run_client("nvtxt-export", "--format", "jsonl", "--store", store)
+            status, text, errors = report("events", "--format", "jsonl", store)
+            equal((status, errors, exported[0]), (0, "", 0))
+            events = lines(text)
+            for event in events:
+                extra = ours(event)
+                equal(extra["row"], event["eventRow"])
+                equal(extra["store"], 0)
+            wanted = {event["eventRow"]: event for event in lines(exported[1])}
+            equal(len(events), len(wanted))
+            for event in events:
+                equal(list(event.items()), list(wanted[event["eventRow"]].items()))
+
+
+def test_json_has_the_events_of_jsonl():
+    with Folder() as folder:
+        store = f1(folder)
+        text = report("events", "--format", "json", store)[1]
+        document = json.loads(text)
+        equal(list(document), ["schema", "command", "events"])
+        equal((document["schema"], document["command"]), ("nvtxt-report/1", "events"))
+        equal(document["events"], lines(report("events", "--format", "jsonl", store)[1]))
+        equal(text, report("events", "--format", "json", store)[1])
+        compute = [event for event in document["events"] if event["message"] == "compute"][0]
+        equal((compute["depth"], compute["selfTime"]), (1, 20))
+        step = [event for event in document["events"] if event["row"] == compute["parent"]][0]
+        equal((step["name"], step["depth"], "parent" in step), (":step", 0, False))
+        request = [event for event in document["events"] if event["message"] == "request"][0]
+        equal(("depth" in request, "parent" in request), (False, False))
+
+
+def test_events_are_rows():
+    with Folder() as folder:
+        store = f1(folder)
+        rows = list(csv.reader(report("events", "--csv", store)[1].splitlines()))
+        equal(rows[0], ["Start (ns)", "Duration (ns)", "Kind", "Depth", "PID", "TID", "Name",
+                        "Row"])
+        equal(len(rows), 16)
+        equal(rows[3][:7], ["5", "100", "start/end", "", "100", "1", ":request"])
+        tabs = [row.split("\t") for row in
+                report("events", "--format", "tsv", store)[1].splitlines()]
+        equal(tabs, rows)
+        words = [row.split() for row in report("events", store)[1].splitlines()]
+        equal(words[2], ["0", "100", "push/pop", "0", "100", "1", ":step", rows[1][7]])
+        equal(len(words), 17)
+
+
+def test_a_reader_that_goes_away_is_no_error():
+    with Folder() as folder:
+        path = folder.name("many.nvtxt")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("@Marker, Time, Message\n")
+            file.writelines('Marker, %d, "a message of some length"\n' % i for i in range(20000))
+        store = make_store(folder, "many.sqlite", path)
+        for form in ("text", "csv", "json", "jsonl"):
+            writer = subprocess.Popen([program("client", "nvtxt-report"), "events", "--format",
+                                       form, store],
+                                      stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            os.read(writer.stdout.fileno(), 100)
+            writer.stdout.close()
+            equal(writer.stderr.read(), b"")
+            writer.stderr.close()
+            equal(writer.wait(), 0)
+
+
+def cells(store, *args):
+    status, text, errors = report("stats", "--csv", *args, store)
+    equal((status, errors), (0, ""))
+    return list(csv.reader(text.splitlines()))
+
+
+def test_sums_have_the_figures_of_the_manual():
+    with Folder() as folder:
+        rows = cells(f1(folder))
+        equal([[row[9], round(float(row[0]), 1), *row[1:3], *[float(x) for x in row[3:7]],
+                round(float(row[7]), 3), row[8]] for row in rows[1:]],
+              [[":step", 34.3, "240", "2", 120, 120, 100, 140, 28.284, "PushPop"],
+               [":compute", 24.3, "170", "2", 85, 85, 60, 110, 35.355, "PushPop"],
+               [":request", 17.1, "120", "2", 60, 60, 20, 100, 56.569, "StartEnd"],
+               [":kernel", 12.9, "90", "3", 30, 20, 20, 50, 17.321, "PushPop"],
+               [":wait", 7.1, "50", "1", 50, 50, 50, 50, 0, "PushPop"],
+               [":load", 4.3, "30", "2", 15, 15, 10, 20, 7.071, "PushPop"]])
+
+
+def test_percentiles_are_columns_and_times_are_divided():
+    with Folder() as folder:
+        rows = cells(f1(folder), "-r", "nvtx_pushpop_sum,nvtx_mark_sum", "--percentiles",
+                     "90,99.9", "--timeunit", "usec")
+        equal(rows[0], ["Time (%)", "Total Time (us)", "Instances", "Avg (us)", "Med (us)",
+                        "Min (us)", "Max (us)", "StdDev (us)", "P90 (us)", "P99.9 (us)", "Range"])
+        equal([round(float(row[0]), 1) for row in rows[1:6]], [41.4, 29.3, 15.5, 8.6, 5.2])
+        equal(rows[3][8:], ["0.05", "0.05", ":kernel"])
+        equal(rows[6], [])
+        equal(rows[7], ["Instances", "Rate (1/s)", "Avg Interval (us)", "Med Interval (us)",
+                        "Min Interval (us)", "Max Interval (us)", "First (us)", "Last (us)",
+                        "Mark"])
+        equal(rows[8], ["3", "20000000.0", "0.05", "0.05", "0.04", "0.06", "0.02", "0.12",
+                        ":tick"])
+
+
+def test_tables_are_json():
+    with Folder() as folder:
+        store = f1(folder)
+        text = report("stats", "-r", "nvtx_sum,nvtx_mark_sum", "--format", "json", store)[1]
+        document = json.loads(text)
+        equal((document["schema"], document["command"]), ("nvtxt-report/1", "stats"))
+        sums, marks = document["tables"]
+        equal(list(sums), ["report", "columns", "rows", "notes"])
+        equal((sums["report"], marks["report"], sums["notes"]), ("nvtx_sum", "nvtx_mark_sum", []))
+        equal(sums["rows"][3][1:3], [90, 3])
+        equal(marks["rows"], [[3, 20000000.0, 50.0, 50.0, 40, 60, 20, 120, ":tick"]])
+
+
+def test_open_ranges_are_told_and_not_counted():
+    with Folder() as folder:
+        store = rich(folder)
+        open_range(store)
+        table = json.loads(report("stats", "--format", "json", store)[1])["tables"][0]
+        equal([row[9] for row in table["rows"]], [":long"])
+        note = "1 open range is left out: it has no end"
+        equal(table["notes"], [note])
+        equal(report("stats", "--csv", store)[2], "nvtxt-report: note: nvtx_sum: %s\n" % note)
+        equal(report("stats", store)[1].splitlines()[-1], "note: " + note)
+        event = [event for event in lines(report("events", "--format", "jsonl", store)[1])
+                 if event["message"] == "open"][0]
+        equal([event.get(name) for name in ("start", "end", "duration", "open", "depth",
+                                            "eventRow")], [15, 40, 25, True, 0, None])
+
+
+def test_a_report_that_does_not_exist_is_refused():
+    with Folder() as folder:
+        status, text, errors = report("stats", "-r", "nvtx_summ", f1(folder))
+        equal((status, text), (64, ""))
+        equal(errors, "nvtxt-report: there is no report 'nvtx_summ'; did you mean 'nvtx_sum'?\n")
+
+
+if __name__ == "__main__":
+    run(globals())
