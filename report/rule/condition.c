@@ -411,7 +411,7 @@ static int bad(struct report_rule_values *values, const char *why) {
 }
 
 static int compare(const struct report_condition *node, struct report_rule_values *values) {
-    struct report_value a, b;
+    struct report_value a = {0}, b = {0};
     int r = take_value(&node->a, values, &a);
     r = r == REPORT_CONDITION_TRUE ? take_value(&node->b, values, &b) : r;
     if (r != REPORT_CONDITION_TRUE) {
@@ -432,7 +432,7 @@ static int compare(const struct report_condition *node, struct report_rule_value
 
 // A value alone holds when it is not 0.
 static int test_value(const struct report_condition *node, struct report_rule_values *values) {
-    struct report_value value;
+    struct report_value value = {0};
     int r = take_value(&node->a, values, &value);
     if (r != REPORT_CONDITION_TRUE) {
         return r;
