@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The fields of every message of a rule file. Inner messages stand before those that have them.
+#include "report/rule/rule_file.h"
+
+#include "report/rule/result.h"
+
+// SELF is the struct of the message that is being described.
+#define FIELD(name_, type_, member, ...)                                                           \
+    {                                                                                              \
+        .name = name_, .type = REPORT_FIELD_##type_, .offset = offsetof(struct SELF, member),      \
+        __VA_ARGS__                                                                                \
+    }
+#define ONE .required = false
+#define MUST .required = true
+#define MANY .repeated = true
+#define OF(type) .message = &type##_type
+#define WORDS(list) .values = list
+#define TYPE(variable, name)                                                                       \
+    { name, sizeof(struct SELF), variable##_fields }
+
+static const struct report_enum_value levels[] = {
+    {"Ok", REPORT_LEVEL_OK},
+    {"Optimization", REPORT_LEVEL_OPTIMIZATION},
+    {"Warning", REPORT_LEVEL_WARNING},
+    {"Error", REPORT_LEVEL_ERROR},
+    {0},
+};
+
+static const struct report_enum_value speedups[] = {{"Local", 0}, {"Global", 1}, {0}};
+
+static const struct report_enum_value severities[] = {
+    {"Default", REPORT_FOCUS_DEFAULT},
+    {"Low", REPORT_FOCUS_LOW},
+    {"High", REPORT_FOCUS_HIGH},
+    {0},
+};
+
+#define SELF report_rule_required
+static const struct report_field required_fields[] = {
+    FIELD("Name", STRING, name, MUST),
+    FIELD("Default", DOUBLE, default_, ONE),
+    {0},
+};
+static const struct report_message_type required_type = TYPE(required, "RequiredMetrics");
+#undef SELF
+
+#define SELF report_rule_constant
+static const struct report_field constant_fields[] = {
+    FIELD("Name", STRING, name, MUST),
+    FIELD("Value", DOUBLE, value, MUST),
+    {0},
+};
+static const struct report_message_type constant_type = TYPE(constant, "Constants");
+#undef SELF
+
+#define SELF report_rule_speedup
+static const struct report_field speedup_fields[] = {
+    FIELD("Type", ENUM, type, ONE, WORDS(speedups)),
+    FIELD("Expression", STRING, expression, MUST),
+    {0},
+};
+static const struct report_message_type speedup_type = TYPE(speedup, "Speedup");
+#undef SELF
+
+#define SELF report_rule_focus
+static const struct report_field focus_fields[] = {
+    FIELD("Name", STRING, name, MUST),
+    FIELD("Severity", ENUM, severity, ONE, WORDS(severities)),
+    FIELD("Info", STRING, info, ONE),
+    {0},
+};
+static const struct report_message_type focus_type = TYPE(focus, "FocusMetrics");
+#undef SELF
+
+#define SELF report_rule_query
+static const struct report_field query_fields[] = {
+    FIELD("Sql", STRING, sql, MUST),
+    FIELD("Title", STRING, title, ONE),
+    FIELD("Rows", UINT32, rows, ONE),
+    {0},
+};
+static const struct report_message_type query_type = TYPE(query, "Query");
+#undef SELF
+
+#define SELF report_rule_finding
+static const struct report_field finding_fields[] = {
+    FIELD("Condition", STRING, condition, MUST),
+    FIELD("Type", ENUM, type, MUST, WORDS(levels)),
+    FIELD("Title", STRING, title, ONE),
+    FIELD("Message", STRING, message, MUST),
+    FIELD("Speedup", MESSAGE, speedup, ONE, OF(speedup)),
+    FIELD("FocusMetrics", MESSAGE, focus, MANY, OF(focus)),
+    FIELD("Query", MESSAGE, query, ONE, OF(query)),
+    {0},
+};
+static const struct report_message_type finding_type = TYPE(finding, "Findings");
+#undef SELF
+
+#define SELF report_rule_file
+static const struct report_field rule_fields[] = {
+    FIELD("Identifier", STRING, identifier, MUST),
+    FIELD("DisplayName", STRING, display_name, MUST),
+    FIELD("Description", STRING, description, ONE),
+    FIELD("SectionIdentifier", STRING, section, ONE),
+    FIELD("ParentRules", STRING, parents, MANY),
+    FIELD("RequiredMetrics", MESSAGE, required, MANY, OF(required)),
+    FIELD("Constants", MESSAGE, constants, MANY, OF(constant)),
+    FIELD("Findings", MESSAGE, findings, MANY, OF(finding)),
+    {0},
+};
+const struct report_message_type report_rule_type = TYPE(rule, "Rule");
+#undef SELF
+
+const struct report_message_type *const report_rule_types[] = {
+    &report_rule_type, &required_type, &constant_type, &finding_type,
+    &speedup_type,     &focus_type,    &query_type,    NULL,
+};
