@@ -7,41 +7,12 @@
 #include <math.h>
 #include <string.h>
 
-#include "protocol/base/chars.h"
 #include "protocol/text/out.h"
 #include "report/render/json.h"
+#include "report/render/plain.h"
 #include "report/rule/links.h"
 
 // ---- Pieces -----------------------------------------------------------------------------------
-
-// One line of text: control characters become blanks.
-static void put_plain(struct nvtxt_out *out, struct nvtxt_slice text) {
-    char before = ' ';
-    for (size_t i = 0; i < text.len; i++) {
-        char byte = text.data[i];
-        char after = i + 1 < text.len ? text.data[i + 1] : ' ';
-        if (nvtxt_is_control(before, byte, after)) {
-            NVTXT_OUT_LITERAL(out, " ");
-        } else {
-            nvtxt_out_bytes(out, &byte, 1);
-        }
-        before = byte;
-    }
-}
-
-// The same with a backslash before what Markdown reads as more than text.
-static void put_markdown(struct nvtxt_out *out, struct nvtxt_slice text) {
-    for (size_t i = 0, from = 0; i <= text.len; i++) {
-        bool end = i == text.len;
-        if (end || strchr("\\`*_[]<>|", text.data[i])) {
-            put_plain(out, (struct nvtxt_slice){text.data + from, i - from});
-            from = i;
-            if (!end) {
-                NVTXT_OUT_LITERAL(out, "\\");
-            }
-        }
-    }
-}
 
 typedef void put_fn(struct nvtxt_out *out, struct nvtxt_slice text);
 
@@ -112,25 +83,25 @@ static void put_status(struct nvtxt_out *out, const struct report_result *result
 static void text_table(struct nvtxt_out *out, const struct report_rule_table *table) {
     if (table->title.len > 0) {
         NVTXT_OUT_LITERAL(out, "      ");
-        put_linked(out, table->title, put_plain);
+        put_linked(out, table->title, report_plain_text);
         NVTXT_OUT_LITERAL(out, "\n");
     }
     if (table->description.len > 0) {
         NVTXT_OUT_LITERAL(out, "      ");
-        put_linked(out, table->description, put_plain);
+        put_linked(out, table->description, report_plain_text);
         NVTXT_OUT_LITERAL(out, "\n");
     }
     NVTXT_OUT_LITERAL(out, "      ");
     for (size_t i = 0; i < table->column_count; i++) {
         put_string(out, i > 0 ? "  " : "");
-        put_plain(out, table->header[i]);
+        report_plain_text(out, table->header[i]);
     }
     NVTXT_OUT_LITERAL(out, "\n");
     for (size_t row = 0; row < table->row_count; row++) {
         NVTXT_OUT_LITERAL(out, "      ");
         for (size_t i = 0; i < table->column_count; i++) {
             put_string(out, i > 0 ? "  " : "");
-            put_cell(out, &table->cells[row * table->column_count + i], put_plain);
+            put_cell(out, &table->cells[row * table->column_count + i], report_plain_text);
         }
         NVTXT_OUT_LITERAL(out, "\n");
     }
@@ -145,10 +116,10 @@ static void text_speedup(struct nvtxt_out *out, const struct report_speedup *spe
 
 static void text_focus(struct nvtxt_out *out, const struct report_focus_metric *focus) {
     NVTXT_OUT_LITERAL(out, "      Key metric: ");
-    put_plain(out, focus->name);
+    report_plain_text(out, focus->name);
     NVTXT_OUT_LITERAL(out, " = ");
     if (focus->has_value) {
-        put_value(out, &focus->value, put_plain);
+        put_value(out, &focus->value, report_plain_text);
     } else {
         NVTXT_OUT_LITERAL(out, "N/A");
     }
@@ -159,7 +130,7 @@ static void text_focus(struct nvtxt_out *out, const struct report_focus_metric *
     }
     if (focus->info.len > 0) {
         NVTXT_OUT_LITERAL(out, ": ");
-        put_linked(out, focus->info, put_plain);
+        put_linked(out, focus->info, report_plain_text);
     }
     NVTXT_OUT_LITERAL(out, "\n");
 }
@@ -171,10 +142,10 @@ static void text_message(struct nvtxt_out *out, const struct report_result *resu
     put_string(out, report_level_name(message->level));
     NVTXT_OUT_LITERAL(out, ": ");
     if (message->title.len > 0) {
-        put_linked(out, message->title, put_plain);
+        put_linked(out, message->title, report_plain_text);
         NVTXT_OUT_LITERAL(out, ": ");
     }
-    put_linked(out, message->text, put_plain);
+    put_linked(out, message->text, report_plain_text);
     NVTXT_OUT_LITERAL(out, "\n");
     for (size_t i = 0; i < result->speedup_count; i++) {
         if (result->speedups[i].message == id) {
@@ -185,11 +156,11 @@ static void text_message(struct nvtxt_out *out, const struct report_result *resu
         const struct report_source_marker *marker = &result->markers[i];
         if (marker->message == id) {
             NVTXT_OUT_LITERAL(out, "      ");
-            put_plain(out, marker->file);
+            report_plain_text(out, marker->file);
             NVTXT_OUT_LITERAL(out, ":");
             nvtxt_out_uint(out, marker->line);
             NVTXT_OUT_LITERAL(out, ": ");
-            put_linked(out, marker->text, put_plain);
+            put_linked(out, marker->text, report_plain_text);
             NVTXT_OUT_LITERAL(out, "\n");
         }
     }
@@ -211,7 +182,7 @@ static void text_output(struct nvtxt_out *out, struct nvtxt_slice text) {
         const char *end = memchr(text.data, '\n', text.len);
         size_t len = end ? (size_t)(end - text.data) : text.len;
         NVTXT_OUT_LITERAL(out, "    | ");
-        put_plain(out, (struct nvtxt_slice){text.data, len});
+        report_plain_text(out, (struct nvtxt_slice){text.data, len});
         NVTXT_OUT_LITERAL(out, "\n");
         len += end != NULL;
         text = (struct nvtxt_slice){text.data + len, text.len - len};
@@ -221,16 +192,16 @@ static void text_output(struct nvtxt_out *out, struct nvtxt_slice text) {
 void report_render_rule_text(struct nvtxt_out *out, const struct report_result *result,
                              bool details) {
     NVTXT_OUT_LITERAL(out, "  ");
-    put_plain(out, result->identifier);
+    report_plain_text(out, result->identifier);
     NVTXT_OUT_LITERAL(out, ": ");
-    put_status(out, result, put_plain);
+    put_status(out, result, report_plain_text);
     NVTXT_OUT_LITERAL(out, "\n");
     if (details) {
         NVTXT_OUT_LITERAL(out, "    ");
-        put_plain(out, result->name);
+        report_plain_text(out, result->name);
         if (result->description.len > 0) {
             NVTXT_OUT_LITERAL(out, ": ");
-            put_linked(out, result->description, put_plain);
+            put_linked(out, result->description, report_plain_text);
         }
         NVTXT_OUT_LITERAL(out, "\n");
     }
@@ -247,13 +218,13 @@ void report_render_rule_text(struct nvtxt_out *out, const struct report_result *
 static void markdown_table(struct nvtxt_out *out, const struct report_rule_table *table) {
     NVTXT_OUT_LITERAL(out, "\n");
     if (table->title.len > 0) {
-        put_linked(out, table->title, put_markdown);
+        put_linked(out, table->title, report_plain_markdown);
         NVTXT_OUT_LITERAL(out, "\n\n");
     }
     NVTXT_OUT_LITERAL(out, "|");
     for (size_t i = 0; i < table->column_count; i++) {
         NVTXT_OUT_LITERAL(out, " ");
-        put_markdown(out, table->header[i]);
+        report_plain_markdown(out, table->header[i]);
         NVTXT_OUT_LITERAL(out, " |");
     }
     NVTXT_OUT_LITERAL(out, "\n|");
@@ -265,7 +236,7 @@ static void markdown_table(struct nvtxt_out *out, const struct report_rule_table
         NVTXT_OUT_LITERAL(out, "|");
         for (size_t i = 0; i < table->column_count; i++) {
             NVTXT_OUT_LITERAL(out, " ");
-            put_cell(out, &table->cells[row * table->column_count + i], put_markdown);
+            put_cell(out, &table->cells[row * table->column_count + i], report_plain_markdown);
             NVTXT_OUT_LITERAL(out, " |");
         }
         NVTXT_OUT_LITERAL(out, "\n");
@@ -280,10 +251,10 @@ static void markdown_message(struct nvtxt_out *out, const struct report_result *
     NVTXT_OUT_LITERAL(out, ": ");
     if (message->title.len > 0) {
         NVTXT_OUT_LITERAL(out, "**");
-        put_linked(out, message->title, put_markdown);
+        put_linked(out, message->title, report_plain_markdown);
         NVTXT_OUT_LITERAL(out, "** ");
     }
-    put_linked(out, message->text, put_markdown);
+    put_linked(out, message->text, report_plain_markdown);
     for (size_t i = 0; i < result->speedup_count; i++) {
         if (result->speedups[i].message == id) {
             NVTXT_OUT_LITERAL(out, " Estimated speedup: ");
@@ -302,13 +273,13 @@ static void markdown_message(struct nvtxt_out *out, const struct report_result *
 void report_render_rule_markdown(struct nvtxt_out *out, const struct report_result *result,
                                  bool details) {
     NVTXT_OUT_LITERAL(out, "- **");
-    put_markdown(out, result->identifier);
+    report_plain_markdown(out, result->identifier);
     NVTXT_OUT_LITERAL(out, "**: ");
-    put_status(out, result, put_markdown);
+    put_status(out, result, report_plain_markdown);
     NVTXT_OUT_LITERAL(out, "\n");
     if (details && result->description.len > 0) {
         NVTXT_OUT_LITERAL(out, "\n  ");
-        put_linked(out, result->description, put_markdown);
+        put_linked(out, result->description, report_plain_markdown);
         NVTXT_OUT_LITERAL(out, "\n\n");
     }
     for (size_t id = 0; id < result->message_count; id++) {

@@ -37,7 +37,7 @@ struct parser {
     struct nvtxt_slice text;
     size_t at;
     unsigned depth;
-    struct report_fault *fault;
+    struct report_expression_fault *fault;
 };
 
 #define FAULTY 1
@@ -264,7 +264,7 @@ static int parse_or(struct parser *parser, struct report_condition **condition) 
 }
 
 int report_condition_parse(struct report_condition **condition, struct nvtxt_slice text,
-                           struct report_fault *fault_) {
+                           struct report_expression_fault *fault_) {
     struct parser parser = {.text = text, .fault = fault_};
     *condition = NULL;
     if (text.len > LONGEST) {

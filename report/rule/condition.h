@@ -17,7 +17,7 @@ struct report_rule_values;
 
 // Returns 0, 1 with a fault, or -ENOMEM. `text` is copied.
 int report_condition_parse(struct report_condition **condition, struct nvtxt_slice text,
-                           struct report_fault *fault);
+                           struct report_expression_fault *fault);
 void report_condition_free(struct report_condition *condition); // NULL is fine
 
 // The n-th name of a metric in it, from 0; some may come more than once. NULL after the last.

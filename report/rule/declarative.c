@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "protocol/base/buf.h"
-#include "protocol/base/chars.h"
 #include "report/metric/definitions.h"
 #include "report/metric/expression.h"
 #include "report/model/model.h"
@@ -21,6 +20,8 @@
 #include "report/rule/sql_guard.h"
 #include "report/rule/sql_query.h"
 #include "report/rule/template.h"
+#include "report/section/check.h"
+#include "report/section/sections.h"
 #include "report/text/message.h"
 #include "report/text/parse.h"
 #include "store/value/arena.h"
@@ -49,7 +50,7 @@ struct reading {
 
 // Puts a fault within a text at its place in the file; passes on all but that.
 static int place(struct reading *reading, const struct report_scalar *text,
-                 const struct report_fault *fault, int r) {
+                 const struct report_expression_fault *fault, int r) {
     if (r > 0) {
         report_messages_add(reading->messages, reading->file,
                             report_place_in(text, fault->column > 0 ? fault->column - 1 : 0),
@@ -60,9 +61,10 @@ static int place(struct reading *reading, const struct report_scalar *text,
 }
 
 static void complain(struct reading *reading, struct report_place at, const char *code,
-                     const char *text, struct nvtxt_slice name) {
-    report_messages_add(reading->messages, reading->file, at, REPORT_FILE_ERROR, code, text,
-                        (int)name.len, name.data);
+                     struct nvtxt_slice name, const char *text) {
+    struct nvtxt_slice shown = nvtxt_slice_cut(name, 100);
+    report_messages_add(reading->messages, reading->file, at, REPORT_FILE_ERROR, code,
+                        "'%.*s' %s", (int)shown.len, shown.data, text);
     reading->bad = true;
 }
 
@@ -84,18 +86,17 @@ static bool is_given(const struct report_rule_file *file, struct nvtxt_slice nam
 
 static void warn_unknown(struct reading *reading, const struct report_scalar *text,
                          struct nvtxt_slice name) {
-    if (is_given(reading->rule->file, name) || report_metric_exists(reading->definitions, name)) {
+    if (name.len == 0 || is_given(reading->rule->file, name) ||
+        report_metric_exists(reading->definitions, name)) {
         return;
     }
-    const char *near = report_metric_near(reading->definitions, name);
-    report_messages_add(reading->messages, reading->file, text->at, REPORT_FILE_WARNING,
-                        "unknown-metric", "unknown metric '%.*s'%s%s%s", (int)name.len, name.data,
-                        near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+    struct report_scalar scalar = {.at = text->at, .text = name};
+    report_warn_unknown_metric(reading->messages, reading->file, &scalar, reading->definitions);
 }
 
 static int read_template(struct reading *reading, const struct report_scalar *text,
                          struct report_template **parsed) {
-    struct report_fault fault = {0};
+    struct report_expression_fault fault = {0};
     const char *name;
     int r = place(reading, text, &fault, report_template_parse(parsed, text->text, &fault));
     for (size_t i = 0; r == 0 && *parsed && (name = report_template_name(*parsed, i)); i++) {
@@ -106,7 +107,7 @@ static int read_template(struct reading *reading, const struct report_scalar *te
 
 static int read_condition(struct reading *reading, const struct report_scalar *text,
                           struct report_condition **parsed) {
-    struct report_fault fault = {0};
+    struct report_expression_fault fault = {0};
     const char *name;
     int r = place(reading, text, &fault, report_condition_parse(parsed, text->text, &fault));
     for (size_t i = 0; r == 0 && *parsed && (name = report_condition_name(*parsed, i)); i++) {
@@ -117,7 +118,7 @@ static int read_condition(struct reading *reading, const struct report_scalar *t
 
 // All of the text has to be one expression.
 static int parse_expression(struct report_expression **expression, struct nvtxt_slice text,
-                            struct report_fault *fault) {
+                            struct report_expression_fault *fault) {
     size_t at = 0;
     int r = report_expression_parse_at(expression, text, &at, REPORT_EXPRESSION_INSTANCES, fault);
     while (r == 0 && at < text.len && strchr(" \t\r\n", text.data[at])) {
@@ -126,9 +127,9 @@ static int parse_expression(struct report_expression **expression, struct nvtxt_
     if (r == 0 && at < text.len) {
         report_expression_free(*expression);
         *expression = NULL;
-        *fault = (struct report_fault){.column = (unsigned)at + 1,
-                                       .code = "bad-expression",
-                                       .text = "an operator is missing here"};
+        *fault = (struct report_expression_fault){.column = (unsigned)at + 1,
+                                                  .code = "bad-expression",
+                                                  .text = "an operator is missing here"};
         return 1;
     }
     return r;
@@ -136,7 +137,7 @@ static int parse_expression(struct report_expression **expression, struct nvtxt_
 
 static int read_speedup(struct reading *reading, const struct report_rule_speedup *speedup,
                         struct report_expression **parsed) {
-    struct report_fault fault = {0};
+    struct report_expression_fault fault = {0};
     const char *name;
     int r = place(reading, &speedup->expression, &fault,
                   parse_expression(parsed, speedup->expression.text, &fault));
@@ -159,8 +160,7 @@ static int read_query(struct reading *reading, const struct report_rule_query *q
     }
     if (report_has(&query->rows) &&
         (query->rows.integer < 1 || query->rows.integer > REPORT_SQL_ROWS)) {
-        complain(reading, query->rows.at, "bad-rule", "%.*s",
-                 NVTXT_SLICE("Rows is from 1 to 1,000"));
+        complain(reading, query->rows.at, "bad-rule", NVTXT_SLICE("Rows"), "is from 1 to 1,000");
     }
     return r < 0 ? r : 0;
 }
@@ -191,14 +191,9 @@ static int read_finding(struct reading *reading, struct finding *finding) {
 }
 
 static void check_identifier(struct reading *reading, const struct report_scalar *scalar) {
-    bool good = scalar->text.len > 0;
-    for (size_t i = 0; i < scalar->text.len; i++) {
-        char byte = scalar->text.data[i];
-        good = good && (nvtxt_char_is(byte, NVTXT_CHAR_WORD) || byte == '-' || byte == '.');
-    }
-    if (report_has(scalar) && !good) {
-        complain(reading, scalar->at, "bad-identifier",
-                 "'%.*s' is no identifier: it has letters, digits, '_', '-' and '.'", scalar->text);
+    if (report_has(scalar) && !report_is_identifier(scalar->text)) {
+        complain(reading, scalar->at, "bad-identifier", scalar->text,
+                 "is no identifier: it has letters, digits, '_', '-' and '.'");
     }
 }
 
@@ -210,8 +205,8 @@ static void check_names(struct reading *reading) {
         for (size_t k = 0; k < i; k++) {
             const struct report_rule_constant *before = file->constants.items[k];
             if (nvtxt_slice_equal(before->name.text, constant->name.text)) {
-                complain(reading, constant->name.at, "bad-rule", "two constants '%.*s'",
-                         constant->name.text);
+                complain(reading, constant->name.at, "bad-rule", constant->name.text,
+                         "is the name of two constants");
                 break;
             }
         }
@@ -221,8 +216,8 @@ static void check_names(struct reading *reading) {
         for (size_t k = 0; k < i; k++) {
             const struct report_rule_required *before = file->required.items[k];
             if (nvtxt_slice_equal(before->name.text, required->name.text)) {
-                complain(reading, required->name.at, "bad-rule", "'%.*s' is required twice",
-                         required->name.text);
+                complain(reading, required->name.at, "bad-rule", required->name.text,
+                         "is required twice");
                 break;
             }
         }
@@ -370,8 +365,8 @@ static int write_text(struct applying *applying, const struct report_template *p
     *text = NVTXT_SLICE("");
     int r = parsed ? report_template_write(parsed, &applying->values, &applying->text) : 0;
     if (r == 0 && applying->text.len > 0) {
-        *text = report_build_copy(
-            applying->builder, (struct nvtxt_slice){applying->text.data, applying->text.len});
+        *text = report_build_copy(applying->builder,
+                                  (struct nvtxt_slice){applying->text.data, applying->text.len});
     }
     return r;
 }
@@ -435,8 +430,8 @@ static int add_finding(struct applying *applying, const struct finding *finding)
     if (r != 0) {
         return r;
     }
-    size_t message = report_build_message(applying->builder, (enum report_level)file->type.integer,
-                                          title, text);
+    size_t message =
+        report_build_message(applying->builder, (enum report_level)file->type.integer, title, text);
     r = add_speedup(applying, finding, message);
     for (size_t i = 0; i < file->focus.count && r == 0; i++) {
         r = add_focus(applying, file->focus.items[i], message);

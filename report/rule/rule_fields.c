@@ -4,20 +4,7 @@
 #include "report/rule/rule_file.h"
 
 #include "report/rule/result.h"
-
-// SELF is the struct of the message that is being described.
-#define FIELD(name_, type_, member, ...)                                                           \
-    {                                                                                              \
-        .name = name_, .type = REPORT_FIELD_##type_, .offset = offsetof(struct SELF, member),      \
-        __VA_ARGS__                                                                                \
-    }
-#define ONE .required = false
-#define MUST .required = true
-#define MANY .repeated = true
-#define OF(type) .message = &type##_type
-#define WORDS(list) .values = list
-#define TYPE(variable, name)                                                                       \
-    { name, sizeof(struct SELF), variable##_fields }
+#include "report/text/field_macros.h"
 
 static const struct report_enum_value levels[] = {
     {"Ok", REPORT_LEVEL_OK},
@@ -38,8 +25,8 @@ static const struct report_enum_value severities[] = {
 
 #define SELF report_rule_required
 static const struct report_field required_fields[] = {
-    FIELD("Name", STRING, name, MUST),
-    FIELD("Default", DOUBLE, default_, ONE),
+    FIELD(0, "Name", STRING, name, MUST),
+    FIELD(0, "Default", DOUBLE, default_, ONE),
     {0},
 };
 static const struct report_message_type required_type = TYPE(required, "RequiredMetrics");
@@ -47,8 +34,8 @@ static const struct report_message_type required_type = TYPE(required, "Required
 
 #define SELF report_rule_constant
 static const struct report_field constant_fields[] = {
-    FIELD("Name", STRING, name, MUST),
-    FIELD("Value", DOUBLE, value, MUST),
+    FIELD(0, "Name", STRING, name, MUST),
+    FIELD(0, "Value", DOUBLE, value, MUST),
     {0},
 };
 static const struct report_message_type constant_type = TYPE(constant, "Constants");
@@ -56,8 +43,8 @@ static const struct report_message_type constant_type = TYPE(constant, "Constant
 
 #define SELF report_rule_speedup
 static const struct report_field speedup_fields[] = {
-    FIELD("Type", ENUM, type, ONE, WORDS(speedups)),
-    FIELD("Expression", STRING, expression, MUST),
+    FIELD(0, "Type", ENUM, type, ONE, WORDS(speedups)),
+    FIELD(0, "Expression", STRING, expression, MUST),
     {0},
 };
 static const struct report_message_type speedup_type = TYPE(speedup, "Speedup");
@@ -65,9 +52,9 @@ static const struct report_message_type speedup_type = TYPE(speedup, "Speedup");
 
 #define SELF report_rule_focus
 static const struct report_field focus_fields[] = {
-    FIELD("Name", STRING, name, MUST),
-    FIELD("Severity", ENUM, severity, ONE, WORDS(severities)),
-    FIELD("Info", STRING, info, ONE),
+    FIELD(0, "Name", STRING, name, MUST),
+    FIELD(0, "Severity", ENUM, severity, ONE, WORDS(severities)),
+    FIELD(0, "Info", STRING, info, ONE),
     {0},
 };
 static const struct report_message_type focus_type = TYPE(focus, "FocusMetrics");
@@ -75,9 +62,9 @@ static const struct report_message_type focus_type = TYPE(focus, "FocusMetrics")
 
 #define SELF report_rule_query
 static const struct report_field query_fields[] = {
-    FIELD("Sql", STRING, sql, MUST),
-    FIELD("Title", STRING, title, ONE),
-    FIELD("Rows", UINT32, rows, ONE),
+    FIELD(0, "Sql", STRING, sql, MUST),
+    FIELD(0, "Title", STRING, title, ONE),
+    FIELD(0, "Rows", UINT32, rows, ONE),
     {0},
 };
 static const struct report_message_type query_type = TYPE(query, "Query");
@@ -85,13 +72,13 @@ static const struct report_message_type query_type = TYPE(query, "Query");
 
 #define SELF report_rule_finding
 static const struct report_field finding_fields[] = {
-    FIELD("Condition", STRING, condition, MUST),
-    FIELD("Type", ENUM, type, MUST, WORDS(levels)),
-    FIELD("Title", STRING, title, ONE),
-    FIELD("Message", STRING, message, MUST),
-    FIELD("Speedup", MESSAGE, speedup, ONE, OF(speedup)),
-    FIELD("FocusMetrics", MESSAGE, focus, MANY, OF(focus)),
-    FIELD("Query", MESSAGE, query, ONE, OF(query)),
+    FIELD(0, "Condition", STRING, condition, MUST),
+    FIELD(0, "Type", ENUM, type, MUST, WORDS(levels)),
+    FIELD(0, "Title", STRING, title, ONE),
+    FIELD(0, "Message", STRING, message, MUST),
+    FIELD(0, "Speedup", MESSAGE, speedup, ONE, OF(speedup)),
+    FIELD(0, "FocusMetrics", MESSAGE, focus, MANY, OF(focus)),
+    FIELD(0, "Query", MESSAGE, query, ONE, OF(query)),
     {0},
 };
 static const struct report_message_type finding_type = TYPE(finding, "Findings");
@@ -99,14 +86,14 @@ static const struct report_message_type finding_type = TYPE(finding, "Findings")
 
 #define SELF report_rule_file
 static const struct report_field rule_fields[] = {
-    FIELD("Identifier", STRING, identifier, MUST),
-    FIELD("DisplayName", STRING, display_name, MUST),
-    FIELD("Description", STRING, description, ONE),
-    FIELD("SectionIdentifier", STRING, section, ONE),
-    FIELD("ParentRules", STRING, parents, MANY),
-    FIELD("RequiredMetrics", MESSAGE, required, MANY, OF(required)),
-    FIELD("Constants", MESSAGE, constants, MANY, OF(constant)),
-    FIELD("Findings", MESSAGE, findings, MANY, OF(finding)),
+    FIELD(0, "Identifier", STRING, identifier, MUST),
+    FIELD(0, "DisplayName", STRING, display_name, MUST),
+    FIELD(0, "Description", STRING, description, ONE),
+    FIELD(0, "SectionIdentifier", STRING, section, ONE),
+    FIELD(0, "ParentRules", STRING, parents, MANY),
+    FIELD(0, "RequiredMetrics", MESSAGE, required, MANY, OF(required)),
+    FIELD(0, "Constants", MESSAGE, constants, MANY, OF(constant)),
+    FIELD(0, "Findings", MESSAGE, findings, MANY, OF(finding)),
     {0},
 };
 const struct report_message_type report_rule_type = TYPE(rule, "Rule");

@@ -11,8 +11,10 @@
 #include "protocol/base/slice.h"
 #include "report/rule/result.h"
 
+struct report_definitions;
+struct report_files;
+struct report_messages;
 struct report_metrics;
-struct report_model;
 struct report_rules; // the rules that are there
 
 // A rule as `list rules` shows it; `hidden_by` is the file of the rule of the same identifier that
@@ -28,6 +30,18 @@ struct report_rule_row {
 // The rules that are part of the program. Returns 0 or -ENOMEM.
 int report_rules_new(struct report_rules **rules);
 void report_rules_free(struct report_rules *rules); // NULL is fine
+
+// Reads all *.rule of `files`; of two rules with one identifier the first one counts, and a file
+// goes before the program's own. A file with an error is left out. All that is given has to live as
+// long as the rules. `definitions` may be NULL; `has_section` too: whether there is such a section.
+// Returns 0 or -ENOMEM.
+int report_rules_load(struct report_rules *rules, const struct report_files *files,
+                      const struct report_definitions *definitions,
+                      bool (*has_section)(const void *context, struct nvtxt_slice section),
+                      const void *context, struct report_messages *messages);
+
+// The files that report_rules_load() left out.
+size_t report_rules_failed(const struct report_rules *rules);
 
 size_t report_rules_count(const struct report_rules *rules);
 struct report_rule_row report_rules_row(const struct report_rules *rules, size_t index);
@@ -66,3 +80,6 @@ struct report_results {
 int report_rules_apply(const struct report_rules *rules, struct report_metrics *metrics,
                        const struct report_rules_wanted *wanted, struct report_results *results);
 void report_results_free(struct report_results *results); // fine when zeroed
+
+// Whether a rule failed: the exit status is 1 then.
+bool report_results_failed(const struct report_results *results);

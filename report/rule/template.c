@@ -29,7 +29,7 @@ struct report_template {
 
 // ---- Parsing ------------------------------------------------------------------------------------
 
-static int fault(struct report_fault *fault_, size_t at, const char *text) {
+static int fault(struct report_expression_fault *fault_, size_t at, const char *text) {
     fault_->line = 0;
     fault_->column = (unsigned)at + 1;
     fault_->code = "bad-expression";
@@ -49,7 +49,7 @@ static struct piece *add_piece(struct piece ***last, const char *from, const cha
 
 // `EXPR}` or `EXPR|UNIT}` at `*at`, which is put after the brace.
 static int parse_value(struct piece *piece, struct nvtxt_slice text, size_t *at,
-                       struct report_fault *fault_) {
+                       struct report_expression_fault *fault_) {
     size_t open = *at - 1;
     int r = report_expression_parse_at(&piece->expression, text, at, REPORT_EXPRESSION_INSTANCES,
                                        fault_);
@@ -76,7 +76,7 @@ static int parse_value(struct piece *piece, struct nvtxt_slice text, size_t *at,
 }
 
 static int parse(struct report_template *parsed, struct nvtxt_slice text,
-                 struct report_fault *fault_) {
+                 struct report_expression_fault *fault_) {
     struct piece **last = &parsed->first;
     size_t from = 0;
     for (;;) {
@@ -97,7 +97,7 @@ static int parse(struct report_template *parsed, struct nvtxt_slice text,
 }
 
 int report_template_parse(struct report_template **parsed, struct nvtxt_slice text,
-                          struct report_fault *fault_) {
+                          struct report_expression_fault *fault_) {
     *parsed = calloc(1, sizeof(**parsed));
     int r = *parsed ? parse(*parsed, text, fault_) : -ENOMEM;
     if (r != 0) {

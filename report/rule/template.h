@@ -15,7 +15,7 @@ struct report_template;
 
 // Returns 0, 1 with a fault, or -ENOMEM. `text` is borrowed.
 int report_template_parse(struct report_template **parsed, struct nvtxt_slice text,
-                          struct report_fault *fault);
+                          struct report_expression_fault *fault);
 void report_template_free(struct report_template *parsed); // NULL is fine
 
 // The n-th name of a metric in it, from 0; some may come more than once. NULL after the last.
