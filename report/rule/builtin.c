@@ -24,7 +24,7 @@ const struct report_builtin report_builtins[] = {
      "More than 20 % of at least 1,000 ranges last less than 1 us: what they measure is mostly "
      "their own cost.",
      report_rule_tiny_ranges},
-    {"WarmUp", "Warm-up",
-     "The first iteration lasts longer than 1.5 x the median of the others.", report_rule_warm_up},
+    {"WarmUp", "Warm-up", "The first iteration lasts longer than 1.5 x the median of the others.",
+     report_rule_warm_up},
     {0},
 };

@@ -13,9 +13,9 @@
 #include "report/rule/builtin.h"
 
 #define TINY_NS 1000
-#define TINY_LEAST 1000     // ranges
-#define VARIATION_LEAST 10  // ranges of a name
-#define VARIATION_SHOWN 10  // names
+#define TINY_LEAST 1000    // ranges
+#define VARIATION_LEAST 10 // ranges of a name
+#define VARIATION_SHOWN 10 // names
 #define SHOWN(text) (int)(text).len, (text).data
 
 typedef unsigned __int128 wide;
@@ -25,9 +25,8 @@ static int need(const struct report_builtin_call *call, const char *name,
                 const struct report_metric **metric) {
     int r = report_metrics_get(call->metrics, name, metric);
     if (r == 0 && (*metric)->na) {
-        report_build_status(
-            call->builder, REPORT_RULE_NOT_APPLICABLE,
-            report_build_format(call->builder, "%s N/A: %s", name, (*metric)->na));
+        report_build_status(call->builder, REPORT_RULE_NOT_APPLICABLE,
+                            report_build_format(call->builder, "%s N/A: %s", name, (*metric)->na));
         *metric = NULL;
     }
     return r;

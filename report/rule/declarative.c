@@ -63,8 +63,8 @@ static int place(struct reading *reading, const struct report_scalar *text,
 static void complain(struct reading *reading, struct report_place at, const char *code,
                      struct nvtxt_slice name, const char *text) {
     struct nvtxt_slice shown = nvtxt_slice_cut(name, 100);
-    report_messages_add(reading->messages, reading->file, at, REPORT_FILE_ERROR, code,
-                        "'%.*s' %s", (int)shown.len, shown.data, text);
+    report_messages_add(reading->messages, reading->file, at, REPORT_FILE_ERROR, code, "'%.*s' %s",
+                        (int)shown.len, shown.data, text);
     reading->bad = true;
 }
 

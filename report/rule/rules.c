@@ -23,7 +23,6 @@
 #include "store/value/arena.h"
 
 #define NO_RULE SIZE_MAX
-#define BUILT_IN NVTXT_SLICE("(built in)")
 
 struct rule {
     struct nvtxt_slice identifier, name, description, section;
@@ -73,8 +72,7 @@ static const struct nvtxt_slice *parents_of(const struct rule *rule, size_t inde
 
 static size_t find(const struct report_rules *rules, struct nvtxt_slice identifier) {
     for (size_t i = 0; i < rules->count; i++) {
-        if (!rules->list[i].hidden_by &&
-            nvtxt_slice_equal(rules->list[i].identifier, identifier)) {
+        if (!rules->list[i].hidden_by && nvtxt_slice_equal(rules->list[i].identifier, identifier)) {
             return i;
         }
     }
@@ -85,9 +83,9 @@ static int by_identifier(const void *a, const void *b) {
     const struct rule *x = a, *y = b;
     size_t least = x->identifier.len < y->identifier.len ? x->identifier.len : y->identifier.len;
     int order = least > 0 ? memcmp(x->identifier.data, y->identifier.data, least) : 0;
-    order = order ? order
-                  : (x->identifier.len > y->identifier.len) -
-                        (x->identifier.len < y->identifier.len);
+    order = order
+                ? order
+                : (x->identifier.len > y->identifier.len) - (x->identifier.len < y->identifier.len);
     // The program's own come after files.
     order = order ? order : (x->builtin != NULL) - (y->builtin != NULL);
     return order ? order : (x->place > y->place) - (x->place < y->place);
@@ -245,8 +243,9 @@ static int load_file(const struct loading *loading, const struct report_file *fi
     struct report_declarative *declarative = NULL;
     struct nvtxt_slice text;
     int r = report_file_read(file, &rules->arena, &text, loading->messages);
-    r = r ?: report_declarative_read(&declarative, text, file->path, loading->definitions,
-                                     &rules->arena, loading->messages);
+    r = r
+            ?: report_declarative_read(&declarative, text, file->path, loading->definitions,
+                                       &rules->arena, loading->messages);
     if (r != 0) {
         rules->failed += r > 0;
         return r < 0 ? r : 0;
@@ -326,10 +325,6 @@ size_t report_rules_count(const struct report_rules *rules) {
     return rules->count;
 }
 
-static struct nvtxt_slice shown_file(const struct rule *rule) {
-    return rule->file ? nvtxt_slice_of(report_file_shown(rule->file)) : BUILT_IN;
-}
-
 struct report_rule_row report_rules_row(const struct report_rules *rules, size_t index) {
     const struct rule *rule = &rules->list[index];
     return (struct report_rule_row){
@@ -338,8 +333,9 @@ struct report_rule_row report_rules_row(const struct report_rules *rules, size_t
         .description = rule->description,
         .section = rule->section,
         .kind = rule->builtin ? REPORT_RULE_BUILTIN : REPORT_RULE_DECLARATIVE,
-        .file = shown_file(rule),
-        .hidden_by = rule->hidden_by ? shown_file(rule->hidden_by) : (struct nvtxt_slice){0},
+        .file = rule->file,
+        .hidden = rule->hidden_by != NULL,
+        .hidden_by = rule->hidden_by ? rule->hidden_by->file : NULL,
     };
 }
 
@@ -375,8 +371,8 @@ static int make_chooser(struct chooser *chooser, const char *name, char *sentenc
     if (!is_regex(name)) {
         return 0;
     }
-    int r = report_regex_new(&chooser->regex,
-                             nvtxt_slice_of(name + sizeof(regex_prefix) - 1), why, &offset);
+    int r = report_regex_new(&chooser->regex, nvtxt_slice_of(name + sizeof(regex_prefix) - 1), why,
+                             &offset);
     if (r > 0 && sentence) {
         snprintf(sentence, REPORT_SENTENCE_BYTES, "--rule '%.300s': %s", name, why);
     }
@@ -471,8 +467,7 @@ static int apply_rule(const struct rule *rule, struct report_builder *builder,
 static int apply_all(const struct report_rules *rules, const bool *wants,
                      struct report_metrics *metrics, const struct report_rules_wanted *wanted,
                      struct store_arena *arena, struct report_results *results) {
-    struct report_result *list =
-        store_arena_take(arena, (rules->count + 1) * sizeof(*list), 8);
+    struct report_result *list = store_arena_take(arena, (rules->count + 1) * sizeof(*list), 8);
     int r = list ? 0 : -ENOMEM;
     results->results = list;
     for (size_t i = 0; i < rules->order_count && r == 0; i++) {
@@ -488,7 +483,7 @@ static int apply_all(const struct report_rules *rules, const bool *wants,
             .description = rule->description,
             .section = rule->section,
             .kind = rule->builtin ? REPORT_RULE_BUILTIN : REPORT_RULE_DECLARATIVE,
-            .file = shown_file(rule),
+            .file = nvtxt_slice_of(rule->file ? rule->file->path : NULL),
         };
         report_build_begin(&builder, arena, result);
         r = apply_rule(rule, &builder, metrics, wanted);

@@ -17,14 +17,14 @@ struct report_messages;
 struct report_metrics;
 struct report_rules; // the rules that are there
 
-// A rule as `list rules` shows it; `hidden_by` is the file of the rule of the same identifier that
-// counts (data NULL: this one does).
+// A rule as `list rules` shows it.
 struct report_rule_row {
     struct nvtxt_slice identifier, name, description;
     struct nvtxt_slice section; // data NULL: of none
     enum report_rule_kind kind;
-    struct nvtxt_slice file;      // data NULL: part of the program
-    struct nvtxt_slice hidden_by; // data NULL: not hidden
+    const struct report_file *file; // NULL: part of the program
+    bool hidden;                    // by the rule of that identifier that counts
+    const struct report_file *hidden_by;
 };
 
 // The rules that are part of the program. Returns 0 or -ENOMEM.
