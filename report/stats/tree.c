@@ -4,6 +4,7 @@
 // both. A range that lies below its parent and all that is below the parent, as nearly every one
 // does, has the path of its parent and one step; for others, which cross, the lane is asked.
 #include <errno.h>
+#include <stdalign.h>
 #include <stdlib.h>
 
 #include "protocol/base/hash.h"
@@ -70,16 +71,18 @@ static struct path *find_path(struct tree *tree, const struct path *parent, uint
     if (path) {
         return path;
     }
-    path = store_arena_make(&tree->table->arena, sizeof(*path));
-    if (!path || nvtxt_hash_add(&tree->paths, &path->node, hash) != 0) {
+    path = store_arena_take(&tree->table->arena, sizeof(*path), alignof(struct path));
+    if (!path) {
         return NULL;
     }
-    path->parent = parent;
-    path->step = step;
-    path->number = tree->paths.count;
-    path->length = parent ? parent->length + 1 + step.len : step.len;
-    path->depth = parent ? parent->depth + 1 : 0;
-    return path;
+    *path = (struct path){
+        .parent = parent,
+        .step = step,
+        .number = tree->paths.count + 1,
+        .length = parent ? parent->length + 1 + step.len : step.len,
+        .depth = parent ? parent->depth + 1 : 0,
+    };
+    return nvtxt_hash_add(&tree->paths, &path->node, hash) == 0 ? path : NULL;
 }
 
 // The path of what lies under the event, which is on top of its lane.

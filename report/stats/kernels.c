@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Kernels and the ranges that they belong to. The calls that started kernels are visited as time
+// goes on, with the lanes of their threads; each range that is open at a call makes a pair with the
+// kernel. Both tables are made from the pairs, in two different orders.
+#include <errno.h>
+#include <stdlib.h>
+
+#include "report/model/lanes.h"
+#include "report/model/name_text.h"
+#include "report/model/spans.h"
+#include "report/model/spread.h"
+#include "report/stats/group.h"
+#include "report/stats/reports.h"
+
+struct pair {
+    uint32_t event, kernel;
+};
+
+struct kernels {
+    struct report_table *table;
+    const struct report_model *model;
+    const struct report_capture *capture;
+    struct nvtxt_slice *names;
+    struct report_lanes lanes;
+    struct pair *pairs;
+    size_t count, room;
+    uint64_t *lengths; // of the pairs of a row
+    struct row *rows;
+    size_t row_count;
+};
+
+struct row { // of either table
+    struct nvtxt_slice name;
+    const struct report_thread *thread;
+    struct nvtxt_slice kernel;
+    struct report_spread spread; // of kernels; or of projections
+    size_t ranges, operations;
+    unsigned __int128 range_time;
+    uint64_t levels, children;
+};
+
+// --- pairs
+
+static int by_call(const void *left, const void *right, void *context) {
+    const struct report_kernel *kernels = context;
+    uint32_t places[] = {*(const uint32_t *)left, *(const uint32_t *)right};
+    int64_t calls[] = {kernels[places[0]].call_start, kernels[places[1]].call_start};
+    return calls[0] != calls[1] ? (calls[0] < calls[1] ? -1 : 1)
+                                : (places[0] > places[1]) - (places[0] < places[1]);
+}
+
+static int add_pair(struct kernels *kernels, uint32_t event, uint32_t kernel) {
+    if (kernels->count == kernels->room) {
+        size_t room = kernels->room > 0 ? 2 * kernels->room : 256;
+        struct pair *pairs = realloc(kernels->pairs, room * sizeof(*pairs));
+        if (!pairs) {
+            return -ENOMEM;
+        }
+        kernels->pairs = pairs;
+        kernels->room = room;
+    }
+    kernels->pairs[kernels->count++] = (struct pair){event, kernel};
+    return 0;
+}
+
+// All push/pop ranges of the thread that are open at the call.
+static int pair_kernel(struct kernels *kernels, uint32_t kernel) {
+    const struct report_kernel *one = &kernels->capture->kernels[kernel];
+    int rc = 0;
+    for (struct report_lane *lane = kernels->lanes.of_thread[one->thread]; lane && rc == 0;
+         lane = lane->next) {
+        report_lane_move(&kernels->lanes, lane, one->call_start, NULL);
+        const uint32_t *stack = report_lane_stack(&kernels->lanes, lane);
+        for (size_t i = 0; i < report_lane_depth(lane) && rc == 0; i++) {
+            if (report_is_timed(&kernels->capture->events[stack[i]])) {
+                rc = add_pair(kernels, stack[i], kernel);
+            }
+        }
+    }
+    return rc;
+}
+
+static int push(struct kernels *kernels, uint32_t event) {
+    const struct report_event *range = &kernels->capture->events[event];
+    if (range->kind != REPORT_PUSH_POP) {
+        return 0;
+    }
+    struct report_lane *lane = report_lanes_find(&kernels->lanes, range);
+    if (!lane) {
+        return -ENOMEM;
+    }
+    report_lane_move(&kernels->lanes, lane, range->start, NULL);
+    return report_lane_push(&kernels->lanes, lane, event);
+}
+
+static int visit_calls(struct kernels *kernels, const uint32_t *calls, size_t count) {
+    const struct report_capture *capture = kernels->capture;
+    size_t event = 0;
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < count; i++) {
+        int64_t time = capture->kernels[calls[i]].call_start;
+        for (; rc == 0 && event < capture->event_count && capture->events[event].start <= time;
+             event++) {
+            rc = push(kernels, (uint32_t)event);
+        }
+        rc = rc == 0 ? pair_kernel(kernels, calls[i]) : rc;
+    }
+    return rc;
+}
+
+static int find_pairs(struct kernels *kernels) {
+    const struct report_capture *capture = kernels->capture;
+    uint32_t *calls = malloc((capture->kernel_count + 1) * sizeof(*calls));
+    size_t count = 0;
+    int rc = calls ? report_lanes_init(&kernels->lanes, capture) : -ENOMEM;
+    if (rc == 0) {
+        for (size_t i = 0; i < capture->kernel_count; i++) {
+            if (capture->kernels[i].thread != REPORT_NONE) {
+                calls[count++] = (uint32_t)i;
+            }
+        }
+        qsort_r(calls, count, sizeof(*calls), by_call, capture->kernels);
+        rc = visit_calls(kernels, calls, count);
+        report_lanes_deinit(&kernels->lanes);
+    }
+    free(calls);
+    return rc;
+}
+
+// --- rows
+
+static inline int order(uint64_t a, uint64_t b) {
+    return (a > b) - (a < b);
+}
+
+static const struct report_event *range_of(const struct report_capture *capture,
+                                           const struct pair *pair) {
+    return &capture->events[pair->event];
+}
+
+static uint64_t length_of(int64_t start, int64_t end) {
+    return end > start ? (uint64_t)end - (uint64_t)start : 0;
+}
+
+// The pairs of a row of nvtx_kern_sum: those of a name, thread and kernel.
+static int same_launches(const struct report_capture *capture, const struct pair *a,
+                         const struct pair *b) {
+    int by = order(range_of(capture, a)->name, range_of(capture, b)->name);
+    by = by ?: order(range_of(capture, a)->thread, range_of(capture, b)->thread);
+    return by ?: order(capture->kernels[a->kernel].name, capture->kernels[b->kernel].name);
+}
+
+// The pairs of a row of nvtx_gpu_proj_sum: those of a name.
+static int same_name(const struct report_capture *capture, const struct pair *a,
+                     const struct pair *b) {
+    return order(range_of(capture, a)->name, range_of(capture, b)->name);
+}
+
+static int by_launches(const void *left, const void *right, void *context) {
+    const struct pair *a = left, *b = right;
+    int by = same_launches(context, a, b);
+    by = by ?: order(a->event, b->event);
+    return by ?: order(a->kernel, b->kernel);
+}
+
+static int by_name(const void *left, const void *right, void *context) {
+    const struct pair *a = left, *b = right;
+    int by = same_name(context, a, b);
+    by = by ?: order(a->event, b->event);
+    return by ?: order(a->kernel, b->kernel);
+}
+
+static void begin_row(const struct kernels *kernels, const struct pair *pairs, struct row *row) {
+    const struct report_event *range = range_of(kernels->capture, &pairs[0]);
+    const struct report_kernel *kernel = &kernels->capture->kernels[pairs[0].kernel];
+    *row = (struct row){.name = kernels->names[range->name],
+                        .thread = &kernels->capture->threads[range->thread],
+                        .kernel = kernels->capture->messages[kernel->name]};
+}
+
+static void add_launches(struct kernels *kernels, const struct pair *pairs, size_t count,
+                         struct row *row) {
+    for (size_t i = 0; i < count; i++) {
+        const struct report_kernel *kernel = &kernels->capture->kernels[pairs[i].kernel];
+        kernels->lengths[i] = length_of(kernel->start, kernel->end);
+        row->ranges += i == 0 || pairs[i].event != pairs[i - 1].event;
+    }
+    row->spread = report_spread_of(kernels->lengths, count);
+}
+
+// A range's projection goes from the first start to the last end of its kernels.
+static void add_projections(struct kernels *kernels, const struct pair *pairs, size_t count,
+                            struct row *row) {
+    const struct report_model *model = kernels->model;
+    for (size_t i = 0, next; i < count; i = next) {
+        uint32_t event = pairs[i].event;
+        int64_t first = INT64_MAX, last = INT64_MIN;
+        for (next = i; next < count && pairs[next].event == event; next++) {
+            const struct report_kernel *kernel = &kernels->capture->kernels[pairs[next].kernel];
+            first = kernel->start < first ? kernel->start : first;
+            last = kernel->end > last ? kernel->end : last;
+        }
+        kernels->lengths[row->ranges++] = length_of(first, last);
+        row->range_time += report_duration(&kernels->capture->events[event]);
+        row->levels += model->depth[event];
+        row->children += model->child_count[event];
+    }
+    row->operations = count;
+    row->spread = report_spread_of(kernels->lengths, row->ranges);
+}
+
+static int by_total(const void *left, const void *right) {
+    const struct row *a = left, *b = right;
+    if (a->spread.sum != b->spread.sum) {
+        return a->spread.sum > b->spread.sum ? -1 : 1;
+    }
+    int by = report_text_order(a->name, b->name);
+    by = by ?: order(a->thread->global_tid, b->thread->global_tid);
+    by = by ?: order(a->thread->store, b->thread->store);
+    return by ?: report_text_order(a->kernel, b->kernel);
+}
+
+struct kind { // of table
+    int (*order)(const void *, const void *, void *);
+    int (*same)(const struct report_capture *, const struct pair *, const struct pair *);
+    void (*add)(struct kernels *, const struct pair *, size_t, struct row *);
+    void (*put)(const struct kernels *, const struct row *, struct report_cell *);
+};
+
+static int make_rows(struct kernels *kernels, const struct kind *kind) {
+    kernels->lengths = malloc((kernels->count + 1) * sizeof(*kernels->lengths));
+    kernels->rows = malloc((kernels->count + 1) * sizeof(*kernels->rows));
+    if (!kernels->lengths || !kernels->rows) {
+        return -ENOMEM;
+    }
+    if (kernels->count > 0) {
+        qsort_r(kernels->pairs, kernels->count, sizeof(*kernels->pairs), kind->order,
+                (void *)(uintptr_t)kernels->capture);
+    }
+    for (size_t i = 0, next; i < kernels->count; i = next) {
+        const struct pair *pairs = &kernels->pairs[i];
+        struct row *row = &kernels->rows[kernels->row_count++];
+        for (next = i + 1; next < kernels->count; next++) {
+            if (kind->same(kernels->capture, pairs, &kernels->pairs[next]) != 0) {
+                break;
+            }
+        }
+        begin_row(kernels, pairs, row);
+        kind->add(kernels, pairs, next - i, row);
+    }
+    qsort(kernels->rows, kernels->row_count, sizeof(*kernels->rows), by_total);
+    return 0;
+}
+
+// --- cells
+
+static struct report_cell *put_spread(const struct report_spread *spread,
+                                      struct report_cell *cells) {
+    *cells++ = report_cell_real(spread->avg);
+    *cells++ = report_cell_real(spread->median);
+    *cells++ = report_cell_uint(spread->min);
+    *cells++ = report_cell_uint(spread->max);
+    *cells++ = report_cell_real(spread->stddev);
+    return cells;
+}
+
+static void put_launches(const struct kernels *kernels, const struct row *row,
+                         struct report_cell *cells) {
+    *cells++ = report_cell_text(row->name);
+    *cells++ = report_cell_text(NVTXT_SLICE("PushPop"));
+    *cells++ = report_cell_uint(kernels->capture->processes[row->thread->process].pid);
+    *cells++ = report_cell_uint(report_tid(row->thread));
+    *cells++ = report_cell_uint(row->ranges);
+    *cells++ = report_cell_uint(row->spread.count);
+    *cells++ = report_cell_total(kernels->table, row->spread.sum);
+    cells = put_spread(&row->spread, cells);
+    *cells = report_cell_text(row->kernel);
+}
+
+static void put_projections(const struct kernels *kernels, const struct row *row,
+                            struct report_cell *cells) {
+    double ranges = (double)row->ranges;
+    *cells++ = report_cell_text(row->name);
+    *cells++ = report_cell_text(NVTXT_SLICE("PushPop"));
+    *cells++ = report_cell_total(kernels->table, row->spread.sum);
+    *cells++ = report_cell_total(kernels->table, row->range_time);
+    *cells++ = report_cell_uint(row->ranges);
+    cells = put_spread(&row->spread, cells);
+    *cells++ = report_cell_uint(row->operations);
+    *cells++ = report_cell_real((double)row->operations / ranges);
+    *cells++ = report_cell_real((double)row->levels / ranges);
+    *cells = report_cell_real((double)row->children / ranges);
+}
+
+static int note_stores(struct report_table *table, const struct report_capture *capture) {
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < capture->store_count; i++) {
+        const struct nvtxt_slice *path = &capture->stores[i].path;
+        if (!capture->stores[i].has_kernels) {
+            rc = report_table_note(table, "no kernels: %.*s has no CUPTI tables", (int)path->len,
+                                   path->data);
+        }
+    }
+    return rc;
+}
+
+static int fill(struct report_table *table, const struct report_model *model,
+                const struct kind *kind) {
+    struct kernels kernels = {.table = table, .model = model, .capture = model->capture};
+    table->owned = kernels.names = report_name_texts(model->capture); // the cells point into it
+    int rc = kernels.names ? find_pairs(&kernels) : -ENOMEM;
+    rc = rc == 0 ? make_rows(&kernels, kind) : rc;
+    for (size_t i = 0; rc == 0 && i < kernels.row_count; i++) {
+        struct report_cell *cells = report_table_row(table);
+        if (cells) {
+            kind->put(&kernels, &kernels.rows[i], cells);
+        }
+        rc = cells ? 0 : -ENOMEM;
+    }
+    free(kernels.pairs);
+    free(kernels.lengths);
+    free(kernels.rows);
+    rc = rc == 0 ? note_stores(table, model->capture) : rc;
+    bool any = model->capture->kernel_count > 0;
+    return rc == 0 && any ? report_note_open(table, model, REPORT_KIND(REPORT_PUSH_POP)) : rc;
+}
+
+int report_nvtx_kern_sum(struct report_table *table, const struct report_model *model,
+                         const struct report_stats_options *options) {
+    (void)options;
+    return fill(table, model,
+                &(struct kind){by_launches, same_launches, add_launches, put_launches});
+}
+
+int report_nvtx_gpu_proj_sum(struct report_table *table, const struct report_model *model,
+                             const struct report_stats_options *options) {
+    (void)options;
+    return fill(table, model, &(struct kind){by_name, same_name, add_projections, put_projections});
+}
