@@ -25,6 +25,6 @@ unit_test_iterations_SOURCES = unit/test_iterations.c $(report_kit)
 unit_programs += unit/test_metrics
 unit_test_metrics_SOURCES = unit/test_metrics.c $(report_kit)
 EXTRA_DIST += report/filters/errors.tsv report/filters/f1.tsv report/filters/states.tsv
-EXTRA_DIST += report/filters/truth.tsv
+EXTRA_DIST += report/filters/notes.tsv report/filters/truth.tsv
 unit_programs += unit/test_report_filter
 unit_test_report_filter_SOURCES = unit/test_report_filter.c $(report_kit)

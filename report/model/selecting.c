@@ -9,6 +9,7 @@
 
 #include "report/select/conditions.h"
 #include "report/select/filter_set.h"
+#include "report/select/notes.h"
 #include "report/select/sweep.h"
 
 struct selecting {
@@ -47,7 +48,6 @@ int report_select(struct report_model *model, const struct report_selection *sel
                   int64_t since_ns, int64_t until_ns, struct nvtxt_buf *notes,
                   struct report_fault *fault) {
     struct selecting selecting = {0};
-    (void)notes;
     int result = report_conditions_init(&selecting.conditions, model->capture, selection, since_ns,
                                         until_ns, fault);
     if (result == 0) {
@@ -58,6 +58,9 @@ int report_select(struct report_model *model, const struct report_selection *sel
     }
     if (result == 0) {
         flag_events(&selecting, model);
+        struct report_outcome outcome = {model->capture, selection,        &selecting.filters,
+                                         selecting.seen, selecting.fitted, model->selected};
+        result = report_notes_write(&outcome, notes);
     }
     free(selecting.taken);
     free(selecting.seen);

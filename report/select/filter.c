@@ -1,28 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// First the expression loses its escapes (filter_text), then its parts are found from the outside
-// in: domain, brackets, the closing slash. Last it is split. All faults are looked for, and the
-// leftmost one is kept.
+// First the expression becomes characters that have lost their escapes: each knows whether it is
+// special, and where it stood. Then its parts are found from the outside in: domain, brackets, the
+// closing slash. Last it is split. All faults are looked for, and the leftmost one is kept.
 #include "report/select/filter.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/select/filter_text.h"
 #include "report/select/regex.h"
 #include "report/select/selection.h"
 
 #define PREFIX "regex:"
 
+struct character {
+    char byte;
+    bool special; // it was not escaped, and is one of @ , [ ] / * +
+    size_t column;
+};
+
 struct reader {
     struct report_filter *filter;
     struct report_fault *fault;
-    struct report_char *chars;    // all of them
-    struct report_char *at, *end; // the part
-    size_t last;                  // the column after the last byte
-    bool closing;                 // the part had a closing slash
-    char *bytes;                  // free ones for names
+    struct character *chars;    // all of them
+    struct character *at, *end; // the part
+    size_t last;                // the column after the last byte
+    bool closing;               // the part had a closing slash
+    char *bytes;                // free ones for names
 };
 
 // Keeps the fault if it is to the left of the one before.
@@ -33,14 +38,49 @@ struct reader {
         }                                                                                          \
     } while (0)
 
-static size_t column_at(const struct reader *reader, const struct report_char *at) {
+static size_t column_at(const struct reader *reader, const struct character *at) {
     return at < reader->end ? at->column : reader->last;
+}
+
+static inline bool is_special(const struct character *at, char byte) {
+    return at->special && at->byte == byte;
+}
+
+// ---- Characters --------------------------------------------------------------------------------
+
+static bool is_one_of(const char *set, char byte) {
+    return byte != '\0' && strchr(set, byte);
+}
+
+// `\` and the byte after it are one unit: the byte is never special. In a regular expression an
+// escape stays as it is, except before @ , and /. `chars` has room for all bytes. Returns the
+// number of characters. `*hanging` is the column of a `\` at the very end, or 0.
+static size_t read_characters(struct nvtxt_slice text, size_t begin, bool is_regex,
+                              struct character *chars, size_t *hanging) {
+    const char *escapable = is_regex ? "@,/" : "@,[]/*+\\";
+    size_t count = 0;
+    *hanging = 0;
+    for (size_t i = begin; i < text.len; i++) {
+        bool escape = text.data[i] == '\\';
+        if (escape && i + 1 == text.len) {
+            *hanging = i + 1;
+        } else if (escape && is_one_of(escapable, text.data[i + 1])) {
+            i++;
+            chars[count++] = (struct character){text.data[i], false, i};
+            continue;
+        } else if (escape && is_regex) {
+            chars[count++] = (struct character){text.data[i], false, i + 1};
+            i++;
+        }
+        bool special = !escape && is_one_of("@,[]/*+", text.data[i]);
+        chars[count++] = (struct character){text.data[i], special, i + 1};
+    }
+    return count;
 }
 
 // ---- Names --------------------------------------------------------------------------------------
 
-static int compile(struct reader *reader, struct report_item *item,
-                   const struct report_char *from) {
+static int compile(struct reader *reader, struct report_item *item, const struct character *from) {
     char sentence[REPORT_REGEX_SENTENCE];
     size_t offset = 0;
     if (!reader->filter->is_regex || reader->fault->column > 0) {
@@ -54,8 +94,8 @@ static int compile(struct reader *reader, struct report_item *item,
     return result;
 }
 
-static int set_name(struct reader *reader, struct report_item *item, const struct report_char *from,
-                    const struct report_char *to) {
+static int set_name(struct reader *reader, struct report_item *item, const struct character *from,
+                    const struct character *to) {
     item->kind = REPORT_ITEM_NAME;
     item->column = from->column;
     item->name.data = reader->bytes;
@@ -65,10 +105,10 @@ static int set_name(struct reader *reader, struct report_item *item, const struc
     return compile(reader, item, from);
 }
 
-static void check_name(struct reader *reader, const struct report_char *from,
-                       const struct report_char *to) {
-    for (const struct report_char *at = from; at < to && !reader->filter->is_regex; at++) {
-        if (report_char_is(at, '[') || report_char_is(at, ']')) {
+static void check_name(struct reader *reader, const struct character *from,
+                       const struct character *to) {
+    for (const struct character *at = from; at < to && !reader->filter->is_regex; at++) {
+        if (is_special(at, '[') || is_special(at, ']')) {
             FAULT(reader, at->column,
                   "'%c' elsewhere than at the %s; write '\\%c' if it belongs to the name", at->byte,
                   at->byte == '[' ? "start" : "end", at->byte);
@@ -79,11 +119,11 @@ static void check_name(struct reader *reader, const struct report_char *from,
     }
 }
 
-static int add_item(struct reader *reader, const struct report_char *from,
-                    const struct report_char *to) {
+static int add_item(struct reader *reader, const struct character *from,
+                    const struct character *to) {
     struct report_filter *filter = reader->filter;
     struct report_item *item = &filter->items[filter->count];
-    bool wild = to - from == 1 && (report_char_is(from, '*') || report_char_is(from, '+'));
+    bool wild = to - from == 1 && (is_special(from, '*') || is_special(from, '+'));
     if (from == to) {
         bool slash = filter->is_push_pop;
         FAULT(reader, column_at(reader, from), "empty %s; write '\\%c' if a '%c' belongs to a name",
@@ -110,15 +150,15 @@ static int add_item(struct reader *reader, const struct report_char *from,
 
 static int read_domain(struct reader *reader) {
     struct report_filter *filter = reader->filter;
-    struct report_char *at = reader->at;
-    while (at < reader->end && !report_char_is(at, '@')) {
+    struct character *at = reader->at;
+    while (at < reader->end && !is_special(at, '@')) {
         at++;
     }
     if (at == reader->end) {
         return 0;
     }
     filter->has_domain = true;
-    struct report_char *from = reader->at;
+    struct character *from = reader->at;
     reader->at = at + 1;
     if (from == at) {
         FAULT(reader, at->column, "empty domain; write '\\@' if the '@' belongs to the name");
@@ -131,25 +171,23 @@ static int read_domain(struct reader *reader) {
 // slash before it belongs to the expression, and the slash goes.
 static void read_ends(struct reader *reader) {
     struct report_filter *filter = reader->filter;
-    struct report_char *at = reader->at, *end = reader->end;
-    if (filter->is_regex && end - at >= 2 && report_char_is(at, '/') &&
-        report_char_is(at + 1, '[')) {
+    struct character *at = reader->at, *end = reader->end;
+    if (filter->is_regex && end - at >= 2 && is_special(at, '/') && is_special(at + 1, '[')) {
         (++at)->special = false;
-    } else if (at < end && report_char_is(at, '[')) {
+    } else if (at < end && is_special(at, '[')) {
         filter->bottom = true;
         at++;
     }
     bool ours = true;
-    if (filter->is_regex && end - at >= 2 && report_char_is(end - 2, '/') &&
-        report_char_is(end - 1, ']')) {
+    if (filter->is_regex && end - at >= 2 && is_special(end - 2, '/') && is_special(end - 1, ']')) {
         end--;
-        end[-1] = (struct report_char){']', false, end->column};
+        end[-1] = (struct character){']', false, end->column};
         ours = false;
-    } else if (at < end && report_char_is(end - 1, ']')) {
+    } else if (at < end && is_special(end - 1, ']')) {
         filter->top = true;
         end--;
     }
-    if (ours && !filter->top && at < end && report_char_is(end - 1, '/')) {
+    if (ours && !filter->top && at < end && is_special(end - 1, '/')) {
         reader->closing = true;
         end--;
     }
@@ -164,25 +202,25 @@ static void read_ends(struct reader *reader) {
 static void find_kind(struct reader *reader) {
     struct report_filter *filter = reader->filter;
     filter->is_push_pop = filter->bottom || filter->top || reader->closing;
-    for (const struct report_char *at = reader->at; at < reader->end; at++) {
-        filter->is_push_pop |= report_char_is(at, '/');
+    for (const struct character *at = reader->at; at < reader->end; at++) {
+        filter->is_push_pop |= is_special(at, '/');
     }
 }
 
 // Separators that do not fit together: whichever comes second is the wrong one.
 static void check_separators(struct reader *reader) {
     bool slash = reader->filter->bottom || reader->filter->top, comma = false;
-    for (const struct report_char *at = reader->at; at < reader->end; at++) {
-        if (report_char_is(at, '@')) {
+    for (const struct character *at = reader->at; at < reader->end; at++) {
+        if (is_special(at, '@')) {
             FAULT(reader, at->column, "a second '@'; write '\\@' if it belongs to the name");
-        } else if (report_char_is(at, ',') && slash) {
+        } else if (is_special(at, ',') && slash) {
             FAULT(reader, at->column,
                   "',' in a push/pop expression; write '\\,' if it belongs to the name");
-        } else if (report_char_is(at, '/') && comma) {
+        } else if (is_special(at, '/') && comma) {
             FAULT(reader, at->column, "'/' beside ','; write '\\/' if it belongs to the name");
         }
-        slash |= report_char_is(at, '/');
-        comma |= report_char_is(at, ',');
+        slash |= is_special(at, '/');
+        comma |= is_special(at, ',');
     }
     if (reader->closing && comma) {
         FAULT(reader, reader->last, "'/' beside ','; write '\\/' if it belongs to the name");
@@ -199,9 +237,9 @@ static int read_items(struct reader *reader) {
                                  : "empty expression; write '*/' for every event");
         return 0;
     }
-    for (const struct report_char *from = reader->at; result == 0;) {
-        const struct report_char *to = from;
-        while (to < reader->end && !report_char_is(to, separator)) {
+    for (const struct character *from = reader->at; result == 0;) {
+        const struct character *to = from;
+        while (to < reader->end && !is_special(to, separator)) {
             to++;
         }
         result = add_item(reader, from, to);
@@ -220,7 +258,7 @@ static int read_all(struct reader *reader, struct nvtxt_slice text) {
         filter->is_regex = true;
         begin = sizeof(PREFIX) - 1;
     }
-    size_t count = report_chars_read(text, begin, filter->is_regex, reader->chars, &hanging);
+    size_t count = read_characters(text, begin, filter->is_regex, reader->chars, &hanging);
     reader->at = reader->chars;
     reader->end = reader->chars + count;
     reader->last = text.len + 1;

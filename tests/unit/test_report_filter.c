@@ -164,3 +164,43 @@ Test(report_filter, says_where_a_fault_is) {
         report_selection_deinit(&selection);
     }
 }
+
+// ---- Notes --------------------------------------------------------------------------------------
+
+static struct report_model *notes_model(void) {
+    static const struct report_kit_event events[] = {
+        KIT_RANGE(1, "step", 0, 100),        KIT_RANGE(1, "load", 10, 20),
+        KIT_RANGE(1, "kernel", 30, 40),      KIT_RANGE(1, "D:copy/x", 30, 40),
+        KIT_RANGE(1, "step", 120, 160),      KIT_START_END(1, "request", 5, 50),
+        KIT_START_END(1, "D:reply", 60, 70), KIT_MARK(1, "tick", 60),
+        KIT_RANGE(1, "load", 130, 140),      KIT_RANGE(1, "compute", 132, 138),
+    };
+    return report_kit_model(events, sizeof(events) / sizeof(events[0]));
+}
+
+Test(report_filter, says_why_an_option_selects_nothing) {
+    struct report_model *model = notes_model();
+    struct table table = open_table("notes.tsv");
+    while (next_row(&table)) {
+        struct report_selection selection = {0};
+        struct report_fault fault = {0};
+        struct nvtxt_buf notes = {0};
+        int64_t since, until;
+        for (size_t i = 0; i + 1 < table.count; i++) {
+            char *text = strchr(table.fields[i], '=');
+            *text++ = '\0';
+            take(&selection, table.fields[i], text);
+        }
+        report_selection_span(&selection, 1000, &since, &until);
+        cr_expect_eq(report_select(model, &selection, since, until, &notes, &fault), 0);
+        nvtxt_buf_add(&notes, "", 1);
+        char *end = strrchr(notes.data, '\n');
+        if (end) {
+            *end = '\0';
+        }
+        cr_expect_str_eq(notes.data, table.fields[table.count - 1]);
+        report_selection_deinit(&selection);
+        nvtxt_buf_deinit(&notes);
+    }
+    report_kit_free(model);
+}
