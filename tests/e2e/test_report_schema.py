@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The JSON of every command of nvtxt-report fits its schema, and is the same on a second run."""
+import copy
+import re
+
+from client import Folder
+from lib import Skip, equal, run
+from report import f1, make_store, report
+from schema import INSTALLED, Schema, parse
+
+SCHEMA = Schema(INSTALLED)
+LISTS = ("sections", "sets", "rules", "metrics", "reports")
+
+# What names, numbers and times may do to JSON.
+HOSTILE = """\
+#nvtxt-session {"protocol":1,"nvtx":1,"escapes":1}
+ProcessId = 16777215
+@RangePush, Time, ThreadId, CategoryId, Color, Message, Payload
+@RangePop, Time, ThreadId
+@Marker, Time, ThreadId, Message, Payload
+@SetThreadName, ThreadId, Name
+@SetCategoryName, CategoryId, Name
+SetThreadName, 1, "a \\"thread\\" </script>"
+SetCategoryName, 4294967295, "caf\u00e9 \u2028 \u202e"
+RangePush, -9223372036854775808, 1, 4294967295, 0xFFFFFFFF, "<!--\\\\ \\t", "nan"
+RangePush, -1, 1, 0, 0, "", "u64:18446744073709551615"
+Marker, 0, 1, "{\\"a\\":1}", "i64:-9223372036854775808"
+Marker, 0, 1, "%s %%n", "f64:-inf"
+Marker, 9223372036854775807, 1, "\U0001f600", "f64:1e-320"
+RangePop, -2, 1
+RangePop, 9223372036854775807, 1
+RangePush, 5, 2, 1, Blue, "never closed; a;b", "1"
+RangeStartEnd, 10, 5, Manual, 16777215, 2, 0, 0, "backward", 1
+RangeStartEnd, 7, 7, Manual, 16777215, 2, 0, 0, "no length", 1
+no command at all
+Marker, 1, 1, "unterminated
+"""
+
+
+def commands():
+    status, said, _ = report("--help")
+    equal(status, 0)
+    table = said.split("Commands", 1)[1].split("\n\n")[0]
+    return re.findall(r"^  ([a-z]+) ", table, re.M)
+
+
+def command_lines(store, other):
+    """Each command with stores, and the options that give more."""
+    names = commands()
+    lines = [[name, store] for name in names if name not in ("list", "diff")]
+    lines += [[name, store, other, "--iterations", "step"] for name in names
+              if name not in ("list", "diff")]
+    lines += [["diff", store, other], ["diff", store, store]] if "diff" in names else []
+    lines += [["list", what] for what in LISTS] if "list" in names else []
+    if "report" in names:
+        lines += [["report", "--set", "full", store], ["--scope", "thread", "--set", "full", store],
+                  ["--scope", "name", store], ["--scope", "iteration", "--iterations", "step", store]]
+    if "stats" in names:
+        reports = [item["name"] for item in parse(report("list", "reports", "--format", "json")[1])
+                   ["items"]] if "list" in names else ["nvtx_sum"]
+        lines += [["stats", "-r", name, store] for name in reports]
+        lines += [["stats", "-r", ",".join(reports), "--percentiles", "50,99.9", "--timeunit", "sec",
+                   store, other]]
+    if "metrics" in names:
+        lines += [["metrics", "--metrics", "regex:.", store],
+                  ["metrics", "--scope", "process", store],
+                  ["metrics", "--define", "x=event__count.sum / 0.", "--metrics", "x,no_such", store]]
+    return lines
+
+
+def check(line):
+    status, said, err = report(*line, "--format", "json")
+    assert status < 4, "%r ends with %d: %s" % (line, status, err)
+    faults = SCHEMA.faults(parse(said))
+    assert not faults, "%r:\n  %s" % (line, "\n  ".join(faults[:10]))
+    again = report(*line, "--format", "json")
+    assert again[:2] == (status, said), "%r: a second run gives other bytes" % line
+
+
+def test_every_command_fits_on_the_fixture():
+    with Folder() as folder:
+        store = f1(folder)
+        for line in command_lines(store, f1(folder, "other.sqlite")):
+            check(line)
+
+
+def test_every_command_fits_on_hostile_texts_and_numbers():
+    with Folder() as folder:
+        store = make_store(folder, "hostile.sqlite", folder.write("h.nvtxt", HOSTILE), status=1)
+        for line in command_lines(store, f1(folder)):
+            check(line)
+
+
+def test_every_command_fits_without_any_event():
+    with Folder() as folder:
+        store = make_store(folder, "empty.sqlite", folder.write("empty.nvtxt", "# nothing\n"))
+        for line in command_lines(store, store):
+            check(line)
+
+
+def test_lines_of_events_are_the_events_of_the_object():
+    if "events" not in commands():
+        raise Skip("no command events")
+    with Folder() as folder:
+        store = f1(folder)
+        whole = parse(report("events", "--format", "json", store)[1])
+        lines = report("events", "--format", "jsonl", store)[1].splitlines(True)
+        equal([parse(line) for line in lines], whole["events"])
+        equal(len(lines), 15)
+
+
+def test_the_validator_finds_faults():
+    with Folder() as folder:
+        good = parse(report("stats", "--format", "json", f1(folder))[1])
+    equal(SCHEMA.faults(good), [])
+    for change, wanted in (
+            (lambda o: o["tables"][0].pop("notes"), "no member 'notes'"),
+            (lambda o: o["tables"][0]["columns"].append(7), "7 is no string"),
+            (lambda o: o.update(more=1), "the schema has no member 'more'"),
+            (lambda o: o.update(schema="nvtxt-report/2"), "is not 'nvtxt-report/1'"),
+            (lambda o: o.update(tables=o.pop("tables"), command=o.pop("command")), "in the order")):
+        bad = copy.deepcopy(good)
+        change(bad)
+        faults = SCHEMA.faults(bad)
+        assert any(wanted in fault for fault in faults), (wanted, faults)
+
+
+if __name__ == "__main__":
+    run(globals())
