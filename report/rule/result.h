@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// report/rule: rules judge metrics and say what to look at. It owns the rules of files and of the
-// program, the results of one application of them, and the guard around the SQL of strangers. One
-// thread. It prints nothing, and writes to no store: the guard's connections are read-only.
+// report/rule: what rules say and what they are written in: results, links in texts, conditions,
+// texts with values, and the guard around the SQL of strangers. It owns what it parsed, and the
+// connections of queries, which are read-only. One thread. It reads no file of rules and prints
+// nothing.
 //
 // This header is what a rule said: nvtxt-rule(5), "RESULTS". All texts live as long as the results
 // (report_results_free()).

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The set of rules: those that the program has and those of `.rule` files, in the order in which
-// they are applied: parents before their children, else by identifier. It applies them to a scope.
+// report/judge: the rules that judge a scope: those of `.rule` files, read and checked, and those
+// that are part of the program. It owns them, and the results of one application. One thread. What
+// rules are written in, and what they say, is report/rule; nothing here prints.
+//
+// This header is the set of rules, in the order in which they are applied: parents before their
+// children, else by identifier.
 #pragma once
 
 #include <stdbool.h>
@@ -9,6 +13,7 @@
 #include <stdint.h>
 
 #include "protocol/base/slice.h"
+#include "report/judge/wanted.h"
 #include "report/rule/result.h"
 
 struct report_definitions;
@@ -45,20 +50,6 @@ size_t report_rules_failed(const struct report_rules *rules);
 
 size_t report_rules_count(const struct report_rules *rules);
 struct report_rule_row report_rules_row(const struct report_rules *rules, size_t index);
-
-// Which rules are applied. A rule of a section is applied when `shown` says so of its section; a
-// rule without one always. NULL: all (check).
-struct report_rules_wanted {
-    bool (*shown)(const void *context, struct nvtxt_slice section);
-    const void *context;
-    const char *const *names; // of --rule: identifiers, or regex:RE; none: all
-    size_t name_count;
-    // --apply-rules no: those that would be applied come as "not run".
-    bool none;
-    // --since and --until, which queries see as :since and :until.
-    int64_t since_ns, until_ns;
-    bool (*interrupted)(void); // asked now and then; NULL: never
-};
 
 #define REPORT_RULES_UNKNOWN 1 // a name of --rule is not there; `sentence` says which
 

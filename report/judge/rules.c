@@ -3,7 +3,7 @@
 // All rules stand in one list, by identifier, those of files before the program's own, so that the
 // first of one identifier counts. The order of application is found once, after loading: rules are
 // visited by identifier, and the parents of each before it.
-#include "report/rule/rules.h"
+#include "report/judge/rules.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -12,11 +12,11 @@
 
 #include "protocol/base/buf.h"
 #include "protocol/base/near.h"
+#include "report/judge/builtin.h"
+#include "report/judge/declarative.h"
 #include "report/load/load.h"
 #include "report/metric/metric.h"
 #include "report/rule/builder.h"
-#include "report/rule/builtin.h"
-#include "report/rule/declarative.h"
 #include "report/section/files.h"
 #include "report/select/regex.h"
 #include "report/text/message.h"

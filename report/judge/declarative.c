@@ -3,19 +3,19 @@
 // A rule is parsed whole before it is used: each fault of its content goes to the place in the
 // file, and only a rule without any is applied. Constants and defaults are metrics that are asked
 // for before those of the scope.
-#include "report/rule/declarative.h"
+#include "report/judge/declarative.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "protocol/base/buf.h"
+#include "report/judge/wanted.h"
 #include "report/metric/definitions.h"
 #include "report/metric/expression.h"
 #include "report/model/model.h"
 #include "report/rule/builder.h"
 #include "report/rule/condition.h"
-#include "report/rule/rules.h"
 #include "report/rule/scope_values.h"
 #include "report/rule/sql_guard.h"
 #include "report/rule/sql_query.h"

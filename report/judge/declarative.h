@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "protocol/base/slice.h"
-#include "report/rule/rule_file.h"
+#include "report/judge/rule_file.h"
 
 struct report_builder;
 struct report_definitions;

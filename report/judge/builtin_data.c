@@ -7,12 +7,12 @@
 #include <stdlib.h>
 
 #include "protocol/base/buf.h"
+#include "report/judge/builtin.h"
 #include "report/metric/metric.h"
 #include "report/model/iterations.h"
 #include "report/model/model.h"
 #include "report/model/name_text.h"
 #include "report/rule/builder.h"
-#include "report/rule/builtin.h"
 
 #define DAY_NS ((int64_t)86400 * 1000000000)
 #define MIXED_SHOWN 10

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The fields of every message of a rule file. Inner messages stand before those that have them.
-#include "report/rule/rule_file.h"
+#include "report/judge/rule_file.h"
 
 #include "report/rule/result.h"
 #include "report/text/field_macros.h"

@@ -5,12 +5,12 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "report/judge/builtin.h"
 #include "report/metric/metric.h"
 #include "report/model/model.h"
 #include "report/model/name_text.h"
 #include "report/model/spread.h"
 #include "report/rule/builder.h"
-#include "report/rule/builtin.h"
 
 #define TINY_NS 1000
 #define TINY_LEAST 1000    // ranges

@@ -2,7 +2,7 @@
 //
 // The table of the program's own rules. What they say of themselves is shown by `list rules` and in
 // nvtxt-rule(5).
-#include "report/rule/builtin.h"
+#include "report/judge/builtin.h"
 
 const struct report_builtin report_builtins[] = {
     {"ClockSuspicion", "Suspicious clocks",
