@@ -29,3 +29,4 @@ EXTRA_DIST += report/filters/errors.tsv report/filters/f1.tsv report/filters/sta
 EXTRA_DIST += report/filters/notes.tsv report/filters/truth.tsv
 unit_programs += unit/test_report_filter
 unit_test_report_filter_SOURCES = unit/test_report_filter.c $(report_kit)
+unit_programs += unit/test_report_load
