@@ -30,3 +30,5 @@ EXTRA_DIST += report/filters/notes.tsv report/filters/truth.tsv
 unit_programs += unit/test_report_filter
 unit_test_report_filter_SOURCES = unit/test_report_filter.c $(report_kit)
 unit_programs += unit/test_report_load
+unit_programs += unit/test_expression
+unit_test_expression_SOURCES = unit/test_expression.c $(report_kit)

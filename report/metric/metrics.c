@@ -4,12 +4,15 @@
 // the definitions; then it is known. The tables of a file or of definitions need other metrics,
 // which come here again: there is no cycle, report_definitions_cycle() has seen to it.
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "protocol/base/hash.h"
 #include "report/catalogue/compute.h"
 #include "report/catalogue/figures.h"
+#include "report/metric/defined.h"
+#include "report/metric/evaluate.h"
 #include "report/metric/metric.h"
 
 // A metric that was asked for.
@@ -57,11 +60,55 @@ void report_metrics_forget(struct report_metrics *metrics) {
     store_arena_reset(&metrics->figures.arena, STORE_CHUNK_BYTES);
 }
 
+int report_expression_evaluate(const struct report_expression *expression,
+                               struct report_metrics *metrics, const struct report_lookup *lookup,
+                               enum report_aggregate aggregate,
+                               const struct report_metric **result) {
+    return report_expression_run(expression, metrics, &metrics->figures.arena, lookup, aggregate,
+                                 result);
+}
+
+// What one name alone stands for is copied with its instances.
+static int derive(struct report_metrics *metrics, const struct report_defined *defined,
+                  struct report_metric *metric) {
+    enum report_aggregate aggregate =
+        defined->aggregate ? defined->aggregate : metrics->definitions->aggregate;
+    const struct report_metric *value = NULL;
+    int result = report_expression_evaluate(defined->expression, metrics, NULL, aggregate, &value);
+    if (result) {
+        return result;
+    }
+    const char *name = metric->name;
+    const char *needed = value->name[0] ? value->name : NULL;
+    *metric = *value;
+    metric->name = name;
+    metric->unit = defined->unit;
+    metric->description = defined->description;
+    if (value->na && needed) {
+        char text[256];
+        snprintf(text, sizeof text, "needs %s", needed);
+        metric->na = store_arena_copy(&metrics->figures.arena, text, strlen(text));
+    }
+    return value->na && !metric->na ? -ENOMEM : 0;
+}
+
 static int fill(struct report_metrics *metrics, struct report_metric *metric) {
     struct report_catalogue_metric which;
     if (report_catalogue_find(nvtxt_slice_of(metric->name), &which)) {
         return report_compute(&metrics->figures, &which, metric);
     }
+    struct report_defined *defined =
+        report_definitions_find(metrics->definitions, nvtxt_slice_of(metric->name));
+    if (defined && defined->expression) {
+        return derive(metrics, defined, metric);
+    }
+    if (defined) {
+        const char *name = metric->name;
+        *metric = defined->metric;
+        metric->name = name;
+        return 0;
+    }
+    metric->type = REPORT_DOUBLE;
     metric->na = "no such metric";
     return 0;
 }

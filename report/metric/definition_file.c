@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Metrics of a file (--metrics-from): JSON that jansson reads; then each metric is taken or left
+// out by itself. What jansson takes for integers has 63 bits; larger ones are strings of digits.
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "protocol/base/chars.h"
+#include "protocol/base/json.h"
+#include "report/metric/arithmetic.h"
+#include "report/metric/defined.h"
+
+static const char *const type_words[] = {
+    [REPORT_U32] = "u32",       [REPORT_U64] = "u64",       [REPORT_FLOAT] = "float",
+    [REPORT_DOUBLE] = "double", [REPORT_STRING] = "string",
+};
+
+struct reading {
+    struct report_definitions *definitions;
+    struct report_expression_fault fault;
+    const char *name; // of the metric that is read
+};
+
+#define BAD(reading, ...) report_definition_fault(&(reading)->fault, 0, "bad-metrics", __VA_ARGS__)
+
+// Digits alone, that fit into 64 bits.
+static bool digits(const json_t *json, uint64_t *number) {
+    const char *text = json_string_value(json);
+    size_t len = json_string_length(json);
+    *number = 0;
+    for (size_t i = 0; i < len; i++) {
+        uint64_t digit = (uint64_t)(text[i] - '0');
+        if (!nvtxt_char_is(text[i], NVTXT_CHAR_DIGIT) ||
+            __builtin_mul_overflow(*number, 10, number) ||
+            __builtin_add_overflow(*number, digit, number)) {
+            return false;
+        }
+    }
+    return len > 0;
+}
+
+static int read_type(struct reading *reading, const json_t *json, enum report_type *type) {
+    const char *word = json_string_value(json_object_get(json, "type"));
+    for (size_t i = 0; word && i < sizeof type_words / sizeof type_words[0]; i++) {
+        if (strcmp(word, type_words[i]) == 0) {
+            *type = (enum report_type)i;
+            return 0;
+        }
+    }
+    return BAD(reading, "metric '%.128s': \"type\" is u32, u64, float, double or string",
+               reading->name);
+}
+
+static bool read_integer(const json_t *json, enum report_type type, uint64_t *number) {
+    uint64_t most = type == REPORT_U32 ? UINT32_MAX : UINT64_MAX;
+    if (json_is_integer(json)) {
+        *number = (uint64_t)json_integer_value(json);
+        return json_integer_value(json) >= 0 && *number <= most;
+    }
+    return json_is_string(json) && digits(json, number) && *number <= most;
+}
+
+static int read_value(struct reading *reading, const json_t *json, struct report_value *value) {
+    if (value->type == REPORT_STRING) {
+        const char *text = json_string_value(json);
+        size_t len = json_string_length(json);
+        value->string = (struct nvtxt_slice){
+            text ? store_arena_copy(&reading->definitions->arena, text, len) : NULL, len};
+        return value->string.data ? 0
+               : text             ? -ENOMEM
+                      : BAD(reading, "metric '%.128s': a value is no string", reading->name);
+    }
+    if (value->type == REPORT_FLOAT || value->type == REPORT_DOUBLE) {
+        double real = json_number_value(json);
+        value->real = value->type == REPORT_FLOAT ? (double)(float)real : real;
+        return json_is_number(json)
+                   ? 0
+                   : BAD(reading, "metric '%.128s': a value is no number", reading->name);
+    }
+    return read_integer(json, value->type, &value->u64)
+               ? 0
+               : BAD(reading, "metric '%.128s': a value is no %s", reading->name,
+                     type_words[value->type]);
+}
+
+// A string is a text, unless it is a number that only a string can hold.
+static int read_id(struct reading *reading, const json_t *json, struct report_id *id) {
+    *id = (struct report_id){.is_text = false};
+    if (json_is_integer(json) && json_integer_value(json) >= 0) {
+        id->number = (uint64_t)json_integer_value(json);
+        return 0;
+    }
+    if (!json_is_string(json)) {
+        return BAD(reading, "metric '%.128s': an id is a string or an integer from 0 on",
+                   reading->name);
+    }
+    if (digits(json, &id->number) && id->number > INT64_MAX) {
+        return 0;
+    }
+    id->number = 0;
+    id->is_text = true;
+    id->text.len = json_string_length(json);
+    id->text.data =
+        store_arena_copy(&reading->definitions->arena, json_string_value(json), id->text.len);
+    return id->text.data ? 0 : -ENOMEM;
+}
+
+struct seen {
+    struct nvtxt_hash_node node;
+    const struct report_id *id;
+};
+
+static bool same_id(const struct report_id *a, const struct report_id *b) {
+    return a->is_text == b->is_text && a->number == b->number &&
+           nvtxt_slice_equal(a->text, b->text);
+}
+
+static int check_ids(struct reading *reading, const struct report_instance *instances,
+                     size_t count) {
+    struct nvtxt_hash table = {NULL, 0, 0};
+    struct seen *all = malloc((count + 1) * sizeof *all), *found = NULL;
+    int result = all ? 0 : -ENOMEM;
+    for (size_t i = 0; !result && i < count; i++) {
+        const struct report_id *id = &instances[i].id;
+        uint64_t hash = id->is_text ? nvtxt_hash_bytes(id->text) : nvtxt_hash_number(id->number);
+        NVTXT_HASH_FIND(found, node, &table, hash, same_id(found->id, id));
+        all[i].id = id;
+        result =
+            found ? BAD(reading, "metric '%.128s': two instances have the same id", reading->name)
+                  : nvtxt_hash_add(&table, &all[i].node, hash);
+    }
+    nvtxt_hash_deinit(&table);
+    free(all);
+    return result;
+}
+
+static int read_instances(struct reading *reading, const json_t *json,
+                          struct report_metric *metric) {
+    size_t count = json_array_size(json);
+    struct report_instance *instances =
+        store_arena_take(&reading->definitions->arena, (count + 1) * sizeof *instances, 8);
+    if (!json_is_array(json)) {
+        return BAD(reading, "metric '%.128s': \"instances\" is no array", reading->name);
+    }
+    int result = instances ? 0 : -ENOMEM;
+    for (size_t i = 0; !result && i < count; i++) {
+        const json_t *one = json_array_get(json, i);
+        instances[i].value.type = metric->type;
+        result = read_id(reading, json_object_get(one, "id"), &instances[i].id);
+        result = result ? result
+                        : read_value(reading, json_object_get(one, "value"), &instances[i].value);
+    }
+    metric->instanced = true;
+    metric->instances = instances;
+    metric->instance_count = count;
+    return result ? result : check_ids(reading, instances, count);
+}
+
+// The value that the file does not say: the sum of the instances.
+static int sum_up(struct reading *reading, struct report_metric *metric) {
+    const struct report_step step = {.kind = REPORT_STEP_REVISE_SUM};
+    struct report_metric summed = {.name = metric->name};
+    if (!metric->instanced || metric->type == REPORT_STRING) {
+        return BAD(reading, "metric '%.128s': the value is missing", reading->name);
+    }
+    int result = report_apply(&summed, &step, metric, &reading->definitions->arena);
+    *metric = result ? *metric : summed;
+    return result;
+}
+
+static int read_metric(struct reading *reading, const json_t *json, struct report_metric *metric) {
+    const json_t *unit = json_object_get(json, "unit");
+    const json_t *value = json_object_get(json, "value");
+    const json_t *instances = json_object_get(json, "instances");
+    *metric = (struct report_metric){.name = reading->name, .unit = "", .description = ""};
+    int result = read_type(reading, json, &metric->type);
+    metric->value = (struct report_value){metric->type, .u64 = 0};
+    if (!result && unit && !json_is_string(unit)) {
+        result = BAD(reading, "metric '%.128s': \"unit\" is no string", reading->name);
+    }
+    if (!result && unit) {
+        metric->unit = store_arena_copy(&reading->definitions->arena, json_string_value(unit),
+                                        json_string_length(unit));
+        result = metric->unit ? 0 : -ENOMEM;
+    }
+    if (!result && instances && !json_is_null(instances)) {
+        result = read_instances(reading, instances, metric);
+    }
+    if (!result) {
+        result = value ? read_value(reading, value, &metric->value) : sum_up(reading, metric);
+    }
+    return result;
+}
+
+static int add_metric(struct reading *reading, const json_t *json) {
+    const json_t *name = json_object_get(json, "name");
+    struct report_defined *defined;
+    reading->name = json_string_value(name);
+    if (!reading->name) {
+        return BAD(reading, "a metric without a name");
+    }
+    struct nvtxt_slice text = {reading->name, json_string_length(name)};
+    int result = report_definitions_put(reading->definitions, text, &defined, &reading->fault);
+    reading->fault.code = "bad-metrics";
+    if (result) {
+        return result;
+    }
+    reading->name = defined->name;
+    defined->origin = REPORT_FROM_FILE;
+    result = read_metric(reading, json, &defined->metric);
+    if (result) {
+        report_definitions_take_back(reading->definitions);
+    }
+    return result;
+}
+
+int report_definitions_add_file(struct report_definitions *definitions, struct nvtxt_slice json,
+                                void (*on_fault)(void *context,
+                                                 const struct report_expression_fault *fault),
+                                void *context) {
+    struct reading reading = {.definitions = definitions};
+    json_error_t error;
+    json_t *root;
+    int result = nvtxt_json_read(json, JSON_REJECT_DUPLICATES, &root, &error);
+    if (result < 0) {
+        return result;
+    }
+    const json_t *metrics = json_object_get(root, "metrics");
+    if (!json_is_array(metrics)) {
+        BAD(&reading, "%.200s",
+            root ? "an object with the array \"metrics\" is expected" : error.text);
+        reading.fault.line = root || error.line < 1 ? 1 : (unsigned)error.line;
+        reading.fault.column = root || error.column < 1 ? 1 : (unsigned)error.column;
+        on_fault(context, &reading.fault);
+        json_decref(root);
+        return REPORT_BAD_DEFINITION;
+    }
+    bool faults = false;
+    result = 0;
+    for (size_t i = 0; result >= 0 && i < json_array_size(metrics); i++) {
+        result = add_metric(&reading, json_array_get(metrics, i));
+        if (result > 0) {
+            faults = true;
+            on_fault(context, &reading.fault);
+        }
+    }
+    json_decref(root);
+    return result < 0 ? result : faults ? REPORT_BAD_DEFINITION : 0;
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// An expression as a program for a machine with a stack. Only the parser and the evaluation know
+// it.
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "report/catalogue/value.h"
+
+enum report_step_kind {
+    REPORT_STEP_NONE,
+    REPORT_STEP_NUMBER, // puts it on the stack
+    REPORT_STEP_NAME,
+    REPORT_STEP_ADD, // takes two, puts one
+    REPORT_STEP_SUBTRACT,
+    REPORT_STEP_MULTIPLY,
+    REPORT_STEP_DIVIDE,
+    REPORT_STEP_REVISE_MIN, // takes one, puts one
+    REPORT_STEP_REVISE_MAX,
+    REPORT_STEP_REVISE_AVG,
+    REPORT_STEP_REVISE_SUM,
+    REPORT_STEP_SIMPLIFY,
+    REPORT_STEP_MIN,
+    REPORT_STEP_MAX,
+    REPORT_STEP_COUNT,
+    REPORT_STEP_AT,
+};
+
+struct report_step {
+    enum report_step_kind kind;
+    bool revised;  // of an operator: it stands in a revise_ or simplify()
+    size_t column; // bytes from 0
+    size_t name;   // index in the names
+    struct report_value number;
+    struct report_id id; // of REPORT_STEP_AT
+    char *owned;         // its text
+};
+
+struct report_expression {
+    struct report_step *steps;
+    size_t count, room;
+    char **names;
+    size_t name_count;
+};
