@@ -16,6 +16,7 @@
 
 struct key {
     int64_t start;
+    uint32_t thread;
     uint32_t event;
 };
 
@@ -46,6 +47,9 @@ int report_order_compare(const struct report_capture *capture, const struct repo
 static inline bool is_after(const struct sorter *sorter, const struct key *a, const struct key *b) {
     if (a->start != b->start) {
         return a->start > b->start;
+    }
+    if (a->thread != b->thread) {
+        return a->thread > b->thread;
     }
     const struct report_event *events = sorter->capture->events;
     return report_order_compare(sorter->capture, &events[a->event], &events[b->event]) > 0;
@@ -129,20 +133,29 @@ static int sort_keys(struct sorter *sorter, size_t count) {
     return 0;
 }
 
-// keys[i].event: where the event that belongs to place i is now.
-static void move_events(struct report_event *events, struct key *keys, size_t count) {
+// Where the event that belongs to each place is now, from the sorted keys: in the same memory. A
+// quarter of it is left, which more often is in a cache.
+static uint32_t *places_of(struct key *keys, size_t count) {
+    uint32_t *places = (uint32_t *)(void *)keys;
     for (size_t i = 0; i < count; i++) {
-        if (keys[i].event == i) {
+        places[i] = keys[i].event;
+    }
+    return places;
+}
+
+static void move_events(struct report_event *events, uint32_t *places, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        if (places[i] == i) {
             continue;
         }
         struct report_event first = events[i];
         size_t at = i;
-        for (size_t from; (from = keys[at].event) != i; at = from) {
+        for (size_t from; (from = places[at]) != i; at = from) {
             events[at] = events[from];
-            keys[at].event = (uint32_t)at;
+            places[at] = (uint32_t)at;
         }
         events[at] = first;
-        keys[at].event = (uint32_t)at;
+        places[at] = (uint32_t)at;
     }
 }
 
@@ -165,12 +178,13 @@ int report_order(struct report_capture *capture) {
         return -ENOMEM;
     }
     for (size_t i = 0; i < count; i++) {
-        sorter.keys[i] = (struct key){capture->events[i].start, (uint32_t)i};
+        sorter.keys[i] =
+            (struct key){capture->events[i].start, capture->events[i].thread, (uint32_t)i};
     }
     int result = sort_keys(&sorter, count);
     free(sorter.beside);
     if (result == 0) {
-        move_events(capture->events, sorter.keys, count);
+        move_events(capture->events, places_of(sorter.keys, count), count);
     }
     free(sorter.keys);
     return result;
