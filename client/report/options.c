@@ -456,8 +456,8 @@ enum outcome report_options_parse(struct report_options *options, struct term *t
     }
     *options = (struct report_options){
         .max_memory = MAX_MEMORY, .gate = GATE, .fail_on = REPORT_FAIL_WARNING};
-    struct arguments_parser parser = {
-        rows, options, term, .print_help_of = print_help, .hint = true, .take_word = take_word};
+    struct arguments_parser parser = {rows, options, term, .print_help_of = print_help,
+                                      .take_word = take_word};
     enum outcome result = arguments_parse(&parser, argc, argv);
     while (result == 0 && optind < argc) {
         result = take_word(&parser, argv[optind++]);
