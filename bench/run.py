@@ -15,13 +15,15 @@ import footprint
 import kit as shared
 import latency
 import library
+import reports
 import stores
 
 BENCHMARKS = {function.__name__: function for function in (
     end_to_end.same, end_to_end.unique, end_to_end.pushpop, end_to_end.markers, end_to_end.parse,
     end_to_end.send, end_to_end.store, end_to_end.connections, latency.latency, footprint.memory,
     footprint.idle, library.pairs, library.rates, library.rest, library.share, stores.pinned,
-    stores.queries, stores.dashboards, stores.export, stores.startup)}
+    stores.queries, stores.dashboards, stores.export, stores.startup, reports.report,
+    reports.beside)}
 
 
 def parse_arguments():

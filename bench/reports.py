@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""nvtxt-report: against SQL, its memory, filters, and what a daemon beside it notices."""
+import os
+import sqlite3
+import subprocess
+import threading
+import time
+
+# What nvtx_sum has, with three percentiles, as one query.
+SQL = """
+WITH ranges AS (
+    SELECT coalesce(e.text, s.value) AS name, eventType, end - start AS d
+    FROM NVTX_EVENTS e LEFT JOIN StringIds s ON s.id = e.textId
+    WHERE eventType IN (59, 60) AND end IS NOT NULL),
+ranked AS (
+    SELECT name, eventType, d, row_number() OVER (PARTITION BY name, eventType ORDER BY d) AS i,
+           count(*) OVER (PARTITION BY name, eventType) AS n
+    FROM ranges)
+SELECT 100.0 * sum(d) / sum(sum(d)) OVER () AS part, sum(d) AS total, n, avg(d),
+       avg(d) FILTER (WHERE i IN ((n + 1) / 2, (n + 2) / 2)), min(d), max(d),
+       sqrt(max(0, sum(1.0 * d * d) - 1.0 * sum(d) * sum(d) / n) / max(1, n - 1)),
+       max(d) FILTER (WHERE i = (n * 50 + 99) / 100), max(d) FILTER (WHERE i = (n * 90 + 99) / 100),
+       max(d) FILTER (WHERE i = (n * 99 + 99) / 100), eventType, name
+FROM ranked GROUP BY name, eventType ORDER BY total DESC, name
+"""
+FIXED_BYTES = 32 << 20
+PERCENTILES = ["stats", "-r", "nvtx_sum", "--percentiles", "50,90,99", "--csv"]
+
+
+def store_of(kit):
+    """A store of push/pop ranges of many lengths; made once."""
+    path = kit.path("ranges.sqlite")
+    if not os.path.exists(path):
+        kit.run("fill_store", "pushpop", kit.events, path)
+        store = sqlite3.connect(path)
+        store.execute("UPDATE NVTX_EVENTS SET end = start + 1 + rowid * 2654435761 % 4093 "
+                      "WHERE eventType = 59")
+        store.commit()
+        store.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        store.close()
+    return path
+
+
+def ask(path):
+    """Seconds of the query, and its rows as (total, count, p50, p90, p99)."""
+    reader = sqlite3.connect("file:%s?mode=ro" % path, uri=True)
+    try:
+        started = time.monotonic()
+        rows = reader.execute(SQL).fetchall()
+        return time.monotonic() - started, [(row[1], row[2], row[8], row[9], row[10]) for row in rows]
+    finally:
+        reader.close()
+
+
+def rows_of(text):
+    lines = text.splitlines()
+    at = [lines[0].split(",").index(name) for name in
+          ("Total Time (ns)", "Instances", "P50 (ns)", "P90 (ns)", "P99 (ns)")]
+    return [tuple(int(line.split(",")[i]) for i in at) for line in lines[1:]]
+
+
+def report(kit):
+    """nvtxt-report stats with percentiles against a window query; its memory; 16 filters"""
+    path = store_of(kit)
+    program = kit.program("nvtxt-report")
+    said = subprocess.run([program, *PERCENTILES, path], capture_output=True, text=True, check=True)
+    answers = {name: sorted(rows) for name, rows in (("sql", ask(path)[1]),
+                                                     ("report", rows_of(said.stdout)))}
+    if answers["sql"] != answers["report"]:
+        raise RuntimeError("nvtxt-report and the query do not agree")
+    filters = []
+    for number in range(16):
+        filters += ["--nvtx-include", "regex:^message number %d/" % number]
+    found = {name: [] for name in ("sql", "report", "plain", "filters")}
+    peaks = []
+    with open(os.devnull, "wb") as null:
+        for _ in range(kit.rounds):
+            found["sql"].append(1 / ask(path)[0])
+            found["report"].append(1 / kit.seconds([program, *PERCENTILES, path], stdout=null))
+            found["plain"].append(kit.seconds([program, "stats", path], stdout=null))
+            found["filters"].append(kit.seconds([program, "stats", *filters, path], stdout=null))
+            peaks.append((kit.watched([program, *PERCENTILES, path], stdout=null)[1] * 1024 -
+                          FIXED_BYTES) / kit.events)
+    note = "{:,} ranges".format(kit.events)
+    kit.compare("report: stats with three percentiles", "times/s", ("nvtxt-report", found["report"]),
+                ("window query", found["sql"]), note + "; the query: no start of a process")
+    kit.compare("report: stats with 16 filters", "s", ("16 filters", found["filters"]),
+                ("none", found["plain"]), note)
+    kit.tell("report: peak memory above 32 MiB", "bytes/row", ("nvtxt-report", peaks),
+             note=note + ", VmHWM")
+
+
+class Beside(threading.Thread):
+    """Something that is done again and again until it is told to stop."""
+
+    def __init__(self, action):
+        super().__init__(daemon=True)
+        self.action = action
+        self.times = 0
+        self.done = threading.Event()
+
+    def run(self):
+        while not self.done.is_set():
+            self.action()
+            self.times += 1
+
+
+def rate_beside(kit, events, action):
+    """Events a second that a daemon takes, and how often the action was done meanwhile."""
+    with kit.daemon() as daemon:
+        kit.seconds([kit.program("nvtxt-send"), "--socket", daemon.socket, kit.input("pushpop", events)])
+        beside = Beside(lambda: action(daemon.store))
+        beside.start()
+        seconds = kit.seconds([kit.program("nvtxt-send"), "--socket", daemon.socket,
+                               kit.input("pushpop", events)])
+        beside.done.set()
+        beside.join()
+        daemon.check(2 * events)
+        logs = [path + "-wal" for path in daemon.segments() if os.path.exists(path + "-wal")]
+        return events / seconds, beside.times, max([os.stat(log).st_size for log in logs] + [0])
+
+
+def beside(kit):
+    """Commits of a daemon while nvtxt-report reads its store, and while a plain reader does"""
+    program = kit.program("nvtxt-report")
+
+    def by_report(store):
+        subprocess.run([program, "stats", store], stdout=subprocess.DEVNULL, check=True)
+
+    # In a process of its own, as nvtxt-report is.
+    def by_reader(store):
+        subprocess.run(["sqlite3", "-readonly", store, "SELECT * FROM NVTX_EVENTS"],
+                       stdout=subprocess.DEVNULL, check=True)
+
+    rates = {name: [] for name in ("report", "reader")}
+    times = {name: [] for name in rates}
+    logs = []
+    for _ in range(kit.rounds):
+        for name, action in (("report", by_report), ("reader", by_reader)):
+            rate, count, log = rate_beside(kit, kit.events, action)
+            rates[name].append(rate)
+            times[name].append(count)
+            if name == "report":
+                logs.append(log / 2**20)
+    note = "{:,} ranges come in, {:,} are there; {:g} reports, {:g} reads".format(
+        kit.events, kit.events, sum(times["report"]), sum(times["reader"]))
+    kit.compare("report: a daemon beside it", "events/s", ("nvtxt-report", rates["report"]),
+                ("sqlite3", rates["reader"]), note)
+    kit.tell("report: the log afterwards", "MiB", ("WAL", logs))
