@@ -37,8 +37,10 @@ static int put_notes(struct report_table *table, const struct report_iterations 
         rc = report_table_note(table, "no range has the declared name");
     }
     if (rc == 0 && iterations->skipped > 0) {
-        rc = report_table_note(table, "the first %zu %s left out", iterations->skipped,
-                               iterations->skipped == 1 ? "iteration is" : "iterations are");
+        rc = iterations->skipped == 1
+                 ? report_table_note(table, "the first iteration is left out")
+                 : report_table_note(table, "the first %zu iterations are left out",
+                                     iterations->skipped);
     }
     if (rc == 0 && iterations->open > 0) {
         rc = report_table_note(table, "%zu open %s left out: %s no end", iterations->open,

@@ -134,6 +134,18 @@ Test(tables, know_domains_and_semicolons_and_ranges_that_cross) {
     report_kit_free(model);
 }
 
+Test(tables, name_the_first_of_the_longest_gaps_and_the_outermost_ranges) {
+    static const struct report_kit_event events[] = {
+        KIT_RANGE(1, "in", 2, 10),    KIT_RANGE(1, "out", 0, 10),   KIT_RANGE(1, "next in", 15, 16),
+        KIT_RANGE(1, "next", 15, 20), KIT_RANGE(1, "none", 22, 22), KIT_RANGE(1, "last", 25, 30),
+        KIT_RANGE(2, "x", 0, 10),     KIT_RANGE(2, "y", 20, 30),
+    };
+    struct report_model *model = report_kit_model(events, COUNT(events));
+    CHECK(model, "nvtx_gap_sum", //
+          "10|2|5|5|5|10|:out|:next|100|1", "10|1|10|10|10|10|:x|:y|100|2");
+    report_kit_free(model);
+}
+
 Test(tables, of_iterations) {
     struct report_model *model = report_kit_f1();
     struct report_selection selection = {.has_iterations = true,
@@ -145,7 +157,17 @@ Test(tables, of_iterations) {
     selection.skip_iterations = 1;
     cr_assert_eq(report_iterations_init(&model->iterations, model->capture, &selection), 0);
     CHECK(model, "nvtx_iteration_sum", //
-          "1|60|20|-|-|100|1", "2|150|50|90|-|100|1", "# the first 1 iteration is left out");
+          "1|60|20|-|-|100|1", "2|150|50|90|-|100|1", "# the first iteration is left out");
+    report_kit_free(model);
+
+    static const struct report_kit_event events[] = {
+        KIT_RANGE(1, "it", 0, 30), KIT_RANGE(1, "it", 30, 50), KIT_RANGE(1, "it", 50, 70)};
+    model = report_kit_model(events, COUNT(events));
+    selection = (struct report_selection){.has_iterations = true,
+                                          .iterations = {.name = NVTXT_SLICE("it")}};
+    cr_assert_eq(report_iterations_init(&model->iterations, model->capture, &selection), 0);
+    CHECK(model, "nvtx_iteration_sum", // 30 is 1.5 times the median, not more
+          "0|0|30|-|-|100|1", "1|30|20|30|-|100|1", "2|50|20|20|-|100|1");
     report_kit_free(model);
 }
 
