@@ -91,6 +91,9 @@ static struct report_value roll_reals(const struct rolling *rolling, const doubl
 
 static struct report_value roll(const struct rolling *rolling, size_t from, size_t end) {
     const struct report_samples *samples = rolling->samples;
+    if (samples->averages && rolling->which->rollup == REPORT_AVG) {
+        return real_value(samples->averages[from]);
+    }
     return samples->real ? roll_reals(rolling, samples->reals + from, end - from)
                          : roll_integers(rolling, samples->values + from, end - from);
 }

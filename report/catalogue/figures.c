@@ -40,3 +40,12 @@ int report_figures_groups(struct report_figures *figures, enum report_key key,
     figures->grouped[key] = result == 0;
     return result;
 }
+
+bool report_has_store(const struct report_capture *capture) {
+    for (size_t i = 0; i < capture->store_count; i++) {
+        if (capture->stores[i].ours) {
+            return true;
+        }
+    }
+    return false;
+}

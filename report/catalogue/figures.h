@@ -19,6 +19,7 @@ struct report_samples {
     bool real;
     uint64_t *values;            // of group g: [starts[g] .. starts[g + 1])
     double *reals;               // instead of them
+    const double *averages;      // beside `values`, when they are not the means of these
     const struct report_id *ids; // of the groups; NULL without a key
     const uint32_t *starts;
     size_t count; // groups
@@ -43,3 +44,6 @@ void report_figures_deinit(struct report_figures *figures);
 // The scope's events by a key. Returns 0 or -ENOMEM.
 int report_figures_groups(struct report_figures *figures, enum report_key key,
                           const struct report_groups **groups);
+
+// Whether one of the stores is of nvtxtd, and no export.
+bool report_has_store(const struct report_capture *capture);

@@ -23,8 +23,9 @@ struct work {
     enum report_key key;
     const uint32_t *raws; // of each item; REPORT_NONE: in no group
     size_t count;
-    size_t raw_count;           // raw numbers are below it
-    const uint32_t *categories; // of each raw number, when the key is the category
+    size_t raw_count;            // raw numbers are below it
+    const uint32_t *categories;  // of each raw number, when the key is the category
+    const struct report_id *ids; // the same, when it is the line
     struct store_arena *arena;
     uint32_t *to_group; // of each raw number
     struct candidate *candidates;
@@ -86,6 +87,10 @@ static struct report_id id_of(const struct work *work, uint32_t raw) {
         return number_id(work->categories[raw]);
     case REPORT_KEY_SOURCE:
         return number_id((uint64_t)capture->sources[raw].id);
+    case REPORT_KEY_ITERATION:
+        return number_id(work->model->iterations.list[raw].number);
+    case REPORT_KEY_LINE:
+        return work->ids[raw];
     default: // REPORT_KEY_EVENT
         return number_id((uint64_t)capture->events[raw].row);
     }
@@ -181,18 +186,25 @@ static int group(struct work *work) {
 }
 
 int report_group_raws(struct report_groups *groups, struct report_model *model,
-                      const uint32_t *raws, size_t count, enum report_key key,
+                      const struct report_raws *raws, enum report_key key,
                       struct store_arena *arena) {
     const struct report_capture *capture = model->capture;
-    struct work work = {
-        .groups = groups, .model = model, .key = key, .raws = raws, .count = count, .arena = arena};
+    struct work work = {.groups = groups,
+                        .model = model,
+                        .key = key,
+                        .raws = raws->raws,
+                        .count = raws->count,
+                        .ids = raws->ids,
+                        .arena = arena};
     *groups = (struct report_groups){.na = NULL};
-    work.raw_count = key == REPORT_KEY_NAME      ? capture->name_count
-                     : key == REPORT_KEY_THREAD  ? capture->thread_count
-                     : key == REPORT_KEY_PROCESS ? capture->process_count
-                     : key == REPORT_KEY_DOMAIN  ? capture->domain_count
-                     : key == REPORT_KEY_SOURCE  ? capture->source_count
-                                                 : model->count;
+    work.raw_count = key == REPORT_KEY_NAME        ? capture->name_count
+                     : key == REPORT_KEY_THREAD    ? capture->thread_count
+                     : key == REPORT_KEY_PROCESS   ? capture->process_count
+                     : key == REPORT_KEY_DOMAIN    ? capture->domain_count
+                     : key == REPORT_KEY_SOURCE    ? capture->source_count
+                     : key == REPORT_KEY_ITERATION ? model->iterations.count
+                     : key == REPORT_KEY_LINE      ? raws->id_count
+                                                   : model->count;
     return group(&work);
 }
 
@@ -254,7 +266,52 @@ static int group_events(struct work *work, uint32_t *raws, const uint32_t *event
     for (size_t i = 0; i < work->count; i++) {
         raws[i] = raw_of(work->model->capture, events[i], work->key);
     }
-    return report_group_raws(work->groups, work->model, raws, work->count, work->key, work->arena);
+    const struct report_raws of_events = {.raws = raws, .count = work->count};
+    return report_group_raws(work->groups, work->model, &of_events, work->key, work->arena);
+}
+
+// The first of the events, which are in order, that is not before `index`.
+static size_t first_from(const uint32_t *events, size_t count, uint32_t index) {
+    size_t low = 0;
+    while (low < count) {
+        size_t middle = low + (count - low) / 2;
+        if (events[middle] < index) {
+            low = middle + 1;
+        } else {
+            count = middle;
+        }
+    }
+    return low;
+}
+
+// An event may belong to several iterations that overlap.
+static int group_by_iteration(struct work *work, const uint32_t *events) {
+    const struct report_iterations *iterations = &work->model->iterations;
+    struct report_groups *groups = work->groups;
+    size_t all = 0, count = iterations->count;
+    groups->na = iterations->declared ? NULL : "no iterations declared";
+    for (size_t i = 0; i < count; i++) {
+        all += first_from(events, work->count, iterations->list[i].end) -
+               first_from(events, work->count, iterations->list[i].first);
+    }
+    groups->ids = store_arena_take(work->arena, (count + 1) * sizeof *groups->ids, 8);
+    groups->starts = store_arena_take(work->arena, (count + 1) * sizeof(uint32_t), 4);
+    groups->items =
+        all < UINT32_MAX ? store_arena_take(work->arena, (all + 1) * sizeof(uint32_t), 4) : NULL;
+    if (!groups->ids || !groups->starts || !groups->items) {
+        return -ENOMEM;
+    }
+    groups->starts[0] = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct report_iteration *iteration = &iterations->list[i];
+        size_t from = first_from(events, work->count, iteration->first);
+        size_t here = first_from(events, work->count, iteration->end) - from;
+        memcpy(groups->items + groups->starts[i], events + from, here * sizeof *events);
+        groups->ids[i] = number_id(iteration->number);
+        groups->starts[i + 1] = groups->starts[i] + (uint32_t)here;
+    }
+    groups->count = count;
+    return 0;
 }
 
 int report_group(struct report_groups *groups, struct report_model *model, const uint32_t *events,
@@ -263,8 +320,7 @@ int report_group(struct report_groups *groups, struct report_model *model, const
     struct work work = {
         .groups = groups, .model = model, .key = key, .count = count, .arena = arena};
     if (key == REPORT_KEY_ITERATION) {
-        groups->na = "no iterations declared";
-        return 0;
+        return group_by_iteration(&work, events);
     }
     if (key == REPORT_KEY_LINE) {
         groups->na = "no source file";

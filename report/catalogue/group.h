@@ -25,10 +25,18 @@ struct report_groups {
 int report_group(struct report_groups *groups, struct report_model *model, const uint32_t *events,
                  size_t count, enum report_key key, struct store_arena *arena);
 
-// Groups anything: `raws` says of each thing which name, thread, process, domain or source of the
-// capture, or event of the model, it belongs to (REPORT_NONE: to none).
+// Things that are no events: of each the raw number of the key, which is the index of a name,
+// thread, process, domain, source, or iteration that is not left out (REPORT_NONE: of none). When
+// the key is the line, it is an index in `ids`, of which several may be equal.
+struct report_raws {
+    const uint32_t *raws;
+    size_t count;
+    const struct report_id *ids;
+    size_t id_count;
+};
+
 int report_group_raws(struct report_groups *groups, struct report_model *model,
-                      const uint32_t *raws, size_t count, enum report_key key,
+                      const struct report_raws *raws, enum report_key key,
                       struct store_arena *arena);
 
 // Below, at or above 0: the order of ids of one kind.

@@ -108,13 +108,20 @@ static void take_event(struct report_samples *samples, const struct report_model
     }
 }
 
+// What only stores of nvtxtd know.
+static bool needs_store(const struct report_samples *samples) {
+    return samples->id == REPORT_M_UNCLOSED_COUNT || samples->key == REPORT_KEY_SOURCE;
+}
+
 static int from_events(struct report_figures *figures, struct report_samples *samples) {
     const struct report_scope *scope = figures->scope;
     static const struct report_groups none;
     const struct report_groups *groups = &none;
     int result = samples->key ? report_figures_groups(figures, samples->key, &groups) : 0;
-    samples->na = groups->na;
-    if (result || groups->na) {
+    samples->na = needs_store(samples) && !report_has_store(figures->model->capture)
+                      ? "not in an export"
+                      : groups->na;
+    if (result || samples->na) {
         return result;
     }
     samples->count = samples->key ? groups->count : 1;
@@ -145,22 +152,32 @@ static int group_items(struct report_figures *figures, struct report_samples *sa
     struct report_groups groups = {.count = 1};
     uint32_t *starts = store_arena_take(&samples->arena, 2 * sizeof *starts, 4);
     samples->values = store_arena_take(&samples->arena, (items->count + 1) * sizeof(uint64_t), 8);
-    if (!starts || !samples->values) {
+    double *averages = NULL;
+    if (items->averages) {
+        averages = store_arena_take(&samples->arena, (items->count + 1) * sizeof *averages, 8);
+    }
+    if (!starts || !samples->values || (items->averages && !averages)) {
         return -ENOMEM;
     }
     starts[0] = 0;
     starts[1] = (uint32_t)items->count;
     groups.starts = starts;
     if (samples->key) {
-        int result = report_group_raws(&groups, figures->model, items->raws, items->count,
-                                       samples->key, &samples->arena);
+        const struct report_raws raws = {items->raws, items->count, items->ids, items->id_count};
+        int result =
+            report_group_raws(&groups, figures->model, &raws, samples->key, &samples->arena);
         if (result) {
             return result;
         }
     }
     for (size_t i = 0; i < items->count; i++) {
-        samples->values[i] = items->values[groups.items ? groups.items[i] : i];
+        size_t item = groups.items ? groups.items[i] : i;
+        samples->values[i] = items->values[item];
+        if (averages) {
+            averages[i] = items->averages[item];
+        }
     }
+    samples->averages = averages;
     samples->reals = (double *)(void *)samples->values;
     samples->ids = groups.ids;
     samples->starts = groups.starts;
@@ -169,13 +186,12 @@ static int group_items(struct report_figures *figures, struct report_samples *sa
 }
 
 static int from_items(struct report_figures *figures, struct report_samples *samples) {
-    struct report_items items = {NULL, NULL, 0, 0};
+    struct report_items items = {.count = 0};
     int result = report_items_collect(figures, samples, &items);
     if (!result && !samples->na) {
         result = group_items(figures, samples, &items);
     }
-    free(items.raws);
-    free(items.values);
+    report_items_deinit(&items);
     return result;
 }
 

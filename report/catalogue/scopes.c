@@ -45,7 +45,10 @@ static int add_scopes(struct report_scopes *scopes, enum report_scope_kind kind,
         return -ENOMEM;
     }
     for (size_t i = 0; i < groups->count; i++) {
-        scopes->scopes[i] = (struct report_scope){
+        if (groups->starts[i] == groups->starts[i + 1]) {
+            continue;
+        }
+        scopes->scopes[scopes->count++] = (struct report_scope){
             .kind = kind,
             .kind_word = kinds[kind].word,
             .has_id = true,
@@ -54,7 +57,6 @@ static int add_scopes(struct report_scopes *scopes, enum report_scope_kind kind,
             .event_count = groups->starts[i + 1] - groups->starts[i],
         };
     }
-    scopes->count = groups->count;
     return 0;
 }
 

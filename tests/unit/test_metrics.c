@@ -84,6 +84,25 @@ Test(metrics, figures_of_f1) {
     expect(&kit, "pushpop__time_duration_per_thread.med", "50 100:1=50 100:2=50");
     expect(&kit, "capture__time_elapsed.sum", "260");
     expect(&kit, "mark__interval.avg", "50");
+    expect(&kit, "capture__busy_time.sum", "245");
+    expect(&kit, "thread__busy_time_per_thread.sum", "290 100:1=240 100:2=50");
+    expect(&kit, "thread__busy_time_per_thread.avg", "145 100:1=240 100:2=50");
+    expect(&kit, "process__busy_time_per_process.max", "245 100=245");
+    expect(&kit, "gap__time_duration_per_thread.max", "20 100:1=20");
+    expect(&kit, "gap__count_per_thread.sum", "1 100:1=1 100:2=0");
+    expect(&kit, "range__concurrency.avg", "2.69231");
+    expect(&kit, "range__concurrency_per_name.max",
+           "5 :compute=1 :kernel=1 :load=1 :request=2 :step=1 :wait=1");
+    expect(&kit, "thread__concurrency.avg", "1.11538");
+    expect(&kit, "range__overlap_time_per_name.sum",
+           "20 :compute=0 :kernel=0 :load=0 :request=20 :step=0 :wait=0");
+    expect(&kit, "chain__time_duration_per_name.sum", "240 :request=100 :step=140");
+    expect(&kit, "iteration__count_per_iteration.sum", "N/A: no iterations declared");
+    expect(&kit, "event__count_per_iteration.sum", "N/A: no iterations declared");
+    expect(&kit, "event__count_per_line.sum", "N/A: no source file");
+    expect(&kit, "range__variation_per_name.ratio",
+           "0.942809 :compute=0.415945 :kernel=0.57735 :load=0.471405 :request=0.942809 "
+           ":step=0.235702");
     expect(&kit, "range__outlier_count.sum", "N/A: fewer than 10 instances");
     expect(&kit, "no__such.sum", "N/A: no such metric");
     expect(&kit, "payload__value.avg", "N/A: fewer than 1 instances");
