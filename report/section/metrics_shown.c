@@ -63,17 +63,21 @@ static int multiply(const struct report_show *show, struct report_metric *metric
     return 0;
 }
 
-// A metric that a definition knows has its own reason; one that nobody knows is missing.
+// Each fault is told once, in however many scopes it shows.
 static void tell_missing(const struct report_list_view *view,
                          const struct report_standing *standing, const char *name,
                          const struct report_metric *metric) {
     const struct report_show *show = view->show;
-    if (standing->required && metric->na) {
-        report_messages_add(show->messages, view->file, standing->name->at, REPORT_FILE_ERROR,
-                            "missing-metric", "the required metric '%s' is missing: %s", name,
-                            metric->na);
-    } else if (!standing->optional && metric->na &&
-               !report_metric_exists(show->definitions, nvtxt_slice_of(name))) {
+    struct report_place at = standing->name->at;
+    const char *code = standing->required ? "missing-metric" : "unknown-metric";
+    bool told = report_messages_has(show->messages, view->file, at, code);
+    if (!metric->na || told || standing->optional) {
+        return;
+    }
+    if (standing->required) {
+        report_messages_add(show->messages, view->file, at, REPORT_FILE_ERROR, code,
+                            "the required metric '%s' is missing: %s", name, metric->na);
+    } else if (!report_metric_exists(show->definitions, nvtxt_slice_of(name))) {
         report_warn_unknown_metric(show->messages, view->file, standing->name, show->definitions);
     }
 }

@@ -57,6 +57,18 @@ void report_messages_add(struct report_messages *messages, const char *file, str
         .file = file, .at = at, .severity = severity, .code = code, .text = text};
 }
 
+bool report_messages_has(const struct report_messages *messages, const char *file,
+                         struct report_place at, const char *code) {
+    for (size_t i = 0; i < messages->count; i++) {
+        const struct report_file_message *each = &messages->items[i];
+        if (each->at.line == at.line && each->at.column == at.column &&
+            strcmp(each->code, code) == 0 && strcmp(each->file, file) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool stands_before(struct report_place a, struct report_place b) {
     return a.line != b.line ? a.line < b.line : a.column < b.column;
 }

@@ -41,6 +41,10 @@ __attribute__((format(printf, 6, 7))) void
 report_messages_add(struct report_messages *messages, const char *file, struct report_place at,
                     enum report_file_severity severity, const char *code, const char *format, ...);
 
+// Whether a message with that code is there already of the place.
+bool report_messages_has(const struct report_messages *messages, const char *file,
+                         struct report_place at, const char *code);
+
 // Puts the messages from index `first` on into the order of their places; those of one place stay
 // as they are.
 void report_messages_sort(struct report_messages *messages, size_t first);

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `nvtxt-report list`: what there is, by kind. Each kind fills a table for people, or writes its
+// items as JSON; what needs no file (metrics of the catalogue, reports) comes without messages.
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/report/loaded.h"
+#include "client/report/screen.h"
+#include "protocol/base/near.h"
+#include "report/render/render_message.h"
+#include "report/render/render_table.h"
+#include "report/section/check.h"
+#include "report/stats/reports.h"
+
+struct listing {
+    struct report_job *job;
+    struct report_loaded *loaded;
+    struct report_table *table; // for people; NULL: JSON
+    struct report_json *json;
+};
+
+struct kind {
+    const char *name;
+    bool from_files;
+    const struct report_column *columns;
+    size_t column_count;
+    int (*list)(struct listing *listing); // 0 or -ENOMEM
+};
+
+static struct report_cell copied(struct report_table *table, const char *text) {
+    return report_cell_copy(table, nvtxt_slice_of(text));
+}
+
+// --- sections
+
+static const char *sets_text(const struct report_section *section, struct nvtxt_buf *buf) {
+    nvtxt_buf_clear(buf);
+    for (size_t i = 0; i < section->sets.count; i++) {
+        const struct report_section_set *set = section->sets.items[i];
+        nvtxt_buf_add_string(buf, i > 0 ? ", " : "");
+        nvtxt_buf_add(buf, set->identifier.text.data, set->identifier.text.len);
+    }
+    nvtxt_buf_add(buf, "", 1);
+    return nvtxt_buf_failed(buf) ? "" : buf->data;
+}
+
+static void section_json(struct report_json *json, const struct report_section_entry *entry) {
+    const struct report_section *section = entry->section;
+    report_json_object(json, NULL);
+    report_json_slice(json, "identifier", section->identifier.text);
+    report_json_slice(json, "displayName", section->display_name.text);
+    report_json_int(json, "order", section->order.integer);
+    report_json_array(json, "sets");
+    for (size_t i = 0; i < section->sets.count; i++) {
+        const struct report_section_set *set = section->sets.items[i];
+        report_json_slice(json, NULL, set->identifier.text);
+    }
+    report_json_end_array(json);
+    report_json_slice(json, "extends", section->extends.text);
+    report_json_text(json, "file", entry->file->path);
+    report_json_text(json, "hiddenBy", entry->hidden_by ? entry->hidden_by->path : NULL);
+    report_json_end_object(json);
+}
+
+static int section_row(struct report_table *table, const struct report_section_entry *entry) {
+    const struct report_section *section = entry->section;
+    struct report_cell *cells = report_table_row(table);
+    if (!cells) {
+        return -ENOMEM;
+    }
+    struct nvtxt_buf sets = {0};
+    cells[0] = report_cell_copy(table, section->identifier.text);
+    cells[1] = report_cell_copy(table, section->display_name.text);
+    cells[2] = report_cell_int(section->order.integer);
+    cells[3] = copied(table, sets_text(section, &sets));
+    nvtxt_buf_deinit(&sets);
+    char file[4600];
+    if (entry->hidden_by) {
+        snprintf(file, sizeof(file), "%s, hidden by %s", report_file_shown(entry->file),
+                 report_file_shown(entry->hidden_by));
+        cells[4] = copied(table, file);
+    } else {
+        cells[4] = copied(table, report_file_shown(entry->file));
+    }
+    return 0;
+}
+
+static int list_sections(struct listing *listing) {
+    const struct report_sections *sections = &listing->loaded->sections;
+    int r = 0;
+    for (size_t i = 0; i < sections->count && r == 0; i++) {
+        if (listing->table) {
+            r = section_row(listing->table, &sections->entries[i]);
+        } else {
+            section_json(listing->json, &sections->entries[i]);
+        }
+    }
+    return r;
+}
+
+// --- sets
+
+static int compare_names(const void *a, const void *b) {
+    const struct nvtxt_slice *x = a, *y = b;
+    return strcmp(x->data, y->data);
+}
+
+// The names of all sets, bytewise, each once.
+static int collect_sets(const struct report_sections *sections, struct nvtxt_slice **names,
+                        size_t *count) {
+    size_t room = 1;
+    for (size_t i = 0; i < sections->count; i++) {
+        room += sections->entries[i].hidden_by ? 0 : sections->entries[i].section->sets.count;
+    }
+    *count = 0;
+    *names = calloc(room, sizeof(**names));
+    for (size_t i = 0; i < sections->count && *names; i++) {
+        const struct report_list *sets = &sections->entries[i].section->sets;
+        for (size_t j = 0; j < sets->count && !sections->entries[i].hidden_by; j++) {
+            (*names)[(*count)++] =
+                ((const struct report_section_set *)sets->items[j])->identifier.text;
+        }
+    }
+    if (!*names) {
+        return -ENOMEM;
+    }
+    qsort(*names, *count, sizeof(**names), compare_names);
+    size_t kept = 0;
+    for (size_t i = 0; i < *count; i++) {
+        if (kept == 0 || !nvtxt_slice_equal((*names)[i], (*names)[kept - 1])) {
+            (*names)[kept++] = (*names)[i];
+        }
+    }
+    *count = kept;
+    return 0;
+}
+
+static int list_set(struct listing *listing, struct nvtxt_slice name) {
+    const struct report_sections *sections = &listing->loaded->sections;
+    struct nvtxt_buf text = {0};
+    if (listing->json) {
+        report_json_object(listing->json, NULL);
+        report_json_slice(listing->json, "name", name);
+        report_json_array(listing->json, "sections");
+    }
+    for (size_t i = 0; i < sections->count; i++) {
+        const struct report_section_entry *entry = &sections->entries[i];
+        if (entry->hidden_by || !report_section_has_set(entry->section, name)) {
+            continue;
+        }
+        if (listing->json) {
+            report_json_slice(listing->json, NULL, entry->section->identifier.text);
+        } else {
+            nvtxt_buf_add_string(&text, text.len > 0 ? ", " : "");
+            nvtxt_buf_add(&text, entry->section->identifier.text.data,
+                          entry->section->identifier.text.len);
+        }
+    }
+    int r = 0;
+    if (listing->json) {
+        report_json_end_array(listing->json);
+        report_json_end_object(listing->json);
+    } else {
+        struct report_cell *cells = report_table_row(listing->table);
+        r = cells && !nvtxt_buf_failed(&text) ? 0 : -ENOMEM;
+        if (r == 0) {
+            cells[0] = report_cell_copy(listing->table, name);
+            cells[1] = report_cell_copy(listing->table, (struct nvtxt_slice){text.data, text.len});
+        }
+    }
+    nvtxt_buf_deinit(&text);
+    return r;
+}
+
+static int list_sets(struct listing *listing) {
+    struct nvtxt_slice *names;
+    size_t count;
+    int r = collect_sets(&listing->loaded->sections, &names, &count);
+    for (size_t i = 0; i < count && r == 0; i++) {
+        r = list_set(listing, names[i]);
+    }
+    free(names);
+    return r;
+}
+
+// --- reports
+
+static int list_reports(struct listing *listing) {
+    for (size_t i = 0; i < report_stats_report_count; i++) {
+        const struct report_stats_report *report = &report_stats_reports[i];
+        struct nvtxt_buf text = {0};
+        if (listing->json) {
+            report_json_object(listing->json, NULL);
+            report_json_text(listing->json, "name", report->name);
+            report_json_array(listing->json, "columns");
+        }
+        for (size_t j = 0; j < report->column_count; j++) {
+            if (listing->json) {
+                report_json_text(listing->json, NULL, report->columns[j].title);
+            }
+            nvtxt_buf_add_string(&text, j > 0 ? ", " : "");
+            nvtxt_buf_add_string(&text, report->columns[j].title);
+        }
+        struct report_cell *cells = listing->table ? report_table_row(listing->table) : NULL;
+        if (cells) {
+            cells[0] = copied(listing->table, report->name);
+            cells[1] = report_cell_copy(listing->table, (struct nvtxt_slice){text.data, text.len});
+        }
+        nvtxt_buf_deinit(&text);
+        if (listing->json) {
+            report_json_end_array(listing->json);
+            report_json_end_object(listing->json);
+        } else if (!cells) {
+            return -ENOMEM;
+        }
+    }
+    return 0;
+}
+
+// --- all kinds
+
+static const struct report_column section_columns[] = {REPORT_T("Identifier"),
+                                                       REPORT_T("Display Name"), REPORT_I("Order"),
+                                                       REPORT_T("Sets"), REPORT_T("Filename")};
+static const struct report_column set_columns[] = {REPORT_T("Set"), REPORT_T("Sections")};
+static const struct report_column report_columns[] = {REPORT_T("Report"), REPORT_T("Columns")};
+
+#define COLUMNS(columns) columns, sizeof(columns) / sizeof(columns[0])
+
+static const struct kind kinds[] = {
+    {"sections", true, COLUMNS(section_columns), list_sections},
+    {"sets", true, COLUMNS(set_columns), list_sets},
+    {"reports", false, COLUMNS(report_columns), list_reports},
+};
+
+static const char *kind_name(const void *context, size_t index) {
+    (void)context;
+    return index < sizeof(kinds) / sizeof(kinds[0]) ? kinds[index].name : NULL;
+}
+
+static const struct kind *find_kind(const struct report_job *job) {
+    const char *word = job->options->words.words[0];
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        if (strcmp(kinds[i].name, word) == 0) {
+            return &kinds[i];
+        }
+    }
+    const char *near = nvtxt_near(nvtxt_slice_of(word), kind_name, NULL);
+    term_say(job->term,
+             near ? "there is no list of '%s'; did you mean '%s'?"
+                  : "there is no list of '%s': there are sections, sets, rules, metrics, reports",
+             word, near);
+    return NULL;
+}
+
+static void write_messages(struct report_job *job, const struct report_loaded *loaded) {
+    for (size_t i = 0; i < loaded->messages.count; i++) {
+        struct nvtxt_buf line = {0};
+        nvtxt_buf_add_string(&line, i == 0 ? "\n" : "");
+        report_message_write(&line, &loaded->messages.items[i]);
+        nvtxt_buf_add_string(&line, "\n");
+        nvtxt_out_bytes(&job->out, line.data, line.len);
+        nvtxt_buf_deinit(&line);
+    }
+    if (loaded->sections.failed > 0) {
+        nvtxt_out_uint(&job->out, loaded->sections.failed);
+        NVTXT_OUT_LITERAL(&job->out, " section files could not be loaded\n");
+    }
+}
+
+static int write_table(struct report_job *job, struct listing *listing, const struct kind *kind) {
+    struct report_table table;
+    const struct report_table_view view = {.unit_ns = 1, .width = report_screen_width(job->out.fd)};
+    report_table_init(&table, kind->name, kind->columns, kind->column_count);
+    listing->table = &table;
+    int r = kind->list(listing);
+    if (r == 0 && job->options->format == REPORT_MARKDOWN) {
+        report_table_markdown(&job->out, &table, &view);
+    } else if (r == 0) {
+        report_table_text(&job->out, &table, &view);
+    }
+    report_table_deinit(&table);
+    if (r == 0) {
+        write_messages(job, listing->loaded);
+    }
+    return r;
+}
+
+static int write_json(struct report_job *job, struct listing *listing, const struct kind *kind) {
+    struct report_json json;
+    listing->json = &json;
+    report_json_begin(&json, &job->out, "list");
+    report_json_text(&json, "what", kind->name);
+    report_json_array(&json, "items");
+    int r = kind->list(listing);
+    report_json_end_array(&json);
+    report_render_messages_json(&json, &listing->loaded->messages);
+    report_json_end(&json);
+    return r;
+}
+
+int report_command_list(struct report_job *job) {
+    const struct kind *kind = find_kind(job);
+    if (!kind) {
+        return OUTCOME_USAGE;
+    }
+    struct report_loaded loaded = {0};
+    int r = kind->from_files ? report_loaded_open(&loaded, job) : 0;
+    if (r == 0 && kind->from_files) {
+        r = report_sections_warn(&loaded.sections, loaded.definitions, &loaded.messages);
+    }
+    if (r == 0) {
+        struct listing listing = {.job = job, .loaded = &loaded};
+        r = job->options->format == REPORT_JSON ? write_json(job, &listing, kind)
+                                                : write_table(job, &listing, kind);
+        report_loaded_raise(&loaded, job);
+    }
+    report_loaded_close(&loaded);
+    return r;
+}

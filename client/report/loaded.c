@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The order is that of names: files of metrics, options, sections. A cycle that is left after the
+// sections is one of the options.
+#include "client/report/loaded.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/common/input.h"
+
+#define METRICS_FILE_MAX ((size_t)256 * 1024 * 1024)
+
+static int refuse_define(const struct report_job *job, const char *text,
+                         const struct report_expression_fault *why) {
+    struct report_fault fault = {.option = "define", .text = nvtxt_slice_of(text)};
+    report_fault_set(&fault, why->column, "%s", why->text);
+    return (int)report_options_refuse(job->term, &fault);
+}
+
+static int take_defines(struct report_loaded *loaded, const struct report_job *job) {
+    const struct arguments_list *defines = &job->options->defines;
+    for (size_t i = 0; i < defines->count; i++) {
+        struct report_expression_fault fault = {0};
+        const char *text = defines->words[i];
+        int r = report_definitions_add_option(loaded->definitions, nvtxt_slice_of(text), &fault);
+        if (r != 0) {
+            return r < 0 ? r : refuse_define(job, text, &fault);
+        }
+    }
+    return 0;
+}
+
+// --- files of metrics
+
+struct metrics_file {
+    struct report_loaded *loaded;
+    const char *path;
+};
+
+static void on_fault(void *context, const struct report_expression_fault *fault) {
+    const struct metrics_file *file = context;
+    struct report_place at = {fault->line, fault->column > 0 ? fault->column : 1};
+    report_messages_add(&file->loaded->messages, file->path, at, REPORT_FILE_ERROR, fault->code,
+                        "%s", fault->text);
+}
+
+static int read_all(struct input *input, struct nvtxt_buf *text) {
+    for (;;) {
+        size_t got;
+        int r = nvtxt_buf_reserve(text, 65536);
+        r = r < 0 ? r : input_read(input, text->data + text->len, 65536, &got);
+        if (r != 0) {
+            return r == INPUT_END ? 0 : r < 0 ? r : -EAGAIN;
+        }
+        text->len += got;
+        if (text->len > METRICS_FILE_MAX) {
+            return -EFBIG;
+        }
+    }
+}
+
+static int take_metrics_file(struct report_loaded *loaded, const char *path) {
+    struct input input = {.fd = -1};
+    struct nvtxt_buf text = {0};
+    struct metrics_file file = {loaded, path};
+    int r = input_open(&input, path);
+    bool opened = r == 0;
+    if (opened) {
+        r = read_all(&input, &text);
+        input_close(&input);
+    }
+    if (r == 0) {
+        struct nvtxt_slice json = {text.data ? text.data : "", text.len};
+        r = report_definitions_add_file(loaded->definitions, json, on_fault, &file);
+        r = r > 0 ? 0 : r;
+    } else if (r != -ENOMEM) {
+        report_messages_add(&loaded->messages, path, (struct report_place){0}, REPORT_FILE_ERROR,
+                            "bad-metrics", "%s", opened ? strerror(-r) : input_why(r));
+        r = 0;
+    }
+    nvtxt_buf_deinit(&text);
+    return r;
+}
+
+// --- all
+
+static int find_files(struct report_loaded *loaded, const struct report_job *job) {
+    const struct report_options *options = job->options;
+    struct report_search_folder *folders = calloc(options->folder_count + 1, sizeof(*folders));
+    if (!folders) {
+        return -ENOMEM;
+    }
+    for (size_t i = 0; i < options->folder_count; i++) {
+        folders[i] =
+            (struct report_search_folder){options->folders[i].path, options->folders[i].recursive};
+    }
+    const char *missing = NULL;
+    int r = report_files_find(&loaded->files, folders, options->folder_count, &missing);
+    free(folders);
+    if (r > 0) {
+        term_say(job->term, "the folder %s: %s", missing, strerror(errno));
+        return OUTCOME_NO_INPUT;
+    }
+    return r;
+}
+
+static int find_cycle(struct report_loaded *loaded, const struct report_job *job) {
+    struct report_expression_fault fault = {0};
+    const char *name;
+    const void *owner;
+    int r = report_definitions_cycle(loaded->definitions, &fault, &name, &owner);
+    if (r > 0) {
+        term_say(job->term, "--define: %s", fault.text);
+        return OUTCOME_USAGE;
+    }
+    return r;
+}
+
+int report_loaded_open(struct report_loaded *loaded, struct report_job *job) {
+    const struct report_options *options = job->options;
+    *loaded = (struct report_loaded){0};
+    loaded->view = (struct report_filter_view){
+        .arch = options->arch,
+        .scope = (enum report_collection_scope)(REPORT_COLLECT_CAPTURE + options->scope),
+        .capture = job->capture,
+    };
+    int r = report_definitions_new(&loaded->definitions);
+    if (r < 0) {
+        return r;
+    }
+    if (options->from_operands) {
+        report_definitions_set_aggregate(loaded->definitions, REPORT_AGGREGATE_OPERANDS);
+    }
+    for (size_t i = 0; i < options->metric_files.count && r == 0; i++) {
+        r = take_metrics_file(loaded, options->metric_files.words[i]);
+    }
+    r = r == 0 ? take_defines(loaded, job) : r;
+    r = r == 0 ? find_files(loaded, job) : r;
+    if (r == 0) {
+        r = report_sections_load(&loaded->sections, &loaded->files, &loaded->view,
+                                 loaded->definitions, &loaded->messages);
+    }
+    return r == 0 ? find_cycle(loaded, job) : r;
+}
+
+void report_loaded_close(struct report_loaded *loaded) {
+    report_sections_deinit(&loaded->sections);
+    report_files_deinit(&loaded->files);
+    report_definitions_free(loaded->definitions);
+    report_messages_deinit(&loaded->messages);
+    *loaded = (struct report_loaded){0};
+}
+
+int report_loaded_choose(const struct report_loaded *loaded, const struct report_job *job,
+                         struct report_chosen *chosen) {
+    const struct report_options *options = job->options;
+    char sentence[REPORT_SENTENCE_BYTES] = "";
+    const struct report_choice choice = {
+        .sections = (const char *const *)options->sections.words,
+        .section_count = options->sections.count,
+        .sets = (const char *const *)options->sets.words,
+        .set_count = options->sets.count,
+    };
+    int r = report_sections_choose(chosen, &loaded->sections, &choice, sentence);
+    if (r == REPORT_CHOICE_UNKNOWN) {
+        term_say(job->term, "%s", sentence);
+        return OUTCOME_USAGE;
+    }
+    return r;
+}
+
+void report_loaded_say(const struct report_loaded *loaded, const struct report_job *job,
+                       size_t first) {
+    for (size_t i = first; i < loaded->messages.count; i++) {
+        struct nvtxt_buf line = {0};
+        report_message_write(&line, &loaded->messages.items[i]);
+        nvtxt_buf_add(&line, "", 1);
+        if (!nvtxt_buf_failed(&line)) {
+            term_line(job->term, line.data);
+        }
+        nvtxt_buf_deinit(&line);
+    }
+}
+
+void report_loaded_raise(const struct report_loaded *loaded, struct report_job *job) {
+    if (loaded->messages.errors > 0) {
+        report_job_raise(job, OUTCOME_FAULTS);
+    }
+}

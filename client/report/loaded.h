@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What comes from files and options beside the stores: definitions of metrics, sections, rules,
+// and the messages about them.
+#pragma once
+
+#include "client/report/job.h"
+#include "report/metric/definitions.h"
+#include "report/section/choose.h"
+
+struct report_loaded {
+    struct report_filter_view view;
+    struct report_files files;
+    struct report_definitions *definitions;
+    struct report_sections sections;
+    struct report_messages messages;
+};
+
+// Reads --metrics-from, --define, then all section files. Returns 0, an enum outcome after a
+// sentence, or -errno. Close it in any case.
+int report_loaded_open(struct report_loaded *loaded, struct report_job *job);
+void report_loaded_close(struct report_loaded *loaded); // fine when zeroed
+
+// Chooses the sections of --section and --set. Returns as above.
+int report_loaded_choose(const struct report_loaded *loaded, const struct report_job *job,
+                         struct report_chosen *chosen);
+
+// Prints the messages on stderr, from index `first` on.
+void report_loaded_say(const struct report_loaded *loaded, const struct report_job *job,
+                       size_t first);
+
+// Raises the exit status to FAULTS if there are errors.
+void report_loaded_raise(const struct report_loaded *loaded, struct report_job *job);

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Metrics and scopes: as the JSON of nvtxt-report(1), and their values as people read them.
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "report/catalogue/value.h"
+#include "report/render/json.h"
+
+// A metric as an object, where a value may stand. `label` NULL: null.
+void report_render_metric_json(struct report_json *json, const struct report_metric *metric,
+                               const char *label);
+
+// {"kind","id"} as the member `name`.
+void report_render_scope_json(struct report_json *json, const char *name,
+                              const struct report_scope *scope);
+
+// The capture has an empty text; an id of digits is written to `digits`.
+#define REPORT_ID_DIGITS 24
+struct nvtxt_slice report_render_id(const struct report_id *id, char digits[REPORT_ID_DIGITS]);
+
+// The number with its unit, at most `size` bytes with its NUL: "15", "1.5 ms", "97.2 %". A text is
+// the text. With `base` times stay in ns and nothing is rounded to few digits. Returns `text`.
+#define REPORT_VALUE_TEXT 512
+const char *report_render_value(char text[REPORT_VALUE_TEXT], const struct report_value *value,
+                                const char *unit, bool base);
