@@ -3,6 +3,7 @@
 // `nvtxt-report list`: what there is, by kind. Each kind fills a table for people, or writes its
 // items as JSON; what needs no file (metrics of the catalogue, reports) comes without messages.
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,9 +11,10 @@
 #include "client/report/loaded.h"
 #include "client/report/screen.h"
 #include "protocol/base/near.h"
+#include "report/catalogue/catalogue.h"
 #include "report/render/render_message.h"
+#include "report/render/render_metric.h"
 #include "report/render/render_table.h"
-#include "report/section/check.h"
 #include "report/stats/reports.h"
 
 struct listing {
@@ -65,6 +67,17 @@ static void section_json(struct report_json *json, const struct report_section_e
     report_json_end_object(json);
 }
 
+// NULL is a part of the program.
+static struct report_cell file_cell(struct report_table *table, const struct report_file *file,
+                                    const struct report_file *hidden_by) {
+    char text[2 * PATH_MAX + 32];
+    const char *shown = file ? report_file_shown(file) : "(built in)";
+    if (hidden_by) {
+        snprintf(text, sizeof(text), "%s, hidden by %s", shown, report_file_shown(hidden_by));
+    }
+    return copied(table, hidden_by ? text : shown);
+}
+
 static int section_row(struct report_table *table, const struct report_section_entry *entry) {
     const struct report_section *section = entry->section;
     struct report_cell *cells = report_table_row(table);
@@ -77,14 +90,7 @@ static int section_row(struct report_table *table, const struct report_section_e
     cells[2] = report_cell_int(section->order.integer);
     cells[3] = copied(table, sets_text(section, &sets));
     nvtxt_buf_deinit(&sets);
-    char file[4600];
-    if (entry->hidden_by) {
-        snprintf(file, sizeof(file), "%s, hidden by %s", report_file_shown(entry->file),
-                 report_file_shown(entry->hidden_by));
-        cells[4] = copied(table, file);
-    } else {
-        cells[4] = copied(table, report_file_shown(entry->file));
-    }
+    cells[4] = file_cell(table, entry->file, entry->hidden_by);
     return 0;
 }
 
@@ -186,6 +192,92 @@ static int list_sets(struct listing *listing) {
     return r;
 }
 
+// --- rules
+
+static const char *path_of(const struct report_file *file) {
+    return file ? file->path : NULL;
+}
+
+static void rule_json(struct report_json *json, const struct report_rule_row *row) {
+    report_json_object(json, NULL);
+    report_json_slice(json, "identifier", row->identifier);
+    report_json_slice(json, "name", row->name);
+    report_json_slice(json, "description", row->description);
+    report_json_slice(json, "section", row->section);
+    report_json_text(json, "kind", report_rule_kind_name(row->kind));
+    report_json_text(json, "file", path_of(row->file));
+    report_json_text(json, "hiddenBy", path_of(row->hidden_by));
+    report_json_end_object(json);
+}
+
+static int rule_cells(struct report_table *table, const struct report_rule_row *row) {
+    struct report_cell *cells = report_table_row(table);
+    if (!cells) {
+        return -ENOMEM;
+    }
+    cells[0] = report_cell_copy(table, row->identifier);
+    cells[1] = report_cell_copy(table, row->name);
+    cells[2] = report_cell_copy(table, row->section);
+    cells[3] = copied(table, report_rule_kind_name(row->kind));
+    cells[4] = file_cell(table, row->file, row->hidden_by);
+    return 0;
+}
+
+static int list_rules(struct listing *listing) {
+    int r = 0;
+    for (size_t i = 0; i < report_rules_count(listing->loaded->rules) && r == 0; i++) {
+        struct report_rule_row row = report_rules_row(listing->loaded->rules, i);
+        if (listing->table) {
+            r = rule_cells(listing->table, &row);
+        } else {
+            rule_json(listing->json, &row);
+        }
+    }
+    return r;
+}
+
+// --- metrics
+
+static void words_json(struct report_json *json, const char *name, const char *words) {
+    struct nvtxt_slice word;
+    report_json_array(json, name);
+    for (unsigned i = 0; (word = report_catalogue_word(words, i)).data; i++) {
+        report_json_slice(json, NULL, word);
+    }
+    report_json_end_array(json);
+}
+
+static void metric_json(struct report_json *json, const struct report_catalogue_entry *entry) {
+    report_json_object(json, NULL);
+    report_json_text(json, "name", entry->name);
+    report_json_text(json, "unit", entry->unit);
+    report_json_text(json, "type", report_type_name(entry->type));
+    words_json(json, "rollups", entry->rollups);
+    words_json(json, "keys", entry->keys);
+    report_json_text(json, "description", entry->text);
+    report_json_end_object(json);
+}
+
+static int list_metrics(struct listing *listing) {
+    const struct report_catalogue_entry *entry;
+    for (size_t i = 0; (entry = report_catalogue_at(i)); i++) {
+        struct report_cell *cells = listing->table ? report_table_row(listing->table) : NULL;
+        if (listing->json) {
+            metric_json(listing->json, entry);
+        } else if (!cells) {
+            return -ENOMEM;
+        } else {
+            cells[0] = copied(listing->table, entry->name);
+            cells[1] = copied(listing->table, entry->unit);
+            cells[2] = copied(listing->table, report_type_name(entry->type));
+            cells[3] = copied(listing->table, entry->rollups);
+            cells[4] = copied(listing->table, entry->keys);
+            cells[5] = copied(listing->table, entry->text);
+        }
+    }
+    return 0;
+}
+
 // --- reports
 
 static int list_reports(struct listing *listing) {
@@ -226,6 +318,12 @@ static const struct report_column section_columns[] = {REPORT_T("Identifier"),
                                                        REPORT_T("Display Name"), REPORT_I("Order"),
                                                        REPORT_T("Sets"), REPORT_T("Filename")};
 static const struct report_column set_columns[] = {REPORT_T("Set"), REPORT_T("Sections")};
+static const struct report_column rule_columns[] = {REPORT_T("Identifier"), REPORT_T("Name"),
+                                                    REPORT_T("Section"), REPORT_T("Kind"),
+                                                    REPORT_T("Filename")};
+static const struct report_column metric_columns[] = {REPORT_T("Name"), REPORT_T("Unit"),
+                                                      REPORT_T("Type"), REPORT_T("Roll-ups"),
+                                                      REPORT_T("Keys"), REPORT_T("Description")};
 static const struct report_column report_columns[] = {REPORT_T("Report"), REPORT_T("Columns")};
 
 #define COLUMNS(columns) columns, sizeof(columns) / sizeof(columns[0])
@@ -233,6 +331,8 @@ static const struct report_column report_columns[] = {REPORT_T("Report"), REPORT
 static const struct kind kinds[] = {
     {"sections", true, COLUMNS(section_columns), list_sections},
     {"sets", true, COLUMNS(set_columns), list_sets},
+    {"rules", true, COLUMNS(rule_columns), list_rules},
+    {"metrics", false, COLUMNS(metric_columns), list_metrics},
     {"reports", false, COLUMNS(report_columns), list_reports},
 };
 

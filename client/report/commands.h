@@ -40,6 +40,8 @@ enum report_format {
 // Its bit and name; its formats, each 1 << enum report_format; its words, and the least and most of
 // them; what it does, for --help. In the order of --help.
 #define REPORT_COMMANDS(X)                                                                         \
+    X(REPORT_REPORT, report, REPORT_PLAIN | 1 << REPORT_MARKDOWN, "STORE...", 0, SIZE_MAX,         \
+      "sections and the results of rules")                                                         \
     X(REPORT_EVENTS, events, REPORT_TABLE_OF_EVENTS, "STORE...", 0, SIZE_MAX,                      \
       "the selected events, one each")                                                             \
     X(REPORT_STATS, stats, REPORT_TABLE, "STORE...", 0, SIZE_MAX, "tables; default nvtx_sum")      \

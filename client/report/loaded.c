@@ -118,6 +118,17 @@ static int find_cycle(struct report_loaded *loaded, const struct report_job *job
     return r;
 }
 
+static bool has_section(const void *context, struct nvtxt_slice section) {
+    return report_sections_find(context, section) != NULL;
+}
+
+static int load_rules(struct report_loaded *loaded) {
+    int r = report_rules_new(&loaded->rules);
+    return r < 0 ? r
+                 : report_rules_load(loaded->rules, &loaded->files, loaded->definitions,
+                                     has_section, &loaded->sections, &loaded->messages);
+}
+
 int report_loaded_open(struct report_loaded *loaded, struct report_job *job) {
     const struct report_options *options = job->options;
     *loaded = (struct report_loaded){0};
@@ -142,10 +153,12 @@ int report_loaded_open(struct report_loaded *loaded, struct report_job *job) {
         r = report_sections_load(&loaded->sections, &loaded->files, &loaded->view,
                                  loaded->definitions, &loaded->messages);
     }
-    return r == 0 ? find_cycle(loaded, job) : r;
+    r = r == 0 ? find_cycle(loaded, job) : r;
+    return r == 0 ? load_rules(loaded) : r;
 }
 
 void report_loaded_close(struct report_loaded *loaded) {
+    report_rules_free(loaded->rules);
     report_sections_deinit(&loaded->sections);
     report_files_deinit(&loaded->files);
     report_definitions_free(loaded->definitions);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "client/report/job.h"
+#include "report/judge/rules.h"
 #include "report/metric/definitions.h"
 #include "report/section/choose.h"
 
@@ -13,11 +14,12 @@ struct report_loaded {
     struct report_files files;
     struct report_definitions *definitions;
     struct report_sections sections;
+    struct report_rules *rules;
     struct report_messages messages;
 };
 
-// Reads --metrics-from, --define, then all section files. Returns 0, an enum outcome after a
-// sentence, or -errno. Close it in any case.
+// Reads --metrics-from, --define, then all files of sections and rules. Returns 0, an enum outcome
+// after a sentence, or -errno. Close it in any case.
 int report_loaded_open(struct report_loaded *loaded, struct report_job *job);
 void report_loaded_close(struct report_loaded *loaded); // fine when zeroed
 

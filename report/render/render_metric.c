@@ -11,7 +11,7 @@
 
 #include "report/render/plain.h"
 
-static const char *type_name(enum report_type type) {
+const char *report_type_name(enum report_type type) {
     static const char *const names[] = {
         [REPORT_U32] = "u32",       [REPORT_U64] = "u64",       [REPORT_FLOAT] = "float",
         [REPORT_DOUBLE] = "double", [REPORT_STRING] = "string",
@@ -71,7 +71,7 @@ void report_render_metric_json(struct report_json *json, const struct report_met
     report_json_text(json, "name", metric->name);
     report_json_text(json, "label", label);
     report_json_text(json, "unit", metric->unit ? metric->unit : "");
-    report_json_text(json, "type", type_name(metric->type));
+    report_json_text(json, "type", report_type_name(metric->type));
     if (metric->na) {
         report_json_null(json, "value");
     } else {

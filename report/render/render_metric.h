@@ -9,6 +9,8 @@
 #include "report/catalogue/value.h"
 #include "report/render/json.h"
 
+const char *report_type_name(enum report_type type); // "u64"
+
 // A metric as an object, where a value may stand. `label` NULL: null.
 void report_render_metric_json(struct report_json *json, const struct report_metric *metric,
                                const char *label);

@@ -6,8 +6,8 @@
 
 #include <stdbool.h>
 
+#include "report/judge/rules.h"
 #include "report/render/json.h"
-#include "report/rule/rules.h"
 #include "report/section/show.h"
 
 // What of a section is printed for people.

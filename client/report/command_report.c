@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `nvtxt-report report`: a page of sections for each scope. All sections of a page are laid out
+// first, since rules see the metrics of the whole page; then they are printed in their order.
+// Messages come last: laying out may add some.
+#include <errno.h>
+#include <stdlib.h>
+
+#include "client/common/signals.h"
+#include "client/report/loaded.h"
+#include "report/render/plain.h"
+#include "report/render/render_message.h"
+#include "report/render/render_metric.h"
+#include "report/render/render_section.h"
+
+// A page: one scope.
+struct page {
+    struct report_job *job;
+    struct report_loaded *loaded;
+    const struct report_chosen *chosen;
+    struct report_json *json; // NULL: for people
+    const struct report_scope *scope;
+    struct report_metrics *metrics;
+    struct store_arena arena;
+    struct report_shown_section *sections;
+    size_t count;
+    struct report_results results;
+};
+
+static bool is_chosen(const void *context, struct nvtxt_slice section) {
+    return report_chosen_has(context, section);
+}
+
+static struct report_rules_wanted rules_wanted(const struct report_job *job,
+                                               const struct report_chosen *chosen) {
+    const struct report_selection *selection = &job->options->selection;
+    return (struct report_rules_wanted){
+        .shown = is_chosen,
+        .context = chosen,
+        .names = (const char *const *)job->options->rules.words,
+        .name_count = job->options->rules.count,
+        .none = job->options->no_rules,
+        .since_ns = selection->has_since ? selection->since_ns : INT64_MIN,
+        .until_ns = selection->has_until ? selection->until_ns : INT64_MAX,
+        .interrupted = signals_came,
+    };
+}
+
+static int lay_out(struct page *page) {
+    const struct report_show show = {
+        .metrics = page->metrics,
+        .definitions = page->loaded->definitions,
+        .sections = &page->loaded->sections,
+        .view = &page->loaded->view,
+        .arena = &page->arena,
+        .messages = &page->loaded->messages,
+    };
+    page->sections =
+        store_arena_make(&page->arena, (page->chosen->count + 1) * sizeof(*page->sections));
+    int r = page->sections ? 0 : -ENOMEM;
+    for (size_t i = 0; i < page->chosen->count && r == 0; i++) {
+        r = report_section_show(&show, page->chosen->entries[i], &page->sections[page->count]);
+        page->count += r == 0;
+        r = r == REPORT_NOT_SHOWN ? 0 : r;
+    }
+    return r;
+}
+
+static int judge(struct page *page) {
+    const struct report_rules_wanted wanted = rules_wanted(page->job, page->chosen);
+    int r = report_rules_apply(page->loaded->rules, page->metrics, &wanted, &page->results);
+    if (r == 0 && report_results_failed(&page->results)) {
+        report_job_raise(page->job, OUTCOME_FAULTS);
+    }
+    return r;
+}
+
+// --- output
+
+static void write_json(struct page *page) {
+    struct report_json *json = page->json;
+    report_json_object(json, NULL);
+    report_render_scope_json(json, "scope", page->scope);
+    report_json_array(json, "sections");
+    for (size_t i = 0; i < page->count; i++) {
+        report_render_section_json(json, &page->sections[i], &page->results);
+    }
+    report_json_end_array(json);
+    report_render_rules_json(json, &page->results, (struct nvtxt_slice){0});
+    report_json_end_object(json);
+}
+
+static struct report_section_view view_of(const struct report_options *options) {
+    return (struct report_section_view){
+        .markdown = options->format == REPORT_MARKDOWN,
+        .base_units = options->base_units || options->format == REPORT_MARKDOWN,
+        .no_header = options->details == REPORT_DETAILS_BODY,
+        .no_body = options->details == REPORT_DETAILS_HEADER,
+        .instances = options->instances != REPORT_INSTANCES_NONE,
+        .instance_ids = options->instances == REPORT_INSTANCES_DETAILS,
+        .label = options->metric_name != REPORT_NAME_NAME,
+        .name = options->metric_name != REPORT_NAME_LABEL,
+        .rule_details = options->rule_details,
+    };
+}
+
+// "process 100"; the capture has the names of its stores.
+static void write_title(struct page *page, bool markdown) {
+    struct nvtxt_out *out = &page->job->out;
+    char digits[REPORT_ID_DIGITS];
+    nvtxt_out_slice(out, markdown ? NVTXT_SLICE("# ") : NVTXT_SLICE("** "));
+    nvtxt_out_slice(out, nvtxt_slice_of(page->scope->kind_word));
+    NVTXT_OUT_LITERAL(out, " ");
+    if (page->scope->has_id) {
+        struct nvtxt_slice id = report_render_id(&page->scope->id, digits);
+        if (markdown) {
+            report_plain_markdown(out, id);
+        } else {
+            report_plain_text(out, id);
+        }
+    }
+    for (size_t i = 0; i < page->job->store_count && !page->scope->has_id; i++) {
+        nvtxt_out_slice(out, i > 0 ? NVTXT_SLICE(", ") : NVTXT_SLICE(""));
+        report_plain_text(out, nvtxt_slice_of(page->job->stores[i]));
+    }
+    nvtxt_out_slice(out, markdown ? NVTXT_SLICE("\n") : NVTXT_SLICE(":\n"));
+}
+
+static int write_page(struct page *page) {
+    const struct report_section_view view = view_of(page->job->options);
+    int r = 0;
+    write_title(page, view.markdown);
+    for (size_t i = 0; i < page->count && r == 0; i++) {
+        r = report_render_section(&page->job->out, &page->sections[i], &page->results, &view);
+    }
+    report_render_other_rules(&page->job->out, &page->results, &view);
+    return r;
+}
+
+static int run_page(struct page *page) {
+    int r = report_metrics_new(&page->metrics, page->job->model, page->scope,
+                               page->loaded->definitions);
+    r = r == 0 ? lay_out(page) : r;
+    r = r == 0 ? judge(page) : r;
+    if (r == 0 && page->json) {
+        write_json(page);
+    } else if (r == 0) {
+        r = write_page(page);
+    }
+    report_results_free(&page->results);
+    report_metrics_free(page->metrics);
+    store_arena_deinit(&page->arena);
+    return r;
+}
+
+// --- the command
+
+static int write_pages(struct report_job *job, struct report_loaded *loaded,
+                       const struct report_chosen *chosen, const struct report_scopes *scopes) {
+    struct report_json json;
+    bool is_json = job->options->format == REPORT_JSON;
+    int r = 0;
+    if (is_json) {
+        report_json_begin(&json, &job->out, "report");
+        report_json_array(&json, "scopes");
+    }
+    for (size_t i = 0; i < report_scopes_count(scopes) && r == 0 && job->out.error == 0; i++) {
+        struct page page = {.job = job,
+                            .loaded = loaded,
+                            .chosen = chosen,
+                            .json = is_json ? &json : NULL,
+                            .scope = report_scopes_at(scopes, i)};
+        nvtxt_out_bytes(&job->out, "\n", i > 0 && !is_json);
+        r = run_page(&page);
+    }
+    if (is_json) {
+        report_json_end_array(&json);
+        report_render_messages_json(&json, &loaded->messages);
+        report_json_end(&json);
+    }
+    return r;
+}
+
+static int check_rules(const struct report_job *job, const struct report_loaded *loaded) {
+    char sentence[REPORT_SENTENCE_BYTES] = "";
+    const struct report_rules_wanted wanted = rules_wanted(job, NULL);
+    int r = report_rules_check(loaded->rules, &wanted, sentence);
+    if (r == REPORT_RULES_UNKNOWN) {
+        term_say(job->term, "%s", sentence);
+        return OUTCOME_USAGE;
+    }
+    return r;
+}
+
+int report_command_report(struct report_job *job) {
+    struct report_loaded loaded;
+    struct report_chosen chosen = {0};
+    struct report_scopes *scopes = NULL;
+    int r = report_loaded_open(&loaded, job);
+    r = r == 0 ? report_loaded_choose(&loaded, job, &chosen) : r;
+    r = r == 0 ? check_rules(job, &loaded) : r;
+    r = r == 0 ? report_scopes_new(&scopes, job->model, (enum report_scope_kind)job->options->scope)
+               : r;
+    r = r == 0 ? write_pages(job, &loaded, &chosen, scopes) : r;
+    if (r == 0) {
+        report_loaded_say(&loaded, job, 0);
+        report_loaded_raise(&loaded, job);
+    }
+    report_scopes_free(scopes);
+    report_chosen_deinit(&chosen);
+    report_loaded_close(&loaded);
+    return r;
+}
