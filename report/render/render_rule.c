@@ -53,13 +53,13 @@ static void put_value(struct nvtxt_out *out, const struct report_value *value, p
 
 static void put_cell(struct nvtxt_out *out, const struct report_rule_cell *cell, put_fn *put) {
     switch (cell->kind) {
-    case REPORT_CELL_INT:
+    case REPORT_RULE_CELL_INT:
         nvtxt_out_int(out, cell->number);
         break;
-    case REPORT_CELL_REAL:
+    case REPORT_RULE_CELL_REAL:
         put_real(out, cell->real);
         break;
-    case REPORT_CELL_TEXT:
+    case REPORT_RULE_CELL_TEXT:
         put_linked(out, cell->text, put);
         break;
     default:
@@ -353,13 +353,13 @@ static void json_focus(struct report_json *json, const struct report_result *res
 
 static void json_cell(struct report_json *json, const struct report_rule_cell *cell) {
     switch (cell->kind) {
-    case REPORT_CELL_INT:
+    case REPORT_RULE_CELL_INT:
         report_json_int(json, NULL, cell->number);
         break;
-    case REPORT_CELL_REAL:
+    case REPORT_RULE_CELL_REAL:
         report_json_double(json, NULL, cell->real);
         break;
-    case REPORT_CELL_TEXT:
+    case REPORT_RULE_CELL_TEXT:
         report_json_slice(json, NULL, cell->text);
         break;
     default:

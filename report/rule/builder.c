@@ -141,7 +141,7 @@ void report_build_row(struct report_builder *builder, struct report_rule_table *
     }
     for (size_t i = 0; i < table->column_count; i++) {
         grown[count + i] = cells[i];
-        if (cells[i].kind == REPORT_CELL_TEXT) {
+        if (cells[i].kind == REPORT_RULE_CELL_TEXT) {
             grown[count + i].text = report_build_copy(builder, cells[i].text);
         }
     }

@@ -60,10 +60,15 @@ struct report_focus_metric {
     struct nvtxt_slice info;
 };
 
-enum report_cell_kind { REPORT_CELL_NULL, REPORT_CELL_INT, REPORT_CELL_REAL, REPORT_CELL_TEXT };
+enum report_rule_cell_kind {
+    REPORT_RULE_CELL_NULL,
+    REPORT_RULE_CELL_INT,
+    REPORT_RULE_CELL_REAL,
+    REPORT_RULE_CELL_TEXT
+};
 
 struct report_rule_cell {
-    enum report_cell_kind kind;
+    enum report_rule_cell_kind kind;
     union {
         int64_t number;
         double real;

@@ -66,20 +66,20 @@ static int make_table(struct run *run, sqlite3_stmt *stmt) {
 
 // Bytes that are no UTF-8 are the affair of the writers.
 static struct report_rule_cell make_cell(sqlite3_stmt *stmt, int column) {
-    struct report_rule_cell cell = {.kind = REPORT_CELL_NULL};
+    struct report_rule_cell cell = {.kind = REPORT_RULE_CELL_NULL};
     switch (sqlite3_column_type(stmt, column)) {
     case SQLITE_INTEGER:
-        cell.kind = REPORT_CELL_INT;
+        cell.kind = REPORT_RULE_CELL_INT;
         cell.number = sqlite3_column_int64(stmt, column);
         break;
     case SQLITE_FLOAT:
-        cell.kind = REPORT_CELL_REAL;
+        cell.kind = REPORT_RULE_CELL_REAL;
         cell.real = sqlite3_column_double(stmt, column);
         break;
     case SQLITE_NULL:
         break;
     default: // text, or bytes
-        cell.kind = REPORT_CELL_TEXT;
+        cell.kind = REPORT_RULE_CELL_TEXT;
         cell.text.data = (const char *)sqlite3_column_text(stmt, column);
         cell.text.len = (size_t)sqlite3_column_bytes(stmt, column);
         if (!cell.text.data) {
@@ -93,11 +93,12 @@ static struct report_rule_cell make_cell(sqlite3_stmt *stmt, int column) {
 static int add_row(struct run *run, sqlite3_stmt *stmt, struct nvtxt_slice store) {
     size_t columns = 0;
     if (has_store_column(run)) {
-        run->cells[columns++] = (struct report_rule_cell){.kind = REPORT_CELL_TEXT, .text = store};
+        run->cells[columns++] =
+            (struct report_rule_cell){.kind = REPORT_RULE_CELL_TEXT, .text = store};
     }
     for (int i = 0; columns < run->table->column_count; i++) {
         struct report_rule_cell cell = make_cell(stmt, i);
-        run->bytes += cell.kind == REPORT_CELL_TEXT ? cell.text.len : 0;
+        run->bytes += cell.kind == REPORT_RULE_CELL_TEXT ? cell.text.len : 0;
         run->cells[columns++] = cell;
     }
     if (run->bytes > MOST_BYTES) {

@@ -183,7 +183,7 @@ Test(sql, makes_a_table_with_all_kinds_of_values) {
     cr_assert(nvtxt_slice_equal(cell(world, 0, 1)->text, NVTXT_SLICE("x")));
     cr_assert_eq(cell(world, 0, 2)->number, 7);
     cr_assert_eq(cell(world, 1, 0)->real, 2.5);
-    cr_assert_eq(cell(world, 1, 1)->kind, REPORT_CELL_NULL);
+    cr_assert_eq(cell(world, 1, 1)->kind, REPORT_RULE_CELL_NULL);
     cr_assert_eq(cell(world, 2, 1)->text.len, 1);
     world_free(world);
 }
