@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "report/load/load_finish.h"
@@ -175,15 +174,6 @@ static int add_file(struct report_load_state *load, struct files *files, const c
     return REPORT_LOADED;
 }
 
-// A segment has three descriptors, and a store may have thousands of segments.
-static void raise_descriptors(void) {
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
-        limit.rlim_cur = limit.rlim_max;
-        (void)setrlimit(RLIMIT_NOFILE, &limit);
-    }
-}
-
 static int open_store(struct report_load_state *load, struct files *files, const char *path,
                       char *sentence) {
     struct report_capture *capture = load->capture;
@@ -291,7 +281,6 @@ static int load_all(struct report_load_state *load, const char *const *paths, si
     int result = report_load_domain(load, (struct nvtxt_slice){"", 0}, &default_domain) == SQLITE_OK
                      ? REPORT_LOADED
                      : no_memory(sentence);
-    raise_descriptors();
     for (size_t i = 0; i < count && result == REPORT_LOADED; i++) {
         result = open_store(load, files, paths[i], sentence);
     }

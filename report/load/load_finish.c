@@ -27,7 +27,10 @@ static int compare(const void *a, const void *b) {
 
 // Sorts `rows` as the ranks say; `fresh` gets the new index of each old one. Returns 0 or -ENOMEM.
 static int sort_rows(struct rank *ranks, size_t count, void *rows, size_t size, uint32_t *fresh) {
-    char *copy = malloc(count * size + 1);
+    if (count == 0) {
+        return 0;
+    }
+    char *copy = malloc(count * size);
     if (!copy) {
         return -ENOMEM;
     }

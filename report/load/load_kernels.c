@@ -39,7 +39,7 @@ static int take_kernel(struct report_load_state *load, const struct report_load_
         !report_idmap_get(&load->threads, tid, &kernel.thread)) {
         kernel.thread = REPORT_NONE;
     }
-    int rc = report_load_text(load, file, row, 3, 4, &kernel.name);
+    int rc = report_load_text(load, row, 3, 4, &kernel.name);
     rc = rc ?: REPORT_GROW(load, kernels, kernel_count);
     if (rc == SQLITE_OK) {
         load->capture->kernels[load->capture->kernel_count++] = kernel;

@@ -6,6 +6,8 @@
 #include "report/load/load_names.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "store/db/sql.h"
 
@@ -59,10 +61,13 @@ int report_load_message(struct report_load_state *load, struct nvtxt_slice text,
         return SQLITE_NOMEM;
     }
     if (node->index == REPORT_NONE) {
-        if (REPORT_GROW(load, messages, message_count) != SQLITE_OK) {
+        if (REPORT_GROW(load, messages, message_count) != SQLITE_OK ||
+            report_load_grow((void **)&load->last_names, &load->last_name_room,
+                             load->capture->message_count, sizeof(uint32_t)) != SQLITE_OK) {
             return SQLITE_NOMEM;
         }
         node->index = (uint32_t)load->capture->message_count;
+        load->last_names[node->index] = REPORT_NONE;
         load->capture->messages[load->capture->message_count++] = node->text;
     }
     *index = node->index;
@@ -85,20 +90,49 @@ int report_load_domain(struct report_load_state *load, struct nvtxt_slice name, 
     return SQLITE_OK;
 }
 
-int report_load_name(struct report_load_state *load, uint32_t domain, uint32_t message,
-                     uint32_t *index) {
+static int add_name(struct report_load_state *load, uint32_t domain, uint32_t message,
+                    uint32_t *index) {
     struct report_capture *capture = load->capture;
-    uint64_t key = (uint64_t)domain << 32 | message;
-    if (report_idmap_get(&load->names, key, index)) {
-        return SQLITE_OK;
-    }
     *index = (uint32_t)capture->name_count;
-    if (REPORT_GROW(load, names, name_count) != SQLITE_OK ||
-        report_idmap_set(&load->names, key, *index) < 0) {
+    if (REPORT_GROW(load, names, name_count) != SQLITE_OK) {
         return SQLITE_NOMEM;
     }
     capture->names[capture->name_count++] = (struct report_name){domain, message};
     return SQLITE_OK;
+}
+
+static uint64_t key_of_name(uint32_t domain, uint32_t message) {
+    return (uint64_t)domain << 32 | message;
+}
+
+// Of a message that has a name already, `*index`, in another domain. Only such names are in the
+// table.
+static int find_name(struct report_load_state *load, uint32_t domain, uint32_t message,
+                     uint32_t *index) {
+    uint64_t first = key_of_name(load->capture->names[*index].domain, message);
+    uint64_t key = key_of_name(domain, message);
+    if (report_idmap_set(&load->names, first, *index) < 0) {
+        return SQLITE_NOMEM;
+    }
+    if (report_idmap_get(&load->names, key, index)) {
+        return SQLITE_OK;
+    }
+    int rc = add_name(load, domain, message, index);
+    return rc ?: report_idmap_set(&load->names, key, *index) < 0 ? SQLITE_NOMEM : SQLITE_OK;
+}
+
+// Most messages have one domain, so the name that a message had last is tried first.
+int report_load_name(struct report_load_state *load, uint32_t domain, uint32_t message,
+                     uint32_t *index) {
+    const struct report_capture *capture = load->capture;
+    *index = load->last_names[message];
+    if (*index != REPORT_NONE && capture->names[*index].domain == domain) {
+        return SQLITE_OK;
+    }
+    int rc = *index != REPORT_NONE ? find_name(load, domain, message, index)
+                                   : add_name(load, domain, message, index);
+    load->last_names[message] = rc == SQLITE_OK ? *index : REPORT_NONE;
+    return rc;
 }
 
 // ---- Of rows ------------------------------------------------------------------------------------
@@ -118,29 +152,27 @@ static int text_of_id(struct report_load_state *load, int64_t id, uint32_t *inde
     return rc ?: report_idmap_set(&load->strings, (uint64_t)id, *index) < 0 ? SQLITE_NOMEM : rc;
 }
 
-int report_load_text(struct report_load_state *load, const struct report_load_file *file,
-                     sqlite3_stmt *row, int text, int text_id, uint32_t *index) {
-    (void)file;
-    bool has_id = sqlite3_column_type(row, text_id) != SQLITE_NULL;
-    int64_t id = has_id ? sqlite3_column_int64(row, text_id) : 0;
-    if (sqlite3_column_type(row, text) == SQLITE_NULL) {
-        return has_id && load->find_string
+int report_load_text(struct report_load_state *load, sqlite3_stmt *row, int text, int text_id,
+                     uint32_t *index) {
+    const char *data = (const char *)sqlite3_column_text(row, text);
+    int64_t id = sqlite3_column_int64(row, text_id);
+    if (!data) {
+        if (sqlite3_column_type(row, text) != SQLITE_NULL) {
+            return SQLITE_NOMEM;
+        }
+        return sqlite3_column_type(row, text_id) != SQLITE_NULL && load->find_string
                    ? text_of_id(load, id, index)
                    : report_load_message(load, (struct nvtxt_slice){"", 0}, index);
     }
-    const char *data = (const char *)sqlite3_column_text(row, text);
-    if (!data) {
-        return SQLITE_NOMEM;
-    }
     struct nvtxt_slice bytes = {data, (size_t)sqlite3_column_bytes(row, text)};
-    if (has_id && report_idmap_get(&load->texts, (uint64_t)id, index) &&
-        nvtxt_slice_equal(load->capture->messages[*index], bytes)) {
+    struct report_load_near_text *near = &load->near_texts[(uint64_t)id % REPORT_NEAR];
+    if (near->set && near->id == id &&
+        nvtxt_slice_equal(load->capture->messages[near->message], bytes)) {
+        *index = near->message;
         return SQLITE_OK;
     }
     int rc = report_load_message(load, bytes, index);
-    if (rc == SQLITE_OK && has_id && report_idmap_set(&load->texts, (uint64_t)id, *index) < 0) {
-        rc = SQLITE_NOMEM;
-    }
+    *near = (struct report_load_near_text){rc == SQLITE_OK, id, *index};
     return rc;
 }
 
@@ -160,7 +192,7 @@ static int find_process(struct report_load_state *load, const struct report_load
     return SQLITE_OK;
 }
 
-int report_load_thread(struct report_load_state *load, const struct report_load_file *file,
+static int find_thread(struct report_load_state *load, const struct report_load_file *file,
                        uint64_t global_tid, uint32_t *index) {
     struct report_capture *capture = load->capture;
     uint32_t process;
@@ -244,7 +276,7 @@ static int load_domains(struct report_load_state *load, const struct report_load
         uint64_t pid = ((uint64_t)sqlite3_column_int64(row, 0) & REPORT_TID_BITS) >> 24;
         int64_t id = sqlite3_column_int64(row, 1);
         uint32_t message, domain, known;
-        rc = report_load_text(load, file, row, 2, 3, &message);
+        rc = report_load_text(load, row, 2, 3, &message);
         struct nvtxt_slice name = rc ? (struct nvtxt_slice){0} : load->capture->messages[message];
         if (rc != SQLITE_OK || name.len == 0) {
             continue;
@@ -301,7 +333,7 @@ bool report_load_find_scope(const struct report_load_state *load, uint64_t pid, 
            report_idmap_get(&load->file_scopes, key_of(pid, domain_id), index);
 }
 
-int report_load_scope(struct report_load_state *load, const struct report_load_file *file,
+static int find_scope(struct report_load_state *load, const struct report_load_file *file,
                       uint32_t thread, int64_t domain_id, uint32_t *index) {
     uint64_t pid = load->capture->threads[thread].global_tid >> 24;
     if (report_load_find_scope(load, pid, domain_id, index)) {
@@ -318,6 +350,20 @@ int report_load_scope(struct report_load_state *load, const struct report_load_f
     return rc;
 }
 
+int report_load_bearer(struct report_load_state *load, const struct report_load_file *file,
+                       uint64_t global_tid, int64_t domain_id, uint32_t *thread, uint32_t *scope) {
+    struct report_load_near *near = &load->near[global_tid % REPORT_NEAR];
+    if (near->set && near->global_tid == global_tid && near->domain_id == domain_id) {
+        *thread = near->thread;
+        *scope = near->scope;
+        return SQLITE_OK;
+    }
+    int rc = find_thread(load, file, global_tid, thread);
+    rc = rc ?: find_scope(load, file, *thread, domain_id, scope);
+    *near = (struct report_load_near){rc == SQLITE_OK, global_tid, *thread, domain_id, *scope};
+    return rc;
+}
+
 // ---- Stores and files ---------------------------------------------------------------------------
 
 void report_load_names_store(struct report_load_state *load) {
@@ -330,7 +376,8 @@ int report_load_names_file(struct report_load_state *load, const struct report_l
     report_idmap_clear(&load->file_scopes);
     report_idmap_clear(&load->process_domains);
     report_idmap_clear(&load->file_domains);
-    report_idmap_clear(&load->texts);
+    memset(load->near, 0, sizeof(load->near));
+    memset(load->near_texts, 0, sizeof(load->near_texts));
     report_idmap_clear(&load->strings);
     int rc = SQLITE_OK;
     if (store_read_has_column(file->reader, "StringIds", "value", &rc)) {
@@ -353,7 +400,7 @@ void report_load_names_leave(struct report_load_state *load) {
 void report_load_names_deinit(struct report_load_state *load) {
     struct report_idmap *maps[] = {&load->names,        &load->processes,   &load->threads,
                                    &load->sources,      &load->file_scopes, &load->process_domains,
-                                   &load->file_domains, &load->texts,       &load->strings};
+                                   &load->file_domains, &load->strings};
     for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++) {
         report_idmap_deinit(maps[i]);
     }
@@ -361,4 +408,5 @@ void report_load_names_deinit(struct report_load_state *load) {
     nvtxt_hash_deinit(&load->words);
     nvtxt_hash_deinit(&load->scopes);
     store_arena_deinit(&load->nodes);
+    free(load->last_names);
 }

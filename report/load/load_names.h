@@ -21,16 +21,13 @@ int report_load_name(struct report_load_state *load, uint32_t domain, uint32_t m
                      uint32_t *index);
 
 // The message of a row: `text`, or where that is NULL the string of `textId`.
-int report_load_text(struct report_load_state *load, const struct report_load_file *file,
-                     sqlite3_stmt *row, int text, int text_id, uint32_t *index);
+int report_load_text(struct report_load_state *load, sqlite3_stmt *row, int text, int text_id,
+                     uint32_t *index);
 
-// `global_tid` without what an export has above PID and TID.
-int report_load_thread(struct report_load_state *load, const struct report_load_file *file,
-                       uint64_t global_tid, uint32_t *index);
-
-// The domain of that id in the process of that thread.
-int report_load_scope(struct report_load_state *load, const struct report_load_file *file,
-                      uint32_t thread, int64_t domain_id, uint32_t *index);
+// The thread, and the scope of the domain of that id in its process. `global_tid` is without what
+// an export has above PID and TID.
+int report_load_bearer(struct report_load_state *load, const struct report_load_file *file,
+                       uint64_t global_tid, int64_t domain_id, uint32_t *thread, uint32_t *scope);
 
 // The scope if the capture has it. The id of the process is its PID.
 bool report_load_find_scope(const struct report_load_state *load, uint64_t pid, int64_t domain_id,

@@ -78,11 +78,22 @@ static int find_width(const struct report_load_file *file, bool *wide) {
     return rc;
 }
 
+// Five columns that are not there, or only NULL, are not read.
+static int narrow(struct scan *scan) {
+    bool any = false;
+    int rc = find_width(scan->file, &scan->wide);
+    for (int i = WIDE; scan->wide && !any && i < COLUMNS; i++) {
+        any = store_read_has_column(scan->file->reader, "NVTX_EVENTS", names[i], &rc);
+    }
+    scan->wide = scan->wide && any;
+    return rc;
+}
+
 // "SELECT rowid, eventType, ..." over the columns that the table has.
 static int prepare_rows(struct scan *scan) {
     char sql[640] = "SELECT rowid, eventType";
     size_t len = strlen(sql);
-    int rc = find_width(scan->file, &scan->wide);
+    int rc = narrow(scan);
     for (int i = START; i < (scan->wide ? COLUMNS : WIDE); i++) {
         bool there = store_read_has_column(scan->file->reader, "NVTX_EVENTS", names[i], &rc);
         len +=
@@ -165,9 +176,12 @@ static void widen(struct report_load_state *load, const struct report_event *eve
 static int read_more(struct scan *scan, struct report_event *event) {
     struct report_load_state *load = scan->load;
     sqlite3_stmt *row = scan->rows;
-    uint64_t ended = (uint64_t)sqlite3_column_int64(row, END_GLOBAL_TID) & REPORT_TID_BITS;
-    bool elsewhere = sqlite3_column_type(row, END_GLOBAL_TID) != SQLITE_NULL &&
-                     ended != load->capture->threads[event->thread].global_tid;
+    uint64_t ended = 0;
+    bool elsewhere = sqlite3_column_type(row, END_GLOBAL_TID) != SQLITE_NULL;
+    if (elsewhere) {
+        ended = (uint64_t)sqlite3_column_int64(row, END_GLOBAL_TID) & REPORT_TID_BITS;
+        elsewhere = ended != load->capture->threads[event->thread].global_tid;
+    }
     const char *json = NULL;
     size_t len = 0;
     if (scan->wide && sqlite3_column_type(row, JSON) != SQLITE_NULL) {
@@ -197,11 +211,9 @@ static int read_names(struct report_load_state *load, const struct report_load_f
                       sqlite3_stmt *row, struct report_event *event) {
     uint32_t message = 0;
     uint64_t tid = (uint64_t)sqlite3_column_int64(row, GLOBAL_TID) & REPORT_TID_BITS;
-    int rc = report_load_thread(load, file, tid, &event->thread);
-    rc = rc
-             ?: report_load_scope(load, file, event->thread, sqlite3_column_int64(row, DOMAIN_ID),
-                                  &event->scope);
-    rc = rc ?: report_load_text(load, file, row, TEXT, TEXT_ID, &message);
+    int rc = report_load_bearer(load, file, tid, sqlite3_column_int64(row, DOMAIN_ID),
+                                &event->thread, &event->scope);
+    rc = rc ?: report_load_text(load, row, TEXT, TEXT_ID, &message);
     return rc
                ?: report_load_name(load, load->capture->scopes[event->scope].domain, message,
                                    &event->name);
@@ -209,10 +221,14 @@ static int read_names(struct report_load_state *load, const struct report_load_f
 
 static void read_times(sqlite3_stmt *row, struct report_event *event) {
     event->start = event->end = sqlite3_column_int64(row, START);
-    if (event->kind != REPORT_MARK && sqlite3_column_type(row, END) == SQLITE_NULL) {
+    if (event->kind == REPORT_MARK) {
+        return;
+    }
+    int64_t end = sqlite3_column_int64(row, END);
+    if (end == 0 && sqlite3_column_type(row, END) == SQLITE_NULL) {
         event->flags |= REPORT_OPEN;
-    } else if (event->kind != REPORT_MARK) {
-        event->end = sqlite3_column_int64(row, END);
+    } else {
+        event->end = end;
     }
 }
 

@@ -16,6 +16,7 @@
 #include "store/value/arena.h"
 
 #define REPORT_TID_BITS UINT64_C(0xFFFFFFFFFFFF) // PID and TID; an export has more above
+#define REPORT_NEAR 1024                         // a power of two
 #define REPORT_ROW_BITS 40                       // row = segment << 40 | rowid
 
 // What a capture owns beside its arrays.
@@ -58,6 +59,8 @@ struct report_load_state {
     struct store_arena nodes; // of the tables below
     struct nvtxt_hash messages, words, scopes;
     struct report_idmap names; // domain << 32 | message
+    uint32_t *last_names;      // of each message; owned
+    size_t last_name_room;
     // Of the store that is read.
     struct report_idmap processes, threads, sources;
     // Of the file that is read.
@@ -66,6 +69,19 @@ struct report_load_state {
     struct report_idmap file_domains;    // by domain id
     struct report_idmap texts;           // textId of rows with a text
     struct report_idmap strings;         // textId of rows without one
+    // What was found last, for rows that are like those before.
+    struct report_load_near {
+        bool set;
+        uint64_t global_tid;
+        uint32_t thread;
+        int64_t domain_id;
+        uint32_t scope;
+    } near[REPORT_NEAR];
+    struct report_load_near_text {
+        bool set;
+        int64_t id;
+        uint32_t message;
+    } near_texts[REPORT_NEAR];
     sqlite3_stmt *find_domain, *find_string;
     // Of all.
     struct report_load_diagnostic *diagnostics; // owned
