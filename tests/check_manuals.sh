@@ -47,8 +47,20 @@ options_of_help() {
     grep -oE -e "(^|[ '[])--?[A-Za-z][A-Za-z0-9_-]*" "$1" | tr -d " '[" | LC_ALL=C sort -u
 }
 
+# The help of a program, and of its commands where "COMMAND --help" has more.
+print_helps() { # PROGRAM
+    timeout 10 "$1" --help </dev/null
+    grep -q 'COMMAND --help' "$work/help" || return
+    for command in $(sed -n '/^Commands/,/^$/s/^  \([a-z][a-z]*\) .*/\1/p' "$work/help"); do
+        timeout 10 "$1" "$command" --help </dev/null
+    done
+}
+
 check_options() { # NAME PROGRAM PAGE
-    options_of_help "$work/help" >"$work/in-help"
+    print_helps "$2" >"$work/helps"
+    awk -v name="$1" 'length($0) > 80 { print name ": wider than 80 columns: " $0; bad++ }
+        END { exit bad > 0 }' "$work/helps" || bad=$((bad + 1))
+    options_of_help "$work/helps" | LC_ALL=C sort -u >"$work/in-help"
     options_of_page "$3" >"$work/in-page"
     for option in $(LC_ALL=C comm -23 "$work/in-help" "$work/in-page"); do
         fault "$1: $option is in --help and not in the page"

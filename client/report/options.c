@@ -207,7 +207,7 @@ static int take_define(const struct arguments_value *value) {
     { {name, 0, ARGUMENTS_OTHER, .take = take_select}, SELECTS, value, text }
 
 const struct report_option report_options_table[] = {
-    EVENTS("nvtx-include", "E", "events that this filter matches; see nvtxt-filter(7)"),
+    EVENTS("nvtx-include", "E", "events of this filter; see nvtxt-filter(7)"),
     EVENTS("nvtx-exclude", "E", "... but not those that this one matches"),
     EVENTS("nvtx-domain-include", "LIST", "events of these domains; 'default' is none"),
     EVENTS("nvtx-domain-exclude", "LIST", "... but not of these"),
@@ -220,7 +220,7 @@ const struct report_option report_options_table[] = {
     EVENTS("source", "S", "... of this source, by its id or name"),
     EVENTS("category", "C", "... of this category, by its number or name"),
     EVENTS("kind", "KIND", "... of this kind: mark, push/pop or start/end"),
-    EVENTS("color", "C", "... of this colour: its name, #RRGGBB or #AARRGGBB"),
+    EVENTS("color", "C", "... of this colour: a name, #RRGGBB, #AARRGGBB"),
     EVENTS("match", "RE", "... whose message matches, anywhere (PCRE2)"),
     EVENTS("payload", "'OP N'", "... whose payload is < <= = != >= or > N"),
     EVENTS("min-duration", "LENGTH", "ranges that are as long or longer"),
@@ -247,7 +247,7 @@ const struct report_option report_options_table[] = {
       .wanted = "a list with commas, without empty words"},
      REPORT_STATS,
      "LIST",
-     "the tables (default: nvtx_sum); see 'list reports'"},
+     "the tables (default: nvtx_sum); 'list reports'"},
     {OTHER("percentiles", percentiles, take_percentiles, "numbers above 0, up to 100"),
      REPORT_STATS, "LIST", "columns with these percentiles, such as 50,99.9"},
     {OTHER("timeunit", time_unit, take_unit, "nsec, usec, msec or sec"), REPORT_STATS, "UNIT",
