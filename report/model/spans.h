@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What ranges say about time together: how long one is open at least, the gaps between them, how
-// many are open at a time, the blocking chain. The rules are those of nvtxt-report(1), "REPORTS".
+// many are open at a time, the blocking chain. The rules are those of nvtxt-report(1),
+// "STATISTICS".
 //
 // Every function takes events of a capture as indexes in the order of the model. Of these the
 // ranges count that have an end and a length, of the kinds that are asked for.
