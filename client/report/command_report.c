@@ -91,9 +91,12 @@ static void write_json(struct page *page) {
 }
 
 static struct report_section_view view_of(const struct report_options *options) {
+    if (options->format == REPORT_MARKDOWN) {
+        return (struct report_section_view){
+            .markdown = true, .base_units = true, .label = true, .rule_details = true};
+    }
     return (struct report_section_view){
-        .markdown = options->format == REPORT_MARKDOWN,
-        .base_units = options->base_units || options->format == REPORT_MARKDOWN,
+        .base_units = options->base_units,
         .no_header = options->details == REPORT_DETAILS_BODY,
         .no_body = options->details == REPORT_DETAILS_HEADER,
         .instances = options->instances != REPORT_INSTANCES_NONE,

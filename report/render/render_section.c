@@ -14,7 +14,7 @@
 #include "report/render/render_metric.h"
 #include "report/render/render_rule.h"
 
-#define CHART_LINES 50 // of a line chart; what is more is counted
+#define CHART_LINES 50 // instances of a chart; what is more is counted
 
 struct page {
     struct nvtxt_out *out;
@@ -187,7 +187,9 @@ static double largest(const struct report_metric *metric) {
     return most;
 }
 
-static int instance_bars(const struct page *page, const struct report_shown_metric *shown) {
+// `order`: the indexes of the instances, `count` of them; NULL: the first ones, as they stand.
+static int instance_bars(const struct page *page, const struct report_shown_metric *shown,
+                         const uint32_t *order, size_t count) {
     static const char *const words[] = {"Instance", "Value", ""};
     const struct report_metric *metric = &shown->metric;
     struct report_grid grid;
@@ -195,15 +197,15 @@ static int instance_bars(const struct page *page, const struct report_shown_metr
     double most = largest(metric);
     report_grid_init(&grid, 3, 2);
     titles(page, &grid, 3, words);
-    for (size_t i = 0; i < metric->instance_count && i < CHART_LINES; i++) {
-        const struct report_instance *instance = &metric->instances[i];
+    for (size_t i = 0; i < count; i++) {
+        const struct report_instance *instance = &metric->instances[order ? order[i] : i];
         report_grid_add(&grid, report_render_id(&instance->id, digits));
         put_instance(page, &grid, metric, instance);
         report_grid_bar(&grid, report_value_number(&instance->value), most);
     }
-    if (metric->instance_count > CHART_LINES) {
+    if (metric->instance_count > count) {
         char more[64];
-        snprintf(more, sizeof(more), "... %zu more", metric->instance_count - CHART_LINES);
+        snprintf(more, sizeof(more), "... %zu more", metric->instance_count - count);
         report_grid_put(&grid, more);
     }
     return finish(page, &grid);
@@ -230,10 +232,23 @@ static int metric_bars(const struct page *page, const struct report_shown_metric
     return finish(page, &grid);
 }
 
+static bool has_instances(const struct report_shown_metrics *metrics) {
+    return metrics->count == 1 && metrics->items[0].metric.instanced &&
+           !metrics->items[0].metric.na;
+}
+
 static int bar_chart(const struct page *page, const struct report_shown_metrics *metrics) {
-    bool one =
-        metrics->count == 1 && metrics->items[0].metric.instanced && !metrics->items[0].metric.na;
-    return one ? instance_bars(page, &metrics->items[0]) : metric_bars(page, metrics);
+    if (!has_instances(metrics)) {
+        return metric_bars(page, metrics);
+    }
+    size_t count = metrics->items[0].metric.instance_count;
+    return instance_bars(page, &metrics->items[0], NULL, count < CHART_LINES ? count : CHART_LINES);
+}
+
+static int flame_graph(const struct page *page, const struct report_shown_item *item) {
+    return has_instances(&item->metrics)
+               ? instance_bars(page, &item->metrics.items[0], item->top, item->top_count)
+               : metric_bars(page, &item->metrics);
 }
 
 static int line_chart(const struct page *page, const struct report_shown_metrics *metrics) {
@@ -313,6 +328,8 @@ static int render_item(const struct page *page, const struct report_shown_item *
         return histogram(page, item);
     case REPORT_ITEM_TOP_TABLE:
         return top_table(page, item);
+    case REPORT_ITEM_FLAME_GRAPH:
+        return flame_graph(page, item);
     case REPORT_ITEM_TIMELINE:
         return metric_grid(page, &item->metrics, item->metrics.count, 1, false);
     default:
@@ -408,5 +425,13 @@ int report_render_section(struct nvtxt_out *out, const struct report_shown_secti
 void report_render_other_rules(struct nvtxt_out *out, const struct report_results *results,
                                const struct report_section_view *view) {
     const struct page page = {out, view};
-    render_rules(&page, results, (struct nvtxt_slice){0});
+    bool any = false;
+    for (size_t i = 0; i < results->count; i++) {
+        any |= !results->results[i].section.data;
+    }
+    if (any) {
+        nvtxt_out_slice(out, view->markdown ? NVTXT_SLICE("\n## Rules\n\n")
+                                            : NVTXT_SLICE("\nRules without a section\n"));
+        render_rules(&page, results, (struct nvtxt_slice){0});
+    }
 }

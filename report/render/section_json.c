@@ -47,20 +47,6 @@ static void bins_json(struct report_json *json, const struct report_shown_item *
     report_json_end_array(json);
 }
 
-// The instances of a TopTable, by their ids.
-static void top_json(struct report_json *json, const struct report_shown_item *item) {
-    report_json_array(json, "ids");
-    for (size_t i = 0; i < item->top_count; i++) {
-        const struct report_id *id = &item->metrics.items[0].metric.instances[item->top[i]].id;
-        if (id->is_text) {
-            report_json_slice(json, NULL, id->text);
-        } else {
-            report_json_uint(json, NULL, id->number);
-        }
-    }
-    report_json_end_array(json);
-}
-
 static void item_json(struct report_json *json, const struct report_shown_item *item) {
     report_json_object(json, NULL);
     report_json_text(json, "type", item->type);
@@ -78,7 +64,6 @@ static void item_json(struct report_json *json, const struct report_shown_item *
     case REPORT_ITEM_TOP_TABLE:
         report_json_uint(json, "rows", item->rows);
         metrics_json(json, "metrics", &item->metrics);
-        top_json(json, item);
         break;
     case REPORT_ITEM_FLAME_GRAPH:
         break;

@@ -168,17 +168,15 @@ static void keep_top(struct report_shown_item *item, const struct report_metric 
     }
 }
 
-static int show_top_table(struct report_list_view *view, const struct report_top_table *table,
-                          struct report_shown_item *item) {
-    int r = report_list_add_all(view, &item->metrics, &table->metrics);
-    if (r < 0 || item->metrics.count == 0) {
-        return r;
+// Finds the `rows` largest instances of the first metric.
+static int find_top(const struct report_show *show, struct report_shown_item *item, size_t rows) {
+    if (item->metrics.count == 0) {
+        return 0;
     }
     const struct report_metric *metric = &item->metrics.items[0].metric;
-    size_t rows = report_has(&table->rows) ? (size_t)table->rows.integer : TOP_ROWS;
     rows = rows < metric->instance_count ? rows : metric->instance_count;
     item->rows = (uint32_t)rows;
-    item->top = store_arena_take(view->show->arena, (rows + 1) * sizeof(*item->top), 8);
+    item->top = store_arena_take(show->arena, (rows + 1) * sizeof(*item->top), 8);
     if (!item->top) {
         return -ENOMEM;
     }
@@ -186,6 +184,13 @@ static int show_top_table(struct report_list_view *view, const struct report_top
         keep_top(item, metric, (uint32_t)i);
     }
     return 0;
+}
+
+static int show_top_table(struct report_list_view *view, const struct report_top_table *table,
+                          struct report_shown_item *item) {
+    size_t rows = report_has(&table->rows) ? (size_t)table->rows.integer : TOP_ROWS;
+    int r = report_list_add_all(view, &item->metrics, &table->metrics);
+    return r == 0 ? find_top(view->show, item, rows) : r;
 }
 
 // --- the others
@@ -205,7 +210,8 @@ static int show_flame_graph(struct report_list_view *view, struct report_shown_i
     self.name.at = self.at;
     self.name.text = NVTXT_SLICE("pushpop__self_time_per_name.sum");
     view->any = true;
-    return report_list_add(view, &item->metrics, &self);
+    int r = report_list_add(view, &item->metrics, &self);
+    return r == 0 ? find_top(view->show, item, TOP_ROWS) : r;
 }
 
 static int show_timeline(struct report_list_view *view, const struct report_timeline *timeline,

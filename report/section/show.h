@@ -52,7 +52,7 @@ struct report_shown_item {
     // Of a histogram.
     struct report_shown_bin *bins;
     size_t bin_count;
-    // Of a TopTable: indexes of the largest instances of its first metric.
+    // Of a TopTable and a FlameGraph: indexes of the largest instances of its first metric.
     uint32_t *top;
     size_t top_count;
 };
