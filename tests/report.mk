@@ -32,3 +32,5 @@ unit_test_report_filter_SOURCES = unit/test_report_filter.c $(report_kit)
 unit_programs += unit/test_report_load
 unit_programs += unit/test_expression
 unit_test_expression_SOURCES = unit/test_expression.c $(report_kit)
+EXTRA_DIST += report/slow.py
+serial_tests += e2e/test_report_slow.py

@@ -36,6 +36,7 @@ class Capture:
 
     def __init__(self, files):
         self.events = []
+        self.domains = {""}
         for store, (path, ours) in enumerate(files):
             self._read(store, path, ours)
         times = [time for event in self.events for time in (event.start, event.end) if time is not None]
@@ -78,10 +79,12 @@ class Capture:
             if row["eventType"] == 75:
                 named[row["globalTid"] >> 24 & 0xFFFFFF, row["domainId"]] = _text(row, strings)
                 named.setdefault(row["domainId"], _text(row, strings))
+                self.domains.add(_text(row, strings))
         for row in rows:
             if row["eventType"] in KINDS:
                 tid, domain = row["globalTid"] & 0xFFFFFFFFFFFF, row.get("domainId") or 0
                 name = named.get((tid >> 24, domain), named.get(domain, "Domain %d" % domain)) if domain else ""
+                self.domains.add(name)
                 self.events.append(Event(store=store, ours=ours, row=row["rowid"], tid=tid, domain=name,
                                          kind=KINDS[row["eventType"]], message=_text(row, strings),
                                          start=row["start"], end=row["end"],
@@ -325,8 +328,7 @@ def _fits(items, stack):
 
 
 def matches(capture, parsed, event):
-    domains = {e.domain for e in capture.events if e.store == event.store} | {""}
-    for domain in domains:
+    for domain in capture.domains:
         if parsed[0] is None and domain or parsed[0] is not None and not parsed[0](domain or "<default domain>"):
             continue
         if parsed[1] is None:
