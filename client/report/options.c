@@ -274,7 +274,7 @@ const struct report_option report_options_table[] = {
      "FILE",
      "metrics with their values, as JSON"},
     {OTHER("derived-aggregate", from_operands, take_aggregate, "instances or operands"), COMPUTES,
-     "HOW", "values of derived metrics: instances or operands"},
+     "HOW", "value of derived ones: instances or operands"},
     {OTHER("scope", scope, take_scope, "capture, process, thread, name or iteration"),
      REPORT_REPORT | REPORT_METRICS | REPORT_LIST, "SCOPE",
      "one page per process, thread, name or iteration"},
@@ -294,7 +294,7 @@ const struct report_option report_options_table[] = {
      NULL,
      "lines without any figure, too"},
     {OTHER("print-units", base_units, take_units, "auto or base"), COMPUTES, "auto|base",
-     "text: scale the units, or do not (default: auto)"},
+     "text: units that fit, or those of the metrics"},
     {OTHER("print-details", details, take_details, "header, body or all"),
      REPORT_REPORT | REPORT_LIST, "PART", "text: header, body or all of a section"},
     {OTHER("print-metric-instances", instances, take_instances, "none, values or details"),
@@ -308,7 +308,7 @@ const struct report_option report_options_table[] = {
     {OTHER("gate", gate, take_gate, "a number from 0 on"), REPORT_DIFF, "PCT",
      "exit status 2 when a name got slower by more"},
     {OTHER("fail-on", fail_on, take_level, "ok, optimization, warning or error"), REPORT_CHECK,
-     "LEVEL", "exit status 2 from this level on (default: warning)"},
+     "LEVEL", "status 2 from this level on (default: warning)"},
     {.commands = 0},
 };
 
