@@ -69,7 +69,7 @@ _nvtxt_report_value() { # the values of an option of nvtxt-report; false: it has
     --print-metric-instances) _nvtxt_words none values details ;;
     --print-metric-name) _nvtxt_words label name label-name ;;
     --fail-on) _nvtxt_words ok optimization warning error ;;
-    list) _nvtxt_words sections sets rules metrics reports ;;
+    list) [[ $cur != -* ]] && _nvtxt_words sections sets rules metrics reports ;;
     *) return 1 ;;
     esac
 }
