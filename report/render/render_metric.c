@@ -185,3 +185,36 @@ const char *report_render_value(char text[REPORT_VALUE_TEXT], const struct repor
     }
     return text;
 }
+
+static void add_instances(struct nvtxt_buf *to, const struct report_metric *metric,
+                          const struct report_metric_view *view) {
+    char value[REPORT_VALUE_TEXT], digits[REPORT_ID_DIGITS];
+    for (size_t i = 0; i < metric->instance_count; i++) {
+        const struct report_instance *instance = &metric->instances[i];
+        nvtxt_buf_add_string(to, i == 0 ? " (" : "; ");
+        if (view->instance_ids) {
+            struct nvtxt_slice id = report_render_id(&instance->id, digits);
+            nvtxt_buf_add(to, id.data, id.len);
+            nvtxt_buf_add_string(to, ": ");
+        }
+        nvtxt_buf_add_string(
+            to, report_render_value(value, &instance->value, metric->unit, view->base_units));
+    }
+    nvtxt_buf_add_string(to, metric->instance_count > 0 ? ")" : "");
+}
+
+void report_render_metric_text(struct nvtxt_buf *to, const struct report_metric *metric,
+                               const struct report_metric_view *view) {
+    char value[REPORT_VALUE_TEXT];
+    if (metric->na) {
+        nvtxt_buf_add_string(to, "N/A (");
+        nvtxt_buf_add_string(to, metric->na);
+        nvtxt_buf_add_string(to, ")");
+        return;
+    }
+    nvtxt_buf_add_string(
+        to, report_render_value(value, &metric->value, metric->unit, view->base_units));
+    if (view->instances) {
+        add_instances(to, metric, view);
+    }
+}

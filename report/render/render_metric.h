@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "protocol/base/buf.h"
 #include "report/catalogue/value.h"
 #include "report/render/json.h"
 
@@ -28,3 +29,14 @@ struct nvtxt_slice report_render_id(const struct report_id *id, char digits[REPO
 #define REPORT_VALUE_TEXT 512
 const char *report_render_value(char text[REPORT_VALUE_TEXT], const struct report_value *value,
                                 const char *unit, bool base);
+
+// How the value of a metric is shown to people.
+struct report_metric_view {
+    bool base_units;
+    bool instances;    // after the value, in parentheses
+    bool instance_ids; // with their ids
+};
+
+// The value, with its instances when they are wanted; or N/A and why.
+void report_render_metric_text(struct nvtxt_buf *to, const struct report_metric *metric,
+                               const struct report_metric_view *view);

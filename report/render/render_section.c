@@ -74,39 +74,12 @@ static void put_name(const struct page *page, struct report_grid *grid,
     nvtxt_buf_deinit(&name);
 }
 
-static void add_instances(const struct page *page, struct nvtxt_buf *to,
-                          const struct report_metric *metric) {
-    char value[REPORT_VALUE_TEXT], digits[REPORT_ID_DIGITS];
-    for (size_t i = 0; i < metric->instance_count; i++) {
-        const struct report_instance *instance = &metric->instances[i];
-        nvtxt_buf_add_string(to, i == 0 ? " (" : "; ");
-        if (page->view->instance_ids) {
-            struct nvtxt_slice id = report_render_id(&instance->id, digits);
-            nvtxt_buf_add(to, id.data, id.len);
-            nvtxt_buf_add_string(to, ": ");
-        }
-        nvtxt_buf_add_string(
-            to, report_render_value(value, &instance->value, metric->unit, page->view->base_units));
-    }
-    nvtxt_buf_add_string(to, metric->instance_count > 0 ? ")" : "");
-}
-
 static void put_value(const struct page *page, struct report_grid *grid,
                       const struct report_shown_metric *shown) {
-    const struct report_metric *metric = &shown->metric;
+    const struct report_metric_view view = {page->view->base_units, page->view->instances,
+                                            page->view->instance_ids};
     struct nvtxt_buf all = {0};
-    char value[REPORT_VALUE_TEXT];
-    if (metric->na) {
-        nvtxt_buf_add_string(&all, "N/A (");
-        nvtxt_buf_add_string(&all, metric->na);
-        nvtxt_buf_add_string(&all, ")");
-    } else {
-        nvtxt_buf_add_string(
-            &all, report_render_value(value, &metric->value, metric->unit, page->view->base_units));
-        if (page->view->instances) {
-            add_instances(page, &all, metric);
-        }
-    }
+    report_render_metric_text(&all, &shown->metric, &view);
     grid->failed |= nvtxt_buf_failed(&all);
     report_grid_add(grid, (struct nvtxt_slice){all.data, all.failed ? 0 : all.len});
     nvtxt_buf_deinit(&all);
