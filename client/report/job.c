@@ -18,6 +18,7 @@
 #include "report/load/load.h"
 #include "report/model/iterations.h"
 #include "report/model/selecting.h"
+#include "report/source/resolve.h"
 
 void report_job_raise(struct report_job *job, enum outcome level) {
     if (job->level < level) {
@@ -119,6 +120,29 @@ static enum outcome select_events(struct report_job *job, struct report_model *m
     return outcome;
 }
 
+static void complain(void *term, const char *sentence) {
+    term_say(term, "%s", sentence);
+}
+
+// The files of --resolve-source-file. One that is not that of its source gives no lines.
+static enum outcome resolve_files(struct report_job *job, struct report_capture *capture) {
+    const struct arguments_list *files = &job->options->resolved;
+    int result = 0;
+    for (size_t i = 0; i < files->count && result >= 0; i++) {
+        result = report_resolve(capture, files->words[i], signals_came, complain, job->term);
+        if (result == REPORT_RESOLVE_NOTHING || result == REPORT_RESOLVE_NO_INPUT) {
+            return result == REPORT_RESOLVE_NOTHING ? OUTCOME_USAGE : OUTCOME_NO_INPUT;
+        }
+        if (result == REPORT_RESOLVE_STOPPED) {
+            return OUTCOME_STOPPED;
+        }
+        if (result == REPORT_RESOLVE_DIFFERS) {
+            report_job_raise(job, OUTCOME_FAULTS);
+        }
+    }
+    return result < 0 ? fail(job->term, result) : OUTCOME_DONE;
+}
+
 // Reads the stores into a capture and its model.
 static enum outcome take_in(struct report_job *job, const char *const *paths, size_t count,
                             struct report_capture **capture, struct report_model **model) {
@@ -126,6 +150,7 @@ static enum outcome take_in(struct report_job *job, const char *const *paths, si
     report_selection_span(&job->options->selection, clock_realtime_ns(), &span.since_ns,
                           &span.until_ns);
     enum outcome outcome = load(job, paths, count, &span, capture);
+    outcome = outcome ? outcome : resolve_files(job, *capture);
     if (outcome == 0) {
         int result = report_model_build(model, *capture);
         outcome = result == 0 ? OUTCOME_DONE : fail(job->term, result);

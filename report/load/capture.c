@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Questions about a capture. Named categories are sorted, by their scope and id.
+// Questions about a capture. Each is a search in an array that is sorted.
 #include "report/load/capture.h"
 
 struct nvtxt_slice report_category_name(const struct report_capture *capture, uint32_t scope,
@@ -20,4 +20,23 @@ struct nvtxt_slice report_category_name(const struct report_capture *capture, ui
         }
     }
     return (struct nvtxt_slice){NULL, 0};
+}
+
+uint32_t report_event_line(const struct report_capture *capture, const struct report_event *event) {
+    if (event->source == REPORT_NONE) {
+        return 0;
+    }
+    const struct report_source *source = &capture->sources[event->source];
+    size_t low = 0;
+    size_t high = source->line_row_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (source->line_rows[middle] < event->row) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    bool found = low < source->line_row_count && source->line_rows[low] == event->row;
+    return found ? source->line_numbers[low] : 0;
 }

@@ -109,6 +109,11 @@ struct report_source {
     bool has_levels; // lines of logs: a mark with a payload of 0 to 7 has a level
     struct report_diagnostic *diagnostics; // by line, then column, then as stored; all segments
     size_t diagnostic_count;
+    // Set by report/source when the file of the source is at hand; else data NULL, NULL, NULL, 0.
+    struct nvtxt_slice file;      // its path
+    const int64_t *line_rows;     // `row` of each of its events, ascending
+    const uint32_t *line_numbers; // and its line, from 1
+    size_t line_row_count;
 };
 
 struct report_loss {
@@ -172,8 +177,15 @@ struct report_capture {
     size_t kernel_count;
     // Of all events loaded; both 0 without any. last_ns: the largest start or end.
     int64_t first_ns, last_ns;
-    void *memory; // owned by load.c
+    bool windowed; // only events of a window were loaded
+    void *memory;  // owned by load.c
 };
+
+// Memory that lives as long as the capture, or NULL.
+void *report_capture_take(struct report_capture *capture, size_t size);
+
+// The line of the call that opened the event, in its source's file; 0: not known.
+uint32_t report_event_line(const struct report_capture *capture, const struct report_event *event);
 
 // The name of a category in a scope; data NULL: it has none.
 struct nvtxt_slice report_category_name(const struct report_capture *capture, uint32_t scope,

@@ -143,6 +143,11 @@ void report_capture_free(struct report_capture *capture) {
     free(capture);
 }
 
+void *report_capture_take(struct report_capture *capture, size_t size) {
+    struct report_memory *memory = capture->memory;
+    return store_arena_take(&memory->bytes, size, 16);
+}
+
 // ---- Opening ------------------------------------------------------------------------------------
 
 static int add_file(struct report_load_state *load, struct files *files, const char *path,
@@ -320,6 +325,7 @@ int report_load(struct report_capture **capture, const char *const *paths, size_
         return no_memory(sentence);
     }
     load.capture->memory = load.memory;
+    load.capture->windowed = load.windowed;
     int result = load_all(&load, paths, count, &files, sentence);
     close_files(&files);
     report_load_names_deinit(&load);
