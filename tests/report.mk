@@ -34,3 +34,7 @@ unit_programs += unit/test_expression
 unit_test_expression_SOURCES = unit/test_expression.c $(report_kit)
 EXTRA_DIST += report/slow.py
 serial_tests += e2e/test_report_slow.py
+unit_programs += unit/test_condition unit/test_report_links
+unit_test_condition_SOURCES = unit/test_condition.c $(report_kit)
+unit_programs += unit/test_report_rules
+unit_test_report_rules_SOURCES = unit/test_report_rules.c $(report_kit)

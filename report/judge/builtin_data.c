@@ -51,18 +51,19 @@ int report_rule_clock_suspicion(const struct report_builtin_call *call) {
     if (backward > 0) {
         report_build_message(
             call->builder, REPORT_LEVEL_WARNING, NVTXT_SLICE("Backward ranges"),
-            report_build_format(call->builder,
-                                "%zu ranges end before they start: their duration counts as 0. The "
-                                "clock of the program was set back, or its times are of different "
-                                "clocks.",
-                                backward));
+            report_build_format(
+                call->builder,
+                "Ranges that end before they start: %zu. Their duration counts as 0. The "
+                "clock of the program was set back, or its times are of different "
+                "clocks.",
+                backward));
     }
     if (outside > 0) {
         report_build_message(
             call->builder, REPORT_LEVEL_WARNING, NVTXT_SLICE("Times outside the session"),
             report_build_format(call->builder,
-                                "%zu events lie more than a day outside the session of their "
-                                "source: their clock may be another one.",
+                                "Events more than a day outside the session of their source: %zu. "
+                                "Their clock may be another one.",
                                 outside));
     }
     return 0;

@@ -196,6 +196,7 @@ static int parse_comparison(struct parser *parser, struct report_condition **con
         return -ENOMEM;
     }
     int r = parse_operand(parser, &node->a);
+    skip_blanks(parser);
     size_t sign = parser->at;
     if (r == 0 && take_comparison(parser, &node->comparison)) {
         node->kind = NODE_COMPARE;

@@ -16,6 +16,7 @@
 #include "store/db/schema.h"
 #include "store/db/stranger.h"
 
+#define ONE_SELECT "a query is one SELECT: it only reads"
 #define ASK_EVERY 10000 // instructions of SQLite's machine: below a millisecond
 
 // Functions of SQLite that only compute: none reads a file, tells about the process, or gives
@@ -171,7 +172,7 @@ static int refuse_action(struct report_sql_guard *guard, int action) {
     case SQLITE_DETACH:
         return refuse(guard, "DETACH", NULL);
     default:
-        snprintf(guard->refused, sizeof(guard->refused), "a query is one SELECT: it only reads");
+        snprintf(guard->refused, sizeof(guard->refused), "%s", ONE_SELECT);
         return SQLITE_DENY;
     }
 }
@@ -282,17 +283,48 @@ static bool starts_with(const char *text, const char *start) {
     return strncmp(text, start, strlen(start)) == 0;
 }
 
+// After blanks and comments. A statement about a table that is not there is not looked at further
+// by SQLite.
+static bool begins_as_query(struct nvtxt_slice sql) {
+    static const char *const words[] = {"SELECT", "WITH", "VALUES"};
+    const char *at = sql.data, *end = sql.data + sql.len;
+    while (at < end) {
+        const char *close = NULL;
+        if (memchr(" \t\r\n\f;", *at, 6)) {
+            close = at + 1;
+        } else if (end - at >= 2 && memcmp(at, "--", 2) == 0) {
+            close = memchr(at, '\n', (size_t)(end - at));
+        } else if (end - at >= 4 && memcmp(at, "/*", 2) == 0) {
+            close = memmem(at + 2, (size_t)(end - at - 2), "*/", 2);
+            close = close ? close + 2 : NULL;
+        } else {
+            break;
+        }
+        at = close ? close : end;
+    }
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        size_t len = strlen(words[i]);
+        if ((size_t)(end - at) >= len && sqlite3_strnicmp(at, words[i], (int)len) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static int refused(struct report_sql_guard *guard, sqlite3 *db, int rc, struct nvtxt_slice sql,
                    char *reason, size_t *at, bool *unknown) {
     const char *message = sqlite3_errmsg(db);
     int offset = sqlite3_error_offset(db);
     *at = offset >= 0 ? (size_t)offset : sql.len;
-    *unknown = rc == SQLITE_ERROR && !guard->refused[0] &&
+    *unknown = rc == SQLITE_ERROR && !guard->refused[0] && begins_as_query(sql) &&
                (starts_with(message, "no such table") || starts_with(message, "no such column"));
     if (guard->refused[0]) {
         return say(reason, guard->refused);
     }
-    return report_sql_why(guard, db, rc, reason) ?: REPORT_SQL_REFUSED;
+    if (*unknown || begins_as_query(sql)) {
+        return report_sql_why(guard, db, rc, reason) ?: REPORT_SQL_REFUSED;
+    }
+    return rc == SQLITE_NOMEM ? -ENOMEM : say(reason, ONE_SELECT);
 }
 
 // Whether all that is left of the text is blanks, comments and semicolons.
@@ -334,7 +366,7 @@ static int check_statement(sqlite3 *db, sqlite3_stmt *stmt, const char *rest, co
     }
     if (sqlite3_stmt_isexplain(stmt) || !sqlite3_stmt_readonly(stmt) ||
         sqlite3_column_count(stmt) == 0) {
-        return say(reason, "a query is one SELECT: it only reads");
+        return say(reason, ONE_SELECT);
     }
     return check_parameters(stmt, reason);
 }

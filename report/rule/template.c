@@ -62,7 +62,7 @@ static int parse_value(struct piece *piece, struct nvtxt_slice text, size_t *at,
     if (*at < text.len && text.data[*at] == '|') {
         const char *unit = text.data + ++*at;
         const char *end = memchr(unit, '}', text.len - *at);
-        piece->unit = (struct nvtxt_slice){unit, end ? (size_t)(end - unit) : 0};
+        piece->unit = (struct nvtxt_slice){unit, end ? (size_t)(end - unit) : text.len - *at};
         *at += piece->unit.len;
     }
     if (*at >= text.len) {

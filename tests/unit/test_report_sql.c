@@ -34,6 +34,8 @@ Test(sql, takes_selects_of_any_tables) {
         "1",
         "SELECT 1;",
         "SELECT 1; -- done",
+        "-- what\n/* it */ select 1",
+        "/* is */ SELECT x FROM nowhere",
         "VALUES (1, 2)",
         "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < 9) SELECT x FROM "
         "c",
@@ -52,7 +54,11 @@ Test(sql, refuses_all_else_with_a_reason) {
     static const char *const bad[][2] = {
         {"", "empty"},
         {"-- nothing", "empty"},
-        {"SELEC 1", "syntax"},
+        {"SELEC 1", "only reads"},
+        {"SELECT 1 +", "incomplete"},
+        {"DROP TABLE nowhere", "only reads"},
+        {"/* x */ -- y\n DROP TABLE nowhere", "only reads"},
+        {"DELETE FROM nowhere", "only reads"},
         {"SELECT 1; SELECT 2", "one statement"},
         {"SELECT 1; ;; DROP TABLE NVTX_EVENTS", "one statement"},
         {"ATTACH 'x.db' AS x", "ATTACH"},
