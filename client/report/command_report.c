@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "client/common/signals.h"
+#include "client/report/judging.h"
 #include "client/report/loaded.h"
 #include "report/render/plain.h"
 #include "report/render/render_message.h"
@@ -31,21 +32,6 @@ static bool is_chosen(const void *context, struct nvtxt_slice section) {
     return report_chosen_has(context, section);
 }
 
-static struct report_rules_wanted rules_wanted(const struct report_job *job,
-                                               const struct report_chosen *chosen) {
-    const struct report_selection *selection = &job->options->selection;
-    return (struct report_rules_wanted){
-        .shown = is_chosen,
-        .context = chosen,
-        .names = (const char *const *)job->options->rules.words,
-        .name_count = job->options->rules.count,
-        .none = job->options->no_rules,
-        .since_ns = selection->has_since ? selection->since_ns : INT64_MIN,
-        .until_ns = selection->has_until ? selection->until_ns : INT64_MAX,
-        .interrupted = signals_came,
-    };
-}
-
 static int lay_out(struct page *page) {
     const struct report_show show = {
         .metrics = page->metrics,
@@ -67,12 +53,13 @@ static int lay_out(struct page *page) {
 }
 
 static int judge(struct page *page) {
-    const struct report_rules_wanted wanted = rules_wanted(page->job, page->chosen);
-    int r = report_rules_apply(page->loaded->rules, page->metrics, &wanted, &page->results);
-    if (r == 0 && report_results_failed(&page->results)) {
-        report_job_raise(page->job, OUTCOME_FAULTS);
-    }
-    return r;
+    struct report_rules_wanted wanted;
+    int r = report_judging_begin(page->job, page->loaded->rules, &wanted);
+    wanted.shown = is_chosen;
+    wanted.context = page->chosen;
+    return r
+               ?: report_judging_apply(page->job, page->loaded->rules, page->metrics, &wanted,
+                                       &page->results);
 }
 
 // --- output
@@ -184,24 +171,14 @@ static int write_pages(struct report_job *job, struct report_loaded *loaded,
     return r;
 }
 
-static int check_rules(const struct report_job *job, const struct report_loaded *loaded) {
-    char sentence[REPORT_SENTENCE_BYTES] = "";
-    const struct report_rules_wanted wanted = rules_wanted(job, NULL);
-    int r = report_rules_check(loaded->rules, &wanted, sentence);
-    if (r == REPORT_RULES_UNKNOWN) {
-        term_say(job->term, "%s", sentence);
-        return OUTCOME_USAGE;
-    }
-    return r;
-}
-
 int report_command_report(struct report_job *job) {
     struct report_loaded loaded;
     struct report_chosen chosen = {0};
     struct report_scopes *scopes = NULL;
+    struct report_rules_wanted wanted; // it only says what --rule names wrongly
     int r = report_loaded_open(&loaded, job);
     r = r == 0 ? report_loaded_choose(&loaded, job, &chosen) : r;
-    r = r == 0 ? check_rules(job, &loaded) : r;
+    r = r == 0 ? report_judging_begin(job, loaded.rules, &wanted) : r;
     r = r == 0 ? report_scopes_new(&scopes, job->model, (enum report_scope_kind)job->options->scope)
                : r;
     r = r == 0 ? write_pages(job, &loaded, &chosen, scopes) : r;

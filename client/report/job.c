@@ -149,6 +149,8 @@ static enum outcome take_in(struct report_job *job, const char *const *paths, si
     struct span span;
     report_selection_span(&job->options->selection, clock_realtime_ns(), &span.since_ns,
                           &span.until_ns);
+    job->since_ns = span.since_ns;
+    job->until_ns = span.until_ns;
     enum outcome outcome = load(job, paths, count, &span, capture);
     outcome = outcome ? outcome : resolve_files(job, *capture);
     if (outcome == 0) {

@@ -28,8 +28,9 @@ struct report_job {
     struct report_model *model;
     struct report_capture *new_capture;
     struct report_model *new_model;
-    struct nvtxt_out out; // text goes to it in pieces; a failure shows at the end
-    enum outcome level;   // what the exit status will be at least
+    int64_t since_ns, until_ns; // what --since, --until and --last ask for
+    struct nvtxt_out out;       // text goes to it in pieces; a failure shows at the end
+    enum outcome level;         // what the exit status will be at least
 };
 
 // The exit status becomes at least that of OUTCOME_FAULTS (1), OUTCOME_FINDINGS (2) or

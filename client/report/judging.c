@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A failed rule is a fault of the run, whatever the others found: so the exit status is raised
+// here, where every command passes.
+#include "client/report/judging.h"
+
+#include "client/common/signals.h"
+#include "report/load/load.h"
+
+int report_judging_begin(const struct report_job *job, const struct report_rules *rules,
+                         struct report_rules_wanted *wanted) {
+    const struct report_options *options = job->options;
+    char sentence[REPORT_SENTENCE_BYTES] = "";
+    *wanted = (struct report_rules_wanted){
+        .names = (const char *const *)options->rules.words,
+        .name_count = options->rules.count,
+        .none = options->no_rules,
+        .since_ns = job->since_ns,
+        .until_ns = job->until_ns,
+        .interrupted = signals_came,
+    };
+    int r = report_rules_check(rules, wanted, sentence);
+    if (r == REPORT_RULES_UNKNOWN) {
+        term_say(job->term, "%s", sentence);
+        return OUTCOME_USAGE;
+    }
+    return r;
+}
+
+int report_judging_apply(struct report_job *job, const struct report_rules *rules,
+                         struct report_metrics *metrics, const struct report_rules_wanted *wanted,
+                         struct report_results *results) {
+    int r = report_rules_apply(rules, metrics, wanted, results);
+    if (r == 0 && report_results_failed(results)) {
+        report_job_raise(job, OUTCOME_FAULTS);
+    }
+    return r < 0 && signals_came() ? (int)OUTCOME_STOPPED : r;
+}
