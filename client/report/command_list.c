@@ -369,6 +369,10 @@ static void write_messages(struct report_job *job, const struct report_loaded *l
         nvtxt_out_uint(&job->out, loaded->sections.failed);
         NVTXT_OUT_LITERAL(&job->out, " section files could not be loaded\n");
     }
+    if (loaded->rules && report_rules_failed(loaded->rules) > 0) {
+        nvtxt_out_uint(&job->out, report_rules_failed(loaded->rules));
+        NVTXT_OUT_LITERAL(&job->out, " rule files could not be loaded\n");
+    }
 }
 
 static int write_table(struct report_job *job, struct listing *listing, const struct kind *kind) {
@@ -412,6 +416,7 @@ int report_command_list(struct report_job *job) {
     if (r == 0 && kind->from_files) {
         r = report_sections_warn(&loaded.sections, loaded.definitions, &loaded.messages);
     }
+    r = r == 0 ? report_files_sort_messages(&loaded.files, &loaded.messages) : r;
     if (r == 0) {
         struct listing listing = {.job = job, .loaded = &loaded};
         r = job->options->format == REPORT_JSON ? write_json(job, &listing, kind)

@@ -163,6 +163,7 @@ static int write_pages(struct report_job *job, struct report_loaded *loaded,
         nvtxt_out_bytes(&job->out, "\n", i > 0 && !is_json);
         r = run_page(&page);
     }
+    r = r == 0 ? report_files_sort_messages(&loaded->files, &loaded->messages) : r;
     if (is_json) {
         report_json_end_array(&json);
         report_render_messages_json(&json, &loaded->messages);

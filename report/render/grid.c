@@ -48,12 +48,14 @@ static void complete(struct report_grid *grid) {
     }
 }
 
+// A row of empty cells is left out.
 static void write_row(const struct report_grid *grid, struct nvtxt_out *out,
-                      const struct nvtxt_slice *cells, const size_t *widths) {
+                      const struct nvtxt_slice *cells, const size_t *widths, size_t indent) {
     size_t last = grid->columns;
     while (last > 0 && cells[last - 1].len == 0) {
         last--;
     }
+    report_plain_blanks(out, last > 0 ? indent : 0);
     for (size_t i = 0; i < last; i++) {
         size_t blanks = widths[i] - report_plain_width(cells[i]);
         bool right = i < 64 && (grid->right >> i & 1) != 0;
@@ -61,6 +63,7 @@ static void write_row(const struct report_grid *grid, struct nvtxt_out *out,
         report_plain_text(out, cells[i]);
         report_plain_blanks(out, i + 1 == last ? 0 : right ? 2 : blanks + 2);
     }
+    nvtxt_out_bytes(out, "\n", last > 0);
 }
 
 int report_grid_text(struct report_grid *grid, struct nvtxt_out *out, size_t indent) {
@@ -76,9 +79,7 @@ int report_grid_text(struct report_grid *grid, struct nvtxt_out *out, size_t ind
             width > widths[i % grid->columns] ? width : widths[i % grid->columns];
     }
     for (size_t i = 0; i < grid->count; i += grid->columns) {
-        report_plain_blanks(out, indent);
-        write_row(grid, out, grid->cells + i, widths);
-        NVTXT_OUT_LITERAL(out, "\n");
+        write_row(grid, out, grid->cells + i, widths, indent);
     }
     free(widths);
     return 0;

@@ -292,6 +292,11 @@ static int render_item(const struct page *page, const struct report_shown_item *
         return 0;
     }
     headline(page, 4, item->label ? item->label : item->type);
+    if (item->metrics.count == 0) {
+        nvtxt_out_slice(page->out, page->view->markdown ? NVTXT_SLICE("no metrics\n")
+                                                        : NVTXT_SLICE("    no metrics\n"));
+        return 0;
+    }
     switch (item->kind) {
     case REPORT_ITEM_TABLE:
         return metric_grid(page, &item->metrics, item->rows, item->columns, item->column_major);

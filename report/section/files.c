@@ -295,3 +295,36 @@ int report_file_read(const struct report_file *file, struct store_arena *arena,
     text->data = data;
     return 0;
 }
+
+// A message borrows the path of its file, so the pointers tell which file it is.
+static bool is_of(const struct report_files *files, const char *path) {
+    for (size_t i = 0; i < files->count; i++) {
+        if (files->files[i].path == path) {
+            return true;
+        }
+    }
+    return false;
+}
+
+int report_files_sort_messages(const struct report_files *files, struct report_messages *messages) {
+    struct report_file_message *sorted = calloc(messages->room + 1, sizeof(*sorted));
+    size_t count = 0;
+    if (!sorted) {
+        return -ENOMEM;
+    }
+    for (size_t i = 0; i < messages->count; i++) {
+        if (!is_of(files, messages->items[i].file)) {
+            sorted[count++] = messages->items[i];
+        }
+    }
+    for (size_t i = 0; i < files->count && count < messages->count; i++) {
+        for (size_t j = 0; j < messages->count; j++) {
+            if (messages->items[j].file == files->files[i].path) {
+                sorted[count++] = messages->items[j];
+            }
+        }
+    }
+    free(messages->items);
+    messages->items = sorted;
+    return 0;
+}

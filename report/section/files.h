@@ -44,3 +44,7 @@ const char *report_file_shown(const struct report_file *file);
 // or is too large, or -ENOMEM.
 int report_file_read(const struct report_file *file, struct store_arena *arena,
                      struct nvtxt_slice *text, struct report_messages *messages);
+
+// Puts messages into the order of the files, those of other files first; within a file they stay as
+// they are. Returns 0 or -ENOMEM.
+int report_files_sort_messages(const struct report_files *files, struct report_messages *messages);
