@@ -39,3 +39,4 @@ unit_test_condition_SOURCES = unit/test_condition.c $(report_kit)
 unit_programs += unit/test_report_rules
 unit_test_report_rules_SOURCES = unit/test_report_rules.c $(report_kit)
 serial_tests += e2e/test_report_sections.py
+serial_tests += e2e/test_report_rules.py

@@ -9,6 +9,11 @@ from lib import equal
 FIXTURES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "report")
 F1 = os.path.join(FIXTURES, "f1.nvtxt")
 
+# Sections and rules of the tree; none of whoever runs the tests.
+os.environ["NVTXT_REPORT_DATA"] = os.path.join(FIXTURES, "..", "..", "report")
+os.environ["XDG_CONFIG_HOME"] = "/nonexistent"
+os.environ.pop("NVTXT_SECTIONS", None)
+
 
 def report(*args, **more):
     """Runs nvtxt-report; returns (exit status, stdout, stderr)."""

@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rules from outside: nvtxt-report check, rules of files, and queries, which never change a store."""
+import json
+import os
+
+from client import Folder
+from lib import equal, run
+from report import f1, make_store, report
+
+HEAD = "Identifier: '%s' DisplayName: 'N'\n"
+ALWAYS = HEAD + "Findings { Condition: '1' Type: %s Message: 'm' %s }"
+STATUSES = {"findings", "no-issue", "not-applicable", "failed", "not-run"}
+PACKAGE = ["ClockSuspicion", "DeepNesting", "DominantRange", "HighVariation", "IdleGaps",
+           "InputErrors", "LoadImbalance", "LossPresent", "MixedKinds", "NoIterations",
+           "OutlierIterations", "Serialized", "TinyRanges", "UnclosedRanges", "WarmUp"]
+
+
+def rules_of(folder, **texts):
+    """A folder with rule files; returns the option that reads it and nothing else."""
+    path = folder.name("rules")
+    os.makedirs(path, exist_ok=True)
+    for name in os.listdir(path):
+        os.unlink(os.path.join(path, name))
+    for name, text in texts.items():
+        with open(os.path.join(path, name + ".rule"), "w") as file:
+            file.write(text)
+    return "--section-folder=" + path
+
+
+def checked(status, *args):
+    """The document of `check --format json`, and the rules in it by identifier."""
+    got = report("check", "--format", "json", *args)
+    equal(got[0], status, got[2])
+    document = json.loads(got[1])
+    return document, {rule["identifier"]: rule for rule in document["rules"]}
+
+
+def test_the_package_has_its_rules():
+    with Folder() as folder:
+        document, rules = checked(0, f1(folder))
+        equal(sorted(rules), PACKAGE)
+        equal(list(document), ["schema", "command", "failOn", "worst", "rules"])
+        equal((document["failOn"], document["worst"]), ("warning", "optimization"))
+        equal(list(rules["LoadImbalance"]),
+              ["identifier", "name", "description", "section", "kind", "file", "status", "reason",
+               "messages", "speedups", "focusMetrics", "tables", "sourceMarkers", "proposals",
+               "output"])
+        equal(rules["LoadImbalance"]["status"], "findings")
+        equal(rules["LoadImbalance"]["kind"], "declarative")
+        equal(rules["DominantRange"]["kind"], "builtin")
+        equal(rules["WarmUp"]["status"], "not-applicable")
+        for rule in rules.values():
+            assert rule["status"] in STATUSES
+            equal(rule["reason"] is None, rule["status"] in ("findings", "no-issue"))
+
+
+def test_the_same_bytes_come_twice():
+    with Folder() as folder:
+        store = f1(folder)
+        for form in "json", "text", "markdown":
+            first = report("check", "--format", form, store)
+            equal(first, report("check", "--format", form, store))
+
+
+def test_the_level_decides_the_exit_status():
+    with Folder() as folder:
+        store = f1(folder)
+        for level, statuses in (("Ok", (2, 0, 0, 0)), ("Optimization", (2, 2, 0, 0)),
+                                ("Warning", (2, 2, 2, 0)), ("Error", (2, 2, 2, 2))):
+            rules = rules_of(folder, a=ALWAYS % ("A", level, ""))
+            for wanted, status in zip(("ok", "optimization", "warning", "error"), statuses):
+                document, _ = checked(status, "--rule=A", "--fail-on", wanted, rules, store)
+                equal((document["failOn"], document["worst"]), (wanted, level.lower()))
+        rules = rules_of(folder, a=HEAD % "A")
+        document, _ = checked(0, "--rule=A", "--fail-on=ok", rules, store)
+        equal(document["worst"], None)
+
+
+def test_errors_in_the_input_fail_a_check():
+    with Folder() as folder:
+        path = folder.name("bad.nvtxt")
+        with open(path, "w") as file:
+            file.write("@ nonsense )\n")
+        store = make_store(folder, "bad.sqlite", path, status=1)
+        _, rules = checked(2, "--rule=InputErrors", store)
+        equal(rules["InputErrors"]["status"], "findings")
+        equal(rules["InputErrors"]["messages"][0]["type"], "error")
+
+
+def test_rules_are_not_run_on_demand():
+    with Folder() as folder:
+        _, rules = checked(0, "--apply-rules=no", f1(folder))
+        equal({rule["status"] for rule in rules.values()}, {"not-run"})
+
+
+def test_a_rule_that_is_not_there_is_a_usage_error():
+    with Folder() as folder:
+        status, out, error = report("check", "--rule", "DominantRage", f1(folder))
+        equal((status, out), (64, ""))
+        assert "did you mean 'DominantRange'?" in error, error
+        equal(report("check", "--rule", "regex:(", f1(folder, "b"))[0], 64)
+        _, rules = checked(0, "--rule", "regex:^D,WarmUp", f1(folder, "c"))
+        equal(sorted(rules), ["DeepNesting", "DominantRange", "WarmUp"])
+
+
+def test_a_broken_file_is_told_and_the_others_work():
+    with Folder() as folder:
+        option = rules_of(folder, a=HEAD % "A" + "Findings { Condition: '1 <' }",
+                          b=ALWAYS % ("B", "Ok", ""),
+                          c=ALWAYS % ("C", "Ok", "Query { Sql: 'DELETE FROM NVTX_EVENTS' }"))
+        path = option.split("=")[1]
+        status, out, error = report("check", "--format=json", option, f1(folder))
+        equal(status, 1, error)
+        rules = {rule["identifier"] for rule in json.loads(out)["rules"]}
+        assert "B" in rules and "A" not in rules and "C" not in rules
+        lines = error.splitlines()
+        assert "%s/a.rule:2:27: error: " % path in error, error
+        assert any(line.endswith("[missing-field]") for line in lines), error
+        assert "c.rule:2:62: error: a query is one SELECT: it only reads [bad-sql]" in error, error
+
+
+QUERIES = [
+    ("never", "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) "
+              "SELECT count(*) FROM c", "the query was stopped after 5 s"),
+    ("rows", "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT x FROM c",
+     "the query gives more than 1,000 rows"),
+    ("table", "SELECT * FROM nowhere", "no such table: nowhere"),
+]
+
+
+def contents(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def test_queries_never_change_a_store():
+    with Folder() as folder:
+        store = f1(folder)
+        before = contents(store), sorted(os.listdir(os.path.dirname(store)))
+        texts = {name: ALWAYS % (name, "Error", 'Query { Sql: "%s" }' % sql)
+                 for name, sql, _ in QUERIES}
+        texts["good"] = ALWAYS % ("good", "Ok", 'Query { Title: "T" Sql: "SELECT text, count(*) AS n'
+                                  ' FROM NVTX_EVENTS WHERE start >= :since AND start < :until AND'
+                                  ' text = \'kernel\' GROUP BY text" }')
+        option = rules_of(folder, **texts)
+        names = sorted(os.listdir(os.path.dirname(store)))
+        _, rules = checked(1, "--rule=never,rows,table,good", option, store)
+        for name, _, reason in QUERIES:
+            equal((rules[name]["status"], rules[name]["reason"]), ("failed", reason))
+            equal(rules[name]["messages"], [])
+        equal(rules["good"]["tables"],
+              [{"message": 0, "title": "T", "description": "", "header": ["text", "n"],
+                "rows": [["kernel", 3]]}])
+        equal(contents(store), before[0])
+        equal(sorted(os.listdir(os.path.dirname(store))), names)
+
+
+def test_queries_ask_every_store():
+    with Folder() as folder:
+        option = rules_of(folder, a=ALWAYS % ("A", "Ok", "Query { Sql: 'SELECT count(*) AS n FROM "
+                                              "NVTX_EVENTS WHERE eventType = 34' }"))
+        stores = [f1(folder, "a.sqlite"), f1(folder, "b.sqlite")]
+        _, rules = checked(0, "--rule=A", option, *stores)
+        table = rules["A"]["tables"][0]
+        equal(table["header"], ["Store", "n"])
+        equal(table["rows"], [[stores[0], 3], [stores[1], 3]])
+
+
+def test_queries_work_where_nothing_may_be_written():
+    with Folder() as folder:
+        store = f1(folder)
+        option = rules_of(folder, a=ALWAYS % ("A", "Ok", "Query { Sql: 'SELECT 1' }"))
+        os.chmod(store, 0o444)
+        os.chmod(os.path.dirname(store), 0o555)
+        try:
+            _, rules = checked(0, "--rule=A", option, store)
+            equal(rules["A"]["tables"][0]["rows"], [[1]])
+        finally:
+            os.chmod(os.path.dirname(store), 0o755)
+
+
+def test_a_report_has_its_rules():
+    with Folder() as folder:
+        status, out, error = report("report", "--format=json", f1(folder))
+        equal(status, 0, error)
+        rules = [rule["identifier"] for rule in json.loads(out)["scopes"][0]["rules"]]
+        equal(sorted(rules), PACKAGE)
+
+
+def test_rules_are_listed():
+    status, out, error = report("list", "rules", "--format=json")
+    equal(status, 0, error)
+    items = json.loads(out)["items"]
+    equal(sorted(item["identifier"] for item in items), PACKAGE)
+    equal(list(items[0]), ["identifier", "name", "description", "section", "kind", "file",
+                           "hiddenBy"])
+
+
+if __name__ == "__main__":
+    run(globals())
