@@ -12,6 +12,7 @@
 #include "client/report/screen.h"
 #include "protocol/base/near.h"
 #include "report/catalogue/catalogue.h"
+#include "report/render/plain.h"
 #include "report/render/render_message.h"
 #include "report/render/render_metric.h"
 #include "report/render/render_table.h"
@@ -27,6 +28,7 @@ struct listing {
 struct kind {
     const char *name;
     bool from_files;
+    bool paragraphs; // its texts are too long for columns
     const struct report_column *columns;
     size_t column_count;
     int (*list)(struct listing *listing); // 0 or -ENOMEM
@@ -329,11 +331,11 @@ static const struct report_column report_columns[] = {REPORT_T("Report"), REPORT
 #define COLUMNS(columns) columns, sizeof(columns) / sizeof(columns[0])
 
 static const struct kind kinds[] = {
-    {"sections", true, COLUMNS(section_columns), list_sections},
-    {"sets", true, COLUMNS(set_columns), list_sets},
-    {"rules", true, COLUMNS(rule_columns), list_rules},
-    {"metrics", false, COLUMNS(metric_columns), list_metrics},
-    {"reports", false, COLUMNS(report_columns), list_reports},
+    {"sections", true, false, COLUMNS(section_columns), list_sections},
+    {"sets", true, true, COLUMNS(set_columns), list_sets},
+    {"rules", true, false, COLUMNS(rule_columns), list_rules},
+    {"metrics", false, true, COLUMNS(metric_columns), list_metrics},
+    {"reports", false, true, COLUMNS(report_columns), list_reports},
 };
 
 static const char *kind_name(const void *context, size_t index) {
@@ -375,6 +377,51 @@ static void write_messages(struct report_job *job, const struct report_loaded *l
     }
 }
 
+#define PAGE_WIDTH 80
+#define INDENT 4
+
+// Words with one blank between them, in lines of the page's width.
+static void write_wrapped(struct nvtxt_out *out, size_t *column, struct nvtxt_slice text) {
+    for (size_t at = 0; at < text.len;) {
+        const char *blank = memchr(text.data + at, ' ', text.len - at);
+        size_t end = blank ? (size_t)(blank - text.data) : text.len;
+        struct nvtxt_slice word = {text.data + at, end - at};
+        size_t width = report_plain_width(word);
+        bool fresh = *column == 0;
+        if (!fresh && *column + 1 + width > PAGE_WIDTH) {
+            NVTXT_OUT_LITERAL(out, "\n");
+            fresh = true;
+        }
+        report_plain_blanks(out, fresh ? INDENT : 1);
+        report_plain_text(out, word);
+        *column = (fresh ? INDENT : *column + 1) + width;
+        at = end + 1;
+    }
+}
+
+// An item a paragraph: its name, then what else is known of it.
+static void write_paragraphs(struct nvtxt_out *out, const struct report_table *table) {
+    for (size_t i = 0; i < table->row_count; i++) {
+        const struct report_cell *cells = table->cells + i * table->column_count;
+        report_plain_text(out, report_cell_slice(&cells[0]));
+        NVTXT_OUT_LITERAL(out, "\n");
+        for (size_t j = 1; j < table->column_count; j++) {
+            size_t column = 0;
+            if (cells[j].text_len == 0) {
+                continue;
+            }
+            // The last column explains itself.
+            if (j + 1 < table->column_count) {
+                write_wrapped(out, &column, nvtxt_slice_of(table->columns[j].title));
+                NVTXT_OUT_LITERAL(out, ":");
+                column++;
+            }
+            write_wrapped(out, &column, report_cell_slice(&cells[j]));
+            NVTXT_OUT_LITERAL(out, "\n");
+        }
+    }
+}
+
 static int write_table(struct report_job *job, struct listing *listing, const struct kind *kind) {
     struct report_table table;
     const struct report_table_view view = {.unit_ns = 1, .width = report_screen_width(job->out.fd)};
@@ -383,6 +430,8 @@ static int write_table(struct report_job *job, struct listing *listing, const st
     int r = kind->list(listing);
     if (r == 0 && job->options->format == REPORT_MARKDOWN) {
         report_table_markdown(&job->out, &table, &view);
+    } else if (r == 0 && kind->paragraphs) {
+        write_paragraphs(&job->out, &table);
     } else if (r == 0) {
         report_table_text(&job->out, &table, &view);
     }
