@@ -182,17 +182,18 @@ static int whole_value(struct report_figures *figures, struct rolling *rolling,
 static int roll_up(struct report_figures *figures, const struct report_catalogue_metric *which,
                    struct report_metric *metric) {
     struct rolling rolling = {which, NULL, (double)figures->elapsed_ns};
-    int result = whole_value(figures, &rolling, metric);
+    int result = 0;
+    if (which->key != REPORT_KEY_NONE) {
+        result = report_samples_get(figures, which, &rolling.samples);
+        metric->na = result ? NULL : rolling.samples->na;
+    }
+    if (!result && !metric->na) {
+        result = whole_value(figures, &rolling, metric);
+    }
     if (result || metric->na || which->key == REPORT_KEY_NONE) {
         return result;
     }
     metric->instanced = true;
-    result = report_samples_get(figures, which, &rolling.samples);
-    if (result || rolling.samples->na) {
-        metric->na = rolling.samples->na;
-        metric->instanced = false;
-        return result;
-    }
     result = set_instances(&rolling, metric, &figures->arena);
     return result ? result : keep_ids(metric, &figures->arena);
 }
