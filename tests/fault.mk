@@ -4,7 +4,7 @@ plain_programs += fault/io_faults
 fault_io_faults_SOURCES = fault/io_faults.c fault/fault_kit.h fault/vfs_shim.c fault/vfs_shim.h
 
 alloc_ldflags = $(AM_LDFLAGS) -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=strdup \
-	-Wl,--wrap=free
+	-Wl,--wrap=strndup,--wrap=free
 alloc_kit = fault/alloc.c fault/alloc.h fault/fault_kit.h
 plain_programs += fault/alloc_faults
 fault_alloc_faults_SOURCES = fault/alloc_faults.c $(alloc_kit)
@@ -32,6 +32,7 @@ python_tests += fault/test_enospc.py
 
 # What takes longer with NVTXT_TEST_LONG set; scripts/check-full does.
 long_tests = fault/io_faults fault/alloc_faults fault/alloc_merge fault/alloc_export \
+	$(long_report_tests) \
 	crash/acks.py crash/points.py crash/storm.py crash/watched.py \
 	e2e/test_bad_peers.py e2e/test_collect.py e2e/test_command.py e2e/test_merge.py \
 	fault/test_enospc.py e2e/test_export.py e2e/test_speedscope.py golden/test_export.py

@@ -42,3 +42,8 @@ serial_tests += e2e/test_report_sections.py
 serial_tests += e2e/test_report_rules.py
 EXTRA_DIST += e2e/report_random.py report/slow_metrics.py
 serial_tests += e2e/test_report_metrics.py
+
+plain_programs += fault/alloc_report
+fault_alloc_report_SOURCES = fault/alloc_report.c $(alloc_kit)
+fault_alloc_report_LDFLAGS = $(alloc_ldflags)
+long_report_tests = fault/alloc_report

@@ -18,11 +18,13 @@ void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);
 void *__real_realloc(void *old, size_t size);
 char *__real_strdup(const char *string);
+char *__real_strndup(const char *string, size_t most);
 void __real_free(void *memory);
 void *__wrap_malloc(size_t size);
 void *__wrap_calloc(size_t count, size_t size);
 void *__wrap_realloc(void *old, size_t size);
 char *__wrap_strdup(const char *string);
+char *__wrap_strndup(const char *string, size_t most);
 void __wrap_free(void *memory);
 
 static atomic_uint left, every, count;
@@ -98,6 +100,10 @@ void *__wrap_realloc(void *old, size_t size) {
 
 char *__wrap_strdup(const char *string) {
     return strikes() ? NULL : counted(__real_strdup(string));
+}
+
+char *__wrap_strndup(const char *string, size_t most) {
+    return strikes() ? NULL : counted(__real_strndup(string, most));
 }
 
 void __wrap_free(void *memory) {

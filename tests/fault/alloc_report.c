@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The n-th allocation fails while a store or an export of Nsight Systems is read, ordered and
+// selected, and while all tables and all metrics of it are made. Each of them must end, free all
+// that it took, and report short memory.
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <sqlite3.h>
+
+#include "report/load/load.h"
+#include "report/metric/metric.h"
+#include "report/metric/names.h"
+#include "report/model/model.h"
+#include "report/model/selecting.h"
+#include "report/stats/reports.h"
+#include "store/store.h"
+#include "tests/fault/alloc.h"
+#include "tests/fault/fault_kit.h"
+
+static char folder[] = "/tmp/nvtxt-report-XXXXXX";
+static char ours[64], theirs[64];
+
+static const char schema[] =
+    "CREATE TABLE StringIds (id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL);"
+    "CREATE TABLE ThreadNames (nameId INTEGER NOT NULL, priority INTEGER, globalTid INTEGER);"
+    "CREATE TABLE PROCESSES (globalPid INTEGER, pid INTEGER, name TEXT);"
+    "CREATE TABLE NVTX_EVENTS (start INTEGER NOT NULL, end INTEGER, eventType INTEGER NOT NULL,"
+    " rangeId INTEGER, category INTEGER, color INTEGER, text TEXT, globalTid INTEGER,"
+    " endGlobalTid INTEGER, textId INTEGER, domainId INTEGER, int64Value INTEGER,"
+    " jsonText TEXT);"
+    "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER, end INTEGER, correlationId INTEGER, "
+    "globalPid INTEGER, shortName INTEGER);"
+    "CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start INTEGER, end INTEGER, globalTid INTEGER, "
+    "correlationId INTEGER);"
+    "INSERT INTO StringIds VALUES (0, 'step'), (1, 'worker'), (2, 'saxpy');"
+    "INSERT INTO ThreadNames VALUES (1, 0, (7 << 24) | 8);"
+    "INSERT INTO PROCESSES VALUES (7 << 24, 7, 'service');"
+    "INSERT INTO NVTX_EVENTS (start, end, eventType, text, textId, globalTid, domainId, int64Value,"
+    " jsonText) VALUES (1, NULL, 75, 'shop', NULL, (7 << 24) | 8, 1, NULL, NULL),"
+    " (2, 50, 59, NULL, 0, (7 << 24) | 8, 0, 5, '{}'), (60, 90, 59, NULL, 0, (7 << 24) | 8, 0, 6,"
+    " NULL), (3, 70, 59, 'cross;es', NULL, (7 << 24) | 8, 0, NULL, NULL),"
+    " (5, NULL, 59, 'open', NULL, (7 << 24) | 8, 1, NULL, NULL),"
+    " (4, 7, 60, 'request', NULL, (7 << 24) | 9, 1, NULL, NULL),"
+    " (1, 1, 34, 'tick', NULL, (7 << 24) | 9, 1, 7, NULL),"
+    " (8, 8, 34, 'tick', NULL, (7 << 24) | 9, 1, 7, NULL);"
+    "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (100, 150, 1, 7 << 24, 2);"
+    "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (20, 21, (7 << 24) | 8, 1);";
+
+static const char *const lines[] = {
+    "@RangePush, Time, ThreadId, Message, CategoryId",
+    "@RangePop, Time, ThreadId",
+    "@Marker, Time, ThreadId, Message, Payload",
+    "@RangeStartEnd, Start, End, ThreadId, Message",
+    "SetFileDisplayName, \"shop\"",
+    "SetCategoryName, 3, \"io\"",
+    "SetThreadName, 7, 8, \"worker\"",
+    "SetProcessName, 7, \"service\"",
+    "RangePush, 1, 8, \"step\", 3",
+    "RangePush, 2, 8, \"load\", 0",
+    "RangePop, 4, 8",
+    "Wrong, 4",
+    "Marker, 5, 8, \"tick\", 5",
+    "Marker, 6, 9, \"tick\", 6",
+    "RangePop, 7, 8",
+    "RangePush, 8, 8, \"step\", 3",
+    "RangeStartEnd, 1, 5, 8, \"request\"",
+    "RangePop, 9, 8",
+};
+
+static void make_store(void) {
+    const struct store_options how = {.plain = true, .file_mode = 0600};
+    const struct nvtxt_source_config config = {.limits = NVTXT_LIMITS_DEFAULT, .default_pid = 7};
+    const struct store_source source = {.id = 1, .kind = STORE_SOURCE_FILE, .name = "a.nvtxt"};
+    struct store *store;
+    struct nvtxt_sink sink;
+    must(store_open(&store, ours, &how, NULL, 0) == 0, "a store");
+    struct store_batch *batch = store_batch_new();
+    struct nvtxt_interp *interp = nvtxt_interp_new(&config);
+    store_batch_sink(store_batch_source(batch, &source), &sink);
+    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+        must(nvtxt_interp_line(interp, nvtxt_slice_of(lines[i]), &sink) == 0, lines[i]);
+    }
+    must(nvtxt_interp_end(interp, &sink) == 0, "the end");
+    must(store_begin(store) == 0 && store_write(store, batch) == 0 && store_commit(store) == 0,
+         "a commit");
+    nvtxt_interp_free(interp);
+    store_batch_free(batch);
+    store_close(store);
+}
+
+static void make_export(void) {
+    sqlite3 *db = NULL;
+    must(sqlite3_open(theirs, &db) == SQLITE_OK, "open");
+    must(sqlite3_exec(db, schema, NULL, NULL, NULL) == SQLITE_OK, "schema");
+    sqlite3_close(db);
+}
+
+// ---- What is made -------------------------------------------------------------------------------
+
+static int select_events(struct report_model *model) {
+    static const char *const options[][2] = {
+        {"nvtx-include", "regex:^.*$/"}, {"nvtx-include", "step/"}, {"nvtx-include", "nothing"},
+        {"nvtx-exclude", "never"},       {"within", "step"},        {"match", "[a-z]"},
+        {"iterations", "step"},
+    };
+    struct report_selection selection = {0};
+    struct report_fault fault;
+    struct nvtxt_buf notes = {0};
+    int rc = 0;
+    for (size_t i = 0; i < sizeof(options) / sizeof(options[0]) && rc == 0; i++) {
+        rc = report_selection_take(&selection, options[i][0], options[i][1], &fault);
+        must(rc <= 0, options[i][0]);
+    }
+    rc = rc ?: report_select(model, &selection, INT64_MIN, INT64_MAX, &notes, &fault);
+    rc = rc ?: report_iterations_init(&model->iterations, model->capture, &selection);
+    nvtxt_buf_deinit(&notes);
+    report_selection_deinit(&selection);
+    return rc;
+}
+
+static int make_tables(const struct report_model *model) {
+    static const double percentiles[] = {50, 99.9};
+    static const char *const names[] = {"50", "99.9"};
+    const struct report_stats_options options = {percentiles, names, 2};
+    int rc = 0;
+    for (size_t i = 0; i < report_stats_report_count && rc == 0; i++) {
+        struct report_table table;
+        rc = report_stats_make(&table, &report_stats_reports[i], model, &options);
+        report_table_deinit(&table);
+    }
+    return rc;
+}
+
+static int make_metrics(struct report_model *model) {
+    const struct report_scope scope = {.kind = REPORT_SCOPE_CAPTURE};
+    struct report_metrics *metrics = NULL;
+    struct report_name_cursor cursor = {0};
+    const struct report_metric *metric;
+    int rc = report_metrics_new(&metrics, model, &scope, NULL);
+    for (const char *name; rc == 0 && (name = report_name_next(&cursor, NULL));) {
+        rc = report_metrics_get(metrics, name, &metric);
+    }
+    report_metrics_free(metrics);
+    return rc;
+}
+
+static int make_all(const void *context) {
+    const char *path = context;
+    struct report_capture *capture = NULL;
+    struct report_model *model = NULL;
+    char sentence[REPORT_SENTENCE_BYTES];
+    int rc = report_load(&capture, &path, 1, &REPORT_LOAD_ALL, sentence);
+    must(rc <= 0, sentence);
+    rc = rc ?: report_model_build(&model, capture);
+    rc = rc ?: select_events(model);
+    rc = rc ?: make_tables(model);
+    rc = rc ?: make_metrics(model);
+    report_model_free(model);
+    report_capture_free(capture);
+    return rc;
+}
+
+static void check_nothing(const void *context, int result) {
+    (void)context;
+    (void)result;
+}
+
+static void all_allocations(const char *path, unsigned stride) {
+    must(make_all(path) == 0, "without a fault"); // SQLite keeps some of its first time
+    unsigned once = alloc_each(stride, false, make_all, check_nothing, path);
+    unsigned lasting = alloc_each(stride, true, make_all, check_nothing, path);
+    printf("# %u and %u allocations of %s, every %u. failed\n", once, lasting, path, stride);
+}
+
+int main(void) {
+    unsigned stride = fault_stride(47, 499);
+    alloc_install();
+    must(mkdtemp(folder) != NULL, "mkdtemp");
+    snprintf(ours, sizeof(ours), "%s/ours.sqlite", folder);
+    snprintf(theirs, sizeof(theirs), "%s/theirs.sqlite", folder);
+    make_store();
+    make_export();
+    all_allocations(ours, stride);
+    all_allocations(theirs, stride);
+    remove_store(ours);
+    remove_store(theirs);
+    rmdir(folder);
+    return 0;
+}
