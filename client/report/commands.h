@@ -42,6 +42,8 @@ enum report_format {
 #define REPORT_COMMANDS(X)                                                                         \
     X(REPORT_REPORT, report, REPORT_PLAIN | 1 << REPORT_MARKDOWN, "STORE...", 0, SIZE_MAX,         \
       "sections and the results of rules")                                                         \
+    X(REPORT_SUMMARY, summary, REPORT_PLAIN | 1 << REPORT_MARKDOWN, "STORE...", 0, SIZE_MAX,       \
+      "stores with their counts, sources with their errors")                                       \
     X(REPORT_EVENTS, events, REPORT_TABLE_OF_EVENTS, "STORE...", 0, SIZE_MAX,                      \
       "the selected events, one each")                                                             \
     X(REPORT_STATS, stats, REPORT_TABLE, "STORE...", 0, SIZE_MAX, "tables; default nvtx_sum")      \

@@ -3,6 +3,8 @@
 // Questions about a capture. Each is a search in an array that is sorted.
 #include "report/load/capture.h"
 
+#include <stdio.h>
+
 struct nvtxt_slice report_category_name(const struct report_capture *capture, uint32_t scope,
                                         uint32_t category) {
     size_t low = 0;
@@ -39,4 +41,16 @@ uint32_t report_event_line(const struct report_capture *capture, const struct re
     }
     bool found = low < source->line_row_count && source->line_rows[low] == event->row;
     return found ? source->line_numbers[low] : 0;
+}
+
+struct nvtxt_slice report_source_name(const struct report_source *source,
+                                      char made[REPORT_SOURCE_NAME]) {
+    const struct nvtxt_slice names[] = {source->name, source->display_name, source->peer_comm};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (names[i].data) {
+            return names[i];
+        }
+    }
+    int len = snprintf(made, REPORT_SOURCE_NAME, "source %lld", (long long)source->id);
+    return (struct nvtxt_slice){made, (size_t)len};
 }

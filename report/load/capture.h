@@ -116,6 +116,12 @@ struct report_source {
     size_t line_row_count;
 };
 
+// The name of a source for people: its own, or that of who sent it; else "source " and its id,
+// which is written to `made`.
+#define REPORT_SOURCE_NAME 32
+struct nvtxt_slice report_source_name(const struct report_source *source,
+                                      char made[REPORT_SOURCE_NAME]);
+
 struct report_loss {
     uint32_t store;
     int64_t at_ns;

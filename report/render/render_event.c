@@ -59,22 +59,6 @@ static struct store_read_event read_event(const struct report_capture *capture,
     return read;
 }
 
-#define SOURCE 32 // "source " and an id
-
-static struct nvtxt_slice source_name(const struct report_source *source, char text[SOURCE]) {
-    if (source->name.data) {
-        return source->name;
-    }
-    if (source->display_name.data) {
-        return source->display_name;
-    }
-    if (source->peer_comm.data) {
-        return source->peer_comm;
-    }
-    int len = snprintf(text, SOURCE, "source %lld", (long long)source->id);
-    return (struct nvtxt_slice){text, (size_t)len};
-}
-
 static const char *level_of(const struct report_source *source, const struct report_event *event) {
     bool may = event->kind == REPORT_MARK && event->payload_kind == NVTXT_PAYLOAD_INT64;
     return may && source->has_levels ? nvtxt_level_name(event->payload.int64) : NULL;
@@ -90,7 +74,7 @@ static bool is_named_domain(const struct report_domain_scope *scope, struct nvtx
 
 static void put_members(struct nvtxt_out *out, const struct report_capture *capture,
                         const struct report_event *event) {
-    char made[SOURCE];
+    char made[REPORT_SOURCE_NAME];
     const struct store_read_event read = read_event(capture, event);
     const struct report_thread *thread = &capture->threads[event->thread];
     struct store_named_event named = {
@@ -107,7 +91,7 @@ static void put_members(struct nvtxt_out *out, const struct report_capture *capt
     if (event->source != REPORT_NONE) {
         const struct report_source *source = &capture->sources[event->source];
         named.source_id = source->id;
-        named.source = source_name(source, made);
+        named.source = report_source_name(source, made);
         named.level = level_of(source, event);
     }
     store_event_members(out, &named);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Commands of nvtxt-report that write rows: stats and events, in each format."""
+"""Commands of nvtxt-report that write rows: stats, events, summary and diff, in each format."""
 import csv
 import json
 import os
@@ -185,6 +185,75 @@ def test_a_report_that_does_not_exist_is_refused():
         status, text, errors = report("stats", "-r", "nvtx_summ", f1(folder))
         equal((status, text), (64, ""))
         equal(errors, "nvtxt-report: there is no report 'nvtx_summ'; did you mean 'nvtx_sum'?\n")
+
+
+FAULTY = """\
+@Marker, Time, Message
+Marker, 7, "good"
+Marker, 2
+Marker, $Pid, "y"
+RangePush, 5
+"""
+
+
+def faulty(folder):
+    path = folder.name("faulty.nvtxt")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(FAULTY)
+    store = folder.name("faulty.sqlite")
+    equal(run_client("nvtxt-import", "create", "-n", path, "-o", store)[0], 1)
+    return path, store
+
+
+def test_a_summary_counts_what_is_in_the_stores():
+    with Folder() as folder:
+        path, store = faulty(folder)
+        first = f1(folder)
+        text = report("summary", "--format", "json", first, store)[1]
+        document = json.loads(text)
+        equal(list(document), ["schema", "command", "stores", "sources", "losses"])
+        counts = ("kind", "events", "marks", "pushpop", "startend", "open", "firstNs", "lastNs",
+                  "processes", "threads", "domains", "losses", "errors", "filesWithErrors")
+        equal([[row[name] for name in counts] for row in document["stores"]],
+              [["nvtxt", 15, 3, 10, 2, 0, 0, 260, 1, 2, 1, 0, 0, 0],
+               ["nvtxt", 1, 1, 0, 0, 0, 7, 7, 1, 1, 1, 0, 3, 1]])
+        equal([(row["store"], row["name"], row["lines"], row["errors"])
+               for row in document["sources"]],
+              [(0, document["sources"][0]["name"], 37, 0), (1, path, 5, 3)])
+        equal([(row["line"], row["column"], row["severity"], row["stage"], row["code"])
+               for row in document["sources"][1]["diagnostics"]],
+              [(3, 10, "error", "parsing", "wrong-value-count"),
+               (4, 9, "error", "lexing", "undefined-variable"),
+               (5, 13, "error", "parsing", "wrong-value-count")])
+        equal(report("summary", "--format", "json", "--kind", "mark", first)[0], 0)
+
+
+def test_a_summary_prints_errors_as_nvtxt_check():
+    with Folder() as folder:
+        path, store = faulty(folder)
+        checked = run_client("nvtxt-check", path)[2].splitlines()[:-1]
+        equal(len(checked), 3)
+        text = report("summary", store)[1]
+        first, second = text.split("Session Summary")[0], text.split("Session Summary")[-1]
+        equal(path + ": warning: 3 errors, see " in first, True)
+        equal([line for line in second.splitlines() if ": error: " in line], checked)
+
+
+def test_an_export_has_no_sources():
+    with Folder() as folder:
+        store = folder.name("export.sqlite")
+        export = sqlite3.connect(store)
+        with export:
+            export.execute("CREATE TABLE NVTX_EVENTS (start INTEGER, end INTEGER, "
+                           "eventType INTEGER, text TEXT, globalTid INTEGER)")
+            export.execute("INSERT INTO NVTX_EVENTS VALUES (10, 30, 59, 'a', 7 << 24 | 8)")
+        export.close()
+        text = report("summary", store)[1]
+        equal("an export of Nsight Systems has no sources" in text, True)
+        document = json.loads(report("summary", "--format", "json", store)[1])
+        row = document["stores"][0]
+        equal((row["kind"], row["schemaVersion"], row["events"]), ("nsys", None, 1))
+        equal((document["sources"], document["losses"]), ([], []))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Text and Markdown are one walk: only headlines, the beginnings of lines and what is escaped
+// differ. A diagnostic is the line that nvtxt-check prints.
+#include "report/render/render_summary.h"
+
+#include "report/render/plain.h"
+
+// ---- JSON ---------------------------------------------------------------------------------------
+
+static void put_optional(struct report_json *json, const char *name, bool has, int64_t value) {
+    if (has) {
+        report_json_int(json, name, value);
+    } else {
+        report_json_null(json, name);
+    }
+}
+
+static void put_store(struct report_json *json, const struct report_store *store,
+                      const struct report_overview *of) {
+    report_json_object(json, NULL);
+    report_json_slice(json, "path", store->path);
+    report_json_text(json, "kind", store->ours ? "nvtxt" : "nsys");
+    report_json_slice(json, "product", store->product);
+    report_json_slice(json, "version", store->version);
+    put_optional(json, "schemaVersion", store->ours, store->schema_version);
+    report_json_array(json, "segments");
+    for (size_t i = 0; i < store->segment_count; i++) {
+        report_json_slice(json, NULL, store->segments[i]);
+    }
+    report_json_end_array(json);
+    report_json_uint(json, "events", of->events);
+    report_json_uint(json, "marks", of->marks);
+    report_json_uint(json, "pushpop", of->pushpop);
+    report_json_uint(json, "startend", of->startend);
+    report_json_uint(json, "open", of->open);
+    put_optional(json, "firstNs", of->has_events, of->first_ns);
+    put_optional(json, "lastNs", of->has_events, of->last_ns);
+    report_json_uint(json, "processes", of->processes);
+    report_json_uint(json, "threads", of->threads);
+    report_json_uint(json, "domains", of->domains);
+    report_json_uint(json, "losses", of->losses);
+    report_json_uint(json, "errors", of->errors);
+    report_json_uint(json, "warnings", of->warnings);
+    report_json_uint(json, "filesWithErrors", of->files_with_errors);
+    report_json_end_object(json);
+}
+
+static void put_diagnostic(struct report_json *json, const struct report_diagnostic *diagnostic) {
+    report_json_object(json, NULL);
+    report_json_int(json, "line", diagnostic->line);
+    report_json_int(json, "column", diagnostic->column);
+    report_json_slice(json, "severity", diagnostic->severity);
+    report_json_slice(json, "stage", diagnostic->stage);
+    report_json_slice(json, "code", diagnostic->code);
+    report_json_slice(json, "message", diagnostic->message);
+    report_json_slice(json, "excerpt", diagnostic->excerpt);
+    report_json_end_object(json);
+}
+
+static void put_source(struct report_json *json, const struct report_source *source) {
+    report_json_object(json, NULL);
+    report_json_uint(json, "store", source->store);
+    report_json_int(json, "id", source->id);
+    report_json_slice(json, "name", source->name);
+    report_json_slice(json, "displayName", source->display_name);
+    report_json_slice(json, "kind", source->kind);
+    put_optional(json, "pid", source->has_pid, source->pid);
+    report_json_int(json, "openedNs", source->opened_ns);
+    put_optional(json, "closedNs", source->has_closed, source->closed_ns);
+    report_json_slice(json, "ended", source->ended);
+    report_json_int(json, "lines", source->lines);
+    report_json_int(json, "events", source->events);
+    report_json_int(json, "warnings", source->warnings);
+    report_json_int(json, "errors", source->errors);
+    put_optional(json, "firstNs", source->has_times, source->first_ns);
+    put_optional(json, "lastNs", source->has_times, source->last_ns);
+    report_json_array(json, "diagnostics");
+    for (size_t i = 0; i < source->diagnostic_count; i++) {
+        put_diagnostic(json, &source->diagnostics[i]);
+    }
+    report_json_end_array(json);
+    report_json_end_object(json);
+}
+
+static void put_loss(struct report_json *json, const struct report_loss *loss) {
+    report_json_object(json, NULL);
+    report_json_uint(json, "store", loss->store);
+    report_json_int(json, "atNs", loss->at_ns);
+    put_optional(json, "source", loss->has_source, loss->source);
+    report_json_slice(json, "reason", loss->reason);
+    report_json_uint(json, "count", loss->count);
+    report_json_end_object(json);
+}
+
+void report_render_summary_json(struct report_json *json, const struct report_capture *capture,
+                                const struct report_overview *overviews) {
+    report_json_array(json, "stores");
+    for (size_t i = 0; i < capture->store_count; i++) {
+        put_store(json, &capture->stores[i], &overviews[i]);
+    }
+    report_json_end_array(json);
+    report_json_array(json, "sources");
+    for (size_t i = 0; i < capture->source_count; i++) {
+        put_source(json, &capture->sources[i]);
+    }
+    report_json_end_array(json);
+    report_json_array(json, "losses");
+    for (size_t i = 0; i < capture->loss_count; i++) {
+        put_loss(json, &capture->losses[i]);
+    }
+    report_json_end_array(json);
+}
+
+// ---- Text ---------------------------------------------------------------------------------------
+
+struct page {
+    struct nvtxt_out *out;
+    bool markdown;
+};
+
+static void put_word(const struct page *page, const char *word) {
+    nvtxt_out_slice(page->out, nvtxt_slice_of(word));
+}
+
+// Text of others.
+static void put_name(const struct page *page, struct nvtxt_slice text) {
+    if (page->markdown) {
+        report_plain_markdown(page->out, text);
+    } else {
+        report_plain_text(page->out, text);
+    }
+}
+
+static void put_headline(const struct page *page, const char *title) {
+    put_word(page, page->markdown ? "## " : "");
+    put_word(page, title);
+    put_word(page, "\n\n");
+}
+
+enum line { TOP, BELOW, DIAGNOSTIC };
+
+// A diagnostic begins its line, so that editors find the place.
+static void begin_line(const struct page *page, enum line line) {
+    static const char *const text[] = {"", "  ", ""}, *const markdown[] = {"- ", "  - ", "  - "};
+    put_word(page, page->markdown ? markdown[line] : text[line]);
+}
+
+static void put_count(const struct page *page, uint64_t count, const char *one, const char *many) {
+    char number[REPORT_PLAIN_NUMBER];
+    report_plain_uint(number, count);
+    put_word(page, number);
+    put_word(page, " ");
+    put_word(page, count == 1 ? one : many);
+}
+
+static void put_utc(const struct page *page, int64_t ns, int64_t base) {
+    int64_t utc;
+    if (__builtin_add_overflow(ns, base, &utc)) {
+        utc = ns < 0 ? INT64_MIN : INT64_MAX;
+    }
+    nvtxt_out_utc(page->out, utc);
+}
+
+static void put_window(const struct page *page, const struct report_store *store,
+                       const struct report_overview *of) {
+    if (of->has_events) {
+        put_word(page, ", from ");
+        put_utc(page, of->first_ns, store->utc_base_ns);
+        put_word(page, " to ");
+        put_utc(page, of->last_ns, store->utc_base_ns);
+    }
+}
+
+static void put_kinds(const struct page *page, const struct report_overview *of) {
+    put_count(page, of->events, "event", "events");
+    put_word(page, " (");
+    put_count(page, of->marks, "mark", "marks");
+    put_word(page, ", ");
+    put_count(page, of->pushpop, "push/pop range", "push/pop ranges");
+    put_word(page, ", ");
+    put_count(page, of->startend, "start/end range", "start/end ranges");
+    if (of->open > 0) {
+        put_word(page, ", ");
+        put_count(page, of->open, "of them open", "of them open");
+    }
+    put_word(page, ") of ");
+    put_count(page, of->processes, "process", "processes");
+    put_word(page, ", ");
+    put_count(page, of->threads, "thread", "threads");
+    put_word(page, " and ");
+    put_count(page, of->domains, "domain", "domains");
+}
+
+static void put_store_line(const struct page *page, const struct report_store *store,
+                           const struct report_overview *of) {
+    begin_line(page, TOP);
+    put_name(page, store->path);
+    put_word(page, ": ");
+    put_kinds(page, of);
+    put_window(page, store, of);
+    put_word(page, "; ");
+    put_count(page, of->losses, "event lost", "events lost");
+    put_word(page, "\n");
+}
+
+static void put_warning(const struct page *page, const struct report_source *source) {
+    char made[REPORT_SOURCE_NAME], number[REPORT_PLAIN_NUMBER];
+    report_plain_int(number, source->errors);
+    begin_line(page, BELOW);
+    put_name(page, report_source_name(source, made));
+    put_word(page, ": warning: ");
+    put_word(page, number);
+    put_word(page, " errors, see Session Summary\n");
+}
+
+static void put_stores(const struct page *page, const struct report_capture *capture,
+                       const struct report_overview *overviews) {
+    for (size_t i = 0; i < capture->store_count; i++) {
+        put_store_line(page, &capture->stores[i], &overviews[i]);
+        for (size_t k = 0; k < capture->source_count; k++) {
+            const struct report_source *source = &capture->sources[k];
+            if (source->store == i && source->errors > 0) {
+                put_warning(page, source);
+            }
+        }
+    }
+}
+
+// "file.nvtxt:12:9: error: undefined variable '$Pid' [undefined-variable]"
+static void put_diagnostic_line(const struct page *page, struct nvtxt_slice name,
+                                const struct report_diagnostic *diagnostic) {
+    begin_line(page, DIAGNOSTIC);
+    put_name(page, name);
+    put_word(page, ":");
+    nvtxt_out_int(page->out, diagnostic->line);
+    put_word(page, ":");
+    nvtxt_out_int(page->out, diagnostic->column);
+    put_word(page, ": ");
+    put_name(page, diagnostic->severity);
+    put_word(page, ": ");
+    put_name(page, diagnostic->message);
+    put_word(page, page->markdown ? " \\[" : " [");
+    put_name(page, diagnostic->code);
+    put_word(page, page->markdown ? "\\]\n" : "]\n");
+}
+
+static void put_session(const struct page *page, const struct report_source *source) {
+    put_word(page, "; opened ");
+    nvtxt_out_utc(page->out, source->opened_ns);
+    if (source->has_closed) {
+        put_word(page, ", closed ");
+        nvtxt_out_utc(page->out, source->closed_ns);
+    } else {
+        put_word(page, ", not closed");
+    }
+    if (source->ended.data) {
+        put_word(page, " (");
+        put_name(page, source->ended);
+        put_word(page, ")");
+    }
+}
+
+static void put_source_line(const struct page *page, const struct report_source *source) {
+    char made[REPORT_SOURCE_NAME];
+    struct nvtxt_slice name = report_source_name(source, made);
+    begin_line(page, TOP);
+    put_name(page, name);
+    if (source->display_name.data && !nvtxt_slice_equal(source->display_name, name)) {
+        put_word(page, ", ");
+        put_name(page, source->display_name);
+    }
+    if (source->kind.data) {
+        put_word(page, " (");
+        put_name(page, source->kind);
+        put_word(page, ")");
+    }
+    if (source->has_pid) {
+        put_word(page, ", process ");
+        nvtxt_out_int(page->out, source->pid);
+    }
+    put_word(page, ": ");
+    put_count(page, (uint64_t)source->errors, "error", "errors");
+    put_word(page, " and ");
+    put_count(page, (uint64_t)source->warnings, "warning", "warnings");
+    put_word(page, " in ");
+    put_count(page, (uint64_t)source->lines, "line", "lines");
+    put_word(page, ", ");
+    put_count(page, (uint64_t)source->events, "event", "events");
+    put_session(page, source);
+    put_word(page, "\n");
+    for (size_t i = 0; i < source->diagnostic_count; i++) {
+        put_diagnostic_line(page, name, &source->diagnostics[i]);
+    }
+}
+
+static void put_sources(const struct page *page, const struct report_capture *capture) {
+    for (size_t i = 0; i < capture->store_count; i++) {
+        const struct report_store *store = &capture->stores[i];
+        bool any = false;
+        for (size_t k = 0; k < capture->source_count; k++) {
+            if (capture->sources[k].store == i) {
+                put_source_line(page, &capture->sources[k]);
+                any = true;
+            }
+        }
+        if (!any) {
+            begin_line(page, TOP);
+            put_name(page, store->path);
+            put_word(page, store->ours ? ": it has no sources\n"
+                                       : ": an export of Nsight Systems has no sources\n");
+        }
+    }
+}
+
+static void put_losses(const struct page *page, const struct report_capture *capture) {
+    for (size_t i = 0; i < capture->loss_count; i++) {
+        const struct report_loss *loss = &capture->losses[i];
+        begin_line(page, TOP);
+        put_name(page, capture->stores[loss->store].path);
+        put_word(page, ": ");
+        put_count(page, loss->count, "event", "events");
+        put_word(page, " lost at ");
+        nvtxt_out_utc(page->out, loss->at_ns);
+        if (loss->has_source) {
+            put_word(page, ", source ");
+            nvtxt_out_int(page->out, loss->source);
+        }
+        if (loss->reason.data) {
+            put_word(page, ": ");
+            put_name(page, loss->reason);
+        }
+        put_word(page, "\n");
+    }
+}
+
+void report_render_summary_text(struct nvtxt_out *out, const struct report_capture *capture,
+                                const struct report_overview *overviews, bool markdown) {
+    const struct page page = {out, markdown};
+    put_headline(&page, "Report Summary");
+    put_stores(&page, capture, overviews);
+    put_losses(&page, capture);
+    put_word(&page, "\n");
+    put_headline(&page, "Session Summary");
+    put_sources(&page, capture);
+}
