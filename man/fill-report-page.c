@@ -2,13 +2,23 @@
 //
 // Makes the manual pages of nvtxt-report from their templates, as fill-page does with the others:
 //
+//   {{fields Findings}}      the items of a list of the fields of a message of sections or rules
 //   {{reports}}              the items of a list of the reports of `stats`, with their columns
+//   {{rules}}                the items of a list of the rules of the package
+//   {{sql-functions}}        the functions that queries of rules may use
 //
 // Not installed.
 #include <stdio.h>
+#include <string.h>
 
 #include "man/template.h"
+#include "report/judge/rule_file.h"
+#include "report/judge/rules.h"
+#include "report/rule/sql_guard.h"
+#include "report/section/files.h"
+#include "report/section/section.h"
 #include "report/stats/reports.h"
+#include "report/text/message.h"
 
 static void fill_reports(const char *name) {
     (void)name;
@@ -22,8 +32,76 @@ static void fill_reports(const char *name) {
     }
 }
 
+static const struct report_message_type *find_type(const char *name) {
+    const struct report_message_type *const *lists[] = {report_rule_types, report_section_types};
+    for (size_t list = 0; list < 2; list++) {
+        for (size_t i = 0; lists[list][i]; i++) {
+            if (strcmp(lists[list][i]->name, name) == 0) {
+                return lists[list][i];
+            }
+        }
+    }
+    template_fail("no message '%s'", name);
+}
+
+static void put_type(const struct report_field *field) {
+    static const char *const words[] = {
+        [REPORT_FIELD_STRING] = "string",   [REPORT_FIELD_UINT32] = "uint32",
+        [REPORT_FIELD_INT64] = "int64",     [REPORT_FIELD_DOUBLE] = "double",
+        [REPORT_FIELD_BOOL] = "bool",       [REPORT_FIELD_ENUM] = "enum",
+        [REPORT_FIELD_ARCH] = "arch",       [REPORT_FIELD_MESSAGE] = "message",
+        [REPORT_FIELD_SKIPPED] = "ignored",
+    };
+    fputs(words[field->type], stdout);
+    for (size_t i = 0; field->type == REPORT_FIELD_ENUM && field->values[i].name; i++) {
+        printf("%s %s", i > 0 ? "," : ":", field->values[i].name);
+    }
+    fputs(field->required ? "; required" : field->repeated ? "; repeated" : "", stdout);
+    puts("");
+}
+
+static void fill_fields(const char *name) {
+    const struct report_message_type *type = find_type(name);
+    for (const struct report_field *field = type->fields; field->name; field++) {
+        printf(".It Ic %s\n", field->name);
+        put_type(field);
+    }
+}
+
+static void fill_rules(const char *name) {
+    struct report_search_folder folder = {"builtin", false};
+    struct report_files files = {0};
+    struct report_messages messages = {0};
+    struct report_rules *rules = NULL;
+    const char *missing;
+    (void)name;
+    if (report_rules_new(&rules) != 0 || report_files_find(&files, &folder, 1, &missing) != 0 ||
+        report_rules_load(rules, &files, NULL, NULL, NULL, &messages) != 0 || messages.count > 0) {
+        template_fail("the rules of the package cannot be read");
+    }
+    for (size_t i = 0; i < report_rules_count(rules); i++) {
+        struct report_rule_row row = report_rules_row(rules, i);
+        printf(".It Ic %s\n", row.identifier.data);
+        template_put(row.description.data);
+        puts("");
+    }
+    report_rules_free(rules);
+    report_files_deinit(&files);
+    report_messages_deinit(&messages);
+}
+
+static void fill_sql_functions(const char *name) {
+    (void)name;
+    for (size_t i = 0; report_sql_functions[i]; i++) {
+        printf(".Ql %s%s\n", report_sql_functions[i], report_sql_functions[i + 1] ? " ," : " .");
+    }
+}
+
 static const struct template_table tables[] = {
+    {"fields", true, fill_fields},
     {"reports", false, fill_reports},
+    {"rules", false, fill_rules},
+    {"sql-functions", false, fill_sql_functions},
     {0},
 };
 

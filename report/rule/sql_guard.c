@@ -21,7 +21,7 @@
 
 // Functions of SQLite that only compute: none reads a file, tells about the process, or gives
 // another value each time. In the order of strcmp().
-static const char *const functions[] = {
+const char *const report_sql_functions[] = {
     "->",
     "->>",
     "abs",
@@ -116,6 +116,7 @@ static const char *const functions[] = {
     "unixepoch",
     "unlikely",
     "upper",
+    NULL,
 };
 
 static const struct {
@@ -137,8 +138,8 @@ static const struct {
 // ---- What may be used ---------------------------------------------------------------------------
 
 static bool is_listed(const char *name) {
-    for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
-        if (sqlite3_stricmp(functions[i], name) == 0) {
+    for (size_t i = 0; report_sql_functions[i]; i++) {
+        if (sqlite3_stricmp(report_sql_functions[i], name) == 0) {
             return true;
         }
     }

@@ -20,6 +20,9 @@ struct sqlite3_stmt;
 #define REPORT_SQL_HEAP ((int64_t)128 * 1024 * 1024) // for SQLite while a query runs
 #define REPORT_SQL_REASON 512                        // bytes of a sentence
 
+// The functions that a query may use; NULL ends the list.
+extern const char *const report_sql_functions[];
+
 // One use of the guard, from report_sql_begin() to report_sql_end().
 struct report_sql_guard {
     int64_t deadline_ns;       // of the monotonic clock
