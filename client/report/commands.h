@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The commands of nvtxt-report: what each takes, and the function that runs it. To add one, write
-// client/report/command_NAME.c and a line here.
+// client/report/command/command_NAME.c and a line here.
 #pragma once
 
 #include <stddef.h>

@@ -2,7 +2,7 @@
 //
 // A failed rule is a fault of the run, whatever the others found: so the exit status is raised
 // here, where every command passes.
-#include "client/report/judging.h"
+#include "client/report/command/judging.h"
 
 #include "client/common/signals.h"
 #include "report/load/load.h"

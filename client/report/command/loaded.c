@@ -2,7 +2,7 @@
 //
 // The order is that of names: files of metrics, options, sections. A cycle that is left after the
 // sections is one of the options.
-#include "client/report/loaded.h"
+#include "client/report/command/loaded.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -5,9 +5,9 @@
 // stand in one grid.
 #include <errno.h>
 
+#include "client/report/command/loaded.h"
+#include "client/report/command/wanted_metrics.h"
 #include "client/report/job.h"
-#include "client/report/loaded.h"
-#include "client/report/wanted_metrics.h"
 #include "report/metric/metric.h"
 #include "report/render/grid.h"
 #include "report/render/plain.h"

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/report/loaded.h"
-#include "client/report/screen.h"
+#include "client/report/command/loaded.h"
+#include "client/report/command/screen.h"
 #include "protocol/base/near.h"
 #include "report/catalogue/catalogue.h"
 #include "report/render/plain.h"

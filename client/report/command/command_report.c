@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 #include "client/common/signals.h"
-#include "client/report/judging.h"
-#include "client/report/loaded.h"
+#include "client/report/command/judging.h"
+#include "client/report/command/loaded.h"
 #include "report/render/plain.h"
 #include "report/render/render_message.h"
 #include "report/render/render_metric.h"

@@ -2,7 +2,7 @@
 //
 // Words are taken one after the other; a table knows which names are there already. A group is
 // looked for in all sections that count, shown or not.
-#include "client/report/wanted_metrics.h"
+#include "client/report/command/wanted_metrics.h"
 
 #include <errno.h>
 #include <stdlib.h>

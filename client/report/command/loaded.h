@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What comes from files and options beside the stores: definitions of metrics, sections, rules,
-// and the messages about them.
+// client/report/command: the commands of nvtxt-report, one file each, and what several of them
+// need: files of sections and rules, judging, the width of the screen. They take the job that the
+// frame has prepared, call report/, and write to its output. They own what they compute while they
+// run. One thread. They open no store and make no exit status.
+//
+// This header is what comes from files and options beside the stores: definitions of metrics,
+// sections, rules, and the messages about them.
 #pragma once
 
 #include "client/report/job.h"

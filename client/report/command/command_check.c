@@ -2,8 +2,8 @@
 //
 // `nvtxt-report check`: all rules, whatever section they are of, on the whole capture. The exit
 // status comes of the worst message.
-#include "client/report/judging.h"
-#include "client/report/loaded.h"
+#include "client/report/command/judging.h"
+#include "client/report/command/loaded.h"
 #include "report/metric/metric.h"
 #include "report/render/json.h"
 #include "report/render/render_rule.h"

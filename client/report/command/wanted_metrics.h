@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "client/report/command/loaded.h"
 #include "client/report/job.h"
-#include "client/report/loaded.h"
 #include "protocol/base/hash.h"
 #include "store/value/arena.h"
 
