@@ -47,3 +47,5 @@ plain_programs += fault/alloc_report
 fault_alloc_report_SOURCES = fault/alloc_report.c $(alloc_kit)
 fault_alloc_report_LDFLAGS = $(alloc_ldflags)
 long_report_tests = fault/alloc_report
+fuzz_programs += fuzz/fuzz_rule
+fuzz_fuzz_rule_SOURCES = fuzz/fuzz_rule.c $(report_kit)
