@@ -11,6 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "protocol/base/hash.h"
+
 // An id with the raw number that it comes from.
 struct candidate {
     struct report_id id;
@@ -69,6 +71,19 @@ static struct report_id thread_id(const struct report_capture *capture, uint32_t
     int len = snprintf(text, sizeof text, "%" PRIu32 ":%" PRIu32,
                        capture->processes[of->process].pid, report_tid(of));
     return text_id((struct nvtxt_slice){store_arena_copy(arena, text, (size_t)len), (size_t)len});
+}
+
+struct report_id report_line_id(const struct report_source *source, uint64_t line,
+                                struct store_arena *arena) {
+    struct nvtxt_slice file = source->name.data ? source->name : source->display_name;
+    char digits[24];
+    int len = snprintf(digits, sizeof digits, ":%" PRIu64, line);
+    char *text = store_arena_take(arena, file.len + (size_t)len, 1);
+    if (text) {
+        memcpy(text, file.len ? file.data : "", file.len);
+        memcpy(text + file.len, digits, (size_t)len);
+    }
+    return text_id((struct nvtxt_slice){text, file.len + (size_t)len});
 }
 
 static struct report_id id_of(const struct work *work, uint32_t raw) {
@@ -259,7 +274,75 @@ static uint32_t raw_of(const struct report_capture *capture, uint32_t index, enu
     }
 }
 
+static bool has_file(const struct report_capture *capture) {
+    for (size_t i = 0; i < capture->source_count; i++) {
+        if (capture->sources[i].file.data) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// A line of a source that events come from.
+struct line {
+    struct nvtxt_hash_node node;
+    uint32_t source, line;
+    uint32_t raw;
+};
+
+static struct line *add_line(struct work *work, struct nvtxt_hash *table, uint32_t source,
+                             uint32_t number, struct report_id *id) {
+    struct line *line = store_arena_make(work->arena, sizeof *line);
+    *id = report_line_id(&work->model->capture->sources[source], number, work->arena);
+    uint64_t hash = nvtxt_hash_number((uint64_t)source << 32 | number);
+    if (!line || !id->text.data || nvtxt_hash_add(table, &line->node, hash)) {
+        return NULL;
+    }
+    line->source = source;
+    line->line = number;
+    line->raw = (uint32_t)work->raw_count++;
+    return line;
+}
+
+// The raw numbers of lines are counted as they come.
+static int number_lines(struct work *work, uint32_t *raws, const uint32_t *events,
+                        struct report_id *ids, struct nvtxt_hash *table) {
+    const struct report_capture *capture = work->model->capture;
+    for (size_t i = 0; i < work->count; i++) {
+        const struct report_event *event = &capture->events[events[i]];
+        uint32_t number = report_event_line(capture, event), source = event->source;
+        uint64_t hash = nvtxt_hash_number((uint64_t)source << 32 | number);
+        struct line *line;
+        raws[i] = REPORT_NONE;
+        if (number == 0 || source == REPORT_NONE) {
+            continue;
+        }
+        NVTXT_HASH_FIND(line, node, table, hash, line->source == source && line->line == number);
+        line = line ? line : add_line(work, table, source, number, &ids[work->raw_count]);
+        if (!line) {
+            return -ENOMEM;
+        }
+        raws[i] = line->raw;
+    }
+    return 0;
+}
+
+static int group_by_line(struct work *work, uint32_t *raws, const uint32_t *events) {
+    struct nvtxt_hash table = {NULL, 0, 0};
+    struct report_id *ids = malloc((work->count + 1) * sizeof *ids);
+    int result = ids ? number_lines(work, raws, events, ids, &table) : -ENOMEM;
+    work->raws = raws;
+    work->ids = ids;
+    result = result ? result : group(work);
+    nvtxt_hash_deinit(&table);
+    free(ids);
+    return result;
+}
+
 static int group_events(struct work *work, uint32_t *raws, const uint32_t *events) {
+    if (work->key == REPORT_KEY_LINE) {
+        return group_by_line(work, raws, events);
+    }
     if (work->key == REPORT_KEY_CATEGORY) {
         return group_by_category(work, raws, events);
     }
@@ -322,7 +405,7 @@ int report_group(struct report_groups *groups, struct report_model *model, const
     if (key == REPORT_KEY_ITERATION) {
         return group_by_iteration(&work, events);
     }
-    if (key == REPORT_KEY_LINE) {
+    if (key == REPORT_KEY_LINE && !has_file(model->capture)) {
         groups->na = "no source file";
         return 0;
     }

@@ -41,3 +41,7 @@ int report_group_raws(struct report_groups *groups, struct report_model *model,
 
 // Below, at or above 0: the order of ids of one kind.
 int report_id_compare(const struct report_id *a, const struct report_id *b);
+
+// FILE:LINE of a source; its text is of the arena, with data NULL when memory is short.
+struct report_id report_line_id(const struct report_source *source, uint64_t line,
+                                struct store_arena *arena);

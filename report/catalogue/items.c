@@ -5,9 +5,7 @@
 #include "report/catalogue/items.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -370,18 +368,15 @@ static uint64_t source_figure(const struct report_source *source, enum report_ca
 // An item for a diagnostic, with the id FILE:LINE.
 static int add_line(const struct collecting *of, const struct report_source *source, int64_t line) {
     struct report_items *items = of->items;
-    struct nvtxt_slice file = source->name.data ? source->name : source->display_name;
-    size_t room = file.len + 24;
-    char *text = store_arena_take(&of->samples->arena, room, 1);
     struct report_id *ids = realloc(items->ids, (items->id_count + 1) * sizeof *ids);
     items->ids = ids ? ids : items->ids;
-    if (!text || !ids) {
+    if (!ids) {
         return -ENOMEM;
     }
-    memcpy(text, file.len ? file.data : "", file.len);
-    int len = snprintf(text + file.len, room - file.len, ":%" PRId64, line);
-    ids[items->id_count++] =
-        (struct report_id){.is_text = true, .text = {text, file.len + (size_t)len}};
+    ids[items->id_count] = report_line_id(source, (uint64_t)line, &of->samples->arena);
+    if (!ids[items->id_count++].text.data) {
+        return -ENOMEM;
+    }
     return add(items, (uint32_t)items->id_count - 1, 1);
 }
 

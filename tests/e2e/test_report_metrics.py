@@ -8,7 +8,7 @@ import sys
 
 from client import Folder
 from lib import equal, run
-from report import f1, query, report
+from report import F1, f1, query, report
 from report_random import captures
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "report"))
@@ -136,6 +136,21 @@ def test_every_listed_metric_has_a_value_on_f1():
             scope, = metrics(path, *words)
             equal([metric["name"] for metric in scope["metrics"]], names)
             equal(check(scope["metrics"], wanted), {"capture__attribute_product_version"})
+
+
+def test_lines_are_told_apart_when_the_file_is_at_hand():
+    with Folder() as folder:
+        name = "range__time_duration_per_line.sum"
+        (metric,), = [scope["metrics"] for scope in metrics(
+            f1(folder), "--metrics", name, "--resolve-source-file", F1)]
+        with open(F1) as file:
+            lines = file.read().splitlines()
+        found = {int(one["id"].rpartition(":")[2]): one["value"] for one in metric["instances"]}
+        equal(metric["value"], 700)
+        for line, value in found.items():
+            assert lines[line - 1].startswith(("RangePush", "RangeStart")), lines[line - 1]
+        equal(found[lines.index('RangePush, 0, 1, "step"') + 1], 100)
+        equal(len(found), 12)
 
 
 # Values of the page that can be seen on the picture of F1.
