@@ -3,6 +3,7 @@
 // Makes the manual pages of nvtxt-report from their templates, as fill-page does with the others:
 //
 //   {{fields Findings}}      the items of a list of the fields of a message of sections or rules
+//   {{metrics}}              the items of a list of the metrics of the catalogue
 //   {{reports}}              the items of a list of the reports of `stats`, with their columns
 //   {{rules}}                the items of a list of the rules of the package
 //   {{sql-functions}}        the functions that queries of rules may use
@@ -12,6 +13,7 @@
 #include <string.h>
 
 #include "man/template.h"
+#include "report/catalogue/catalogue.h"
 #include "report/judge/rule_file.h"
 #include "report/judge/rules.h"
 #include "report/rule/sql_guard.h"
@@ -97,8 +99,44 @@ static void fill_sql_functions(const char *name) {
     }
 }
 
+// The words of a list, with commas.
+static void put_words(const char *list) {
+    struct nvtxt_slice word;
+    for (unsigned i = 0; (word = report_catalogue_word(list, i)).data; i++) {
+        printf("%s%.*s", i > 0 ? ", " : "", (int)word.len, word.data);
+    }
+}
+
+static void fill_metrics(const char *name) {
+    static const char *const types[] = {
+        [REPORT_U32] = "u32",       [REPORT_U64] = "u64",       [REPORT_FLOAT] = "float",
+        [REPORT_DOUBLE] = "double", [REPORT_STRING] = "string",
+    };
+    (void)name;
+    const struct report_catalogue_entry *entry;
+    for (size_t i = 0; (entry = report_catalogue_at(i)); i++) {
+        printf(".It Cm %s%s", entry->name, entry->always_keyed ? "_per_" : "");
+        printf("%s\n", entry->always_keyed ? entry->keys : "");
+        template_put(entry->text);
+        printf("\n.br\nType %s", types[entry->type]);
+        printf(entry->unit[0] ? ", unit %s" : "%s", entry->unit);
+        puts(".");
+        if (entry->rollups[0]) {
+            fputs(entry->keys[0] ? "Roll-ups: " : "Roll-ups, without a key: ", stdout);
+            put_words(entry->rollups);
+            puts(".");
+        }
+        if (entry->keys[0] && !entry->always_keyed) {
+            fputs("Keys: ", stdout);
+            put_words(entry->keys);
+            puts(".");
+        }
+    }
+}
+
 static const struct template_table tables[] = {
     {"fields", true, fill_fields},
+    {"metrics", false, fill_metrics},
     {"reports", false, fill_reports},
     {"rules", false, fill_rules},
     {"sql-functions", false, fill_sql_functions},
