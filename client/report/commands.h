@@ -48,6 +48,8 @@ enum report_format {
       "the selected events, one each")                                                             \
     X(REPORT_STATS, stats, REPORT_TABLE, "STORE...", 0, SIZE_MAX, "tables; default nvtx_sum")      \
     X(REPORT_METRICS, metrics, REPORT_TABLE, "STORE...", 0, SIZE_MAX, "values of metrics")         \
+    X(REPORT_SOURCE, source, REPORT_TABLE, "STORE...", 0, SIZE_MAX,                                \
+      "counters of each line of NVTXT files")                                                      \
     X(REPORT_CHECK, check, REPORT_PLAIN | 1 << REPORT_MARKDOWN, "STORE...", 0, SIZE_MAX,           \
       "rules alone, for timers and CI")                                                            \
     X(REPORT_LIST, list, REPORT_PLAIN | 1 << REPORT_MARKDOWN,                                      \

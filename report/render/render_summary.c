@@ -5,6 +5,7 @@
 #include "report/render/render_summary.h"
 
 #include "report/render/plain.h"
+#include "report/render/render_source.h"
 
 // ---- JSON ---------------------------------------------------------------------------------------
 
@@ -46,18 +47,6 @@ static void put_store(struct report_json *json, const struct report_store *store
     report_json_end_object(json);
 }
 
-static void put_diagnostic(struct report_json *json, const struct report_diagnostic *diagnostic) {
-    report_json_object(json, NULL);
-    report_json_int(json, "line", diagnostic->line);
-    report_json_int(json, "column", diagnostic->column);
-    report_json_slice(json, "severity", diagnostic->severity);
-    report_json_slice(json, "stage", diagnostic->stage);
-    report_json_slice(json, "code", diagnostic->code);
-    report_json_slice(json, "message", diagnostic->message);
-    report_json_slice(json, "excerpt", diagnostic->excerpt);
-    report_json_end_object(json);
-}
-
 static void put_source(struct report_json *json, const struct report_source *source) {
     report_json_object(json, NULL);
     report_json_uint(json, "store", source->store);
@@ -75,11 +64,8 @@ static void put_source(struct report_json *json, const struct report_source *sou
     report_json_int(json, "errors", source->errors);
     put_optional(json, "firstNs", source->has_times, source->first_ns);
     put_optional(json, "lastNs", source->has_times, source->last_ns);
-    report_json_array(json, "diagnostics");
-    for (size_t i = 0; i < source->diagnostic_count; i++) {
-        put_diagnostic(json, &source->diagnostics[i]);
-    }
-    report_json_end_array(json);
+    report_render_diagnostics_json(json, "diagnostics", source->diagnostics,
+                                   source->diagnostic_count);
     report_json_end_object(json);
 }
 
