@@ -7,6 +7,8 @@
 //   {{reports}}              the items of a list of the reports of `stats`, with their columns
 //   {{rules}}                the items of a list of the rules of the package
 //   {{sql-functions}}        the functions that queries of rules may use
+//   {{section-fields}}       the messages of a section file, each with a table of its fields
+//   {{codes}}                the items of a list of the codes of messages about files
 //
 // Not installed.
 #include <stdio.h>
@@ -34,6 +36,14 @@ static void fill_reports(const char *name) {
     }
 }
 
+static const char *const type_words[] = {
+    [REPORT_FIELD_STRING] = "string",   [REPORT_FIELD_UINT32] = "uint32",
+    [REPORT_FIELD_INT64] = "int64",     [REPORT_FIELD_DOUBLE] = "double",
+    [REPORT_FIELD_BOOL] = "bool",       [REPORT_FIELD_ENUM] = "enum",
+    [REPORT_FIELD_ARCH] = "CC_NN",      [REPORT_FIELD_MESSAGE] = "message",
+    [REPORT_FIELD_SKIPPED] = "ignored",
+};
+
 static const struct report_message_type *find_type(const char *name) {
     const struct report_message_type *const *lists[] = {report_rule_types, report_section_types};
     for (size_t list = 0; list < 2; list++) {
@@ -47,14 +57,7 @@ static const struct report_message_type *find_type(const char *name) {
 }
 
 static void put_type(const struct report_field *field) {
-    static const char *const words[] = {
-        [REPORT_FIELD_STRING] = "string",   [REPORT_FIELD_UINT32] = "uint32",
-        [REPORT_FIELD_INT64] = "int64",     [REPORT_FIELD_DOUBLE] = "double",
-        [REPORT_FIELD_BOOL] = "bool",       [REPORT_FIELD_ENUM] = "enum",
-        [REPORT_FIELD_ARCH] = "arch",       [REPORT_FIELD_MESSAGE] = "message",
-        [REPORT_FIELD_SKIPPED] = "ignored",
-    };
-    fputs(words[field->type], stdout);
+    fputs(type_words[field->type], stdout);
     for (size_t i = 0; field->type == REPORT_FIELD_ENUM && field->values[i].name; i++) {
         printf("%s %s", i > 0 ? "," : ":", field->values[i].name);
     }
@@ -134,11 +137,59 @@ static void fill_metrics(const char *name) {
     }
 }
 
+static const char *value_of(const struct report_field *field) {
+    return field->type == REPORT_FIELD_MESSAGE ? field->message->name : type_words[field->type];
+}
+
+static void fill_values(const struct report_field *field) {
+    printf("Values of\n.Cm %s :\n", field->name);
+    for (const struct report_enum_value *value = field->values; value->name; value++) {
+        printf("%s%s\n", value->name, value[1].name ? "," : ".");
+    }
+}
+
+static void fill_message(const struct report_message_type *type) {
+    printf(".Ss %s\n.Bl -column \"MemoryL2CacheEvictPolicyTable\" "
+           "\"Timeline.MetricGroups\"\n",
+           type->name);
+    for (const struct report_field *field = type->fields; field->name; field++) {
+        printf(".It Cm %s Ta %s Ta %s\n", field->name, value_of(field),
+               field->required   ? "required"
+               : field->repeated ? "repeated"
+                                 : "");
+    }
+    puts(".El");
+    for (const struct report_field *field = type->fields; field->name; field++) {
+        if (field->type == REPORT_FIELD_ENUM) {
+            puts(".Pp");
+            fill_values(field);
+        }
+    }
+}
+
+static void fill_section_fields(const char *name) {
+    (void)name;
+    for (size_t i = 0; report_section_types[i]; i++) {
+        fill_message(report_section_types[i]);
+    }
+}
+
+static void fill_codes(const char *name) {
+    (void)name;
+    for (const struct report_message_code *code = report_message_codes; code->name; code++) {
+        printf(".It Li %s\n", code->name);
+        template_put(code->text);
+        puts("");
+    }
+}
+
 static const struct template_table tables[] = {
+    {"codes", false, fill_codes},
     {"fields", true, fill_fields},
     {"metrics", false, fill_metrics},
     {"reports", false, fill_reports},
     {"rules", false, fill_rules},
+    {"section-fields", false, fill_section_fields},
     {"sql-functions", false, fill_sql_functions},
     {0},
 };

@@ -27,18 +27,6 @@ static struct report_shown_metric *add_slot(const struct report_show *show,
     return &to->items[to->count];
 }
 
-double report_value_number(const struct report_value *value) {
-    switch (value->type) {
-    case REPORT_U32:
-    case REPORT_U64:
-        return (double)value->u64;
-    case REPORT_STRING:
-        return 0;
-    default:
-        return value->real;
-    }
-}
-
 static struct report_value multiplied(const struct report_value *value, double factor) {
     if (value->type == REPORT_STRING) {
         return *value;

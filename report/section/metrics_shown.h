@@ -3,7 +3,7 @@
 // The metrics of a list of a section: chosen by their filters, their prefixes expanded, computed.
 #pragma once
 
-#include "report/section/show.h"
+#include "report/section/shown.h"
 
 // What is the same for all lists of a section.
 struct report_list_view {

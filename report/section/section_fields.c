@@ -302,8 +302,7 @@ static const struct report_field definition_fields[] = {
     FIELD(0, "Filter", MESSAGE, filter, ONE, OF(filter)),
     {0},
 };
-static const struct report_message_type definition_type =
-    TYPE(definition, "MetricDefinitions.MetricDefinitions");
+static const struct report_message_type definition_type = TYPE(definition, "MetricDefinition");
 #undef SELF
 
 #define SELF report_section_definitions

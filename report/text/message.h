@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What is said of a file of sections, rules or metrics, as nvtxt-check says it of lines: where, how
-// bad, and why. The codes are those of nvtxt-section(5), "MESSAGES".
+// bad, and why. The codes are those of nvtxt-section(5), "DIAGNOSTICS".
 #pragma once
 
 #include <stdbool.h>
@@ -54,3 +54,11 @@ const char *report_file_severity_name(enum report_file_severity severity); // "e
 // Appends `FILE:LINE:COLUMN: error|warning: TEXT [code]` without a line feed; a message without a
 // place has `FILE:` alone. Control characters become '?'.
 void report_message_write(struct nvtxt_buf *out, const struct report_file_message *message);
+
+// Every code that a message may have, in the order of the manual page; ends with a row without a
+// name.
+struct report_message_code {
+    const char *name;
+    const char *text; // what it means
+};
+extern const struct report_message_code report_message_codes[];
