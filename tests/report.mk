@@ -49,3 +49,5 @@ fault_alloc_report_LDFLAGS = $(alloc_ldflags)
 long_report_tests = fault/alloc_report
 fuzz_programs += fuzz/fuzz_rule
 fuzz_fuzz_rule_SOURCES = fuzz/fuzz_rule.c $(report_kit)
+unit_programs += unit/test_report_sweep
+unit_test_report_sweep_SOURCES = unit/test_report_sweep.c $(report_kit)

@@ -223,8 +223,8 @@ static int take_kind(struct value *value) {
         }
     }
     const char *near = nvtxt_near(nvtxt_slice_of(value->text), kind_name, NULL);
-    return WRONG(value, "there is no such kind%s%s%s; there are mark, push/pop and start/end",
-                 near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
+    return WRONG(value, "there is no such kind; there are mark, push/pop and start/end%s%s%s",
+                 near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
 }
 
 static int take_color(struct value *value) {

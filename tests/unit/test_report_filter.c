@@ -204,3 +204,220 @@ Test(report_filter, says_why_an_option_selects_nothing) {
     }
     report_kit_free(model);
 }
+
+// ---- Faults -------------------------------------------------------------------------------------
+
+static void expect_message(const char *option, const char *text, const char *wanted) {
+    struct report_selection selection = {0};
+    struct report_fault fault;
+    struct nvtxt_buf message = {0};
+    cr_expect_eq(report_selection_take(&selection, option, text, &fault), REPORT_SELECT_WRONG);
+    report_fault_write(&fault, &message);
+    nvtxt_buf_add(&message, "", 1);
+    cr_expect_str_eq(message.data, wanted);
+    nvtxt_buf_deinit(&message);
+    report_selection_deinit(&selection);
+}
+
+Test(report_filter, points_at_the_place) {
+    expect_message("nvtx-include", "A/,B",
+                   "--nvtx-include 'A/,B': ',' in a push/pop expression; write '\\,' if it belongs "
+                   "to the name\n  A/,B\n    ^");
+    expect_message("nvtx-include", "\xc3\xa4\xe6\x97\xa5\t\xff/,B",
+                   "--nvtx-include '\xc3\xa4\xe6\x97\xa5 ?/,B': ',' in a push/pop expression; "
+                   "write '\\,' if it belongs to the name\n  \xc3\xa4\xe6\x97\xa5 ?/,B\n"
+                   "        ^");
+    expect_message("nvtx-exclude", "",
+                   "--nvtx-exclude '': empty expression; write '*/' for every event\n  \n  ^");
+    expect_message("within", "a@b@c",
+                   "--within 'a@b@c': a second '@'; write '\\@' if it belongs to the name\n"
+                   "  a@b@c\n     ^");
+    expect_message("payload", "~ 5",
+                   "--payload '~ 5': an operator is missing: there are < <= = != >= and >, as in "
+                   "'> 5'\n  ~ 5\n  ^");
+    expect_message("kind", "marc",
+                   "--kind 'marc': there is no such kind; there are mark, push/pop and start/end; "
+                   "did you mean 'mark'?");
+}
+
+Test(report_filter, refuses_values) {
+    static const char *const values[][2] = {
+        {"within", ""},
+        {"within", "@D"},
+        {"within", "a@"},
+        {"iterations", "a@"},
+        {"pid", "-1"},
+        {"pid", "16777216"},
+        {"tid", "1x"},
+        {"tid", ""},
+        {"source", ""},
+        {"category", ""},
+        {"kind", "pushpop"},
+        {"color", "Blu"},
+        {"color", "4294967296"},
+        {"match", "("},
+        {"payload", "5"},
+        {"payload", ">"},
+        {"payload", "> x"},
+        {"payload", "=> 5"},
+        {"min-duration", "long"},
+        {"max-duration", ""},
+        {"since", "yesterday"},
+        {"last", "5x"},
+        {"until", ""},
+        {"skip-iterations", "-1"},
+        {"nvtx-domain-include", ""},
+        {"nvtx-domain-exclude", "a,,b"},
+        {"nvtx-domain-exclude", "a,"},
+    };
+    for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+        struct report_selection selection = {0};
+        struct report_fault fault;
+        cr_expect_eq(report_selection_take(&selection, values[i][0], values[i][1], &fault),
+                     REPORT_SELECT_WRONG, "--%s '%s'", values[i][0], values[i][1]);
+        cr_expect(fault.sentence[0] != '\0');
+        report_selection_deinit(&selection);
+    }
+}
+
+Test(report_filter, refuses_what_is_too_costly, .timeout = 600) {
+    static const struct report_kit_event events[] = {
+        KIT_RANGE(1, "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!", 0, 10),
+        KIT_MARK(1, "b", 5),
+    };
+    static const char *const values[][2] = {
+        {"nvtx-include", "regex:(a+)+$/"},
+        {"nvtx-exclude", "regex:b@(a+)+$"},
+        {"nvtx-include", "regex:b/(x+x+)+y,^(([a-z])+.)+[A-Z]([a-z])+$"},
+        {"match", "(a+)+$"},
+    };
+    struct report_model *model = report_kit_model(events, 2);
+    for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+        struct report_selection selection = {0};
+        struct report_fault fault = {0};
+        struct nvtxt_buf notes = {0};
+        if (report_selection_take(&selection, values[i][0], values[i][1], &fault) != 0) {
+            continue; // it cannot even be read
+        }
+        cr_expect_eq(report_select(model, &selection, INT64_MIN, INT64_MAX, &notes, &fault),
+                     REPORT_SELECT_WRONG, "%s", values[i][1]);
+        cr_expect_str_eq(fault.option, values[i][0]);
+        cr_expect(strncmp(fault.sentence, "too costly", 10) == 0, "%s", fault.sentence);
+        report_selection_deinit(&selection);
+        nvtxt_buf_deinit(&notes);
+    }
+    report_kit_free(model);
+}
+
+Test(report_filter, searches_any_bytes) {
+    static const struct report_kit_event events[] = {
+        KIT_RANGE(1,
+                  "\xff\xfeGr\xc3\xbc\xc3\x9f"
+                  "e\xff",
+                  0, 10),
+        KIT_RANGE(1, "", 0, 10),
+    };
+    struct report_model *model = report_kit_model(events, 2);
+    struct report_selection selection = {0};
+    take(&selection, "nvtx-include", "regex:Gr\xc3\xbc.e]");
+    apply(model, &selection);
+    cr_expect_eq(model->selected, 1);
+    report_kit_free(model);
+}
+
+// ---- Payloads, spans ----------------------------------------------------------------------------
+
+static size_t count_with(struct report_model *model, const char *option, const char *text) {
+    struct report_selection selection = {0};
+    take(&selection, option, text);
+    apply(model, &selection);
+    return model->selected;
+}
+
+Test(report_filter, compares_payloads_in_their_type) {
+    static const struct report_kit_event events[] = {
+        {KIT_EVENT(REPORT_MARK, 1, "a", 0, 0), .payload_kind = NVTXT_PAYLOAD_UINT64, .payload = -1},
+        {KIT_EVENT(REPORT_MARK, 1, "b", 1, 1), .payload_kind = NVTXT_PAYLOAD_INT64, .payload = -1},
+        {KIT_EVENT(REPORT_MARK, 1, "c", 2, 2), .payload_kind = NVTXT_PAYLOAD_INT64,
+         .payload = INT64_MIN},
+        {KIT_EVENT(REPORT_MARK, 1, "d", 3, 3), .payload_kind = NVTXT_PAYLOAD_DOUBLE},
+        {KIT_EVENT(REPORT_MARK, 1, "e", 4, 4), .payload_kind = NVTXT_PAYLOAD_DOUBLE},
+        KIT_MARK(1, "f", 5),
+    };
+    struct report_model *model = report_kit_model(events, 6);
+    model->capture->events[3].payload.real = 9007199254740992.0; // 2^53
+    model->capture->events[4].payload.real = -1.5;
+    static const struct {
+        const char *text;
+        size_t wanted;
+    } rows[] = {
+        {"> 0", 2},
+        {"< 0", 3},
+        {"= -1", 1},
+        {"= 18446744073709551615", 1},
+        {"!= -1", 4},
+        {">-1", 2},
+        {"<= -1", 3},
+        {">= 9007199254740992", 2},
+        {"= 9007199254740993", 0},
+        {"=-1.5", 1},
+        {"< -1.25", 2},
+        {"= -9223372036854775808", 1},
+        {"< 1e300", 5},
+        {"> -1e300", 5},
+        {">= 1.8446744073709552e19", 0},
+        {"< 1.8446744073709552e19", 5},
+        {" = -1.0 ", 1},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        size_t found = count_with(model, "payload", rows[i].text);
+        cr_expect_eq(found, rows[i].wanted, "'%s': %zu", rows[i].text, found);
+    }
+    report_kit_free(model);
+}
+
+Test(report_filter, counts_last_from_until_or_now) {
+    struct report_selection selection = {0};
+    int64_t since, until;
+    take(&selection, "last", "5ns");
+    report_selection_span(&selection, 1000, &since, &until);
+    cr_expect_eq(since, 995);
+    cr_expect_eq(until, INT64_MAX);
+    take(&selection, "until", "100");
+    report_selection_span(&selection, 1000, &since, &until);
+    cr_expect_eq(since, 95);
+    cr_expect_eq(until, 100);
+    report_selection_deinit(&selection);
+}
+
+Test(report_filter, refuses_options_that_exclude_each_other) {
+    static const char *const pairs[][4] = {
+        {"nvtx-domain-include", "a", "nvtx-domain-exclude", "b"},
+        {"since", "5", "last", "5"},
+        {"since", "5", "until", "4"},
+    };
+    for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
+        struct report_selection selection = {0};
+        struct report_fault fault;
+        take(&selection, pairs[i][0], pairs[i][1]);
+        cr_expect_eq(report_selection_check(&selection, &fault), 0);
+        take(&selection, pairs[i][2], pairs[i][3]);
+        cr_expect_eq(report_selection_check(&selection, &fault), REPORT_SELECT_WRONG);
+        report_selection_deinit(&selection);
+    }
+}
+
+Test(report_filter, reads_markers_with_a_domain) {
+    static const struct report_kit_event events[] = {
+        KIT_RANGE(1, "a@b", 0, 10),    KIT_RANGE(1, "D:a", 20, 30), KIT_RANGE(1, "x@y:a", 40, 50),
+        KIT_START_END(2, "a", 60, 60), KIT_MARK(3, "m", 5),         KIT_MARK(3, "m", 25),
+        KIT_MARK(3, "m", 45),          KIT_MARK(3, "m", 60),        KIT_RANGE(1, "a", 70, 80),
+    };
+    struct report_model *model = report_kit_model(events, 9);
+    cr_expect_eq(count_with(model, "within", "a\\@b"), 2);
+    cr_expect_eq(count_with(model, "within", "a@D"), 2);
+    cr_expect_eq(count_with(model, "within", "a@x\\@y"), 2);
+    cr_expect_eq(count_with(model, "within", "a"), 1);
+    cr_expect_eq(count_with(model, "within", "a@*"), 5);
+    report_kit_free(model);
+}
