@@ -37,9 +37,23 @@ struct report_cell *report_table_row(struct report_table *table) {
     return row;
 }
 
+char *report_table_room(struct report_table *table, size_t len) {
+    size_t used = store_arena_used(&table->arena);
+    if (len >= REPORT_TABLE_TEXT_BYTES || used >= REPORT_TABLE_TEXT_BYTES - len) {
+        return NULL;
+    }
+    return store_arena_take(&table->arena, len + 1, 1);
+}
+
 struct report_cell report_cell_copy(struct report_table *table, struct nvtxt_slice text) {
-    const char *copy = store_arena_copy(&table->arena, text.data, text.len);
-    return copy ? report_cell_text((struct nvtxt_slice){copy, text.len}) : (struct report_cell){0};
+    char *copy = report_table_room(table, text.len);
+    if (!copy) {
+        return (struct report_cell){0};
+    }
+    if (text.len > 0) {
+        memcpy(copy, text.data, text.len);
+    }
+    return report_cell_text((struct nvtxt_slice){copy, text.len});
 }
 
 struct report_cell report_cell_total(struct report_table *table, unsigned __int128 total) {

@@ -90,6 +90,12 @@ struct report_cell *report_table_row(struct report_table *table);
 // has it. Empty when memory is short.
 struct report_cell report_cell_total(struct report_table *table, unsigned __int128 total);
 
+// Room for a text of the table; no bytes are in it yet. NULL when memory is short, and when all
+// texts of the table together would pass REPORT_TABLE_TEXT_BYTES: the stacks of many deep ranges
+// would.
+char *report_table_room(struct report_table *table, size_t len);
+#define REPORT_TABLE_TEXT_BYTES ((size_t)1 << 30)
+
 // The cell of a text that is copied into the table. Empty when memory is short.
 struct report_cell report_cell_copy(struct report_table *table, struct nvtxt_slice text);
 

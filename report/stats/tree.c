@@ -158,7 +158,7 @@ static int make(struct tree *tree) {
 }
 
 static bool make_text(struct tree *tree, struct row *row, const struct path *path) {
-    char *text = store_arena_take(&tree->table->arena, path->length + 1, 1);
+    char *text = report_table_room(tree->table, path->length);
     *row = (struct row){{text, path->length}, path};
     if (!text) {
         return false;

@@ -209,3 +209,13 @@ Test(tables, of_kernels) {
     capture->kernel_count = 0;
     report_kit_free(model);
 }
+
+Test(tables, refuse_texts_that_would_take_all_memory) {
+    struct report_table table;
+    report_table_init(&table, "t", NULL, 0);
+    cr_assert_null(report_table_room(&table, SIZE_MAX));
+    cr_assert_null(report_table_room(&table, REPORT_TABLE_TEXT_BYTES));
+    cr_assert_not_null(report_table_room(&table, 1 << 16));
+    cr_assert_null(report_table_room(&table, REPORT_TABLE_TEXT_BYTES - (1 << 16)));
+    report_table_deinit(&table);
+}
