@@ -127,9 +127,17 @@ int report_metrics_get(struct report_metrics *metrics, const char *name,
     if (!known || !copy) {
         return -ENOMEM;
     }
-    known->metric = (struct report_metric){.name = copy, .unit = "", .description = ""};
-    int result = fill(metrics, &known->metric);
-    result = result ? result : nvtxt_hash_add(&metrics->known, &known->node, hash);
+    // Should it need itself, it is N/A for itself.
+    known->metric = (struct report_metric){
+        .name = copy, .unit = "", .description = "", .na = "definition cycle"};
+    struct report_metric filled = {.name = copy, .unit = "", .description = ""};
+    int result = nvtxt_hash_add(&metrics->known, &known->node, hash);
+    result = result ? result : fill(metrics, &filled);
+    if (result) {
+        nvtxt_hash_remove(&metrics->known, &known->node);
+        return result;
+    }
+    known->metric = filled;
     *metric = &known->metric;
-    return result;
+    return 0;
 }
