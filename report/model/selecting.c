@@ -44,10 +44,21 @@ static void flag_events(struct selecting *selecting, struct report_model *model)
     report_model_count_selected(model);
 }
 
+static void flag_all(struct report_model *model) {
+    for (size_t i = 0; i < model->count; i++) {
+        model->capture->events[i].flags |= REPORT_SELECTED;
+    }
+    report_model_count_selected(model);
+}
+
 int report_select(struct report_model *model, const struct report_selection *selection,
                   int64_t since_ns, int64_t until_ns, struct nvtxt_buf *notes,
                   struct report_fault *fault) {
     struct selecting selecting = {0};
+    if (report_selection_is_all(selection) && !selection->has_iterations) {
+        flag_all(model);
+        return 0;
+    }
     int result = report_conditions_init(&selecting.conditions, model->capture, selection, since_ns,
                                         until_ns, fault);
     if (result == 0) {

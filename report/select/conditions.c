@@ -265,12 +265,9 @@ static bool fits_within(struct report_conditions *conditions, size_t event) {
     return now < conditions->within_until;
 }
 
-static bool fits_category(const struct report_conditions *conditions,
-                          const struct report_event *event) {
+static bool is_category(const struct report_conditions *conditions,
+                        const struct report_event *event) {
     const struct report_selection *selection = conditions->selection;
-    if (selection->categories_count == 0) {
-        return true;
-    }
     struct nvtxt_slice name =
         report_category_name(conditions->capture, event->scope, event->category);
     for (size_t i = 0; i < selection->categories_count; i++) {
@@ -281,6 +278,21 @@ static bool fits_category(const struct report_conditions *conditions,
         }
     }
     return false;
+}
+
+// Most events are of the category of the one before.
+static bool fits_category(struct report_conditions *conditions, const struct report_event *event) {
+    if (conditions->selection->categories_count == 0) {
+        return true;
+    }
+    if (!conditions->has_category || conditions->scope != event->scope ||
+        conditions->category != event->category) {
+        conditions->has_category = true;
+        conditions->scope = event->scope;
+        conditions->category = event->category;
+        conditions->category_fits = is_category(conditions, event);
+    }
+    return conditions->category_fits;
 }
 
 static bool fits_payload(const struct report_selection *selection,

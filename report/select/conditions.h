@@ -37,6 +37,8 @@ struct report_conditions {
     uint8_t *messages;    // of each: 1 if it fits --match; NULL without that option
     size_t at;            // events that --within has looked at
     int64_t within_until; // an event that starts before it is within a range
+    bool has_category, category_fits; // of the category that was looked at last
+    uint32_t scope, category;
 };
 
 // `since_ns` and `until_ns` are those of report_selection_span(). Returns 0; REPORT_SELECT_WRONG

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "report/select/regex.h"
-#include "report/select/selection.h"
 
 #define PREFIX "regex:"
 

@@ -4,10 +4,21 @@
 // allocated: the text is changed in place where it has escapes.
 #pragma once
 
-#include "report/select/selection.h"
+#include <stdbool.h>
+
+#include "protocol/base/slice.h"
+#include "report/select/fault.h"
 
 // A name of the default domain, by which expressions and lists can call it.
 #define REPORT_DEFAULT_DOMAIN "<default domain>"
+
+// NAME[@DOMAIN], of --within and --iterations.
+struct report_marker {
+    const char *text; // as given
+    struct nvtxt_slice name;
+    struct nvtxt_slice domain; // empty: the default domain
+    bool any_domain;           // @*
+};
 
 // Reads NAME[@DOMAIN]: `\@` is an at sign, `@*` any domain. `text` is changed; the views point to
 // it. Returns 0 or REPORT_SELECT_WRONG.

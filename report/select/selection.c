@@ -14,8 +14,6 @@
 #include "protocol/lang/colors.h"
 #include "protocol/text/times.h"
 #include "report/select/filter.h"
-#include "report/select/marker.h"
-#include "report/select/payload.h"
 #include "report/select/regex.h"
 
 // ---- Lists --------------------------------------------------------------------------------------

@@ -15,44 +15,16 @@
 #include "protocol/base/slice.h"
 #include "report/load/capture.h"
 #include "report/select/fault.h"
-
-#define REPORT_SELECT_WRONG 1 // the value of an option; the fault says what is wrong with it
+#include "report/select/marker.h"
+#include "report/select/payload.h"
 
 struct report_filter; // report/select/filter.h
 struct report_regex;  // report/select/regex.h
-
-// NAME[@DOMAIN], of --within and --iterations.
-struct report_marker {
-    const char *text; // as given
-    struct nvtxt_slice name;
-    struct nvtxt_slice domain; // empty: the default domain
-    bool any_domain;           // @*
-};
 
 struct report_word { // of --source and --category: a name or a number
     const char *text;
     bool is_number;
     int64_t number;
-};
-
-enum report_operator {
-    REPORT_LESS,
-    REPORT_LESS_EQUAL,
-    REPORT_EQUAL,
-    REPORT_NOT_EQUAL,
-    REPORT_GREATER_EQUAL,
-    REPORT_GREATER,
-};
-
-// An operator and a number, which is compared exactly with integers of either sign and with
-// doubles.
-struct report_payload_condition {
-    const char *text; // as given
-    enum report_operator op;
-    bool is_real;     // else an integer
-    bool is_negative; // of an integer
-    uint64_t size;    // of an integer: without its sign
-    double real;
 };
 
 // Lists are owned by the selection. Without a word in a list it asks for nothing.
@@ -91,7 +63,7 @@ void report_selection_deinit(struct report_selection *selection); // a zeroed on
 
 // Takes an option of SELECT: its name without dashes, such as "nvtx-include", and its value (NULL
 // for expect-some). The value is copied, but `fault->text` is borrowed from it. Returns 0,
-// REPORT_SELECT_WRONG, or -ENOMEM.
+// REPORT_SELECT_WRONG (report/select/fault.h), or -ENOMEM.
 int report_selection_take(struct report_selection *selection, const char *option, const char *text,
                           struct report_fault *fault);
 
