@@ -400,6 +400,15 @@ int report_render_section(struct nvtxt_out *out, const struct report_shown_secti
     return r;
 }
 
+int report_render_metrics(struct nvtxt_out *out, const struct report_shown_metrics *metrics,
+                          const struct report_section_view *view) {
+    const struct page page = {out, view};
+    nvtxt_out_slice(out,
+                    view->markdown ? NVTXT_SLICE("\n## Metrics\n\n") : NVTXT_SLICE("\nMetrics\n"));
+    int r = metric_grid(&page, metrics, metrics->count, 1, false);
+    return r == 0 ? below(&page, metrics) : r;
+}
+
 void report_render_other_rules(struct nvtxt_out *out, const struct report_results *results,
                                const struct report_section_view *view) {
     const struct page page = {out, view};

@@ -26,6 +26,10 @@ int report_render_section(struct nvtxt_out *out, const struct report_shown_secti
                           const struct report_results *results,
                           const struct report_section_view *view);
 
+// Metrics that were asked for by name.
+int report_render_metrics(struct nvtxt_out *out, const struct report_shown_metrics *metrics,
+                          const struct report_section_view *view);
+
 // The rules without a section.
 void report_render_other_rules(struct nvtxt_out *out, const struct report_results *results,
                                const struct report_section_view *view);

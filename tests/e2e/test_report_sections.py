@@ -252,6 +252,48 @@ MetricDefinitions { MetricDefinitions { Name: "mine__double" Expression: "event_
         contains(wrong, "cycle")
 
 
+def test_metrics_that_are_asked_for_stand_beside_sections():
+    with Folder() as folder:
+        store, env = f1(folder), environment(folder)
+        got = shown(store, "--section", "Markers", "--metrics", "event__count.sum,nosuch",
+                    status=1, env=env)
+        equal([(metric["name"], metric["value"], metric["na"])
+               for metric in got["scopes"][0]["metrics"]],
+              [("event__count.sum", 15, None), ("nosuch", None, "no such metric")])
+        status, said, _ = report("--section", "Markers", "--metrics", "event__count.sum", store,
+                                 env=env)
+        equal(status, 0)
+        contains(said, "event__count.sum  15")
+
+
+def test_lists_are_cut_by_the_options_that_choose():
+    with Folder() as folder:
+        env = environment(folder)
+
+        def names(what, *args):
+            items = listed(what, *args, env=env)["items"]
+            return [item.get("identifier", item.get("name")) for item in items]
+
+        equal(names("sections", "--section", "Markers"), ["Markers"])
+        equal(names("sets", "--set", "basic"), ["basic", "detailed", "full"])
+        equal(names("metrics", "--metrics", "regex:^gap__"), ["gap__time_duration", "gap__count"])
+        equal(len(names("metrics")) > 30, True)
+        equal(names("reports")[:2], ["nvtx_sum", "nvtx_pushpop_sum"])
+        for args, said in ((["sections", "--section", "Makers"], "Markers"),
+                           (["rules", "--rule", "IdleGap"], "IdleGaps"),
+                           (["sectoins"], "sections")):
+            status, out, wrong = report("list", *args, env=env)
+            equal((status, out), (64, ""))
+            contains(wrong, said)
+
+
+def test_long_texts_of_lists_are_wrapped():
+    for what in ("sets", "metrics", "reports"):
+        status, said, _ = report("list", what)
+        equal(status, 0)
+        equal([line for line in said.split("\n") if len(line) > 80], [])
+
+
 def test_a_child_stands_after_its_parent():
     with Folder() as folder:
         os.makedirs(folder.name("mine"))

@@ -8,8 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "client/report/command/judging.h"
 #include "client/report/command/loaded.h"
 #include "client/report/command/screen.h"
+#include "client/report/command/wanted_metrics.h"
 #include "protocol/base/near.h"
 #include "report/catalogue/catalogue.h"
 #include "report/render/plain.h"
@@ -18,10 +20,13 @@
 #include "report/render/render_table.h"
 #include "report/stats/reports.h"
 
+// What --section, --set, --rule and --metrics leave of a list; without them all of it.
 struct listing {
     struct report_job *job;
     struct report_loaded *loaded;
-    struct report_table *table; // for people; NULL: JSON
+    const struct report_chosen *chosen;  // NULL: all sections
+    const struct wanted_metrics *wanted; // NULL: all metrics
+    struct report_table *table;          // for people; NULL: JSON
     struct report_json *json;
 };
 
@@ -96,10 +101,17 @@ static int section_row(struct report_table *table, const struct report_section_e
     return 0;
 }
 
+static bool is_listed(const struct listing *listing, const struct report_section_entry *entry) {
+    return !listing->chosen || report_chosen_has(listing->chosen, entry->section->identifier.text);
+}
+
 static int list_sections(struct listing *listing) {
     const struct report_sections *sections = &listing->loaded->sections;
     int r = 0;
     for (size_t i = 0; i < sections->count && r == 0; i++) {
+        if (!is_listed(listing, &sections->entries[i])) {
+            continue;
+        }
         if (listing->table) {
             r = section_row(listing->table, &sections->entries[i]);
         } else {
@@ -156,7 +168,8 @@ static int list_set(struct listing *listing, struct nvtxt_slice name) {
     }
     for (size_t i = 0; i < sections->count; i++) {
         const struct report_section_entry *entry = &sections->entries[i];
-        if (entry->hidden_by || !report_section_has_set(entry->section, name)) {
+        if (entry->hidden_by || !is_listed(listing, entry) ||
+            !report_section_has_set(entry->section, name)) {
             continue;
         }
         if (listing->json) {
@@ -260,9 +273,25 @@ static void metric_json(struct report_json *json, const struct report_catalogue_
     report_json_end_object(json);
 }
 
+// Whether --metrics asks for a metric of that entry.
+static bool is_wanted(const struct wanted_metrics *wanted,
+                      const struct report_catalogue_entry *entry) {
+    for (size_t i = 0; wanted && i < wanted->count; i++) {
+        struct report_catalogue_metric metric;
+        if (report_catalogue_find(nvtxt_slice_of(wanted->metrics[i]->name), &metric) &&
+            metric.entry == entry) {
+            return true;
+        }
+    }
+    return !wanted;
+}
+
 static int list_metrics(struct listing *listing) {
     const struct report_catalogue_entry *entry;
     for (size_t i = 0; (entry = report_catalogue_at(i)); i++) {
+        if (!is_wanted(listing->wanted, entry)) {
+            continue;
+        }
         struct report_cell *cells = listing->table ? report_table_row(listing->table) : NULL;
         if (listing->json) {
             metric_json(listing->json, entry);
@@ -455,6 +484,46 @@ static int write_json(struct report_job *job, struct listing *listing, const str
     return r;
 }
 
+static int write_list(struct listing *listing, const struct kind *kind) {
+    struct report_job *job = listing->job;
+    int r = report_files_sort_messages(&listing->loaded->files, &listing->loaded->messages);
+    if (r == 0) {
+        r = job->options->format == REPORT_JSON ? write_json(job, listing, kind)
+                                                : write_table(job, listing, kind);
+        report_loaded_raise(listing->loaded, job);
+    }
+    return r;
+}
+
+// Sections, sets and rules come from files.
+static int list_files(struct report_job *job, const struct kind *kind,
+                      struct report_loaded *loaded) {
+    const struct report_options *options = job->options;
+    struct report_chosen chosen = {0};
+    struct report_rules_wanted wanted; // it only says what --rule names wrongly
+    bool some = options->sections.count > 0 || options->sets.count > 0;
+    struct listing listing = {.job = job, .loaded = loaded, .chosen = some ? &chosen : NULL};
+    int r = report_sections_warn(&loaded->sections, loaded->definitions, &loaded->messages);
+    r = r == 0 && some ? report_loaded_choose(loaded, job, &chosen) : r;
+    r = r == 0 ? report_judging_begin(job, loaded->rules, &wanted) : r;
+    r = r == 0 ? write_list(&listing, kind) : r;
+    report_chosen_deinit(&chosen);
+    return r;
+}
+
+// Metrics and reports are part of the program; files are needed only for a group of metrics.
+static int list_others(struct report_job *job, const struct kind *kind,
+                       struct report_loaded *loaded) {
+    struct wanted_metrics wanted = {0};
+    bool some = job->options->metrics.count > 0;
+    struct listing listing = {.job = job, .loaded = loaded, .wanted = some ? &wanted : NULL};
+    int r = some ? report_loaded_open(loaded, job) : 0;
+    r = r == 0 && some ? wanted_metrics_init(&wanted, job, loaded) : r;
+    r = r == 0 ? write_list(&listing, kind) : r;
+    wanted_metrics_deinit(&wanted);
+    return r;
+}
+
 int report_command_list(struct report_job *job) {
     const struct kind *kind = find_kind(job);
     if (!kind) {
@@ -462,15 +531,8 @@ int report_command_list(struct report_job *job) {
     }
     struct report_loaded loaded = {0};
     int r = kind->from_files ? report_loaded_open(&loaded, job) : 0;
-    if (r == 0 && kind->from_files) {
-        r = report_sections_warn(&loaded.sections, loaded.definitions, &loaded.messages);
-    }
-    r = r == 0 ? report_files_sort_messages(&loaded.files, &loaded.messages) : r;
     if (r == 0) {
-        struct listing listing = {.job = job, .loaded = &loaded};
-        r = job->options->format == REPORT_JSON ? write_json(job, &listing, kind)
-                                                : write_table(job, &listing, kind);
-        report_loaded_raise(&loaded, job);
+        r = kind->from_files ? list_files(job, kind, &loaded) : list_others(job, kind, &loaded);
     }
     report_loaded_close(&loaded);
     return r;

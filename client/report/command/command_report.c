@@ -9,6 +9,7 @@
 #include "client/common/signals.h"
 #include "client/report/command/judging.h"
 #include "client/report/command/loaded.h"
+#include "client/report/command/wanted_metrics.h"
 #include "report/render/plain.h"
 #include "report/render/render_message.h"
 #include "report/render/render_metric.h"
@@ -26,6 +27,7 @@ struct page {
     struct report_shown_section *sections;
     size_t count;
     struct report_results results;
+    const struct wanted_metrics *wanted; // of --metrics; NULL: none
 };
 
 static bool is_chosen(const void *context, struct nvtxt_slice section) {
@@ -64,7 +66,22 @@ static int judge(struct page *page) {
 
 // --- output
 
-static void write_json(struct page *page) {
+// The metrics of --metrics, beside those of sections.
+static int write_metrics_json(struct page *page) {
+    const struct report_metric *metric;
+    int r = 0;
+    report_json_array(page->json, "metrics");
+    for (size_t i = 0; i < page->wanted->count && r == 0; i++) {
+        r = report_metrics_get(page->metrics, page->wanted->metrics[i]->name, &metric);
+        if (r == 0) {
+            report_render_metric_json(page->json, metric, NULL);
+        }
+    }
+    report_json_end_array(page->json);
+    return r;
+}
+
+static int write_json(struct page *page) {
     struct report_json *json = page->json;
     report_json_object(json, NULL);
     report_render_scope_json(json, "scope", page->scope);
@@ -74,7 +91,9 @@ static void write_json(struct page *page) {
     }
     report_json_end_array(json);
     report_render_rules_json(json, &page->results, (struct nvtxt_slice){0});
+    int r = page->wanted ? write_metrics_json(page) : 0;
     report_json_end_object(json);
+    return r;
 }
 
 static struct report_section_view view_of(const struct report_options *options) {
@@ -116,6 +135,21 @@ static void write_title(struct page *page, bool markdown) {
     nvtxt_out_slice(out, markdown ? NVTXT_SLICE("\n") : NVTXT_SLICE(":\n"));
 }
 
+static int write_metrics(struct page *page, const struct report_section_view *view) {
+    size_t count = page->wanted->count;
+    struct report_shown_metrics shown = {.count = count};
+    shown.items = store_arena_make(&page->arena, (count + 1) * sizeof(*shown.items));
+    int r = shown.items ? 0 : -ENOMEM;
+    for (size_t i = 0; i < count && r == 0; i++) {
+        const struct report_metric *metric;
+        r = report_metrics_get(page->metrics, page->wanted->metrics[i]->name, &metric);
+        if (r == 0) {
+            shown.items[i] = (struct report_shown_metric){.metric = *metric, .label = metric->name};
+        }
+    }
+    return r == 0 ? report_render_metrics(&page->job->out, &shown, view) : r;
+}
+
 static int write_page(struct page *page) {
     const struct report_section_view view = view_of(page->job->options);
     int r = 0;
@@ -123,6 +157,7 @@ static int write_page(struct page *page) {
     for (size_t i = 0; i < page->count && r == 0; i++) {
         r = report_render_section(&page->job->out, &page->sections[i], &page->results, &view);
     }
+    r = r == 0 && page->wanted ? write_metrics(page, &view) : r;
     report_render_other_rules(&page->job->out, &page->results, &view);
     return r;
 }
@@ -133,7 +168,7 @@ static int run_page(struct page *page) {
     r = r == 0 ? lay_out(page) : r;
     r = r == 0 ? judge(page) : r;
     if (r == 0 && page->json) {
-        write_json(page);
+        r = write_json(page);
     } else if (r == 0) {
         r = write_page(page);
     }
@@ -146,7 +181,8 @@ static int run_page(struct page *page) {
 // --- the command
 
 static int write_pages(struct report_job *job, struct report_loaded *loaded,
-                       const struct report_chosen *chosen, const struct report_scopes *scopes) {
+                       const struct report_chosen *chosen, const struct report_scopes *scopes,
+                       const struct wanted_metrics *wanted) {
     struct report_json json;
     bool is_json = job->options->format == REPORT_JSON;
     int r = 0;
@@ -159,6 +195,7 @@ static int write_pages(struct report_job *job, struct report_loaded *loaded,
                             .loaded = loaded,
                             .chosen = chosen,
                             .json = is_json ? &json : NULL,
+                            .wanted = wanted,
                             .scope = report_scopes_at(scopes, i)};
         nvtxt_out_bytes(&job->out, "\n", i > 0 && !is_json);
         r = run_page(&page);
@@ -176,13 +213,17 @@ int report_command_report(struct report_job *job) {
     struct report_loaded loaded;
     struct report_chosen chosen = {0};
     struct report_scopes *scopes = NULL;
+    struct wanted_metrics metrics = {0};
     struct report_rules_wanted wanted; // it only says what --rule names wrongly
     int r = report_loaded_open(&loaded, job);
     r = r == 0 ? report_loaded_choose(&loaded, job, &chosen) : r;
     r = r == 0 ? report_judging_begin(job, loaded.rules, &wanted) : r;
     r = r == 0 ? report_scopes_new(&scopes, job->model, (enum report_scope_kind)job->options->scope)
                : r;
-    r = r == 0 ? write_pages(job, &loaded, &chosen, scopes) : r;
+    bool asked = job->options->metrics.count > 0;
+    r = r == 0 && asked ? wanted_metrics_init(&metrics, job, &loaded) : r;
+    r = r == 0 ? write_pages(job, &loaded, &chosen, scopes, asked ? &metrics : NULL) : r;
+    wanted_metrics_deinit(&metrics);
     if (r == 0) {
         report_loaded_say(&loaded, job, 0);
         report_loaded_raise(&loaded, job);
