@@ -389,7 +389,9 @@ static int group_by_iteration(struct work *work, const uint32_t *events) {
         const struct report_iteration *iteration = &iterations->list[i];
         size_t from = first_from(events, work->count, iteration->first);
         size_t here = first_from(events, work->count, iteration->end) - from;
-        memcpy(groups->items + groups->starts[i], events + from, here * sizeof *events);
+        if (here > 0) {
+            memcpy(groups->items + groups->starts[i], events + from, here * sizeof *events);
+        }
         groups->ids[i] = number_id(iteration->number);
         groups->starts[i + 1] = groups->starts[i] + (uint32_t)here;
     }
