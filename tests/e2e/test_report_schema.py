@@ -5,7 +5,7 @@ import re
 
 from client import Folder
 from lib import Skip, equal, run
-from report import f1, make_store, report
+from report import F1, f1, make_store, report
 from schema import INSTALLED, Schema, parse
 
 SCHEMA = Schema(INSTALLED)
@@ -68,6 +68,13 @@ def command_lines(store, other):
     return lines
 
 
+def lines_of_fixture(store):
+    return [["source", store, "--resolve-source-file", F1, "--all-lines"],
+            ["source", "--set", "full", store, "--resolve-source-file", F1],
+            ["metrics", "--metrics", "regex:_per_line", store, "--resolve-source-file", F1],
+            ["source", store]]
+
+
 def check(line):
     status, said, err = report(*line, "--format", "json")
     assert status < 4, "%r ends with %d: %s" % (line, status, err)
@@ -80,7 +87,7 @@ def check(line):
 def test_every_command_fits_on_the_fixture():
     with Folder() as folder:
         store = f1(folder)
-        for line in command_lines(store, f1(folder, "other.sqlite")):
+        for line in command_lines(store, f1(folder, "other.sqlite")) + lines_of_fixture(store):
             check(line)
 
 
