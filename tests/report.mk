@@ -52,3 +52,5 @@ fuzz_fuzz_rule_SOURCES = fuzz/fuzz_rule.c $(report_kit)
 unit_programs += unit/test_report_sweep
 unit_test_report_sweep_SOURCES = unit/test_report_sweep.c $(report_kit)
 fuzz_programs += fuzz/fuzz_expression
+python_tests += e2e/test_report_load.py
+serial_tests += e2e/test_report_source.py

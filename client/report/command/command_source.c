@@ -12,6 +12,7 @@
 #include "report/render/render_message.h"
 #include "report/render/render_source.h"
 #include "report/render/render_table.h"
+#include "report/source/file_text.h"
 
 #define ALWAYS "SourceMetrics"
 

@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: Apache-2.0
+"""nvtxt-report reads stores of every state, and exports of Nsight Systems of every version: the
+same events have the same figures."""
+import json
+import os
+import sqlite3
+import threading
+
+from client import Folder, contains
+from lib import Daemon, equal, run, wait_for
+from report import F1, f1, make_store, query, report
+
+REPORTS = ("nvtx_sum,nvtx_pushpop_sum,nvtx_startend_sum,nvtx_mark_sum,nvtx_tree,nvtx_folded,"
+           "nvtx_gap_sum,nvtx_concurrency")
+OLD = "start INT, end INT, eventType INT, rangeId INT, text TEXT, category INT, color INT, " \
+      "globalTid INT, domainId INT"
+NEW = OLD + ", endGlobalTid INT, textId INT, uint64Value INT, int64Value INT, doubleValue REAL, " \
+            "uint32Value INT, int32Value INT, floatValue REAL, jsonText TEXT"
+MACHINE = 0x0102 << 48 # hardware and VM, above PID and TID
+NEW_TYPES = {34: 65, 59: 70, 60: 71}
+
+
+def figures(*stores, reports=REPORTS):
+    status, out, err = report("stats", "-r", reports, "--percentiles", "50,99", "--format", "json",
+                              *stores)
+    equal((status, err), (0, ""))
+    return json.loads(out)["tables"]
+
+
+def totals(*stores):
+    """Instances of nvtx_sum by name."""
+    table = figures(*stores, reports="nvtx_sum")[0]
+    name, count = (table["columns"].index(title) for title in ("Range", "Instances"))
+    return {row[name]: row[count] for row in table["rows"]}
+
+
+def events(path):
+    return query(path, "SELECT start, end, eventType, text, globalTid, endGlobalTid FROM "
+                       "NVTX_EVENTS WHERE eventType IN (34, 59, 60) ORDER BY start, end DESC")
+
+
+def make_export(folder, name, store, columns=NEW, text=True, text_id=False, mark_ends=True,
+                types=None, machine=0):
+    """The events of a store as another program writes them: an outer range first."""
+    path = folder.name(name)
+    db = sqlite3.connect(path)
+    db.execute("CREATE TABLE NVTX_EVENTS (%s)" % columns)
+    db.execute("CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT NOT NULL)")
+    strings = {}
+    for start, end, kind, message, tid, end_tid in events(store):
+        number = strings.setdefault(message, len(strings) + 1)
+        row = {"start": start, "end": None if kind == 34 and not mark_ends else end,
+               "eventType": (types or {}).get(kind, kind), "text": message if text else None,
+               "globalTid": tid | machine, "domainId": 0}
+        if text_id:
+            row["textId"] = number
+        if end_tid is not None and columns == NEW:
+            row["endGlobalTid"] = end_tid | machine
+        db.execute("INSERT INTO NVTX_EVENTS (%s) VALUES (%s)" % (
+            ", ".join('"%s"' % column for column in row), ", ".join("?" * len(row))),
+            list(row.values()))
+    db.executemany("INSERT INTO StringIds VALUES (?, ?)",
+                   [(number, message) for message, number in strings.items()])
+    db.commit()
+    db.close()
+    return path
+
+
+def test_exports_of_all_versions_have_the_figures_of_the_store():
+    with Folder() as folder:
+        store = f1(folder)
+        wanted = figures(store)
+        variants = {
+            "text only": {},
+            "text and textId": {"text_id": True},
+            "textId only": {"text": False, "text_id": True},
+            "marks without end": {"mark_ends": False},
+            "new types": {"types": NEW_TYPES, "text": False, "text_id": True},
+            "the oldest columns": {"columns": OLD},
+            "ids of a machine": {"machine": MACHINE, "text_id": True},
+        }
+        for number, (what, variant) in enumerate(variants.items()):
+            path = make_export(folder, "export%d.sqlite" % number, store, **variant)
+            equal(figures(path), wanted, what)
+
+
+def test_an_export_without_ranges_has_empty_tables():
+    with Folder() as folder:
+        path = make_export(folder, "export.sqlite", f1(folder))
+        db = sqlite3.connect(path)
+        db.execute("DELETE FROM NVTX_EVENTS")
+        db.commit()
+        db.close()
+        status, out, err = report("stats", "-r", REPORTS, "--format", "json", path)
+        equal(status, 0)
+        contains(err, "there are no events")
+        equal([table["rows"] for table in json.loads(out)["tables"]], [[]] * 8)
+
+
+def test_kernels_belong_to_the_range_of_their_call():
+    with Folder() as folder:
+        path = make_export(folder, "export.sqlite", f1(folder))
+        db = sqlite3.connect(path)
+        db.executescript(
+            "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INT, end INT, correlationId INT, "
+            "globalPid INT, demangledName INT);"
+            "CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start INT, end INT, globalTid INT, "
+            "correlationId INT);"
+            "INSERT INTO StringIds VALUES (100, 'gemm');"
+            "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (500, 530, 1, 100 << 24, 100);"
+            "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (45, 46, 100 << 24 | 1, 1)")
+        db.close()
+        table, = figures(path, reports="nvtx_kern_sum")
+        name, kernel, time = (table["columns"].index(title) for title in
+                              ("NVTX Range", "Kernel Name", "Total Time (ns)"))
+        equal(sorted((row[name], row[kernel], row[time]) for row in table["rows"]),
+              [(":compute", "gemm", 30), (":kernel", "gemm", 30), (":step", "gemm", 30)])
+
+
+def test_segments_are_one_store():
+    with Folder() as folder:
+        with open(F1, encoding="utf-8") as file:
+            text = file.read()
+        head, cut, tail = text.partition("RangePush, 120")
+        declarations = head[:head.index("\nRangePush, 0")]
+        names = ["s-20261122T06240%dZ-%d.sqlite" % (n, n) for n in (1, 2)]
+        for name, lines in zip(names, (head, declarations + "\n" + cut + tail)):
+            make_store(folder, name, folder.write(name + ".nvtxt", lines))
+        link = folder.name("s.sqlite")
+        os.symlink(names[1], link)
+        equal(figures(link), figures(f1(folder)))
+        os.unlink(folder.name(names[0]))
+        equal(totals(link), {":step": 1, ":load": 1, ":compute": 1, ":kernel": 1})
+        os.unlink(folder.name(names[1]))
+        equal(report("stats", link)[0], 66)
+
+
+def test_two_stores_are_taken_together():
+    with Folder() as folder:
+        equal(totals(f1(folder), f1(folder, "again.sqlite"))[":step"], 4)
+
+
+def test_stores_that_are_none():
+    with Folder() as folder:
+        def refused(path, status, part):
+            got, out, err = report("stats", path)
+            equal((got, out), (status, ""))
+            contains(err, part)
+            contains(err, path)
+        refused(folder.name("none"), 66, "does not exist")
+        refused(folder.path, 66, "is a folder")
+        refused(folder.write("text", "hello" * 100), 65, "is not a database")
+        refused(folder.write("empty", ""), 65, "is empty")
+        good = f1(folder)
+        data = open(good, "rb").read()
+        refused(folder.write("cut", data[:len(data) // 2]), 65, "broken or cut off")
+        newer = bytearray(data)
+        newer[60:64] = (99).to_bytes(4, "big")
+        refused(folder.write("newer", bytes(newer)), 65, "newer version")
+        lock = sqlite3.connect(good, isolation_level=None)
+        lock.execute("BEGIN EXCLUSIVE")
+        refused(good, 75, "is locked by another process")
+        lock.close()
+        equal(sorted(name for name in os.listdir(folder.path) if "-" in name), [],
+              "nothing was made beside them")
+
+
+def test_memory_has_a_bound():
+    with Folder() as folder:
+        store = f1(folder)
+        status, out, err = report("stats", "--max-memory", "1K", store)
+        equal((status, out), (71, ""))
+        contains(err, "KiB of memory")
+        equal(report("stats", "--max-memory", "1M", store)[0], 0)
+
+
+def test_nothing_is_made_where_nothing_can_be_written():
+    with Folder() as folder:
+        store = f1(folder)
+        wanted = figures(store)
+        place = folder.name("place")
+        os.mkdir(place)
+        alone = os.path.join(place, "alone.sqlite")
+        os.rename(store, alone)
+        os.chmod(alone, 0o444)
+        os.chmod(place, 0o555)
+        try:
+            equal(figures(alone), wanted)
+            equal(os.listdir(place), ["alone.sqlite"])
+        finally:
+            os.chmod(place, 0o755)
+
+
+LINES = "@RangeStartEnd, Start, End, ProcessId, ThreadId, Message\n" + "".join(
+    'RangeStartEnd, %d, %d, 7, 8, "r"\n' % (i, i + 5) for i in range(2000))
+
+
+class Producer(threading.Thread):
+    """Sends as fast as the daemon takes it."""
+
+    def __init__(self, daemon):
+        super().__init__()
+        self.daemon_under_test = daemon
+        self.over = threading.Event()
+        self.sent = 0
+
+    def run(self):
+        while not self.over.is_set():
+            with self.daemon_under_test.plain() as connection:
+                connection.send(LINES)
+            self.sent += 1
+
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, kind, value, trace):
+        self.over.set()
+        self.join()
+
+
+def test_beside_a_daemon_at_full_rate():
+    with Daemon() as daemon:
+        daemon.send(LINES)
+        with Producer(daemon) as producer:
+            before = 0
+            for _ in range(3):
+                sent = producer.sent
+                wait_for(lambda: producer.sent > sent + 1, "the daemon goes on")
+                count = totals(daemon.store)[":r"]
+                equal(count >= 2000 and count >= before, True, "%d ranges" % count)
+                before = count
+        daemon.settled()
+        equal(totals(daemon.store)[":r"], 2000 * (producer.sent + 1))
+        wait_for(lambda: not daemon.control("checkpoint")["pinned"], "the log can be emptied")
+        names = sorted(os.listdir(daemon.folder))
+        figures(daemon.store)
+        equal(sorted(os.listdir(daemon.folder)), names, "nothing was made beside the store")
+
+
+def test_a_store_that_rotates_while_it_is_read():
+    with Daemon() as daemon:
+        daemon.send(LINES)
+        with Producer(daemon):
+            before = 0
+            for _ in range(4):
+                daemon.control("rotate")
+                count = totals(daemon.store)[":r"]
+                equal(count >= before, True, "%d ranges, then %d" % (before, count))
+                before = count
+
+
+if __name__ == "__main__":
+    run(globals())
