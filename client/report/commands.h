@@ -52,6 +52,8 @@ enum report_format {
       "counters of each line of NVTXT files")                                                      \
     X(REPORT_CHECK, check, REPORT_PLAIN | 1 << REPORT_MARKDOWN, "STORE...", 0, SIZE_MAX,           \
       "rules alone, for timers and CI")                                                            \
+    X(REPORT_DIFF, diff, REPORT_PLAIN | 1 << REPORT_MARKDOWN, "BASE NEW", 2, 2,                    \
+      "what changed between two stores, a verdict")                                                \
     X(REPORT_LIST, list, REPORT_PLAIN | 1 << REPORT_MARKDOWN,                                      \
       "sections|sets|rules|metrics|reports", 1, 1, "what there is")
 

@@ -205,9 +205,12 @@ void report_table_text(struct nvtxt_out *out, const struct report_table *table,
 void report_table_markdown(struct nvtxt_out *out, const struct report_table *table,
                            const struct report_table_view *view) {
     char text[REPORT_PLAIN_NUMBER];
-    NVTXT_OUT_LITERAL(out, "### ");
-    nvtxt_out_slice(out, nvtxt_slice_of(table->name));
-    NVTXT_OUT_LITERAL(out, "\n\n|");
+    if (table->name) {
+        NVTXT_OUT_LITERAL(out, "### ");
+        nvtxt_out_slice(out, nvtxt_slice_of(table->name));
+        NVTXT_OUT_LITERAL(out, "\n\n");
+    }
+    NVTXT_OUT_LITERAL(out, "|");
     for (size_t i = 0; i < table->column_count; i++) {
         NVTXT_OUT_LITERAL(out, " ");
         report_plain_markdown(out, title_of(table, i, view, text));

@@ -4,6 +4,7 @@
 // freed before the next one. Notes stand below a table for people and in JSON; the other formats
 // are for programs, so there they are messages.
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,13 +25,36 @@ static const char *name_of(const void *context, size_t index) {
     return index < report_stats_report_count ? report_stats_reports[index].name : NULL;
 }
 
+static size_t common_begin(const char *left, const char *right) {
+    size_t len = 0;
+    while (left[len] && left[len] == right[len]) {
+        len++;
+    }
+    return len;
+}
+
+// The name with one or two slips, else that without its "nvtx_", else that with the same beginning.
+static const char *nearest(const char *word) {
+    char full[64];
+    const char *near = nvtxt_near(nvtxt_slice_of(word), name_of, NULL);
+    if (!near && (size_t)snprintf(full, sizeof(full), "nvtx_%s", word) < sizeof(full)) {
+        near = nvtxt_near(nvtxt_slice_of(full), name_of, NULL);
+    }
+    for (size_t i = 0, most = sizeof("nvtx_") - 1; !near && i < report_stats_report_count; i++) {
+        if (common_begin(word, report_stats_reports[i].name) > most) {
+            near = report_stats_reports[i].name;
+        }
+    }
+    return near;
+}
+
 static int check_names(const struct report_job *job) {
     const struct report_words *names = &job->options->reports;
     for (size_t i = 0; i < names->count; i++) {
         if (report_stats_find(names->words[i])) {
             continue;
         }
-        const char *near = nvtxt_near(nvtxt_slice_of(names->words[i]), name_of, NULL);
+        const char *near = nearest(names->words[i]);
         term_say(job->term,
                  near ? "there is no report '%s'; did you mean '%s'?"
                       : "there is no report '%s': see nvtxt-report list reports",

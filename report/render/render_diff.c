@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// For people the rows become a table, which is written like those of `stats`.
+#include "report/render/render_diff.h"
+
+#include <errno.h>
+
+#include "report/render/plain.h"
+#include "store/read/event_members.h"
+
+static struct nvtxt_slice kind_of(const struct report_diff_row *row) {
+    return store_event_kind(row->kind == REPORT_PUSH_POP ? NVTXT_EVENT_PUSH_POP
+                                                         : NVTXT_EVENT_START_END);
+}
+
+// ---- JSON ---------------------------------------------------------------------------------------
+
+static void put_sum(struct report_json *json, const char *name, unsigned __int128 sum) {
+    char digits[40];
+    size_t at = sizeof(digits);
+    if (sum <= UINT64_MAX) {
+        report_json_uint(json, name, (uint64_t)sum);
+        return;
+    }
+    for (; sum > 0; sum /= 10) {
+        digits[--at] = (char)('0' + (int)(sum % 10));
+    }
+    report_json_slice(json, name, (struct nvtxt_slice){digits + at, sizeof(digits) - at});
+}
+
+static void put_side(struct report_json *json, const char *name,
+                     const struct report_diff_side *side) {
+    if (side->count == 0) {
+        report_json_null(json, name);
+        return;
+    }
+    report_json_object(json, name);
+    report_json_uint(json, "count", side->count);
+    put_sum(json, "total", side->total);
+    report_json_double(json, "avg", side->avg);
+    report_json_double(json, "med", side->med);
+    put_sum(json, "self", side->self);
+    report_json_end_object(json);
+}
+
+static void put_number(struct report_json *json, const char *name, bool has, double value) {
+    if (has) {
+        report_json_double(json, name, value);
+    } else {
+        report_json_null(json, name);
+    }
+}
+
+static void put_row(struct report_json *json, const struct report_diff_row *row) {
+    report_json_object(json, NULL);
+    report_json_slice(json, "name", row->name);
+    report_json_slice(json, "kind", kind_of(row));
+    put_side(json, "base", &row->base);
+    put_side(json, "new", &row->new);
+    put_number(json, "deltaPct", row->has_delta, row->delta_pct);
+    put_number(json, "z", row->has_z, row->z);
+    report_json_text(json, "verdict", report_diff_change_name(row->change));
+    report_json_end_object(json);
+}
+
+void report_render_diff_json(struct report_json *json, const struct report_diff *diff,
+                             const struct report_diff_view *view) {
+    report_json_text(json, "base", view->base);
+    report_json_text(json, "new", view->new);
+    report_json_double(json, "gate", view->gate);
+    report_json_text(json, "verdict", report_diff_verdict_name(diff->verdict));
+    report_json_text(json, "reason", diff->reason);
+    report_json_array(json, "rows");
+    for (size_t i = 0; i < diff->row_count; i++) {
+        put_row(json, &diff->rows[i]);
+    }
+    report_json_end_array(json);
+    report_json_array(json, "warnings");
+    for (size_t i = 0; i < view->warning_count; i++) {
+        report_json_text(json, NULL, view->warnings[i]);
+    }
+    report_json_end_array(json);
+}
+
+// ---- Text ---------------------------------------------------------------------------------------
+
+static const struct report_column columns[] = {
+    {"Verdict", REPORT_COLUMN_TEXT},
+    {"Change (%)", REPORT_COLUMN_NUMBER},
+    {"z", REPORT_COLUMN_NUMBER},
+    {"Base Count", REPORT_COLUMN_NUMBER},
+    {"New Count", REPORT_COLUMN_NUMBER},
+    {"Base Avg (ns)", REPORT_COLUMN_NUMBER},
+    {"New Avg (ns)", REPORT_COLUMN_NUMBER},
+    {"Base Med (ns)", REPORT_COLUMN_NUMBER},
+    {"New Med (ns)", REPORT_COLUMN_NUMBER},
+    {"Base Self (ns)", REPORT_COLUMN_NUMBER},
+    {"New Self (ns)", REPORT_COLUMN_NUMBER},
+    {"Kind", REPORT_COLUMN_TEXT},
+    {"Range", REPORT_COLUMN_TEXT},
+};
+
+// The cells of a side stand in every other column.
+static void put_cells(struct report_table *table, struct report_cell *cells,
+                      const struct report_diff_side *side) {
+    if (side->count > 0) {
+        cells[0] = report_cell_uint(side->count);
+        cells[2] = report_cell_real(side->avg);
+        cells[4] = report_cell_real(side->med);
+        cells[6] = report_cell_total(table, side->self);
+    }
+}
+
+static int fill(struct report_table *table, const struct report_diff *diff) {
+    for (size_t i = 0; i < diff->row_count; i++) {
+        const struct report_diff_row *row = &diff->rows[i];
+        struct report_cell *cells = report_table_row(table);
+        if (!cells) {
+            return -ENOMEM;
+        }
+        cells[0] = report_cell_text(nvtxt_slice_of(report_diff_change_name(row->change)));
+        if (row->has_delta) {
+            cells[1] = report_cell_real(row->delta_pct);
+        }
+        if (row->has_z) {
+            cells[2] = report_cell_real(row->z);
+        }
+        put_cells(table, cells + 3, &row->base);
+        put_cells(table, cells + 4, &row->new);
+        cells[11] = report_cell_text(kind_of(row));
+        cells[12] = report_cell_text(row->name);
+    }
+    return 0;
+}
+
+static void put_verdict(struct nvtxt_out *out, const struct report_diff *diff, bool markdown) {
+    const char *verdict = report_diff_verdict_name(diff->verdict);
+    nvtxt_out_slice(out, markdown ? NVTXT_SLICE("**") : NVTXT_SLICE(""));
+    nvtxt_out_slice(out, nvtxt_slice_of(verdict));
+    nvtxt_out_slice(out, markdown ? NVTXT_SLICE("**: ") : NVTXT_SLICE(": "));
+    if (markdown) {
+        report_plain_markdown(out, nvtxt_slice_of(diff->reason));
+    } else {
+        report_plain_text(out, nvtxt_slice_of(diff->reason));
+    }
+    NVTXT_OUT_LITERAL(out, "\n\n");
+}
+
+int report_render_diff_text(struct nvtxt_out *out, const struct report_diff *diff, size_t width,
+                            bool markdown) {
+    const struct report_table_view view = {.unit_ns = 1, .width = width};
+    struct report_table table;
+    report_table_init(&table, NULL, columns, sizeof(columns) / sizeof(columns[0]));
+    int rc = fill(&table, diff);
+    if (rc == 0) {
+        put_verdict(out, diff, markdown);
+        if (markdown) {
+            report_table_markdown(out, &table, &view);
+        } else {
+            report_table_text(out, &table, &view);
+        }
+    }
+    report_table_deinit(&table);
+    return rc;
+}
