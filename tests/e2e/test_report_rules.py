@@ -2,8 +2,9 @@
 """Rules from outside: nvtxt-report check, rules of files, and queries, which never change a store."""
 import json
 import os
+import sqlite3
 
-from client import Folder
+from client import Folder, run_client
 from lib import equal, run
 from report import f1, make_store, report
 
@@ -117,6 +118,79 @@ def test_a_broken_file_is_told_and_the_others_work():
         assert "%s/a.rule:2:27: error: " % path in error, error
         assert any(line.endswith("[missing-field]") for line in lines), error
         assert "c.rule:2:62: error: a query is one SELECT: it only reads [bad-sql]" in error, error
+
+
+def ranges(*rows):
+    """NVTXT of push/pop ranges (thread, name, start, end), none of which crosses another."""
+    lines = ["ProcessId = 100", "@RangePush, Time, ThreadId, Message", "@RangePop, Time, ThreadId",
+             "@RangeStart, Time, RangeId, ThreadId, Message", "@RangeEnd, Time, RangeId, ThreadId"]
+    calls = []
+    for thread, name, start, end in rows:
+        calls.append((start, 2, -end, 'RangePush, %d, %d, "%s"' % (start, thread, name)))
+        calls.append((end, 1, -start, "RangePop, %d, %d" % (end, thread)))
+    return lines + [call[3] for call in sorted(calls, key=lambda call: call[:3])]
+
+
+def judged(rule, lines, *options, sql=None):
+    """The status of one rule on a store of these lines, after a change of the store in SQL."""
+    with Folder() as folder:
+        path = folder.name("x.nvtxt")
+        with open(path, "w") as file:
+            file.write("\n".join(lines) + "\n")
+        store = folder.name("x.sqlite")
+        run_client("nvtxt-import", "create", "-n", path, "-o", store)
+        if sql:
+            with sqlite3.connect(store) as db:
+                db.execute(sql)
+            db.close()
+        got = report("check", "--format=json", "--fail-on=error", "--rule", rule, *options, store)
+        equal(got[0], 2 if rule == "InputErrors" and "findings" in got[1] else 0, got[2])
+        return json.loads(got[1])["rules"][0]["status"]
+
+
+STEPS = [(1, "step", i * 100, i * 100 + 10) for i in range(4)]
+US = 1000
+
+
+def test_each_rule_of_the_package_finds_what_it_is_for():
+    one = ranges((1, "a", 0, 100))
+    start_end = ['RangeStart, 0, 1, 1, "a"', "RangeEnd, 5, 1, 1"]
+    loss = ("INSERT INTO NVTXT_LOSSES (atNs, reason, count) VALUES (1, 'overflow', 3)")
+    cases = [
+        ("ClockSuspicion", one, (), "UPDATE NVTX_EVENTS SET end = start - 1 WHERE eventType = 59",
+         one, (), None),
+        ("DeepNesting", ranges(*((1, "a", i, 1000 - i) for i in range(66))), (), None,
+         ranges(*((1, "a", i, 1000 - i) for i in range(65))), (), None),
+        ("DominantRange", ranges((1, "a", 0, 51), (1, "b", 51, 100)), (), None,
+         ranges((1, "a", 0, 50), (1, "b", 50, 100)), (), None),
+        ("HighVariation", ranges(*((1, "a", i * 1000, i * 1000 + (500 if i == 9 else 100))
+                                   for i in range(10))), (), None,
+         ranges(*((1, "a", i * 1000, i * 1000 + (500 if i == 8 else 100))
+                  for i in range(9))), (), None),
+        ("IdleGaps", ranges((1, "a", 0, 50), (1, "b", 71, 100)), (), None,
+         ranges((1, "a", 0, 50), (1, "b", 70, 100)), (), None),
+        ("InputErrors", one + ["RangePop, 200, 1", "x )"], (), None, one, (), None),
+        ("LoadImbalance", ranges((1, "a", 0, 100), (2, "a", 0, 49)), (), None,
+         ranges((1, "a", 0, 100), (2, "a", 0, 50)), (), None),
+        ("LossPresent", one, (), loss, one, (), None),
+        ("MixedKinds", one + start_end, (), None, ranges((1, "b", 0, 9)) + start_end, (), None),
+        ("NoIterations", ranges(*STEPS), (), None, ranges(*STEPS), ("--iterations=step",), None),
+        ("OutlierIterations", ranges(*STEPS, (1, "step", 900, 916)), ("--iterations=step",), None,
+         ranges(*STEPS, (1, "step", 900, 915)), ("--iterations=step",), None),
+        ("Serialized", ranges((1, "a", 0, 50), (2, "a", 50, 100)), (), None,
+         ranges((1, "a", 0, 51), (2, "a", 50, 100)), (), None),
+        ("TinyRanges", ranges(*((1, "a", i * 9 * US, i * 9 * US + US - (i < 201))
+                                for i in range(1000))), (), None,
+         ranges(*((1, "a", i * 9 * US, i * 9 * US + US - (i < 200)) for i in range(1000))), (),
+         None),
+        ("UnclosedRanges", ranges((1, "a", 0, 5)) + ['RangePush, 50, 1, "left"'], (), None, one, (), None),
+        ("WarmUp", ranges((1, "step", 0, 16), *STEPS[1:]), ("--iterations=step",), None,
+         ranges((1, "step", 0, 15), *STEPS[1:]), ("--iterations=step",), None),
+    ]
+    equal(sorted(case[0] for case in cases), PACKAGE)
+    for rule, lines, options, sql, other, other_options, other_sql in cases:
+        equal((rule, judged(rule, lines, *options, sql=sql)), (rule, "findings"))
+        equal((rule, judged(rule, other, *other_options, sql=other_sql)), (rule, "no-issue"))
 
 
 QUERIES = [
