@@ -23,14 +23,20 @@ struct table {
     size_t count;
 };
 
-static struct table open_table(const char *name) {
+static struct table open_file(const char *name) {
     char path[4096];
     struct table table = {0};
     const char *top = getenv("top_srcdir");
-    snprintf(path, sizeof(path), "%s/tests/report/filters/%s", top ? top : ".", name);
+    snprintf(path, sizeof(path), "%s/%s", top ? top : ".", name);
     table.file = fopen(path, "r");
     cr_assert_not_null(table.file, "%s", path);
     return table;
+}
+
+static struct table open_table(const char *name) {
+    char path[256];
+    snprintf(path, sizeof(path), "tests/report/filters/%s", name);
+    return open_file(path);
 }
 
 static bool next_row(struct table *table) {
@@ -126,6 +132,35 @@ Test(report_filter, has_the_truth_table) {
         cr_expect_str_eq(found, table.fields[2], "include '%s' exclude '%s': %s, not %s",
                          table.fields[0], table.fields[1], found, table.fields[2]);
     }
+    report_kit_free(model);
+}
+
+// The rows of the page: .It Ql "EXPRESSION" Ta s1 s2, with \e for a backslash.
+Test(report_filter, has_the_truth_table_of_its_page) {
+    struct report_model *model = states_model();
+    struct table page = open_file("man/nvtxt-filter.7");
+    size_t rows = 0;
+    while (next_row(&page)) {
+        static const char begin[] = ".It Ql \"", middle[] = "\" Ta ";
+        char expression[128], found[256];
+        char *states = strstr(page.line, middle);
+        size_t len = 0;
+        if (strncmp(page.line, begin, sizeof(begin) - 1) != 0 || !states) {
+            continue;
+        }
+        for (char *at = page.line + sizeof(begin) - 1; at < states; at++) {
+            expression[len++] = *at;
+            at += at[0] == '\\' && at[1] == 'e';
+        }
+        expression[len] = '\0';
+        struct report_selection selection = {0};
+        take(&selection, "nvtx-include", expression);
+        apply(model, &selection);
+        states_selected(model, found, sizeof(found));
+        cr_expect_str_eq(found, states + sizeof(middle) - 1, "%s: %s", page.line, found);
+        rows++;
+    }
+    cr_expect_eq(rows, 19);
     report_kit_free(model);
 }
 
