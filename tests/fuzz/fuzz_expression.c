@@ -25,7 +25,7 @@ static const char metrics_of_page[] =
 
 static void check_fault(void *context, const struct report_expression_fault *fault) {
     (void)context;
-    must(fault->code && fault->text[0] && memchr(fault->text, '\0', sizeof fault->text));
+    must(fault->code && fault->text[0] && memchr(fault->text, '\0', sizeof(fault->text)));
 }
 
 static void check_metric(const struct report_metric *metric) {

@@ -46,7 +46,7 @@ static void put_line(const struct writing *writing, const struct report_metric *
                                    id ? report_render_id(id, digits) : NVTXT_SLICE(""),
                                    nvtxt_slice_of(metric->unit),
                                    nvtxt_slice_of(report_type_name(metric->type))};
-    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
+    for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
         report_field(out, fields[i], separator);
         nvtxt_out_bytes(out, &separator, 1);
     }

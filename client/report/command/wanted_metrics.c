@@ -41,7 +41,7 @@ static int add(struct wanting *wanting, const char *name) {
         wanted->metrics = metrics;
         wanted->room = room;
     }
-    found = store_arena_make(&wanted->arena, sizeof *found);
+    found = store_arena_make(&wanted->arena, sizeof(*found));
     const char *copy = found ? store_arena_copy(&wanted->arena, text.data, text.len) : NULL;
     if (!copy) {
         return -ENOMEM;
@@ -140,15 +140,15 @@ static void say_missing(const struct wanting *wanting, const char *word) {
 static int add_word(struct wanting *wanting, const char *word) {
     static const char regex[] = "regex:", group[] = "group:";
     wanting->found = 0;
-    if (strncmp(word, regex, sizeof regex - 1) == 0) {
-        int result = add_regex(wanting, word, sizeof regex - 1);
+    if (strncmp(word, regex, sizeof(regex) - 1) == 0) {
+        int result = add_regex(wanting, word, sizeof(regex) - 1);
         if (!result && wanting->found == 0) {
             say_missing(wanting, word);
         }
         return result;
     }
-    if (strncmp(word, group, sizeof group - 1) == 0) {
-        wanting->group = nvtxt_slice_of(word + sizeof group - 1);
+    if (strncmp(word, group, sizeof(group) - 1) == 0) {
+        wanting->group = nvtxt_slice_of(word + sizeof(group) - 1);
         int result = add_group(wanting);
         if (!result && wanting->found == 0) {
             say_missing(wanting, word);
