@@ -267,7 +267,7 @@ static int note(const struct work *work, const struct report_step *step, bool bo
     if (work->divided_by_zero) {
         notes[count++] = "division by zero";
     }
-    if (both && work->count == 0) {
+    if (result->instanced && work->count == 0) {
         notes[count++] = "no common instances";
     }
     if (both && work->sums && step->kind == REPORT_STEP_DIVIDE && !step->revised) {

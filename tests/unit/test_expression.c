@@ -215,6 +215,8 @@ Test(expression, division_by_zero) {
 Test(expression, instances_meet_by_type_and_value_of_their_ids) {
     struct kit kit = open_kit();
     expect(&kit, "A * C", "u64 0 (no common instances)");
+    expect(&kit, "(A * C) + 1", "u64 0 (no common instances)");
+    expect(&kit, "range__open_count_per_name.sum + 1", "u64 0 (no common instances)");
     expect(&kit, "A + C", "u64 12, 0:4 1:5 \"0\":3");
     expect_as(&kit, "A * B", REPORT_AGGREGATE_OPERANDS, "u64 270, 1:50");
     expect_as(&kit, "A - B", REPORT_AGGREGATE_OPERANDS, "double -21, 0:4 1:-5 2:20");
