@@ -26,7 +26,7 @@ struct work {
     const uint32_t *raws; // of each item; REPORT_NONE: in no group
     size_t count;
     size_t raw_count;            // raw numbers are below it
-    const uint32_t *categories;  // of each raw number, when the key is the category
+    const uint32_t *distinct;    // what the raw numbers stand for, when they were numbered anew
     const struct report_id *ids; // the same, when it is the line
     struct store_arena *arena;
     uint32_t *to_group; // of each raw number
@@ -88,6 +88,7 @@ struct report_id report_line_id(const struct report_source *source, uint64_t lin
 
 static struct report_id id_of(const struct work *work, uint32_t raw) {
     const struct report_capture *capture = work->model->capture;
+    raw = work->distinct ? work->distinct[raw] : raw;
     switch (work->key) {
     case REPORT_KEY_NAME:
         return name_id(capture, raw, work->arena);
@@ -99,7 +100,7 @@ static struct report_id id_of(const struct work *work, uint32_t raw) {
         return text_id(capture->domains[raw].len ? capture->domains[raw]
                                                  : NVTXT_SLICE("<default domain>"));
     case REPORT_KEY_CATEGORY:
-        return number_id(work->categories[raw]);
+        return number_id((uint64_t)raw + 1);
     case REPORT_KEY_SOURCE:
         return number_id((uint64_t)capture->sources[raw].id);
     case REPORT_KEY_ITERATION:
@@ -186,7 +187,7 @@ static int fill_groups(struct work *work) {
     return 0;
 }
 
-static int group(struct work *work) {
+static int group_raws(struct work *work) {
     size_t ids = work->raw_count < work->count ? work->raw_count : work->count;
     work->to_group = malloc((work->raw_count + 1) * sizeof(uint32_t));
     work->candidates = malloc((ids + 1) * sizeof *work->candidates);
@@ -198,6 +199,56 @@ static int group(struct work *work) {
     free(work->to_group);
     free(work->candidates);
     return result;
+}
+
+static int compare_numbers(const void *a, const void *b) {
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+// The raw numbers that occur, sorted and each once; their number.
+static size_t find_distinct(const struct work *work, uint32_t *distinct) {
+    size_t all = 0, count = 0;
+    for (size_t i = 0; i < work->count; i++) {
+        distinct[all] = work->raws[i];
+        all += work->raws[i] != REPORT_NONE;
+    }
+    qsort(distinct, all, sizeof *distinct, compare_numbers);
+    for (size_t i = 0; i < all; i++) {
+        if (count == 0 || distinct[count - 1] != distinct[i]) {
+            distinct[count++] = distinct[i];
+        }
+    }
+    return count;
+}
+
+// Numbers the raw numbers anew, by their places among those that occur.
+static int group_few(struct work *work) {
+    uint32_t *distinct = malloc((work->count + 1) * sizeof *distinct);
+    uint32_t *raws = malloc((work->count + 1) * sizeof *raws);
+    int result = -ENOMEM;
+    if (distinct && raws) {
+        size_t count = find_distinct(work, distinct);
+        for (size_t i = 0; i < work->count; i++) {
+            const uint32_t *at =
+                bsearch(&work->raws[i], distinct, count, sizeof *distinct, compare_numbers);
+            raws[i] = at ? (uint32_t)(at - distinct) : REPORT_NONE;
+        }
+        work->raws = raws;
+        work->raw_count = count;
+        work->distinct = distinct;
+        result = group_raws(work);
+    }
+    free(distinct);
+    free(raws);
+    return result;
+}
+
+// A table of all raw numbers would cost more than the few items of a small part of a capture; and
+// categories may be any numbers.
+static int group(struct work *work) {
+    bool few = work->raw_count / 8 > work->count + 8;
+    return few || work->key == REPORT_KEY_CATEGORY ? group_few(work) : group_raws(work);
 }
 
 int report_group_raws(struct report_groups *groups, struct report_model *model,
@@ -223,39 +274,6 @@ int report_group_raws(struct report_groups *groups, struct report_model *model,
     return group(&work);
 }
 
-static int compare_numbers(const void *a, const void *b) {
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
-// Categories are any numbers: their raw numbers are places among those that occur, sorted.
-static int group_by_category(struct work *work, uint32_t *raws, const uint32_t *events) {
-    uint32_t *distinct = malloc((work->count + 1) * sizeof *distinct);
-    if (!distinct) {
-        return -ENOMEM;
-    }
-    for (size_t i = 0; i < work->count; i++) {
-        distinct[i] = work->model->capture->events[events[i]].category;
-    }
-    memcpy(raws, distinct, work->count * sizeof *raws);
-    qsort(distinct, work->count, sizeof *distinct, compare_numbers);
-    for (size_t i = 0; i < work->count; i++) {
-        if (work->raw_count == 0 || distinct[work->raw_count - 1] != distinct[i]) {
-            distinct[work->raw_count++] = distinct[i];
-        }
-    }
-    for (size_t i = 0; i < work->count; i++) {
-        const uint32_t *at =
-            bsearch(&raws[i], distinct, work->raw_count, sizeof *distinct, compare_numbers);
-        raws[i] = raws[i] == 0 ? REPORT_NONE : (uint32_t)(at - distinct);
-    }
-    work->raws = raws;
-    work->categories = distinct;
-    int result = group(work);
-    free(distinct);
-    return result;
-}
-
 static uint32_t raw_of(const struct report_capture *capture, uint32_t index, enum report_key key) {
     const struct report_event *event = &capture->events[index];
     switch (key) {
@@ -267,6 +285,8 @@ static uint32_t raw_of(const struct report_capture *capture, uint32_t index, enu
         return capture->threads[event->thread].process;
     case REPORT_KEY_DOMAIN:
         return capture->names[event->name].domain;
+    case REPORT_KEY_CATEGORY:
+        return event->category - 1; // 0, none, becomes REPORT_NONE
     case REPORT_KEY_SOURCE:
         return event->source;
     default: // REPORT_KEY_EVENT
@@ -342,9 +362,6 @@ static int group_by_line(struct work *work, uint32_t *raws, const uint32_t *even
 static int group_events(struct work *work, uint32_t *raws, const uint32_t *events) {
     if (work->key == REPORT_KEY_LINE) {
         return group_by_line(work, raws, events);
-    }
-    if (work->key == REPORT_KEY_CATEGORY) {
-        return group_by_category(work, raws, events);
     }
     for (size_t i = 0; i < work->count; i++) {
         raws[i] = raw_of(work->model->capture, events[i], work->key);

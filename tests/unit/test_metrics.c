@@ -121,6 +121,33 @@ Test(metrics, sums_that_64_bits_do_not_hold_are_double) {
     close_kit(&kit);
 }
 
+#define NAMES 300
+
+// Of so many names that a small part of the capture has few.
+Test(metrics, a_small_part_has_its_own_groups) {
+    static char names[NAMES][8];
+    static struct report_kit_event events[NAMES + 2];
+    for (int i = 0; i < NAMES; i++) {
+        snprintf(names[i], sizeof names[i], "n%03d", i);
+        events[i] = (struct report_kit_event){KIT_EVENT(REPORT_MARK, 1, names[i], i, i)};
+    }
+    events[NAMES] =
+        (struct report_kit_event){KIT_EVENT(REPORT_MARK, 2, "n299", 5, 5), .category = UINT32_MAX};
+    events[NAMES + 1] =
+        (struct report_kit_event){KIT_EVENT(REPORT_MARK, 2, "n007", 6, 6), .category = 1};
+    struct kit kit = open_kit(report_kit_model(events, NAMES + 2));
+    expect(&kit, "event__count_per_category.sum", "302 1=1 4294967295=1");
+    report_metrics_free(kit.metrics);
+    report_scopes_free(kit.scopes);
+    cr_assert_eq(report_scopes_new(&kit.scopes, kit.model, REPORT_SCOPE_THREAD), 0);
+    cr_assert_eq(report_scopes_count(kit.scopes), 2);
+    cr_assert_eq(report_metrics_new(&kit.metrics, kit.model, report_scopes_at(kit.scopes, 1), NULL),
+                 0);
+    expect(&kit, "event__count_per_name.sum", "2 :n007=1 :n299=1");
+    expect(&kit, "event__count_per_category.sum", "2 1=1 4294967295=1");
+    close_kit(&kit);
+}
+
 Test(metrics, every_listed_name_is_a_metric) {
     struct kit kit = open_kit(report_kit_f1());
     struct report_name_cursor cursor = {.defined = 0};
