@@ -4,7 +4,9 @@
 // Links are shown as their text.
 #include "report/render/render_rule.h"
 
+#include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "protocol/text/out.h"
@@ -80,6 +82,74 @@ static void put_status(struct nvtxt_out *out, const struct report_result *result
 
 // ---- Text -------------------------------------------------------------------------------------
 
+// A cell as text in `scratch`, which is emptied before.
+static struct nvtxt_slice cell_text(struct nvtxt_out *scratch,
+                                    const struct report_rule_table *table, size_t row,
+                                    size_t column) {
+    scratch->len = 0;
+    put_cell(scratch, &table->cells[row * table->column_count + column], report_plain_text);
+    return (struct nvtxt_slice){scratch->data, scratch->len};
+}
+
+static bool is_number(const struct report_rule_cell *cell) {
+    return cell->kind == REPORT_RULE_CELL_INT || cell->kind == REPORT_RULE_CELL_REAL;
+}
+
+static size_t column_width(struct nvtxt_out *scratch, const struct report_rule_table *table,
+                           size_t column) {
+    size_t width = report_plain_width(table->header[column]);
+    for (size_t row = 0; row < table->row_count; row++) {
+        size_t more = report_plain_width(cell_text(scratch, table, row, column));
+        width = more > width ? more : width;
+    }
+    return width;
+}
+
+// Numbers stand at the right; nothing stands after the last column.
+static void text_padded(struct nvtxt_out *out, struct nvtxt_slice text, size_t width, bool right,
+                        bool last) {
+    size_t own = report_plain_width(text);
+    size_t blanks = width > own ? width - own : 0;
+    report_plain_blanks(out, right ? blanks : 0);
+    report_plain_text(out, text);
+    report_plain_blanks(out, right || last ? 0 : blanks);
+    nvtxt_out_slice(out, nvtxt_slice_of(last ? "\n" : "  "));
+}
+
+static void text_lines(struct nvtxt_out *out, struct nvtxt_out *scratch,
+                       const struct report_rule_table *table, const size_t *widths) {
+    size_t columns = table->column_count;
+    report_plain_blanks(out, 6);
+    for (size_t i = 0; i < columns; i++) {
+        bool right = table->row_count > 0 && is_number(&table->cells[i]);
+        text_padded(out, table->header[i], widths[i], right, i + 1 == columns);
+    }
+    for (size_t row = 0; row < table->row_count; row++) {
+        report_plain_blanks(out, 6);
+        for (size_t i = 0; i < columns; i++) {
+            text_padded(out, cell_text(scratch, table, row, i), widths[i],
+                        is_number(&table->cells[row * columns + i]), i + 1 == columns);
+        }
+    }
+}
+
+static void text_rows(struct nvtxt_out *out, const struct report_rule_table *table) {
+    struct nvtxt_out scratch;
+    size_t *widths = calloc(table->column_count + 1, sizeof(*widths));
+    int r = nvtxt_out_init(&scratch, -1);
+    if (!widths || r != 0) {
+        out->error = out->error ? out->error : -ENOMEM;
+    } else {
+        for (size_t i = 0; i < table->column_count; i++) {
+            widths[i] = column_width(&scratch, table, i);
+        }
+        text_lines(out, &scratch, table, widths);
+        out->error = out->error ? out->error : scratch.error;
+    }
+    free(widths);
+    nvtxt_out_deinit(&scratch);
+}
+
 static void text_table(struct nvtxt_out *out, const struct report_rule_table *table) {
     if (table->title.len > 0) {
         NVTXT_OUT_LITERAL(out, "      ");
@@ -91,20 +161,7 @@ static void text_table(struct nvtxt_out *out, const struct report_rule_table *ta
         put_linked(out, table->description, report_plain_text);
         NVTXT_OUT_LITERAL(out, "\n");
     }
-    NVTXT_OUT_LITERAL(out, "      ");
-    for (size_t i = 0; i < table->column_count; i++) {
-        put_string(out, i > 0 ? "  " : "");
-        report_plain_text(out, table->header[i]);
-    }
-    NVTXT_OUT_LITERAL(out, "\n");
-    for (size_t row = 0; row < table->row_count; row++) {
-        NVTXT_OUT_LITERAL(out, "      ");
-        for (size_t i = 0; i < table->column_count; i++) {
-            put_string(out, i > 0 ? "  " : "");
-            put_cell(out, &table->cells[row * table->column_count + i], report_plain_text);
-        }
-        NVTXT_OUT_LITERAL(out, "\n");
-    }
+    text_rows(out, table);
 }
 
 static void text_speedup(struct nvtxt_out *out, const struct report_speedup *speedup) {

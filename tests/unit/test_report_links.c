@@ -122,7 +122,7 @@ Test(results, show_messages_with_what_belongs_to_them) {
           "  R: findings\n"
           "    optimization: T: see there \n"
           "      Estimated speedup: 12.3 % of the whole (global)\n"
-          "      a  b\n"
+          "       a  b\n"
           "      -1  \n");
     shown(&result, true,
           "  R: findings\n"
@@ -130,7 +130,7 @@ Test(results, show_messages_with_what_belongs_to_them) {
           "    optimization: T: see there \n"
           "      Estimated speedup: 12.3 % of the whole (global)\n"
           "      Key metric: m = 7 (severity high): i\n"
-          "      a  b\n"
+          "       a  b\n"
           "      -1  \n"
           "    | one\n"
           "    | two\n");
