@@ -5,7 +5,7 @@
 
 #include <errno.h>
 
-#include "report/render/plain.h"
+#include "report/render/kit/plain.h"
 #include "store/read/event_members.h"
 
 static struct nvtxt_slice kind_of(const struct report_diff_row *row) {

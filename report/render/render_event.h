@@ -5,7 +5,7 @@
 #pragma once
 
 #include "report/model/model.h"
-#include "report/render/json.h"
+#include "report/render/kit/json.h"
 #include "report/stats/table.h"
 
 struct report_events {

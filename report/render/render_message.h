@@ -3,7 +3,7 @@
 // Messages about files of sections, rules and metrics, as the JSON of nvtxt-report(1).
 #pragma once
 
-#include "report/render/json.h"
+#include "report/render/kit/json.h"
 #include "report/text/message.h"
 
 // The member "messages": an array with an object each.

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "report/render/plain.h"
+#include "report/render/kit/plain.h"
 
 const char *report_type_name(enum report_type type) {
     static const char *const names[] = {

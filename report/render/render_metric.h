@@ -8,7 +8,7 @@
 
 #include "protocol/base/buf.h"
 #include "report/catalogue/value.h"
-#include "report/render/json.h"
+#include "report/render/kit/json.h"
 
 const char *report_type_name(enum report_type type); // "u64"
 

@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "protocol/text/out.h"
-#include "report/render/json.h"
-#include "report/render/plain.h"
+#include "report/render/kit/json.h"
+#include "report/render/kit/plain.h"
 #include "report/rule/links.h"
 
 // ---- Pieces -----------------------------------------------------------------------------------

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "protocol/base/buf.h"
-#include "report/render/grid.h"
-#include "report/render/plain.h"
+#include "report/render/kit/grid.h"
+#include "report/render/kit/plain.h"
 #include "report/render/render_metric.h"
 #include "report/render/render_rule.h"
 

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 
 #include "report/judge/rules.h"
-#include "report/render/json.h"
+#include "report/render/kit/json.h"
 #include "report/section/show.h"
 
 // What of a section is printed for people.

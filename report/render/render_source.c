@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/render/plain.h"
+#include "report/render/kit/plain.h"
 
 struct nvtxt_slice report_source_label(const struct report_source *source) {
     return source->name.data           ? source->name

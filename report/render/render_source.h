@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 #include "report/load/capture.h"
-#include "report/render/json.h"
+#include "report/render/kit/json.h"
 #include "report/section/show.h"
 #include "report/source/file_text.h"
 #include "report/stats/table.h"

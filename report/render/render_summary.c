@@ -4,7 +4,7 @@
 // differ. A diagnostic is the line that nvtxt-check prints.
 #include "report/render/render_summary.h"
 
-#include "report/render/plain.h"
+#include "report/render/kit/plain.h"
 #include "report/render/render_source.h"
 
 // ---- JSON ---------------------------------------------------------------------------------------

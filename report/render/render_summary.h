@@ -4,7 +4,7 @@
 // errors and warnings of their lines (nvtxt-report(1), "summary").
 #pragma once
 
-#include "report/render/json.h"
+#include "report/render/kit/json.h"
 #include "report/stats/overview.h"
 
 // The members stores, sources and losses. `overviews` are those of the capture.

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "report/render/plain.h"
+#include "report/render/kit/plain.h"
 
 // ---- Times --------------------------------------------------------------------------------------
 

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tables of report/stats in each format of `nvtxt-report stats`. Cells of columns whose title ends
-// with " (ns)" are divided by the unit, and the title names the unit.
+// report/render: how results look: tables, metrics, sections and rules as text, CSV, TSV, JSON and
+// Markdown. It owns nothing but what one call needs; every function puts bytes into the output of
+// its caller, which remembers a failure. One thread. It computes no figures and opens no file.
+//
+// This header is tables of report/stats in each format of `nvtxt-report stats`. Cells of columns
+// whose title ends with " (ns)" are divided by the unit, and the title names the unit.
 #pragma once
 
-#include "report/render/json.h"
+#include "report/render/kit/json.h"
 #include "report/stats/table.h"
 
 struct report_table_view {

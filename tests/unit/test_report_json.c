@@ -4,7 +4,7 @@
 #include <criterion/criterion.h>
 #include <math.h>
 
-#include "report/render/json.h"
+#include "report/render/kit/json.h"
 
 static void expect(struct nvtxt_out *out, const char *expected) {
     nvtxt_out_bytes(out, "", 1);

@@ -3,7 +3,7 @@
 // Tables of `nvtxt-report stats` from hand-made captures, and how they look in each format.
 #include <string.h>
 
-#include "report/render/plain.h"
+#include "report/render/kit/plain.h"
 #include "report/render/render_table.h"
 #include "report/stats/reports.h"
 #include "tests/unit/report_kit.h"

@@ -5,7 +5,7 @@
 #include "client/report/command/judging.h"
 #include "client/report/command/loaded.h"
 #include "report/metric/metric.h"
-#include "report/render/json.h"
+#include "report/render/kit/json.h"
 #include "report/render/render_rule.h"
 
 static enum report_level level_of(const struct report_options *options) {

@@ -14,7 +14,7 @@
 #include "client/report/command/wanted_metrics.h"
 #include "protocol/base/near.h"
 #include "report/catalogue/catalogue.h"
-#include "report/render/plain.h"
+#include "report/render/kit/plain.h"
 #include "report/render/render_message.h"
 #include "report/render/render_metric.h"
 #include "report/render/render_table.h"

@@ -9,8 +9,8 @@
 #include "client/report/command/wanted_metrics.h"
 #include "client/report/job.h"
 #include "report/metric/metric.h"
-#include "report/render/grid.h"
-#include "report/render/plain.h"
+#include "report/render/kit/grid.h"
+#include "report/render/kit/plain.h"
 #include "report/render/render_metric.h"
 #include "report/render/render_table.h"
 

@@ -10,7 +10,7 @@
 #include "client/report/command/judging.h"
 #include "client/report/command/loaded.h"
 #include "client/report/command/wanted_metrics.h"
-#include "report/render/plain.h"
+#include "report/render/kit/plain.h"
 #include "report/render/render_message.h"
 #include "report/render/render_metric.h"
 #include "report/render/render_section.h"

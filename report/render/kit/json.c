@@ -2,7 +2,7 @@
 //
 // One bit is all the state: whether a value stands before the next one in the same object or array.
 // It is set by every value and every end, and cleared by every beginning.
-#include "report/render/json.h"
+#include "report/render/kit/json.h"
 
 #include <math.h>
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// report/render: how results look: tables, metrics, sections and rules as text, CSV, TSV, JSON and
-// Markdown. It owns nothing but what one call needs; every function puts bytes into the output of
-// its caller, which remembers a failure. One thread. It computes no figures and opens no file.
+// report/render/kit: what every format is written with: JSON value by value, text in aligned
+// columns, texts without control characters, numbers for people. It owns nothing but what one call
+// needs; every function puts bytes into the output of its caller, which remembers a failure. One
+// thread. It knows no table, metric or section.
 //
 // This header is the text that people read: messages without control characters, numbers with
 // grouped digits.

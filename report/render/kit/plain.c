@@ -2,7 +2,7 @@
 //
 // Text goes character by character: each is copied, or something harmless is written for it. The
 // commas are put into the digits from the right, in place.
-#include "report/render/plain.h"
+#include "report/render/kit/plain.h"
 
 #include <inttypes.h>
 #include <math.h>

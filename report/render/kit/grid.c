@@ -2,12 +2,12 @@
 //
 // The cells are kept until the last one is there: only then is the width of each column known. No
 // line ends with blanks.
-#include "report/render/grid.h"
+#include "report/render/kit/grid.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "report/render/plain.h"
+#include "report/render/kit/plain.h"
 
 void report_grid_init(struct report_grid *grid, size_t columns, uint64_t right) {
     *grid = (struct report_grid){.columns = columns, .right = right};
