@@ -3,6 +3,7 @@
 EXTRA_DIST += e2e/report.py e2e/schema.py report/f1.nvtxt
 serial_tests += e2e/test_report.py
 serial_tests += e2e/test_report_tables.py
+EXTRA_DIST += report/tables/f1.csv report/tables/f1.json report/tables/f1.markdown report/tables/f1.text
 serial_tests += e2e/test_report_schema.py
 
 report_kit = unit/report_kit.c unit/report_kit.h

@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Commands of nvtxt-report that write rows: stats, events, summary and diff, in each format."""
 import csv
+import fcntl
 import json
 import os
+import pty
 import sqlite3
+import struct
 import subprocess
+import termios
 
 from client import Folder, program, run_client
 from lib import equal, run
@@ -311,6 +315,68 @@ def test_a_diff_without_ranges_is_inconclusive():
         status, text, errors = report("diff", "--gate", "2", "--kind", "mark", f1(folder),
                                       longer_computes(folder))
         equal((status, errors, text.splitlines()[0]), (3, "", "inconclusive: BASE has no ranges"))
+
+
+GOLDEN = os.path.join(os.path.dirname(F1), "tables")
+REPORTS = "nvtx_sum,nvtx_pushpop_trace,nvtx_mark_sum,nvtx_gap_sum,nvtx_concurrency"
+
+
+def test_tables_look_as_they_did():
+    with Folder() as folder:
+        store = f1(folder)
+        for form in ("text", "csv", "json", "markdown"):
+            with open(os.path.join(GOLDEN, "f1." + form), encoding="utf-8") as file:
+                equal(report("stats", "-r", REPORTS, "--percentiles", "90", "--format", form,
+                             store), (0, file.read(), ""))
+
+
+def test_folded_stacks_are_for_flame_graph_programs():
+    with Folder() as folder:
+        store = f1(folder)
+        equal(report("stats", "-r", "nvtx_folded", store),
+              (0, "step 40\nstep;compute 80\nstep;compute;kernel 90\nstep;load 30\nwait 50\n", ""))
+        equal(report("stats", "-r", "nvtx_folded", "--kind", "mark", store),
+              (0, "", "nvtxt-report: note: nvtx_folded has no rows\n"))
+        equal("no rows\n" in report("stats", "--kind", "mark", store)[1], True)
+
+
+def on_terminal(columns, *args):
+    """What a terminal of so many columns gets."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    process = subprocess.Popen([program("client", "nvtxt-report"), *args], stdout=theirs,
+                               stderr=subprocess.PIPE)
+    os.close(theirs)
+    text = b""
+    while True:
+        try:
+            piece = os.read(ours, 65536)
+        except OSError:  # the other end is closed
+            break
+        if not piece:
+            break
+        text += piece
+    os.close(ours)
+    equal((process.stderr.read(), process.wait()), (b"", 0))
+    process.stderr.close()
+    return text.decode().replace("\r\n", "\n")
+
+
+def test_a_terminal_gets_neither_long_names_nor_control_characters():
+    with Folder() as folder:
+        path = folder.name("long.nvtxt")
+        with open(path, "wb") as file:
+            file.write(b'@RangeStartEnd, Start, End, Message\nRangeStartEnd, 0, 1234, "\x1b[31m\xc2\x9b'
+                       + b"long " * 300 + b'"\n')
+        store = make_store(folder, "long.sqlite", path)
+        for args in (["stats"], ["events"], ["stats", "-r", "nvtx_concurrency"]):
+            text = on_terminal(80, *args, store)
+            equal([byte for byte in text if byte != "\n" and (ord(byte) < 32 or
+                                                              127 <= ord(byte) < 160)], [])
+            equal(max(len(line) for line in text.splitlines()) <= 160, True, text)
+            whole = report(*args, store)[1]
+            equal("long " * 299 in whole and "\x1b" not in whole, True)
+        equal(max(len(line) for line in text.splitlines()) <= 80, True, text)
 
 
 if __name__ == "__main__":
