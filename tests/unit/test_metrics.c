@@ -128,7 +128,7 @@ Test(metrics, a_small_part_has_its_own_groups) {
     static char names[NAMES][8];
     static struct report_kit_event events[NAMES + 2];
     for (int i = 0; i < NAMES; i++) {
-        snprintf(names[i], sizeof names[i], "n%03d", i);
+        snprintf(names[i], sizeof(names[i]), "n%03d", i);
         events[i] = (struct report_kit_event){KIT_EVENT(REPORT_MARK, 1, names[i], i, i)};
     }
     events[NAMES] =
