@@ -12,6 +12,7 @@ unit_programs += unit/test_model
 unit_test_model_SOURCES = unit/test_model.c $(report_kit)
 EXTRA_DIST += unit/report_text_kit.h
 unit_programs += unit/test_report_text
+fuzz_programs += fuzz/fuzz_filter
 fuzz_programs += fuzz/fuzz_text_format
 unit_programs += unit/test_report_json
 unit_programs += unit/test_report_spread
