@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A name is looked up among the metrics that are known already, then in the catalogue, then among
-// the definitions; then it is known. The tables of a file or of definitions need other metrics,
-// which come here again: there is no cycle, report_definitions_cycle() has seen to it.
+// A name is looked up among the metrics that were asked for, then in the catalogue, then among the
+// definitions and the metrics of files. A definition asks for its operands here again; a metric
+// that is asked for while it is computed is N/A, so this ends.
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

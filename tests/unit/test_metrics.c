@@ -121,6 +121,26 @@ Test(metrics, sums_that_64_bits_do_not_hold_are_double) {
     close_kit(&kit);
 }
 
+// Their median is 100, their median distance from it 2.5: 118.5325 is the limit.
+Test(metrics, outliers_are_beyond_five_deviations) {
+    static const int64_t lengths[] = {90, 95, 100, 100, 100, 100, 100, 105, 110};
+    struct report_kit_event events[29];
+    for (size_t i = 0; i < 10; i++) {
+        int64_t start = 1000 * (int64_t)i;
+        events[i] =
+            (struct report_kit_event)KIT_RANGE(1, "a", start, start + (i < 9 ? lengths[i] : 118));
+        events[10 + i] =
+            (struct report_kit_event)KIT_RANGE(2, "b", start, start + (i < 9 ? lengths[i] : 119));
+    }
+    for (size_t i = 0; i < 9; i++) {
+        int64_t start = 1000 * (int64_t)i;
+        events[20 + i] = (struct report_kit_event)KIT_RANGE(3, "few", start, start + 1);
+    }
+    struct kit kit = open_kit(report_kit_model(events, 29));
+    expect(&kit, "range__outlier_count_per_name.sum", "1 :a=0 :b=1");
+    close_kit(&kit);
+}
+
 #define NAMES 300
 
 // Of so many names that a small part of the capture has few.
