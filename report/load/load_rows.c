@@ -103,19 +103,24 @@ static int prepare_rows(struct scan *scan) {
     return rc ?: store_sql_prepare(scan->file->db, &scan->rows, sql);
 }
 
-static int prepare_cursors(struct scan *scan) {
+// Both begin near the first row that is read: a store may have long tables of older ones.
+static int prepare_cursors(struct scan *scan, int64_t first) {
     if (!scan->file->ours) {
         scan->unclosed.over = scan->sources.over = true;
         return SQLITE_OK;
     }
+    scan->unclosed.last = scan->sources.last = INT64_MIN;
     int rc = store_sql_prepare(scan->file->db, &scan->unclosed.stmt,
                                "SELECT eventRow, eventRow, 1 FROM NVTXT_UNCLOSED "
-                               "ORDER BY eventRow");
-    scan->unclosed.last = scan->sources.last = INT64_MIN;
-    return rc
-               ?: store_sql_prepare(scan->file->db, &scan->sources.stmt,
-                                    "SELECT firstRow, lastRow, sourceId FROM NVTXT_EVENT_SOURCES "
-                                    "ORDER BY firstRow");
+                               "WHERE eventRow >= ?1 ORDER BY eventRow");
+    rc = rc
+             ?: store_sql_prepare(scan->file->db, &scan->sources.stmt,
+                                  "SELECT firstRow, lastRow, sourceId FROM NVTXT_EVENT_SOURCES "
+                                  "WHERE firstRow >= ifnull((SELECT max(firstRow) FROM "
+                                  "NVTXT_EVENT_SOURCES WHERE firstRow <= ?1), ?1) "
+                                  "ORDER BY firstRow");
+    rc = rc ?: store_sql_bind(scan->unclosed.stmt, "i", first);
+    return rc ?: store_sql_bind(scan->sources.stmt, "i", first);
 }
 
 // Moves to the span that ends at the row or after it. True when the row lies in it.
@@ -305,7 +310,7 @@ int report_load_rows(struct report_load_state *load, const struct report_load_fi
     size_t count = 0;
     int rc = store_read_spans(file->reader, &load->window, &spans, &count);
     rc = rc ?: prepare_rows(&scan);
-    rc = rc ?: prepare_cursors(&scan);
+    rc = rc ?: prepare_cursors(&scan, count > 0 ? spans[0].first : 0);
     for (size_t i = 0; i < count && rc == SQLITE_OK; i++) {
         rc = scan_span(&scan, &spans[i]);
     }
