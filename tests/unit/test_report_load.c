@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <inttypes.h>
 
+#include "store/db/schema.h"
 #include "tests/unit/store_kit.h"
 
 static struct report_load_options options;
@@ -236,6 +237,37 @@ Test(load, names_categories_by_process_and_domain) {
     kit_close(&kit);
 }
 
+// In version 3 a category had one name for all processes. Later columns are not there.
+Test(load, reads_stores_of_older_versions) {
+    for (int version = 1; version <= STORE_SCHEMA_VERSION; version++) {
+        struct kit kit;
+        sqlite3 *db;
+        kit_folder(&kit);
+        cr_assert_eq(sqlite3_open(kit.path, &db), SQLITE_OK);
+        cr_assert_eq(store_schema_upgrade(db, store_schema_steps, version), SQLITE_OK);
+        sqlite3_close(db);
+        kit_exec(&kit, "INSERT INTO NVTX_EVENTS (rowid, start, \"end\", eventType, rangeId, text, "
+                       "category, color, globalTid, domainId, int64Value) VALUES "
+                       "(1, 5, 5, 33, 0, 'I/O', 7, 0, 5 << 24 | 1, 0, NULL), "
+                       "(2, 5, 5, 34, 0, 'm', 7, 0, 6 << 24 | 1, 0, 42);"
+                       "INSERT INTO NVTXT_NAME_ROWS VALUES (33, 0, 7, 1);"
+                       "INSERT INTO NVTXT_EVENT_SOURCES VALUES (1, 2, 3);"
+                       "INSERT INTO NVTXT_SOURCES (id, kind, events) VALUES (3, 'plain', 1);"
+                       "INSERT INTO NVTXT_OPEN_RANGES (sourceId, globalTid, kind, start, text, "
+                       "category, color, domainId, seq) VALUES (3, 6 << 24, 60, 2, 'o', 0, 0, 0, "
+                       "1)");
+        struct report_capture *capture = load_path(kit.path);
+        cr_expect_str_eq(shown, "mark 5-5 6.1 :m\nstart 2-5 6.0 :o open", "version %d: %s", version,
+                         shown);
+        cr_expect_eq(capture->events[0].payload.int64, 42);
+        cr_expect_eq(capture->events[0].source, 0);
+        cr_expect_eq(capture->stores[0].schema_version, version);
+        cr_expect_str_eq(report_category_name(capture, capture->events[0].scope, 7).data, "I/O");
+        report_capture_free(capture);
+        kit_close(&kit);
+    }
+}
+
 // ---- Windows and segments -----------------------------------------------------------------------
 
 Test(load, a_window_takes_what_reaches_into_it) {
@@ -243,9 +275,16 @@ Test(load, a_window_takes_what_reaches_into_it) {
     kit_open(&kit);
     for (int i = 0; i < 100; i++) {
         struct nvtxt_event range = kit_range(100 * i, 100 * i + 50, "r");
-        kit_add(&kit, 1, &range);
+        kit_add(&kit, 1 + i / 10, &range);
         kit_commit(&kit);
     }
+    options.since_ns = 5900;
+    struct report_capture *capture = load_path(kit.path);
+    cr_assert_eq(capture->event_count, 41);
+    for (uint32_t i = 0; i < 41; i++) {
+        cr_expect_eq(capture->events[i].source, 5 + (i + 9) / 10, "event %u", i);
+    }
+    report_capture_free(capture);
     options.since_ns = 5050;
     options.until_ns = 5200;
     expect_events(kit.path, "start 5000-5050 1844.4880 :r\nstart 5100-5150 1844.4880 :r\n"
@@ -255,7 +294,7 @@ Test(load, a_window_takes_what_reaches_into_it) {
     expect_events(kit.path, "start 5100-5150 1844.4880 :r");
     options.since_ns = 1 << 20;
     options.until_ns = INT64_MAX;
-    struct report_capture *capture = load_path(kit.path);
+    capture = load_path(kit.path);
     cr_expect_eq(capture->event_count, 0);
     cr_expect_eq(capture->first_ns, 0);
     cr_expect_eq(capture->last_ns, 0);
