@@ -91,9 +91,8 @@ def test_an_export_without_ranges_has_empty_tables():
         db.execute("DELETE FROM NVTX_EVENTS")
         db.commit()
         db.close()
-        status, out, err = report("stats", "-r", REPORTS, "--format", "json", path)
+        status, out, _ = report("stats", "-r", REPORTS, "--format", "json", path)
         equal(status, 0)
-        contains(err, "there are no events")
         equal([table["rows"] for table in json.loads(out)["tables"]], [[]] * 8)
 
 
