@@ -2,6 +2,7 @@
 # Tests of report/ and client/report; see Makefile.am for what a line looks like.
 EXTRA_DIST += e2e/report.py e2e/schema.py report/f1.nvtxt
 serial_tests += e2e/test_report.py
+serial_tests += e2e/test_report_filter.py
 serial_tests += e2e/test_report_tables.py
 EXTRA_DIST += report/tables/f1.csv report/tables/f1.json report/tables/f1.markdown report/tables/f1.text
 serial_tests += e2e/test_report_schema.py
