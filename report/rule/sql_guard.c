@@ -379,13 +379,16 @@ int report_sql_prepare(struct report_sql_guard *guard, sqlite3 *db, struct nvtxt
     *at = sql.len;
     *unknown = false;
     guard->refused[0] = '\0';
-    if (sql.len > 0 && memchr(sql.data, '\0', sql.len)) {
+    if (sql.len == 0) {
+        return say(reason, "the query is empty");
+    }
+    if (memchr(sql.data, '\0', sql.len)) {
         return say(reason, "the query has a NUL in it");
     }
     if (sql.len > 64 * 1024) {
         return say(reason, "the query is longer than 65,536 bytes");
     }
-    int rc = sqlite3_prepare_v2(db, sql.len > 0 ? sql.data : "", (int)sql.len, stmt, &rest);
+    int rc = sqlite3_prepare_v2(db, sql.data, (int)sql.len, stmt, &rest);
     if (rc != SQLITE_OK) {
         return refused(guard, db, rc, sql, reason, at, unknown);
     }

@@ -79,14 +79,14 @@ static int parse(struct report_template *parsed, struct nvtxt_slice text,
                  struct report_expression_fault *fault_) {
     struct piece **last = &parsed->first;
     size_t from = 0;
-    for (;;) {
+    while (text.len > 0) {
         const char *brace = from < text.len ? memchr(text.data + from, '{', text.len - from) : NULL;
         size_t at = brace ? (size_t)(brace - text.data) + 1 : text.len;
         bool doubled = brace && at < text.len && text.data[at] == '{';
         const char *end = brace ? brace + doubled : text.data + text.len;
-        struct piece *piece = text.len > 0 ? add_piece(&last, text.data + from, end) : NULL;
+        struct piece *piece = add_piece(&last, text.data + from, end);
         if (!piece || !brace) {
-            return piece || text.len == 0 ? 0 : -ENOMEM;
+            return piece ? 0 : -ENOMEM;
         }
         int r = doubled ? 0 : parse_value(piece, text, &at, fault_);
         if (r != 0) {
@@ -94,6 +94,7 @@ static int parse(struct report_template *parsed, struct nvtxt_slice text,
         }
         from = at + doubled;
     }
+    return 0;
 }
 
 int report_template_parse(struct report_template **parsed, struct nvtxt_slice text,
