@@ -58,7 +58,7 @@ int main(int argc, char **argv) {
     char store[PATH_MAX];
     if (status == 0 && !args.options.store) {
         args.options.store = store;
-        status = probe_find_store(&term, store, sizeof(store));
+        status = probe_find_store(&term, "name one with --store", store, sizeof(store));
     }
     if (status == 0) {
         status = args.output ? run_to_file(&args, &term) : run_to_stdout(&args, &term);

@@ -108,7 +108,7 @@ static void warn_of_passed_over(struct term *term, const struct search *stores) 
     }
 }
 
-enum outcome probe_find_store(struct term *term, char *store, size_t size) {
+enum outcome probe_find_store(struct term *term, const char *advice, char *store, size_t size) {
     struct search sockets, stores;
     char control[PATH_MAX] = "";
     char places[SEARCH_MOST * 640];
@@ -129,8 +129,8 @@ enum outcome probe_find_store(struct term *term, char *store, size_t size) {
         return OUTCOME_NO_INPUT;
     }
     if (stores.won < 0) {
-        term_say(term, "no store can be read at %s; name one",
-                 search_list(&stores, places, sizeof(places)));
+        term_say(term, "no store can be read at %s; %s",
+                 search_list(&stores, places, sizeof(places)), advice);
         return OUTCOME_NO_INPUT;
     }
     warn_of_passed_over(term, &stores);

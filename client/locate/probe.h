@@ -28,5 +28,6 @@ int probe_list_stores(struct search *stores, const struct search_place *daemon,
                       const char *control);
 
 // Finds the first of them that can be read, after a search for the daemon. Warns of a store that
-// was named and cannot be read. OUTCOME_NO_INPUT comes after a sentence that names all.
-enum outcome probe_find_store(struct term *term, char *store, size_t size);
+// was named and cannot be read. OUTCOME_NO_INPUT comes after a sentence that names all and ends in
+// `advice`, how the program is told of a store.
+enum outcome probe_find_store(struct term *term, const char *advice, char *store, size_t size);

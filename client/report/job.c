@@ -241,7 +241,7 @@ static enum outcome run(struct report_job *job) {
 // ---- The run ------------------------------------------------------------------------------------
 
 static enum outcome find_store(struct report_job *job, char *path, size_t size) {
-    enum outcome outcome = probe_find_store(job->term, path, size);
+    enum outcome outcome = probe_find_store(job->term, "name one", path, size);
     if (outcome == 0 && isatty(STDERR_FILENO)) {
         term_say(job->term, "the store is %s", path);
     }
