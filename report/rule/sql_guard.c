@@ -322,10 +322,13 @@ static int refused(struct report_sql_guard *guard, sqlite3 *db, int rc, struct n
     if (guard->refused[0]) {
         return say(reason, guard->refused);
     }
+    if (rc == SQLITE_NOMEM) {
+        return -ENOMEM; // no statement that is short enough comes near the limit
+    }
     if (*unknown || begins_as_query(sql)) {
         return report_sql_why(guard, db, rc, reason) ?: REPORT_SQL_REFUSED;
     }
-    return rc == SQLITE_NOMEM ? -ENOMEM : say(reason, ONE_SELECT);
+    return say(reason, ONE_SELECT);
 }
 
 // Whether all that is left of the text is blanks, comments and semicolons.

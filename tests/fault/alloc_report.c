@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The n-th allocation fails while a store or an export of Nsight Systems is read, ordered and
-// selected, and while all tables and all metrics of it are made. Each of them must end, free all
-// that it took, and report short memory.
+// selected, while all tables and all metrics of it are made, and while rules are read and applied.
+// Each of them must end, free all that it took, and report short memory.
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,18 +11,32 @@
 
 #include <sqlite3.h>
 
+#include "report/judge/rules.h"
 #include "report/load/load.h"
 #include "report/metric/metric.h"
 #include "report/metric/names.h"
 #include "report/model/model.h"
 #include "report/model/selecting.h"
+#include "report/section/files.h"
 #include "report/stats/reports.h"
+#include "report/text/message.h"
 #include "store/store.h"
 #include "tests/fault/alloc.h"
 #include "tests/fault/fault_kit.h"
 
 static char folder[] = "/tmp/nvtxt-report-XXXXXX";
-static char ours[64], theirs[64];
+static char ours[64], theirs[64], rules[2][64];
+
+static const char *const rule_texts[] = {
+    "Identifier: 'Good' DisplayName: 'Good' ParentRules: 'Nobody' "
+    "RequiredMetrics { Name: 'event__count.sum' } Constants { Name: 'limit' Value: 1 } "
+    "Findings { Condition: 'not (event__count.sum < limit or \"a\" == \"b\")' Type: Warning "
+    "Title: 'T {limit|%}' Message: '{event__count.sum} {limit * 1000|ns}' "
+    "Speedup { Expression: 'limit / 3' } FocusMetrics { Name: 'limit' } "
+    "Query { Sql: 'SELECT start, \"x\" FROM NVTX_EVENTS' } }",
+    "Identifier: 'Bad' DisplayName: 'Bad' Findings { Condition: '1 <' Type: Ok Message: '{' "
+    "Query { Sql: 'DROP TABLE x' } }",
+};
 
 static const char schema[] =
     "CREATE TABLE StringIds (id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL);"
@@ -99,6 +113,20 @@ static void make_export(void) {
     sqlite3_close(db);
 }
 
+// The files are found before: scandir() takes memory that is not counted, and we free it.
+static struct report_files files;
+
+static void make_rules(void) {
+    const struct report_search_folder folders[] = {{folder, false}, {"builtin", false}};
+    const char *missing;
+    for (int i = 0; i < 2; i++) {
+        snprintf(rules[i], sizeof(rules[i]), "%s/%d.rule", folder, i);
+        FILE *file = fopen(rules[i], "w");
+        must(file && fputs(rule_texts[i], file) >= 0 && fclose(file) == 0, rules[i]);
+    }
+    must(report_files_find(&files, folders, 2, &missing) == 0, "files");
+}
+
 // ---- What is made -------------------------------------------------------------------------------
 
 static int select_events(struct report_model *model) {
@@ -148,6 +176,29 @@ static int make_metrics(struct report_model *model) {
     return rc;
 }
 
+static int apply_rules(const struct report_rules *all, struct report_model *model) {
+    const struct report_rules_wanted wanted = {.since_ns = INT64_MIN, .until_ns = INT64_MAX};
+    const struct report_scope scope = {.kind = REPORT_SCOPE_CAPTURE};
+    struct report_results results = {0};
+    struct report_metrics *metrics = NULL;
+    int rc = report_metrics_new(&metrics, model, &scope, NULL);
+    rc = rc ?: report_rules_apply(all, metrics, &wanted, &results);
+    report_results_free(&results);
+    report_metrics_free(metrics);
+    return rc;
+}
+
+static int judge(struct report_model *model) {
+    struct report_messages messages = {0};
+    struct report_rules *all = NULL;
+    int rc = report_rules_new(&all);
+    rc = rc ?: report_rules_load(all, &files, NULL, NULL, NULL, &messages);
+    rc = rc ?: apply_rules(all, model);
+    report_rules_free(all);
+    report_messages_deinit(&messages);
+    return rc;
+}
+
 static int make_all(const void *context) {
     const char *path = context;
     struct report_capture *capture = NULL;
@@ -159,6 +210,7 @@ static int make_all(const void *context) {
     rc = rc ?: select_events(model);
     rc = rc ?: make_tables(model);
     rc = rc ?: make_metrics(model);
+    rc = rc ?: judge(model);
     report_model_free(model);
     report_capture_free(capture);
     return rc;
@@ -177,17 +229,24 @@ static void all_allocations(const char *path, unsigned stride) {
 }
 
 int main(void) {
-    unsigned stride = fault_stride(47, 499);
+    unsigned stride = fault_stride(97, 499);
+    char package[4096];
+    snprintf(package, sizeof(package), "%s/report", getenv("top_srcdir"));
+    setenv("NVTXT_REPORT_DATA", package, 1);
     alloc_install();
     must(mkdtemp(folder) != NULL, "mkdtemp");
     snprintf(ours, sizeof(ours), "%s/ours.sqlite", folder);
     snprintf(theirs, sizeof(theirs), "%s/theirs.sqlite", folder);
     make_store();
     make_export();
+    make_rules();
     all_allocations(ours, stride);
     all_allocations(theirs, stride);
     remove_store(ours);
     remove_store(theirs);
+    report_files_deinit(&files);
+    unlink(rules[0]);
+    unlink(rules[1]);
     rmdir(folder);
     return 0;
 }
