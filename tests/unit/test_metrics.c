@@ -145,7 +145,7 @@ Test(metrics, outliers_are_beyond_five_deviations) {
 
 // Of so many names that a small part of the capture has few.
 Test(metrics, a_small_part_has_its_own_groups) {
-    static char names[NAMES][8];
+    static char names[NAMES][16];
     static struct report_kit_event events[NAMES + 2];
     for (int i = 0; i < NAMES; i++) {
         snprintf(names[i], sizeof(names[i]), "n%03d", i);
