@@ -200,8 +200,12 @@ bool nvtxt_out_double(struct nvtxt_out *out, double value) {
 static const uint8_t json_classes[256] = {
     [0 ... 31] = SPECIAL, ['"'] = SPECIAL, ['\\'] = SPECIAL, [127] = SPECIAL, [128 ... 255] = WIDE,
 };
-static const uint8_t csv_classes[256] = {
-    ['"'] = SPECIAL, [','] = SPECIAL, ['\r'] = SPECIAL, ['\n'] = SPECIAL, [128 ... 255] = WIDE,
+// The separator of the fields is special, too.
+static const uint8_t field_classes[256] = {
+    ['"'] = SPECIAL,
+    ['\r'] = SPECIAL,
+    ['\n'] = SPECIAL,
+    [128 ... 255] = WIDE,
 };
 
 static char *put_escaped(char *at, unsigned char byte) {
@@ -258,28 +262,29 @@ void nvtxt_out_json(struct nvtxt_out *out, struct nvtxt_slice text) {
     out->len += (size_t)(at - room);
 }
 
-static bool needs_quotes(struct nvtxt_slice text) {
+static bool needs_quotes(struct nvtxt_slice text, char separator) {
     for (size_t i = 0; i < text.len; i++) {
-        if (csv_classes[(unsigned char)text.data[i]] == SPECIAL) {
+        char byte = text.data[i];
+        if (field_classes[(unsigned char)byte] == SPECIAL || byte == separator) {
             return true;
         }
     }
     return text.len > 0 && (text.data[0] == ' ' || text.data[text.len - 1] == ' ');
 }
 
-void nvtxt_out_csv(struct nvtxt_out *out, struct nvtxt_slice text) {
+void nvtxt_out_field(struct nvtxt_out *out, struct nvtxt_slice text, char separator) {
     char *room = nvtxt_out_room(out, text.len * CSV_GROWTH + 2);
     if (!room) {
         return;
     }
-    bool quoted = needs_quotes(text);
+    bool quoted = needs_quotes(text, separator);
     char *at = room;
     if (quoted) {
         *at++ = '"';
     }
     for (size_t i = 0; i < text.len;) {
         unsigned char byte = (unsigned char)text.data[i];
-        if (csv_classes[byte] == WIDE) {
+        if (field_classes[byte] == WIDE) {
             at = put_wide(at, text, &i);
             continue;
         }

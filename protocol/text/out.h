@@ -73,10 +73,14 @@ void nvtxt_out_color(struct nvtxt_out *out, uint32_t argb);
 // False, and nothing written, for what is no finite number.
 bool nvtxt_out_double(struct nvtxt_out *out, double value);
 
-// A JSON string with its quotes; and a field of RFC 4180, in quotes where it needs them. What is
-// not UTF-8 becomes U+FFFD.
+// A JSON string with its quotes; and a field of RFC 4180, in quotes where it needs them, between
+// separators of one's own choice. What is not UTF-8 becomes U+FFFD.
 void nvtxt_out_json(struct nvtxt_out *out, struct nvtxt_slice text);
-void nvtxt_out_csv(struct nvtxt_out *out, struct nvtxt_slice text);
+void nvtxt_out_field(struct nvtxt_out *out, struct nvtxt_slice text, char separator);
+
+static inline void nvtxt_out_csv(struct nvtxt_out *out, struct nvtxt_slice text) {
+    nvtxt_out_field(out, text, ',');
+}
 
 #define NVTXT_OUT_LINE_BYTES 65536 // of NVTXT: the default limit of those that read the lines
 

@@ -83,7 +83,9 @@ static void put_members(struct nvtxt_out *out, const struct report_capture *capt
         .thread = thread->name,
         .category = report_category_name(capture, event->scope, event->category),
         .utc_offset_ns = capture->stores[event->store].utc_base_ns,
-        .has_no_row = event->flags & REPORT_OPEN,
+        // In a store a range is open that has no row yet; its place is not one of events.
+        .has_no_row = (event->flags & REPORT_OPEN) && capture->stores[event->store].ours,
+        .long_as_text = true,
     };
     if (is_named_domain(&capture->scopes[event->scope], report_domain(capture, event))) {
         named.domain = report_domain(capture, event);

@@ -259,27 +259,6 @@ static void put_real(struct nvtxt_out *out, double value) {
     }
 }
 
-void report_field(struct nvtxt_out *out, struct nvtxt_slice text, char separator) {
-    if (separator == ',') {
-        nvtxt_out_csv(out, text);
-        return;
-    }
-    bool quoted = false;
-    for (size_t i = 0; i < text.len && !quoted; i++) {
-        quoted = strchr("\t\"\r\n", text.data[i]) && text.data[i];
-    }
-    if (!quoted) {
-        nvtxt_out_slice(out, text);
-        return;
-    }
-    NVTXT_OUT_LITERAL(out, "\"");
-    for (size_t i = 0; i < text.len; i++) {
-        nvtxt_out_bytes(out, "\"\"", text.data[i] == '"' ? 2 : 0);
-        nvtxt_out_bytes(out, &text.data[i], text.data[i] == '"' ? 0 : 1);
-    }
-    NVTXT_OUT_LITERAL(out, "\"");
-}
-
 static void put_divided(struct nvtxt_out *out, const struct report_cell *cell, uint64_t unit) {
     if (cell->kind == REPORT_CELL_INT) {
         nvtxt_out_bytes(out, "-", cell->int64 < 0);
@@ -298,7 +277,7 @@ static void put_field(struct nvtxt_out *out, const struct report_table *table, s
     if (cell->kind != REPORT_CELL_EMPTY && is_divided(table, column, view)) {
         put_divided(out, cell, view->unit_ns);
     } else if (cell->kind == REPORT_CELL_TEXT) {
-        report_field(out, report_cell_slice(cell), separator);
+        nvtxt_out_field(out, report_cell_slice(cell), separator);
     } else if (cell->kind == REPORT_CELL_REAL) {
         put_real(out, cell->real);
     } else if (cell->kind == REPORT_CELL_UINT) {
@@ -324,7 +303,7 @@ void report_table_separated(struct nvtxt_out *out, const struct report_table *ta
     char title[TITLE];
     for (size_t i = 0; i < table->column_count; i++) {
         nvtxt_out_bytes(out, &separator, i > 0);
-        report_field(out, title_of(table, i, view, title), separator);
+        nvtxt_out_field(out, title_of(table, i, view, title), separator);
     }
     NVTXT_OUT_LITERAL(out, "\n");
     for (size_t row = 0; row < table->row_count; row++) {

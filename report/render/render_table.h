@@ -33,9 +33,6 @@ void report_table_markdown(struct nvtxt_out *out, const struct report_table *tab
 void report_table_separated(struct nvtxt_out *out, const struct report_table *table,
                             const struct report_table_view *view, char separator);
 
-// One field of that, and the separator or line end is the caller's.
-void report_field(struct nvtxt_out *out, struct nvtxt_slice text, char separator);
-
 // An object with the members report, columns, rows and notes.
 void report_table_json(struct report_json *json, const struct report_table *table,
                        const struct report_table_view *view);

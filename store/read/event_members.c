@@ -58,16 +58,26 @@ unsigned store_event_payload_column(enum nvtxt_payload_kind kind) {
     return columns[kind].place;
 }
 
-static void put_json_number(struct nvtxt_out *out, const struct nvtxt_payload *payload) {
-    if (!store_event_number(out, payload)) {
+static void put_long(struct nvtxt_out *out, uint64_t value) {
+    NVTXT_OUT_LITERAL(out, "\"");
+    nvtxt_out_uint(out, value);
+    NVTXT_OUT_LITERAL(out, "\"");
+}
+
+static void put_json_number(struct nvtxt_out *out, const struct store_named_event *row) {
+    const struct nvtxt_payload *payload = &row->event->payload;
+    if (row->long_as_text && payload->kind == NVTXT_PAYLOAD_UINT64 && payload->int64 < 0) {
+        put_long(out, (uint64_t)payload->int64);
+    } else if (!store_event_number(out, payload)) {
         nvtxt_out_json(out, store_event_infinity(payload));
     }
 }
 
-static void put_json_payload(struct nvtxt_out *out, const struct store_read_event *event) {
+static void put_json_payload(struct nvtxt_out *out, const struct store_named_event *row) {
+    const struct store_read_event *event = row->event;
     if (event->payload.kind != NVTXT_PAYLOAD_NONE) {
         NVTXT_OUT_LITERAL(out, ",\"payload\":");
-        put_json_number(out, &event->payload);
+        put_json_number(out, row);
     } else if (event->json.len > 0) {
         NVTXT_OUT_LITERAL(out, ",\"payload\":");
         nvtxt_out_json(out, event->json);
@@ -75,10 +85,11 @@ static void put_json_payload(struct nvtxt_out *out, const struct store_read_even
 }
 
 // The payload once more, with the name of the column of its type.
-static void put_json_columns(struct nvtxt_out *out, const struct store_read_event *event) {
+static void put_json_columns(struct nvtxt_out *out, const struct store_named_event *row) {
+    const struct store_read_event *event = row->event;
     if (event->payload.kind != NVTXT_PAYLOAD_NONE) {
         nvtxt_out_slice(out, columns[event->payload.kind].member);
-        put_json_number(out, &event->payload);
+        put_json_number(out, row);
     }
     if (event->json.len > 0) {
         NVTXT_OUT_LITERAL(out, ",\"jsonText\":");
@@ -103,6 +114,17 @@ static void put_json_color(struct nvtxt_out *out, uint32_t color) {
     NVTXT_OUT_LITERAL(out, ",\"" name "\":");                                                      \
     put(out, value)
 
+static void put_duration(struct nvtxt_out *out, const struct store_named_event *row) {
+    const struct store_read_event *event = row->event;
+    int64_t fits;
+    if (row->long_as_text && event->end > event->start &&
+        __builtin_sub_overflow(event->end, event->start, &fits)) {
+        put_long(out, (uint64_t)event->end - (uint64_t)event->start);
+    } else {
+        nvtxt_out_int(out, store_event_duration(event));
+    }
+}
+
 static int64_t utc_of(const struct store_named_event *row) {
     int64_t start = row->event->start, result;
     if (__builtin_add_overflow(start, row->utc_offset_ns, &result)) {
@@ -116,7 +138,7 @@ void store_event_members(struct nvtxt_out *out, const struct store_named_event *
     NVTXT_OUT_LITERAL(out, "\"utcTime\":\"");
     nvtxt_out_utc(out, utc_of(row));
     NVTXT_OUT_LITERAL(out, "\",\"duration\":");
-    nvtxt_out_int(out, store_event_duration(event));
+    put_duration(out, row);
     NVTXT_OUT_LITERAL(out, ",\"kind\":\"");
     nvtxt_out_slice(out, store_event_kind(event->type));
     NVTXT_OUT_LITERAL(out, "\",\"message\":");
@@ -127,7 +149,7 @@ void store_event_members(struct nvtxt_out *out, const struct store_named_event *
     MEMBER_TEXT(out, "thread", row->thread);
     MEMBER_TEXT(out, "source", row->source);
     MEMBER_TEXT(out, "domain", row->domain);
-    put_json_payload(out, event);
+    put_json_payload(out, row);
     MEMBER(out, "pid", nvtxt_out_uint, store_event_pid(event->global_tid));
     MEMBER(out, "tid", nvtxt_out_uint, store_event_tid(event->global_tid));
     MEMBER(out, "start", nvtxt_out_int, event->start);
@@ -147,5 +169,5 @@ void store_event_members(struct nvtxt_out *out, const struct store_named_event *
     if (event->ended_elsewhere) {
         MEMBER(out, "endGlobalTid", nvtxt_out_uint, event->end_global_tid);
     }
-    put_json_columns(out, event);
+    put_json_columns(out, row);
 }

@@ -17,6 +17,9 @@ struct store_named_event {
     const char *level;     // when the event is a line of a log; NULL: none
     int64_t utc_offset_ns; // from the start of the event to UTC; 0 for a time since the Unix epoch
     bool has_no_row;       // eventRow is left out
+    // A duration and a payload that do not fit into Int64 are strings of their digits; else the
+    // duration is the nearest that fits, and the payload a number.
+    bool long_as_text;
 };
 
 // Writes the members, without the braces.

@@ -86,6 +86,27 @@ def test_json_has_the_events_of_jsonl():
         equal(("depth" in request, "parent" in request), (False, False))
 
 
+def test_events_of_an_export_at_the_ends_of_time():
+    with Folder() as folder:
+        path = folder.name("ends.sqlite")
+        store = sqlite3.connect(path)
+        with store:
+            store.execute("CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT NOT NULL)")
+            store.execute("CREATE TABLE NVTX_EVENTS (start INTEGER, end INTEGER, eventType INTEGER, text TEXT,"
+                          " globalTid INTEGER, domainId INTEGER, uint64Value INTEGER)")
+            store.executemany("INSERT INTO NVTX_EVENTS VALUES (?, ?, 59, ?, 1 << 24 | 1, 0, ?)",
+                              [(-2 ** 63, 2 ** 63 - 1, b"A\xffB", -1), (5, None, b"open", 7)])
+            store.execute("UPDATE NVTX_EVENTS SET text = CAST(text AS TEXT)")
+        store.close()
+        longest, other = json.loads(report("events", "--format", "json", path)[1])["events"]
+        equal((longest["duration"], longest["selfTime"], longest["payload"], longest["uint64Value"]),
+              (str(2 ** 64 - 1), str(5 + 2 ** 63), str(2 ** 64 - 1), str(2 ** 64 - 1)))
+        equal((other["eventRow"], other["row"], other["open"], other["payload"]), (2, 2, True, 7))
+        tsv = subprocess.run([program("client", "nvtxt-report"), "events", "--format", "tsv", path],
+                             stdout=subprocess.PIPE, check=True, timeout=60).stdout
+        equal(tsv.decode().split("\n")[1].split("\t")[6], ":A\ufffdB")
+
+
 def test_events_are_rows():
     with Folder() as folder:
         store = f1(folder)

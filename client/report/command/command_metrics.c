@@ -47,13 +47,13 @@ static void put_line(const struct writing *writing, const struct report_metric *
                                    nvtxt_slice_of(metric->unit),
                                    nvtxt_slice_of(report_type_name(metric->type))};
     for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
-        report_field(out, fields[i], separator);
+        nvtxt_out_field(out, fields[i], separator);
         nvtxt_out_bytes(out, &separator, 1);
     }
     if (!value) {
         NVTXT_OUT_LITERAL(out, "N/A");
     } else if (value->type == REPORT_STRING) {
-        report_field(out, value->string, separator);
+        nvtxt_out_field(out, value->string, separator);
     } else {
         put_number(out, value);
     }
