@@ -26,6 +26,7 @@ struct visited {
 };
 
 struct walk {
+    char path[PATH_MAX]; // of the folder, and of its entry: one for all folders in each other
     struct report_files *files;
     struct visited *visited; // owned
     size_t visited_count;
@@ -103,45 +104,42 @@ static bool is_ours(const char *name) {
     return ends_with(name, ".section") || ends_with(name, ".rule") || ends_with(name, ".py");
 }
 
-static int walk_folder(struct walk *walk, const char *path);
+static int walk_here(struct walk *walk);
 
 // Files first (`folders` false), then folders.
-static int walk_entry(struct walk *walk, const char *folder, const char *name, bool folder_is_safe,
-                      bool folders) {
-    char path[PATH_MAX];
+static int walk_entry(struct walk *walk, const char *name, bool folder_is_safe, bool folders) {
+    size_t end = strlen(walk->path), room = sizeof(walk->path) - end;
     struct stat stat_;
-    int len = snprintf(path, sizeof(path), "%s/%s", folder, name);
-    if (len < 0 || (size_t)len >= sizeof(path) || stat(path, &stat_) != 0) {
-        return 0;
+    int r = 0, len = snprintf(walk->path + end, room, "/%s", name);
+    if (len >= 0 && (size_t)len < room && stat(walk->path, &stat_) == 0) {
+        if (folders) {
+            r = S_ISDIR(stat_.st_mode) ? walk_here(walk) : 0;
+        } else if (S_ISREG(stat_.st_mode) && is_ours(name)) {
+            r = add_file(walk, walk->path, folder_is_safe && is_safe(&stat_));
+        }
     }
-    if (folders) {
-        int r = S_ISDIR(stat_.st_mode) ? walk_folder(walk, path) : 0;
-        return r < 0 ? r : 0;
-    }
-    if (!S_ISREG(stat_.st_mode) || !is_ours(name)) {
-        return 0;
-    }
-    return add_file(walk, path, folder_is_safe && is_safe(&stat_));
+    walk->path[end] = '\0';
+    return r < 0 ? r : 0;
 }
 
-// 1: it cannot be read.
-static int walk_folder(struct walk *walk, const char *path) {
+// The folder of walk->path. 1: it cannot be read.
+static int walk_here(struct walk *walk) {
     struct stat stat_;
     struct dirent **entries;
-    if (stat(path, &stat_) != 0) {
+    if (stat(walk->path, &stat_) != 0) {
         return errno == ENOMEM ? -ENOMEM : 1;
     }
     int r = visit(walk, &stat_);
     if (r != 0) {
         return r < 0 ? r : 0;
     }
-    int count = scandir(path, &entries, is_shown, by_name);
+    int count = scandir(walk->path, &entries, is_shown, by_name);
     if (count < 0) {
         return errno == ENOMEM ? -ENOMEM : 1;
     }
     for (int pass = 0; pass < 1 + walk->recursive; pass++) {
         for (int i = 0; i < count && r == 0; i++) {
-            r = walk_entry(walk, path, entries[i]->d_name, is_safe(&stat_), pass == 1);
+            r = walk_entry(walk, entries[i]->d_name, is_safe(&stat_), pass == 1);
         }
     }
     for (int i = 0; i < count; i++) {
@@ -149,6 +147,17 @@ static int walk_folder(struct walk *walk, const char *path) {
     }
     free(entries);
     return r;
+}
+
+// 1: it cannot be read.
+static int walk_folder(struct walk *walk, const char *path) {
+    size_t len = strlen(path);
+    if (len >= sizeof(walk->path)) {
+        errno = ENAMETOOLONG;
+        return 1;
+    }
+    memcpy(walk->path, path, len + 1);
+    return walk_here(walk);
 }
 
 static bool has_sections(const char *folder) {

@@ -4,8 +4,8 @@
 Outputs are in tests/report/sections/*.out; with NVTXT_GOLDEN_UPDATE set they are written."""
 import json
 import os
-import re
 import shutil
+import subprocess
 
 from client import Folder, contains
 from lib import equal, run
@@ -306,6 +306,26 @@ def test_a_child_stands_after_its_parent():
                          SECTION % (name, name) + "Order: %d %s" % (order, extends))
         got = shown(f1(folder), "--section-folder", folder.name("mine"))
         equal(sections_of(got["scopes"][0]), ["B", "C", "A", "D", "E", "F"])
+
+
+def test_folders_may_lie_in_each_other_as_deep_as_a_path_can_name():
+    with Folder() as folder:
+        top = folder.name("deep")
+        os.mkdir(top)
+        here = os.open(top, os.O_RDONLY)
+        for _ in range((4000 - len(top)) // 2):
+            os.mkdir("a", dir_fd=here)
+            inner = os.open("a", os.O_RDONLY, dir_fd=here)
+            os.close(here)
+            here = inner
+        with open(os.open("x.section", os.O_WRONLY | os.O_CREAT, dir_fd=here), "w") as file:
+            file.write('Identifier: "Deep" DisplayName: "x"')
+        os.close(here)
+        try:
+            got = listed("sections", "--section-folder-recursive", top)
+            equal([section["identifier"] for section in got["items"]], ["Deep"])
+        finally:
+            subprocess.run(["rm", "-rf", top], check=True)
 
 
 def test_a_file_that_cannot_be_read_is_told():
