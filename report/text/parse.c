@@ -154,17 +154,23 @@ static int skip_value(struct parser *parser) {
 
 // --- scalars
 
+// Neighbours are joined in memory that doubles: a file may have very many of them.
 static int read_string(struct parser *parser, struct report_scalar *value) {
     struct nvtxt_slice text = parser->token.text;
+    char *joined = NULL;
+    size_t room = 0;
     value->plain = parser->token.plain;
     int r = advance(parser);
     while (r == 0 && parser->token.kind == REPORT_TOKEN_STRING) {
         struct nvtxt_slice more = parser->token.text;
-        char *joined = store_arena_take(parser->arena, text.len + more.len + 1, 1);
-        if (!joined) {
-            return -ENOMEM;
+        if (text.len + more.len + 1 > room) {
+            room = 2 * (text.len + more.len + 1);
+            joined = store_arena_take(parser->arena, room, 1);
+            if (!joined) {
+                return -ENOMEM;
+            }
+            memcpy(joined, text.data, text.len);
         }
-        memcpy(joined, text.data, text.len);
         memcpy(joined + text.len, more.data, more.len + 1);
         text = (struct nvtxt_slice){joined, text.len + more.len};
         value->plain = false;

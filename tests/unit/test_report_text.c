@@ -99,6 +99,26 @@ Test(report_text, takes_a_file_of_one_mebibyte_and_no_byte_more) {
     expect_out(text, sizeof(text), "file:1:1: error: the file has more than 1 MiB [too-large]\n");
 }
 
+Test(report_text, joins_many_strings_in_memory_of_their_size) {
+    enum { PIECES = 20000 };
+    struct nvtxt_buf text = {0};
+    struct store_arena arena = {0};
+    struct report_messages messages = {0};
+    void *message = NULL;
+    nvtxt_buf_add_string(&text, "Name:");
+    for (unsigned i = 0; i < PIECES; i++) {
+        nvtxt_buf_add_string(&text, " 'a'");
+    }
+    cr_assert_eq(report_text_parse(&kit_type, (struct nvtxt_slice){text.data, text.len}, "file",
+                                   &arena, &messages, &message),
+                 0);
+    cr_expect_eq(((struct kit_message *)message)->name.text.len, PIECES);
+    cr_expect_lt(store_arena_used(&arena), 1 << 20);
+    report_messages_deinit(&messages);
+    store_arena_deinit(&arena);
+    nvtxt_buf_deinit(&text);
+}
+
 static void expect_depth(const char *open, const char *close, unsigned depth, bool good) {
     struct nvtxt_buf text = {0}, out;
     nvtxt_buf_add_string(&text, "Name: 'x' ");
