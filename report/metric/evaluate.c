@@ -93,7 +93,7 @@ static int run(struct machine *machine) {
         if (step->kind == REPORT_STEP_NUMBER) {
             result = push_number(machine, step->number);
         } else if (step->kind == REPORT_STEP_NAME) {
-            result = push_name(machine, machine->expression->names[step->name]);
+            result = push_name(machine, machine->expression->names[step->name]->text);
         } else {
             result = operate(machine, step);
         }

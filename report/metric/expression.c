@@ -21,6 +21,7 @@ struct parser {
     size_t at; // after the last token
     unsigned flags;
     unsigned depth, revised; // functions and parentheses around; those that revise or simplify
+    struct nvtxt_hash names; // of the expression
     struct report_expression_fault *fault;
 };
 
@@ -158,22 +159,38 @@ static int number(struct parser *parser, size_t from) {
                                              .number = {REPORT_U64, .u64 = value}});
 }
 
-// The index of a name among those of the expression.
-static int name_index(struct parser *parser, struct nvtxt_slice name, size_t *index) {
+// One more name. The array of names grows at powers of two.
+static int add_name(struct parser *parser, struct nvtxt_slice name, uint64_t hash) {
     struct report_expression *expression = parser->expression;
-    for (*index = 0; *index < expression->name_count; (*index)++) {
-        if (nvtxt_slice_equal(nvtxt_slice_of(expression->names[*index]), name)) {
-            return 0;
+    size_t count = expression->name_count;
+    if ((count & (count - 1)) == 0) {
+        size_t room = count ? 2 * count : 1;
+        struct report_operand_name **names =
+            realloc(expression->names, room * sizeof(struct report_operand_name *));
+        if (!names) {
+            return -ENOMEM;
         }
+        expression->names = names;
     }
-    char **names = realloc(expression->names, (*index + 1) * sizeof *names);
-    char *copy = names ? strndup(name.data, name.len) : NULL;
-    expression->names = names ? names : expression->names;
-    if (!copy) {
+    struct report_operand_name *made = calloc(1, sizeof *made + name.len + 1);
+    if (!made || nvtxt_hash_add(&parser->names, &made->node, hash)) {
+        free(made);
         return -ENOMEM;
     }
-    expression->names[expression->name_count++] = copy;
+    memcpy(made->text, name.data, name.len);
+    made->index = count;
+    expression->names[expression->name_count++] = made;
     return 0;
+}
+
+// The index of a name among those of the expression.
+static int name_index(struct parser *parser, struct nvtxt_slice name, size_t *index) {
+    uint64_t hash = nvtxt_hash_bytes(name);
+    struct report_operand_name *found;
+    NVTXT_HASH_FIND(found, node, &parser->names, hash,
+                    nvtxt_slice_equal(nvtxt_slice_of(found->text), name));
+    *index = found ? found->index : parser->expression->name_count;
+    return found ? 0 : add_name(parser, name, hash);
 }
 
 static int use_name(struct parser *parser, struct nvtxt_slice name, size_t from) {
@@ -204,7 +221,7 @@ static int refuse_text(struct parser *parser, size_t step) {
     if (said->kind != REPORT_STEP_NAME) {
         return 0;
     }
-    const char *name = parser->expression->names[said->name];
+    const char *name = parser->expression->names[said->name]->text;
     if (report_catalogue_find(nvtxt_slice_of(name), &metric) && metric.type == REPORT_STRING) {
         return fail(parser, said->column, "'%s' is a text, and no operand", name);
     }
@@ -351,6 +368,7 @@ int report_expression_parse_at(struct report_expression **expression, struct nvt
     struct parser parser = {
         .expression = *expression, .text = text, .at = *at, .flags = flags, .fault = fault};
     int result = sum(&parser);
+    nvtxt_hash_deinit(&parser.names);
     *at = parser.at;
     if (result) {
         report_expression_free(*expression);
@@ -387,5 +405,5 @@ void report_expression_free(struct report_expression *expression) {
 }
 
 const char *report_expression_name(const struct report_expression *expression, size_t n) {
-    return n < expression->name_count ? expression->names[n] : NULL;
+    return n < expression->name_count ? expression->names[n]->text : NULL;
 }

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "protocol/base/hash.h"
 #include "report/catalogue/value.h"
 
 enum report_step_kind {
@@ -38,9 +39,15 @@ struct report_step {
     char *owned;         // its text
 };
 
+struct report_operand_name {
+    struct nvtxt_hash_node node; // of the parser
+    size_t index;                // in the names
+    char text[];                 // ends with a NUL
+};
+
 struct report_expression {
     struct report_step *steps;
     size_t count, room;
-    char **names;
+    struct report_operand_name **names; // different ones, as they came
     size_t name_count;
 };

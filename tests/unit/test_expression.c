@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "report/metric/definitions.h"
 #include "tests/unit/report_kit.h"
@@ -294,6 +295,29 @@ Test(expression, depth_has_a_limit_and_length_has_none) {
     struct kit kit = open_kit();
     expect(&kit, text, "u64 100001");
     close_kit(&kit);
+    free(text);
+}
+
+static double seconds_now(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+Test(expression, many_different_names_take_no_time_each_for_all_others) {
+    size_t count = 300000, len = 0;
+    char *text = malloc(8 * count);
+    for (size_t i = 0; i < count; i++) {
+        len += (size_t)sprintf(text + len, "%sa%zu", i > 0 ? "+" : "", i);
+    }
+    struct report_expression_fault fault;
+    struct report_expression *expression;
+    double begin = seconds_now();
+    cr_assert_eq(report_expression_parse(&expression, (struct nvtxt_slice){text, len}, &fault), 0);
+    cr_expect_lt(seconds_now() - begin, 60);
+    cr_expect_str_eq(report_expression_name(expression, count - 1), "a299999");
+    cr_expect_null(report_expression_name(expression, count));
+    report_expression_free(expression);
     free(text);
 }
 
