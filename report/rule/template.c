@@ -23,6 +23,8 @@ struct piece {
 
 struct report_template {
     struct piece *first;
+    const char **names; // of all expressions, in their order; owned
+    size_t name_count;
 };
 
 #define FAULTY 1
@@ -97,10 +99,36 @@ static int parse(struct report_template *parsed, struct nvtxt_slice text,
     return 0;
 }
 
+// The n-th name of a piece; NULL after the last.
+static const char *name_in(const struct piece *piece, size_t n) {
+    return piece->expression ? report_expression_name(piece->expression, n) : NULL;
+}
+
+static int list_names(struct report_template *parsed) {
+    size_t count = 0;
+    for (const struct piece *piece = parsed->first; piece; piece = piece->next) {
+        for (size_t i = 0; name_in(piece, i); i++) {
+            count++;
+        }
+    }
+    parsed->names = malloc((count + 1) * sizeof(*parsed->names));
+    if (!parsed->names) {
+        return -ENOMEM;
+    }
+    for (const struct piece *piece = parsed->first; piece; piece = piece->next) {
+        const char *name;
+        for (size_t i = 0; (name = name_in(piece, i)); i++) {
+            parsed->names[parsed->name_count++] = name;
+        }
+    }
+    return 0;
+}
+
 int report_template_parse(struct report_template **parsed, struct nvtxt_slice text,
                           struct report_expression_fault *fault_) {
     *parsed = calloc(1, sizeof(**parsed));
     int r = *parsed ? parse(*parsed, text, fault_) : -ENOMEM;
+    r = r ?: list_names(*parsed);
     if (r != 0) {
         report_template_free(*parsed);
         *parsed = NULL;
@@ -115,20 +143,14 @@ void report_template_free(struct report_template *parsed) {
         report_expression_free(piece->expression);
         free(piece);
     }
+    if (parsed) {
+        free(parsed->names);
+    }
     free(parsed);
 }
 
 const char *report_template_name(const struct report_template *parsed, size_t n) {
-    for (const struct piece *piece = parsed->first; piece; piece = piece->next) {
-        const char *name;
-        for (size_t i = 0;
-             piece->expression && (name = report_expression_name(piece->expression, i)); i++) {
-            if (n-- == 0) {
-                return name;
-            }
-        }
-    }
-    return NULL;
+    return n < parsed->name_count ? parsed->names[n] : NULL;
 }
 
 // ---- Writing ------------------------------------------------------------------------------------
