@@ -47,7 +47,9 @@ const char *nvtxt_near(struct nvtxt_slice word,
     unsigned most = word.len <= 1 || word.len > WORD_MAX ? 0 : word.len <= 4 ? 1 : 2;
     for (size_t i = 0; most > 0 && (name = names(context, i)); i++) {
         struct nvtxt_slice other = nvtxt_slice_of(name);
-        unsigned found = other.len > WORD_MAX ? UINT32_MAX : distance(word, other);
+        size_t apart = other.len > word.len ? other.len - word.len : word.len - other.len;
+        // Words whose lengths differ by more are not as near.
+        unsigned found = other.len > WORD_MAX || apart > most ? UINT32_MAX : distance(word, other);
         if (other.len > 0 && found <= most) {
             best = name;
             most = found > 0 ? found - 1 : 0;
