@@ -4,6 +4,7 @@
 Outputs are in tests/report/sections/*.out; with NVTXT_GOLDEN_UPDATE set they are written."""
 import json
 import os
+import re
 import shutil
 import subprocess
 
