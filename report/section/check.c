@@ -168,11 +168,14 @@ static void check_size(const struct check *check, const struct report_scalar *si
     }
 }
 
-// Tables have at most a million cells.
+// Tables have at most a million cells; each row of a top table is looked for in all instances.
 static void check_sizes(const struct check *check, const struct report_section_item *item) {
     if (item->table) {
         check_size(check, &item->table->columns, 1, 100);
         check_size(check, &item->table->rows, 0, 10000);
+    }
+    if (item->top_table) {
+        check_size(check, &item->top_table->rows, 0, 10000);
     }
     if (item->histogram_chart && item->histogram_chart->histogram_axis) {
         check_size(check, &item->histogram_chart->histogram_axis->bin_count, 1, 10000);

@@ -7,6 +7,8 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "report/section/metrics_shown.h"
 
@@ -144,28 +146,23 @@ static int show_histogram(struct report_list_view *view, const struct report_his
 
 // --- top table
 
+// What is no number is less than every number.
 static bool is_larger(const struct report_value *a, const struct report_value *b) {
     if (a->type <= REPORT_U64) {
         return a->u64 > b->u64;
     }
-    return report_value_number(a) > report_value_number(b);
+    double x = report_value_number(a), y = report_value_number(b);
+    return x > y || (isnan(y) && !isnan(x));
 }
 
 // The largest in front; equals stay in their order.
-static void keep_top(struct report_shown_item *item, const struct report_metric *metric,
-                     uint32_t index) {
-    size_t at = item->top_count;
-    while (at > 0 && is_larger(&metric->instances[index].value,
-                               &metric->instances[item->top[at - 1]].value)) {
-        at--;
+static int by_size(const void *left, const void *right, void *metric) {
+    const struct report_instance *instances = ((const struct report_metric *)metric)->instances;
+    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+    if (is_larger(&instances[a].value, &instances[b].value)) {
+        return -1;
     }
-    if (at < item->rows) {
-        item->top_count += item->top_count < item->rows;
-        for (size_t i = item->top_count - 1; i > at; i--) {
-            item->top[i] = item->top[i - 1];
-        }
-        item->top[at] = index;
-    }
+    return is_larger(&instances[b].value, &instances[a].value) ? 1 : (a > b) - (a < b);
 }
 
 // Finds the `rows` largest instances of the first metric.
@@ -173,16 +170,23 @@ static int find_top(const struct report_show *show, struct report_shown_item *it
     if (item->metrics.count == 0) {
         return 0;
     }
-    const struct report_metric *metric = &item->metrics.items[0].metric;
-    rows = rows < metric->instance_count ? rows : metric->instance_count;
+    struct report_metric *metric = &item->metrics.items[0].metric;
+    size_t count = metric->instance_count;
+    rows = rows < count ? rows : count;
     item->rows = (uint32_t)rows;
     item->top = store_arena_take(show->arena, (rows + 1) * sizeof(*item->top), 8);
-    if (!item->top) {
+    uint32_t *all = malloc((count + 1) * sizeof(*all));
+    if (!item->top || !all) {
+        free(all);
         return -ENOMEM;
     }
-    for (size_t i = 0; i < metric->instance_count; i++) {
-        keep_top(item, metric, (uint32_t)i);
+    for (size_t i = 0; i < count; i++) {
+        all[i] = (uint32_t)i;
     }
+    qsort_r(all, count, sizeof(*all), by_size, metric);
+    memcpy(item->top, all, rows * sizeof(*all));
+    item->top_count = rows;
+    free(all);
     return 0;
 }
 
