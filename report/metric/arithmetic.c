@@ -326,37 +326,35 @@ static struct report_value extreme(const struct report_metric *metric, int sign)
     return *best;
 }
 
-// The sum of the instances; an integer one that does not fit is double.
-static struct report_value total(const struct report_metric *metric) {
-    struct report_wide sum = {{0}};
-    double real = 0;
+struct sums { // of instances: of the integers, and of the others
+    struct report_wide wide;
+    double real;
+};
+
+static struct sums sums_of(const struct report_metric *metric) {
+    struct sums sums = {.real = 0};
     for (size_t i = 0; i < metric->instance_count; i++) {
         const struct report_value *value = &metric->instances[i].value;
         if (is_integer(value->type)) {
-            report_wide_add(&sum, (struct report_exact){false, value->u64});
+            report_wide_add(&sums.wide, (struct report_exact){false, value->u64});
         } else {
-            real += value->real;
+            sums.real += value->real;
         }
     }
-    if (is_integer(metric->type)) {
-        return integer_value(type_for(metric->type, &sum), &sum);
-    }
-    return make_real(metric->type, real);
+    return sums;
+}
+
+// The sum of the instances; an integer one that does not fit is double.
+static struct report_value total(const struct report_metric *metric) {
+    struct sums sums = sums_of(metric);
+    return is_integer(metric->type) ? integer_value(type_for(metric->type, &sums.wide), &sums.wide)
+                                    : make_real(metric->type, sums.real);
 }
 
 static struct report_value average(const struct report_metric *metric) {
-    struct report_wide sum = {{0}};
-    double real = 0;
-    for (size_t i = 0; i < metric->instance_count; i++) {
-        const struct report_value *value = &metric->instances[i].value;
-        if (is_integer(value->type)) {
-            report_wide_add(&sum, (struct report_exact){false, value->u64});
-        } else {
-            real += value->real;
-        }
-    }
-    real = is_integer(metric->type) ? report_wide_double(&sum) : real;
-    return make_real(REPORT_DOUBLE, real / (double)metric->instance_count);
+    struct sums sums = sums_of(metric);
+    double sum = is_integer(metric->type) ? report_wide_double(&sums.wide) : sums.real;
+    return make_real(REPORT_DOUBLE, sum / (double)metric->instance_count);
 }
 
 // Gives all instances the type of the value.
