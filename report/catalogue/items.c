@@ -65,7 +65,9 @@ static int mark_intervals(const struct collecting *of) {
     size_t processes = of->figures->model->capture->process_count;
     uint32_t *last = malloc((processes + 1) * sizeof *last);
     result = last ? result : -ENOMEM;
-    memset(last ? (void *)last : (void *)of->items, 0xFF, last ? processes * sizeof *last : 0);
+    for (size_t i = 0; last && i < processes; i++) {
+        last[i] = REPORT_NONE;
+    }
     for (size_t g = 0; !result && g < groups->count; g++) {
         result = intervals_of(of, groups->items + groups->starts[g],
                               groups->starts[g + 1] - groups->starts[g], last);
