@@ -11,6 +11,7 @@
 #include "report/model/name_text.h"
 #include "report/model/spread.h"
 #include "report/rule/builder.h"
+#include "report/rule/template.h"
 
 #define TINY_NS 1000
 #define TINY_LEAST 1000    // ranges
@@ -242,6 +243,25 @@ static wide twice_median(uint64_t *values, size_t count) {
     return (wide)lower + upper;
 }
 
+static struct nvtxt_slice warm_up_text(const struct report_builtin_call *call, uint64_t first,
+                                       size_t rest, wide twice) {
+    const struct report_value lasts = {.type = REPORT_U64, .u64 = first};
+    const struct report_value median = {.type = REPORT_DOUBLE, .real = (double)twice / 2};
+    struct nvtxt_buf text = {0}; // two times, one after the other
+    report_value_write(&text, &lasts, NVTXT_SLICE("ns"));
+    size_t len = text.len;
+    report_value_write(&text, &median, NVTXT_SLICE("ns"));
+    struct nvtxt_slice whole = report_build_format(
+        call->builder,
+        "The first iteration lasts %.*s, the median of the other %zu is %.*s. Leave it out of the "
+        "figures: --skip-iterations 1.",
+        (int)len, text.len ? text.data : "", rest, (int)(text.len - len),
+        text.len ? text.data + len : "");
+    call->builder->failed = call->builder->failed || nvtxt_buf_failed(&text);
+    nvtxt_buf_deinit(&text);
+    return whole;
+}
+
 int report_rule_warm_up(const struct report_builtin_call *call) {
     const struct report_metric *iterations;
     int r = need(call, "iteration__time_duration_per_iteration.sum", &iterations);
@@ -260,12 +280,8 @@ int report_rule_warm_up(const struct report_builtin_call *call) {
     wide twice = twice_median(values, rest);
     free(values);
     if ((wide)first * 4 > twice * 3) {
-        report_build_message(
-            call->builder, REPORT_LEVEL_OPTIMIZATION, NVTXT_SLICE("Warm-up"),
-            report_build_format(call->builder,
-                                "The first iteration lasts %.3f ms, the median of the other %zu is "
-                                "%.3f ms. Leave it out of the figures: --skip-iterations 1.",
-                                (double)first / 1e6, rest, (double)twice / 2e6));
+        report_build_message(call->builder, REPORT_LEVEL_OPTIMIZATION, NVTXT_SLICE("Warm-up"),
+                             warm_up_text(call, first, rest, twice));
     }
     return 0;
 }
