@@ -58,13 +58,18 @@ void report_groups_deinit(struct report_groups *groups) {
     *groups = (struct report_groups){0};
 }
 
-int report_note_open(struct report_table *table, const struct report_model *model, unsigned kinds) {
+size_t report_count_open(const struct report_model *model, unsigned kinds) {
     size_t open = 0;
     for (size_t i = 0; model->open_selected > 0 && i < model->count; i++) {
         const struct report_event *event = &model->capture->events[i];
         unsigned both = REPORT_SELECTED | REPORT_OPEN;
         open += (event->flags & both) == both && (REPORT_KIND(event->kind) & kinds) != 0;
     }
+    return open;
+}
+
+int report_note_open(struct report_table *table, const struct report_model *model, unsigned kinds) {
+    size_t open = report_count_open(model, kinds);
     return open == 0 ? 0
                      : report_table_note(table, "%zu open %s left out: %s no end", open,
                                          open == 1 ? "range is" : "ranges are",

@@ -29,6 +29,9 @@ static inline size_t report_group_size(const struct report_groups *groups, size_
     return groups->first[group + 1] - groups->first[group];
 }
 
-// Adds the note that open ranges of these kinds (bits, see report/model/spans.h) are left out, if
-// any is selected. Returns 0 or -ENOMEM.
+// The number of selected open ranges of these kinds (bits, see report/model/spans.h).
+size_t report_count_open(const struct report_model *model, unsigned kinds);
+
+// Adds the note that open ranges of these kinds are left out, if any is selected. Returns 0 or
+// -ENOMEM.
 int report_note_open(struct report_table *table, const struct report_model *model, unsigned kinds);

@@ -101,6 +101,16 @@ static int put_thread(const struct threads *threads, uint32_t index) {
     return 0;
 }
 
+// An open range is in no time, but it is a range, and one that others lie in.
+static int note_open(struct report_table *table, const struct report_model *model) {
+    size_t open = report_count_open(model, REPORT_BOTH_KINDS);
+    return open == 0
+               ? 0
+               : report_table_note(table, "%zu open %s counted, but not in the times: %s no end",
+                                   open, open == 1 ? "range is" : "ranges are",
+                                   open == 1 ? "it has" : "they have");
+}
+
 int report_nvtx_thread_sum(struct report_table *table, const struct report_model *model,
                            const struct report_stats_options *options) {
     struct threads threads;
@@ -110,7 +120,7 @@ int report_nvtx_thread_sum(struct report_table *table, const struct report_model
         rc = put_thread(&threads, threads.order[i]);
     }
     deinit(&threads);
-    return rc == 0 ? report_note_open(table, model, REPORT_KIND(REPORT_PUSH_POP)) : rc;
+    return rc == 0 ? note_open(table, model) : rc;
 }
 
 // --- gaps
