@@ -149,7 +149,7 @@ struct report_store {
     size_t segment_count;
     bool has_kernels;           // CUPTI_ACTIVITY_KIND_KERNEL and _RUNTIME are tables with rows
     int64_t utc_base_ns;        // add it to a time for ns since the Unix epoch; 0 of a store
-    struct nvtxt_slice *tables; // names of tables and views of the newest segment
+    struct nvtxt_slice *tables; // names of tables of the newest segment, no views
     size_t table_count;
 };
 

@@ -54,7 +54,7 @@ static int load_tables(struct report_load_state *load, const struct report_load_
     sqlite3_stmt *row = NULL;
     size_t room = 0;
     int rc = store_sql_prepare(file->db, &row,
-                               "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') "
+                               "SELECT name FROM sqlite_master WHERE type = 'table' "
                                "AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name");
     while (store_sql_next(row, &rc)) {
         rc = report_load_grow((void **)&store->tables, &room, store->table_count,

@@ -527,6 +527,25 @@ Test(load, a_kernel_belongs_to_the_call_of_its_process) {
     kit_close(&kit);
 }
 
+static bool has_table(const struct report_store *store, const char *name) {
+    for (size_t i = 0; i < store->table_count; i++) {
+        if (nvtxt_slice_equal(store->tables[i], nvtxt_slice_of(name))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+Test(load, a_view_is_no_table) {
+    struct kit kit;
+    kit_open(&kit);
+    struct report_capture *capture = load_path(kit.path);
+    cr_expect(has_table(&capture->stores[0], "NVTX_EVENTS"));
+    cr_expect(!has_table(&capture->stores[0], "CUPTI_ACTIVITY_KIND_KERNEL"));
+    report_capture_free(capture);
+    kit_close(&kit);
+}
+
 Test(load, a_window_of_an_export_is_in_unix_time) {
     struct kit kit;
     make_export(&kit, NEW_TABLE
