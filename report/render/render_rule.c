@@ -99,8 +99,7 @@ static size_t column_width(struct nvtxt_out *scratch, const struct report_rule_t
                            size_t column) {
     size_t width = report_plain_width(table->header[column]);
     for (size_t row = 0; row < table->row_count; row++) {
-        size_t more = report_plain_width(cell_text(scratch, table, row, column));
-        width = more > width ? more : width;
+        width = report_plain_column(width, cell_text(scratch, table, row, column));
     }
     return width;
 }

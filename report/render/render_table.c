@@ -86,7 +86,11 @@ static struct nvtxt_slice shown(const struct report_table *table, size_t column,
 #define GAP 2         // blanks between columns
 #define LEAST_TEXT 24 // characters of a text that are shown on a terminal, however narrow
 
-// The width of each column. Returns NULL when memory is short.
+static size_t wider(size_t a, size_t b) {
+    return a > b ? a : b;
+}
+
+// The width of each column; nothing stands after the last one. Returns NULL when memory is short.
 static size_t *widths_of(const struct report_table *table, const struct report_table_view *view) {
     size_t *widths = calloc(table->column_count + 1, sizeof(*widths));
     struct report_cell room[REPORT_TABLE_MADE];
@@ -97,8 +101,9 @@ static size_t *widths_of(const struct report_table *table, const struct report_t
     for (size_t row = 0; widths && row < table->row_count; row++) {
         const struct report_cell *cells = report_table_cells(table, row, room);
         for (size_t i = 0; i < table->column_count; i++) {
-            size_t width = report_plain_width(shown(table, i, &cells[i], view, number));
-            widths[i] = width > widths[i] ? width : widths[i];
+            struct nvtxt_slice text = shown(table, i, &cells[i], view, number);
+            widths[i] = i + 1 < table->column_count ? report_plain_column(widths[i], text)
+                                                    : wider(widths[i], report_plain_width(text));
         }
     }
     return widths;
@@ -120,12 +125,13 @@ static void fit(const struct report_table *table, size_t *widths, size_t termina
     }
 }
 
-static void put_aligned(struct nvtxt_out *out, struct nvtxt_slice text, size_t width, bool right,
-                        bool last) {
+// Only a terminal cuts what is wider than its column.
+static void put_aligned(struct nvtxt_out *out, struct nvtxt_slice text,
+                        const struct report_table_view *view, size_t width, bool right, bool last) {
     size_t used = report_plain_width(text);
     size_t rest = width > used ? width - used : 0;
     report_plain_blanks(out, right ? rest : 0);
-    report_plain_cut(out, text, width > 0 ? width : 1);
+    report_plain_cut(out, text, view->width > 0 ? wider(width, 1) : SIZE_MAX);
     report_plain_blanks(out, right || last ? 0 : rest);
 }
 
@@ -140,7 +146,7 @@ static void put_titles(struct nvtxt_out *out, const struct report_table *table,
     for (size_t i = 0; i < count; i++) {
         bool right = table->columns[i].kind != REPORT_COLUMN_TEXT;
         put_gap(out, i);
-        put_aligned(out, title_of(table, i, view, title), widths[i], right, i + 1 == count);
+        put_aligned(out, title_of(table, i, view, title), view, widths[i], right, i + 1 == count);
     }
     NVTXT_OUT_LITERAL(out, "\n");
     for (size_t i = 0; i < count; i++) {
@@ -165,7 +171,7 @@ static void put_row(struct nvtxt_out *out, const struct report_table *table, siz
     for (size_t i = 0; i < count; i++) {
         bool right = table->columns[i].kind != REPORT_COLUMN_TEXT;
         put_gap(out, i);
-        put_aligned(out, shown(table, i, &cells[i], view, number), widths[i], right,
+        put_aligned(out, shown(table, i, &cells[i], view, number), view, widths[i], right,
                     i + 1 == count);
     }
     NVTXT_OUT_LITERAL(out, "\n");

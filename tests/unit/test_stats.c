@@ -131,6 +131,19 @@ Test(stats, cuts_long_names_on_a_terminal_only) {
     cr_expect(strstr(text, "has room\n"), "%s", text);
 }
 
+Test(stats, a_long_name_does_not_pad_all_other_rows) {
+    static char name[10001];
+    struct report_kit_event events[100];
+    memset(name, 'x', sizeof(name) - 1);
+    for (size_t i = 0; i < 100; i++) {
+        events[i] = (struct report_kit_event)KIT_RANGE(1, "a", (int64_t)i * 10, (int64_t)i * 10);
+    }
+    events[99].name = name;
+    show("nvtx_pushpop_trace", report_kit_model(events, 100), &none, &nanoseconds, 't');
+    cr_expect(strstr(text, name), "nothing is cut off");
+    cr_expect_lt(strlen(text), 60000); // the name stands twice
+}
+
 Test(stats, groups_digits) {
     char number[REPORT_PLAIN_NUMBER];
     cr_expect_eq(report_plain_uint(number, UINT64_MAX), 26);

@@ -57,7 +57,8 @@ static void write_row(const struct report_grid *grid, struct nvtxt_out *out,
     }
     report_plain_blanks(out, last > 0 ? indent : 0);
     for (size_t i = 0; i < last; i++) {
-        size_t blanks = widths[i] - report_plain_width(cells[i]);
+        size_t own = report_plain_width(cells[i]);
+        size_t blanks = widths[i] > own ? widths[i] - own : 0;
         bool right = i < 64 && (grid->right >> i & 1) != 0;
         report_plain_blanks(out, right ? blanks : 0);
         report_plain_text(out, cells[i]);
@@ -74,9 +75,8 @@ int report_grid_text(struct report_grid *grid, struct nvtxt_out *out, size_t ind
         return -ENOMEM;
     }
     for (size_t i = 0; i < grid->count; i++) {
-        size_t width = report_plain_width(grid->cells[i]);
-        widths[i % grid->columns] =
-            width > widths[i % grid->columns] ? width : widths[i % grid->columns];
+        size_t *width = &widths[i % grid->columns];
+        *width = report_plain_column(*width, grid->cells[i]);
     }
     for (size_t i = 0; i < grid->count; i += grid->columns) {
         write_row(grid, out, grid->cells + i, widths, indent);

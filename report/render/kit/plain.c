@@ -40,6 +40,12 @@ size_t report_plain_width(struct nvtxt_slice text) {
     return width;
 }
 
+size_t report_plain_column(size_t width, struct nvtxt_slice text) {
+    size_t own = report_plain_width(text);
+    own = own < REPORT_PLAIN_COLUMN ? own : REPORT_PLAIN_COLUMN;
+    return own > width ? own : width;
+}
+
 void report_plain_cut(struct nvtxt_out *out, struct nvtxt_slice text, size_t width) {
     if (report_plain_width(text) <= width) {
         report_plain_text(out, text);

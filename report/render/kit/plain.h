@@ -24,6 +24,11 @@ size_t report_plain_width(struct nvtxt_slice text);
 // At most `width` characters (1 or more), the last one U+2026 when something is cut off.
 void report_plain_cut(struct nvtxt_out *out, struct nvtxt_slice text, size_t width);
 
+// The width of a column, so far `width`, with this text: a text of more than REPORT_PLAIN_COLUMN
+// characters does not make all other rows as wide as itself.
+#define REPORT_PLAIN_COLUMN 120
+size_t report_plain_column(size_t width, struct nvtxt_slice text);
+
 // The same as report_plain_text(), with a backslash before what Markdown reads as more than text.
 void report_plain_markdown(struct nvtxt_out *out, struct nvtxt_slice text);
 
