@@ -406,7 +406,7 @@ static void pick(struct report_metric *result, const struct report_step *step) {
             found = &result->instances[i].value;
         }
     }
-    bool none = result->instance_count == 0;
+    bool none = result->instance_count == 0, instanced = result->instanced;
     if (step->kind == REPORT_STEP_COUNT) {
         none = !result->instanced;
         value = (struct report_value){REPORT_U64, .u64 = result->instance_count};
@@ -417,7 +417,7 @@ static void pick(struct report_metric *result, const struct report_step *step) {
         value = extreme(result, step->kind == REPORT_STEP_MAX ? 1 : -1);
     }
     make_single(result);
-    result->na = none ? "no such instance" : NULL;
+    result->na = !none ? NULL : instanced ? "no such instance" : "it has no instances";
     result->value = value;
     result->type = value.type;
 }

@@ -228,6 +228,19 @@ static int refuse_text(struct parser *parser, size_t step) {
     return 0;
 }
 
+enum report_known report_expression_known(const struct report_expression *expression) {
+    const struct report_step *first = &expression->steps[0];
+    struct report_catalogue_metric metric;
+    if (expression->count > 1 || first->kind != REPORT_STEP_NAME) {
+        return REPORT_KNOWN_NUMBER;
+    }
+    const char *name = report_expression_name(expression, first->name);
+    if (!report_catalogue_find(nvtxt_slice_of(name), &metric)) {
+        return REPORT_KNOWN_NOTHING;
+    }
+    return metric.type == REPORT_STRING ? REPORT_KNOWN_TEXT : REPORT_KNOWN_NUMBER;
+}
+
 static int sum(struct parser *parser);
 
 // The id of at(): a text in double quotes or an integer.

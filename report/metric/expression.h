@@ -14,7 +14,7 @@
 #define REPORT_EXPRESSION_DEPTH 64 // of parentheses and functions
 
 // Also functions of instances: min(m) max(m) count(m), and at(m, "id") or at(m, 3). Their result is
-// single, and N/A when there is no such instance.
+// single, and N/A when there is no such instance, or none at all.
 #define REPORT_EXPRESSION_INSTANCES 1
 
 struct report_expression; // never changes
@@ -32,6 +32,11 @@ void report_expression_free(struct report_expression *expression); // NULL is fi
 
 // The n-th name that it uses, from 0, each once, as first used; NULL after the last.
 const char *report_expression_name(const struct report_expression *expression, size_t n);
+
+// What is known of the value before it is computed. A lone name is known when it is of the
+// catalogue.
+enum report_known { REPORT_KNOWN_NOTHING, REPORT_KNOWN_NUMBER, REPORT_KNOWN_TEXT };
+enum report_known report_expression_known(const struct report_expression *expression);
 
 // What stands for a metric in one evaluation, before the metrics of the scope: constants, defaults.
 // NULL: nothing. The metric has to live as long as `metrics`.

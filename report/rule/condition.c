@@ -190,24 +190,46 @@ static int parse_operand(struct parser *parser, struct operand *operand) {
                                       REPORT_EXPRESSION_INSTANCES, parser->fault);
 }
 
+static enum report_known known(const struct operand *operand) {
+    return operand->text         ? REPORT_KNOWN_TEXT
+           : operand->expression ? report_expression_known(operand->expression)
+                                 : REPORT_KNOWN_NOTHING;
+}
+
+// What would fail whatever the values are. `sign`: the place of the comparison.
+static int check_types(struct parser *parser, const struct report_condition *node, size_t from,
+                       size_t sign) {
+    enum report_known a = known(&node->a), b = known(&node->b);
+    if (node->kind == NODE_VALUE) {
+        return a == REPORT_KNOWN_TEXT ? fault(parser, node->a.text ? parser->at : from,
+                                              "a text is compared with == or !=")
+                                      : 0;
+    }
+    bool text = a == REPORT_KNOWN_TEXT || b == REPORT_KNOWN_TEXT;
+    if (text && node->comparison < EQUAL && (a == b || node->a.text || node->b.text)) {
+        return fault(parser, sign, "texts are compared with == and != only");
+    }
+    if (text && (a == REPORT_KNOWN_NUMBER || b == REPORT_KNOWN_NUMBER)) {
+        return fault(parser, sign, "a text is compared with a number");
+    }
+    return 0;
+}
+
 static int parse_comparison(struct parser *parser, struct report_condition **condition) {
     struct report_condition *node = *condition = new_node(NODE_VALUE, NULL);
     if (!node) {
         return -ENOMEM;
     }
+    skip_blanks(parser);
+    size_t from = parser->at;
     int r = parse_operand(parser, &node->a);
     skip_blanks(parser);
     size_t sign = parser->at;
     if (r == 0 && take_comparison(parser, &node->comparison)) {
         node->kind = NODE_COMPARE;
         r = parse_operand(parser, &node->b);
-    } else if (r == 0 && node->a.text) {
-        r = fault(parser, parser->at, "a text is compared with == or !=");
     }
-    if (r == 0 && (node->a.text || node->b.text) && node->comparison < EQUAL) {
-        r = fault(parser, sign, "texts are compared with == and != only");
-    }
-    return r;
+    return r ?: check_types(parser, node, from, sign);
 }
 
 static int parse_parenthesis(struct parser *parser, struct report_condition **condition) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An expression that is N/A says so through one of its metrics; the first of those is named.
+// An expression that is N/A says so through one of its metrics; the first of those is named, or the
+// first of all when each has a value, but not the instance that was asked for.
 #include "report/rule/scope_values.h"
 
 #include <math.h>
@@ -31,7 +32,8 @@ static int say_why(struct report_rule_values *values, const struct report_expres
             report_rule_say_na(values, name, metric->na);
         }
     }
-    report_rule_say_na(values, "an expression", whole->na);
+    name = report_expression_name(expression, 0);
+    report_rule_say_na(values, name ? name : "an expression", whole->na);
     return 0;
 }
 

@@ -198,6 +198,12 @@ Test(conditions, say_what_has_no_value) {
     cr_assert_str_eq(world.values.reason, "missing N/A: no ranges");
     tests(&world, "nowhere__at_all.sum", REPORT_CONDITION_NA);
     cr_assert_str_eq(world.values.reason, "nowhere__at_all.sum N/A: no such metric");
+    world.values.reason[0] = '\0';
+    tests(&world, "min(one) > 1", REPORT_CONDITION_NA);
+    cr_assert_str_eq(world.values.reason, "one N/A: it has no instances");
+    world.values.reason[0] = '\0';
+    tests(&world, "at(parts, \":nope\") > 1", REPORT_CONDITION_NA);
+    cr_assert_str_eq(world.values.reason, "parts N/A: no such instance");
     tests(&world, "zero and missing", REPORT_CONDITION_FALSE);
     tests(&world, "one or missing", REPORT_CONDITION_TRUE);
     tests(&world, "not missing", REPORT_CONDITION_NA);
@@ -236,6 +242,10 @@ Test(conditions, refuse_at_a_place) {
         {"one & two", 5},
         {"not", 4},
         {"1 < 2 3", 7},
+        {"capture__attribute_path > 1", 25},
+        {"range__count.sum == 'a'", 18},
+        {"one and capture__attribute_path", 9},
+        {"capture__attribute_path < capture__attribute_path", 25},
     };
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         struct report_condition *condition;
