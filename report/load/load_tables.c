@@ -40,8 +40,9 @@ static int load_product(struct report_load_state *load, const struct report_load
         return rc;
     }
     rc = store_sql_prepare(file->db, &row,
-                           "SELECT name = 'PRODUCT_NAME', value FROM META_DATA_EXPORT "
-                           "WHERE name IN ('PRODUCT_NAME', 'PRODUCT_VERSION')");
+                           "SELECT name LIKE '%NAME', value FROM META_DATA_EXPORT "
+                           "WHERE name IN ('PRODUCT_NAME', 'PRODUCT_VERSION', "
+                           "'EXPORT_PRODUCT_NAME', 'EXPORT_PRODUCT_VERSION')");
     while (store_sql_next(row, &rc)) {
         rc = word_at(load, row, 1, sqlite3_column_int(row, 0) ? &store->product : &store->version);
     }
