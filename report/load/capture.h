@@ -148,6 +148,7 @@ struct report_store {
     struct nvtxt_slice *segments;        // paths, oldest first; at least one
     size_t segment_count;
     bool has_kernels;           // CUPTI_ACTIVITY_KIND_KERNEL and _RUNTIME are tables with rows
+    const char *kernels_lack;   // these have rows, but this is not there; NULL: nothing
     int64_t utc_base_ns;        // add it to a time for ns since the Unix epoch; 0 of a store
     struct nvtxt_slice *tables; // names of tables of the newest segment, no views
     size_t table_count;

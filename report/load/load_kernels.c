@@ -28,6 +28,28 @@ static int has_rows(const struct report_load_file *file, bool *has) {
     return rc;
 }
 
+// A column that is needed and not there, in words; NULL: none. `*rc` as store_read_has_column().
+static const char *lack(const struct report_load_file *file, int *rc) {
+    static const struct {
+        const char *table, *column, *text;
+    } needed[] = {
+        {KERNELS, "start", KERNELS " lacks column start"},
+        {KERNELS, "end", KERNELS " lacks column end"},
+        {KERNELS, "correlationId", KERNELS " lacks column correlationId"},
+        {CALLS, "start", CALLS " lacks column start"},
+        {CALLS, "globalTid", CALLS " lacks column globalTid"},
+        {CALLS, "correlationId", CALLS " lacks column correlationId"},
+    };
+    for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
+        if (!store_read_has_column(file->reader, needed[i].table, needed[i].column, rc)) {
+            return needed[i].text;
+        }
+    }
+    bool named = store_read_has_column(file->reader, KERNELS, "demangledName", rc) ||
+                 store_read_has_column(file->reader, KERNELS, "shortName", rc);
+    return named ? NULL : KERNELS " lacks column demangledName";
+}
+
 static int take_kernel(struct report_load_state *load, const struct report_load_file *file,
                        sqlite3_stmt *row) {
     struct report_kernel kernel = {.store = file->store,
@@ -72,6 +94,11 @@ static int each_kernel(struct report_load_state *load, const struct report_load_
 int report_load_kernels(struct report_load_state *load, const struct report_load_file *file) {
     bool has = false;
     int rc = file->newest ? has_rows(file, &has) : SQLITE_OK;
+    const char *lacks = rc == SQLITE_OK && has ? lack(file, &rc) : NULL;
+    if (lacks) {
+        load->capture->stores[file->store].kernels_lack = lacks;
+        return rc;
+    }
     load->capture->stores[file->store].has_kernels |= has;
     return rc == SQLITE_OK && has ? each_kernel(load, file) : rc;
 }

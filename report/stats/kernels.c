@@ -297,7 +297,10 @@ static int note_stores(struct report_table *table, const struct report_capture *
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < capture->store_count; i++) {
         const struct nvtxt_slice *path = &capture->stores[i].path;
-        if (!capture->stores[i].has_kernels) {
+        const char *lack = capture->stores[i].kernels_lack;
+        if (lack) {
+            rc = report_table_note(table, "no kernels: %.*s: %s", (int)path->len, path->data, lack);
+        } else if (!capture->stores[i].has_kernels) {
             rc = report_table_note(table, "no kernels: %.*s has no CUPTI tables", (int)path->len,
                                    path->data);
         }

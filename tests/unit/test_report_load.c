@@ -527,6 +527,37 @@ Test(load, a_kernel_belongs_to_the_call_of_its_process) {
     kit_close(&kit);
 }
 
+Test(load, kernels_without_a_column_are_no_fault_of_the_export) {
+    struct kit kit;
+    make_export(&kit, NEW_TABLE
+                "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INT, end INT);"
+                "CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start INT, end INT);"
+                "INSERT INTO NVTX_EVENTS (start, end, eventType, textId, globalTid) VALUES "
+                "(10, 40, 59, 1, 7 << 24 | 8);"
+                "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (12, 13);"
+                "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (50, 60)");
+    struct report_capture *capture = load_path(kit.path);
+    cr_expect_str_eq(shown, "push 10-40 7.8 :a");
+    cr_expect(!capture->stores[0].has_kernels);
+    cr_expect_str_eq(capture->stores[0].kernels_lack,
+                     "CUPTI_ACTIVITY_KIND_KERNEL lacks column correlationId");
+    report_capture_free(capture);
+    kit_close(&kit);
+}
+
+Test(load, an_export_names_its_product) {
+    struct kit kit;
+    make_export(&kit, NEW_TABLE "CREATE TABLE META_DATA_EXPORT (name TEXT, value TEXT);"
+                                "INSERT INTO META_DATA_EXPORT VALUES "
+                                "('EXPORT_PRODUCT_NAME', 'Systems'), ('EXPORT_SCHEMA_VERSION', "
+                                "'3.11.0'), ('EXPORT_PRODUCT_VERSION', '2024.1')");
+    struct report_capture *capture = load_path(kit.path);
+    cr_expect(nvtxt_slice_equal(capture->stores[0].product, NVTXT_SLICE("Systems")));
+    cr_expect(nvtxt_slice_equal(capture->stores[0].version, NVTXT_SLICE("2024.1")));
+    report_capture_free(capture);
+    kit_close(&kit);
+}
+
 static bool has_table(const struct report_store *store, const char *name) {
     for (size_t i = 0; i < store->table_count; i++) {
         if (nvtxt_slice_equal(store->tables[i], nvtxt_slice_of(name))) {
