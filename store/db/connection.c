@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "store/db/header.h"
+#include "store/db/privatelog.h"
 #include "store/db/result.h"
 #include "store/db/schema.h"
 #include "store/db/sql.h"
@@ -31,20 +32,27 @@
 
 // ---- Reading ----------------------------------------------------------------------------------
 
-// True for a database in WAL mode that nobody has open. One in rollback mode has no files beside it
-// either, but there locks matter.
-static bool is_idle_wal(const char *path) {
+static bool is_wal(const char *path) {
     unsigned char version = 0;
-    int64_t wal = store_file_size(path, "-wal");
-    if (wal > 0 || (wal == 0 && store_file_size(path, "-shm") >= 0)) {
-        return false;
-    }
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     ssize_t got = fd < 0 ? -1 : pread(fd, &version, 1, READ_VERSION_AT);
     if (fd >= 0) {
         close(fd);
     }
     return got == 1 && version == 2;
+}
+
+// True for a database in WAL mode that nobody has open. One in rollback mode has no files beside it
+// either, but there locks matter.
+static bool is_idle_wal(const char *path) {
+    int64_t wal = store_file_size(path, "-wal");
+    bool in_use = wal > 0 || (wal == 0 && store_file_size(path, "-shm") >= 0);
+    return !in_use && is_wal(path);
+}
+
+// True where only the log was left: SQLite would make a -shm.
+static bool has_left_log(const char *path) {
+    return store_file_size(path, "-wal") > 0 && store_file_size(path, "-shm") < 0 && is_wal(path);
 }
 
 static void make_uri(char *uri, size_t size, const char *path) {
@@ -59,15 +67,25 @@ static void make_uri(char *uri, size_t size, const char *path) {
     snprintf(uri + at, size - at, "?immutable=1");
 }
 
+static int open_left_log(sqlite3 **db, const char *path, int flags) {
+    const char *vfs = store_privatelog_vfs();
+    int rc = vfs ? sqlite3_open_v2(path, db, flags, vfs) : SQLITE_NOMEM;
+    return rc ?: store_sql_exec(*db, "PRAGMA locking_mode = EXCLUSIVE");
+}
+
 int store_connection_read(sqlite3 **db, const char *path) {
     char real[PATH_MAX];
     char uri[URI_SIZE];
     int flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;
-    bool idle = realpath(path, real) && is_idle_wal(real);
+    bool is_known = realpath(path, real) != NULL;
+    bool idle = is_known && is_idle_wal(real);
     if (idle) {
         make_uri(uri, sizeof(uri), real);
     }
-    int rc = sqlite3_open_v2(idle ? uri : path, db, flags | (idle ? SQLITE_OPEN_URI : 0), NULL);
+    int rc =
+        !idle && is_known && has_left_log(real)
+            ? open_left_log(db, real, flags)
+            : sqlite3_open_v2(idle ? uri : path, db, flags | (idle ? SQLITE_OPEN_URI : 0), NULL);
     return rc ?: store_stranger_guard(*db);
 }
 

@@ -24,7 +24,8 @@ int store_connection_open(sqlite3 **db, const char *path, const struct store_opt
 // Opens `path` read-only, for a reader that leaves no trace. SQLite makes -wal and -shm for a
 // reader of a database in WAL mode when they are not there, and fails where it may not. But when
 // they are not there nobody has the database open, so it is read as a file that does not change
-// (`immutable=1`), which needs neither. Returns an SQLite result code; the caller closes `*db` in
+// (`immutable=1`), which needs neither. Where only a filled -wal was left, it is read without -shm,
+// see store/db/privatelog.h. Returns an SQLite result code; the caller closes `*db` in
 // any case. The connection is guarded, see store/db/stranger.h.
 int store_connection_read(sqlite3 **db, const char *path);
 

@@ -275,6 +275,31 @@ def test_a_read_only_folder_is_enough():
         equal(state(folder.path), before, "nothing is changed, nothing left behind")
 
 
+def test_a_log_without_its_index_is_read():
+    """What a copy of a store and its -wal is: nothing is made beside it, nobody has to write."""
+    with Folder() as folder, Daemon() as daemon:
+        daemon.send("@Marker, Time, Message\nMarker, 1, one\n")
+        wait_for(lambda: daemon.query("SELECT 1 FROM NVTX_EVENTS WHERE eventType = 34"), "event")
+        for ending in ("", "-wal"):
+            shutil.copy(os.path.realpath(daemon.store) + ending, folder.name("s" + ending))
+            os.chmod(folder.name("s" + ending), 0o444)
+        equal(os.path.getsize(folder.name("s-wal")) > 0, True)
+        shutil.copy(os.path.join(TOP_BUILD, "client", "nvtxt-report"), folder.name("program"))
+        os.chmod(folder.path, 0o555)
+        before = state(folder.path)
+        users = (None, 65534) if os.getuid() == 0 else (None,)
+        try:
+            for user in users:
+                done = subprocess.run([folder.name("program"), "events", "--csv",
+                                       folder.name("s")], capture_output=True, user=user,
+                                      env=dict(ENV, HOME="/nonexistent"))
+                equal((done.returncode, done.stderr), (0, b""))
+                contains(done.stdout, b":one")
+                equal(state(folder.path), before, "nothing is changed, nothing left behind")
+        finally:
+            os.chmod(folder.path, 0o755)
+
+
 def test_another_user_needs_no_more_than_to_read():
     if os.getuid() != 0:
         raise Skip("only root can be somebody else")
