@@ -114,6 +114,12 @@ static enum outcome select_events(struct report_job *job, struct report_model *m
                                         : fail(job->term, result);
     print_notes(job->term, &notes);
     nvtxt_buf_deinit(&notes);
+    if (result == 0 && job->options->scope == REPORT_SCOPE_ITERATION &&
+        model->iterations.count == 0) {
+        term_say(job->term, "note: --scope iteration shows nothing: %s",
+                 selection->has_iterations ? "there is no iteration"
+                                           : "no iterations declared; --iterations NAME does that");
+    }
     if (result == 0 && model->selected == 0 && selection->expect_some) {
         report_job_raise(job, OUTCOME_FAULTS);
     }

@@ -199,6 +199,16 @@ def test_nothing_selected_is_said_and_may_be_a_fault():
 
 # ---- Stores -------------------------------------------------------------------------------------
 
+def test_iterations_that_are_not_there_are_said():
+    with Folder() as folder:
+        store = f1(folder)
+        for words, wanted in (([], "no iterations declared"), (["--iterations", "zz"], "there is no iteration")):
+            status, out, err = report("--scope", "iteration", *words, store)
+            equal((status, out), (0, ""))
+            contains(err, "note: --scope iteration shows nothing: " + wanted)
+        equal(report("--scope", "iteration", "--iterations", "step", store)[2], "")
+
+
 def test_stores_that_are_none():
     with Folder() as folder:
         good = f1(folder)
