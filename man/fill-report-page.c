@@ -37,10 +37,10 @@ static void fill_reports(const char *name) {
 }
 
 static const char *const type_words[] = {
-    [REPORT_FIELD_STRING] = "string",   [REPORT_FIELD_UINT32] = "uint32",
-    [REPORT_FIELD_INT64] = "int64",     [REPORT_FIELD_DOUBLE] = "double",
-    [REPORT_FIELD_BOOL] = "bool",       [REPORT_FIELD_ENUM] = "enum",
-    [REPORT_FIELD_ARCH] = "CC_NN",      [REPORT_FIELD_MESSAGE] = "message",
+    [REPORT_FIELD_STRING] = "string",    [REPORT_FIELD_UINT32] = "uint32",
+    [REPORT_FIELD_INT64] = "int64",      [REPORT_FIELD_DOUBLE] = "double",
+    [REPORT_FIELD_BOOL] = "bool",        [REPORT_FIELD_ENUM] = "enum",
+    [REPORT_FIELD_ARCH] = "CC_NN or NN", [REPORT_FIELD_MESSAGE] = "message",
     [REPORT_FIELD_SKIPPED] = "ignored",
 };
 

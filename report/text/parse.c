@@ -288,10 +288,14 @@ static int read_enum(struct parser *parser, const struct report_field *field, bo
 }
 
 static const char *const type_names[] = {
-    [REPORT_FIELD_STRING] = "a string",  [REPORT_FIELD_UINT32] = "an integer",
-    [REPORT_FIELD_INT64] = "an integer", [REPORT_FIELD_DOUBLE] = "a number",
-    [REPORT_FIELD_BOOL] = "a bool",      [REPORT_FIELD_ENUM] = "a name of its values",
-    [REPORT_FIELD_ARCH] = "CC_NN",       [REPORT_FIELD_MESSAGE] = "a message",
+    [REPORT_FIELD_STRING] = "a string",
+    [REPORT_FIELD_UINT32] = "an integer",
+    [REPORT_FIELD_INT64] = "an integer",
+    [REPORT_FIELD_DOUBLE] = "a number",
+    [REPORT_FIELD_BOOL] = "a bool",
+    [REPORT_FIELD_ENUM] = "a name of its values",
+    [REPORT_FIELD_ARCH] = "CC_NN or a number",
+    [REPORT_FIELD_MESSAGE] = "a message",
 };
 
 static int wrong_type(struct parser *parser, const struct report_field *field,
