@@ -148,6 +148,26 @@ def test_options_of_metrics_stand_by_architecture():
             equal((arch, len(got["scopes"][0]["sections"][0]["header"])), (arch, count))
 
 
+def test_a_broken_file_that_is_asked_for_tells_its_own_fault():
+    with Folder() as folder:
+        store = f1(folder)
+        own = folder.name("own")
+        os.mkdir(own)
+        folder.write("own/x.section", 'Identifier: "X" DisplayName: "X" Foo: 1\n')
+        folder.write("own/x.rule", 'Identifier: "RX" DisplayName: "X" Foo: 1\n')
+        for words, what in ((("--section", "X"), "no section 'X'"), (("--set", "basic"), "no set"),
+                            (("--rule", "RX"), "--rule 'RX': there is no such rule")):
+            for command in (("report", store), ("list", "sections"), ("check", store)):
+                if command[0] == "check" and words[0] != "--rule":
+                    continue
+                status, said, err = report(*command, "--section-folder", own, *words)
+                equal((status, said), (64, ""), err)
+                lines = err.splitlines()
+                contains(lines[0], "x.section:1:34: error: unknown field 'Foo'")
+                contains(lines[-1], "nvtxt-report: " + what)
+                equal(sum("x.rule:1:35: error: " in line for line in lines), 1, err)
+
+
 def test_a_broken_file_is_told_with_each_fault_and_the_others_work():
     with Folder() as folder:
         broken = os.path.join(SECTIONS, "broken")

@@ -500,12 +500,11 @@ static int list_files(struct report_job *job, const struct kind *kind,
                       struct report_loaded *loaded) {
     const struct report_options *options = job->options;
     struct report_chosen chosen = {0};
-    struct report_rules_wanted wanted; // it only says what --rule names wrongly
     bool some = options->sections.count > 0 || options->sets.count > 0;
     struct listing listing = {.job = job, .loaded = loaded, .chosen = some ? &chosen : NULL};
     int r = report_sections_warn(&loaded->sections, loaded->definitions, &loaded->messages);
     r = r == 0 && some ? report_loaded_choose(loaded, job, &chosen) : r;
-    r = r == 0 ? report_judging_begin(job, loaded->rules, &wanted) : r;
+    r = r == 0 ? report_judging_check(job, loaded) : r;
     r = r == 0 ? write_list(&listing, kind) : r;
     report_chosen_deinit(&chosen);
     return r;

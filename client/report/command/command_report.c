@@ -214,10 +214,9 @@ int report_command_report(struct report_job *job) {
     struct report_chosen chosen = {0};
     struct report_scopes *scopes = NULL;
     struct wanted_metrics metrics = {0};
-    struct report_rules_wanted wanted; // it only says what --rule names wrongly
     int r = report_loaded_open(&loaded, job);
     r = r == 0 ? report_loaded_choose(&loaded, job, &chosen) : r;
-    r = r == 0 ? report_judging_begin(job, loaded.rules, &wanted) : r;
+    r = r == 0 ? report_judging_check(job, &loaded) : r;
     r = r == 0 ? report_scopes_new(&scopes, job->model, (enum report_scope_kind)job->options->scope)
                : r;
     bool asked = job->options->metrics.count > 0;

@@ -7,10 +7,10 @@
 #include "client/common/signals.h"
 #include "report/load/load.h"
 
-int report_judging_begin(const struct report_job *job, const struct report_rules *rules,
-                         struct report_rules_wanted *wanted) {
+static int check(const struct report_job *job, const struct report_rules *rules,
+                 struct report_rules_wanted *wanted, char *sentence) {
     const struct report_options *options = job->options;
-    char sentence[REPORT_SENTENCE_BYTES] = "";
+    *sentence = '\0';
     *wanted = (struct report_rules_wanted){
         .names = (const char *const *)options->rules.words,
         .name_count = options->rules.count,
@@ -19,7 +19,20 @@ int report_judging_begin(const struct report_job *job, const struct report_rules
         .until_ns = job->until_ns,
         .interrupted = signals_came,
     };
-    int r = report_rules_check(rules, wanted, sentence);
+    return report_rules_check(rules, wanted, sentence);
+}
+
+int report_judging_check(const struct report_job *job, const struct report_loaded *loaded) {
+    char sentence[REPORT_SENTENCE_BYTES];
+    struct report_rules_wanted wanted;
+    int r = check(job, loaded->rules, &wanted, sentence);
+    return r == REPORT_RULES_UNKNOWN ? report_loaded_refuse(loaded, job, sentence) : r;
+}
+
+int report_judging_begin(const struct report_job *job, const struct report_rules *rules,
+                         struct report_rules_wanted *wanted) {
+    char sentence[REPORT_SENTENCE_BYTES];
+    int r = check(job, rules, wanted, sentence);
     if (r == REPORT_RULES_UNKNOWN) {
         term_say(job->term, "%s", sentence);
         return OUTCOME_USAGE;

@@ -166,6 +166,13 @@ void report_loaded_close(struct report_loaded *loaded) {
     *loaded = (struct report_loaded){0};
 }
 
+int report_loaded_refuse(const struct report_loaded *loaded, const struct report_job *job,
+                         const char *sentence) {
+    report_loaded_say(loaded, job, 0);
+    term_say(job->term, "%s", sentence);
+    return OUTCOME_USAGE;
+}
+
 int report_loaded_choose(const struct report_loaded *loaded, const struct report_job *job,
                          struct report_chosen *chosen) {
     const struct report_options *options = job->options;
@@ -177,11 +184,7 @@ int report_loaded_choose(const struct report_loaded *loaded, const struct report
         .set_count = options->sets.count,
     };
     int r = report_sections_choose(chosen, &loaded->sections, &choice, sentence);
-    if (r == REPORT_CHOICE_UNKNOWN) {
-        term_say(job->term, "%s", sentence);
-        return OUTCOME_USAGE;
-    }
-    return r;
+    return r == REPORT_CHOICE_UNKNOWN ? report_loaded_refuse(loaded, job, sentence) : r;
 }
 
 void report_loaded_say(const struct report_loaded *loaded, const struct report_job *job,

@@ -36,5 +36,10 @@ int report_loaded_choose(const struct report_loaded *loaded, const struct report
 void report_loaded_say(const struct report_loaded *loaded, const struct report_job *job,
                        size_t first);
 
+// For an option that names nothing: first the messages, as the file that has it may be broken, then
+// the sentence. Returns the exit status.
+int report_loaded_refuse(const struct report_loaded *loaded, const struct report_job *job,
+                         const char *sentence);
+
 // Raises the exit status to FAULTS if there are errors.
 void report_loaded_raise(const struct report_loaded *loaded, struct report_job *job);
