@@ -101,8 +101,8 @@ static size_t bin_of(const struct bounds *bounds, const struct report_value *val
             (unsigned __int128)(value->u64 - bounds->least) * bins;
         bin = width == 0 ? bins : (size_t)(scaled / width);
     } else {
-        double width = bounds->high - bounds->low;
-        double scaled = (value->real - bounds->low) / width * (double)bins;
+        double width = bounds->high / 2 - bounds->low / 2; // halves: their difference is finite
+        double scaled = (value->real / 2 - bounds->low / 2) / width * (double)bins;
         bin = width > 0 && scaled < (double)bins ? (size_t)scaled : bins;
     }
     return bin < bins ? bin : bins - 1;
@@ -119,7 +119,7 @@ static int fill_bins(const struct report_show *show, const struct report_metric 
         return -ENOMEM;
     }
     item->bin_count = count;
-    double step = (bounds.high - bounds.low) / (double)count;
+    double step = bounds.high / (double)count - bounds.low / (double)count;
     for (size_t i = 0; i < count; i++) {
         item->bins[i].from = bounds.low + step * (double)i;
         item->bins[i].to = i + 1 == count ? bounds.high : bounds.low + step * (double)(i + 1);
@@ -337,6 +337,18 @@ static int show_groups(struct report_list_view *view, const struct report_list *
     return r;
 }
 
+// Groups of one order stay as they are in the file.
+static void sort_groups(struct report_shown_group *groups, size_t count) {
+    for (size_t i = 1; i < count; i++) {
+        struct report_shown_group group = groups[i];
+        size_t at = i;
+        for (; at > 0 && groups[at - 1].order > group.order; at--) {
+            groups[at] = groups[at - 1];
+        }
+        groups[at] = group;
+    }
+}
+
 int report_section_show(const struct report_show *show, const struct report_section_entry *entry,
                         struct report_shown_section *shown) {
     const struct report_section *section = entry->section;
@@ -354,6 +366,7 @@ int report_section_show(const struct report_show *show, const struct report_sect
     view.skip_unlabelled = true;
     r = r == 0 ? show_groups(&view, &section->metrics, shown) : r;
     r = r == 0 ? show_groups(&view, &section->source_metrics, shown) : r;
+    sort_groups(shown->groups, shown->group_count);
     if (r < 0 || show->messages->failed) {
         return r < 0 ? r : -ENOMEM;
     }

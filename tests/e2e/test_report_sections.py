@@ -129,6 +129,26 @@ def test_tables_are_laid_out_by_row_and_by_column():
               ("Micro", "us", "double", 0.7))
 
 
+def test_groups_have_an_order_and_bins_any_width():
+    with Folder() as folder:
+        os.mkdir(folder.name("s"))
+        folder.write("s/g.section", """\
+Identifier: "G" DisplayName: "G"
+Metrics { Order: 3 Metrics { Name: "event__count.sum" Label: "three" } }
+Metrics { Order: 1 Metrics { Name: "mark__count.sum" Label: "one" } }
+Body { Items { HistogramChart { HistogramAxis { BinCount: 2 } Metric { Name: "big" } } } }
+""")
+        big = folder.write("big.json", json.dumps({"metrics": [
+            {"name": "big", "type": "double", "instances": [{"id": 1, "value": -1.7e308},
+                                                            {"id": 2, "value": 1.7e308}]}]}))
+        got, = shown(f1(folder), "--section-folder", folder.name("s"), "--section", "G", "--metrics-from", big,
+                     env=environment(folder))["scopes"]
+        section, = got["sections"]
+        equal([group["order"] for group in section["groups"]], [1, 3])
+        equal(section["bodies"][0]["items"][0]["bins"], [{"from": -1.7e308, "to": 0.0, "count": 1},
+                                                         {"from": 0.0, "to": 1.7e308, "count": 1}])
+
+
 def test_sections_of_the_guide_parse_and_print():
     with Folder() as folder:
         store = f1(folder)
