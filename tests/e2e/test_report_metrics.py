@@ -51,6 +51,32 @@ def check_metric(found, wanted):
         assert same(number, instances[one]), "%s of %r is %r, not %r" % (name, one, number, instances[one])
 
 
+def test_ids_of_two_stores_are_never_the_same():
+    with Folder() as folder:
+        stores = f1(folder), f1(folder, "second.sqlite")
+        far = 1 << 56
+        listed = ("thread__busy_time_per_thread.sum,process__busy_time_per_process.sum,"
+                  "range__time_duration_per_event.sum,source__event_count_per_source.sum,"
+                  "range__count_per_name.sum,capture__attribute_threads,"
+                  "capture__attribute_processes")
+        one = metrics(stores[0], "--metrics", listed)[0]["metrics"]
+        both = metrics(stores[0], stores[1], "--metrics", listed)[0]["metrics"]
+        for before, after in zip(one[:4], both):
+            ids = [each["id"] for each in before["instances"]]
+            second = [each + "@1" if isinstance(each, str) else each + far for each in ids]
+            equal({each["id"]: each["value"] for each in after["instances"]},
+                  {each["id"]: each["value"] for each in before["instances"]} |
+                  {other: each["value"] for other, each in zip(second, before["instances"])},
+                  after["name"])
+            equal(len(after["instances"]), 2 * len(ids))
+        equal([each["id"] for each in both[4]["instances"]],
+              [each["id"] for each in one[4]["instances"]], "names are those of all stores")
+        equal([each["value"] for each in both[5:]], [2 * each["value"] for each in one[5:]])
+        scopes = metrics(*stores, "--scope", "thread", "--metrics", "range__count.sum")
+        equal([each["scope"]["id"] for each in scopes],
+              ["100:1", "100:1@1", "100:2", "100:2@1"])
+
+
 def check(found, wanted):
     known = {metric["name"]: metric for metric in found}
     for name, one in wanted.items():
