@@ -215,6 +215,68 @@ static int add_metric(struct reading *reading, const json_t *json) {
     return result;
 }
 
+// ---- Places -------------------------------------------------------------------------------------
+
+// Jansson keeps no places: this walks once over the text, which is valid, from metric to metric.
+struct walk {
+    struct nvtxt_slice json;
+    size_t at, line_start;
+    unsigned line;
+    unsigned depth;
+    bool named, inside, expects; // after "metrics":, in its array, where a metric begins
+    size_t next;                 // the number of the metric that comes next
+};
+
+// From the quote to the last one. Names of members are in an object, here that of the file.
+static void walk_string(struct walk *walk) {
+    const char *data = walk->json.data;
+    size_t start = walk->at++;
+    while (walk->at < walk->json.len && data[walk->at] != '"') {
+        walk->at += data[walk->at] == '\\' ? 2 : 1;
+    }
+    if (walk->depth == 1) {
+        struct nvtxt_slice text = {data + start + 1, walk->at - start - 1};
+        walk->named = nvtxt_slice_equal(text, NVTXT_SLICE("metrics"));
+    }
+}
+
+static void walk_byte(struct walk *walk) {
+    char byte = walk->json.data[walk->at];
+    if (byte == '"') {
+        walk_string(walk);
+    } else if (byte == '[' || byte == '{') {
+        bool begins = walk->named && walk->depth == 1 && byte == '[';
+        walk->inside = walk->inside || begins;
+        walk->expects = begins;
+        walk->depth++;
+    } else if (byte == ']' || byte == '}') {
+        walk->depth--;
+        walk->inside = walk->inside && walk->depth >= 2;
+    } else if (byte == ',') {
+        walk->named = walk->named && walk->depth != 1;
+        walk->expects = walk->inside && walk->depth == 2;
+    } else if (byte == '\n') {
+        walk->line++;
+        walk->line_start = walk->at + 1;
+    }
+    walk->at++;
+}
+
+// The line and column of the metric of that number; asked for in their order.
+static void find_place(struct walk *walk, size_t index, struct report_expression_fault *fault) {
+    for (; walk->at < walk->json.len; walk_byte(walk)) {
+        bool blank = memchr(" \t\r\n", walk->json.data[walk->at], 4) != NULL;
+        if (walk->expects && !blank) {
+            walk->expects = false;
+            if (walk->next++ == index) {
+                fault->line = walk->line;
+                fault->column = (unsigned)(walk->at - walk->line_start) + 1;
+                return;
+            }
+        }
+    }
+}
+
 int report_definitions_add_file(struct report_definitions *definitions, struct nvtxt_slice json,
                                 void (*on_fault)(void *context,
                                                  const struct report_expression_fault *fault),
@@ -236,12 +298,14 @@ int report_definitions_add_file(struct report_definitions *definitions, struct n
         json_decref(root);
         return REPORT_BAD_DEFINITION;
     }
+    struct walk walk = {.json = json, .line = 1};
     bool faults = false;
     result = 0;
     for (size_t i = 0; result >= 0 && i < json_array_size(metrics); i++) {
         result = add_metric(&reading, json_array_get(metrics, i));
         if (result > 0) {
             faults = true;
+            find_place(&walk, i, &reading.fault);
             on_fault(context, &reading.fault);
         }
     }

@@ -300,7 +300,13 @@ def test_faults_of_definitions():
                                         '{"name":"good","type":"u64","value":1}]}')
         status, said, err = report("metrics", "--metrics-from", file, "--metrics", "good", "--format", "json", path)
         equal((status, json.loads(said)["scopes"][0]["metrics"][0]["value"]), (1, 1))
-        assert "[bad-metrics]" in err, err
+        assert "bad.json:1:13: error: " in err and "[bad-metrics]" in err, err
+        file = folder.write("places.json", '{"x": "metrics", "\\"[": [{"metrics": [3]}, 1],\n "metrics" : [\n'
+                                           ' 1, {"name": "good", "type": "u64", "value": 1},\n'
+                                           '\t{"name": "a,[{\\"", "type": "u64", "value": -1}, [[]], "n"\n]}')
+        err = report("metrics", "--metrics-from", file, "--metrics", "good", path)[2]
+        equal([line.split(": error")[0] for line in err.splitlines()],
+              [file + place for place in (":3:2", ":4:2", ":4:50", ":4:56")], err)
 
 
 run(globals())
