@@ -24,6 +24,12 @@ struct report_defined {
     bool on_path;
 };
 
+// The name of a definition whose filter does not match.
+struct report_left_out {
+    struct nvtxt_slice name;
+    struct report_left_out *next;
+};
+
 struct report_definitions {
     struct report_defined **all; // owned; in order of addition
     size_t count, room;
@@ -33,6 +39,7 @@ struct report_definitions {
     enum report_aggregate aggregate;
     char (*listed)[REPORT_METRIC_NAME_BYTES]; // the names of the catalogue; owned
     size_t listed_count;
+    struct report_left_out *left_out; // of the arena
 };
 
 // NULL: there is none. `definitions` may be NULL.

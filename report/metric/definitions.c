@@ -230,6 +230,27 @@ const char *report_metric_near(const struct report_definitions *definitions,
     return definitions ? nvtxt_near(name, near_name, definitions) : NULL;
 }
 
+int report_definitions_leave_out(struct report_definitions *definitions, struct nvtxt_slice name) {
+    struct report_left_out *one =
+        store_arena_take(&definitions->arena, sizeof(*one), sizeof(void *));
+    const char *copy = store_arena_copy(&definitions->arena, name.data, name.len);
+    if (!one || !copy) {
+        return -ENOMEM;
+    }
+    *one = (struct report_left_out){{copy, name.len}, definitions->left_out};
+    definitions->left_out = one;
+    return 0;
+}
+
+bool report_definitions_left_out(const struct report_definitions *definitions,
+                                 struct nvtxt_slice name) {
+    const struct report_left_out *one = definitions ? definitions->left_out : NULL;
+    while (one && !nvtxt_slice_equal(one->name, name)) {
+        one = one->next;
+    }
+    return one != NULL;
+}
+
 // ---- Cycles -------------------------------------------------------------------------------------
 
 struct path {

@@ -76,6 +76,12 @@ const char *report_definitions_name(const struct report_definitions *definitions
 // Whether the catalogue, a file or a definition has that name. NULL: no definitions.
 bool report_metric_exists(const struct report_definitions *definitions, struct nvtxt_slice name);
 
+// A definition whose filter does not match, so that messages can tell it from one that is not
+// there. Returns 0 or -ENOMEM.
+int report_definitions_leave_out(struct report_definitions *definitions, struct nvtxt_slice name);
+bool report_definitions_left_out(const struct report_definitions *definitions,
+                                 struct nvtxt_slice name);
+
 // A text for "did you mean": the nearest listed name, or NULL.
 const char *report_metric_near(const struct report_definitions *definitions,
                                struct nvtxt_slice name);

@@ -47,7 +47,7 @@ static int define(struct loader *loader, const struct report_file *file,
                                                        REPORT_AGGREGATE_OPERANDS};
     struct report_joined_filter filter = report_filter_join(section_filter, said->filter);
     if (!report_filter_matches(&filter, loader->view)) {
-        return 0;
+        return report_definitions_leave_out(loader->definitions, said->name.text);
     }
     struct report_definition definition = {
         .name = said->name.text,
@@ -244,11 +244,15 @@ static void warn_of_name(const struct warner *warner, const struct report_scalar
 void report_warn_unknown_metric(struct report_messages *messages, const char *file,
                                 const struct report_scalar *name,
                                 const struct report_definitions *definitions) {
-    const char *near = report_metric_near(definitions, name->text);
+    bool left_out = report_definitions_left_out(definitions, name->text);
+    const char *near = left_out ? NULL : report_metric_near(definitions, name->text);
     struct nvtxt_slice shown = nvtxt_slice_cut(name->text, 100);
     report_messages_add(messages, file, name->at, REPORT_FILE_WARNING, "unknown-metric",
                         "no metric '%.*s'%s%s%s", (int)shown.len, shown.data,
-                        near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+                        left_out ? ": the filter of its definition does not match"
+                        : near   ? "; did you mean '"
+                                 : "",
+                        near ? near : "", near ? "'?" : "");
 }
 
 static int warn_of_metric(void *context, const struct report_section_metric *metric,

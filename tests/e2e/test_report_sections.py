@@ -188,6 +188,22 @@ def test_a_broken_file_that_is_asked_for_tells_its_own_fault():
                 equal(sum("x.rule:1:35: error: " in line for line in lines), 1, err)
 
 
+def test_a_definition_whose_filter_does_not_match_is_said():
+    with Folder() as folder:
+        own = folder.name("own")
+        os.mkdir(own)
+        folder.write("own/b.section", 'Identifier: "B" DisplayName: "B"\n'
+                     'MetricDefinitions { MetricDefinitions { Name: "da" Expression: "1" }\n'
+                     '  MetricDefinitions { Name: "db" Expression: "1" Filter { MinArch: CC_70 } } }\n'
+                     'Header { Metrics { Name: "db" } }\n')
+        words = ("report", f1(folder), "--section-folder", own, "--section", "B")
+        status, _, err = report(*words)
+        equal(status, 0, err)
+        contains(err, "warning: no metric 'db': the filter of its definition does not match "
+                      "[unknown-metric]")
+        equal(report(*words, "--arch", "70")[2], "")
+
+
 def test_a_broken_file_is_told_with_each_fault_and_the_others_work():
     with Folder() as folder:
         broken = os.path.join(SECTIONS, "broken")
