@@ -135,13 +135,13 @@ Test(report_filter, has_the_truth_table) {
     report_kit_free(model);
 }
 
-// The rows of the page: .It Ql "EXPRESSION" Ta s1 s2, with \e for a backslash.
+// The rows of the page: .It So "EXPRESSION" Sc Ta s1 s2, with \e for a backslash.
 Test(report_filter, has_the_truth_table_of_its_page) {
     struct report_model *model = states_model();
     struct table page = open_file("man/nvtxt-filter.7");
     size_t rows = 0;
     while (next_row(&page)) {
-        static const char begin[] = ".It Ql \"", middle[] = "\" Ta ";
+        static const char begin[] = ".It So \"", middle[] = "\" Sc Ta ";
         char expression[128], found[256];
         char *states = strstr(page.line, middle);
         size_t len = 0;

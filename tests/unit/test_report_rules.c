@@ -172,9 +172,6 @@ Test(rules, have_all_statuses) {
              "Identifier: 'LacksLater' DisplayName: 'N' Findings { "
              "Condition: 'iteration__count.sum > 1' Type: Error Message: 'm' }");
     add_file(world, "5.rule",
-             "Identifier: 'Mixes' DisplayName: 'N' Findings { "
-             "Condition: 'capture__attribute_path > 1' Type: Error Message: 'm' }");
-    add_file(world, "6.rule",
              "Identifier: 'Queries' DisplayName: 'N' Findings { Condition: '1' Type: Error "
              "Message: 'm' Query { Sql: 'SELECT 1 FROM nowhere' } }");
     load(world, NULL);
@@ -186,7 +183,6 @@ Test(rules, have_all_statuses) {
     cr_assert_eq(must(world, "Lacks")->status, REPORT_RULE_NOT_APPLICABLE);
     is(must(world, "Lacks")->reason, "iteration__count.sum N/A: no iterations declared");
     cr_assert_eq(must(world, "LacksLater")->status, REPORT_RULE_NOT_APPLICABLE);
-    cr_assert_eq(must(world, "Mixes")->status, REPORT_RULE_FAILED);
     cr_assert_eq(must(world, "Queries")->status, REPORT_RULE_FAILED);
     cr_assert_eq(must(world, "Queries")->message_count, 0);
     cr_assert(report_results_failed(&world->results));
