@@ -144,6 +144,7 @@ struct report_store {
     struct nvtxt_slice path;             // as the caller named it
     bool ours;                           // a store of nvtxtd ("nvtxt"); else an export ("nsys")
     struct nvtxt_slice product, version; // META_DATA_EXPORT; data NULL: not said
+    struct nvtxt_slice schema;           // of an export's tables, from there: "3.11.0"
     int64_t schema_version;              // user_version; 0 of an export
     struct nvtxt_slice *segments;        // paths, oldest first; at least one
     size_t segment_count;

@@ -40,11 +40,14 @@ static int load_product(struct report_load_state *load, const struct report_load
         return rc;
     }
     rc = store_sql_prepare(file->db, &row,
-                           "SELECT name LIKE '%NAME', value FROM META_DATA_EXPORT "
-                           "WHERE name IN ('PRODUCT_NAME', 'PRODUCT_VERSION', "
-                           "'EXPORT_PRODUCT_NAME', 'EXPORT_PRODUCT_VERSION')");
+                           "SELECT CASE WHEN name LIKE '%NAME' THEN 0 "
+                           "WHEN name LIKE '%PRODUCT_VERSION' THEN 1 ELSE 2 END, value "
+                           "FROM META_DATA_EXPORT WHERE name IN ('PRODUCT_NAME', "
+                           "'PRODUCT_VERSION', 'EXPORT_PRODUCT_NAME', 'EXPORT_PRODUCT_VERSION', "
+                           "'EXPORT_SCHEMA_VERSION')");
+    struct nvtxt_slice *const words[] = {&store->product, &store->version, &store->schema};
     while (store_sql_next(row, &rc)) {
-        rc = word_at(load, row, 1, sqlite3_column_int(row, 0) ? &store->product : &store->version);
+        rc = word_at(load, row, 1, words[sqlite3_column_int(row, 0)]);
     }
     sqlite3_finalize(row);
     return rc;

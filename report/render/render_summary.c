@@ -24,7 +24,11 @@ static void put_store(struct report_json *json, const struct report_store *store
     report_json_text(json, "kind", store->ours ? "nvtxt" : "nsys");
     report_json_slice(json, "product", store->product);
     report_json_slice(json, "version", store->version);
-    put_optional(json, "schemaVersion", store->ours, store->schema_version);
+    if (store->ours) {
+        report_json_int(json, "schemaVersion", store->schema_version);
+    } else {
+        report_json_slice(json, "schemaVersion", store->schema);
+    }
     report_json_array(json, "segments");
     for (size_t i = 0; i < store->segment_count; i++) {
         report_json_slice(json, NULL, store->segments[i]);

@@ -96,6 +96,21 @@ def test_an_export_without_ranges_has_empty_tables():
         equal([table["rows"] for table in json.loads(out)["tables"]], [[]] * 8)
 
 
+def test_a_summary_has_the_schema_of_an_export():
+    with Folder() as folder:
+        path = make_export(folder, "export.sqlite", f1(folder))
+
+        def version():
+            return json.loads(report("summary", "--format", "json", path)[1])["stores"][0]["schemaVersion"]
+        equal(version(), None)
+        db = sqlite3.connect(path)
+        db.execute("CREATE TABLE META_DATA_EXPORT (name TEXT, value TEXT)")
+        db.execute("INSERT INTO META_DATA_EXPORT VALUES ('EXPORT_SCHEMA_VERSION', '3.11.0')")
+        db.commit()
+        db.close()
+        equal(version(), "3.11.0")
+
+
 def test_kernels_belong_to_the_range_of_their_call():
     with Folder() as folder:
         path = make_export(folder, "export.sqlite", f1(folder))
