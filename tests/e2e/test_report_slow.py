@@ -24,12 +24,6 @@ def report(*words):
     return json.loads(done.stdout)
 
 
-def table(path, name, *words):
-    found, = report("stats", "-r", name, "--format", "json", *words, path)["tables"]
-    equal(found["report"], name)
-    return found["columns"], found["rows"]
-
-
 # ---- Comparing ------------------------------------------------------------------------------------
 
 def same(found, wanted):
@@ -38,38 +32,44 @@ def same(found, wanted):
     return found == wanted
 
 
-def compare(path, report_name, wanted, columns=None, words=()):
+def compare(found, wanted, columns=None):
     """`columns`: the titles that `wanted` has, where it does not have all."""
-    titles, rows = table(path, report_name, *words)
+    titles, name = found["columns"], found["report"]
     places = range(len(titles)) if columns is None else [titles.index(title) for title in columns]
-    rows = [[row[place] for place in places] for row in rows]
-    equal(len(rows), len(wanted), "%s: %r\n%r" % (report_name, rows, wanted))
+    rows = [[row[place] for place in places] for row in found["rows"]]
+    equal(len(rows), len(wanted), "%s: %r\n%r" % (name, rows, wanted))
     for row, other in zip(rows, wanted):
         if len(row) != len(other) or not all(map(same, row, other)):
-            raise AssertionError("%s:\n  got    %r\n  wanted %r" % (report_name, row, other))
+            raise AssertionError("%s:\n  got    %r\n  wanted %r" % (name, row, other))
 
 
 PERCENTILES = ["50", "90", "99.9"]
+BOTH = slow.PUSH_POP, slow.START_END
+TABLES = {
+    "nvtx_sum": (lambda capture: slow.range_sum(capture, BOTH, PERCENTILES), None),
+    "nvtx_pushpop_sum": (lambda capture: slow.range_sum(capture, BOTH[:1], PERCENTILES), None),
+    "nvtx_startend_sum": (lambda capture: slow.range_sum(capture, BOTH[1:], PERCENTILES), None),
+    "nvtx_mark_sum": (slow.mark_sum, None),
+    "nvtx_tree": (slow.tree, None),
+    "nvtx_folded": (slow.folded, None),
+    "nvtx_thread_sum": (slow.thread_sum, ("Busy (%)", "Busy (ns)", "Ranges", "Marks", "Max Lvl", "PID", "TID")),
+    "nvtx_gap_sum": (slow.gap_sum, ("Total Gap (ns)", "Gaps", "Avg (ns)", "Med (ns)", "Max (ns)",
+                                    "Longest At (ns)", "PID", "TID")),
+    "nvtx_concurrency": (slow.concurrency, None),
+    "nvtx_pushpop_trace": (slow.trace, ("Start (ns)", "End (ns)", "Duration (ns)", "DurChild (ns)",
+                                        "DurNonChild (ns)", "NameTree", "PID", "TID", "Lvl", "NumChild",
+                                        "RangeId")),
+}
 
 
 def check_tables(path, capture, words=()):
-    both = slow.PUSH_POP, slow.START_END
-    compare(path, "nvtx_sum", slow.range_sum(capture, both, PERCENTILES),
-            words=("--percentiles", ",".join(PERCENTILES)) + tuple(words))
-    compare(path, "nvtx_pushpop_sum", slow.range_sum(capture, both[:1]), words=words)
-    compare(path, "nvtx_startend_sum", slow.range_sum(capture, both[1:]), words=words)
-    compare(path, "nvtx_mark_sum", slow.mark_sum(capture), words=words)
-    compare(path, "nvtx_tree", slow.tree(capture), words=words)
-    compare(path, "nvtx_folded", slow.folded(capture), words=words)
-    compare(path, "nvtx_thread_sum", slow.thread_sum(capture), words=words, columns=(
-        "Busy (%)", "Busy (ns)", "Ranges", "Marks", "Max Lvl", "PID", "TID"))
-    compare(path, "nvtx_gap_sum", slow.gap_sum(capture), words=words, columns=(
-        "Total Gap (ns)", "Gaps", "Avg (ns)", "Med (ns)", "Max (ns)", "Longest At (ns)", "PID", "TID"))
-    compare(path, "nvtx_concurrency", slow.concurrency(capture), words=words)
-    if not any(event.open for event in capture.events):
-        compare(path, "nvtx_pushpop_trace", slow.trace(capture), words=words, columns=(
-            "Start (ns)", "End (ns)", "Duration (ns)", "DurChild (ns)", "DurNonChild (ns)", "NameTree", "PID",
-            "TID", "Lvl", "NumChild", "RangeId"))
+    found = report("stats", "-r", ",".join(TABLES), "--percentiles", ",".join(PERCENTILES), "--format", "json",
+                   *words, path)["tables"]
+    equal([one["report"] for one in found], list(TABLES))
+    for one in found:
+        make, columns = TABLES[one["report"]]
+        if make is not slow.trace or not any(event.open for event in capture.events):
+            compare(one, make(capture), columns)
 
 
 def test_every_table_is_what_a_slow_computation_says():

@@ -229,7 +229,7 @@ static void all_allocations(const char *path, unsigned stride) {
 }
 
 int main(void) {
-    unsigned stride = fault_stride(97, 499);
+    unsigned stride = fault_stride(499, 4999);
     char package[4096];
     snprintf(package, sizeof(package), "%s/report", getenv("top_srcdir"));
     setenv("NVTXT_REPORT_DATA", package, 1);
