@@ -5,6 +5,7 @@ import json
 import os
 import sqlite3
 import threading
+import time
 
 from client import Folder, contains
 from lib import Daemon, equal, run, wait_for
@@ -220,8 +221,12 @@ class Producer(threading.Thread):
 
     def run(self):
         while not self.over.is_set():
-            with self.daemon_under_test.plain() as connection:
-                connection.send(LINES)
+            try:
+                with self.daemon_under_test.plain() as connection:
+                    connection.send(LINES)
+            except OSError:  # refused, since too many before it are not gone yet
+                time.sleep(0.01)
+                continue
             self.sent += 1
 
     def __enter__(self):
