@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What stands behind a name that the catalogue does not have. Only this room includes it.
+// The metrics that the catalogue does not have: defined ones and those of files. Only this room
+// includes it.
 #pragma once
 
 #include "protocol/base/hash.h"

@@ -15,7 +15,7 @@ struct report_section_view {
     bool markdown;
     bool base_units;
     bool no_header, no_body;
-    bool instances;    // behind each value
+    bool instances;    // after each value
     bool instance_ids; // with their ids
     bool label, name;  // what a metric is called; at least one
     bool rule_details;
