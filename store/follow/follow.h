@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// store/follow: the rows of a daemon's store after a place, in order, over all of its segments, for
+// whoever brings them elsewhere (nvtxt-ship(1)). A follower reads what was committed, goes on when
+// the daemon commits more, goes from segment to segment as the link does, and finds out when a
+// segment went before it was read. It owns one read-only connection, to the segment that it reads,
+// and an inotify descriptor. It never writes, and keeps nothing in use: each function below reads
+// in a read transaction of its own that is over when it returns, so the log of a live store does
+// not grow because of its caller. It does not know where the rows go, and remembers no place: its
+// caller does, together with the rows. One thread uses a follower at a time. Memory: a chunk of
+// rows, and 16 bytes for each name and source that was handed out.
+//
+// This is the order of calls:
+//
+//   store_follow_open(), store_follow_id()           whose store it is
+//   store_follow_seek(place)                         where to go on; again after each failure
+//   store_follow_refresh()                           each round: reads the link and its segments
+//   store_follow_events() ...                        until STORE_NOT_FOUND
+//   store_follow_diagnostics(), _losses() ...        the same, and what changed of small tables
+//   store_follow_place()                             goes with these rows
+//   store_follow_is_finished(), store_follow_next()  to the next segment
+//
+// The rows of one call live until the next call of any function here that may return an error. A
+// call hands out at most STORE_FOLLOW_ROWS rows, or fewer when their texts are long; the end is
+// STORE_NOT_FOUND. Texts are as the store has them: any bytes. A slice whose data is NULL is NULL.
+//
+// Functions return STORE_DONE, STORE_NOT_FOUND, another positive code of enum store_result or of
+// enum store_follow_result, or -errno; the sentence is in store_follow_error().
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "store/follow/follow_rows.h"
+
+#define STORE_FOLLOW_ROWS 2048
+
+enum store_follow_result {
+    STORE_FOLLOW_OTHER = 100, // not the store of the place: it was cloned, or put back
+    STORE_FOLLOW_NO_ID = 101, // the store has no STORE_ID yet: nvtxtd gives it one when it starts
+    STORE_FOLLOW_NEW_ID = 102 // the next segment has another STORE_ID: open the store anew
+};
+
+struct store_follow;
+
+// Opens the store at the configured `path`: a link with segments, or one plain file. On failure
+// `*follow` is NULL and `error` holds a sentence that names the path and what to do. Returns what
+// store_read_open() does, STORE_FOREIGN also for an export of Nsight Systems, or
+// STORE_FOLLOW_NO_ID, where the follower may still be used: it is open, and store_follow_id() is
+// "".
+int store_follow_open(struct store_follow **follow, const char *path, char *error, size_t size);
+void store_follow_close(struct store_follow *follow); // NULL is fine
+const char *store_follow_error(const struct store_follow *follow);
+
+// STORE_ID of the newest segment, 36 bytes as RFC 9562 writes it; "" when it has none.
+const char *store_follow_id(const struct store_follow *follow);
+
+// ---- Where it reads -----------------------------------------------------------------------------
+
+// Goes on after `place`, forgets which changes it handed out, and compares the place with the
+// store. A zeroed place is before the oldest segment. STORE_FOLLOW_OTHER: its batch is not in this
+// store. STORE_NOT_FOUND: there is no segment to go on with yet; try again after the next refresh.
+// `gap->count` is above 0 when rows after the place are gone.
+int store_follow_seek(struct store_follow *follow, const struct store_place *place,
+                      struct store_gap *gap);
+
+// The place before the first event that was committed at `committed_ns` or later; INT64_MAX: the
+// end of what is committed now. For a reader that has no place yet; seek it then.
+int store_follow_find(struct store_follow *follow, int64_t committed_ns, struct store_place *place);
+
+// After the rows that were handed out so far.
+void store_follow_place(const struct store_follow *follow, struct store_place *place);
+
+// The segment of the place.
+void store_follow_segment(const struct store_follow *follow, struct store_follow_segment *segment);
+
+// Reads the link and the list of segments. STORE_NOT_FOUND: there is no store at the moment.
+int store_follow_refresh(struct store_follow *follow);
+
+// The follower ends at what is committed now, instead of going on for ever.
+int store_follow_until_now(struct store_follow *follow);
+
+// True when all events of this segment were handed out, and the link had named a later one before:
+// then none will follow in it.
+bool store_follow_is_finished(const struct store_follow *follow);
+
+// Goes to the next segment, when this one is finished. `gap` as above. STORE_FOLLOW_NEW_ID.
+// STORE_NOT_FOUND: with store_follow_until_now() there is none that is wanted.
+int store_follow_next(struct store_follow *follow, struct store_gap *gap);
+
+// How many rows of events were committed and not handed out, in all segments, as of the last
+// refresh; 0 when there is none.
+int store_follow_behind(struct store_follow *follow, int64_t *rows);
+
+// ---- Rows that never change ---------------------------------------------------------------------
+
+int store_follow_events(struct store_follow *follow, const struct store_follow_event **events,
+                        size_t *count);
+int store_follow_diagnostics(struct store_follow *follow,
+                             const struct store_follow_diagnostic **rows, size_t *count);
+int store_follow_losses(struct store_follow *follow, const struct store_follow_loss **rows,
+                        size_t *count);
+
+// ---- Rows that change ---------------------------------------------------------------------------
+
+// Rows of this segment that are new or other than when they were handed out last. After a seek, and
+// in a new segment, all are. Of names, only given and default ones that the segment has.
+enum store_follow_what {
+    STORE_FOLLOW_ADDED,  // only those that came since: cheap, for each round with events
+    STORE_FOLLOW_CHANGED // also those whose contents changed: looks at all of them
+};
+
+int store_follow_sources(struct store_follow *follow, enum store_follow_what what,
+                         const struct store_follow_source **rows, size_t *count);
+int store_follow_domains(struct store_follow *follow, enum store_follow_what what,
+                         const struct store_follow_domain **rows, size_t *count);
+int store_follow_processes(struct store_follow *follow, enum store_follow_what what,
+                           const struct store_follow_name **rows, size_t *count);
+int store_follow_threads(struct store_follow *follow, enum store_follow_what what,
+                         const struct store_follow_name **rows, size_t *count);
+int store_follow_categories(struct store_follow *follow, enum store_follow_what what,
+                            const struct store_follow_category **rows, size_t *count);
+
+// The STORE_FOLLOW_OPEN open ranges that began first: which of them came and went since the last
+// time. `open->all`: what came is all of them, forget the others. Call it until STORE_NOT_FOUND;
+// what went comes with the first call.
+#define STORE_FOLLOW_OPEN 10000
+int store_follow_open_ranges(struct store_follow *follow, struct store_follow_open *open);
+
+// ---- Waiting ------------------------------------------------------------------------------------
+
+// Watches the store's folder. `*fd` is readable when something in it changed, for poll(); it
+// belongs to the follower. Returns 0 or -errno.
+int store_follow_watch(struct store_follow *follow, int *fd);
+
+// Empties the descriptor. True when the store may have changed since the last call: then refresh
+// and read. Without a watch it is always true.
+bool store_follow_changed(struct store_follow *follow);

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a follower hands out: places, segments, and rows of each table with the columns that a copy
+// of the store elsewhere has. Times are Unix times in ns. A number that may be NULL in the store is
+// a struct store_maybe.
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "protocol/base/slice.h"
+#include "store/read/read_event.h"
+
+struct store_maybe {
+    bool is_set; // false: NULL
+    int64_t value;
+};
+
+// How far somebody has read. Zeroed: nothing yet.
+struct store_place {
+    uint64_t segment;                 // number; 0: a plain file, or nothing yet
+    int64_t event_row;                // rowid of the last event; 0: none of this segment
+    int64_t diagnostic_row, loss_row; // likewise
+    int64_t batch,
+        batch_ns; // id and committedNs of the batch of event_row; 0: none of this segment
+    int64_t base; // rangeBase of the segment
+};
+
+// Rows of NVTX_EVENTS that went before they were read.
+struct store_gap {
+    uint64_t segment; // that of the place before the gap
+    int64_t count;    // 0: no gap
+};
+
+struct store_follow_segment {
+    uint64_t number;
+    const char *name;   // of its file; lives until the follower goes to another segment
+    int64_t started_ns; // 0: not known
+    int64_t base;       // rangeBase
+};
+
+struct store_follow_event {
+    struct store_read_event event; // its category, color and domain_id: 0 for none
+    int64_t range_id;              // 0: none
+    int64_t source_id;             // 0: none
+    int64_t batch, committed_ns;   // of its batch
+    bool unclosed;
+};
+
+struct store_follow_source {
+    int64_t id;
+    struct nvtxt_slice kind, session, name, display_name, peer_comm, ended;
+    struct store_maybe peer_pid, peer_uid, peer_gid, opened_ns, closed_ns, lines, events, warnings,
+        errors, first_ns, last_ns;
+};
+
+struct store_follow_diagnostic {
+    int64_t row;
+    struct store_maybe source_id, line, column, at_ns;
+    struct nvtxt_slice severity, stage, code, message, excerpt;
+};
+
+struct store_follow_loss {
+    int64_t row;
+    struct store_maybe at_ns, source_id, uid, pid;
+    struct nvtxt_slice reason;
+    int64_t count;
+};
+
+struct store_follow_domain {
+    int64_t id;
+    struct nvtxt_slice name;
+};
+
+struct store_follow_name { // of a process or a thread
+    int64_t id;            // pid; globalTid
+    struct nvtxt_slice name;
+};
+
+struct store_follow_category {
+    int64_t domain_id;
+    int64_t pid; // 0: of all processes, in a store that an older version wrote
+    int64_t category;
+    struct nvtxt_slice name;
+};
+
+struct store_follow_range_key {
+    int64_t source_id, seq;
+};
+
+struct store_follow_range {
+    struct store_follow_range_key key;
+    struct store_maybe global_tid, event_type, start_ns, domain_id, category, color;
+    struct nvtxt_slice text;
+};
+
+struct store_follow_open {
+    bool all;
+    const struct store_follow_range *came;
+    const struct store_follow_range_key *went;
+    size_t came_count, went_count;
+};
