@@ -12,23 +12,15 @@
 
 int outcome_exit_status(enum outcome outcome) {
     static const int statuses[] = {
-        [OUTCOME_DONE] = EX_OK,
-        [OUTCOME_FAULTS] = 1,
-        [OUTCOME_FINDINGS] = 2,
-        [OUTCOME_UNDECIDED] = 3,
-        [OUTCOME_USAGE] = EX_USAGE,
-        [OUTCOME_BAD_DATA] = EX_DATAERR,
-        [OUTCOME_NO_INPUT] = EX_NOINPUT,
-        [OUTCOME_NO_DAEMON] = EX_UNAVAILABLE,
-        [OUTCOME_SYSTEM] = EX_OSERR,
-        [OUTCOME_NO_OUTPUT] = EX_CANTCREAT,
-        [OUTCOME_IO] = EX_IOERR,
-        [OUTCOME_LATER] = EX_TEMPFAIL,
-        [OUTCOME_PROTOCOL] = EX_PROTOCOL,
-        [OUTCOME_FORBIDDEN] = EX_NOPERM,
-        [OUTCOME_NO_READER] = 128 + SIGPIPE,
-        [OUTCOME_ANSWERED] = EX_OK,
-        [OUTCOME_RUNNING] = EX_SOFTWARE,
+        [OUTCOME_DONE] = EX_OK,           [OUTCOME_FAULTS] = 1,
+        [OUTCOME_FINDINGS] = 2,           [OUTCOME_UNDECIDED] = 3,
+        [OUTCOME_USAGE] = EX_USAGE,       [OUTCOME_BAD_DATA] = EX_DATAERR,
+        [OUTCOME_NO_INPUT] = EX_NOINPUT,  [OUTCOME_NO_DAEMON] = EX_UNAVAILABLE,
+        [OUTCOME_SYSTEM] = EX_OSERR,      [OUTCOME_NO_OUTPUT] = EX_CANTCREAT,
+        [OUTCOME_IO] = EX_IOERR,          [OUTCOME_LATER] = EX_TEMPFAIL,
+        [OUTCOME_PROTOCOL] = EX_PROTOCOL, [OUTCOME_FORBIDDEN] = EX_NOPERM,
+        [OUTCOME_CONFIG] = EX_CONFIG,     [OUTCOME_NO_READER] = 128 + SIGPIPE,
+        [OUTCOME_ANSWERED] = EX_OK,       [OUTCOME_RUNNING] = EX_SOFTWARE,
     };
     return outcome == OUTCOME_STOPPED ? 128 + signals_first() : statuses[outcome];
 }

@@ -23,6 +23,7 @@ enum outcome {
     OUTCOME_LATER, // another try may succeed
     OUTCOME_PROTOCOL,
     OUTCOME_FORBIDDEN,
+    OUTCOME_CONFIG,    // a configuration has faults
     OUTCOME_STOPPED,   // by a signal
     OUTCOME_NO_READER, // whoever read our output went away
     OUTCOME_ANSWERED,  // the command line asked for --help or --version only

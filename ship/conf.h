@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The settings of nvtxt-ship as a table of keys, one row each: nvtxt-ship.conf(5) and the options
+// of the same meaning set them through it. Files are INI as nvtxtd.conf(5) describes, with one
+// section [nvtxt-ship]; after the main file come its drop-ins, FILE.d/*.conf in the order of their
+// names.
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum ship_log_level { SHIP_LOG_ERROR, SHIP_LOG_WARNING, SHIP_LOG_INFO, SHIP_LOG_DEBUG };
+
+// Texts are owned, "" when not given.
+struct ship_conf {
+    char *store;
+    char *target;
+    char *schema;
+    char *host;
+    char *labels; // KEY=VALUE, a line each
+    char *store_id;
+    char *from;
+    char *position;
+    int64_t interval_ms;
+    int64_t lease_ms;
+    int64_t connect_timeout_ms;
+    int64_t open_ranges; // 0, 1
+    int64_t log_level;   // enum ship_log_level
+};
+
+struct ship_key {
+    const char *name;   // "Store"
+    const char *option; // "store"; NULL: it has none
+    // TEXT, LIST: a char *; LIST: each value adds a line, "" clears it. DURATION: int64_t of ms;
+    // CHOICE: the place of the word in `choices`.
+    enum ship_key_type { SHIP_TEXT, SHIP_PATH, SHIP_LIST, SHIP_DURATION, SHIP_CHOICE } type;
+    size_t offset;
+    int64_t min, max;
+    const char *choices;
+    const char *initial;
+    // Whether a text can be a value at all; NULL: any can. `why` says what is expected.
+    bool (*is_good)(const char *value);
+    const char *why;
+};
+
+extern const struct ship_key ship_keys[];
+extern const size_t ship_key_count;
+
+// All keys to their defaults. Returns 0 or -ENOMEM; needs ship_conf_deinit() in both cases.
+int ship_conf_init(struct ship_conf *conf);
+void ship_conf_deinit(struct ship_conf *conf);
+
+// Sets one key. Returns 0, 1 for a bad value (`why` says what is expected), or -ENOMEM.
+int ship_conf_set(struct ship_conf *conf, const struct ship_key *key, const char *value, char *why,
+                  size_t size);
+
+const struct ship_key *ship_conf_find(const char *name); // NULL: there is no such key
+
+// ---- Files (ship/conf_file.c) -------------------------------------------------------------------
+
+struct ship_complaints {
+    void (*complain)(void *context, const char *sentence);
+    void *context;
+};
+
+// Reads the main file and its drop-ins. Returns 0, 1 when there were faults, or -ENOMEM; each fault
+// is a sentence with file and line. A main file that is not there is one only if `must_exist`.
+int ship_conf_load(struct ship_conf *conf, const char *path, bool must_exist,
+                   const struct ship_complaints *complaints);
+
+// The file that is read without -c: nvtxt-ship.conf in the service manager's folder for it, else
+// in the system's for root, else in the user's.
+void ship_conf_path(char *path, size_t size);

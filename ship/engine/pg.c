@@ -1,0 +1,576 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// libpq without blocking: after each call that may leave something to do, wait_for() polls the
+// socket, and the descriptor that says that the program shall end, until the deadline. While bytes
+// are on their way out the socket is read as well: a server that has something to say before it
+// reads on would wait for us, and we for it.
+//
+// What a target leaves open goes into libpq's environment variables, because they rank below the
+// target and its service file and above libpq's own defaults.
+#include "ship/engine/pg.h"
+
+#include <errno.h>
+#include <libpq-fe.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "protocol/base/buf.h"
+
+struct pg {
+    PGconn *conn;
+    struct pg_settings settings;
+    struct nvtxt_buf sql; // of the last statement
+    int64_t stop_ms;      // no wait ends later; 0: nobody stops us
+    bool in_copy;
+    char *out; // of pg_copy_get()
+    struct failure failure;
+};
+
+struct pg_rows {
+    PGresult *result;
+};
+
+static int64_t now_ms(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+const struct failure *pg_failure(const struct pg *pg) {
+    return &pg->failure;
+}
+
+const char *pg_user(const struct pg *pg) {
+    const char *user = PQuser(pg->conn);
+    return user ? user : "";
+}
+
+int pg_socket(const struct pg *pg) {
+    return PQsocket(pg->conn);
+}
+
+// ---- Waiting ------------------------------------------------------------------------------------
+
+static int64_t deadline_in(const struct pg *pg, int64_t ms) {
+    int64_t deadline = now_ms() + ms;
+    return pg->stop_ms > 0 && pg->stop_ms < deadline ? pg->stop_ms : deadline;
+}
+
+// Waits for the socket. FAILURE_GONE when the deadline came first.
+static enum failure_class wait_for(struct pg *pg, short events, int64_t deadline) {
+    for (;;) {
+        struct pollfd fds[2] = {{.fd = PQsocket(pg->conn), .events = events},
+                                {.fd = pg->stop_ms ? -1 : pg->settings.stop_fd, .events = POLLIN}};
+        int64_t left = deadline - now_ms();
+        int n = poll(fds, 2, left > INT32_MAX ? INT32_MAX : left > 0 ? (int)left : 0);
+        if (n > 0 && fds[1].revents) {
+            pg->stop_ms = now_ms() + PG_STOP_MS;
+            deadline = deadline < pg->stop_ms ? deadline : pg->stop_ms;
+        }
+        if (n > 0 && fds[0].revents) {
+            return FAILURE_NONE;
+        }
+        if (n == 0 && left <= 0) {
+            return failure_set(&pg->failure, FAILURE_GONE, "the engine did not answer in time");
+        }
+        if (n < 0 && errno != EINTR) {
+            return failure_set(&pg->failure, FAILURE_GONE, "poll: %s", strerror(errno));
+        }
+    }
+}
+
+static enum failure_class broken(struct pg *pg) {
+    failure_of_connect(&pg->failure, PQerrorMessage(pg->conn), false);
+    return pg->failure.class = FAILURE_GONE;
+}
+
+// ---- The target ---------------------------------------------------------------------------------
+
+static const char *value_of(const PQconninfoOption *options, const char *key) {
+    for (; options && options->keyword; options++) {
+        if (strcmp(options->keyword, key) == 0) {
+            return options->val;
+        }
+    }
+    return NULL;
+}
+
+static PQconninfoOption *parse(const char *target, struct failure *failure) {
+    char *why = NULL;
+    PQconninfoOption *options = PQconninfoParse(target, &why);
+    if (!options && !why) {
+        failure_set(failure, FAILURE_MEMORY, "out of memory");
+    } else if (!options) {
+        // libpq quotes the word that it did not understand, which may be part of a password.
+        bool secret = strcasestr(target, "pass") || strchr(target, '@');
+        why[strcspn(why, "\n")] = '\0';
+        failure_set(failure, FAILURE_TARGET, "the target is not understood%s%s", secret ? "" : ": ",
+                    secret ? "" : why);
+    }
+    PQfreemem(why);
+    return options;
+}
+
+enum failure_class pg_check_target(const char *target, struct failure *failure) {
+    PQconninfoOption *options = parse(target, failure);
+    if (!options) {
+        return failure->class;
+    }
+    const char *password = value_of(options, "password");
+    const char *of_key = value_of(options, "sslpassword");
+    bool secret = (password && *password) || (of_key && *of_key);
+    PQconninfoFree(options);
+    return secret ? failure_set(failure, FAILURE_TARGET,
+                                "a password in the target can be read by everyone: use a password "
+                                "file or a service")
+                  : FAILURE_NONE;
+}
+
+// Whether one host of the target, or its address, is this machine.
+static bool is_local(const char *host, size_t len) {
+    return len == 0 || *host == '/' || *host == '@' ||
+           (len == 9 && !memcmp(host, "localhost", 9)) || (len == 3 && !memcmp(host, "::1", 3)) ||
+           (len > 4 && !memcmp(host, "127.", 4));
+}
+
+static bool all_local(const char *hosts) {
+    for (const char *at = hosts ? hosts : "";; at++) {
+        size_t len = strcspn(at, ",");
+        if (!is_local(at, len)) {
+            return false;
+        }
+        at += len;
+        if (!*at) {
+            return true;
+        }
+    }
+}
+
+static const char *system_bundle(void) {
+    static const char *const paths[] = {"/etc/ssl/certs/ca-certificates.crt",
+                                        "/etc/pki/tls/certs/ca-bundle.crt",
+                                        "/etc/ssl/ca-bundle.pem", "/etc/ssl/cert.pem"};
+    for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+        if (access(paths[i], R_OK) == 0) {
+            return paths[i];
+        }
+    }
+    return NULL;
+}
+
+static bool has_own_roots(void) {
+    char path[4096];
+    const char *home = getenv("HOME");
+    snprintf(path, sizeof(path), "%s/.postgresql/root.crt", home ? home : "");
+    return home && access(path, F_OK) == 0;
+}
+
+static const char *effective(const PQconninfoOption *given, const PQconninfoOption *usual,
+                             const char *key) {
+    const char *value = value_of(given, key);
+    return value ? value : value_of(usual, key);
+}
+
+// libpq's defaults with the target's service: those of its file, the environment, its own.
+static PQconninfoOption *usual_of(const PQconninfoOption *given) {
+    const char *service = value_of(given, "service");
+    return service && setenv("PGSERVICE", service, 1) != 0 ? NULL : PQconndefaults();
+}
+
+static int secure(const PQconninfoOption *given) {
+    int added = getenv("PGSSLMODE") ? 0 : setenv("PGSSLMODE", "verify-full", 1) == 0 ? 1 : -1;
+    PQconninfoOption *usual = added < 0 ? NULL : usual_of(given);
+    if (!usual) {
+        return -ENOMEM;
+    }
+    const char *address = effective(given, usual, "hostaddr");
+    const char *hosts = address && *address ? address : effective(given, usual, "host");
+    const char *mode = effective(given, usual, "sslmode");
+    const char *roots = effective(given, usual, "sslrootcert");
+    const char *bundle = system_bundle();
+    bool local = all_local(hosts);
+    bool verifies = mode && strncmp(mode, "verify", 6) == 0;
+    if (added && local) {
+        unsetenv("PGSSLMODE");
+    }
+    int r = 0;
+    if (verifies && !(roots && *roots) && !has_own_roots() && bundle) {
+        r = setenv("PGSSLROOTCERT", bundle, 1);
+    }
+    PQconninfoFree(usual);
+    return r ? -ENOMEM : 0;
+}
+
+// ---- Connecting ---------------------------------------------------------------------------------
+
+static enum failure_class connected(struct pg *pg, int64_t deadline) {
+    for (PostgresPollingStatusType next = PGRES_POLLING_WRITING;;) {
+        if (next == PGRES_POLLING_OK) {
+            return FAILURE_NONE;
+        }
+        if (next == PGRES_POLLING_FAILED) {
+            return failure_of_connect(&pg->failure, PQerrorMessage(pg->conn),
+                                      PQconnectionNeedsPassword(pg->conn));
+        }
+        enum failure_class class =
+            wait_for(pg, next == PGRES_POLLING_READING ? POLLIN : POLLOUT, deadline);
+        if (class) {
+            return class;
+        }
+        next = PQconnectPoll(pg->conn);
+    }
+}
+
+static enum failure_class start(struct pg *pg) {
+    const char *target = pg->settings.target;
+    PQconninfoOption *given = parse(target, &pg->failure);
+    if (!given) {
+        return pg->failure.class;
+    }
+    const char *keys[8] = {NULL}, *values[8] = {NULL};
+    size_t n = 0;
+    keys[n] = "dbname", values[n++] = target;
+    keys[n] = "fallback_application_name", values[n++] = "nvtxt-ship";
+    keys[n] = "client_encoding", values[n++] = "UTF8";
+    if (!value_of(given, "keepalives_idle")) {
+        keys[n] = "keepalives_idle", values[n++] = "15";
+    }
+    if (!value_of(given, "tcp_user_timeout")) {
+        keys[n] = "tcp_user_timeout", values[n++] = "30000";
+    }
+    int r = secure(given);
+    PQconninfoFree(given);
+    pg->conn = r < 0 ? NULL : PQconnectStartParams(keys, values, 1);
+    if (!pg->conn) {
+        return failure_set(&pg->failure, FAILURE_MEMORY, "out of memory");
+    }
+    if (PQstatus(pg->conn) == CONNECTION_BAD) {
+        return failure_of_start(&pg->failure, PQerrorMessage(pg->conn));
+    }
+    PQsetErrorVerbosity(pg->conn, PQERRORS_VERBOSE); // see failure_of_connect()
+    return connected(pg, deadline_in(pg, pg->settings.timeout_ms));
+}
+
+static void ignore_notice(void *context, const PGresult *result) {
+    (void)context;
+    (void)result;
+}
+
+enum failure_class pg_open(struct pg **opened, const struct pg_settings *settings,
+                           struct failure *failure) {
+    struct pg *pg = calloc(1, sizeof(*pg));
+    *opened = NULL;
+    if (!pg) {
+        return failure_set(failure, FAILURE_MEMORY, "out of memory");
+    }
+    pg->settings = *settings;
+    enum failure_class class = start(pg);
+    if (class == FAILURE_NONE && PQsetnonblocking(pg->conn, 1) != 0) {
+        class = broken(pg);
+    }
+    if (class) {
+        *failure = pg->failure;
+        pg_close(pg);
+        return class;
+    }
+    PQsetErrorVerbosity(pg->conn, PQERRORS_DEFAULT);
+    PQsetNoticeReceiver(pg->conn, ignore_notice, NULL);
+    *opened = pg;
+    return FAILURE_NONE;
+}
+
+void pg_close(struct pg *pg) {
+    if (pg) {
+        nvtxt_buf_deinit(&pg->sql);
+        PQfreemem(pg->out);
+        PQfinish(pg->conn);
+        free(pg);
+    }
+}
+
+enum failure_class pg_look(struct pg *pg) {
+    if (!PQconsumeInput(pg->conn) || PQstatus(pg->conn) != CONNECTION_OK) {
+        return broken(pg);
+    }
+    return FAILURE_NONE;
+}
+
+// ---- Answers ------------------------------------------------------------------------------------
+
+static enum failure_class flush(struct pg *pg, int64_t deadline) {
+    for (;;) {
+        int left = PQflush(pg->conn);
+        if (left < 0) {
+            return broken(pg);
+        }
+        if (left == 0) {
+            return FAILURE_NONE;
+        }
+        enum failure_class class = wait_for(pg, POLLIN | POLLOUT, deadline);
+        if (class) {
+            return class;
+        }
+        if (!PQconsumeInput(pg->conn)) {
+            return broken(pg);
+        }
+    }
+}
+
+// What a role lacks, unless the schema's own trigger said what is wrong.
+static void add_grant(struct pg *pg) {
+    size_t len = strlen(pg->failure.sentence);
+    if (pg->settings.role && strcmp(pg->failure.state, "42501") == 0 &&
+        !strstr(pg->failure.sentence, "another role")) {
+        snprintf(pg->failure.sentence + len, sizeof(pg->failure.sentence) - len,
+                 ": GRANT %s_%s TO %s", pg->settings.schema, pg->settings.role, pg_user(pg));
+    }
+}
+
+static enum failure_class refused(struct pg *pg, const PGresult *result) {
+    const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+    const char *primary = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
+    const char *detail = PQresultErrorField(result, PG_DIAG_MESSAGE_DETAIL);
+    bool is_gone = PQstatus(pg->conn) != CONNECTION_OK;
+    if (!state) {
+        return broken(pg);
+    }
+    enum failure_class class = failure_of_state(state, is_gone);
+    failure_set(&pg->failure, class, "%s%s%s", primary ? primary : "the engine refused",
+                detail ? ": " : "", detail ? detail : "");
+    snprintf(pg->failure.state, sizeof(pg->failure.state), "%s", state);
+    add_grant(pg);
+    return class;
+}
+
+// The next result; `*result` NULL: there is none.
+static enum failure_class next_result(struct pg *pg, int64_t deadline, PGresult **result) {
+    *result = NULL;
+    enum failure_class class = flush(pg, deadline);
+    while (class == FAILURE_NONE && PQisBusy(pg->conn)) {
+        class = wait_for(pg, POLLIN, deadline);
+        if (class == FAILURE_NONE && !PQconsumeInput(pg->conn)) {
+            class = broken(pg);
+        }
+    }
+    if (class == FAILURE_NONE) {
+        *result = PQgetResult(pg->conn);
+    }
+    return class;
+}
+
+// Takes all results of a statement. The first failure counts. `*kept`, when wanted, is the last
+// result that is none.
+static enum failure_class finish(struct pg *pg, int64_t deadline, PGresult **kept) {
+    enum failure_class first = FAILURE_NONE;
+    struct failure why;
+    for (;;) {
+        PGresult *result;
+        enum failure_class class = next_result(pg, deadline, &result);
+        if (class) {
+            return class;
+        }
+        if (!result) {
+            break;
+        }
+        ExecStatusType status = PQresultStatus(result);
+        bool good = status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK;
+        if (!good && first == FAILURE_NONE) {
+            first = refused(pg, result);
+            why = pg->failure;
+        }
+        if (good && kept) {
+            PQclear(*kept);
+            *kept = result;
+        } else {
+            PQclear(result);
+        }
+        if (PQstatus(pg->conn) != CONNECTION_OK) {
+            break;
+        }
+    }
+    if (first) {
+        pg->failure = why;
+    }
+    return first;
+}
+
+// The statement with the name of the schema, for the next call only; NULL: no memory.
+static const char *named(struct pg *pg, const char *sql) {
+    nvtxt_buf_clear(&pg->sql);
+    for (size_t len; *sql; sql += len + (sql[len] == '@')) {
+        len = strcspn(sql, "@");
+        nvtxt_buf_add(&pg->sql, sql, len);
+        if (sql[len]) {
+            nvtxt_buf_add_string(&pg->sql, "\"");
+            nvtxt_buf_add_string(&pg->sql, pg->settings.schema);
+            nvtxt_buf_add_string(&pg->sql, "\"");
+        }
+    }
+    nvtxt_buf_add(&pg->sql, "", 1);
+    if (nvtxt_buf_failed(&pg->sql)) {
+        failure_set(&pg->failure, FAILURE_MEMORY, "out of memory");
+        return NULL;
+    }
+    return pg->sql.data;
+}
+
+static enum failure_class send(struct pg *pg, const char *sql) {
+    const char *text = named(pg, sql);
+    if (!text) {
+        return FAILURE_MEMORY;
+    }
+    return PQsendQuery(pg->conn, text) ? FAILURE_NONE : broken(pg);
+}
+
+enum failure_class pg_run(struct pg *pg, const char *sql) {
+    enum failure_class class = send(pg, sql);
+    if (class) {
+        return class;
+    }
+    return finish(pg, deadline_in(pg, PG_STATEMENT_MS), NULL);
+}
+
+enum failure_class pg_ask(struct pg *pg, const char *sql, const char *const *values, size_t count,
+                          struct pg_rows **rows) {
+    if (rows) {
+        *rows = NULL;
+    }
+    const char *text = named(pg, sql);
+    if (!text) {
+        return FAILURE_MEMORY;
+    }
+    if (!PQsendQueryParams(pg->conn, text, (int)count, NULL, values, NULL, NULL, 0)) {
+        return broken(pg);
+    }
+    PGresult *result = NULL;
+    enum failure_class class = finish(pg, deadline_in(pg, PG_STATEMENT_MS), &result);
+    struct pg_rows *made = class || !rows ? NULL : malloc(sizeof(*made));
+    if (!made) {
+        PQclear(result);
+        return class || !rows ? class : failure_set(&pg->failure, FAILURE_MEMORY, "out of memory");
+    }
+    made->result = result;
+    *rows = made;
+    return FAILURE_NONE;
+}
+
+void pg_rows_free(struct pg_rows *rows) {
+    if (rows) {
+        PQclear(rows->result);
+        free(rows);
+    }
+}
+
+size_t pg_rows_count(const struct pg_rows *rows) {
+    return (size_t)PQntuples(rows->result);
+}
+
+size_t pg_rows_changed(const struct pg_rows *rows) {
+    return (size_t)strtoull(PQcmdTuples(rows->result), NULL, 10);
+}
+
+const char *pg_text(const struct pg_rows *rows, size_t row, size_t column) {
+    return PQgetisnull(rows->result, (int)row, (int)column)
+               ? NULL
+               : PQgetvalue(rows->result, (int)row, (int)column);
+}
+
+int64_t pg_int(const struct pg_rows *rows, size_t row, size_t column) {
+    const char *text = pg_text(rows, row, column);
+    return text ? strtoll(text, NULL, 10) : 0;
+}
+
+enum failure_class pg_rollback(struct pg *pg) {
+    struct failure before = pg->failure;
+    enum failure_class class = FAILURE_NONE;
+    if (pg->in_copy) {
+        pg->in_copy = false;
+        PQputCopyEnd(pg->conn, "given up");
+        class = finish(pg, deadline_in(pg, PG_STATEMENT_MS), NULL);
+        class = class == FAILURE_GONE ? class : FAILURE_NONE;
+    }
+    if (class == FAILURE_NONE && PQtransactionStatus(pg->conn) != PQTRANS_IDLE) {
+        class = pg_run(pg, "ROLLBACK");
+    }
+    if (before.class) {
+        pg->failure = before;
+    }
+    return class;
+}
+
+// ---- COPY ---------------------------------------------------------------------------------------
+
+static enum failure_class begin_copy(struct pg *pg, const char *sql, ExecStatusType wanted) {
+    PGresult *result = NULL;
+    enum failure_class class = send(pg, sql);
+    if (class) {
+        return class;
+    }
+    class = next_result(pg, deadline_in(pg, PG_STATEMENT_MS), &result);
+    if (class == FAILURE_NONE && PQresultStatus(result) != wanted) {
+        class = refused(pg, result);
+        struct failure why = pg->failure;
+        finish(pg, deadline_in(pg, PG_STATEMENT_MS), NULL);
+        pg->failure = why;
+    }
+    PQclear(result);
+    return class;
+}
+
+enum failure_class pg_copy_begin(struct pg *pg, const char *sql) {
+    enum failure_class class = begin_copy(pg, sql, PGRES_COPY_IN);
+    pg->in_copy = class == FAILURE_NONE;
+    return class;
+}
+
+enum failure_class pg_copy_put(struct pg *pg, const void *data, size_t len) {
+    enum failure_class class = flush(pg, deadline_in(pg, PG_STATEMENT_MS));
+    if (class == FAILURE_NONE &&
+        (PQputCopyData(pg->conn, data, (int)len) != 1 || PQflush(pg->conn) < 0)) {
+        class = broken(pg);
+    }
+    return class;
+}
+
+enum failure_class pg_copy_end(struct pg *pg) {
+    enum failure_class class = flush(pg, deadline_in(pg, PG_STATEMENT_MS));
+    pg->in_copy = false;
+    if (class == FAILURE_NONE && PQputCopyEnd(pg->conn, NULL) != 1) {
+        class = broken(pg);
+    }
+    return class ? class : finish(pg, deadline_in(pg, PG_STATEMENT_MS), NULL);
+}
+
+enum failure_class pg_copy_out_begin(struct pg *pg, const char *sql) {
+    return begin_copy(pg, sql, PGRES_COPY_OUT);
+}
+
+enum failure_class pg_copy_get(struct pg *pg, const char **data, size_t *len) {
+    int64_t deadline = deadline_in(pg, PG_STATEMENT_MS);
+    PQfreemem(pg->out);
+    pg->out = NULL;
+    *data = NULL;
+    *len = 0;
+    for (;;) {
+        int n = PQgetCopyData(pg->conn, &pg->out, 1);
+        if (n > 0) {
+            *data = pg->out;
+            *len = (size_t)n;
+            return FAILURE_NONE;
+        }
+        if (n == -1) {
+            return finish(pg, deadline, NULL);
+        }
+        enum failure_class class = n == 0 ? wait_for(pg, POLLIN, deadline) : broken(pg);
+        if (class == FAILURE_NONE && !PQconsumeInput(pg->conn)) {
+            class = broken(pg);
+        }
+        if (class) {
+            return class;
+        }
+    }
+}

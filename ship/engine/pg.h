@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// ship/engine: the other end, a PostgreSQL database. pg is the connection and the only module that
+// calls libpq; failure says what its errors mean; schema makes and checks the tables; cursor, lease
+// and identity are the rows that say whose store is how far. The room owns the connection. One
+// thread. It knows neither the store's files nor what the rows mean.
+//
+// A connection never blocks: each function waits with poll() for the socket, at most until a
+// deadline. Once `stop_fd` says that the program shall end, no wait ends later than PG_STOP_MS
+// after that. After a failure with FAILURE_GONE the connection is of no use. Functions return an
+// enum failure_class, with the sentence in pg_failure().
+//
+// Over TCP to another machine the server's certificate and name are verified, unless the target,
+// its service or libpq's environment says otherwise (nvtxt-ship(1), "SECURITY").
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ship/engine/failure.h"
+
+struct pg;
+struct pg_rows;
+
+#define PG_STATEMENT_MS 75000 // longer than the server's own limit of 60 s
+#define PG_STOP_MS 2000
+
+// How to connect. The texts are borrowed for as long as the connection lives.
+struct pg_settings {
+    const char *target; // libpq's key words or URI; "": its environment
+    const char *schema; // of lower case letters, digits and _
+    const char *role; // the end of the role's name that the work needs: "ship", "read"; NULL: none
+    int64_t timeout_ms; // until it is connected
+    int stop_fd;        // readable once the program shall end; -1: never
+};
+
+// Whether a connection string can be used at all: it is well formed and without a password. "" is
+// libpq's environment. `failure` has the sentence.
+enum failure_class pg_check_target(const char *target, struct failure *failure);
+
+// Connects. `*pg` is NULL after a failure, which is in `failure`.
+enum failure_class pg_open(struct pg **pg, const struct pg_settings *settings,
+                           struct failure *failure);
+void pg_close(struct pg *pg); // NULL is fine
+
+const struct failure *pg_failure(const struct pg *pg);
+const char *pg_user(const struct pg *pg); // the role
+int pg_socket(const struct pg *pg);
+
+// Reads what came without being asked for (for an idle connection). FAILURE_GONE: it was closed.
+enum failure_class pg_look(struct pg *pg);
+
+// ---- Statements ---------------------------------------------------------------------------------
+//
+// In a statement an @ stands for the name of the schema, quoted: "SELECT version FROM @.meta".
+
+// Runs several statements in one text, without values and without rows.
+enum failure_class pg_run(struct pg *pg, const char *sql);
+
+// Runs one unnamed statement with text values (NULL: NULL). `*rows` may be NULL when none are
+// wanted; else the caller frees it, also after a failure (it is NULL then).
+#define PG_VALUES_MAX 24
+enum failure_class pg_ask(struct pg *pg, const char *sql, const char *const *values, size_t count,
+                          struct pg_rows **rows);
+
+void pg_rows_free(struct pg_rows *rows); // NULL is fine
+size_t pg_rows_count(const struct pg_rows *rows);
+size_t pg_rows_changed(const struct pg_rows *rows); // of INSERT, UPDATE, DELETE
+const char *pg_text(const struct pg_rows *rows, size_t row, size_t column); // NULL: NULL
+int64_t pg_int(const struct pg_rows *rows, size_t row, size_t column);      // 0: NULL
+
+// Back to no transaction. Fine when there is none, and on a connection that broke.
+enum failure_class pg_rollback(struct pg *pg);
+
+// ---- COPY ---------------------------------------------------------------------------------------
+
+// COPY … FROM STDIN. After pg_copy_begin() come any number of pg_copy_put(), which wait for the
+// bytes of the call before and leave theirs on the way, and pg_copy_end(). Any failure ends the
+// COPY.
+enum failure_class pg_copy_begin(struct pg *pg, const char *sql);
+enum failure_class pg_copy_put(struct pg *pg, const void *data, size_t len);
+enum failure_class pg_copy_end(struct pg *pg);
+
+// COPY … TO STDOUT: pg_copy_out_begin(), then pg_copy_get() until `*len` is 0. `*data` lives until
+// the next call.
+enum failure_class pg_copy_out_begin(struct pg *pg, const char *sql);
+enum failure_class pg_copy_get(struct pg *pg, const char **data, size_t *len);

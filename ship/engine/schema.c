@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The SQL is that of the installed files, with the name of the schema put in for "nvtxt". Wishes
+// leave passages out: the partitions are one clause, and comments stand around the trigger.
+#include "ship/engine/schema.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ship/engine/schema_text.h"
+
+#define PARTITIONED "\n  PARTITION BY RANGE (committed)"
+#define TRIGGER_BEGINS "-- own_rows begins\n"
+#define TRIGGER_ENDS "-- own_rows ends\n"
+
+bool schema_name_is_good(const char *name) {
+    size_t len = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_");
+    return len > 0 && !name[len] && len <= SCHEMA_NAME_MAX && (*name < '0' || *name > '9');
+}
+
+// ---- The text -----------------------------------------------------------------------------------
+
+// Text of a file, up to `end` or its own end, with the name of the schema.
+static void add_named(struct nvtxt_buf *sql, const char *text, const char *end, const char *name) {
+    while (text < end) {
+        const char *at = strstr(text, "nvtxt");
+        // In comments the programs keep their names.
+        bool is_name = at && at < end && at[5] != '-' && at[5] != 't';
+        const char *stop = at && at < end ? at : end;
+        nvtxt_buf_add(sql, text, (size_t)(stop - text));
+        text = stop;
+        if (stop < end) {
+            nvtxt_buf_add_string(sql, is_name ? name : "nvtxt");
+            text += 5;
+        }
+    }
+}
+
+static const char *without(struct nvtxt_buf *sql, const char *text, const char *name,
+                           const char *from, const char *to) {
+    const char *begin = strstr(text, from);
+    const char *end = begin ? strstr(begin, to) : NULL;
+    if (!end) {
+        return text;
+    }
+    add_named(sql, text, begin, name);
+    return end + strlen(to);
+}
+
+static void add_tables(struct nvtxt_buf *sql, const char *name,
+                       const struct schema_wishes *wishes) {
+    const char *text = schema_text_1;
+    if (wishes->plain_events) {
+        text = without(sql, text, name, PARTITIONED, PARTITIONED);
+    }
+    if (wishes->plain_events || wishes->no_own_rows) {
+        text = without(sql, text, name, TRIGGER_BEGINS, TRIGGER_ENDS);
+    }
+    add_named(sql, text, text + strlen(text), name);
+}
+
+static void add_keep_days(struct nvtxt_buf *sql, const char *name, int64_t days) {
+    if (days > 0) {
+        nvtxt_buf_add_string(sql, "UPDATE \"");
+        nvtxt_buf_add_string(sql, name);
+        nvtxt_buf_add_pair_int(sql, "\".meta SET changed = now(), keep_days = ", days);
+        nvtxt_buf_add_pair_int(sql, " WHERE keep_days <> ", days);
+        nvtxt_buf_add_string(sql, ";\n");
+    }
+}
+
+static void add_rest(struct nvtxt_buf *sql, const char *name, const struct schema_wishes *wishes) {
+    if (!wishes->no_roles) {
+        add_named(sql, schema_text_roles, schema_text_roles + strlen(schema_text_roles), name);
+    }
+    add_keep_days(sql, name, wishes->keep_days);
+    nvtxt_buf_add_string(sql, "SELECT \"");
+    nvtxt_buf_add_string(sql, name);
+    nvtxt_buf_add_string(sql, "\".make_partitions((now() AT TIME ZONE 'UTC')::date, "
+                              "(now() AT TIME ZONE 'UTC')::date + 1);\n");
+}
+
+void schema_write(struct nvtxt_buf *sql, const char *name, const struct schema_wishes *wishes) {
+    nvtxt_buf_add_string(sql, "BEGIN;\n");
+    add_tables(sql, name, wishes);
+    add_rest(sql, name, wishes);
+    nvtxt_buf_add_string(sql, "COMMIT;\n");
+}
+
+// ---- What is there ------------------------------------------------------------------------------
+
+static enum failure_class too_new(struct failure *failure, const char *name, int64_t version,
+                                  int64_t compatible) {
+    return failure_set(failure, FAILURE_NEWER_SCHEMA,
+                       "the schema %s has version %" PRId64 ", which needs a program of version "
+                       "%" PRId64 " or later; this one speaks version %d",
+                       name, version, compatible, SCHEMA_VERSION);
+}
+
+static enum failure_class failed(struct pg *pg, struct failure *failure) {
+    *failure = *pg_failure(pg);
+    return failure->class;
+}
+
+enum failure_class schema_check(struct pg *pg, const char *name, struct schema_facts *facts,
+                                struct failure *failure) {
+    struct pg_rows *rows;
+    enum failure_class class =
+        pg_ask(pg,
+               "SELECT version, compatible, keep_days, (SELECT relkind <> 'p' FROM pg_class WHERE "
+               "oid = '@.events'::regclass)::integer FROM @.meta",
+               NULL, 0, &rows);
+    if (class == FAILURE_NO_SCHEMA || (class == FAILURE_NONE && pg_rows_count(rows) == 0)) {
+        class = failure_set(failure, FAILURE_NO_SCHEMA,
+                            "there is no schema %s in the database: run nvtxt-ship init", name);
+    } else if (class) {
+        class = failed(pg, failure);
+    } else if (pg_int(rows, 0, 1) > SCHEMA_VERSION) {
+        class = too_new(failure, name, pg_int(rows, 0, 0), pg_int(rows, 0, 1));
+    } else {
+        facts->version = pg_int(rows, 0, 0);
+        facts->keep_days = pg_int(rows, 0, 2);
+        facts->plain_events = pg_int(rows, 0, 3) != 0;
+    }
+    pg_rows_free(rows);
+    return class;
+}
+
+static enum failure_class check_encoding(struct pg *pg, struct failure *failure) {
+    struct pg_rows *rows;
+    enum failure_class class = pg_ask(pg, "SHOW server_encoding", NULL, 0, &rows);
+    if (class) {
+        return failed(pg, failure);
+    }
+    const char *encoding = pg_text(rows, 0, 0);
+    if (!encoding || strcmp(encoding, "UTF8") != 0) {
+        class = failure_set(failure, FAILURE_ENCODING,
+                            "the encoding of the database is %s: only UTF8 holds every text",
+                            encoding ? encoding : "unknown");
+    }
+    pg_rows_free(rows);
+    return class;
+}
+
+// Whether there is a schema already, in `*is_there`; one that is too new is a failure.
+static enum failure_class look(struct pg *pg, const char *name, bool *is_there,
+                               struct failure *failure) {
+    struct pg_rows *rows;
+    struct schema_facts facts;
+    enum failure_class class =
+        pg_ask(pg, "SELECT to_regclass('@.meta') IS NOT NULL", NULL, 0, &rows);
+    if (class) {
+        return failed(pg, failure);
+    }
+    *is_there = strcmp(pg_text(rows, 0, 0), "t") == 0;
+    pg_rows_free(rows);
+    return *is_there ? schema_check(pg, name, &facts, failure) : FAILURE_NONE;
+}
+
+// ---- Making it ----------------------------------------------------------------------------------
+
+static enum failure_class make(struct pg *pg, const char *name, const struct schema_wishes *wishes,
+                               struct failure *failure) {
+    bool is_there = false;
+    // Two that run at once: the second one finds what the first one made.
+    enum failure_class class =
+        pg_run(pg, "BEGIN; SELECT pg_advisory_xact_lock(hashtext('nvtxt-ship init'))");
+    if (class) {
+        return failed(pg, failure);
+    }
+    class = look(pg, name, &is_there, failure);
+    if (class) {
+        return class;
+    }
+    struct nvtxt_buf sql = {0};
+    if (!is_there) {
+        add_tables(&sql, name, wishes);
+    }
+    add_rest(&sql, name, wishes);
+    nvtxt_buf_add_string(&sql, "COMMIT");
+    nvtxt_buf_add(&sql, "", 1);
+    if (nvtxt_buf_failed(&sql)) {
+        class = failure_set(failure, FAILURE_MEMORY, "out of memory");
+    } else if (pg_run(pg, sql.data)) {
+        class = failed(pg, failure);
+    }
+    nvtxt_buf_deinit(&sql);
+    return class;
+}
+
+enum failure_class schema_init(struct pg *pg, const char *name, const struct schema_wishes *wishes,
+                               struct failure *failure) {
+    enum failure_class class = check_encoding(pg, failure);
+    if (class) {
+        return class;
+    }
+    class = make(pg, name, wishes, failure);
+    if (class) {
+        pg_rollback(pg);
+    }
+    return class;
+}

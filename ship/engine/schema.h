@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The tables on the engine: makes them, brings an older version up, and checks which version there
+// is (nvtxt-fleet(7), "SCHEMA"). Each step is a transaction. Nothing here goes down a version.
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "protocol/base/buf.h"
+#include "ship/engine/pg.h"
+
+#define SCHEMA_VERSION 1
+#define SCHEMA_KEEP_DAYS 30
+#define SCHEMA_KEEP_DAYS_MAX 100000
+#define SCHEMA_NAME_MAX 58 // with "_read" it must fit the 63 bytes of a name
+
+struct schema_wishes {
+    int64_t keep_days; // 0: SCHEMA_KEEP_DAYS, or what is set already
+    bool no_roles;
+    bool no_own_rows;  // without the trigger that keeps a host to its own rows
+    bool plain_events; // events without partitions and without the trigger
+};
+
+// Lower case letters, digits and _, not with a digit first.
+bool schema_name_is_good(const char *name);
+
+// Appends the SQL that makes the schema `name`, as a transaction: what schema_init() runs where
+// there is none yet.
+void schema_write(struct nvtxt_buf *sql, const char *name, const struct schema_wishes *wishes);
+
+// Makes the schema of the connection, or brings it up; a second call changes nothing but what
+// `wishes` say. FAILURE_NEWER_SCHEMA, FAILURE_ENCODING and those of statements.
+enum failure_class schema_init(struct pg *pg, const char *name, const struct schema_wishes *wishes,
+                               struct failure *failure);
+
+struct schema_facts {
+    int64_t version, keep_days;
+    bool plain_events; // no partitions
+};
+
+// Whether this program can work with what is there. FAILURE_NO_SCHEMA, FAILURE_NEWER_SCHEMA.
+enum failure_class schema_check(struct pg *pg, const char *name, struct schema_facts *facts,
+                                struct failure *failure);

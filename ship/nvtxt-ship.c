@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// nvtxt-ship: its beginning and its end: signals, and the exit status.
+#include <string.h>
+
+#include "client/common/outcome.h"
+#include "client/common/signals.h"
+#include "client/common/term.h"
+#include "ship/command.h"
+#include "ship/options.h"
+
+int main(int argc, char **argv) {
+    struct ship_options options;
+    struct term term;
+    term_init(&term, "nvtxt-ship: error");
+    int result = signals_init();
+    if (result < 0) {
+        term_say(&term, "cannot start: %s", strerror(-result));
+        return outcome_exit_status(OUTCOME_SYSTEM);
+    }
+    enum outcome outcome = ship_options_read(&options, &term, argc, argv);
+    if (outcome == OUTCOME_DONE) {
+        outcome = ship_run(&options, &term);
+    }
+    ship_options_deinit(&options);
+    return outcome_exit_status(outcome);
+}

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The options that are keys come from the table of keys; the others have a row here. The command
+// line is walked twice: the first time for -c, then the files are read, and then the keys are set
+// over theirs. Each fault is one sentence.
+#include "ship/options.h"
+
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "protocol/text/times.h"
+#include "ship/engine/pg.h"
+
+#ifndef PACKAGE_VERSION
+#define PACKAGE_VERSION "unknown"
+#endif
+
+enum { // values of getopt_long(); those of keys are KEYS and their index
+    HELP = 256,
+    TELL_VERSION,
+    CONFIG,
+    CHECK_CONFIG,
+    ONCE,
+    DRY_RUN,
+    JSON,
+    PRINT,
+    NO_ROLES,
+    NO_OWN_ROWS,
+    PLAIN_EVENTS,
+    KEEP_DAYS,
+    OUTPUT,
+    SINCE,
+    UNTIL,
+    KEYS = 512,
+};
+
+static const struct option own_options[] = {
+    {"help", no_argument, NULL, HELP},
+    {"version", no_argument, NULL, TELL_VERSION},
+    {"config", required_argument, NULL, CONFIG},
+    {"check-config", no_argument, NULL, CHECK_CONFIG},
+    {"once", no_argument, NULL, ONCE},
+    {"dry-run", no_argument, NULL, DRY_RUN},
+    {"json", no_argument, NULL, JSON},
+    {"print", no_argument, NULL, PRINT},
+    {"no-roles", no_argument, NULL, NO_ROLES},
+    {"no-own-rows", no_argument, NULL, NO_OWN_ROWS},
+    {"plain-events", no_argument, NULL, PLAIN_EVENTS},
+    {"keep-days", required_argument, NULL, KEEP_DAYS},
+    {"output", required_argument, NULL, OUTPUT},
+    {"since", required_argument, NULL, SINCE},
+    {"until", required_argument, NULL, UNTIL},
+};
+#define OWN_COUNT (sizeof(own_options) / sizeof(own_options[0]))
+#define OPTIONS_MAX 40
+
+static const char *const commands[] = {[SHIP_INIT] = "init",
+                                       [SHIP_STATUS] = "status",
+                                       [SHIP_METRICS] = "metrics",
+                                       [SHIP_PULL] = "pull",
+                                       [SHIP_MAINTAIN] = "maintain"};
+
+static const char help[] =
+    "Usage: nvtxt-ship [OPTION]... [COMMAND]\n"
+    "Brings the rows of a store into a PostgreSQL database, each exactly once.\n"
+    "\n"
+    "Commands (without one it follows the store until it is stopped):\n"
+    "  init           makes the schema and its roles, or brings them up\n"
+    "  status         what of this host's store is shipped, and how far behind it is\n"
+    "  metrics        the same for Prometheus\n"
+    "  pull           a host's rows back as a store\n"
+    "  maintain       removes old days, makes the next ones\n"
+    "\n"
+    "  --once             ships what is there now, then ends\n"
+    "  --dry-run          says what would be shipped; writes nothing\n"
+    "  --store PATH       the store (default: see 'nvtxt-ctl where')\n"
+    "  --target CONNINFO  the database, without a password (default: PGHOST, ...)\n"
+    "  --schema NAME      its schema (default: nvtxt)\n"
+    "  --host NAME        the name of this host there\n"
+    "  --label KEY=VALUE  a label of this host; may be repeated\n"
+    "  --store-id UUID    the identity of the store (default: its own)\n"
+    "  --from WHERE       of a new store: beginning (the default), now, or a time\n"
+    "  --interval TIME    how often rows are shipped at most (default: 1s)\n"
+    "  --lease TIME       after which another shipper may go on (default: 30s)\n"
+    "  --connect-timeout TIME  (default: 10s)\n"
+    "  -c, --config FILE  the configuration; --check-config only checks it\n"
+    "  init: --keep-days N (default: 30), --no-roles, --no-own-rows, --plain-events,\n"
+    "        --print (the SQL instead)\n"
+    "  status: --json\n"
+    "  metrics: --output FILE\n"
+    "  pull: --host NAME, --since TIME, --until TIME, -o FILE\n"
+    "  --help, --version; see nvtxt-ship(1)\n"
+    "Exit status: 0 done; 1 nothing is shipped yet; 64 usage; 65 no store of ours, or\n"
+    "a clone; 66 no store; 69 no database; 73 no output; 74 I/O error; 75 another\n"
+    "shipper; 76 no schema; 77 refused; 78 configuration.\n";
+
+static enum outcome refuse(struct term *term, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static enum outcome refuse(struct term *term, const char *format, ...) {
+    char sentence[1024];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(sentence, sizeof(sentence), format, args);
+    va_end(args);
+    term_say(term, "%s", sentence);
+    return OUTCOME_USAGE;
+}
+
+static void fill(struct option *table) {
+    size_t n = 0;
+    for (; n < OWN_COUNT; n++) {
+        table[n] = own_options[n];
+    }
+    for (size_t i = 0; i < ship_key_count; i++) {
+        if (ship_keys[i].option) {
+            table[n++] =
+                (struct option){ship_keys[i].option, required_argument, NULL, (int)(KEYS + i)};
+        }
+    }
+    table[n] = (struct option){0};
+}
+
+// ---- Values -------------------------------------------------------------------------------------
+
+static enum outcome set_key(struct ship_options *options, struct term *term, size_t index) {
+    char why[256];
+    const struct ship_key *key = &ship_keys[index];
+    if (key->type == SHIP_PATH && !*optarg) { // from a variable that a script did not set
+        return refuse(term, "bad value '' for --%s: a path is expected", key->option);
+    }
+    int r = ship_conf_set(&options->conf, key, optarg, why, sizeof(why));
+    if (r < 0) {
+        term_say(term, "%s", strerror(-r));
+        return OUTCOME_SYSTEM;
+    }
+    return r ? refuse(term, "bad value '%.128s' for --%s: %s", optarg, key->option, why)
+             : OUTCOME_DONE;
+}
+
+static enum outcome set_keep_days(struct ship_options *options, struct term *term) {
+    size_t digits = strspn(optarg, "0123456789");
+    int64_t days = digits > 0 && digits < 10 && !optarg[digits] ? strtoll(optarg, NULL, 10) : 0;
+    if (days < 1 || days > SCHEMA_KEEP_DAYS_MAX) {
+        return refuse(term, "bad value '%.128s' for --keep-days: a number from 1 to %d is expected",
+                      optarg, SCHEMA_KEEP_DAYS_MAX);
+    }
+    options->wishes.keep_days = days;
+    return OUTCOME_DONE;
+}
+
+static enum outcome set_time(const char **field, struct term *term, const char *name) {
+    int64_t ns;
+    *field = optarg;
+    return nvtxt_time_parse(optarg, &ns)
+               ? OUTCOME_DONE
+               : refuse(term, "bad value '%.128s' for --%s: a time is expected", optarg, name);
+}
+
+static enum outcome set_own(struct ship_options *options, struct term *term, int option) {
+    bool *flags[] = {[ONCE - HELP] = &options->once,
+                     [DRY_RUN - HELP] = &options->dry_run,
+                     [JSON - HELP] = &options->json,
+                     [PRINT - HELP] = &options->print,
+                     [NO_ROLES - HELP] = &options->wishes.no_roles,
+                     [NO_OWN_ROWS - HELP] = &options->wishes.no_own_rows,
+                     [PLAIN_EVENTS - HELP] = &options->wishes.plain_events,
+                     [CHECK_CONFIG - HELP] = &options->check_config};
+    switch (option) {
+    case CONFIG:
+    case 'c':
+        return OUTCOME_DONE; // the first walk has it
+    case KEEP_DAYS:
+        return set_keep_days(options, term);
+    case OUTPUT:
+    case 'o':
+        options->output = optarg;
+        return *optarg ? OUTCOME_DONE
+                       : refuse(term, "bad value '' for --output: a file is expected");
+    case SINCE:
+        return set_time(&options->since, term, "since");
+    case UNTIL:
+        return set_time(&options->until, term, "until");
+    default:
+        *flags[option - HELP] = true;
+        return OUTCOME_DONE;
+    }
+}
+
+// ---- The command line ---------------------------------------------------------------------------
+
+static enum outcome bad_option(struct term *term, char **argv) {
+    const char *word = argv[optind - 1];
+    if (optopt > 0 && optopt < 256) {
+        return refuse(term, "option '-%c' is not known or lacks its value", optopt);
+    }
+    return refuse(term, "option '%.128s' is not known, lacks its value, or takes none", word);
+}
+
+// The first walk: -c, --help and --version.
+static enum outcome find_file(struct term *term, int argc, char **argv, const struct option *table,
+                              const char **file) {
+    optind = 0;
+    opterr = 0;
+    for (int option; (option = getopt_long(argc, argv, "c:o:h", table, NULL)) != -1;) {
+        switch (option) {
+        case '?':
+            return bad_option(term, argv);
+        case HELP:
+        case 'h':
+            fputs(help, stdout);
+            return OUTCOME_ANSWERED;
+        case TELL_VERSION:
+            puts("nvtxt-ship " PACKAGE_VERSION);
+            return OUTCOME_ANSWERED;
+        case CONFIG:
+        case 'c':
+            *file = optarg;
+        }
+    }
+    return OUTCOME_DONE;
+}
+
+static enum outcome take_options(struct ship_options *options, struct term *term, int argc,
+                                 char **argv, const struct option *table) {
+    enum outcome outcome = OUTCOME_DONE;
+    optind = 0;
+    for (int option; outcome == OUTCOME_DONE &&
+                     (option = getopt_long(argc, argv, "c:o:h", table, NULL)) != -1;) {
+        outcome = option >= KEYS ? set_key(options, term, (size_t)(option - KEYS))
+                                 : set_own(options, term, option);
+    }
+    return outcome;
+}
+
+static enum outcome take_command(struct ship_options *options, struct term *term, int argc,
+                                 char **argv) {
+    if (optind == argc) {
+        return OUTCOME_DONE;
+    }
+    if (argc - optind > 1) {
+        return refuse(term, "'%.128s' is one word too many: a command is one word",
+                      argv[optind + 1]);
+    }
+    for (size_t i = SHIP_INIT; i <= SHIP_MAINTAIN; i++) {
+        if (strcmp(commands[i], argv[optind]) == 0) {
+            options->command = (enum ship_command)i;
+            return OUTCOME_DONE;
+        }
+    }
+    return refuse(term,
+                  "'%.128s' is no command: there are init, status, metrics, pull and maintain",
+                  argv[optind]);
+}
+
+static void complain(void *context, const char *sentence) {
+    term_say(context, "%s", sentence);
+}
+
+static enum outcome read_files(struct ship_options *options, struct term *term, const char *file) {
+    char path[PATH_MAX];
+    const struct ship_complaints complaints = {.complain = complain, .context = term};
+    ship_conf_path(path, sizeof(path));
+    int r = ship_conf_load(&options->conf, file ? file : path, file != NULL, &complaints);
+    if (r < 0) {
+        term_say(term, "%s", strerror(-r));
+    }
+    return r < 0 ? OUTCOME_SYSTEM : r ? OUTCOME_CONFIG : OUTCOME_DONE;
+}
+
+// A password would be in the list of processes, or in a file that others read.
+static enum outcome check_target(const struct ship_options *options, struct term *term) {
+    struct failure failure;
+    switch (pg_check_target(options->conf.target, &failure)) {
+    case FAILURE_NONE:
+        return OUTCOME_DONE;
+    case FAILURE_MEMORY:
+        term_say(term, "%s", failure.sentence);
+        return OUTCOME_SYSTEM;
+    default:
+        return refuse(term, "%s", failure.sentence);
+    }
+}
+
+enum outcome ship_options_read(struct ship_options *options, struct term *term, int argc,
+                               char **argv) {
+    struct option table[OPTIONS_MAX];
+    const char *file = NULL;
+    *options = (struct ship_options){0};
+    fill(table);
+    enum outcome outcome = find_file(term, argc, argv, table, &file);
+    if (outcome) {
+        return outcome;
+    }
+    if (ship_conf_init(&options->conf) < 0) {
+        term_say(term, "%s", strerror(ENOMEM));
+        return OUTCOME_SYSTEM;
+    }
+    outcome = read_files(options, term, file);
+    outcome = outcome ?: take_options(options, term, argc, argv, table);
+    outcome = outcome ?: take_command(options, term, argc, argv);
+    return outcome ?: check_target(options, term);
+}
+
+void ship_options_deinit(struct ship_options *options) {
+    ship_conf_deinit(&options->conf);
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// ship: nvtxt-ship, which brings the rows of one host's store into a PostgreSQL database, each row
+// exactly once. Here are its face and its assembly: the command line and the configuration
+// (options, conf), the commands, and the loop that follows a store. The room owns the program's
+// signals and its exit status. One thread. It writes nothing into a store; what a statement says is
+// known in ship/engine, and how a row looks on the wire in ship/rows.
+//
+// This header: the command line. Options that are keys of the configuration override its files,
+// wherever they stand. A command takes options that it has no use for.
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "client/common/outcome.h"
+#include "client/common/term.h"
+#include "ship/conf.h"
+#include "ship/engine/schema.h"
+
+enum ship_command {
+    SHIP_FOLLOW, // none was named
+    SHIP_INIT,
+    SHIP_STATUS,
+    SHIP_METRICS,
+    SHIP_PULL,
+    SHIP_MAINTAIN,
+};
+
+struct ship_options {
+    enum ship_command command;
+    struct ship_conf conf;
+    struct schema_wishes wishes; // of init
+    bool once, dry_run;
+    bool print; // init
+    bool json;  // status
+    bool check_config;
+    const char *output;        // of metrics and pull; NULL: none
+    const char *since, *until; // pull; NULL: not given
+};
+
+// Reads configuration and command line. OUTCOME_ANSWERED: --help or --version was printed. Needs
+// ship_options_deinit() in any case.
+enum outcome ship_options_read(struct ship_options *options, struct term *term, int argc,
+                               char **argv);
+void ship_options_deinit(struct ship_options *options);

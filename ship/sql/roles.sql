@@ -1,0 +1,47 @@
+-- SPDX-License-Identifier: Apache-2.0
+--
+-- The roles of nvtxt-ship's schema: "nvtxt_ship" adds rows of stores that are its own, "nvtxt_read"
+-- reads everything. Run after 1.sql, by the same role, in one transaction. Both are roles without
+-- login, to be granted: CREATE ROLE host17 LOGIN IN ROLE nvtxt_ship. A key that was stolen from a
+-- host can only add: with it nobody reads an event, changes one, or touches a row of another host.
+
+SET search_path = "nvtxt", pg_temp;
+
+DO $$
+DECLARE
+  name text;
+BEGIN
+  FOREACH name IN ARRAY ARRAY['nvtxt_ship', 'nvtxt_read'] LOOP
+    IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = name) THEN
+      EXECUTE format('CREATE ROLE %I NOLOGIN', name);
+    END IF;
+  END LOOP;
+END $$;
+
+GRANT USAGE ON SCHEMA "nvtxt" TO "nvtxt_ship", "nvtxt_read";
+
+-- COPY needs no more than INSERT. Nobody is granted anything on a partition.
+GRANT INSERT ON events TO "nvtxt_ship";
+GRANT SELECT, INSERT ON diagnostics, losses TO "nvtxt_ship";
+GRANT SELECT, INSERT, UPDATE ON stores, cursors, segments, sources, domains, categories, threads,
+  processes TO "nvtxt_ship";
+GRANT SELECT, INSERT, UPDATE, DELETE ON open_ranges TO "nvtxt_ship";
+GRANT SELECT ON meta TO "nvtxt_ship";
+GRANT EXECUTE ON FUNCTION make_partitions(date, date), mine(integer) TO "nvtxt_ship";
+
+GRANT SELECT ON meta, stores, cursors, segments, events, sources, domains, categories, threads,
+  processes, diagnostics, losses, open_ranges, timeline, fleet, running TO "nvtxt_read";
+
+DO $$
+DECLARE
+  name text;
+BEGIN
+  FOREACH name IN ARRAY ARRAY['stores', 'cursors', 'segments', 'sources', 'domains', 'categories',
+                              'threads', 'processes', 'diagnostics', 'losses', 'open_ranges'] LOOP
+    CONTINUE WHEN EXISTS (SELECT FROM pg_policies WHERE schemaname = 'nvtxt' AND tablename = name);
+    EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', name);
+    EXECUTE format('CREATE POLICY read ON %I FOR SELECT TO "nvtxt_read" USING (true)', name);
+    EXECUTE format('CREATE POLICY ship ON %I TO "nvtxt_ship" USING (%s)', name,
+                   CASE name WHEN 'stores' THEN 'owner = session_user' ELSE 'mine(store_id)' END);
+  END LOOP;
+END $$;

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A PostgreSQL of the test's own: in a private folder, on a Unix socket in it, ended by the test.
+
+The server's programs refuse to run as root: then they run as the user postgres. Without them, or
+without that user, the tests skip. What the server holds is asked for with psql."""
+import csv
+import glob
+import io
+import os
+import pwd
+import shutil
+import socket
+import subprocess
+import tempfile
+
+import lib
+from lib import DEADLINE, Skip
+
+NULL = "\x01"  # psql writes it for NULL; no text of a test has it
+
+
+def bin_folder():
+    """The folder of the newest server's programs."""
+    folders = []
+    with_config = shutil.which("pg_config")
+    if with_config:
+        folders.append(subprocess.run([with_config, "--bindir"], stdout=subprocess.PIPE, text=True,
+                                      check=True).stdout.strip())
+    folders += sorted(glob.glob("/usr/lib/postgresql/*/bin"), reverse=True,
+                      key=lambda path: int(path.split("/")[-2]) if path.split("/")[-2].isdigit()
+                      else 0)
+    for folder in folders:
+        if all(os.access(os.path.join(folder, name), os.X_OK)
+               for name in ("initdb", "pg_ctl", "postgres", "psql")):
+            return folder
+    raise Skip("there is no PostgreSQL server (package postgresql)")
+
+
+class Postgres:
+    """A server; a context manager. `settings` are lines of postgresql.conf; `tcp`: it listens on
+    127.0.0.1, too, on a free port."""
+
+    def __init__(self, settings=(), tcp=False, hba=None, init=()):
+        self.bin = bin_folder()
+        self.as_server = []
+        if os.geteuid() == 0:
+            try:
+                pwd.getpwnam("postgres")
+            except KeyError as reason:
+                raise Skip("there is no user postgres to run the server as") from reason
+            if not shutil.which("setpriv"):
+                raise Skip("setpriv is missing (package util-linux)")
+            self.as_server = ["setpriv", "--reuid=postgres", "--regid=postgres", "--init-groups"]
+        self.folder = tempfile.mkdtemp(prefix="nvtxt-pg-")
+        self.data = os.path.join(self.folder, "data")
+        self.tcp, self.port = tcp, 5432
+        self.settings, self.hba, self.init = list(settings), hba, list(init)
+        self.env = {**os.environ, "PGHOST": self.folder, "PGPORT": "5432", "PGUSER": "postgres",
+                    "PGDATABASE": "postgres", "PGPASSFILE": "/nonexistent", "LC_ALL": "C"}
+
+    def __enter__(self):
+        try:
+            self.make()
+            self.start()
+        except BaseException:
+            self.__exit__(None, None, None)
+            raise
+        return self
+
+    def __exit__(self, kind, value, trace):
+        if os.path.exists(os.path.join(self.data, "postmaster.pid")):
+            self.stop()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def server_run(self, *command):
+        """Runs a program of the server; its output goes to a file, because the server keeps it."""
+        said = os.path.join(self.folder, "said")
+        with open(said, "ab") as out:
+            done = subprocess.run([*self.as_server, os.path.join(self.bin, command[0]),
+                                   *command[1:]], stdin=subprocess.DEVNULL, stdout=out,
+                                  stderr=subprocess.STDOUT, cwd="/", timeout=DEADLINE,
+                                  env={**os.environ, "LC_ALL": "C"}, check=False)
+        if done.returncode != 0:
+            with open(said, encoding="utf-8", errors="replace") as file:
+                raise AssertionError("%s: status %d\n%s" % (command, done.returncode, file.read()))
+
+    def make(self):
+        os.chmod(self.folder, 0o755)
+        if self.as_server:
+            user = pwd.getpwnam("postgres")
+            os.chown(self.folder, user.pw_uid, user.pw_gid)
+        self.server_run("initdb", "--no-sync", "-D", self.data, "-U", "postgres", "-A", "trust",
+                        "-E", "UTF8", "--locale=C", *self.init)
+        lines = ["listen_addresses = ''", "unix_socket_directories = '%s'" % self.folder,
+                 "fsync = off", "shared_buffers = 32MB", "max_connections = 60", *self.settings]
+        if self.tcp:
+            with socket.socket() as free:
+                free.bind(("127.0.0.1", 0))
+                self.port = free.getsockname()[1]
+            lines += ["listen_addresses = '127.0.0.1'", "port = %d" % self.port]
+            self.env["PGPORT"] = str(self.port)
+        with open(os.path.join(self.data, "postgresql.conf"), "a", encoding="utf-8") as file:
+            file.write("\n".join(lines) + "\n")
+        if self.hba:
+            with open(os.path.join(self.data, "pg_hba.conf"), "w", encoding="utf-8") as file:
+                file.write("\n".join(self.hba) + "\n")
+
+    def start(self):
+        self.server_run("pg_ctl", "-D", self.data, "-l", os.path.join(self.folder, "log"), "-w",
+                        "-t", str(int(DEADLINE)), "start")
+
+    def stop(self, how="immediate"):
+        self.server_run("pg_ctl", "-D", self.data, "-m", how, "-w", "-t", str(int(DEADLINE)), "stop")
+
+    def target(self, **more):
+        """The value of --target; a value that is None is left out."""
+        words = {"host": self.folder, "port": self.port, "user": "postgres", "dbname": "postgres",
+                 **more}
+        return " ".join("%s=%s" % pair for pair in words.items() if pair[1] is not None)
+
+    def psql(self, sql, user="postgres", database="postgres"):
+        """Runs SQL; returns psql's status, rows of texts, and what it said."""
+        done = subprocess.run([os.path.join(self.bin, "psql"), "-X", "-q", "--csv", "-t", "-v",
+                               "ON_ERROR_STOP=1", "-P", "null=" + NULL, "-U", user, "-d", database,
+                               "-f", "-"], env=self.env, input=sql.encode(), timeout=DEADLINE,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+        text = io.StringIO(done.stdout.decode(), newline="")
+        found = [tuple(None if value == NULL else value for value in row)
+                 for row in csv.reader(text)]
+        return done.returncode, found, done.stderr.decode()
+
+    def rows(self, sql, **more):
+        status, found, said = self.psql(sql, **more)
+        lib.equal(status, 0, said)
+        return found
+
+    def one(self, sql, **more):
+        """The only value of the only row."""
+        found = self.rows(sql, **more)
+        lib.equal((len(found), len(found[0]) if found else 0), (1, 1), sql)
+        return found[0][0]

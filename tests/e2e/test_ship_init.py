@@ -1,0 +1,243 @@
+# SPDX-License-Identifier: Apache-2.0
+"""nvtxt-ship init: schema, roles and rights; its command line and configuration; what a connection
+is refused for."""
+import contextlib
+import os
+import tempfile
+
+from lib import equal, run
+from postgres import Postgres
+from ship import good, refused, run_ship
+
+TABLES = {
+    "meta": "version compatible keep_days changed",
+    "stores": "store_id store host labels machine path product owner first_seen",
+    "cursors": "store_id segment event_row diagnostic_row loss_row batch batch_ns base events "
+               "committed behind_rows shipper seen",
+    "segments": "store_id segment name started events last complete",
+    "events": "committed start_ns end_ns row_id global_tid source_id range_id domain_id category "
+              "color end_global_tid int64_value double_value json_text store_id segment event_type "
+              "payload_type unclosed text",
+    "sources": "store_id source_id segment kind session name display_name peer_pid peer_uid "
+               "peer_gid peer_comm opened closed ended lines events warnings errors first_ns "
+               "last_ns",
+    "domains": "store_id domain_id name",
+    "categories": "store_id segment domain_id pid category name",
+    "threads": "store_id segment global_tid name",
+    "processes": "store_id segment pid name",
+    "diagnostics": "store_id segment row_id source_id line col severity stage code message "
+                   "excerpt at",
+    "losses": "store_id segment row_id at source_id uid pid reason count",
+    "open_ranges": "store_id source_id seq global_tid event_type start_ns domain_id category "
+                   "color text",
+    "timeline": "committed host labels started duration kind message category color process "
+                "thread source domain payload pid tid start_ns end_ns unclosed store_id segment "
+                "row_id source_id",
+    "fleet": "store_id host labels events committed seen behind_rows lag_seconds lost",
+    "running": "host labels message seconds pid tid store_id source_id seq global_tid event_type "
+               "start_ns domain_id category color text",
+}
+TODAY = "(now() AT TIME ZONE 'UTC')::date"
+ROW = ("INSERT INTO nvtxt.events (committed, start_ns, end_ns, row_id, global_tid, source_id, "
+       "store_id, segment, event_type, unclosed, text) "
+       "VALUES (now(), 1, 2, 1, 16777217, 1, %d, 0, 34, false, 'x')")
+
+
+def columns(server, table):
+    return " ".join(row[0] for row in server.rows(
+        "SELECT attname FROM pg_attribute WHERE attrelid = 'nvtxt.%s'::regclass AND attnum > 0 "
+        "ORDER BY attnum" % table))
+
+
+def everything(server):
+    """What a second init must not change."""
+    return [server.rows(sql) for sql in (
+        "SELECT oid, relname, relkind, relacl FROM pg_class WHERE relnamespace = "
+        "'nvtxt'::regnamespace ORDER BY oid",
+        "SELECT oid, polname FROM pg_policy ORDER BY oid",
+        "SELECT oid, proname, proacl FROM pg_proc WHERE pronamespace = 'nvtxt'::regnamespace "
+        "ORDER BY oid",
+        "SELECT oid, tgname FROM pg_trigger ORDER BY oid",
+        "SELECT rolname FROM pg_roles ORDER BY oid",
+        "SELECT * FROM nvtxt.meta")]
+
+
+def test_init_makes_the_schema_once():
+    with Postgres() as server:
+        target = server.target()
+        good("init", "--target", target)
+        for table, wanted in TABLES.items():
+            equal(columns(server, table), wanted, table)
+        equal(server.rows("SELECT version, compatible, keep_days FROM nvtxt.meta"),
+              [("1", "1", "30")])
+        equal(server.one("SELECT count(*) FROM pg_inherits WHERE inhparent = "
+                         "'nvtxt.events'::regclass"), "2")
+        before = everything(server)
+        good("init", "--target", target)
+        equal(everything(server), before)
+        good("init", "--target", target, "--keep-days=7")
+        equal(server.one("SELECT keep_days FROM nvtxt.meta"), "7")
+        good("init", "--target", target, "--schema", "user", "--no-roles", "--plain-events",
+             "--keep-days", "3")
+        equal(server.rows('SELECT keep_days, "user".make_partitions(%s, %s + 1) FROM "user".meta'
+                          % (TODAY, TODAY)), [("3", "0")])
+        equal(server.rows("SELECT rolname FROM pg_roles WHERE rolname LIKE 'user_%'"), [])
+        good("init", "--target", target, "--schema", "other", "--no-own-rows")
+        equal(server.rows("SELECT tgrelid::regclass FROM pg_trigger WHERE tgname = 'own_rows'"),
+              [("nvtxt.events",)])
+        server.rows("CREATE SCHEMA printed_before; " +
+                    good("init", "--print", "--schema", "printed", "--keep-days=9"))
+        equal(server.one("SELECT keep_days FROM printed.meta"), "9")
+
+
+def test_functions_are_exact():
+    with Postgres() as server:
+        good("init", "--target", server.target())
+        equal(server.rows(
+            "SET timezone = 'America/New_York'; SET intervalstyle = sql_standard; "
+            "SELECT nvtxt.ns(nvtxt.at(n)) FROM unnest('{9223372036854775807,1795242240123456789,"
+            "1,0,-8640000000000123456,-9223372036854775807}'::bigint[]) AS n"),
+              [("9223372036854775000",), ("1795242240123456000",), ("0",), ("0",),
+               ("-8640000000000123000",), ("-9223372036854775000",)])
+        equal(server.one("SET timezone = 'UTC'; SELECT nvtxt.at(1795242240123456789)"),
+              "2026-11-21 06:24:00.123456+00")
+        made = "SELECT nvtxt.make_partitions(%s)"
+        equal([server.one(made % days) for days in (
+            "%s, %s + 9" % (TODAY, TODAY), "%s - 2, %s" % (TODAY, TODAY),
+            "%s - 1000, %s" % (TODAY, TODAY), "%s + 3, %s + 9" % (TODAY, TODAY),
+            "%s, %s - 1" % (TODAY, TODAY))], ["1", "2", "28", "0", "0"])
+
+
+def test_a_shipper_can_only_add_rows_of_its_own():
+    with Postgres() as server:
+        good("init", "--target", server.target())
+        server.rows("CREATE ROLE a LOGIN IN ROLE nvtxt_ship; CREATE ROLE b LOGIN IN ROLE "
+                    "nvtxt_ship; CREATE ROLE r LOGIN IN ROLE nvtxt_read; CREATE ROLE nobody LOGIN")
+        for user, number in (("a", 1), ("b", 2)):
+            server.rows("INSERT INTO nvtxt.stores (store, host) VALUES (gen_random_uuid(), '%s'); "
+                        "INSERT INTO nvtxt.cursors (store_id) VALUES (%d); "
+                        "INSERT INTO nvtxt.losses VALUES (%d, 0, 0, NULL, NULL, NULL, NULL, 'r', 1);"
+                        % (user, number, number) + ROW % number, user=user)
+        today = server.one("SELECT 'events_' || to_char(%s, 'YYYYMMDD')" % TODAY)
+        forbidden = [
+            ROW % 2, ROW % 3, ROW.replace("events", today) % 1,
+            "SELECT count(*) FROM nvtxt.events", "SELECT count(*) FROM nvtxt.timeline",
+            "SELECT count(*) FROM nvtxt." + today, "DELETE FROM nvtxt.events",
+            "UPDATE nvtxt.events SET text = ''", "TRUNCATE nvtxt.events",
+            "DELETE FROM nvtxt.losses", "DELETE FROM nvtxt.stores", "UPDATE nvtxt.losses SET count = 0",
+            "UPDATE nvtxt.meta SET keep_days = 1", "INSERT INTO nvtxt.cursors (store_id) VALUES (3)",
+            "INSERT INTO nvtxt.losses VALUES (2, 0, 1, NULL, NULL, NULL, NULL, 'r', 1)",
+            "UPDATE nvtxt.stores SET owner = 'b'",
+            "INSERT INTO nvtxt.stores (store, host, owner) VALUES (gen_random_uuid(), 'x', 'b')",
+            "DROP TABLE nvtxt.events", "CREATE TABLE nvtxt.mine (x integer)",
+        ]
+        for sql in forbidden:
+            status, _, said = server.psql(sql, user="a")
+            equal(status != 0, True, "%s: %s" % (sql, said))
+        equal(server.rows("UPDATE nvtxt.cursors SET events = 9 RETURNING store_id", user="a"),
+              [("1",)])
+        equal(server.rows("SELECT host FROM nvtxt.stores", user="a"), [("a",)])
+        equal(server.rows("SELECT store_id, reason FROM nvtxt.losses", user="b"), [("2", "r")])
+        equal(server.rows("SELECT host, events, lost FROM nvtxt.fleet ORDER BY host", user="r"),
+              [("a", "9", "1"), ("b", "0", "1")])
+        equal(server.one("SELECT count(*) FROM nvtxt.timeline", user="r"), "2")
+        for sql in (ROW % 1, "DELETE FROM nvtxt.losses", "UPDATE nvtxt.cursors SET events = 0",
+                    "DELETE FROM nvtxt.events", "SELECT nvtxt.make_partitions(%s, %s)"
+                    % (TODAY, TODAY)):
+            equal(server.psql(sql, user="r")[0] != 0, True, sql)
+        for sql in ("SELECT count(*) FROM nvtxt.events", "SELECT nvtxt.mine(1)"):
+            equal(server.psql(sql, user="nobody")[0] != 0, True, sql)
+
+
+def test_what_a_connection_is_refused_for():
+    hba = ["local all postgres trust", "local all all scram-sha-256",
+           "host all all 127.0.0.1/32 scram-sha-256"]
+    with Postgres(tcp=True, hba=hba) as server:
+        target = server.target()
+        refused(77, 'database "none" does not exist', "init", "--target",
+                server.target(dbname="none"))
+        server.rows("CREATE ROLE u LOGIN PASSWORD 'right'")
+        said = refused(77, "password", "init", "--target", server.target(user="u"),
+                       env={"PGPASSWORD": "wrong-secret"})
+        equal("wrong-secret" in said, False)
+        refused(77, "password", "init", "--target", server.target(user="u"))
+        refused(77, "permission denied", "init", "--target", server.target(user="u"),
+                env={"PGPASSWORD": "right"})
+        server.rows("CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0 LOCALE 'C'")
+        refused(76, "LATIN1", "init", "--target", server.target(dbname="latin"))
+        good("init", "--target", target)
+        server.rows("UPDATE nvtxt.meta SET version = 7, compatible = 5")
+        said = refused(76, "has version 7, ", "init", "--target", target)
+        equal("version 1" in said, True, said)
+        # Loopback needs no TLS; another address does, which this server does not have.
+        refused(77, "password", "init", "--target", server.target(host="127.0.0.1", user="u"))
+        server.stop()
+        refused(69, "the engine cannot be reached: ", "init", "--target", target)
+        refused(69, "refused", "init", "--target", server.target(host="127.0.0.1"))
+        refused(69, "nowhere.invalid", "init", "--target", "host=nowhere.invalid")
+
+
+def test_a_target_has_no_password():
+    for target in ("password=secret host=/nowhere", "postgres://u:secret@h/db",
+                   "postgresql://h/db?password=secret", "host=h sslpassword='secret'"):
+        said = refused(64, "can be read by everyone", "init", "--target", target)
+        equal("secret" in said, False)
+    said = refused(64, "target", "init", "--target", "host=h password=se'cret =")
+    equal("cret" in said, False)
+    refused(64, "nonsense", "init", "--target", "nonsense")
+    refused(64, "sslmode", "init", "--target", "sslmode=wrong")
+    refused(64, "port", "init", "--target", "port=x host=h")
+
+
+def test_wrong_command_lines():
+    refused(64, "--nonsense", "--nonsense")
+    refused(64, "'-x'", "-x")
+    refused(64, "--host", "--host")
+    refused(64, "initt", "initt")
+    refused(64, "status", "init", "status")
+    refused(64, "--interval", "--interval", "49ms")
+    refused(64, "--schema", "--schema", "Nvtxt")
+    refused(64, "--keep-days", "init", "--keep-days", "0")
+    refused(64, "--since", "pull", "--since", "soon")
+    refused(64, "--store-id", "--store-id", "7")
+    refused(64, "--label", "--label", "rack")
+    status, out, said = run_ship("--help")
+    equal((status, said), (0, ""))
+    equal(out.startswith("Usage: nvtxt-ship "), True)
+
+
+@contextlib.contextmanager
+def configuration(*lines, drop_in=()):
+    with tempfile.TemporaryDirectory(prefix="nvtxt-ship-") as folder:
+        path = os.path.join(folder, "c.conf")
+        os.mkdir(path + ".d")
+        for name, text in ((path, lines), (os.path.join(path + ".d", "7.conf"), drop_in)):
+            with open(name, "w", encoding="utf-8") as file:
+                file.write("".join(line + "\n" for line in text))
+        yield path
+
+
+def test_a_configuration_has_all_its_faults_named():
+    with configuration("# comment", "[nvtxt-ship]", "Target=host=/nowhere ; comment",
+                       "Interval = 2s", "Label=a=1", drop_in=["[nvtxt-ship]", "Label=b=2"]) as path:
+        equal(run_ship("--check-config", "-c", path), (0, "", ""))
+    with configuration("Store=/x", "[nvtxt-ship]", "Intervall=1s", "Interval=1", "Interval=soon",
+                       "Store=relative", "nonsense", "[nvtxtd]", "Any=1",
+                       drop_in=["[nvtxt-ship]", "LogLevel=loud"]) as path:
+        status, _, said = run_ship("--check-config", "--config", path)
+        lines = said.splitlines()
+        equal(status, 78, said)
+        wanted = [("%s:1: " % path, "'Store'"), ("%s:3: " % path, "did you mean 'Interval'?"),
+                  ("%s:5: " % path, "'soon'"), ("%s:6: " % path, "an absolute path"),
+                  ("%s:7: " % path, "Key=Value"), ("%s:8: " % path, "[nvtxtd]"),
+                  ("%s.d/7.conf:2: " % path, "error|warning|info|debug")]
+        equal(len(lines), len(wanted), said)
+        for line, (where, words) in zip(lines, wanted):
+            equal((line.startswith("nvtxt-ship: error: " + where), words in line), (True, True),
+                  line)
+    with configuration("[nvtxt-ship]", "Target=password=secret") as path:
+        refused(64, "can be read by everyone", "--check-config", "-c", path)
+    refused(78, "/nowhere", "--check-config", "-c", "/nowhere")
+
+
+run(globals())
