@@ -28,6 +28,7 @@
 #include "store/lock/locks.h"
 #include "store/lock/writelock.h"
 #include "store/segment/carry_over.h"
+#include "store/segment/contents.h"
 #include "store/segment/segments.h"
 #include "store/store_state.h"
 
@@ -44,6 +45,7 @@ static const char *base_name(const char *path) {
 struct new_segment {
     const char *path; // the configured one
     const struct store_options *options;
+    const char *lost; // the segment whose place it takes; NULL: none
     struct store_carry carry;
     char segment[PATH_MAX];
     char unfinished[PATH_MAX + 8];
@@ -86,6 +88,7 @@ static int build(const struct new_segment *made) {
     }
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;
     int rc = sqlite3_open_v2(made->unfinished, &db, flags, NULL);
+    sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL); // of the one before it
     rc = rc ?: fill_database(db, made);
     r = store_result_say(db, rc, "make a new segment of the store", made->path, made->error,
                          made->size);
@@ -132,6 +135,52 @@ static int copy_beside(struct new_segment *made, const char *locked) {
                  : STORE_DONE;
 }
 
+// SQLite would take an empty file for a new database, and remove the log beside it.
+static bool can_be_read(const char *segment) {
+    sqlite3 *db = NULL;
+    bool sound = false;
+    if (store_file_size(segment, "") <= 0) {
+        return false;
+    }
+    int rc = store_connection_read_left(&db, segment);
+    rc = rc ?: store_contents_sound(db, &sound);
+    sqlite3_close(db);
+    return rc == SQLITE_OK && sound;
+}
+
+static int build_from(struct new_segment *made, const char *segment) {
+    made->carry.from = segment;
+    return segment && can_be_read(segment) ? build(made) : STORE_CORRUPT;
+}
+
+// Takes over the ids of the segment that was put aside, or of the newest other one that can be
+// read; if there is none, it is a new store.
+static int build_after_loss(struct new_segment *made) {
+    struct store_carry *carry = &made->carry;
+    struct store_segments list;
+    int r = build_from(made, made->options->aside);
+    if (store_segments_scan(made->path, &list) < 0) {
+        list = (struct store_segments){0};
+    }
+    for (size_t i = list.count; i-- > 0 && r != STORE_DONE && r != STORE_NO_SPACE;) {
+        r = build_from(made, list.rows[i].path);
+    }
+    if (r != STORE_DONE && r != STORE_NO_SPACE) {
+        carry->from = NULL;
+        r = build(made);
+    }
+    store_segments_deinit(&list);
+    carry->from = NULL; // it was borrowed
+    return r;
+}
+
+// Places that others remember in the lost segment must not lead into the new one.
+static uint64_t number_after(uint64_t next, const struct new_segment *made) {
+    uint64_t lost = made->lost ? store_segments_number(made->lost) : 0;
+    bool goes_on = next > 1 || made->options->aside;
+    return goes_on && lost >= next ? lost + 1 : next;
+}
+
 // Makes the segment, opens it and moves the link. `from`: see struct store_carry; `locked`: another
 // process has locked it.
 static int make(struct new_segment *made, struct store **store, const char *from, bool ids_only,
@@ -140,6 +189,7 @@ static int make(struct new_segment *made, struct store **store, const char *from
     struct store_carry *carry = &made->carry;
     *carry = (struct store_carry){.started_ns = store_now_ns(), .ids_only = ids_only};
     int r = next_number(made->path, &carry->number, newest);
+    carry->number = number_after(carry->number, made);
     r = r < 0 ? r
               : store_segments_name(made->path, carry->started_ns, carry->number, made->segment,
                                     sizeof(made->segment));
@@ -151,16 +201,12 @@ static int make(struct new_segment *made, struct store **store, const char *from
                                       made->size);
     }
     carry->name = base_name(made->segment);
-    carry->from = from ? from : ids_only && *newest ? newest : NULL;
+    carry->from = from;
     carry->rows = made->options->carry_rows ? made->options->carry_rows : CARRY_ROWS;
     r = locked ? copy_beside(made, from) : STORE_DONE;
-    r = r ? r : build(made);
+    r = r ? r : ids_only ? build_after_loss(made) : build(made);
     if (*made->copy) {
         store_segments_remove(made->copy);
-    }
-    if (r != STORE_DONE && ids_only && carry->from) { // the one before cannot be read either
-        carry->from = NULL;
-        r = build(made);
     }
     r = r ? r : finish(made);
     r = r ? r : store_open(store, made->segment, made->options, made->error, made->size);
@@ -364,8 +410,9 @@ static void allow_unlinked(const char *segment, const struct store_options *opti
 
 // The link is missing, or points to nothing.
 static int open_new(struct store **store, const char *path, const struct store_options *options,
-                    bool lost, char *error, size_t size) {
-    struct new_segment made = {.path = path, .options = options, .error = error, .size = size};
+                    bool lost, const char *target, char *error, size_t size) {
+    struct new_segment made = {
+        .path = path, .options = options, .lost = target, .error = error, .size = size};
     char newest[PATH_MAX];
     uint64_t number;
     store_segments_tidy(path);
@@ -416,9 +463,9 @@ int store_rotation_open(struct store **store, const char *path, const struct sto
         return open_active(store, path, target, &called, error, size);
     case STORE_LINK_VANISHED:
         *vanished = true;
-        return open_new(store, path, &called, true, error, size);
+        return open_new(store, path, &called, true, target, error, size);
     case STORE_LINK_NONE:
-        return open_new(store, path, &called, how == STORE_OPEN_FRESH, error, size);
+        return open_new(store, path, &called, how == STORE_OPEN_FRESH, NULL, error, size);
     case STORE_LINK_FOREIGN:
         return refuse_link(path, target, error, size);
     default:

@@ -27,6 +27,7 @@
 #include "store/lock/writelock.h"
 #include "store/segment/carry_over.h"
 #include "store/segment/contents.h"
+#include "store/segment/store_id.h"
 #include "store/store_state.h"
 
 enum statement { BEGIN, COMMIT, ROLLBACK, DATA_VERSION, ADD_BATCH, STMTS };
@@ -112,8 +113,16 @@ static void free_store(struct store *store) {
     free(store);
 }
 
+static int give_id(const struct store *store) {
+    const struct store_options *options = &store->options;
+    return options->read_only ? SQLITE_OK
+           : options->new_id  ? store_id_renew(store->db)
+                              : store_id_ensure(store->db);
+}
+
 static int open_rest(struct store *store) {
     int rc = open_parts(store);
+    rc = rc ?: give_id(store);
     rc = rc
              ?: store_sql_int(store->db, "SELECT ifnull(max(id), 0) + 1 FROM NVTXT_SOURCES",
                               &store->next_source_id);

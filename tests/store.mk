@@ -6,6 +6,7 @@ unit_programs += unit/test_bulk
 unit_programs += unit/test_intern
 unit_programs += unit/test_schema
 unit_programs += unit/test_store
+unit_programs += unit/test_store_id
 unit_programs += unit/test_reader
 unit_programs += unit/test_stranger
 unit_programs += unit/test_catalog

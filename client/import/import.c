@@ -27,7 +27,8 @@ uint32_t import_file_mode(void) {
 
 enum outcome import_open(struct import *import, const char *path,
                          const struct load_options *options, struct term *term) {
-    const struct store_options how = {.plain = true, .file_mode = import_file_mode()};
+    const struct store_options how = {
+        .plain = true, .file_mode = import_file_mode(), .new_id = true};
     char why[1024];
     *import = (struct import){.options = options, .term = term};
     int result = store_open(&import->store, path, &how, why, sizeof(why));

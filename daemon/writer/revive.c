@@ -28,11 +28,14 @@ bool revive_is_due(int result) {
 }
 
 static void rename_files(struct revive *revive, const char *file) {
-    char aside[PATH_MAX];
-    int r = store_quarantine(file, revive->path, revive->loss_ns, aside, sizeof(aside));
+    int r =
+        store_quarantine(file, revive->path, revive->loss_ns, revive->aside, sizeof(revive->aside));
     if (r == 0) {
-        log_error("the store's files were put aside as %s", aside);
-    } else if (r < 0) {
+        log_error("the store's files were put aside as %s", revive->aside);
+        return;
+    }
+    *revive->aside = '\0';
+    if (r < 0) {
         log_error("the store's files cannot be put aside: %s", strerror(-r));
     }
 }
@@ -68,6 +71,7 @@ static int write_loss(struct revive *revive, struct store *store) {
     int r = loss_row_write(store, revive->loss_ns, revive->loss, 1);
     if (r == STORE_DONE) {
         revive->loss = NULL;
+        *revive->aside = '\0';
         log_warning("a new store takes its place store=%s", revive->path);
     }
     return r;
@@ -137,8 +141,10 @@ static int open_store(struct revive *revive, struct store **store, bool *vanishe
     enum store_opening how = revive->loss ? STORE_OPEN_FRESH
                              : over       ? STORE_OPEN_BESIDE
                                           : STORE_OPEN_ACTIVE;
+    struct store_options options = revive->options;
+    options.aside = *revive->aside ? revive->aside : NULL;
     store_rotation_active(revive->path, locked, sizeof(locked));
-    int r = store_rotation_open(store, revive->path, &revive->options, how, vanished, why, size);
+    int r = store_rotation_open(store, revive->path, &options, how, vanished, why, size);
     revive->left_behind = over;
     if (r == STORE_BUSY) {
         note_locked(revive, why, size);

@@ -9,6 +9,7 @@
 // Used by the thread that owns the store: at the start the loop, then the writer.
 #pragma once
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -20,6 +21,7 @@ struct revive {
     struct store_options options;
     const char *loss; // a literal: the reason to write into the next store; NULL: none
     int64_t loss_ns;
+    char aside[PATH_MAX];    // where the store was put that caused the loss; "": nowhere
     int64_t lock_timeout_ns; // how long to wait for a store that is locked
     int64_t locked_since_ns; // CLOCK_BOOTTIME; 0: it is not locked
     bool left_behind;        // its segment stayed locked for that long: nobody waits any more

@@ -10,6 +10,7 @@
 #include "store/segment/carry_over.h"
 
 #include "store/db/sql.h"
+#include "store/segment/store_id.h"
 
 #define SOURCE_COLUMNS                                                                             \
     "id, kind, sessionId, name, displayName, peerPid, peerUid, peerGid, peerComm, openedNs, "      \
@@ -169,6 +170,7 @@ static int fill(sqlite3 *db, const struct store_carry *carry) {
     int64_t before = 0;
     int rc = bytes_of(db, &before);
     rc = rc ?: run(db, ids, carry);
+    rc = rc ?: store_id_carry(db, "old");
     if (rc == SQLITE_OK && carry->ids_only) {
         return run(db, "UPDATE NVTXT_SEGMENT SET allEnded = 0", carry);
     }

@@ -2,8 +2,8 @@
 //
 // What a new segment takes over from the one before it, so that it can be read alone and everything
 // goes on: the state of sessions, open ranges, open sources, the sessions that ended last, and
-// names; and where ids begin. Events, strings of events, diagnostics and losses stay where they
-// are.
+// names; the STORE_ID, and where ids begin. Events, strings of events, diagnostics and losses stay
+// where they are.
 //
 // Functions return SQLite result codes.
 #pragma once
@@ -18,7 +18,7 @@ struct store_carry {
     const char *name;
     int64_t started_ns;
     const char *from; // path of the segment before it; NULL: there is none
-    bool ids_only;    // take over only where ids begin: everything else was lost
+    bool ids_only;    // take over only STORE_ID and where ids begin: everything else was lost
     size_t rows;      // about how many rows of each kind that may not be needed
 };
 

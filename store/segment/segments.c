@@ -107,23 +107,35 @@ int store_segments_name(const char *path, int64_t started_ns, uint64_t number, c
     return len < (int)size ? 0 : -ENAMETOOLONG;
 }
 
-bool store_segments_stem(const char *segment, char *stem) {
-    struct place place;
+// Finds the stem in the name of a segment: what stands before its time.
+static bool split(const char *segment, struct place *place, uint64_t *number) {
     const char *slash = strrchr(segment, '/');
     const char *name = slash ? slash + 1 : segment;
     int64_t started_ns;
-    uint64_t number;
-    if (place_of(segment, &place) < 0) {
+    if (place_of(segment, place) < 0) {
         return false;
     }
     for (const char *dash = strchr(name, '-'); dash; dash = strchr(dash + 1, '-')) {
-        snprintf(place.stem, sizeof(place.stem), "%.*s", (int)(dash - name), name);
-        const char *rest = parse(&place, name, &started_ns, &number);
+        snprintf(place->stem, sizeof(place->stem), "%.*s", (int)(dash - name), name);
+        const char *rest = parse(place, name, &started_ns, number);
         if (rest && !*rest) {
-            return snprintf(stem, PATH_MAX, "%s%s", place.folder, place.stem) < PATH_MAX;
+            return true;
         }
     }
     return false;
+}
+
+bool store_segments_stem(const char *segment, char *stem) {
+    struct place place;
+    uint64_t number;
+    return split(segment, &place, &number) &&
+           snprintf(stem, PATH_MAX, "%s%s", place.folder, place.stem) < PATH_MAX;
+}
+
+uint64_t store_segments_number(const char *segment) {
+    struct place place;
+    uint64_t number;
+    return split(segment, &place, &number) ? number : 0;
 }
 
 // ---- Lists --------------------------------------------------------------------------------------

@@ -2,9 +2,9 @@
 //
 // store/segment: the files of a daemon's store. Their names and order and the link (here), what a
 // new segment takes over (carry_over), which ones are removed (retention), what is in one
-// (contents), in which one a session ended (ended, ended_index), and broken files (quarantine). It
-// does not decide when a segment begins or goes: the daemon does. It writes no events. Any thread,
-// except where a header names one.
+// (contents), in which one a session ended (ended, ended_index), whose they are (store_id), and
+// broken files (quarantine). It does not decide when a segment begins or goes: the daemon does. It
+// writes no events. Any thread, except where a header names one.
 //
 // A daemon's store is a row of files, its segments. The configured path (nvtxt.sqlite) is a
 // symbolic link to the active one, the last. The others stand beside it and are not written any
@@ -63,6 +63,9 @@ int store_segments_name(const char *path, int64_t started_ns, uint64_t number, c
 // The reverse: the configured path of the store that a file with this name is a segment of, without
 // ".sqlite". `stem` has room for PATH_MAX bytes. False when the name is not that of a segment.
 bool store_segments_stem(const char *segment, char *stem);
+
+// Its number; 0 when the name is not that of a segment.
+uint64_t store_segments_number(const char *segment);
 
 enum store_link {
     STORE_LINK_NONE,     // nothing is there

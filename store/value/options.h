@@ -19,7 +19,10 @@ struct store_options {
     size_t wal_cap_pages;   // the writer checkpoints when the WAL has more pages; 0: 8000
     bool read_only;         // nothing is created, migrated or written
     int64_t group;          // of a new file and its logs; 0: whatever the system gives
-    const char *name;       // what sentences call it, borrowed for the store's life: the configured
-                            // path of a store of segments; NULL: the path of the file
-    size_t carry_rows;      // see store/segment/carry_over.h; 0: 10000
+    bool new_id;            // it is another store than the one that it was copied from
+    const char *aside; // a segment that was put aside, borrowed: the next one goes on where its
+                       // ids end, if it can be read; NULL: none
+    const char *name;  // what sentences call it, borrowed for the store's life: the configured
+                       // path of a store of segments; NULL: the path of the file
+    size_t carry_rows; // see store/segment/carry_over.h; 0: 10000
 };

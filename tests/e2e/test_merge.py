@@ -424,6 +424,10 @@ def test_a_store_is_merged_into():
         equal(query(out, "SELECT id, name, ended FROM NVTXT_SOURCES"),
               [(1, "a", "end"), (2, "b", "end")])
         equal(query(out, "PRAGMA journal_mode"), [("delete",)])
+        ids = [query(path, "SELECT value FROM META_DATA_EXPORT WHERE name = 'STORE_ID'")
+               for path in (folder.name("store"), out)]
+        equal([len(rows) for rows in ids], [1, 1])
+        assert ids[0] != ids[1], "a merge makes a new store"
         equal(load("info", "-i", out)[1], "Analysis start (ns)\t1\nAnalysis end (ns)\t2\n")
 
 

@@ -8,6 +8,7 @@ import sqlite3
 import stat
 import subprocess
 import time
+import uuid
 
 import lib
 
@@ -28,6 +29,35 @@ def left(daemon, path):
     lib.wait_for(lambda: os.path.getsize(path + "-wal") == 0
                  and lib.rows(path, "SELECT count(*) FROM NVTXT_SOURCES WHERE closedNs IS NULL") == [(0,)],
                  "%s is complete" % path)
+
+
+def store_id(path):
+    (value,), = lib.rows(path, "SELECT value FROM META_DATA_EXPORT WHERE name = 'STORE_ID'")
+    lib.equal(str(uuid.UUID(value)), value)
+    return value
+
+
+def test_all_segments_of_a_store_have_its_id():
+    with lib.Daemon() as daemon, lib.Daemon() as other:
+        daemon.send(HEADER + 'Marker, 1, "first"\n')
+        given = store_id(daemon.store)
+        assert given != store_id(other.store)
+        rotate(daemon)
+        daemon.send(HEADER + 'Marker, 2, "second"\n')
+        rotate(daemon)
+        lib.equal([store_id(path) for path in daemon.segments()], [given] * 3)
+        copy = os.path.join(daemon.folder, "copy")
+        daemon.control("snapshot", file=copy)
+        lib.equal(store_id(copy), given)
+        daemon.stop()
+        with sqlite3.connect(daemon.store) as db:
+            db.execute("DELETE FROM META_DATA_EXPORT WHERE name = 'STORE_ID'")
+        daemon.start()
+        added = store_id(daemon.store)
+        assert added != given
+        daemon.stop()
+        daemon.start()
+        lib.equal(store_id(daemon.store), added)
 
 
 def test_the_store_is_a_link_to_its_first_segment():

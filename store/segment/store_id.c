@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The number is random in all its bits but those that say so (version 4 of RFC 9562). A file whose
+// META_DATA_EXPORT was dropped by somebody stays without: nothing else needs that table.
+#include "store/segment/store_id.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "store/db/result.h"
+#include "store/db/sql.h"
+
+#define BYTES 16
+
+static bool is_uuid(const char *text) {
+    for (size_t i = 0; i < STORE_ID_SIZE - 1; i++) {
+        bool hyphen = i == 8 || i == 13 || i == 18 || i == 23;
+        bool digit = (text[i] >= '0' && text[i] <= '9') || (text[i] >= 'a' && text[i] <= 'f');
+        if (hyphen ? text[i] != '-' : !digit) {
+            return false;
+        }
+    }
+    return text[STORE_ID_SIZE - 1] == '\0';
+}
+
+static int make(char id[STORE_ID_SIZE]) {
+    unsigned char bytes[BYTES];
+    size_t at = 0;
+    if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes)) {
+        return store_result_rc(-errno);
+    }
+    bytes[6] = (bytes[6] & 0x0F) | 0x40;
+    bytes[8] = (bytes[8] & 0x3F) | 0x80;
+    for (size_t i = 0; i < BYTES; i++) {
+        bool hyphen = i == 4 || i == 6 || i == 8 || i == 10;
+        at += (size_t)snprintf(id + at, STORE_ID_SIZE - at, "%s%02x", hyphen ? "-" : "", bytes[i]);
+    }
+    return SQLITE_OK;
+}
+
+static int has_table(sqlite3 *db, const char *schema, bool *has) {
+    char sql[128];
+    int64_t count = 0;
+    sqlite3_snprintf(sizeof(sql), sql,
+                     "SELECT count(*) FROM %w.sqlite_master WHERE name = 'META_DATA_EXPORT'",
+                     schema);
+    int rc = store_sql_int(db, sql, &count);
+    *has = count > 0;
+    return rc;
+}
+
+static int read_from(sqlite3 *db, const char *schema, char id[STORE_ID_SIZE]) {
+    sqlite3_stmt *stmt = NULL;
+    char sql[128];
+    char text[STORE_ID_SIZE + 1]; // so that a longer one is seen to be longer
+    bool has = false;
+    *id = '\0';
+    int rc = has_table(db, schema, &has);
+    if (rc != SQLITE_OK || !has) {
+        return rc;
+    }
+    sqlite3_snprintf(sizeof(sql), sql,
+                     "SELECT value FROM %w.META_DATA_EXPORT WHERE name = 'STORE_ID'", schema);
+    rc = store_sql_prepare(db, &stmt, sql);
+    while (store_sql_next(stmt, &rc)) {
+        store_sql_text(stmt, 0, text, sizeof(text));
+        if (is_uuid(text)) {
+            strcpy(id, text);
+        }
+    }
+    sqlite3_finalize(stmt);
+    return rc;
+}
+
+int store_id_read(sqlite3 *db, char id[STORE_ID_SIZE]) {
+    return read_from(db, "main", id);
+}
+
+// In a transaction.
+static int set(sqlite3 *db, const char *id) {
+    sqlite3_stmt *stmt = NULL;
+    bool has = false;
+    int rc = has_table(db, "main", &has);
+    if (rc != SQLITE_OK || !has) {
+        return rc;
+    }
+    rc = store_sql_exec(db, "DELETE FROM META_DATA_EXPORT WHERE name = 'STORE_ID'");
+    rc = rc
+             ?: store_sql_prepare(db, &stmt,
+                                  "INSERT INTO META_DATA_EXPORT (name, value) "
+                                  "VALUES ('STORE_ID', ?)");
+    rc = rc ?: store_sql_bind(stmt, "t", id);
+    rc = rc ?: store_sql_run(stmt);
+    sqlite3_finalize(stmt);
+    return rc;
+}
+
+int store_id_ensure(sqlite3 *db) {
+    char id[STORE_ID_SIZE];
+    int rc = store_id_read(db, id);
+    return rc != SQLITE_OK || *id ? rc : store_id_renew(db);
+}
+
+int store_id_renew(sqlite3 *db) {
+    char id[STORE_ID_SIZE];
+    int rc = make(id);
+    rc = rc ?: store_sql_exec(db, "BEGIN IMMEDIATE");
+    return rc ?: store_sql_commit(db, set(db, id));
+}
+
+int store_id_carry(sqlite3 *db, const char *from) {
+    char id[STORE_ID_SIZE];
+    int rc = read_from(db, from, id);
+    return rc != SQLITE_OK || !*id ? rc : set(db, id);
+}
