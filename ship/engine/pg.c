@@ -44,6 +44,10 @@ const struct failure *pg_failure(const struct pg *pg) {
     return &pg->failure;
 }
 
+enum failure_class pg_fail_memory(struct pg *pg) {
+    return failure_set(&pg->failure, FAILURE_MEMORY, "out of memory");
+}
+
 const char *pg_user(const struct pg *pg) {
     const char *user = PQuser(pg->conn);
     return user ? user : "";

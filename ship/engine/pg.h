@@ -45,6 +45,9 @@ enum failure_class pg_open(struct pg **pg, const struct pg_settings *settings,
 void pg_close(struct pg *pg); // NULL is fine
 
 const struct failure *pg_failure(const struct pg *pg);
+// Notes that memory is short; returns FAILURE_MEMORY.
+enum failure_class pg_fail_memory(struct pg *pg);
+
 const char *pg_user(const struct pg *pg); // the role
 int pg_socket(const struct pg *pg);
 

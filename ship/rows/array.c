@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// An array's text is {1,2,NULL,"a \"text\""}: every text is quoted, so that NULL, commas and braces
+// in it are only text.
+#include "ship/rows/array.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "ship/rows/text.h"
+
+void arrays_deinit(struct arrays *arrays) {
+    for (size_t i = 0; i < ARRAYS_MAX; i++) {
+        nvtxt_buf_deinit(&arrays->columns[i]);
+    }
+    *arrays = (struct arrays){0};
+}
+
+void arrays_clear(struct arrays *arrays) {
+    for (size_t i = 0; i < ARRAYS_MAX; i++) {
+        nvtxt_buf_clear(&arrays->columns[i]);
+    }
+    arrays->next = arrays->count = 0;
+}
+
+static struct nvtxt_buf *next(struct arrays *arrays) {
+    struct nvtxt_buf *column = &arrays->columns[arrays->next++];
+    arrays->count = arrays->next > arrays->count ? arrays->next : arrays->count;
+    return column;
+}
+
+void arrays_set_int(struct arrays *arrays, int64_t value) {
+    nvtxt_buf_add_int(next(arrays), value);
+}
+
+void arrays_set_text(struct arrays *arrays, struct nvtxt_slice value) {
+    struct nvtxt_buf *column = next(arrays);
+    row_text_add(column, value);
+}
+
+static struct nvtxt_buf *next_of_array(struct arrays *arrays) {
+    struct nvtxt_buf *column = next(arrays);
+    nvtxt_buf_add_string(column, column->len ? "," : "{");
+    return column;
+}
+
+void arrays_int(struct arrays *arrays, int64_t value) {
+    nvtxt_buf_add_int(next_of_array(arrays), value);
+}
+
+void arrays_maybe(struct arrays *arrays, struct store_maybe value) {
+    struct nvtxt_buf *column = next_of_array(arrays);
+    if (value.is_set) {
+        nvtxt_buf_add_int(column, value.value);
+    } else {
+        nvtxt_buf_add_string(column, "NULL");
+    }
+}
+
+void arrays_text(struct arrays *arrays, struct nvtxt_slice value) {
+    struct nvtxt_buf *column = next_of_array(arrays);
+    if (!value.data) {
+        nvtxt_buf_add_string(column, "NULL");
+        return;
+    }
+    nvtxt_buf_add_string(column, "\"");
+    for (size_t at = 0; at < value.len;) {
+        const char *rest = value.data + at;
+        size_t len = 0;
+        while (at + len < value.len && rest[len] != '"' && rest[len] != '\\') {
+            len++;
+        }
+        row_text_add(column, (struct nvtxt_slice){rest, len});
+        at += len;
+        if (at < value.len) {
+            nvtxt_buf_add_string(column, "\\");
+            nvtxt_buf_add(column, value.data + at++, 1);
+        }
+    }
+    nvtxt_buf_add_string(column, "\"");
+}
+
+void arrays_next_row(struct arrays *arrays, size_t singles) {
+    arrays->next = singles;
+}
+
+int arrays_finish(struct arrays *arrays, size_t singles, size_t columns, const char **values) {
+    for (size_t i = 0; i < singles + columns; i++) {
+        struct nvtxt_buf *column = &arrays->columns[i];
+        bool is_array = i >= singles;
+        if (is_array) {
+            nvtxt_buf_add_string(column, column->len ? "}" : "{}");
+        }
+        nvtxt_buf_add(column, "", 1);
+        if (nvtxt_buf_failed(column)) {
+            return -ENOMEM;
+        }
+        values[i] = column->data;
+    }
+    return 0;
+}

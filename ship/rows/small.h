@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The statements of all tables but events: one unnamed statement for the rows of a call, inside the
+// caller's transaction. Rows that are there already are replaced, except those of diagnostics and
+// losses, which never change. No statement waits for another host's.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ship/engine/pg.h"
+#include "ship/rows/array.h"
+#include "store/follow/follow_rows.h"
+
+struct small {
+    struct pg *pg; // borrowed
+    int64_t store_id;
+    int64_t segment; // that the rows are of
+    struct arrays arrays;
+};
+void small_deinit(struct small *small); // zeroed is fine
+
+// Adds `events` rows, the last of them committed at `last_ns` (0: none), to the segment's row.
+enum failure_class small_segment(struct small *small, const struct store_follow_segment *segment,
+                                 int64_t events, int64_t last_ns, bool complete);
+
+enum failure_class small_diagnostics(struct small *small,
+                                     const struct store_follow_diagnostic *rows, size_t count);
+enum failure_class small_losses(struct small *small, const struct store_follow_loss *rows,
+                                size_t count);
+
+// A loss that is found out on the way: of segments that are gone, of rows that are too old.
+enum failure_class small_own_loss(struct small *small, int64_t segment, int64_t row,
+                                  const char *reason, int64_t count);
+
+enum failure_class small_sources(struct small *small, const struct store_follow_source *rows,
+                                 size_t count);
+enum failure_class small_domains(struct small *small, const struct store_follow_domain *rows,
+                                 size_t count);
+enum failure_class small_processes(struct small *small, const struct store_follow_name *rows,
+                                   size_t count);
+enum failure_class small_threads(struct small *small, const struct store_follow_name *rows,
+                                 size_t count);
+enum failure_class small_categories(struct small *small, const struct store_follow_category *rows,
+                                    size_t count);
+enum failure_class small_open_ranges(struct small *small, const struct store_follow_open *open);
