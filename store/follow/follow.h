@@ -39,7 +39,7 @@
 enum store_follow_result {
     STORE_FOLLOW_OTHER = 100, // not the store of the place: it was cloned, or put back
     STORE_FOLLOW_NO_ID = 101, // the store has no STORE_ID yet: nvtxtd gives it one when it starts
-    STORE_FOLLOW_NEW_ID = 102 // the next segment has another STORE_ID: open the store anew
+    STORE_FOLLOW_NEW_ID = 102 // the path leads to another store or file now: open it anew
 };
 
 struct store_follow;
@@ -76,9 +76,11 @@ void store_follow_place(const struct store_follow *follow, struct store_place *p
 void store_follow_segment(const struct store_follow *follow, struct store_follow_segment *segment);
 
 // Reads the link and the list of segments. STORE_NOT_FOUND: there is no store at the moment.
+// STORE_FOLLOW_NEW_ID.
 int store_follow_refresh(struct store_follow *follow);
 
-// The follower ends at what is committed now, instead of going on for ever.
+// The follower ends at what is committed now, instead of going on for ever; also after another
+// seek.
 int store_follow_until_now(struct store_follow *follow);
 
 // True when all events of this segment were handed out, and the link had named a later one before:

@@ -31,6 +31,7 @@ struct store_read_event {
     uint64_t end_global_tid;
     uint32_t category, color;
     int64_t domain_id;
+    int64_t range_id;             // 0: none. Only store_read_rows_after() reads it
     struct nvtxt_slice text;      // any bytes
     struct nvtxt_payload payload; // fits its kind, also in the export of another program
     struct nvtxt_slice json;      // any bytes; empty: none

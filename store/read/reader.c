@@ -37,8 +37,9 @@ enum column {
     GLOBAL_TID,
     DOMAIN_ID,
     END_GLOBAL_TID,
-    PAYLOADS,               // in the order of enum nvtxt_payload_kind
-    JSON = PAYLOADS + KINDS // this and all payloads but Int64 and Double: only of a wide reader
+    PAYLOADS,                // in the order of enum nvtxt_payload_kind
+    JSON = PAYLOADS + KINDS, // this and all payloads but Int64 and Double: only of a wide reader
+    RANGE_ID                 // only of store_read_rows_after()
 };
 
 #define OUR_COLUMNS                                                                                \
@@ -46,9 +47,11 @@ enum column {
     "endGlobalTid, int64Value, doubleValue"
 #define OUR_ROWS " FROM NVTX_EVENTS WHERE rowid BETWEEN ?1 AND ?2"
 
+#define OUR_WIDE_COLUMNS OUR_COLUMNS ", uint64Value, uint32Value, int32Value, floatValue, jsonText"
+
 static const char our_rows[] = OUR_COLUMNS OUR_ROWS;
-static const char our_wide_rows[] =
-    OUR_COLUMNS ", uint64Value, uint32Value, int32Value, floatValue, jsonText" OUR_ROWS;
+static const char our_wide_rows[] = OUR_WIDE_COLUMNS OUR_ROWS;
+static const char our_followed_rows[] = OUR_WIDE_COLUMNS ", rangeId" OUR_ROWS;
 
 // Columns that an export of some version may lack, and what stands for them.
 static const struct {
@@ -307,6 +310,7 @@ static int take_row(struct store_reader *reader, sqlite3_stmt *stmt, size_t *cou
         return SQLITE_OK;
     }
     event->row = sqlite3_column_int64(stmt, ROW);
+    event->range_id = 0;
     event->category = (uint32_t)sqlite3_column_int64(stmt, CATEGORY);
     event->color = (uint32_t)sqlite3_column_int64(stmt, COLOR);
     event->global_tid = (uint64_t)sqlite3_column_int64(stmt, GLOBAL_TID) & THREAD_BITS;
@@ -322,6 +326,11 @@ static int take_row(struct store_reader *reader, sqlite3_stmt *stmt, size_t *cou
     return rc;
 }
 
+static bool is_full(const struct store_reader *reader, size_t count, int steps) {
+    return count == CHUNK_ROWS || steps == CHUNK_STEPS ||
+           store_arena_used(&reader->texts) >= CHUNK_TEXT;
+}
+
 // Steps through rows until the range ends or the chunk is full. Then `*last` is the last row that
 // it read.
 static int step_rows(struct store_reader *reader, sqlite3_stmt *stmt, int64_t *last,
@@ -333,8 +342,7 @@ static int step_rows(struct store_reader *reader, sqlite3_stmt *stmt, int64_t *l
         if (rc != SQLITE_OK) {
             return rc;
         }
-        if (*count == CHUNK_ROWS || steps == CHUNK_STEPS ||
-            store_arena_used(&reader->texts) >= CHUNK_TEXT) {
+        if (is_full(reader, *count, steps)) {
             *last = row;
             return SQLITE_OK;
         }
@@ -375,6 +383,59 @@ int store_read_chunk(struct store_reader *reader, const struct store_read_event 
         go_on_after(reader, last);
     }
     return store_reader_result(reader, rc);
+}
+
+// ---- Rows for a follower ------------------------------------------------------------------------
+
+// Any window, and any payload: a source with the extension may come at any time.
+static int begin_after(struct store_reader *reader, int64_t after, int64_t last) {
+    sqlite3_stmt **stmt = &reader->stmts[STORE_READ_ROWS];
+    if (!reader->events) {
+        reader->events = calloc(CHUNK_ROWS, sizeof(*reader->events));
+        reader->wide = true;
+        reader->since_ns = INT64_MIN;
+        reader->until_ns = INT64_MAX;
+    }
+    store_arena_reset(&reader->texts, KEPT_TEXT);
+    int rc = reader->events ? SQLITE_OK : SQLITE_NOMEM;
+    rc = rc ?: store_sql_prepare(reader->db, stmt, our_followed_rows);
+    return rc ?: store_sql_bind(*stmt, "ii", after + 1, last);
+}
+
+static int step_after(struct store_reader *reader, sqlite3_stmt *stmt,
+                      struct store_read_rows *rows) {
+    int rc = SQLITE_ROW;
+    for (int steps = 1; (rc = sqlite3_step(stmt)) == SQLITE_ROW; steps++) {
+        size_t before = rows->count;
+        rows->last = sqlite3_column_int64(stmt, ROW);
+        rc = take_row(reader, stmt, &rows->count);
+        if (rc != SQLITE_OK) {
+            return rc;
+        }
+        if (rows->count > before) {
+            reader->events[before].range_id = sqlite3_column_int64(stmt, RANGE_ID);
+        } else {
+            rows->has_names = true;
+        }
+        if (is_full(reader, rows->count, steps)) {
+            return SQLITE_OK;
+        }
+    }
+    rows->at_end = rc == SQLITE_DONE;
+    return rows->at_end ? SQLITE_OK : rc;
+}
+
+int store_read_rows_after(struct store_reader *reader, int64_t after, int64_t last,
+                          struct store_read_rows *rows) {
+    *rows = (struct store_read_rows){.last = after, .at_end = after >= last};
+    if (rows->at_end) {
+        return SQLITE_OK;
+    }
+    int rc = begin_after(reader, after, last);
+    rc = rc ?: step_after(reader, reader->stmts[STORE_READ_ROWS], rows);
+    rc = store_sql_done(reader->stmts[STORE_READ_ROWS], rc);
+    rows->events = reader->events;
+    return rc;
 }
 
 double store_read_progress(const struct store_reader *reader) {

@@ -36,6 +36,21 @@ int store_read_spans(struct store_reader *reader, const struct store_read_window
 // What an export's times lack to the Unix epoch; 0 of a store. Returns an SQLite result code.
 int store_read_offset(struct store_reader *reader, int64_t *offset_ns);
 
+// What store_read_rows_after() found.
+struct store_read_rows {
+    const struct store_read_event *events; // they live until the next call
+    size_t count;
+    int64_t last;   // the last row that was read, also if it is no event
+    bool at_end;    // there is none after it
+    bool has_names; // a row of a name was among them
+};
+
+// The events in the rows after `after` up to `last` as they are now, in the caller's transaction:
+// at most as many as fit into a chunk. Of a store only, and of a reader of store_read_connect().
+// Returns an SQLite result code.
+int store_read_rows_after(struct store_reader *reader, int64_t after, int64_t last,
+                          struct store_read_rows *rows);
+
 // The payload of a row. Its columns stand from `first` on, in the order of enum nvtxt_payload_kind;
 // if it is not `wide`, there are only those of Int64 and Double.
 void store_read_payload(struct sqlite3_stmt *row, int first, bool wide,

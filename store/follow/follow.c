@@ -1,0 +1,425 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where a follower reads. A place is compared with the store by the number of its segment and by
+// the time at which its batch was committed, in nanoseconds: no other store has that one. When the
+// segment is gone, the next one must have begun after that time, and the numbers of its rows must
+// begin after those of the place; by how much is the size of the gap. A segment whose predecessor
+// is older than the place takes the place of one that could not be read (nvtxt-store(5)): how many
+// rows that one had is not known.
+#include "store/follow/follow.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "store/db/header.h"
+#include "store/db/sql.h"
+#include "store/follow/follow_state.h"
+#include "store/read/reader.h"
+#include "store/value/codes.h"
+
+#define NS_PER_S INT64_C(1000000000)
+#define LAST_ROW "SELECT ifnull(max(rowid), 0) FROM NVTX_EVENTS"
+#define LAST_EVENT "SELECT lastRow FROM NVTXT_BATCHES ORDER BY id DESC LIMIT 1"
+
+const char *store_follow_error(const struct store_follow *follow) {
+    return follow->error;
+}
+
+const char *store_follow_id(const struct store_follow *follow) {
+    return follow->id;
+}
+
+static int say(struct store_follow *follow, const char *what, int result) {
+    snprintf(follow->error, sizeof(follow->error), "the store %s %s", follow->path, what);
+    return result;
+}
+
+// ---- Opening ------------------------------------------------------------------------------------
+
+// The link, or the file, names the newest segment.
+static int read_id(struct store_follow *follow) {
+    struct store_segment newest = {.path = follow->path};
+    struct store_follow_facts facts;
+    int result = store_follow_ask(follow, &newest, NULL, 0, NULL, &facts);
+    if (result != STORE_DONE) {
+        return result;
+    }
+    strcpy(follow->id, facts.id);
+    return *follow->id
+               ? STORE_DONE
+               : say(follow, "has no STORE_ID: start nvtxtd with it once", STORE_FOLLOW_NO_ID);
+}
+
+int store_follow_open(struct store_follow **out, const char *path, char *error, size_t size) {
+    struct store_follow *follow = calloc(1, sizeof(*follow));
+    *out = NULL;
+    if (!follow || strlen(path) >= sizeof(follow->path)) {
+        int result = follow ? -ENAMETOOLONG : -ENOMEM;
+        snprintf(error, size, "cannot read %s: %s", path, strerror(-result));
+        free(follow);
+        return result;
+    }
+    strcpy(follow->path, path);
+    follow->watch = follow->watched = -1;
+    follow->open_is_new = true;
+    int result = read_id(follow);
+    snprintf(error, size, "%s", follow->error);
+    if (result != STORE_DONE && result != STORE_FOLLOW_NO_ID) {
+        store_follow_close(follow);
+        return result;
+    }
+    *out = follow;
+    return result;
+}
+
+void store_follow_close(struct store_follow *follow) {
+    if (!follow) {
+        return;
+    }
+    store_follow_leave(follow);
+    store_follow_forget_open(follow);
+    store_segments_deinit(&follow->list);
+    store_seen_deinit(&follow->seen);
+    store_arena_deinit(&follow->texts);
+    free(follow->events);
+    free(follow->rows);
+    if (follow->watch >= 0) {
+        close(follow->watch);
+    }
+    free(follow);
+}
+
+// ---- Segments -----------------------------------------------------------------------------------
+
+static const struct store_segment *newest_of(const struct store_follow *follow) {
+    return &follow->list.rows[follow->list.count - 1];
+}
+
+// Whether the configured path leads to another kind of store now, or to another plain file.
+static bool is_replaced(const struct store_follow *follow) {
+    struct stat status;
+    bool is_plain = follow->list.rows[0].number == 0;
+    if (follow->facts.number == 0 && !is_plain) {
+        return true;
+    }
+    return is_plain && stat(follow->path, &status) == 0 &&
+           (status.st_ino != follow->inode || status.st_dev != follow->device);
+}
+
+static int read_list(struct store_follow *follow) {
+    char target[PATH_MAX];
+    enum store_link link;
+    struct store_segments list;
+    int r = store_segments_link(follow->path, &link, target);
+    if (r == 0 && (link == STORE_LINK_NONE || link == STORE_LINK_VANISHED)) {
+        return say(follow, "is not there at the moment", STORE_NOT_FOUND);
+    }
+    r = r < 0 ? r : store_segments_list(follow->path, &list);
+    if (r < 0) {
+        snprintf(follow->error, sizeof(follow->error), "cannot read the folder of %s: %s",
+                 follow->path, strerror(-r));
+        return r;
+    }
+    if (list.count == 0) {
+        store_segments_deinit(&list);
+        return say(follow, "is not there at the moment", STORE_NOT_FOUND);
+    }
+    store_segments_deinit(&follow->list);
+    follow->list = list;
+    return STORE_DONE;
+}
+
+int store_follow_refresh(struct store_follow *follow) {
+    int result = read_list(follow);
+    follow->at_end = false;
+    if (result != STORE_DONE || !follow->reader) {
+        return result;
+    }
+    follow->is_later = newest_of(follow)->number > follow->facts.number;
+    if (is_replaced(follow)) {
+        return say(follow, "was replaced", STORE_FOLLOW_NEW_ID);
+    }
+    // What nobody had open was opened as a file that does not change.
+    if (!follow->had_shm && store_file_size(follow->file, "-shm") >= 0) {
+        char file[PATH_MAX];
+        snprintf(file, sizeof(file), "%s", follow->file);
+        return store_follow_enter(follow, file, follow->facts.number);
+    }
+    return STORE_DONE;
+}
+
+// Enters the oldest segment with at least this number. STORE_NOT_FOUND: there is none.
+static int enter_from(struct store_follow *follow, uint64_t number) {
+    int result = STORE_NOT_FOUND;
+    for (size_t i = 0; i < follow->list.count; i++) {
+        const struct store_segment *row = &follow->list.rows[i];
+        if (row->number < number && row->number > 0) {
+            continue;
+        }
+        result = store_follow_enter(follow, row->path, row->number);
+        if (result == STORE_DONE || access(row->path, F_OK) == 0) {
+            return result;
+        }
+        result = STORE_NOT_FOUND; // retention has removed it since it was listed
+    }
+    return result;
+}
+
+static void begin_segment(struct store_follow *follow) {
+    follow->place =
+        (struct store_place){.segment = follow->facts.number, .base = follow->facts.base};
+    follow->batch = (struct store_follow_batch){0};
+    follow->scanned = 0;
+    follow->at_end = false;
+    follow->is_later = newest_of(follow)->number > follow->facts.number;
+    store_follow_forget_rows(follow);
+}
+
+// ---- Seeking ------------------------------------------------------------------------------------
+
+static int read_batch(struct store_follow *follow, int64_t id, struct store_follow_batch *batch) {
+    sqlite3_stmt *stmt = NULL;
+    *batch = (struct store_follow_batch){0};
+    int rc = store_sql_prepare(follow->db, &stmt,
+                               "SELECT id, firstRow, lastRow, committedNs FROM NVTXT_BATCHES "
+                               "WHERE id = ?");
+    rc = rc ?: store_sql_bind(stmt, "i", id);
+    if (store_sql_next(stmt, &rc)) {
+        *batch = (struct store_follow_batch){
+            sqlite3_column_int64(stmt, 0), sqlite3_column_int64(stmt, 1),
+            sqlite3_column_int64(stmt, 2), sqlite3_column_int64(stmt, 3)};
+    }
+    sqlite3_finalize(stmt);
+    return rc;
+}
+
+// Whether the segment that is open has the batch of the place, and which one that is.
+static int compare(struct store_follow *follow, const struct store_place *place, bool *is_same,
+                   struct store_follow_batch *batch) {
+    *batch = (struct store_follow_batch){0};
+    if (place->batch == 0) {
+        *is_same = follow->facts.base == place->base;
+        return STORE_DONE;
+    }
+    int result = store_follow_result(follow, read_batch(follow, place->batch, batch));
+    *is_same = batch->id == place->batch && batch->committed_ns == place->batch_ns;
+    return result;
+}
+
+static int refuse(struct store_follow *follow) {
+    return say(follow, "is not the one that was read before: it was cloned or restored",
+               STORE_FOLLOW_OTHER);
+}
+
+// The segment of the place is gone, and the next one is open.
+static int skip_gap(struct store_follow *follow, const struct store_place *place,
+                    struct store_gap *gap) {
+    const struct store_follow_facts *facts = &follow->facts;
+    bool is_substitute = facts->previous > 0 && facts->previous < place->segment;
+    int64_t missing;
+    if (__builtin_sub_overflow(facts->base, place->base, &missing) ||
+        __builtin_sub_overflow(missing, place->event_row, &missing)) {
+        return refuse(follow);
+    }
+    if (!is_substitute && (facts->started_ns <= place->batch_ns || missing < 0)) {
+        return refuse(follow);
+    }
+    *gap = (struct store_gap){place->segment, missing > 0 ? missing : 0};
+    begin_segment(follow);
+    return STORE_DONE;
+}
+
+static void go_on(struct store_follow *follow, const struct store_place *place,
+                  const struct store_follow_batch *batch) {
+    begin_segment(follow);
+    follow->place = *place;
+    follow->place.segment = follow->facts.number;
+    follow->batch = *batch;
+    follow->scanned = place->event_row;
+}
+
+static int seek(struct store_follow *follow, const struct store_place *place,
+                struct store_gap *gap) {
+    static const struct store_place start;
+    struct store_follow_batch batch;
+    bool is_same = false;
+    int result = enter_from(follow, place->segment);
+    if (result == STORE_NOT_FOUND) {
+        return refuse(follow); // there are older segments only
+    }
+    if (result != STORE_DONE) {
+        return result;
+    }
+    if (memcmp(place, &start, sizeof(start)) == 0) {
+        begin_segment(follow);
+        return STORE_DONE;
+    }
+    // A plain file becomes the first segment when nvtxtd takes it over.
+    bool may_be_same = place->segment == follow->facts.number || place->segment == 0;
+    result = may_be_same ? compare(follow, place, &is_same, &batch) : STORE_DONE;
+    if (result == STORE_DONE && is_same) {
+        go_on(follow, place, &batch);
+    } else if (result == STORE_DONE) {
+        result =
+            follow->facts.number > place->segment ? skip_gap(follow, place, gap) : refuse(follow);
+    }
+    return result;
+}
+
+int store_follow_seek(struct store_follow *follow, const struct store_place *place,
+                      struct store_gap *gap) {
+    *gap = (struct store_gap){0};
+    follow->open_is_new = true;
+    follow->open_is_on = false;
+    store_follow_leave(follow);
+    int result = store_follow_refresh(follow);
+    result = result ? result : seek(follow, place, gap);
+    if (result != STORE_DONE) {
+        store_follow_leave(follow);
+    }
+    return result;
+}
+
+void store_follow_place(const struct store_follow *follow, struct store_place *place) {
+    *place = follow->place;
+}
+
+void store_follow_segment(const struct store_follow *follow, struct store_follow_segment *segment) {
+    const char *slash = strrchr(follow->file, '/');
+    *segment = (struct store_follow_segment){.number = follow->facts.number,
+                                             .name = slash ? slash + 1 : follow->file,
+                                             .started_ns = follow->facts.started_ns,
+                                             .base = follow->facts.base};
+}
+
+// ---- The next segment ---------------------------------------------------------------------------
+
+bool store_follow_is_finished(const struct store_follow *follow) {
+    return follow->reader && follow->is_later && follow->at_end;
+}
+
+int store_follow_next(struct store_follow *follow, struct store_gap *gap) {
+    int64_t last = 0;
+    uint64_t number = follow->facts.number;
+    *gap = (struct store_gap){0};
+    if (!store_follow_is_finished(follow) ||
+        (follow->has_limit && number >= follow->limit_segment)) {
+        return STORE_NOT_FOUND;
+    }
+    int result = store_follow_result(follow, store_sql_int(follow->db, LAST_ROW, &last));
+    int64_t end = follow->place.base + last;
+    result = result ? result : enter_from(follow, number + 1);
+    if (result != STORE_DONE) {
+        return result;
+    }
+    if (*follow->id && *follow->facts.id && strcmp(follow->id, follow->facts.id) != 0) {
+        store_follow_leave(follow);
+        return say(follow, "has another STORE_ID: it is a new one", STORE_FOLLOW_NEW_ID);
+    }
+    if (follow->facts.base > end) {
+        *gap = (struct store_gap){number, follow->facts.base - end};
+    }
+    begin_segment(follow);
+    return STORE_DONE;
+}
+
+// ---- Questions ----------------------------------------------------------------------------------
+
+int store_follow_behind(struct store_follow *follow, int64_t *rows) {
+    static const char *const query[] = {LAST_EVENT};
+    struct store_follow_facts facts;
+    int64_t last = 0;
+    *rows = 0;
+    if (!follow->reader || follow->list.count == 0) {
+        return STORE_NOT_FOUND;
+    }
+    if (follow->at_end && !follow->is_later) {
+        return STORE_DONE;
+    }
+    int result = store_follow_ask(follow, newest_of(follow), query, 1, &last, &facts);
+    if (result == STORE_DONE) {
+        int64_t behind = facts.base + last - follow->place.base - follow->place.event_row;
+        *rows = behind > 0 ? behind : 0;
+    }
+    return result;
+}
+
+int store_follow_until_now(struct store_follow *follow) {
+    static const char *const queries[] = {LAST_ROW,
+                                          "SELECT ifnull(max(rowid), 0) FROM NVTXT_DIAGNOSTICS",
+                                          "SELECT ifnull(max(rowid), 0) FROM NVTXT_LOSSES"};
+    struct store_follow_facts facts;
+    int64_t last[3] = {0};
+    int result = store_follow_refresh(follow);
+    result =
+        result ? result : store_follow_ask(follow, newest_of(follow), queries, 3, last, &facts);
+    if (result == STORE_DONE) {
+        follow->has_limit = true;
+        follow->limit_segment = facts.number;
+        follow->limit = (struct store_place){
+            .event_row = last[0], .diagnostic_row = last[1], .loss_row = last[2]};
+    }
+    return result;
+}
+
+// ---- A place by time ----------------------------------------------------------------------------
+
+// The last value of a query that is not after the time; 0 when there is none.
+static int last_before(struct store_follow *follow, const char *query, int64_t ns, int64_t *value) {
+    sqlite3_stmt *stmt = NULL;
+    int rc = store_sql_prepare(follow->db, &stmt, query);
+    rc = rc ?: store_sql_bind(stmt, "i", ns);
+    rc = rc ?: store_sql_run_int(stmt, value);
+    sqlite3_finalize(stmt);
+    return rc;
+}
+
+// The batch before the first one that was committed at the time or later: clocks may go back.
+static const char batch_before[] =
+    "SELECT ifnull(max(id), 0) FROM NVTXT_BATCHES WHERE id < ifnull((SELECT min(id) FROM "
+    "NVTXT_BATCHES WHERE committedNs >= ?1), 9223372036854775807)";
+
+static int find_in_segment(struct store_follow *follow, int64_t ns, struct store_place *place) {
+    struct store_follow_batch batch;
+    int rc = last_before(follow, batch_before, ns, &place->batch);
+    rc = rc
+             ?: last_before(follow,
+                            "SELECT ifnull(max(rowid), 0) FROM NVTXT_DIAGNOSTICS WHERE atNs < ?1",
+                            ns, &place->diagnostic_row);
+    rc =
+        rc
+            ?: last_before(follow, "SELECT ifnull(max(rowid), 0) FROM NVTXT_LOSSES WHERE atNs < ?1",
+                           ns, &place->loss_row);
+    rc = rc ?: read_batch(follow, place->batch, &batch);
+    place->batch = batch.id;
+    place->batch_ns = batch.committed_ns;
+    place->event_row = batch.last;
+    return store_follow_result(follow, rc);
+}
+
+int store_follow_find(struct store_follow *follow, int64_t committed_ns,
+                      struct store_place *place) {
+    int result = store_follow_refresh(follow);
+    if (result != STORE_DONE) {
+        return result;
+    }
+    // The last one that had begun then. The time in a name has whole seconds.
+    uint64_t number = 0;
+    for (size_t i = 0; i < follow->list.count; i++) {
+        const struct store_segment *row = &follow->list.rows[i];
+        bool had_begun = committed_ns > NS_PER_S && row->started_ns <= committed_ns - NS_PER_S;
+        number = i == 0 || had_begun ? row->number : number;
+    }
+    result = enter_from(follow, number);
+    if (result != STORE_DONE) {
+        return result;
+    }
+    *place = (struct store_place){.segment = follow->facts.number, .base = follow->facts.base};
+    result = find_in_segment(follow, committed_ns, place);
+    store_follow_leave(follow);
+    return result;
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A chunk of events with what stands in other tables about them: its batches, its sources, and
+// which of its rows were never closed. All of these are in the order of the rows, so one walk
+// beside the events joins each of them. The walk over the batches goes on where that of the chunk
+// before it ended; the table has no index on rows.
+#include <errno.h>
+#include <stdlib.h>
+
+#include "store/db/sql.h"
+#include "store/follow/follow.h"
+#include "store/follow/follow_state.h"
+#include "store/value/codes.h"
+
+static const char batches[] = "SELECT id, firstRow, lastRow, committedNs FROM NVTXT_BATCHES "
+                              "WHERE id > ?1 ORDER BY id";
+static const char sources[] =
+    "SELECT firstRow, lastRow, sourceId FROM NVTXT_EVENT_SOURCES WHERE firstRow >= "
+    "(SELECT ifnull(max(firstRow), 0) FROM NVTXT_EVENT_SOURCES WHERE firstRow <= ?1) "
+    "AND firstRow <= ?2 ORDER BY firstRow";
+static const char unclosed[] =
+    "SELECT eventRow FROM NVTXT_UNCLOSED WHERE eventRow BETWEEN ?1 AND ?2 ORDER BY eventRow";
+
+static sqlite3_stmt *prepare(struct store_follow *follow, enum store_follow_stmt which,
+                             const char *text, int *rc) {
+    *rc = *rc ?: store_sql_prepare(follow->db, &follow->stmts[which], text);
+    return follow->stmts[which];
+}
+
+// A row that no batch has is taken for one of the next batch, or of the last one.
+static int join_batches(struct store_follow *follow, size_t count) {
+    int rc = SQLITE_OK;
+    bool more = true;
+    struct store_follow_batch *batch = &follow->batch;
+    sqlite3_stmt *stmt = prepare(follow, STORE_FOLLOW_BATCHES, batches, &rc);
+    rc = rc ?: store_sql_bind(stmt, "i", batch->id);
+    for (size_t i = 0; i < count && rc == SQLITE_OK; i++) {
+        struct store_follow_event *event = &follow->events[i];
+        while (more && batch->last < event->event.row && (more = store_sql_next(stmt, &rc))) {
+            *batch = (struct store_follow_batch){
+                sqlite3_column_int64(stmt, 0), sqlite3_column_int64(stmt, 1),
+                sqlite3_column_int64(stmt, 2), sqlite3_column_int64(stmt, 3)};
+        }
+        event->batch = batch->id;
+        event->committed_ns = batch->id ? batch->committed_ns : follow->facts.started_ns;
+    }
+    return stmt ? store_sql_done(stmt, rc) : rc;
+}
+
+static int join_sources(struct store_follow *follow, size_t count) {
+    int rc = SQLITE_OK;
+    bool more = true;
+    struct store_span rows = {0, 0};
+    int64_t id = 0;
+    sqlite3_stmt *stmt = prepare(follow, STORE_FOLLOW_EVENT_SOURCES, sources, &rc);
+    rc = rc
+             ?: store_sql_bind(stmt, "ii", follow->events[0].event.row,
+                               follow->events[count - 1].event.row);
+    for (size_t i = 0; i < count && rc == SQLITE_OK; i++) {
+        struct store_follow_event *event = &follow->events[i];
+        while (more && rows.last < event->event.row && (more = store_sql_next(stmt, &rc))) {
+            rows =
+                (struct store_span){sqlite3_column_int64(stmt, 0), sqlite3_column_int64(stmt, 1)};
+            id = sqlite3_column_int64(stmt, 2);
+        }
+        bool is_its = event->event.row >= rows.first && event->event.row <= rows.last;
+        event->source_id = is_its ? id : 0;
+    }
+    return stmt ? store_sql_done(stmt, rc) : rc;
+}
+
+static int join_unclosed(struct store_follow *follow, size_t count) {
+    int rc = SQLITE_OK;
+    size_t i = 0;
+    sqlite3_stmt *stmt = prepare(follow, STORE_FOLLOW_UNCLOSED, unclosed, &rc);
+    rc = rc
+             ?: store_sql_bind(stmt, "ii", follow->events[0].event.row,
+                               follow->events[count - 1].event.row);
+    while (store_sql_next(stmt, &rc)) {
+        int64_t row = sqlite3_column_int64(stmt, 0);
+        while (i < count && follow->events[i].event.row < row) {
+            i++;
+        }
+        if (i < count && follow->events[i].event.row == row) {
+            follow->events[i].unclosed = true;
+        }
+    }
+    return stmt ? store_sql_done(stmt, rc) : rc;
+}
+
+static int64_t last_row(const struct store_follow *follow) {
+    if (!follow->has_limit || follow->facts.number < follow->limit_segment) {
+        return INT64_MAX;
+    }
+    return follow->facts.number == follow->limit_segment ? follow->limit.event_row : 0;
+}
+
+// In a transaction.
+static int read_chunk(struct store_follow *follow, struct store_read_rows *rows) {
+    int rc = store_read_rows_after(follow->reader, follow->scanned, last_row(follow), rows);
+    for (size_t i = 0; i < rows->count && rc == SQLITE_OK; i++) {
+        follow->events[i] = (struct store_follow_event){.event = rows->events[i],
+                                                        .range_id = rows->events[i].range_id};
+    }
+    if (rc != SQLITE_OK || rows->count == 0) {
+        return rc;
+    }
+    rc = join_batches(follow, rows->count);
+    rc = rc ?: join_sources(follow, rows->count);
+    return rc ?: join_unclosed(follow, rows->count);
+}
+
+int store_follow_events(struct store_follow *follow, const struct store_follow_event **events,
+                        size_t *count) {
+    struct store_read_rows rows;
+    *count = 0;
+    if (!follow->reader) {
+        return STORE_NOT_FOUND;
+    }
+    if (!follow->events) {
+        follow->events = calloc(STORE_FOLLOW_ROWS, sizeof(*follow->events));
+    }
+    struct store_follow_batch before = follow->batch;
+    *events = follow->events;
+    int rc = follow->events ? store_sql_exec(follow->db, "BEGIN") : SQLITE_NOMEM;
+    rc = rc ?: store_sql_commit(follow->db, read_chunk(follow, &rows));
+    if (rc != SQLITE_OK) {
+        follow->batch = before;
+        return store_follow_result(follow, rc);
+    }
+    follow->scanned = rows.last;
+    follow->at_end = rows.at_end;
+    follow->has_new_categories |= rows.has_names;
+    if (rows.count > 0) {
+        const struct store_follow_event *last = &follow->events[rows.count - 1];
+        follow->place.event_row = last->event.row;
+        follow->place.batch = last->batch;
+        follow->place.batch_ns = last->batch ? last->committed_ns : 0;
+    }
+    *count = rows.count;
+    return rows.count > 0 || !rows.at_end ? STORE_DONE : STORE_NOT_FOUND;
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The folder of the link is watched, not the files: segments come and go, and a commit changes the
+// log of the newest one. What is read from the descriptor is only looked through for names of this
+// store. The keeper's index, the -shm and other people's files wake nobody's reader.
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <unistd.h>
+
+#include "store/follow/follow.h"
+#include "store/follow/follow_state.h"
+
+#define WANTED                                                                                     \
+    (IN_MODIFY | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE_SELF |            \
+     IN_MOVE_SELF | IN_ONLYDIR)
+#define GONE (IN_DELETE_SELF | IN_MOVE_SELF | IN_IGNORED | IN_UNMOUNT)
+
+static const char *name_of(const struct store_follow *follow) {
+    const char *slash = strrchr(follow->path, '/');
+    return slash ? slash + 1 : follow->path;
+}
+
+static int watch_folder(struct store_follow *follow) {
+    char folder[PATH_MAX];
+    size_t len = (size_t)(name_of(follow) - follow->path);
+    snprintf(folder, sizeof(folder), "%.*s", (int)len, follow->path);
+    follow->watched = inotify_add_watch(follow->watch, len ? folder : ".", WANTED);
+    return follow->watched < 0 ? -errno : 0;
+}
+
+int store_follow_watch(struct store_follow *follow, int *fd) {
+    if (follow->watch < 0) {
+        follow->watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+    }
+    *fd = follow->watch;
+    if (follow->watch < 0) {
+        return -errno;
+    }
+    return follow->watched < 0 ? watch_folder(follow) : 0;
+}
+
+static bool ends_in(const char *name, const char *ending) {
+    size_t len = strlen(name), more = strlen(ending);
+    return len >= more && strcmp(name + len - more, ending) == 0;
+}
+
+static bool is_of_store(const struct store_follow *follow, const struct inotify_event *event) {
+    const char *name = name_of(follow);
+    size_t stem = strlen(name) - (ends_in(name, ".sqlite") ? strlen(".sqlite") : 0);
+    return event->len > 0 && strncmp(event->name, name, stem) == 0 &&
+           !ends_in(event->name, "-shm") && !ends_in(event->name, ".ended") &&
+           !ends_in(event->name, ".ended-journal") && !ends_in(event->name, ".ended-wal");
+}
+
+static bool look_through(struct store_follow *follow, const char *bytes, size_t len) {
+    bool changed = false;
+    for (size_t at = 0; at + sizeof(struct inotify_event) <= len;) {
+        const struct inotify_event *event = (const struct inotify_event *)(bytes + at);
+        bool is_gone = event->wd == follow->watched && (event->mask & GONE);
+        changed = changed || is_gone || is_of_store(follow, event) || (event->mask & IN_Q_OVERFLOW);
+        if (is_gone) {
+            inotify_rm_watch(follow->watch, follow->watched);
+            follow->watched = -1;
+        }
+        at += sizeof(*event) + event->len;
+    }
+    return changed;
+}
+
+bool store_follow_changed(struct store_follow *follow) {
+    _Alignas(struct inotify_event) char bytes[16384];
+    bool changed = false;
+    ssize_t got;
+    if (follow->watch < 0) {
+        return true;
+    }
+    while ((got = read(follow->watch, bytes, sizeof(bytes))) > 0) {
+        changed = look_through(follow, bytes, (size_t)got) || changed;
+    }
+    // The folder was moved or removed: it may be there again.
+    if (follow->watched < 0) {
+        watch_folder(follow);
+        changed = true;
+    }
+    return changed;
+}
