@@ -99,8 +99,12 @@ static int64_t last_row(const struct store_follow *follow) {
 static int read_chunk(struct store_follow *follow, struct store_read_rows *rows) {
     int rc = store_read_rows_after(follow->reader, follow->scanned, last_row(follow), rows);
     for (size_t i = 0; i < rows->count && rc == SQLITE_OK; i++) {
-        follow->events[i] = (struct store_follow_event){.event = rows->events[i],
-                                                        .range_id = rows->events[i].range_id};
+        struct store_follow_event *event = &follow->events[i];
+        *event = (struct store_follow_event){.event = rows->events[i],
+                                             .range_id = rows->events[i].range_id};
+        if (event->event.json.len == 0) {
+            event->event.json.data = NULL;
+        }
     }
     if (rc != SQLITE_OK || rows->count == 0) {
         return rc;
