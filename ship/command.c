@@ -8,39 +8,8 @@
 
 #include "client/common/signals.h"
 #include "protocol/base/buf.h"
-
-enum outcome ship_outcome_of(enum failure_class class) {
-    switch (class) {
-    case FAILURE_NONE:
-        return OUTCOME_DONE;
-    case FAILURE_MEMORY:
-        return OUTCOME_SYSTEM;
-    case FAILURE_TARGET:
-        return OUTCOME_USAGE;
-    case FAILURE_REFUSED:
-    case FAILURE_NOT_OURS:
-        return OUTCOME_FORBIDDEN;
-    case FAILURE_NO_SCHEMA:
-    case FAILURE_NEWER_SCHEMA:
-    case FAILURE_ENCODING:
-        return OUTCOME_PROTOCOL;
-    case FAILURE_OTHER:
-        return OUTCOME_LATER;
-    case FAILURE_CLONE:
-        return OUTCOME_BAD_DATA;
-    default:
-        return OUTCOME_NO_DAEMON;
-    }
-}
-
-enum outcome ship_say_failure(struct term *term, const struct failure *failure) {
-    if (signals_came()) {
-        return OUTCOME_DONE; // whoever stops us cuts the waits short
-    }
-    const char *before = failure->class == FAILURE_GONE ? "the engine cannot be reached: " : "";
-    term_say(term, "%s%s", before, failure->sentence);
-    return ship_outcome_of(failure->class);
-}
+#include "ship/follow.h"
+#include "ship/say.h"
 
 enum outcome ship_connect(const struct ship_options *options, struct term *term, const char *role,
                           struct pg **pg) {
@@ -93,8 +62,12 @@ enum outcome ship_run(const struct ship_options *options, struct term *term) {
     switch (options->command) {
     case SHIP_INIT:
         return init(options, term);
+    case SHIP_FOLLOW:
+        return options->dry_run ? follow_dry_run(options, term)
+               : options->once  ? follow_once(options, term)
+                                : follow_run(options, term);
     default:
-        term_say(term, "this version has only the command init");
+        term_say(term, "this version has no command but init");
         return OUTCOME_USAGE;
     }
 }

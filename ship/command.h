@@ -10,12 +10,6 @@
 
 enum outcome ship_run(const struct ship_options *options, struct term *term);
 
-// What a failure means for the exit status.
-enum outcome ship_outcome_of(enum failure_class class);
-
 // Connects as the options say; a failure is said. `role` as in struct pg_settings.
 enum outcome ship_connect(const struct ship_options *options, struct term *term, const char *role,
                           struct pg **pg);
-
-// Says the failure's sentence; returns what it means.
-enum outcome ship_say_failure(struct term *term, const struct failure *failure);

@@ -3,5 +3,7 @@
 EXTRA_DIST += e2e/postgres.py e2e/ship.py
 unit_programs += unit/test_ship_failure
 unit_programs += unit/test_ship_conf
+unit_programs += unit/test_ship_lease
 unit_programs += unit/test_ship_rows
+serial_tests += e2e/test_ship.py
 serial_tests += e2e/test_ship_init.py

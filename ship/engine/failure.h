@@ -21,6 +21,11 @@ enum failure_class {
     FAILURE_OTHER,        // another shipper has the store
     FAILURE_NOT_OURS,     // the store belongs to another role
     FAILURE_CLONE,        // the store is not the one that was shipped
+    FAILURE_STORE,        // the store cannot be read at the moment: tried again
+    FAILURE_NO_STORE,     // there is none, or none that may be read
+    FAILURE_BAD_STORE,    // a file that is no store, or one without an identity
+    FAILURE_NEW_STORE,    // the next segment has another identity: open the store anew
+    FAILURE_AGAIN,        // nothing is wrong: from the place of the cursor, at once
 };
 
 #define FAILURE_SENTENCE 1024

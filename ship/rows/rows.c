@@ -142,7 +142,7 @@ void rows_add(struct nvtxt_buf *out, const struct rows_home *home,
     char *begin = out->data + out->len;
     out->len += (size_t)(add_fixed(begin, home, row) - begin);
     add_text(out, row->event.text);
-    if (row->event.json.data) {
+    if (row->event.json.len > 0) {
         add_text(out, row->event.json);
     } else {
         nvtxt_buf_add(out, "\377\377\377\377", 4);

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How far a store is shipped: its row of cursors. It is read anew on each connection, and what a
+// round ships is committed together with it, after a comparison under a row lock; so what this
+// process remembers, an answer to COMMIT that was lost, and a second shipper count for nothing
+// (nvtxt-ship(1), "EXACTLY ONCE").
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "ship/engine/identity.h"
+#include "ship/engine/pg.h"
+#include "store/follow/follow_rows.h"
+
+struct cursor {
+    int64_t store_id; // 0: the engine does not know the store
+    struct store_place place;
+    char host[IDENTITY_HOST_SIZE]; // as the engine has it, cut
+};
+
+// Reads the cursor of the store. A store that is not known, or that row security hides, has id 0.
+enum failure_class cursor_read(struct pg *pg, const char *store, struct cursor *cursor);
+
+// Registers a new store, with a cursor at `place`. FAILURE_NOT_OURS: another role has it.
+enum failure_class cursor_add(struct pg *pg, const struct identity *identity,
+                              const struct store_place *place, struct failure *failure);
+
+// Writes what has changed of host, labels and the like.
+enum failure_class cursor_describe(struct pg *pg, int64_t store_id,
+                                   const struct identity *identity);
+
+// Begins a transaction and locks the cursor. FAILURE_MOVED: it is not at `cursor`, or its shipper
+// is not `shipper`. `*oldest_ns`: rows that were committed before are too old to be kept.
+enum failure_class cursor_lock(struct pg *pg, const struct cursor *cursor, const char *shipper,
+                               int64_t *oldest_ns);
+
+struct cursor_step {
+    struct store_place place;
+    int64_t events;       // rows shipped
+    int64_t committed_ns; // of the last row; 0: no row
+    int64_t behind_rows;
+};
+
+// Moves the cursor, in the transaction of cursor_lock().
+enum failure_class cursor_move(struct pg *pg, int64_t store_id, const struct cursor_step *step);
+
+// Makes the partitions for rows that were committed from `first_ns` to `last_ns`. `*made`: how
+// many.
+enum failure_class cursor_make_partitions(struct pg *pg, int64_t first_ns, int64_t last_ns,
+                                          int64_t *made);
+
+// Whether this role may do all that shipping needs. FAILURE_REFUSED names the GRANT.
+enum failure_class cursor_check_rights(struct pg *pg, const char *schema, struct failure *failure);

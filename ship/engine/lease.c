@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Taking it is one UPDATE that holds only if holder and time are still those that were judged; when
+// somebody was faster they are judged again. Times are the engine's clock. What identifies the
+// machine here is for comparing only: the id is that which systemd derives for this program, or
+// empty, since the boot id is as unique.
+#include "ship/engine/lease.h"
+
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ship/engine/identity.h"
+
+#define TRIES 5
+
+// ---- Holders ------------------------------------------------------------------------------------
+
+// Field 22 of /proc/PID/stat, counted behind the name, which may hold anything.
+static bool start_of(int64_t pid, char *start, size_t size) {
+    char path[64], text[1024];
+    snprintf(path, sizeof(path), "/proc/%" PRId64 "/stat", pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+    if (fd >= 0) {
+        close(fd);
+    }
+    text[n > 0 ? n : 0] = '\0';
+    const char *at = strrchr(text, ')');
+    for (int field = 2; at && field < 22; field++) {
+        at = strchr(at + 1, ' ');
+    }
+    if (!at) {
+        return false;
+    }
+    snprintf(start, size, "%.*s", (int)strcspn(at + 1, " \n"), at + 1);
+    return true;
+}
+
+bool lease_is_alive(int64_t pid, const char *start) {
+    char now[32];
+    return start_of(pid, now, sizeof(now)) && strcmp(now, start) == 0;
+}
+
+void lease_self(char holder[LEASE_HOLDER_SIZE]) {
+    char machine[IDENTITY_MACHINE_SIZE], boot[64], space[64] = "", start[32] = "0";
+    identity_machine(machine);
+    identity_boot(boot, sizeof(boot));
+    ssize_t n = readlink("/proc/self/ns/pid", space, sizeof(space) - 1);
+    space[n > 0 ? n : 0] = '\0';
+    const char *number = strchr(space, '[');
+    start_of(getpid(), start, sizeof(start));
+    snprintf(holder, LEASE_HOLDER_SIZE, "%s:%s:%.*s:%d:%s", machine, boot,
+             number ? (int)strcspn(number + 1, "]") : 0, number ? number + 1 : "", (int)getpid(),
+             start);
+}
+
+// Where the last two parts begin; NULL when there are no five.
+static const char *process_part(const char *holder) {
+    const char *last = NULL;
+    size_t colons = 0;
+    for (const char *at = holder; *at; at++) {
+        colons += *at == ':';
+        last = *at == ':' && colons == 3 ? at + 1 : last;
+    }
+    return colons == 4 ? last : NULL;
+}
+
+int64_t lease_pid(const char *holder) {
+    const char *part = process_part(holder);
+    size_t digits = part ? strspn(part, "0123456789") : 0;
+    return digits > 0 && digits < 11 && part[digits] == ':' ? strtoll(part, NULL, 10) : 0;
+}
+
+enum lease_state lease_judge(const char *holder, const char *self, int64_t age_ms, int64_t lease_ms,
+                             bool (*is_alive)(int64_t pid, const char *start)) {
+    if (!holder) {
+        return LEASE_FREE;
+    }
+    if (strcmp(holder, self) == 0) {
+        return LEASE_OURS;
+    }
+    const char *process = process_part(holder);
+    const char *own = process_part(self);
+    int64_t pid = lease_pid(holder);
+    bool is_here = process && own && pid > 0 && process - holder == own - self &&
+                   memcmp(holder, self, (size_t)(own - self)) == 0;
+    if (is_here && !is_alive(pid, strchr(process, ':') + 1)) {
+        return LEASE_DEAD;
+    }
+    return age_ms >= lease_ms ? LEASE_OLD : LEASE_TAKEN;
+}
+
+// ---- Statements ---------------------------------------------------------------------------------
+
+static enum failure_class taken(struct failure *failure, const char *holder, int64_t age_ms,
+                                const char *host) {
+    int64_t pid = lease_pid(holder);
+    if (pid == 0) {
+        return failure_set(failure, FAILURE_OTHER,
+                           "the store of %s is being shipped by '%.64s', seen %" PRId64 " s ago",
+                           host, holder, age_ms / 1000);
+    }
+    return failure_set(failure, FAILURE_OTHER,
+                       "the store of %s is being shipped by process %" PRId64 ", seen %" PRId64
+                       " s ago",
+                       host, pid, age_ms / 1000);
+}
+
+// Writes ourselves over `holder` as it was seen `seen`. `*done`: nobody was faster.
+static enum failure_class write_over(struct pg *pg, int64_t store_id, const char *self,
+                                     const char *holder, const char *seen, bool *done) {
+    char id[24];
+    struct pg_rows *rows;
+    snprintf(id, sizeof(id), "%" PRId64, store_id);
+    const char *values[] = {id, self, holder, seen};
+    enum failure_class class =
+        pg_ask(pg,
+               "UPDATE @.cursors SET shipper = $2, seen = clock_timestamp() WHERE store_id = "
+               "$1::integer AND shipper IS NOT DISTINCT FROM $3 AND seen IS NOT DISTINCT FROM "
+               "$4::timestamptz",
+               values, 4, &rows);
+    *done = class == FAILURE_NONE && pg_rows_changed(rows) > 0;
+    pg_rows_free(rows);
+    return class;
+}
+
+static enum failure_class try_once(struct pg *pg, int64_t store_id, const char *self,
+                                   int64_t lease_ms, const char *host, struct failure *failure,
+                                   bool *done) {
+    char id[24];
+    struct pg_rows *rows;
+    snprintf(id, sizeof(id), "%" PRId64, store_id);
+    const char *values[] = {id};
+    enum failure_class class = pg_ask(
+        pg,
+        "SELECT shipper, seen, (extract(epoch FROM clock_timestamp() - seen) * 1000)::bigint "
+        "FROM @.cursors WHERE store_id = $1::integer",
+        values, 1, &rows);
+    if (class == FAILURE_NONE && pg_rows_count(rows) == 0) {
+        class = failure_set(failure, FAILURE_MOVED, "the store's cursor is gone");
+    } else if (class == FAILURE_NONE) {
+        const char *holder = pg_text(rows, 0, 0);
+        int64_t age_ms = pg_int(rows, 0, 2);
+        bool is_taken = lease_judge(holder, self, age_ms, lease_ms, lease_is_alive) == LEASE_TAKEN;
+        class = is_taken ? taken(failure, holder, age_ms, host)
+                         : write_over(pg, store_id, self, holder, pg_text(rows, 0, 1), done);
+    }
+    if (class && class != FAILURE_OTHER && class != FAILURE_MOVED) {
+        *failure = *pg_failure(pg);
+    }
+    pg_rows_free(rows);
+    return class;
+}
+
+enum failure_class lease_take(struct pg *pg, int64_t store_id, const char *self, int64_t lease_ms,
+                              const char *host, struct failure *failure) {
+    for (int i = 0; i < TRIES; i++) {
+        bool done = false;
+        enum failure_class class = try_once(pg, store_id, self, lease_ms, host, failure, &done);
+        if (class || done) {
+            return class;
+        }
+    }
+    return failure_set(failure, FAILURE_OTHER, "the store of %s is being shipped by others", host);
+}
+
+enum failure_class lease_renew(struct pg *pg, int64_t store_id, const char *self,
+                               int64_t behind_rows) {
+    char id[24], behind[24];
+    struct pg_rows *rows;
+    snprintf(id, sizeof(id), "%" PRId64, store_id);
+    snprintf(behind, sizeof(behind), "%" PRId64, behind_rows);
+    const char *values[] = {id, self, behind};
+    enum failure_class class =
+        pg_ask(pg,
+               "UPDATE @.cursors SET seen = clock_timestamp(), behind_rows = $3::bigint WHERE "
+               "store_id = $1::integer AND shipper = $2",
+               values, 3, &rows);
+    if (class == FAILURE_NONE && pg_rows_changed(rows) == 0) {
+        class = FAILURE_MOVED;
+    }
+    pg_rows_free(rows);
+    return class;
+}
+
+enum failure_class lease_give_back(struct pg *pg, int64_t store_id, const char *self) {
+    char id[24];
+    snprintf(id, sizeof(id), "%" PRId64, store_id);
+    const char *values[] = {id, self};
+    return pg_ask(pg,
+                  "UPDATE @.cursors SET shipper = NULL WHERE store_id = $1::integer AND "
+                  "shipper = $2",
+                  values, 2, NULL);
+}

@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The loop: a round, then a wait for whatever comes first: a change of the store and the end of the
+// interval, the time to look at what changes without events, the time to renew the lease, a word of
+// the engine, a signal. A failure ends the connection, and everything that was remembered with it.
+#include "ship/follow.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/common/clock.h"
+#include "client/common/signals.h"
+#include "ship/position.h"
+#include "ship/round.h"
+#include "ship/say.h"
+#include "store/value/codes.h"
+
+#define CHANGES_MS 5000   // how often rows that change are looked at, at most
+#define FIRST_DELAY_MS 50 // after a failure; doubled each time
+#define LAST_DELAY_MS 30000
+
+struct loop {
+    struct session session;
+    const struct ship_conf *conf;
+    int watch_fd; // -1: there is none
+    bool watches;
+    bool store_changed;   // since the last round began
+    bool changes_pending; // rows that change may have, since they were looked at
+    int64_t round_ms;     // when the last round began
+    int64_t changes_ms;   // when rows that change are looked at again
+    int64_t renew_ms;     // when the lease is renewed
+    int64_t behind;
+    int64_t delay_ms; // after the last failure; 0: none
+    int64_t tries;    // that failed in a row
+    char said[FAILURE_SENTENCE];
+    bool position_known;
+    uint64_t position;
+    int position_error;
+};
+
+static void say(const struct loop *loop, enum ship_log_level level, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static void say(const struct loop *loop, enum ship_log_level level, const char *format, ...) {
+    static const char *const words[] = {"nvtxt-ship: error", "nvtxt-ship: warning", "nvtxt-ship",
+                                        "nvtxt-ship"};
+    struct term term = *loop->session.term;
+    char sentence[FAILURE_SENTENCE + 256];
+    if ((int64_t)level > loop->conf->log_level) {
+        return;
+    }
+    va_list args;
+    va_start(args, format);
+    vsnprintf(sentence, sizeof(sentence), format, args);
+    va_end(args);
+    term.program = words[level];
+    term_say(&term, "%s", sentence);
+}
+
+// ---- Failures -----------------------------------------------------------------------------------
+
+static bool may_pass(enum failure_class class) {
+    return class == FAILURE_GONE || class == FAILURE_ENGINE || class == FAILURE_STORE ||
+           class == FAILURE_MOVED || class == FAILURE_MEMORY || class == FAILURE_NO_PARTITION;
+}
+
+// Waits, but not for a signal. A tenth of the delay is left to chance, so that a thousand shippers
+// do not come back in step.
+static void wait_delay(struct loop *loop) {
+    loop->delay_ms = loop->delay_ms ? loop->delay_ms * 2 : FIRST_DELAY_MS;
+    loop->delay_ms = loop->delay_ms > LAST_DELAY_MS ? LAST_DELAY_MS : loop->delay_ms;
+    int64_t until = clock_monotonic_ms() + loop->delay_ms - random() % (loop->delay_ms / 10 + 1);
+    for (int64_t left; !signals_came() && (left = until - clock_monotonic_ms()) > 0;) {
+        struct pollfd fd = {.fd = signals_fd(), .events = POLLIN};
+        poll(&fd, 1, (int)left);
+    }
+}
+
+static void note_failure(struct loop *loop) {
+    const struct failure *failure = &loop->session.failure;
+    loop->tries++;
+    if (failure->class != FAILURE_MOVED && strcmp(loop->said, failure->sentence) != 0) {
+        snprintf(loop->said, sizeof(loop->said), "%s", failure->sentence);
+        say(loop, SHIP_LOG_WARNING, "%s%s; it is tried again",
+            failure->class == FAILURE_GONE ? "the engine cannot be reached: " : "",
+            failure->sentence);
+    }
+}
+
+static void note_success(struct loop *loop) {
+    if (loop->said[0]) {
+        say(loop, SHIP_LOG_WARNING, "shipping goes on after %" PRId64 " failure%s", loop->tries,
+            loop->tries == 1 ? "" : "s");
+    }
+    loop->said[0] = '\0';
+    loop->tries = loop->delay_ms = 0;
+}
+
+// ---- Rounds -------------------------------------------------------------------------------------
+
+static void note_position(struct loop *loop) {
+    const struct session *session = &loop->session;
+    uint64_t segment = session->cursor.place.segment;
+    bool is_usual = strcmp(loop->conf->position, "/var/lib/nvtxt-ship/position") == 0;
+    if (!*loop->conf->position || (loop->position_known && loop->position == segment)) {
+        return;
+    }
+    int r = position_write(loop->conf->position, store_follow_id(session->follow), segment);
+    // Without the service's folder the usual file is not wanted.
+    bool counts = r < 0 && !(is_usual && (r == -ENOENT || r == -EACCES));
+    if (counts && r != loop->position_error) {
+        say(loop, SHIP_LOG_WARNING, "the position cannot be written to %s: %s",
+            loop->conf->position, strerror(-r));
+    }
+    loop->position_error = r;
+    loop->position_known = r == 0 || !counts;
+    loop->position = segment;
+}
+
+static void watch(struct loop *loop) {
+    if (store_follow_watch(loop->session.follow, &loop->watch_fd) < 0) {
+        loop->watch_fd = -1; // then each interval looks
+    }
+}
+
+static enum failure_class begin_anew(struct loop *loop) {
+    enum failure_class class = session_reopen(&loop->session);
+    loop->position_known = false;
+    if (class == FAILURE_NONE && loop->watches) {
+        watch(loop);
+    }
+    return class;
+}
+
+static enum failure_class connect_now(struct loop *loop) {
+    struct session *session = &loop->session;
+    loop->changes_ms = 0;
+    loop->store_changed = true;
+    enum failure_class class = session->follow ? FAILURE_NONE : begin_anew(loop);
+    return class ?: session_connect(session, false);
+}
+
+static enum failure_class run_round(struct loop *loop, struct round *round) {
+    struct session *session = &loop->session;
+    int64_t now = clock_monotonic_ms();
+    *round = (struct round){.changes = now >= loop->changes_ms};
+    loop->round_ms = now;
+    loop->store_changed = false;
+    loop->changes_pending = true;
+    enum failure_class class = round_run(session, round);
+    if (class == FAILURE_AGAIN || class == FAILURE_NEW_STORE) {
+        loop->changes_ms = 0;
+        round->more = true;
+        return class == FAILURE_AGAIN ? session_seek(session) : begin_anew(loop);
+    }
+    if (class) {
+        return class;
+    }
+    if (round->changed) {
+        loop->changes_ms = now + CHANGES_MS;
+        loop->changes_pending = false;
+    }
+    if (round->wrote) {
+        loop->renew_ms = clock_monotonic_ms() + loop->conf->lease_ms / 3;
+        note_position(loop);
+    }
+    loop->behind = round->behind;
+    loop->store_changed = loop->store_changed || round->more;
+    return FAILURE_NONE;
+}
+
+// ---- Waiting ------------------------------------------------------------------------------------
+
+static int64_t earlier(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+static enum failure_class renew(struct loop *loop) {
+    struct session *session = &loop->session;
+    loop->renew_ms = clock_monotonic_ms() + loop->conf->lease_ms / 3;
+    return session_pg_failure(
+        session, lease_renew(session->pg, session->cursor.store_id, session->self, loop->behind));
+}
+
+// Until the next round is due.
+static enum failure_class wait_for_work(struct loop *loop) {
+    struct session *session = &loop->session;
+    while (!signals_came()) {
+        int64_t now = clock_monotonic_ms();
+        int64_t due = loop->round_ms + loop->conf->interval_ms;
+        bool is_due = (loop->store_changed && now >= due) ||
+                      (loop->changes_pending && now >= loop->changes_ms);
+        if (is_due) {
+            return FAILURE_NONE;
+        }
+        if (now >= loop->renew_ms) {
+            enum failure_class class = renew(loop);
+            if (class) {
+                return class;
+            }
+            loop->store_changed = loop->store_changed || store_follow_changed(session->follow);
+            continue;
+        }
+        loop->store_changed = loop->store_changed || loop->watch_fd < 0;
+        int64_t until = loop->store_changed ? earlier(due, loop->renew_ms) : loop->renew_ms;
+        until = loop->changes_pending ? earlier(until, loop->changes_ms) : until;
+        struct pollfd fds[] = {{.fd = signals_fd(), .events = POLLIN},
+                               {.fd = pg_socket(session->pg), .events = POLLIN},
+                               {.fd = loop->store_changed ? -1 : loop->watch_fd, .events = POLLIN}};
+        poll(fds, 3, (int)(until - now));
+        if (fds[1].revents && pg_look(session->pg)) {
+            return session_pg_failure(session, FAILURE_GONE);
+        }
+        if (fds[2].revents && store_follow_changed(session->follow)) {
+            loop->store_changed = true;
+        }
+    }
+    return FAILURE_NONE;
+}
+
+static enum failure_class turn(struct loop *loop) {
+    struct round round;
+    enum failure_class class = loop->session.pg ? FAILURE_NONE : connect_now(loop);
+    class = class ?: run_round(loop, &round);
+    if (class) {
+        return class;
+    }
+    note_success(loop);
+    return round.more || !loop->session.pg ? FAILURE_NONE : wait_for_work(loop);
+}
+
+enum outcome follow_run(const struct ship_options *options, struct term *term) {
+    struct loop loop = {.conf = &options->conf, .watch_fd = -1};
+    struct session *session = &loop.session;
+    enum outcome outcome = session_init(session, options, term);
+    if (outcome == OUTCOME_DONE) {
+        loop.watches = true;
+        watch(&loop);
+    }
+    srandom((unsigned)(clock_realtime_ns() >> 10));
+    while (outcome == OUTCOME_DONE && !signals_came()) {
+        enum failure_class class = turn(&loop);
+        if (class == FAILURE_NONE || signals_came()) {
+            continue;
+        }
+        if (may_pass(class)) {
+            note_failure(&loop);
+            session_disconnect(session);
+            wait_delay(&loop);
+        } else {
+            outcome = ship_say_failure(term, &session->failure);
+        }
+    }
+    session_deinit(session);
+    return outcome;
+}
+
+// ---- Once ---------------------------------------------------------------------------------------
+
+static enum failure_class until_now(struct session *session) {
+    return session_store_failure(session, store_follow_until_now(session->follow));
+}
+
+static enum failure_class ship_all(struct loop *loop) {
+    struct session *session = &loop->session;
+    struct round round = {.more = true};
+    enum failure_class class = session_connect(session, false);
+    class = class ?: until_now(session);
+    while (class == FAILURE_NONE && round.more && !signals_came()) {
+        loop->changes_ms = 0;
+        if (session->pg) {
+            class = run_round(loop, &round);
+        } else { // the store has a new identity
+            class = connect_now(loop);
+            class = class ?: until_now(session);
+        }
+    }
+    if (class == FAILURE_NONE) {
+        note_position(loop);
+    }
+    return class;
+}
+
+enum outcome follow_once(const struct ship_options *options, struct term *term) {
+    struct loop loop = {.conf = &options->conf, .watch_fd = -1};
+    enum outcome outcome = session_init(&loop.session, options, term);
+    if (outcome == OUTCOME_DONE && ship_all(&loop)) {
+        outcome = ship_say_failure(term, &loop.session.failure);
+    }
+    session_deinit(&loop.session);
+    return outcome;
+}
+
+// ---- Dry run ------------------------------------------------------------------------------------
+
+static enum failure_class count_segment(struct session *session, int64_t *events) {
+    for (;;) {
+        const struct store_follow_event *rows;
+        size_t count;
+        int r = store_follow_events(session->follow, &rows, &count);
+        if (r) {
+            return session_store_failure(session, r);
+        }
+        *events += (int64_t)count;
+    }
+}
+
+static enum failure_class print_segments(struct session *session) {
+    int64_t all = 0;
+    struct store_follow_segment segment;
+    for (;;) {
+        int64_t events = 0;
+        struct store_gap gap;
+        store_follow_segment(session->follow, &segment);
+        enum failure_class class = count_segment(session, &events);
+        if (class) {
+            return class;
+        }
+        if (events > 0) {
+            printf("%" PRId64 " events of segment %" PRIu64 "\n", events, segment.number);
+        }
+        all += events;
+        if (!store_follow_is_finished(session->follow)) {
+            break;
+        }
+        int r = store_follow_next(session->follow, &gap);
+        if (r == STORE_NOT_FOUND) {
+            break;
+        }
+        if (r) {
+            return session_store_failure(session, r);
+        }
+    }
+    if (all == 0) {
+        printf("0 events of segment %" PRIu64 "\n", segment.number);
+    }
+    return FAILURE_NONE;
+}
+
+enum outcome follow_dry_run(const struct ship_options *options, struct term *term) {
+    struct session session;
+    enum outcome outcome = session_init(&session, options, term);
+    if (outcome == OUTCOME_DONE) {
+        enum failure_class class = session_connect(&session, true);
+        class = class ?: session_store_failure(&session, store_follow_refresh(session.follow));
+        class = class ?: until_now(&session);
+        class = class ?: print_segments(&session);
+        if (class) {
+            outcome = ship_say_failure(term, &session.failure);
+        } else if (fflush(stdout) != 0) {
+            term_say(term, "cannot write to stdout: %m");
+            outcome = OUTCOME_IO;
+        }
+    }
+    session_disconnect(&session); // a dry run has no lease to give back
+    session_deinit(&session);
+    return outcome;
+}

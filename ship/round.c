@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Nothing is begun on the engine before there is a row for it. While the engine works on a chunk of
+// events, the next one is read and turned into bytes; the store's read transaction is over before
+// the first byte of a chunk is sent.
+#include "ship/round.h"
+
+#include <errno.h>
+
+#include "client/common/signals.h"
+#include "ship/rows/rows.h"
+#include "store/value/codes.h"
+
+struct work {
+    struct session *session;
+    struct round *round;
+    bool begun;         // the transaction
+    bool copying;       // COPY is open
+    bool ended;         // all events that are there were read
+    bool segment_known; // its row is written
+    int64_t oldest_ns;  // rows before are not kept
+    int64_t bytes;
+    int64_t first_ns, last_ns; // committed, of the rows shipped
+    int64_t skipped, last_skipped;
+    struct store_follow_segment segment;
+};
+
+static enum failure_class failed(struct work *work, enum failure_class class) {
+    return session_pg_failure(work->session, class);
+}
+
+static enum failure_class begin(struct work *work) {
+    struct session *session = work->session;
+    if (work->begun) {
+        return FAILURE_NONE;
+    }
+    work->begun = true;
+    enum failure_class class =
+        cursor_lock(session->pg, &session->cursor, session->self, &work->oldest_ns);
+    if (session->schema.plain_events) {
+        work->oldest_ns = INT64_MIN;
+    }
+    if (class == FAILURE_NONE && session->gap.count > 0) {
+        class = small_own_loss(&session->small, (int64_t)session->gap.segment, 0, "retention",
+                               session->gap.count);
+    }
+    return failed(work, class);
+}
+
+// ---- Events -------------------------------------------------------------------------------------
+
+static enum failure_class begin_copy(struct work *work) {
+    if (work->copying) {
+        return FAILURE_NONE;
+    }
+    work->copying = true;
+    return failed(work, pg_copy_begin(work->session->pg, rows_copy_sql));
+}
+
+static void note_row(struct work *work, const struct store_follow_event *row) {
+    int64_t ns = row->committed_ns;
+    work->first_ns = work->round->events == 0 || ns < work->first_ns ? ns : work->first_ns;
+    work->last_ns = work->round->events == 0 || ns > work->last_ns ? ns : work->last_ns;
+    work->round->events++;
+}
+
+// Makes bytes of a chunk. Rows of days that are not kept are passed over.
+static void fill(struct work *work, const struct store_follow_event *rows, size_t count) {
+    struct nvtxt_buf *bytes = &work->session->bytes;
+    const struct rows_home home = {.store_id = (int32_t)work->session->cursor.store_id,
+                                   .segment = (int32_t)work->segment.number};
+    nvtxt_buf_clear(bytes);
+    for (size_t i = 0; i < count; i++) {
+        if (rows[i].committed_ns < work->oldest_ns) {
+            work->skipped++;
+            work->last_skipped = rows[i].event.row;
+            continue;
+        }
+        if (work->round->events == 0) {
+            rows_begin(bytes);
+        }
+        rows_add(bytes, &home, &rows[i]);
+        note_row(work, &rows[i]);
+    }
+}
+
+static enum failure_class ship_chunk(struct work *work, const struct store_follow_event *rows,
+                                     size_t count) {
+    struct nvtxt_buf *bytes = &work->session->bytes;
+    enum failure_class class = begin(work);
+    if (class) {
+        return class;
+    }
+    fill(work, rows, count);
+    if (nvtxt_buf_failed(bytes)) {
+        return failure_set(&work->session->failure, FAILURE_MEMORY, "out of memory");
+    }
+    if (bytes->len == 0) {
+        return FAILURE_NONE;
+    }
+    work->bytes += (int64_t)bytes->len;
+    class = begin_copy(work);
+    return class ?: failed(work, pg_copy_put(work->session->pg, bytes->data, bytes->len));
+}
+
+static enum failure_class end_copy(struct work *work) {
+    if (!work->copying) {
+        return FAILURE_NONE;
+    }
+    struct nvtxt_buf *bytes = &work->session->bytes;
+    nvtxt_buf_clear(bytes);
+    rows_end(bytes);
+    enum failure_class class =
+        failed(work, pg_copy_put(work->session->pg, bytes->data, bytes->len));
+    return class ?: failed(work, pg_copy_end(work->session->pg));
+}
+
+static enum failure_class ship_events(struct work *work) {
+    while (work->round->events + work->skipped < ROUND_ROWS && work->bytes < ROUND_BYTES &&
+           !signals_came()) {
+        const struct store_follow_event *rows;
+        size_t count;
+        int r = store_follow_events(work->session->follow, &rows, &count);
+        enum failure_class class = session_store_failure(work->session, r);
+        if (class == FAILURE_NONE && r == STORE_DONE && count > 0) {
+            class = ship_chunk(work, rows, count);
+        }
+        if (class) {
+            return class;
+        }
+        if (r == STORE_NOT_FOUND) {
+            work->ended = true;
+            break;
+        }
+    }
+    enum failure_class class = end_copy(work);
+    if (class == FAILURE_NONE && work->skipped > 0) {
+        class = failed(work, small_own_loss(&work->session->small, (int64_t)work->segment.number,
+                                            -work->last_skipped, "expired", work->skipped));
+    }
+    return class;
+}
+
+// ---- The other tables ---------------------------------------------------------------------------
+
+// Writes the segment's row, to which names refer.
+static enum failure_class write_segment(struct work *work, int64_t events, bool complete) {
+    enum failure_class class = begin(work);
+    work->segment_known = true;
+    return class
+               ?: failed(work, small_segment(&work->session->small, &work->segment, events,
+                                             events > 0 ? work->last_ns : 0, complete));
+}
+
+static enum failure_class need_segment(struct work *work) {
+    return work->segment_known ? FAILURE_NONE : write_segment(work, work->round->events, false);
+}
+
+// A function that ships the rows of one table, call by call. `READ` is the follower's call.
+#define SHIP_TABLE(name, row_type, READ, small_write)                                              \
+    static enum failure_class name(struct work *work) {                                            \
+        const row_type *rows;                                                                      \
+        size_t count;                                                                              \
+        for (;;) {                                                                                 \
+            int r = READ;                                                                          \
+            enum failure_class class = session_store_failure(work->session, r);                    \
+            if (class || r == STORE_NOT_FOUND) {                                                   \
+                return class;                                                                      \
+            }                                                                                      \
+            class = count ? need_segment(work) : FAILURE_NONE;                                     \
+            if (class == FAILURE_NONE && count > 0) {                                              \
+                class = failed(work, small_write(&work->session->small, rows, count));             \
+            }                                                                                      \
+            if (class) {                                                                           \
+                return class;                                                                      \
+            }                                                                                      \
+        }                                                                                          \
+    }
+#define FOLLOW work->session->follow
+#define WHAT (work->round->changed ? STORE_FOLLOW_CHANGED : STORE_FOLLOW_ADDED)
+
+SHIP_TABLE(ship_diagnostics, struct store_follow_diagnostic,
+           store_follow_diagnostics(FOLLOW, &rows, &count), small_diagnostics)
+SHIP_TABLE(ship_losses, struct store_follow_loss, store_follow_losses(FOLLOW, &rows, &count),
+           small_losses)
+SHIP_TABLE(ship_sources, struct store_follow_source,
+           store_follow_sources(FOLLOW, WHAT, &rows, &count), small_sources)
+SHIP_TABLE(ship_domains, struct store_follow_domain,
+           store_follow_domains(FOLLOW, WHAT, &rows, &count), small_domains)
+SHIP_TABLE(ship_processes, struct store_follow_name,
+           store_follow_processes(FOLLOW, WHAT, &rows, &count), small_processes)
+SHIP_TABLE(ship_threads, struct store_follow_name,
+           store_follow_threads(FOLLOW, WHAT, &rows, &count), small_threads)
+SHIP_TABLE(ship_categories, struct store_follow_category,
+           store_follow_categories(FOLLOW, WHAT, &rows, &count), small_categories)
+
+static enum failure_class ship_open_ranges(struct work *work) {
+    while (work->session->options->conf.open_ranges) {
+        struct store_follow_open open = {0};
+        int r = store_follow_open_ranges(work->session->follow, &open);
+        enum failure_class class = session_store_failure(work->session, r);
+        if (class || r == STORE_NOT_FOUND) {
+            return class;
+        }
+        if (open.all || open.came_count || open.went_count) {
+            class = begin(work);
+            class = class ?: failed(work, small_open_ranges(&work->session->small, &open));
+        }
+        if (class) {
+            return class;
+        }
+    }
+    return FAILURE_NONE;
+}
+
+static enum failure_class ship_rest(struct work *work) {
+    bool names = work->round->events > 0 || work->round->changed;
+    enum failure_class class = ship_diagnostics(work);
+    class = class ?: ship_losses(work);
+    if (names) {
+        class = class ?: ship_sources(work);
+        class = class ?: ship_domains(work);
+        class = class ?: ship_processes(work);
+        class = class ?: ship_threads(work);
+        class = class ?: ship_categories(work);
+    }
+    return class || !work->round->changed ? class : ship_open_ranges(work);
+}
+
+// ---- The end of a round -------------------------------------------------------------------------
+
+// Goes to the next segment: this one is complete, and what is between them is a loss.
+static enum failure_class go_on(struct work *work) {
+    struct session *session = work->session;
+    struct store_gap gap = {0};
+    enum failure_class class =
+        write_segment(work, work->segment_known ? 0 : work->round->events, true);
+    if (class) {
+        return class;
+    }
+    int r = store_follow_next(session->follow, &gap);
+    if (r == STORE_NOT_FOUND) {
+        return FAILURE_NONE;
+    }
+    class = session_store_failure(session, r);
+    if (class == FAILURE_NONE && gap.count > 0) {
+        class = failed(
+            work, small_own_loss(&session->small, (int64_t)gap.segment, 0, "retention", gap.count));
+    }
+    work->round->more = true;
+    return class;
+}
+
+static enum failure_class commit(struct work *work) {
+    struct session *session = work->session;
+    struct cursor_step step = {.events = work->round->events,
+                               .committed_ns = work->round->events ? work->last_ns : 0,
+                               .behind_rows = work->round->behind};
+    store_follow_place(session->follow, &step.place);
+    enum failure_class class =
+        failed(work, cursor_move(session->pg, session->cursor.store_id, &step));
+    class = class ?: failed(work, pg_run(session->pg, "COMMIT"));
+    if (class == FAILURE_NONE) {
+        session->cursor.place = step.place;
+        session->gap = (struct store_gap){0};
+        work->round->wrote = true;
+    }
+    return class;
+}
+
+static enum failure_class ship(struct work *work) {
+    struct session *session = work->session;
+    struct round *round = work->round;
+    enum failure_class class =
+        session_store_failure(session, store_follow_refresh(session->follow));
+    store_follow_segment(session->follow, &work->segment);
+    session->small.segment = (int64_t)work->segment.number;
+    class = class ?: ship_events(work);
+    bool finished = work->ended && store_follow_is_finished(session->follow);
+    round->more = !work->ended;
+    round->changed = round->changes || finished;
+    if (class == FAILURE_NONE && session->gap.count > 0) {
+        class = begin(work);
+    }
+    class = class ?: ship_rest(work);
+    if (class == FAILURE_NONE && round->events > 0) {
+        class = need_segment(work);
+    }
+    if (class == FAILURE_NONE && finished) {
+        class = go_on(work);
+    }
+    class =
+        class
+            ?: session_store_failure(session, store_follow_behind(session->follow, &round->behind));
+    return class || !work->begun ? class : commit(work);
+}
+
+static enum failure_class make_partitions(struct work *work) {
+    int64_t made;
+    struct session *session = work->session;
+    struct failure why = session->failure;
+    enum failure_class class =
+        failed(work, cursor_make_partitions(session->pg, work->first_ns, work->last_ns, &made));
+    if (class == FAILURE_NONE && made == 0) {
+        session->failure = why;
+        class = session->failure.class = FAILURE_ENGINE;
+    }
+    return class ?: FAILURE_AGAIN;
+}
+
+enum failure_class round_run(struct session *session, struct round *round) {
+    struct work work = {.session = session, .round = round};
+    round->events = 0;
+    round->more = round->wrote = round->changed = false;
+    enum failure_class class = ship(&work);
+    if (class && work.begun) {
+        enum failure_class again = pg_rollback(session->pg);
+        class = again == FAILURE_GONE ? again : class;
+    }
+    return class == FAILURE_NO_PARTITION ? make_partitions(&work) : class;
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A round: rows of one segment from the cursor on, and the cursor, in one transaction.
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "ship/session.h"
+
+#define ROUND_ROWS 32768
+#define ROUND_BYTES (INT64_C(8) << 20)
+
+struct round {
+    bool changes; // in: also what changed without events
+    bool more;    // out: there may be more at once
+    bool wrote;   // out: there was something to write
+    bool changed; // out: what changes was looked at
+    int64_t events;
+    int64_t behind; // rows that are left
+};
+
+// Reads the link and ships what there is, up to the limits above. After a failure the transaction
+// is rolled back; the next thing is session_seek(), or session_connect() when the connection may be
+// of no use. FAILURE_AGAIN: a partition was made, or the store begins anew.
+enum failure_class round_run(struct session *session, struct round *round);

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Once a signal came, a failure is only how a wait was cut short, and is not said.
+#include "ship/say.h"
+
+#include "client/common/signals.h"
+
+enum outcome ship_outcome_of(enum failure_class class) {
+    switch (class) {
+    case FAILURE_NONE:
+        return OUTCOME_DONE;
+    case FAILURE_MEMORY:
+        return OUTCOME_SYSTEM;
+    case FAILURE_TARGET:
+        return OUTCOME_USAGE;
+    case FAILURE_REFUSED:
+    case FAILURE_NOT_OURS:
+        return OUTCOME_FORBIDDEN;
+    case FAILURE_NO_SCHEMA:
+    case FAILURE_NEWER_SCHEMA:
+    case FAILURE_ENCODING:
+        return OUTCOME_PROTOCOL;
+    case FAILURE_OTHER:
+    case FAILURE_MOVED:
+        return OUTCOME_LATER;
+    case FAILURE_CLONE:
+    case FAILURE_BAD_STORE:
+        return OUTCOME_BAD_DATA;
+    case FAILURE_NO_STORE:
+        return OUTCOME_NO_INPUT;
+    case FAILURE_STORE:
+        return OUTCOME_IO;
+    default:
+        return OUTCOME_NO_DAEMON;
+    }
+}
+
+enum outcome ship_say_failure(struct term *term, const struct failure *failure) {
+    if (signals_came()) {
+        return OUTCOME_DONE; // whoever stops us cuts the waits short
+    }
+    const char *before = failure->class == FAILURE_GONE ? "the engine cannot be reached: " : "";
+    term_say(term, "%s%s", before, failure->sentence);
+    return ship_outcome_of(failure->class);
+}

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The order of a connection: schema, then the store's cursor, then whether the store has what was
+// shipped (nothing is written before that), then the lease, then the cursor again, because it may
+// have moved until then.
+#include "ship/session.h"
+
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "client/common/signals.h"
+#include "client/locate/probe.h"
+#include "protocol/text/times.h"
+#include "ship/say.h"
+#include "store/value/codes.h"
+
+#ifndef PACKAGE_VERSION
+#define PACKAGE_VERSION "unknown"
+#endif
+
+enum failure_class session_pg_failure(struct session *session, enum failure_class class) {
+    if (class && class != FAILURE_MOVED) {
+        session->failure = *pg_failure(session->pg);
+    } else if (class) {
+        failure_set(&session->failure, class, "the cursor of the store was moved by another one");
+    }
+    return class;
+}
+
+// ---- The store ----------------------------------------------------------------------------------
+
+static enum failure_class class_of(int result) {
+    switch (result) {
+    case STORE_DONE:
+    case STORE_NOT_FOUND:
+        return FAILURE_NONE;
+    case STORE_FOLLOW_OTHER:
+        return FAILURE_CLONE;
+    case STORE_NEWER:
+    case STORE_FOREIGN:
+    case STORE_CORRUPT:
+    case STORE_EMPTY:
+    case STORE_FOLLOW_NO_ID:
+        return FAILURE_BAD_STORE;
+    case STORE_FOLLOW_NEW_ID:
+        return FAILURE_NEW_STORE;
+    case -ENOMEM:
+        return FAILURE_MEMORY;
+    case -ENOENT:
+    case -ENOTDIR:
+    case -EACCES:
+    case -EISDIR:
+        return FAILURE_NO_STORE;
+    default:
+        return FAILURE_STORE;
+    }
+}
+
+enum failure_class session_store_failure(struct session *session, int result) {
+    enum failure_class class = class_of(result);
+    if (class == FAILURE_CLONE) {
+        return failure_set(&session->failure, class,
+                           "this store is not the one that was shipped as %s (host %s): it was "
+                           "cloned or restored; give it an identity of its own with --store-id",
+                           session->store, session->cursor.host);
+    }
+    return class ? failure_set(&session->failure, class, "%s", store_follow_error(session->follow))
+                 : FAILURE_NONE;
+}
+
+static enum failure_class open_store(struct session *session) {
+    const char *given = session->options->conf.store_id;
+    char error[PATH_MAX + 256];
+    store_follow_close(session->follow);
+    int r = store_follow_open(&session->follow, session->path, error, sizeof(error));
+    if (r == STORE_FOLLOW_NO_ID && session->follow && *given) {
+        r = STORE_DONE;
+    }
+    if (r) {
+        return failure_set(&session->failure, class_of(r) ?: FAILURE_NO_STORE, "%s", error);
+    }
+    const char *id = *given ? given : store_follow_id(session->follow);
+    snprintf(session->store, sizeof(session->store), "%s", id);
+    return FAILURE_NONE;
+}
+
+static enum outcome find_store(struct session *session) {
+    const char *given = session->options->conf.store;
+    if (*given) {
+        snprintf(session->path, sizeof(session->path), "%s", given);
+        return OUTCOME_DONE;
+    }
+    return probe_find_store(session->term, "name one with --store, or set NVTXT_STORE",
+                            session->path, sizeof(session->path));
+}
+
+enum outcome session_init(struct session *session, const struct ship_options *options,
+                          struct term *term) {
+    *session = (struct session){.options = options, .term = term};
+    enum outcome outcome = find_store(session);
+    if (outcome) {
+        return outcome;
+    }
+    if (open_store(session)) {
+        return ship_say_failure(term, &session->failure);
+    }
+    if (*options->conf.host) {
+        snprintf(session->host, sizeof(session->host), "%s", options->conf.host);
+    } else {
+        identity_host(session->host);
+    }
+    identity_machine(session->machine);
+    identity_labels(&session->labels, options->conf.labels);
+    lease_self(session->self);
+    if (nvtxt_buf_failed(&session->labels)) {
+        term_say(term, "out of memory");
+        return OUTCOME_SYSTEM;
+    }
+    return OUTCOME_DONE;
+}
+
+void session_disconnect(struct session *session) {
+    pg_close(session->pg);
+    session->pg = NULL;
+    session->small.pg = NULL;
+}
+
+enum failure_class session_reopen(struct session *session) {
+    session_disconnect(session);
+    return open_store(session);
+}
+
+void session_deinit(struct session *session) {
+    if (session->pg && session->cursor.store_id && !pg_rollback(session->pg)) {
+        lease_give_back(session->pg, session->cursor.store_id, session->self);
+    }
+    session_disconnect(session);
+    store_follow_close(session->follow);
+    small_deinit(&session->small);
+    nvtxt_buf_deinit(&session->labels);
+    nvtxt_buf_deinit(&session->bytes);
+}
+
+// ---- The place ----------------------------------------------------------------------------------
+
+enum failure_class session_seek(struct session *session) {
+    int r = store_follow_seek(session->follow, &session->cursor.place, &session->gap);
+    return session_store_failure(session, r);
+}
+
+// Where a store begins that is new to the engine.
+static enum failure_class first_place(struct session *session, struct store_place *place) {
+    const char *from = session->options->conf.from;
+    int64_t ns = INT64_MAX; // "now"
+    *place = (struct store_place){0};
+    if (strcmp(from, "beginning") == 0) {
+        return FAILURE_NONE;
+    }
+    if (strcmp(from, "now") != 0) {
+        nvtxt_time_parse(from, &ns);
+    }
+    return session_store_failure(session, store_follow_find(session->follow, ns, place));
+}
+
+static struct identity identity_of(const struct session *session) {
+    return (struct identity){.store = session->store,
+                             .host = session->host,
+                             .labels = session->labels.data,
+                             .machine = *session->machine ? session->machine : NULL,
+                             .path = session->path,
+                             .product = "nvtxtd " PACKAGE_VERSION};
+}
+
+static enum failure_class read_cursor(struct session *session) {
+    return session_pg_failure(session, cursor_read(session->pg, session->store, &session->cursor));
+}
+
+static enum failure_class add_store(struct session *session) {
+    struct store_place place;
+    struct identity identity = identity_of(session);
+    enum failure_class class = first_place(session, &place);
+    return class ?: cursor_add(session->pg, &identity, &place, &session->failure);
+}
+
+// Whether the store has what the cursor says; where it goes on.
+static enum failure_class compare(struct session *session) {
+    enum failure_class class = read_cursor(session);
+    return class || session->cursor.store_id == 0 ? class : session_seek(session);
+}
+
+static enum failure_class take_over(struct session *session) {
+    enum failure_class class = FAILURE_NONE;
+    if (session->cursor.store_id == 0) {
+        class = add_store(session);
+        class = class ?: read_cursor(session);
+    }
+    class =
+        class
+            ?: lease_take(session->pg, session->cursor.store_id, session->self,
+                          session->options->conf.lease_ms, session->cursor.host, &session->failure);
+    class = class ?: compare(session);
+    if (class) {
+        return class;
+    }
+    struct identity identity = identity_of(session);
+    return session_pg_failure(session,
+                              cursor_describe(session->pg, session->cursor.store_id, &identity));
+}
+
+static enum failure_class check_schema(struct session *session) {
+    const char *schema = session->options->conf.schema;
+    enum failure_class class =
+        schema_check(session->pg, schema, &session->schema, &session->failure);
+    return class ?: cursor_check_rights(session->pg, schema, &session->failure);
+}
+
+enum failure_class session_connect(struct session *session, bool looks) {
+    const struct ship_conf *conf = &session->options->conf;
+    const struct pg_settings settings = {.target = conf->target,
+                                         .schema = conf->schema,
+                                         .role = "ship",
+                                         .timeout_ms = conf->connect_timeout_ms,
+                                         .stop_fd = signals_fd()};
+    session_disconnect(session);
+    session->cursor = (struct cursor){0};
+    enum failure_class class = pg_open(&session->pg, &settings, &session->failure);
+    class = class ?: check_schema(session);
+    class = class ?: compare(session);
+    if (class == FAILURE_NONE && !looks) {
+        class = take_over(session);
+    } else if (class == FAILURE_NONE && session->cursor.store_id == 0) {
+        class = first_place(session, &session->cursor.place);
+        class = class ?: session_seek(session);
+    }
+    session->small.pg = session->pg;
+    session->small.store_id = session->cursor.store_id;
+    return class;
+}

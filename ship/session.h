@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A store and its place on the engine: opens both, checks that they belong together, and holds the
+// lease. What is remembered here is thrown away with each connection.
+#pragma once
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "client/common/term.h"
+#include "ship/engine/cursor.h"
+#include "ship/engine/lease.h"
+#include "ship/engine/schema.h"
+#include "ship/options.h"
+#include "ship/rows/small.h"
+#include "store/follow/follow.h"
+
+struct session {
+    const struct ship_options *options;
+    struct term *term;
+    char path[PATH_MAX]; // of the store
+    char store[IDENTITY_UUID_SIZE];
+    char host[IDENTITY_HOST_SIZE];
+    char machine[IDENTITY_MACHINE_SIZE];
+    struct nvtxt_buf labels;
+    char self[LEASE_HOLDER_SIZE];
+    struct store_follow *follow; // NULL: not open
+
+    struct pg *pg; // NULL: not connected
+    struct schema_facts schema;
+    struct cursor cursor; // as the engine has it
+    struct store_gap gap; // between the cursor and where the follower goes on; to be written
+    struct small small;
+    struct nvtxt_buf bytes; // of a chunk
+    struct failure failure; // of the last call
+};
+
+// Finds and opens the store. OUTCOME_DONE, or an outcome after its sentence.
+enum outcome session_init(struct session *session, const struct ship_options *options,
+                          struct term *term);
+void session_deinit(struct session *session); // gives the lease back where that is possible
+
+// Connects, checks schema and store, registers the store where it is new, and takes the lease.
+// `looks`: only looks, and writes nothing; the cursor's id may be 0 then.
+enum failure_class session_connect(struct session *session, bool looks);
+void session_disconnect(struct session *session);
+
+// Opens the store anew, whose next segment has another identity, and connects anew with the next
+// session_connect().
+enum failure_class session_reopen(struct session *session);
+
+// The follower goes on where the cursor is, with all that changes told anew.
+enum failure_class session_seek(struct session *session);
+
+// A result of the follower as a failure, in session->failure; FAILURE_NONE for STORE_DONE and
+// STORE_NOT_FOUND.
+enum failure_class session_store_failure(struct session *session, int result);
+
+// Takes the connection's failure over; returns `class`.
+enum failure_class session_pg_failure(struct session *session, enum failure_class class);

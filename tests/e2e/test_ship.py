@@ -1,0 +1,266 @@
+# SPDX-License-Identifier: Apache-2.0
+"""nvtxt-ship --once, --dry-run and --from: what the engine has is what the store has."""
+import os
+import shutil
+import sqlite3
+import tempfile
+
+from client import run_client
+from lib import Daemon, equal, run, wait_for
+from postgres import Postgres
+from ship import (compare_store, events_in, good, refused, run_ship, segment_number, snapshot)
+
+HEAD = "TimeBase = Manual\n"
+MARKER = '@Marker, Time, ProcessId, ThreadId, CategoryId, Color, Message, Payload\n'
+RANGES = '@RangePush, Time, ProcessId, ThreadId, Message\n@RangePop, Time, ProcessId, ThreadId\n' \
+         '@RangeStart, Time, RangeId, Message\n@RangeEnd, Time, RangeId\n'
+ODD = ["tab\there", "back\\slash", "\\N", "NULL", "", "{a,\"b\"}", "gr\u00fc\u00df \U0001F600",
+       "x" * 5000, "two\nlines", "\r cr"]
+
+
+def quoted(text):
+    return '"%s"' % text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+
+
+def fill(daemon):
+    """Three segments: odd texts, faults, names, payloads of every type, unclosed ranges, and a
+    session that stays open."""
+    session = daemon.session(escapes=True, nvtx=1, name="open")
+    lines = [HEAD.strip(), "@Marker, Time, ProcessId, ThreadId, CategoryId, Color, Message, Payload, "
+             "Domain, Json"]
+    for number, text in enumerate(ODD):
+        lines.append("Marker, %d, 7, 8, %d, 0xFF00FF00, %s, %d, \"%s\", \"\""
+                     % (number, number % 3, quoted(text), number, "dom" if number % 2 else ""))
+    for number, payload in enumerate(('"u64:18446744073709551615"', '"i64:-9"', '"u32:4294967295"',
+                                      '"i32:-2147483648"', '"f64:0.1"', '"f32:-inf"', '"f64:inf"')):
+        lines.append('Marker, %d, 7, 9, 0, Red, "p", %s, "", "{}"' % (100 + number, payload))
+    session.send("\n".join(lines) + "\n")
+    session_lines = len(lines) + 8
+    session.send(RANGES + 'RangePush, 200, 7, 8, "outer"\nRangePush, 201, 7, 8, "inner"\n'
+                 'RangePop, 210, 7, 8\nRangeStart, 220, 5, "started"\n')
+    with daemon.plain() as connection:
+        connection.send(HEAD + MARKER + 'SetProcessName, 7, "seven"\nMarker, 1, 7, 8, 1, Red, "x", 5\n'
+                'nonsense, "a\n')
+    with daemon.plain() as connection:
+        connection.send((HEAD + RANGES).encode() + b'RangePush, 1, 3, 4, "never closed"\n'
+                        b'broken \xff\xfe \x00 line, "q\n')
+    wait_for(lambda: daemon.control("status")["connections"] == 1, "only the session is left")
+    session.ack(session_lines)
+    daemon.flush()
+    daemon.control("rotate")
+    session.send('SetCategoryName, 1, "one"\nSetThreadName, 7, 8, "eight"\n'
+                 'RangeEnd, 230, 5\nMarker, 231, 7, 8, 1, Red, "after", 5, "dom", ""\n')
+    daemon.flush()
+    daemon.control("rotate")
+    session.send('SetThreadName, 7, 8, "eight again"\nMarker, 240, 7, 8, 2, Red, "last", 5, "", ""\n'
+                 'RangePush, 250, 7, 8, "still open"\n')
+    wait_for(lambda: daemon.query("SELECT count(*) FROM NVTX_EVENTS WHERE text = 'last'") == [(1,)]
+             and daemon.query("SELECT count(*) FROM NVTXT_OPEN_RANGES") == [(2,)],
+             "the last line is committed")
+    daemon.flush()
+    return session
+
+
+def test_every_row_of_every_table_is_there():
+    with Postgres() as server, Daemon() as daemon:
+        target = ("--target", server.target(), "--store", daemon.store)
+        good("init", *target)
+        with fill(daemon):
+            paths = daemon.segments()
+            equal(len(paths), 3)
+            wanted = "".join("%d events of segment %d\n" % (len(events_in(path)),
+                                                            segment_number(path)) for path in paths)
+            before = snapshot(server)
+            equal(good("--dry-run", *target), wanted)
+            equal(snapshot(server), before)
+            equal(good("--once", *target, "--label", "rack=7", "--label", "a=\"q\""), "")
+            compare_store(server, paths)
+            equal(server.rows("SELECT labels->>'rack', labels->>'a' FROM nvtxt.stores"),
+                  [("7", '"q"')])
+            equal(server.rows("SELECT shipper FROM nvtxt.cursors"), [(None,)])
+            before = snapshot(server)
+            good("--once", *target, "--label", "rack=7", "--label", "a=\"q\"")
+            equal(good("--dry-run", *target), "0 events of segment 3\n")
+            good("init", *target)
+            equal(snapshot(server), before)
+            equal(server.rows("SELECT message, pid, tid FROM nvtxt.running ORDER BY seq"),
+                  [("outer", "7", "8"), ("still open", "7", "8")])
+        daemon.settled()
+        good("--once", *target, "--label", "rack=7", "--label", "a=\"q\"")
+        compare_store(server, paths)
+
+
+def test_timeline_says_what_the_view_of_the_store_says():
+    with Postgres() as server, Daemon() as daemon:
+        target = ("--target", server.target(), "--store", daemon.store)
+        good("init", *target)
+        with fill(daemon):
+            good("--once", *target)
+            for path in daemon.segments():
+                store = sqlite3.connect("file:%s?mode=ro" % path, uri=True)
+                wanted = store.execute(
+                    'SELECT eventRow, duration, kind, message, category, color, process, thread, '
+                    'source, domain, pid, tid, start, "end", sourceId FROM NVTXT_TIMELINE '
+                    'ORDER BY eventRow').fetchall()
+                store.close()
+                got = server.rows(
+                    "SELECT row_id, duration, kind, message, category, color, process, thread, source, "
+                    "domain, pid, tid, start_ns, end_ns, source_id FROM nvtxt.timeline WHERE segment = "
+                    "%d ORDER BY row_id" % segment_number(path))
+                equal(got, [tuple(None if value is None else str(value) for value in row)
+                            for row in wanted], path)
+            equal(server.rows("SELECT payload FROM nvtxt.timeline WHERE message = 'p' ORDER BY row_id"),
+                  [("18446744073709551615",), ("-9",), ("4294967295",), ("-2147483648",), ("0.1",),
+                   ("-Infinity",), ("Infinity",)])
+
+
+def test_what_is_committed_later_comes_with_the_next_run():
+    with Postgres() as server, Daemon() as daemon:
+        target = ("--target", server.target(), "--store", daemon.store)
+        good("init", *target)
+        good("--once", *target)
+        for number in range(4):
+            daemon.send(HEAD + MARKER + 'Marker, %d, 7, 8, 1, Red, "m%d", 5\n' % (number, number))
+            if number % 2:
+                daemon.control("rotate")
+            good("--once", *target)
+            compare_store(server, daemon.segments())
+        equal(server.rows("SELECT message FROM nvtxt.timeline ORDER BY segment, row_id"),
+              [("m%d" % number,) for number in range(4)])
+
+
+def test_from_says_where_a_new_store_begins():
+    with Postgres() as server, Daemon() as daemon:
+        target = ("--target", server.target(), "--store", daemon.store)
+        good("init", *target)
+        daemon.send(HEAD + MARKER + 'Marker, 1, 7, 8, 1, Red, "old", 5\n')
+        good("--once", *target, "--from", "now")
+        daemon.send(HEAD + MARKER + 'Marker, 2, 7, 8, 1, Red, "new", 5\n')
+        good("--once", *target, "--from", "beginning")
+        equal(server.rows("SELECT text FROM nvtxt.events"), [("new",)])
+        (second,), = daemon.query("SELECT committedNs FROM NVTXT_BATCHES ORDER BY id DESC LIMIT 1")
+        for schema, when, wanted in (("a", second, ["new"]), ("b", second + 1, []),
+                                     ("c", second - 1, ["new"]), ("d", 0, ["old", "new"])):
+            good("init", "--target", server.target(), "--schema", schema)
+            good("--once", *target, "--schema", schema, "--from", str(when))
+            equal(server.rows("SELECT text FROM %s.events ORDER BY row_id" % schema),
+                  [(text,) for text in wanted], schema)
+
+
+def test_a_plain_file_is_segment_0():
+    with Postgres() as server, tempfile.TemporaryDirectory(prefix="nvtxt-ship-") as folder:
+        good("init", "--target", server.target())
+        source, store = os.path.join(folder, "s.nvtxt"), os.path.join(folder, "store.sqlite")
+        with open(source, "w", encoding="utf-8") as file:
+            file.write(HEAD + MARKER)
+            file.writelines('Marker, %d, 7, 8, 1, Red, "m", 5\n' % number for number in range(9000))
+        equal(run_client("nvtxt-import", "create", "-q", "-n", source, "-o", store)[0], 0)
+        equal(good("--dry-run", "--target", server.target(), "--store", store),
+              "9000 events of segment 0\n")
+        good("--once", "--target", server.target(), "--store", store, "--host", "imported")
+        compare_store(server, [store])
+        equal(server.rows("SELECT host, events, behind_rows, lost FROM nvtxt.fleet"),
+              [("imported", "9000", "0", "0")])
+
+
+def test_days_that_are_not_kept_are_passed_over_and_told():
+    with Postgres() as server, Daemon() as daemon:
+        target = ("--target", server.target(), "--store", daemon.store)
+        good("init", *target, "--keep-days", "2")
+        for number in range(3):
+            daemon.send(HEAD + MARKER + 'Marker, %d, 7, 8, 1, Red, "m%d", 5\n' % (number, number))
+        daemon.stop()
+        store = sqlite3.connect(daemon.store)
+        store.execute("UPDATE NVTXT_BATCHES SET committedNs = committedNs - 3 * 86400000000000 "
+                      "WHERE id < 3")
+        store.execute("UPDATE NVTXT_BATCHES SET committedNs = committedNs - 86400000000000 "
+                      "WHERE id = 3")
+        store.commit()
+        store.close()
+        good("--once", *target)
+        equal(server.rows("SELECT text FROM nvtxt.events"), [("m2",)])
+        equal(server.rows("SELECT segment, row_id, reason, count FROM nvtxt.losses"),
+              [("1", "-2", "expired", "2")])
+        good("--once", *target)
+        equal(server.one("SELECT count(*) FROM nvtxt.losses"), "1")
+        daemon.start()
+
+
+def test_what_is_no_store_of_ours():
+    with Postgres() as server, Daemon() as daemon:
+        target = ("--target", server.target())
+        good("init", *target)
+        missing = os.path.join(daemon.folder, "missing.sqlite")
+        refused(66, missing, "--once", *target, "--store", missing)
+        for name, data in (("text", b"no database at all, but longer than a header " * 9),
+                           ("empty", b"")):
+            path = os.path.join(daemon.folder, name)
+            with open(path, "wb") as file:
+                file.write(data)
+            refused(65, path, "--once", *target, "--store", path)
+        path = os.path.join(daemon.folder, "foreign")
+        foreign = sqlite3.connect(path)
+        foreign.execute("CREATE TABLE t (x)")
+        foreign.commit()
+        foreign.close()
+        refused(65, path, "--once", *target, "--store", path)
+        daemon.stop()
+        old = sqlite3.connect(daemon.store)
+        old.execute("DELETE FROM META_DATA_EXPORT WHERE name = 'STORE_ID'")
+        old.commit()
+        old.close()
+        refused(65, "start nvtxtd", "--once", *target, "--store", daemon.store)
+        given = "0190c0f6-7d3a-7b41-9f36-12cbb0f1a001"
+        good("--once", *target, "--store", daemon.store, "--store-id", given)
+        equal(server.one("SELECT store FROM nvtxt.stores"), given)
+        daemon.start()
+
+
+def test_a_clone_is_refused_and_nothing_is_written():
+    with Postgres() as server, Daemon() as daemon:
+        target = ("--target", server.target(), "--store", daemon.store)
+        good("init", *target)
+        daemon.send(HEAD + MARKER + 'Marker, 1, 7, 8, 1, Red, "one", 5\n')
+        daemon.stop()
+        clone = os.path.join(daemon.folder, "clone")
+        shutil.copytree(daemon.folder, clone, symlinks=True)
+        daemon.start()
+        daemon.send(HEAD + MARKER + 'Marker, 2, 7, 8, 1, Red, "two", 5\n')
+        good("--once", *target, "--host", "original")
+        before = snapshot(server, but=())
+        cloned = ("--target", server.target(), "--store",
+                  os.path.join(clone, os.path.basename(daemon.store)), "--host", "copy")
+        said = refused(65, "it was cloned or restored; give it an identity of its own with "
+                       "--store-id", "--once", *cloned)
+        (identity,), = daemon.query("SELECT value FROM META_DATA_EXPORT WHERE name = 'STORE_ID'")
+        equal(identity in said, True, said)
+        refused(65, "--store-id", "--dry-run", *cloned)
+        equal(snapshot(server, but=()), before)
+        good("--once", *cloned, "--store-id", "0190c0f6-7d3a-7b41-9f36-12cbb0f1a001")
+        equal(server.rows("SELECT host, message FROM nvtxt.timeline ORDER BY 1, 2"),
+              [("copy", "one"), ("original", "one"), ("original", "two")])
+
+
+def test_roles():
+    with Postgres() as server, Daemon() as daemon:
+        good("init", "--target", server.target())
+        daemon.send(HEAD + MARKER + 'Marker, 1, 7, 8, 1, Red, "one", 5\n')
+        server.rows("CREATE ROLE plain LOGIN; CREATE ROLE a LOGIN IN ROLE nvtxt_ship; "
+                    "CREATE ROLE b LOGIN IN ROLE nvtxt_ship")
+        store = ("--store", daemon.store)
+        refused(77, "nvtxt_ship", "--once", "--target", server.target(user="plain"), *store)
+        good("--dry-run", "--target", server.target(user="a"), *store)
+        good("--once", "--target", server.target(user="a"), *store)
+        said = refused(77, "belongs to another role than b", "--once", "--target",
+                       server.target(user="b"), *store)
+        (identity,), = daemon.query("SELECT value FROM META_DATA_EXPORT WHERE name = 'STORE_ID'")
+        equal(identity in said, True, said)
+        compare_store(server, daemon.segments())
+        equal(run_ship("--once", "--target", server.target(dbname="none"), *store)[0], 77)
+        refused(76, "run nvtxt-ship init", "--once", "--target", server.target(), "--schema", "no",
+                *store)
+        server.rows("UPDATE nvtxt.meta SET version = 7, compatible = 5")
+        refused(76, "has version 7, ", "--once", "--target", server.target(), *store)
+
+
+run(globals())
