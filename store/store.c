@@ -113,11 +113,12 @@ static void free_store(struct store *store) {
     free(store);
 }
 
-static int give_id(const struct store *store) {
+static int give_id(struct store *store) {
     const struct store_options *options = &store->options;
-    return options->read_only ? SQLITE_OK
-           : options->new_id  ? store_id_renew(store->db)
-                              : store_id_ensure(store->db);
+    int rc = options->read_only ? SQLITE_OK
+             : options->new_id  ? store_id_renew(store->db)
+                                : store_id_ensure(store->db);
+    return rc ?: store_id_read(store->db, store->id);
 }
 
 static int open_rest(struct store *store) {

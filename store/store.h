@@ -162,7 +162,8 @@ void store_checkpoint_if_due(struct store *store);
 int64_t store_wal_held_bytes(const struct store *store);
 
 const char *store_file(const struct store *store); // its real path; lives as long as the store
-int64_t store_begun_ns(struct store *store);      // when its segment was begun; 0: it is no segment
-bool store_holds_events(struct store *store);     // that are committed
+int64_t store_begun_ns(struct store *store);  // when its segment was begun; 0: it is no segment
+bool store_holds_events(struct store *store); // that are committed
+const char *store_identity(const struct store *store); // its STORE_ID; "" when it has none
 int64_t store_carried_bytes(struct store *store); // what its segment took over from the one before
 bool store_is_empty(struct store *store);         // no events, diagnostics or losses of its own

@@ -182,6 +182,10 @@ bool store_is_empty(struct store *store) {
     return store_contents_empty(store->db, &empty) == SQLITE_OK && empty;
 }
 
+const char *store_identity(const struct store *store) {
+    return store->id;
+}
+
 int64_t store_carried_bytes(struct store *store) {
     int64_t bytes = 0;
     return store_carry_fact(store->db, "carriedBytes", &bytes) == SQLITE_OK ? bytes : 0;

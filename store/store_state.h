@@ -15,6 +15,7 @@
 #include "store/db/header_guard.h"
 #include "store/db/wal.h"
 #include "store/segment/ended.h"
+#include "store/segment/store_id.h"
 #include "store/value/intern.h"
 #include "store/value/options.h"
 #include "store/write/bulk.h"
@@ -49,6 +50,7 @@ struct store {
     struct store_ended ended;
     sqlite3_stmt *stmts[STORE_OWN_STMTS]; // of transactions
     sqlite3_stmt *pages;                  // of store_content_bytes()
+    char id[STORE_ID_SIZE];               // STORE_ID
     int64_t data_version;                 // when the ids and caches were right
     int64_t next_source_id;               // as read when the store was opened
     int64_t losses;                       // rows of NVTXT_LOSSES, with those of earlier segments

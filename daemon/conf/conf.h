@@ -43,6 +43,8 @@ struct conf {
     int64_t keep_age_ms; // 0: any age
     int64_t keep_free;   // a share, see conf_share()
     int64_t keep_at_least;
+    char *shipped_file;
+    int64_t keep_unshipped; // 0: nothing waits
     int64_t max_line;
     int64_t max_variables;
     int64_t max_variable_bytes;

@@ -91,6 +91,15 @@ const struct conf_key conf_keys[] = {
      SEGMENTS,
      "What all segments together keep, whatever KeepFree asks for. So other programs that fill the "
      "disk do not cost the store its history."},
+    {"ShippedFile", CONF_PATH, CONF_RESTART, AT(shipped_file), 0, 0, NULL, "", SEGMENTS,
+     "File in which nvtxt-ship says how far it has come, its Position=. Segments from there on "
+     "wait "
+     "for it as KeepUnshipped says. Without such a file, or with that of another store, none "
+     "waits. Empty: none waits."},
+    {"KeepUnshipped", CONF_SIZE, CONF_AT_ONCE, AT(keep_unshipped), 0, 1024 * 1024 * MIB, NULL, "0",
+     SEGMENTS,
+     "KeepFiles, KeepSize and KeepAge remove no segment that nvtxt-ship has not shipped whole, as "
+     "long as all segments together take less than this. KeepFree does not wait."},
 
     {"MaxLine", CONF_SIZE, CONF_NEW_SOURCES, AT(max_line), 4096, 16 * MIB, NULL, "64K", SOURCE,
      "Longest line, without its line end."},

@@ -29,10 +29,11 @@
 
 // When the store goes on in a new segment, and which old ones are kept: rotation_policy.h.
 struct rotate_limits {
-    int64_t bytes;     // of a segment
-    int64_t age_ns;    // of it, 0: any
-    int64_t wal_bytes; // of its log, while a reader prevents that it is used again
-    struct store_retention keep;
+    int64_t bytes;               // of a segment
+    int64_t age_ns;              // of it, 0: any
+    int64_t wal_bytes;           // of its log, while a reader prevents that it is used again
+    struct store_retention keep; // but for unshipped_from, which the keeper finds out
+    const char *shipped_file;    // "": none. Borrowed until the writer has begun
 };
 
 // What retention removed since the start: in all, and by the key that asked for it.

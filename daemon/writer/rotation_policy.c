@@ -40,7 +40,9 @@ void rotate_limits_of(const struct conf *config, struct rotate_limits *limits) {
                  .age_ns = config->keep_age_ms * 1000000,
                  .free_percent = conf_share(config->keep_free).percent,
                  .free_bytes = conf_share(config->keep_free).bytes,
+                 .unshipped_bytes = config->keep_unshipped,
                  .at_least_bytes = config->keep_at_least},
+        .shipped_file = config->shipped_file,
     };
 }
 
@@ -57,7 +59,7 @@ static void set_age(struct rotate *rotate, struct store *store) {
 static void set_active(struct rotate *rotate, struct store *store) {
     rotate->holds = !store_is_empty(store);
     rotate->carried = store_carried_bytes(store);
-    keeper_set_active(&rotate->keeper, store_file(store), !rotate->holds, rotate->carried);
+    keeper_set_active(&rotate->keeper, store, !rotate->holds, rotate->carried);
 }
 
 bool rotate_check_content(struct rotate *rotate, struct store *store) {
@@ -106,7 +108,7 @@ int rotate_init(struct rotate *rotate, struct bqueue *queue, const struct revive
     const char *path = revive->path;
     struct store_segments list = {0};
     *rotate = (struct rotate){.path = path, .options = revive->options, .limits = *limits};
-    int r = keeper_init(&rotate->keeper, path, queue, &limits->keep);
+    int r = keeper_init(&rotate->keeper, path, queue, &limits->keep, limits->shipped_file);
     if (r < 0) {
         return r;
     }

@@ -22,6 +22,7 @@
 #include "store/rotation.h"
 #include "store/segment/ended_index.h"
 #include "store/segment/segments.h"
+#include "store/segment/shipped.h"
 
 #define AGAIN_NS (INT64_C(30) * 1000000000) // while a reader keeps a log in use
 #define NEVER INT64_MAX
@@ -30,14 +31,16 @@
 // What a round needs: a copy, because the writer may change it meanwhile.
 struct keeper_order {
     struct store_retention retention;
+    char store_id[STORE_ID_SIZE];
     char active[NAME_MAX + 1];
     bool active_empty;
     int64_t active_carried;
 };
 
 int keeper_init(struct keeper *keeper, const char *path, struct bqueue *queue,
-                const struct store_retention *retention) {
+                const struct store_retention *retention, const char *shipped_file) {
     *keeper = (struct keeper){.path = path, .queue = queue, .retention = *retention};
+    snprintf(keeper->shipped_file, sizeof(keeper->shipped_file), "%s", shipped_file);
     return thread_init_lock(&keeper->lock, &keeper->changed);
 }
 
@@ -109,6 +112,27 @@ static void find_carried(struct keeper *keeper, const struct store_retention *re
     for (size_t i = 0; i + 1 < list->count; i++) {
         list->rows[i].carried = contents_of(keeper, &list->rows[i]).carried;
     }
+}
+
+// ---- What was shipped ---------------------------------------------------------------------------
+
+// The number of the first segment that waits for the shipper; 0: none does. Logs once why none
+// does, until that changes.
+static uint64_t find_unshipped(struct keeper *keeper, const struct keeper_order *order) {
+    uint64_t number = 0;
+    if (!*keeper->shipped_file || order->retention.unshipped_bytes == 0) {
+        return 0;
+    }
+    int r = store_shipped_read(keeper->shipped_file, order->store_id, &number);
+    const char *why = r < 0                      ? strerror(-r)
+                      : r == STORE_SHIPPED_OTHER ? "it is of another store"
+                      : r == STORE_SHIPPED_WRONG ? "it does not say a store and a segment"
+                                                 : NULL;
+    if (why && !keeper->logged_shipped) {
+        log_warning("no old segment waits for the shipper: %s file=%s", why, keeper->shipped_file);
+    }
+    keeper->logged_shipped = why != NULL;
+    return why ? 0 : number > 0 ? number : 1;
 }
 
 // ---- A round ------------------------------------------------------------------------------------
@@ -230,7 +254,8 @@ static void follow_ended(struct keeper *keeper, const struct store_segments *kep
 
 // One round. Returns when the next one is due, as Unix time, or NEVER.
 static int64_t check(struct keeper *keeper, const struct keeper_order *order, bool first_round) {
-    const struct store_retention *retention = &order->retention;
+    struct store_retention kept_by = order->retention;
+    const struct store_retention *retention = &kept_by;
     struct store_segments list;
     struct store_disk disk = {0};
     struct store_retention_plan plan = {0};
@@ -245,6 +270,7 @@ static int64_t check(struct keeper *keeper, const struct keeper_order *order, bo
     }
     find_empty(keeper, retention, &list);
     find_carried(keeper, retention, &list);
+    kept_by.unshipped_from = find_unshipped(keeper, order);
     int64_t now = clocks_realtime_ns();
     plan.keys = calloc(list.count, sizeof(*plan.keys));
     if (plan.keys && store_disk_read(keeper->path, &disk) == 0) {
@@ -259,7 +285,8 @@ static int64_t check(struct keeper *keeper, const struct keeper_order *order, bo
     int64_t next = store_retention_next_ns(&kept, retention);
     store_segments_deinit(&list);
     next = next == 0 ? NEVER : next <= now ? now + AGAIN_NS : next; // could not be removed
-    return state.pinned && next > now + AGAIN_NS ? now + AGAIN_NS : next;
+    bool soon = state.pinned || plan.waits;
+    return soon && next > now + AGAIN_NS ? now + AGAIN_NS : next;
 }
 
 // After a stop a main file is complete without its log, unless a reader still prevents that.
@@ -317,6 +344,7 @@ static struct keeper_order order_of(const struct keeper *keeper) {
                                  .active_empty = keeper->active_empty,
                                  .active_carried = keeper->active_carried};
     memcpy(order.active, keeper->active, sizeof(order.active));
+    memcpy(order.store_id, keeper->store_id, sizeof(order.store_id));
     return order;
 }
 
@@ -380,15 +408,18 @@ void keeper_deinit(struct keeper *keeper) {
 }
 
 // With the lock held, or without a thread.
-static void set_active(struct keeper *keeper, const char *segment, bool empty, int64_t carried) {
-    snprintf(keeper->active, sizeof(keeper->active), "%s", nvtxt_base_name(segment));
+static void set_active(struct keeper *keeper, const struct store *store, bool empty,
+                       int64_t carried) {
+    snprintf(keeper->active, sizeof(keeper->active), "%s", nvtxt_base_name(store_file(store)));
+    snprintf(keeper->store_id, sizeof(keeper->store_id), "%s", store_identity(store));
     keeper->active_empty = empty;
     keeper->active_carried = carried;
 }
 
-void keeper_set_active(struct keeper *keeper, const char *segment, bool empty, int64_t carried) {
+void keeper_set_active(struct keeper *keeper, const struct store *store, bool empty,
+                       int64_t carried) {
     pthread_mutex_lock(&keeper->lock);
-    set_active(keeper, segment, empty, carried);
+    set_active(keeper, store, empty, carried);
     keeper->wanted = true; // without a thread there is no old segment
     pthread_cond_broadcast(&keeper->changed);
     pthread_mutex_unlock(&keeper->lock);
@@ -399,7 +430,7 @@ void keeper_take(struct keeper *keeper, struct store *store_take, struct store *
     int64_t carried = store_carried_bytes(next);
     if (!start(keeper)) { // there is no thread: done here
         store_leave(store_take);
-        set_active(keeper, store_file(next), empty, carried);
+        set_active(keeper, next, empty, carried);
         struct keeper_order order = order_of(keeper);
         check(keeper, &order, false);
         return;
@@ -409,7 +440,7 @@ void keeper_take(struct keeper *keeper, struct store *store_take, struct store *
         pthread_cond_wait(&keeper->changed, &keeper->lock);
     }
     keeper->closing = store_take;
-    set_active(keeper, store_file(next), empty, carried);
+    set_active(keeper, next, empty, carried);
     pthread_cond_broadcast(&keeper->changed);
     pthread_mutex_unlock(&keeper->lock);
 }

@@ -22,6 +22,7 @@
 #include "daemon/writer/bqueue.h"
 #include "store/segment/contents.h"
 #include "store/segment/retention.h"
+#include "store/segment/store_id.h"
 #include "store/store.h"
 
 struct keeper_state {
@@ -48,6 +49,7 @@ struct keeper {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     struct store_retention retention;
+    char store_id[STORE_ID_SIZE];
     char active[NAME_MAX + 1]; // the segment in use, without its folder
     bool active_empty;
     int64_t active_carried;
@@ -61,18 +63,22 @@ struct keeper {
     // Of the thread only.
     struct keeper_known *known; // by number
     size_t known_count;
-    uint64_t removal_failed; // number of a segment that could not be removed, which was logged
+    char shipped_file[PATH_MAX]; // "": none
+    bool logged_shipped;         // that nothing waits for the shipper
+    uint64_t removal_failed;     // number of a segment that could not be removed, which was logged
     uint64_t locked; // number of the segment left last, while somebody has locked it; 0: none
 };
 
-// Publishes what it counts with the state of `queue`.
+// Publishes what it counts with the state of `queue`. `shipped_file`: see store/segment/shipped.h,
+// "" for none.
 int keeper_init(struct keeper *keeper, const char *path, struct bqueue *queue,
-                const struct store_retention *retention);
+                const struct store_retention *retention, const char *shipped_file);
 void keeper_deinit(struct keeper *keeper); // finishes what was handed over
 
-// `segment` (its path) is in use. KeepFiles does not count an empty one, KeepSize not the bytes
+// The segment of `store` is in use. KeepFiles does not count an empty one, KeepSize not the bytes
 // that it carries.
-void keeper_set_active(struct keeper *keeper, const char *segment, bool empty, int64_t carried);
+void keeper_set_active(struct keeper *keeper, const struct store *store, bool empty,
+                       int64_t carried);
 
 // Takes the store of a segment that was left for `next`, which is in use now. Waits until the one
 // before is closed and the removals for it are done: so the disk is not filled, however fast

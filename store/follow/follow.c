@@ -49,9 +49,8 @@ static int read_id(struct store_follow *follow) {
         return result;
     }
     strcpy(follow->id, facts.id);
-    return *follow->id
-               ? STORE_DONE
-               : say(follow, "has no STORE_ID: start nvtxtd with it once", STORE_FOLLOW_NO_ID);
+    return *follow->id ? STORE_DONE
+                       : say(follow, "has no STORE_ID: start nvtxtd once", STORE_FOLLOW_NO_ID);
 }
 
 int store_follow_open(struct store_follow **out, const char *path, char *error, size_t size) {

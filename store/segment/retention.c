@@ -80,6 +80,13 @@ static bool is_unwanted(const struct store_segments *segments, size_t i, const s
     return too_many || too_big || too_old;
 }
 
+// Whether a segment that is unwanted stays because it was not shipped.
+static bool is_waiting(const struct store_segment *row, const struct sums *sums,
+                       const struct store_retention *retention) {
+    return retention->unshipped_from > 0 && row->number >= retention->unshipped_from &&
+           sums->bytes < retention->unshipped_bytes;
+}
+
 // Adds to the plan what has to go for `missing` bytes of free room. When that is not enough it adds
 // nothing, and notes what is missing.
 static void add_for_room(const struct store_segments *segments,
@@ -107,9 +114,14 @@ void store_retention_make(const struct store_segments *segments,
     struct sums sums = sums_of(segments, retention->active_bytes);
     int64_t missing = store_disk_wanted(disk, retention) - disk->free;
     size_t gone = 0;
+    plan->waits = false;
     for (; gone + 1 < segments->count; gone++) {
         const struct store_segment *row = &segments->rows[gone];
         if (!is_unwanted(segments, gone, &sums, retention, now_ns, &plan->keys[gone])) {
+            break;
+        }
+        if (is_waiting(row, &sums, retention)) {
+            plan->waits = true;
             break;
         }
         sums.files -= !row->empty;

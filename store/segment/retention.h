@@ -8,8 +8,12 @@
 // disk is different, because others fill the disk as well. So for that bound the store never
 // becomes smaller than `at_least_bytes`, the newest segment that the link left stays, and nothing
 // goes when all that may go would not be enough.
+//
+// Segments that a shipper has not shipped yet (shipped.h) wait for it as long as all of them take
+// less than a size; a full disk does not wait.
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,14 +27,16 @@ enum store_retention_key {
     STORE_RETENTION_KEYS // how many there are
 };
 
-struct store_retention {    // 0: no bound
-    int64_t files;          // segments that are not empty, and the active one
-    int64_t bytes;          // all segments together, without what they took over
-    int64_t active_bytes;   // what the active one will have, when that is more than it has
-    int64_t age_ns;         // since the link left a segment
-    int64_t free_percent;   // of the disk, that should stay free,
-    int64_t free_bytes;     // and no more than so many of it; 0: whatever the percentage makes
-    int64_t at_least_bytes; // of all segments together: these stay, however little is free
+struct store_retention {     // 0: no bound
+    int64_t files;           // segments that are not empty, and the active one
+    int64_t bytes;           // all segments together, without what they took over
+    int64_t active_bytes;    // what the active one will have, when that is more than it has
+    int64_t age_ns;          // since the link left a segment
+    int64_t free_percent;    // of the disk, that should stay free,
+    int64_t free_bytes;      // and no more than so many of it; 0: whatever the percentage makes
+    uint64_t unshipped_from; // number of the first segment that waits; 0: none does
+    int64_t unshipped_bytes; // of all segments together: at so many, none waits
+    int64_t at_least_bytes;  // of all segments together: these stay, however little is free
 };
 
 struct store_disk {
@@ -40,6 +46,7 @@ struct store_disk {
 struct store_retention_plan {
     size_t count;                   // how many have to go, from the start of the list
     enum store_retention_key *keys; // borrowed, room for the length of the list: why each goes
+    bool waits;                     // a segment would go, but waits for the shipper
     int64_t missing; // free bytes that are missing, when removing would not be enough for them
 };
 

@@ -2,9 +2,10 @@
 //
 // store/segment: the files of a daemon's store. Their names and order and the link (here), what a
 // new segment takes over (carry_over), which ones are removed (retention), what is in one
-// (contents), in which one a session ended (ended, ended_index), whose they are (store_id), and
-// broken files (quarantine). It does not decide when a segment begins or goes: the daemon does. It
-// writes no events. Any thread, except where a header names one.
+// (contents), in which one a session ended (ended, ended_index), whose they are (store_id), how
+// much of them a shipper has taken (shipped), and broken files (quarantine). It does not decide
+// when a segment begins or goes: the daemon does. It writes no events. Any thread, except where a
+// header names one.
 //
 // A daemon's store is a row of files, its segments. The configured path (nvtxt.sqlite) is a
 // symbolic link to the active one, the last. The others stand beside it and are not written any

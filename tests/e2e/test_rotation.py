@@ -245,6 +245,48 @@ def test_the_oldest_segments_are_removed():
         lib.wait_for(lambda: daemon.control("status")["removed"]["segments"] == 3, "status says so")
 
 
+def shipped(daemon, number, whose=None):
+    path = os.path.join(daemon.folder, "position")
+    with open(path + ".new", "w", encoding="utf-8") as file:
+        file.write("%s %d\n" % (whose or store_id(daemon.store), number))
+    os.rename(path + ".new", path)
+
+
+def fill_segment(daemon):
+    """One more segment; returns how many are left with the one in use, which is empty."""
+    daemon.send(HEADER + 'Marker, 1, "x"\n')
+    rotate(daemon)  # answers when the keeper has looked at them
+    return len(daemon.segments())
+
+
+WAITING = "[nvtxtd]\nKeepFiles=1\nKeepFree=0\nShippedFile=%s/position\nKeepUnshipped=%s\n"
+
+
+def test_segments_wait_for_a_shipper_up_to_a_size():
+    with lib.Daemon(config="", start=False) as daemon:
+        def configure(size):
+            with open(daemon.folder + "/nvtxtd.conf", "w", encoding="utf-8") as file:
+                file.write(WAITING % (daemon.folder, size))
+        configure("64M")
+        daemon.start()
+        lib.equal([fill_segment(daemon), fill_segment(daemon)], [2, 2], "no file: nothing waits")
+        shipped(daemon, 1, "00000000-0000-4000-8000-000000000000")
+        lib.equal(fill_segment(daemon), 2, "a file of another store")
+        lib.equal(daemon.log_text().count("no old segment waits for the shipper: "), 1)
+        shipped(daemon, 3)
+        lib.equal([fill_segment(daemon), fill_segment(daemon)], [3, 4])
+        shipped(daemon, 5)
+        lib.equal(fill_segment(daemon), 3, "of 5, 6 and 7 none was shipped")
+        configure("1K")
+        daemon.control("reload")
+        lib.wait_for(lambda: len(daemon.segments()) == 2, "all together take more than that")
+        configure("64M")
+        daemon.control("reload")
+        os.unlink(daemon.folder + "/position")
+        lib.equal(fill_segment(daemon), 2)
+        lib.equal(daemon.log_text().count("no old segment waits for the shipper: "), 2)
+
+
 def test_what_retention_removed_is_told():
     with lib.Daemon(config="KeepFiles=1\n") as daemon:
         lib.equal(daemon.control("status")["removed"]["by"]["KeepFree"],

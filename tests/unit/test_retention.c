@@ -5,6 +5,8 @@
 
 #include <criterion/criterion.h>
 
+#include "store/segment/shipped.h"
+
 #define SECOND INT64_C(1000000000)
 #define COUNT 5
 
@@ -148,4 +150,90 @@ Test(retention, reads_the_disk_of_a_path) {
     cr_assert_eq(store_disk_read("nothing", &disk), 0);
     cr_assert_eq(store_disk_read("/nothing", &disk), 0);
     cr_assert_lt(store_disk_read("/no/such/folder", &disk), 0);
+}
+
+Test(retention, waits_for_the_shipper_up_to_a_size, .init = begin) {
+    struct store_retention two = {.files = 2, .unshipped_from = 2, .unshipped_bytes = 1000};
+    for (int i = 0; i < COUNT; i++) {
+        rows[i].number = (uint64_t)i + 1;
+    }
+    cr_assert_eq(excess(two, &roomy, 0), 1);
+    two.unshipped_from = 1;
+    cr_assert_eq(excess(two, &roomy, 0), 0);
+    two.unshipped_from = 6; // all are shipped
+    cr_assert_eq(excess(two, &roomy, 0), 3);
+    two.unshipped_from = 0; // nobody ships
+    cr_assert_eq(excess(two, &roomy, 0), 3);
+    two.unshipped_from = 1;
+    two.unshipped_bytes = 50; // all together take as much
+    cr_assert_eq(excess(two, &roomy, 0), 1);
+    two.unshipped_bytes = 51;
+    cr_assert_eq(excess(two, &roomy, 0), 0);
+    two.unshipped_bytes = 31;
+    cr_assert_eq(excess(two, &roomy, 0), 2);
+    two.unshipped_bytes = 0;
+    cr_assert_eq(excess(two, &roomy, 0), 3);
+}
+
+Test(retention, says_that_a_segment_waits, .init = begin) {
+    struct store_retention_plan plan = {.keys = keys};
+    struct store_retention wish = {.age_ns = SECOND, .unshipped_from = 1, .unshipped_bytes = 1000};
+    store_retention_make(&segments, &wish, &roomy, 1000 * SECOND, &plan);
+    cr_assert(plan.waits && plan.count == 0);
+    wish.bytes = 20;
+    wish.files = 1;
+    store_retention_make(&segments, &wish, &roomy, 1000 * SECOND, &plan);
+    cr_assert(plan.waits && plan.count == 0);
+    store_retention_make(&segments, &(struct store_retention){.unshipped_from = 1}, &roomy, 0,
+                         &plan);
+    cr_assert_not(plan.waits);
+}
+
+Test(retention, never_waits_when_the_disk_is_full, .init = begin) {
+    struct store_retention tenth = {
+        .free_percent = 10, .unshipped_from = 1, .unshipped_bytes = 1000};
+    cr_assert_eq(excess(tenth, &(struct store_disk){1000, 85}, 0), 2);
+    tenth.files = 1;
+    cr_assert_eq(excess(tenth, &(struct store_disk){1000, 85}, 0), 2);
+    cr_assert_eq(keys[0], STORE_KEEP_FREE);
+}
+
+// ---- The file of the shipper --------------------------------------------------------------------
+
+#define ID "0a1b2c3d-0000-4000-8000-0123456789ab"
+
+static enum store_shipped parse(const char *text, uint64_t *number) {
+    return store_shipped_parse(nvtxt_slice_of(text), ID, number);
+}
+
+Test(retention, knows_what_a_shipper_says) {
+    static const char *const wrong[] = {"",
+                                        "\n",
+                                        ID,
+                                        ID "\n",
+                                        ID " ",
+                                        ID " \n",
+                                        ID " 5",
+                                        ID " 5 \n",
+                                        ID " -5\n",
+                                        ID " 5\n\n",
+                                        ID " x\n",
+                                        ID "  5\n",
+                                        ID " 1234567890123456789\n",
+                                        "5 " ID "\n",
+                                        ID "\t5\n"};
+    uint64_t number;
+    cr_assert_eq(parse(ID " 17\n", &number), STORE_SHIPPED_KNOWN);
+    cr_assert_eq(number, 17);
+    cr_assert_eq(parse(ID " 0\n", &number), STORE_SHIPPED_KNOWN);
+    cr_assert_eq(number, 0);
+    cr_assert_eq(parse(ID " 999999999999999999\n", &number), STORE_SHIPPED_KNOWN);
+    cr_assert_eq(parse("1a1b2c3d-0000-4000-8000-0123456789ab 17\n", &number), STORE_SHIPPED_OTHER);
+    cr_assert_eq(number, 0);
+    cr_assert_eq(store_shipped_parse(nvtxt_slice_of(ID " 17\n"), "", &number), STORE_SHIPPED_OTHER);
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        cr_assert_eq(parse(wrong[i], &number), STORE_SHIPPED_WRONG, "%s", wrong[i]);
+    }
+    cr_assert_lt(store_shipped_read("/nonexistent/file", ID, &number), 0);
+    cr_assert_eq(store_shipped_read("/dev/null", ID, &number), STORE_SHIPPED_WRONG);
 }
