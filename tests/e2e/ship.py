@@ -3,6 +3,8 @@
 import contextlib
 import os
 import re
+import shutil
+import signal
 import sqlite3
 import subprocess
 import tempfile
@@ -216,3 +218,45 @@ def snapshot(server, but=("seen",)):
     return [(table, sorted(server.rows(
         "SELECT (to_jsonb(t) - '{%s}'::text[])::text FROM nvtxt.%s AS t" % (",".join(but), table))))
         for table in TABLES]
+
+
+class Shipper:
+    """A shipper that follows; a context manager. It is ended by its own process id."""
+
+    def __init__(self, *args, env=None):
+        self.folder = tempfile.mkdtemp(prefix="nvtxt-ship-")
+        self.log = os.path.join(self.folder, "log")
+        self.args = args
+        self.env = {**os.environ, "CONFIGURATION_DIRECTORY": self.folder, **(env or {})}
+        self.process = None
+        self.start()
+
+    def start(self):
+        with open(self.log, "ab") as log:
+            self.process = subprocess.Popen([program("ship", "nvtxt-ship"), *self.args], env=self.env,
+                                            stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, value, trace):
+        try:
+            if self.process.poll() is None:
+                if kind:
+                    self.kill()
+                else:
+                    equal(self.stop(), 0, self.said())
+        finally:
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+    def said(self):
+        with open(self.log, encoding="utf-8", errors="replace") as file:
+            return file.read()
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+    def stop(self, number=signal.SIGTERM):
+        self.process.send_signal(number)
+        return self.process.wait(DEADLINE)

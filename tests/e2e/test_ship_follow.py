@@ -1,0 +1,316 @@
+# SPDX-License-Identifier: Apache-2.0
+"""nvtxt-ship while it follows: what is new comes, what fails is tried again, each row once."""
+import contextlib
+import os
+import socket
+import threading
+import time
+
+from lib import Daemon, equal, run, wait_for
+from postgres import Postgres
+from ship import Shipper, compare_store, good, refused, run_ship, snapshot
+
+HEAD = "TimeBase = Manual\n@Marker, Time, ProcessId, ThreadId, Message\n"
+
+
+def marker(text):
+    return HEAD + 'Marker, 1, 7, 8, "%s"\n' % text
+
+
+def texts(server):
+    return [row[0] for row in server.rows("SELECT text FROM nvtxt.events ORDER BY segment, row_id")]
+
+
+def arrived(server, wanted):
+    wait_for(lambda: texts(server) == wanted, "the rows are there: %r" % wanted)
+
+
+@contextlib.contextmanager
+def fleet(*options, tcp=False, settings=()):
+    with Postgres(tcp=tcp, settings=settings) as server, Daemon() as daemon:
+        good("init", "--target", server.target())
+        yield server, daemon, ("--target", server.target(), "--store", daemon.store,
+                               "--interval", "50ms", *options)
+
+
+def test_new_rows_come_through_rotations():
+    with fleet() as (server, daemon, args), Shipper(*args) as shipper:
+        wanted = []
+        for number in range(12):
+            daemon.send(marker("m%d" % number))
+            wanted.append("m%d" % number)
+            if number % 3:
+                daemon.control("rotate")
+            if number % 4 == 0:
+                arrived(server, wanted)
+        arrived(server, wanted)
+        equal(server.one("SELECT count(*) FROM nvtxt.losses"), "0")
+        equal(shipper.said(), "")
+        holder = server.one("SELECT shipper FROM nvtxt.cursors")
+        equal(holder.split(":")[3], str(shipper.process.pid))
+        equal(shipper.stop(), 0, shipper.said())
+        equal(server.rows("SELECT shipper FROM nvtxt.cursors"), [(None,)])
+        good("--once", *args)
+        compare_store(server, daemon.segments())
+
+
+def test_changes_without_events_come_too():
+    with fleet() as (server, daemon, args), Shipper(*args), daemon.session() as session:
+        session.send(HEAD + '@RangePush, Time, ProcessId, ThreadId, Message\n'
+                     '@RangePop, Time, ProcessId, ThreadId\nRangePush, 1, 7, 8, "runs"\n')
+        wait_for(lambda: server.rows("SELECT message, pid FROM nvtxt.running") == [("runs", "7")],
+                 "the open range is there")
+        session.send('RangePop, 2, 7, 8\nSetThreadName, 7, 8, "renamed"\n')
+        wait_for(lambda: server.rows("SELECT message, thread FROM nvtxt.timeline")
+                 == [("runs", "renamed")], "the new name is there")
+        wait_for(lambda: server.rows("SELECT 1 FROM nvtxt.running") == [], "nothing is open")
+        session.end()
+        wait_for(lambda: server.rows("SELECT ended FROM nvtxt.sources") == [("end",)],
+                 "the source has ended")
+
+
+def test_open_ranges_can_be_left_out():
+    with fleet() as (server, daemon, args), daemon.session() as session:
+        session.send('TimeBase = Manual\n@RangePush, Time, Message\nRangePush, 1, "runs"\n')
+        session.ack(3)
+        path = os.path.join(daemon.folder, "c.conf")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("[nvtxt-ship]\nOpenRanges=no\n")
+        good("--once", "-c", path, *args)
+        equal(server.rows("SELECT * FROM nvtxt.open_ranges"), [])
+        good("--once", *args)
+        equal(len(server.rows("SELECT * FROM nvtxt.open_ranges")), 1)
+
+
+def test_one_of_several_ships():
+    with fleet("--host", "h") as (server, daemon, args):
+        daemon.send(marker("a"))
+        with Shipper(*args) as first:
+            arrived(server, ["a"])
+            pid = first.process.pid
+            for mode in ([], ["--once"]):
+                said = refused(75, "the store of h is being shipped by process %d, seen " % pid,
+                               *mode, *args)
+                equal(said.rstrip().endswith(" s ago"), True, said)
+            good("--dry-run", *args)
+            daemon.send(marker("b"))
+            arrived(server, ["a", "b"])
+            first.kill()
+            good("--once", *args)  # it waits for nothing: the holder is known to be gone
+        # A holder elsewhere is waited for.
+        server.rows("UPDATE nvtxt.cursors SET shipper = 'm:b:1:2:3', seen = clock_timestamp()")
+        refused(75, "by process 2, seen 0 s ago", "--once", *args)
+        server.rows("UPDATE nvtxt.cursors SET seen = seen - interval '31 s'")
+        good("--once", *args)
+        equal(texts(server), ["a", "b"])
+
+
+def test_a_shipper_that_lost_its_lease_writes_nothing():
+    with fleet() as (server, daemon, args), Shipper(*args) as shipper:
+        daemon.send(marker("a"))
+        arrived(server, ["a"])
+        server.rows("UPDATE nvtxt.cursors SET shipper = 'm:b:1:2:3', "
+                    "seen = clock_timestamp() + interval '1 day'")
+        before = snapshot(server)
+        daemon.send(marker("b"))
+        equal(shipper.process.wait(240), 75, shipper.said())
+        equal(snapshot(server), before)
+        equal("by process 2, seen " in shipper.said(), True, shipper.said())
+        server.rows("UPDATE nvtxt.cursors SET shipper = NULL")
+        good("--once", *args)
+        equal(texts(server), ["a", "b"])
+
+
+def test_a_server_that_comes_back_gets_everything():
+    with fleet() as (server, daemon, args), Shipper(*args) as shipper:
+        daemon.send(marker("a"))
+        arrived(server, ["a"])
+        server.stop()
+        daemon.send(marker("b"))
+        wait_for(lambda: "cannot be reached" in shipper.said(), "the failure is logged")
+        daemon.control("rotate")
+        daemon.send(marker("c"))
+        server.start()
+        arrived(server, ["a", "b", "c"])
+        wait_for(lambda: "shipping goes on after" in shipper.said(), "its end is logged")
+        server.rows("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE "
+                    "application_name = 'nvtxt-ship'")
+        daemon.send(marker("d"))
+        arrived(server, ["a", "b", "c", "d"])
+
+
+REFUSES = """
+CREATE FUNCTION nvtxt.refuse() RETURNS trigger LANGUAGE plpgsql AS
+$$ BEGIN RAISE 'refused by a trigger'; END $$;
+"""
+TRIGGERS = (
+    "CREATE TRIGGER refuse BEFORE UPDATE ON nvtxt.cursors FOR EACH ROW WHEN (new.event_row > 1) "
+    "EXECUTE FUNCTION nvtxt.refuse()",
+    "CREATE TRIGGER refuse AFTER INSERT ON nvtxt.events FOR EACH STATEMENT "
+    "EXECUTE FUNCTION nvtxt.refuse()",
+    "CREATE TRIGGER refuse BEFORE INSERT ON nvtxt.threads FOR EACH ROW "
+    "EXECUTE FUNCTION nvtxt.refuse()",
+    "CREATE CONSTRAINT TRIGGER refuse AFTER UPDATE ON nvtxt.cursors DEFERRABLE INITIALLY DEFERRED "
+    "FOR EACH ROW WHEN (new.event_row > 1) EXECUTE FUNCTION nvtxt.refuse()",
+)
+
+
+def test_what_the_engine_refuses_is_rolled_back_whole():
+    with fleet() as (server, daemon, args), Shipper(*args) as shipper:
+        server.rows(REFUSES)
+        wanted = ["first"]
+        daemon.send(marker("first"))
+        arrived(server, wanted)
+        for number, trigger in enumerate(TRIGGERS):
+            table = trigger.split(" ON ")[1].split()[0]
+            server.rows(trigger)
+            before = snapshot(server, but=("seen", "shipper"))
+            text = "m%d" % number
+            daemon.send(HEAD + 'Marker, 1, 7, %d, "%s"\n' % (100 + number, text))
+            equal(run_ship("--once", *args)[0], 75)
+            said = shipper.said().count("refused by a trigger")
+            wait_for(lambda: shipper.said().count("refused by a trigger") > 0, "it is logged")
+            time.sleep(0.3)
+            equal(shipper.said().count("refused by a trigger") - said <= 1, True, shipper.said())
+            equal(snapshot(server, but=("seen", "shipper")), before, trigger)
+            server.rows("DROP TRIGGER refuse ON " + table)
+            wanted.append(text)
+            arrived(server, wanted)
+        equal(shipper.stop(), 0)
+        good("--once", *args)
+        compare_store(server, daemon.segments())
+
+
+class Proxy:
+    """Passes bytes to the server; cuts the connection when the answer to the COMMIT of a round is
+    on its way (`lose`), or stops to pass anything (`silent`)."""
+
+    def __init__(self, port):
+        self.port, self.lose, self.silent, self.lost = port, False, False, 0
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.own_port = self.listener.getsockname()[1]
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        with contextlib.suppress(OSError):
+            while True:
+                client, _ = self.listener.accept()
+                server = socket.create_connection(("127.0.0.1", self.port))
+                state = {"commit": False}
+                for source, target, up in ((client, server, True), (server, client, False)):
+                    threading.Thread(target=self.carry, args=(source, target, up, state),
+                                     daemon=True).start()
+
+    def carry(self, source, target, up, state):
+        with contextlib.suppress(OSError):
+            while True:
+                data = source.recv(65536)
+                while self.silent:
+                    time.sleep(0.05)
+                if up and b"Q\0\0\0\x0bCOMMIT\0" in data:
+                    state["commit"] = True
+                if not data or (not up and state["commit"] and self.lose):
+                    self.lost += bool(data)
+                    self.lose = False
+                    break
+                if not up:
+                    state["commit"] = False
+                target.sendall(data)
+        for end in (source, target):
+            with contextlib.suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+                end.close()
+
+    def close(self):
+        self.listener.close()
+
+
+def test_an_answer_to_commit_that_is_lost_doubles_nothing():
+    with fleet(tcp=True) as (server, daemon, args):
+        proxy = Proxy(server.port)
+        args = ("--target", server.target(host="127.0.0.1", port=proxy.own_port), *args[2:])
+        with Shipper(*args) as shipper:
+            wanted = []
+            for number in range(5):
+                proxy.lose = True
+                daemon.send(marker("m%d" % number))
+                wanted.append("m%d" % number)
+                arrived(server, wanted)
+                wait_for(lambda: proxy.lost > number, "an answer was lost")
+            equal(shipper.stop(), 0, shipper.said())
+        good("--once", *args)
+        compare_store(server, daemon.segments())
+        proxy.close()
+
+
+def test_sigterm_ends_it_whatever_the_engine_does():
+    with fleet(tcp=True) as (server, daemon, args):
+        proxy = Proxy(server.port)
+        args = ("--target", server.target(host="127.0.0.1", port=proxy.own_port), *args[2:])
+        with Shipper(*args) as shipper:
+            daemon.send(marker("a"))
+            arrived(server, ["a"])
+            proxy.silent = True
+            daemon.send(marker("b"))
+            time.sleep(0.5)  # it waits for an answer
+            began = time.monotonic()
+            equal(shipper.stop(), 0, shipper.said())
+            # 3 s are promised; a busy machine adds to that.
+            equal(time.monotonic() - began < 60, True)
+            proxy.silent = False
+        server.stop()
+        with Shipper("--target", server.target(), *args[2:]) as shipper:
+            wait_for(lambda: "cannot be reached" in shipper.said(), "it tries")
+            equal(shipper.stop(), 0, shipper.said())
+        server.start()
+        good("--once", "--target", server.target(), *args[2:])
+        equal(texts(server), ["a", "b"])
+        proxy.close()
+
+
+def test_segments_that_went_are_a_loss_with_their_number():
+    with fleet("--host", "h") as (server, daemon, args):
+        daemon.send(marker("a"))
+        good("--once", *args)
+        for text in "bcd":
+            daemon.send(marker(text) + 'Marker, 2, 7, 8, "%s2"\n' % text)
+            daemon.control("rotate")
+        daemon.send(marker("e"))
+        paths = daemon.segments()
+        daemon.stop()
+        for path in paths[:2]:
+            for end in ("", "-wal", "-shm"):
+                with contextlib.suppress(FileNotFoundError):
+                    os.remove(path + end)
+        daemon.start()
+        good("--once", *args)
+        equal(texts(server), ["a", "d", "d2", "e"])
+        equal(server.rows("SELECT segment, row_id, reason, count > 0 FROM nvtxt.losses"),
+              [("1", "0", "retention", "t")])
+        lost = int(server.one("SELECT lost FROM nvtxt.fleet"))
+        equal(lost >= 4, True, lost)
+        good("--once", *args)
+        equal(server.one("SELECT count(*) FROM nvtxt.losses"), "1")
+
+
+def test_the_position_is_written_for_the_daemon():
+    with fleet() as (server, daemon, args):
+        position = os.path.join(daemon.folder, "position")
+        path = os.path.join(daemon.folder, "c.conf")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("[nvtxt-ship]\nPosition=%s\n" % position)
+        (identity,), = daemon.query("SELECT value FROM META_DATA_EXPORT WHERE name = 'STORE_ID'")
+
+        def content():
+            with contextlib.suppress(FileNotFoundError), open(position, encoding="utf-8") as file:
+                return file.read()
+            return None
+        with Shipper("-c", path, *args) as shipper:
+            daemon.send(marker("a"))
+            wait_for(lambda: content() == identity + " 1\n", "the position is 1")
+            daemon.control("rotate")
+            wait_for(lambda: content() == identity + " 2\n", "the position is 2")
+            equal(shipper.said(), "")
+
+
+run(globals())
