@@ -3,9 +3,13 @@
 
 The server's programs refuse to run as root: then they run as the user postgres. Without them, or
 without that user, the tests skip. What the server holds is asked for with psql."""
+import atexit
+import contextlib
+import copy
 import csv
 import glob
 import io
+import itertools
 import os
 import pwd
 import shutil
@@ -55,6 +59,7 @@ class Postgres:
         self.data = os.path.join(self.folder, "data")
         self.tcp, self.port = tcp, 5432
         self.settings, self.hba, self.init = list(settings), hba, list(init)
+        self.database = "postgres"
         self.env = {**os.environ, "PGHOST": self.folder, "PGPORT": "5432", "PGUSER": "postgres",
                     "PGDATABASE": "postgres", "PGPASSFILE": "/nonexistent", "LC_ALL": "C"}
 
@@ -114,14 +119,15 @@ class Postgres:
 
     def target(self, **more):
         """The value of --target; a value that is None is left out."""
-        words = {"host": self.folder, "port": self.port, "user": "postgres", "dbname": "postgres",
+        words = {"host": self.folder, "port": self.port, "user": "postgres", "dbname": self.database,
                  **more}
         return " ".join("%s=%s" % pair for pair in words.items() if pair[1] is not None)
 
-    def psql(self, sql, user="postgres", database="postgres"):
+    def psql(self, sql, user="postgres", database=None):
         """Runs SQL; returns psql's status, rows of texts, and what it said."""
         done = subprocess.run([os.path.join(self.bin, "psql"), "-X", "-q", "--csv", "-t", "-v",
-                               "ON_ERROR_STOP=1", "-P", "null=" + NULL, "-U", user, "-d", database,
+                               "ON_ERROR_STOP=1", "-P", "null=" + NULL, "-U", user, "-d",
+                               database or self.database,
                                "-f", "-"], env=self.env, input=sql.encode(), timeout=DEADLINE,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
         text = io.StringIO(done.stdout.decode(), newline="")
@@ -139,3 +145,28 @@ class Postgres:
         found = self.rows(sql, **more)
         lib.equal((len(found), len(found[0]) if found else 0), (1, 1), sql)
         return found[0][0]
+
+
+shared = {}
+numbers = itertools.count(1)
+
+
+def end_shared():
+    for server in shared.values():
+        server.__exit__(None, None, None)
+
+
+@contextlib.contextmanager
+def database(tcp=False):
+    """A database of its own on a server that all cases of a file share. Roles are the server's, so
+    the next case finds those of the one before."""
+    if not shared:
+        atexit.register(end_shared)
+    if tcp not in shared:
+        shared[tcp] = Postgres(tcp=tcp).__enter__()
+    server = copy.copy(shared[tcp])
+    server.database = "case%d" % next(numbers)
+    server.rows("CREATE DATABASE %s TEMPLATE template0" % server.database, database="postgres")
+    yield server
+    with contextlib.suppress(AssertionError):  # a failed case may have left the server stopped
+        server.rows("DROP DATABASE %s WITH (FORCE)" % server.database, database="postgres")

@@ -7,7 +7,7 @@ import tempfile
 
 from client import run_client
 from lib import Daemon, equal, run, wait_for
-from postgres import Postgres
+from postgres import database
 from ship import (compare_store, events_in, good, refused, run_ship, segment_number, snapshot)
 
 HEAD = "TimeBase = Manual\n"
@@ -62,7 +62,7 @@ def fill(daemon):
 
 
 def test_every_row_of_every_table_is_there():
-    with Postgres() as server, Daemon() as daemon:
+    with database() as server, Daemon() as daemon:
         target = ("--target", server.target(), "--store", daemon.store)
         good("init", *target)
         with fill(daemon):
@@ -91,7 +91,7 @@ def test_every_row_of_every_table_is_there():
 
 
 def test_timeline_says_what_the_view_of_the_store_says():
-    with Postgres() as server, Daemon() as daemon:
+    with database() as server, Daemon() as daemon:
         target = ("--target", server.target(), "--store", daemon.store)
         good("init", *target)
         with fill(daemon):
@@ -115,7 +115,7 @@ def test_timeline_says_what_the_view_of_the_store_says():
 
 
 def test_what_is_committed_later_comes_with_the_next_run():
-    with Postgres() as server, Daemon() as daemon:
+    with database() as server, Daemon() as daemon:
         target = ("--target", server.target(), "--store", daemon.store)
         good("init", *target)
         good("--once", *target)
@@ -130,7 +130,7 @@ def test_what_is_committed_later_comes_with_the_next_run():
 
 
 def test_from_says_where_a_new_store_begins():
-    with Postgres() as server, Daemon() as daemon:
+    with database() as server, Daemon() as daemon:
         target = ("--target", server.target(), "--store", daemon.store)
         good("init", *target)
         daemon.send(HEAD + MARKER + 'Marker, 1, 7, 8, 1, Red, "old", 5\n')
@@ -148,7 +148,7 @@ def test_from_says_where_a_new_store_begins():
 
 
 def test_a_plain_file_is_segment_0():
-    with Postgres() as server, tempfile.TemporaryDirectory(prefix="nvtxt-ship-") as folder:
+    with database() as server, tempfile.TemporaryDirectory(prefix="nvtxt-ship-") as folder:
         good("init", "--target", server.target())
         source, store = os.path.join(folder, "s.nvtxt"), os.path.join(folder, "store.sqlite")
         with open(source, "w", encoding="utf-8") as file:
@@ -164,7 +164,7 @@ def test_a_plain_file_is_segment_0():
 
 
 def test_days_that_are_not_kept_are_passed_over_and_told():
-    with Postgres() as server, Daemon() as daemon:
+    with database() as server, Daemon() as daemon:
         target = ("--target", server.target(), "--store", daemon.store)
         good("init", *target, "--keep-days", "2")
         for number in range(3):
@@ -187,7 +187,7 @@ def test_days_that_are_not_kept_are_passed_over_and_told():
 
 
 def test_what_is_no_store_of_ours():
-    with Postgres() as server, Daemon() as daemon:
+    with database() as server, Daemon() as daemon:
         target = ("--target", server.target())
         good("init", *target)
         missing = os.path.join(daemon.folder, "missing.sqlite")
@@ -217,7 +217,7 @@ def test_what_is_no_store_of_ours():
 
 
 def test_a_clone_is_refused_and_nothing_is_written():
-    with Postgres() as server, Daemon() as daemon:
+    with database() as server, Daemon() as daemon:
         target = ("--target", server.target(), "--store", daemon.store)
         good("init", *target)
         daemon.send(HEAD + MARKER + 'Marker, 1, 7, 8, 1, Red, "one", 5\n')
@@ -242,7 +242,7 @@ def test_a_clone_is_refused_and_nothing_is_written():
 
 
 def test_roles():
-    with Postgres() as server, Daemon() as daemon:
+    with database() as server, Daemon() as daemon:
         good("init", "--target", server.target())
         daemon.send(HEAD + MARKER + 'Marker, 1, 7, 8, 1, Red, "one", 5\n')
         server.rows("CREATE ROLE plain LOGIN; CREATE ROLE a LOGIN IN ROLE nvtxt_ship; "

@@ -7,7 +7,7 @@ import threading
 import time
 
 from lib import Daemon, equal, run, wait_for
-from postgres import Postgres
+from postgres import database
 from ship import Shipper, compare_store, good, refused, run_ship, snapshot
 
 HEAD = "TimeBase = Manual\n@Marker, Time, ProcessId, ThreadId, Message\n"
@@ -26,8 +26,8 @@ def arrived(server, wanted):
 
 
 @contextlib.contextmanager
-def fleet(*options, tcp=False, settings=()):
-    with Postgres(tcp=tcp, settings=settings) as server, Daemon() as daemon:
+def fleet(*options, tcp=False):
+    with database(tcp) as server, Daemon() as daemon:
         good("init", "--target", server.target())
         yield server, daemon, ("--target", server.target(), "--store", daemon.store,
                                "--interval", "50ms", *options)

@@ -6,7 +6,7 @@ import os
 import tempfile
 
 from lib import equal, run
-from postgres import Postgres
+from postgres import Postgres, database
 from ship import good, refused, run_ship
 
 TABLES = {
@@ -91,7 +91,7 @@ def test_init_makes_the_schema_once():
 
 
 def test_functions_are_exact():
-    with Postgres() as server:
+    with database() as server:
         good("init", "--target", server.target())
         equal(server.rows(
             "SET timezone = 'America/New_York'; SET intervalstyle = sql_standard; "
@@ -109,7 +109,7 @@ def test_functions_are_exact():
 
 
 def test_a_shipper_can_only_add_rows_of_its_own():
-    with Postgres() as server:
+    with database() as server:
         good("init", "--target", server.target())
         server.rows("CREATE ROLE a LOGIN IN ROLE nvtxt_ship; CREATE ROLE b LOGIN IN ROLE "
                     "nvtxt_ship; CREATE ROLE r LOGIN IN ROLE nvtxt_read; CREATE ROLE nobody LOGIN")
