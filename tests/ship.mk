@@ -6,5 +6,6 @@ unit_programs += unit/test_ship_conf
 unit_programs += unit/test_ship_lease
 unit_programs += unit/test_ship_rows
 serial_tests += e2e/test_ship.py
+serial_tests += e2e/test_ship_crash.py
 serial_tests += e2e/test_ship_follow.py
 serial_tests += e2e/test_ship_init.py
