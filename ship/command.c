@@ -3,13 +3,21 @@
 // A command is one function of options and terminal.
 #include "ship/command.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include "client/common/result_file.h"
 #include "client/common/signals.h"
 #include "protocol/base/buf.h"
 #include "ship/follow.h"
 #include "ship/say.h"
+#include "ship/session.h"
+#include "ship/tools/maintain.h"
+#include "ship/tools/metrics.h"
+#include "ship/tools/status.h"
 
 enum outcome ship_connect(const struct ship_options *options, struct term *term, const char *role,
                           struct pg **pg) {
@@ -22,19 +30,24 @@ enum outcome ship_connect(const struct ship_options *options, struct term *term,
     return pg_open(pg, &settings, &failure) ? ship_say_failure(term, &failure) : OUTCOME_DONE;
 }
 
+static enum outcome print(struct term *term, const struct nvtxt_buf *text) {
+    if (nvtxt_buf_failed(text)) {
+        term_say(term, "out of memory");
+        return OUTCOME_SYSTEM;
+    }
+    if (fwrite(text->data, 1, text->len, stdout) == text->len && fflush(stdout) == 0) {
+        return OUTCOME_DONE;
+    }
+    term_say(term, "cannot write to stdout: %m");
+    return OUTCOME_IO;
+}
+
 // ---- init ---------------------------------------------------------------------------------------
 
 static enum outcome print_schema(const struct ship_options *options, struct term *term) {
     struct nvtxt_buf sql = {0};
-    enum outcome outcome = OUTCOME_DONE;
     schema_write(&sql, options->conf.schema, &options->wishes);
-    if (nvtxt_buf_failed(&sql)) {
-        term_say(term, "out of memory");
-        outcome = OUTCOME_SYSTEM;
-    } else if (fwrite(sql.data, 1, sql.len, stdout) != sql.len || fflush(stdout) != 0) {
-        term_say(term, "cannot write to stdout: %m");
-        outcome = OUTCOME_IO;
-    }
+    enum outcome outcome = print(term, &sql);
     nvtxt_buf_deinit(&sql);
     return outcome;
 }
@@ -55,6 +68,96 @@ static enum outcome init(const struct ship_options *options, struct term *term) 
     return outcome;
 }
 
+// ---- status, metrics, maintain ------------------------------------------------------------------
+
+// What store and engine say; the sentence of a failure is said.
+static enum outcome look(const struct ship_options *options, struct term *term,
+                         struct session *session, struct status *status) {
+    int64_t behind = 0;
+    enum outcome outcome = session_init(session, options, term);
+    if (outcome) {
+        return outcome;
+    }
+    enum failure_class class = session_connect(session, true);
+    class = class ?: session_store_failure(session, store_follow_refresh(session->follow));
+    class = class ?: session_store_failure(session, store_follow_behind(session->follow, &behind));
+    *status = (struct status){.store = session->store};
+    if (class == FAILURE_NONE) {
+        class = session_pg_failure(
+            session, status_read(session->pg, session->cursor.store_id, behind, status));
+    }
+    return class ? ship_say_failure(term, &session->failure) : OUTCOME_DONE;
+}
+
+static void leave(struct session *session) {
+    session_disconnect(session); // without a lease there is none to give back
+    session_deinit(session);
+}
+
+static enum outcome status(const struct ship_options *options, struct term *term) {
+    struct session session;
+    struct status status;
+    struct nvtxt_buf text = {0};
+    enum outcome outcome = look(options, term, &session, &status);
+    if (outcome == OUTCOME_DONE) {
+        status_write(&text, &status, options->json);
+        outcome = print(term, &text);
+    }
+    if (outcome == OUTCOME_DONE && (!status.is_known || status.events == 0)) {
+        outcome = OUTCOME_FAULTS;
+    }
+    nvtxt_buf_deinit(&text);
+    leave(&session);
+    return outcome;
+}
+
+static enum outcome put(const char *path, struct term *term, const struct nvtxt_buf *text) {
+    struct result_file file;
+    enum outcome outcome = result_file_open(&file, term, path);
+    if (outcome) {
+        return outcome;
+    }
+    ssize_t n = write(file.fd, text->data, text->len);
+    if (n != (ssize_t)text->len || (file.temp[0] && fchmod(file.fd, 0644) != 0)) {
+        term_say(term, "cannot write to %s: %s", path, strerror(n < 0 ? errno : EIO));
+        result_file_discard(&file);
+        return OUTCOME_IO;
+    }
+    return result_file_publish(&file, term);
+}
+
+static enum outcome metrics(const struct ship_options *options, struct term *term) {
+    struct session session;
+    struct status status;
+    struct nvtxt_buf text = {0};
+    enum outcome looked = look(options, term, &session, &status);
+    metrics_write(&text, looked ? NULL : &status);
+    enum outcome outcome = options->output && !nvtxt_buf_failed(&text)
+                               ? put(options->output, term, &text)
+                               : print(term, &text);
+    nvtxt_buf_deinit(&text);
+    leave(&session);
+    return outcome ?: looked;
+}
+
+static enum outcome maintain(const struct ship_options *options, struct term *term) {
+    struct pg *pg;
+    struct failure failure;
+    struct schema_facts facts;
+    enum outcome outcome = ship_connect(options, term, NULL, &pg);
+    if (!pg) {
+        return outcome;
+    }
+    enum failure_class class = schema_check(pg, options->conf.schema, &facts, &failure);
+    if (class == FAILURE_NONE) {
+        class = maintain_run(pg, &facts);
+        failure = *pg_failure(pg);
+    }
+    outcome = class ? ship_say_failure(term, &failure) : OUTCOME_DONE;
+    pg_close(pg);
+    return outcome;
+}
+
 enum outcome ship_run(const struct ship_options *options, struct term *term) {
     if (options->check_config) {
         return OUTCOME_DONE;
@@ -66,8 +169,14 @@ enum outcome ship_run(const struct ship_options *options, struct term *term) {
         return options->dry_run ? follow_dry_run(options, term)
                : options->once  ? follow_once(options, term)
                                 : follow_run(options, term);
+    case SHIP_STATUS:
+        return status(options, term);
+    case SHIP_METRICS:
+        return metrics(options, term);
+    case SHIP_MAINTAIN:
+        return maintain(options, term);
     default:
-        term_say(term, "this version has no command but init");
+        term_say(term, "this version cannot pull yet");
         return OUTCOME_USAGE;
     }
 }

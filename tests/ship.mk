@@ -9,3 +9,4 @@ serial_tests += e2e/test_ship.py
 serial_tests += e2e/test_ship_crash.py
 serial_tests += e2e/test_ship_follow.py
 serial_tests += e2e/test_ship_init.py
+serial_tests += e2e/test_ship_tools.py

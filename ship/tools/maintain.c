@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A partition is detached CONCURRENTLY, which waits for nobody who writes and must be a statement
+// of its own; a break between its two transactions leaves it pending, a break after it a table of
+// that name. So all tables of such names are looked at, each with what is left to do.
+#include "ship/tools/maintain.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum step { ATTACHED, PENDING, DETACHED };
+
+static enum failure_class remove_day(struct pg *pg, const char *name, enum step step) {
+    char sql[256];
+    enum failure_class class = FAILURE_NONE;
+    if (step != DETACHED) {
+        snprintf(sql, sizeof(sql), "ALTER TABLE @.events DETACH PARTITION @.%s %s", name,
+                 step == PENDING ? "FINALIZE" : "CONCURRENTLY");
+        class = pg_run(pg, sql);
+    }
+    snprintf(sql, sizeof(sql), "DROP TABLE @.%s", name);
+    return class ?: pg_run(pg, sql);
+}
+
+#define OLD_DAY "(now() AT TIME ZONE 'UTC')::date - (SELECT keep_days FROM @.meta)"
+
+static enum failure_class remove_days(struct pg *pg) {
+    struct pg_rows *rows;
+    // A pending one first: only one of a table may be.
+    enum failure_class class =
+        pg_ask(pg,
+               "SELECT c.relname, CASE WHEN i.inhrelid IS NULL THEN 2 WHEN i.inhdetachpending "
+               "THEN 1 ELSE 0 END FROM pg_class AS c LEFT JOIN pg_inherits AS i ON i.inhrelid = "
+               "c.oid WHERE c.relkind = 'r' AND c.relnamespace = '@'::regnamespace AND c.relname ~ "
+               "'^events_[0-9]{8}$' AND substr(c.relname, 8) < to_char(" OLD_DAY
+               ", 'YYYYMMDD') ORDER BY i.inhdetachpending DESC NULLS LAST, 1",
+               NULL, 0, &rows);
+    for (size_t i = 0; class == FAILURE_NONE && i < pg_rows_count(rows); i++) {
+        class = remove_day(pg, pg_text(rows, i, 0), (enum step)pg_int(rows, i, 1));
+    }
+    pg_rows_free(rows);
+    return class;
+}
+
+enum failure_class maintain_run(struct pg *pg, const struct schema_facts *facts) {
+    enum failure_class class = pg_run(pg, "SET lock_timeout = '5s'");
+    if (!facts->plain_events) {
+        class = class ?: remove_days(pg);
+        class = class
+                    ?: pg_run(pg, "DELETE FROM @.segments WHERE complete AND last < (" OLD_DAY
+                                  ")::timestamp AT TIME ZONE 'UTC'");
+    }
+    class = class
+                ?: pg_run(pg, "DELETE FROM @.diagnostics WHERE at < (" OLD_DAY
+                              ")::timestamp AT TIME ZONE 'UTC'");
+    class = class
+                ?: pg_run(pg, "DELETE FROM @.losses WHERE at < (" OLD_DAY
+                              ")::timestamp AT TIME ZONE 'UTC'");
+    return class
+               ?: pg_run(pg, "SELECT @.make_partitions((now() AT TIME ZONE 'UTC')::date, "
+                             "(now() AT TIME ZONE 'UTC')::date + 2)");
+}
