@@ -15,6 +15,7 @@
 
 #include "client/common/clock.h"
 #include "client/common/signals.h"
+#include "ship/notify.h"
 #include "ship/position.h"
 #include "ship/round.h"
 #include "ship/say.h"
@@ -34,6 +35,7 @@ struct loop {
     int64_t round_ms;     // when the last round began
     int64_t changes_ms;   // when rows that change are looked at again
     int64_t renew_ms;     // when the lease is renewed
+    int64_t alive_ms;     // how often the manager wants a sign of life
     int64_t behind;
     int64_t delay_ms; // after the last failure; 0: none
     int64_t tries;    // that failed in a row
@@ -79,6 +81,7 @@ static void wait_delay(struct loop *loop) {
         struct pollfd fd = {.fd = signals_fd(), .events = POLLIN};
         poll(&fd, 1, (int)left);
     }
+    notify_alive();
 }
 
 static void note_failure(struct loop *loop) {
@@ -191,6 +194,7 @@ static enum failure_class renew(struct loop *loop) {
 static enum failure_class wait_for_work(struct loop *loop) {
     struct session *session = &loop->session;
     while (!signals_came()) {
+        notify_alive();
         int64_t now = clock_monotonic_ms();
         int64_t due = loop->round_ms + loop->conf->interval_ms;
         bool is_due = (loop->store_changed && now >= due) ||
@@ -209,6 +213,7 @@ static enum failure_class wait_for_work(struct loop *loop) {
         loop->store_changed = loop->store_changed || loop->watch_fd < 0;
         int64_t until = loop->store_changed ? earlier(due, loop->renew_ms) : loop->renew_ms;
         until = loop->changes_pending ? earlier(until, loop->changes_ms) : until;
+        until = until - now > loop->alive_ms ? now + loop->alive_ms : until;
         struct pollfd fds[] = {{.fd = signals_fd(), .events = POLLIN},
                                {.fd = pg_socket(session->pg), .events = POLLIN},
                                {.fd = loop->store_changed ? -1 : loop->watch_fd, .events = POLLIN}};
@@ -225,6 +230,7 @@ static enum failure_class wait_for_work(struct loop *loop) {
 
 static enum failure_class turn(struct loop *loop) {
     struct round round;
+    notify_alive();
     enum failure_class class = loop->session.pg ? FAILURE_NONE : connect_now(loop);
     class = class ?: run_round(loop, &round);
     if (class) {
@@ -240,7 +246,9 @@ enum outcome follow_run(const struct ship_options *options, struct term *term) {
     enum outcome outcome = session_init(session, options, term);
     if (outcome == OUTCOME_DONE) {
         loop.watches = true;
+        loop.alive_ms = notify_interval_ms();
         watch(&loop);
+        notify_ready();
     }
     srandom((unsigned)(clock_realtime_ns() >> 10));
     while (outcome == OUTCOME_DONE && !signals_came()) {
@@ -256,6 +264,7 @@ enum outcome follow_run(const struct ship_options *options, struct term *term) {
             outcome = ship_say_failure(term, &session->failure);
         }
     }
+    notify_stopping();
     session_deinit(session);
     return outcome;
 }

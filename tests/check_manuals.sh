@@ -110,7 +110,7 @@ check_width() { # NAME PAGE: in ASCII, a byte is a column
 
 # ---- Programs -----------------------------------------------------------------------------------
 
-for program in "$build"/daemon/nvtxtd "$build"/client/nvtxt-*; do
+for program in "$build"/daemon/nvtxtd "$build"/client/nvtxt-* "$build"/ship/nvtxt-ship; do
     { [ -f "$program" ] && [ -x "$program" ]; } || continue
     name=${program##*/}
     page=$(page_of "$name.1")
@@ -135,6 +135,7 @@ while read -r name; do
     case $name in
     *.1)
         [ -x "$build/daemon/${name%.1}" ] || [ -x "$build/client/${name%.1}" ] ||
+            [ -x "$build/ship/${name%.1}" ] || [ "$name" = nvtxt-ship.1 ] ||
             fault "$name: there is no such program"
         ;;
     esac

@@ -20,7 +20,7 @@ fault() {
 }
 
 packages_of() { # packages_of FILE: the packages that have it, one a line
-    for package in nvtxtd nvtxt-tools libnvtxt0 libnvtxt-dev; do
+    for package in nvtxtd nvtxt-tools nvtxt-ship libnvtxt0 libnvtxt-dev; do
         while read -r pattern _; do
             # shellcheck disable=SC2254 # a pattern
             case $1 in $pattern) echo $package; break ;; esac
@@ -28,8 +28,11 @@ packages_of() { # packages_of FILE: the packages that have it, one a line
     done
 }
 
-package_of_program() { # nvtxtd has a package of its own
-    [ "$1" = nvtxtd ] && echo nvtxtd || echo nvtxt-tools
+package_of_program() { # two have a package of their own
+    case $1 in
+    nvtxtd | nvtxt-ship) echo "$1" ;;
+    *) echo nvtxt-tools ;;
+    esac
 }
 
 # The program whose page or example it is; nothing for what is about the store or the wire.
@@ -53,6 +56,7 @@ install systemd install-examplesDATA
 install . install-docDATA install-examplesDATA install-queriesDATA install-dashboardsDATA \
     install-dist_schemaDATA
 [ ! -x "$build/client/nvtxt-report" ] || install report install-data
+[ ! -x "$build/ship/nvtxt-ship" ] || install ship install-fleetDATA
 # libtool installs a library only where configure said, so it is moved. It links libnvtxt-inject.so
 # again for that, in place, under the tests that use it: a name stands for the file.
 moved() {
@@ -81,6 +85,7 @@ for file in $(cd "$root" && find usr -type f -o -type l | LC_ALL=C sort); do
         fault "$file is about $program and in $packages"
 done
 for list in "$top"/debian/*.install; do
+    case $list in */nvtxt-ship.install) [ -x "$build/ship/nvtxt-ship" ] || continue ;; esac
     while read -r pattern _; do
         case $pattern in
         usr/share/doc/* | usr/share/man/* | usr/share/nvtxtd/* | usr/include/* | usr/lib/\**) ;;

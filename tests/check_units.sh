@@ -57,6 +57,25 @@ systemd-analyze security --offline=true --threshold=8 "$work/nvtxtd.service" \
     fault "the service is exposed by more than 0.8"
 }
 tail -n 1 "$work/security"
+
+# The shipper has a network, and a wrong configuration ends it for good.
+[ ! -f "$build/systemd/nvtxt-ship.service" ] || {
+    for name in nvtxt-ship nvtxt-ship-maintain; do
+        sed "s|^ExecStart=.*/nvtxt-ship|ExecStart=$build/ship/nvtxt-ship|" \
+            "$build/systemd/$name.service" >"$work/$name.service"
+        systemd-analyze security --offline=true --threshold=15 "$work/$name.service" \
+            >"$work/security" 2>&1 || {
+            grep -v '✓' "$work/security"
+            fault "$name is exposed by more than 1.5"
+        }
+        tail -n 1 "$work/security"
+    done
+    cp "$top/systemd/nvtxt-ship-maintain.timer" "$work"
+    verify "$work"/nvtxt-ship.service "$work"/nvtxt-ship-maintain.service \
+        "$work"/nvtxt-ship-maintain.timer
+    grep -qx 'RestartPreventExitStatus=64 65 66 78' "$work/nvtxt-ship.service" ||
+        fault "what only a person mends does not end nvtxt-ship.service"
+}
 # A disk that is full for a while must not end it for good; what only a person mends must.
 for unit in "$work/nvtxtd.service" "$work/user/nvtxtd.service"; do
     for line in StartLimitIntervalSec=0 Restart=on-failure RestartSec=1s \
