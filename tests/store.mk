@@ -14,6 +14,7 @@ unit_programs += unit/test_ended
 unit_programs += unit/test_events
 unit_programs += unit/test_sessions
 unit_programs += unit/test_follow
+unit_programs += unit/test_rebuild
 unit_programs += unit/test_followed
 unit_programs += unit/test_retention
 unit_programs += unit/test_segments
