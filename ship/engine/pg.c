@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "protocol/base/buf.h"
+#include "ship/engine/connect_guard.h"
 
 struct pg {
     PGconn *conn;
@@ -272,7 +273,9 @@ enum failure_class pg_open(struct pg **opened, const struct pg_settings *setting
         return failure_set(failure, FAILURE_MEMORY, "out of memory");
     }
     pg->settings = *settings;
+    connect_guard_begin(settings->stop_fd);
     enum failure_class class = start(pg);
+    connect_guard_end();
     if (class == FAILURE_NONE && PQsetnonblocking(pg->conn, 1) != 0) {
         class = broken(pg);
     }
