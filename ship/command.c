@@ -9,14 +9,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "client/common/out_file.h"
 #include "client/common/result_file.h"
 #include "client/common/signals.h"
 #include "protocol/base/buf.h"
+#include "protocol/text/times.h"
 #include "ship/follow.h"
 #include "ship/say.h"
 #include "ship/session.h"
 #include "ship/tools/maintain.h"
 #include "ship/tools/metrics.h"
+#include "ship/tools/pull.h"
 #include "ship/tools/status.h"
 
 enum outcome ship_connect(const struct ship_options *options, struct term *term, const char *role,
@@ -158,6 +161,68 @@ static enum outcome maintain(const struct ship_options *options, struct term *te
     return outcome;
 }
 
+// ---- pull ---------------------------------------------------------------------------------------
+
+static uint32_t mode_of_new_file(void) {
+    mode_t mask = umask(0);
+    umask(mask);
+    return 0666 & ~(uint32_t)mask;
+}
+
+static struct pull_span span_of(const struct ship_options *options) {
+    struct pull_span span = {.has_since = options->since, .has_until = options->until};
+    if (options->since) {
+        nvtxt_time_parse(options->since, &span.since_ns);
+    }
+    if (options->until) {
+        nvtxt_time_parse(options->until, &span.until_ns);
+    }
+    return span;
+}
+
+// Without a host and an identity it is this host's store.
+static enum outcome pull_into(const struct ship_options *options, struct term *term, struct pg *pg,
+                              const char *file) {
+    char here[IDENTITY_HOST_SIZE];
+    const char *host = options->conf.host;
+    const struct pull_span span = span_of(options);
+    struct schema_facts facts;
+    struct failure failure;
+    int64_t store_id = 0;
+    if (!*host && !*options->conf.store_id) {
+        identity_host(here);
+        host = here;
+    }
+    enum failure_class class = schema_check(pg, options->conf.schema, &facts, &failure);
+    class = class ?: pull_find(pg, host, options->conf.store_id, &store_id, &failure);
+    class = class ?: pull_store(pg, store_id, &span, file, mode_of_new_file(), &failure);
+    return class ? ship_say_failure(term, &failure) : OUTCOME_DONE;
+}
+
+static enum outcome pull(const struct ship_options *options, struct term *term) {
+    struct out_file out;
+    struct pg *pg;
+    if (!options->output) {
+        term_say(term, "pull needs a file to make: -o FILE");
+        return OUTCOME_USAGE;
+    }
+    enum outcome outcome = out_file_init(&out, term, options->output, false);
+    if (outcome) {
+        return outcome;
+    }
+    out_file_sweep(&out);
+    outcome = ship_connect(options, term, "read", &pg);
+    if (pg) {
+        outcome = pull_into(options, term, pg, out.temp);
+    }
+    if (outcome == OUTCOME_DONE && pg && !signals_came()) {
+        outcome = out_file_publish(&out, term);
+    }
+    out_file_discard(&out);
+    pg_close(pg);
+    return outcome;
+}
+
 enum outcome ship_run(const struct ship_options *options, struct term *term) {
     if (options->check_config) {
         return OUTCOME_DONE;
@@ -175,8 +240,8 @@ enum outcome ship_run(const struct ship_options *options, struct term *term) {
         return metrics(options, term);
     case SHIP_MAINTAIN:
         return maintain(options, term);
-    default:
-        term_say(term, "this version cannot pull yet");
-        return OUTCOME_USAGE;
+    case SHIP_PULL:
+        break;
     }
+    return pull(options, term);
 }

@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Each table is one COPY TO STDOUT in the binary format; events have one for each segment, so that
+// the engine sorts no more than that. Of the names of all segments the newest counts.
+#include "ship/tools/pull.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "protocol/base/buf.h"
+#include "ship/tools/binary.h"
+#include "store/follow/rebuild.h"
+#include "store/read/event_members.h"
+
+#define SQL_SIZE 1024
+
+struct pull {
+    struct pg *pg;
+    int64_t store_id;
+    const struct pull_span *span;
+    struct store_rebuild *rebuild;
+    struct failure *failure;
+};
+
+static enum failure_class pg_failed(struct pull *pull, enum failure_class class) {
+    if (class) {
+        *pull->failure = *pg_failure(pull->pg);
+    }
+    return class;
+}
+
+// ---- Finding ------------------------------------------------------------------------------------
+
+static enum failure_class refuse_several(const struct pg_rows *rows, const char *host,
+                                         struct failure *failure) {
+    struct nvtxt_buf list = {0};
+    for (size_t i = 0; i < pg_rows_count(rows); i++) {
+        nvtxt_buf_add_string(&list, i ? ", " : "");
+        nvtxt_buf_add_string(&list, pg_text(rows, i, 1));
+    }
+    nvtxt_buf_add(&list, "", 1);
+    enum failure_class class =
+        nvtxt_buf_failed(&list)
+            ? failure_set(failure, FAILURE_MEMORY, "out of memory")
+            : failure_set(failure, FAILURE_TARGET,
+                          "%zu stores have the host %s: say which one with --store-id: %s",
+                          pg_rows_count(rows), host, list.data);
+    nvtxt_buf_deinit(&list);
+    return class;
+}
+
+enum failure_class pull_find(struct pg *pg, const char *host, const char *store, int64_t *store_id,
+                             struct failure *failure) {
+    static const char sql[] = "SELECT store_id, store FROM @.stores WHERE ($1 = '' OR host = $1) "
+                              "AND ($2 = '' OR store::text = lower($2)) ORDER BY store";
+    const char *values[] = {host, store};
+    struct pg_rows *rows;
+    enum failure_class class = pg_ask(pg, sql, values, 2, &rows);
+    if (class) {
+        *failure = *pg_failure(pg);
+        return class;
+    }
+    *store_id = pg_rows_count(rows) == 1 ? pg_int(rows, 0, 0) : 0;
+    if (pg_rows_count(rows) == 0) {
+        class = failure_set(failure, FAILURE_NO_STORE, "there is no store%s%s%s%s",
+                            *store ? " " : "", store, *host ? " of the host " : "", host);
+    } else if (pg_rows_count(rows) > 1) {
+        class = refuse_several(rows, host, failure);
+    }
+    pg_rows_free(rows);
+    return class;
+}
+
+// ---- Rows ---------------------------------------------------------------------------------------
+
+static struct store_maybe maybe(struct binary_row *row) {
+    bool is_null;
+    int64_t value = binary_int(row, &is_null);
+    return (struct store_maybe){!is_null, value};
+}
+
+static struct store_maybe maybe_time(struct binary_row *row) {
+    bool is_null;
+    int64_t ns = binary_time(row, &is_null);
+    return (struct store_maybe){!is_null, ns};
+}
+
+static struct nvtxt_payload payload_of(int64_t type, int64_t integer, double real) {
+    struct nvtxt_payload payload = {.kind = NVTXT_PAYLOAD_NONE};
+    for (int kind = NVTXT_PAYLOAD_NONE + 1; kind <= NVTXT_PAYLOAD_FLOAT; kind++) {
+        if (type == store_event_payload_column((enum nvtxt_payload_kind)kind)) {
+            payload.kind = (enum nvtxt_payload_kind)kind;
+        }
+    }
+    if (payload.kind == NVTXT_PAYLOAD_DOUBLE || payload.kind == NVTXT_PAYLOAD_FLOAT) {
+        payload.real = real;
+    } else {
+        payload.int64 = integer;
+    }
+    return payload;
+}
+
+static const char event_columns[] =
+    "committed, start_ns, end_ns, global_tid, source_id, domain_id, category, color, "
+    "end_global_tid, int64_value, double_value, json_text, event_type, payload_type, unclosed, "
+    "text";
+
+static int take_event(struct store_rebuild *rebuild, struct binary_row *row) {
+    struct store_follow_event event = {.committed_ns = binary_time(row, NULL)};
+    bool here;
+    event.event.start = binary_int(row, NULL);
+    event.event.end = binary_int(row, NULL);
+    event.event.global_tid = (uint64_t)binary_int(row, NULL);
+    event.source_id = binary_int(row, NULL);
+    event.event.domain_id = binary_int(row, NULL);
+    event.event.category = (uint32_t)binary_int(row, NULL);
+    event.event.color = (uint32_t)binary_int(row, NULL);
+    event.event.end_global_tid = (uint64_t)binary_int(row, &here);
+    event.event.ended_elsewhere = !here;
+    int64_t integer = binary_int(row, NULL);
+    double real = binary_double(row, NULL);
+    event.event.json = binary_text(row);
+    event.event.type = (enum nvtxt_event_type)binary_int(row, NULL);
+    event.event.payload = payload_of(binary_int(row, NULL), integer, real);
+    event.unclosed = binary_bool(row);
+    event.event.text = binary_text(row);
+    return store_rebuild_event(rebuild, &event);
+}
+
+static int take_domain(struct store_rebuild *rebuild, struct binary_row *row) {
+    struct store_follow_domain domain = {.id = binary_int(row, NULL)};
+    domain.name = binary_text(row);
+    return store_rebuild_domain(rebuild, &domain);
+}
+
+static int take_process(struct store_rebuild *rebuild, struct binary_row *row) {
+    struct store_follow_name process = {.id = binary_int(row, NULL)};
+    process.name = binary_text(row);
+    return store_rebuild_process(rebuild, &process);
+}
+
+static int take_thread(struct store_rebuild *rebuild, struct binary_row *row) {
+    struct store_follow_name thread = {.id = binary_int(row, NULL)};
+    thread.name = binary_text(row);
+    return store_rebuild_thread(rebuild, &thread);
+}
+
+static int take_category(struct store_rebuild *rebuild, struct binary_row *row) {
+    struct store_follow_category category = {.domain_id = binary_int(row, NULL)};
+    category.pid = binary_int(row, NULL);
+    category.category = binary_int(row, NULL);
+    category.name = binary_text(row);
+    return store_rebuild_category(rebuild, &category);
+}
+
+static int take_source(struct store_rebuild *rebuild, struct binary_row *row) {
+    struct store_follow_source source = {.id = binary_int(row, NULL)};
+    source.kind = binary_text(row);
+    source.session = binary_text(row);
+    source.name = binary_text(row);
+    source.display_name = binary_text(row);
+    source.peer_comm = binary_text(row);
+    source.ended = binary_text(row);
+    source.peer_pid = maybe(row);
+    source.peer_uid = maybe(row);
+    source.peer_gid = maybe(row);
+    source.opened_ns = maybe_time(row);
+    source.closed_ns = maybe_time(row);
+    source.lines = maybe(row);
+    source.events = maybe(row);
+    source.warnings = maybe(row);
+    source.errors = maybe(row);
+    source.first_ns = maybe(row);
+    source.last_ns = maybe(row);
+    return store_rebuild_source(rebuild, &source);
+}
+
+static int take_diagnostic(struct store_rebuild *rebuild, struct binary_row *row) {
+    struct store_follow_diagnostic diagnostic = {.source_id = maybe(row)};
+    diagnostic.line = maybe(row);
+    diagnostic.column = maybe(row);
+    diagnostic.at_ns = maybe_time(row);
+    diagnostic.severity = binary_text(row);
+    diagnostic.stage = binary_text(row);
+    diagnostic.code = binary_text(row);
+    diagnostic.message = binary_text(row);
+    diagnostic.excerpt = binary_text(row);
+    return store_rebuild_diagnostic(rebuild, &diagnostic);
+}
+
+static int take_loss(struct store_rebuild *rebuild, struct binary_row *row) {
+    struct store_follow_loss loss = {.at_ns = maybe_time(row)};
+    loss.source_id = maybe(row);
+    loss.uid = maybe(row);
+    loss.pid = maybe(row);
+    loss.reason = binary_text(row);
+    loss.count = binary_int(row, NULL);
+    return store_rebuild_loss(rebuild, &loss);
+}
+
+// ---- Tables -------------------------------------------------------------------------------------
+
+// Copies what a query gives, row by row.
+static enum failure_class copy(struct pull *pull, const char *query,
+                               int (*take)(struct store_rebuild *rebuild, struct binary_row *row)) {
+    char sql[SQL_SIZE + 64];
+    const char *data;
+    size_t len;
+    snprintf(sql, sizeof(sql), "COPY (%s) TO STDOUT (FORMAT binary)", query);
+    enum failure_class class = pg_copy_out_begin(pull->pg, sql);
+    while (class == FAILURE_NONE && (class = pg_copy_get(pull->pg, &data, &len)) == FAILURE_NONE &&
+           len > 0) {
+        struct binary_row row;
+        if (!binary_begin(&row, data, len)) {
+            continue;
+        }
+        if (take(pull->rebuild, &row) != 0) {
+            return failure_set(pull->failure, FAILURE_STORE, "%s",
+                               store_rebuild_error(pull->rebuild));
+        }
+        if (!binary_end(&row)) {
+            return failure_set(pull->failure, FAILURE_ENGINE,
+                               "the engine gave a row that is not one of this schema");
+        }
+    }
+    return pg_failed(pull, class);
+}
+
+// Appends the conditions of the span on a column.
+static void add_span(const struct pull *pull, char *sql, size_t size, const char *column) {
+    size_t at = strlen(sql);
+    if (pull->span->has_since) {
+        at += (size_t)snprintf(sql + at, size - at, " AND %s >= @.at(%" PRId64 ")", column,
+                               pull->span->since_ns);
+    }
+    if (pull->span->has_until && at < size) {
+        snprintf(sql + at, size - at, " AND %s <= @.at(%" PRId64 ")", column, pull->span->until_ns);
+    }
+}
+
+static enum failure_class copy_events(struct pull *pull, const char *segment) {
+    char sql[SQL_SIZE];
+    snprintf(sql, sizeof(sql),
+             "SELECT %s FROM @.events WHERE store_id = %" PRId64 " AND segment = %s", event_columns,
+             pull->store_id, segment);
+    add_span(pull, sql, sizeof(sql), "committed");
+    strncat(sql, " ORDER BY row_id", sizeof(sql) - strlen(sql) - 1);
+    return copy(pull, sql, take_event);
+}
+
+static enum failure_class copy_all_events(struct pull *pull) {
+    struct pg_rows *rows;
+    char id[24];
+    const char *values[] = {id};
+    snprintf(id, sizeof(id), "%" PRId64, pull->store_id);
+    enum failure_class class = pg_failed(
+        pull, pg_ask(pull->pg,
+                     "SELECT segment FROM @.segments WHERE store_id = $1::integer ORDER BY segment",
+                     values, 1, &rows));
+    for (size_t i = 0; class == FAILURE_NONE && i < pg_rows_count(rows); i++) {
+        class = copy_events(pull, pg_text(rows, i, 0));
+    }
+    pg_rows_free(rows);
+    return class;
+}
+
+// `%s` of a query is the condition on the store; `time` is the column that the span is about.
+static const struct table {
+    const char *columns, *tail, *time;
+    int (*take)(struct store_rebuild *rebuild, struct binary_row *row);
+} tables[] = {
+    {"domain_id, name FROM @.domains", " ORDER BY domain_id", NULL, take_domain},
+    {"DISTINCT ON (pid) pid, name FROM @.processes", " ORDER BY pid, segment DESC", NULL,
+     take_process},
+    {"DISTINCT ON (global_tid) global_tid, name FROM @.threads",
+     " ORDER BY global_tid, segment DESC", NULL, take_thread},
+    {"DISTINCT ON (domain_id, pid, category) domain_id, pid, category, name FROM @.categories",
+     " ORDER BY domain_id, pid, category, segment DESC", NULL, take_category},
+    {"source_id, kind, session, name, display_name, peer_comm, ended, peer_pid, peer_uid, "
+     "peer_gid, opened, closed, lines, events, warnings, errors, first_ns, last_ns FROM @.sources",
+     " ORDER BY source_id", NULL, take_source},
+    {"source_id, line, col, at, severity, stage, code, message, excerpt FROM @.diagnostics",
+     " ORDER BY segment, row_id", "at", take_diagnostic},
+    {"at, source_id, uid, pid, reason, count FROM @.losses", " ORDER BY segment, row_id", "at",
+     take_loss},
+};
+
+static enum failure_class copy_table(struct pull *pull, const struct table *table) {
+    char sql[SQL_SIZE];
+    snprintf(sql, sizeof(sql), "SELECT %s WHERE store_id = %" PRId64, table->columns,
+             pull->store_id);
+    if (table->time) {
+        add_span(pull, sql, sizeof(sql), table->time);
+    }
+    strncat(sql, table->tail, sizeof(sql) - strlen(sql) - 1);
+    return copy(pull, sql, table->take);
+}
+
+static enum failure_class copy_all(struct pull *pull) {
+    enum failure_class class =
+        pg_failed(pull, pg_run(pull->pg, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"));
+    class = class ?: copy_all_events(pull);
+    for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]) && class == FAILURE_NONE; i++) {
+        class = copy_table(pull, &tables[i]);
+    }
+    return class ?: pg_failed(pull, pg_run(pull->pg, "COMMIT"));
+}
+
+enum failure_class pull_store(struct pg *pg, int64_t store_id, const struct pull_span *span,
+                              const char *path, uint32_t mode, struct failure *failure) {
+    struct pull pull = {.pg = pg, .store_id = store_id, .span = span, .failure = failure};
+    char error[FAILURE_SENTENCE];
+    if (store_rebuild_open(&pull.rebuild, path, mode, error, sizeof(error)) != 0) {
+        return failure_set(failure, FAILURE_STORE, "%s", error);
+    }
+    enum failure_class class = copy_all(&pull);
+    bool is_span = span->has_since || span->has_until;
+    if (class == FAILURE_NONE && store_rebuild_finish(pull.rebuild, is_span) != 0) {
+        class = failure_set(failure, FAILURE_STORE, "%s", store_rebuild_error(pull.rebuild));
+    }
+    store_rebuild_close(pull.rebuild);
+    return class;
+}

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""nvtxt-ship pull: a host's rows back as a store, which says the same as the host's own."""
+import contextlib
+import csv
+import io
+import os
+import shutil
+import tempfile
+
+from client import run_client
+from lib import Daemon, equal, run
+from postgres import database
+from ship import good, refused, rows_of
+
+HEAD = 'TimeBase = Manual\n' \
+       '@Marker, Time, ProcessId, ThreadId, CategoryId, Color, Message, Payload, Domain, Json\n' \
+       '@RangePush, Time, ProcessId, ThreadId, Message\n@RangePop, Time, ProcessId, ThreadId\n'
+TEXTS = ("tab\\there", "back\\\\slash", "\\\\N", "gr\u00fc\u00df \U0001F600", "x" * 3000)
+PAYLOADS = ("u64:18446744073709551615", "i64:-9", "u32:4294967295", "i32:-2147483648", "f64:0.1",
+            "f32:-inf", "f64:inf")
+
+
+def lines(first):
+    text = HEAD + 'SetCategoryName, 1, "one"\nSetThreadName, 7, 8, "eight"\nSetProcessName, 7, "seven"\n'
+    for number, message in enumerate(TEXTS):
+        text += 'Marker, %d, 7, 8, %d, 0xFF00FF00, "%s", %d, "%s", ""\n' % (
+            first + number, number % 2, message, number, "dom" if number % 2 else "")
+    for number, payload in enumerate(PAYLOADS):
+        text += 'Marker, %d, 7, 9, 0, Red, "p", "%s", "", "{}"\n' % (first + 100 + number, payload)
+    return text + 'RangePush, %d, 7, 8, "outer"\nRangePush, %d, 7, 8, "never closed"\n' \
+        'RangePop, %d, 7, 8\nnonsense, "a\n' % (first + 200, first + 201, first + 210)
+
+
+def exported(path):
+    """The rows that nvtxt-export writes of a store, without their numbers there."""
+    status, out, said = run_client("nvtxt-export", "--store", path, "--format", "csv", "-q")
+    equal(status, 0, said)
+    rows = list(csv.DictReader(io.StringIO(out)))
+    for row in rows:
+        del row["eventRow"]
+    return rows
+
+
+@contextlib.contextmanager
+def folder():
+    path = tempfile.mkdtemp(prefix="nvtxt-pull-")
+    try:
+        yield path
+    finally:
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def is_sound(path):
+    """What nvtxt-ctl verify says of the store."""
+    with Daemon(start=False) as daemon:
+        shutil.copy(path, daemon.store)
+        daemon.start()
+        found = daemon.control("verify")
+        equal((found["sound"], found["problems"]), (True, []))
+
+
+def test_a_store_comes_back_as_it_was():
+    with database() as server, Daemon() as daemon, folder() as place:
+        target = ("--target", server.target(), "--store", daemon.store, "--host", "one")
+        good("init", *target)
+        for number in range(3):
+            with daemon.session(escapes=True, nvtx=1, name="source %d" % number) as session:
+                session.send(lines(1000 * number))
+            daemon.flush()
+        daemon.settled()
+        good("--once", *target)
+        out = os.path.join(place, "back.sqlite")
+        equal(good("pull", "--target", server.target(), "--host", "one", "-o", out), "")
+        equal(os.listdir(place), ["back.sqlite"])
+        wanted = exported(daemon.store)
+        equal(len(wanted) > 30, True)
+        equal(exported(out), wanted)
+        equal(rows_of(out, "SELECT severity, code, message FROM NVTXT_DIAGNOSTICS ORDER BY rowid"),
+              rows_of(daemon.store, "SELECT severity, code, message FROM NVTXT_DIAGNOSTICS ORDER BY rowid"))
+        equal(rows_of(out, "SELECT count(*) FROM NVTXT_UNCLOSED"),
+              rows_of(daemon.store, "SELECT count(*) FROM NVTXT_UNCLOSED"))
+        own, = rows_of(daemon.store, "SELECT value FROM META_DATA_EXPORT WHERE name = 'STORE_ID'")
+        new, = rows_of(out, "SELECT value FROM META_DATA_EXPORT WHERE name = 'STORE_ID'")
+        assert own != new and len(new[0]) == 36, (own, new)
+        is_sound(out)
+
+
+def test_a_span_and_several_segments_come_back():
+    with database() as server, Daemon() as daemon, folder() as place:
+        target = ("--target", server.target(), "--store", daemon.store, "--host", "two")
+        good("init", *target)
+        for number in range(3):
+            daemon.send("TimeBase = Manual\n@Marker, Time, ProcessId, ThreadId, Message\n" + "".join(
+                'Marker, %d, 7, 8, "%d of %d"\n' % (n, n, number) for n in range(50)))
+            if number < 2:
+                daemon.control("rotate")
+        daemon.settled()
+        good("--once", *target)
+        everything = [row for path in daemon.segments() for row in exported(path)]
+        out = os.path.join(place, "all")
+        good("pull", "--target", server.target(), "--host", "two", "-o", out)
+        equal([row["message"] for row in exported(out)], [row["message"] for row in everything])
+        is_sound(out)
+        (middle,), = rows_of(daemon.segments()[1], "SELECT committedNs FROM NVTXT_BATCHES LIMIT 1")
+        out = os.path.join(place, "middle")
+        good("pull", "--target", server.target(), "--host", "two", "-o", out, "--since", str(middle),
+             "--until", str(middle))
+        equal(exported(out), exported(daemon.segments()[1]))
+        equal(rows_of(out, "SELECT count(*) FROM NVTXT_SOURCES"), [(1,)])
+        is_sound(out)
+        out = os.path.join(place, "none")
+        good("pull", "--target", server.target(), "--host", "two", "-o", out, "--until", "1970-01-02")
+        equal(exported(out), [])
+        is_sound(out)
+
+
+def test_bad_input():
+    with database() as server, Daemon() as one, Daemon() as two, folder() as place:
+        target = ("--target", server.target())
+        out = ("-o", os.path.join(place, "out"))
+        refused(76, "run nvtxt-ship init", "pull", *target, "--host", "x", *out)
+        good("init", *target)
+        for daemon in (one, two):
+            daemon.send('TimeBase = Manual\n@Marker, Time, Message\nMarker, 1, "of %s"\n' % daemon.folder)
+            daemon.flush()
+            good("--once", *target, "--store", daemon.store, "--host", "twin")
+        ids = [row[0] for row in server.rows("SELECT store FROM nvtxt.stores ORDER BY store")]
+        refused(64, "--store-id: " + ", ".join(ids), "pull", *target, "--host", "twin", *out)
+        refused(66, "of the host nobody", "pull", *target, "--host", "nobody", *out)
+        refused(64, "-o FILE", "pull", *target, "--host", "twin")
+        equal(os.listdir(place), [])
+        with open(out[1], "w", encoding="utf-8") as file:
+            file.write("mine")
+        refused(73, out[1], "pull", *target, "--store-id", ids[0], *out)
+        with open(out[1], encoding="utf-8") as file:
+            equal(file.read(), "mine")
+        refused(73, "/nonexistent/", "pull", *target, "--store-id", ids[0], "-o", "/nonexistent/out")
+        for number, store in enumerate(ids):
+            path = os.path.join(place, str(number))
+            good("pull", *target, "--store-id", store.upper(), "-o", path)
+            equal(len(exported(path)), 1)
+
+
+def test_a_reader_may_pull_and_a_shipper_may_not():
+    with database() as server, Daemon() as daemon, folder() as place:
+        good("init", "--target", server.target(), "--schema", "pulled")
+        server.rows("CREATE ROLE pull_reader LOGIN IN ROLE pulled_read; "
+                    "CREATE ROLE pull_shipper LOGIN IN ROLE pulled_ship")
+        daemon.send('TimeBase = Manual\n@Marker, Time, Message\nMarker, 1, "x"\n')
+        daemon.flush()
+        ship = ("--target", server.target(user="pull_shipper"), "--schema", "pulled", "--host", "r")
+        good("--once", *ship, "--store", daemon.store)
+        read = ("--target", server.target(user="pull_reader"), "--schema", "pulled", "--host", "r")
+        good("pull", *read, "-o", os.path.join(place, "a"))
+        refused(77, "pulled_read", "pull", *ship, "-o", os.path.join(place, "b"))
+        equal(os.listdir(place), ["a"])
+        server.rows("DROP ROLE pull_reader; DROP ROLE pull_shipper")
+
+
+run(globals())
