@@ -68,7 +68,7 @@ known() {
 
 packages_build='autoconf automake libtool make gcc libc6-dev pkg-config libuv1-dev libsqlite3-dev
     libjansson-dev libinih-dev libpcre2-dev zlib1g-dev'
-packages_optional='libsystemd-dev libpq-dev postgresql systemd clang-format-16 mandoc strace g++'
+packages_optional='libsystemd-dev libpq-dev postgresql pgbouncer systemd clang-format-16 mandoc strace g++'
 
 # need PACKAGE...: installs missing packages (as root), or names them and exits.
 # Optional packages are only installed along with others; without them some checks skip.

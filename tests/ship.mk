@@ -12,3 +12,4 @@ serial_tests += e2e/test_ship_follow.py
 serial_tests += e2e/test_ship_init.py
 serial_tests += e2e/test_ship_pull.py
 serial_tests += e2e/test_ship_tools.py
+serial_tests += e2e/test_ship_network.py

@@ -197,9 +197,9 @@ static int secure(const PQconninfoOption *given) {
     const char *mode = effective(given, usual, "sslmode");
     const char *roots = effective(given, usual, "sslrootcert");
     const char *bundle = system_bundle();
-    bool local = all_local(hosts);
-    bool verifies = mode && strncmp(mode, "verify", 6) == 0;
-    if (added && local) {
+    bool unforced = added && all_local(hosts);
+    bool verifies = !unforced && mode && strncmp(mode, "verify", 6) == 0;
+    if (unforced) {
         unsetenv("PGSSLMODE");
     }
     int r = 0;
