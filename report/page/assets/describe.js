@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Sentences about items, and the live region that speaks them.
+
+// Elements with text in them: make("td", "12 ns"), make("bdi", text).
+function make(name, text, attributes = {}) {
+    const element = document.createElement(name);
+    if (text !== undefined) element.textContent = text;
+    for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+    return element;
+}
+
+function byId(id) {
+    return document.getElementById(id);
+}
+
+function kindText(capture, item) {
+    const words = [["mark", "push/pop range", "start/end range"][capture.kind(item)]];
+    const flags = capture.flags[item];
+    if (flags & OPEN) words.push("open");
+    if (flags & BACKWARD) words.push("its end lay before its start");
+    if (flags & UNCLOSED) words.push("closed when its source ended");
+    return words.join(", ");
+}
+
+function titleOf(capture, item) {
+    const count = capture.merged[item];
+    if (count) return `${grouped(count)} ${capture.kind(item) === MARK ? "marks" : "ranges"} merged`;
+    return capture.message(item);
+}
+
+// MESSAGE, start T, duration T, depth N, THREAD
+function spokenText(capture, item) {
+    const parts = [
+        titleOf(capture, item).slice(0, 500),
+        `start ${exactLength(capture.offsetNs(item))}`,
+        `duration ${exactLength(capture.lengthNs(item))}`,
+        `depth ${capture.depth[item]}`,
+        ownerLabel(capture, item),
+    ];
+    if (capture.flags[item] & OPEN) parts.push("open");
+    return parts.join(", ");
+}
+
+class Live {
+    constructor(element) {
+        this.element = element;
+        element.textContent = "";
+    }
+
+    say(text) {
+        this.element.textContent = text;
+    }
+}
