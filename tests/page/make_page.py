@@ -163,12 +163,11 @@ def hash_of(text):
 def page_text(events):
     style = asset("report.css")
     script = '"use strict";\n{\n' + "".join(asset(name) for name in asset("order").split()) + "}\n"
-    missing = "The timeline needs JavaScript." if events else "No events."
     places = {
-        "cut": "", "title": "NVTX report", "style": style, "script": script, "banner": "",
-        "policy": "default-src 'none'; script-src %s; style-src %s; img-src data:; base-uri 'none'; "
+        "html-attributes": "", "title": "NVTX report", "style": style, "script": script, "banner": "",
+        "csp": "default-src 'none'; script-src %s; style-src %s; img-src data:; base-uri 'none'; "
                   "form-action 'none'" % (hash_of(script), hash_of(style)),
-        "data": hidden_json(page_data(events)), "timeline-message": missing, "flame-graph-message": missing,
+        "data": hidden_json(page_data(events)),
     }
     for word in ("report-summary", "session-summary", "findings", "flame-table", "sections", "source", "about"):
         places[word] = "<p>Made without nvtxt-report: %s is left out.</p>" % html.escape(word)
@@ -215,7 +214,7 @@ def random_events(count, seed=1):
                 events.append(event(START_END, now, now + rand.randrange(40000), tid, "request"))
                 made += 1
             elif len(stack) < 6 and (not stack or choice < 0.52):
-                stack.append((now, rand.choice(kinds) + (" of frame" if not stack else "")))
+                stack.append((now, kinds[len(stack) + rand.randrange(3)]))
             else:
                 start, name = stack.pop()
                 events.append(event(PUSH_POP, start, now, tid, name))

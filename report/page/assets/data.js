@@ -117,7 +117,8 @@ class Capture {
         this.row = rows.doubles;
         this.exact = { start: starts.exact, duration: durations.exact, row: rows.exact };
         this.end = new Float64Array(count);
-        for (let i = 0; i < count; i++) this.end[i] = this.start[i] + this.duration[i];
+        const { start, duration, end } = this;
+        for (let i = 0; i < count; i++) end[i] = start[i] + duration[i];
         this.name = smallColumn(columns.name, count, Uint32Array);
         this.lane = smallColumn(columns.lane, count, Uint32Array);
         this.flags = smallColumn(columns.flags, count, Uint8Array);

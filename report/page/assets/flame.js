@@ -4,25 +4,28 @@
 // at the top; the width is the summed duration. The table beside it, which is static, has the figures.
 
 class FlameNode {
-    constructor(name, parent) {
-        Object.assign(this, { name, parent, depth: parent ? parent.depth + 1 : -1 });
-        Object.assign(this, { total: 0, self: 0, count: 0, children: [], at: 0, open: 0 });
+    constructor(id, name, parent) {
+        this.id = id;
+        this.name = name;
+        this.parent = parent;
+        this.depth = parent ? parent.depth + 1 : -1;
+        this.children = [];
+        this.total = this.self = this.count = this.open = 0;
+        this.at = this.width = 0;
     }
 }
 
 function flameTree(capture) {
-    const root = new FlameNode(NONE, null);
+    const root = new FlameNode(0, NONE, null);
     const nodes = new Array(capture.count);
     const known = new Map();
-    const ids = new Map([[root, 0]]);
     for (let i = 0; i < capture.count; i++) {
         if (capture.kind(i) !== PUSH_POP) continue;
         const up = capture.parent[i] === NONE ? root : nodes[capture.parent[i]];
-        const key = ids.get(up) * capture.names.length + capture.name[i];
+        const key = up.id * capture.names.length + capture.name[i];
         let node = known.get(key);
         if (!node) {
-            node = new FlameNode(capture.name[i], up);
-            ids.set(node, ids.size);
+            node = new FlameNode(known.size + 1, capture.name[i], up);
             known.set(key, node);
             up.children.push(node);
         }

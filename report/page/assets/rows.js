@@ -17,13 +17,14 @@ class Row {
         this.start = new Float64Array(length);
         this.reach = new Float64Array(length);
         this.busy = new Float64Array(length + 1);
-        let reach = -Infinity;
+        const { items, start, reach, busy } = this;
+        let latest = -Infinity;
         for (let i = 0; i < length; i++) {
-            const item = this.items[i];
-            this.start[i] = capture.start[item];
-            reach = Math.max(reach, capture.end[item]);
-            this.reach[i] = reach;
-            this.busy[i + 1] = this.busy[i] + capture.duration[item];
+            const item = items[i];
+            start[i] = capture.start[item];
+            latest = Math.max(latest, capture.end[item]);
+            reach[i] = latest;
+            busy[i + 1] = busy[i] + capture.duration[item];
         }
     }
 
