@@ -61,3 +61,4 @@ unit_programs += unit/test_report_diff
 unit_test_report_diff_SOURCES = unit/test_report_diff.c $(report_kit)
 EXTRA_DIST += page/make_page.py
 serial_tests += e2e/test_report_page.py
+serial_tests += e2e/test_report_html.py

@@ -20,6 +20,7 @@ enum report_command_bit {
     REPORT_DIFF = 64,
     REPORT_CHECK = 128,
     REPORT_LIST = 256,
+    REPORT_HTML = 512,
 };
 
 enum report_format {
@@ -50,6 +51,7 @@ enum report_format {
     X(REPORT_METRICS, metrics, REPORT_TABLE, "STORE...", 0, SIZE_MAX, "values of metrics")         \
     X(REPORT_SOURCE, source, REPORT_TABLE, "STORE...", 0, SIZE_MAX,                                \
       "counters of each line of NVTXT files")                                                      \
+    X(REPORT_HTML, html, 1 << REPORT_TEXT, "STORE...", 0, SIZE_MAX, "one page, for browsers")      \
     X(REPORT_CHECK, check, REPORT_PLAIN | 1 << REPORT_MARKDOWN, "STORE...", 0, SIZE_MAX,           \
       "rules alone, for timers and CI")                                                            \
     X(REPORT_DIFF, diff, REPORT_PLAIN | 1 << REPORT_MARKDOWN, "BASE NEW", 2, 2,                    \

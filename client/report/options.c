@@ -13,6 +13,8 @@
 
 #define MAX_MEMORY (UINT64_C(1) << 30)
 #define GATE 2.0 // percent
+#define MAX_EVENTS 2000000
+#define PAGE "nvtxt-report.html"
 
 // ---- Values -------------------------------------------------------------------------------------
 
@@ -195,9 +197,11 @@ static int take_define(const struct arguments_value *value) {
 
 #define SELECTS                                                                                    \
     (REPORT_REPORT | REPORT_SUMMARY | REPORT_STATS | REPORT_EVENTS | REPORT_METRICS |              \
-     REPORT_SOURCE | REPORT_DIFF | REPORT_CHECK)
+     REPORT_SOURCE | REPORT_DIFF | REPORT_CHECK | REPORT_HTML)
 #define EVERY (SELECTS | REPORT_LIST)
-#define COMPUTES (REPORT_REPORT | REPORT_METRICS | REPORT_SOURCE | REPORT_CHECK | REPORT_LIST)
+#define HAS_FORMATS (EVERY & ~(unsigned)REPORT_HTML)
+#define COMPUTES                                                                                   \
+    (REPORT_REPORT | REPORT_METRICS | REPORT_SOURCE | REPORT_CHECK | REPORT_LIST | REPORT_HTML)
 
 #define AT(field) offsetof(struct report_options, field)
 #define OTHER(name, field, function, what)                                                         \
@@ -236,13 +240,13 @@ const struct report_option report_options_table[] = {
      SELECTS,
      "SIZE",
      "the most memory for events (default: 1G)"},
-    {OTHER("format", format, take_format, "text, csv, tsv, json, jsonl or markdown"), EVERY,
+    {OTHER("format", format, take_format, "text, csv, tsv, json, jsonl or markdown"), HAS_FORMATS,
      "FORMAT", "text, csv, tsv, json, jsonl or markdown"},
-    {{"csv", 0, ARGUMENTS_FLAG, .at = AT(csv)}, EVERY, NULL, "the same as --format csv"},
+    {{"csv", 0, ARGUMENTS_FLAG, .at = AT(csv)}, HAS_FORMATS, NULL, "the same as --format csv"},
     {{"output", 'o', ARGUMENTS_TEXT, .at = AT(output)},
      EVERY,
      "FILE",
-     "the file to make (default, and '-': stdout)"},
+     "the file; '-': stdout (html: " PAGE ")"},
     {{"report", 'r', ARGUMENTS_OTHER, .at = AT(reports), .take = take_words,
       .wanted = "a list with commas, without empty words"},
      REPORT_STATS,
@@ -252,9 +256,9 @@ const struct report_option report_options_table[] = {
      REPORT_STATS, "LIST", "columns with these percentiles, such as 50,99.9"},
     {OTHER("timeunit", time_unit, take_unit, "nsec, usec, msec or sec"), REPORT_STATS, "UNIT",
      "nsec (the default), usec, msec or sec"},
-    {LIST("section", sections), REPORT_REPORT | REPORT_SOURCE | REPORT_LIST, "LIST",
+    {LIST("section", sections), REPORT_REPORT | REPORT_SOURCE | REPORT_HTML | REPORT_LIST, "LIST",
      "these sections, by identifier or regex:RE"},
-    {LIST("set", sets), REPORT_REPORT | REPORT_SOURCE | REPORT_LIST, "LIST",
+    {LIST("set", sets), REPORT_REPORT | REPORT_SOURCE | REPORT_HTML | REPORT_LIST, "LIST",
      "the sections of these sets (default: basic)"},
     {LIST("metrics", metrics), REPORT_REPORT | REPORT_METRICS | REPORT_SOURCE | REPORT_LIST, "LIST",
      "these metrics, by name, regex:RE or group:G"},
@@ -281,18 +285,23 @@ const struct report_option report_options_table[] = {
     {OTHER("arch", arch, take_arch, "a number such as 70 or CC_70"), COMPUTES, "NN",
      "the architecture for MinArch and MaxArch"},
     {OTHER("apply-rules", no_rules, take_apply, "yes or no"),
-     REPORT_REPORT | REPORT_CHECK | REPORT_LIST, "yes|no",
+     REPORT_REPORT | REPORT_CHECK | REPORT_HTML | REPORT_LIST, "yes|no",
      "whether rules are applied (default: yes)"},
-    {LIST("rule", rules), REPORT_REPORT | REPORT_CHECK | REPORT_LIST, "LIST",
+    {LIST("rule", rules), REPORT_REPORT | REPORT_CHECK | REPORT_HTML | REPORT_LIST, "LIST",
      "these rules only, by identifier or regex:RE"},
     {{"resolve-source-file", 0, ARGUMENTS_LIST, .at = AT(resolved)},
      COMPUTES,
      "[NAME=]FILE",
      "the NVTXT file that a source read"},
     {{"all-lines", 0, ARGUMENTS_FLAG, .at = AT(all_lines)},
-     REPORT_SOURCE,
+     REPORT_SOURCE | REPORT_HTML,
      NULL,
      "lines without any figure, too"},
+    {{"max-events", 0, ARGUMENTS_NUMBER, .at = AT(max_events), .wanted = "a number from 1 on",
+      .least = 1},
+     REPORT_HTML,
+     "N",
+     "events drawn singly (default: 2000000)"},
     {OTHER("print-units", base_units, take_units, "auto or base"), COMPUTES, "auto|base",
      "text: units that fit, or those of the metrics"},
     {OTHER("print-details", details, take_details, "header, body or all"),
@@ -397,7 +406,7 @@ static enum outcome check_selection(const struct report_options *options, struct
 
 // The first word is a command if there is one of that name; else it is a store to report.
 static enum outcome find_command(struct report_options *options, struct term *term) {
-    static const char *const later[] = {"html", "nvtx-state", "serve"};
+    static const char *const later[] = {"nvtx-state", "serve"};
     const char *word = options->words.count > 0 ? options->words.words[0] : NULL;
     const struct report_command *command = word ? report_command_find(word) : NULL;
     for (size_t i = 0; word && i < sizeof(later) / sizeof(later[0]); i++) {
@@ -455,7 +464,12 @@ enum outcome report_options_parse(struct report_options *options, struct term *t
         rows[i] = report_options_table[i].row;
     }
     *options = (struct report_options){
-        .max_memory = MAX_MEMORY, .gate = GATE, .fail_on = REPORT_FAIL_WARNING};
+        .max_memory = MAX_MEMORY,
+        .max_events = MAX_EVENTS,
+        .gate = GATE,
+        .fail_on = REPORT_FAIL_WARNING,
+        .arguments = argv,
+    };
     struct arguments_parser parser = {rows, options, term, .print_help_of = print_help,
                                       .take_word = take_word};
     enum outcome result = arguments_parse(&parser, argc, argv);
@@ -468,6 +482,9 @@ enum outcome report_options_parse(struct report_options *options, struct term *t
     result = result ? result : check_words(options, term);
     result = result ? result : check_selection(options, term);
     options->has_gate = given_is(parser.given, "gate");
+    if (!options->output && options->command && options->command->bit == REPORT_HTML) {
+        options->output = PAGE;
+    }
     if (options->output && strcmp(options->output, "-") == 0) {
         options->output = NULL;
     }

@@ -72,8 +72,8 @@ def test_the_help_fits_a_screen_and_names_every_command():
     equal((status, err), (0, ""))
     equal((columns(said) <= 80, said.count("\n") <= 24), (True, True), said)
     equal(set(commands()), {"report", "summary", "stats", "events", "metrics", "source", "diff",
-                            "check", "list"})
-    for later in ("html", "serve", "nvtx-state"):
+                            "html", "check", "list"})
+    for later in ("serve", "nvtx-state"):
         equal(later in said, False, later)
     for topic in ("nvtxt-filter(7)", "nvtxt-section(5)", "nvtxt-rule(5)", "nvtxt-metrics(7)"):
         contains(said, topic)
@@ -150,7 +150,7 @@ def test_command_lines_that_are_wrong():
         refuses(64, "there is no report 'nvtx_summ'; did you mean 'nvtx_sum'?", "stats", "-r",
                 "nvtx_summ", store)
         refuses(64, "", "stats", "-r", "", store)
-        for later in ("html", "serve", "nvtx-state"):
+        for later in ("serve", "nvtx-state"):
             refuses(64, "no command %s" % later, later, store)
         err = refuses(66, "stast", "stast", store)
         contains(err, "did you mean the command 'stats'?")
@@ -165,6 +165,10 @@ def test_each_command_has_its_formats():
     with Folder() as folder:
         store = f1(folder)
         for name in commands():
+            if name == "html":
+                refuses(64, "html does not take the option --format; it is for ", "html",
+                        "--format", "json", store)
+                continue
             words = {"diff": (store, store), "list": ("reports",)}.get(name, (store,))
             for form in formats:
                 got = report(name, "--format", form, *words)

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `nvtxt-report html`: everything that a page shows is computed here first, as the other commands
+// compute it; then report/page writes it from start to end.
+#include <errno.h>
+#include <stdlib.h>
+
+#include "client/report/command/judging.h"
+#include "client/report/command/loaded.h"
+#include "report/page/page_write.h"
+#include "report/section/show.h"
+#include "report/stats/reports.h"
+
+struct making {
+    struct report_job *job;
+    struct report_loaded loaded;
+    struct report_chosen chosen;
+    struct report_scopes *scopes;
+    struct report_metrics *metrics;
+    struct store_arena arena; // what is shown of sections
+    struct report_shown_section *sections;
+    struct report_results results;
+    struct report_table tree;
+    struct report_overview *overviews;
+    struct nvtxt_buf command_line;
+    struct report_page page;
+};
+
+static int lay_out(struct making *making) {
+    const struct report_show show = {
+        .metrics = making->metrics,
+        .definitions = making->loaded.definitions,
+        .sections = &making->loaded.sections,
+        .view = &making->loaded.view,
+        .arena = &making->arena,
+        .messages = &making->loaded.messages,
+    };
+    size_t size = (making->chosen.count + 1) * sizeof(*making->sections);
+    size_t count = 0;
+    making->sections = store_arena_make(&making->arena, size);
+    int r = making->sections ? 0 : -ENOMEM;
+    for (size_t i = 0; i < making->chosen.count && r == 0; i++) {
+        r = report_section_show(&show, making->chosen.entries[i], &making->sections[count]);
+        count += r == 0;
+        r = r == REPORT_NOT_SHOWN ? 0 : r;
+    }
+    making->page.sections = making->sections;
+    making->page.section_count = count;
+    return r;
+}
+
+static int judge(struct making *making) {
+    struct report_rules_wanted wanted;
+    int r = report_judging_begin(making->job, making->loaded.rules, &wanted);
+    r = r
+            ?: report_judging_apply(making->job, making->loaded.rules, making->metrics, &wanted,
+                                    &making->results);
+    making->page.results = &making->results;
+    return r;
+}
+
+static int compute(struct making *making) {
+    const struct report_job *job = making->job;
+    int r = report_scopes_new(&making->scopes, job->model, REPORT_SCOPE_CAPTURE);
+    r = r
+            ?: report_metrics_new(&making->metrics, job->model, report_scopes_at(making->scopes, 0),
+                                  making->loaded.definitions);
+    r = r ?: lay_out(making);
+    r = r ?: judge(making);
+    return r ?: report_files_sort_messages(&making->loaded.files, &making->loaded.messages);
+}
+
+static int take_summary(struct making *making) {
+    static const struct report_stats_options options = {0};
+    const struct report_model *model = making->job->model;
+    making->page.overviews = making->overviews = report_overviews(model);
+    for (char *const *word = making->job->options->arguments; *word; word++) {
+        nvtxt_buf_add_string(&making->command_line, making->command_line.len > 0 ? " " : "");
+        nvtxt_buf_add_string(&making->command_line, *word);
+    }
+    if (!making->overviews || nvtxt_buf_failed(&making->command_line)) {
+        return -ENOMEM;
+    }
+    making->page.command_line =
+        (struct nvtxt_slice){making->command_line.data, making->command_line.len};
+    making->page.tree = &making->tree;
+    return report_stats_make(&making->tree, report_stats_find("nvtx_tree"), model, &options);
+}
+
+static int write_page(struct making *making) {
+    size_t single;
+    making->page.model = making->job->model;
+    making->page.messages = &making->loaded.messages;
+    making->page.max_events = (size_t)making->job->options->max_events;
+    int r = report_page_write(&making->job->out, &making->page, &single);
+    if (r == 0 && single < making->job->model->selected) {
+        term_say(making->job->term, "note: %zu of %zu events are drawn singly; see --max-events",
+                 single, making->job->model->selected);
+    }
+    return r;
+}
+
+static void free_making(struct making *making) {
+    report_table_deinit(&making->tree);
+    report_results_free(&making->results);
+    report_metrics_free(making->metrics);
+    report_scopes_free(making->scopes);
+    store_arena_deinit(&making->arena);
+    free(making->overviews);
+    nvtxt_buf_deinit(&making->command_line);
+    report_chosen_deinit(&making->chosen);
+    report_loaded_close(&making->loaded);
+}
+
+int report_command_html(struct report_job *job) {
+    struct making making = {.job = job};
+    int r = report_loaded_open(&making.loaded, job);
+    r = r ?: report_loaded_choose(&making.loaded, job, &making.chosen);
+    r = r ?: compute(&making);
+    r = r ?: take_summary(&making);
+    r = r ?: write_page(&making);
+    if (r == 0) {
+        report_loaded_say(&making.loaded, job, 0);
+        report_loaded_raise(&making.loaded, job);
+    }
+    free_making(&making);
+    return r;
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// report/page: the page of `nvtxt-report html`: one HTML file with summaries, findings, sections,
+// source lines and the data of the timeline. It owns the readable sources of style and script in
+// assets/, which the build puts into the program, and what it computes while it writes. One thread.
+// It opens no file, and computes no figure that another room knows.
+//
+// This header is what a page is made of. It is written from start to end, and nothing of it is
+// kept.
+#pragma once
+
+#include <stddef.h>
+
+#include "report/judge/rules.h"
+#include "report/model/model.h"
+#include "report/section/shown.h"
+#include "report/stats/overview.h"
+#include "report/stats/table.h"
+#include "report/text/message.h"
+
+// The lines of a source's file, with the columns Line, metrics and Source.
+struct report_page_lines {
+    const struct report_source *source;
+    const struct report_table *table;
+};
+
+// Everything is borrowed.
+struct report_page {
+    const struct report_model *model;
+    const struct report_overview *overviews;
+    const struct report_shown_section *sections;
+    size_t section_count;
+    const struct report_results *results;
+    const struct report_table *tree; // nvtx_tree
+    const struct report_page_lines *lines;
+    size_t line_count;
+    const struct report_messages *messages; // of files of sections and rules
+    struct nvtxt_slice command_line;
+    size_t max_events; // more are merged
+};

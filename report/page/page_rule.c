@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Articles are written level by level, so that nothing has to be sorted. A link is one only if its
+// target can be reached: an address of the web, a section that is shown, a source of the capture.
+#include "report/page/page_rule.h"
+
+#include "report/page/html.h"
+#include "report/page/page_summary.h"
+#include "report/render/render_metric.h"
+#include "report/rule/links.h"
+
+// ---- Links --------------------------------------------------------------------------------------
+
+static const struct report_source *source_named(const struct report_page *page,
+                                                struct nvtxt_slice file) {
+    const struct report_capture *capture = page->model->capture;
+    for (size_t i = 0; i < capture->source_count; i++) {
+        char made[REPORT_SOURCE_NAME];
+        const struct report_source *source = &capture->sources[i];
+        if (nvtxt_slice_equal(report_source_name(source, made), file) ||
+            (source->display_name.data && nvtxt_slice_equal(source->display_name, file))) {
+            return source;
+        }
+    }
+    return NULL;
+}
+
+static bool has_section(const struct report_page *page, struct nvtxt_slice identifier) {
+    for (size_t i = 0; i < page->section_count; i++) {
+        const struct report_section *section = page->sections[i].entry->section;
+        if (nvtxt_slice_equal(section->identifier.text, identifier)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void put_target(struct nvtxt_out *out, const char *begin, struct nvtxt_slice target) {
+    page_raw(out, "<a href=\"");
+    page_raw(out, begin);
+    page_text(out, target);
+}
+
+// Writes what stands before the text of the link; false: it is no link here.
+static bool begin_link(struct nvtxt_out *out, const struct report_page *page,
+                       const struct report_link *link) {
+    const struct report_source *source;
+    switch (link->kind) {
+    case REPORT_LINK_URL:
+        put_target(out, "", link->target);
+        page_raw(out, "\" rel=\"noopener noreferrer\">");
+        return true;
+    case REPORT_LINK_SECTION:
+        if (!has_section(page, link->target)) {
+            return false;
+        }
+        put_target(out, "#section-", link->target);
+        break;
+    case REPORT_LINK_RANGE:
+        put_target(out, "#sel=", link->target);
+        break;
+    case REPORT_LINK_TIME:
+        put_target(out, "#t=", link->target);
+        page_raw(out, "..");
+        page_text(out, link->target);
+        break;
+    case REPORT_LINK_SOURCE:
+        source = source_named(page, link->target);
+        if (!source) {
+            return false;
+        }
+        page_raw(out, "<a href=\"#");
+        page_source_id(out, source);
+        break;
+    default:
+        return false;
+    }
+    page_raw(out, "\">");
+    return true;
+}
+
+static void put_linked(struct nvtxt_out *out, const struct report_page *page,
+                       struct nvtxt_slice text) {
+    struct nvtxt_slice rest = text, before;
+    struct report_link link;
+    page_raw(out, "<bdi>");
+    while (report_link_next(&rest, &before, &link)) {
+        page_text(out, before);
+        bool is_link = begin_link(out, page, &link);
+        page_text(out, link.text);
+        page_raw(out, is_link ? "</a>" : "");
+    }
+    page_text(out, before);
+    page_raw(out, "</bdi>");
+}
+
+// ---- What belongs to a message ------------------------------------------------------------------
+
+static void put_speedups(struct nvtxt_out *out, const struct report_result *result,
+                         size_t message) {
+    for (size_t i = 0; i < result->speedup_count; i++) {
+        const struct report_speedup *of = &result->speedups[i];
+        if (of->message == message) {
+            page_raw(out, "<p class=\"speedup\">Estimated saving: ");
+            nvtxt_out_double(out, of->percent);
+            page_raw(out,
+                     of->global ? " % of the whole</p>\n" : " % of this range in isolation</p>\n");
+        }
+    }
+}
+
+static void put_focus(struct nvtxt_out *out, const struct report_result *result, size_t message) {
+    static const char *const titles[] = {"Metric", "Value", "Severity", "Why", NULL};
+    bool any = false;
+    for (size_t i = 0; i < result->focus_count; i++) {
+        const struct report_focus_metric *of = &result->focus[i];
+        char value[REPORT_VALUE_TEXT] = "";
+        if (of->message != message) {
+            continue;
+        }
+        if (!any) {
+            page_raw(out, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
+                          "aria-label=\"Focus metrics\"><table class=\"focus\">");
+            page_titles(out, titles);
+            page_raw(out, "<tbody>\n");
+        }
+        any = true;
+        page_raw(out, "<tr>");
+        page_cell(out, "td", of->name);
+        page_cell(out, "td",
+                  nvtxt_slice_of(of->has_value ? report_render_value(value, &of->value, "", true)
+                                               : "N/A"));
+        page_cell(out, "td", nvtxt_slice_of(report_focus_severity_name(of->severity)));
+        page_cell(out, "td", of->info);
+        page_raw(out, "</tr>\n");
+    }
+    page_raw(out, any ? "</tbody></table></div>\n" : "");
+}
+
+static void put_cell(struct nvtxt_out *out, const struct report_page *page,
+                     const struct report_rule_cell *cell) {
+    bool is_text = cell->kind == REPORT_RULE_CELL_TEXT;
+    page_raw(out, is_text ? "<td>" : "<td class=\"n\">");
+    if (is_text) {
+        put_linked(out, page, cell->text);
+    } else if (cell->kind == REPORT_RULE_CELL_INT) {
+        nvtxt_out_int(out, cell->number);
+    } else if (cell->kind == REPORT_RULE_CELL_REAL) {
+        nvtxt_out_double(out, cell->real);
+    }
+    page_raw(out, "</td>");
+}
+
+static void put_table(struct nvtxt_out *out, const struct report_page *page,
+                      const struct report_rule_table *table) {
+    page_raw(out, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Table\">"
+                  "<table>");
+    if (table->title.data && table->title.len > 0) {
+        page_raw(out, "<caption>");
+        put_linked(out, page, table->title);
+        page_raw(out, "</caption>");
+    }
+    page_raw(out, "<thead><tr>");
+    for (size_t i = 0; i < table->column_count; i++) {
+        page_raw(out, "<th scope=\"col\">");
+        page_name(out, table->header[i]);
+        page_raw(out, "</th>");
+    }
+    page_raw(out, "</tr></thead><tbody>\n");
+    for (size_t row = 0; row < table->row_count; row++) {
+        page_raw(out, "<tr>");
+        for (size_t i = 0; i < table->column_count; i++) {
+            put_cell(out, page, &table->cells[row * table->column_count + i]);
+        }
+        page_raw(out, "</tr>\n");
+    }
+    page_raw(out, "</tbody></table></div>\n");
+    if (table->description.data && table->description.len > 0) {
+        page_raw(out, "<p>");
+        put_linked(out, page, table->description);
+        page_raw(out, "</p>\n");
+    }
+}
+
+static void put_markers(struct nvtxt_out *out, const struct report_page *page,
+                        const struct report_result *result, size_t message) {
+    bool any = false;
+    for (size_t i = 0; i < result->marker_count; i++) {
+        const struct report_source_marker *of = &result->markers[i];
+        if (of->message != message) {
+            continue;
+        }
+        page_raw(out, any ? "<li>" : "<ul>\n<li>");
+        any = true;
+        page_name(out, of->file);
+        page_raw(out, ":");
+        nvtxt_out_uint(out, of->line);
+        page_raw(out, ": ");
+        put_linked(out, page, of->text);
+        page_raw(out, "</li>\n");
+    }
+    page_raw(out, any ? "</ul>\n" : "");
+}
+
+static void put_message(struct nvtxt_out *out, const struct report_page *page,
+                        const struct report_result *result, size_t id) {
+    const struct report_message *message = &result->messages[id];
+    const char *level = report_level_name(message->level);
+    page_raw(out, "<div class=\"message ");
+    page_raw(out, level);
+    page_raw(out, "\"");
+    page_attribute(out, "data-type", nvtxt_slice_of(level));
+    page_raw(out, "><p><strong>");
+    page_raw(out, level);
+    if (message->title.len > 0) {
+        page_raw(out, ": ");
+        put_linked(out, page, message->title);
+    }
+    page_raw(out, "</strong> ");
+    put_linked(out, page, message->text);
+    page_raw(out, "</p>\n");
+    put_speedups(out, result, id);
+    put_focus(out, result, id);
+    for (size_t i = 0; i < result->table_count; i++) {
+        if (result->tables[i].message == id) {
+            put_table(out, page, &result->tables[i]);
+        }
+    }
+    put_markers(out, page, result, id);
+    page_raw(out, "</div>\n");
+}
+
+// ---- Articles -----------------------------------------------------------------------------------
+
+static void put_article(struct nvtxt_out *out, const struct report_page *page,
+                        const struct report_result *result) {
+    const char *status = report_rule_status_name(result->status);
+    enum report_level worst = report_result_worst(result);
+    page_raw(out, "<article class=\"");
+    page_raw(out, result->status == REPORT_RULE_FAILED ? "error" : report_level_name(worst));
+    page_raw(out, "\"");
+    page_attribute(out, "data-rule", result->identifier);
+    page_attribute(out, "data-status", nvtxt_slice_of(status));
+    page_raw(out, " id=\"rule-");
+    page_text(out, result->identifier);
+    page_raw(out, "\"><h3>");
+    page_name(out, result->name);
+    page_raw(out, "</h3>\n<p class=\"status\">");
+    page_raw(out, status);
+    if (result->reason.data) {
+        page_raw(out, ": ");
+        page_name(out, result->reason);
+    }
+    page_raw(out, "</p>\n");
+    if (result->description.len > 0) {
+        page_raw(out, "<p>");
+        page_name(out, result->description);
+        page_raw(out, "</p>\n");
+    }
+    for (size_t i = 0; i < result->message_count; i++) {
+        put_message(out, page, result, i);
+    }
+    if (result->output.len > 0) {
+        page_raw(out, "<details><summary>What it printed</summary><pre>");
+        page_name(out, result->output);
+        page_raw(out, "</pre></details>\n");
+    }
+    page_raw(out, "</article>\n");
+}
+
+// In the order of the page.
+enum group { ERRORS, WARNINGS, OPTIMIZATIONS, FAILED, FINE, NOT_APPLICABLE, NOT_RUN, GROUPS };
+
+static enum group group_of(const struct report_result *result) {
+    switch (result->status) {
+    case REPORT_RULE_FINDINGS:
+        break;
+    case REPORT_RULE_NO_ISSUE:
+        return FINE;
+    case REPORT_RULE_NOT_APPLICABLE:
+        return NOT_APPLICABLE;
+    case REPORT_RULE_FAILED:
+        return FAILED;
+    default:
+        return NOT_RUN;
+    }
+    enum report_level worst = report_result_worst(result);
+    return worst == REPORT_LEVEL_ERROR     ? ERRORS
+           : worst == REPORT_LEVEL_WARNING ? WARNINGS
+                                           : OPTIMIZATIONS;
+}
+
+void page_findings(struct nvtxt_out *out, const struct report_page *page) {
+    const struct report_results *results = page->results;
+    if (results->count == 0) {
+        page_raw(out, "<p>No rules were applied.</p>\n");
+    }
+    for (int group = ERRORS; group < GROUPS; group++) {
+        for (size_t i = 0; i < results->count; i++) {
+            if ((int)group_of(&results->results[i]) == group) {
+                put_article(out, page, &results->results[i]);
+            }
+        }
+    }
+}
+
+void page_rules_of_section(struct nvtxt_out *out, const struct report_page *page,
+                           struct nvtxt_slice section) {
+    bool any = false;
+    for (size_t i = 0; i < page->results->count; i++) {
+        const struct report_result *result = &page->results->results[i];
+        if (!result->section.data || !nvtxt_slice_equal(result->section, section)) {
+            continue;
+        }
+        page_raw(out, any ? "<li><a href=\"#rule-" : "<ul class=\"rules\">\n<li><a href=\"#rule-");
+        any = true;
+        page_text(out, result->identifier);
+        page_raw(out, "\">");
+        page_name(out, result->name);
+        page_raw(out, "</a>: ");
+        page_raw(out, report_rule_status_name(result->status));
+        page_raw(out, "</li>\n");
+    }
+    page_raw(out, any ? "</ul>\n" : "");
+}

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The page is a text with places. It is written up to a place, then what belongs there, and so on.
+#include "config.h"
+
+#include "report/page/page_write.h"
+
+#include <string.h>
+
+#include "report/page/assets.h"
+#include "report/page/data.h"
+#include "report/page/html.h"
+#include "report/page/items.h"
+#include "report/page/page_rule.h"
+#include "report/page/page_section.h"
+#include "report/page/page_summary.h"
+
+#define ROWS_OF_TREE 1000
+#define ROWS_OF_LINES 20000
+
+struct writer {
+    struct nvtxt_out *out;
+    const struct report_page *page;
+    struct page_items items;
+    bool cut;
+    int result; // 0 or the first -ENOMEM
+};
+
+// ---- What stands at the places ------------------------------------------------------------------
+
+static void put_cut(struct writer *writer) {
+    page_raw(writer->out, writer->cut ? " data-cut=\"1\"" : "");
+}
+
+static void put_policy(struct writer *writer) {
+    page_raw(writer->out, "default-src 'none'; script-src '");
+    page_raw(writer->out, page_assets_script_hash);
+    page_raw(writer->out, "'; style-src '");
+    page_raw(writer->out, page_assets_style_hash);
+    page_raw(writer->out, "'; img-src data:; base-uri 'none'; form-action 'none'");
+}
+
+static struct nvtxt_slice last_component(struct nvtxt_slice path) {
+    for (size_t i = path.len; i > 0; i--) {
+        if (path.data[i - 1] == '/') {
+            return (struct nvtxt_slice){path.data + i, path.len - i};
+        }
+    }
+    return path;
+}
+
+static void put_title(struct writer *writer) {
+    const struct report_capture *capture = writer->page->model->capture;
+    for (size_t i = 0; i < capture->store_count; i++) {
+        page_raw(writer->out, i > 0 ? ", " : "");
+        page_text(writer->out, last_component(capture->stores[i].path));
+    }
+    page_raw(writer->out, ": nvtxt-report");
+}
+
+static void put_style(struct writer *writer) {
+    nvtxt_out_slice(writer->out, page_assets_style);
+}
+
+static void put_script(struct writer *writer) {
+    nvtxt_out_slice(writer->out, page_assets_script);
+}
+
+static void put_report_summary(struct writer *writer) {
+    page_report_summary(writer->out, writer->page->model->capture, writer->page->overviews);
+}
+
+static void put_session_summary(struct writer *writer) {
+    page_session_summary(writer->out, writer->page->model->capture);
+}
+
+static void put_findings(struct writer *writer) {
+    page_findings(writer->out, writer->page);
+}
+
+static void put_timeline_message(struct writer *writer) {
+    page_raw(writer->out,
+             writer->page->model->selected > 0 ? "The timeline needs JavaScript." : "No events.");
+}
+
+static void put_flame_message(struct writer *writer) {
+    page_raw(writer->out, writer->page->model->selected > 0 ? "The flame graph needs JavaScript."
+                                                            : "No events.");
+}
+
+static void put_banner(struct writer *writer) {
+    if (writer->cut) {
+        nvtxt_out_uint(writer->out, writer->items.single);
+        page_raw(writer->out, " of ");
+        nvtxt_out_uint(writer->out, writer->page->model->selected);
+        page_raw(writer->out, " events are drawn singly");
+    }
+}
+
+static void put_tree(struct writer *writer) {
+    page_table(writer->out, writer->page->tree, ROWS_OF_TREE, NULL);
+}
+
+static void put_sections(struct writer *writer) {
+    page_sections(writer->out, writer->page);
+}
+
+static void put_lines(struct writer *writer) {
+    if (writer->page->line_count == 0) {
+        page_raw(writer->out, "<p>No source file was at hand (--resolve-source-file).</p>\n");
+    }
+    for (size_t i = 0; i < writer->page->line_count; i++) {
+        const struct report_page_lines *lines = &writer->page->lines[i];
+        char made[REPORT_SOURCE_NAME];
+        page_raw(writer->out, "<section");
+        page_attribute_int(writer->out, "data-file-of-source", lines->source->id);
+        page_attribute_int(writer->out, "data-store", lines->source->store);
+        page_raw(writer->out, "><h3>");
+        page_name(writer->out, report_source_name(lines->source, made));
+        page_raw(writer->out, "</h3>\n");
+        page_table(writer->out, lines->table, ROWS_OF_LINES, NULL);
+        page_raw(writer->out, "</section>\n");
+    }
+}
+
+static void put_messages(struct writer *writer) {
+    const struct report_messages *messages = writer->page->messages;
+    if (messages->count == 0) {
+        return;
+    }
+    page_raw(writer->out, "<h3>Messages about sections and rules</h3>\n<ul>\n");
+    for (size_t i = 0; i < messages->count; i++) {
+        struct nvtxt_buf line = {0};
+        report_message_write(&line, &messages->items[i]);
+        page_raw(writer->out, "<li><code>");
+        page_name(writer->out, (struct nvtxt_slice){line.data, line.failed ? 0 : line.len});
+        page_raw(writer->out, "</code></li>\n");
+        nvtxt_buf_deinit(&line);
+    }
+    page_raw(writer->out, "</ul>\n");
+}
+
+static void put_about(struct writer *writer) {
+    struct nvtxt_out *out = writer->out;
+    page_raw(out, "<dl class=\"facts\"><div><dt>Made by</dt><dd>nvtxt-report " PACKAGE_VERSION
+                  "</dd></div><div><dt>Command line</dt><dd><code>");
+    page_name(out, writer->page->command_line);
+    page_raw(out, "</code></dd></div><div><dt>Schema</dt><dd>nvtxt-report/1</dd></div>"
+                  "<div><dt>Events</dt><dd>");
+    nvtxt_out_uint(out, writer->page->model->selected);
+    page_raw(out, "</dd></div></dl>\n<p>");
+    if (writer->cut) {
+        put_banner(writer);
+        page_raw(out, "; the others are merged with their neighbours in the timeline. Summaries, "
+                      "findings and sections speak of all events.</p>\n");
+    } else {
+        page_raw(out, "All events are drawn singly; nothing was cut.</p>\n");
+    }
+    put_messages(writer);
+}
+
+static void put_data(struct writer *writer) {
+    int r = page_data(writer->out, writer->page->model, &writer->items);
+    writer->result = writer->result ? writer->result : r;
+}
+
+static const struct {
+    const char *name;
+    void (*put)(struct writer *writer);
+} places[] = {
+    {"about", put_about},
+    {"banner", put_banner},
+    {"csp", put_policy},
+    {"cut", put_cut},
+    {"data", put_data},
+    {"findings", put_findings},
+    {"flame-graph-message", put_flame_message},
+    {"flame-table", put_tree},
+    {"html-attributes", put_cut},
+    {"policy", put_policy},
+    {"report-summary", put_report_summary},
+    {"script", put_script},
+    {"sections", put_sections},
+    {"session-summary", put_session_summary},
+    {"source", put_lines},
+    {"style", put_style},
+    {"timeline-message", put_timeline_message},
+    {"title", put_title},
+};
+
+// ---- The page -----------------------------------------------------------------------------------
+
+// The place of two equal bytes, or the length.
+static size_t find_pair(struct nvtxt_slice text, size_t from, char byte) {
+    for (size_t i = from; i + 1 < text.len; i++) {
+        if (text.data[i] == byte && text.data[i + 1] == byte) {
+            return i;
+        }
+    }
+    return text.len;
+}
+
+static void put_place(struct writer *writer, struct nvtxt_slice name) {
+    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+        if (nvtxt_slice_equal(nvtxt_slice_of(places[i].name), name)) {
+            places[i].put(writer);
+        }
+    }
+}
+
+static void put_page(struct writer *writer) {
+    struct nvtxt_slice text = page_assets_page;
+    size_t at = 0;
+    while (at < text.len && !writer->out->error && writer->result == 0) {
+        size_t open = find_pair(text, at, '{'), close = find_pair(text, open, '}');
+        nvtxt_out_bytes(writer->out, text.data + at, open - at);
+        if (close < text.len) {
+            put_place(writer, (struct nvtxt_slice){text.data + open + 2, close - open - 2});
+        }
+        at = close < text.len ? close + 2 : text.len;
+    }
+}
+
+int report_page_write(struct nvtxt_out *out, const struct report_page *page, size_t *single) {
+    struct writer writer = {.out = out, .page = page};
+    writer.result = page_items_init(&writer.items, page->model, page->max_events);
+    writer.cut = page_items_are_cut(&writer.items, page->model);
+    if (writer.result == 0) {
+        put_page(&writer);
+    }
+    *single = writer.items.single;
+    page_items_deinit(&writer.items);
+    return writer.result;
+}
