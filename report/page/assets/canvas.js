@@ -13,7 +13,8 @@ class Picture {
     constructor(canvas) {
         this.canvas = canvas;
         this.context = canvas.getContext("2d");
-        this.widths = new Map();
+        this.fonts = {}; // widths of letters, by font
+        this.fontTexts = {}; // texts that were measured, by font
         this.pending = false;
         this.printing = false;
         new ResizeObserver(() => this.later()).observe(canvas);
@@ -57,42 +58,56 @@ class Picture {
     }
 
     setFont(font) {
-        if (this.font !== font) this.widths.clear();
+        if (this.font !== font) {
+            this.widths = this.fonts[font] ||= new Map();
+            this.texts = this.fontTexts[font] ||= new Map();
+        }
         this.font = font;
         this.context.font = font;
     }
 
-    widthOf(text) {
-        let width = this.widths.get(text);
+    // A text as it is drawn, its letters, and where each of them ends. Letters are measured one by
+    // one and only once, because a picture may have thousands of texts.
+    measured(text) {
+        let known = this.texts.get(text);
+        if (known) return known;
+        const plain = plainText(text);
+        const letters = Array.from(plain);
+        const ends = new Float64Array(letters.length);
+        letters.forEach((letter, i) => (ends[i] = (i ? ends[i - 1] : 0) + this.letterWidth(letter)));
+        known = { plain, letters, ends, width: ends.length ? ends[ends.length - 1] : 0 };
+        if (this.texts.size > 5000) this.texts.clear();
+        this.texts.set(text, known);
+        return known;
+    }
+
+    letterWidth(letter) {
+        let width = this.widths.get(letter);
         if (width === undefined) {
-            width = this.context.measureText(text).width;
-            if (this.widths.size > 20000) this.widths.clear();
-            this.widths.set(text, width);
+            width = this.context.measureText(letter).width;
+            this.widths.set(letter, width);
         }
         return width;
+    }
+
+    widthOf(text) {
+        return this.measured(text).width;
     }
 
     // The text if it fits, else its beginning and an ellipsis, else nothing.
     cut(text, room) {
         if (room < 8) return "";
-        text = plainText(text);
-        if (this.widthOf(text) <= room) return text;
-        const letters = Array.from(text);
-        let low = 0;
-        let high = Math.min(letters.length, Math.ceil(room / 2));
-        while (low < high) {
-            const middle = (low + high + 1) >> 1;
-            if (this.context.measureText(letters.slice(0, middle).join("") + "…").width <= room) low = middle;
-            else high = middle - 1;
-        }
-        return low ? letters.slice(0, low).join("") + "…" : "";
+        const { plain, letters, ends, width } = this.measured(text);
+        if (width <= room) return plain;
+        const count = upperBound(ends, room - this.letterWidth("…"));
+        return count ? letters.slice(0, count).join("") + "…" : "";
     }
 
     label(text, x, y, room, color) {
         const shown = this.cut(text, room);
         if (!shown) return;
         this.context.fillStyle = color;
-        this.context.fillText(shown, x, y);
+        this.context.fillText(shown, x, y, room); // joined letters may be wider than single ones
     }
 
     // Lines from the lower left to the upper right: an open range, not known by its colour alone.

@@ -13,6 +13,7 @@ class Theme {
         this.forced = forcedColors.matches && !printing;
         this.dark = darkScheme.matches && !printing;
         this.size = parseFloat(style.fontSize);
+        this.inkRgb = style.color;
         this.family = style.fontFamily;
         const own = (name) => style.getPropertyValue(name).trim();
         const light = { "--paper": "#ffffff", "--ink": "#1b1f24", "--soft": "#59636e", "--line": "#d5dae0", "--band": "#eef1f4", "--accent": "#0b5cad" };
@@ -79,8 +80,8 @@ class Palette {
         const made = this.names[name];
         if (made) return made;
         const hash = hashOf(this.capture.names[name][1]);
-        const lightness = (this.dark ? 0.4 : 0.7) + ((hash >>> 9) % 4) * 0.045;
-        return (this.names[name] = this.pair(rgbOfHue(((hash % 24) * 15 + 7) % 360, 0.42, lightness)));
+        const lightness = (this.dark ? 0.36 : 0.7) + ((hash >>> 9) % 4) * 0.045;
+        return (this.names[name] = this.pair(rgbOfHue(((hash % 24) * 15 + 7) % 360, this.dark ? 0.28 : 0.42, lightness)));
     }
 
     of(item) {
@@ -94,6 +95,6 @@ class Palette {
 
     pair(rgb) {
         const edge = rgb.map((part) => Math.round(part * (this.dark ? 1.45 : 0.6))).map((part) => Math.min(part, 255));
-        return { fill: `rgb(${rgb})`, edge: `rgb(${edge})`, text: textOn(rgb) };
+        return { fill: `rgb(${rgb})`, edge: `rgb(${edge})`, edgeRgb: edge, text: textOn(rgb) };
     }
 }

@@ -54,12 +54,24 @@ class Timeline extends Picture {
 
     drawRows() {
         const { rows } = this.layout;
+        const shown = [];
         const first = Math.max(0, lowerBound(this.tops, this.scroller.scrollTop + 1) - 1);
-        for (let i = first; i < rows.length && this.top + this.tops[i] < this.height; i++) {
+        for (let i = first; i < rows.length && this.top + this.tops[i] < this.height; i++) shown.push(i);
+        const strips = new Strips(Math.ceil(this.width), shown.length, this.theme);
+        const wide = shown.map((i, line) => (rows[i].kind > MARK ? this.sortOut(rows[i], strips, line) : []));
+        strips.finish();
+        shown.forEach((i, line) => {
             const y = this.top + this.tops[i];
+            const height = this.rowHeight - 2;
             if (rows[i].level < 2) this.drawHeading(rows[i], y, this.tops[i + 1] - this.tops[i]);
-            else this.drawItems(rows[i], y + 1, this.rowHeight - 2);
-        }
+            else {
+                this.setFont(this.theme.font(0.82));
+                if (rows[i].kind === MARK) this.drawMarks(rows[i], y + 1, height);
+                else strips.draw(this.context, line, y + 1, height);
+                for (const item of wide[line]) this.drawRange(item, y + 1, height);
+                this.drawSelectedOf(rows[i], y + 1, height);
+            }
+        });
     }
 
     drawHeading(row, y, height) {
@@ -74,38 +86,28 @@ class Timeline extends Picture {
         this.label(row.label, 6, y + height / 2 + 1, this.width - 12, row.level ? theme.soft : theme.ink);
     }
 
-    drawItems(row, y, height) {
+    // Puts the narrow ranges of a row into its strip. Returns the wide ones.
+    sortOut(row, strips, line) {
         const { view, capture } = this;
-        this.setFont(this.theme.font(0.82));
-        if (row.kind === MARK) return this.drawMarks(row, y, height);
-        const pixel = 1 / this.scale;
+        const narrow = NARROW / this.scale;
         const [from, to] = row.between(view.start, view.end);
+        const wide = [];
         for (let i = from; i < to; ) {
             const item = row.items[i];
-            if (capture.duration[item] >= NARROW * pixel) {
-                if (capture.end[item] >= view.start) this.drawRange(item, y, height);
+            if (capture.duration[item] >= narrow) {
+                if (capture.end[item] >= view.start) wide.push(item);
                 i++;
-            } else {
-                i = this.drawNarrow(row, i, to, y, height);
+                continue;
             }
+            // Those of one pixel; only the last one can be wide.
+            const column = Math.floor(this.x(row.start[i]));
+            const after = lowerBound(row.start, this.time(column + 1), i + 1, to);
+            const busy = (row.busy[after] - row.busy[i]) * this.scale;
+            const dim = this.matches && !this.anyMatch(row, i, after);
+            strips.put(column, line, dim ? null : this.palette.of(item).edgeRgb, busy);
+            i = after - 1 > i && capture.duration[row.items[after - 1]] >= narrow ? after - 1 : after;
         }
-        this.drawSelectedOf(row, y, height);
-    }
-
-    // The narrow items of one pixel, from place i. Returns the place after them.
-    drawNarrow(row, i, to, y, height) {
-        const { context, capture, theme } = this;
-        const column = Math.floor(this.x(row.start[i]));
-        const after = lowerBound(row.start, this.time(column + 1), i + 1, to);
-        const last = row.items[after - 1];
-        const busy = (row.busy[after] - row.busy[i]) * this.scale;
-        const dim = this.matches && !this.anyMatch(row, i, after);
-        context.fillStyle = theme.forced ? theme.ink : dim ? theme.line : this.palette.of(row.items[i]).edge;
-        context.globalAlpha = theme.forced ? 1 : 0.5 + 0.5 * Math.min(busy, 1);
-        context.fillRect(column, y, 1, height);
-        context.globalAlpha = 1;
-        const wide = capture.duration[last] >= NARROW / this.scale; // only the last one can be
-        return wide ? after - 1 : after;
+        return wide;
     }
 
     // Looks at a few only: the picture of a search in a full pixel is a hint.
@@ -168,7 +170,6 @@ class Timeline extends Picture {
             this.label(many, x + size + 3, y + height / 2 + 0.5, Math.min(next, this.width) - x - 2 * size - 6, dim ? theme.soft : theme.ink);
             i = after;
         }
-        this.drawSelectedOf(row, y, height);
     }
 
     // The selection is outlined twice, so that the line is seen on any colour.
@@ -188,7 +189,7 @@ class Timeline extends Picture {
         context.lineWidth = 4;
         context.strokeStyle = theme.paper;
         context.strokeRect(left, y, width, height);
-        context.lineWidth = 2;
+        context.lineWidth = theme.forced ? 4 : 2;
         context.strokeStyle = theme.accent;
         context.strokeRect(left, y, width, height);
     }
@@ -202,8 +203,8 @@ class Timeline extends Picture {
         const step = rulerStep((theme.size * 6.5) / this.scale);
         context.fillStyle = theme.soft;
         const utc = capture.utcBase === null ? "relative to the first event" : `${utcText(capture.timeNs(view.start) + capture.utcBase)} UTC`;
-        this.label(utc, 6, height * 0.27, this.width * 0.7, theme.soft);
         const wide = shortLength(view.length);
+        this.label(utc, 6, height * 0.27, this.width - this.widthOf(wide) - 20, theme.soft);
         context.textAlign = "right";
         this.label(wide, this.width - 6, height * 0.27, this.width * 0.25, theme.soft);
         context.textAlign = "left";
@@ -211,7 +212,8 @@ class Timeline extends Picture {
             const x = Math.round(this.x(at));
             context.fillStyle = theme.line;
             context.fillRect(x, height * 0.55, 1, height * 0.45);
-            this.label(rulerLabel(at, step), x + 4, height * 0.75, Math.min(step * this.scale, this.width - x) - 6, theme.ink);
+            const text = rulerLabel(at, step);
+            if (x + this.widthOf(text) + 4 < this.width) this.label(text, x + 4, height * 0.75, step * this.scale, theme.ink);
         }
         context.fillStyle = theme.line;
         context.fillRect(0, height - 1, this.width, 1);
@@ -286,7 +288,7 @@ class Timeline extends Picture {
         const index = this.layout.rowOf[item];
         const room = this.height - this.rulerHeight;
         const { scroller } = this;
-        if (this.tops[index + 1] > scroller.scrollTop + room) scroller.scrollTop = this.tops[index + 1] - room + this.rowHeight;
+        if (this.tops[index + 1] + this.rowHeight / 2 > scroller.scrollTop + room) scroller.scrollTop = this.tops[index + 1] - room + this.rowHeight;
         if (this.tops[index] - this.rowHeight < scroller.scrollTop) scroller.scrollTop = Math.max(0, this.tops[index] - 2 * this.rowHeight);
     }
 
