@@ -57,6 +57,7 @@ unit_test_report_sweep_SOURCES = unit/test_report_sweep.c $(report_kit)
 fuzz_programs += fuzz/fuzz_expression
 python_tests += e2e/test_report_load.py
 serial_tests += e2e/test_report_source.py
+serial_tests += e2e/test_report_serve.py
 unit_programs += unit/test_report_diff
 unit_test_report_diff_SOURCES = unit/test_report_diff.c $(report_kit)
 EXTRA_DIST += page/make_page.py

@@ -21,6 +21,7 @@ enum report_command_bit {
     REPORT_CHECK = 128,
     REPORT_LIST = 256,
     REPORT_HTML = 512,
+    REPORT_SERVE = 1024,
 };
 
 enum report_format {
@@ -57,7 +58,9 @@ enum report_format {
     X(REPORT_DIFF, diff, REPORT_PLAIN | 1 << REPORT_MARKDOWN, "BASE NEW", 2, 2,                    \
       "what changed between two stores, a verdict")                                                \
     X(REPORT_LIST, list, REPORT_PLAIN | 1 << REPORT_MARKDOWN,                                      \
-      "sections|sets|rules|metrics|reports", 1, 1, "what there is")
+      "sections|sets|rules|metrics|reports", 1, 1, "what there is")                                \
+    X(REPORT_SERVE, serve, 1 << REPORT_TEXT, "STORE", 0, 1,                                        \
+      "requests and replies for scripts, JSON lines")
 
 struct report_command {
     const char *name;

@@ -13,7 +13,6 @@
 static void print_program(void) {
     fputs("Usage: nvtxt-report [COMMAND] [OPTION]... [STORE]...\n"
           "Reads stores and exports of Nsight Systems; shows what their events say.\n"
-          "\n"
           "Commands (the first one when none is named):\n",
           stdout);
     for (const struct report_command *at = report_commands; at->name; at++) {
@@ -26,9 +25,9 @@ static void print_program(void) {
           "  metrics         --metrics LIST, --define NAME=EXPR, ...; nvtxt-metrics(7)\n"
           "  sections, rules --section LIST, --rule LIST; nvtxt-section(5), nvtxt-rule(5)\n"
           "  about it        --help, --version; nvtxt-report(1)\n"
-          "Exit status: 0 done; 1 done, but files or rules had faults; 2 a finding or a\n"
-          "regression; 3 inconclusive; 64 usage; 65 no store; 66 cannot be read; 71 memory;\n"
-          "73 no output; 74 I/O error; 75 locked. No STORE: see 'nvtxt-ctl where'.\n",
+          "Exit status: 0 done; 1 done, with faults; 2 a finding or a regression; 3\n"
+          "inconclusive; 64 usage; 65, 66 no store; 71 to 75 memory or I/O: the manual.\n"
+          "No STORE: see 'nvtxt-ctl where'.\n",
           stdout);
 }
 

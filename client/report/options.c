@@ -197,8 +197,8 @@ static int take_define(const struct arguments_value *value) {
 
 #define SELECTS                                                                                    \
     (REPORT_REPORT | REPORT_SUMMARY | REPORT_STATS | REPORT_EVENTS | REPORT_METRICS |              \
-     REPORT_SOURCE | REPORT_DIFF | REPORT_CHECK | REPORT_HTML)
-#define EVERY (SELECTS | REPORT_LIST)
+     REPORT_SOURCE | REPORT_DIFF | REPORT_CHECK | REPORT_HTML | REPORT_SERVE)
+#define EVERY ((SELECTS & ~(unsigned)REPORT_SERVE) | REPORT_LIST)
 #define HAS_FORMATS (EVERY & ~(unsigned)REPORT_HTML)
 #define COMPUTES                                                                                   \
     (REPORT_REPORT | REPORT_METRICS | REPORT_SOURCE | REPORT_CHECK | REPORT_LIST | REPORT_HTML)
@@ -406,7 +406,7 @@ static enum outcome check_selection(const struct report_options *options, struct
 
 // The first word is a command if there is one of that name; else it is a store to report.
 static enum outcome find_command(struct report_options *options, struct term *term) {
-    static const char *const later[] = {"nvtx-state", "serve"};
+    static const char *const later[] = {"nvtx-state"};
     const char *word = options->words.count > 0 ? options->words.words[0] : NULL;
     const struct report_command *command = word ? report_command_find(word) : NULL;
     for (size_t i = 0; word && i < sizeof(later) / sizeof(later[0]); i++) {

@@ -65,9 +65,8 @@ static void instances_json(struct report_json *json, const struct report_metric 
     report_json_end_array(json);
 }
 
-void report_render_metric_json(struct report_json *json, const struct report_metric *metric,
-                               const char *label) {
-    report_json_object(json, NULL);
+void report_render_metric_members(struct report_json *json, const struct report_metric *metric,
+                                  const char *label) {
     report_json_text(json, "name", metric->name);
     report_json_text(json, "label", label);
     report_json_text(json, "unit", metric->unit ? metric->unit : "");
@@ -84,6 +83,12 @@ void report_render_metric_json(struct report_json *json, const struct report_met
         report_json_text(json, NULL, metric->notes[i]);
     }
     report_json_end_array(json);
+}
+
+void report_render_metric_json(struct report_json *json, const struct report_metric *metric,
+                               const char *label) {
+    report_json_object(json, NULL);
+    report_render_metric_members(json, metric, label);
     report_json_end_object(json);
 }
 
