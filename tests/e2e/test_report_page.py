@@ -9,6 +9,7 @@ import time
 
 from client import Folder
 from lib import DEADLINE, equal, run
+from report import f1, report
 
 DEBIAN_PYTHON = "/usr/bin/python3"  # has Debian's selenium, whichever python3 comes first in PATH
 
@@ -136,6 +137,18 @@ def test_walks_f1_by_keys():
         equal(browser.run("return nvtxtReport.view"), {"start": "-4", "end": "264"})
         browser.key(Keys.ESCAPE)
         equal(browser.selected(), None)
+        browser.quiet()
+
+
+def test_shows_the_events_of_the_store():
+    with Folder() as folder, Browser() as browser:
+        page = folder.name("page.html")
+        status, out, err = report("html", "-o", page, f1(folder))
+        equal((status, out), (0, ""), err)
+        browser.open(page)
+        equal(browser.run("return nvtxtReport.events"), 15)
+        browser.key(Keys.HOME, Keys.ARROW_DOWN, Keys.ARROW_RIGHT, Keys.ARROW_DOWN)
+        assert browser.live().startswith("kernel, start 40 ns, duration 20 ns, depth 2, thread 1"), browser.live()
         browser.quiet()
 
 
