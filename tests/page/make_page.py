@@ -163,11 +163,12 @@ def hash_of(text):
 def page_text(events):
     style = asset("report.css")
     script = '"use strict";\n{\n' + "".join(asset(name) for name in asset("order").split()) + "}\n"
+    missing = "The timeline needs JavaScript." if events else "No events."
     places = {
         "html-attributes": "", "title": "NVTX report", "style": style, "script": script, "banner": "",
         "csp": "default-src 'none'; script-src %s; style-src %s; img-src data:; base-uri 'none'; "
                   "form-action 'none'" % (hash_of(script), hash_of(style)),
-        "data": hidden_json(page_data(events)),
+        "data": hidden_json(page_data(events)), "timeline-message": missing, "flame-graph-message": missing,
     }
     for word in ("report-summary", "session-summary", "findings", "flame-table", "sections", "source", "about"):
         places[word] = "<p>Made without nvtxt-report: %s is left out.</p>" % html.escape(word)
