@@ -309,3 +309,20 @@ void report_filter_free(struct report_filter *filter) {
     free(filter->text);
     free(filter);
 }
+
+int report_item_matches(const struct report_filter *filter, bool exclude,
+                        const struct report_item *item, struct nvtxt_slice name,
+                        struct report_fault *fault) {
+    if (!item->regex) {
+        return nvtxt_slice_equal(item->name, name);
+    }
+    int result = report_regex_search(item->regex, name);
+    if (result == REPORT_REGEX_COSTLY) {
+        fault->option = exclude ? "nvtx-exclude" : "nvtx-include";
+        fault->text = nvtxt_slice_of(filter->text);
+        report_fault_set(fault, item->column, "too costly: '%.*s' takes too many steps",
+                         (int)(item->name.len < 100 ? item->name.len : 100), item->name.data);
+        return -EINVAL;
+    }
+    return result;
+}
