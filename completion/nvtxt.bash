@@ -28,7 +28,7 @@ _nvtxt_commands() { # the commands of a program that has some
             sed 's/  .*//' | grep -oE '(^|, )[a-z][a-z-]+' | tr -d ', '
         ;;
     nvtxt-report)
-        "$1" --help 2>/dev/null | sed -n '/^Commands/,/^$/s/^  \([a-z]*\) .*/\1/p'
+        "$1" --help 2>/dev/null | sed -n '/^Commands/,/^$/s/^  \([a-z-]*\) .*/\1/p'
         ;;
     nvtxt-import)
         "$1" --help 2>/dev/null | sed -n 's/^\(Usage:\|      \) *nvtxt-import \([a-z]*\) .*/\2/p'

@@ -63,3 +63,7 @@ unit_test_report_diff_SOURCES = unit/test_report_diff.c $(report_kit)
 EXTRA_DIST += page/make_page.py
 serial_tests += e2e/test_report_page.py
 serial_tests += e2e/test_report_html.py
+EXTRA_DIST += report/ncurep.py
+serial_tests += e2e/test_report_ncurep.py
+fuzz_programs += fuzz/fuzz_ncurep
+fuzz_fuzz_ncurep_SOURCES = fuzz/fuzz_ncurep.c

@@ -12,7 +12,9 @@ const struct report_command report_commands[] = {
     {#name, bit, formats, words, least, most, what, report_command_##name},
     REPORT_COMMANDS(X)
 #undef X
-        {0},
+        {"nvtx-state", REPORT_NVTX_STATE, REPORT_PLAIN | 1 << REPORT_MARKDOWN, "FILE...", 1,
+         SIZE_MAX, "open ranges of each result in a .ncu-rep", report_command_nvtx_state},
+    {0},
 };
 
 const struct report_command *report_command_find(const char *name) {

@@ -22,6 +22,7 @@ enum report_command_bit {
     REPORT_LIST = 256,
     REPORT_HTML = 512,
     REPORT_SERVE = 1024,
+    REPORT_NVTX_STATE = 2048,
 };
 
 enum report_format {
@@ -87,3 +88,4 @@ const char *report_command_near(const char *name);
     int report_command_##name(struct report_job *job);
 REPORT_COMMANDS(X)
 #undef X
+int report_command_nvtx_state(struct report_job *job); // its name has a dash: see commands.c

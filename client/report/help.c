@@ -16,7 +16,7 @@ static void print_program(void) {
           "Commands (the first one when none is named):\n",
           stdout);
     for (const struct report_command *at = report_commands; at->name; at++) {
-        printf("  %-8s %-10s %s\n", at->name, at->words, at->what);
+        printf("  %-10s %-9s %s\n", at->name, at->words, at->what);
     }
     fputs("\n"
           "'nvtxt-report COMMAND --help' has the options of a command. By topic:\n"
@@ -25,9 +25,8 @@ static void print_program(void) {
           "  metrics         --metrics LIST, --define NAME=EXPR, ...; nvtxt-metrics(7)\n"
           "  sections, rules --section LIST, --rule LIST; nvtxt-section(5), nvtxt-rule(5)\n"
           "  about it        --help, --version; nvtxt-report(1)\n"
-          "Exit status: 0 done; 1 done, with faults; 2 a finding or a regression; 3\n"
-          "inconclusive; 64 usage; 65, 66 no store; 71 to 75 memory or I/O: the manual.\n"
-          "No STORE: see 'nvtxt-ctl where'.\n",
+          "Exit status: 0 done; 1 faults; 2 a finding or a regression; 3 inconclusive; 64\n"
+          "to 75: see nvtxt-report(1). Without a STORE: the one of 'nvtxt-ctl where'.\n",
           stdout);
 }
 

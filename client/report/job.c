@@ -194,13 +194,23 @@ static bool is_of_store(const struct report_capture *capture, const char *path) 
     return false;
 }
 
+// A command that takes no stores takes files, which it reads itself.
+static bool is_of_word(const struct report_job *job, const char *path) {
+    bool found = false;
+    for (size_t i = 0; !job->capture && i < job->store_count && !found; i++) {
+        found = result_file_is_of(path, job->stores[i]);
+    }
+    return found;
+}
+
 static enum outcome open_output(struct report_job *job, struct result_file *file) {
     const char *path = job->options->output;
     *file = (struct result_file){.fd = -1};
     if (!path) {
         return 0;
     }
-    if (is_of_store(job->capture, path) || is_of_store(job->new_capture, path)) {
+    if (is_of_store(job->capture, path) || is_of_store(job->new_capture, path) ||
+        is_of_word(job, path)) {
         term_say(job->term, "%s belongs to the store itself: choose another name", path);
         return OUTCOME_USAGE;
     }
@@ -267,7 +277,9 @@ enum outcome report_job_run(const struct report_options *options, struct term *t
             job.store_count = 1;
             outcome = find_store(&job, path, sizeof(path));
         }
-        outcome = outcome ? outcome : take_in_all(&job);
+        if (options->command->bit != REPORT_NVTX_STATE) {
+            outcome = outcome ? outcome : take_in_all(&job);
+        }
     }
     outcome = outcome ? outcome : run(&job);
     report_model_free(job.model);

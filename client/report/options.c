@@ -198,7 +198,7 @@ static int take_define(const struct arguments_value *value) {
 #define SELECTS                                                                                    \
     (REPORT_REPORT | REPORT_SUMMARY | REPORT_STATS | REPORT_EVENTS | REPORT_METRICS |              \
      REPORT_SOURCE | REPORT_DIFF | REPORT_CHECK | REPORT_HTML | REPORT_SERVE)
-#define EVERY ((SELECTS & ~(unsigned)REPORT_SERVE) | REPORT_LIST)
+#define EVERY ((SELECTS & ~(unsigned)REPORT_SERVE) | REPORT_LIST | REPORT_NVTX_STATE)
 #define HAS_FORMATS (EVERY & ~(unsigned)REPORT_HTML)
 #define COMPUTES                                                                                   \
     (REPORT_REPORT | REPORT_METRICS | REPORT_SOURCE | REPORT_CHECK | REPORT_LIST | REPORT_HTML)
@@ -207,12 +207,15 @@ static int take_define(const struct arguments_value *value) {
 #define OTHER(name, field, function, what)                                                         \
     { name, 0, ARGUMENTS_OTHER, .at = AT(field), .wanted = what, .take = function }
 #define LIST(name, field) OTHER(name, field, take_words, "a list with commas, without empty words")
-#define EVENTS(name, value, text)                                                                  \
-    { {name, 0, ARGUMENTS_OTHER, .take = take_select}, SELECTS, value, text }
+#define SELECT(name, commands, value, text)                                                        \
+    { {name, 0, ARGUMENTS_OTHER, .take = take_select}, commands, value, text }
+#define EVENTS(name, value, text) SELECT(name, SELECTS, value, text)
 
 const struct report_option report_options_table[] = {
-    EVENTS("nvtx-include", "E", "events of this filter; see nvtxt-filter(7)"),
-    EVENTS("nvtx-exclude", "E", "... but not those that this one matches"),
+    SELECT("nvtx-include", SELECTS | REPORT_NVTX_STATE, "E",
+           "events of this filter; see nvtxt-filter(7)"),
+    SELECT("nvtx-exclude", SELECTS | REPORT_NVTX_STATE, "E",
+           "... but not those that this one matches"),
     EVENTS("nvtx-domain-include", "LIST", "events of these domains; 'default' is none"),
     EVENTS("nvtx-domain-exclude", "LIST", "... but not of these"),
     EVENTS("within", "RANGE[@DOMAIN]", "events that start in a range of that name"),
@@ -237,7 +240,7 @@ const struct report_option report_options_table[] = {
      "exit status 1 if nothing is selected"},
     {{"max-memory", 0, ARGUMENTS_BYTES, .at = AT(max_memory), .wanted = "bytes, such as 512M",
       .least = 1},
-     SELECTS,
+     SELECTS | REPORT_NVTX_STATE,
      "SIZE",
      "the most memory for events (default: 1G)"},
     {OTHER("format", format, take_format, "text, csv, tsv, json, jsonl or markdown"), HAS_FORMATS,
@@ -406,16 +409,8 @@ static enum outcome check_selection(const struct report_options *options, struct
 
 // The first word is a command if there is one of that name; else it is a store to report.
 static enum outcome find_command(struct report_options *options, struct term *term) {
-    static const char *const later[] = {"nvtx-state"};
     const char *word = options->words.count > 0 ? options->words.words[0] : NULL;
     const struct report_command *command = word ? report_command_find(word) : NULL;
-    for (size_t i = 0; word && i < sizeof(later) / sizeof(later[0]); i++) {
-        if (strcmp(word, later[i]) == 0) {
-            term_say(term, "this version has no command %s; a file of that name is ./%s", word,
-                     word);
-            return arguments_refuse(term);
-        }
-    }
     options->command = command ? command : report_command_find("report");
     if (!options->command) {
         term_say(term, "there is no command '%s'", word ? word : "report");

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A file that says its size is read into memory of that size; a pipe into memory that grows. What
+// is compressed is known by the first bytes, not by the name of the file.
+#include "report/ncurep/input.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "report/ncurep/zstd.h"
+
+#define PIECE ((size_t)1 << 20)
+#define FIRST_ROOM ((size_t)64 << 10)
+
+static const char zstd_magic[4] = {'\x28', '\xB5', '\x2F', '\xFD'};
+
+struct reading {
+    const struct report_ncurep_options *options;
+    struct report_ncurep_fault *fault;
+    int fd;
+    char *bytes;
+    size_t len, room;
+};
+
+static int fail(struct reading *reading, int code, int error) {
+    snprintf(reading->fault->what, sizeof(reading->fault->what), "%s", strerror(error));
+    return error == ENOMEM || error == EMFILE || error == ENFILE ? -error : code;
+}
+
+static int grow(struct reading *reading, size_t room) {
+    uint64_t most = reading->options->max_memory;
+    if (most > 0 && room > most && reading->len < most) {
+        room = (size_t)most;
+    }
+    if (most > 0 && room > most) {
+        snprintf(reading->fault->what, sizeof(reading->fault->what),
+                 "it needs more than %llu bytes (--max-memory)", (unsigned long long)most);
+        return REPORT_NCUREP_TOO_LARGE;
+    }
+    char *bytes = realloc(reading->bytes, room);
+    if (!bytes) {
+        return -ENOMEM;
+    }
+    reading->bytes = bytes;
+    reading->room = room;
+    return 0;
+}
+
+static int read_all(struct reading *reading) {
+    for (;;) {
+        int rc = 0;
+        if (reading->options->interrupted && reading->options->interrupted()) {
+            return REPORT_NCUREP_STOPPED;
+        }
+        if (reading->len == reading->room) {
+            rc = grow(reading, reading->room > 0 ? reading->room + reading->room / 2 : FIRST_ROOM);
+        }
+        if (rc != 0) {
+            return rc;
+        }
+        size_t room = reading->room - reading->len;
+        ssize_t got = read(reading->fd, reading->bytes + reading->len, room < PIECE ? room : PIECE);
+        if (got == 0) {
+            return 0;
+        }
+        if (got < 0 && errno != EINTR) {
+            return fail(reading, errno == EISDIR ? REPORT_NCUREP_NO_INPUT : REPORT_NCUREP_IO,
+                        errno);
+        }
+        reading->len += got > 0 ? (size_t)got : 0;
+    }
+}
+
+static int read_file(struct reading *reading) {
+    struct stat stat;
+    int rc = 0;
+    if (fstat(reading->fd, &stat) == 0 && S_ISREG(stat.st_mode) && stat.st_size > 0) {
+        // One more: the end shows without more memory.
+        rc = grow(reading, (size_t)stat.st_size + 1);
+    }
+    return rc == 0 ? read_all(reading) : rc;
+}
+
+static int unpack(struct reading *reading) {
+    struct nvtxt_slice packed = {reading->bytes, reading->len};
+    char *bytes;
+    size_t len;
+    if (packed.len < sizeof(zstd_magic) ||
+        memcmp(packed.data, zstd_magic, sizeof(zstd_magic)) != 0) {
+        return 0;
+    }
+    int rc = report_zstd_unpack(packed, reading->options, &bytes, &len, reading->fault);
+    if (rc == 0) {
+        free(reading->bytes);
+        reading->bytes = bytes;
+        reading->len = len;
+    }
+    return rc;
+}
+
+int report_ncurep_read(const char *path, const struct report_ncurep_options *options, char **bytes,
+                       size_t *len, struct report_ncurep_fault *fault) {
+    struct reading reading = {.options = options, .fault = fault};
+    *fault = (struct report_ncurep_fault){.offset = 0};
+    *bytes = NULL;
+    *len = 0;
+    reading.fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (reading.fd < 0) {
+        return fail(&reading, REPORT_NCUREP_NO_INPUT, errno);
+    }
+    int rc = read_file(&reading);
+    close(reading.fd);
+    rc = rc == 0 ? unpack(&reading) : rc;
+    if (rc != 0) {
+        free(reading.bytes);
+        return rc;
+    }
+    *bytes = reading.bytes;
+    *len = reading.len;
+    return 0;
+}

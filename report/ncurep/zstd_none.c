@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Stands in for zstd.c where there is no libzstd: it says so.
+#include <stdio.h>
+
+#include "report/ncurep/zstd.h"
+
+int report_zstd_unpack(struct nvtxt_slice packed, const struct report_ncurep_options *options,
+                       char **bytes, size_t *len, struct report_ncurep_fault *fault) {
+    (void)packed;
+    (void)options;
+    *bytes = NULL;
+    *len = 0;
+    fault->offset = 0;
+    snprintf(fault->what, sizeof(fault->what),
+             "it is compressed with zstd, and this program was built without libzstd");
+    return REPORT_NCUREP_BROKEN;
+}
