@@ -20,7 +20,7 @@ fault() {
 }
 
 packages_of() { # packages_of FILE: the packages that have it, one a line
-    for package in nvtxtd nvtxt-tools libnvtxt0 libnvtxt-dev; do
+    for package in nvtxtd nvtxt-tools python3-nvtxt-report libnvtxt0 libnvtxt-dev; do
         while read -r pattern _; do
             # shellcheck disable=SC2254 # a pattern
             case $1 in $pattern) echo $package; break ;; esac

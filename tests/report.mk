@@ -58,6 +58,7 @@ fuzz_programs += fuzz/fuzz_expression
 python_tests += e2e/test_report_load.py
 serial_tests += e2e/test_report_source.py
 serial_tests += e2e/test_report_serve.py
+serial_tests += e2e/test_report_python.py
 unit_programs += unit/test_report_diff
 unit_test_report_diff_SOURCES = unit/test_report_diff.c $(report_kit)
 EXTRA_DIST += page/make_page.py
