@@ -301,6 +301,21 @@ def test_the_page_of_the_fixture_says_what_the_commands_say():
         check_page("--iterations", "step", store, shown=("--set", "full"))
 
 
+def test_lines_of_a_resolved_file_are_those_of_source():
+    with Folder() as folder:
+        store = f1(folder)
+        options = ("--resolve-source-file", F1, store)
+        _, root = check_page(store, shown=options[:2])
+        said = answer("source", *options)["files"]
+        shown = root.one("source").all("section", data_file_of_source=True)
+        equal(len(shown), len(said))
+        for element, file in zip(shown, said):
+            rows = [[cell.text() for cell in row.all("td")] for row in element.all("tr")][1:]
+            equal([(int(row[0]), row[-1]) for row in rows],
+                  [(line["line"], line["text"]) for line in file["lines"]])
+        contains(page(store)[1].one("source").text(), "--resolve-source-file")
+
+
 def test_two_stores_are_told_apart():
     with Folder() as folder:
         first, second = f1(folder), make_store(folder, "two.sqlite", F1)

@@ -4,12 +4,22 @@
 // compute it; then report/page writes it from start to end.
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "client/report/command/judging.h"
 #include "client/report/command/loaded.h"
+#include "client/report/command/source_columns.h"
 #include "report/page/page_write.h"
+#include "report/render/render_source.h"
 #include "report/section/show.h"
 #include "report/stats/reports.h"
+
+// A source whose file is at hand.
+struct making_file {
+    struct report_file_text text;
+    struct report_source_page page;
+    struct report_table table;
+};
 
 struct making {
     struct report_job *job;
@@ -20,6 +30,10 @@ struct making {
     struct store_arena arena; // what is shown of sections
     struct report_shown_section *sections;
     struct report_results results;
+    struct report_source_columns columns;
+    struct making_file *files; // owned
+    size_t file_count;
+    struct report_page_lines *lines; // owned; those of the page
     struct report_table tree;
     struct report_overview *overviews;
     struct nvtxt_buf command_line;
@@ -59,6 +73,39 @@ static int judge(struct making *making) {
     return r;
 }
 
+static int take_file(struct making *making, const struct report_source *source) {
+    struct making_file *file = &making->files[making->file_count++];
+    file->page = (struct report_source_page){.source = source,
+                                             .text = &file->text,
+                                             .columns = making->columns.columns,
+                                             .column_count = making->columns.count,
+                                             .all_lines = making->job->options->all_lines};
+    int r = report_file_text_read(&file->text, source->file.data);
+    if (r < 0) {
+        term_say(making->job->term, "cannot read %s: %s", source->file.data, strerror(-r));
+        return OUTCOME_NO_INPUT;
+    }
+    r = report_source_page_fill(&file->page);
+    r = r ?: report_source_page_columns(&file->table, &file->page, NULL, false);
+    r = r ?: report_source_page_rows(&file->table, &file->page, false);
+    making->lines[making->page.line_count++] = (struct report_page_lines){source, &file->table};
+    return r;
+}
+
+static int take_files(struct making *making) {
+    const struct report_capture *capture = making->job->capture;
+    int r =
+        report_source_columns_init(&making->columns, &making->loaded, making->job, making->metrics);
+    making->files = calloc(capture->source_count + 1, sizeof(*making->files));
+    making->lines = calloc(capture->source_count + 1, sizeof(*making->lines));
+    making->page.lines = making->lines;
+    r = r == 0 && (!making->files || !making->lines) ? -ENOMEM : r;
+    for (size_t i = 0; i < capture->source_count && r == 0; i++) {
+        r = capture->sources[i].file.data ? take_file(making, &capture->sources[i]) : 0;
+    }
+    return r;
+}
+
 static int compute(struct making *making) {
     const struct report_job *job = making->job;
     int r = report_scopes_new(&making->scopes, job->model, REPORT_SCOPE_CAPTURE);
@@ -67,6 +114,7 @@ static int compute(struct making *making) {
                                   making->loaded.definitions);
     r = r ?: lay_out(making);
     r = r ?: judge(making);
+    r = r == 0 && making->job->options->resolved.count > 0 ? take_files(making) : r;
     return r ?: report_files_sort_messages(&making->loaded.files, &making->loaded.messages);
 }
 
@@ -101,6 +149,14 @@ static int write_page(struct making *making) {
 }
 
 static void free_making(struct making *making) {
+    for (size_t i = 0; i < making->file_count; i++) {
+        report_table_deinit(&making->files[i].table);
+        report_source_page_deinit(&making->files[i].page);
+        report_file_text_deinit(&making->files[i].text);
+    }
+    free(making->files);
+    free(making->lines);
+    report_source_columns_deinit(&making->columns);
     report_table_deinit(&making->tree);
     report_results_free(&making->results);
     report_metrics_free(making->metrics);
