@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "client/report/command/loaded.h"
-#include "client/report/command/screen.h"
 #include "client/report/command/source_columns.h"
+#include "client/report/screen.h"
 #include "report/render/render_message.h"
 #include "report/render/render_source.h"
 #include "report/render/render_table.h"
