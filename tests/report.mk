@@ -68,3 +68,5 @@ EXTRA_DIST += report/ncurep.py
 serial_tests += e2e/test_report_ncurep.py
 fuzz_programs += fuzz/fuzz_ncurep
 fuzz_fuzz_ncurep_SOURCES = fuzz/fuzz_ncurep.c
+fuzz_programs += fuzz/fuzz_serve
+fuzz_fuzz_serve_SOURCES = fuzz/fuzz_serve.c $(report_kit)
