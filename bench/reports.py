@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""nvtxt-report: against SQL, its memory, filters, and what a daemon beside it notices."""
+"""nvtxt-report: against SQL, its memory, filters, scripts, and what a daemon beside it notices."""
 import os
 import sqlite3
 import subprocess
+import sys
 import threading
 import time
 
@@ -147,3 +148,31 @@ def beside(kit):
     kit.compare("report: a daemon beside it", "events/s", ("nvtxt-report", rates["report"]),
                 ("sqlite3", rates["reader"]), note)
     kit.tell("report: the log afterwards", "MiB", ("WAL", logs))
+
+
+METRICS = ("range__time_duration.sum", "pushpop__self_time.sum", "event__attribute_start")
+TRIPS, ACTIONS = 20000, 100000
+
+
+def scripts(kit):
+    """Scripts over nvtxt-report serve: round trips; a walk over actions with three metrics each"""
+    sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "report",
+                                    "python"))
+    import nvtxt_report
+    os.environ["NVTXT_REPORT"] = kit.program("nvtxt-report")
+    trips, walks = [], []
+    with nvtxt_report.load_report(store_of(kit)) as loaded:
+        for _ in range(kit.rounds):
+            started = time.monotonic()
+            for _ in range(TRIPS):
+                loaded._transport.call("hello")
+            trips.append(TRIPS / (time.monotonic() - started))
+            started, count = time.monotonic(), 0
+            for number in range(len(loaded)):
+                for action in nvtxt_report.IRange(loaded._transport, number)[:ACTIONS - count]:
+                    figures = [action[name].value() for name in METRICS]
+                    count += len(figures) == len(METRICS)
+            walks.append(time.monotonic() - started)
+    kit.tell("scripts: round trips", "requests/s", ("nvtxt_report", trips))
+    kit.tell("scripts: a walk with three metrics each", "s", ("nvtxt_report", walks),
+             note="{:,} actions".format(count))
