@@ -63,6 +63,7 @@ unit_programs += unit/test_report_diff
 unit_test_report_diff_SOURCES = unit/test_report_diff.c $(report_kit)
 EXTRA_DIST += page/make_page.py
 unbuilt_tests += e2e/test_report_page.py
+unbuilt_tests += e2e/test_report_rule_host.py
 serial_tests += e2e/test_report_html.py
 EXTRA_DIST += report/ncurep.py
 serial_tests += e2e/test_report_ncurep.py
