@@ -63,6 +63,7 @@ _nvtxt_report_value() { # the values of an option of nvtxt-report; false: it has
     --derived-aggregate) _nvtxt_words instances operands ;;
     --scope) _nvtxt_words capture process thread name iteration ;;
     --apply-rules) _nvtxt_words yes no ;;
+    --sandbox) _nvtxt_words auto always never ;;
     --timeunit) _nvtxt_words nsec usec msec sec ;;
     --print-units) _nvtxt_words auto base ;;
     --print-details) _nvtxt_words header body all ;;

@@ -81,7 +81,8 @@ static void fill_rules(const char *name) {
     const char *missing;
     (void)name;
     if (report_rules_new(&rules) != 0 || report_files_find(&files, &folder, 1, &missing) != 0 ||
-        report_rules_load(rules, &files, NULL, NULL, NULL, &messages) != 0 || messages.count > 0) {
+        report_rules_load(rules, &files, NULL, NULL, NULL, NULL, &messages) != 0 ||
+        messages.count > 0) {
         template_fail("the rules of the package cannot be read");
     }
     for (size_t i = 0; i < report_rules_count(rules); i++) {

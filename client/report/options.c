@@ -13,6 +13,8 @@
 
 #define MAX_MEMORY (UINT64_C(1) << 30)
 #define GATE 2.0 // percent
+#define RULE_TIMEOUT_S 10.0
+#define PYTHON "python3"
 #define MAX_EVENTS 2000000
 #define PAGE "nvtxt-report.html"
 
@@ -159,6 +161,7 @@ CHOICE(take_units, bool, "auto", "base")
 CHOICE(take_details, enum report_details, "all", "header", "body")
 CHOICE(take_instances, enum report_instances, "none", "values", "details")
 CHOICE(take_metric_name, enum report_metric_name, "label", "name", "label-name")
+CHOICE(take_sandbox, enum report_sandboxes, "auto", "always", "never")
 CHOICE(take_level, enum report_fail_on, "ok", "optimization", "warning", "error")
 
 static int take_arch(const struct arguments_value *value) {
@@ -175,6 +178,12 @@ static int take_gate(const struct arguments_value *value) {
     double number = *text >= '0' && *text <= '9' ? strtod(text, &end) : 0;
     *(double *)value->field = number;
     return end && end == text + strspn(text, "0123456789.") && !*end ? 0 : ARGUMENTS_WRONG;
+}
+
+static int take_timeout(const struct arguments_value *value) {
+    int result = take_gate(value);
+    double seconds = *(double *)value->field;
+    return result == 0 && seconds > 0 && seconds <= 1e6 ? 0 : ARGUMENTS_WRONG;
 }
 
 static int add_to_list(const struct arguments_value *value) {
@@ -202,6 +211,8 @@ static int take_define(const struct arguments_value *value) {
 #define HAS_FORMATS (EVERY & ~(unsigned)REPORT_HTML)
 #define COMPUTES                                                                                   \
     (REPORT_REPORT | REPORT_METRICS | REPORT_SOURCE | REPORT_CHECK | REPORT_LIST | REPORT_HTML)
+
+#define RUNS_RULES (REPORT_REPORT | REPORT_CHECK | REPORT_HTML | REPORT_LIST)
 
 #define AT(field) offsetof(struct report_options, field)
 #define OTHER(name, field, function, what)                                                         \
@@ -287,11 +298,17 @@ const struct report_option report_options_table[] = {
      "one page per process, thread, name or iteration"},
     {OTHER("arch", arch, take_arch, "a number such as 70 or CC_70"), COMPUTES, "NN",
      "the architecture for MinArch and MaxArch"},
-    {OTHER("apply-rules", no_rules, take_apply, "yes or no"),
-     REPORT_REPORT | REPORT_CHECK | REPORT_HTML | REPORT_LIST, "yes|no",
+    {OTHER("apply-rules", no_rules, take_apply, "yes or no"), RUNS_RULES, "yes|no",
      "whether rules are applied (default: yes)"},
-    {LIST("rule", rules), REPORT_REPORT | REPORT_CHECK | REPORT_HTML | REPORT_LIST, "LIST",
-     "these rules only, by identifier or regex:RE"},
+    {LIST("rule", rules), RUNS_RULES, "LIST", "these rules only, by identifier or regex:RE"},
+    {OTHER("sandbox", sandbox, take_sandbox, "auto, always or never"), RUNS_RULES, "WHEN",
+     "bubblewrap: auto (default), always, never"},
+    {OTHER("rule-timeout", rule_timeout_s, take_timeout, "seconds above 0"), RUNS_RULES, "SECONDS",
+     "time of a rule in Python (default: 10)"},
+    {{"python", 0, ARGUMENTS_TEXT, .at = AT(python)},
+     RUNS_RULES,
+     "PROGRAM",
+     "runs rules in Python (default: " PYTHON ")"},
     {{"resolve-source-file", 0, ARGUMENTS_LIST, .at = AT(resolved)},
      COMPUTES,
      "[NAME=]FILE",
@@ -462,6 +479,8 @@ enum outcome report_options_parse(struct report_options *options, struct term *t
         .max_memory = MAX_MEMORY,
         .max_events = MAX_EVENTS,
         .gate = GATE,
+        .rule_timeout_s = RULE_TIMEOUT_S,
+        .python = PYTHON,
         .fail_on = REPORT_FAIL_WARNING,
         .arguments = argv,
     };

@@ -46,6 +46,9 @@ struct report_options {
     struct arguments_list resolved;     // [NAME=]FILE of --resolve-source-file
     bool from_operands;                 // --derived-aggregate operands
     bool no_rules;                      // --apply-rules no
+    enum report_sandboxes { REPORT_BOX_AUTO, REPORT_BOX_ALWAYS, REPORT_BOX_NEVER } sandbox;
+    double rule_timeout_s;
+    const char *python;
     enum report_scope_kind scope;
     uint32_t arch; // 70 of 70 and CC_70; 0: none
     enum report_time_unit { REPORT_NSEC, REPORT_USEC, REPORT_MSEC, REPORT_SEC } time_unit;

@@ -14,6 +14,7 @@
 #include "protocol/base/near.h"
 #include "report/judge/builtin.h"
 #include "report/judge/declarative.h"
+#include "report/judge/runner.h"
 #include "report/load/load.h"
 #include "report/metric/metric.h"
 #include "report/rule/builder.h"
@@ -27,7 +28,8 @@
 struct rule {
     struct nvtxt_slice identifier, name, description, section;
     const struct report_file *file;         // NULL: part of the program
-    struct report_declarative *declarative; // owned; NULL: `builtin`
+    struct report_declarative *declarative; // owned; NULL: `program` or `builtin`
+    const struct report_program *program;   // of the arena
     const struct report_builtin *builtin;
     const struct rule *hidden_by; // NULL: it counts
     size_t place;                 // as found: files in their order, then the program's
@@ -41,7 +43,8 @@ struct report_rules {
     size_t *order; // indexes of those that count
     size_t order_count;
     size_t failed;
-    struct store_arena arena; // owns what files say
+    struct report_runner *runner; // borrowed; NULL: programs are no rules
+    struct store_arena arena;     // owns what files say
 };
 
 // ---- The list -----------------------------------------------------------------------------------
@@ -63,11 +66,20 @@ static struct rule *add_rule(struct report_rules *rules) {
 }
 
 static const struct nvtxt_slice *parents_of(const struct rule *rule, size_t index) {
+    if (rule->program) {
+        return index < rule->program->parent_count ? &rule->program->parents[index] : NULL;
+    }
     const struct report_list *parents =
         rule->declarative ? &report_declarative_file(rule->declarative)->parents : NULL;
     const struct report_scalar *parent =
         parents && index < parents->count ? parents->items[index] : NULL;
     return parent ? &parent->text : NULL;
+}
+
+static enum report_rule_kind kind_of(const struct rule *rule) {
+    return rule->builtin   ? REPORT_RULE_BUILTIN
+           : rule->program ? REPORT_RULE_PYTHON
+                           : REPORT_RULE_DECLARATIVE;
 }
 
 static size_t find(const struct report_rules *rules, struct nvtxt_slice identifier) {
@@ -141,7 +153,8 @@ static int find_cycles(struct report_rules *rules) {
         rule->cycle = NULL;
         forget_visits(rules);
         nvtxt_buf_clear(&way);
-        nvtxt_buf_add_string(&way, "a cycle of ParentRules: ");
+        nvtxt_buf_add_string(&way, rule->program ? "a cycle of parent rules: "
+                                                 : "a cycle of ParentRules: ");
         nvtxt_buf_add(&way, rule->identifier.data, rule->identifier.len);
         if (!rule->hidden_by && leads_to(rules, i, i, &way)) {
             nvtxt_buf_add(&way, "", 1);
@@ -266,25 +279,69 @@ static int load_file(const struct loading *loading, const struct report_file *fi
     return 0;
 }
 
+// What a rule of the language of programs says: nobody knows where.
+static int load_program(const struct loading *loading, const struct report_file *file) {
+    struct report_rules *rules = loading->rules;
+    struct report_program *program = store_arena_make(&rules->arena, sizeof(*program));
+    if (!program) {
+        return -ENOMEM;
+    }
+    if (!file->safe) {
+        report_messages_add(loading->messages, file->path, (struct report_place){0},
+                            REPORT_FILE_ERROR, "unsafe-folder",
+                            "others may write to this file or its folder");
+        rules->failed++;
+        return 0;
+    }
+    int r = rules->runner->describe(rules->runner, file, &rules->arena, program, loading->messages);
+    rules->failed += r == REPORT_PROGRAM_IS_BAD;
+    if (r != 0) {
+        return r < 0 ? r : 0;
+    }
+    struct rule *rule = add_rule(rules);
+    if (!rule) {
+        return -ENOMEM;
+    }
+    rule->identifier = program->identifier;
+    rule->name = program->name;
+    rule->description = program->description;
+    rule->section = program->section;
+    rule->file = file;
+    rule->program = program;
+    return 0;
+}
+
+// ---- Warnings -----------------------------------------------------------------------------------
+
+struct said_at {
+    struct report_place identifier, section;
+};
+
 static void warn_of_parents(const struct loading *loading, const struct rule *rule) {
-    const struct report_list *parents = &report_declarative_file(rule->declarative)->parents;
-    for (size_t i = 0; i < parents->count; i++) {
-        const struct report_scalar *parent = parents->items[i];
-        if (find(loading->rules, parent->text) == NO_RULE) {
-            report_messages_add(loading->messages, rule->file->path, parent->at,
-                                REPORT_FILE_WARNING, "bad-rule", "no rule '%.*s'",
-                                (int)parent->text.len, parent->text.data);
+    const struct report_list *said =
+        rule->declarative ? &report_declarative_file(rule->declarative)->parents : NULL;
+    const struct nvtxt_slice *parent;
+    for (size_t i = 0; (parent = parents_of(rule, i)); i++) {
+        const struct report_scalar *scalar = said ? said->items[i] : NULL;
+        if (find(loading->rules, *parent) == NO_RULE) {
+            report_messages_add(loading->messages, rule->file->path,
+                                scalar ? scalar->at : (struct report_place){0}, REPORT_FILE_WARNING,
+                                "bad-rule", "no rule '%.*s'", (int)parent->len, parent->data);
         }
     }
 }
 
 static void warn(const struct loading *loading, const struct rule *rule) {
-    if (!rule->declarative) {
+    struct said_at said = {{0}, {0}};
+    if (rule->builtin) {
         return;
     }
-    const struct report_rule_file *said = report_declarative_file(rule->declarative);
+    if (rule->declarative) {
+        const struct report_rule_file *file = report_declarative_file(rule->declarative);
+        said = (struct said_at){file->identifier.at, file->section.at};
+    }
     if (rule->hidden_by) {
-        report_messages_add(loading->messages, rule->file->path, said->identifier.at,
+        report_messages_add(loading->messages, rule->file->path, said.identifier,
                             REPORT_FILE_WARNING, "duplicate-identifier",
                             "rule '%.*s' is hidden by %s", (int)rule->identifier.len,
                             rule->identifier.data, report_file_shown(rule->hidden_by->file));
@@ -292,9 +349,9 @@ static void warn(const struct loading *loading, const struct rule *rule) {
     }
     if (rule->section.data && loading->has_section &&
         !loading->has_section(loading->context, rule->section)) {
-        report_messages_add(loading->messages, rule->file->path, said->section.at,
-                            REPORT_FILE_WARNING, "unknown-section", "no section '%.*s'",
-                            (int)rule->section.len, rule->section.data);
+        report_messages_add(loading->messages, rule->file->path, said.section, REPORT_FILE_WARNING,
+                            "unknown-section", "no section '%.*s'", (int)rule->section.len,
+                            rule->section.data);
     }
     warn_of_parents(loading, rule);
 }
@@ -302,12 +359,16 @@ static void warn(const struct loading *loading, const struct rule *rule) {
 int report_rules_load(struct report_rules *rules, const struct report_files *files,
                       const struct report_definitions *definitions,
                       bool (*has_section)(const void *context, struct nvtxt_slice section),
-                      const void *context, struct report_messages *messages) {
+                      const void *context, struct report_runner *runner,
+                      struct report_messages *messages) {
     struct loading loading = {rules, definitions, has_section, context, messages};
     int r = 0;
+    rules->runner = runner;
     for (size_t i = 0; i < files->count && r == 0; i++) {
         if (report_file_is(&files->files[i], ".rule")) {
             r = load_file(&loading, &files->files[i]);
+        } else if (runner && report_file_is(&files->files[i], ".py")) {
+            r = load_program(&loading, &files->files[i]);
         }
     }
     r = r ?: put_in_order(rules);
@@ -332,7 +393,7 @@ struct report_rule_row report_rules_row(const struct report_rules *rules, size_t
         .name = rule->name,
         .description = rule->description,
         .section = rule->section,
-        .kind = rule->builtin ? REPORT_RULE_BUILTIN : REPORT_RULE_DECLARATIVE,
+        .kind = kind_of(rule),
         .file = rule->file,
         .hidden = rule->hidden_by != NULL,
         .hidden_by = rule->hidden_by ? rule->hidden_by->file : NULL,
@@ -445,8 +506,35 @@ static int choose(const struct report_rules *rules, const struct report_rules_wa
 
 // ---- Applying -----------------------------------------------------------------------------------
 
-static int apply_rule(const struct rule *rule, struct report_builder *builder,
-                      struct report_metrics *metrics, const struct report_rules_wanted *wanted) {
+static bool has_rule(const void *rules, struct nvtxt_slice identifier) {
+    size_t found = find(rules, identifier);
+    const struct rule *rule =
+        found == NO_RULE ? NULL : &((const struct report_rules *)rules)->list[found];
+    return rule && !(rule->program && rule->program->reason.data);
+}
+
+static int apply_program(const struct report_rules *rules, const struct rule *rule,
+                         struct report_builder *builder, struct report_metrics *metrics) {
+    const struct report_program *program = rule->program;
+    if (program->reason.data) {
+        report_build_status(builder, program->not_run ? REPORT_RULE_NOT_RUN : REPORT_RULE_FAILED,
+                            program->reason);
+        return 0;
+    }
+    const struct report_program_call call = {
+        .file = rule->file->path,
+        .program = program,
+        .metrics = metrics,
+        .builder = builder,
+        .has_rule = has_rule,
+        .rules = rules,
+    };
+    return rules->runner->apply(rules->runner, &call);
+}
+
+static int apply_rule(const struct report_rules *rules, const struct rule *rule,
+                      struct report_builder *builder, struct report_metrics *metrics,
+                      const struct report_rules_wanted *wanted) {
     if (wanted->none) {
         report_build_status(builder, REPORT_RULE_NOT_RUN,
                             NVTXT_SLICE("rules are not applied (--apply-rules no)"));
@@ -459,6 +547,9 @@ static int apply_rule(const struct rule *rule, struct report_builder *builder,
         report_build_status(builder, REPORT_RULE_FAILED, nvtxt_slice_of(rule->cycle));
         return 0;
     }
+    if (rule->program) {
+        return apply_program(rules, rule, builder, metrics);
+    }
     struct report_builtin_call call = {.metrics = metrics, .builder = builder};
     return rule->builtin ? rule->builtin->apply(&call)
                          : report_declarative_apply(rule->declarative, builder, metrics, wanted);
@@ -470,6 +561,9 @@ static int apply_all(const struct report_rules *rules, const bool *wants,
     struct report_result *list = store_arena_take(arena, (rules->count + 1) * sizeof(*list), 8);
     int r = list ? 0 : -ENOMEM;
     results->results = list;
+    if (rules->runner) {
+        rules->runner->begin(rules->runner);
+    }
     for (size_t i = 0; i < rules->order_count && r == 0; i++) {
         const struct rule *rule = &rules->list[rules->order[i]];
         struct report_builder builder;
@@ -482,11 +576,11 @@ static int apply_all(const struct report_rules *rules, const bool *wants,
             .name = rule->name,
             .description = rule->description,
             .section = rule->section,
-            .kind = rule->builtin ? REPORT_RULE_BUILTIN : REPORT_RULE_DECLARATIVE,
+            .kind = kind_of(rule),
             .file = nvtxt_slice_of(rule->file ? rule->file->path : NULL),
         };
         report_build_begin(&builder, arena, result);
-        r = apply_rule(rule, &builder, metrics, wanted);
+        r = apply_rule(rules, rule, &builder, metrics, wanted);
         r = r ?: report_build_end(&builder);
     }
     return r;

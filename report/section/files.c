@@ -197,6 +197,11 @@ static const char *package_folder(char *path) {
                : path;
 }
 
+void report_files_package(const char *name, char *path) {
+    char room[PATH_MAX];
+    snprintf(path, PATH_MAX, "%.*s/%s", PATH_MAX - 64, package_folder(room), name);
+}
+
 static int walk_package(struct walk *walk) {
     static const char *const names[] = {"sections", "rules"};
     char room[PATH_MAX], path[PATH_MAX];

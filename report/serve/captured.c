@@ -10,8 +10,10 @@
 #include <string.h>
 
 #include "report/catalogue/catalogue.h"
+#include "report/metric/definitions.h"
 #include "report/metric/metric.h"
 #include "report/render/render_event.h"
+#include "report/render/render_metric.h"
 #include "report/select/filter_set.h"
 #include "report/select/sweep.h"
 #include "report/serve/event_metrics.h"
@@ -27,8 +29,10 @@ struct captured {
     struct report_open_ranges *open; // NULL until somebody asks
     struct report_scopes *scopes;    // the same
     struct report_metrics *metrics;
-    char *taken_key; // the filters of `taken`; owned; NULL: none yet
-    uint64_t *taken; // a bit for each event of the model; owned
+    struct report_metrics *given;                 // instead of `metrics`; borrowed; NULL: those
+    const struct report_definitions *definitions; // borrowed; NULL: none
+    char *taken_key;                              // the filters of `taken`; owned; NULL: none yet
+    uint64_t *taken;                              // a bit for each event of the model; owned
 };
 
 static const struct captured *captured_of(const struct report_objects *objects) {
@@ -92,24 +96,60 @@ static void write_event(struct report_objects *objects, size_t range, size_t act
 
 // ---- The summary --------------------------------------------------------------------------------
 
-static int list_summary(struct report_objects *objects, struct store_arena *arena,
-                        const char *const **names) {
+// "capture", or what it is the part for: as the heading of a report.
+static int name_summary(const struct report_objects *objects, struct store_arena *arena,
+                        struct nvtxt_slice *name) {
+    const struct captured *captured = captured_of(objects);
+    const struct report_scope *scope =
+        captured->given ? report_metrics_scope(captured->given) : NULL;
+    char digits[REPORT_ID_DIGITS];
+    if (!scope || !scope->has_id) {
+        *name = NVTXT_SLICE("capture");
+        return 0;
+    }
+    struct nvtxt_slice id = report_render_id(&scope->id, digits);
+    size_t word = strlen(scope->kind_word);
+    char *text = store_arena_take(arena, word + 1 + id.len, 1);
+    if (!text) {
+        return -ENOMEM;
+    }
+    memcpy(text, scope->kind_word, word);
+    text[word] = ' ';
+    memcpy(text + word + 1, id.data, id.len);
+    *name = (struct nvtxt_slice){text, word + 1 + id.len};
+    return 0;
+}
+
+static size_t count_summary(const struct captured *captured, size_t *listed) {
     struct report_catalogue_cursor cursor = {0};
     size_t count = 0;
-    (void)objects;
+    *listed = 0;
     while (report_catalogue_next(&cursor)) {
+        (*listed)++;
+    }
+    while (captured->definitions && report_definitions_name(captured->definitions, count)) {
         count++;
     }
+    return *listed + count;
+}
+
+static int list_summary(struct report_objects *objects, struct store_arena *arena,
+                        const char *const **names) {
+    const struct captured *captured = captured_of(objects);
+    struct report_catalogue_cursor cursor = {0};
+    size_t listed, count = count_summary(captured, &listed);
     const char **list = store_arena_take(arena, (count + 1) * sizeof(*list), sizeof(*list));
-    cursor = (struct report_catalogue_cursor){0};
-    for (size_t i = 0; list && i < count && report_catalogue_next(&cursor); i++) {
+    if (!list) {
+        return -ENOMEM;
+    }
+    for (size_t i = 0; i < listed && report_catalogue_next(&cursor); i++) {
         list[i] = store_arena_copy(arena, cursor.name, strlen(cursor.name));
         if (!list[i]) {
             return -ENOMEM;
         }
     }
-    if (!list) {
-        return -ENOMEM;
+    for (size_t i = listed; i < count; i++) {
+        list[i] = report_definitions_name(captured->definitions, i - listed);
     }
     list[count] = NULL;
     *names = list;
@@ -120,6 +160,9 @@ static int get_summary(struct report_objects *objects, const char *name,
                        const struct report_metric **metric) {
     struct captured *captured = (struct captured *)objects;
     int result = 0;
+    if (captured->given) {
+        return report_metrics_get(captured->given, name, metric);
+    }
     if (!captured->scopes) {
         result = report_scopes_new(&captured->scopes, captured->model, REPORT_SCOPE_CAPTURE);
     }
@@ -215,6 +258,7 @@ static const struct report_objects_calls calls = {
     .action_name = name_action,
     .metric_names = list_metrics,
     .metric = get_metric,
+    .summary_name = name_summary,
     .summary_names = list_summary,
     .summary = get_summary,
     .summary_done = forget_summary,
@@ -282,6 +326,13 @@ int report_captured_new(struct report_objects **objects, struct report_model *mo
     }
     *objects = &captured->objects;
     return 0;
+}
+
+void report_captured_summarize(struct report_objects *objects, struct report_metrics *metrics,
+                               const struct report_definitions *definitions) {
+    struct captured *captured = (struct captured *)objects;
+    captured->given = metrics;
+    captured->definitions = definitions;
 }
 
 void report_captured_free(struct report_objects *objects) {

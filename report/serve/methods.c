@@ -39,6 +39,18 @@ static int take_action(struct call *call) {
                                          &call->action);
 }
 
+// Both null: everything.
+static int take_action_or_all(struct call *call, bool *all) {
+    *all = !report_request_param(call->request, "range") &&
+           !report_request_param(call->request, "action");
+    if (!*all) {
+        return take_action(call);
+    }
+    return call->calls->summary
+               ? 0
+               : report_request_refuse(call->request, REPORT_NOT_FOUND, "there is no summary");
+}
+
 // A part of the actions of a range, cut at its end.
 static int take_part(struct call *call, size_t most, size_t *first, size_t *count) {
     int result = take_range(call);
@@ -104,19 +116,28 @@ static int run_range(struct call *call) {
     return result;
 }
 
+static int name_action(struct call *call, bool all, struct nvtxt_slice *name,
+                       const char *const **names) {
+    if (all) {
+        int result = call->calls->summary_name(call->objects, call->arena, name);
+        return result ? result : call->calls->summary_names(call->objects, call->arena, names);
+    }
+    *name = call->calls->action_name(call->objects, call->range, call->action);
+    return call->calls->metric_names(call->objects, call->range, call->action, call->arena, names);
+}
+
 static int run_action(struct call *call) {
     struct report_json *json = &call->request->out;
+    struct nvtxt_slice name;
     const char *const *names;
-    int result = take_action(call);
-    result = result ? result
-                    : call->calls->metric_names(call->objects, call->range, call->action,
-                                                call->arena, &names);
+    bool all;
+    int result = take_action_or_all(call, &all);
+    result = result ? result : name_action(call, all, &name, &names);
     if (result) {
         return result;
     }
     report_request_begin(call->request, call->out);
-    report_json_slice(json, "name",
-                      call->calls->action_name(call->objects, call->range, call->action));
+    report_json_slice(json, "name", name);
     report_json_array(json, "metricNames");
     for (; *names; names++) {
         report_json_text(json, NULL, *names);
@@ -172,15 +193,11 @@ static int put_metrics(struct call *call, bool all, const char *const *names) {
 
 static int run_metrics(struct call *call) {
     const char *const *names;
-    bool all = !report_request_param(call->request, "range") &&
-               !report_request_param(call->request, "action");
-    int result = all ? 0 : take_action(call);
+    bool all;
+    int result = take_action_or_all(call, &all);
     result = result ? result : take_names(call, &names);
     if (result) {
         return result;
-    }
-    if (all && !call->calls->summary) {
-        return report_request_refuse(call->request, REPORT_NOT_FOUND, "there is no summary");
     }
     if (!names) {
         result = all ? call->calls->summary_names(call->objects, call->arena, &names)

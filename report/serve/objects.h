@@ -31,8 +31,10 @@ struct report_objects_calls {
     // The metric, or NULL: the action has none of that name.
     int (*metric)(const struct report_objects *objects, size_t range, size_t action,
                   const char *name, struct store_arena *arena, const struct report_metric **metric);
-    // The same of everything; both are NULL where there is none. What they give lives until
+    // The same of everything; all are NULL where there is none. What they give lives until
     // summary_done().
+    int (*summary_name)(const struct report_objects *objects, struct store_arena *arena,
+                        struct nvtxt_slice *name);
     int (*summary_names)(struct report_objects *objects, struct store_arena *arena,
                          const char *const **names);
     int (*summary)(struct report_objects *objects, const char *name,

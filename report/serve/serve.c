@@ -32,15 +32,21 @@ void report_serve_free(struct report_serve *serve) {
     }
 }
 
+int report_serve_request(struct report_serve *serve, struct report_request *request,
+                         struct nvtxt_out *out) {
+    int result = report_service_run(&serve->service, request, out);
+    store_arena_reset(&serve->service.arena, STORE_CHUNK_BYTES);
+    return result;
+}
+
 int report_serve_line(struct report_serve *serve, struct nvtxt_slice line, struct nvtxt_out *out) {
     struct report_request request;
     int result = report_request_read(&request, line);
-    result = result ? result : report_service_run(&serve->service, &request, out);
+    result = result ? result : report_serve_request(serve, &request, out);
     if (result > 0) {
         report_request_write_refusal(&request, out);
     }
     report_request_deinit(&request);
-    store_arena_reset(&serve->service.arena, STORE_CHUNK_BYTES);
     return result < 0 ? result : 0;
 }
 

@@ -14,6 +14,7 @@
 
 #define REPORT_SERVE_LINE_BYTES ((size_t)1 << 20) // of a request, without its line feed
 
+struct report_request;
 struct report_serve;
 
 // `objects` and `version` (of the program) are borrowed. Returns 0 or -ENOMEM.
@@ -24,6 +25,11 @@ void report_serve_free(struct report_serve *serve); // NULL is fine
 // Writes the reply to a line, ended by LF; of whatever bytes the line is. Returns 0 or -ENOMEM;
 // then the reply is not whole.
 int report_serve_line(struct report_serve *serve, struct nvtxt_slice line, struct nvtxt_out *out);
+
+// The same of a request that was read already. Returns 0 with a whole reply, REPORT_REQUEST_REFUSED
+// with nothing in `out`, or -ENOMEM.
+int report_serve_request(struct report_serve *serve, struct report_request *request,
+                         struct nvtxt_out *out);
 
 // Writes the reply to a line that is longer than REPORT_SERVE_LINE_BYTES.
 void report_serve_too_long(struct nvtxt_out *out);

@@ -192,7 +192,7 @@ static int judge(struct report_model *model) {
     struct report_messages messages = {0};
     struct report_rules *all = NULL;
     int rc = report_rules_new(&all);
-    rc = rc ?: report_rules_load(all, &files, NULL, NULL, NULL, &messages);
+    rc = rc ?: report_rules_load(all, &files, NULL, NULL, NULL, NULL, &messages);
     rc = rc ?: apply_rules(all, model);
     report_rules_free(all);
     report_messages_deinit(&messages);
