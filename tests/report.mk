@@ -65,6 +65,7 @@ EXTRA_DIST += page/make_page.py
 unbuilt_tests += e2e/test_report_page.py
 unbuilt_tests += e2e/test_report_rule_host.py
 serial_tests += e2e/test_report_html.py
+serial_tests += e2e/test_report_rule_python.py
 EXTRA_DIST += report/ncurep.py
 serial_tests += e2e/test_report_ncurep.py
 fuzz_programs += fuzz/fuzz_ncurep

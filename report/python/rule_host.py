@@ -161,6 +161,7 @@ def apply(rule: Rule, handle: nvtxt_rules.Handle) -> None:
         handle.evaluating = True
         rule.call("evaluate", handle)
         handle.evaluating = False
+        flush()
         if not handle.connection.call("rule_evaluated")["go"]:
             return
     rule.call("apply", handle)
@@ -174,7 +175,9 @@ def run(connection: nvtxt_rules.Connection, file: str) -> None:
     rule = Rule(file)
     rule.load()
     if begin["task"] == "describe":
-        connection.call("rule_describe", **describe(rule))
+        said = describe(rule)
+        flush()
+        connection.call("rule_describe", **said)
     else:
         apply(rule, nvtxt_rules.Handle(connection, begin["version"]))
 
@@ -192,7 +195,7 @@ STREAMS = sys.stdout, sys.stderr
 
 
 def flush() -> None:
-    """Writes what the rule printed."""
+    """Writes what the rule printed: after the last request nvtxt-report ends the process."""
     for stream in STREAMS + (sys.stdout, sys.stderr):
         try:
             stream.flush()
@@ -209,6 +212,7 @@ def main() -> int:
         run(connection, os.path.abspath(sys.argv[2]))
         return 0
     except Raised as raised:
+        flush()
         connection.call("rule_raised", **raised.args[0])
         return 1
 
