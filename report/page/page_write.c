@@ -81,13 +81,13 @@ static void put_findings(struct writer *writer) {
 static void put_timeline_message(struct writer *writer) {
     page_raw(writer->out, writer->page->model->selected > 0
                               ? "The timeline needs JavaScript; all tables are here without it."
-                              : "No events.");
+                              : "This report has no events.");
 }
 
 static void put_flame_message(struct writer *writer) {
     page_raw(writer->out, writer->page->model->selected > 0
                               ? "The flame graph needs JavaScript; the table below has its figures."
-                              : "No events.");
+                              : "This report has no events.");
 }
 
 static void put_banner(struct writer *writer) {

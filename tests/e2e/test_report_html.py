@@ -345,7 +345,7 @@ def test_a_store_without_events_has_a_page():
             file.write("# nothing\n")
         _, root = check_page(make_store(folder, "none.sqlite", name))
         for picture in ("timeline", "flame-graph"):
-            contains(root.one(picture).text(), "No events.")
+            contains(root.one(picture).text(), "no events")
 
 
 def test_times_at_the_ends_are_exact():

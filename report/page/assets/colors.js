@@ -76,6 +76,13 @@ class Palette {
         this.dark = theme.dark;
     }
 
+    // What is drawn without a colour of its own, or null: nothing has one in forced colours, nor what
+    // a search does not find.
+    shown(theme, dim) {
+        if (theme.forced) return { fill: theme.paper, edge: theme.ink, text: theme.ink };
+        return dim ? { fill: theme.band, edge: theme.line, text: theme.soft } : null;
+    }
+
     ofName(name) {
         const made = this.names[name];
         if (made) return made;

@@ -28,8 +28,11 @@ function bytesOfBase64(text) {
 }
 
 async function inflate(text) {
-    const stream = new Blob([bytesOfBase64(text)]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
-    return new Uint8Array(await new Response(stream).arrayBuffer());
+    const stream = new DecompressionStream("deflate-raw");
+    const writer = stream.writable.getWriter();
+    const written = writer.write(bytesOfBase64(text)).then(() => writer.close());
+    const [bytes] = await Promise.all([new Response(stream.readable).arrayBuffer(), written]);
+    return new Uint8Array(bytes);
 }
 
 // Small numbers: indexes, depths, flags.
@@ -87,6 +90,12 @@ function exactColumn(bytes, count, { signed, sum }) {
     return { doubles: Float64Array.from(exact, Number), exact };
 }
 
+function sums(one, other) {
+    const sum = new Float64Array(one.length);
+    for (let i = 0; i < sum.length; i++) sum[i] = one[i] + other[i];
+    return sum;
+}
+
 // Everything that the page knows of the events, read once. Names of members are those of the JSON.
 class Capture {
     static async read(json) {
@@ -109,16 +118,13 @@ class Capture {
         this.firstNs = BigInt(json.first);
         this.utcBase = json.utcBase === null ? null : BigInt(json.utcBase);
         this.iterations = json.iterations;
+        this.columns = columns;
         const starts = wideColumn(columns.start, count, { sum: true });
         const durations = wideColumn(columns.duration, count, {});
-        const rows = wideColumn(columns.row, count, { signed: true, sum: true });
         this.start = starts.doubles;
         this.duration = durations.doubles;
-        this.row = rows.doubles;
-        this.exact = { start: starts.exact, duration: durations.exact, row: rows.exact };
-        this.end = new Float64Array(count);
-        const { start, duration, end } = this;
-        for (let i = 0; i < count; i++) end[i] = start[i] + duration[i];
+        this.exact = { start: starts.exact, duration: durations.exact };
+        this.end = sums(this.start, this.duration);
         this.name = smallColumn(columns.name, count, Uint32Array);
         this.lane = smallColumn(columns.lane, count, Uint32Array);
         this.flags = smallColumn(columns.flags, count, Uint8Array);
@@ -130,8 +136,21 @@ class Capture {
         this.span = Number(BigInt(json.last) - this.firstNs); // in doubles: for drawing
         this.lastNs = BigInt(json.last);
         linkFamily(this, smallColumn(columns.parent, count, Uint32Array));
-        this.self = selfTimes(this, wideColumn(columns.self, count, { signed: true }));
-        this.byRow = null;
+    }
+
+    // What the first picture does not need is read when it is asked for.
+    get rows() {
+        const rows = wideColumn(this.columns.row, this.count, { signed: true, sum: true });
+        return this.keep("rows", rows.exact || rows.doubles);
+    }
+
+    get self() {
+        return this.keep("self", selfTimes(this, wideColumn(this.columns.self, this.count, { signed: true }).doubles));
+    }
+
+    keep(name, value) {
+        Object.defineProperty(this, name, { value });
+        return value;
     }
 
     kind(item) {
@@ -171,7 +190,7 @@ class Capture {
     }
 
     rowText(item) {
-        return String(this.exact.row ? this.exact.row[item] : this.row[item]);
+        return String(this.rows[item]);
     }
 
     storeOf(item) {
@@ -182,8 +201,8 @@ class Capture {
     find(text) {
         const parts = /^(?:(\d+):)?(-?\d+)$/.exec(String(text));
         if (!parts) return NONE;
-        const wanted = this.exact.row ? BigInt(parts[2]) : Number(parts[2]);
-        const rows = this.exact.row || this.row;
+        const { rows } = this;
+        const wanted = rows instanceof BigInt64Array ? BigInt(parts[2]) : Number(parts[2]);
         const store = parts[1] === undefined ? null : Number(parts[1]);
         for (let item = rows.indexOf(wanted); item !== NONE; item = rows.indexOf(wanted, item + 1)) {
             if (store === null || this.storeOf(item) === store) return item;

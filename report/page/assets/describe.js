@@ -29,10 +29,17 @@ function titleOf(capture, item) {
     return capture.message(item);
 }
 
+const LONGEST_SPOKEN = 500; // characters
+
+// A text that is not spoken for an hour. No half of a pair of code units is left.
+function shortened(text, most = LONGEST_SPOKEN) {
+    return text.length <= most ? text : text.slice(0, most).replace(/[\ud800-\udbff]$/, "") + "…";
+}
+
 // MESSAGE, start T, duration T, depth N, THREAD
 function spokenText(capture, item) {
     const parts = [
-        titleOf(capture, item).slice(0, 500),
+        shortened(titleOf(capture, item)),
         `start ${exactLength(capture.offsetNs(item))}`,
         `duration ${exactLength(capture.lengthNs(item))}`,
         `depth ${capture.depth[item]}`,

@@ -3,81 +3,94 @@
 // The flame graph: push/pop ranges merged by their path of names, over all threads. The outermost are
 // at the top; the width is the summed duration. The table beside it, which is static, has the figures.
 
+const THINNEST = 0.4; // pixels; what is thinner is drawn together with its thinner siblings
+
 class FlameNode {
     constructor(id, name, parent) {
         this.id = id;
         this.name = name;
         this.parent = parent;
         this.depth = parent ? parent.depth + 1 : -1;
-        this.children = [];
+        this.children = []; // the widest first
+        this.index = 0; // among them
         this.total = this.self = this.count = this.open = 0;
         this.at = this.width = 0;
     }
 }
 
-function flameTree(capture) {
-    const root = new FlameNode(0, NONE, null);
-    const nodes = new Array(capture.count);
-    const known = new Map();
-    for (let i = 0; i < capture.count; i++) {
-        if (capture.kind(i) !== PUSH_POP) continue;
-        const up = capture.parent[i] === NONE ? root : nodes[capture.parent[i]];
-        const key = up.id * capture.names.length + capture.name[i];
-        let node = known.get(key);
-        if (!node) {
-            node = new FlameNode(known.size + 1, capture.name[i], up);
-            known.set(key, node);
-            up.children.push(node);
-        }
-        nodes[i] = node;
-        if (capture.flags[i] & OPEN) node.open++;
-        else {
-            node.count += capture.merged[i] || 1;
-            node.total += capture.duration[i];
-            node.self += capture.self[i];
-        }
-    }
-    return root;
+const FEW = 8; // children that are looked through before the map is asked
+
+function childNamed(up, name, nodes, known) {
+    const { children } = up;
+    for (let i = 0; i < children.length && i < FEW; i++) if (children[i].name === name) return children[i];
+    let byName = known.get(up);
+    if (!byName && children.length >= FEW) known.set(up, (byName = new Map()));
+    let node = byName && byName.get(name);
+    if (node) return node;
+    node = new FlameNode(nodes.length, name, up);
+    nodes.push(node);
+    children.push(node);
+    if (byName) byName.set(name, node);
+    return node;
 }
 
-// Widths: a node is at least as wide as its children together. Returns the deepest depth.
-function placeFlame(root) {
-    const order = [root];
-    for (let i = 0; i < order.length; i++) order.push(...order[i].children);
-    for (const node of order.slice().reverse()) {
+// All nodes by id; the first one is the root, and parents come before their children.
+function flameNodes(capture) {
+    const { count, lane, kinds, parent, name, flags, merged, duration, self } = capture;
+    const nodes = [new FlameNode(0, NONE, null)];
+    const nodeOf = new Uint32Array(count);
+    const known = new Map(); // of nodes with many children: these by name
+    for (let i = 0; i < count; i++) {
+        if (kinds[lane[i]] !== PUSH_POP) continue;
+        const up = nodes[parent[i] === NONE ? 0 : nodeOf[parent[i]]];
+        const node = childNamed(up, name[i], nodes, known);
+        nodeOf[i] = node.id;
+        if (flags[i] & OPEN) {
+            node.open++;
+            continue;
+        }
+        node.count += merged[i] || 1;
+        node.total += duration[i];
+        node.self += self[i];
+    }
+    placeFlame(nodes);
+    return nodes;
+}
+
+// A node is as wide as its total, or as its children together if they are wider.
+function placeFlame(nodes) {
+    for (let i = nodes.length - 1; i >= 0; i--) {
+        const node = nodes[i];
         const below = node.children.reduce((sum, child) => sum + child.width, 0);
         node.width = Math.max(node.parent ? node.total : 0, below);
         node.children.sort((a, b) => b.width - a.width);
     }
-    let deepest = 0;
-    for (const node of order) {
+    for (const node of nodes) {
         let at = node.at;
-        for (const child of node.children) {
+        node.children.forEach((child, index) => {
+            child.index = index;
             child.at = at;
             at += child.width;
-        }
-        deepest = Math.max(deepest, node.depth);
+        });
     }
-    return deepest;
 }
 
 class Flame extends Picture {
-    constructor(canvas, scroller, spacer, capture, palette, live) {
+    constructor(canvas, scroller, spacer, capture, palette) {
         super(canvas);
-        Object.assign(this, { scroller, spacer, capture, palette, live });
-        this.root = flameTree(capture);
-        this.deepest = placeFlame(this.root);
-        this.zoomed = this.root;
-        this.selected = null;
-        canvas.addEventListener("click", (event) => this.choose(this.hit(event.offsetX, event.offsetY)));
-        canvas.addEventListener("dblclick", () => this.selected && this.zoom(this.selected));
-        canvas.addEventListener("keydown", (event) => this.key(event));
+        Object.assign(this, { scroller, spacer, capture, palette });
+        this.nodes = flameNodes(capture);
+        this.root = this.nodes[0];
+        this.deepest = this.nodes.reduce((deepest, node) => Math.max(deepest, node.depth), 0);
+        this.matches = null; // by name: whether the search finds it
+        this.view = new View(this.root.width, 0, (id) => [this.nodes[id].at, this.nodes[id].at + this.nodes[id].width]);
+        this.view.listen(() => this.later());
         scroller.addEventListener("scroll", () => this.later(), { passive: true });
     }
 
     place(node) {
-        const scale = this.width / Math.max(this.zoomed.width, 1);
-        return [(node.at - this.zoomed.at) * scale, node.width * scale];
+        const scale = this.width / this.view.length;
+        return [(node.at - this.view.start) * scale, node.width * scale];
     }
 
     draw() {
@@ -87,28 +100,44 @@ class Flame extends Picture {
         const spare = String(Math.max(0, (this.deepest + 1) * this.rowHeight - Math.floor(this.height)));
         if (this.spacer.getAttribute("height") !== spare) this.spacer.setAttribute("height", spare);
         this.setFont(this.theme.font(0.82));
-        for (const child of this.root.children) this.drawNode(child);
-        if (this.selected) this.outline(this.selected);
+        this.drawChildren(this.root);
+        if (this.view.selected !== NONE) this.outline(this.nodes[this.view.selected]);
     }
 
-    drawNode(node) {
-        const stack = [node];
-        while (stack.length) {
-            const one = stack.pop();
-            const [x, width] = this.place(one);
-            if (x > this.width || x + width < 0 || width < 0.4) continue;
-            const y = one.depth * this.rowHeight - this.scroller.scrollTop;
+    drawChildren(node) {
+        const parents = [node];
+        while (parents.length) {
+            const parent = parents.pop();
+            const y = (parent.depth + 1) * this.rowHeight - this.scroller.scrollTop;
             if (y > this.height) continue;
-            if (y + this.rowHeight >= 0) this.drawBox(one, x, y, width);
-            stack.push(...one.children);
+            for (const child of parent.children) {
+                const [x, width] = this.place(child);
+                if (x > this.width) break;
+                if (width < THINNEST) {
+                    this.drawRest(parent, x, y);
+                    break;
+                }
+                if (x + width < 0) continue;
+                if (y + this.rowHeight >= 0) this.drawBox(child, x, y, width);
+                if (child.children.length) parents.push(child);
+            }
         }
     }
 
+    // The children from x on are too many and too thin to be told apart.
+    drawRest(parent, x, y) {
+        const last = parent.children[parent.children.length - 1];
+        const [left, width] = this.place(last);
+        this.context.fillStyle = this.theme.line;
+        this.context.fillRect(x, y + 1, Math.max(left + width - x, 0.5), this.rowHeight - 2);
+    }
+
     drawBox(node, x, y, width) {
-        const { context, theme } = this;
-        const colors = theme.forced ? { fill: theme.paper, edge: theme.ink, text: theme.ink } : this.palette.ofName(node.name);
-        const left = Math.max(x, 0);
-        const right = Math.min(x + width, this.width);
+        const { context } = this;
+        const dim = this.matches && !this.matches[node.name];
+        const colors = this.palette.shown(this.theme, dim) || this.palette.ofName(node.name);
+        const left = Math.max(x, -2);
+        const right = Math.min(x + width, this.width + 2);
         context.fillStyle = colors.fill;
         context.fillRect(left, y + 1, Math.max(right - left - 1, 0.5), this.rowHeight - 2);
         if (right - left > 4) {
@@ -117,7 +146,8 @@ class Flame extends Picture {
             context.strokeRect(left + 0.5, y + 1.5, right - left - 2, this.rowHeight - 3);
         }
         if (node.open) this.hatch(left, y + 1, right - left - 1, this.rowHeight - 2, colors.text);
-        this.label(this.capture.names[node.name][1], left + 4, y + this.rowHeight / 2 + 0.5, right - left - 8, colors.text);
+        const inset = Math.max(left, 0);
+        this.label(this.capture.names[node.name][1], inset + 4, y + this.rowHeight / 2 + 0.5, right - inset - 8, colors.text);
     }
 
     outline(node) {
@@ -133,68 +163,52 @@ class Flame extends Picture {
         }
     }
 
-    hit(x, y) {
+    // The id of the node at a place of the canvas, or NONE.
+    at(x, y) {
         const depth = Math.floor((y + this.scroller.scrollTop) / this.rowHeight);
-        let nodes = this.root.children;
-        for (let level = 0; nodes.length; level++) {
-            const found = nodes.find((node) => {
+        let { children } = this.root;
+        for (let level = 0; children.length; level++) {
+            const found = children.find((node) => {
                 const [left, width] = this.place(node);
                 return x >= left && x < left + width;
             });
-            if (!found || level === depth) return found || null;
-            nodes = found.children;
+            if (!found) return NONE;
+            if (level === depth) return found.id;
+            children = found.children;
         }
-        return null;
+        return NONE;
     }
 
-    choose(node) {
-        this.selected = node;
-        if (node) {
-            this.live.say(this.text(node));
-            this.canvas.setAttribute("aria-label", `Flame graph; selected: ${this.text(node)}`);
-            const y = node.depth * this.rowHeight;
-            if (y < this.scroller.scrollTop) this.scroller.scrollTop = y;
-            if (y + this.rowHeight > this.scroller.scrollTop + this.height) this.scroller.scrollTop = y + this.rowHeight - this.height;
-        }
-        this.said.textContent = node ? this.text(node) : "";
-        this.draw();
+    // Scrolls so that the row of a node is seen.
+    revealRow(id) {
+        const y = this.nodes[id].depth * this.rowHeight;
+        const { scroller } = this;
+        if (y < scroller.scrollTop) scroller.scrollTop = y;
+        if (y + this.rowHeight > scroller.scrollTop + this.height) scroller.scrollTop = y + this.rowHeight - this.height;
     }
 
-    text(node) {
+    text(id) {
+        const node = this.nodes[id];
         const share = this.root.width ? ` (${((100 * node.width) / this.root.width).toFixed(1)} %)` : "";
         const open = node.open ? `, ${node.open} open` : "";
-        return `${this.capture.names[node.name][1].slice(0, 500)}, total ${shortLength(node.total)}${share}, self ${shortLength(node.self)}, ${plural(node.count, "range")}, depth ${node.depth}${open}`;
+        return `${shortened(this.capture.names[node.name][1])}, total ${shortLength(node.total)}${share}, self ${shortLength(node.self)}, ${plural(node.count, "range")}, depth ${node.depth}${open}`;
     }
 
-    zoom(node) {
-        this.zoomed = node;
-        this.draw();
-    }
-
-    key(event) {
-        if (event.ctrlKey || event.metaKey || event.altKey) return;
-        const { selected } = this;
-        const brothers = selected ? selected.parent.children : [];
-        const beside = (by) => brothers[brothers.indexOf(selected) + by];
-        const moves = {
-            Home: () => [this.root.children[0], "no ranges"],
-            ArrowDown: () => [selected ? selected.children[0] : this.root.children[0], "no child"],
-            ArrowUp: () => [selected && selected.parent !== this.root ? selected.parent : undefined, "no parent"],
-            ArrowLeft: () => [beside(-1), "no previous sibling"],
-            ArrowRight: () => [beside(1), "no next sibling"],
+    // Where keys go; see Keys.
+    walk() {
+        const node = (id) => this.nodes[id];
+        const idOf = (found) => (found && found.parent ? found.id : NONE);
+        return {
+            first: () => idOf(this.root.children[0]),
+            child: (id) => idOf(node(id).children[0]),
+            parent: (id) => idOf(node(id).parent),
+            previous: (id) => idOf(node(id).parent.children[node(id).index - 1]),
+            next: (id) => idOf(node(id).parent.children[node(id).index + 1]),
         };
-        if (moves[event.key]) {
-            const [node, without] = moves[event.key]();
-            if (node) this.choose(node);
-            else this.live.say(without);
-        } else if (event.key === "Enter") {
-            if (selected) this.zoom(selected);
-        } else if (event.key === "Escape" || event.key === "0") {
-            if (event.key === "Escape") this.choose(null);
-            this.zoom(this.root);
-        } else {
-            return;
-        }
-        event.preventDefault();
+    }
+
+    // Ids of what the search finds.
+    found() {
+        return this.matches ? this.nodes.filter((node) => node.parent && this.matches[node.name]).map((node) => node.id) : [];
     }
 }

@@ -3,6 +3,14 @@
 // The state of the page in the fragment of its address: #t=START..END&sel=ROW&q=TEXT. Times are
 // those of the store, in ns.
 
+function isPlace(fragment) {
+    try {
+        return fragment !== "" && document.getElementById(decodeURIComponent(fragment)) !== null;
+    } catch {
+        return false;
+    }
+}
+
 class Fragment {
     constructor(capture, view, search, live, go) {
         Object.assign(this, { capture, view, search, live, go });
@@ -10,8 +18,13 @@ class Fragment {
         this.written = "";
         addEventListener("hashchange", () => {
             if (location.hash !== this.written) this.read();
+            this.written = location.hash;
         });
         view.listen((what) => what !== "points" && this.later());
+    }
+
+    start() {
+        if (location.hash) this.read();
     }
 
     later() {
@@ -39,30 +52,28 @@ class Fragment {
         }
     }
 
-    // Returns whether the fragment is a state of the page at all; others are places in it.
+    // A fragment is a state, or the name of a place in the page, which changes nothing here.
     read() {
         const text = location.hash.slice(1);
-        if (!text || !text.includes("=")) return false;
+        if (isPlace(text)) return;
         try {
             const state = this.parse(text);
             this.search.set(state.q ?? "");
-            if (state.t) this.view.show(...state.t);
-            else if (state.sel !== undefined) this.view.all();
-            if (state.sel !== undefined) this.go(state.sel, !state.t);
-            else this.view.select(NONE);
+            this.view.show(...(state.t ?? this.view.whole));
+            if (state.sel === undefined) this.view.select(NONE);
+            else this.go(state.sel, !state.t);
         } catch (error) {
             this.search.set("");
             this.view.select(NONE);
             this.view.all();
             this.live.say(`${error.message}; the whole view is shown.`);
         }
-        return true;
     }
 
     parse(text) {
         const state = {};
-        for (const part of text.split("&")) {
-            const [key, value] = [part.slice(0, part.indexOf("=")), part.slice(part.indexOf("=") + 1)];
+        for (const part of text ? text.split("&") : []) {
+            const [key, value] = [part.slice(0, Math.max(part.indexOf("="), 0)), part.slice(part.indexOf("=") + 1)];
             if (!["t", "sel", "q"].includes(key) || key in state) throw new Error("The link to a view is damaged");
             state[key] = this[key](value);
         }
@@ -78,7 +89,9 @@ class Fragment {
         if (start > end || times[1] < this.view.whole[0] || times[0] > this.view.whole[1]) {
             throw new Error("The link names a time that is not here");
         }
-        return times;
+        // A link to a moment shows what is around it.
+        const room = start === end ? (this.view.whole[1] - this.view.whole[0]) / 40 : 0;
+        return [times[0] - room, times[1] + room];
     }
 
     sel(value) {

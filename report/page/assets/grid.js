@@ -31,13 +31,7 @@ class Grid {
         this.timer = setTimeout(() => this.show(), 150);
     }
 
-    inView(item) {
-        const { start, end } = this.capture;
-        return start[item] <= this.view.end && end[item] >= this.view.start;
-    }
-
     hidden(item) {
-        if (!this.folded.size) return false;
         for (let up = this.capture.parent[item]; up !== NONE; up = this.capture.parent[up]) {
             if (this.folded.has(up)) return true;
         }
@@ -45,23 +39,32 @@ class Grid {
     }
 
     show() {
-        const { capture, view } = this;
-        const shown = [];
-        let count = 0;
-        for (const item of capture.laneItems) {
-            if (!this.inView(item) || this.hidden(item)) continue;
-            if (shown.length < MOST) shown.push([item, count]);
-            count++;
-        }
+        const [shown, count] = this.collect();
         const focused = this.body.contains(document.activeElement) ? document.activeElement.item : NONE;
-        this.body.replaceChildren(...shown.map(([item, at]) => this.line(item, at)));
+        this.body.replaceChildren(...shown.map((item, at) => this.line(item, at)));
         this.table.setAttribute("aria-rowcount", String(count + 1));
         const more = count > shown.length ? `: the first ${shown.length} of ${grouped(count)}; zoom in for the others` : ` (${grouped(count)})`;
         this.caption.textContent = `Events in view${more}`;
         this.mark();
         const again = [...this.body.rows].find((row) => row.item === focused);
         if (again) again.focus();
-        void view;
+    }
+
+    // The first items in view, and how many there are.
+    collect() {
+        const { laneItems, laneFirst, start, end } = this.capture;
+        const { start: from, end: to } = this.view;
+        const shown = [];
+        let count = 0;
+        for (let lane = 0; lane + 1 < laneFirst.length; lane++) {
+            const stop = laneFirst[lane + 1];
+            for (let i = laneFirst[lane]; i < stop && start[laneItems[i]] <= to; i++) {
+                const item = laneItems[i];
+                if (end[item] < from || (this.folded.size && this.hidden(item))) continue;
+                if (count++ < MOST) shown.push(item);
+            }
+        }
+        return [shown, count];
     }
 
     line(item, at) {

@@ -1,28 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The keys of the timeline when its canvas has the focus. Where there is nothing to go to, the
-// selection stays and the live region says so.
+// The keys of a picture when its canvas has the focus. Where there is nothing to go to, the selection
+// stays and the live region says so.
 
 class Keys {
-    constructor(canvas, { capture, view, timeline, search, live, help, go }) {
-        const first = () => (capture.count ? 0 : NONE);
+    // `walk`: first(), and child, parent, previous and next of an item, each an item or NONE.
+    // `go` selects an item and speaks of it; `step` goes to the next match, or to the one before.
+    constructor(canvas, { view, walk, live, help, search, go, step, measure, unmark }) {
         const move = (item, without) => (item === NONE ? live.say(without) : go(item));
-        const from = (array, without) => () => move(view.selected === NONE ? first() : array[view.selected], without);
+        const from = (to, without) => () => move(view.selected === NONE ? walk.first() : to(view.selected), without);
         const zoomText = () => live.say(`${shortLength(view.length)} in view`);
         const zoom = (times) => () => {
             view.zoom(times);
             zoomText();
         };
         this.actions = {
-            Home: () => move(first(), "no events"),
-            ArrowDown: from(capture.firstChild, "no child"),
-            ArrowUp: from(capture.parent, "no parent"),
-            ArrowLeft: from(capture.previous, "no previous event here"),
-            ArrowRight: from(capture.next, "no next event here"),
+            Home: () => move(walk.first(), "no events"),
+            ArrowDown: from(walk.child, "no child"),
+            ArrowUp: from(walk.parent, "no parent"),
+            ArrowLeft: from(walk.previous, "no previous one here"),
+            ArrowRight: from(walk.next, "no next one here"),
             Enter: () => {
                 if (view.selected === NONE) return live.say("nothing is selected");
                 view.fit(view.selected);
-                zoomText();
+                return zoomText();
             },
             w: zoom(1.5),
             s: zoom(1 / 1.5),
@@ -39,22 +40,17 @@ class Keys {
                 search.input.focus();
                 search.input.select();
             },
-            n: () => search.step(1),
-            p: () => search.step(-1),
-            m: () => measureHere(capture, view, timeline, live),
+            n: () => step(1),
+            p: () => step(-1),
+            m: measure,
             "?": () => help.showModal(),
-            Escape: () => {
-                view.points = [];
-                view.select(NONE);
-                live.say("nothing is selected");
-            },
+            Escape: unmark,
         };
         canvas.addEventListener("keydown", (event) => {
             if (event.ctrlKey || event.metaKey || event.altKey) return;
-            const action = this.actions[event.key];
-            if (!action) return;
+            if (!Object.hasOwn(this.actions, event.key)) return;
             event.preventDefault();
-            action();
+            this.actions[event.key]();
         });
     }
 }

@@ -26,6 +26,7 @@ class Pointer {
         if (event.button !== 0) return;
         this.canvas.setPointerCapture(event.pointerId);
         this.down.set(event.pointerId, { x: event.offsetX, y: event.offsetY });
+        this.held = this.placeOf(event.offsetX);
         if (this.down.size === 1) this.moved = false;
     }
 
@@ -40,7 +41,7 @@ class Pointer {
         this.moved = true;
         if (this.down.size === 2) this.pinch(event.pointerId, now);
         else {
-            this.view.pan((before.x - now.x) / this.canvas.clientWidth);
+            this.view.moveTo(this.held - (now.x / this.canvas.clientWidth) * this.view.length);
             if (this.scroller && event.pointerType === "mouse") this.scroller.scrollTop += before.y - now.y;
         }
         this.down.set(event.pointerId, now);
@@ -53,18 +54,24 @@ class Pointer {
         const is = Math.max(Math.abs(now.x - other.x), 10);
         const middle = (now.x + other.x) / 2 / this.canvas.clientWidth;
         this.view.zoom(is / was, this.view.start + middle * this.view.length);
+        this.held = this.placeOf(now.x);
+    }
+
+    // What lies under a pixel of the canvas; a drag keeps it there.
+    placeOf(x) {
+        return this.view.start + (x / this.canvas.clientWidth) * this.view.length;
     }
 
     release(event, meant) {
         if (!this.down.delete(event.pointerId)) return;
+        for (const [, place] of this.down) this.held = this.placeOf(place.x);
         if (meant && !this.moved) this.actions.click(event.offsetX, event.offsetY, event);
     }
 
     wheel(event) {
         const sideways = event.shiftKey ? event.deltaY || event.deltaX : event.deltaX;
         if (event.ctrlKey || event.metaKey) {
-            const at = this.view.start + (event.offsetX / this.canvas.clientWidth) * this.view.length;
-            this.view.zoom(Math.exp(-event.deltaY / (event.deltaMode ? 8 : 300)), at);
+            this.view.zoom(Math.exp(-event.deltaY / (event.deltaMode ? 8 : 300)), this.placeOf(event.offsetX));
         } else if (event.shiftKey || Math.abs(sideways) > Math.abs(event.deltaY)) {
             this.view.pan((sideways * (event.deltaMode ? 20 : 1)) / this.canvas.clientWidth);
         } else {

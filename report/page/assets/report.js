@@ -10,31 +10,32 @@ function tell(text) {
 }
 
 async function start() {
+    delete page.dataset.ready; // a saved page has it
     const json = JSON.parse(byId("nvtxt-data").textContent);
-    const api = { version: 1, ready: false, events: json.events, selected: null, view: null, select() {}, redraw() {} };
+    const api = { version: 1, ready: false, events: json.events, selected: null, view: { start: json.first, end: json.last }, select: () => false, redraw() {} };
     window.nvtxtReport = api;
-    if (!json.items) {
-        tell("No events.");
-    } else if (!canInflate()) {
+    if (json.items && !canInflate()) {
         tell("This browser cannot unpack the events (it has no DecompressionStream), so the pictures are left out. All tables are complete.");
-    } else {
+    } else if (json.items) {
         const capture = await Capture.read(json);
-        tell("");
         for (const part of document.querySelectorAll(".picture")) part.hidden = false;
         for (const place of document.querySelectorAll(".picture-message")) place.hidden = true;
         build(capture, api);
     }
     api.ready = true;
     page.dataset.ready = "1";
+    performance.mark("nvtxt-ready");
 }
 
 function build(capture, api) {
     const live = new Live(byId("live"));
-    const view = new View(capture);
+    const help = byId("help");
     const palette = new Palette(capture);
+    const view = new View(capture.span, Math.ceil(capture.span / 100) + 1, (item) => [capture.start[item], capture.end[item]]);
     const canvas = byId("timeline-canvas");
     const timeline = new Timeline(canvas, byId("timeline-scroll"), byId("timeline-spacer"), capture, view, palette);
     const overview = new Overview(byId("overview"), capture, view);
+    const flame = new Flame(byId("flame-canvas"), byId("flame-scroll"), byId("flame-spacer"), capture, palette);
     const go = (item, reveal = true) => {
         view.select(item);
         if (reveal) view.reveal(item);
@@ -44,39 +45,55 @@ function build(capture, api) {
     const search = new Search(
         { input: byId("search"), count: byId("search-count"), next: byId("search-next"), previous: byId("search-previous"), canvas, view, live, go },
         capture,
-        (found) => {
-            timeline.matches = found.names;
-            timeline.later();
+        ({ names }) => {
+            for (const picture of [timeline, flame]) {
+                picture.matches = names;
+                picture.later();
+            }
             view.changed("search");
         },
     );
-    const flame = new Flame(byId("flame-canvas"), byId("flame-scroll"), byId("flame-spacer"), capture, palette, live);
-    flame.said = byId("flame-selected");
     describePictures(capture, canvas, flame);
     new SelectionBar(byId("selection"), capture, view);
     new Grid(byId("event-grid"), byId("event-grid-caption"), capture, view, go);
     const fragment = new Fragment(capture, view, search, live, go);
-    const keys = new Keys(canvas, { capture, view, timeline, search, live, help: byId("help"), go });
-    usePointer(canvas, { capture, view, timeline, go, live });
+    const keys = new Keys(canvas, {
+        view, live, help, search, go,
+        walk: walkOf(capture),
+        step: (by) => search.step(by),
+        measure: () => measureHere(capture, view, timeline, live),
+        unmark() {
+            view.points = [];
+            view.select(NONE);
+            live.say("nothing is selected");
+        },
+    });
+    usePointer(timeline, { capture, view, go, live });
+    useFlame(flame, { help, search, live });
     for (const button of document.querySelectorAll("[data-key]")) {
         button.addEventListener("click", () => keys.actions[button.dataset.key]());
     }
-    byId("help-close").addEventListener("click", () => byId("help").close());
+    byId("help-close").addEventListener("click", () => help.close());
     followLinks(canvas);
+    openTo(api, capture, view, go, () => timeline.draw());
+    timeline.draw(); // rows have places now, so a fragment can scroll to them
+    fragment.start();
+    for (const picture of [timeline, overview, flame]) picture.draw();
+}
+
+// window.nvtxtReport: for tests and bookmarklets.
+function openTo(api, capture, view, go, redraw) {
     Object.defineProperty(api, "selected", { get: () => selectedFacts(capture, view.selected) });
     Object.defineProperty(api, "view", {
         get: () => ({ start: String(capture.timeNs(view.start)), end: String(capture.timeNs(view.end)) }),
     });
     api.select = (row) => {
-        const item = row === null ? NONE : capture.find(row);
+        const item = row === null || row === undefined ? NONE : capture.find(row);
         if (item === NONE) view.select(NONE);
         else go(item);
         return item !== NONE;
     };
-    api.redraw = () => timeline.draw();
-    timeline.draw();
-    fragment.read();
-    for (const picture of [timeline, overview, flame]) picture.draw();
+    api.redraw = redraw;
 }
 
 function selectedFacts(capture, item) {
@@ -92,26 +109,41 @@ function selectedFacts(capture, item) {
     };
 }
 
+function walkOf(capture) {
+    return {
+        first: () => (capture.count ? 0 : NONE),
+        child: (item) => capture.firstChild[item],
+        parent: (item) => capture.parent[item],
+        previous: (item) => capture.previous[item],
+        next: (item) => capture.next[item],
+    };
+}
+
 function describePictures(capture, canvas, flame) {
-    const ranges = `${plural(capture.total, "event")} on ${plural(capture.lanes.length, "lane")} of ${plural(capture.processes.length, "process").replace("processs", "processes")}`;
+    const processes = capture.processes.length === 1 ? "1 process" : `${grouped(capture.processes.length)} processes`;
+    const ranges = `${plural(capture.total, "event")} on ${plural(capture.lanes.length, "lane")} of ${processes}`;
     const length = exactLength(capture.lastNs - capture.firstNs);
     canvas.setAttribute("aria-label", `Timeline: ${ranges}, ${length} long. Home selects the first event, arrows walk, question mark shows all keys.`);
     flame.canvas.setAttribute("aria-label", `Flame graph: push/pop ranges merged by path, ${shortLength(flame.root.width)} together. Home selects the longest, arrows walk; the table has the figures.`);
 }
 
-function usePointer(canvas, { capture, view, timeline, go, live }) {
+function usePointer(timeline, { capture, view, go, live }) {
     const tip = byId("tip");
     tip.textContent = "";
-    new Pointer(canvas, byId("timeline-scroll"), view, {
+    const hover = (time, text) => {
+        timeline.hover = time;
+        tip.textContent = text;
+        if (view.points.length === 1) timeline.later();
+    };
+    new Pointer(timeline.canvas, byId("timeline-scroll"), view, {
         click(x, y, event) {
-            canvas.focus();
+            timeline.canvas.focus();
+            const item = timeline.at(x, y);
             if (event.shiftKey) {
                 view.measure(timeline.snap(x, y));
-                return;
-            }
-            const item = timeline.at(x, y);
-            if (item !== NONE) go(item, false);
-            else {
+            } else if (item !== NONE) {
+                go(item, false);
+            } else {
                 view.select(NONE);
                 live.say("");
             }
@@ -121,16 +153,53 @@ function usePointer(canvas, { capture, view, timeline, go, live }) {
             if (item !== NONE) view.fit(item);
         },
         move(x, y) {
-            timeline.hover = timeline.snap(x, y);
             const item = timeline.at(x, y);
-            tip.textContent = item === NONE ? "" : `${titleOf(capture, item).slice(0, 200)} · ${exactLength(capture.lengthNs(item))}`;
-            if (view.points.length === 1) timeline.later();
+            hover(timeline.snap(x, y), item === NONE ? "" : `${shortened(titleOf(capture, item), 200)} · ${exactLength(capture.lengthNs(item))}`);
         },
-        leave() {
-            timeline.hover = null;
-            tip.textContent = "";
-            if (view.points.length === 1) timeline.later();
+        leave: () => hover(null, ""),
+    });
+}
+
+// The flame graph has the keys and the pointer of the timeline; its view is one of summed time.
+function useFlame(flame, { help, search, live }) {
+    const { canvas, view } = flame;
+    const said = byId("flame-selected");
+    said.textContent = "";
+    const go = (id) => {
+        const text = flame.text(id);
+        view.select(id);
+        view.reveal(id);
+        flame.revealRow(id);
+        live.say(text);
+        said.textContent = text;
+    };
+    const unmark = () => {
+        view.select(NONE);
+        said.textContent = "";
+        live.say("nothing is selected");
+    };
+    new Keys(canvas, {
+        view, live, help, search, go, unmark,
+        walk: flame.walk(),
+        step: (by) => search.stepIn(flame.found(), by, view.selected, go),
+        measure: () => live.say("widths are sums here; the timeline measures"),
+    });
+    new Pointer(canvas, byId("flame-scroll"), view, {
+        click(x, y) {
+            canvas.focus();
+            const id = flame.at(x, y);
+            if (id === NONE) unmark();
+            else go(id);
         },
+        double(x, y) {
+            const id = flame.at(x, y);
+            if (id !== NONE) view.fit(id);
+        },
+        move(x, y) {
+            const id = flame.at(x, y);
+            if (id !== NONE) said.textContent = flame.text(id);
+        },
+        leave: () => (said.textContent = view.selected === NONE ? "" : flame.text(view.selected)),
     });
 }
 
@@ -145,6 +214,8 @@ function followLinks(canvas) {
 }
 
 start().catch((error) => {
+    for (const part of document.querySelectorAll(".picture")) part.hidden = true;
+    for (const place of document.querySelectorAll(".picture-message")) place.hidden = false;
     tell(`The pictures cannot be shown: ${error.message}. All tables are complete.`);
     console.error(error);
 });

@@ -7,25 +7,28 @@
 const MOST_PACKED = 64; // rows of start/end ranges that overlap; those that find no room share the last
 
 class Row {
-    constructor(lane, label, level) {
-        Object.assign(this, { lane, label, level, items: [], kind: NONE });
+    constructor(lane, label, level, kind = NONE) {
+        Object.assign(this, { lane, label, level, kind, count: 0 });
     }
 
-    seal(capture) {
-        const { length } = this.items;
-        this.items = Uint32Array.from(this.items);
-        this.start = new Float64Array(length);
-        this.reach = new Float64Array(length);
-        this.busy = new Float64Array(length + 1);
-        const { items, start, reach, busy } = this;
-        let latest = -Infinity;
-        for (let i = 0; i < length; i++) {
-            const item = items[i];
-            start[i] = capture.start[item];
-            latest = Math.max(latest, capture.end[item]);
-            reach[i] = latest;
-            busy[i + 1] = busy[i] + capture.duration[item];
-        }
+    // Takes `count` places from `at` on of arrays that all rows share; they are filled by add().
+    use(shared, at) {
+        const from = (array, length) => array.subarray(at, at + length);
+        this.items = from(shared.items, this.count);
+        this.start = from(shared.start, this.count);
+        this.reach = from(shared.reach, this.count);
+        this.busy = new Float64Array(this.count + 1);
+        this.length = 0;
+        this.latest = -Infinity;
+    }
+
+    add(item, start, end, duration) {
+        const at = this.length++;
+        if (end > this.latest) this.latest = end;
+        this.items[at] = item;
+        this.start[at] = start;
+        this.reach[at] = this.latest;
+        this.busy[at + 1] = this.busy[at] + duration;
     }
 
     // Places of the items that touch from..to.
@@ -34,15 +37,21 @@ class Row {
     }
 }
 
+// A store names what has no name of its own "Thread 1" and "Process 100"; that is not said twice.
+function labelOf(kind, number, name) {
+    const label = `${kind} ${number}`;
+    return !name || name.toLowerCase() === label ? label : `${label} “${name}”`;
+}
+
 function threadLabel(capture, index) {
     const thread = capture.threads[index];
-    return thread.name ? `thread ${thread.tid} “${thread.name}”` : `thread ${thread.tid}`;
+    return labelOf("thread", thread.tid, thread.name);
 }
 
 function processLabel(capture, index) {
     const process = capture.processes[index];
     const many = capture.processes.some((other) => other.store !== process.store);
-    return `process ${process.pid}${process.name ? ` “${process.name}”` : ""}${many ? `, store ${process.store + 1}` : ""}`;
+    return labelOf("process", process.pid, process.name) + (many ? `, store ${process.store + 1}` : "");
 }
 
 function laneLabel(capture, index) {
@@ -75,21 +84,21 @@ class Layout {
             this.rows.push(new Row(NONE, laneLabel(capture, index), 1));
             this.addLane(index, lane.kind);
         });
-        for (const row of this.rows) row.seal(capture);
+        this.fill();
     }
 
+    // Gives each item of a lane its row.
     addLane(index, kind) {
         const { laneFirst, laneItems, depth } = this.capture;
-        const items = laneItems.subarray(laneFirst[index], laneFirst[index + 1]);
-        const base = this.rows.length;
+        const { rows, rowOf } = this;
+        const base = rows.length;
         const busyUntil = [];
-        for (const item of items) {
-            const at = kind === PUSH_POP ? depth[item] : kind === START_END ? this.pack(busyUntil, item) : 0;
-            while (this.rows.length <= base + at) {
-                this.rows.push(Object.assign(new Row(index, "", 2), { kind }));
-            }
-            this.rows[base + at].items.push(item);
-            this.rowOf[item] = base + at;
+        for (let i = laneFirst[index]; i < laneFirst[index + 1]; i++) {
+            const item = laneItems[i];
+            const at = base + (kind === PUSH_POP ? depth[item] : kind === START_END ? this.pack(busyUntil, item) : 0);
+            while (rows.length <= at) rows.push(new Row(index, "", 2, kind));
+            rows[at].count++;
+            rowOf[item] = at;
         }
     }
 
@@ -99,5 +108,20 @@ class Layout {
         if (at === NONE) at = Math.min(busyUntil.length, MOST_PACKED - 1);
         busyUntil[at] = Math.max(end[item], start[item] + 1);
         return at;
+    }
+
+    fill() {
+        const { rows, rowOf } = this;
+        const { count, laneItems, start, end, duration } = this.capture;
+        const shared = { items: new Uint32Array(count), start: new Float64Array(count), reach: new Float64Array(count) };
+        let at = 0;
+        for (const row of rows) {
+            row.use(shared, at);
+            at += row.count;
+        }
+        for (let i = 0; i < count; i++) {
+            const item = laneItems[i];
+            rows[rowOf[item]].add(item, start[item], end[item], duration[item]);
+        }
     }
 }

@@ -47,16 +47,16 @@ class Search {
         return items.subarray(0, length);
     }
 
-    // The next match after the selection, or the one before it; after the last comes the first.
     step(by) {
-        if (!this.matches || !this.matches.length) {
-            this.live.say(this.text ? "0 matches" : "Nothing is searched for");
-            return;
-        }
-        const { length } = this.matches;
-        const selected = this.view.selected;
-        let at = by > 0 ? upperBound(this.matches, selected) : lowerBound(this.matches, selected === NONE ? length : selected) - 1;
-        if (selected === NONE && by < 0) at = length - 1;
-        this.go(this.matches[(at + length) % length]);
+        this.stepIn(this.matches, by, this.view.selected, this.go);
+    }
+
+    // Goes to the next of the sorted matches after the selected one, or to the one before it; after the
+    // last comes the first.
+    stepIn(matches, by, selected, go) {
+        if (!matches || !matches.length) return this.live.say(this.text ? "0 matches" : "nothing is searched for");
+        const { length } = matches;
+        const at = by > 0 ? upperBound(matches, selected) : (selected === NONE ? length : lowerBound(matches, selected)) - 1;
+        return go(matches[(at + length) % length]);
     }
 }

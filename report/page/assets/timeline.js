@@ -123,7 +123,7 @@ class Timeline extends Picture {
         const right = Math.min(this.x(capture.end[item]), this.width + 2);
         const width = Math.max(right - left - 0.5, 1);
         const dim = this.matches && !this.matches[capture.name[item]];
-        const colors = this.colorsOf(item, dim);
+        const colors = this.palette.shown(theme, dim) || this.palette.of(item);
         context.fillStyle = colors.fill;
         context.fillRect(left, y, width, height);
         if (width > 4) {
@@ -139,13 +139,6 @@ class Timeline extends Picture {
         const text = capture.merged[item] ? `${grouped(capture.merged[item])} ranges merged` : capture.message(item);
         const inset = Math.max(left, 0);
         this.label(text, inset + 4, y + height / 2 + 0.5, left + width - inset - 7, colors.text);
-    }
-
-    colorsOf(item, dim) {
-        const { theme } = this;
-        if (theme.forced) return { fill: theme.paper, edge: theme.ink, text: theme.ink };
-        if (dim) return { fill: theme.band, edge: theme.line, text: theme.soft };
-        return this.palette.of(item);
     }
 
     // A mark is a line with a small flag; its text stands at the right where the next mark leaves room.

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is looked at: a window of time, the selected item, the measured points. Parts of the page
-// listen to it; all that changes goes through here.
+// What is looked at: a window of a line, the selected item, the measured points. The line is time for
+// the timeline, and summed time for the flame graph. Parts of the page listen; all that changes goes
+// through here.
 
 class View {
-    constructor(capture) {
-        this.capture = capture;
+    // From 0 to `span`, with a little room at both ends; bounds(item) are the ends of an item.
+    constructor(span, room, bounds) {
+        this.bounds = bounds;
         this.listeners = [];
         this.selected = NONE;
-        this.points = []; // of a measurement: none, one or two times
-        // A little room at both ends; a capture without a length has some, too.
-        const room = Math.ceil(capture.span / 100) + 1;
-        this.whole = [-room, capture.span + room];
-        this.least = Math.max(1, capture.span * 2 ** -44); // doubles tell no less apart
+        this.points = []; // of a measurement: none, one or two places
+        this.whole = [-room, span + room];
+        this.least = Math.max(1, span * 2 ** -44); // doubles tell no less apart
         [this.start, this.end] = this.whole;
     }
 
@@ -36,8 +36,12 @@ class View {
     show(start, end) {
         const whole = this.whole[1] - this.whole[0];
         const length = Math.min(Math.max(end - start, this.least), whole);
-        const middle = (start + end) / 2;
-        this.start = Math.min(Math.max(middle - length / 2, this.whole[0]), this.whole[1] - length);
+        const middle = start + (end - start) / 2;
+        this.moveTo(middle - length / 2, length);
+    }
+
+    moveTo(start, length = this.length) {
+        this.start = Math.min(Math.max(start, this.whole[0]), this.whole[1] - length);
         this.end = this.start + length;
         this.changed("view");
     }
@@ -48,24 +52,21 @@ class View {
 
     // Times beyond 1 shorten the view; `at` stays where it is.
     zoom(times, at = this.focus()) {
-        const length = Math.max(this.length / times, this.least);
+        const whole = this.whole[1] - this.whole[0];
+        const length = Math.min(Math.max(this.length / times, this.least), whole);
         const share = (at - this.start) / this.length;
-        const start = at - share * length;
-        this.show(start, start + length);
+        this.moveTo(at - share * length, length);
     }
 
     pan(share) {
-        const by = this.length * share;
-        const start = Math.min(Math.max(this.start + by, this.whole[0]), this.whole[1] - this.length);
-        this.show(start, start + this.length);
+        this.moveTo(this.start + this.length * share);
     }
 
     // Where keys zoom: at the selection if it is in view, else in the middle.
     focus() {
-        const { start, end } = this.capture;
-        const item = this.selected;
-        if (item !== NONE && end[item] >= this.start && start[item] <= this.end) {
-            return (Math.max(start[item], this.start) + Math.min(end[item], this.end)) / 2;
+        if (this.selected !== NONE) {
+            const [start, end] = this.bounds(this.selected);
+            if (end >= this.start && start <= this.end) return (Math.max(start, this.start) + Math.min(end, this.end)) / 2;
         }
         return (this.start + this.end) / 2;
     }
@@ -77,17 +78,15 @@ class View {
 
     // The selection is brought into view if it is not there; the length of the view stays.
     reveal(item) {
-        const { start, end } = this.capture;
-        if (start[item] >= this.start && start[item] <= this.end) return;
-        if (start[item] < this.start && end[item] > this.end) return;
-        const at = start[item];
-        this.show(at - this.length / 4, at + (this.length * 3) / 4);
+        const [start, end] = this.bounds(item);
+        if (end >= this.start && start <= this.end) return;
+        this.moveTo(start - this.length / 4);
     }
 
     fit(item) {
-        const { start, duration } = this.capture;
-        const room = duration[item] ? duration[item] * 0.05 : this.length * 0.05;
-        this.show(start[item] - room, start[item] + duration[item] + room);
+        const [start, end] = this.bounds(item);
+        const room = (end > start ? end - start : this.length) * 0.05;
+        this.show(start - room, end + room);
     }
 
     measure(at) {
