@@ -15,6 +15,7 @@
 #include "client/common/result_file.h"
 #include "client/common/signals.h"
 #include "client/locate/probe.h"
+#include "client/report/profile.h"
 #include "report/load/load.h"
 #include "report/model/iterations.h"
 #include "report/model/selecting.h"
@@ -264,6 +265,12 @@ static enum outcome find_store(struct report_job *job, char *path, size_t size) 
     return outcome;
 }
 
+// A command that takes report files of Nsight Compute reads them itself.
+static bool reads_itself(const struct report_job *job) {
+    enum report_command_bit bit = job->options->command->bit;
+    return bit == REPORT_NVTX_STATE || (bit == REPORT_SERVE && profile_is(job->stores[0]));
+}
+
 enum outcome report_job_run(const struct report_options *options, struct term *term) {
     char path[PATH_MAX];
     const char *found = path;
@@ -277,8 +284,8 @@ enum outcome report_job_run(const struct report_options *options, struct term *t
             job.store_count = 1;
             outcome = find_store(&job, path, sizeof(path));
         }
-        if (options->command->bit != REPORT_NVTX_STATE) {
-            outcome = outcome ? outcome : take_in_all(&job);
+        if (outcome == OUTCOME_DONE && !reads_itself(&job)) {
+            outcome = take_in_all(&job);
         }
     }
     outcome = outcome ? outcome : run(&job);

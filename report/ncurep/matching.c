@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/ncurep/range.h"
 #include "report/select/filter.h"
 
 #define YES 1 // beside 0 for no and what is below 0
@@ -24,14 +25,12 @@ static int matches(struct work *work, const struct report_item *item, struct nvt
     return report_item_matches(work->filter, work->exclude, item, name, work->fault);
 }
 
-static int domain_matches(struct work *work, uint64_t id) {
-    struct report_state_domain domain;
+static int domain_matches(struct work *work, const struct report_state_domain *domain) {
     char made[REPORT_STATE_NAME];
     if (!work->filter->has_domain) {
-        return id == work->state->default_domain;
+        return domain->is_default;
     }
-    report_state_find_domain(work->state, id, &domain);
-    return matches(work, &work->filter->domain, report_state_domain_name(&domain, made));
+    return matches(work, &work->filter->domain, report_state_domain_name(domain, made));
 }
 
 // ---- Push/pop -----------------------------------------------------------------------------------
@@ -62,18 +61,29 @@ static int step(struct work *work, struct nvtxt_slice name) {
     return 0;
 }
 
-static int stack_matches(struct work *work, const struct report_state_pile *pile) {
+static int stack_matches(struct work *work, const struct report_pile *pile) {
     const struct report_filter *filter = work->filter;
-    struct report_wire ranges = report_state_ranges(pile);
-    struct report_state_range range;
+    struct report_wire ranges = report_ranges_of(pile);
+    struct report_range range;
     int rc = 0;
     memset(work->matching->now, 0, (filter->count + 1) * sizeof(*work->matching->now));
     work->matching->now[0] = true;
     pass_stars(filter, work->matching->now);
-    while (rc == 0 && report_state_next_range(work->state, pile, &ranges, &range)) {
+    while (rc == 0 && report_range_next(work->state, pile, &ranges, &range)) {
         rc = step(work, range.name);
     }
     return rc < 0 ? rc : work->matching->now[filter->count];
+}
+
+// Whether a stack of a domain satisfies it.
+static int any_stack_matches(struct work *work, const struct report_state_domain *domain) {
+    struct report_state_piles piles = {.begun = false};
+    struct report_pile pile;
+    int rc = 0;
+    while (rc == 0 && report_state_next_pile(work->state, domain, &piles, &pile)) {
+        rc = pile.start_end ? 0 : stack_matches(work, &pile);
+    }
+    return rc;
 }
 
 // An expression of stars only holds for every stack, also without any range. Its domain need not be
@@ -85,30 +95,30 @@ static int stars_match(struct work *work) {
             return 0;
         }
     }
-    return filter->is_regex ? domain_matches(work, work->state->default_domain) : YES;
+    const struct report_state_domain domain = {.is_default = true};
+    return filter->is_regex ? domain_matches(work, &domain) : YES;
 }
 
 // ---- Start/end ----------------------------------------------------------------------------------
 
 // Whether a range of that name is open in a domain.
-static int name_is_open(struct work *work, const struct report_item *item, uint64_t domain) {
-    struct report_state_piles piles = {.started = false};
-    struct report_state_pile pile;
-    struct report_state_range range;
+static int name_is_open(struct work *work, const struct report_item *item,
+                        const struct report_state_domain *domain) {
+    struct report_state_piles piles = {.begun = false};
+    struct report_pile pile;
+    struct report_range range;
     int rc = 0;
-    while (rc == 0 && report_state_next_pile(work->state, &piles, &pile)) {
-        struct report_wire ranges = report_state_ranges(&pile);
-        if (!pile.start_end || pile.domain != domain) {
-            continue;
-        }
-        while (rc == 0 && report_state_next_range(work->state, &pile, &ranges, &range)) {
+    while (rc == 0 && report_state_next_pile(work->state, domain, &piles, &pile)) {
+        struct report_wire ranges = report_ranges_of(&pile);
+        while (rc == 0 && pile.start_end &&
+               report_range_next(work->state, &pile, &ranges, &range)) {
             rc = matches(work, item, range.name);
         }
     }
     return rc;
 }
 
-static int all_are_open(struct work *work, uint64_t domain) {
+static int all_are_open(struct work *work, const struct report_state_domain *domain) {
     int rc = YES;
     for (size_t i = 0; i < work->filter->count && rc > 0; i++) {
         rc = name_is_open(work, &work->filter->items[i], domain);
@@ -120,16 +130,14 @@ static int all_are_open(struct work *work, uint64_t domain) {
 
 static int filter_matches(struct work *work) {
     const struct report_filter *filter = work->filter;
-    struct report_state_piles piles = {.started = false};
-    struct report_state_pile pile;
+    struct report_state_domain domain;
+    size_t domains = 0;
     int rc = filter->is_push_pop ? stars_match(work) : 0;
-    while (rc == 0 && report_state_next_pile(work->state, &piles, &pile)) {
-        if (pile.start_end == filter->is_push_pop) {
-            continue;
-        }
-        rc = domain_matches(work, pile.domain);
+    while (rc == 0 && report_state_next_domain(work->state, &domains, &domain)) {
+        rc = domain_matches(work, &domain);
         if (rc > 0) {
-            rc = pile.start_end ? all_are_open(work, pile.domain) : stack_matches(work, &pile);
+            rc = filter->is_push_pop ? any_stack_matches(work, &domain)
+                                     : all_are_open(work, &domain);
         }
     }
     return rc;

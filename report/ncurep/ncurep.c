@@ -10,10 +10,10 @@
 #include <stdlib.h>
 
 #include "protocol/base/hash.h"
-#include "report/ncurep/input.h"
-#include "report/ncurep/known.h"
+#include "report/ncurep/file/input.h"
+#include "report/ncurep/file/known.h"
+#include "report/ncurep/file/wire.h"
 #include "report/ncurep/result.h"
-#include "report/ncurep/wire.h"
 
 #define INDEX_LEAST ((uint64_t)1 << 20) // bytes: small files may have a large one
 
@@ -226,13 +226,7 @@ static int index_strings(struct report_ncurep *report) {
     struct nvtxt_slice text;
     report->strings = calloc(report->string_count + 1, sizeof(*report->strings));
     for (size_t i = 0; report->strings && next_string(report, &strings, &text); i++) {
-        // The place of its length, which is all that is needed to read it again. All bytes of a
-        // number but the last have the high bit, and so the tag before it ends without.
-        const char *at = text.data - 1;
-        while (at[-1] & 0x80) {
-            at--;
-        }
-        report->strings[i] = (uint32_t)(at - report->bytes.data);
+        report->strings[i] = report_wire_place(report->bytes.data, text);
     }
     return report->strings ? 0 : -ENOMEM;
 }
@@ -268,12 +262,5 @@ struct nvtxt_slice report_ncurep_string(const struct report_ncurep *report, uint
     if (number >= report->string_count) {
         return (struct nvtxt_slice){NULL, 0};
     }
-    const unsigned char *at = (const unsigned char *)report->bytes.data + report->strings[number];
-    size_t len = 0;
-    for (unsigned shift = 0;; shift += 7) {
-        len |= (size_t)(*at & 0x7F) << shift;
-        if (*at++ < 0x80) {
-            return (struct nvtxt_slice){(const char *)at, len};
-        }
-    }
+    return report_wire_at(report->bytes.data, report->strings[number]);
 }

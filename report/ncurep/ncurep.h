@@ -2,7 +2,7 @@
 //
 // report/ncurep: report files of Nsight Compute (.ncu-rep, version 7): the results of kernels, each
 // with its metrics and the NVTX ranges that were open. It owns the bytes of a file, and indexes of
-// at most as many bytes; everything else is read in place, when it is asked for, and is borrowed
+// it; everything else is read in place, when it is asked for, and is borrowed
 // from the report. One thread; one file is read, none is written. It knows no store, no events and
 // no times: nothing of it goes into a capture.
 //
@@ -12,8 +12,9 @@
 //
 //   ranges    report->ranges[i]: the distinct pairs (context, stream) in order of first appearance
 //   actions   report_ncurep_action(report, range, i): the results of a range, in order of the file
-//   metrics   report/ncurep/result.h: of a result, by a cursor; their names are numbers of strings
-//   states    report/ncurep/state.h: the domains of a result, and what is open in them
+//   metrics   report/ncurep/result.h: of a result, by a cursor; their names are numbers of strings;
+//             report/ncurep/by_name.h: one of them by its name
+//   states    report/ncurep/state.h: the domains of a result; range.h: what is open in them
 //   filters   report/ncurep/matching.h: which results the expressions of nvtxt-filter(7) take
 #pragma once
 
@@ -21,8 +22,8 @@
 #include <stdint.h>
 
 #include "protocol/base/slice.h"
-#include "report/ncurep/blocks.h"
-#include "report/ncurep/refusal.h"
+#include "report/ncurep/file/blocks.h"
+#include "report/ncurep/file/refusal.h"
 
 struct report_ncurep_range {
     uint64_t context, stream; // 0 where a result does not say it
@@ -40,7 +41,7 @@ struct report_ncurep {
 };
 
 // Reads a file and looks at all of it, so that nothing in it is broken later. The file may be
-// compressed with zstd (.ncu-repz). Returns 0, a code of report/ncurep/refusal.h, or
+// compressed with zstd (.ncu-repz). Returns 0, a code of report/ncurep/file/refusal.h, or
 // -errno; `*report` is NULL then.
 int report_ncurep_open(struct report_ncurep **report, const char *path,
                        const struct report_ncurep_options *options,

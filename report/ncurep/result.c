@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "report/ncurep/known.h"
+#include "report/ncurep/file/known.h"
 
 static void take_number(struct report_ncurep_result *result,
                         const struct report_wire_field *field) {
@@ -93,13 +93,9 @@ static void read_value(struct nvtxt_slice bytes, struct report_ncurep_value *val
     }
 }
 
-bool report_ncurep_next_metric(struct report_wire *cursor, struct report_ncurep_metric *metric) {
-    struct nvtxt_slice bytes;
-    struct report_wire_field field;
-    if (!report_wire_find(cursor, NCUREP_RESULT_METRIC, &bytes)) {
-        return false;
-    }
+void report_ncurep_metric_read(struct nvtxt_slice bytes, struct report_ncurep_metric *metric) {
     struct report_wire wire = report_wire_of(bytes);
+    struct report_wire_field field;
     *metric = (struct report_ncurep_metric){.bytes = bytes};
     while (report_wire_next(&wire, &field) == REPORT_WIRE_FIELD) {
         if (field.number == NCUREP_METRIC_NAME && field.type == REPORT_WIRE_VARINT) {
@@ -110,6 +106,14 @@ bool report_ncurep_next_metric(struct report_wire *cursor, struct report_ncurep_
             metric->instance_count++;
         }
     }
+}
+
+bool report_ncurep_next_metric(struct report_wire *cursor, struct report_ncurep_metric *metric) {
+    struct nvtxt_slice bytes;
+    if (!report_wire_find(cursor, NCUREP_RESULT_METRIC, &bytes)) {
+        return false;
+    }
+    report_ncurep_metric_read(bytes, metric);
     return true;
 }
 

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "protocol/base/slice.h"
-#include "report/ncurep/wire.h"
+#include "report/ncurep/file/wire.h"
 
 struct report_ncurep_result {
     struct nvtxt_slice bytes; // the result itself
@@ -51,6 +51,9 @@ static inline struct report_wire report_ncurep_metrics(const struct report_ncure
     return report_wire_of(result->bytes);
 }
 bool report_ncurep_next_metric(struct report_wire *cursor, struct report_ncurep_metric *metric);
+
+// The same again, from its bytes.
+void report_ncurep_metric_read(struct nvtxt_slice bytes, struct report_ncurep_metric *metric);
 
 // A cursor over the instances of a metric. `id` is of kind NONE if an instance has none.
 static inline struct report_wire

@@ -69,7 +69,8 @@ static int name_range(const struct report_objects *objects, size_t range, struct
 }
 
 static struct nvtxt_slice name_action(const struct report_objects *objects, size_t range,
-                                      size_t action) {
+                                      size_t action, enum report_base base) {
+    (void)base;
     const struct report_capture *capture = captured_of(objects)->model->capture;
     return report_message(capture, &capture->events[event_of(objects, range, action)]);
 }

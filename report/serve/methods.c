@@ -116,13 +116,19 @@ static int run_range(struct call *call) {
     return result;
 }
 
+static void put_name(struct call *call, const char *member, enum report_base base) {
+    report_json_slice(&call->request->out, member,
+                      call->calls->action_name(call->objects, call->range, call->action, base));
+}
+
 static int name_action(struct call *call, bool all, struct nvtxt_slice *name,
                        const char *const **names) {
     if (all) {
         int result = call->calls->summary_name(call->objects, call->arena, name);
         return result ? result : call->calls->summary_names(call->objects, call->arena, names);
     }
-    *name = call->calls->action_name(call->objects, call->range, call->action);
+    *name = call->calls->action_name(call->objects, call->range, call->action,
+                                     REPORT_BASE_FUNCTION);
     return call->calls->metric_names(call->objects, call->range, call->action, call->arena, names);
 }
 
@@ -143,6 +149,10 @@ static int run_action(struct call *call) {
         report_json_text(json, NULL, *names);
     }
     report_json_end_array(json);
+    if (strcmp(call->objects->kind, "ncu-rep") == 0) {
+        put_name(call, "demangledName", REPORT_BASE_DEMANGLED);
+        put_name(call, "mangledName", REPORT_BASE_MANGLED);
+    }
     report_request_end(call->request);
     return 0;
 }
@@ -291,8 +301,9 @@ static int put_columns(struct call *call, const json_t *names, size_t first, siz
     report_request_begin(call->request, call->out);
     report_json_array(json, "names");
     for (size_t at = 0; at < count; at++) {
-        report_json_slice(json, NULL,
-                          call->calls->action_name(call->objects, call->range, first + at));
+        report_json_slice(
+            json, NULL,
+            call->calls->action_name(call->objects, call->range, first + at, REPORT_BASE_FUNCTION));
     }
     report_json_end_array(json);
     report_json_array(json, "metrics");

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What can be served: ranges of actions with metrics, and the NVTX state of each action. A source
-// of objects begins with this struct, and fills it in; the one of stores is captured.h.
+// of objects begins with this struct, and fills it in: captured.h for stores, profiled.h for report
+// files of Nsight Compute.
 #pragma once
 
 #include <stddef.h>
@@ -15,6 +16,8 @@
 
 struct report_objects;
 
+enum report_base { REPORT_BASE_FUNCTION, REPORT_BASE_DEMANGLED, REPORT_BASE_MANGLED };
+
 #define REPORT_OBJECTS_WRONG 1 // a result: the fault says what is wrong with a filter
 
 // Indexes of ranges and actions are there: the caller looked. What a call makes is of `arena`. All
@@ -23,8 +26,9 @@ struct report_objects_calls {
     size_t (*count)(const struct report_objects *objects, size_t range); // of its actions
     int (*range_name)(const struct report_objects *objects, size_t range, struct store_arena *arena,
                       struct nvtxt_slice *name);
+    // An event has one name, whatever the base is.
     struct nvtxt_slice (*action_name)(const struct report_objects *objects, size_t range,
-                                      size_t action);
+                                      size_t action, enum report_base base);
     // The names of all its metrics; NULL after the last one.
     int (*metric_names)(const struct report_objects *objects, size_t range, size_t action,
                         struct store_arena *arena, const char *const **names);

@@ -6,9 +6,9 @@
 
 #include <string.h>
 
+#include "report/ncurep/by_name.h"
 #include "report/ncurep/matching.h"
-#include "report/ncurep/ncurep.h"
-#include "report/ncurep/result.h"
+#include "report/ncurep/range.h"
 
 static const struct report_ncurep *report;
 
@@ -18,24 +18,25 @@ static void check(struct nvtxt_slice text) {
 }
 
 static void ask_state(const struct report_ncurep_result *result) {
-    struct report_state state;
-    struct report_state_domains domains = {.next = 0};
+    static struct report_state state;
+    size_t domains = 0;
     struct report_state_domain domain;
-    struct report_state_piles piles = {.started = false};
-    struct report_state_pile pile;
-    struct report_state_range range;
-    report_state_open(&state, result);
+    must(report_state_open(&state, result) == 0);
     while (report_state_next_domain(&state, &domains, &domain)) {
+        struct report_state_piles piles = {.begun = false};
+        struct report_pile pile;
         check(domain.name);
-    }
-    while (report_state_next_pile(&state, &piles, &pile)) {
-        struct report_wire ranges = report_state_ranges(&pile);
-        while (report_state_next_range(&state, &pile, &ranges, &range)) {
-            must(range.name.data != NULL);
-            check(range.name);
-            check(range.message);
+        while (report_state_next_pile(&state, &domain, &piles, &pile)) {
+            struct report_wire ranges = report_ranges_of(&pile);
+            struct report_range range;
+            while (report_range_next(&state, &pile, &ranges, &range)) {
+                must(range.name.data != NULL);
+                check(range.name);
+                check(range.message);
+            }
         }
     }
+    report_state_deinit(&state); // so that a sanitizer sees what is beyond its lists
 }
 
 static void ask_metrics(const struct report_ncurep_result *result) {
@@ -56,17 +57,36 @@ static void ask_metrics(const struct report_ncurep_result *result) {
     must(count == result->metric_count);
 }
 
+// Each metric is found again by its name, and is the first one of that name.
+static void ask_names(struct report_by_name *by_name, const struct report_ncurep_result *result) {
+    struct report_wire metrics = report_ncurep_metrics(result);
+    struct report_ncurep_metric metric, found;
+    struct nvtxt_slice name;
+    report_by_name_set(by_name, result->bytes);
+    while (report_ncurep_next_metric(&metrics, &metric)) {
+        if (report_by_name_name(by_name, &metric, &name)) {
+            must(report_by_name_find(by_name, name, &found));
+            must(found.bytes.data == metric.bytes.data && found.bytes.len == metric.bytes.len);
+        } else {
+            name = report_ncurep_string(report, metric.name);
+            must(!name.data || (report_by_name_find(by_name, name, &found) &&
+                                found.bytes.data < metric.bytes.data));
+        }
+    }
+}
+
 static void filter(struct report_matching *matching, const struct report_ncurep_result *result) {
     struct report_fault fault = {0};
-    struct report_state state;
+    static struct report_state state; // its memory serves all
     bool taken;
-    report_state_open(&state, result);
+    must(report_state_open(&state, result) == 0);
     must(report_matching_take(matching, &state, &fault, &taken) >= 0);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static struct report_selection selection;
     struct report_matching matching;
+    struct report_by_name by_name;
     struct report_ncurep_fault fault = {.offset = 0};
     struct report_ncurep *made;
     struct report_fault wrong;
@@ -86,6 +106,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     report = made;
     must(report_ncurep_index(made, &fault) == 0 || size > 1 << 20);
     must(report_matching_init(&matching, &selection) == 0);
+    must(report_by_name_init(&by_name, made) == 0);
     uint64_t count = 0;
     for (size_t i = 0; i < made->range_count; i++) {
         for (size_t j = 0; j < made->ranges[i].count; j++, count++) {
@@ -96,10 +117,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
             must(result.context == made->ranges[i].context);
             ask_state(&result);
             ask_metrics(&result);
+            ask_names(&by_name, &result);
             filter(&matching, &result);
         }
     }
     must(count == made->result_count);
+    report_by_name_deinit(&by_name);
     report_matching_deinit(&matching);
     report_ncurep_free(made);
     return 0;

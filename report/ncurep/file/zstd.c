@@ -2,7 +2,7 @@
 //
 // Decompresses piece by piece into memory that grows by half: what a frame says about its size is
 // not believed.
-#include "report/ncurep/zstd.h"
+#include "report/ncurep/file/zstd.h"
 
 #include <errno.h>
 #include <stdio.h>

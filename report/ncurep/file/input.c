@@ -2,7 +2,7 @@
 //
 // A file that says its size is read into memory of that size; a pipe into memory that grows. What
 // is compressed is known by the first bytes, not by the name of the file.
-#include "report/ncurep/input.h"
+#include "report/ncurep/file/input.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "report/ncurep/zstd.h"
+#include "report/ncurep/file/zstd.h"
 
 #define PIECE ((size_t)1 << 20)
 #define FIRST_ROOM ((size_t)64 << 10)

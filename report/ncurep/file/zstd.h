@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "protocol/base/slice.h"
-#include "report/ncurep/refusal.h"
+#include "report/ncurep/file/refusal.h"
 
 // Decompresses all frames of `packed`. Returns 0 (the bytes are owned by the caller, from
 // malloc()), REPORT_NCUREP_BROKEN or REPORT_NCUREP_TOO_LARGE with a fault, REPORT_NCUREP_STOPPED,

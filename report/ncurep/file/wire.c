@@ -2,7 +2,7 @@
 //
 // Each read looks first at how many bytes are left. Groups, which no message of ours has, are
 // passed over with a list of the numbers that are open, not by recursion.
-#include "report/ncurep/wire.h"
+#include "report/ncurep/file/wire.h"
 
 #define VARINT_BYTES 10
 #define NUMBER_MAX ((UINT64_C(1) << 29) - 1)
@@ -149,4 +149,37 @@ bool report_wire_find(struct report_wire *wire, uint32_t number, struct nvtxt_sl
         }
     }
     return false;
+}
+
+struct nvtxt_slice report_wire_at(const char *base, uint32_t place) {
+    const unsigned char *at = (const unsigned char *)base + place;
+    size_t len = 0;
+    for (unsigned shift = 0;; shift += 7) {
+        len |= (size_t)(*at & 0x7F) << shift;
+        if (*at++ < 0x80) {
+            return (struct nvtxt_slice){(const char *)at, len};
+        }
+    }
+}
+
+bool report_wire_number(struct nvtxt_slice message, uint32_t number, uint64_t *value) {
+    struct report_wire wire = report_wire_of(message);
+    struct report_wire_field field;
+    bool found = false;
+    while (report_wire_next(&wire, &field) == REPORT_WIRE_FIELD) {
+        if (field.number == number && field.type == REPORT_WIRE_VARINT) {
+            *value = field.value;
+            found = true;
+        }
+    }
+    return found;
+}
+
+bool report_wire_text(struct nvtxt_slice message, uint32_t number, struct nvtxt_slice *text) {
+    struct report_wire wire = report_wire_of(message);
+    bool found = false;
+    while (report_wire_find(&wire, number, text)) {
+        found = true;
+    }
+    return found;
 }

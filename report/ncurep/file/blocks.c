@@ -3,14 +3,14 @@
 // Sizes are compared with what is left before anything is read. Which fields hold messages stands
 // in tables, one for each message, and they contain no circle, so the check goes no deeper than
 // they do: seven messages in each other.
-#include "report/ncurep/blocks.h"
+#include "report/ncurep/file/blocks.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "report/ncurep/known.h"
-#include "report/ncurep/wire.h"
+#include "report/ncurep/file/known.h"
+#include "report/ncurep/file/wire.h"
 
 static const char magic[4] = {'N', 'V', 'R', '\0'};
 #define SIZE_BYTES 4

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "protocol/base/slice.h"
-#include "report/ncurep/refusal.h"
+#include "report/ncurep/file/refusal.h"
 
 #define REPORT_NCUREP_VERSION 7
 

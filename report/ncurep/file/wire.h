@@ -48,6 +48,23 @@ enum report_wire_result report_wire_next(struct report_wire *wire, struct report
 // message is broken.
 bool report_wire_find(struct report_wire *wire, uint32_t number, struct nvtxt_slice *bytes);
 
+// A text or a message as the place of its length, counted from `base`, and the same read again. All
+// bytes of a number but the last have the high bit, and so the tag before it ends without.
+static inline uint32_t report_wire_place(const char *base, struct nvtxt_slice bytes) {
+    const char *at = bytes.data - 1;
+    while (at[-1] & 0x80) {
+        at--;
+    }
+    return (uint32_t)(at - base);
+}
+struct nvtxt_slice report_wire_at(const char *base, uint32_t place);
+
+// The last number of that field; false: there is none.
+bool report_wire_number(struct nvtxt_slice message, uint32_t number, uint64_t *value);
+
+// The last text of that field; false: there is none.
+bool report_wire_text(struct nvtxt_slice message, uint32_t number, struct nvtxt_slice *text);
+
 // A varint that stands for an int32 or an int64.
 static inline int64_t report_wire_signed(uint64_t value) {
     return value <= INT64_MAX ? (int64_t)value : -(int64_t)(UINT64_MAX - value) - 1;

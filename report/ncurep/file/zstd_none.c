@@ -3,7 +3,7 @@
 // Stands in for zstd.c where there is no libzstd: it says so.
 #include <stdio.h>
 
-#include "report/ncurep/zstd.h"
+#include "report/ncurep/file/zstd.h"
 
 int report_zstd_unpack(struct nvtxt_slice packed, const struct report_ncurep_options *options,
                        char **bytes, size_t *len, struct report_ncurep_fault *fault) {
