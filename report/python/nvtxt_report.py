@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ask what NVTX events say: stores of nvtxtd, exports of Nsight Systems.
+"""Ask what NVTX events say: stores of nvtxtd, exports of Nsight Systems, report files
+of Nsight Compute.
 
 A script that was written for ncu_report and lists ranges, actions, metrics and
 NVTX states runs after ``import nvtxt_report as ncu_report``:
@@ -12,7 +13,8 @@ NVTX states runs after ``import nvtxt_report as ncu_report``:
                 print(event.name(), event["range__time_duration.sum"].value())
 
 A *range* is one thread, an *action* one event: a push/pop range, a start/end range
-or a mark. The figures come from the program nvtxt-report, which this module starts
+or a mark; of a report file (.ncu-rep) they are a context with a stream, and the result of
+a kernel. The figures come from the program nvtxt-report, which this module starts
 with the command serve: the one that the environment variable NVTXT_REPORT names,
 else the installed one. nvtxt-report(1), "SERVE", has the metrics of an event;
 nvtxt-metrics(7) those of ``IContext.summary()``.
@@ -60,6 +62,7 @@ class Transport:
         self._requests = requests
         self._number = 0
         self._closed = False
+        self.kind = ""
 
     def call(self, method: str, **params: Any) -> Any:
         """The result of a method. Raises Error for a refusal and for a broken connection."""
@@ -134,10 +137,11 @@ def _find_program() -> str:
 
 
 def load_report(path: "Union[str, os.PathLike[str]]", options: Sequence[str] = ()) -> "IContext":
-    """Opens a store or an export and returns its context.
+    """Opens a store, an export or a report file (.ncu-rep) and returns its context.
 
     ``options`` are those that select events, as on the command line of nvtxt-report:
     ``load_report(path, options=["--last", "5m", "--nvtx-include", "step/"])``.
+    A report file takes "--nvtx-include" and "--nvtx-exclude" only.
     Raises Error when there is no such file, or it is none that can be read.
     """
     if isinstance(options, str):
@@ -185,7 +189,8 @@ class _Sequence:
 # ---- Contexts and ranges ------------------------------------------------------------------------
 
 class IContext(_Sequence):
-    """A report: the selected events of a store, by thread.
+    """A report: the selected events of a store, by thread; the results of a report file
+    (.ncu-rep) by context and stream.
 
     A context is a sequence of its ranges, and a context manager: it is closed at the
     end of a with statement.
@@ -194,6 +199,7 @@ class IContext(_Sequence):
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
         self._hello = transport.call("hello")
+        transport.kind = self.kind()
         self._ranges: Dict[int, IRange] = {}
 
     def __enter__(self) -> "IContext":
@@ -222,7 +228,7 @@ class IContext(_Sequence):
         return str(self._hello["path"])
 
     def kind(self) -> str:
-        """What the file is: "nvtxt" for a store of nvtxtd, "nsys" for an export."""
+        """What the file is: "nvtxt" (a store of nvtxtd), "nsys" (an export), "ncu-rep"."""
         return str(self._hello["kind"])
 
     def version(self) -> str:
@@ -230,7 +236,7 @@ class IContext(_Sequence):
         return str(self._hello["version"])
 
     def num_ranges(self) -> int:
-        """How many ranges there are: threads with a selected event."""
+        """How many ranges there are: threads, or pairs of a context and a stream."""
         return len(self)
 
     def range_by_idx(self, index: int) -> "IRange":
@@ -238,7 +244,10 @@ class IContext(_Sequence):
         return self._at(index)
 
     def summary(self) -> "IAction":
-        """All selected events as one action, with the metrics of nvtxt-metrics(7)."""
+        """All selected events as one action, with the metrics of nvtxt-metrics(7).
+
+        A report file (.ncu-rep) has none: its metrics raise Error.
+        """
         return _Summary(self._transport, self.path())
 
 
@@ -271,7 +280,10 @@ class _Ahead:
 
 
 class IRange(_Sequence):
-    """A thread; a sequence of its actions, the selected events in order of their starts."""
+    """A thread; a sequence of its actions, the selected events in order of their starts.
+
+    Of a report file (.ncu-rep): the results of a context and a stream, in their order.
+    """
 
     def __init__(self, transport: Transport, index: int) -> None:
         self._transport = transport
@@ -293,7 +305,7 @@ class IRange(_Sequence):
         return IAction(self._transport, self, index)
 
     def name(self) -> str:
-        """The name of the thread, or PID:TID."""
+        """The name of the thread, or PID:TID; of a report file its context and stream."""
         return str(self._name)
 
     def num_actions(self) -> int:
@@ -364,7 +376,7 @@ class IRange(_Sequence):
 # ---- Actions ------------------------------------------------------------------------------------
 
 class IAction:
-    """An event, or with ``IContext.summary()`` all of them.
+    """An event, the result of a kernel, or with ``IContext.summary()`` all events.
 
     ``action[name]`` is the metric of that name, or raises KeyError; iteration is over
     the names of the metrics, and len() is their number.
@@ -392,14 +404,17 @@ class IAction:
         return "<%s %r>" % (type(self).__name__, self.name())
 
     def name(self, base: int = NameBase_FUNCTION) -> str:
-        """The message of the event, for every NameBase."""
-        del base
+        """The message of the event, for every NameBase; of a kernel the name of that base."""
         assert self._range and self._index is not None
+        if base != self.NameBase_FUNCTION and self._transport.kind == "ncu-rep":
+            names = self._transport.call("action", **self._where())
+            return str(names["demangledName" if base == self.NameBase_DEMANGLED else "mangledName"])
         return self._range._action_name(self._index)
 
     def workload_type(self) -> int:
-        """WorkloadType_RANGE."""
-        return IAction.WorkloadType_RANGE
+        """WorkloadType_RANGE; WorkloadType_KERNEL for the result of a kernel."""
+        return self.WorkloadType_KERNEL if self._transport.kind == "ncu-rep" \
+            else self.WorkloadType_RANGE
 
     def metric_names(self) -> Tuple[str, ...]:
         """The names of all metrics of the action."""
@@ -442,7 +457,7 @@ class IAction:
         return len(self.metric_names())
 
     def nvtx_state(self) -> "INvtxState":
-        """What is open at the start of the event, itself included."""
+        """What is open at the start of the event, itself included, or of the kernel."""
         return INvtxState(self._transport.call("nvtx_state", **self._where())["domains"])
 
     def source_files(self) -> Dict[str, str]:
@@ -548,8 +563,8 @@ class IMetric:
             else _number(value, kind)
         self._instances: List[Dict[str, Any]] = (not kind and reply["instances"]) or []
 
-    def _finite(self, value: Any, na: Optional[str]) -> Optional[Value]:
-        return _NOT_FINITE[na] if na in _NOT_FINITE else _number(value, self._type)
+    def _finite(self, value: Any, na: Optional[str], kind: Optional[str] = None) -> Optional[Value]:
+        return _NOT_FINITE[na] if na in _NOT_FINITE else _number(value, kind or self._type)
 
     def __len__(self) -> int:
         return len(self._instances)
@@ -597,11 +612,11 @@ class IMetric:
 
     def has_correlation_ids(self) -> bool:
         """Whether the instances have ids."""
-        return bool(self._instances)
+        return any(one["id"] is not None for one in self._instances)
 
     def correlation_ids(self) -> "Optional[IMetric]":
-        """A metric whose instances are the ids; None: there are no instances."""
-        if not self._instances:
+        """A metric whose instances are the ids; None: there are no ids."""
+        if not self.has_correlation_ids():
             return None
         ids = self.ids()
         kind = "string" if any(isinstance(one, str) for one in ids) else "u64"
@@ -621,14 +636,15 @@ class IMetric:
 
     def kind(self, instance: Optional[int] = None) -> int:
         """The type of the value, one of ValueKind_*; UNKNOWN: there is none."""
-        return self._KINDS[self._type] if self.has_value(instance) else self.ValueKind_UNKNOWN
+        kind = self._type if instance is None else self._instances[instance].get("type", self._type)
+        return self._KINDS[kind] if self.has_value(instance) else self.ValueKind_UNKNOWN
 
     def value(self, instance: Optional[int] = None) -> Optional[Value]:
         """The value, of the metric or of an instance; None: there is none. Raises IndexError."""
         if instance is None:
             return self._value
         one = _Sequence._at(_List(self._instances), instance)
-        return self._finite(one["value"], one.get("na"))
+        return self._finite(one["value"], one.get("na"), one.get("type"))
 
     def as_string(self, instance: Optional[int] = None) -> str:
         """The value as a text; empty: there is none."""
@@ -652,7 +668,7 @@ class IMetric:
         return [self.value(i) for i in range(len(self._instances))]
 
     def ids(self) -> List[Value]:
-        """The ids of all instances: integers or texts."""
+        """The ids of all instances: integers or texts; None of one without an id."""
         return [one["id"] for one in self._instances]
 
 
@@ -691,12 +707,13 @@ class INvtxRange:
 
     def message(self) -> str:
         """The message."""
-        return self.name()
+        message = self._reply.get("message")
+        return self.name() if message is None else str(message)
 
     def has_attributes(self) -> bool:
-        """Whether it has a category, a colour or a payload."""
-        return bool(self._reply["category"] or self._reply["color"] is not None
-                    or self._reply["payload"] is not None)
+        """Whether it has a category, a colour or a payload, or other attributes."""
+        return bool(self._reply.get("hasAttributes") or self._reply["category"]
+                    or self._reply["color"] is not None or self._reply["payload"] is not None)
 
     def category(self) -> int:
         """The number of the category; 0: it has none."""
@@ -720,7 +737,7 @@ class INvtxRange:
         return int(payload) if isinstance(payload, str) else payload
 
     def row(self) -> Optional[int]:
-        """The row in the store, as event__attribute_row."""
+        """The row in the store, as event__attribute_row; None in a report file."""
         return self._reply.get("row")
 
 
@@ -767,7 +784,7 @@ class INvtxState:
     """
 
     def __init__(self, domains: List[Dict[str, Any]]) -> None:
-        self._domains = {one["id"]: INvtxDomainInfo(one) for one in domains}
+        self._domains = {int(one["id"]): INvtxDomainInfo(one) for one in domains}
 
     def __repr__(self) -> str:
         return "<INvtxState %s>" % (self.domains(),)
