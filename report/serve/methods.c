@@ -127,8 +127,8 @@ static int name_action(struct call *call, bool all, struct nvtxt_slice *name,
         int result = call->calls->summary_name(call->objects, call->arena, name);
         return result ? result : call->calls->summary_names(call->objects, call->arena, names);
     }
-    *name = call->calls->action_name(call->objects, call->range, call->action,
-                                     REPORT_BASE_FUNCTION);
+    *name =
+        call->calls->action_name(call->objects, call->range, call->action, REPORT_BASE_FUNCTION);
     return call->calls->metric_names(call->objects, call->range, call->action, call->arena, names);
 }
 
