@@ -40,6 +40,13 @@ static double as_real(struct report_value value) {
     return value.type == REPORT_DOUBLE ? value.real : (double)value.u64;
 }
 
+// Of numbers that are all 1 only sums are asked.
+static struct report_value roll_count(const struct rolling *rolling, size_t count) {
+    return rolling->which->rollup == REPORT_PER_SECOND
+               ? real_value((double)count * 1e9 / rolling->elapsed)
+               : integer_value(count);
+}
+
 // No roll-up but the sums asks for one of nothing.
 static struct report_value roll_integers(const struct rolling *rolling, uint64_t *values,
                                          size_t count) {
@@ -93,6 +100,9 @@ static struct report_value roll(const struct rolling *rolling, size_t from, size
     const struct report_samples *samples = rolling->samples;
     if (samples->averages && rolling->which->rollup == REPORT_AVG) {
         return real_value(samples->averages[from]);
+    }
+    if (samples->ones) {
+        return roll_count(rolling, end - from);
     }
     return samples->real ? roll_reals(rolling, samples->reals + from, end - from)
                          : roll_integers(rolling, samples->values + from, end - from);

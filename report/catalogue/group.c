@@ -236,23 +236,26 @@ static int fill_groups(struct work *work) {
     struct report_groups *groups = work->groups;
     uint32_t *next = store_arena_take(work->arena, (groups->count + 2) * sizeof(uint32_t), 4);
     groups->items = store_arena_take(work->arena, (work->count + 1) * sizeof(uint32_t), 4);
-    if (!next || !groups->items) {
+    groups->of = store_arena_take(work->arena, (work->count + 1) * sizeof(uint32_t), 4);
+    if (!next || !groups->items || !groups->of) {
         return -ENOMEM;
     }
     // First next[g + 2] counts the items of g; then next[g + 1] is where its next item goes, and at
     // the end where it ends.
     memset(next, 0, (groups->count + 2) * sizeof(uint32_t));
     for (size_t i = 0; i < work->count; i++) {
-        if (work->raws[i] != REPORT_NONE && work->to_group[work->raws[i]] + 1 < groups->count) {
-            next[work->to_group[work->raws[i]] + 2]++;
+        uint32_t raw = work->raws[i];
+        groups->of[i] = raw == REPORT_NONE ? REPORT_NONE : work->to_group[raw];
+        if (raw != REPORT_NONE && groups->of[i] + 1 < groups->count) {
+            next[groups->of[i] + 2]++;
         }
     }
     for (size_t g = 2; g <= groups->count; g++) {
         next[g] += next[g - 1];
     }
     for (size_t i = 0; i < work->count; i++) {
-        if (work->raws[i] != REPORT_NONE) {
-            groups->items[next[work->to_group[work->raws[i]] + 1]++] = (uint32_t)i;
+        if (groups->of[i] != REPORT_NONE) {
+            groups->items[next[groups->of[i] + 1]++] = (uint32_t)i;
         }
     }
     groups->starts = next;

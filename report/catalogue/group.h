@@ -18,6 +18,7 @@ struct report_groups {
     size_t count;
     uint32_t *starts; // count + 1: group g is items[starts[g] .. starts[g + 1]), in order
     uint32_t *items;  // indexes of events in the model; of report_group_raws(): positions
+    uint32_t *of;     // the group of each position, or REPORT_NONE; NULL: it may be in several
     const char *na;   // why there can be no groups; NULL: there can
 };
 
