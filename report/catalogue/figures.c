@@ -28,8 +28,9 @@ void report_figures_init(struct report_figures *figures, struct report_model *mo
 void report_figures_deinit(struct report_figures *figures) {
     store_arena_deinit(&figures->arena);
     store_arena_deinit(&figures->kept);
-    store_arena_deinit(&figures->samples[0].arena);
-    store_arena_deinit(&figures->samples[1].arena);
+    for (size_t i = 0; i < sizeof figures->samples / sizeof figures->samples[0]; i++) {
+        store_arena_deinit(&figures->samples[i].arena);
+    }
 }
 
 int report_figures_groups(struct report_figures *figures, enum report_key key,

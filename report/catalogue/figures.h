@@ -53,7 +53,7 @@ struct report_figures {
     struct store_arena kept;          // of groups
     struct report_groups groups[REPORT_KEY_EVENT + 1];
     bool grouped[REPORT_KEY_EVENT + 1];
-    struct report_samples samples[2];       // the last without a key, the last with one
+    struct report_samples samples[4];       // the last without a key, with one; the same of counts
     uint64_t elapsed_ns;                    // from the smallest start to the largest start or end
     const uint8_t *traits;                  // of each event of the scope; NULL: not asked for yet
     struct report_parts threads, processes; // the same

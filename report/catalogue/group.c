@@ -30,6 +30,7 @@ struct work {
     size_t raw_count;            // raw numbers are below it
     const uint32_t *distinct;    // what the raw numbers stand for, when they were numbered anew
     const struct report_id *ids; // the same, when it is the line
+    bool only_count;             // what belongs to the groups is not asked for
     struct store_arena *arena;
     uint32_t *to_group; // of each raw number
     struct candidate *candidates;
@@ -269,7 +270,7 @@ static int group_raws(struct work *work) {
     int result = -ENOMEM;
     if (work->to_group && work->candidates) {
         result = number_groups(work);
-        result = result ? result : fill_groups(work);
+        result = result || work->only_count ? result : fill_groups(work);
     }
     free(work->to_group);
     free(work->candidates);
@@ -326,10 +327,20 @@ static int group(struct work *work) {
     return few || work->key == REPORT_KEY_CATEGORY ? group_few(work) : group_raws(work);
 }
 
+static size_t raw_count_of(const struct report_model *model, enum report_key key) {
+    const struct report_capture *capture = model->capture;
+    return key == REPORT_KEY_NAME        ? capture->name_count
+           : key == REPORT_KEY_THREAD    ? capture->thread_count
+           : key == REPORT_KEY_PROCESS   ? capture->process_count
+           : key == REPORT_KEY_DOMAIN    ? capture->domain_count
+           : key == REPORT_KEY_SOURCE    ? capture->source_count
+           : key == REPORT_KEY_ITERATION ? model->iterations.count
+                                         : model->count;
+}
+
 int report_group_raws(struct report_groups *groups, struct report_model *model,
                       const struct report_raws *raws, enum report_key key,
                       struct store_arena *arena) {
-    const struct report_capture *capture = model->capture;
     struct work work = {.groups = groups,
                         .model = model,
                         .key = key,
@@ -338,14 +349,7 @@ int report_group_raws(struct report_groups *groups, struct report_model *model,
                         .ids = raws->ids,
                         .arena = arena};
     *groups = (struct report_groups){.na = NULL};
-    work.raw_count = key == REPORT_KEY_NAME        ? capture->name_count
-                     : key == REPORT_KEY_THREAD    ? capture->thread_count
-                     : key == REPORT_KEY_PROCESS   ? capture->process_count
-                     : key == REPORT_KEY_DOMAIN    ? capture->domain_count
-                     : key == REPORT_KEY_SOURCE    ? capture->source_count
-                     : key == REPORT_KEY_ITERATION ? model->iterations.count
-                     : key == REPORT_KEY_LINE      ? raws->id_count
-                                                   : model->count;
+    work.raw_count = key == REPORT_KEY_LINE ? raws->id_count : raw_count_of(model, key);
     return group(&work);
 }
 
@@ -441,8 +445,9 @@ static int group_events(struct work *work, uint32_t *raws, const uint32_t *event
     for (size_t i = 0; i < work->count; i++) {
         raws[i] = raw_of(work->model->capture, events[i], work->key);
     }
-    const struct report_raws of_events = {.raws = raws, .count = work->count};
-    return report_group_raws(work->groups, work->model, &of_events, work->key, work->arena);
+    work->raws = raws;
+    work->raw_count = raw_count_of(work->model, work->key);
+    return group(work);
 }
 
 // The first of the events, which are in order, that is not before `index`.
@@ -509,5 +514,23 @@ int report_group(struct report_groups *groups, struct report_model *model, const
     for (size_t i = 0; !result && i < groups->starts[groups->count]; i++) {
         groups->items[i] = events[groups->items[i]];
     }
+    return result;
+}
+
+int report_group_count(struct report_model *model, const uint32_t *events, size_t event_count,
+                       enum report_key key, size_t *count) {
+    struct report_groups groups = {.count = 0};
+    struct store_arena arena = {0};
+    struct work work = {.groups = &groups,
+                        .model = model,
+                        .key = key,
+                        .count = event_count,
+                        .only_count = true,
+                        .arena = &arena};
+    uint32_t *raws = malloc((event_count + 1) * sizeof *raws);
+    int result = raws ? group_events(&work, raws, events) : -ENOMEM;
+    *count = groups.count;
+    free(raws);
+    store_arena_deinit(&arena);
     return result;
 }

@@ -26,6 +26,10 @@ struct report_groups {
 int report_group(struct report_groups *groups, struct report_model *model, const uint32_t *events,
                  size_t count, enum report_key key, struct store_arena *arena);
 
+// How many groups there would be.
+int report_group_count(struct report_model *model, const uint32_t *events, size_t event_count,
+                       enum report_key key, size_t *count);
+
 // Things that are no events: of each the raw number of the key, which is the index of a name,
 // thread, process, domain, source, or iteration that is not left out (REPORT_NONE: of none). When
 // the key is the line, it is an index in `ids`, of which several may be equal.

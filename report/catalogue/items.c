@@ -206,18 +206,15 @@ static int busy(const struct collecting *of, uint32_t raw, const uint32_t *event
 
 // Each gap, or their number.
 static int gaps(const struct collecting *of, uint32_t raw, const uint32_t *events, size_t count) {
-    struct report_gap *list;
-    size_t found;
-    int result = report_gaps(of->figures->model->capture, events, count, &list, &found);
-    if (!result && of->samples->id == REPORT_M_GAP_COUNT) {
-        result = add(of->items, raw, found);
-    } else {
-        for (size_t i = 0; !result && i < found; i++) {
-            result = add(of->items, raw, list[i].length);
-        }
+    struct report_gap_walk walk = {of->figures->model->capture, events, count, 0, REPORT_NONE};
+    bool lengths = of->samples->id != REPORT_M_GAP_COUNT;
+    struct report_gap gap;
+    uint64_t found = 0;
+    int result = 0;
+    for (; !result && report_gap_next(&walk, &gap); found++) {
+        result = lengths ? add(of->items, raw, gap.length) : 0;
     }
-    free(list);
-    return result;
+    return lengths || result ? result : add(of->items, raw, found);
 }
 
 static int all_gaps(const struct collecting *of) {

@@ -2,7 +2,8 @@
 //
 // Two ways: a number of each event, put side by side for each group of the events; or items that
 // are no events, such as gaps, which are grouped when all are there. The last samples are kept,
-// because the roll-ups of one metric are asked for one after the other.
+// because the roll-ups of one metric are asked for one after the other, often with counts between
+// them: these have a place of their own.
 #include "report/catalogue/samples.h"
 
 #include <errno.h>
@@ -288,7 +289,8 @@ static int fill(struct report_figures *figures, struct report_samples *samples) 
 
 int report_samples_get(struct report_figures *figures, const struct report_catalogue_metric *which,
                        const struct report_samples **samples) {
-    struct report_samples *slot = &figures->samples[which->key != REPORT_KEY_NONE];
+    bool is_small = is_count(which->entry->id) || which->entry->id == REPORT_M_GAP_COUNT;
+    struct report_samples *slot = &figures->samples[(which->key != REPORT_KEY_NONE) + 2 * is_small];
     *samples = slot;
     if (slot->filled && slot->id == which->entry->id && slot->key == which->key) {
         return 0;
