@@ -191,9 +191,10 @@ void page_table(struct nvtxt_out *out, const struct report_table *table, size_t 
         page_raw(out, "</tr>\n");
     }
     page_raw(out, "</tbody></table></div>\n");
-    if (table->row_count > most) {
+    size_t more = table->left_out + (table->row_count > most ? table->row_count - most : 0);
+    if (more > 0) {
         page_raw(out, "<p>");
-        nvtxt_out_uint(out, table->row_count - most);
+        nvtxt_out_uint(out, more);
         page_raw(out, " more rows are not shown here.</p>\n");
     }
     for (size_t i = 0; i < table->note_count; i++) {

@@ -24,6 +24,8 @@ struct report_page_lines {
     const struct report_table *table;
 };
 
+#define REPORT_PAGE_TREE_ROWS 1000 // more rows of nvtx_tree are only counted
+
 // Everything is borrowed.
 struct report_page {
     const struct report_model *model;
@@ -31,7 +33,7 @@ struct report_page {
     const struct report_shown_section *sections;
     size_t section_count;
     const struct report_results *results;
-    const struct report_table *tree; // nvtx_tree
+    const struct report_table *tree; // nvtx_tree, of so many rows at most
     const struct report_page_lines *lines;
     size_t line_count;
     const struct report_messages *messages; // of files of sections and rules

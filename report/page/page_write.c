@@ -15,7 +15,6 @@
 #include "report/page/page_section.h"
 #include "report/page/page_summary.h"
 
-#define ROWS_OF_TREE 1000
 #define ROWS_OF_LINES 20000
 
 struct writer {
@@ -100,7 +99,7 @@ static void put_banner(struct writer *writer) {
 }
 
 static void put_tree(struct writer *writer) {
-    page_table(writer->out, writer->page->tree, ROWS_OF_TREE, NULL);
+    page_table(writer->out, writer->page->tree, REPORT_PAGE_TREE_ROWS, NULL);
 }
 
 static void put_sections(struct writer *writer) {

@@ -119,7 +119,7 @@ static int compute(struct making *making) {
 }
 
 static int take_summary(struct making *making) {
-    static const struct report_stats_options options = {0};
+    static const struct report_stats_options options = {.most_rows = REPORT_PAGE_TREE_ROWS};
     const struct report_model *model = making->job->model;
     making->page.overviews = making->overviews = report_overviews(model);
     for (char *const *word = making->job->options->arguments; *word; word++) {
