@@ -3,6 +3,7 @@
 // `nvtxt-report html`: everything that a page shows is computed here first, as the other commands
 // compute it; then report/page writes it from start to end.
 #include <errno.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -106,8 +107,18 @@ static int take_files(struct making *making) {
     return r;
 }
 
+// One figure needs arrays as large as the next one does. They take the same memory, which is not
+// given back in between.
+static void keep_memory(void) {
+#if defined(M_MMAP_THRESHOLD) && defined(M_TRIM_THRESHOLD)
+    mallopt(M_MMAP_THRESHOLD, 1 << 30);
+    mallopt(M_TRIM_THRESHOLD, 1 << 30);
+#endif
+}
+
 static int compute(struct making *making) {
     const struct report_job *job = making->job;
+    keep_memory();
     int r = report_scopes_new(&making->scopes, job->model, REPORT_SCOPE_CAPTURE);
     r = r
             ?: report_metrics_new(&making->metrics, job->model, report_scopes_at(making->scopes, 0),
