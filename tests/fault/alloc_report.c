@@ -153,7 +153,8 @@ static int select_events(struct report_model *model) {
 static int make_tables(const struct report_model *model) {
     static const double percentiles[] = {50, 99.9};
     static const char *const names[] = {"50", "99.9"};
-    const struct report_stats_options options = {percentiles, names, 2};
+    const struct report_stats_options options = {
+        .percentiles = percentiles, .percentile_names = names, .percentile_count = 2};
     int rc = 0;
     for (size_t i = 0; i < report_stats_report_count && rc == 0; i++) {
         struct report_table table;
