@@ -28,7 +28,7 @@ struct page_columns {
     bool begun;     // its name and quote are written
     z_stream zip, trial;
     unsigned blocks; // of this column, packed
-    size_t len; // of `block`
+    size_t len;      // of `block`
     unsigned char block[BLOCK + LONGEST];
     unsigned char packed[PACKED];
     unsigned char tried[2 * BLOCK];
