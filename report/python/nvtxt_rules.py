@@ -20,13 +20,14 @@ In a rule ``import NvRules`` and ``import nvtxt_rules`` give this module:
         threads = action["capture__attribute_threads"].as_uint64()
         ctx.frontend().message("There are %d threads" % threads)
 
-The one range of a rule's context has one action: the scope that nvtxt-report shows,
-such as the whole capture, with the metrics of nvtxt-metrics(7). ``IContext.capture()``
-has the threads and their events. Times are in ns.
+The one range of a rule's context has one action: the scope that
+nvtxt-report shows, such as the whole capture, with the metrics of
+nvtxt-metrics(7). IContext.capture() has the threads and their events. Times
+are in ns.
 
-A call with a wrong argument raises TypeError, ValueError, IndexError or KeyError;
-what nvtxt-report refuses raises Error. The rule then fails, with the file and line,
-unless it catches that.
+A call with a wrong argument raises TypeError, ValueError, IndexError or
+KeyError; what nvtxt-report refuses is an Error. The rule then fails, with
+the file and line, unless it catches that.
 """
 import enum
 import json
@@ -46,8 +47,17 @@ __all__ = ["Error", "IAction", "IContext", "IController", "IEvaluator", "IFronte
            "require_metrics", "require_rules"]
 
 
+Texts = Iterable[str]
+Rows = Iterable[Sequence[Any]]
+Dictionary = Mapping[str, Any]
+Settings = Optional[Dictionary]
+
+
 class MsgType(enum.IntEnum):
-    """What a message is; also IFrontend.MsgType_OK and IFrontend.MsgType_MSG_OK, and so on."""
+    """What a message is.
+
+    Also IFrontend.MsgType_OK and IFrontend.MsgType_MSG_OK, and so on.
+    """
 
     NONE = 0
     OK = 1
@@ -57,14 +67,20 @@ class MsgType(enum.IntEnum):
 
 
 class SpeedupType(enum.IntEnum):
-    """Of what an estimate is; also IFrontend.SpeedupType_LOCAL, and so on."""
+    """What an estimate is of; also IFrontend.SpeedupType_LOCAL, and so on.
 
-    LOCAL = 1  # of this range in isolation
-    GLOBAL = 2  # of the whole
+    LOCAL: of this range in isolation. GLOBAL: of the whole.
+    """
+
+    LOCAL = 1
+    GLOBAL = 2
 
 
 class Severity(enum.IntEnum):
-    """How much a focus metric weighs; also IFrontend.Severity_SEVERITY_LOW, and so on."""
+    """How much a focus metric weighs.
+
+    Also IFrontend.Severity_SEVERITY_LOW, and so on.
+    """
 
     SEVERITY_DEFAULT = 0
     SEVERITY_LOW = 1
@@ -211,19 +227,26 @@ def get_version(handle: Handle) -> str:
 
 
 def get_evaluator(handle: Handle) -> "IEvaluator":
-    """What evaluate() asks for. require_metrics() and require_rules() do the same."""
+    """What evaluate() asks for what the rule needs.
+
+    require_metrics() and require_rules() do the same.
+    """
     return IEvaluator(_take(handle))
 
 
-def require_metrics(handle: Handle, names: Iterable[str]) -> None:
-    """For evaluate(): the rule is not applicable if one of these metrics is N/A."""
+def require_metrics(handle: Handle, names: "Texts") -> None:
+    """For evaluate(): what metrics the rule needs.
+
+    The rule is not applicable if one of them is N/A. Raises TypeError.
+    """
     get_evaluator(handle).require_metrics(names)
 
 
-def require_rules(handle: Handle, ids: Iterable[str]) -> None:
-    """For evaluate(): the rule is not applicable if one of these rules is not loaded.
+def require_rules(handle: Handle, ids: "Texts") -> None:
+    """For evaluate(): what rules the rule needs.
 
-    Only these rules can be proposed by IController.propose_rule().
+    The rule is not applicable if one of them is not loaded. Only these can
+    be proposed by IController.propose_rule(). Raises TypeError.
     """
     get_evaluator(handle).require_rules(ids)
 
@@ -235,19 +258,31 @@ class IEvaluator:
         self._handle = handle
 
     def require_metric(self, name: str) -> None:
-        """The rule is not applicable if this metric is N/A."""
+        """The rule is not applicable if this metric is N/A.
+
+        Raises TypeError.
+        """
         self.require_metrics([name])
 
-    def require_metrics(self, names: Iterable[str]) -> None:
-        """The rule is not applicable if one of these metrics is N/A. Raises TypeError."""
+    def require_metrics(self, names: "Texts") -> None:
+        """The rule is not applicable if one of these metrics is N/A.
+
+        Raises TypeError.
+        """
         self._handle.connection.say("require_metrics", names=_texts(names, "metrics"))
 
-    def require_rule(self, identifier: str) -> None:
-        """The rule is not applicable if this rule is not loaded."""
-        self.require_rules([identifier])
+    def require_rule(self, id: str) -> None:
+        """The rule is not applicable if this rule is not loaded.
 
-    def require_rules(self, ids: Iterable[str]) -> None:
-        """The rule is not applicable if one of these rules is not loaded. Raises TypeError."""
+        Raises TypeError.
+        """
+        self.require_rules([id])
+
+    def require_rules(self, ids: "Texts") -> None:
+        """The rule is not applicable if one of these rules is not loaded.
+
+        Raises TypeError.
+        """
         names = _texts(ids, "rules")
         self._handle.connection.say("require_rules", ids=names)
         if self._handle.evaluating:
@@ -284,7 +319,10 @@ class _Scope(IAction):
         return INvtxState([])
 
     def rule_results_as_dicts(self) -> List[Dict[str, Any]]:
-        """What rules said of the scope so far, each with the members of nvtxt-report(1)."""
+        """What rules said of the scope so far.
+
+        Each has the members of a rule in the JSON of nvtxt-report check.
+        """
         try:
             return list(self._transport.call("rule_results")["rules"])
         except Error:
@@ -316,10 +354,11 @@ class _ScopeRange(IRange):
         return 1
 
     def actions_by_nvtx(self, includes: Sequence[str], excludes: Sequence[str]) -> Tuple[int, ...]:
-        """(0,) if filters of nvtxt-filter(7) take an action in which nothing is open, else ().
+        """(0,) if filters take an action in which nothing is open, else ().
 
-        Raises Error for a filter that cannot be read. The events of the scope are in
-        IContext.capture().
+        Filters are those of nvtxt-filter(7). Raises Error for one that
+        cannot be read, and TypeError for what is no list of texts. Events
+        are in IContext.capture().
         """
         return tuple(self._transport.call("actions_by_nvtx", range=None,
                                           include=_texts(includes, "filters"),
@@ -343,7 +382,10 @@ class _Capture(nvtxt_report.IContext):
 
 
 class IContext(nvtxt_report.IContext):
-    """What a rule judges: a sequence of one range, which has one action, the scope."""
+    """What a rule judges.
+
+    A sequence of one range, which has one action: the scope.
+    """
 
     def __init__(self, handle: Handle) -> None:
         self._handle = handle
@@ -374,7 +416,11 @@ class IContext(nvtxt_report.IContext):
         return self.capture().path()
 
     def kind(self) -> str:
-        """What the file is: "nvtxt" for a store of nvtxtd, "nsys" for an export."""
+        """What the file is.
+
+        "nvtxt" for a store of nvtxtd, "nsys" for an export of Nsight
+        Systems.
+        """
         return self.capture().kind()
 
     def version(self) -> str:
@@ -396,7 +442,8 @@ class IContext(nvtxt_report.IContext):
     def capture(self) -> nvtxt_report.IContext:
         """The threads of the capture and their events, as scripts have them.
 
-        Each range is a thread, each action an event, whatever the scope is.
+        Each range is a thread, each action an event, whatever the scope
+        is. Its summary() is the scope.
         """
         if self._capture is None:
             self._capture = _Capture(self._transport)
@@ -408,8 +455,8 @@ class IContext(nvtxt_report.IContext):
 class IFrontend:
     """What a rule says.
 
-    Texts and cells may have links: nvtxt-rule(5), "LINKS". The ids of messages are
-    those that message() returned; any other raises IndexError.
+    Texts and cells may have links: nvtxt-rule(5), "LINKS". The ids of
+    messages are those that message() returned; any other raises IndexError.
     """
 
     MsgType_NONE = MsgType_MSG_NONE = MsgType.NONE
@@ -433,8 +480,9 @@ class IFrontend:
     def message(self, *args: Any, **named: Any) -> int:
         """message([type,] text[, title]): adds a message and returns its id.
 
-        ``type`` is one of MsgType_*; without it MsgType_NONE. Raises TypeError for
-        arguments of other types, ValueError for a number that is no type.
+        The type is one of MsgType_*; without it MsgType_NONE. Raises
+        TypeError for arguments of other types, ValueError for a number that
+        is no type.
         """
         if args and isinstance(args[0], str):
             args = (named.pop("type", MsgType.NONE),) + args
@@ -454,37 +502,41 @@ class IFrontend:
             raise IndexError("there is no message %d" % number)
         return number
 
-    def speedup(self, message_id: int, type: int, percent: float) -> None:
+    def speedup(self, id: int, type: int, percent: float) -> None:
         """Estimates what a message could save, in percent.
 
-        ``type`` is SpeedupType_LOCAL, of this range in isolation, or SpeedupType_GLOBAL,
-        of the whole. Raises IndexError, TypeError, ValueError.
+        The type is SpeedupType_LOCAL, of this range in isolation, or
+        SpeedupType_GLOBAL, of the whole; percent is a finite number. Raises
+        IndexError, TypeError, ValueError.
         """
-        self._connection.say("speedup", message=self._known(message_id),
+        self._connection.say("speedup", message=self._known(id),
                              **{"global": _word(type, SpeedupType) == "global",
                                 "percent": _finite(percent, "percent")})
 
-    def focus_metric(self, message_id: int, metric_name: str, metric_value: float,
-                     severity: int, info: str) -> None:
+    def focus_metric(self, id: int, name: str, value: float, severity: int,
+                     info: str) -> None:
         """Names a metric that a message is about.
 
-        ``metric_value`` is a finite number, ``severity`` one of Severity_*, ``info`` a
+        Its value is a finite number, severity one of Severity_*, info a
         text for readers. Raises IndexError, TypeError, ValueError.
         """
-        self._connection.say("focus_metric", message=self._known(message_id),
-                             name=_text(metric_name, "the name of a metric"),
-                             value=_finite(metric_value, "the value of a focus metric"),
+        self._connection.say("focus_metric", message=self._known(id),
+                             name=_text(name, "the name of a metric"),
+                             value=_finite(value, "the value of a focus metric"),
                              severity=_word(severity, Severity), info=_text(info, "info"))
 
-    def generate_table(self, message_id: int, header: Sequence[str],
-                       rows: Sequence[Sequence[Any]],
-                       config: Optional[Mapping[str, Any]] = None) -> None:
+    def generate_table(self, id: int, header: "Texts", rows: "Rows",
+                       config: "Settings" = None) -> None:
         """Adds a table to a message.
 
-        Cells are integers, floats or texts; of anything else str() is shown. ``config``
-        may have "title" and "description"; other keys are ignored. Raises IndexError;
-        TypeError when a column has cells of several types; ValueError when a row has
-        more or fewer cells than the header.
+        The header is a list of names of columns, rows a list of lists, each
+        as long as the header. Cells are integers, floats or texts; of
+        anything else str() is shown. config may have "title" and
+        "description"; other keys are ignored.
+
+        Raises TypeError when a column has cells of several types,
+        ValueError when a row has more or fewer cells than the header, and
+        IndexError.
         """
         names = _texts(header, "the names of columns")
         cells = [list(row) for row in rows]
@@ -492,66 +544,78 @@ class IFrontend:
         if not names:
             raise ValueError("a table has at least one column")
         _check_rows(names, cells)
-        self._connection.say("table", message=self._known(message_id),
+        self._connection.say("table", message=self._known(id),
                              title=_text(settings.get("title", ""), "the title of a table"),
                              description=_text(settings.get("description", ""),
                                                "the description of a table"),
                              header=names, rows=[[_cell(cell) for cell in row] for row in cells])
 
-    def source_marker(self, message_id: int, file: str, line: int, text: str) -> None:
-        """Marks a line of a source file, counted from 1. Raises IndexError, TypeError, ValueError."""
+    def source_marker(self, id: int, file: str, line: int, text: str) -> None:
+        """Marks a line of a source file. Lines are counted from 1.
+
+        Raises IndexError, TypeError, ValueError.
+        """
         number = _integer(line, "a line")
         if not 1 <= number < 2 ** 63:
             raise ValueError("there is no line %d; lines are counted from 1" % number)
-        self._connection.say("source_marker", message=self._known(message_id),
+        self._connection.say("source_marker", message=self._known(id),
                              file=_text(file, "the name of a file"), line=number,
                              text=_text(text, "the text of a marker"))
 
     def load_chart_from_file(self, name: str) -> None:
         """Shows the table or chart of a file beside the rule.
 
-        The file has one Item of nvtxt-section(5). Raises FileNotFoundError, and
-        ValueError for a file that cannot be read as one.
+        The file has one Item of nvtxt-section(5). Raises FileNotFoundError,
+        and ValueError for a file that cannot be read as one.
         """
         self._connection.say("chart", FileNotFoundError, name=_text(name, "the name of a file"))
 
-    def send_dict_to_children(self, dict: Mapping[str, Any]) -> None:
+    def send_dict_to_children(self, dict: "Dictionary") -> None:
         """Gives a dictionary to the rules that name this one as a parent.
 
-        Keys are texts, values what JSON can hold. A later call adds keys, and replaces
-        the values of those that are there. Raises TypeError, ValueError.
+        Keys are texts, values what JSON can hold. A later call adds keys,
+        and replaces the values of those that are there. Raises TypeError,
+        and ValueError for more than 1 MiB.
         """
         self._sent.update(_dictionary(dict))
         self._connection.say("send_dict", dict=_pack(self._sent))
 
-    def receive_dict_from_parent(self, parent_id: str) -> Dict[str, Any]:
-        """What a parent sent; {}: nothing, it did not run, or it is no parent of this rule."""
+    def receive_dict_from_parent(self, id: str) -> Dict[str, Any]:
+        """What a parent sent; {}: nothing, or it did not run.
+
+        Raises TypeError.
+        """
         try:
             return _unpack(self._connection.say("receive_dict",
-                                                id=_text(parent_id, "a rule"))["dict"])
+                                                id=_text(id, "a rule"))["dict"])
         except KeyError:
             return {}
 
 
 class IMessageVault:
-    """Dictionaries that rules leave for rules that are applied later, each under an id."""
+    """Dictionaries that rules leave for rules that are applied later.
+
+    Each stands under an id, such as the identifier of a rule.
+    """
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
-    def Get(self, rule_id: str) -> Dict[str, Any]:
-        """The dictionary of an id; {}: there is none."""
-        return _unpack(self._connection.say("vault_get", id=_text(rule_id, "an id"))["dict"])
+    def Get(self, id: str) -> Dict[str, Any]:
+        """The dictionary of an id; {}: there is none. Raises TypeError."""
+        return _unpack(self._connection.say("vault_get", id=_text(id, "an id"))["dict"])
 
-    def Put(self, rule_id: str, message: Mapping[str, Any]) -> None:
-        """Adds keys to the dictionary of an id, and replaces the values of those that are there.
+    def Put(self, id: str, dict: "Dictionary") -> None:
+        """Adds to the dictionary of an id.
 
-        Keys are texts, values what JSON can hold. Raises TypeError, ValueError.
+        Keys are texts, values what JSON can hold; values of keys that are
+        there are replaced. Raises TypeError, and ValueError for more than
+        1 MiB.
         """
-        added = _dictionary(message)
-        merged = self.Get(rule_id)
+        added = _dictionary(dict)
+        merged = self.Get(id)
         merged.update(added)
-        self._connection.say("vault_put", id=rule_id, dict=_pack(merged))
+        self._connection.say("vault_put", id=id, dict=_pack(merged))
 
 
 class IController:
@@ -560,12 +624,13 @@ class IController:
     def __init__(self, handle: Handle) -> None:
         self._handle = handle
 
-    def propose_rule(self, rule_id: str) -> None:
+    def propose_rule(self, id: str) -> None:
         """Tells readers to look at that rule too.
 
-        Raises KeyError for a rule that evaluate() did not name in require_rules().
+        Raises KeyError for a rule that evaluate() did not name in
+        require_rules(), and TypeError.
         """
-        name = _text(rule_id, "a rule")
+        name = _text(id, "a rule")
         if name not in self._handle.required_rules:
             raise KeyError(name)
         self._handle.connection.say("propose", id=name)
