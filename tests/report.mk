@@ -42,6 +42,7 @@ unit_test_condition_SOURCES = unit/test_condition.c $(report_kit)
 unit_programs += unit/test_report_rules
 unit_test_report_rules_SOURCES = unit/test_report_rules.c $(report_kit)
 serial_tests += e2e/test_report_sections.py
+serial_tests += e2e/test_report_python_rules.py
 serial_tests += e2e/test_report_rules.py
 EXTRA_DIST += e2e/report_random.py report/slow_metrics.py
 serial_tests += e2e/test_report_metrics.py

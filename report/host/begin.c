@@ -49,20 +49,27 @@ static void say(struct report_use *use, enum report_file_severity severity, cons
                         "%s() %s", function, what);
 }
 
-// The functions that are not there.
+// The functions that are not there: without its name and description a rule is still one.
 static void take_missing(struct report_use *use, const json_t *missing) {
     const json_t *name;
     size_t i;
+    bool no_name = false, no_description = false;
     json_array_foreach(missing, i, name) {
         const char *text = json_string_value(name);
         if (text && strcmp(text, "get_name") == 0) {
-            say(use, REPORT_FILE_WARNING, text, "is missing: the name is the identifier");
+            no_name = true;
         } else if (text && strcmp(text, "get_description") == 0) {
-            say(use, REPORT_FILE_WARNING, text, "is missing: the description is empty");
+            no_description = true;
         } else if (text) {
             say(use, REPORT_FILE_ERROR, text, "is missing");
             use->bad = true;
         }
+    }
+    if (no_name && !use->bad) {
+        say(use, REPORT_FILE_WARNING, "get_name", "is missing: the name is the identifier");
+    }
+    if (no_description && !use->bad) {
+        say(use, REPORT_FILE_WARNING, "get_description", "is missing: the description is empty");
     }
 }
 
@@ -139,6 +146,9 @@ static int run_raised(struct report_use *use, struct report_request *request,
     result = result ? result : report_use_text(request, "text", &text);
     result = result ? result : report_use_text(request, "file", &text);
     (void)out;
+    if (result == 0 && !request->params) {
+        result = report_request_refuse(request, REPORT_BAD_PARAMS, "'params' is not there");
+    }
     if (result == 0) {
         use->raised = json_deep_copy(request->params);
         use->said = REPORT_USE_RAISED;

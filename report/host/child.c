@@ -74,7 +74,7 @@ _Noreturn static void run_child(const struct start *start) {
     signal(SIGPIPE, SIG_DFL);
     signal(SIGXFSZ, SIG_DFL);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    setpgid(0, 0);
+    setsid();
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() == start->parent && place_descriptors(start) && chdir("/") == 0 &&
         set_limits(start)) {
@@ -118,6 +118,7 @@ static void close_at(int *fd) {
 }
 
 static int start_child(struct report_child *child, struct start *start) {
+    (void)prctl(PR_SET_CHILD_SUBREAPER, 1);
     child->pid = fork();
     if (child->pid < 0) {
         child->pid = 0;
@@ -126,8 +127,6 @@ static int start_child(struct report_child *child, struct start *start) {
     if (child->pid == 0) {
         run_child(start);
     }
-    // Both sides do it: neither knows who is first.
-    (void)setpgid(child->pid, child->pid);
     child->pidfd = open_pidfd(child->pid);
     return 0;
 }
@@ -229,12 +228,36 @@ void report_child_hurry(struct report_child *child, int64_t ms) {
 
 // ---- Ending -------------------------------------------------------------------------------------
 
+// One child more of ours: `*pid`. False: there is none, or the kernel does not tell.
+static bool next_orphan(pid_t *pid) {
+    char path[64];
+    snprintf(path, sizeof(path), "/proc/self/task/%d/children", (int)getpid());
+    FILE *file = fopen(path, "re");
+    int number = 0;
+    bool found = file && fscanf(file, "%d", &number) == 1 && number > 0;
+    if (file) {
+        fclose(file);
+    }
+    *pid = number;
+    return found;
+}
+
+static void end_orphans(void) {
+    pid_t pid;
+    while (next_orphan(&pid)) {
+        (void)kill(pid, SIGKILL);
+        while (waitpid(pid, NULL, 0) < 0 && errno == EINTR) {
+        }
+    }
+}
+
 void report_child_end(struct report_child *child) {
     if (child->pid > 0) {
         (void)kill(-child->pid, SIGKILL);
         (void)kill(child->pid, SIGKILL);
         while (waitpid(child->pid, NULL, 0) < 0 && errno == EINTR) {
         }
+        end_orphans();
     }
     child->pid = 0;
     take_prints(child);

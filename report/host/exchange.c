@@ -54,6 +54,9 @@ static int answer_lines(struct state *state) {
     while (result == 0 && !state->has_end && state->out.len == 0) {
         switch (report_lines_take(&state->lines, &line)) {
         case REPORT_LINES_WAIT:
+            if (state->lines.skips) {
+                end_with(state, REPORT_EXCHANGE_BAD); // too long already, though it has no end
+            }
             return 0;
         case REPORT_LINES_END:
             state->closed = true;

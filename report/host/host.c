@@ -14,6 +14,7 @@
 
 #include "report/host/child.h"
 #include "report/host/exchange.h"
+#include "report/host/peek.h"
 #include "report/host/sandbox.h"
 #include "report/host/use.h"
 #include "report/metric/metric.h"
@@ -86,11 +87,14 @@ static const char *raised_text(const struct report_use *use, const char *name) {
     return text ? text : "";
 }
 
-static void reason_of_exception(const struct report_use *use, char *reason) {
+static void reason_of_exception(struct report_use *use, char *reason) {
     const char *text = raised_text(use, "text"), *file = raised_text(use, "file");
     json_int_t line = json_integer_value(json_object_get(use->raised, "line"));
     char place[PATH_MAX + 32] = "";
-    file = strcmp(file, use->real) == 0 ? use->file : file;
+    if (strcmp(file, use->real) == 0) {
+        file = use->file;
+        use->at = (struct report_place){line > 0 && line < UINT32_MAX ? (uint32_t)line : 0, 1};
+    }
     if (*file) {
         snprintf(place, sizeof(place), " (%.*s:%lld)", PATH_MAX, file, (long long)line);
     }
@@ -116,7 +120,7 @@ static void reason_of_end(const struct host *host, const struct report_child *ch
 }
 
 // Why the use failed; empty when it did not.
-static void find_reason(const struct host *host, const struct report_use *use,
+static void find_reason(const struct host *host, struct report_use *use,
                         const struct report_child *child, int end, char *reason) {
     *reason = '\0';
     if (use->said == REPORT_USE_RAISED) {
@@ -205,24 +209,42 @@ static void find_sandbox(struct host *host) {
 
 // ---- Asking a file what it is -------------------------------------------------------------------
 
-// What stands for the name of a rule that could not say it: that of its file, without its end.
-static int name_by_file(struct report_program *program, const struct report_file *file,
-                        struct store_arena *arena) {
-    const char *slash = strrchr(file->path, '/'), *name = slash ? slash + 1 : file->path;
-    size_t len = strlen(name) - strlen(".py");
-    const char *copy = store_arena_copy(arena, name, len);
-    *program = (struct report_program){.identifier = {copy, len}, .name = {copy, len}};
-    program->description = NVTXT_SLICE("");
-    return copy ? 0 : -ENOMEM;
+static int copy(struct nvtxt_slice *text, struct store_arena *arena) {
+    text->data = store_arena_copy(arena, text->data ? text->data : "", text->len);
+    return text->data ? 0 : -ENOMEM;
 }
 
+// The name of the file without its end.
+static struct nvtxt_slice stem_of(const char *path) {
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    return (struct nvtxt_slice){name, strlen(name) - strlen(".py")};
+}
+
+// A rule that could not say what it is: its text tells, or the name of its file.
 static int describe_without(struct report_program *program, const struct report_file *file,
-                            struct store_arena *arena, const char *reason, bool not_run) {
-    int result = name_by_file(program, file, arena);
-    program->not_run = not_run;
-    program->reason =
-        (struct nvtxt_slice){store_arena_copy(arena, reason, strlen(reason)), strlen(reason)};
-    return result ? result : program->reason.data ? 0 : -ENOMEM;
+                            struct store_arena *arena, struct report_messages *messages,
+                            const char *reason) {
+    struct nvtxt_slice text, none;
+    int result = report_file_read(file, arena, &text, messages);
+    if (result != 0) {
+        return result < 0 ? result : REPORT_PROGRAM_IS_BAD;
+    }
+    *program = (struct report_program){.reason = nvtxt_slice_of(reason)};
+    bool has_identifier = report_peek(text, "get_identifier", &program->identifier);
+    if (!has_identifier && !report_peek(text, "apply", &none)) {
+        return REPORT_PROGRAM_IS_HELPER;
+    }
+    report_peek(text, "get_name", &program->name);
+    report_peek(text, "get_description", &program->description);
+    bool has_section = report_peek(text, "get_section_identifier", &program->section);
+    program->identifier = program->identifier.data ? program->identifier : stem_of(file->path);
+    program->name = program->name.data ? program->name : program->identifier;
+    result = copy(&program->identifier, arena);
+    result = result ? result : copy(&program->name, arena);
+    result = result ? result : copy(&program->description, arena);
+    result =
+        result || !has_section || !program->section.data ? result : copy(&program->section, arena);
+    return result ? result : copy(&program->reason, arena);
 }
 
 static int describe(struct report_runner *runner, const struct report_file *file,
@@ -238,15 +260,18 @@ static int describe(struct report_runner *runner, const struct report_file *file
     char reason[REASON_BYTES];
     if (!host->python[0]) {
         because(reason, "%s not found", host->options.python);
-        return describe_without(program, file, arena, reason, true);
+        int result = describe_without(program, file, arena, messages, reason);
+        program->not_run = true;
+        return result;
     }
     find_sandbox(host);
     int result = run_use(host, &use, reason, &output);
     nvtxt_buf_deinit(&output);
     if (result == 0 && reason[0]) {
-        report_messages_add(messages, file->path, (struct report_place){0}, REPORT_FILE_ERROR,
-                            "bad-rule", "%s", reason);
-        return describe_without(program, file, arena, reason, false);
+        report_messages_add(messages, file->path, use.at, REPORT_FILE_ERROR, "bad-rule", "%s",
+                            reason);
+        result = describe_without(program, file, arena, messages, reason);
+        return result == REPORT_PROGRAM_IS_HELPER ? REPORT_PROGRAM_IS_BAD : result;
     }
     return result       ? result
            : use.bad    ? REPORT_PROGRAM_IS_BAD
@@ -348,8 +373,4 @@ void report_host_free(struct report_runner *runner) {
         report_captured_free(host->objects);
     }
     free(host);
-}
-
-bool report_host_has_python(const struct report_runner *runner) {
-    return ((const struct host *)runner)->python[0] != '\0';
 }

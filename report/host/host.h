@@ -35,6 +35,3 @@ struct report_host_options {
 // -errno.
 int report_host_new(struct report_runner **runner, const struct report_host_options *options);
 void report_host_free(struct report_runner *runner); // NULL is fine
-
-// Whether there is a Python to run rules with.
-bool report_host_has_python(const struct report_runner *runner);

@@ -13,6 +13,7 @@
 #include "report/rule/builder.h"
 #include "report/serve/request.h"
 #include "report/serve/serve.h"
+#include "report/text/message.h"
 
 #define REPORT_USE_BYTES ((size_t)64 << 20) // of what a rule says, and of what rules leave
 
@@ -46,6 +47,7 @@ struct report_use {
     char not_applicable[512]; // why; empty: no reason so far
     bool stopped;             // ... and it was told so
     json_t *raised;           // the parameters of rule_raised; owned
+    struct report_place at;   // where in the file
 };
 
 // Each takes its parameters, then writes a reply. They return as report_exchange's `answer`.

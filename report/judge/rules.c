@@ -13,13 +13,13 @@
 #include "protocol/base/buf.h"
 #include "protocol/base/near.h"
 #include "report/judge/builtin.h"
+#include "report/judge/chooser.h"
 #include "report/judge/declarative.h"
 #include "report/judge/runner.h"
 #include "report/load/load.h"
 #include "report/metric/metric.h"
 #include "report/rule/builder.h"
 #include "report/section/files.h"
-#include "report/select/regex.h"
 #include "report/text/message.h"
 #include "store/value/arena.h"
 
@@ -402,70 +402,47 @@ struct report_rule_row report_rules_row(const struct report_rules *rules, size_t
 
 // ---- Choosing -----------------------------------------------------------------------------------
 
-static const char regex_prefix[] = "regex:";
-
-static bool is_regex(const char *name) {
-    return strncmp(name, regex_prefix, sizeof(regex_prefix) - 1) == 0;
-}
-
-// A name of --rule, made ready.
-struct chooser {
-    const char *name;
-    struct report_regex *regex; // NULL: the name counts as it is
-};
-
-// 1: the rule; 0: not; REPORT_RULES_UNKNOWN + 1 when the expression is too costly; or -ENOMEM.
-#define TOO_COSTLY 2
-static int chooses(const struct chooser *chooser, struct nvtxt_slice identifier) {
-    if (!chooser->regex) {
-        return nvtxt_slice_equal(nvtxt_slice_of(chooser->name), identifier);
-    }
-    int r = report_regex_search(chooser->regex, identifier);
-    return r == REPORT_REGEX_COSTLY ? TOO_COSTLY : r;
-}
-
-// Returns 0, REPORT_RULES_UNKNOWN with a sentence (may be NULL), or -ENOMEM.
-static int make_chooser(struct chooser *chooser, const char *name, char *sentence) {
-    char why[REPORT_REGEX_SENTENCE];
-    size_t offset;
-    *chooser = (struct chooser){.name = name};
-    if (!is_regex(name)) {
-        return 0;
-    }
-    int r = report_regex_new(&chooser->regex, nvtxt_slice_of(name + sizeof(regex_prefix) - 1), why,
-                             &offset);
-    if (r > 0 && sentence) {
-        snprintf(sentence, REPORT_SENTENCE_BYTES, "--rule '%.300s': %s", name, why);
-    }
-    return r > 0 ? REPORT_RULES_UNKNOWN : r;
-}
-
 static const char *name_at(const void *context, size_t index) {
     const struct report_rules *rules = context;
     return index < rules->count ? rules->list[index].identifier.data : NULL;
 }
 
-static int check_name(const struct report_rules *rules, const char *name, char *sentence) {
-    struct chooser chooser;
-    bool found = false;
-    int r = make_chooser(&chooser, name, sentence);
-    for (size_t i = 0; i < rules->count && r == 0; i++) {
-        int chosen = chooses(&chooser, rules->list[i].identifier);
-        found = found || chosen == 1;
-        r = chosen < 0 ? chosen : 0;
-        if (chosen == TOO_COSTLY) {
-            snprintf(sentence, REPORT_SENTENCE_BYTES, "--rule '%.300s': too costly", name);
-            r = REPORT_RULES_UNKNOWN;
-        }
-    }
-    report_regex_free(chooser.regex);
-    if (r != 0 || found) {
-        return r;
-    }
-    const char *near = is_regex(name) ? NULL : nvtxt_near(nvtxt_slice_of(name), name_at, rules);
+static int say_unknown(const struct report_rules *rules, const struct report_chooser *chooser,
+                       char *sentence) {
+    const char *name = chooser->name;
+    const char *near = chooser->regex ? NULL : nvtxt_near(nvtxt_slice_of(name), name_at, rules);
     snprintf(sentence, REPORT_SENTENCE_BYTES, "--rule '%.300s': there is no such rule%s%.200s%s",
              name, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
     return REPORT_RULES_UNKNOWN;
+}
+
+// What is asked for by its name, and nothing can run.
+static bool cannot_run(const struct rule *rule, const struct report_chooser *chooser) {
+    return rule->program && rule->program->not_run && !rule->hidden_by && !chooser->regex;
+}
+
+static int check_name(const struct report_rules *rules, const char *name, char *sentence) {
+    struct report_chooser chooser;
+    bool found = false;
+    int r = report_chooser_init(&chooser, name, sentence);
+    r = r == REPORT_CHOOSER_BAD ? REPORT_RULES_UNKNOWN : r;
+    for (size_t i = 0; i < rules->count && r == 0; i++) {
+        const struct rule *rule = &rules->list[i];
+        int taken = report_chooser_takes(&chooser, rule->identifier);
+        found = found || taken == 1;
+        r = taken < 0 ? taken : 0;
+        if (taken == REPORT_CHOOSER_COSTLY) {
+            snprintf(sentence, REPORT_SENTENCE_BYTES, "--rule '%.300s': too costly", name);
+            r = REPORT_RULES_UNKNOWN;
+        } else if (taken == 1 && cannot_run(rule, &chooser)) {
+            snprintf(sentence, REPORT_SENTENCE_BYTES, "--rule '%.300s': %.*s", name,
+                     (int)rule->program->reason.len, rule->program->reason.data);
+            r = REPORT_RULES_CANNOT_RUN;
+        }
+    }
+    r = r == 0 && !found ? say_unknown(rules, &chooser, sentence) : r;
+    report_chooser_deinit(&chooser);
+    return r;
 }
 
 int report_rules_check(const struct report_rules *rules, const struct report_rules_wanted *wanted,
@@ -484,14 +461,14 @@ static int choose(const struct report_rules *rules, const struct report_rules_wa
         wants[i] = wanted->name_count == 0;
     }
     for (size_t n = 0; n < wanted->name_count; n++) {
-        struct chooser chooser;
-        int r = make_chooser(&chooser, wanted->names[n], NULL);
+        struct report_chooser chooser;
+        int r = report_chooser_init(&chooser, wanted->names[n], NULL);
         for (size_t i = 0; i < rules->count && r == 0; i++) {
-            int chosen = chooses(&chooser, rules->list[i].identifier);
-            wants[i] = wants[i] || chosen == 1;
-            r = chosen < 0 ? chosen : 0;
+            int taken = report_chooser_takes(&chooser, rules->list[i].identifier);
+            wants[i] = wants[i] || taken == 1;
+            r = taken < 0 ? taken : 0;
         }
-        report_regex_free(chooser.regex);
+        report_chooser_deinit(&chooser);
         if (r < 0) {
             return r;
         }

@@ -54,10 +54,11 @@ size_t report_rules_failed(const struct report_rules *rules);
 size_t report_rules_count(const struct report_rules *rules);
 struct report_rule_row report_rules_row(const struct report_rules *rules, size_t index);
 
-#define REPORT_RULES_UNKNOWN 1 // a name of --rule is not there; `sentence` says which
+#define REPORT_RULES_UNKNOWN 1    // a name of --rule is not there; `sentence` says which
+#define REPORT_RULES_CANNOT_RUN 2 // ... is of a rule that there is nothing to run with
 
-// Whether each name of `wanted` names a rule. Returns 0, REPORT_RULES_UNKNOWN with a sentence that
-// offers the nearest names (REPORT_SENTENCE_BYTES), or -ENOMEM.
+// Whether each name of `wanted` names a rule that can run. Returns 0, one of the above with a
+// sentence (REPORT_SENTENCE_BYTES), which offers the nearest names, or -ENOMEM.
 int report_rules_check(const struct report_rules *rules, const struct report_rules_wanted *wanted,
                        char *sentence);
 

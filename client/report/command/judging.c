@@ -7,6 +7,12 @@
 #include "client/common/signals.h"
 #include "report/load/load.h"
 
+static int outcome_of(int r) {
+    return r == REPORT_RULES_UNKNOWN      ? (int)OUTCOME_USAGE
+           : r == REPORT_RULES_CANNOT_RUN ? (int)OUTCOME_NO_DAEMON
+                                          : r;
+}
+
 static int check(const struct report_job *job, const struct report_rules *rules,
                  struct report_rules_wanted *wanted, char *sentence) {
     const struct report_options *options = job->options;
@@ -26,18 +32,20 @@ int report_judging_check(const struct report_job *job, const struct report_loade
     char sentence[REPORT_SENTENCE_BYTES];
     struct report_rules_wanted wanted;
     int r = check(job, loaded->rules, &wanted, sentence);
-    return r == REPORT_RULES_UNKNOWN ? report_loaded_refuse(loaded, job, sentence) : r;
+    if (r > 0) {
+        report_loaded_refuse(loaded, job, sentence);
+    }
+    return outcome_of(r);
 }
 
 int report_judging_begin(const struct report_job *job, const struct report_rules *rules,
                          struct report_rules_wanted *wanted) {
     char sentence[REPORT_SENTENCE_BYTES];
     int r = check(job, rules, wanted, sentence);
-    if (r == REPORT_RULES_UNKNOWN) {
+    if (r > 0) {
         term_say(job->term, "%s", sentence);
-        return OUTCOME_USAGE;
     }
-    return r;
+    return outcome_of(r);
 }
 
 int report_judging_apply(struct report_job *job, const struct report_rules *rules,
