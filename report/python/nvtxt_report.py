@@ -1,26 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ask what NVTX events say: stores of nvtxtd, exports of Nsight Systems, report files
-of Nsight Compute.
+"""What NVTX events say, of stores, exports and report files.
 
-A script that was written for ncu_report and lists ranges, actions, metrics and
-NVTX states runs after ``import nvtxt_report as ncu_report``:
+A script that was written for ncu_report and lists ranges, actions, metrics
+and NVTX states runs after ``import nvtxt_report as ncu_report``:
 
     import nvtxt_report
 
     with nvtxt_report.load_report("events.sqlite") as report:
         for thread in report:
             for event in thread:
-                print(event.name(), event["range__time_duration.sum"].value())
+                print(event.name(), event["event__attribute_start"].value())
 
-A *range* is one thread, an *action* one event: a push/pop range, a start/end range
-or a mark; of a report file (.ncu-rep) they are a context with a stream, and the result of
-a kernel. The figures come from the program nvtxt-report, which this module starts
-with the command serve: the one that the environment variable NVTXT_REPORT names,
-else the installed one. nvtxt-report(1), "SERVE", has the metrics of an event;
-nvtxt-metrics(7) those of ``IContext.summary()``.
+A *range* is one thread, an *action* one event: a push/pop range, a
+start/end range or a mark. Of a report file of kernels (.ncu-rep) a range is
+one stream of one context, an action the result of one kernel. Times are in
+ns. nvtxt-metrics(7) has the metrics of an event and those of
+IContext.summary().
 
-Values of metrics are fetched for many actions at once, ahead of a loop. Objects may
-be used by one thread at a time.
+The figures come from the program nvtxt-report, which this module starts
+with the command serve: the one that the environment variable NVTXT_REPORT
+names, else the installed one. Values are fetched for many actions at once,
+ahead of a loop; IRange.values() gives all of them as a list. Objects may be
+used by one thread at a time.
+
+Wrong calls raise what Python raises for its own sequences and dictionaries:
+IndexError, KeyError, TypeError, ValueError. What nvtxt-report refuses is an
+Error.
 """
 import json
 import os
@@ -30,17 +35,21 @@ import tempfile
 from typing import (Any, BinaryIO, Dict, Iterator, List, Optional, Sequence, Tuple, TypeVar, Union)
 
 __all__ = ["Error", "IAction", "IContext", "IMetric", "INvtxDomainInfo", "INvtxRange",
-           "INvtxState", "IRange", "Transport", "load_report"]
+           "INvtxState", "IRange", "load_report"]
 
 Value = Union[int, float, str]
+Texts = Sequence[str]
+Indexes = Tuple[int, ...]
+Path = Union[str, "os.PathLike[str]"]
+_Reply = Dict[str, Any]
 _Item = TypeVar("_Item")
 
 
 class Error(Exception):
     """What nvtxt-report refuses, or why it cannot be asked.
 
-    ``code`` is the code of the reply: "bad-request", "unknown-method", "bad-params",
-    "not-found"; None when there was no reply.
+    The member code is that of the reply: "bad-request", "unknown-method",
+    "bad-params", "not-found"; None when there was no reply.
     """
 
     def __init__(self, message: str, code: Optional[str] = None) -> None:
@@ -50,35 +59,45 @@ class Error(Exception):
 
 # ---- Requests -----------------------------------------------------------------------------------
 
+_MOST_LINE = 1 << 20  # bytes of a request
+
+
 class Transport:
     """Requests as lines on one binary file, replies as lines from another.
 
-    The two may be pipes of a program or the sides of a socket. They are closed by
-    ``close()``.
+    The two may be pipes of a program or the sides of a socket. They are
+    closed by ``close()``.
     """
+
+    kind = ""  # of the report: see IContext.kind()
 
     def __init__(self, replies: BinaryIO, requests: BinaryIO) -> None:
         self._replies = replies
         self._requests = requests
         self._number = 0
         self._closed = False
-        self.kind = ""
 
     def call(self, method: str, **params: Any) -> Any:
-        """The result of a method. Raises Error for a refusal and for a broken connection."""
+        """The result of a method.
+
+        Raises Error for a refusal and for a broken connection, ValueError
+        for a request that is too long to be sent.
+        """
         if self._closed:
             raise Error("the report is closed")
         self._number += 1
-        request = {"id": self._number, "method": method, "params": params}
+        line = json.dumps({"id": self._number, "method": method, "params": params}).encode() + b"\n"
+        if len(line) > _MOST_LINE + 1:
+            raise ValueError("a request of %d bytes; at most %d" % (len(line) - 1, _MOST_LINE))
         try:
-            self._requests.write(json.dumps(request).encode() + b"\n")
+            self._requests.write(line)
             self._requests.flush()
-            line = self._replies.readline()
+            answer = self._replies.readline()
         except (OSError, ValueError) as error:
             raise Error(self._why("the connection is broken: %s" % error)) from error
-        if not line.endswith(b"\n"):
+        if not answer.endswith(b"\n"):
             raise Error(self._why("nvtxt-report ended"))
-        reply = json.loads(line.decode("utf-8"))
+        reply = json.loads(answer.decode("utf-8"))
         if "error" in reply:
             raise Error(reply["error"]["message"], reply["error"]["code"])
         if reply.get("id") != self._number:
@@ -136,13 +155,16 @@ def _find_program() -> str:
     return beside if os.access(beside, os.X_OK) else shutil.which("nvtxt-report") or "nvtxt-report"
 
 
-def load_report(path: "Union[str, os.PathLike[str]]", options: Sequence[str] = ()) -> "IContext":
-    """Opens a store, an export or a report file (.ncu-rep) and returns its context.
+def load_report(path: "Path", options: "Texts" = ()) -> "IContext":
+    """Opens a store, an export or an .ncu-rep file and returns its context.
 
-    ``options`` are those that select events, as on the command line of nvtxt-report:
-    ``load_report(path, options=["--last", "5m", "--nvtx-include", "step/"])``.
-    A report file takes "--nvtx-include" and "--nvtx-exclude" only.
-    Raises Error when there is no such file, or it is none that can be read.
+    The options are those that select events, as on the command line of
+    nvtxt-report: load_report(path, options=["--last", "5m",
+    "--nvtx-include", "step/"]). A report file of kernels takes
+    --nvtx-include and --nvtx-exclude only.
+
+    Raises Error when there is no such file, when it is none that can be
+    read, and for an option that cannot be read.
     """
     if isinstance(options, str):
         raise TypeError("options is a list of words")
@@ -157,7 +179,9 @@ def load_report(path: "Union[str, os.PathLike[str]]", options: Sequence[str] = (
 # ---- Sequences ----------------------------------------------------------------------------------
 
 class _Sequence:
-    """len(), iteration, indexes (also negative ones) and slices over _get(index)."""
+    """len(), iteration, indexes (also negative ones) and slices over
+    _get(index).
+    """
 
     def __len__(self) -> int:
         raise NotImplementedError
@@ -166,7 +190,7 @@ class _Sequence:
         raise NotImplementedError
 
     def _at(self, index: int) -> Any:
-        """The item; negative indexes count from the end. Raises IndexError, TypeError."""
+        """The item of an index. Raises IndexError, TypeError."""
         if isinstance(index, bool) or not hasattr(index, "__index__"):
             raise TypeError("an index is an integer, not %s" % type(index).__name__)
         number = index.__index__()
@@ -176,7 +200,11 @@ class _Sequence:
         return self._get(number % count)
 
     def __getitem__(self, index: Union[int, slice]) -> Any:
-        """The item of an index, or the tuple of items of a slice. Raises IndexError."""
+        """The item of an index, or the tuple of items of a slice.
+
+        Negative indexes count from the end. Raises IndexError, and
+        TypeError for what is neither.
+        """
         if isinstance(index, slice):
             return tuple(self._get(i) for i in range(*index.indices(len(self))))
         return self._at(index)
@@ -192,15 +220,16 @@ class IContext(_Sequence):
     """A report: the selected events of a store, by thread; the results of a report file
     (.ncu-rep) by context and stream.
 
-    A context is a sequence of its ranges, and a context manager: it is closed at the
-    end of a with statement.
+    A context is a sequence of its ranges, and a context manager: it is
+    closed at the end of a with statement.
     """
 
-    def __init__(self, transport: Transport) -> None:
+    def __init__(self, transport: "Transport") -> None:
         self._transport = transport
         self._hello = transport.call("hello")
         transport.kind = self.kind()
         self._ranges: Dict[int, IRange] = {}
+        self._summary: Optional[IAction] = None
 
     def __enter__(self) -> "IContext":
         return self
@@ -228,7 +257,11 @@ class IContext(_Sequence):
         return str(self._hello["path"])
 
     def kind(self) -> str:
-        """What the file is: "nvtxt" (a store of nvtxtd), "nsys" (an export), "ncu-rep"."""
+        """What the file is.
+
+        "nvtxt" for a store of nvtxtd, "nsys" for an export of Nsight
+        Systems, "ncu-rep" for a report file of kernels.
+        """
         return str(self._hello["kind"])
 
     def version(self) -> str:
@@ -236,19 +269,37 @@ class IContext(_Sequence):
         return str(self._hello["version"])
 
     def num_ranges(self) -> int:
-        """How many ranges there are: threads, or pairs of a context and a stream."""
+        """The number of ranges: threads with a selected event, or streams."""
         return len(self)
 
     def range_by_idx(self, index: int) -> "IRange":
-        """The range of an index from 0. Raises IndexError."""
+        """The range of an index; a negative one counts from the end.
+
+        Raises IndexError, and TypeError for what is no integer.
+        """
         return self._at(index)
 
-    def summary(self) -> "IAction":
-        """All selected events as one action, with the metrics of nvtxt-metrics(7).
+    def events(self) -> Iterator[Dict[str, Any]]:
+        """The events of all ranges as dictionaries: see IRange.events()."""
+        for one in self:
+            yield from one.events()
 
-        A report file (.ncu-rep) has none: its metrics raise Error.
+    def summary(self) -> "IAction":
+        """All selected events as one action.
+
+        It has the metrics of the catalogue: nvtxt-metrics(7).
+        Raises Error for a report file of kernels: it has no events.
         """
-        return _Summary(self._transport, self.path())
+        if self._summary is None:
+            self._summary = _Summary(self._transport)
+        return self._summary
+
+
+def _texts(filters: "Texts") -> List[str]:
+    texts = [] if isinstance(filters, (str, bytes)) else list(filters)
+    if isinstance(filters, (str, bytes)) or not all(isinstance(text, str) for text in texts):
+        raise TypeError("filters are a list of texts")
+    return texts
 
 
 class _Column:
@@ -266,7 +317,7 @@ _FIRST_PART, _MOST_PART = 16, 4096  # actions whose values are fetched together
 
 
 class _Ahead:
-    """How many actions to fetch: more, as long as they are asked for one after the other."""
+    """How many actions to fetch: more, while one after the other is asked for."""
 
     def __init__(self) -> None:
         self.count = _FIRST_PART
@@ -280,12 +331,12 @@ class _Ahead:
 
 
 class IRange(_Sequence):
-    """A thread; a sequence of its actions, the selected events in order of their starts.
+    """A thread: a sequence of its actions, the selected events in order.
 
-    Of a report file (.ncu-rep): the results of a context and a stream, in their order.
+    Of a report file of kernels: a stream, and its results.
     """
 
-    def __init__(self, transport: Transport, index: int) -> None:
+    def __init__(self, transport: "Transport", index: int) -> None:
         self._transport = transport
         self._index = index
         reply = transport.call("range", range=index)
@@ -294,6 +345,7 @@ class IRange(_Sequence):
         self._columns: Dict[str, _Column] = {}
         self._ahead: Dict[str, _Ahead] = {}
         self._names: Tuple[int, List[str]] = (0, [])
+        self._added: Dict[int, Dict[str, IMetric]] = {}  # by action
 
     def __repr__(self) -> str:
         return "<IRange %s, %d actions>" % (self._name, self._count)
@@ -305,7 +357,7 @@ class IRange(_Sequence):
         return IAction(self._transport, self, index)
 
     def name(self) -> str:
-        """The name of the thread, or PID:TID; of a report file its context and stream."""
+        """The name of the thread, or "PID:TID"; of a stream its numbers."""
         return str(self._name)
 
     def num_actions(self) -> int:
@@ -313,26 +365,31 @@ class IRange(_Sequence):
         return self._count
 
     def action_by_idx(self, index: int) -> "IAction":
-        """The action of an index from 0. Raises IndexError."""
+        """The action of an index; a negative one counts from the end.
+
+        Raises IndexError, and TypeError for what is no integer.
+        """
         return self._at(index)
 
-    def actions_by_nvtx(self, includes: Sequence[str], excludes: Sequence[str]) -> Tuple[int, ...]:
-        """The indexes of the actions that filters of nvtxt-filter(7) take, ascending.
+    def actions_by_nvtx(self, includes: "Texts", excludes: "Texts") -> "Indexes":
+        """The indexes of the actions that filters take, ascending.
 
-        An action is taken if there is no include or one matches, and no exclude
-        matches. Raises Error for a filter that cannot be read.
+        Filters are a list of texts, as of --nvtx-include and
+        --nvtx-exclude: nvtxt-filter(7). An action is taken if there is no
+        include or one matches, and no exclude matches. Raises Error for a
+        filter that cannot be read, and TypeError for what is no list of
+        texts.
         """
-        for filters in (includes, excludes):
-            if isinstance(filters, (str, bytes)):
-                raise TypeError("filters are a list of texts")
         return tuple(self._transport.call("actions_by_nvtx", range=self._index,
-                                          include=list(includes),
-                                          exclude=list(excludes))["actions"])
+                                          include=_texts(includes),
+                                          exclude=_texts(excludes))["actions"])
 
     def values(self, name: str) -> List[Optional[Value]]:
-        """The value of a metric of every action, in order; None where there is none.
+        """The values of a metric: a list, as long as the range.
 
-        Times are in ns. This is the quickest way to the figures of many actions.
+        None stands where an action has no such metric, or one without a
+        value. Times are in ns. This is the quickest way to the figures of
+        many actions.
         """
         found: List[Optional[Value]] = []
         while len(found) < self._count:
@@ -342,7 +399,12 @@ class IRange(_Sequence):
         return found
 
     def events(self) -> Iterator[Dict[str, Any]]:
-        """The actions as dictionaries, with the members of nvtxt-report(1), "events"."""
+        """The actions as dictionaries.
+
+        They have the members of nvtxt-report events, format jsonl. Times
+        are in ns; what an event does not have is absent. Raises Error for a
+        report file of kernels.
+        """
         first = 0
         while first < self._count:
             part = self._transport.call("events", range=self._index, first=first,
@@ -376,10 +438,10 @@ class IRange(_Sequence):
 # ---- Actions ------------------------------------------------------------------------------------
 
 class IAction:
-    """An event, the result of a kernel, or with ``IContext.summary()`` all events.
+    """An event, or with IContext.summary() all of them.
 
-    ``action[name]`` is the metric of that name, or raises KeyError; iteration is over
-    the names of the metrics, and len() is their number.
+    action[name] is the metric of that name, or raises KeyError; iteration
+    is over the names of the metrics, and len() is their number.
     """
 
     NameBase_FUNCTION = 0
@@ -391,11 +453,13 @@ class IAction:
     WorkloadType_CMDLIST = 2
     WorkloadType_GRAPH = 3
 
-    def __init__(self, transport: Transport, parent: Optional[IRange], index: Optional[int]) -> None:
+    def __init__(self, transport: "Transport", parent: "Optional[IRange]" = None,
+                 index: "Optional[int]" = None) -> None:
         self._transport = transport
         self._range = parent
         self._index = index
-        self._metric_names: Optional[Tuple[str, ...]] = None
+        self._listed: Optional[List[str]] = None
+        self._own: Dict[str, IMetric] = {}  # that it was given, without a range
 
     def __str__(self) -> str:
         return self.name()
@@ -404,35 +468,49 @@ class IAction:
         return "<%s %r>" % (type(self).__name__, self.name())
 
     def name(self, base: int = NameBase_FUNCTION) -> str:
-        """The message of the event, for every NameBase; of a kernel the name of that base."""
+        """The message of the event, for every base.
+
+        Of a kernel its name: NameBase_FUNCTION alone, NameBase_DEMANGLED
+        with its parameters, NameBase_MANGLED for a linker.
+        """
         assert self._range and self._index is not None
-        if base != self.NameBase_FUNCTION and self._transport.kind == "ncu-rep":
-            names = self._transport.call("action", **self._where())
-            return str(names["demangledName" if base == self.NameBase_DEMANGLED else "mangledName"])
-        return self._range._action_name(self._index)
+        if base == IAction.NameBase_FUNCTION or not self._is_kernel():
+            return self._range._action_name(self._index)
+        reply = self._transport.call("action", **self._where())
+        return str(reply["demangledName" if base == IAction.NameBase_DEMANGLED else "mangledName"])
+
+    def _is_kernel(self) -> bool:
+        return self._transport.kind == "ncu-rep"
 
     def workload_type(self) -> int:
-        """WorkloadType_RANGE; WorkloadType_KERNEL for the result of a kernel."""
-        return self.WorkloadType_KERNEL if self._transport.kind == "ncu-rep" \
-            else self.WorkloadType_RANGE
+        """WorkloadType_RANGE; of a kernel WorkloadType_KERNEL."""
+        return IAction.WorkloadType_KERNEL if self._is_kernel() else IAction.WorkloadType_RANGE
 
     def metric_names(self) -> Tuple[str, ...]:
-        """The names of all metrics of the action."""
-        if self._metric_names is None:
-            self._metric_names = tuple(self._list_names())
-        return self._metric_names
+        """The names of all metrics of the action, those it was given last."""
+        if self._listed is None:
+            self._listed = self._list_names()
+        return tuple(self._listed) + tuple(
+            name for name in self._added() if name not in self._listed)
 
     def _list_names(self) -> List[str]:
-        return self._transport.call("action", **self._where())["metricNames"]
+        return list(self._transport.call("action", **self._where())["metricNames"])
 
     def _where(self) -> Dict[str, int]:
         assert self._range and self._index is not None
         return {"range": self._range._index, "action": self._index}
 
     def metric_by_name(self, name: str) -> "Optional[IMetric]":
-        """The metric of that name, or None: the action has none."""
+        """The metric of that name, or None: the action has none.
+
+        Raises TypeError for a name that is no text.
+        """
         if not isinstance(name, str):
             raise TypeError("the name of a metric is a text, not %s" % type(name).__name__)
+        given = self._added().get(name)
+        return self._fetch(name) if given is None else given
+
+    def _fetch(self, name: str) -> "Optional[IMetric]":
         if self._range is not None and self._index is not None:
             column = self._range._column(name, self._index)
             at = self._index - column.first
@@ -442,13 +520,14 @@ class IAction:
         return None if reply["na"] == "no such metric" else IMetric(reply)
 
     def __getitem__(self, name: str) -> "IMetric":
+        """The metric of that name. Raises KeyError, and TypeError for no text."""
         metric = self.metric_by_name(name)
         if metric is None:
             raise KeyError(name)
         return metric
 
     def __contains__(self, name: object) -> bool:
-        return name in self.metric_names()
+        return isinstance(name, str) and self.metric_by_name(name) is not None
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.metric_names())
@@ -456,27 +535,86 @@ class IAction:
     def __len__(self) -> int:
         return len(self.metric_names())
 
+    def _added(self) -> "Dict[str, IMetric]":
+        """The metrics that were given to the action, by all objects for it."""
+        if self._range is None or self._index is None:
+            return self._own
+        return self._range._added.get(self._index, self._own)
+
+    def _add(self, name: str, kind: str, value: "Optional[Value]") -> "IMetric":
+        if not isinstance(name, str):
+            raise TypeError("the name of a metric is a text, not %s" % type(name).__name__)
+        metric = IMetric({"name": name, "unit": "", "type": kind, "value": value,
+                          "na": "no value was given" if value is None else None, "description": "",
+                          "metricType": "other", "subtype": None, "rollup": None,
+                          "instances": None})
+        if self._range is None or self._index is None:
+            self._own[name] = metric
+        else:
+            self._range._added.setdefault(self._index, {})[name] = metric
+        return metric
+
+    def add_metric(self, name: str) -> "IMetric":
+        """Adds a metric without a value; returns it, or the one that is there.
+
+        What is added lives as long as the report is open, and is written
+        nowhere.
+        """
+        metric = self.metric_by_name(name)
+        return self._add(name, "double", None) if metric is None else metric
+
+    def add_integer_metric(self, name: str, value: int) -> "IMetric":
+        """Adds a metric with an integer; it hides one of that name.
+
+        Raises TypeError for what is no integer, ValueError for one that is
+        not from 0 to 2**64 - 1.
+        """
+        if isinstance(value, bool) or not hasattr(value, "__index__"):
+            raise TypeError("the value is an integer, not %s" % type(value).__name__)
+        number = value.__index__()
+        if not 0 <= number < 2 ** 64:
+            raise ValueError("the value is not from 0 to 2**64 - 1: %d" % number)
+        return self._add(name, "u64", number)
+
+    def add_double_metric(self, name: str, value: float) -> "IMetric":
+        """Adds a metric with a number; it hides one of that name.
+
+        Raises TypeError for what is no number.
+        """
+        if isinstance(value, (bool, str, bytes)) or not hasattr(value, "__float__"):
+            raise TypeError("the value is a number, not %s" % type(value).__name__)
+        return self._add(name, "double", float(value))
+
+    def add_string_metric(self, name: str, value: str) -> "IMetric":
+        """Adds a metric with a text; it hides one of that name.
+
+        Raises TypeError for what is no text.
+        """
+        if not isinstance(value, str):
+            raise TypeError("the value is a text, not %s" % type(value).__name__)
+        return self._add(name, "string", value)
+
     def nvtx_state(self) -> "INvtxState":
         """What is open at the start of the event, itself included, or of the kernel."""
         return INvtxState(self._transport.call("nvtx_state", **self._where())["domains"])
 
     def source_files(self) -> Dict[str, str]:
-        """No files: a report has none."""
+        """Texts by the names of files: none, a report has no files in it."""
         return {}
 
-    def source_info(self, address: int) -> None:
-        """None: a report has no lines."""
-        del address
+    def source_info(self, row: int) -> None:
+        """None: a report has no lines in it."""
+        del row
 
     def rule_results_as_dicts(self) -> List[Dict[str, Any]]:
-        """No results: rules are not applied here."""
+        """The results of rules: none, they are not applied here."""
         return []
 
-    def sass_by_pc(self, address: int) -> str:
+    def sass_by_pc(self, pc: int) -> str:
         """Raises NotImplementedError: events have no machine code."""
         raise NotImplementedError("events have no machine code")
 
-    def ptx_by_pc(self, address: int) -> str:
+    def ptx_by_pc(self, pc: int) -> str:
         """Raises NotImplementedError: events have no machine code."""
         raise NotImplementedError("events have no machine code")
 
@@ -484,16 +622,16 @@ class IAction:
 class _Summary(IAction):
     """Everything as one action."""
 
-    def __init__(self, transport: Transport, path: str) -> None:
-        super().__init__(transport, None, None)
-        self._path = path
+    def __init__(self, transport: "Transport") -> None:
+        super().__init__(transport)
+        reply = transport.call("action")
+        self._name = reply["name"]
+        self._listed = reply["metricNames"]
 
     def name(self, base: int = IAction.NameBase_FUNCTION) -> str:
         """The file, as it was named."""
-        return self._path
-
-    def _list_names(self) -> List[str]:
-        return [metric["name"] for metric in self._transport.call("metrics")["metrics"]]
+        del base
+        return str(self._name)
 
     def _where(self) -> Dict[str, int]:
         return {}
@@ -518,8 +656,8 @@ _NOT_FINITE = {"inf": float("inf"), "-inf": float("-inf"), "nan": float("nan")}
 class IMetric:
     """A figure: one value, and instances if it has them, each with an id.
 
-    Times are in ns. Access by another type converts: the text of a number, 0 for a
-    text, a double is cut to an integer.
+    Times are in ns. Access by another type converts: the text of a number,
+    0 for a text, a double is cut to an integer.
     """
 
     ValueKind_UNKNOWN = 0
@@ -555,7 +693,7 @@ class IMetric:
     _KINDS = {"string": ValueKind_STRING, "float": ValueKind_FLOAT, "double": ValueKind_DOUBLE,
               "u32": ValueKind_UINT32, "u64": ValueKind_UINT64}
 
-    def __init__(self, reply: Dict[str, Any], value: Any = None, kind: Optional[str] = None) -> None:
+    def __init__(self, reply: "_Reply", value: Any = None, kind: Optional[str] = None) -> None:
         self._reply = reply
         self._type = kind or reply["type"]
         self._na = None if kind else reply["na"]
@@ -615,19 +753,18 @@ class IMetric:
         return any(one["id"] is not None for one in self._instances)
 
     def correlation_ids(self) -> "Optional[IMetric]":
-        """A metric whose instances are the ids; None: there are no ids."""
+        """A metric whose instances have the ids as values; None: no ids."""
         if not self.has_correlation_ids():
             return None
         ids = self.ids()
         kind = "string" if any(isinstance(one, str) for one in ids) else "u64"
-        return IMetric({"name": self.name(), "unit": "", "type": kind, "value": len(ids)
-                        if kind == "u64" else "", "na": None,
-                        "description": "Ids of the instances.", "metricType": "other",
-                        "subtype": None, "rollup": None,
+        return IMetric({"name": self.name(), "unit": "", "type": kind, "value": None,
+                        "na": "ids of instances", "description": "Ids of the instances.",
+                        "metricType": "other", "subtype": None, "rollup": None,
                         "instances": [{"id": i, "value": one} for i, one in enumerate(ids)]})
 
     def has_value(self, instance: Optional[int] = None) -> bool:
-        """Whether there is a value, of the metric or of an instance; else it is N/A."""
+        """Whether the metric, or an instance, has a value; else it is N/A."""
         return self.value(instance) is not None
 
     def na_reason(self) -> Optional[str]:
@@ -639,25 +776,39 @@ class IMetric:
         kind = self._type if instance is None else self._instances[instance].get("type", self._type)
         return self._KINDS[kind] if self.has_value(instance) else self.ValueKind_UNKNOWN
 
-    def value(self, instance: Optional[int] = None) -> Optional[Value]:
-        """The value, of the metric or of an instance; None: there is none. Raises IndexError."""
+    def value(self, instance: Optional[int] = None) -> "Optional[Value]":
+        """The value of the metric, or of an instance; None: there is none.
+
+        An int, a float or a str: see kind(). Times are in ns. Raises
+        IndexError for an instance that is not there.
+        """
         if instance is None:
             return self._value
         one = _Sequence._at(_List(self._instances), instance)
         return self._finite(one["value"], one.get("na"), one.get("type"))
 
     def as_string(self, instance: Optional[int] = None) -> str:
-        """The value as a text; empty: there is none."""
+        """The value as a text; empty: there is none.
+
+        Raises IndexError for an instance that is not there.
+        """
         value = self.value(instance)
         return "" if value is None else str(value)
 
     def as_double(self, instance: Optional[int] = None) -> float:
-        """The value as a float; 0.0 for a text, and when there is none."""
+        """The value as a float; 0.0 for a text, and when there is no value.
+
+        Raises IndexError for an instance that is not there.
+        """
         value = self.value(instance)
         return 0.0 if value is None or isinstance(value, str) else float(value)
 
     def as_uint64(self, instance: Optional[int] = None) -> int:
-        """The value as an integer from 0 to 2**64 - 1; 0 for a text, and when there is none."""
+        """The value as an integer from 0 to 2**64 - 1.
+
+        A double is cut; 0 for a text, and when there is no value. Raises
+        IndexError for an instance that is not there.
+        """
         value = self.value(instance)
         if value is None or isinstance(value, str) or value != value:
             return 0
@@ -764,7 +915,7 @@ class INvtxDomainInfo:
         return tuple(one.name() for one in self._push_pop)
 
     def push_pop_range(self, index: int) -> INvtxRange:
-        """A push/pop range; index 0 is the bottom of the stack. Raises IndexError."""
+        """A push/pop range; 0 is the bottom of the stack. Raises IndexError."""
         return self._push_pop._at(index)
 
     def start_end_ranges(self) -> Tuple[str, ...]:
@@ -779,8 +930,8 @@ class INvtxDomainInfo:
 class INvtxState:
     """What is open at the start of an action, by domain.
 
-    ``state[id]`` is the domain of that id, or raises KeyError; iteration is over the
-    ids, and len() is their number.
+    state[id] is the domain of that id, or raises KeyError; iteration is
+    over the domains, and len() is their number.
     """
 
     def __init__(self, domains: List[Dict[str, Any]]) -> None:
@@ -803,8 +954,8 @@ class INvtxState:
     def __contains__(self, number: object) -> bool:
         return number in self._domains
 
-    def __iter__(self) -> Iterator[int]:
-        return iter(self._domains)
+    def __iter__(self) -> Iterator[INvtxDomainInfo]:
+        return iter(self._domains.values())
 
     def __len__(self) -> int:
         return len(self._domains)

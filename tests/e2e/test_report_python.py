@@ -3,6 +3,7 @@
 import ast
 import inspect
 import os
+import re
 import subprocess
 import sys
 
@@ -56,8 +57,15 @@ RangePop, 10, 1
 """
 
 
-def python(*args, **env):
-    done = subprocess.run([sys.executable, *args], env={**ENV, "PYTHONPATH": MODULE,
+RECIPE_CHECK = """
+kernels = frame[frame.message == "kernel"].duration.sum()
+steps = frame[frame.name == ":step"].duration.sum()
+print(len(frame), kernels, steps, frame.row.nunique(), frame.start.dtype)
+"""
+
+
+def python(*args, program=sys.executable, **env):
+    done = subprocess.run([program, *args], env={**ENV, "PYTHONPATH": MODULE,
                           "NVTXT_REPORT": os.environ["NVTXT_REPORT"], **env},
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     return done.returncode, done.stdout.decode(), done.stderr.decode()
@@ -78,6 +86,9 @@ def test_the_script_of_the_guide_runs():
         store = make_store(folder, "s.sqlite", folder.write("s.nvtxt", STACKS))
         script = folder.write("script.py", GUIDE)
         equal(python(script, store), (0, "TopRange\nwithin\n", ""))
+        status, said, err = python(script)
+        equal((status, said), (1, ""))
+        contains(err, "usage: ")
 
 
 def test_the_examples_run():
@@ -92,15 +103,41 @@ def test_the_examples_run():
         contains(said, "range__time_duration.sum.pct_of_elapsed")
 
 
+def with_pandas():
+    """A Python that has pandas; the system's may have it where another one comes first."""
+    for found in (sys.executable, "/usr/bin/python3"):
+        if os.path.exists(found) and subprocess.run([found, "-c", "import pandas"],
+                                                    stderr=subprocess.DEVNULL).returncode == 0:
+            return found
+    raise Skip("no pandas")
+
+
+def examples_of_manual():
+    """The blocks of Python of the section SCRIPTS."""
+    with open(os.path.join(TOP, "man", "nvtxt-report.1.in"), encoding="utf-8") as file:
+        page = file.read().split(".Sh SCRIPTS")[1].split("\n.Sh ")[0]
+    blocks = re.findall(r"^\.Bd .*?\n(.*?)^\.Ed", page, re.M | re.S)
+    return [block.replace("\\e", "\\").replace("\\-", "-") for block in blocks]
+
+
 def test_the_recipe_for_pandas():
-    try:
-        import pandas
-    except ImportError:
-        raise Skip("no pandas")
-    with Folder() as folder, nvtxt_report.load_report(f1(folder)) as loaded:
-        frame = pandas.DataFrame(event for thread in loaded for event in thread.events())
-        equal(len(frame), 15)
-        equal(int(frame[frame.message == "kernel"].duration.sum()), 90)
+    found = with_pandas()
+    recipe = [block for block in examples_of_manual() if "pandas" in block]
+    equal(len(recipe), 1)
+    with Folder() as folder:
+        text = recipe[0].replace("events.sqlite", f1(folder)) + RECIPE_CHECK
+        equal(python(folder.write("recipe.py", text), program=found), (0, "15 90 240 15 int64\n", ""))
+
+
+def test_the_scripts_of_the_manual_run():
+    with Folder() as folder:
+        store = f1(folder)
+        for number, block in enumerate(examples_of_manual()):
+            if "load_report" in block and "pandas" not in block:
+                script = folder.write("m%d.py" % number, block.replace("events.sqlite", store))
+                status, said, err = python(script, store)
+                equal((status, err), (0, ""), block)
+                assert said, block
 
 
 # ---- Objects ------------------------------------------------------------------------------------
@@ -180,10 +217,80 @@ def test_the_summary_has_the_catalogue():
         contains([m.name() for m in found], "event__count.sum.per_second")
 
 
+def test_scripts_add_metrics_to_actions():
+    with Folder() as folder, nvtxt_report.load_report(f1(folder)) as loaded:
+        for action, again in ((loaded[0][3], loaded[0][3]), (loaded.summary(), loaded.summary())):
+            names = action.metric_names()
+            added = action.add_integer_metric("my__count", 2 ** 64 - 1)
+            equal((added.name(), added.value(), added.kind(), added.unit(), added.metric_type()),
+                  ("my__count", 2 ** 64 - 1, IMetric.ValueKind_UINT64, "", IMetric.MetricType_OTHER))
+            action.add_double_metric("my__ratio", 2)
+            action.add_string_metric("my__text", "t")
+            equal((again["my__ratio"].value(), again["my__ratio"].kind(), again["my__text"].value()),
+                  (2.0, IMetric.ValueKind_DOUBLE, "t"))
+            empty = action.add_metric("my__empty")
+            equal((empty.has_value(), empty.value(), empty.as_uint64(), empty.kind()),
+                  (False, None, 0, IMetric.ValueKind_UNKNOWN))
+            equal(action.add_metric("my__count").value(), 2 ** 64 - 1)
+            equal(again.metric_names(), names + ("my__count", "my__ratio", "my__text", "my__empty"))
+            equal((len(again), "my__empty" in again), (len(names) + 4, True))
+            action.add_string_metric("my__count", "now a text")
+            equal(again["my__count"].as_string(), "now a text")
+            for call, value, error in ((action.add_integer_metric, "1", TypeError),
+                                       (action.add_integer_metric, 1.0, TypeError),
+                                       (action.add_integer_metric, -1, ValueError),
+                                       (action.add_integer_metric, 2 ** 64, ValueError),
+                                       (action.add_double_metric, "1", TypeError),
+                                       (action.add_string_metric, 1, TypeError)):
+                raises(error, call, "my__wrong", value)
+            raises(TypeError, action.add_metric, 1)
+        equal(loaded[0][2].metric_by_name("my__count"), None)
+
+
+def test_values_are_converted():
+    with Folder() as folder, nvtxt_report.load_report(f1(folder)) as loaded:
+        action = loaded.summary()
+        for value, text, double, integer in ((2.75, "2.75", 2.75, 2), (-3.5, "-3.5", -3.5, 0),
+                                             (1e300, "1e+300", 1e300, 2 ** 64 - 1)):
+            metric = action.add_double_metric("x", value)
+            equal((metric.as_string(), metric.as_double(), metric.as_uint64()),
+                  (text, double, integer))
+        for value in (float("inf"), float("nan")):
+            assert action.add_double_metric("x", value).has_value()
+            action["x"].as_uint64()
+        text = action.add_string_metric("x", "17 apples")
+        equal((text.as_string(), text.as_double(), text.as_uint64()), ("17 apples", 0.0, 0))
+        number = action.add_integer_metric("x", 17)
+        equal((number.as_string(), number.as_double(), number.as_uint64()), ("17", 17.0, 17))
+        metric = action["range__time_duration_per_name.avg"]
+        equal((metric.as_string(2), metric.as_double(-1), metric.as_uint64(0), metric.has_value(1)),
+              ("15.0", 50.0, 85, True))
+        for call in (metric.as_string, metric.as_double, metric.as_uint64, metric.kind,
+                     metric.has_value):
+            raises(IndexError, call, 6)
+            raises(TypeError, call, "0")
+
+
+def test_constants_and_what_reports_lack():
+    with Folder() as folder, nvtxt_report.load_report(f1(folder)) as loaded:
+        action = loaded[0][0]
+        equal(action.workload_type(), IAction.WorkloadType_RANGE)
+        equal((action.source_files(), action.source_info(0), action.rule_results_as_dicts()),
+              ({}, None, []))
+        bases = [IAction.NameBase_FUNCTION, IAction.NameBase_DEMANGLED, IAction.NameBase_MANGLED]
+        equal(({action.name(base) for base in bases}, len(set(bases))), ({"step"}, 3))
+        for prefix, names in (("ValueKind_", "UNKNOWN STRING FLOAT DOUBLE UINT32 UINT64"),
+                              ("MetricType_", "OTHER COUNTER RATIO THROUGHPUT"),
+                              ("RollupOperation_", "AVG MAX MIN SUM")):
+            numbers = [getattr(IMetric, prefix + name) for name in names.split()]
+            equal(len(set(numbers)), len(numbers))
+
+
 def test_states_have_domains_and_ranges():
     with Folder() as folder, nvtxt_report.load_report(f1(folder)) as loaded:
         state = loaded[0][5].nvtx_state()
-        equal((state.domains(), len(state), list(state)), ((0,), 1, [0]))
+        equal((state.domains(), len(state)), ((0,), 1))
+        equal([one.name() for one in state], ["<default domain>"])
         domain = state.domain_by_id(0)
         equal((domain.name(), state[0].name()), ("<default domain>", "<default domain>"))
         equal(domain.push_pop_ranges(), ("step", "compute", "kernel"))
@@ -259,6 +366,24 @@ def test_every_public_name_has_a_docstring_and_types():
                 assert what.__doc__, (name, member)
                 assert "return" in what.__annotations__, (name, member)
     equal(report("--version")[0], 0)
+
+
+def fits(what, name, indent):
+    """Lines of documentation stand further right than the name of a function."""
+    function = inspect.isfunction(what)
+    for line in inspect.getdoc(what).splitlines():
+        assert indent + (3 if function else 0) + len(line) <= 80, (name, line)
+    assert not function or indent + len("%s%s" % (name, inspect.signature(what))) <= 80, name
+
+
+def test_help_fits_80_columns():
+    fits(nvtxt_report, "nvtxt_report", 4)
+    for name in nvtxt_report.__all__:
+        thing = getattr(nvtxt_report, name)
+        fits(thing, name, 5)
+        for member, what in vars(thing).items() if inspect.isclass(thing) else ():
+            if inspect.isfunction(what) and not member.startswith("_"):
+                fits(what, member, 5)
 
 
 if __name__ == "__main__":

@@ -329,6 +329,13 @@ def test_a_closed_pipe_ends_it():
         equal(serve.expect(0), "")
 
 
+def test_a_reader_that_goes_away_ends_it():
+    with Folder() as folder, Served(f1(folder)) as serve:
+        serve.result("hello")
+        serve.process.stdout.close()  # no request follows
+        equal(serve.expect(0), "")
+
+
 def test_a_signal_ends_it():
     with Folder() as folder, Served(f1(folder)) as serve:
         serve.result("hello")

@@ -16,28 +16,30 @@
 #include "report/serve/profiled.h"
 #include "report/serve/serve.h"
 
-// A signal that comes just before a read would wait for the next request: poll() sees both.
+// A signal that comes just before a read would wait for the next request: poll() sees both, and
+// that nobody reads replies any more.
 static bool waits_for_input(void) {
-    struct pollfd both[] = {{.fd = STDIN_FILENO, .events = POLLIN},
-                            {.fd = signals_fd(), .events = POLLIN}};
-    while (poll(both, 2, -1) < 0 && errno == EINTR && !signals_came()) {
+    struct pollfd all[] = {{.fd = STDIN_FILENO, .events = POLLIN},
+                           {.fd = signals_fd(), .events = POLLIN},
+                           {.fd = STDOUT_FILENO}};
+    while (poll(all, 3, -1) < 0 && errno == EINTR && !signals_came()) {
     }
-    return !signals_came();
+    return !signals_came() && !(all[2].revents & (POLLERR | POLLHUP));
 }
 
-// A signal ends it like the end of the input; the job looks for signals.
-static int wait_for_more(struct report_job *job, struct report_lines *lines) {
-    if (nvtxt_out_flush(&job->out) || !waits_for_input()) {
-        return 0;
-    }
-    int result = report_lines_read(lines);
+// Sets `ends` when no more will be read: a signal ends it like the end of the input; the job looks
+// for signals.
+static int wait_for_more(struct report_job *job, struct report_lines *lines, bool *ends) {
+    *ends = nvtxt_out_flush(&job->out) || !waits_for_input();
+    int result = *ends ? 0 : report_lines_read(lines);
     return result == -EINTR ? 0 : result;
 }
 
 static int answer(struct report_job *job, struct report_serve *serve, struct report_lines *lines) {
     struct nvtxt_slice line;
+    bool ends = false;
     int result = 0;
-    while (result == 0 && !job->out.error && !signals_came()) {
+    while (result == 0 && !ends && !job->out.error && !signals_came()) {
         switch (report_lines_take(lines, &line)) {
         case REPORT_LINES_END:
             return 0;
@@ -48,7 +50,7 @@ static int answer(struct report_job *job, struct report_serve *serve, struct rep
             report_serve_too_long(&job->out);
             break;
         case REPORT_LINES_WAIT:
-            result = wait_for_more(job, lines);
+            result = wait_for_more(job, lines, &ends);
         }
     }
     return result;
