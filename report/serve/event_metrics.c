@@ -209,6 +209,19 @@ static const struct row {
 };
 #define ROW_COUNT (sizeof(rows) / sizeof(rows[0]))
 
+size_t report_event_metric_count(void) {
+    return ROW_COUNT;
+}
+
+struct report_event_metric_row report_event_metric_row(size_t i) {
+    const struct row *row = &rows[i];
+    const char *of = row->make == make_payload ? "events with a payload"
+                     : row->kinds == ALL       ? "all events"
+                     : row->kinds == RANGES    ? "ranges"
+                                               : "push/pop ranges";
+    return (struct report_event_metric_row){row->name, row->unit, row->text, row->type, of};
+}
+
 static bool has(const struct report_event *event, const struct row *row) {
     return (row->kinds >> event->kind & 1) &&
            (row->make != make_payload || event->payload_kind != NVTXT_PAYLOAD_NONE);

@@ -7,6 +7,15 @@
 #include "report/model/model.h"
 #include "store/value/arena.h"
 
+// What may be asked for, in the order of the names.
+struct report_event_metric_row {
+    const char *name, *unit, *text;
+    enum report_type type;
+    const char *of; // which events have it
+};
+size_t report_event_metric_count(void);
+struct report_event_metric_row report_event_metric_row(size_t i);
+
 // What is made is of `arena`. `event` is an index in the order. Both return 0 or -ENOMEM.
 // The names end with NULL; the metric is NULL when the event has none of that name.
 int report_event_metric_names(const struct report_model *model, uint32_t event,
