@@ -595,7 +595,7 @@ class IAction:
         return self._add(name, "string", value)
 
     def nvtx_state(self) -> "INvtxState":
-        """What is open at the start of the event, itself included, or of the kernel."""
+        """What is open at the start of the action, itself included."""
         return INvtxState(self._transport.call("nvtx_state", **self._where())["domains"])
 
     def source_files(self) -> Dict[str, str]:

@@ -100,7 +100,7 @@ def test_ranges_are_contexts_with_streams_and_actions_are_results():
         equal(action.workload_type(), IAction.WorkloadType_KERNEL)
         raises(IndexError, loaded.range_by_idx, 3)
         raises(IndexError, loaded[1].action_by_idx, 1)
-        raises(nvtxt_report.Error, loaded.summary().metric_names)
+        raises(nvtxt_report.Error, loaded.summary)
         raises(nvtxt_report.Error, lambda: list(loaded[0].events()))
 
 
@@ -144,11 +144,12 @@ def test_states_have_domains_and_ranges():
     with Folder() as folder, load(folder) as loaded:
         equal(loaded[2][0].nvtx_state().domains(), ())
         state = loaded[0][0].nvtx_state()
-        equal([(number, state[number].name()) for number in state], [(0, "<default domain>")])
+        equal(state.domains(), (0,))
+        equal([domain.name() for domain in state], ["<default domain>"])
         equal(state[0].push_pop_ranges(), ("BottomRange", "Between", "TopRange"))
         equal(state[0].push_pop_range(-1).has_attributes(), False)
         state = loaded[0][1].nvtx_state()
-        equal([(number, state[number].name()) for number in state],
+        equal([(number, state[number].name()) for number in state.domains()],
               [(3, "Lib"), (9, "Nine"), (2 ** 63 + 5, "Far")])
         raises(KeyError, state.domain_by_id, 0)
         nine = state[9].push_pop_range(0)
