@@ -4,6 +4,8 @@
 // target can be reached: an address of the web, a section that is shown, a source of the capture.
 #include "report/page/page_rule.h"
 
+#include <math.h>
+
 #include "report/page/html.h"
 #include "report/page/page_summary.h"
 #include "report/render/render_metric.h"
@@ -102,7 +104,7 @@ static void put_speedups(struct nvtxt_out *out, const struct report_result *resu
         const struct report_speedup *of = &result->speedups[i];
         if (of->message == message) {
             page_raw(out, "<p class=\"speedup\">Estimated saving: ");
-            nvtxt_out_double(out, of->percent);
+            nvtxt_out_double(out, round(of->percent * 10) / 10);
             page_raw(out,
                      of->global ? " % of the whole</p>\n" : " % of this range in isolation</p>\n");
         }
@@ -232,12 +234,32 @@ static void put_message(struct nvtxt_out *out, const struct report_page *page,
 
 // ---- Articles -----------------------------------------------------------------------------------
 
+// What stands beside the name: the level of what was found, or why nothing was.
+static void put_status(struct nvtxt_out *out, const struct report_result *result) {
+    page_raw(out, "<p class=\"status\">");
+    page_raw(out, result->status == REPORT_RULE_FINDINGS
+                      ? report_level_name(report_result_worst(result))
+                      : report_rule_status_name(result->status));
+    if (result->reason.data) {
+        page_raw(out, ": ");
+        page_name(out, result->reason);
+    }
+    page_raw(out, "</p>\n");
+}
+
+// A rule that has nothing to say takes one line.
+static bool is_quiet(const struct report_result *result) {
+    return result->message_count == 0 && result->output.len == 0 &&
+           result->status != REPORT_RULE_FAILED;
+}
+
 static void put_article(struct nvtxt_out *out, const struct report_page *page,
                         const struct report_result *result) {
     const char *status = report_rule_status_name(result->status);
     enum report_level worst = report_result_worst(result);
     page_raw(out, "<article class=\"");
     page_raw(out, result->status == REPORT_RULE_FAILED ? "error" : report_level_name(worst));
+    page_raw(out, is_quiet(result) ? " quiet" : "");
     page_raw(out, "\"");
     page_attribute(out, "data-rule", result->identifier);
     page_attribute(out, "data-status", nvtxt_slice_of(status));
@@ -245,15 +267,10 @@ static void put_article(struct nvtxt_out *out, const struct report_page *page,
     page_text(out, result->identifier);
     page_raw(out, "\"><h3>");
     page_name(out, result->name);
-    page_raw(out, "</h3>\n<p class=\"status\">");
-    page_raw(out, status);
-    if (result->reason.data) {
-        page_raw(out, ": ");
-        page_name(out, result->reason);
-    }
-    page_raw(out, "</p>\n");
+    page_raw(out, "</h3>\n");
+    put_status(out, result);
     if (result->description.len > 0) {
-        page_raw(out, "<p>");
+        page_raw(out, "<p class=\"description\">");
         page_name(out, result->description);
         page_raw(out, "</p>\n");
     }

@@ -21,14 +21,21 @@ void page_source_id(struct nvtxt_out *out, const struct report_source *source) {
 
 // ---- Report Summary -----------------------------------------------------------------------------
 
-static void put_time_cell(struct nvtxt_out *out, bool has, int64_t ns, int64_t base_ns) {
+static void put_instant(struct nvtxt_out *out, int64_t ns, int64_t base_ns) {
+    page_raw(out, "<time data-ns=\"");
+    nvtxt_out_int(out, ns);
+    page_raw(out, "\">");
+    page_utc(out, ns, base_ns);
+    page_raw(out, "</time>");
+}
+
+static void put_window(struct nvtxt_out *out, const struct report_store *store,
+                       const struct report_overview *of) {
     page_raw(out, "<td class=\"time\">");
-    if (has) {
-        page_raw(out, "<time data-ns=\"");
-        nvtxt_out_int(out, ns);
-        page_raw(out, "\">");
-        page_utc(out, ns, base_ns);
-        page_raw(out, "</time>");
+    if (of->has_events) {
+        put_instant(out, of->first_ns, store->utc_base_ns);
+        page_raw(out, "<br>");
+        put_instant(out, of->last_ns, store->utc_base_ns);
     }
     page_raw(out, "</td>");
 }
@@ -61,14 +68,13 @@ static void put_store(struct nvtxt_out *out, const struct report_store *store, s
     page_raw(out, store->ours ? "nvtxt" : "nsys");
     page_raw(out, "</td>");
     put_product(out, store);
+    put_window(out, store, of);
     page_cell_uint(out, store->segment_count);
     page_cell_uint(out, of->events);
     page_cell_uint(out, of->marks);
     page_cell_uint(out, of->pushpop);
     page_cell_uint(out, of->startend);
     page_cell_uint(out, of->open);
-    put_time_cell(out, of->has_events, of->first_ns, store->utc_base_ns);
-    put_time_cell(out, of->has_events, of->last_ns, store->utc_base_ns);
     page_cell_uint(out, of->processes);
     page_cell_uint(out, of->threads);
     page_cell_uint(out, of->domains);
@@ -133,8 +139,9 @@ static void put_losses(struct nvtxt_out *out, const struct report_capture *captu
         page_attribute_int(out, "data-loss", (int64_t)i);
         page_raw(out, ">");
         page_cell(out, "td", capture->stores[loss->store].path);
-        put_time_cell(out, true, loss->at_ns, 0);
-        page_raw(out, "<td>");
+        page_raw(out, "<td class=\"time\">");
+        put_instant(out, loss->at_ns, 0);
+        page_raw(out, "</td><td>");
         if (loss->has_source) {
             nvtxt_out_int(out, loss->source);
         }
@@ -148,11 +155,24 @@ static void put_losses(struct nvtxt_out *out, const struct report_capture *captu
 
 void page_report_summary(struct nvtxt_out *out, const struct report_capture *capture,
                          const struct report_overview *overviews) {
-    static const char *const titles[] = {
-        "Store",  "Kind",      "Product",           "Segments", "Events",
-        "Marks",  "Push/pop",  "Start/end",         "Open",     "First",
-        "Last",   "Processes", "Threads",           "Domains",  "Lost",
-        "Errors", "Warnings",  "Files with errors", NULL};
+    static const char *const titles[] = {"Store",
+                                         "Kind",
+                                         "Product",
+                                         "First and last",
+                                         "Segments",
+                                         "Events",
+                                         "Marks",
+                                         "Push/&#8203;pop",
+                                         "Start/&#8203;end",
+                                         "Open",
+                                         "Processes",
+                                         "Threads",
+                                         "Domains",
+                                         "Lost",
+                                         "Errors",
+                                         "Warnings",
+                                         "Files with errors",
+                                         NULL};
     put_warnings(out, capture);
     page_raw(out, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Stores\">"
                   "<table class=\"stores\">");

@@ -48,12 +48,16 @@ static struct nvtxt_slice last_component(struct nvtxt_slice path) {
     return path;
 }
 
-static void put_title(struct writer *writer) {
+static void put_stores(struct writer *writer) {
     const struct report_capture *capture = writer->page->model->capture;
     for (size_t i = 0; i < capture->store_count; i++) {
         page_raw(writer->out, i > 0 ? ", " : "");
         page_text(writer->out, last_component(capture->stores[i].path));
     }
+}
+
+static void put_title(struct writer *writer) {
+    put_stores(writer);
     page_raw(writer->out, ": nvtxt-report");
 }
 
@@ -184,6 +188,7 @@ static const struct {
     {"sections", put_sections},
     {"session-summary", put_session_summary},
     {"source", put_lines},
+    {"stores", put_stores},
     {"style", put_style},
     {"timeline-message", put_timeline_message},
     {"title", put_title},

@@ -156,7 +156,7 @@ def test_events_of_a_second_store_have_links_of_their_own():
         at = page()
         at.open(path)
         at.run("nvtxtReport.select('1:9')")
-        at.wait("return location.hash === '#sel=1:9'")
+        at.wait("return location.hash === '#t=-4..264&sel=1:9'")
         said = at.text("live")
         at.open(path, "#sel=1:9")
         equal(at.text("live"), said)

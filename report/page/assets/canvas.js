@@ -36,10 +36,13 @@ class Picture {
         });
     }
 
-    // Makes the bitmap as large as the canvas is on the screen. Returns false if it is not shown.
+    // Makes the bitmap as large as the canvas is on the screen: as tall as its content, up to what
+    // report.css allows; the rest is scrolled. Returns false if it is not shown.
     begin() {
         this.pending = false;
         const { canvas, context } = this;
+        this.theme = new Theme(canvas, this.printing);
+        if (this.spacer) this.setContent(String(Math.ceil(this.contentHeight())));
         const sharp = Math.min(devicePixelRatio || 1, 3);
         this.width = canvas.clientWidth;
         this.height = canvas.clientHeight;
@@ -47,7 +50,6 @@ class Picture {
         const [width, height] = [Math.round(this.width * sharp), Math.round(this.height * sharp)];
         if (canvas.width !== width) canvas.width = width;
         if (canvas.height !== height) canvas.height = height;
-        this.theme = new Theme(canvas, this.printing);
         context.setTransform(sharp, 0, 0, sharp, 0, 0);
         context.direction = "ltr";
         context.textBaseline = "middle";
@@ -55,6 +57,10 @@ class Picture {
         context.fillStyle = this.theme.paper;
         context.fillRect(0, 0, this.width, this.height);
         return true;
+    }
+
+    setContent(height) {
+        if (this.spacer.getAttribute("height") !== height) this.spacer.setAttribute("height", height);
     }
 
     setFont(font) {

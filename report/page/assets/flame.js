@@ -93,12 +93,14 @@ class Flame extends Picture {
         return [(node.at - this.view.start) * scale, node.width * scale];
     }
 
+    contentHeight() {
+        this.rowHeight = Math.round(this.theme.size * 1.5);
+        return Math.max(1, this.deepest + 1) * this.rowHeight + 2;
+    }
+
     draw() {
         if (!this.begin()) return;
         this.palette.use(this.theme);
-        this.rowHeight = Math.round(this.theme.size * 1.5);
-        const spare = String(Math.max(0, (this.deepest + 1) * this.rowHeight - Math.floor(this.height)));
-        if (this.spacer.getAttribute("height") !== spare) this.spacer.setAttribute("height", spare);
         this.setFont(this.theme.font(0.82));
         this.drawChildren(this.root);
         if (this.view.selected !== NONE) this.outline(this.nodes[this.view.selected]);

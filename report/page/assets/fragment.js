@@ -35,7 +35,8 @@ class Fragment {
     text() {
         const parts = [];
         const { view, capture } = this;
-        if (!view.isWhole()) parts.push(`t=${capture.timeNs(view.start)}..${capture.timeNs(view.end)}`);
+        const chosen = view.selected !== NONE || this.search.text || !view.isWhole();
+        if (chosen) parts.push(`t=${capture.timeNs(view.start)}..${capture.timeNs(view.end)}`);
         if (view.selected !== NONE) parts.push(`sel=${capture.rowKey(view.selected)}`);
         if (this.search.text) parts.push(`q=${encodeURIComponent(this.search.text.toWellFormed?.() ?? this.search.text)}`);
         return parts.length ? "#" + parts.join("&") : "";

@@ -19,7 +19,7 @@ class Timeline extends Picture {
     }
 
     // Heights follow the size of the text.
-    measureRows() {
+    contentHeight() {
         const { size } = this.theme;
         this.rowHeight = Math.round(size * 1.45);
         this.rulerHeight = Math.round(size * 2.9);
@@ -27,9 +27,7 @@ class Timeline extends Picture {
         this.layout.rows.forEach((row, i) => {
             this.tops[i + 1] = this.tops[i] + Math.round(heights[row.level]);
         });
-        const total = this.tops[this.layout.rows.length] + this.rulerHeight + size / 2;
-        const spare = String(Math.max(0, Math.round(total - this.height)));
-        if (this.spacer.getAttribute("height") !== spare) this.spacer.setAttribute("height", spare);
+        return this.tops[this.layout.rows.length] + this.rulerHeight + size / 2;
     }
 
     x(time) {
@@ -43,7 +41,6 @@ class Timeline extends Picture {
     draw() {
         if (!this.begin()) return;
         this.palette.use(this.theme);
-        this.measureRows();
         this.scale = this.width / this.view.length;
         this.top = this.rulerHeight - this.scroller.scrollTop;
         this.drawRows();
