@@ -9,11 +9,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "protocol/base/hash.h"
 #include "report/ncurep/file/input.h"
 #include "report/ncurep/file/known.h"
 #include "report/ncurep/file/wire.h"
 #include "report/ncurep/result.h"
+#include "report/ncurep/slots.h"
 
 #define INDEX_LEAST ((uint64_t)1 << 20) // bytes: small files may have a large one
 
@@ -117,54 +117,43 @@ void report_ncurep_free(struct report_ncurep *report) {
 
 // ---- The index ----------------------------------------------------------------------------------
 
-struct pair {
-    struct nvtxt_hash_node node;
-    uint64_t key[2]; // context, stream
-    uint32_t range;
-};
-
 struct ranges {
-    struct nvtxt_hash table;
-    struct pair **pairs; // owned, as each is
+    struct report_slots slots;
+    struct report_ncurep_range *list; // owned
     size_t count, room;
     uint32_t *of_result; // the range of each
 };
 
-static int add_range(struct ranges *ranges, const uint64_t key[2], uint64_t hash,
-                     struct pair **found) {
+static int add_range(struct ranges *ranges, uint64_t context, uint64_t stream) {
     if (ranges->count == ranges->room) {
-        size_t room = ranges->room > 0 ? 2 * ranges->room : 8;
-        struct pair **pairs = realloc(ranges->pairs, room * sizeof(struct pair *));
-        if (!pairs) {
+        size_t room = ranges->room > 0 ? ranges->room + ranges->room / 2 : 8;
+        struct report_ncurep_range *list = realloc(ranges->list, room * sizeof(*list));
+        if (!list) {
             return -ENOMEM;
         }
-        ranges->pairs = pairs;
+        ranges->list = list;
         ranges->room = room;
     }
-    struct pair *pair = calloc(1, sizeof(*pair));
-    if (!pair || nvtxt_hash_add(&ranges->table, &pair->node, hash) != 0) {
-        free(pair);
-        return -ENOMEM;
-    }
-    pair->key[0] = key[0];
-    pair->key[1] = key[1];
-    pair->range = (uint32_t)ranges->count;
-    ranges->pairs[ranges->count++] = pair;
-    *found = pair;
+    ranges->list[ranges->count++] =
+        (struct report_ncurep_range){.context = context, .stream = stream};
     return 0;
 }
 
 static int find_range(struct ranges *ranges, struct nvtxt_slice bytes, uint32_t *range) {
     struct report_ncurep_result result;
     report_ncurep_result_read(bytes, &result);
-    const uint64_t key[2] = {result.context, result.stream};
-    uint64_t hash = nvtxt_hash_bytes((struct nvtxt_slice){(const char *)key, sizeof(key)});
-    struct pair *pair;
-    NVTXT_HASH_FIND(pair, node, &ranges->table, hash,
-                    pair->key[0] == key[0] && pair->key[1] == key[1]);
-    int rc = pair ? 0 : add_range(ranges, key, hash, &pair);
-    *range = rc == 0 ? pair->range : 0;
-    return rc;
+    size_t at =
+        report_slots_start(&ranges->slots, report_slots_hash(result.context, result.stream));
+    for (; ranges->slots.places[at]; at = report_slots_next(&ranges->slots, at)) {
+        const struct report_ncurep_range *found = &ranges->list[ranges->slots.places[at] - 1];
+        if (found->context == result.context && found->stream == result.stream) {
+            *range = ranges->slots.places[at] - 1;
+            return 0;
+        }
+    }
+    *range = (uint32_t)ranges->count;
+    ranges->slots.places[at] = *range + 1;
+    return add_range(ranges, result.context, result.stream);
 }
 
 static int find_ranges(const struct report_ncurep *report, struct ranges *ranges) {
@@ -177,16 +166,11 @@ static int find_ranges(const struct report_ncurep *report, struct ranges *ranges
     return rc;
 }
 
-static int make_ranges(struct report_ncurep *report, const struct ranges *ranges) {
-    report->ranges = calloc(ranges->count + 1, sizeof(*report->ranges));
-    if (!report->ranges) {
-        return -ENOMEM;
-    }
+// Takes the list of ranges.
+static void make_ranges(struct report_ncurep *report, struct ranges *ranges) {
+    report->ranges = ranges->list;
     report->range_count = ranges->count;
-    for (size_t i = 0; i < ranges->count; i++) {
-        report->ranges[i].context = ranges->pairs[i]->key[0];
-        report->ranges[i].stream = ranges->pairs[i]->key[1];
-    }
+    ranges->list = NULL;
     for (size_t i = 0; i < report->result_count; i++) {
         report->ranges[ranges->of_result[i]].count++;
     }
@@ -203,21 +187,23 @@ static int make_ranges(struct report_ncurep *report, const struct ranges *ranges
         report->results[range->first + range->count++] =
             (uint32_t)(result.data - report->bytes.data);
     }
-    return 0;
 }
 
 static int index_results(struct report_ncurep *report) {
     struct ranges ranges = {.count = 0};
     ranges.of_result = calloc(report->result_count + 1, sizeof(*ranges.of_result));
     report->results = calloc(report->result_count + 1, sizeof(*report->results));
-    int rc = ranges.of_result && report->results ? find_ranges(report, &ranges) : -ENOMEM;
-    rc = rc == 0 ? make_ranges(report, &ranges) : rc;
-    for (size_t i = 0; i < ranges.count; i++) {
-        free(ranges.pairs[i]);
+    int rc = ranges.of_result && report->results ? 0 : -ENOMEM;
+    rc = rc ? rc : report_slots_reset(&ranges.slots, report->result_count);
+    rc = rc ? rc : add_range(&ranges, 0, 0); // so that there is a list
+    ranges.count = 0;
+    rc = rc ? rc : find_ranges(report, &ranges);
+    if (rc == 0) {
+        make_ranges(report, &ranges);
     }
-    free(ranges.pairs);
+    free(ranges.list);
     free(ranges.of_result);
-    nvtxt_hash_deinit(&ranges.table);
+    report_slots_deinit(&ranges.slots);
     return rc;
 }
 
@@ -232,7 +218,7 @@ static int index_strings(struct report_ncurep *report) {
 }
 
 int report_ncurep_index(struct report_ncurep *report, struct report_ncurep_fault *fault) {
-    uint64_t size = 8 * report->result_count + 4 * report->string_count;
+    uint64_t size = 13 * report->result_count + 4 * report->string_count;
     fault->offset = 0;
     if (report->ranges) {
         return 0;

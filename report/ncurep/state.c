@@ -15,8 +15,9 @@
 void report_state_deinit(struct report_state *state) {
     free(state->domains);
     free(state->piles);
-    report_numbers_deinit(&state->ids);
-    report_numbers_deinit(&state->strings);
+    free(state->texts);
+    report_slots_deinit(&state->by_id);
+    report_slots_deinit(&state->by_handle);
     *state = (struct report_state){.base = NULL};
 }
 
@@ -52,7 +53,6 @@ static uint64_t number_of(struct nvtxt_slice message, uint32_t number) {
 struct stacks {
     struct parts threads;
     struct report_wire thread;
-    uint32_t tid;
 };
 
 static bool next_stack(const struct report_state *state, struct stacks *stacks,
@@ -63,8 +63,7 @@ static bool next_stack(const struct report_state *state, struct stacks *stacks,
             if (!next_part(&stacks->threads, &thread)) {
                 return false;
             }
-            stacks->tid = (uint32_t)number_of(thread, NCUREP_THREAD_TID);
-        } while (state->own_thread && stacks->tid != state->tid);
+        } while (state->own_thread && (uint32_t)number_of(thread, NCUREP_THREAD_TID) != state->tid);
         stacks->thread = report_wire_of(thread);
     }
     return true;
@@ -116,14 +115,16 @@ static int make_room(void **list, size_t *room, size_t count, size_t size) {
 
 static int make_all_room(struct report_state *state) {
     struct counts counts = count_all(state);
-    void *domains = state->domains, *piles = state->piles;
+    void *domains = state->domains, *piles = state->piles, *texts = state->texts;
     int rc = make_room(&domains, &state->domain_room, counts.domains, sizeof(*state->domains));
-    state->domains = domains;
     rc = rc ? rc : make_room(&piles, &state->pile_room, counts.piles, sizeof(*state->piles));
+    rc = rc ? rc : make_room(&texts, &state->text_room, counts.strings, sizeof(*state->texts));
+    rc = rc ? rc : report_slots_reset(&state->by_id, counts.domains);
+    rc = rc ? rc : report_slots_reset(&state->by_handle, counts.strings);
+    state->domains = domains;
     state->piles = piles;
-    rc = rc ? rc : report_numbers_reset(&state->ids, counts.domains);
-    rc = rc ? rc : report_numbers_reset(&state->strings, counts.strings);
-    state->domain_count = state->pile_count = 0;
+    state->texts = texts;
+    state->domain_count = state->stack_count = state->pile_count = state->text_count = 0;
     return rc;
 }
 
@@ -135,17 +136,47 @@ static uint32_t place_of(const struct report_state *state, struct nvtxt_slice by
 
 // The number of a domain, which becomes known.
 static uint32_t take_domain(struct report_state *state, uint64_t id) {
-    uint32_t *number = report_numbers_at(&state->ids, 0, id);
-    if (*number == 0) {
-        state->domains[state->domain_count++] = (struct report_domain_entry){.id = id};
-        *number = (uint32_t)state->domain_count;
+    const struct report_slots *slots = &state->by_id;
+    size_t at = report_slots_start(slots, nvtxt_hash_number(id));
+    while (slots->places[at] && state->domains[slots->places[at] - 1].id != id) {
+        at = report_slots_next(slots, at);
     }
-    return *number;
+    if (!slots->places[at]) {
+        state->domains[state->domain_count++] = (struct report_domain_entry){.id = id};
+        slots->places[at] = (uint32_t)state->domain_count;
+    }
+    return slots->places[at];
 }
 
-#define NO_TEXT 1 // no place: the tag of a state comes before any text
+// The slot of a registered text.
+static uint32_t *slot_of_text(const struct report_state *state, uint32_t domain, uint64_t handle) {
+    const struct report_slots *slots = &state->by_handle;
+    size_t at = report_slots_start(slots, report_slots_hash(domain, handle));
+    for (; slots->places[at]; at = report_slots_next(slots, at)) {
+        const struct report_text_entry *entry = &state->texts[slots->places[at] - 1];
+        if (entry->handle == handle && entry->domain == domain) {
+            break;
+        }
+    }
+    return &slots->places[at];
+}
 
-// The first text of a handle counts; of names of a domain the last one.
+#define NO_TEXT 0 // no place: the tag of a state comes before any text
+
+// The first text of a handle counts.
+static void note_text(struct report_state *state, uint32_t domain, struct nvtxt_slice string) {
+    uint64_t handle = number_of(string, NCUREP_STRING_ID);
+    uint32_t *slot = slot_of_text(state, domain, handle);
+    struct nvtxt_slice text;
+    if (*slot == 0) {
+        bool found = report_wire_text(string, NCUREP_STRING_TEXT, &text);
+        state->texts[state->text_count++] =
+            (struct report_text_entry){handle, domain, found ? place_of(state, text) : NO_TEXT};
+        *slot = (uint32_t)state->text_count;
+    }
+}
+
+// Of the names of a domain the last one counts.
 static void note_domain(struct report_state *state, struct nvtxt_slice part) {
     uint32_t number = take_domain(state, number_of(part, NCUREP_DOMAIN_ID));
     struct report_wire wire = report_wire_of(part);
@@ -154,28 +185,26 @@ static void note_domain(struct report_state *state, struct nvtxt_slice part) {
         state->domains[number - 1].name = place_of(state, name);
     }
     while (report_wire_find(&wire, NCUREP_DOMAIN_STRING, &string)) {
-        uint32_t *place =
-            report_numbers_at(&state->strings, number, number_of(string, NCUREP_STRING_ID));
-        if (*place == 0) {
-            struct nvtxt_slice text;
-            bool found = report_wire_text(string, NCUREP_STRING_TEXT, &text);
-            *place = found ? place_of(state, text) : NO_TEXT;
-        }
+        note_text(state, number, string);
     }
 }
 
-static void note_pile(struct report_state *state, struct nvtxt_slice part, uint32_t tid,
-                      bool start_end) {
-    if (!has_range(part)) {
-        return;
+// `next` is the domain until all piles are known.
+static void note_pile(struct report_state *state, struct nvtxt_slice part) {
+    if (has_range(part)) {
+        state->piles[state->pile_count++] = (struct report_pile_entry){
+            place_of(state, part), take_domain(state, number_of(part, NCUREP_PILE_DOMAIN))};
     }
-    uint32_t domain = take_domain(state, number_of(part, NCUREP_PILE_DOMAIN));
-    struct report_domain_entry *entry = &state->domains[domain - 1];
-    state->piles[state->pile_count++] =
-        (struct report_pile_entry){place_of(state, part), tid, 0, start_end};
-    uint32_t pile = (uint32_t)state->pile_count;
-    *(entry->last ? &state->piles[entry->last - 1].next : &entry->first) = pile;
-    entry->last = pile;
+}
+
+// The last pile goes into its list first, so that all lists are in order.
+static void link_piles(struct report_state *state) {
+    for (size_t i = state->pile_count; i > 0; i--) {
+        struct report_pile_entry *pile = &state->piles[i - 1];
+        uint32_t *first = &state->domains[pile->next - 1].first;
+        pile->next = *first;
+        *first = (uint32_t)i;
+    }
 }
 
 static void note_all(struct report_state *state) {
@@ -187,11 +216,13 @@ static void note_all(struct report_state *state) {
         note_domain(state, part);
     }
     while (next_stack(state, &stacks, &part)) {
-        note_pile(state, part, stacks.tid, false);
+        note_pile(state, part);
     }
+    state->stack_count = state->pile_count;
     while (next_part(&started, &part)) {
-        note_pile(state, part, 0, true);
+        note_pile(state, part);
     }
+    link_piles(state);
 }
 
 // The shortest part of a result that has all of its states: metrics, of which there are many, need
@@ -242,16 +273,21 @@ bool report_state_next_domain(const struct report_state *state, size_t *cursor,
     if (*cursor == state->domain_count) {
         return false;
     }
-    const struct report_domain_entry *entry = &state->domains[(*cursor)++];
+    report_state_get_domain(state, (uint32_t)++ * cursor, domain);
+    return true;
+}
+
+void report_state_get_domain(const struct report_state *state, uint32_t number,
+                             struct report_state_domain *domain) {
+    const struct report_domain_entry *entry = &state->domains[number - 1];
     *domain = (struct report_state_domain){
-        .number = (uint32_t)*cursor,
+        .number = number,
         .id = entry->id,
         .is_default = entry->id == state->default_domain,
     };
     if (!domain->is_default && entry->name > 0) {
         domain->name = report_wire_at(state->base, entry->name);
     }
-    return true;
 }
 
 struct nvtxt_slice report_state_domain_name(const struct report_state_domain *domain,
@@ -268,9 +304,10 @@ struct nvtxt_slice report_state_domain_name(const struct report_state_domain *do
 
 struct nvtxt_slice report_state_registered(const struct report_state *state, uint32_t domain,
                                            uint64_t handle) {
-    uint32_t place = report_numbers_find(&state->strings, domain, handle);
-    if (place <= NO_TEXT) {
-        return (struct nvtxt_slice){place == NO_TEXT ? "" : NULL, 0};
+    uint32_t number = *slot_of_text(state, domain, handle);
+    uint32_t place = number > 0 ? state->texts[number - 1].place : NO_TEXT;
+    if (place == NO_TEXT) {
+        return (struct nvtxt_slice){number > 0 ? "" : NULL, 0};
     }
     return report_wire_at(state->base, place);
 }
@@ -285,7 +322,7 @@ bool report_state_next_pile(const struct report_state *state,
     }
     const struct report_pile_entry *entry = &state->piles[at - 1];
     cursor->next = entry->next;
-    *pile = (struct report_pile){domain->number, entry->tid, entry->start_end,
+    *pile = (struct report_pile){domain->number, at > state->stack_count,
                                  report_wire_at(state->base, entry->place)};
     return true;
 }

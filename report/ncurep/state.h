@@ -14,18 +14,23 @@
 
 #include "protocol/base/slice.h"
 #include "report/ncurep/file/wire.h"
-#include "report/ncurep/numbers.h"
 #include "report/ncurep/result.h"
+#include "report/ncurep/slots.h"
 
 struct report_domain_entry { // inside
     uint64_t id;
-    uint32_t name;        // its place; 0: none
-    uint32_t first, last; // piles, counted from 1; 0: none
+    uint32_t name;  // its place; 0: none
+    uint32_t first; // of its piles, from 1; 0: none
 };
 
 struct report_pile_entry { // inside
-    uint32_t place, tid, next;
-    bool start_end;
+    uint32_t place;
+    uint32_t next; // pile of its domain; 0: none
+};
+
+struct report_text_entry { // inside
+    uint64_t handle;
+    uint32_t domain, place;
 };
 
 struct report_state {
@@ -36,10 +41,11 @@ struct report_state {
     uint64_t default_domain;
     struct report_domain_entry *domains; // owned
     size_t domain_count, domain_room;
-    struct report_pile_entry *piles; // owned
-    size_t pile_count, pile_room;
-    struct report_numbers ids;     // from the id of a domain to its number from 1
-    struct report_numbers strings; // from domain and handle to the place of a registered text
+    struct report_pile_entry *piles;           // owned
+    size_t stack_count, pile_count, pile_room; // push/pop ones come first
+    struct report_text_entry *texts;           // registered ones; owned
+    size_t text_count, text_room;
+    struct report_slots by_id, by_handle; // of `domains`, of `texts`
 };
 
 // Zero the state before the first call; deinit it after the last one. Returns 0 or -ENOMEM.
@@ -60,6 +66,10 @@ struct report_state_domain {
 bool report_state_next_domain(const struct report_state *state, size_t *cursor,
                               struct report_state_domain *domain);
 
+// The domain of a number.
+void report_state_get_domain(const struct report_state *state, uint32_t number,
+                             struct report_state_domain *domain);
+
 #define REPORT_STATE_DEFAULT "<default domain>"
 #define REPORT_STATE_NAME 32
 
@@ -76,7 +86,6 @@ struct nvtxt_slice report_state_registered(const struct report_state *state, uin
 
 struct report_pile {
     uint32_t domain; // its number
-    uint32_t tid;    // of push/pop ranges
     bool start_end;
     struct nvtxt_slice bytes; // for report/ncurep/range.h
 };

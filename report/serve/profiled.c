@@ -19,6 +19,7 @@ struct profiled {
     struct report_ncurep *profile; // borrowed
     struct report_by_name metrics;
     struct report_state state;
+    struct report_metric metric; // the last one that was asked for
 };
 
 static const struct profiled *profiled_of(const struct report_objects *objects) {
@@ -168,12 +169,8 @@ static int get_metric(const struct report_objects *objects, size_t range, size_t
     if (!report_by_name_find(metrics_of(objects, range, action), nvtxt_slice_of(name), &read)) {
         return 0;
     }
-    struct report_metric *made = store_arena_make(arena, sizeof(*made));
-    if (!made) {
-        return -ENOMEM;
-    }
-    made->name = name;
-    made->unit = made->description = "";
+    struct report_metric *made = &((struct profiled *)objects)->metric;
+    *made = (struct report_metric){.name = name, .unit = "", .description = ""};
     int result = take_instances(&read, arena, made);
     take_type(&read, made);
     *metric = made;
@@ -216,30 +213,34 @@ static int list_by_nvtx(struct report_objects *objects, size_t range,
     return result;
 }
 
-static int compare_domains(const void *a, const void *b) {
-    const struct report_state_domain *one = a, *other = b;
-    return one->id < other->id ? -1 : one->id > other->id;
+static int compare_domains(const void *a, const void *b, void *context) {
+    struct report_state_domain one, other;
+    report_state_get_domain(context, *(const uint32_t *)a, &one);
+    report_state_get_domain(context, *(const uint32_t *)b, &other);
+    return one.id < other.id ? -1 : one.id > other.id;
 }
 
 static int write_state(struct report_objects *objects, size_t range, size_t action,
                        struct store_arena *arena, struct report_json *json) {
-    struct profiled *profiled = (struct profiled *)objects;
+    struct report_state *state = &((struct profiled *)objects)->state;
     struct report_ncurep_result result;
+    struct report_state_domain domain;
     size_t cursor = 0, count = 0;
     read_result(objects, range, action, &result);
-    int rc = report_state_open(&profiled->state, &result);
-    size_t size = (profiled->state.domain_count + 1) * sizeof(struct report_state_domain);
-    struct report_state_domain *domains = store_arena_take(arena, size, 8);
+    int rc = report_state_open(state, &result);
+    uint32_t *domains =
+        store_arena_take(arena, (state->domain_count + 1) * sizeof(*domains), sizeof(*domains));
     if (rc != 0 || !domains) {
         return rc ? rc : -ENOMEM;
     }
-    while (report_state_next_domain(&profiled->state, &cursor, &domains[count])) {
-        count++;
+    while (report_state_next_domain(state, &cursor, &domain)) {
+        domains[count++] = domain.number;
     }
-    qsort(domains, count, sizeof(*domains), compare_domains);
+    qsort_r(domains, count, sizeof(*domains), compare_domains, state);
     report_json_array(json, "domains");
     for (size_t i = 0; i < count; i++) {
-        report_render_state_json(json, &profiled->state, &domains[i], true);
+        report_state_get_domain(state, domains[i], &domain);
+        report_render_state_json(json, state, &domain, true);
     }
     report_json_end_array(json);
     return 0;

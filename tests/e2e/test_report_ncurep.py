@@ -3,12 +3,13 @@
 import json
 import os
 import re
+import resource
 import shutil
 import subprocess
 import sys
 
-from client import Folder, contains
-from lib import Skip, equal, run
+from client import ENV, Folder, contains
+from lib import Skip, equal, program, run
 from report import FIXTURES, report
 from schema import INSTALLED, Schema, parse
 
@@ -322,7 +323,7 @@ def test_what_is_no_report_or_of_another_version():
 def hostile():
     """Lengths and counts that are larger than the file."""
     one = n.message(n.result(nvtx=stack("a")))
-    for count in (1, 2, 1 << 20, (1 << 32) - 1):
+    for count in (1, 2, 1 << 20, (1 << 32) - 1, 1 << 32, (1 << 64) - 1):
         yield n.report(n.block(counts=(0, count)))
         yield n.report(n.block(counts=(count, 0)))
     for size in (1, 1 << 31, 1 << 62, (1 << 64) - 1):
@@ -349,6 +350,45 @@ def test_lengths_and_counts_that_exceed_the_file():
             status, out, err = report("nvtx-state", path, "--format", "json")
             equal((status, out), (65, ""), "%d: %s" % (i, err))
             equal(broken(err, path) <= len(data), True, err)
+
+
+def timed(seconds, *args):
+    """The status and output of a run that ends in so many seconds of its own time."""
+    got = subprocess.run([program("client", "nvtxt-report"), *args], capture_output=True, check=False,
+                         env=ENV, preexec_fn=lambda: resource.setrlimit(
+                             resource.RLIMIT_CPU, (seconds, seconds)))
+    return got.returncode, got.stdout
+
+
+def test_the_time_grows_with_the_file_only():
+    count = 60000
+    nvtx = n.state([n.domain(i, "d%d" % i) for i in range(count)] +
+                   [n.domain(count, "last", [(i, "s%d" % i) for i in range(count)])],
+                   [(1, [(i, [n.push("p")]) for i in range(count)] +
+                     [(count, [n.push(handle=count - 1 - i) for i in range(count)])])],
+                   [(i, [n.start(i, "s")]) for i in range(count)])
+    with Folder() as folder:
+        path = write(folder, "a.ncu-rep", n.report(n.block([n.result(nvtx=nvtx)])))
+        status, out = timed(60, "nvtx-state", "--format", "json", path)
+        equal(status, 0)
+        (got,) = json.loads(out)["files"][0]["results"]
+        equal(len(got["domains"]), count + 1)
+        equal([got["domains"][-1]["pushPop"][i]["name"] for i in (0, -1)],
+              ["s%d" % (count - 1), "s0"])
+        for option in ("regex:no@s", "regex:no@p/", "last@s0]"):
+            equal(timed(60, "nvtx-state", "--nvtx-include", option, path)[0], 0)
+
+
+def test_what_has_no_end_is_not_read_to_its_end():
+    with Folder() as folder:
+        for path in ("/dev/zero", "/dev/null"):
+            status, out, err = report("nvtx-state", path)
+            equal((status, out), (65, ""))
+            equal(broken(err, path), 0)
+        equal(report("nvtx-state", folder.name("."))[:2], (66, ""))
+        sparse = write(folder, "sparse.ncu-rep", b"no report")
+        os.truncate(sparse, 1 << 40)
+        equal(report("nvtx-state", sparse)[:2], (65, ""))
 
 
 def test_a_compressed_file():

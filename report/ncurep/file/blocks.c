@@ -99,9 +99,9 @@ static int read_block(struct report_blocks *blocks, struct report_block *block,
             continue;
         }
         if (field.number == NCUREP_BLOCK_SOURCES) {
-            block->sources = (uint32_t)field.value;
+            block->sources = field.value;
         } else if (field.number == NCUREP_BLOCK_RESULTS) {
-            block->results = (uint32_t)field.value;
+            block->results = field.value;
         } else if (field.number == NCUREP_BLOCK_PAYLOAD_SIZE) {
             size = field.value;
         }
@@ -142,7 +142,7 @@ bool report_entries_start(struct report_entries *entries, struct nvtxt_slice fil
     struct nvtxt_slice source;
     *entries = (struct report_entries){block->payload.data,
                                        block->payload.data + block->payload.len, block->results};
-    for (uint32_t i = 0; i < block->sources; i++) {
+    for (uint64_t i = 0; i < block->sources; i++) {
         if (next_entry(entries, file, "a source", &source, fault) != 0) {
             return false;
         }

@@ -15,7 +15,7 @@
 struct report_block {
     struct nvtxt_slice header;  // a BlockHeader
     struct nvtxt_slice payload; // entries
-    uint32_t sources, results;  // how many entries of each, in this order
+    uint64_t sources, results;  // how many entries of each, in this order
 };
 
 // A cursor over blocks. Zero it but for the file.
@@ -27,7 +27,7 @@ struct report_blocks {
 // A cursor over the results of a block.
 struct report_entries {
     const char *at, *end;
-    uint32_t left;
+    uint64_t left;
 };
 
 #define REPORT_BLOCKS_BROKEN 2 // a result: the fault says what is wrong

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A file that says its size is read into memory of that size; a pipe into memory that grows. What
-// is compressed is known by the first bytes, not by the name of the file.
+// A file that says its size is read into memory of that size, a pipe into memory that grows. What
+// is compressed is known by the first bytes, not by the name of the file, and what is no report,
+// too.
 #include "report/ncurep/file/input.h"
 
 #include <errno.h>
@@ -17,7 +18,9 @@
 #define PIECE ((size_t)1 << 20)
 #define FIRST_ROOM ((size_t)64 << 10)
 
-static const char zstd_magic[4] = {'\x28', '\xB5', '\x2F', '\xFD'};
+#define MAGIC_BYTES 4
+static const char magic[MAGIC_BYTES] = {'N', 'V', 'R', '\0'};
+static const char zstd_magic[MAGIC_BYTES] = {'\x28', '\xB5', '\x2F', '\xFD'};
 
 struct reading {
     const struct report_ncurep_options *options;
@@ -51,8 +54,18 @@ static int grow(struct reading *reading, size_t room) {
     return 0;
 }
 
+static bool begins_with(const struct reading *reading, const char bytes[MAGIC_BYTES]) {
+    return reading->len >= MAGIC_BYTES && memcmp(reading->bytes, bytes, MAGIC_BYTES) == 0;
+}
+
+// Of what does not begin as a report no more is read: it may have no end.
+static bool is_none(const struct reading *reading) {
+    return reading->len >= MAGIC_BYTES && !begins_with(reading, magic) &&
+           !begins_with(reading, zstd_magic);
+}
+
 static int read_all(struct reading *reading) {
-    for (;;) {
+    while (!is_none(reading)) {
         int rc = 0;
         if (reading->options->interrupted && reading->options->interrupted()) {
             return REPORT_NCUREP_STOPPED;
@@ -74,6 +87,7 @@ static int read_all(struct reading *reading) {
         }
         reading->len += got > 0 ? (size_t)got : 0;
     }
+    return 0;
 }
 
 static int read_file(struct reading *reading) {
@@ -90,8 +104,7 @@ static int unpack(struct reading *reading) {
     struct nvtxt_slice packed = {reading->bytes, reading->len};
     char *bytes;
     size_t len;
-    if (packed.len < sizeof(zstd_magic) ||
-        memcmp(packed.data, zstd_magic, sizeof(zstd_magic)) != 0) {
+    if (!begins_with(reading, zstd_magic)) {
         return 0;
     }
     int rc = report_zstd_unpack(packed, reading->options, &bytes, &len, reading->fault);
