@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""nvtxt-report: against SQL, its memory, filters, scripts, and what a daemon beside it notices."""
+"""nvtxt-report: against SQL, its memory, filters, scripts, rules, and what a daemon beside it notices."""
 import os
 import sqlite3
 import subprocess
@@ -176,3 +176,46 @@ def scripts(kit):
     kit.tell("scripts: round trips", "requests/s", ("nvtxt_report", trips))
     kit.tell("scripts: a walk with three metrics each", "s", ("nvtxt_report", walks),
              note="{:,} actions".format(count))
+
+
+DECLARATIVE = """\
+Identifier: "Bench" DisplayName: "Bench"
+Findings { Condition: "event__count.sum > 0" Type: Ok Message: "{event__count.sum} events" }
+"""
+PYTHON = """\
+import NvRules
+def get_identifier(): return "Bench"
+def get_name(): return "Bench"
+def get_description(): return ""
+def apply(handle):
+    ctx = NvRules.get_context(handle)
+    count = ctx[0][0]["event__count.sum"].value()
+    ctx.frontend().message(NvRules.IFrontend.MsgType_OK, "%d events" % count)
+"""
+
+
+def rules(kit):
+    """A rule in Python that asks for one metric against the same declarative rule"""
+    store = kit.path("small.sqlite")
+    if not os.path.exists(store):
+        kit.run("fill_store", "pushpop", 1000, store)
+    os.environ["NVTXT_REPORT_DATA"] = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..",
+                                                   "report")
+    words = {"declarative": [], "python": [], "alone": ["--sandbox=never"]}
+    for name, text in (("declarative.rule", DECLARATIVE), ("python.py", PYTHON)):
+        folder = kit.path("rules." + name.split(".")[0])
+        os.makedirs(folder, exist_ok=True)
+        with open(os.path.join(folder, name), "w") as file:
+            file.write(text)
+    found = {name: [] for name in words}
+    for _ in range(kit.rounds):
+        for name, more in words.items():
+            folder = kit.path("rules." + ("declarative" if name == "declarative" else "python"))
+            command = [kit.program("nvtxt-report"), "check", "--rule=Bench",
+                       "--section-folder=" + folder, *more, store]
+            if "1000 events" not in subprocess.run(command, capture_output=True, text=True).stdout:
+                raise RuntimeError("the rule says nothing")
+            found[name].append(kit.seconds(command, stdout=subprocess.DEVNULL))
+    kit.compare("rules: check with one rule of one metric", "s", ("Python", found["python"]),
+                ("declarative", found["declarative"]), "described and applied: two processes")
+    kit.tell("rules: the same without bubblewrap", "s", ("Python", found["alone"]))
