@@ -9,6 +9,7 @@
 #include "report/host/exchange.h"
 #include "report/host/use.h"
 #include "report/metric/metric.h"
+#include "report/render/render_rule.h"
 
 // ---- What it requires ---------------------------------------------------------------------------
 
@@ -82,6 +83,19 @@ static int run_evaluated(struct report_use *use, struct report_request *request,
     }
     report_request_begin(request, out);
     report_json_bool(&request->out, "go", true);
+    report_request_end(request);
+    return 0;
+}
+
+// All results of the scope so far, without its own.
+static int run_results(struct report_use *use, struct report_request *request,
+                       struct nvtxt_out *out) {
+    report_request_begin(request, out);
+    report_json_array(&request->out, "rules");
+    for (size_t i = 0; i < use->call->result_count; i++) {
+        report_render_rule_json(&request->out, &use->call->results[i]);
+    }
+    report_json_end_array(&request->out);
     report_request_end(request);
     return 0;
 }
@@ -161,6 +175,7 @@ const struct report_use_method report_use_control_methods[] = {
     {"require_metrics", run_require_metrics},
     {"require_rules", run_require_rules},
     {"rule_evaluated", run_evaluated},
+    {"rule_results", run_results},
     {"propose", run_propose},
     {"send_dict", run_send},
     {"receive_dict", run_receive},

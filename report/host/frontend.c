@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "report/host/chart.h"
 #include "report/host/use.h"
 #include "store/value/arena.h"
 
@@ -205,7 +206,21 @@ static int run_table(struct report_use *use, struct report_request *request,
     return result ? result : report_use_done(request, out);
 }
 
+static int run_chart(struct report_use *use, struct report_request *request,
+                     struct nvtxt_out *out) {
+    struct nvtxt_slice name;
+    int result = check_room(use, request);
+    result = result ? result : report_use_text(request, "name", &name);
+    result = result ? result : report_use_chart(use, name, request);
+    return result ? result : report_use_done(request, out);
+}
+
 const struct report_use_method report_use_frontend_methods[] = {
-    {"message", run_message},      {"speedup", run_speedup}, {"focus_metric", run_focus},
-    {"source_marker", run_marker}, {"table", run_table},     {NULL, NULL},
+    {"message", run_message},
+    {"speedup", run_speedup},
+    {"focus_metric", run_focus},
+    {"source_marker", run_marker},
+    {"table", run_table},
+    {"chart", run_chart},
+    {NULL, NULL},
 };

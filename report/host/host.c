@@ -311,7 +311,11 @@ static int make_objects(struct host *host, const struct report_program_call *cal
 
 static int apply(struct report_runner *runner, const struct report_program_call *call) {
     struct host *host = host_of(runner);
-    struct report_use use = {.file = call->file,
+    const struct report_show show = {.definitions = host->options.definitions,
+                                     .sections = host->options.sections,
+                                     .view = host->options.view};
+    struct report_use use = {.show = &show,
+                             .file = call->file,
                              .version = host->options.version,
                              .call = call,
                              .left = &host->left,

@@ -14,6 +14,8 @@
 #include "report/judge/runner.h"
 
 struct report_definitions;
+struct report_filter_view;
+struct report_sections;
 
 enum report_sandbox { REPORT_SANDBOX_AUTO, REPORT_SANDBOX_ALWAYS, REPORT_SANDBOX_NEVER };
 
@@ -25,8 +27,10 @@ struct report_host_options {
     enum report_sandbox sandbox;
     double timeout_s; // of one use of a rule: time that passes, and time of the processor
     const struct report_definitions *definitions; // NULL: none
-    bool (*interrupted)(void);                    // NULL: never
-    int interrupt_fd;                             // readable once `interrupted` is true; -1: none
+    const struct report_sections *sections;
+    const struct report_filter_view *view;
+    bool (*interrupted)(void); // NULL: never
+    int interrupt_fd;          // readable once `interrupted` is true; -1: none
 };
 
 #define REPORT_HOST_NO_SANDBOX 1 // REPORT_SANDBOX_ALWAYS, and there is none that starts

@@ -11,6 +11,7 @@
 #include "protocol/text/out.h"
 #include "report/judge/runner.h"
 #include "report/rule/builder.h"
+#include "report/section/shown.h"
 #include "report/serve/request.h"
 #include "report/serve/serve.h"
 #include "report/text/message.h"
@@ -32,8 +33,9 @@ struct report_use {
     const char *version;                    // of nvtxt-report
     const struct report_program_call *call; // NULL: it is asked what it is
     struct report_left *left;
-    struct report_serve *serve; // figures and events; NULL without a call
-    size_t arena_before;        // bytes of the builder's arena
+    struct report_serve *serve;     // figures and events; NULL without a call
+    size_t arena_before;            // bytes of the builder's arena
+    const struct report_show *show; // how charts are laid out; its scope is that of the call
 
     // While it is asked what it is.
     struct store_arena *arena;

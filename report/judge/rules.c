@@ -491,7 +491,8 @@ static bool has_rule(const void *rules, struct nvtxt_slice identifier) {
 }
 
 static int apply_program(const struct report_rules *rules, const struct rule *rule,
-                         struct report_builder *builder, struct report_metrics *metrics) {
+                         struct report_builder *builder, struct report_metrics *metrics,
+                         const struct report_results *so_far) {
     const struct report_program *program = rule->program;
     if (program->reason.data) {
         report_build_status(builder, program->not_run ? REPORT_RULE_NOT_RUN : REPORT_RULE_FAILED,
@@ -505,13 +506,16 @@ static int apply_program(const struct report_rules *rules, const struct rule *ru
         .builder = builder,
         .has_rule = has_rule,
         .rules = rules,
+        .results = so_far->results,
+        .result_count = so_far->count - 1,
     };
     return rules->runner->apply(rules->runner, &call);
 }
 
 static int apply_rule(const struct report_rules *rules, const struct rule *rule,
                       struct report_builder *builder, struct report_metrics *metrics,
-                      const struct report_rules_wanted *wanted) {
+                      const struct report_rules_wanted *wanted,
+                      const struct report_results *so_far) {
     if (wanted->none) {
         report_build_status(builder, REPORT_RULE_NOT_RUN,
                             NVTXT_SLICE("rules are not applied (--apply-rules no)"));
@@ -525,7 +529,7 @@ static int apply_rule(const struct report_rules *rules, const struct rule *rule,
         return 0;
     }
     if (rule->program) {
-        return apply_program(rules, rule, builder, metrics);
+        return apply_program(rules, rule, builder, metrics, so_far);
     }
     struct report_builtin_call call = {.metrics = metrics, .builder = builder};
     return rule->builtin ? rule->builtin->apply(&call)
@@ -557,7 +561,7 @@ static int apply_all(const struct report_rules *rules, const bool *wants,
             .file = nvtxt_slice_of(rule->file ? rule->file->path : NULL),
         };
         report_build_begin(&builder, arena, result);
-        r = apply_rule(rules, rule, &builder, metrics, wanted);
+        r = apply_rule(rules, rule, &builder, metrics, wanted, results);
         r = r ?: report_build_end(&builder);
     }
     return r;

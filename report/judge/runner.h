@@ -13,6 +13,7 @@ struct report_builder;
 struct report_file;
 struct report_messages;
 struct report_metrics;
+struct report_result;
 struct store_arena;
 
 // What a program says of itself. All is in the arena of the call.
@@ -39,6 +40,9 @@ struct report_program_call {
     // Whether there is a rule of that identifier.
     bool (*has_rule)(const void *rules, struct nvtxt_slice identifier);
     const void *rules;
+    // The results of the scope so far, in their order.
+    const struct report_result *results;
+    size_t result_count;
 };
 
 struct report_runner {

@@ -377,26 +377,37 @@ static void put_actions(struct call *call, const uint32_t *actions, size_t count
     report_request_end(call->request);
 }
 
-static int run_actions_by_nvtx(struct call *call) {
-    struct report_selection filters = {0};
+// Which actions of the range the filters take. Everything is one action in whose state nothing is
+// open: no expression takes it.
+static int find_actions(struct call *call, bool all, const struct report_selection *filters,
+                        const char *key) {
+    static const uint32_t first = 0;
     struct report_fault fault = {0};
-    struct nvtxt_buf key = {0};
-    const uint32_t *actions;
-    size_t count;
-    int result = take_range(call);
-    result = result ? result : take_filters(call, "include", "nvtx-include", &filters, &fault);
-    result = result ? result : take_filters(call, "exclude", "nvtx-exclude", &filters, &fault);
-    result = result ? result : make_key(call, &key);
-    if (result == 0) {
-        result = call->calls->by_nvtx(call->objects, call->range, &filters, key.data, call->arena,
-                                      &actions, &count, &fault);
-        if (result > 0) {
-            report_request_refuse(call->request, REPORT_BAD_PARAMS, "%s", fault.sentence);
-        }
+    const uint32_t *actions = &first;
+    size_t count = report_request_param(call->request, "include") == NULL ||
+                   json_array_size(report_request_param(call->request, "include")) == 0;
+    int result = all ? 0
+                     : call->calls->by_nvtx(call->objects, call->range, filters, key, call->arena,
+                                            &actions, &count, &fault);
+    if (result > 0) {
+        report_request_refuse(call->request, REPORT_BAD_PARAMS, "%s", fault.sentence);
     }
     if (result == 0) {
         put_actions(call, actions, count);
     }
+    return result;
+}
+
+static int run_actions_by_nvtx(struct call *call) {
+    struct report_selection filters = {0};
+    struct report_fault fault = {0};
+    struct nvtxt_buf key = {0};
+    bool all = call->calls->summary && !report_request_param(call->request, "range");
+    int result = all ? 0 : take_range(call);
+    result = result ? result : take_filters(call, "include", "nvtx-include", &filters, &fault);
+    result = result ? result : take_filters(call, "exclude", "nvtx-exclude", &filters, &fault);
+    result = result ? result : make_key(call, &key);
+    result = result ? result : find_actions(call, all, &filters, key.data);
     report_selection_deinit(&filters);
     nvtxt_buf_deinit(&key);
     return result;

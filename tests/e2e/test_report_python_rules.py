@@ -419,5 +419,53 @@ def test_rules_are_in_every_format_and_scope():
         equal(json.loads(got[1])["rules"][0]["status"], "not-run")
 
 
+CHARTS = """\
+frontend.load_chart_from_file('bars.chart')
+frontend.message(NvRules.IFrontend.MsgType_OK, 'the newest')
+frontend.load_chart_from_file('bins.chart')
+frontend.load_chart_from_file('top.chart')
+for name in ('none.chart', 'bad.chart', '../bars.chart', ''):
+    try:
+        frontend.load_chart_from_file(name)
+    except (OSError, ValueError) as error:
+        print(type(error).__name__)
+action = NvRules.get_context(handle)[0][0]
+print(action.name(), len(action.rule_results_as_dicts()))
+print(NvRules.get_context(handle)[0].actions_by_nvtx(['step/'], []))"""
+PER_NAME = "range__time_duration_per_name.sum"
+
+
+def test_charts_are_tables_of_messages():
+    with Folder() as folder:
+        store = f1(folder)
+        option = folder_of(folder, charts=CHARTS, a_good=GOOD)
+        path = option.split("=")[1]
+        write(os.path.join(path, "bars.chart"),
+              "BarChart { Label: 'Bars' Metrics { Name: '%s' Label: 'Duration' } }" % PER_NAME)
+        write(os.path.join(path, "bins.chart"),
+              "HistogramChart { Label: 'Bins' HistogramAxis { BinCount: 3 } "
+              "Metric { Name: 'range__time_duration_per_event.sum' } }")
+        write(os.path.join(path, "top.chart"),
+              "TopTable { Label: 'Top' Rows: 2 Metrics { Name: '%s' Label: 'T' } "
+              "Metrics { Name: 'range__count_per_name.sum' Label: 'N' } }" % PER_NAME)
+        write(os.path.join(path, "bad.chart"), "TopTable {")
+        _, rules = checked(0, option, store, PYTHON, "--rule=charts,a_good",
+                           "--rule-timeout=600")
+        rule = rules["charts"]
+        equal(rule["status"], "no-issue", rule)
+        equal([(message["type"], message["text"]) for message in rule["messages"]],
+              [("none", "Bars"), ("ok", "the newest")])
+        equal([(table["message"], table["title"]) for table in rule["tables"]],
+              [(0, "Bars"), (1, "Bins"), (1, "Top")])
+        equal(rule["tables"][0]["rows"][:2],
+              [["Duration", None, 700, "ns"], ["Duration", ":compute", 170, "ns"]])
+        equal([row[2] for row in rule["tables"][1]["rows"]], [7, 1, 4])
+        equal((rule["tables"][2]["header"], rule["tables"][2]["rows"]),
+              (["Id", "T", "N"], [[":step", 240, 2], [":compute", 170, 2]]))
+        equal(rule["output"].split("\n")[:6],
+              ["FileNotFoundError", "ValueError", "FileNotFoundError", "FileNotFoundError",
+               "capture 1", "()"])
+
+
 if __name__ == "__main__":
     run(globals())

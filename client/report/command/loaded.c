@@ -153,6 +153,8 @@ static int make_runner(struct report_loaded *loaded, const struct report_job *jo
         .sandbox = (enum report_sandbox)options->sandbox,
         .timeout_s = options->rule_timeout_s,
         .definitions = loaded->definitions,
+        .sections = &loaded->sections,
+        .view = &loaded->view,
         .interrupted = signals_came,
         .interrupt_fd = signals_fd(),
     };
