@@ -42,6 +42,7 @@ has() {
         ;;
     dpkg-dev) have_command dpkg-buildpackage ;;
     debhelper) have_command dh ;;
+    dh-python) have_command dh_python3 ;;
     systemd) have_command systemd-socket-activate && have_command systemd-analyze ;;
     python3) python3 -c 'import sqlite3' >/dev/null 2>&1 ;;
     python3-yaml) python3 -c 'import yaml' >/dev/null 2>&1 ;;

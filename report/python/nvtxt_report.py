@@ -217,8 +217,9 @@ class _Sequence:
 # ---- Contexts and ranges ------------------------------------------------------------------------
 
 class IContext(_Sequence):
-    """A report: the selected events of a store, by thread; the results of a report file
-    (.ncu-rep) by context and stream.
+    """A report: the selected events of a store, by thread.
+
+    Of a report file of kernels (.ncu-rep): the results, by context and stream.
 
     A context is a sequence of its ranges, and a context manager: it is
     closed at the end of a with statement.
