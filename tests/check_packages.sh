@@ -50,8 +50,8 @@ install() { # install FOLDER TARGET...
 
 install man install-data
 install systemd install-examplesDATA
-install . install-docDATA install-examplesDATA install-queriesDATA install-dashboardsDATA \
-    install-dist_schemaDATA
+install . install-docDATA install-examplesDATA install-ruleexamplesDATA install-queriesDATA \
+    install-dashboardsDATA install-dist_schemaDATA
 [ ! -x "$build/client/nvtxt-report" ] || install report install-data
 # libtool installs a library only where configure said, so it is moved. It links libnvtxt-inject.so
 # again for that, in place, under the tests that use it: a name stands for the file.
