@@ -32,6 +32,7 @@ has() {
     libjansson-dev) have_module 'jansson >= 2.14' ;;
     libpcre2-dev) have_module 'libpcre2-8 >= 10.32' ;;
     zlib1g-dev) have_module zlib ;;
+    libzstd-dev) have_module 'libzstd >= 1.4' ;;
     libinih-dev) have_module 'inih >= 53' ;;
     libcriterion-dev) have_module 'criterion >= 2.4' ;;
     libsystemd-dev) have_module 'libsystemd >= 240' ;;
@@ -67,7 +68,7 @@ known() {
 
 packages_build='autoconf automake libtool make gcc libc6-dev pkg-config libuv1-dev libsqlite3-dev
     libjansson-dev libinih-dev libpcre2-dev zlib1g-dev'
-packages_optional='libsystemd-dev systemd clang-format-16 mandoc strace g++'
+packages_optional='libsystemd-dev libzstd-dev systemd clang-format-16 mandoc strace zstd g++'
 
 # need PACKAGE...: installs missing packages (as root), or names them and exits.
 # Optional packages are only installed along with others; without them some checks skip.

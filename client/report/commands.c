@@ -8,13 +8,11 @@
 #include "protocol/base/near.h"
 
 const struct report_command report_commands[] = {
-#define X(bit, name, formats, words, least, most, what)                                            \
-    {#name, bit, formats, words, least, most, what, report_command_##name},
+#define X(bit, name, function, formats, words, least, most, what)                                  \
+    {name, bit, formats, words, least, most, what, report_command_##function},
     REPORT_COMMANDS(X)
 #undef X
-        {"nvtx-state", REPORT_NVTX_STATE, REPORT_PLAIN | 1 << REPORT_MARKDOWN, "FILE...", 1,
-         SIZE_MAX, "open ranges of each result in a .ncu-rep", report_command_nvtx_state},
-    {0},
+        {0},
 };
 
 const struct report_command *report_command_find(const char *name) {
