@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "protocol/base/utf8.h"
+#include "report/render/kit/json.h"
 #include "report/render/kit/plain.h"
 
 #define REPLACEMENT "\xEF\xBF\xBD"
@@ -81,22 +82,15 @@ void page_cell(struct nvtxt_out *out, const char *tag, struct nvtxt_slice text) 
     page_raw(out, ">");
 }
 
-static void number_cell(struct nvtxt_out *out, const char *number) {
-    page_raw(out, "<td class=\"n\">");
-    page_raw(out, number);
-    page_raw(out, "</td>");
-}
-
+// A number as JSON has it, and for people.
 void page_cell_uint(struct nvtxt_out *out, uint64_t value) {
     char number[REPORT_PLAIN_NUMBER];
     report_plain_uint(number, value);
-    number_cell(out, number);
-}
-
-void page_cell_int(struct nvtxt_out *out, int64_t value) {
-    char number[REPORT_PLAIN_NUMBER];
-    report_plain_int(number, value);
-    number_cell(out, number);
+    page_raw(out, "<td class=\"n\" data-value=\"");
+    nvtxt_out_uint(out, value);
+    page_raw(out, "\">");
+    page_raw(out, number);
+    page_raw(out, "</td>");
 }
 
 void page_titles(struct nvtxt_out *out, const char *const *titles) {
@@ -132,31 +126,56 @@ void page_bar(struct nvtxt_out *out, double value, double most) {
 
 // ---- Tables -------------------------------------------------------------------------------------
 
-static void put_cell(struct nvtxt_out *out, const struct report_cell *cell, bool is_id) {
-    char number[REPORT_PLAIN_NUMBER] = "";
+void page_value(struct nvtxt_out *out, double value) {
+    const char *name = report_json_na_of(value);
+    page_raw(out, " data-value=\"");
+    if (name) {
+        page_raw(out, name);
+    } else {
+        nvtxt_out_double(out, value);
+    }
+    page_raw(out, "\"");
+}
+
+// The number as JSON has it; and as text for people.
+static void put_number(struct nvtxt_out *out, const struct report_cell *cell, char *text) {
     switch (cell->kind) {
-    case REPORT_CELL_TEXT:
-        page_cell(out, "td", report_cell_slice(cell));
-        return;
     case REPORT_CELL_INT:
-        report_plain_int(number, cell->int64);
-        if (is_id) {
-            snprintf(number, sizeof(number), "%lld", (long long)cell->int64);
-        }
+        page_attribute_int(out, "data-value", cell->int64);
+        report_plain_int(text, cell->int64);
         break;
     case REPORT_CELL_UINT:
-        report_plain_uint(number, cell->uint64);
-        if (is_id) {
-            snprintf(number, sizeof(number), "%llu", (unsigned long long)cell->uint64);
-        }
+        page_raw(out, " data-value=\"");
+        nvtxt_out_uint(out, cell->uint64);
+        page_raw(out, "\"");
+        report_plain_uint(text, cell->uint64);
         break;
     case REPORT_CELL_REAL:
-        report_plain_real(number, cell->real);
+        page_value(out, cell->real);
+        report_plain_real(text, cell->real);
         break;
     default:
         break;
     }
-    number_cell(out, number);
+}
+
+static void put_cell(struct nvtxt_out *out, const struct report_cell *cell, bool is_id) {
+    char text[REPORT_PLAIN_NUMBER] = "";
+    if (cell->kind == REPORT_CELL_TEXT) {
+        page_cell(out, "td", report_cell_slice(cell));
+        return;
+    }
+    page_raw(out, "<td class=\"n\"");
+    put_number(out, cell, text);
+    page_raw(out, ">");
+    if (is_id && cell->kind == REPORT_CELL_INT) {
+        nvtxt_out_int(out, cell->int64);
+    } else if (is_id && cell->kind == REPORT_CELL_UINT) {
+        nvtxt_out_uint(out, cell->uint64);
+    } else {
+        page_raw(out, text);
+    }
+    page_raw(out, "</td>");
 }
 
 static void put_row_id(struct nvtxt_out *out, const char *id, const struct report_cell *cell) {
@@ -164,7 +183,6 @@ static void put_row_id(struct nvtxt_out *out, const char *id, const struct repor
     page_raw(out, id);
     nvtxt_out_int(out, cell->int64);
     page_raw(out, "\"");
-    page_attribute_int(out, "data-line", cell->int64);
 }
 
 void page_table(struct nvtxt_out *out, const struct report_table *table, size_t most,

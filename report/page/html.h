@@ -29,7 +29,6 @@ void page_attribute_int(struct nvtxt_out *out, const char *name, int64_t value);
 // A cell with a text or a number for people; `tag` is "td" or "th".
 void page_cell(struct nvtxt_out *out, const char *tag, struct nvtxt_slice text);
 void page_cell_uint(struct nvtxt_out *out, uint64_t value);
-void page_cell_int(struct nvtxt_out *out, int64_t value);
 
 // A row of column titles; it ends with NULL.
 void page_titles(struct nvtxt_out *out, const char *const *titles);
@@ -39,6 +38,9 @@ void page_utc(struct nvtxt_out *out, int64_t ns, int64_t base_ns);
 
 // A bar as long as value / most, from 0 to 1; hidden from those who have the number as text.
 void page_bar(struct nvtxt_out *out, double value, double most);
+
+// ` data-value="value"`, as JSON has it; what is no number by its name.
+void page_value(struct nvtxt_out *out, double value);
 
 // A table of reports. At most `most` rows; a sentence says how many more there are. `id` is NULL or
 // what the id of each row begins with: the first cell follows, which is a number.

@@ -24,7 +24,10 @@ struct report_page_lines {
     const struct report_table *table;
 };
 
-#define REPORT_PAGE_TREE_ROWS 1000 // more rows of nvtx_tree are only counted
+// Of more than these only the number is told.
+#define REPORT_PAGE_TREE_ROWS 1000 // of nvtx_tree
+#define REPORT_PAGE_INSTANCES 1000 // of a metric
+#define REPORT_PAGE_LINES 20000    // of a source's file
 
 // Everything is borrowed.
 struct report_page {

@@ -1,100 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Articles are written level by level, so that nothing has to be sorted. A link is one only if its
-// target can be reached: an address of the web, a section that is shown, a source of the capture.
+// Articles are written level by level, so that nothing has to be sorted.
 #include "report/page/page_rule.h"
 
 #include <math.h>
 
 #include "report/page/html.h"
-#include "report/page/page_summary.h"
+#include "report/page/page_links.h"
 #include "report/render/render_metric.h"
-#include "report/rule/links.h"
-
-// ---- Links --------------------------------------------------------------------------------------
-
-static const struct report_source *source_named(const struct report_page *page,
-                                                struct nvtxt_slice file) {
-    const struct report_capture *capture = page->model->capture;
-    for (size_t i = 0; i < capture->source_count; i++) {
-        char made[REPORT_SOURCE_NAME];
-        const struct report_source *source = &capture->sources[i];
-        if (nvtxt_slice_equal(report_source_name(source, made), file) ||
-            (source->display_name.data && nvtxt_slice_equal(source->display_name, file))) {
-            return source;
-        }
-    }
-    return NULL;
-}
-
-static bool has_section(const struct report_page *page, struct nvtxt_slice identifier) {
-    for (size_t i = 0; i < page->section_count; i++) {
-        const struct report_section *section = page->sections[i].entry->section;
-        if (nvtxt_slice_equal(section->identifier.text, identifier)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static void put_target(struct nvtxt_out *out, const char *begin, struct nvtxt_slice target) {
-    page_raw(out, "<a href=\"");
-    page_raw(out, begin);
-    page_text(out, target);
-}
-
-// Writes what stands before the text of the link; false: it is no link here.
-static bool begin_link(struct nvtxt_out *out, const struct report_page *page,
-                       const struct report_link *link) {
-    const struct report_source *source;
-    switch (link->kind) {
-    case REPORT_LINK_URL:
-        put_target(out, "", link->target);
-        page_raw(out, "\" rel=\"noopener noreferrer\">");
-        return true;
-    case REPORT_LINK_SECTION:
-        if (!has_section(page, link->target)) {
-            return false;
-        }
-        put_target(out, "#section-", link->target);
-        break;
-    case REPORT_LINK_RANGE:
-        put_target(out, "#sel=", link->target);
-        break;
-    case REPORT_LINK_TIME:
-        put_target(out, "#t=", link->target);
-        page_raw(out, "..");
-        page_text(out, link->target);
-        break;
-    case REPORT_LINK_SOURCE:
-        source = source_named(page, link->target);
-        if (!source) {
-            return false;
-        }
-        page_raw(out, "<a href=\"#");
-        page_source_id(out, source);
-        break;
-    default:
-        return false;
-    }
-    page_raw(out, "\">");
-    return true;
-}
-
-static void put_linked(struct nvtxt_out *out, const struct report_page *page,
-                       struct nvtxt_slice text) {
-    struct nvtxt_slice rest = text, before;
-    struct report_link link;
-    page_raw(out, "<bdi>");
-    while (report_link_next(&rest, &before, &link)) {
-        page_text(out, before);
-        bool is_link = begin_link(out, page, &link);
-        page_text(out, link.text);
-        page_raw(out, is_link ? "</a>" : "");
-    }
-    page_text(out, before);
-    page_raw(out, "</bdi>");
-}
 
 // ---- What belongs to a message ------------------------------------------------------------------
 
@@ -144,7 +57,7 @@ static void put_cell(struct nvtxt_out *out, const struct report_page *page,
     bool is_text = cell->kind == REPORT_RULE_CELL_TEXT;
     page_raw(out, is_text ? "<td>" : "<td class=\"n\">");
     if (is_text) {
-        put_linked(out, page, cell->text);
+        page_links(out, page, cell->text);
     } else if (cell->kind == REPORT_RULE_CELL_INT) {
         nvtxt_out_int(out, cell->number);
     } else if (cell->kind == REPORT_RULE_CELL_REAL) {
@@ -159,7 +72,7 @@ static void put_table(struct nvtxt_out *out, const struct report_page *page,
                   "<table>");
     if (table->title.data && table->title.len > 0) {
         page_raw(out, "<caption>");
-        put_linked(out, page, table->title);
+        page_links(out, page, table->title);
         page_raw(out, "</caption>");
     }
     page_raw(out, "<thead><tr>");
@@ -179,7 +92,7 @@ static void put_table(struct nvtxt_out *out, const struct report_page *page,
     page_raw(out, "</tbody></table></div>\n");
     if (table->description.data && table->description.len > 0) {
         page_raw(out, "<p>");
-        put_linked(out, page, table->description);
+        page_links(out, page, table->description);
         page_raw(out, "</p>\n");
     }
 }
@@ -198,7 +111,7 @@ static void put_markers(struct nvtxt_out *out, const struct report_page *page,
         page_raw(out, ":");
         nvtxt_out_uint(out, of->line);
         page_raw(out, ": ");
-        put_linked(out, page, of->text);
+        page_links(out, page, of->text);
         page_raw(out, "</li>\n");
     }
     page_raw(out, any ? "</ul>\n" : "");
@@ -216,10 +129,10 @@ static void put_message(struct nvtxt_out *out, const struct report_page *page,
     page_raw(out, level);
     if (message->title.len > 0) {
         page_raw(out, ": ");
-        put_linked(out, page, message->title);
+        page_links(out, page, message->title);
     }
     page_raw(out, "</strong> ");
-    put_linked(out, page, message->text);
+    page_links(out, page, message->text);
     page_raw(out, "</p>\n");
     put_speedups(out, result, id);
     put_focus(out, result, id);

@@ -11,12 +11,14 @@
 #include "report/render/render_metric.h"
 #include "report/section/show.h"
 
-#define MOST 100 // instances of a chart or a list
-
-static void begin_table(struct nvtxt_out *out, const char *label, const char *const *titles) {
+static void begin_region(struct nvtxt_out *out, const char *label) {
     page_raw(out, "<div class=\"scroll\" tabindex=\"0\" role=\"region\"");
     page_attribute(out, "aria-label", nvtxt_slice_of(label));
     page_raw(out, "><table>");
+}
+
+static void begin_table(struct nvtxt_out *out, const char *label, const char *const *titles) {
+    begin_region(out, label);
     if (titles) {
         page_titles(out, titles);
     }
@@ -29,15 +31,15 @@ static void end_table(struct nvtxt_out *out) {
 
 // The value as JSON has it, without quotes.
 static void put_exact(struct nvtxt_out *out, const struct report_value *value) {
-    page_raw(out, " data-value=\"");
     if (value->type == REPORT_STRING) {
-        page_text(out, value->string);
+        page_attribute(out, "data-value", value->string);
     } else if (value->type == REPORT_U32 || value->type == REPORT_U64) {
+        page_raw(out, " data-value=\"");
         nvtxt_out_uint(out, value->u64);
+        page_raw(out, "\"");
     } else {
-        nvtxt_out_double(out, value->real);
+        page_value(out, value->real);
     }
-    page_raw(out, "\"");
 }
 
 static void put_value(struct nvtxt_out *out, const struct report_value *value, const char *unit) {
@@ -49,14 +51,22 @@ static void put_value(struct nvtxt_out *out, const struct report_value *value, c
     page_raw(out, "</td>");
 }
 
-static void put_metric(struct nvtxt_out *out, const struct report_shown_metric *shown) {
+// What a metric is called, at the head of its row or column.
+static void put_title(struct nvtxt_out *out, const struct report_shown_metric *shown,
+                      const char *scope) {
     const struct report_metric *metric = &shown->metric;
-    page_raw(out, "<th scope=\"row\"");
+    page_raw(out, "<th");
+    page_attribute(out, "scope", nvtxt_slice_of(scope));
     page_attribute(out, "data-metric", nvtxt_slice_of(metric->name));
     page_attribute(out, "title", nvtxt_slice_of(metric->name));
     page_raw(out, ">");
     page_name(out, nvtxt_slice_of(shown->label ? shown->label : metric->name));
     page_raw(out, "</th>");
+}
+
+static void put_metric(struct nvtxt_out *out, const struct report_shown_metric *shown) {
+    const struct report_metric *metric = &shown->metric;
+    put_title(out, shown, "row");
     if (metric->na) {
         page_raw(out, "<td class=\"na\">N/A: ");
         page_name(out, nvtxt_slice_of(metric->na));
@@ -106,6 +116,10 @@ static void put_bar(struct nvtxt_out *out, double value, double most) {
     page_raw(out, "</td>");
 }
 
+static size_t at_most(size_t count) {
+    return count < REPORT_PAGE_INSTANCES ? count : REPORT_PAGE_INSTANCES;
+}
+
 static void put_more(struct nvtxt_out *out, size_t all, size_t shown) {
     if (all > shown) {
         page_raw(out, "<p>");
@@ -117,11 +131,13 @@ static void put_more(struct nvtxt_out *out, size_t all, size_t shown) {
 // `order`: indexes of instances; NULL: as they stand.
 static void put_instances(struct nvtxt_out *out, const struct report_shown_metric *shown,
                           const uint32_t *order, size_t count) {
-    static const char *const titles[] = {"Instance", "Value", "", NULL};
     const struct report_metric *metric = &shown->metric;
     char digits[REPORT_ID_DIGITS];
     double most = largest(metric);
-    begin_table(out, shown->label ? shown->label : metric->name, titles);
+    begin_region(out, shown->label ? shown->label : metric->name);
+    page_raw(out, "<thead><tr><th scope=\"col\">Instance</th>");
+    put_title(out, shown, "col");
+    page_raw(out, "<td></td></tr></thead><tbody>\n");
     for (size_t i = 0; i < count; i++) {
         const struct report_instance *of = &metric->instances[order ? order[i] : i];
         page_raw(out, "<tr>");
@@ -144,7 +160,7 @@ static void put_below(struct nvtxt_out *out, const struct report_shown_metrics *
             page_raw(out, "<p>");
             page_name(out, nvtxt_slice_of(shown->label ? shown->label : metric->name));
             page_raw(out, "</p>\n");
-            put_instances(out, shown, NULL, count < MOST ? count : MOST);
+            put_instances(out, shown, NULL, at_most(count));
         }
         for (size_t j = 0; j < metric->note_count; j++) {
             page_raw(out, "<p>Note: ");
@@ -191,9 +207,7 @@ static void bar_chart(struct nvtxt_out *out, const struct report_shown_item *ite
     size_t count = metrics->items[0].metric.instance_count;
     bool ranked = item->kind == REPORT_ITEM_FLAME_GRAPH && item->top;
     put_instances(out, &metrics->items[0], ranked ? item->top : NULL,
-                  ranked         ? item->top_count
-                  : count < MOST ? count
-                                 : MOST);
+                  ranked ? item->top_count : at_most(count));
 }
 
 // A line of the instances' values; the table below has the numbers.
@@ -265,13 +279,12 @@ static void top_table(struct nvtxt_out *out, const struct report_shown_item *ite
         metric_bars(out, metrics, label);
         return;
     }
-    begin_table(out, label, NULL);
-    page_raw(out, "<tr><td></td>");
+    begin_region(out, label);
+    page_raw(out, "<thead><tr><th scope=\"col\">Instance</th>");
     for (size_t i = 0; i < metrics->count; i++) {
-        const char *name = metrics->items[i].label;
-        page_cell(out, "th", nvtxt_slice_of(name ? name : metrics->items[i].metric.name));
+        put_title(out, &metrics->items[i], "col");
     }
-    page_raw(out, "</tr>\n");
+    page_raw(out, "</tr></thead><tbody>\n");
     for (size_t i = 0; i < item->top_count; i++) {
         const struct report_id *id = &metrics->items[0].metric.instances[item->top[i]].id;
         page_raw(out, "<tr>");

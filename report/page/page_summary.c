@@ -3,6 +3,9 @@
 // What machines read stands in attributes, as plain digits; the cells say the same for people.
 #include "report/page/page_summary.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 #include "report/page/html.h"
 #include "report/render/kit/plain.h"
 
@@ -17,6 +20,11 @@ void page_source_id(struct nvtxt_out *out, const struct report_source *source) {
     nvtxt_out_uint(out, source->store);
     page_raw(out, "-");
     nvtxt_out_int(out, source->id);
+}
+
+const char *page_line_id(char id[PAGE_LINE_ID], const struct report_source *source) {
+    snprintf(id, PAGE_LINE_ID, "line-%" PRIu32 "-%" PRId64 "-", source->store, source->id);
+    return id;
 }
 
 // ---- Report Summary -----------------------------------------------------------------------------

@@ -8,14 +8,12 @@
 #include <string.h>
 
 #include "report/page/assets.h"
-#include "report/page/data.h"
 #include "report/page/html.h"
-#include "report/page/items.h"
 #include "report/page/page_rule.h"
 #include "report/page/page_section.h"
 #include "report/page/page_summary.h"
-
-#define ROWS_OF_LINES 20000
+#include "report/page/timeline/data.h"
+#include "report/page/timeline/items.h"
 
 struct writer {
     struct nvtxt_out *out;
@@ -123,7 +121,8 @@ static void put_lines(struct writer *writer) {
         page_raw(writer->out, "><h3>");
         page_name(writer->out, report_source_name(lines->source, made));
         page_raw(writer->out, "</h3>\n");
-        page_table(writer->out, lines->table, ROWS_OF_LINES, NULL);
+        char id[PAGE_LINE_ID];
+        page_table(writer->out, lines->table, REPORT_PAGE_LINES, page_line_id(id, lines->source));
         page_raw(writer->out, "</section>\n");
     }
 }
@@ -145,22 +144,46 @@ static void put_messages(struct writer *writer) {
     page_raw(writer->out, "</ul>\n");
 }
 
-static void put_about(struct writer *writer) {
+static void put_fact(struct nvtxt_out *out, const char *what, const char *text) {
+    page_raw(out, "<div><dt>");
+    page_raw(out, what);
+    page_raw(out, "</dt><dd>");
+    page_raw(out, text);
+    page_raw(out, "</dd></div>");
+}
+
+// What the page has less of than the stores.
+static void put_cuts(struct writer *writer) {
     struct nvtxt_out *out = writer->out;
-    page_raw(out, "<dl class=\"facts\"><div><dt>Made by</dt><dd>nvtxt-report " PACKAGE_VERSION
-                  "</dd></div><div><dt>Command line</dt><dd><code>");
-    page_name(out, writer->page->command_line);
-    page_raw(out, "</code></dd></div><div><dt>Schema</dt><dd>nvtxt-report/1</dd></div>"
-                  "<div><dt>Events</dt><dd>");
-    nvtxt_out_uint(out, writer->page->model->selected);
-    page_raw(out, "</dd></div></dl>\n<p>");
+    page_raw(out, "<p>");
     if (writer->cut) {
         put_banner(writer);
         page_raw(out, "; the others are merged with their neighbours in the timeline. Summaries, "
-                      "findings and sections speak of all events.</p>\n");
+                      "findings and sections speak of all events.</p>\n<p>");
     } else {
-        page_raw(out, "All events are drawn singly; nothing was cut.</p>\n");
+        page_raw(out, "All events are drawn singly.</p>\n<p>");
     }
+    page_raw(out, "Of paths of the flame graph the table shows at most ");
+    nvtxt_out_uint(out, REPORT_PAGE_TREE_ROWS);
+    page_raw(out, ", of instances of a metric ");
+    nvtxt_out_uint(out, REPORT_PAGE_INSTANCES);
+    page_raw(out, ", of lines of a source ");
+    nvtxt_out_uint(out, REPORT_PAGE_LINES);
+    page_raw(out, "; a table that was cut says how many more there are.</p>\n");
+}
+
+static void put_about(struct writer *writer) {
+    struct nvtxt_out *out = writer->out;
+    page_raw(out, "<dl class=\"facts\">");
+    put_fact(out, "Made by", "nvtxt-report " PACKAGE_VERSION);
+    page_raw(out, "<div><dt>Command line</dt><dd><code>");
+    page_name(out, writer->page->command_line);
+    page_raw(out, "</code></dd></div>");
+    put_fact(out, "Schema", "nvtxt-report/1");
+    page_raw(out, "<div><dt>Events</dt><dd>");
+    nvtxt_out_uint(out, writer->page->model->selected);
+    page_raw(out, "</dd></div></dl>\n");
+    put_cuts(writer);
     put_messages(writer);
 }
 

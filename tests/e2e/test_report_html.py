@@ -2,7 +2,6 @@
 """The page of nvtxt-report html without a browser: its elements, its data, its policy."""
 import base64
 import hashlib
-import html.parser
 import json
 import os
 import re
@@ -11,12 +10,12 @@ import zlib
 
 from client import Folder, contains, program
 from lib import equal, run
-from report import F1, f1, make_store, report
+from report import F1, OLD_EXPORT, f1, make_export, make_segments, make_store, report
+from report_page import Element, Parser, answer, page
 
 U64 = 1 << 64
 PLACES = ["report-summary", "findings", "timeline", "flame-graph", "sections", "source",
           "session-summary", "about"]
-VOID = {"meta", "link", "input", "br", "hr", "img"}
 
 # Texts that want to be more than texts.
 HOSTILE = """\
@@ -31,85 +30,14 @@ SetThreadName, 1, "</script><b>thread"
 SetCategoryName, 3, "</script><b>category"
 RangePush, 10, 1, 3, Red, "</script><b>x"
 Marker, 20, 1, "<!--"
-Marker, 30, 1, "\\"quotes' & `ticks`"
+Marker, 30, 1, '"quotes" & `ticks`'
+Marker, 31, 1, "it's"
 Marker, 40, 1, "line\u2028paragraph\u2029end"
 Marker, 50, 1, "\u202eright to left"
 Marker, 60, 1, "%s"
 RangePop, 70, 1
 RangeBush, 1, "</td><script>alert(1)</script>"
 """ % ("long " * 12288)
-
-
-class Element:
-    def __init__(self, tag, attributes, parent):
-        self.tag, self.attributes, self.parent, self.parts = tag, dict(attributes), parent, []
-
-    def __getitem__(self, name):
-        return self.attributes.get(name)
-
-    def walk(self):
-        yield self
-        for part in self.parts:
-            if isinstance(part, Element):
-                yield from part.walk()
-
-    def text(self):
-        return "".join(part if isinstance(part, str) else part.text() for part in self.parts)
-
-    def all(self, tag, **wanted):
-        """The elements of that tag that have these attributes; True: with any value."""
-        names = {key.replace("_", "-"): value for key, value in wanted.items()}
-        return [at for at in self.walk() if at.tag == tag and all(
-            at[name] is not None and value in (True, at[name]) for name, value in names.items())]
-
-    def one(self, name):
-        found = [at for at in self.walk() if at["id"] == name]
-        equal(len(found), 1, "elements with the id " + name)
-        return found[0]
-
-
-class Parser(html.parser.HTMLParser):
-    """A tree of elements. Each end has its beginning, or the page is wrong."""
-
-    def __init__(self, text):
-        super().__init__()
-        self.root = self.at = Element("", (), None)
-        self.feed(text)
-        self.close()
-        equal(self.at is self.root, True, "an element is not closed: " + self.at.tag)
-
-    def handle_starttag(self, tag, attrs):
-        new = Element(tag, attrs, self.at)
-        equal(len(new.attributes), len(attrs), "an attribute stands twice")
-        self.at.parts.append(new)
-        if tag not in VOID:
-            self.at = new
-
-    def handle_startendtag(self, tag, attrs):
-        self.at.parts.append(Element(tag, attrs, self.at))
-
-    def handle_endtag(self, tag):
-        equal(tag, self.at.tag)
-        self.at = self.at.parent
-
-    def handle_data(self, data):
-        self.at.parts.append(data)
-
-    def handle_comment(self, data):
-        raise AssertionError("a comment: " + data[:80])
-
-
-def page(*args, status=0):
-    """The page of `html -o - ARGS` as text and as a tree."""
-    got = report("html", "-o", "-", *args)
-    equal(got[0], status, got[2])
-    return got[1], Parser(got[1]).root
-
-
-def answer(command, *args, status=0):
-    got = report(command, "--format", "json", *args)
-    equal(got[0], status, got[2])
-    return json.loads(got[1])
 
 
 def varints(text):
@@ -230,12 +158,86 @@ def compare_summary(root, *args):
             equal("#" + section["id"] in links, True, "a warning links to the source")
 
 
-def compare_findings(root, *args):
-    said = [(rule["identifier"], rule["status"]) for scope in answer("report", *args)["scopes"]
-            for rule in scope["rules"] + [of for at in scope["sections"] for of in at["rules"]]]
-    shown = [(at["data-rule"], at["data-status"])
-             for at in root.one("findings").all("article", data_rule=True, data_status=True)]
-    equal(set(said) <= set(shown), True, (said, shown))
+def number_of(text):
+    """What data-value says, as JSON does."""
+    return float(text) if re.search("[.einf]", text) else int(text)
+
+
+def same_value(element, value, na, what):
+    """The cell of a metric or instance says that value, or why there is none."""
+    if value is None and element["data-value"] is None:
+        equal(element.text(), "N/A: " + na, what)
+    elif value is None:
+        equal(element["data-value"], na, what)
+    else:
+        shown = element["data-value"]
+        equal(shown if isinstance(value, str) else number_of(shown), value, what)
+
+
+def metrics_in(element):
+    """(name, cell of its value) of each metric that stands beside its value, row by row."""
+    found = []
+    for row in element.all("tr"):
+        cells = [at for at in row.parts if isinstance(at, Element)]
+        found += [(at["data-metric"], after) for at, after in zip(cells, cells[1:])
+                  if at["data-metric"] is not None and at["scope"] == "row"]
+    return found
+
+
+def compare_metrics(shown, metrics):
+    equal([name for name, _ in shown], [metric["name"] for metric in metrics])
+    for (name, cell), metric in zip(shown, metrics):
+        same_value(cell, metric["value"], metric.get("na"), name)
+
+
+def compare_instances(table, metric):
+    """Rows of an id and a value: all instances, or the largest ones."""
+    by_id = {str(at["id"]): at["value"] for at in metric["instances"]}
+    rows = [row.all("td") for row in table.all("tr") if row.all("td", data_value=True)]
+    for cells in rows:
+        same_value(cells[1], by_id.pop(cells[0].text()), None, metric["name"])
+    return len(rows)
+
+
+def compare_top(element, item):
+    columns = [at["data-metric"] for at in element.all("th", data_metric=True)]
+    equal(columns, [metric["name"] for metric in item["metrics"]])
+    by_id = [{str(at["id"]): at["value"] for at in metric["instances"] or []}
+             for metric in item["metrics"]]
+    rows = element.all("tbody")[0].all("tr")
+    least = None
+    for row in rows:
+        cells = row.all("td")
+        for values, cell in zip(by_id, cells[1:]):
+            if cell["data-value"] is not None:
+                same_value(cell, values[cells[0].text()], None, cells[0].text())
+        first = number_of(cells[1]["data-value"])
+        equal(least is None or first <= least, True, "the largest first")
+        least = first
+    equal(len(rows), min(item.get("rows") or 10, len(by_id[0])))
+
+
+def compare_item(element, item):
+    kind = item["type"]
+    equal(element["data-type"], kind)
+    metrics = item.get("metrics", [])
+    if kind == "Table":
+        compare_metrics(metrics_in(element), [metrics[at] for row in item["cells"] for at in row
+                                              if at is not None])
+    elif kind == "HistogramChart" and item.get("bins"):
+        rows = element.all("tbody")[0].all("tr")
+        equal([[number_of(cell["data-value"]) for cell in row.all("td")[:3]] for row in rows],
+              [[at["from"], at["to"], at["count"]] for at in item["bins"]])
+    elif not metrics or not metrics[0]["instances"]:
+        compare_metrics(metrics_in(element), metrics)
+    elif kind == "TopTable":
+        compare_top(element, item)
+    elif kind == "LineChart" or kind == "BarChart":
+        tables = element.all("table")
+        equal([compare_instances(table, metric) for table, metric in zip(tables, metrics)],
+              [len(metric["instances"]) for metric in metrics])
+    elif kind == "FlameGraph":
+        compare_instances(element.all("table")[0], metrics[0])
 
 
 def compare_sections(root, *args):
@@ -243,9 +245,73 @@ def compare_sections(root, *args):
     shown = root.one("sections").all("section", data_section=True)
     equal([at["data-section"] for at in shown], [at["identifier"] for at in said])
     for element, section in zip(shown, said):
-        names = [at["data-metric"] for at in element.all("th", data_metric=True)]
-        for metric in section["header"]:
-            equal(metric["name"] in names, True, metric["name"])
+        contains(element.text(), section["displayName"])
+        contains(element.text(), section["description"] or "")
+        items = element.all("div", data_type=True)
+        inside = {id(at) for item in items for at in item.walk()}
+        header = [at for at in metrics_in(element) if id(at[1]) not in inside]
+        groups = sum(len(group["metrics"]) for group in section["groups"])
+        header = header[:len(header) - groups]
+        compare_metrics(sorted(header, key=lambda at: at[0]),
+                        sorted(section["header"], key=lambda at: at["name"]))
+        wanted = [item for body in section["bodies"] for item in body["items"]]
+        equal(len(items), len(wanted))
+        for at, item in zip(items, wanted):
+            compare_item(at, item)
+
+
+LINK = re.compile(r"@(?:url:(?:https?://[^@:]*(?::\d+[^@:]*)?|[^@]*)|section:[^:@]*|range:-?\d+|"
+                  r"time:-?\d+|source:[^@]*?:\d+):([^@]*)@")
+
+
+def plain(text):
+    """A text of a rule without its links."""
+    return LINK.sub(r"\1", text or "")
+
+
+def compare_rule(element, rule):
+    """All texts and figures of a rule's result are in its article."""
+    text = element.text()
+    for part in (rule["name"], rule["description"], rule["status"], rule["reason"] or "",
+                 rule["output"]):
+        contains(text, part)
+    messages = element.all("div", data_type=True)
+    equal([at["data-type"] for at in messages], [at["type"] for at in rule["messages"]])
+    for at, message in zip(messages, rule["messages"]):
+        contains(at.text(), plain(message["title"]))
+        contains(at.text(), plain(message["text"]))
+    for estimate in rule["speedups"]:
+        said = [float(at) for at in re.findall(r"([\d.]+) %", text)]
+        equal(any(abs(at - estimate["percent"]) <= 0.05 for at in said), True, text)
+    for metric in rule["focusMetrics"]:
+        contains(text, metric["name"])
+        contains(text, metric["info"])
+    tables = [at for at in element.all("table") if at["class"] != "focus"]
+    equal(len(tables), len(rule["tables"]))
+    for at, table in zip(tables, rule["tables"]):
+        equal([head.text() for head in at.all("th")], table["header"])
+        cells = [[cell.text() for cell in row.all("td")] for row in at.all("tbody")[0].all("tr")]
+        equal(cells, [["" if cell is None else plain(cell) if isinstance(cell, str) else
+                       json.dumps(cell) for cell in row] for row in table["rows"]])
+        contains(text, plain(table["title"]))
+        contains(text, plain(table["description"]))
+    for marker in rule["sourceMarkers"]:
+        contains(text, "%s:%d: %s" % (marker["file"], marker["line"], plain(marker["text"])))
+
+
+def compare_findings(root, *args):
+    scope = answer("report", *args)["scopes"][0]
+    said = scope["rules"] + [rule for at in scope["sections"] for rule in at["rules"]]
+    shown = root.one("findings").all("article", data_rule=True, data_status=True)
+    equal(sorted((at["data-rule"], at["data-status"]) for at in shown),
+          sorted((rule["identifier"], rule["status"]) for rule in said))
+    rules = {rule["identifier"]: rule for rule in said}
+    for element in shown:
+        compare_rule(element, rules[element["data-rule"]])
+    levels = ["error", "warning", "optimization"]
+    worst = [min([levels.index(at["type"]) for at in rules[element["data-rule"]]["messages"]
+                  if at["type"] in levels], default=3) for element in shown]
+    equal(worst, sorted(worst), "by severity")
 
 
 def check_shape(text, root):
@@ -333,9 +399,92 @@ def test_hostile_texts_stay_texts():
         equal("</script><b>" in text, False)
         equal("\u2028" in root.one("nvtxt-data").text(), False)
         messages = [name[1] for name in data_of(root)["names"]]
-        for message in ("</script><b>x", "<!--", "line\u2028paragraph\u2029end",
+        for message in ("</script><b>x", "<!--", '"quotes" & `ticks`', "it's", "line\u2028paragraph\u2029end",
                         "\u202eright to left", "long " * 12288):
             equal(message in messages, True, message[:40])
+
+
+RULE = """\
+Identifier: "Links" DisplayName: "</h3><b>Links" Description: "'&quot; <i>"
+Findings {
+  Condition: "1" Type: Error
+  Title: '@url:https://example.org/a?b=1&c="d":the web@'
+  Message: '@section:CaptureStats:shown@ @section:Nowhere:hidden@ @range:5:row five@ @time:60:then@ '
+           '@source:NAME:9:line nine@ @source:NAME:8:line eight@ @source:none.nvtxt:3:no source@ '
+           '@url:javascript:alert(1):a script@ @url:data:text/html,x:some data@ <b>bold</b> @time:x'
+  Query { Sql: "SELECT '@range:4:</td><b>four@' AS [<u>], 1.5 AS real, 2 AS whole, NULL AS none"
+          Title: "@time:9223372036854775807:the end@" }
+}
+Findings { Condition: "1" Type: Ok Message: "fine @url:http://example.org:80/:six@" }
+"""
+FAILING = """\
+Identifier: "Failing" DisplayName: "Failing"
+Findings { Condition: "1" Type: Warning Message: "m" Query { Sql: "SELECT abs(-9223372036854775807 - 1)" } }
+"""
+
+
+def rule_options(folder):
+    os.mkdir(folder.name("rules"))
+    folder.write("rules/links.rule", RULE.replace("NAME", F1))
+    folder.write("rules/failing.rule", FAILING)
+    return ("--section-folder", "builtin", "--section-folder", folder.name("rules"))
+
+
+def test_links_in_texts_of_rules_lead_to_what_is_there():
+    with Folder() as folder:
+        store = f1(folder)
+        options = rule_options(folder)
+        _, root = page(store, *options, status=1)
+        article = root.one("rule-Links")
+        said = {rule["identifier"]: rule for rule in answer("check", store, *options,
+                                                            status=2)["rules"]}
+        equal(said["Failing"]["status"], "failed")
+        for name in ("Links", "Failing"):
+            compare_rule(root.one("rule-" + name), said[name])
+        equal(root.one("rule-Failing")["data-status"], "failed")
+        equal([at.tag for at in article.walk() if at.tag in "biu"], [])
+        links = {at.text(): at["href"] for at in article.all("a", href=True)}
+        equal(links, {"the web": 'https://example.org/a?b=1&c="d"', "shown": "#section-CaptureStats",
+                      "row five": "#sel=5", "then": "#t=54..66", "line nine": "#source-0-1",
+                      "line eight": "#source-0-1", "</td><b>four": "#sel=4",
+                      "the end": "#t=9223372036854775801..9223372036854775807",
+                      "six": "http://example.org:80/"})
+        for at in article.all("a", href=True):
+            equal(at["rel"] is not None, at["href"].startswith("http"), at["href"])
+        contains(article.text(), "a script some data <b>bold</b> @time:x")
+        _, root = page(store, *options, "--resolve-source-file", F1, status=1)
+        links = {at.text(): at["href"] for at in root.one("rule-Links").all("a", href=True)}
+        equal((links["line nine"], links["line eight"]), ("#line-0-1-9", "#source-0-1"))
+        contains(root.one("line-0-1-9").text(), "RangePush, 0, 1")
+
+
+def test_figures_that_are_no_numbers_are_named():
+    with Folder() as folder:
+        section = ('Identifier: "Odd" DisplayName: "Odd" Header { Metrics { Name: "up" } '
+                   'Metrics { Name: "none" } Metrics { Name: "gone" } }')
+        os.mkdir(folder.name("sections"))
+        folder.write("sections/odd.section", section)
+        options = ("--section-folder", folder.name("sections"), "--section", "Odd", "--define",
+                   "up=1.0 / 0", "--define", "none=0.0 / 0")
+        _, root = page(f1(folder), *options)
+        compare_sections(root, f1(folder, "again.sqlite"), *options)
+        cells = [cell for _, cell in metrics_in(root.one("section-Odd"))]
+        equal([cell["data-value"] for cell in cells], ["inf", "nan", None])
+        contains(root.one("about").text(), "sections/odd.section:1:")
+
+
+def test_segments_and_exports_have_pages():
+    with Folder() as folder:
+        link, names = make_segments(folder)
+        _, root = check_page(link)
+        for name in names:
+            contains(root.one("report-summary").text(), os.path.basename(name))
+        export = make_export(folder, "export.sqlite", f1(folder))
+        _, root = check_page(export)
+        contains(root.one("session-summary").text(), "an export of Nsight Systems has no sources")
+        check_page(link, export, f1(folder, "third.sqlite"))
+        check_page(make_export(folder, "old.sqlite", folder.name("f1.sqlite"), columns=OLD_EXPORT,
+                               mark_ends=False))
 
 
 def test_a_store_without_events_has_a_page():
@@ -421,6 +570,12 @@ def test_the_file_appears_whole_or_not_at_all():
                                folder.name("large.html"), store], stderr=subprocess.PIPE,
                               check=False)
         equal(done.returncode, 74, done.stderr)
+        equal(sorted(os.listdir(folder.path)), before)
+        with open("/dev/full", "wb") as full:
+            done = subprocess.run([program("client", "nvtxt-report"), "html", "-o", "-", store],
+                                  stdout=full, stderr=subprocess.PIPE, check=False)
+        equal(done.returncode, 74, done.stderr)
+        equal(report("html", "-o", folder.path, store)[0], 73)
         equal(sorted(os.listdir(folder.path)), before)
 
 

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The data of the page: what the script draws, as one JSON object inside a script element. Names
+// report/page/timeline: the data of the page's pictures. It owns the items that are drawn, and what
+// it computes while it writes them. One thread. It knows no HTML but that it is read from a script
+// element, and computes no figure that report/model knows.
+//
+// This header is the data: what the script draws, as one JSON object inside a script element. Names
 // and tables are JSON; what each item has is in columns (column.h). No text of others can end the
 // element: `<`, `>`, `&`, U+2028 and U+2029 are written as \u and four digits.
 //
@@ -9,7 +13,7 @@
 #pragma once
 
 #include "protocol/text/out.h"
-#include "report/page/items.h"
+#include "report/page/timeline/items.h"
 
 // Returns 0 or -ENOMEM; a failure of the output is in `out`.
 int page_data(struct nvtxt_out *out, const struct report_model *model,

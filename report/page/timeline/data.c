@@ -3,12 +3,12 @@
 // Tables are written as JSON into a buffer, which is copied with its dangerous bytes escaped
 // whenever it is large. A column is one walk over the items. Names are numbered by how often they
 // come, so that most numbers of the column are small.
-#include "report/page/data.h"
+#include "report/page/timeline/data.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "report/page/column.h"
+#include "report/page/timeline/column.h"
 #include "report/render/kit/json.h"
 
 #define FULL ((size_t)64 << 10) // of the buffer

@@ -2,7 +2,7 @@
 //
 // One walk over the events. For each lane the last item of each depth is known: it is what a short
 // event may join, and the last one of a smaller depth is the parent that a reader guesses.
-#include "report/page/items.h"
+#include "report/page/timeline/items.h"
 
 #include <errno.h>
 #include <stdlib.h>

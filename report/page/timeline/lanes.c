@@ -2,7 +2,7 @@
 //
 // Lanes are numbered as events come, and sorted at the end; `place` leads from the one to the
 // other. Categories of equal number and name in two scopes are two categories.
-#include "report/page/lanes.h"
+#include "report/page/timeline/lanes.h"
 
 #include <errno.h>
 #include <stdlib.h>

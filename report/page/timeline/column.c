@@ -6,7 +6,7 @@
 // zlib spends most of its time on the search for earlier equal bytes, and times of real programs
 // have none. So the first of every few blocks is packed in two ways, apart from the column; the
 // search goes on only if it saves enough.
-#include "report/page/column.h"
+#include "report/page/timeline/column.h"
 
 #include <stdlib.h>
 #include <zlib.h>

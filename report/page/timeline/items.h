@@ -5,7 +5,7 @@
 // of the whole span, and are shorter than it, stand as one item where the first of them stands.
 #pragma once
 
-#include "report/page/lanes.h"
+#include "report/page/timeline/lanes.h"
 
 struct page_item {
     uint32_t event;  // its index in the order; of a merged item that of the first
