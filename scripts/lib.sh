@@ -41,6 +41,7 @@ has() {
             int LLVMFuzzerTestOneInput(const void *d, unsigned long n) { return !d && n; }' |
             clang -fsanitize=fuzzer -x c - -o /dev/null 2>/dev/null
         ;;
+    bubblewrap) have_command bwrap ;;
     dpkg-dev) have_command dpkg-buildpackage ;;
     debhelper) have_command dh ;;
     dh-python) have_command dh_python3 ;;
@@ -68,7 +69,7 @@ known() {
 
 packages_build='autoconf automake libtool make gcc libc6-dev pkg-config libuv1-dev libsqlite3-dev
     libjansson-dev libinih-dev libpcre2-dev zlib1g-dev'
-packages_optional='libsystemd-dev libzstd-dev systemd clang-format-16 mandoc strace zstd g++'
+packages_optional='libsystemd-dev libzstd-dev systemd bubblewrap clang-format-16 mandoc strace zstd g++'
 
 # need PACKAGE...: installs missing packages (as root), or names them and exits.
 # Optional packages are only installed along with others; without them some checks skip.
