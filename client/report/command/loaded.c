@@ -155,7 +155,6 @@ static int make_runner(struct report_loaded *loaded, const struct report_job *jo
         .definitions = loaded->definitions,
         .sections = &loaded->sections,
         .view = &loaded->view,
-        .interrupted = signals_came,
         .interrupt_fd = signals_fd(),
     };
     int r = report_host_new(&loaded->runner, &wanted);
