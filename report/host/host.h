@@ -29,7 +29,7 @@ struct report_host_options {
     const struct report_definitions *definitions; // NULL: none
     const struct report_sections *sections;
     const struct report_filter_view *view;
-    int interrupt_fd; // readable once `interrupted` is true; -1: none
+    int interrupt_fd; // readable once all has to end; -1: none
 };
 
 #define REPORT_HOST_NO_SANDBOX 1 // REPORT_SANDBOX_ALWAYS, and there is none that starts
