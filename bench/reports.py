@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""nvtxt-report: against SQL, its memory, filters, scripts, rules, and what a daemon beside it notices."""
+"""nvtxt-report: against SQL, memory, filters, scripts, rules, and what a daemon beside it notices."""
 import os
 import sqlite3
 import subprocess
