@@ -310,6 +310,14 @@ void report_filter_free(struct report_filter *filter) {
     free(filter);
 }
 
+bool report_filter_takes_none(const struct report_filter *filter) {
+    size_t i = 0;
+    while (i < filter->count && filter->items[i].kind == REPORT_ITEM_MANY) {
+        i++;
+    }
+    return filter->is_push_pop && i == filter->count;
+}
+
 int report_item_matches(const struct report_filter *filter, bool exclude,
                         const struct report_item *item, struct nvtxt_slice name,
                         struct report_fault *fault) {

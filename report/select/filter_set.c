@@ -93,7 +93,7 @@ static int find_domains(struct builder *builder, const struct report_set_filter 
     struct report_filter_set *set = builder->set;
     const struct report_filter *filter = of->filter;
     // Its domain need not be there: an empty stack is one in each domain.
-    if (filter->is_push_pop && of->first == of->final && !filter->is_regex) {
+    if (report_filter_takes_none(filter) && !filter->is_regex) {
         set_bit(set->always, of->final);
         return 0;
     }

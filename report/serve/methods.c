@@ -11,6 +11,7 @@
 
 #include "protocol/base/buf.h"
 #include "report/render/render_metric.h"
+#include "report/select/filter.h"
 #include "report/serve/metric_words.h"
 
 #define MOST_VALUES 65536 // of a metric in one reply of `values`
@@ -377,15 +378,25 @@ static void put_actions(struct call *call, const uint32_t *actions, size_t count
     report_request_end(call->request);
 }
 
+static bool one_takes_none(struct report_filter *const *filters, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        if (report_filter_takes_none(filters[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
 // Which actions of the range the filters take. Everything is one action in whose state nothing is
-// open: no expression takes it.
+// open.
 static int find_actions(struct call *call, bool all, const struct report_selection *filters,
                         const char *key) {
     static const uint32_t first = 0;
     struct report_fault fault = {0};
     const uint32_t *actions = &first;
-    size_t count = report_request_param(call->request, "include") == NULL ||
-                   json_array_size(report_request_param(call->request, "include")) == 0;
+    size_t count = (filters->includes_count == 0 ||
+                    one_takes_none(filters->includes, filters->includes_count)) &&
+                   !one_takes_none(filters->excludes, filters->excludes_count);
     int result = all ? 0
                      : call->calls->by_nvtx(call->objects, call->range, filters, key, call->arena,
                                             &actions, &count, &fault);

@@ -391,6 +391,17 @@ assert action["per.sum"].values() == [1, 2] and action["per.sum"].ids() == ["x",
 assert action.workload_type() == NvRules.IAction.WorkloadType_RANGE
 assert action.nvtx_state().domains() == ()
 assert isinstance(action.nvtx_state(), NvRules.INvtxState)""")
+    applied("""\
+assert action.add_integer_metric("own", 1 << 63).as_uint64() == action["own"].value() == 1 << 63
+assert action.add_double_metric("real", 1).value() == 1.0
+assert action.add_string_metric("text", "x") is not None and action["text"].as_string() == "x"
+new = action.add_metric("none")
+assert isinstance(new, NvRules.IMetric) and not new.has_value()
+assert len(action) == 7 and set(action) > {"own", "real", "text", "none"}
+fe.focus_metric(fe.message("m"), "own", action["own"].value(), 0, "")""")
+    for call in ("add_metric(1)", "add_integer_metric('n', 1.5)", "add_double_metric('n', '1')",
+                 "add_string_metric('n', 1)", "add_string_metric(1, '')"):
+        equal((call, raised("action." + call)[0]), (call, "TypeError"))
     equal(raised("action['nothing']")[:2], ("KeyError", "'nothing'"))
     equal(raised("action[1]")[0], "TypeError")
     for call in ("action.sass_by_pc(0)", "action.ptx_by_pc(0)"):

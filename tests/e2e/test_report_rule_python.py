@@ -197,6 +197,10 @@ def test_the_scope_is_the_one_action():
     body = """\
 fe.message("%s: %s events" % (action.name(), action["event__count.sum"].value()))
 fe.message(str((len(ctx), len(ctx[0]), len(list(ctx.capture())))))
+taken = ctx[0].actions_by_nvtx
+assert [taken(*filters) for filters in (
+    (["*/"], []), ([], []), (["A/", "[*]"], []), (["A/"], []), (["+/"], []), (["A"], []),
+    ([], ["*/"]), ([], ["A/"]))] == [(0,)] * 3 + [()] * 4 + [(0,)]
 assert action["no_such"] if "no_such" in action else action.metric_by_name("no_such") is None
 """
     with Folder() as folder:
@@ -221,7 +225,12 @@ assert [ids.value(i) for i in range(ids.num_instances())] == metric.ids()
 assert not action["iteration__count.sum"].has_value()
 event = ctx.capture()[0][3]
 fe.message("%s %s" % (event.name(), event.nvtx_state()[0].push_pop_ranges()))
-assert action.source_files() == {} and action.rule_results_as_dicts() == []""")
+assert action.source_files() == {} and action.rule_results_as_dicts() == []
+assert action.add_integer_metric("own", 5).as_uint64() == action["own"].value() == 5
+assert action.add_double_metric("real", 0.5).value() == 0.5
+assert action.add_string_metric("text", "x").as_string() == "x"
+assert action.add_metric("none").has_value() is False
+assert {"own", "real", "text", "none"} <= set(action.metric_names())""")
     equal((said["reason"], [one["text"] for one in said["messages"]]),
           (None, ["240", "compute ('step', 'compute')"]))
 
