@@ -64,6 +64,7 @@ static bool set_limits(const struct start *start) {
     const struct rlimit memory = {REPORT_CHILD_MEMORY, REPORT_CHILD_MEMORY};
     const struct rlimit seconds = {start->seconds, start->seconds + 1};
     (void)setrlimit(RLIMIT_NOFILE, &files);
+    (void)setrlimit(RLIMIT_FSIZE, &memory); // a /tmp of its own is memory, too
     return setrlimit(RLIMIT_CORE, &core) == 0 && setrlimit(RLIMIT_CPU, &seconds) == 0 &&
            setrlimit(RLIMIT_AS, &memory) == 0;
 }

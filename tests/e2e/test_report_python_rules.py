@@ -328,6 +328,16 @@ def test_files_that_others_may_write_are_refused():
             equal((got[0], "declared" in rules, "bad" in rules, "good" in rules),
                   (1, True, False, refused == 1))
             equal(got[2].count("[unsafe-folder]"), refused, got[2])
+        # A link is as safe as the folder that it leads to.
+        elsewhere = folder.name("elsewhere")
+        os.mkdir(elsewhere)
+        os.rename(os.path.join(path, "bad.py"), os.path.join(elsewhere, "bad.py"))
+        os.symlink(os.path.join(elsewhere, "bad.py"), os.path.join(path, "bad.py"))
+        for mode, refused in ((0o755, 0), (0o777, 1)):
+            os.chmod(elsewhere, mode)
+            got = report("check", option, store, PYTHON, "--rule-timeout=600")
+            equal((got[0], got[2].count("[unsafe-folder]")), (refused, refused), got)
+        os.chmod(elsewhere, 0o755)
         if os.geteuid() == 0:
             os.chown(os.path.join(path, "bad.py"), 65534, 65534)
             got = report("check", option, store, PYTHON, "--rule-timeout=600")
