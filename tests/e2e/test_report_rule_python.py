@@ -97,6 +97,16 @@ def test_the_rule_of_the_guide_says_its_message():
                        if name in line and line.endswith("[bad-rule]") and "warning" in line]), 1)
 
 
+def test_the_rule_of_the_manual_says_its_message():
+    with open(os.path.join(TOP, "man", "nvtxt-rule.5.in"), encoding="utf-8") as page:
+        text = page.read()
+    text = text[text.index(".Sh PYTHON RULES"):]
+    text = text[text.index(".Bd -literal\n") + len(".Bd -literal\n"):text.index("\n.Ed")]
+    with Folder() as folder:
+        rules, err = checked(0, folder_of(folder, threads=text), "--rule=Threads", f1(folder))
+        equal((rules["Threads"]["messages"][0]["text"], err), ("Events of 2 threads", ""))
+
+
 def test_the_examples_say_what_they_are_for():
     with Folder() as folder:
         rules, err = checked(0, "--section-folder=" + EXAMPLES, f1(folder))
