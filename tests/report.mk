@@ -64,7 +64,6 @@ serial_tests += e2e/test_report_serve.py
 serial_tests += e2e/test_report_python.py
 unit_programs += unit/test_report_diff
 unit_test_report_diff_SOURCES = unit/test_report_diff.c $(report_kit)
-EXTRA_DIST += page/make_page.py
 unbuilt_tests += e2e/test_report_page.py
 unbuilt_tests += e2e/test_report_rule_host.py
 EXTRA_DIST += e2e/browser.py
