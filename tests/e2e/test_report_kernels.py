@@ -11,6 +11,7 @@ import sys
 from client import Folder, Running, contains
 from lib import Skip, equal, program, run
 from report import FIXTURES, f1, report
+from schema import SERVED
 
 TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 os.environ["NVTXT_REPORT"] = program("client", "nvtxt-report")
@@ -81,6 +82,8 @@ def ask(path, *requests, options=()):
             serve.say(json.dumps({"id": number, "method": method, "params": params}) + "\n")
             replies.append(json.loads(serve.process.stdout.readline()))
             equal(replies[-1]["id"], number)
+            if "result" in replies[-1]:
+                SERVED.must_fit(replies[-1]["result"], method)
         serve.close()
         equal(serve.expect(0), "")
     return [reply.get("result", reply.get("error")) for reply in replies]

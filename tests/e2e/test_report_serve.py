@@ -8,6 +8,7 @@ import signal
 from client import Folder, Running, contains, run_client
 from lib import equal, program, run
 from report import f1, report
+from schema import SERVED
 
 MIB = 1 << 20
 
@@ -26,12 +27,20 @@ class Served(Running):
     def reply(self):
         text = self.process.stdout.readline()
         assert text.endswith(b"\n"), self.stderr()
-        return json.loads(text)
+        got = json.loads(text)
+        if "error" in got:
+            SERVED.must_fit(got, "refusal")
+        return got
 
     def ask(self, method, **params):
         self.number += 1
-        got = self.line(json.dumps({"id": self.number, "method": method, "params": params}))
+        request = {"id": self.number, "method": method, "params": params}
+        got = self.line(json.dumps(request))
         equal(got["id"], self.number)
+        if "result" in got:
+            equal(list(got), ["id", "result"])
+            SERVED.must_fit(request, "request")
+            SERVED.must_fit(got["result"], method)
         return got
 
     def result(self, method, **params):
