@@ -219,3 +219,57 @@ def rules(kit):
     kit.compare("rules: check with one rule of one metric", "s", ("Python", found["python"]),
                 ("declarative", found["declarative"]), "described and applied: two processes")
     kit.tell("rules: the same without bubblewrap", "s", ("Python", found["alone"]))
+
+
+KERNELS_BYTES = 50_000_000
+
+
+def kernels_of(kit):
+    """A report file of results with 400 metrics each, some with instances, and five open ranges."""
+    path = kit.path("kernels.ncu-rep")
+    if os.path.exists(path):
+        return path
+    sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tests",
+                                    "report"))
+    import ncurep as n
+    values = [("uint64", 123456789012), ("double", 98.7654321), ("uint32", 32), ("float", 0.5)]
+    metrics = [n.metric(i, values[i % 4], [(("uint64", 0x7F0000000000 + 16 * j), ("uint64", j))
+                                           for j in range(20)] if i % 40 == 0 else ())
+               for i in range(400)]
+    state = n.state([n.domain(1, "Library", [(7, "registered")])],
+                    [(1, [(0, [n.push("epoch"), n.push("step"), n.push("forward", category=3)]),
+                          (1, [n.push(handle=7, payload=("uint64", 5))])])],
+                    [(0, [n.start(1, "request", 1)])])
+    result = n.result("saxpy_kernel", metrics=metrics, nvtx=state)
+    count = KERNELS_BYTES // len(n.message(result))
+    block = n.block([result] * 100)
+    names = n.strings(*("group%d__metric_of_some_kind_%d.avg" % (i % 9, i) for i in range(400)))
+    with open(path, "wb") as file:
+        file.write(n.report())
+        for _ in range(count // 100):
+            file.write(block)
+        file.write(n.block(header=[(4, names), (3, n.session(1, 2, [("Compute", "2024.1")]))]))
+    return path
+
+
+def kernels(kit):
+    """nvtxt-report nvtx-state of a report file of 50 MB against reading it; its memory"""
+    path = kernels_of(kit)
+    size = os.path.getsize(path)
+    state = [kit.program("nvtxt-report"), "nvtx-state"]
+    found = {"cat": [], "decoded": [], "listed": []}
+    peaks = []
+    with open(os.devnull, "wb") as null:
+        for _ in range(kit.rounds):
+            found["cat"].append(kit.seconds(["cat", path], stdout=null))
+            found["decoded"].append(kit.seconds([*state, "--nvtx-include", "nothing/", path],
+                                                stdout=null, stderr=null))
+            found["listed"].append(kit.seconds([*state, "--format", "json", path], stdout=null))
+            peaks.append(kit.watched([*state, "--format", "json", path],
+                                     stdout=null)[1] * 1024 / size)
+    note = "{:.0f} MB in the page cache".format(size / 1e6)
+    kit.compare("kernels: decode a report file, select nothing", "s",
+                ("nvtx-state", found["decoded"]), ("cat", found["cat"]), note)
+    kit.compare("kernels: print it as JSON", "s", ("nvtx-state", found["listed"]),
+                ("cat", found["cat"]), note)
+    kit.tell("kernels: peak memory", "times its size", ("nvtx-state", peaks), note=note + ", VmHWM")
