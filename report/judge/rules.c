@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// All rules stand in one list, by identifier, those of files before the program's own, so that the
-// first of one identifier counts. The order of application is found once, after loading: rules are
-// visited by identifier, and the parents of each before it.
+// All rules stand in one list; its order, and that of their application, is found once, after
+// loading (order.h).
 #include "report/judge/rules.h"
 
 #include <errno.h>
@@ -10,11 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "protocol/base/buf.h"
 #include "protocol/base/near.h"
 #include "report/judge/builtin.h"
 #include "report/judge/chooser.h"
 #include "report/judge/declarative.h"
+#include "report/judge/order.h"
+#include "report/judge/rules_state.h"
 #include "report/judge/runner.h"
 #include "report/load/load.h"
 #include "report/metric/metric.h"
@@ -23,183 +23,28 @@
 #include "report/text/message.h"
 #include "store/value/arena.h"
 
-#define NO_RULE SIZE_MAX
-
-struct rule {
-    struct nvtxt_slice identifier, name, description, section;
-    const struct report_file *file;         // NULL: part of the program
-    struct report_declarative *declarative; // owned; NULL: `program` or `builtin`
-    const struct report_program *program;   // of the arena
-    const struct report_builtin *builtin;
-    const struct rule *hidden_by; // NULL: it counts
-    size_t place;                 // as found: files in their order, then the program's
-    bool visited;
-    char *cycle; // owned; what its parents have to do with itself; NULL: nothing
-};
-
-struct report_rules {
-    struct rule *list;
-    size_t count, room;
-    size_t *order; // indexes of those that count
-    size_t order_count;
-    size_t failed;
-    struct report_runner *runner; // borrowed; NULL: programs are no rules
-    struct store_arena arena;     // owns what files say
-};
-
 // ---- The list -----------------------------------------------------------------------------------
 
-static struct rule *add_rule(struct report_rules *rules) {
+static struct report_rule *add_rule(struct report_rules *rules) {
     if (rules->count == rules->room) {
         size_t room = rules->room ? rules->room * 2 : 32;
-        struct rule *more = realloc(rules->list, room * sizeof(*more));
+        struct report_rule *more = realloc(rules->list, room * sizeof(*more));
         if (!more) {
             return NULL;
         }
         rules->list = more;
         rules->room = room;
     }
-    struct rule *rule = &rules->list[rules->count];
-    *rule = (struct rule){.place = rules->count};
+    struct report_rule *rule = &rules->list[rules->count];
+    *rule = (struct report_rule){.place = rules->count};
     rules->count++;
     return rule;
 }
 
-static const struct nvtxt_slice *parents_of(const struct rule *rule, size_t index) {
-    if (rule->program) {
-        return index < rule->program->parent_count ? &rule->program->parents[index] : NULL;
-    }
-    const struct report_list *parents =
-        rule->declarative ? &report_declarative_file(rule->declarative)->parents : NULL;
-    const struct report_scalar *parent =
-        parents && index < parents->count ? parents->items[index] : NULL;
-    return parent ? &parent->text : NULL;
-}
-
-static enum report_rule_kind kind_of(const struct rule *rule) {
+static enum report_rule_kind kind_of(const struct report_rule *rule) {
     return rule->builtin   ? REPORT_RULE_BUILTIN
            : rule->program ? REPORT_RULE_PYTHON
                            : REPORT_RULE_DECLARATIVE;
-}
-
-static size_t find(const struct report_rules *rules, struct nvtxt_slice identifier) {
-    for (size_t i = 0; i < rules->count; i++) {
-        if (!rules->list[i].hidden_by && nvtxt_slice_equal(rules->list[i].identifier, identifier)) {
-            return i;
-        }
-    }
-    return NO_RULE;
-}
-
-static int by_identifier(const void *a, const void *b) {
-    const struct rule *x = a, *y = b;
-    size_t least = x->identifier.len < y->identifier.len ? x->identifier.len : y->identifier.len;
-    int order = least > 0 ? memcmp(x->identifier.data, y->identifier.data, least) : 0;
-    order = order
-                ? order
-                : (x->identifier.len > y->identifier.len) - (x->identifier.len < y->identifier.len);
-    // The program's own come after files.
-    order = order ? order : (x->builtin != NULL) - (y->builtin != NULL);
-    return order ? order : (x->place > y->place) - (x->place < y->place);
-}
-
-// Puts the list into its order and hides what comes twice.
-static void arrange(struct report_rules *rules) {
-    qsort(rules->list, rules->count, sizeof(*rules->list), by_identifier);
-    for (size_t i = 0; i < rules->count; i++) {
-        struct rule *rule = &rules->list[i];
-        struct rule *before = i > 0 ? &rules->list[i - 1] : NULL;
-        bool same = before && nvtxt_slice_equal(before->identifier, rule->identifier);
-        rule->hidden_by = !same ? NULL : before->hidden_by ? before->hidden_by : before;
-    }
-}
-
-// ---- Parents ------------------------------------------------------------------------------------
-
-// Whether a way leads from `at` over parents to `target`; the identifiers on it go into `way`.
-static bool leads_to(struct report_rules *rules, size_t at, size_t target, struct nvtxt_buf *way) {
-    const struct nvtxt_slice *parent;
-    for (size_t i = 0; (parent = parents_of(&rules->list[at], i)); i++) {
-        size_t next = find(rules, *parent);
-        if (next == NO_RULE || (next != target && rules->list[next].visited)) {
-            continue;
-        }
-        size_t len = way->len;
-        nvtxt_buf_add_string(way, " -> ");
-        nvtxt_buf_add(way, parent->data, parent->len);
-        if (next == target) {
-            return true;
-        }
-        rules->list[next].visited = true;
-        if (leads_to(rules, next, target, way)) {
-            return true;
-        }
-        way->len = nvtxt_buf_failed(way) ? way->len : len;
-    }
-    return false;
-}
-
-static void forget_visits(struct report_rules *rules) {
-    for (size_t i = 0; i < rules->count; i++) {
-        rules->list[i].visited = false;
-    }
-}
-
-static int find_cycles(struct report_rules *rules) {
-    struct nvtxt_buf way = {0};
-    for (size_t i = 0; i < rules->count; i++) {
-        struct rule *rule = &rules->list[i];
-        free(rule->cycle);
-        rule->cycle = NULL;
-        forget_visits(rules);
-        nvtxt_buf_clear(&way);
-        nvtxt_buf_add_string(&way, rule->program ? "a cycle of parent rules: "
-                                                 : "a cycle of ParentRules: ");
-        nvtxt_buf_add(&way, rule->identifier.data, rule->identifier.len);
-        if (!rule->hidden_by && leads_to(rules, i, i, &way)) {
-            nvtxt_buf_add(&way, "", 1);
-            rule->cycle = nvtxt_buf_failed(&way) ? NULL : strdup(way.data);
-            if (!rule->cycle) {
-                nvtxt_buf_deinit(&way);
-                return -ENOMEM;
-            }
-        }
-    }
-    nvtxt_buf_deinit(&way);
-    return 0;
-}
-
-// Files are at most as many as a folder has, and each is on the way once.
-static void visit(struct report_rules *rules, size_t index) {
-    const struct nvtxt_slice *parent;
-    if (rules->list[index].visited) {
-        return;
-    }
-    rules->list[index].visited = true;
-    for (size_t i = 0; (parent = parents_of(&rules->list[index], i)); i++) {
-        size_t next = find(rules, *parent);
-        if (next != NO_RULE) {
-            visit(rules, next);
-        }
-    }
-    rules->order[rules->order_count++] = index;
-}
-
-static int put_in_order(struct report_rules *rules) {
-    arrange(rules);
-    size_t *order = realloc(rules->order, (rules->count + 1) * sizeof(*order));
-    if (!order) {
-        return -ENOMEM;
-    }
-    rules->order = order;
-    rules->order_count = 0;
-    forget_visits(rules);
-    for (size_t i = 0; i < rules->count; i++) {
-        if (!rules->list[i].hidden_by) {
-            visit(rules, i);
-        }
-    }
-    return find_cycles(rules);
 }
 
 // ---- Loading ------------------------------------------------------------------------------------
@@ -213,7 +58,7 @@ int report_rules_new(struct report_rules **rules) {
     int r = 0;
     for (const struct report_builtin *builtin = report_builtins; builtin->identifier && r == 0;
          builtin++) {
-        struct rule *rule = add_rule(new);
+        struct report_rule *rule = add_rule(new);
         r = rule ? 0 : -ENOMEM;
         if (rule) {
             rule->identifier = nvtxt_slice_of(builtin->identifier);
@@ -222,7 +67,7 @@ int report_rules_new(struct report_rules **rules) {
             rule->builtin = builtin;
         }
     }
-    r = r ?: put_in_order(new);
+    r = r ?: report_rules_put_in_order(new);
     if (r != 0) {
         report_rules_free(new);
         *rules = NULL;
@@ -263,7 +108,7 @@ static int load_file(const struct loading *loading, const struct report_file *fi
         rules->failed += r > 0;
         return r < 0 ? r : 0;
     }
-    struct rule *rule = add_rule(rules);
+    struct report_rule *rule = add_rule(rules);
     if (!rule) {
         report_declarative_free(declarative);
         return -ENOMEM;
@@ -298,7 +143,7 @@ static int load_program(const struct loading *loading, const struct report_file 
     if (r != 0) {
         return r < 0 ? r : 0;
     }
-    struct rule *rule = add_rule(rules);
+    struct report_rule *rule = add_rule(rules);
     if (!rule) {
         return -ENOMEM;
     }
@@ -317,13 +162,13 @@ struct said_at {
     struct report_place identifier, section;
 };
 
-static void warn_of_parents(const struct loading *loading, const struct rule *rule) {
+static void warn_of_parents(const struct loading *loading, const struct report_rule *rule) {
     const struct report_list *said =
         rule->declarative ? &report_declarative_file(rule->declarative)->parents : NULL;
     const struct nvtxt_slice *parent;
-    for (size_t i = 0; (parent = parents_of(rule, i)); i++) {
+    for (size_t i = 0; (parent = report_rule_parent(rule, i)); i++) {
         const struct report_scalar *scalar = said ? said->items[i] : NULL;
-        if (find(loading->rules, *parent) == NO_RULE) {
+        if (report_rules_find(loading->rules, *parent) == REPORT_NO_RULE) {
             report_messages_add(loading->messages, rule->file->path,
                                 scalar ? scalar->at : (struct report_place){0}, REPORT_FILE_WARNING,
                                 "bad-rule", "no rule '%.*s'", (int)parent->len, parent->data);
@@ -331,7 +176,7 @@ static void warn_of_parents(const struct loading *loading, const struct rule *ru
     }
 }
 
-static void warn(const struct loading *loading, const struct rule *rule) {
+static void warn(const struct loading *loading, const struct report_rule *rule) {
     struct said_at said = {{0}, {0}};
     if (rule->builtin) {
         return;
@@ -371,7 +216,7 @@ int report_rules_load(struct report_rules *rules, const struct report_files *fil
             r = load_program(&loading, &files->files[i]);
         }
     }
-    r = r ?: put_in_order(rules);
+    r = r ?: report_rules_put_in_order(rules);
     for (size_t i = 0; i < rules->count && r == 0; i++) {
         warn(&loading, &rules->list[i]);
     }
@@ -387,7 +232,7 @@ size_t report_rules_count(const struct report_rules *rules) {
 }
 
 struct report_rule_row report_rules_row(const struct report_rules *rules, size_t index) {
-    const struct rule *rule = &rules->list[index];
+    const struct report_rule *rule = &rules->list[index];
     return (struct report_rule_row){
         .identifier = rule->identifier,
         .name = rule->name,
@@ -417,7 +262,7 @@ static int say_unknown(const struct report_rules *rules, const struct report_cho
 }
 
 // What is asked for by its name, and nothing can run.
-static bool cannot_run(const struct rule *rule, const struct report_chooser *chooser) {
+static bool cannot_run(const struct report_rule *rule, const struct report_chooser *chooser) {
     return rule->program && rule->program->not_run && !rule->hidden_by && !chooser->regex;
 }
 
@@ -427,7 +272,7 @@ static int check_name(const struct report_rules *rules, const char *name, char *
     int r = report_chooser_init(&chooser, name, sentence);
     r = r == REPORT_CHOOSER_BAD ? REPORT_RULES_UNKNOWN : r;
     for (size_t i = 0; i < rules->count && r == 0; i++) {
-        const struct rule *rule = &rules->list[i];
+        const struct report_rule *rule = &rules->list[i];
         int taken = report_chooser_takes(&chooser, rule->identifier);
         found = found || taken == 1;
         r = taken < 0 ? taken : 0;
@@ -474,7 +319,7 @@ static int choose(const struct report_rules *rules, const struct report_rules_wa
         }
     }
     for (size_t i = 0; i < rules->count; i++) {
-        const struct rule *rule = &rules->list[i];
+        const struct report_rule *rule = &rules->list[i];
         wants[i] = wants[i] && (!rule->section.data || !wanted->shown ||
                                 wanted->shown(wanted->context, rule->section));
     }
@@ -484,13 +329,13 @@ static int choose(const struct report_rules *rules, const struct report_rules_wa
 // ---- Applying -----------------------------------------------------------------------------------
 
 static bool has_rule(const void *rules, struct nvtxt_slice identifier) {
-    size_t found = find(rules, identifier);
-    const struct rule *rule =
-        found == NO_RULE ? NULL : &((const struct report_rules *)rules)->list[found];
+    size_t found = report_rules_find(rules, identifier);
+    const struct report_rule *rule =
+        found == REPORT_NO_RULE ? NULL : &((const struct report_rules *)rules)->list[found];
     return rule && !(rule->program && rule->program->reason.data);
 }
 
-static int apply_program(const struct report_rules *rules, const struct rule *rule,
+static int apply_program(const struct report_rules *rules, const struct report_rule *rule,
                          struct report_builder *builder, struct report_metrics *metrics,
                          const struct report_results *so_far) {
     const struct report_program *program = rule->program;
@@ -512,7 +357,7 @@ static int apply_program(const struct report_rules *rules, const struct rule *ru
     return rules->runner->apply(rules->runner, &call);
 }
 
-static int apply_rule(const struct report_rules *rules, const struct rule *rule,
+static int apply_rule(const struct report_rules *rules, const struct report_rule *rule,
                       struct report_builder *builder, struct report_metrics *metrics,
                       const struct report_rules_wanted *wanted,
                       const struct report_results *so_far) {
@@ -546,7 +391,7 @@ static int apply_all(const struct report_rules *rules, const bool *wants,
         rules->runner->begin(rules->runner);
     }
     for (size_t i = 0; i < rules->order_count && r == 0; i++) {
-        const struct rule *rule = &rules->list[rules->order[i]];
+        const struct report_rule *rule = &rules->list[rules->order[i]];
         struct report_builder builder;
         if (!wants[rules->order[i]]) {
             continue;
