@@ -12,10 +12,13 @@ import sys
 sys.dont_write_bytecode = True  # before the first import of our own: folders are not written to
 
 import gc  # noqa: E402
+import importlib.machinery  # noqa: E402
 import os  # noqa: E402
 import socket  # noqa: E402
+import stat  # noqa: E402
 import types  # noqa: E402
-from typing import Any, Callable, Dict, List, Optional, Tuple  # noqa: E402
+from importlib.machinery import ModuleSpec, PathFinder  # noqa: E402
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
@@ -62,6 +65,38 @@ def _place_of(error: BaseException, file: str, line: int) -> Tuple[str, int]:
     return place
 
 
+# ---- What a rule imports ------------------------------------------------------------------------
+
+class _Source(importlib.machinery.SourceFileLoader):
+    """Reads the source only: who may write a cached file was not asked."""
+
+    def get_code(self, fullname: str) -> types.CodeType:
+        path = self.get_filename(fullname)
+        return self.source_to_code(self.get_data(path), path)
+
+
+class Modules:
+    """Finds modules in the folder of the rule. Those that others may write are refused, as rules."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+
+    def find_spec(self, name: str, path: Optional[Sequence[str]] = None,
+                  target: Optional[types.ModuleType] = None) -> Optional[ModuleSpec]:
+        """What the import system asks for; None: the module is not in the folder."""
+        spec = PathFinder.find_spec(name, [self._folder] if path is None else path, target)
+        if spec is None or not spec.origin or not _is_of(spec.origin, self._folder):
+            return None
+        for place in (spec.origin, os.path.dirname(spec.origin)):
+            if os.stat(place).st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+                raise ImportError("others may write to %s" % place)
+        if isinstance(spec.loader, importlib.machinery.SourceFileLoader):
+            spec.loader = _Source(spec.name, spec.origin)
+        return spec
+
+
+# ---- The rule -----------------------------------------------------------------------------------
+
 class Raised(Exception):
     """A rule raised; what is sent of it. The exception itself is gone, with all it held."""
 
@@ -77,7 +112,9 @@ class Rule:
 
     def load(self) -> None:
         """Runs the file. Raises Raised."""
-        sys.path.insert(0, os.path.dirname(self.file))
+        folder = os.path.dirname(self.file)
+        sys.path.insert(0, folder)
+        sys.meta_path.insert(sys.meta_path.index(PathFinder), Modules(folder))
         sys.argv = [self.file]
         sys.modules[self._module.__name__] = self._module
         self._run(self._execute, 1)

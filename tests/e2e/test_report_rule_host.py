@@ -5,6 +5,7 @@ import glob
 import inspect
 import json
 import os
+import py_compile
 import socket
 import subprocess
 import sys
@@ -248,6 +249,37 @@ def test_exceptions_in_helpers_have_their_place():
         said = program.of("rule_raised")[0]
         equal((said["type"], said["file"], said["line"]), ("SyntaxError", helper, 1))
         equal(os.path.exists(os.path.join(folder.path, "__pycache__")), False)
+
+
+def test_modules_that_others_may_write_are_not_imported():
+    with Folder() as folder:
+        helper = folder.write("helper.py", "import sub.deep\n")
+        os.mkdir(os.path.join(folder.path, "sub"), mode=0o755)
+        folder.write("sub/__init__.py", "")
+        deep = folder.write("sub/deep.py", "X = 1\n")
+        file = folder.write("rule.py", HEAD + "def apply(handle):\n    import helper, sub.deep\n"
+                            "    import json.tool, email.message\n")
+        for path, mode in ((helper, 0o664), (deep, 0o646), (os.path.dirname(deep), 0o777), (None, 0)):
+            before = os.stat(path).st_mode if path else 0
+            if path:
+                os.chmod(path, mode)
+            program = Program("apply")
+            program.run(file)
+            equal([(one["type"], one["text"]) for one in program.of("rule_raised")],
+                  [("ImportError", "others may write to " + path)] if path else [])
+            if path:
+                os.chmod(path, before)
+
+
+def test_nothing_is_taken_from_caches_in_the_folder():
+    with Folder() as folder:
+        helper = folder.write("helper.py", "raise ValueError('cached')\n")
+        py_compile.compile(helper, doraise=True,
+                           invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH)
+        folder.write("helper.py", "X = 1\n")
+        program = Program("apply")
+        equal(program.run(folder.write("rule.py", "import helper\n" + HEAD +
+                                       "def apply(handle): print(helper.X)\n")), (0, "1\n", ""))
 
 
 def test_syntax_errors_have_their_place():
