@@ -16,8 +16,9 @@ HOMES = ("HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "TMPDIR")
 
 try:
     from selenium import webdriver
+    from selenium.webdriver.common.keys import Keys
 except ImportError:
-    webdriver = None
+    webdriver = Keys = None
 
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 

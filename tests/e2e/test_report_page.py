@@ -11,7 +11,7 @@ from lib import equal, run
 from report import f1, make_export, make_segments, make_store, report
 
 browser.need()
-from selenium.webdriver.common.keys import Keys  # pylint: disable=wrong-import-position
+Keys = browser.Keys
 
 HOSTILE = ["</script><b id=evil>x", "<!--<script>", "\"quotes' & <i id=evil2>", "line\u2028separator\u2029", "\u202eright to left",
            "\u0645\u0631\u062d\u0628\u0627", "<img src=x onerror=alert(1)>", "x" * 60000, "\x1b[31mred"]

@@ -3,6 +3,7 @@
 // What all pictures share: a canvas as sharp as the screen, texts cut where they end, hatching.
 
 const LONGEST_LABEL = 160; // characters that are looked at; more never fit
+const FEWEST_LETTERS = 3; // of a text that is cut
 
 // Control characters and those that turn the direction are drawn as a mark, not obeyed.
 function plainText(text) {
@@ -100,13 +101,13 @@ class Picture {
         return this.measured(text).width;
     }
 
-    // The text if it fits, else its beginning and an ellipsis, else nothing.
+    // The text if it fits, else its beginning and an ellipsis, else nothing: a letter alone is no name.
     cut(text, room) {
         if (room < 8) return "";
         const { plain, letters, ends, width } = this.measured(text);
         if (width <= room) return plain;
         const count = upperBound(ends, room - this.letterWidth("…"));
-        return count ? letters.slice(0, count).join("") + "…" : "";
+        return count < FEWEST_LETTERS ? "" : letters.slice(0, count).join("") + "…";
     }
 
     label(text, x, y, room, color) {

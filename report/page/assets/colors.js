@@ -6,6 +6,8 @@
 const forcedColors = matchMedia("(forced-colors: active)");
 const darkScheme = matchMedia("(prefers-color-scheme: dark)");
 
+const PRINTED = { paper: "#ffffff", ink: "#1b1f24", soft: "#59636e", line: "#d5dae0", band: "#eef1f4", accent: "#0b5cad" };
+
 // What report.css says, as the canvases need it.
 class Theme {
     constructor(element, printing) {
@@ -16,10 +18,7 @@ class Theme {
         this.inkRgb = style.color;
         this.family = style.fontFamily;
         const own = (name) => style.getPropertyValue(name).trim();
-        const light = { "--paper": "#ffffff", "--ink": "#1b1f24", "--soft": "#59636e", "--line": "#d5dae0", "--band": "#eef1f4", "--accent": "#0b5cad" };
-        for (const name of ["paper", "ink", "soft", "line", "band", "accent"]) {
-            this[name] = printing ? light["--" + name] : own("--" + name);
-        }
+        for (const [name, onPaper] of Object.entries(PRINTED)) this[name] = printing ? onPaper : own("--" + name);
         if (!this.forced) return;
         Object.assign(this, { paper: "Canvas", ink: "CanvasText", soft: "CanvasText", line: "GrayText", band: "Canvas", accent: "Highlight" });
     }
@@ -58,7 +57,10 @@ function hashOf(text) {
     for (let i = 0; i < Math.min(text.length, 256); i++) {
         hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
     }
-    return hash >>> 0;
+    // Names that differ in one letter only get hues that are far from each other, too.
+    hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+    hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+    return (hash ^ (hash >>> 16)) >>> 0;
 }
 
 // Fill and text of items, made when they are first asked for. Calm: little saturation, and hues that

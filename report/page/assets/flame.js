@@ -193,7 +193,9 @@ class Flame extends Picture {
         const node = this.nodes[id];
         const share = this.root.width ? ` (${((100 * node.width) / this.root.width).toFixed(1)} %)` : "";
         const open = node.open ? `, ${node.open} open` : "";
-        return `${shortened(this.capture.names[node.name][1])}, total ${shortLength(node.total)}${share}, self ${shortLength(node.self)}, ${plural(node.count, "range")}, depth ${node.depth}${open}`;
+        const name = shortened(this.capture.names[node.name][1]);
+        const figures = `total ${shortLength(node.total)}${share}, self ${shortLength(node.self)}`;
+        return `${name}, ${figures}, ${plural(node.count, "range")}, depth ${node.depth}${open}`;
     }
 
     // Where keys go; see Keys.

@@ -64,7 +64,8 @@ function rulerLabel(ns, step) {
     const [unit, size] = step >= 1e9 ? ["s", 1e9] : step >= 1e6 ? ["ms", 1e6] : step >= 1e3 ? ["µs", 1e3] : ["ns", 1];
     const value = Math.round(ns / size);
     const [bigger, times] = { s: ["s", 1], ms: ["s", 1000], "µs": ["ms", 1000], ns: ["µs", 1000] }[unit];
-    if (times > 1 && Math.abs(value) >= 10000) return `${Number((value / times).toFixed(3))} ${bigger}`;
+    const digits = Math.max(0, Math.ceil(Math.log10((size * times) / step) - 1e-9)); // that differ from line to line
+    if (times > 1 && Math.abs(value) >= 10000) return `${(value / times).toFixed(digits)} ${bigger}`;
     return `${grouped(value)} ${unit}`;
 }
 

@@ -9,10 +9,11 @@ function tell(text) {
     for (const place of document.querySelectorAll(".picture-message")) place.textContent = text;
 }
 
-async function start() {
+async function startPage() {
     delete page.dataset.ready; // a saved page has it
     const json = JSON.parse(byId("nvtxt-data").textContent);
-    const api = { version: 1, ready: false, events: json.events, selected: null, view: { start: json.first, end: json.last }, select: () => false, redraw() {} };
+    const view = { start: json.first, end: json.last };
+    const api = { version: 1, ready: false, events: json.events, selected: null, view, select: () => false, redraw() {} };
     window.nvtxtReport = api;
     if (json.items && !canInflate()) {
         tell("This browser cannot unpack the events (it has no DecompressionStream), so the pictures are left out. All tables are complete.");
@@ -123,8 +124,10 @@ function describePictures(capture, canvas, flame) {
     const processes = capture.processes.length === 1 ? "1 process" : `${grouped(capture.processes.length)} processes`;
     const ranges = `${plural(capture.total, "event")} on ${plural(capture.lanes.length, "lane")} of ${processes}`;
     const length = exactLength(capture.lastNs - capture.firstNs);
-    canvas.setAttribute("aria-label", `Timeline: ${ranges}, ${length} long. Home selects the first event, arrows walk, question mark shows all keys.`);
-    flame.canvas.setAttribute("aria-label", `Flame graph: push/pop ranges merged by path, ${shortLength(flame.root.width)} together. Home selects the longest, arrows walk; the table has the figures.`);
+    const sum = shortLength(flame.root.width);
+    const keys = "Home selects the first event, arrows walk, question mark shows all keys.";
+    canvas.setAttribute("aria-label", `Timeline: ${ranges}, ${length} long. ${keys}`);
+    flame.canvas.setAttribute("aria-label", `Flame graph: push/pop ranges merged by path, ${sum} together. ${keys} The table has the figures.`);
 }
 
 function usePointer(timeline, { capture, view, go, live }) {
@@ -213,7 +216,7 @@ function followLinks(canvas) {
     });
 }
 
-start().catch((error) => {
+startPage().catch((error) => {
     for (const part of document.querySelectorAll(".picture")) part.hidden = true;
     for (const place of document.querySelectorAll(".picture-message")) place.hidden = false;
     tell(`The pictures cannot be shown: ${error.message}. All tables are complete.`);

@@ -54,7 +54,7 @@ class SelectionBar {
         if (capture.kind(item) === PUSH_POP) {
             if (!(capture.flags[item] & OPEN)) add("Self time", shortLength(capture.self[item]));
             add("Depth", String(capture.depth[item]));
-            add("Children", grouped(children(capture, item)));
+            add("Children", grouped(countChildren(capture, item)));
         }
         const gap = this.gap(item);
         if (gap) add("Gap", gap);
@@ -87,7 +87,7 @@ class SelectionBar {
             if (!(capture.flags[i] & OPEN)) lengths.push(capture.duration[i]);
         }
         const head = make("p", `${grouped(count)} of this name in view`, { class: "equal" });
-        if (capture.kind(item) === MARK || !lengths.length) return [head];
+        if (capture.kind(item) === MARK || lengths.length < 2) return [head];
         const sorted = Float64Array.from(lengths).sort();
         const figures = [
             ["shortest", sorted[0]],
@@ -97,7 +97,7 @@ class SelectionBar {
             ["longest", sorted[sorted.length - 1]],
         ];
         head.textContent += ": " + figures.map(([name, value]) => `${name} ${shortLength(value)}`).join(", ");
-        return sorted.length > 1 && sorted[0] < sorted[sorted.length - 1] ? [head, this.histogram(sorted, item)] : [head];
+        return sorted[0] < sorted[sorted.length - 1] ? [head, this.histogram(sorted, item)] : [head];
     }
 
     histogram(sorted, item) {
@@ -111,7 +111,8 @@ class SelectionBar {
         const own = capture.flags[item] & OPEN ? NONE : binOf(capture.duration[item]);
         const text = `Durations from ${shortLength(low)} to ${shortLength(high)}; the selected one is in part ${own + 1} of ${BINS}`;
         const svg = document.createElementNS(SVG, "svg");
-        for (const [key, value] of Object.entries({ viewBox: `0 0 ${BINS * 10} 56`, class: "histogram", role: "img", "aria-label": text })) svg.setAttribute(key, value);
+        const attributes = { viewBox: `0 0 ${BINS * 10} 56`, class: "histogram", role: "img", "aria-label": text };
+        for (const [key, value] of Object.entries(attributes)) svg.setAttribute(key, value);
         counts.forEach((count, bin) => {
             const tall = count ? Math.max(2, (Math.sqrt(count) / Math.sqrt(most)) * 44) : 0;
             svg.append(rectangle(bin * 10 + 1, 46 - tall, 8, tall, bin === own ? "own" : ""));

@@ -133,7 +133,7 @@ class Timeline extends Picture {
             context.fillStyle = colors.text;
             context.fillRect(left, y + height - 2, width, 2);
         }
-        const text = capture.merged[item] ? `${grouped(capture.merged[item])} ranges merged` : capture.message(item);
+        const text = titleOf(capture, item);
         const inset = Math.max(left, 0);
         this.label(text, inset + 4, y + height / 2 + 0.5, left + width - inset - 7, colors.text);
     }
@@ -156,8 +156,8 @@ class Timeline extends Picture {
             context.lineTo(x + size, y + height / 2);
             context.fill();
             const next = after < row.items.length ? this.x(row.start[after]) : this.width;
-            const many = after - i > 1 ? `${grouped(after - i)} marks` : capture.merged[item] ? `${grouped(capture.merged[item])} marks merged` : capture.message(item);
-            this.label(many, x + size + 3, y + height / 2 + 0.5, Math.min(next, this.width) - x - 2 * size - 6, dim ? theme.soft : theme.ink);
+            const text = after - i > 1 ? `${grouped(after - i)} marks` : titleOf(capture, item);
+            this.label(text, x + size + 3, y + height / 2 + 0.5, Math.min(next, this.width) - x - 2 * size - 6, dim ? theme.soft : theme.ink);
             i = after;
         }
     }

@@ -74,7 +74,7 @@ function selfTimes({ count, lane, kinds, flags, merged, duration, parent }, corr
     return self;
 }
 
-function children(capture, item) {
+function countChildren(capture, item) {
     let count = 0;
     for (let child = capture.firstChild[item]; child !== NONE; child = capture.next[child]) count++;
     return count;
