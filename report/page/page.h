@@ -2,7 +2,8 @@
 //
 // report/page: the page of `nvtxt-report html`: one HTML file with summaries, findings, sections,
 // source lines and the data of the timeline. It owns the readable sources of style and script in
-// assets/, which the build puts into the program, and what it computes while it writes. One thread.
+// assets/, which the build puts into the program, and what it computes while it writes. One thread,
+// beside which the data of the pictures is made (report/page/timeline).
 // It opens no file, and computes no figure that another room knows.
 //
 // This header is what a page is made of. It is written from start to end, and nothing of it is
@@ -29,7 +30,9 @@ struct report_page_lines {
 #define REPORT_PAGE_INSTANCES 1000 // of a metric
 #define REPORT_PAGE_LINES 20000    // of a source's file
 
-// Everything is borrowed.
+struct page_drawing;
+
+// Everything is borrowed but the drawing.
 struct report_page {
     const struct report_model *model;
     const struct report_overview *overviews;
@@ -41,5 +44,6 @@ struct report_page {
     size_t line_count;
     const struct report_messages *messages; // of files of sections and rules
     struct nvtxt_slice command_line;
-    size_t max_events; // more are merged
+    size_t max_events;            // more are merged
+    struct page_drawing *drawing; // of report_page_begin()
 };

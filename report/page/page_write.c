@@ -5,22 +5,23 @@
 
 #include "report/page/page_write.h"
 
-#include <string.h>
+#include <errno.h>
 
 #include "report/page/assets.h"
 #include "report/page/html.h"
 #include "report/page/page_rule.h"
 #include "report/page/page_section.h"
 #include "report/page/page_summary.h"
-#include "report/page/timeline/data.h"
-#include "report/page/timeline/items.h"
+#include "report/page/timeline/drawing.h"
+
+#define PIECE ((size_t)64 << 10)
 
 struct writer {
     struct nvtxt_out *out;
     const struct report_page *page;
-    struct page_items items;
+    struct nvtxt_slice data; // of the pictures
+    size_t single;           // events that are drawn singly
     bool cut;
-    int result; // 0 or the first -ENOMEM
 };
 
 // ---- What stands at the places ------------------------------------------------------------------
@@ -93,7 +94,7 @@ static void put_flame_message(struct writer *writer) {
 
 static void put_banner(struct writer *writer) {
     if (writer->cut) {
-        nvtxt_out_uint(writer->out, writer->items.single);
+        nvtxt_out_uint(writer->out, writer->single);
         page_raw(writer->out, " of ");
         nvtxt_out_uint(writer->out, writer->page->model->selected);
         page_raw(writer->out, " events are drawn singly");
@@ -187,9 +188,14 @@ static void put_about(struct writer *writer) {
     put_messages(writer);
 }
 
+// In pieces, so that the output does not have to hold all of it.
 static void put_data(struct writer *writer) {
-    int r = page_data(writer->out, writer->page->model, &writer->items);
-    writer->result = writer->result ? writer->result : r;
+    struct nvtxt_slice data = writer->data;
+    while (data.len > 0 && !writer->out->error) {
+        size_t len = data.len < PIECE ? data.len : PIECE;
+        nvtxt_out_bytes(writer->out, data.data, len);
+        data = (struct nvtxt_slice){data.data + len, data.len - len};
+    }
 }
 
 static const struct {
@@ -240,7 +246,7 @@ static void put_place(struct writer *writer, struct nvtxt_slice name) {
 static void put_page(struct writer *writer) {
     struct nvtxt_slice text = page_assets_page;
     size_t at = 0;
-    while (at < text.len && !writer->out->error && writer->result == 0) {
+    while (at < text.len && !writer->out->error) {
         size_t open = find_pair(text, at, '{'), close = find_pair(text, open, '}');
         nvtxt_out_bytes(writer->out, text.data + at, open - at);
         if (close < text.len) {
@@ -250,14 +256,23 @@ static void put_page(struct writer *writer) {
     }
 }
 
+int report_page_begin(struct report_page *page) {
+    page->drawing = page_drawing_begin(page->model, page->max_events);
+    return page->drawing ? 0 : -ENOMEM;
+}
+
+void report_page_end(struct report_page *page) {
+    page_drawing_free(page->drawing);
+    page->drawing = NULL;
+}
+
 int report_page_write(struct nvtxt_out *out, const struct report_page *page, size_t *single) {
     struct writer writer = {.out = out, .page = page};
-    writer.result = page_items_init(&writer.items, page->model, page->max_events);
-    writer.cut = page_items_are_cut(&writer.items, page->model);
-    if (writer.result == 0) {
+    int result = page_drawing_end(page->drawing, &writer.data, &writer.single);
+    writer.cut = writer.single < page->model->selected;
+    if (result == 0) {
         put_page(&writer);
     }
-    *single = writer.items.single;
-    page_items_deinit(&writer.items);
-    return writer.result;
+    *single = writer.single;
+    return result;
 }

@@ -12,7 +12,6 @@
 #include "client/report/command/source_columns.h"
 #include "report/page/page_write.h"
 #include "report/render/render_source.h"
-#include "report/section/show.h"
 #include "report/stats/reports.h"
 
 // A source whose file is at hand.
@@ -27,10 +26,7 @@ struct making {
     struct report_loaded loaded;
     struct report_chosen chosen;
     struct report_scopes *scopes;
-    struct report_metrics *metrics;
-    struct store_arena arena; // what is shown of sections
-    struct report_shown_section *sections;
-    struct report_results results;
+    struct report_sheet sheet;
     struct report_source_columns columns;
     struct making_file *files; // owned
     size_t file_count;
@@ -40,39 +36,6 @@ struct making {
     struct nvtxt_buf command_line;
     struct report_page page;
 };
-
-static int lay_out(struct making *making) {
-    const struct report_show show = {
-        .metrics = making->metrics,
-        .definitions = making->loaded.definitions,
-        .sections = &making->loaded.sections,
-        .view = &making->loaded.view,
-        .arena = &making->arena,
-        .messages = &making->loaded.messages,
-    };
-    size_t size = (making->chosen.count + 1) * sizeof(*making->sections);
-    size_t count = 0;
-    making->sections = store_arena_make(&making->arena, size);
-    int r = making->sections ? 0 : -ENOMEM;
-    for (size_t i = 0; i < making->chosen.count && r == 0; i++) {
-        r = report_section_show(&show, making->chosen.entries[i], &making->sections[count]);
-        count += r == 0;
-        r = r == REPORT_NOT_SHOWN ? 0 : r;
-    }
-    making->page.sections = making->sections;
-    making->page.section_count = count;
-    return r;
-}
-
-static int judge(struct making *making) {
-    struct report_rules_wanted wanted;
-    int r = report_judging_begin(making->job, making->loaded.rules, &wanted);
-    r = r
-            ?: report_judging_apply(making->job, making->loaded.rules, making->metrics, &wanted,
-                                    &making->results);
-    making->page.results = &making->results;
-    return r;
-}
 
 static int take_file(struct making *making, const struct report_source *source) {
     struct making_file *file = &making->files[making->file_count++];
@@ -95,8 +58,8 @@ static int take_file(struct making *making, const struct report_source *source) 
 
 static int take_files(struct making *making) {
     const struct report_capture *capture = making->job->capture;
-    int r =
-        report_source_columns_init(&making->columns, &making->loaded, making->job, making->metrics);
+    int r = report_source_columns_init(&making->columns, &making->loaded, making->job,
+                                       making->sheet.metrics);
     making->files = calloc(capture->source_count + 1, sizeof(*making->files));
     making->lines = calloc(capture->source_count + 1, sizeof(*making->lines));
     making->page.lines = making->lines;
@@ -119,12 +82,18 @@ static void keep_memory(void) {
 static int compute(struct making *making) {
     const struct report_job *job = making->job;
     keep_memory();
-    int r = report_scopes_new(&making->scopes, job->model, REPORT_SCOPE_CAPTURE);
-    r = r
-            ?: report_metrics_new(&making->metrics, job->model, report_scopes_at(making->scopes, 0),
-                                  making->loaded.definitions);
-    r = r ?: lay_out(making);
-    r = r ?: judge(making);
+    making->page.model = job->model;
+    making->page.max_events = (size_t)job->options->max_events;
+    int r = report_page_begin(&making->page);
+    r = r ?: report_scopes_new(&making->scopes, job->model, REPORT_SCOPE_CAPTURE);
+    if (r != 0) {
+        return r;
+    }
+    making->sheet = (struct report_sheet){.job = making->job,
+                                          .loaded = &making->loaded,
+                                          .chosen = &making->chosen,
+                                          .scope = report_scopes_at(making->scopes, 0)};
+    r = report_sheet_fill(&making->sheet);
     r = r == 0 && making->job->options->resolved.count > 0 ? take_files(making) : r;
     return r ?: report_files_sort_messages(&making->loaded.files, &making->loaded.messages);
 }
@@ -148,9 +117,10 @@ static int take_summary(struct making *making) {
 
 static int write_page(struct making *making) {
     size_t single;
-    making->page.model = making->job->model;
+    making->page.sections = making->sheet.sections;
+    making->page.section_count = making->sheet.count;
+    making->page.results = &making->sheet.results;
     making->page.messages = &making->loaded.messages;
-    making->page.max_events = (size_t)making->job->options->max_events;
     int r = report_page_write(&making->job->out, &making->page, &single);
     if (r == 0 && single < making->job->model->selected) {
         term_say(making->job->term, "note: %zu of %zu events are drawn singly; see --max-events",
@@ -169,10 +139,9 @@ static void free_making(struct making *making) {
     free(making->lines);
     report_source_columns_deinit(&making->columns);
     report_table_deinit(&making->tree);
-    report_results_free(&making->results);
-    report_metrics_free(making->metrics);
+    report_page_end(&making->page);
+    report_sheet_deinit(&making->sheet);
     report_scopes_free(making->scopes);
-    store_arena_deinit(&making->arena);
     free(making->overviews);
     nvtxt_buf_deinit(&making->command_line);
     report_chosen_deinit(&making->chosen);
@@ -183,6 +152,7 @@ int report_command_html(struct report_job *job) {
     struct making making = {.job = job};
     int r = report_loaded_open(&making.loaded, job);
     r = r ?: report_loaded_choose(&making.loaded, job, &making.chosen);
+    r = r ?: report_judging_check(job, &making.loaded);
     r = r ?: compute(&making);
     r = r ?: take_summary(&making);
     r = r ?: write_page(&making);

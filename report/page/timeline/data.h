@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// report/page/timeline: the data of the page's pictures. It owns the items that are drawn, and what
-// it computes while it writes them. One thread. It knows no HTML but that it is read from a script
-// element, and computes no figure that report/model knows.
+// report/page/timeline: the data of the page's pictures. It owns the items that are drawn, what it
+// computes while it writes them, and the thread that does so; that only reads the model. It knows
+// no HTML but that it is read from a script element, and computes no figure that report/model
+// knows.
 //
 // This header is the data: what the script draws, as one JSON object inside a script element. Names
 // and tables are JSON; what each item has is in columns (column.h). No text of others can end the

@@ -28,8 +28,3 @@ struct page_items {
 // both.
 int page_items_init(struct page_items *items, const struct report_model *model, size_t most);
 void page_items_deinit(struct page_items *items);
-
-static inline bool page_items_are_cut(const struct page_items *items,
-                                      const struct report_model *model) {
-    return items->single < model->selected;
-}
