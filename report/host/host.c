@@ -31,7 +31,8 @@ struct host {
     char python[PATH_MAX];     // empty: there is none
     bool looked;               // for bubblewrap
     char bubblewrap[PATH_MAX]; // empty: without it
-    char script[PATH_MAX];     // rule_host.py
+    char folder[PATH_MAX];     // of rule_host.py
+    char script[PATH_MAX + 16];
     struct report_left left;
     struct report_model *model;     // of `objects`
     struct report_objects *objects; // of capture(); NULL: nobody asked yet
@@ -143,7 +144,7 @@ static void make_command(const struct host *host, const char *folder, const char
     if (host->bubblewrap[0]) {
         report_sandbox_begin(line, host->bubblewrap);
         report_sandbox_show(line, python_folder);
-        report_sandbox_show(line, host->options.folder);
+        report_sandbox_show(line, host->folder);
         report_sandbox_show(line, folder);
         report_sandbox_add(line, "--");
     }
@@ -351,7 +352,8 @@ int report_host_new(struct report_runner **runner, const struct report_host_opti
     host->options = *options;
     host->left.parents = json_object();
     host->left.vault = json_object();
-    snprintf(host->script, sizeof(host->script), "%s/rule_host.py", options->folder);
+    snprintf(host->folder, sizeof(host->folder), "%s", options->folder);
+    snprintf(host->script, sizeof(host->script), "%s/rule_host.py", host->folder);
     if (!report_sandbox_find(options->python, host->python)) {
         host->python[0] = '\0';
     }

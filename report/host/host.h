@@ -19,7 +19,7 @@ struct report_sections;
 
 enum report_sandbox { REPORT_SANDBOX_AUTO, REPORT_SANDBOX_ALWAYS, REPORT_SANDBOX_NEVER };
 
-// All texts are borrowed.
+// All but the folder is borrowed.
 struct report_host_options {
     const char *python;  // a program, found along PATH
     const char *folder;  // of rule_host.py

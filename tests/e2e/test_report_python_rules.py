@@ -380,6 +380,23 @@ def test_a_sandbox_that_is_wanted_has_to_be_there():
         equal(report("check", option, store, "--rule-timeout=0")[0], 64)
 
 
+def test_a_sandbox_shows_what_is_needed_of_tmp():
+    if not bubblewrap():
+        raise Skip("no bubblewrap")
+    with Folder() as folder:
+        store = f1(folder)
+        option = folder_of(folder, good="import helper\nhelper.say(frontend)")
+        write(os.path.join(option.split("=")[1], "helper.py"),
+              "import NvRules\ndef say(frontend):\n    " + GOOD + "\n")
+        data = folder.name("data")
+        shutil.copytree(os.path.join(os.environ["NVTXT_REPORT_DATA"], "python"),
+                        os.path.join(data, "python"))
+        _, rules = checked(0, option, store, PYTHON, "--rule-timeout=600", "--sandbox=always",
+                           env={"NVTXT_REPORT_DATA": data})
+        looks_good(rules["good"])
+        equal(sorted(name for name in rules if rules[name]["kind"] == "python"), ["good"])
+
+
 PARENT = """\
 def get_identifier():
     return "%s"
