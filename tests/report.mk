@@ -67,7 +67,6 @@ unit_test_report_diff_SOURCES = unit/test_report_diff.c $(report_kit)
 unbuilt_tests += e2e/test_report_page.py
 unbuilt_tests += e2e/test_report_rule_host.py
 EXTRA_DIST += e2e/browser.py
-unbuilt_tests += e2e/test_report_page.py
 serial_tests += e2e/test_report_html.py
 serial_tests += e2e/test_report_rule_python.py
 EXTRA_DIST += report/ncurep.py
