@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """nvtxt-report: against SQL, memory, filters, scripts, rules, and what a daemon beside it notices."""
+import json
 import os
 import sqlite3
 import subprocess
 import sys
 import threading
 import time
+
+import kit as shared
 
 # What nvtx_sum has, with three percentiles, as one query.
 SQL = """
@@ -176,6 +179,23 @@ def scripts(kit):
     kit.tell("scripts: round trips", "requests/s", ("nvtxt_report", trips))
     kit.tell("scripts: a walk with three metrics each", "s", ("nvtxt_report", walks),
              note="{:,} actions".format(count))
+
+
+def browse(kit):
+    """The page of nvtxt-report html in Chromium: time to ready, redraws of the timeline"""
+    page = kit.path("page.html")
+    subprocess.run([kit.program("nvtxt-report"), "html", "-o", page, store_of(kit)], check=True)
+    script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "browser_times.py")
+    done = subprocess.run([sys.executable, script, page, str(kit.rounds)], stdout=subprocess.PIPE, text=True, check=False)
+    if done.returncode == 77:
+        shared.warn("browse: skipped, " + done.stdout.strip())
+        return
+    found = json.loads(done.stdout)
+    note = "{:,} ranges".format(kit.events)
+    kit.tell("page: open to ready", "ms", ("Chromium", found["ready"]), note=note + "; target 1,000")
+    kit.tell("page: redraw, median of 20", "ms", ("whole", found["whole"]), ("1/100", found["zoomed"]),
+             ("1/10,000", found["close"]), note=note + "; target 16")
+    kit.tell("page: a frame while panning", "ms", ("1/100", found["frames"]), note=note + "; 16.7 at 60 Hz")
 
 
 DECLARATIVE = """\
