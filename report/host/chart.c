@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "report/section/check.h"
 #include "report/section/files.h"
 #include "report/section/show.h"
 #include "report/text/parse.h"
@@ -198,7 +199,10 @@ int report_use_chart(struct report_use *use, struct nvtxt_slice name,
         result = refuse_file(request, &messages, REPORT_NOT_FOUND, path);
     } else if (result == 0) {
         result = report_text_parse(&report_item_type, text, path, arena, &messages, &said);
-        result = result > 0 ? refuse_file(request, &messages, REPORT_BAD_PARAMS, path) : result;
+        result = result ? result : report_item_check(said, path, &messages);
+        result = result > 0 || (result == 0 && messages.errors > 0)
+                     ? refuse_file(request, &messages, REPORT_BAD_PARAMS, path)
+                     : result;
     }
     result = result ? result : show(use, path, said, &messages);
     report_messages_deinit(&messages);

@@ -201,6 +201,28 @@ def test_rules_are_listed():
               ("Name of R", "What it says.", None))
 
 
+def test_charts_with_faults_are_refused():
+    body = """\
+for name in ("columns", "bins", "regex", "rows"):
+    try:
+        fe.load_chart_from_file(name + ".chart")
+    except ValueError as error:
+        fe.message(str(error).split("/")[-1])"""
+    with Folder() as folder:
+        option = folder_of(folder, r=rule("R", body))
+        for name, text in (
+                ("columns", "Table { Columns: 0 }"),
+                ("bins", "HistogramChart { HistogramAxis { BinCount: 0 } Metric { Name: 'm' } }"),
+                ("regex", "Table { Columns: 1 Metrics { Name: 'regex:(' } }"),
+                ("rows", "TopTable { Rows: 99999 Metrics { Name: 'm' } }")):
+            folder.write("rules/%s.chart" % name, text)
+        said = checked(0, option, "--rule=R", f1(folder))[0]["R"]
+        equal([one["text"] for one in said["messages"]],
+              ["columns.chart:1: 1 to 100 are possible", "bins.chart:1: 1 to 10000 are possible",
+               "regex.chart:1: missing closing parenthesis",
+               "rows.chart:1: 0 to 10000 are possible"])
+
+
 # ---- What rules see -----------------------------------------------------------------------------
 
 def test_the_scope_is_the_one_action():
