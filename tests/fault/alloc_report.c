@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The n-th allocation fails while a store or an export of Nsight Systems is read, ordered and
-// selected, while all tables and all metrics of it are made, and while rules are read and applied,
-// also one that is a program.
-// Each of them must end, free all that it took, and report short memory.
+// selected, while all tables, all metrics and a page of it are made, and while rules are read and
+// applied, also one that is a program. Each of them must end, free all that it took, and report
+// short memory.
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +20,7 @@
 #include "report/metric/names.h"
 #include "report/model/model.h"
 #include "report/model/selecting.h"
+#include "report/page/page_write.h"
 #include "report/section/files.h"
 #include "report/section/shown.h"
 #include "report/stats/reports.h"
@@ -168,6 +169,36 @@ static int make_tables(const struct report_model *model) {
     return rc;
 }
 
+// A page without sections and rules, with its timeline.
+static int write_page(struct report_page *page, const struct report_model *model) {
+    const struct report_stats_options options = {.most_rows = 1};
+    struct report_overview *overviews = report_overviews(model);
+    struct report_table tree = {0};
+    struct nvtxt_out out = {.fd = -1};
+    size_t single;
+    int rc = overviews ? nvtxt_out_init(&out, -1) : -ENOMEM;
+    rc = rc ?: report_stats_make(&tree, report_stats_find("nvtx_tree"), model, &options);
+    page->overviews = overviews;
+    page->tree = &tree;
+    rc = rc ?: report_page_write(&out, page, &single);
+    rc = rc ?: out.error;
+    nvtxt_out_deinit(&out);
+    report_table_deinit(&tree);
+    free(overviews);
+    return rc;
+}
+
+static int make_page(const struct report_model *model) {
+    const struct report_results results = {0};
+    const struct report_messages messages = {0};
+    struct report_page page = {
+        .model = model, .results = &results, .messages = &messages, .max_events = 1};
+    int rc = report_page_begin(&page);
+    rc = rc ?: write_page(&page, model);
+    report_page_end(&page);
+    return rc;
+}
+
 static int make_metrics(struct report_model *model) {
     const struct report_scope scope = {.kind = REPORT_SCOPE_CAPTURE};
     struct report_metrics *metrics = NULL;
@@ -215,6 +246,7 @@ static int make_all(const void *context) {
     rc = rc ?: select_events(model);
     rc = rc ?: make_tables(model);
     rc = rc ?: make_metrics(model);
+    rc = rc ?: make_page(model);
     rc = rc ?: judge(model);
     report_model_free(model);
     report_capture_free(capture);
