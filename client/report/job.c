@@ -60,10 +60,13 @@ static enum outcome outcome_of_load(int result) {
     }
 }
 
-// "stast" is a store to report, and there is none of that name.
+// "stast" is a store to report, and there is none of that name; or the file is of another kind.
 static void offer_command(const struct report_job *job, const char *path) {
     const struct report_options *options = job->options;
     bool first = options->words.count > 0 && options->words.words[0] == path;
+    if (profile_is(path) && access(path, R_OK) == 0) {
+        term_say(job->term, "it is a report file of Nsight Compute: nvtx-state and serve read it");
+    }
     const char *near = first && !options->named ? report_command_near(path) : NULL;
     if (near && access(path, F_OK) != 0) {
         term_say(job->term, "did you mean the command '%s'?", near);

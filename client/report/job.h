@@ -34,7 +34,8 @@ struct report_job {
 };
 
 // The exit status becomes at least that of OUTCOME_FAULTS (1), OUTCOME_FINDINGS (2) or
-// OUTCOME_UNDECIDED (3); the output is kept. Has no message of its own.
+// OUTCOME_UNDECIDED (3), or of a file that was left out; the output is kept. Has no message of its
+// own.
 void report_job_raise(struct report_job *job, enum outcome level);
 
 // Runs the command of the options from its stores to its output.

@@ -5,11 +5,12 @@ import os
 import re
 import resource
 import shutil
+import signal
 import subprocess
 import sys
 
-from client import ENV, Folder, contains
-from lib import Skip, equal, program, run
+from client import ENV, Folder, Running, contains
+from lib import Skip, equal, program, run, wait_for
 from report import FIXTURES, report
 from schema import INSTALLED, Schema, parse
 
@@ -341,6 +342,40 @@ def hostile():
     yield n.report(n.block([[(0, n.Wire(b"\x0c"))]]))               # the end of no group
     yield n.report(n.block([[(0, n.Wire(b"\x0b\x14"))]]))           # the end of another group
     yield n.report(n.block([[(0, n.Wire(b"\x0b" * 40 + b"\x0c" * 40))]]))
+
+
+def test_of_broken_files_no_output_is_left():
+    with Folder() as folder:
+        bad, good = write(folder, "bad", b"x" * 99), write(folder, "good", SAMPLE)
+        out = folder.name("out")
+        equal(report("nvtx-state", bad, "-o", out)[0], 65)
+        equal(os.path.exists(out), False)
+        equal(report("nvtx-state", bad, good, "-o", out)[0], 65)
+        equal(os.path.exists(out), True)
+        contains(report("stats", good)[2], "nvtx-state and serve read it")
+        for most in ("1", "2", "100"):
+            status, printed, err = report("nvtx-state", "--max-memory", most, good)
+            equal((status, printed), (71, ""), err)
+
+
+def sleeps_and_takes_signals(pid):
+    with open("/proc/%d/status" % pid, encoding="ascii") as file:
+        said = dict(line.rstrip("\n").split(":\t", 1) for line in file)
+    return said["State"].startswith("S") and int(said["SigCgt"], 16) >> signal.SIGTERM - 1 & 1
+
+
+def test_a_pipe_is_read_and_waited_for_until_a_signal_comes():
+    with Folder() as folder:
+        pipe = folder.name("pipe")
+        os.mkfifo(pipe)
+        with Running("nvtxt-report", "nvtx-state", pipe) as state:
+            with open(pipe, "wb") as file:
+                file.write(SAMPLE)
+            equal(state.expect(0), "")
+        with Running("nvtxt-report", "nvtx-state", pipe) as state:
+            wait_for(lambda: sleeps_and_takes_signals(state.process.pid), "it waits for a writer")
+            state.signal(signal.SIGTERM)
+            equal(state.expect(128 + signal.SIGTERM), "")
 
 
 def test_lengths_and_counts_that_exceed_the_file():

@@ -87,7 +87,7 @@ static void note_unused(const struct listing *listing) {
         const bool exclude = i >= selection->includes_count;
         const struct report_filter *filter =
             exclude ? selection->excludes[i - selection->includes_count] : selection->includes[i];
-        if (something_was_printed(listing) && !listing->matching.seen[i]) {
+        if (!listing->matching.seen[i]) {
             term_say(listing->job->term, "note: --nvtx-%s '%s' selects nothing: no result has it",
                      exclude ? "exclude" : "include", filter->text);
         }
@@ -107,7 +107,9 @@ int report_command_nvtx_state(struct report_job *job) {
         report_json_end_array(&listing.json);
         report_json_end(&listing.json);
     }
-    if (rc == 0) {
+    if (rc == 0 && !something_was_printed(&listing)) {
+        rc = (int)job->level; // no file is left
+    } else if (rc == 0) {
         note_unused(&listing);
     }
     report_matching_deinit(&listing.matching);

@@ -35,6 +35,10 @@ static int fail(struct reading *reading, int code, int error) {
     return error == ENOMEM || error == EMFILE || error == ENFILE ? -error : code;
 }
 
+static bool is_stopped(const struct reading *reading) {
+    return reading->options->interrupted && reading->options->interrupted();
+}
+
 static int grow(struct reading *reading, size_t room) {
     uint64_t most = reading->options->max_memory;
     if (most > 0 && room > most && reading->len < most) {
@@ -67,11 +71,12 @@ static bool is_none(const struct reading *reading) {
 static int read_all(struct reading *reading) {
     while (!is_none(reading)) {
         int rc = 0;
-        if (reading->options->interrupted && reading->options->interrupted()) {
+        if (is_stopped(reading)) {
             return REPORT_NCUREP_STOPPED;
         }
         if (reading->len == reading->room) {
-            rc = grow(reading, reading->room > 0 ? reading->room + reading->room / 2 : FIRST_ROOM);
+            rc = grow(reading,
+                      reading->room > 0 ? reading->room + reading->room / 2 + 1 : FIRST_ROOM);
         }
         if (rc != 0) {
             return rc;
@@ -122,9 +127,12 @@ int report_ncurep_read(const char *path, const struct report_ncurep_options *opt
     *fault = (struct report_ncurep_fault){.offset = 0};
     *bytes = NULL;
     *len = 0;
-    reading.fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    do { // a pipe waits for somebody who writes to it
+        reading.fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    } while (reading.fd < 0 && errno == EINTR && !is_stopped(&reading));
     if (reading.fd < 0) {
-        return fail(&reading, REPORT_NCUREP_NO_INPUT, errno);
+        return is_stopped(&reading) ? REPORT_NCUREP_STOPPED
+                                    : fail(&reading, REPORT_NCUREP_NO_INPUT, errno);
     }
     int rc = read_file(&reading);
     close(reading.fd);
