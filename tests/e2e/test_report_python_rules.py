@@ -12,6 +12,7 @@ import time
 from client import ENV, Folder
 from lib import Skip, equal, program, run, wait_for
 from report import f1, report
+from schema import INSTALLED, Schema, parse
 
 RULE = """\
 import NvRules
@@ -64,7 +65,8 @@ def checked(status, *args, env=None):
     """The document of `check --format json`, and the rules in it by identifier."""
     got = report("check", "--format", "json", *args, env=env)
     equal(got[0], status, got)
-    document = json.loads(got[1])
+    document = parse(got[1])
+    equal(Schema(INSTALLED).faults(document), [])
     return document, {rule["identifier"]: rule for rule in document["rules"]}
 
 
