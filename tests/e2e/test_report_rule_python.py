@@ -6,6 +6,7 @@ import os
 from client import Folder, contains
 from lib import equal, run
 from report import f1, make_store, report
+from schema import INSTALLED, Schema, parse
 
 TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 EXAMPLES = os.path.join(TOP, "doc", "examples", "rules")
@@ -160,6 +161,64 @@ def test_everything_is_in_json():
     equal((table["title"], table["description"], table["header"]), ("T", "D", ["n", "x", "t"]))
     equal(table["rows"], [[1, 0.5, "a"], [str(1 << 63), None, "b"]])
     equal(said["sourceMarkers"], [{"message": 0, "file": "a.nvtxt", "line": 3, "text": "here"}])
+
+
+# Requests at random, of which most are nearly right; the program answers each.
+RANDOM = """\
+import json, random
+WORDS = {
+    "text": ["", "x", "\\u2028", "@url:http://a:b@", "@range:1:x@", "@", "a" * 3000],
+    "type": ["none", "ok", "error", "high"], "severity": ["default", "low", "high", "ok"],
+    "message": [0, 1, 99, -1, "0"], "percent": [0, -1, 1e300, 1 << 62, True], "global": [True, 0],
+    "line": [0, 1, 1 << 62, -1], "name": ["event__count.sum", "x", "bars.chart", "..", ""],
+    "header": [[], ["a"], ["a", "b"], [5]], "rows": [[], [[1]], [[None, {}]], [["x", 0.5]] * 3],
+    "names": [[], ["event__count.sum", "x"], "x"], "range": [None, 0, 1, 9], "id": ["R", "", 5],
+    "action": [None, 0, 99], "first": [0, 3, 1 << 62], "count": [0, 3, 1 << 62],
+    "include": [[], ["*/"], ["A,"], [5]], "exclude": [[], ["regex:("], ["step/"]],
+    "dict": [{"json": "{}"}, {}, 5], "ids": [["R"], []], "value": [1, -1, 1e-320, None]}
+for also in ("title", "info", "file", "description"):
+    WORDS[also] = WORDS["text"]
+METHODS = {
+    "message": "type text title", "speedup": "message percent global", "chart": "name",
+    "focus_metric": "message name value severity info", "table": "message title header rows",
+    "source_marker": "message file line text", "propose": "id", "send_dict": "dict",
+    "receive_dict": "id", "vault_get": "id", "vault_put": "id dict", "require_rules": "ids",
+    "require_metrics": "names", "metrics": "range action names", "action": "range action",
+    "actions_by_nvtx": "range include exclude", "values": "range first count names",
+    "events": "range first count", "nvtx_state": "range action", "rule_results": "",
+    "rule_begin": "", "rule_describe": "", "rule_raised": "", "hello": "", "nothing": ""}
+random.seed(17)
+connection, refused = handle.connection, 0
+for number in range(1500):
+    method = random.choice(sorted(METHODS))
+    params = {}
+    for name in METHODS[method].split():
+        kind = name if random.random() < 0.9 else random.choice(sorted(WORDS))
+        params[name] = random.choice(WORDS[kind])
+    if method != "rule_raised" or "type" in params:
+        try:
+            connection.call(method, **params)
+        except NvRules.Error as error:
+            assert error.code in ("bad-request", "bad-params", "not-found", "unknown-method"), error
+            refused += 1
+print(100 < refused < 1400)
+"""
+
+
+def test_requests_at_random_get_replies():
+    with Folder() as folder:
+        option = folder_of(folder, r=rule("R", RANDOM))
+        folder.write("rules/bars.chart", "BarChart { Metrics { Name: 'event__count_per_name.sum' } }")
+        args = ("--rule=R", "--rule-timeout=200", option, f1(folder))
+        status, out, err = report("check", "--format=json", *args)
+        equal((status, err), (2, ""))
+        document = parse(out)
+        equal(Schema(INSTALLED).faults(document), [])
+        said = document["rules"][0]
+        equal((said["reason"], said["output"]), (None, "True\n"))
+        for words in (("check", "--print-rule-details"), ("check", "--format=markdown"),
+                      ("html", "-o", "-")):
+            equal((report(*words, *args)[::2]), (2 if words[0] == "check" else 0, ""))
 
 
 def test_everything_is_in_texts_and_on_the_page():
