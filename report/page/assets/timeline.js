@@ -5,6 +5,7 @@
 // the pixel is busy; so the work is bounded by the pixels of the picture, not by the events.
 
 const NARROW = 1.5; // pixels
+const DASHES = [6, 3];
 
 class Timeline extends Picture {
     constructor(canvas, scroller, spacer, capture, view, palette) {
@@ -13,6 +14,10 @@ class Timeline extends Picture {
         this.layout = new Layout(capture);
         this.matches = null; // by name: whether the search finds it
         this.hover = null; // the time under the pointer
+        this.iterations = (capture.iterations?.items ?? []).map(([, start, end, outlier]) => {
+            return { from: Number(BigInt(start) - capture.firstNs), to: Number(BigInt(end) - capture.firstNs), outlier };
+        });
+        this.outliers = new Map(this.iterations.filter((one) => one.outlier).map((one) => [one.from, one.to]));
         this.tops = new Float64Array(this.layout.rows.length + 1);
         scroller.addEventListener("scroll", () => this.later(), { passive: true });
         view.listen(() => this.later());
@@ -43,8 +48,8 @@ class Timeline extends Picture {
         this.palette.use(this.theme);
         this.scale = this.width / this.view.length;
         this.top = this.rulerHeight - this.scroller.scrollTop;
-        this.drawRows();
         this.drawIterations();
+        this.drawRows();
         this.drawRuler();
         this.drawPoints();
     }
@@ -129,6 +134,7 @@ class Timeline extends Picture {
             context.strokeRect(left + 0.5, y + 0.5, width - 1, height - 1);
         }
         if (capture.flags[item] & OPEN) this.hatch(left, y, width, height, colors.text);
+        if (width > 6 && this.isOutlier(item)) this.drawOutlier(left, y, width, height, colors.text);
         if (this.matches && !dim) {
             context.fillStyle = colors.text;
             context.fillRect(left, y + height - 2, width, 2);
@@ -209,19 +215,33 @@ class Timeline extends Picture {
         context.fillRect(0, height - 1, this.width, 1);
     }
 
-    // Iterations are brackets under the ruler; an outlier is outlined over the whole height.
+    // Where iterations begin and end, behind all else; an outlier stands between dashed lines.
     drawIterations() {
-        const { context, theme, view, capture } = this;
-        if (!capture.iterations) return;
-        for (const [, start, end, outlier] of capture.iterations.items) {
-            const from = Number(BigInt(start) - capture.firstNs);
-            const to = Number(BigInt(end) - capture.firstNs);
+        const { context, theme, view } = this;
+        for (const { from, to, outlier } of this.iterations) {
             if (to < view.start || from > view.end || (to - from) * this.scale < 3) continue;
             context.strokeStyle = outlier ? theme.accent : theme.line;
             context.lineWidth = outlier ? 2 : 1;
-            context.setLineDash(outlier ? [6, 3] : []);
+            context.setLineDash(outlier ? DASHES : []);
             context.strokeRect(Math.round(this.x(from)) + 0.5, this.rulerHeight, (to - from) * this.scale, this.height);
         }
+        context.setLineDash([]);
+    }
+
+    // Its range is outlined by dashes, too, inside and in the colour of its text.
+    isOutlier(item) {
+        const { capture } = this;
+        if (this.outliers.get(capture.start[item]) !== capture.end[item]) return false;
+        const { name } = capture.iterations; // NAME or NAME@DOMAIN
+        return name === capture.message(item) || name.startsWith(capture.message(item) + "@");
+    }
+
+    drawOutlier(left, y, width, height, color) {
+        const { context } = this;
+        context.strokeStyle = color;
+        context.lineWidth = 2;
+        context.setLineDash(DASHES);
+        context.strokeRect(left + 2, y + 2, width - 4, height - 4);
         context.setLineDash([]);
     }
 
