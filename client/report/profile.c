@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The first four bytes tell a report file, plain or compressed, from a store.
+// The first bytes tell a report file from a store; a pipe is not asked for them.
 #include "client/report/profile.h"
 
 #include <fcntl.h>
@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "client/common/signals.h"
+#include "report/ncurep/file/input.h"
 
 static bool ends_with(const char *text, const char *end) {
     size_t len = strlen(text), end_len = strlen(end);
@@ -17,15 +18,13 @@ static bool ends_with(const char *text, const char *end) {
 }
 
 static bool begins_as_one(const char *path) {
-    static const char plain[4] = "NVR", packed[4] = {'\x28', '\xB5', '\x2F', '\xFD'};
     struct stat stat;
-    char bytes[4];
+    char bytes[REPORT_NCUREP_FIRST];
     bool is_one = false;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (fd >= 0 && fstat(fd, &stat) == 0 && S_ISREG(stat.st_mode) &&
         read(fd, bytes, sizeof(bytes)) == sizeof(bytes)) {
-        is_one =
-            memcmp(bytes, plain, sizeof(plain)) == 0 || memcmp(bytes, packed, sizeof(packed)) == 0;
+        is_one = report_ncurep_begins((struct nvtxt_slice){bytes, sizeof(bytes)});
     }
     if (fd >= 0) {
         close(fd);

@@ -13,21 +13,28 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "report/ncurep/file/bytes.h"
 #include "report/ncurep/file/zstd.h"
 
 #define PIECE ((size_t)1 << 20)
-#define FIRST_ROOM ((size_t)64 << 10)
 
-#define MAGIC_BYTES 4
-static const char magic[MAGIC_BYTES] = {'N', 'V', 'R', '\0'};
-static const char zstd_magic[MAGIC_BYTES] = {'\x28', '\xB5', '\x2F', '\xFD'};
+#define MAGIC "NVR"
+#define ZSTD_MAGIC "\x28\xB5\x2F\xFD"
+
+static bool begins_as_zstd(struct nvtxt_slice bytes) {
+    return bytes.len >= REPORT_NCUREP_FIRST && memcmp(bytes.data, ZSTD_MAGIC, 4) == 0;
+}
+
+bool report_ncurep_begins(struct nvtxt_slice bytes) {
+    return begins_as_zstd(bytes) ||
+           (bytes.len >= REPORT_NCUREP_FIRST && memcmp(bytes.data, MAGIC, 4) == 0);
+}
 
 struct reading {
     const struct report_ncurep_options *options;
     struct report_ncurep_fault *fault;
     int fd;
-    char *bytes;
-    size_t len, room;
+    struct report_bytes bytes;
 };
 
 static int fail(struct reading *reading, int code, int error) {
@@ -39,50 +46,31 @@ static bool is_stopped(const struct reading *reading) {
     return reading->options->interrupted && reading->options->interrupted();
 }
 
-static int grow(struct reading *reading, size_t room) {
-    uint64_t most = reading->options->max_memory;
-    if (most > 0 && room > most && reading->len < most) {
-        room = (size_t)most;
-    }
-    if (most > 0 && room > most) {
-        snprintf(reading->fault->what, sizeof(reading->fault->what),
-                 "it needs more than %llu bytes (--max-memory)", (unsigned long long)most);
-        return REPORT_NCUREP_TOO_LARGE;
-    }
-    char *bytes = realloc(reading->bytes, room);
-    if (!bytes) {
-        return -ENOMEM;
-    }
-    reading->bytes = bytes;
-    reading->room = room;
-    return 0;
+static int grow(struct reading *reading, size_t wanted) {
+    return report_bytes_grow(&reading->bytes, wanted, reading->options->max_memory, reading->fault);
 }
 
-static bool begins_with(const struct reading *reading, const char bytes[MAGIC_BYTES]) {
-    return reading->len >= MAGIC_BYTES && memcmp(reading->bytes, bytes, MAGIC_BYTES) == 0;
+static struct nvtxt_slice slice_of(const struct reading *reading) {
+    return (struct nvtxt_slice){reading->bytes.data, reading->bytes.len};
 }
 
 // Of what does not begin as a report no more is read: it may have no end.
 static bool is_none(const struct reading *reading) {
-    return reading->len >= MAGIC_BYTES && !begins_with(reading, magic) &&
-           !begins_with(reading, zstd_magic);
+    return reading->bytes.len >= REPORT_NCUREP_FIRST && !report_ncurep_begins(slice_of(reading));
 }
 
 static int read_all(struct reading *reading) {
+    struct report_bytes *bytes = &reading->bytes;
     while (!is_none(reading)) {
-        int rc = 0;
         if (is_stopped(reading)) {
             return REPORT_NCUREP_STOPPED;
         }
-        if (reading->len == reading->room) {
-            rc = grow(reading,
-                      reading->room > 0 ? reading->room + reading->room / 2 + 1 : FIRST_ROOM);
-        }
+        int rc = bytes->len == bytes->room ? grow(reading, 0) : 0;
         if (rc != 0) {
             return rc;
         }
-        size_t room = reading->room - reading->len;
-        ssize_t got = read(reading->fd, reading->bytes + reading->len, room < PIECE ? room : PIECE);
+        size_t room = bytes->room - bytes->len;
+        ssize_t got = read(reading->fd, bytes->data + bytes->len, room < PIECE ? room : PIECE);
         if (got == 0) {
             return 0;
         }
@@ -90,7 +78,7 @@ static int read_all(struct reading *reading) {
             return fail(reading, errno == EISDIR ? REPORT_NCUREP_NO_INPUT : REPORT_NCUREP_IO,
                         errno);
         }
-        reading->len += got > 0 ? (size_t)got : 0;
+        bytes->len += got > 0 ? (size_t)got : 0;
     }
     return 0;
 }
@@ -106,17 +94,14 @@ static int read_file(struct reading *reading) {
 }
 
 static int unpack(struct reading *reading) {
-    struct nvtxt_slice packed = {reading->bytes, reading->len};
-    char *bytes;
-    size_t len;
-    if (!begins_with(reading, zstd_magic)) {
+    struct report_bytes unpacked;
+    if (!begins_as_zstd(slice_of(reading))) {
         return 0;
     }
-    int rc = report_zstd_unpack(packed, reading->options, &bytes, &len, reading->fault);
+    int rc = report_zstd_unpack(slice_of(reading), reading->options, &unpacked, reading->fault);
     if (rc == 0) {
-        free(reading->bytes);
-        reading->bytes = bytes;
-        reading->len = len;
+        free(reading->bytes.data);
+        reading->bytes = unpacked;
     }
     return rc;
 }
@@ -138,10 +123,10 @@ int report_ncurep_read(const char *path, const struct report_ncurep_options *opt
     close(reading.fd);
     rc = rc == 0 ? unpack(&reading) : rc;
     if (rc != 0) {
-        free(reading.bytes);
+        free(reading.bytes.data);
         return rc;
     }
-    *bytes = reading.bytes;
-    *len = reading.len;
+    *bytes = reading.bytes.data;
+    *len = reading.bytes.len;
     return 0;
 }

@@ -8,10 +8,16 @@
 // This header reads a file into memory, decompressed if it is compressed.
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "protocol/base/slice.h"
 #include "report/ncurep/file/refusal.h"
+
+// Whether bytes begin as those of a report file, plain or compressed: the first four say it.
+#define REPORT_NCUREP_FIRST 4
+bool report_ncurep_begins(struct nvtxt_slice bytes);
 
 // Reads all of a file. Returns 0 (the bytes are owned by the caller, from malloc()), a code of
 // enum report_ncurep_result_code with a fault, or -errno.

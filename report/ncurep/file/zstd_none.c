@@ -6,11 +6,10 @@
 #include "report/ncurep/file/zstd.h"
 
 int report_zstd_unpack(struct nvtxt_slice packed, const struct report_ncurep_options *options,
-                       char **bytes, size_t *len, struct report_ncurep_fault *fault) {
+                       struct report_bytes *bytes, struct report_ncurep_fault *fault) {
     (void)packed;
     (void)options;
-    *bytes = NULL;
-    *len = 0;
+    *bytes = (struct report_bytes){.data = NULL};
     fault->offset = 0;
     snprintf(fault->what, sizeof(fault->what),
              "it is compressed with zstd, and this program was built without libzstd");
