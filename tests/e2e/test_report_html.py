@@ -89,7 +89,8 @@ def items_of(data):
                       "name": data["names"][value("name", i)], "lane": data["lanes"][lane],
                       "flags": value("flags", i), "depth": depth, "parent": up,
                       "self": value("self", i), "color": value("color", i),
-                      "category": value("category", i), "merged": value("merged", i)})
+                      "category": value("category", i), "merged": value("merged", i),
+                      "thread": value("thread", i)})
     children = [0] * count
     for item in found:
         if item["parent"] is not None:
@@ -115,8 +116,8 @@ def compare_events(root, *args):
         equal(data["processes"][lane["process"]]["pid"], event["pid"])
         equal(data["processes"][lane["process"]]["store"], event["store"])
         equal(bool(item["flags"] & 1), event.get("open", False))
-        if "thread" in lane:
-            equal(data["threads"][lane["thread"]]["tid"], event["tid"])
+        thread = lane["thread"] if "thread" in lane else item["thread"] - 1
+        equal(data["threads"][thread]["tid"], event["tid"])
         if event["kind"] != "mark" and not event.get("open"):
             equal(item["duration"], int(event["duration"]))
         if event["kind"] == "push/pop":

@@ -240,8 +240,8 @@ def test_walks_marks_and_start_end_ranges_in_their_lanes():
         at.search("request")
         equal(at.text("search-count"), "2 matches")
         at.walk((Keys.ESCAPE, "nothing is selected"),
-                ("n", "request, start 5 ns, duration 100 ns, depth 0, process 100"),
-                (Keys.ARROW_RIGHT, "request, start 50 ns, duration 20 ns, depth 0, process 100"))
+                ("n", "request, start 5 ns, duration 100 ns, depth 0, thread 1"),
+                (Keys.ARROW_RIGHT, "request, start 50 ns, duration 20 ns, depth 0, thread 2"))
         at.key("m")
         at.key(Keys.ARROW_LEFT)
         at.walk(("m", "45 ns from 5 ns to 50 ns"))

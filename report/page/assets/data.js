@@ -132,6 +132,7 @@ class Capture {
         this.category = smallColumn(columns.category, count, Uint32Array);
         this.color = smallColumn(columns.color, count, Uint32Array);
         this.merged = smallColumn(columns.merged, count, Uint32Array);
+        this.begunOn = smallColumn(columns.thread, count, Uint32Array); // of start/end ranges; 0: not known
         this.kinds = Uint8Array.from(this.lanes, (lane) => lane.kind);
         this.span = Number(BigInt(json.last) - this.firstNs); // in doubles: for drawing
         this.lastNs = BigInt(json.last);

@@ -66,10 +66,11 @@ function laneLabel(capture, index) {
     return lane.domain ? `${thread}, domain “${capture.domains[lane.domain]}”` : thread;
 }
 
-// Who an item belongs to, for sentences.
+// The thread of an item, for sentences: of a start/end range the one that began it.
 function ownerLabel(capture, item) {
     const lane = capture.lanes[capture.lane[item]];
-    return lane.kind === START_END ? processLabel(capture, lane.process) : threadLabel(capture, lane.thread);
+    if (lane.kind !== START_END) return threadLabel(capture, lane.thread);
+    return capture.begunOn[item] ? threadLabel(capture, capture.begunOn[item] - 1) : processLabel(capture, lane.process);
 }
 
 class Layout {

@@ -332,6 +332,12 @@ static uint64_t category_value(struct data *data, size_t i) {
     return has ? (uint64_t)index + 1 : 0;
 }
 
+// Where a start/end range was begun: its lane does not say that.
+static uint64_t thread_value(struct data *data, size_t i) {
+    const struct report_event *event = event_of(data, i);
+    return event->kind == REPORT_START_END ? (uint64_t)event->thread + 1 : 0;
+}
+
 static uint64_t merged_value(struct data *data, size_t i) {
     return data->items->items[i].merged;
 }
@@ -370,7 +376,7 @@ static int put_columns(struct data *data) {
         {"start", start_value}, {"duration", duration_value}, {"row", row_value},
         {"name", name_value},   {"lane", lane_value},         {"flags", flags_value},
         {"depth", depth_value}, {"parent", parent_value},     {"category", category_value},
-        {"color", color_value}, {"merged", merged_value},
+        {"color", color_value}, {"merged", merged_value},     {"thread", thread_value},
     };
     for (size_t c = 0; c < sizeof(columns) / sizeof(columns[0]); c++) {
         page_column_begin(data->columns, columns[c].name);
