@@ -516,7 +516,8 @@ class IAction:
             column = self._range._column(name, self._index)
             at = self._index - column.first
             if column.types[at] is not None:
-                return IMetric(column.reply, column.values[at], column.types[at])
+                return None if column.types[at] == "none" else \
+                    IMetric(column.reply, column.values[at], column.types[at])
         reply = self._transport.call("metrics", names=[name], **self._where())["metrics"][0]
         return None if reply["na"] == "no such metric" else IMetric(reply)
 

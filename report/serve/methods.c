@@ -225,16 +225,20 @@ static int run_metrics(struct call *call) {
 // ---- Values of many actions ---------------------------------------------------------------------
 
 #define NO_TYPE 0xFF // no value, or more than a plain value: `metrics` tells
+#define ABSENT 0xFE  // the action has no such metric
 
 static uint8_t put_value(struct report_json *json, const struct report_metric *metric) {
-    bool real = metric && (metric->type == REPORT_FLOAT || metric->type == REPORT_DOUBLE);
-    if (!metric || metric->na || metric->instanced ||
-        (real && report_json_na_of(metric->value.real))) {
+    if (!metric || metric->na || metric->instanced) {
         report_json_null(json, NULL);
-        return NO_TYPE;
+        return metric ? NO_TYPE : ABSENT;
     }
-    if (real) {
-        report_json_double(json, NULL, metric->value.real);
+    if (metric->type == REPORT_FLOAT || metric->type == REPORT_DOUBLE) {
+        const char *na = report_json_na_of(metric->value.real);
+        if (na) {
+            report_json_text(json, NULL, na);
+        } else {
+            report_json_double(json, NULL, metric->value.real);
+        }
     } else if (metric->type == REPORT_STRING) {
         report_json_slice(json, NULL, metric->value.string);
     } else {
@@ -245,7 +249,9 @@ static uint8_t put_value(struct report_json *json, const struct report_metric *m
 
 static void put_type(struct report_json *json, const char *member, uint8_t type) {
     report_json_text(json, member,
-                     type == NO_TYPE ? NULL : report_type_name((enum report_type)type));
+                     type == NO_TYPE  ? NULL
+                     : type == ABSENT ? "none"
+                                      : report_type_name((enum report_type)type));
 }
 
 static void put_types(struct report_json *json, const uint8_t *types, size_t count) {

@@ -328,10 +328,43 @@ def test_values_come_in_bulk():
                        action["event__attribute_payload"].value()), ("n%d" % (i % 7), 3, i))
             calls = loaded._transport._number - calls
             assert calls < 60, calls
+            calls = loaded._transport._number
+            equal([a.metric_by_name("nothing") for a in thread], [None] * 9000)
+            calls = loaded._transport._number - calls
+            assert calls < 20, calls
             equal(thread.values("event__attribute_payload"), list(range(9000)))
             equal(sum(event["duration"] for event in thread.events()), 27000)
             for i in (8000, 3, 4999, 0, 8999):
                 equal(thread[i]["event__attribute_start"].value(), 10 * i)
+
+
+STRANGE = """\
+#nvtxt-session {"protocol":1,"nvtx":1}
+ProcessId = 3
+@Marker, Time, ThreadId, Message, Payload
+@RangePush, Time, ThreadId, Message
+Marker, 1, 1, "a", "f64:-inf"
+Marker, 2, 1, "b", "f64:nan"
+Marker, 3, 1, "c", "u64:18446744073709551615"
+Marker, 4, 1, "d", "i64:-5"
+@Marker, Time, ThreadId, Message
+Marker, 5, 1, "e"
+RangePush, 6, 1, "open"
+"""
+
+
+def test_values_without_a_plain_number():
+    with Folder() as folder:
+        store = make_store(folder, "s.sqlite", folder.write("s.nvtxt", STRANGE))
+        with nvtxt_report.load_report(store) as loaded:
+            thread, name = loaded[0], "event__attribute_payload"
+            one_by_one = [action.metric_by_name(name) for action in thread]
+            got = [metric.value() if metric else None for metric in one_by_one]
+            equal(repr(got), "[-inf, None, 18446744073709551615, -5.0, None, None]")
+            equal(repr(thread.values(name)), repr(got))
+            opened = thread[-1]["range__time_duration.sum"]
+            equal((opened.value(), opened.has_value(), opened.na_reason()), (None, False, "no ranges"))
+            equal(thread.values("range__time_duration.sum"), [None] * 6)
 
 
 # ---- Errors, help ------------------------------------------------------------------------------

@@ -246,7 +246,7 @@ def test_values_of_many_actions_are_their_metrics():
                     types = column["types"]
                     equal(column["values"][action], metric["value"])
                     equal(types[action] if isinstance(types, list) else types,
-                          None if metric["na"] else metric["type"])
+                          "none" if metric["na"] else metric["type"])
         equal(serve.result("values", range=0, first=8, count=1, names=[]),
               {"names": ["compute"], "metrics": []})
         equal(serve.result("values", range=0, first=99), {"names": [], "metrics": []})
