@@ -2,6 +2,7 @@
 """nvtxt-report: against SQL, memory, filters, scripts, rules, and what a daemon beside it notices."""
 import json
 import os
+import re
 import sqlite3
 import subprocess
 import sys
@@ -179,6 +180,49 @@ def scripts(kit):
     kit.tell("scripts: round trips", "requests/s", ("nvtxt_report", trips))
     kit.tell("scripts: a walk with three metrics each", "s", ("nvtxt_report", walks),
              note="{:,} actions".format(count))
+
+
+DRAWN = 2_000_000  # more events are merged, if --max-events does not say otherwise
+
+
+def random_store(kit, name, events):
+    """A store of push/pop ranges whose times have nothing that repeats."""
+    path = kit.path(name)
+    kit.run("fill_store", "pushpop", events, path)
+    store = sqlite3.connect(path)
+    store.execute("UPDATE NVTX_EVENTS SET start = rowid * 4000000 + abs(random() % 1000000)")
+    store.execute("UPDATE NVTX_EVENTS SET end = start + 1 + abs(random() % 3000000)")
+    store.commit()
+    store.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    store.close()
+    return path
+
+
+def page(kit):
+    """nvtxt-report html: its time against nvtxt-export --format chrome, its size, many events"""
+    path, output = random_store(kit, "random.sqlite", kit.events), kit.path("random.html")
+    program, export = kit.program("nvtxt-report"), kit.program("nvtxt-export")
+    found = {"html": [], "chrome": []}
+    with open(os.devnull, "wb") as null:
+        for _ in range(kit.rounds):
+            found["html"].append(kit.seconds([program, "html", "-o", output, path]))
+            found["chrome"].append(kit.seconds([export, "--format", "chrome", "--store", path],
+                                               stdout=null))
+    note = "{:,} ranges of random lengths".format(kit.events)
+    kit.compare("page: time to write it", "s", ("html", found["html"]),
+                ("chrome", found["chrome"]), note + "; less than 1.5")
+    kit.tell("page: size", "bytes/event", ("above 200 KB",
+             max(0, os.stat(output).st_size - 200_000) / kit.events), note=note + "; at most 12")
+    events = DRAWN * 5 // 4 if not kit.quick else kit.events * 5 // 4
+    path = random_store(kit, "more.sqlite", events)
+    started = time.monotonic()
+    done = subprocess.run([program, "html", "-o", output, "--max-events",
+                           str(events * 4 // 5), path], stderr=subprocess.PIPE, text=True, check=True)
+    seconds = time.monotonic() - started
+    said = re.search(r"(\d+) of (\d+) events are drawn singly", done.stderr)
+    kit.tell("page: more than --max-events", "s", ("html", seconds),
+             note="{:,} of {:,} events are drawn singly, {:.1f} MB".format(
+                 int(said[1]), int(said[2]), os.stat(output).st_size / 1e6))
 
 
 def browse(kit):

@@ -24,7 +24,7 @@ BENCHMARKS = {function.__name__: function for function in (
     footprint.idle, library.pairs, library.rates, library.rest, library.share, stores.pinned,
     stores.queries, stores.dashboards, stores.export, stores.startup, reports.report,
     reports.beside, reports.scripts, reports.rules, reports.kernels,
-    reports.browse)}
+    reports.page, reports.browse)}
 
 
 def parse_arguments():
