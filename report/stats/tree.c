@@ -303,7 +303,7 @@ static int add_list(struct entries *entries, struct path *first) {
             rc = add_entry(entries, (struct entry){path, path->step->below_at, true});
         }
     }
-    if (rc == 0) {
+    if (rc == 0 && entries->count > begin) {
         qsort(entries->list + begin, entries->count - begin, sizeof(*entries->list), later_first);
     }
     return rc;
