@@ -349,7 +349,8 @@ Marker, 3, 1, "c", "u64:18446744073709551615"
 Marker, 4, 1, "d", "i64:-5"
 @Marker, Time, ThreadId, Message
 Marker, 5, 1, "e"
-RangePush, 6, 1, "open"
+RangePush, 6, 1, "range"
+RangePop, 6, 1
 """
 
 
@@ -362,9 +363,7 @@ def test_values_without_a_plain_number():
             got = [metric.value() if metric else None for metric in one_by_one]
             equal(repr(got), "[-inf, None, 18446744073709551615, -5.0, None, None]")
             equal(repr(thread.values(name)), repr(got))
-            opened = thread[-1]["range__time_duration.sum"]
-            equal((opened.value(), opened.has_value(), opened.na_reason()), (None, False, "no ranges"))
-            equal(thread.values("range__time_duration.sum"), [None] * 6)
+            equal(thread.values("range__time_duration.sum"), [None] * 5 + [0])
 
 
 # ---- Errors, help ------------------------------------------------------------------------------
