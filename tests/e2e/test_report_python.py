@@ -349,6 +349,7 @@ Marker, 3, 1, "c", "u64:18446744073709551615"
 Marker, 4, 1, "d", "i64:-5"
 @Marker, Time, ThreadId, Message
 Marker, 5, 1, "e"
+@RangePop, Time, ThreadId
 RangePush, 6, 1, "range"
 RangePop, 6, 1
 """
