@@ -49,8 +49,12 @@ static void put_window(struct nvtxt_out *out, const struct report_store *store,
 }
 
 static void put_product(struct nvtxt_out *out, const struct report_store *store) {
-    page_raw(out, "<td>");
-    page_name(out, store->product);
+    page_raw(out, "<td class=\"product\">");
+    page_raw(out, store->ours ? "nvtxt" : "nsys");
+    if (store->product.data) {
+        page_raw(out, ": ");
+        page_name(out, store->product);
+    }
     if (store->version.data) {
         page_raw(out, " ");
         page_name(out, store->version);
@@ -72,9 +76,7 @@ static void put_store(struct nvtxt_out *out, const struct report_store *store, s
     page_raw(out, ">");
     page_raw(out, "<th scope=\"row\">");
     page_name(out, store->path);
-    page_raw(out, "</th><td>");
-    page_raw(out, store->ours ? "nvtxt" : "nsys");
-    page_raw(out, "</td>");
+    page_raw(out, "</th>");
     put_product(out, store);
     put_window(out, store, of);
     page_cell_uint(out, store->segment_count);
@@ -164,8 +166,7 @@ static void put_losses(struct nvtxt_out *out, const struct report_capture *captu
 void page_report_summary(struct nvtxt_out *out, const struct report_capture *capture,
                          const struct report_overview *overviews) {
     static const char *const titles[] = {"Store",
-                                         "Kind",
-                                         "Product",
+                                         "Kind and product",
                                          "First and last",
                                          "Segments",
                                          "Events",

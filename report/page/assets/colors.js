@@ -103,7 +103,7 @@ class Palette {
     }
 
     pair(rgb) {
-        const edge = rgb.map((part) => Math.round(part * (this.dark ? 1.45 : 0.6))).map((part) => Math.min(part, 255));
+        const edge = rgb.map((part) => Math.round(part * (this.dark ? 1.25 : 0.6))).map((part) => Math.min(part, 255));
         return { fill: `rgb(${rgb})`, edge: `rgb(${edge})`, edgeRgb: edge, text: textOn(rgb) };
     }
 }
