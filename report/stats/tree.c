@@ -23,7 +23,8 @@ struct step {
     struct nvtxt_hash_node node;
     struct nvtxt_slice text;
     uint32_t number;
-    bool has_below;           // something lies below a path that ends with it
+    struct path *recent;      // a path that ends with it; NULL: none yet
+    bool has_below;           // something lies below such a path
     uint32_t place, below_at; // among all steps
 };
 
@@ -85,6 +86,7 @@ static struct step *make_step(struct tree *tree, uint32_t name) {
         }
         step->text = text;
         step->number = (uint32_t)tree->by_text.count;
+        step->recent = NULL;
         step->has_below = false;
     }
     return tree->steps[name] = step;
@@ -119,10 +121,13 @@ static struct path *find_path(struct tree *tree, struct path *parent, uint32_t n
     if (!step) {
         return NULL;
     }
+    struct path *path = step->recent; // most steps lie below one path
+    if (path && path->parent == parent) {
+        return path;
+    }
     uint64_t hash = nvtxt_hash_number((uint64_t)(parent ? parent->number : 0) << 32 | step->number);
-    struct path *path;
     NVTXT_HASH_FIND(path, node, &tree->paths, hash, path->parent == parent && path->step == step);
-    return path ? path : make_path(tree, parent, step, hash);
+    return step->recent = path ? path : make_path(tree, parent, step, hash);
 }
 
 // Whether the range lies below its parent and all that is below the parent.
