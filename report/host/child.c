@@ -118,7 +118,24 @@ static void close_at(int *fd) {
     *fd = -1;
 }
 
+// The children of this process, at most `most`. The kernel may be built without this list.
+static size_t list_children(pid_t *children, size_t most) {
+    char path[64];
+    snprintf(path, sizeof(path), "/proc/self/task/%d/children", (int)getpid());
+    FILE *file = fopen(path, "re");
+    size_t count = 0;
+    int pid;
+    while (file && count < most && fscanf(file, "%d", &pid) == 1) {
+        children[count++] = pid;
+    }
+    if (file) {
+        fclose(file);
+    }
+    return count;
+}
+
 static int start_child(struct report_child *child, struct start *start) {
+    child->other_count = list_children(child->others, REPORT_CHILD_OTHERS);
     (void)prctl(PR_SET_CHILD_SUBREAPER, 1);
     child->pid = fork();
     if (child->pid < 0) {
@@ -229,23 +246,25 @@ void report_child_hurry(struct report_child *child, int64_t ms) {
 
 // ---- Ending -------------------------------------------------------------------------------------
 
-// One child more of ours: `*pid`. False: there is none, or the kernel does not tell.
-static bool next_orphan(pid_t *pid) {
-    char path[64];
-    snprintf(path, sizeof(path), "/proc/self/task/%d/children", (int)getpid());
-    FILE *file = fopen(path, "re");
-    int number = 0;
-    bool found = file && fscanf(file, "%d", &number) == 1 && number > 0;
-    if (file) {
-        fclose(file);
+// A child of ours that was not there before; 0: there is none, or the kernel does not tell.
+static pid_t next_orphan(const struct report_child *child) {
+    pid_t all[REPORT_CHILD_OTHERS + 1];
+    size_t count = list_children(all, REPORT_CHILD_OTHERS + 1);
+    for (size_t i = 0; i < count && child->other_count < REPORT_CHILD_OTHERS; i++) {
+        size_t other = 0;
+        while (other < child->other_count && child->others[other] != all[i]) {
+            other++;
+        }
+        if (other == child->other_count) {
+            return all[i];
+        }
     }
-    *pid = number;
-    return found;
+    return 0;
 }
 
-static void end_orphans(void) {
+static void end_orphans(const struct report_child *child) {
     pid_t pid;
-    while (next_orphan(&pid)) {
+    while ((pid = next_orphan(child)) > 0) {
         (void)kill(pid, SIGKILL);
         while (waitpid(pid, NULL, 0) < 0 && errno == EINTR) {
         }
@@ -258,7 +277,7 @@ void report_child_end(struct report_child *child) {
         (void)kill(child->pid, SIGKILL);
         while (waitpid(child->pid, NULL, 0) < 0 && errno == EINTR) {
         }
-        end_orphans();
+        end_orphans(child);
     }
     child->pid = 0;
     take_prints(child);

@@ -16,6 +16,8 @@
 #define REPORT_CHILD_OUTPUT ((size_t)64 * 1024) // bytes of what it prints that are kept
 #define REPORT_CHILD_TICK_MS 20                 // how often it is looked at without a pidfd
 
+#define REPORT_CHILD_OTHERS 64
+
 struct report_child {
     pid_t pid;  // leads its group; 0: none
     int pidfd;  // -1: there is none
@@ -26,6 +28,9 @@ struct report_child {
     bool ended;
     int status, signal; // once it ended: its exit status, or the signal that killed it, else 0
     int interrupt_fd;
+    // Children that this process had before, of whoever it was before exec; not ours to end.
+    pid_t others[REPORT_CHILD_OTHERS];
+    size_t other_count; // as many as there is room for: some may be missing
 };
 
 // Starts argv[0], which is a path. Returns 0 or -errno. report_child_end() in each case.
@@ -48,5 +53,6 @@ int report_child_wait(struct report_child *child, bool reads, bool writes);
 // Gives it so many milliseconds more, or what is left of its time if that is less.
 void report_child_hurry(struct report_child *child, int64_t ms);
 
-// Kills the group, waits for the process and takes what it had printed; frees all but `output`.
+// Kills the group and what left it, waits for the process and takes what it had printed; frees all
+// but `output`.
 void report_child_end(struct report_child *child);

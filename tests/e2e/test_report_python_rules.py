@@ -244,6 +244,19 @@ def test_what_a_rule_starts_ends_with_it():
             wait_for(lambda: not is_there(word), "the processes of rules to end")
 
 
+def test_children_of_the_caller_are_left_alone():
+    with Folder() as folder:
+        store = f1(folder)
+        option = folder_of(folder, good=GOOD)
+        # The shell becomes nvtxt-report, and keeps its child.
+        script = "sleep 600 >/dev/null 2>&1 & echo $!; exec \"$@\" >/dev/null"
+        got = subprocess.run(["sh", "-c", script, "sh", program("client", "nvtxt-report"), "check",
+                              option, store, PYTHON, "--rule=good", "--rule-timeout=600"],
+                             env={**os.environ, **ENV}, stdout=subprocess.PIPE)
+        equal(got.returncode, 0)
+        os.kill(int(got.stdout), signal.SIGKILL)  # it is there
+
+
 def test_a_signal_ends_the_rule_too():
     with Folder() as folder:
         store = f1(folder)
