@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "report/catalogue/catalogue.h"
+#include "report/catalogue/group_id.h"
 #include "report/catalogue/value.h"
 #include "report/model/model.h"
 #include "store/value/arena.h"
@@ -43,10 +44,3 @@ struct report_raws {
 int report_group_raws(struct report_groups *groups, struct report_model *model,
                       const struct report_raws *raws, enum report_key key,
                       struct store_arena *arena);
-
-// Below, at or above 0: the order of ids of one kind.
-int report_id_compare(const struct report_id *a, const struct report_id *b);
-
-// FILE:LINE of a source; its text is of the arena, with data NULL when memory is short.
-struct report_id report_line_id(const struct report_source *source, uint64_t line,
-                                struct store_arena *arena);
