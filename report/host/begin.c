@@ -7,6 +7,7 @@
 
 #include "report/host/exchange.h"
 #include "report/host/use.h"
+#include "report/section/check.h"
 #include "report/text/message.h"
 #include "store/value/arena.h"
 
@@ -73,6 +74,17 @@ static void take_missing(struct report_use *use, const json_t *missing) {
     }
 }
 
+static void check_identifier(struct report_use *use, struct nvtxt_slice identifier) {
+    if (!report_is_identifier(identifier)) {
+        struct nvtxt_slice shown = nvtxt_slice_cut(identifier, 80);
+        report_messages_add(use->messages, use->file, (struct report_place){0}, REPORT_FILE_ERROR,
+                            "bad-identifier",
+                            "'%.*s' is no identifier: letters, digits, '_', '-' and '.' are",
+                            (int)shown.len, shown.data);
+        use->bad = true;
+    }
+}
+
 static int copy_text(struct report_use *use, struct report_request *request, const char *name,
                      struct nvtxt_slice *text) {
     int result = report_use_text(request, name, text);
@@ -120,9 +132,8 @@ static int run_describe(struct report_use *use, struct report_request *request,
     result = result ? result : copy_text(use, request, "description", &program->description);
     result = result ? result : copy_text(use, request, "section", &program->section);
     result = result ? result : copy_parents(use, request);
-    if (result == 0 && program->identifier.len == 0 && !use->helper && !use->bad) {
-        say(use, REPORT_FILE_ERROR, "get_identifier", "gives no identifier");
-        use->bad = true;
+    if (result == 0 && !use->helper && !use->bad) {
+        check_identifier(use, program->identifier);
     }
     use->said = result == 0 ? REPORT_USE_ALL : use->said;
     return result ? result : REPORT_EXCHANGE_NO_MORE;

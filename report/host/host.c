@@ -267,13 +267,16 @@ static int describe(struct report_runner *runner, const struct report_file *file
     }
     find_sandbox(host);
     int result = run_use(host, &use, reason, &output);
-    nvtxt_buf_deinit(&output);
     if (result == 0 && reason[0]) {
         report_messages_add(messages, file->path, use.at, REPORT_FILE_ERROR, "bad-rule", "%s",
                             reason);
         result = describe_without(program, file, arena, messages, reason);
-        return result == REPORT_PROGRAM_IS_HELPER ? REPORT_PROGRAM_IS_BAD : result;
+        program->output = (struct nvtxt_slice){output.data, output.len};
+        result = result ? result : copy(&program->output, arena);
+        result = result == REPORT_PROGRAM_IS_HELPER ? REPORT_PROGRAM_IS_BAD : result;
+        use.bad = use.helper = false;
     }
+    nvtxt_buf_deinit(&output);
     return result       ? result
            : use.bad    ? REPORT_PROGRAM_IS_BAD
            : use.helper ? REPORT_PROGRAM_IS_HELPER

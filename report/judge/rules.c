@@ -342,6 +342,7 @@ static int apply_program(const struct report_rules *rules, const struct report_r
     if (program->reason.data) {
         report_build_status(builder, program->not_run ? REPORT_RULE_NOT_RUN : REPORT_RULE_FAILED,
                             program->reason);
+        report_build_output(builder, program->output);
         return 0;
     }
     const struct report_program_call call = {

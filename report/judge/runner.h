@@ -26,6 +26,7 @@ struct report_program {
     // nothing to run it with; else it failed.
     struct nvtxt_slice reason;
     bool not_run;
+    struct nvtxt_slice output; // what it printed, when it failed
 };
 
 #define REPORT_PROGRAM_IS_HELPER 1 // a module for rules, and no rule

@@ -281,12 +281,15 @@ def test_a_rule_that_cannot_be_read_fails():
         store = f1(folder)
         option = folder_of(folder, good=GOOD, broken="frontend.message('a' 1)")
         path = os.path.join(option.split("=")[1], "loops.py")
-        write(path, "def get_identifier():\n    return 'at_import'\nwhile True: pass\n")
-        got = report("check", "--format", "json", option, store, PYTHON, "--rule-timeout=30",
-                     "--rule=good,broken")
+        write(path, "def get_identifier():\n    return 'at_import'\nprint('so far', flush=True)\n"
+                    "while True: pass\n")
+        got = report("check", "--format", "json", option, store, PYTHON, "--rule-timeout=10",
+                     "--rule=good,broken,at_import")
         equal(got[0], 1)
         rules = {rule["identifier"]: rule for rule in json.loads(got[1])["rules"]}
         looks_good(rules["good"])
+        equal((rules["at_import"]["reason"], rules["at_import"]["output"]),
+              ("timed out after 10 s", "so far\n"))
         equal(rules["broken"]["status"], "failed")
         assert rules["broken"]["reason"].startswith("raised SyntaxError: "), rules["broken"]
         assert rules["broken"]["reason"].endswith("(%s:11)" % rules["broken"]["file"])
@@ -310,6 +313,8 @@ def test_a_file_is_a_rule_or_a_helper():
               "def get_identifier():\n    return 'Least'\ndef apply(handle):\n    pass\n")
         write(os.path.join(path, "helper.py"), "VALUE = 1\n")
         write(os.path.join(path, "named.py"), "def get_identifier():\n    return 'Named'\n")
+        write(os.path.join(path, "blank.py"),
+              "def get_identifier():\n    return 'a b'\ndef apply(handle):\n    pass\n")
         write(os.path.join(path, "nameless.py"), "def apply(handle):\n    pass\n")
         got = report("list", "rules", "--format", "json", option, PYTHON, "--rule-timeout=600")
         equal(got[0], 1)
@@ -321,7 +326,9 @@ def test_a_file_is_a_rule_or_a_helper():
               ("Least", "", None))
         said = [(os.path.basename(each["file"]), each["severity"], each["code"])
                 for each in document["messages"]]
-        equal(said, [("least.py", "warning", "bad-rule"), ("least.py", "warning", "bad-rule"),
+        equal(said, [("blank.py", "warning", "bad-rule"), ("blank.py", "warning", "bad-rule"),
+                     ("blank.py", "error", "bad-identifier"),
+                     ("least.py", "warning", "bad-rule"), ("least.py", "warning", "bad-rule"),
                      ("named.py", "error", "bad-rule"), ("nameless.py", "error", "bad-rule")])
         _, rules = checked(1, option, store, PYTHON, "--rule=Least", "--rule-timeout=600")
         equal(rules["Least"]["status"], "no-issue")
