@@ -485,6 +485,31 @@ def test_says_that_it_cannot_inflate():
         at.quiet()
 
 
+def test_is_drawn_in_the_colours_that_are_wanted():
+    with Folder() as folder:
+        at = opened(folder, "--iterations", "step", f1(folder))
+        picture = "nvtxtReport.redraw(); return document.getElementById('timeline-canvas').toDataURL()"
+        seen = [at.run(picture)]
+        for name, value in (("prefers-color-scheme", "dark"), ("forced-colors", "active")):
+            at.ask("Emulation.setEmulatedMedia", features=[{"name": name, "value": value}])
+            seen.append(at.run(picture))
+        at.ask("Emulation.setEmulatedMedia", features=[])
+        equal([len(set(seen)), at.run(picture) == seen[0]], [3, True])
+        equal(at.ask("Page.printToPDF")["data"][:6], "JVBERi", "%PDF in base64")
+        equal(at.run(picture), seen[0], "as before it was printed")
+        at.quiet()
+
+
+def test_is_as_wide_as_the_window():
+    with Folder() as folder:
+        at = opened(folder, f1(folder))
+        for width, size in ((1280, "100%"), (1280, "200%"), (360, "100%")):
+            at.ask("Emulation.setDeviceMetricsOverride", width=width, height=800, deviceScaleFactor=1, mobile=False)
+            at.run("document.documentElement.style.fontSize = arguments[0]", size)
+            equal(at.run("return [document.documentElement.scrollWidth, innerWidth]"), [width, width], (width, size))
+        at.ask("Emulation.clearDeviceMetricsOverride")
+
+
 def test_draws_many_events():
     """No limit of time: figures are those of bench/. It is drawn, and zooming changes the picture."""
     with Folder() as folder:

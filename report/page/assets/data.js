@@ -118,6 +118,7 @@ class Capture {
         this.firstNs = BigInt(json.first);
         this.utcBase = json.utcBase === null ? null : BigInt(json.utcBase);
         this.iterations = json.iterations;
+        this.hasStores = this.processes.some((process) => process.store > 0); // more than one
         this.columns = columns;
         const starts = wideColumn(columns.start, count, { sum: true });
         const durations = wideColumn(columns.duration, count, {});

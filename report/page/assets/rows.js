@@ -50,8 +50,7 @@ function threadLabel(capture, index) {
 
 function processLabel(capture, index) {
     const process = capture.processes[index];
-    const many = capture.processes.some((other) => other.store !== process.store);
-    return labelOf("process", process.pid, process.name) + (many ? `, store ${process.store + 1}` : "");
+    return labelOf("process", process.pid, process.name) + (capture.hasStores ? `, store ${process.store + 1}` : "");
 }
 
 function laneLabel(capture, index) {
