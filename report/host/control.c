@@ -150,11 +150,22 @@ static int run_send(struct report_use *use, struct report_request *request, stru
     return put(use, use->left->parents, use->call->program->identifier.data, request, out);
 }
 
+static bool is_parent(const struct report_program *program, struct nvtxt_slice id) {
+    for (size_t i = 0; i < program->parent_count; i++) {
+        if (nvtxt_slice_equal(program->parents[i], id)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Of a rule that it does not name as a parent there is nothing.
 static int run_receive(struct report_use *use, struct report_request *request,
                        struct nvtxt_out *out) {
     struct nvtxt_slice id;
     int result = report_use_text(request, "id", &id);
-    return result ? result : get(use->left->parents, id.data ? id.data : "", request, out);
+    bool parent = result == 0 && is_parent(use->call->program, id);
+    return result ? result : get(use->left->parents, parent ? id.data : "", request, out);
 }
 
 static int run_vault_get(struct report_use *use, struct report_request *request,

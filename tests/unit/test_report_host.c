@@ -285,8 +285,9 @@ Test(apply, asks_for_figures_and_what_others_left) {
             ASK("require_rules", "\"ids\":[\"there\",\"gone\"]") ASK("vault_get", "\"id\":\"k\"")
                 ASK("vault_put", "\"id\":\"k\",\"dict\":{\"json\":\"[1]\"}")
                     ASK("vault_get", "\"id\":\"k\"") ASK("send_dict", "\"dict\":{\"json\":\"{}\"}")
-                        ASK("receive_dict", "\"id\":\"rule\"") ASK("hello", "")
-                            ASK("actions_by_nvtx", "\"include\":[]") DONE,
+                        ASK("receive_dict", "\"id\":\"rule\"")
+                            ASK("receive_dict", "\"id\":\"a parent\"") ASK("hello", "")
+                                ASK("actions_by_nvtx", "\"include\":[]") DONE,
         600);
     apply(world);
     is(world->result.output,
@@ -296,7 +297,8 @@ Test(apply, asks_for_figures_and_what_others_left) {
        "{\"id\":7,\"result\":{}}\n"
        "{\"id\":7,\"result\":{\"dict\":{\"json\":\"[1]\"}}}\n"
        "{\"id\":7,\"result\":{}}\n"
-       "{\"id\":7,\"result\":{\"dict\":{\"json\":\"{}\"}}}\n"
+       "{\"id\":7,\"result\":{\"dict\":null}}\n"
+       "{\"id\":7,\"result\":{\"dict\":null}}\n"
        "{\"id\":7,\"result\":{\"protocol\":1,\"version\":\"1.2\",\"path\":\"kit0.db\","
        "\"kind\":\"nvtxt\",\"ranges\":2}}\n"
        "{\"id\":7,\"result\":{\"actions\":[0]}}\n");
