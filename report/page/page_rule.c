@@ -191,7 +191,7 @@ static void put_article(struct nvtxt_out *out, const struct report_page *page,
         put_message(out, page, result, i);
     }
     if (result->output.len > 0) {
-        page_raw(out, "<details><summary>What it printed</summary><pre>");
+        page_raw(out, "<details open><summary>What it printed</summary><pre>");
         page_name(out, result->output);
         page_raw(out, "</pre></details>\n");
     }

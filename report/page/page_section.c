@@ -64,13 +64,17 @@ static void put_title(struct nvtxt_out *out, const struct report_shown_metric *s
     page_raw(out, "</th>");
 }
 
+static void put_na(struct nvtxt_out *out, const struct report_metric *metric) {
+    page_raw(out, "<td class=\"na\">N/A: ");
+    page_name(out, nvtxt_slice_of(metric->na));
+    page_raw(out, "</td>");
+}
+
 static void put_metric(struct nvtxt_out *out, const struct report_shown_metric *shown) {
     const struct report_metric *metric = &shown->metric;
     put_title(out, shown, "row");
     if (metric->na) {
-        page_raw(out, "<td class=\"na\">N/A: ");
-        page_name(out, nvtxt_slice_of(metric->na));
-        page_raw(out, "</td>");
+        put_na(out, metric);
     } else {
         put_value(out, &metric->value, metric->unit);
     }
@@ -294,6 +298,8 @@ static void top_table(struct nvtxt_out *out, const struct report_shown_item *ite
             const struct report_instance *of = report_instance_find(metric, id);
             if (of) {
                 put_value(out, &of->value, metric->unit);
+            } else if (metric->na) {
+                put_na(out, metric);
             } else {
                 page_raw(out, "<td></td>");
             }

@@ -122,7 +122,7 @@ static void put_warnings(struct nvtxt_out *out, const struct report_capture *cap
 }
 
 static void put_segments(struct nvtxt_out *out, const struct report_store *store) {
-    page_raw(out, "<details><summary>");
+    page_raw(out, "<details open><summary>");
     nvtxt_out_uint(out, store->segment_count);
     page_raw(out, " segments of ");
     page_name(out, store->path);

@@ -390,8 +390,18 @@ static int put_columns(struct data *data) {
 
 // ---- The object ---------------------------------------------------------------------------------
 
-static int put_object(struct data *data) {
+// An export may not say what its times count from.
+static void put_utc_base(struct data *data) {
     const struct report_capture *capture = data->model->capture;
+    const struct report_store *store = capture->store_count > 0 ? &capture->stores[0] : NULL;
+    if (store && (store->ours || store->utc_base_ns != 0)) {
+        put_time(data, "utcBase", store->utc_base_ns);
+    } else {
+        report_json_null(&data->json, "utcBase");
+    }
+}
+
+static int put_object(struct data *data) {
     struct report_json *json = &data->json;
     report_json_object(json, NULL);
     report_json_int(json, "version", 1);
@@ -399,7 +409,7 @@ static int put_object(struct data *data) {
     report_json_uint(json, "items", data->items->count);
     put_time(data, "first", data->items->first);
     put_time(data, "last", data->items->last);
-    put_time(data, "utcBase", capture->store_count > 0 ? capture->stores[0].utc_base_ns : 0);
+    put_utc_base(data);
     put_names(data);
     put_colors(data);
     put_categories(data);
