@@ -429,6 +429,7 @@ def test_shows_hostile_texts_as_text():
             at.run("nvtxtReport.select(arguments[0])", row)
             seen.append(at.selected()["message"])
             assert LINE.fullmatch(at.text("live")), at.text("live")
+            equal(at.run("return document.querySelector('#live bdi').textContent"), at.text("live").split(", start ")[0])
         equal(seen, HOSTILE)
         equal(at.run("return document.querySelectorAll('#evil, #evil2, img').length"), 0)
         equal(at.run("return document.querySelectorAll('script').length"), 2)
@@ -447,7 +448,9 @@ def test_has_exact_times_at_the_ends_of_int64():
         at.key(Keys.HOME)
         equal([at.selected()["start"], at.selected()["end"]], ["-9223372036854775808", "9223372036854775807"])
         at.walk((Keys.HOME, "all time, start 0 ns, duration 18446744073.709551615 s, depth 0, thread 1"),
-                (Keys.ARROW_DOWN, "empty, start 0 ns, duration 0 ns, depth 1, thread 1"))
+                (Keys.ARROW_DOWN, "empty, start 0 ns, duration 0 ns, depth 1, thread 1"),
+                (Keys.ARROW_UP, "all time, start 0 ns, duration 18446744073.709551615 s, depth 0, thread 1"))
+        assert "Self time18446744073.709551615 s" in at.text("selection"), at.text("selection")
 
         def look_for(name):
             at.search(name)

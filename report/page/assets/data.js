@@ -146,8 +146,12 @@ class Capture {
         return this.keep("rows", rows.exact || rows.doubles);
     }
 
+    get corrections() {
+        return this.keep("corrections", wideColumn(this.columns.self, this.count, { signed: true }));
+    }
+
     get self() {
-        return this.keep("self", selfTimes(this, wideColumn(this.columns.self, this.count, { signed: true }).doubles));
+        return this.keep("self", selfTimes(this, this.corrections.doubles));
     }
 
     keep(name, value) {
@@ -171,6 +175,14 @@ class Capture {
 
     lengthNs(item) {
         return this.exact.duration ? this.exact.duration[item] : BigInt(this.duration[item]);
+    }
+
+    selfNs(item) {
+        const { exact } = this.corrections;
+        if (!this.exact.duration && !exact) return BigInt(this.self[item]);
+        let self = this.lengthNs(item) + (exact ? exact[item] : BigInt(this.corrections.doubles[item]));
+        for (let child = this.firstChild[item]; child !== NONE; child = this.next[child]) self -= this.lengthNs(child);
+        return BigInt.asUintN(64, self);
     }
 
     // After the first event.

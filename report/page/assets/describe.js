@@ -36,17 +36,18 @@ function shortened(text, most = LONGEST_SPOKEN) {
     return text.length <= most ? text : text.slice(0, most).replace(/[\ud800-\udbff]$/, "") + "…";
 }
 
-// MESSAGE, start T, duration T, depth N, THREAD
-function spokenText(capture, item) {
-    const parts = [
-        shortened(titleOf(capture, item)),
-        `start ${exactLength(capture.offsetNs(item))}`,
-        `duration ${exactLength(capture.lengthNs(item))}`,
-        `depth ${capture.depth[item]}`,
-        ownerLabel(capture, item),
-    ];
-    if (capture.flags[item] & OPEN) parts.push("open");
-    return parts.join(", ");
+// MESSAGE, start T, duration T, depth N, THREAD: names, and what stands between them.
+function spokenParts(capture, item) {
+    const times = `, start ${exactLength(capture.offsetNs(item))}, duration ${exactLength(capture.lengthNs(item))}`;
+    const parts = [shortened(titleOf(capture, item)), `${times}, depth ${capture.depth[item]}, `, ownerLabel(capture, item)];
+    if (capture.flags[item] & OPEN) parts.push(", open");
+    return parts;
+}
+
+// Shows names of others, which cannot turn the direction of what stands between them: the first part,
+// the third and so on are names.
+function isolate(element, parts) {
+    element.replaceChildren(...parts.map((part, i) => (i % 2 ? part : make("bdi", part))));
 }
 
 class Live {
@@ -57,5 +58,9 @@ class Live {
 
     say(text) {
         this.element.textContent = text;
+    }
+
+    sayParts(parts) {
+        isolate(this.element, parts);
     }
 }

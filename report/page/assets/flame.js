@@ -189,13 +189,14 @@ class Flame extends Picture {
         if (y + this.rowHeight > scroller.scrollTop + this.height) scroller.scrollTop = y + this.rowHeight - this.height;
     }
 
-    text(id) {
+    // A name, and what is said of it; see isolate().
+    parts(id) {
         const node = this.nodes[id];
         const share = this.root.width ? ` (${((100 * node.width) / this.root.width).toFixed(1)} %)` : "";
         const open = node.open ? `, ${node.open} open` : "";
         const name = shortened(this.capture.names[node.name][1]);
         const figures = `total ${shortLength(node.total)}${share}, self ${shortLength(node.self)}`;
-        return `${name}, ${figures}, ${plural(node.count, "range")}, depth ${node.depth}${open}`;
+        return [name, `, ${figures}, ${plural(node.count, "range")}, depth ${node.depth}${open}`];
     }
 
     // Where keys go; see Keys.

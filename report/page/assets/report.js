@@ -41,7 +41,7 @@ function build(capture, api) {
         view.select(item);
         if (reveal) view.reveal(item);
         timeline.revealRow(item);
-        live.say(spokenText(capture, item));
+        live.sayParts(spokenParts(capture, item));
     };
     const search = new Search(
         { input: byId("search"), count: byId("search-count"), next: byId("search-next"), previous: byId("search-previous"), canvas, view, live, go },
@@ -133,9 +133,9 @@ function describePictures(capture, canvas, flame) {
 function usePointer(timeline, { capture, view, go, live }) {
     const tip = byId("tip");
     tip.textContent = "";
-    const hover = (time, text) => {
+    const hover = (time, parts) => {
         timeline.hover = time;
-        tip.textContent = text;
+        isolate(tip, parts);
         if (view.points.length === 1) timeline.later();
     };
     new Pointer(timeline.canvas, byId("timeline-scroll"), view, {
@@ -157,9 +157,10 @@ function usePointer(timeline, { capture, view, go, live }) {
         },
         move(x, y) {
             const item = timeline.at(x, y);
-            hover(timeline.snap(x, y), item === NONE ? "" : `${shortened(titleOf(capture, item), 200)} · ${exactLength(capture.lengthNs(item))}`);
+            const parts = item === NONE ? [] : [shortened(titleOf(capture, item), 200), ` · ${exactLength(capture.lengthNs(item))}`];
+            hover(timeline.snap(x, y), parts);
         },
-        leave: () => hover(null, ""),
+        leave: () => hover(null, []),
     });
 }
 
@@ -169,12 +170,12 @@ function useFlame(flame, { help, search, live }) {
     const said = byId("flame-selected");
     said.textContent = "";
     const go = (id) => {
-        const text = flame.text(id);
+        const parts = flame.parts(id);
         view.select(id);
         view.reveal(id);
         flame.revealRow(id);
-        live.say(text);
-        said.textContent = text;
+        live.sayParts(parts);
+        isolate(said, parts);
     };
     const unmark = () => {
         view.select(NONE);
@@ -200,9 +201,9 @@ function useFlame(flame, { help, search, live }) {
         },
         move(x, y) {
             const id = flame.at(x, y);
-            if (id !== NONE) said.textContent = flame.text(id);
+            if (id !== NONE) isolate(said, flame.parts(id));
         },
-        leave: () => (said.textContent = view.selected === NONE ? "" : flame.text(view.selected)),
+        leave: () => isolate(said, view.selected === NONE ? [] : flame.parts(view.selected)),
     });
 }
 

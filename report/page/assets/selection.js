@@ -52,7 +52,7 @@ class SelectionBar {
         if (capture.utcBase !== null) add("UTC", utcText(capture.startNs(item) + capture.utcBase));
         if (capture.kind(item) !== MARK) add("Duration", exactLength(capture.lengthNs(item)) + (capture.flags[item] & OPEN ? " so far" : ""));
         if (capture.kind(item) === PUSH_POP) {
-            if (!(capture.flags[item] & OPEN)) add("Self time", shortLength(capture.self[item]));
+            if (!(capture.flags[item] & OPEN)) add("Self time", exactLength(capture.selfNs(item)));
             add("Depth", String(capture.depth[item]));
             add("Children", grouped(countChildren(capture, item)));
         }
