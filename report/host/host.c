@@ -164,6 +164,16 @@ static void folder_of(const char *path, char folder[PATH_MAX]) {
     }
 }
 
+// A virtual environment has more than the folder of its programs.
+static void find_python_folder(const struct host *host, char folder[PATH_MAX]) {
+    char programs[PATH_MAX];
+    folder_of(host->python, programs);
+    folder_of(programs, folder);
+    if (strcmp(folder, "/tmp") == 0) {
+        memcpy(folder, programs, sizeof(programs));
+    }
+}
+
 // Runs the process of a use. Sets `reason`, empty when all went well, and takes what was printed
 // into `output`. Returns 0, -EINTR, or -ENOMEM.
 static int run_use(const struct host *host, struct report_use *use, char *reason,
@@ -178,7 +188,7 @@ static int run_use(const struct host *host, struct report_use *use, char *reason
     }
     use->real = real;
     folder_of(real, folder);
-    folder_of(host->python, python_folder);
+    find_python_folder(host, python_folder);
     make_command(host, folder, python_folder, real, &line);
     int end =
         report_child_start(&child, line.words, host->options.timeout_s, host->options.interrupt_fd);
@@ -355,7 +365,10 @@ int report_host_new(struct report_runner **runner, const struct report_host_opti
     host->options = *options;
     host->left.parents = json_object();
     host->left.vault = json_object();
-    snprintf(host->folder, sizeof(host->folder), "%s", options->folder);
+    // The process starts in another folder.
+    if (!realpath(options->folder, host->folder)) {
+        snprintf(host->folder, sizeof(host->folder), "%s", options->folder);
+    }
     snprintf(host->script, sizeof(host->script), "%s/rule_host.py", host->folder);
     if (!report_sandbox_find(options->python, host->python)) {
         host->python[0] = '\0';
