@@ -130,8 +130,11 @@ static enum outcome select_events(struct report_job *job, struct report_model *m
     return outcome;
 }
 
-static void complain(void *term, const char *sentence) {
-    term_say(term, "%s", sentence);
+static void complain(void *context, const char *sentence) {
+    struct report_job *job = context;
+    term_say(job->term, "%s", sentence);
+    nvtxt_buf_add_string(&job->refused, sentence);
+    nvtxt_buf_add_string(&job->refused, "\n");
 }
 
 // The files of --resolve-source-file. One that is not that of its source gives no lines.
@@ -139,7 +142,7 @@ static enum outcome resolve_files(struct report_job *job, struct report_capture 
     const struct arguments_list *files = &job->options->resolved;
     int result = 0;
     for (size_t i = 0; i < files->count && result >= 0; i++) {
-        result = report_resolve(capture, files->words[i], signals_came, complain, job->term);
+        result = report_resolve(capture, files->words[i], signals_came, complain, job);
         if (result == REPORT_RESOLVE_NOTHING || result == REPORT_RESOLVE_NO_INPUT) {
             return result == REPORT_RESOLVE_NOTHING ? OUTCOME_USAGE : OUTCOME_NO_INPUT;
         }
@@ -296,6 +299,7 @@ enum outcome report_job_run(const struct report_options *options, struct term *t
     report_model_free(job.new_model);
     report_capture_free(job.capture);
     report_capture_free(job.new_capture);
+    nvtxt_buf_deinit(&job.refused);
     if (outcome != OUTCOME_DONE && signals_came()) {
         return OUTCOME_STOPPED;
     }

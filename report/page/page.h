@@ -43,6 +43,7 @@ struct report_page {
     const struct report_page_lines *lines;
     size_t line_count;
     const struct report_messages *messages; // of files of sections and rules
+    struct nvtxt_slice refused;             // why files of sources have no lines here, a line each
     struct nvtxt_slice command_line;
     size_t max_events;            // more are merged
     struct page_drawing *drawing; // of report_page_begin()

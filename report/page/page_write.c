@@ -6,6 +6,7 @@
 #include "report/page/page_write.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "report/page/assets.h"
 #include "report/page/html.h"
@@ -109,8 +110,47 @@ static void put_sections(struct writer *writer) {
     page_sections(writer->out, writer->page);
 }
 
+// The sentences about files that were not taken.
+static void put_refused(struct writer *writer) {
+    struct nvtxt_slice rest = writer->page->refused;
+    const char *end;
+    while (rest.len > 0 && (end = memchr(rest.data, '\n', rest.len))) {
+        size_t len = (size_t)(end - rest.data);
+        page_raw(writer->out, "<p class=\"warning\">Warning: ");
+        page_name(writer->out, (struct nvtxt_slice){rest.data, len});
+        page_raw(writer->out, "</p>\n");
+        rest = (struct nvtxt_slice){end + 1, rest.len - len - 1};
+    }
+}
+
+static void put_line_message(struct nvtxt_out *out, const struct report_diagnostic *of) {
+    page_raw(out, "<li>");
+    nvtxt_out_int(out, of->line);
+    page_raw(out, ":");
+    nvtxt_out_int(out, of->column);
+    page_raw(out, ": ");
+    page_name(out, of->severity);
+    page_raw(out, " (");
+    page_name(out, of->stage);
+    page_raw(out, "): ");
+    page_name(out, of->message);
+    page_raw(out, " [");
+    page_name(out, of->code);
+    page_raw(out, "]</li>\n");
+}
+
+// The messages about the lines, which the Session Summary has as a table.
+static void put_line_messages(struct nvtxt_out *out, const struct report_source *source) {
+    page_raw(out, source->diagnostic_count > 0 ? "<ul class=\"diagnostics\">\n" : "");
+    for (size_t i = 0; i < source->diagnostic_count && !out->error; i++) {
+        put_line_message(out, &source->diagnostics[i]);
+    }
+    page_raw(out, source->diagnostic_count > 0 ? "</ul>\n" : "");
+}
+
 static void put_lines(struct writer *writer) {
-    if (writer->page->line_count == 0) {
+    put_refused(writer);
+    if (writer->page->line_count == 0 && writer->page->refused.len == 0) {
         page_raw(writer->out, "<p>No source file was at hand (--resolve-source-file).</p>\n");
     }
     for (size_t i = 0; i < writer->page->line_count; i++) {
@@ -124,6 +164,7 @@ static void put_lines(struct writer *writer) {
         page_raw(writer->out, "</h3>\n");
         char id[PAGE_LINE_ID];
         page_table(writer->out, lines->table, REPORT_PAGE_LINES, page_line_id(id, lines->source));
+        put_line_messages(writer->out, lines->source);
         page_raw(writer->out, "</section>\n");
     }
 }

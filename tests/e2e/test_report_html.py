@@ -388,6 +388,24 @@ def test_lines_of_a_resolved_file_are_those_of_source():
         contains(page(store)[1].one("source").text(), "--resolve-source-file")
 
 
+def test_lines_have_their_messages_or_why_there_are_none():
+    with Folder() as folder:
+        bad = folder.write("bad.nvtxt", 'ProcessId = 1\n@Marker, Time, Message\nMarker, 1, "a"\n'
+                           'Marker, x, "<b>"\n')
+        store = make_store(folder, "bad.sqlite", bad, status=1)
+        options = ("--resolve-source-file", bad, store)
+        _, root = page(*options)
+        lines = answer("source", *options)["files"][0]["lines"]
+        said = ["%d:%d: %s (%s): %s [%s]" % (line["line"], at["column"], at["severity"],
+                                             at["stage"], at["message"], at["code"])
+                for line in lines for at in line["diagnostics"]]
+        equal([at.text() for at in root.one("source").all("li")], said)
+        equal(len(said), 1)
+        _, root = page("--resolve-source-file", bad + "=" + F1, store, status=1)
+        contains(root.one("source").text(), "Warning: ")
+        contains(root.one("source").text(), "does not match source 1")
+
+
 def test_two_stores_are_told_apart():
     with Folder() as folder:
         first, second = f1(folder), make_store(folder, "two.sqlite", F1)

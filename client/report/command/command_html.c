@@ -121,6 +121,8 @@ static int write_page(struct making *making) {
     making->page.section_count = making->sheet.count;
     making->page.results = &making->sheet.results;
     making->page.messages = &making->loaded.messages;
+    making->page.refused =
+        (struct nvtxt_slice){making->job->refused.data, making->job->refused.len};
     int r = report_page_write(&making->job->out, &making->page, &single);
     if (r == 0 && single < making->job->model->selected) {
         term_say(making->job->term, "note: %zu of %zu events are drawn singly; see --max-events",
