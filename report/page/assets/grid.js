@@ -70,7 +70,7 @@ class Grid {
     line(item, at) {
         const { capture } = this;
         const row = make("tr", undefined, {
-            "data-row": capture.rowText(item),
+            "data-row": capture.rowKey(item),
             "aria-level": String(capture.depth[item] + 1),
             "aria-rowindex": String(at + 2),
             tabindex: "-1",

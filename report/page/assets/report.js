@@ -99,9 +99,10 @@ function openTo(api, capture, view, go, redraw) {
 
 function selectedFacts(capture, item) {
     if (item === NONE) return null;
-    const row = capture.rowText(item);
+    const row = capture.rowKey(item);
     return {
-        row: Number.isSafeInteger(Number(row)) ? Number(row) : row,
+        row: Number.isSafeInteger(Number(row)) ? Number(row) : row, // what select() takes
+        store: capture.storeOf(item),
         name: capture.fullName(item),
         message: capture.message(item),
         start: String(capture.startNs(item)),
