@@ -97,12 +97,22 @@ class Transport:
             raise Error(self._why("the connection is broken: %s" % error)) from error
         if not answer.endswith(b"\n"):
             raise Error(self._why("nvtxt-report ended"))
-        reply = json.loads(answer.decode("utf-8"))
+        reply = self._read(answer)
         if "error" in reply:
             raise Error(reply["error"]["message"], reply["error"]["code"])
         if reply.get("id") != self._number:
             raise Error("a reply to another request")
         return reply["result"]
+
+    @staticmethod
+    def _read(answer: bytes) -> Dict[str, Any]:
+        try:
+            reply = json.loads(answer.decode("utf-8"))
+        except ValueError as error:
+            raise Error("no reply: %s" % ascii(answer[:60].decode("utf-8", "replace"))) from error
+        if not isinstance(reply, dict):
+            raise Error("no reply: %s" % ascii(reply)[:60])
+        return reply
 
     def _why(self, instead: str) -> str:
         return instead
@@ -866,7 +876,7 @@ class INvtxRange:
     def has_attributes(self) -> bool:
         """Whether it has a category, a colour or a payload, or other attributes."""
         return bool(self._reply.get("hasAttributes") or self._reply["category"]
-                    or self._reply["color"] is not None or self._reply["payload"] is not None)
+                    or self._reply["color"] is not None or self.payload() is not None)
 
     def category(self) -> int:
         """The number of the category; 0: it has none."""
@@ -887,6 +897,8 @@ class INvtxRange:
     def payload(self) -> Union[int, float, None]:
         """The number; None: there is none."""
         payload = self._reply["payload"]
+        if payload is None:
+            return _NOT_FINITE.get(self._reply.get("na", ""))
         return int(payload) if isinstance(payload, str) else payload
 
     def row(self) -> Optional[int]:

@@ -244,7 +244,7 @@ static void put_range(struct report_json *json, const struct report_capture *cap
                event->payload_kind != NVTXT_PAYLOAD_FLOAT && payload.type == REPORT_DOUBLE) {
         report_json_int(json, "payload", event->payload.int64);
     } else if (payload.type == REPORT_DOUBLE || payload.type == REPORT_FLOAT) {
-        report_json_double(json, "payload", payload.real);
+        report_json_double_na(json, "payload", payload.real);
     } else {
         report_json_uint(json, "payload", payload.u64);
     }

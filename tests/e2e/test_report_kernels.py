@@ -51,7 +51,8 @@ DATA = n.report(
         [n.domain(9, "Nine"), n.domain(2 ** 63 + 5, "Far"), n.domain(3, "Lib", [(5, "registered")])],
         [(1, [(9, [n.push("nine", category=4, color=0x80FF0001, payload=("int32", -7))]),
               (2 ** 63 + 5, [n.push(handle=1), n.push("named", text="message")])])],
-        [(3, [n.start(1 << 40, "open", 41, payload=("double", 2.5)), n.start(2, handle=5)])]),
+        [(3, [n.start(1 << 40, "open", 41, payload=("double", 2.5)),
+              n.start(2, handle=5, payload=("float", -math.inf))])]),
         1, 7)], header=[(4, n.strings(*NAMES))]))
 
 
@@ -160,6 +161,7 @@ def test_states_have_domains_and_ranges():
               ("nine", 4, 0x80FF0001, -7, None))
         equal(state[3].start_end_ranges(), ("open", "registered"))
         equal(state[3].start_end_range(0).payload(), 2.5)
+        equal(state[3].start_end_range(1).payload(), -math.inf)
         equal([one.message() for one in (state[2 ** 63 + 5].push_pop_range(1), nine)],
               ["message", "nine"])
 

@@ -98,7 +98,7 @@ def test_three_results_and_none_without_a_state():
 def test_payloads_colours_categories_and_registered_messages():
     cases = [("uint64", 18446744073709551615, "18446744073709551615"), ("int64", -5, -5),
              ("double", 2.5, 2.5), ("uint32", 4294967295, 4294967295), ("int32", -7, -7),
-             ("float", 0.5, 0.5), ("double", float("inf"), None)]
+             ("float", 0.5, 0.5), ("double", float("inf"), None), ("float", float("nan"), None)]
     with Folder() as folder:
         ranges = [n.push(kind, payload=(kind, number)) for kind, number, _ in cases]
         ranges += [n.push("styled", category=4, color=0x80FF0001),
@@ -111,8 +111,11 @@ def test_payloads_colours_categories_and_registered_messages():
         equal(len(got["domains"]), 1)
         found = got["domains"][0]["pushPop"]
         equal([one["payload"] for one in found[:len(cases)]], [wanted for _, _, wanted in cases])
+        members = ["name", "category", "color", "payload"]
         equal([list(one) for one in found],
-              [["name", "category", "color", "payload"]] * len(found))
+              [members] * (len(cases) - 2) + [members + ["na"]] * 2 +
+              [members] * (len(found) - len(cases)))
+        equal([one.get("na") for one in found[len(cases) - 2:len(cases)]], ["inf", "nan"])
         equal(found[len(cases)], {"name": "styled", "category": 4, "color": "#80FF0001",
                                   "payload": None})
         equal([one["name"] for one in found[len(cases) + 1:]],

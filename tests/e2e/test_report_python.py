@@ -375,6 +375,7 @@ def test_what_cannot_be_loaded_is_an_error():
         load = nvtxt_report.load_report
         store = f1(folder)
         contains(raises(nvtxt_report.Error, load, store, ["--tid", "x"]), "--tid")
+        raises(nvtxt_report.Error, load, store, ["--version"])
         raises(TypeError, load, store, "--tid")
         equal(len(load(store, options=["--tid", "2"])), 1)
         loaded = load(store)

@@ -25,7 +25,7 @@ static void put_payload(struct report_json *json, const struct report_range *ran
         report_json_int(json, "payload", report_wire_signed(range->number));
         break;
     case REPORT_RANGE_DOUBLE:
-        report_json_double(json, "payload", range->real);
+        report_json_double_na(json, "payload", range->real);
         break;
     default:
         report_json_null(json, "payload");
