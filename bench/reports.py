@@ -1,10 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""nvtxt-report: against SQL, its memory, filters, and what a daemon beside it notices."""
+"""nvtxt-report: against SQL, memory, filters, scripts, rules, and what a daemon beside it notices."""
+import json
 import os
+import re
 import sqlite3
 import subprocess
+import sys
 import threading
 import time
+
+import kit as shared
 
 # What nvtx_sum has, with three percentiles, as one query.
 SQL = """
@@ -147,3 +152,188 @@ def beside(kit):
     kit.compare("report: a daemon beside it", "events/s", ("nvtxt-report", rates["report"]),
                 ("sqlite3", rates["reader"]), note)
     kit.tell("report: the log afterwards", "MiB", ("WAL", logs))
+
+
+METRICS = ("range__time_duration.sum", "pushpop__self_time.sum", "event__attribute_start")
+TRIPS, ACTIONS = 20000, 100000
+
+
+def scripts(kit):
+    """Scripts over nvtxt-report serve: round trips; a walk over actions with three metrics each"""
+    sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "report",
+                                    "python"))
+    import nvtxt_report
+    os.environ["NVTXT_REPORT"] = kit.program("nvtxt-report")
+    trips, walks = [], []
+    with nvtxt_report.load_report(store_of(kit)) as loaded:
+        for _ in range(kit.rounds):
+            started = time.monotonic()
+            for _ in range(TRIPS):
+                loaded._transport.call("hello")
+            trips.append(TRIPS / (time.monotonic() - started))
+            started, count = time.monotonic(), 0
+            for number in range(len(loaded)):
+                for action in nvtxt_report.IRange(loaded._transport, number)[:ACTIONS - count]:
+                    figures = [action[name].value() for name in METRICS]
+                    count += len(figures) == len(METRICS)
+            walks.append(time.monotonic() - started)
+    kit.tell("scripts: round trips", "requests/s", ("nvtxt_report", trips))
+    kit.tell("scripts: a walk with three metrics each", "s", ("nvtxt_report", walks),
+             note="{:,} actions".format(count))
+
+
+DRAWN = 2_000_000  # more events are merged, if --max-events does not say otherwise
+
+
+def random_store(kit, name, events):
+    """A store of push/pop ranges whose times have nothing that repeats."""
+    path = kit.path(name)
+    kit.run("fill_store", "pushpop", events, path)
+    store = sqlite3.connect(path)
+    store.execute("UPDATE NVTX_EVENTS SET start = rowid * 4000000 + abs(random() % 1000000)")
+    store.execute("UPDATE NVTX_EVENTS SET end = start + 1 + abs(random() % 3000000)")
+    store.commit()
+    store.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    store.close()
+    return path
+
+
+def page(kit):
+    """nvtxt-report html: its time against nvtxt-export --format chrome, its size, many events"""
+    path, output = random_store(kit, "random.sqlite", kit.events), kit.path("random.html")
+    program, export = kit.program("nvtxt-report"), kit.program("nvtxt-export")
+    found = {"html": [], "chrome": []}
+    with open(os.devnull, "wb") as null:
+        for _ in range(kit.rounds):
+            found["html"].append(kit.seconds([program, "html", "-o", output, path]))
+            found["chrome"].append(kit.seconds([export, "--format", "chrome", "--store", path],
+                                               stdout=null))
+    note = "{:,} ranges of random lengths".format(kit.events)
+    kit.compare("page: time to write it", "s", ("html", found["html"]),
+                ("chrome", found["chrome"]), note + "; less than 1.5")
+    kit.tell("page: size", "bytes/event", ("above 200 KB",
+             max(0, os.stat(output).st_size - 200_000) / kit.events), note=note + "; at most 12")
+    events = DRAWN * 5 // 4 if not kit.quick else kit.events * 5 // 4
+    path = random_store(kit, "more.sqlite", events)
+    started = time.monotonic()
+    done = subprocess.run([program, "html", "-o", output, "--max-events",
+                           str(events * 4 // 5), path], stderr=subprocess.PIPE, text=True, check=True)
+    seconds = time.monotonic() - started
+    said = re.search(r"(\d+) of (\d+) events are drawn singly", done.stderr)
+    kit.tell("page: more than --max-events", "s", ("html", seconds),
+             note="{:,} of {:,} events are drawn singly, {:.1f} MB".format(
+                 int(said[1]), int(said[2]), os.stat(output).st_size / 1e6))
+
+
+def browse(kit):
+    """The page of nvtxt-report html in Chromium: time to ready, redraws of the timeline"""
+    page = kit.path("page.html")
+    subprocess.run([kit.program("nvtxt-report"), "html", "-o", page, store_of(kit)], check=True)
+    script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "browser_times.py")
+    done = subprocess.run([sys.executable, script, page, str(kit.rounds)], stdout=subprocess.PIPE, text=True, check=False)
+    if done.returncode == 77:
+        shared.warn("browse: skipped, " + done.stdout.strip())
+        return
+    found = json.loads(done.stdout)
+    note = "{:,} ranges".format(kit.events)
+    kit.tell("page: open to ready", "ms", ("Chromium", found["ready"]), note=note + "; target 1,000")
+    kit.tell("page: redraw, median of 20", "ms", ("whole", found["whole"]), ("1/100", found["zoomed"]),
+             ("1/10,000", found["close"]), note=note + "; target 16")
+    kit.tell("page: a frame while panning", "ms", ("1/100", found["frames"]), note=note + "; 16.7 at 60 Hz")
+
+
+DECLARATIVE = """\
+Identifier: "Bench" DisplayName: "Bench"
+Findings { Condition: "event__count.sum > 0" Type: Ok Message: "{event__count.sum} events" }
+"""
+PYTHON = """\
+import NvRules
+def get_identifier(): return "Bench"
+def get_name(): return "Bench"
+def get_description(): return ""
+def apply(handle):
+    ctx = NvRules.get_context(handle)
+    count = ctx[0][0]["event__count.sum"].value()
+    ctx.frontend().message(NvRules.IFrontend.MsgType_OK, "%d events" % count)
+"""
+
+
+def rules(kit):
+    """A rule in Python that asks for one metric against the same declarative rule"""
+    store = kit.path("small.sqlite")
+    if not os.path.exists(store):
+        kit.run("fill_store", "pushpop", 1000, store)
+    os.environ["NVTXT_REPORT_DATA"] = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..",
+                                                   "report")
+    words = {"declarative": [], "python": [], "alone": ["--sandbox=never"]}
+    for name, text in (("declarative.rule", DECLARATIVE), ("python.py", PYTHON)):
+        folder = kit.path("rules." + name.split(".")[0])
+        os.makedirs(folder, exist_ok=True)
+        with open(os.path.join(folder, name), "w") as file:
+            file.write(text)
+    found = {name: [] for name in words}
+    for _ in range(kit.rounds):
+        for name, more in words.items():
+            folder = kit.path("rules." + ("declarative" if name == "declarative" else "python"))
+            command = [kit.program("nvtxt-report"), "check", "--rule=Bench",
+                       "--section-folder=" + folder, *more, store]
+            if "1000 events" not in subprocess.run(command, capture_output=True, text=True).stdout:
+                raise RuntimeError("the rule says nothing")
+            found[name].append(kit.seconds(command, stdout=subprocess.DEVNULL))
+    kit.compare("rules: check with one rule of one metric", "s", ("Python", found["python"]),
+                ("declarative", found["declarative"]), "described and applied: two processes")
+    kit.tell("rules: the same without bubblewrap", "s", ("Python", found["alone"]))
+
+
+KERNELS_BYTES = 50_000_000
+
+
+def kernels_of(kit):
+    """A report file of results with 400 metrics each, some with instances, and five open ranges."""
+    path = kit.path("kernels.ncu-rep")
+    if os.path.exists(path):
+        return path
+    sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tests",
+                                    "report"))
+    import ncurep as n
+    values = [("uint64", 123456789012), ("double", 98.7654321), ("uint32", 32), ("float", 0.5)]
+    metrics = [n.metric(i, values[i % 4], [(("uint64", 0x7F0000000000 + 16 * j), ("uint64", j))
+                                           for j in range(20)] if i % 40 == 0 else ())
+               for i in range(400)]
+    state = n.state([n.domain(1, "Library", [(7, "registered")])],
+                    [(1, [(0, [n.push("epoch"), n.push("step"), n.push("forward", category=3)]),
+                          (1, [n.push(handle=7, payload=("uint64", 5))])])],
+                    [(0, [n.start(1, "request", 1)])])
+    result = n.result("saxpy_kernel", metrics=metrics, nvtx=state)
+    count = KERNELS_BYTES // len(n.message(result))
+    block = n.block([result] * 100)
+    names = n.strings(*("group%d__metric_of_some_kind_%d.avg" % (i % 9, i) for i in range(400)))
+    with open(path, "wb") as file:
+        file.write(n.report())
+        for _ in range(count // 100):
+            file.write(block)
+        file.write(n.block(header=[(4, names), (3, n.session(1, 2, [("Compute", "2024.1")]))]))
+    return path
+
+
+def kernels(kit):
+    """nvtxt-report nvtx-state of a report file of 50 MB against reading it; its memory"""
+    path = kernels_of(kit)
+    size = os.path.getsize(path)
+    state = [kit.program("nvtxt-report"), "nvtx-state"]
+    found = {"cat": [], "decoded": [], "listed": []}
+    peaks = []
+    with open(os.devnull, "wb") as null:
+        for _ in range(kit.rounds):
+            found["cat"].append(kit.seconds(["cat", path], stdout=null))
+            found["decoded"].append(kit.seconds([*state, "--nvtx-include", "nothing/", path],
+                                                stdout=null, stderr=null))
+            found["listed"].append(kit.seconds([*state, "--format", "json", path], stdout=null))
+            peaks.append(kit.watched([*state, "--format", "json", path],
+                                     stdout=null)[1] * 1024 / size)
+    note = "{:.0f} MB in the page cache".format(size / 1e6)
+    kit.compare("kernels: decode a report file, select nothing", "s",
+                ("nvtx-state", found["decoded"]), ("cat", found["cat"]), note)
+    kit.compare("kernels: print it as JSON", "s", ("nvtx-state", found["listed"]),
+                ("cat", found["cat"]), note)
+    kit.tell("kernels: peak memory", "times its size", ("nvtx-state", peaks), note=note + ", VmHWM")

@@ -23,7 +23,8 @@ BENCHMARKS = {function.__name__: function for function in (
     end_to_end.send, end_to_end.store, end_to_end.connections, latency.latency, footprint.memory,
     footprint.idle, library.pairs, library.rates, library.rest, library.share, stores.pinned,
     stores.queries, stores.dashboards, stores.export, stores.startup, reports.report,
-    reports.beside)}
+    reports.beside, reports.scripts, reports.rules, reports.kernels,
+    reports.page, reports.browse)}
 
 
 def parse_arguments():

@@ -28,7 +28,7 @@ _nvtxt_commands() { # the commands of a program that has some
             sed 's/  .*//' | grep -oE '(^|, )[a-z][a-z-]+' | tr -d ', '
         ;;
     nvtxt-report)
-        "$1" --help 2>/dev/null | sed -n '/^Commands/,/^$/s/^  \([a-z]*\) .*/\1/p'
+        "$1" --help 2>/dev/null | sed -n '/^Commands/,/^$/s/^  \([a-z-]*\) .*/\1/p'
         ;;
     nvtxt-import)
         "$1" --help 2>/dev/null | sed -n 's/^\(Usage:\|      \) *nvtxt-import \([a-z]*\) .*/\2/p'
@@ -63,6 +63,7 @@ _nvtxt_report_value() { # the values of an option of nvtxt-report; false: it has
     --derived-aggregate) _nvtxt_words instances operands ;;
     --scope) _nvtxt_words capture process thread name iteration ;;
     --apply-rules) _nvtxt_words yes no ;;
+    --sandbox) _nvtxt_words auto always never ;;
     --timeunit) _nvtxt_words nsec usec msec sec ;;
     --print-units) _nvtxt_words auto base ;;
     --print-details) _nvtxt_words header body all ;;

@@ -4,6 +4,7 @@
 //
 //   {{fields Findings}}      the items of a list of the fields of a message of sections or rules
 //   {{metrics}}              the items of a list of the metrics of the catalogue
+//   {{event-metrics}}        the items of a list of the metrics of an event
 //   {{reports}}              the items of a list of the reports of `stats`, with their columns
 //   {{rules}}                the items of a list of the rules of the package
 //   {{sql-functions}}        the functions that queries of rules may use
@@ -18,9 +19,11 @@
 #include "report/catalogue/catalogue.h"
 #include "report/judge/rule_file.h"
 #include "report/judge/rules.h"
+#include "report/render/render_metric.h"
 #include "report/rule/sql_guard.h"
 #include "report/section/files.h"
 #include "report/section/section.h"
+#include "report/serve/event_metrics.h"
 #include "report/stats/reports.h"
 #include "report/text/message.h"
 
@@ -81,7 +84,8 @@ static void fill_rules(const char *name) {
     const char *missing;
     (void)name;
     if (report_rules_new(&rules) != 0 || report_files_find(&files, &folder, 1, &missing) != 0 ||
-        report_rules_load(rules, &files, NULL, NULL, NULL, &messages) != 0 || messages.count > 0) {
+        report_rules_load(rules, &files, NULL, NULL, NULL, NULL, &messages) != 0 ||
+        messages.count > 0) {
         template_fail("the rules of the package cannot be read");
     }
     for (size_t i = 0; i < report_rules_count(rules); i++) {
@@ -110,18 +114,26 @@ static void put_words(const char *list) {
     }
 }
 
+static void fill_event_metrics(const char *name) {
+    (void)name;
+    for (size_t i = 0; i < report_event_metric_count(); i++) {
+        struct report_event_metric_row row = report_event_metric_row(i);
+        printf(".It Cm %s\n", row.name);
+        template_put(row.text);
+        printf("\n.br\nOf %s, type %s", row.of, report_type_name(row.type));
+        printf(row.unit[0] ? ", unit %s" : "%s", row.unit);
+        puts(".");
+    }
+}
+
 static void fill_metrics(const char *name) {
-    static const char *const types[] = {
-        [REPORT_U32] = "u32",       [REPORT_U64] = "u64",       [REPORT_FLOAT] = "float",
-        [REPORT_DOUBLE] = "double", [REPORT_STRING] = "string",
-    };
     (void)name;
     const struct report_catalogue_entry *entry;
     for (size_t i = 0; (entry = report_catalogue_at(i)); i++) {
         printf(".It Cm %s%s", entry->name, entry->always_keyed ? "_per_" : "");
         printf("%s\n", entry->always_keyed ? entry->keys : "");
         template_put(entry->text);
-        printf("\n.br\nType %s", types[entry->type]);
+        printf("\n.br\nType %s", report_type_name(entry->type));
         printf(entry->unit[0] ? ", unit %s" : "%s", entry->unit);
         puts(".");
         if (entry->rollups[0]) {
@@ -187,6 +199,7 @@ static const struct template_table tables[] = {
     {"codes", false, fill_codes},
     {"fields", true, fill_fields},
     {"metrics", false, fill_metrics},
+    {"event-metrics", false, fill_event_metrics},
     {"reports", false, fill_reports},
     {"rules", false, fill_rules},
     {"section-fields", false, fill_section_fields},

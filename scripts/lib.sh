@@ -34,6 +34,7 @@ has() {
     zlib1g-dev) have_module zlib ;;
     libpq-dev) have_module 'libpq >= 14' ;;
     postgresql) set -- /usr/lib/postgresql/*/bin/initdb && [ -x "$1" ] ;;
+    libzstd-dev) have_module 'libzstd >= 1.4' ;;
     libinih-dev) have_module 'inih >= 53' ;;
     libcriterion-dev) have_module 'criterion >= 2.4' ;;
     libsystemd-dev) have_module 'libsystemd >= 240' ;;
@@ -42,8 +43,10 @@ has() {
             int LLVMFuzzerTestOneInput(const void *d, unsigned long n) { return !d && n; }' |
             clang -fsanitize=fuzzer -x c - -o /dev/null 2>/dev/null
         ;;
+    bubblewrap) have_command bwrap ;;
     dpkg-dev) have_command dpkg-buildpackage ;;
     debhelper) have_command dh ;;
+    dh-python) have_command dh_python3 ;;
     systemd) have_command systemd-socket-activate && have_command systemd-analyze ;;
     python3) python3 -c 'import sqlite3' >/dev/null 2>&1 ;;
     python3-yaml) python3 -c 'import yaml' >/dev/null 2>&1 ;;
@@ -68,7 +71,8 @@ known() {
 
 packages_build='autoconf automake libtool make gcc libc6-dev pkg-config libuv1-dev libsqlite3-dev
     libjansson-dev libinih-dev libpcre2-dev zlib1g-dev'
-packages_optional='libsystemd-dev libpq-dev postgresql pgbouncer systemd clang-format-16 mandoc strace g++'
+packages_optional='libsystemd-dev libzstd-dev libpq-dev postgresql pgbouncer systemd bubblewrap
+    clang-format-16 mandoc strace zstd g++'
 
 # need PACKAGE...: installs missing packages (as root), or names them and exits.
 # Optional packages are only installed along with others; without them some checks skip.

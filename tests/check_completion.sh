@@ -61,7 +61,7 @@ check_installed() {
 }
 
 check_report() { # check_report PROGRAM: each command has options of its own, and lists of words
-    for command in $("$1" --help | sed -n '/^Commands/,/^$/s/^  \([a-z]*\) .*/\1/p'); do
+    for command in $("$1" --help | sed -n '/^Commands/,/^$/s/^  \([a-z-]*\) .*/\1/p'); do
         check "$command" "$1" "$command"
         check "$command" "$1" --csv "$command"
         options=$("$1" "$command" --help | grep -oE -e '--[a-z][a-z-]*' | LC_ALL=C sort -u | tr '\n' ' ')

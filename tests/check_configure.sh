@@ -3,7 +3,7 @@
 #
 # What README says to install is what the build needs, libsystemd-dev included; and, with
 # NVTXT_TEST_LONG=1, because configure takes its time: without libsystemd no units are installed,
-# and it is said; --enable-hardening and --enable-coverage do what they say.
+# and it is said; without libzstd another file stands for it; --enable-hardening and --enable-coverage do what they say.
 set -u
 top=$(cd "${top_srcdir:-.}" && pwd) || exit 1
 work=$(mktemp -d "${TMPDIR:-/tmp}/check_configure.XXXXXX") || exit 1
@@ -36,6 +36,10 @@ grep -q 'WARNING: no units are installed' "$work/out" || fault "there is no warn
 grep -q "^INSTALL_UNITS_TRUE='#'" "$work/config.log" || fault "units would be installed"
 ! grep -q "^NVTXT_CFLAGS=.*\(-fstack-protector\|--coverage\)" "$work/config.log" ||
     fault "hardening or coverage without a word of it"
+
+configure --with-libzstd=no || fault "configure fails without libzstd"
+grep -q '^  libzstd  *no ' "$work/out" || fault "the summary has no word of libzstd"
+grep -q "^HAVE_ZSTD_TRUE='#'" "$work/config.log" || fault "libzstd would be used"
 
 configure --enable-hardening || fault "--enable-hardening fails"
 hardened=$(sed -n 's/^  hardening  *//p' "$work/out")

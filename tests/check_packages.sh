@@ -20,7 +20,7 @@ fault() {
 }
 
 packages_of() { # packages_of FILE: the packages that have it, one a line
-    for package in nvtxtd nvtxt-tools nvtxt-ship libnvtxt0 libnvtxt-dev; do
+    for package in nvtxtd nvtxt-tools nvtxt-ship python3-nvtxt-report libnvtxt0 libnvtxt-dev; do
         while read -r pattern _; do
             # shellcheck disable=SC2254 # a pattern
             case $1 in $pattern) echo $package; break ;; esac
@@ -53,8 +53,8 @@ install() { # install FOLDER TARGET...
 
 install man install-data
 install systemd install-examplesDATA
-install . install-docDATA install-examplesDATA install-queriesDATA install-dashboardsDATA \
-    install-dist_schemaDATA
+install . install-docDATA install-examplesDATA install-ruleexamplesDATA install-queriesDATA \
+    install-dashboardsDATA install-dist_schemaDATA
 [ ! -x "$build/client/nvtxt-report" ] || install report install-data
 [ ! -x "$build/ship/nvtxt-ship" ] || install ship install-fleetDATA
 # libtool installs a library only where configure said, so it is moved. It links libnvtxt-inject.so

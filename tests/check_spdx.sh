@@ -9,9 +9,9 @@ list=$(
     for file in autogen.sh configure.ac Makefile.am tests/run-test scripts/* .ci/*; do
         [ -f "$file" ] && echo "$file"
     done
-    find protocol lib inject store daemon client man doc/examples tests bench systemd completion -type f \
+    find protocol lib inject store report daemon client man doc/examples tests bench systemd completion -type f \
         \( -name '*.[ch]' -o -name '*.cpp' -o -name '*.sh' -o -name '*.py' -o -name '*.mk' -o -name Makefile.am \
-        -o -name '*.sql' -o -name '*.awk' -o -name '*.service.in' -o -name '*.socket' \
+        -o -name '*.sql' -o -name '*.js' -o -name '*.css' -o -path 'report/*.section' -o -path 'report/*.rule' -o -name '*.awk' -o -name '*.service.in' -o -name '*.socket' \
         -o -name '*.bash' -o -path 'systemd/*.conf' \) \
         2>/dev/null
 ) || :

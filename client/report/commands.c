@@ -8,8 +8,8 @@
 #include "protocol/base/near.h"
 
 const struct report_command report_commands[] = {
-#define X(bit, name, formats, words, least, most, what)                                            \
-    {#name, bit, formats, words, least, most, what, report_command_##name},
+#define X(bit, name, function, formats, words, least, most, what)                                  \
+    {name, bit, formats, words, least, most, what, report_command_##function},
     REPORT_COMMANDS(X)
 #undef X
         {0},

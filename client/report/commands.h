@@ -20,6 +20,9 @@ enum report_command_bit {
     REPORT_DIFF = 64,
     REPORT_CHECK = 128,
     REPORT_LIST = 256,
+    REPORT_HTML = 512,
+    REPORT_SERVE = 1024,
+    REPORT_NVTX_STATE = 2048,
 };
 
 enum report_format {
@@ -37,25 +40,33 @@ enum report_format {
 #define REPORT_TABLE_OF_EVENTS                                                                     \
     (REPORT_PLAIN | 1 << REPORT_CSV | 1 << REPORT_TSV | 1 << REPORT_JSONL)
 
-// Its bit and name; its formats, each 1 << enum report_format; its words, and the least and most of
-// them; what it does, for --help. In the order of --help.
+// Its bit and name; the end of its function's name; its formats, each 1 << enum report_format; its
+// words, and the least and most of them; what it does, for --help. In the order of --help.
 #define REPORT_COMMANDS(X)                                                                         \
-    X(REPORT_REPORT, report, REPORT_PLAIN | 1 << REPORT_MARKDOWN, "STORE...", 0, SIZE_MAX,         \
-      "sections and the results of rules")                                                         \
-    X(REPORT_SUMMARY, summary, REPORT_PLAIN | 1 << REPORT_MARKDOWN, "STORE...", 0, SIZE_MAX,       \
-      "stores with their counts, sources with their errors")                                       \
-    X(REPORT_EVENTS, events, REPORT_TABLE_OF_EVENTS, "STORE...", 0, SIZE_MAX,                      \
+    X(REPORT_REPORT, "report", report, REPORT_PLAIN | 1 << REPORT_MARKDOWN, "STORE...", 0,         \
+      SIZE_MAX, "sections and the results of rules")                                               \
+    X(REPORT_SUMMARY, "summary", summary, REPORT_PLAIN | 1 << REPORT_MARKDOWN, "STORE...", 0,      \
+      SIZE_MAX, "stores with their counts, sources with their errors")                             \
+    X(REPORT_EVENTS, "events", events, REPORT_TABLE_OF_EVENTS, "STORE...", 0, SIZE_MAX,            \
       "the selected events, one each")                                                             \
-    X(REPORT_STATS, stats, REPORT_TABLE, "STORE...", 0, SIZE_MAX, "tables; default nvtx_sum")      \
-    X(REPORT_METRICS, metrics, REPORT_TABLE, "STORE...", 0, SIZE_MAX, "values of metrics")         \
-    X(REPORT_SOURCE, source, REPORT_TABLE, "STORE...", 0, SIZE_MAX,                                \
+    X(REPORT_STATS, "stats", stats, REPORT_TABLE, "STORE...", 0, SIZE_MAX,                         \
+      "tables; default nvtx_sum")                                                                  \
+    X(REPORT_METRICS, "metrics", metrics, REPORT_TABLE, "STORE...", 0, SIZE_MAX,                   \
+      "values of metrics")                                                                         \
+    X(REPORT_SOURCE, "source", source, REPORT_TABLE, "STORE...", 0, SIZE_MAX,                      \
       "counters of each line of NVTXT files")                                                      \
-    X(REPORT_CHECK, check, REPORT_PLAIN | 1 << REPORT_MARKDOWN, "STORE...", 0, SIZE_MAX,           \
+    X(REPORT_HTML, "html", html, 1 << REPORT_TEXT, "STORE...", 0, SIZE_MAX,                        \
+      "one page, for browsers")                                                                    \
+    X(REPORT_CHECK, "check", check, REPORT_PLAIN | 1 << REPORT_MARKDOWN, "STORE...", 0, SIZE_MAX,  \
       "rules alone, for timers and CI")                                                            \
-    X(REPORT_DIFF, diff, REPORT_PLAIN | 1 << REPORT_MARKDOWN, "BASE NEW", 2, 2,                    \
+    X(REPORT_DIFF, "diff", diff, REPORT_PLAIN | 1 << REPORT_MARKDOWN, "BASE NEW", 2, 2,            \
       "what changed between two stores, a verdict")                                                \
-    X(REPORT_LIST, list, REPORT_PLAIN | 1 << REPORT_MARKDOWN,                                      \
-      "sections|sets|rules|metrics|reports", 1, 1, "what there is")
+    X(REPORT_LIST, "list", list, REPORT_PLAIN | 1 << REPORT_MARKDOWN,                              \
+      "sections|sets|rules|metrics|reports", 1, 1, "what there is")                                \
+    X(REPORT_SERVE, "serve", serve, 1 << REPORT_TEXT, "STORE|FILE.ncu-rep", 0, 1,                  \
+      "requests and replies for scripts, JSON lines")                                              \
+    X(REPORT_NVTX_STATE, "nvtx-state", nvtx_state, REPORT_PLAIN | 1 << REPORT_MARKDOWN, "FILE...", \
+      1, SIZE_MAX, "open ranges of each result in a .ncu-rep")
 
 struct report_command {
     const char *name;
@@ -78,7 +89,7 @@ const struct report_command *report_command_find(const char *name);
 // The command whose name is nearly that; NULL: there is none.
 const char *report_command_near(const char *name);
 
-#define X(bit, name, formats, words, least, most, what)                                            \
-    int report_command_##name(struct report_job *job);
+#define X(bit, name, function, formats, words, least, most, what)                                  \
+    int report_command_##function(struct report_job *job);
 REPORT_COMMANDS(X)
 #undef X

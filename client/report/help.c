@@ -13,23 +13,20 @@
 static void print_program(void) {
     fputs("Usage: nvtxt-report [COMMAND] [OPTION]... [STORE]...\n"
           "Reads stores and exports of Nsight Systems; shows what their events say.\n"
-          "\n"
           "Commands (the first one when none is named):\n",
           stdout);
     for (const struct report_command *at = report_commands; at->name; at++) {
-        printf("  %-8s %-10s %s\n", at->name, at->words, at->what);
+        printf("  %-10s %-9s %s\n", at->name, at->words, at->what);
     }
     fputs("\n"
           "'nvtxt-report COMMAND --help' has the options of a command. By topic:\n"
-          "  which events   --nvtx-include, --within, --last, --pid, ...; nvtxt-filter(7)\n"
-          "  output         --format FORMAT, --csv, -o FILE, --print-units, ...\n"
-          "  metrics        --metrics LIST, --define NAME=EXPR, ...; nvtxt-metrics(7)\n"
-          "  sections       --section LIST, --set LIST, ...; nvtxt-section(5)\n"
-          "  rules          --rule LIST, --fail-on LEVEL, ...; nvtxt-rule(5)\n"
-          "  about it       --help, --version; nvtxt-report(1)\n"
-          "Exit status: 0 done; 1 done, but files or rules had faults; 2 a finding or a\n"
-          "regression; 3 inconclusive; 64 usage; 65 no store; 66 cannot be read; 71 memory;\n"
-          "73 no output; 74 I/O error; 75 locked. No STORE: see 'nvtxt-ctl where'.\n",
+          "  which events    --nvtx-include, --within, --last, --pid, ...; nvtxt-filter(7)\n"
+          "  output          --format FORMAT, --csv, -o FILE, --print-units, ...\n"
+          "  metrics         --metrics LIST, --define NAME=EXPR, ...; nvtxt-metrics(7)\n"
+          "  sections, rules --section LIST, --rule LIST; nvtxt-section(5), nvtxt-rule(5)\n"
+          "  about it        --help, --version; nvtxt-report(1)\n"
+          "Exit status: 0 done; 1 faults; 2 a finding or a regression; 3 inconclusive; 64\n"
+          "to 75: see nvtxt-report(1). Without a STORE: the one of 'nvtxt-ctl where'.\n",
           stdout);
 }
 
@@ -47,6 +44,9 @@ static void print_option(const struct report_option *option) {
 static const char *formats_of(const struct report_command *command) {
     static char out[64];
     size_t len = 0;
+    if (command->bit == REPORT_HTML) {
+        return "HTML";
+    }
     for (int i = REPORT_TEXT; i <= REPORT_MARKDOWN; i++) {
         if (command->formats >> i & 1) {
             len += (size_t)snprintf(out + len, sizeof(out) - len, "%s%s", len ? ", " : "",

@@ -15,6 +15,7 @@
 #include "client/common/result_file.h"
 #include "client/common/signals.h"
 #include "client/locate/probe.h"
+#include "client/report/profile.h"
 #include "report/load/load.h"
 #include "report/model/iterations.h"
 #include "report/model/selecting.h"
@@ -59,10 +60,13 @@ static enum outcome outcome_of_load(int result) {
     }
 }
 
-// "stast" is a store to report, and there is none of that name.
+// "stast" is a store to report, and there is none of that name; or the file is of another kind.
 static void offer_command(const struct report_job *job, const char *path) {
     const struct report_options *options = job->options;
     bool first = options->words.count > 0 && options->words.words[0] == path;
+    if (profile_is(path) && access(path, R_OK) == 0) {
+        term_say(job->term, "it is a report file of Nsight Compute: nvtx-state and serve read it");
+    }
     const char *near = first && !options->named ? report_command_near(path) : NULL;
     if (near && access(path, F_OK) != 0) {
         term_say(job->term, "did you mean the command '%s'?", near);
@@ -126,8 +130,11 @@ static enum outcome select_events(struct report_job *job, struct report_model *m
     return outcome;
 }
 
-static void complain(void *term, const char *sentence) {
-    term_say(term, "%s", sentence);
+static void complain(void *context, const char *sentence) {
+    struct report_job *job = context;
+    term_say(job->term, "%s", sentence);
+    nvtxt_buf_add_string(&job->refused, sentence);
+    nvtxt_buf_add_string(&job->refused, "\n");
 }
 
 // The files of --resolve-source-file. One that is not that of its source gives no lines.
@@ -135,7 +142,7 @@ static enum outcome resolve_files(struct report_job *job, struct report_capture 
     const struct arguments_list *files = &job->options->resolved;
     int result = 0;
     for (size_t i = 0; i < files->count && result >= 0; i++) {
-        result = report_resolve(capture, files->words[i], signals_came, complain, job->term);
+        result = report_resolve(capture, files->words[i], signals_came, complain, job);
         if (result == REPORT_RESOLVE_NOTHING || result == REPORT_RESOLVE_NO_INPUT) {
             return result == REPORT_RESOLVE_NOTHING ? OUTCOME_USAGE : OUTCOME_NO_INPUT;
         }
@@ -194,13 +201,23 @@ static bool is_of_store(const struct report_capture *capture, const char *path) 
     return false;
 }
 
+// A command that takes no stores takes files, which it reads itself.
+static bool is_of_word(const struct report_job *job, const char *path) {
+    bool found = false;
+    for (size_t i = 0; !job->capture && i < job->store_count && !found; i++) {
+        found = result_file_is_of(path, job->stores[i]);
+    }
+    return found;
+}
+
 static enum outcome open_output(struct report_job *job, struct result_file *file) {
     const char *path = job->options->output;
     *file = (struct result_file){.fd = -1};
     if (!path) {
         return 0;
     }
-    if (is_of_store(job->capture, path) || is_of_store(job->new_capture, path)) {
+    if (is_of_store(job->capture, path) || is_of_store(job->new_capture, path) ||
+        is_of_word(job, path)) {
         term_say(job->term, "%s belongs to the store itself: choose another name", path);
         return OUTCOME_USAGE;
     }
@@ -254,6 +271,12 @@ static enum outcome find_store(struct report_job *job, char *path, size_t size) 
     return outcome;
 }
 
+// A command that takes report files of Nsight Compute reads them itself.
+static bool reads_itself(const struct report_job *job) {
+    enum report_command_bit bit = job->options->command->bit;
+    return bit == REPORT_NVTX_STATE || (bit == REPORT_SERVE && profile_is(job->stores[0]));
+}
+
 enum outcome report_job_run(const struct report_options *options, struct term *term) {
     char path[PATH_MAX];
     const char *found = path;
@@ -267,13 +290,16 @@ enum outcome report_job_run(const struct report_options *options, struct term *t
             job.store_count = 1;
             outcome = find_store(&job, path, sizeof(path));
         }
-        outcome = outcome ? outcome : take_in_all(&job);
+        if (outcome == OUTCOME_DONE && !reads_itself(&job)) {
+            outcome = take_in_all(&job);
+        }
     }
     outcome = outcome ? outcome : run(&job);
     report_model_free(job.model);
     report_model_free(job.new_model);
     report_capture_free(job.capture);
     report_capture_free(job.new_capture);
+    nvtxt_buf_deinit(&job.refused);
     if (outcome != OUTCOME_DONE && signals_came()) {
         return OUTCOME_STOPPED;
     }

@@ -13,6 +13,7 @@
 #include "client/common/term.h"
 #include "client/report/commands.h"
 #include "client/report/options.h"
+#include "protocol/base/buf.h"
 #include "protocol/text/out.h"
 #include "report/load/capture.h"
 #include "report/model/model.h"
@@ -31,10 +32,12 @@ struct report_job {
     int64_t since_ns, until_ns; // what --since, --until and --last ask for
     struct nvtxt_out out;       // text goes to it in pieces; a failure shows at the end
     enum outcome level;         // what the exit status will be at least
+    struct nvtxt_buf refused;   // why files of --resolve-source-file were not taken, a line each
 };
 
 // The exit status becomes at least that of OUTCOME_FAULTS (1), OUTCOME_FINDINGS (2) or
-// OUTCOME_UNDECIDED (3); the output is kept. Has no message of its own.
+// OUTCOME_UNDECIDED (3), or of a file that was left out; the output is kept. Has no message of its
+// own.
 void report_job_raise(struct report_job *job, enum outcome level);
 
 // Runs the command of the options from its stores to its output.

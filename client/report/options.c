@@ -13,6 +13,10 @@
 
 #define MAX_MEMORY (UINT64_C(1) << 30)
 #define GATE 2.0 // percent
+#define RULE_TIMEOUT_S 10.0
+#define PYTHON "python3"
+#define MAX_EVENTS 2000000
+#define PAGE "nvtxt-report.html"
 
 // ---- Values -------------------------------------------------------------------------------------
 
@@ -157,6 +161,7 @@ CHOICE(take_units, bool, "auto", "base")
 CHOICE(take_details, enum report_details, "all", "header", "body")
 CHOICE(take_instances, enum report_instances, "none", "values", "details")
 CHOICE(take_metric_name, enum report_metric_name, "label", "name", "label-name")
+CHOICE(take_sandbox, enum report_sandboxes, "auto", "always", "never")
 CHOICE(take_level, enum report_fail_on, "ok", "optimization", "warning", "error")
 
 static int take_arch(const struct arguments_value *value) {
@@ -173,6 +178,12 @@ static int take_gate(const struct arguments_value *value) {
     double number = *text >= '0' && *text <= '9' ? strtod(text, &end) : 0;
     *(double *)value->field = number;
     return end && end == text + strspn(text, "0123456789.") && !*end ? 0 : ARGUMENTS_WRONG;
+}
+
+static int take_timeout(const struct arguments_value *value) {
+    int result = take_gate(value);
+    double seconds = *(double *)value->field;
+    return result == 0 && seconds > 0 && seconds <= 1e6 ? 0 : ARGUMENTS_WRONG;
 }
 
 static int add_to_list(const struct arguments_value *value) {
@@ -195,20 +206,27 @@ static int take_define(const struct arguments_value *value) {
 
 #define SELECTS                                                                                    \
     (REPORT_REPORT | REPORT_SUMMARY | REPORT_STATS | REPORT_EVENTS | REPORT_METRICS |              \
-     REPORT_SOURCE | REPORT_DIFF | REPORT_CHECK)
-#define EVERY (SELECTS | REPORT_LIST)
-#define COMPUTES (REPORT_REPORT | REPORT_METRICS | REPORT_SOURCE | REPORT_CHECK | REPORT_LIST)
+     REPORT_SOURCE | REPORT_DIFF | REPORT_CHECK | REPORT_HTML | REPORT_SERVE)
+#define EVERY ((SELECTS & ~(unsigned)REPORT_SERVE) | REPORT_LIST | REPORT_NVTX_STATE)
+#define HAS_FORMATS (EVERY & ~(unsigned)REPORT_HTML)
+#define COMPUTES                                                                                   \
+    (REPORT_REPORT | REPORT_METRICS | REPORT_SOURCE | REPORT_CHECK | REPORT_LIST | REPORT_HTML)
+
+#define RUNS_RULES (REPORT_REPORT | REPORT_CHECK | REPORT_HTML | REPORT_LIST)
 
 #define AT(field) offsetof(struct report_options, field)
 #define OTHER(name, field, function, what)                                                         \
     { name, 0, ARGUMENTS_OTHER, .at = AT(field), .wanted = what, .take = function }
 #define LIST(name, field) OTHER(name, field, take_words, "a list with commas, without empty words")
-#define EVENTS(name, value, text)                                                                  \
-    { {name, 0, ARGUMENTS_OTHER, .take = take_select}, SELECTS, value, text }
+#define SELECT(name, commands, value, text)                                                        \
+    { {name, 0, ARGUMENTS_OTHER, .take = take_select}, commands, value, text }
+#define EVENTS(name, value, text) SELECT(name, SELECTS, value, text)
 
 const struct report_option report_options_table[] = {
-    EVENTS("nvtx-include", "E", "events of this filter; see nvtxt-filter(7)"),
-    EVENTS("nvtx-exclude", "E", "... but not those that this one matches"),
+    SELECT("nvtx-include", SELECTS | REPORT_NVTX_STATE, "E",
+           "events of this filter; see nvtxt-filter(7)"),
+    SELECT("nvtx-exclude", SELECTS | REPORT_NVTX_STATE, "E",
+           "... but not those that this one matches"),
     EVENTS("nvtx-domain-include", "LIST", "events of these domains; 'default' is none"),
     EVENTS("nvtx-domain-exclude", "LIST", "... but not of these"),
     EVENTS("within", "RANGE[@DOMAIN]", "events that start in a range of that name"),
@@ -233,16 +251,16 @@ const struct report_option report_options_table[] = {
      "exit status 1 if nothing is selected"},
     {{"max-memory", 0, ARGUMENTS_BYTES, .at = AT(max_memory), .wanted = "bytes, such as 512M",
       .least = 1},
-     SELECTS,
+     SELECTS | REPORT_NVTX_STATE,
      "SIZE",
      "the most memory for events (default: 1G)"},
-    {OTHER("format", format, take_format, "text, csv, tsv, json, jsonl or markdown"), EVERY,
+    {OTHER("format", format, take_format, "text, csv, tsv, json, jsonl or markdown"), HAS_FORMATS,
      "FORMAT", "text, csv, tsv, json, jsonl or markdown"},
-    {{"csv", 0, ARGUMENTS_FLAG, .at = AT(csv)}, EVERY, NULL, "the same as --format csv"},
+    {{"csv", 0, ARGUMENTS_FLAG, .at = AT(csv)}, HAS_FORMATS, NULL, "the same as --format csv"},
     {{"output", 'o', ARGUMENTS_TEXT, .at = AT(output)},
      EVERY,
      "FILE",
-     "the file to make (default, and '-': stdout)"},
+     "the file; '-': stdout (html: " PAGE ")"},
     {{"report", 'r', ARGUMENTS_OTHER, .at = AT(reports), .take = take_words,
       .wanted = "a list with commas, without empty words"},
      REPORT_STATS,
@@ -252,9 +270,9 @@ const struct report_option report_options_table[] = {
      REPORT_STATS, "LIST", "columns with these percentiles, such as 50,99.9"},
     {OTHER("timeunit", time_unit, take_unit, "nsec, usec, msec or sec"), REPORT_STATS, "UNIT",
      "nsec (the default), usec, msec or sec"},
-    {LIST("section", sections), REPORT_REPORT | REPORT_SOURCE | REPORT_LIST, "LIST",
+    {LIST("section", sections), REPORT_REPORT | REPORT_SOURCE | REPORT_HTML | REPORT_LIST, "LIST",
      "these sections, by identifier or regex:RE"},
-    {LIST("set", sets), REPORT_REPORT | REPORT_SOURCE | REPORT_LIST, "LIST",
+    {LIST("set", sets), REPORT_REPORT | REPORT_SOURCE | REPORT_HTML | REPORT_LIST, "LIST",
      "the sections of these sets (default: basic)"},
     {LIST("metrics", metrics), REPORT_REPORT | REPORT_METRICS | REPORT_SOURCE | REPORT_LIST, "LIST",
      "these metrics, by name, regex:RE or group:G"},
@@ -280,19 +298,30 @@ const struct report_option report_options_table[] = {
      "one page per process, thread, name or iteration"},
     {OTHER("arch", arch, take_arch, "a number such as 70 or CC_70"), COMPUTES, "NN",
      "the architecture for MinArch and MaxArch"},
-    {OTHER("apply-rules", no_rules, take_apply, "yes or no"),
-     REPORT_REPORT | REPORT_CHECK | REPORT_LIST, "yes|no",
+    {OTHER("apply-rules", no_rules, take_apply, "yes or no"), RUNS_RULES, "yes|no",
      "whether rules are applied (default: yes)"},
-    {LIST("rule", rules), REPORT_REPORT | REPORT_CHECK | REPORT_LIST, "LIST",
-     "these rules only, by identifier or regex:RE"},
+    {LIST("rule", rules), RUNS_RULES, "LIST", "these rules only, by identifier or regex:RE"},
+    {OTHER("sandbox", sandbox, take_sandbox, "auto, always or never"), RUNS_RULES, "WHEN",
+     "bubblewrap: auto (default), always, never"},
+    {OTHER("rule-timeout", rule_timeout_s, take_timeout, "seconds above 0"), RUNS_RULES, "SECONDS",
+     "time of a rule in Python (default: 10)"},
+    {{"python", 0, ARGUMENTS_TEXT, .at = AT(python)},
+     RUNS_RULES,
+     "PROGRAM",
+     "runs rules in Python (default: " PYTHON ")"},
     {{"resolve-source-file", 0, ARGUMENTS_LIST, .at = AT(resolved)},
      COMPUTES,
      "[NAME=]FILE",
      "the NVTXT file that a source read"},
     {{"all-lines", 0, ARGUMENTS_FLAG, .at = AT(all_lines)},
-     REPORT_SOURCE,
+     REPORT_SOURCE | REPORT_HTML,
      NULL,
      "lines without any figure, too"},
+    {{"max-events", 0, ARGUMENTS_NUMBER, .at = AT(max_events), .wanted = "a number from 1 on",
+      .least = 1},
+     REPORT_HTML,
+     "N",
+     "events drawn singly (default: 2000000)"},
     {OTHER("print-units", base_units, take_units, "auto or base"), COMPUTES, "auto|base",
      "text: units that fit, or those of the metrics"},
     {OTHER("print-details", details, take_details, "header, body or all"),
@@ -397,16 +426,8 @@ static enum outcome check_selection(const struct report_options *options, struct
 
 // The first word is a command if there is one of that name; else it is a store to report.
 static enum outcome find_command(struct report_options *options, struct term *term) {
-    static const char *const later[] = {"html", "nvtx-state", "serve"};
     const char *word = options->words.count > 0 ? options->words.words[0] : NULL;
     const struct report_command *command = word ? report_command_find(word) : NULL;
-    for (size_t i = 0; word && i < sizeof(later) / sizeof(later[0]); i++) {
-        if (strcmp(word, later[i]) == 0) {
-            term_say(term, "this version has no command %s; a file of that name is ./%s", word,
-                     word);
-            return arguments_refuse(term);
-        }
-    }
     options->command = command ? command : report_command_find("report");
     if (!options->command) {
         term_say(term, "there is no command '%s'", word ? word : "report");
@@ -455,7 +476,14 @@ enum outcome report_options_parse(struct report_options *options, struct term *t
         rows[i] = report_options_table[i].row;
     }
     *options = (struct report_options){
-        .max_memory = MAX_MEMORY, .gate = GATE, .fail_on = REPORT_FAIL_WARNING};
+        .max_memory = MAX_MEMORY,
+        .max_events = MAX_EVENTS,
+        .gate = GATE,
+        .rule_timeout_s = RULE_TIMEOUT_S,
+        .python = PYTHON,
+        .fail_on = REPORT_FAIL_WARNING,
+        .arguments = argv,
+    };
     struct arguments_parser parser = {rows, options, term, .print_help_of = print_help,
                                       .take_word = take_word};
     enum outcome result = arguments_parse(&parser, argc, argv);
@@ -468,6 +496,9 @@ enum outcome report_options_parse(struct report_options *options, struct term *t
     result = result ? result : check_words(options, term);
     result = result ? result : check_selection(options, term);
     options->has_gate = given_is(parser.given, "gate");
+    if (!options->output && options->command && options->command->bit == REPORT_HTML) {
+        options->output = PAGE;
+    }
     if (options->output && strcmp(options->output, "-") == 0) {
         options->output = NULL;
     }

@@ -29,12 +29,13 @@ struct report_options {
     const struct report_command *command;
     bool named;                  // the command; else it is `report`
     struct arguments_list words; // stores; of `list` what is listed
+    char *const *arguments;      // all of the command line; borrowed; ends with NULL
 
     struct report_selection selection; // SELECT; owned
 
     enum report_format format; // --csv is in it, too
     bool csv;
-    const char *output; // -o; NULL: stdout
+    const char *output; // -o, or the usual name of html; NULL: stdout
     struct report_words sections, sets, metrics, rules;
     struct report_words reports;     // -r
     struct report_words percentiles; // digits, with a point or without: above 0, up to 100
@@ -45,6 +46,9 @@ struct report_options {
     struct arguments_list resolved;     // [NAME=]FILE of --resolve-source-file
     bool from_operands;                 // --derived-aggregate operands
     bool no_rules;                      // --apply-rules no
+    enum report_sandboxes { REPORT_BOX_AUTO, REPORT_BOX_ALWAYS, REPORT_BOX_NEVER } sandbox;
+    double rule_timeout_s;
+    const char *python;
     enum report_scope_kind scope;
     uint32_t arch; // 70 of 70 and CC_70; 0: none
     enum report_time_unit { REPORT_NSEC, REPORT_USEC, REPORT_MSEC, REPORT_SEC } time_unit;
@@ -59,6 +63,7 @@ struct report_options {
     bool rule_details;
     bool all_lines;      // of source
     uint64_t max_memory; // bytes
+    int64_t max_events;  // of html: more are merged
     bool has_gate;
     double gate; // percent; 2 when it is not given
     enum report_fail_on {

@@ -91,9 +91,10 @@ static void store_number(const struct report_capture *capture, enum report_catal
 
 static int part_number(struct report_figures *figures, enum report_key key,
                        struct report_metric *metric) {
-    const struct report_groups *groups;
-    int result = report_figures_groups(figures, key, &groups);
-    set_number(metric, result ? 0 : groups->count);
+    size_t count;
+    int result = report_group_count(figures->model, figures->scope->events,
+                                    figures->scope->event_count, key, &count);
+    set_number(metric, count);
     return result;
 }
 

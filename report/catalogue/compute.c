@@ -40,6 +40,29 @@ static double as_real(struct report_value value) {
     return value.type == REPORT_DOUBLE ? value.real : (double)value.u64;
 }
 
+// Of numbers that are all 1 only sums are asked.
+static struct report_value roll_count(const struct rolling *rolling, size_t count) {
+    return rolling->which->rollup == REPORT_PER_SECOND
+               ? real_value((double)count * 1e9 / rolling->elapsed)
+               : integer_value(count);
+}
+
+static uint64_t smallest(const uint64_t *values, size_t count) {
+    uint64_t least = values[0];
+    for (size_t i = 1; i < count; i++) {
+        least = values[i] < least ? values[i] : least;
+    }
+    return least;
+}
+
+static uint64_t largest(const uint64_t *values, size_t count) {
+    uint64_t most = values[0];
+    for (size_t i = 1; i < count; i++) {
+        most = values[i] > most ? values[i] : most;
+    }
+    return most;
+}
+
 // No roll-up but the sums asks for one of nothing.
 static struct report_value roll_integers(const struct rolling *rolling, uint64_t *values,
                                          size_t count) {
@@ -49,15 +72,15 @@ static struct report_value roll_integers(const struct rolling *rolling, uint64_t
     case REPORT_PCT_OF_ELAPSED:
         return real_value(as_real(sum_value(values, count)) * 100 / rolling->elapsed);
     case REPORT_AVG:
-        return real_value(report_spread_of(values, count).avg);
+        return real_value(report_average(values, count));
     case REPORT_MIN:
-        return integer_value(report_spread_of(values, count).min);
+        return integer_value(smallest(values, count));
     case REPORT_MAX:
-        return integer_value(report_spread_of(values, count).max);
+        return integer_value(largest(values, count));
     case REPORT_MED:
-        return real_value(report_spread_of(values, count).median);
+        return real_value(report_median(values, count));
     case REPORT_STDDEV:
-        return real_value(report_spread_of(values, count).stddev);
+        return real_value(report_deviation(values, count));
     case REPORT_PERCENTILE:
         return integer_value(report_percentile(values, count, rolling->which->percent));
     default:
@@ -93,6 +116,9 @@ static struct report_value roll(const struct rolling *rolling, size_t from, size
     const struct report_samples *samples = rolling->samples;
     if (samples->averages && rolling->which->rollup == REPORT_AVG) {
         return real_value(samples->averages[from]);
+    }
+    if (samples->ones) {
+        return roll_count(rolling, end - from);
     }
     return samples->real ? roll_reals(rolling, samples->reals + from, end - from)
                          : roll_integers(rolling, samples->values + from, end - from);

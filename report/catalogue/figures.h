@@ -17,6 +17,7 @@ struct report_samples {
     const char *na;    // why there are none; NULL: there may be
     const char *empty; // why a group without any has no average and the like
     bool real;
+    bool ones;                   // all values are 1, and there is no array of them
     uint64_t *values;            // of group g: [starts[g] .. starts[g + 1])
     double *reals;               // instead of them
     const double *averages;      // beside `values`, when they are not the means of these
@@ -26,6 +27,25 @@ struct report_samples {
     struct store_arena arena;
 };
 
+// What an event is, a bit each, so that most figures look at one byte of it.
+enum report_trait {
+    REPORT_IS_EVENT = 1,
+    REPORT_IS_MARK = 2,
+    REPORT_IS_PUSH_POP = 4,
+    REPORT_IS_START_END = 8,
+    REPORT_IS_OPEN = 16,
+    REPORT_IS_UNCLOSED = 32,
+    REPORT_IS_BACKWARD = 64,
+    REPORT_HAS_NUMBER = 128, // its payload
+};
+
+// The scope's events by their threads or processes, by index in the capture; two of one id in two
+// stores stay two. Part p has events[starts[p] .. starts[p + 1]), in order.
+struct report_parts {
+    uint32_t *starts, *events;
+    size_t count;
+};
+
 struct report_figures {
     struct report_model *model;       // borrowed
     const struct report_scope *scope; // borrowed
@@ -33,8 +53,10 @@ struct report_figures {
     struct store_arena kept;          // of groups
     struct report_groups groups[REPORT_KEY_EVENT + 1];
     bool grouped[REPORT_KEY_EVENT + 1];
-    struct report_samples samples[2]; // the last without a key, the last with one
-    uint64_t elapsed_ns;              // from the smallest start to the largest start or end
+    struct report_samples samples[4];       // the last without a key, with one; the same of counts
+    uint64_t elapsed_ns;                    // from the smallest start to the largest start or end
+    const uint8_t *traits;                  // of each event of the scope; NULL: not asked for yet
+    struct report_parts threads, processes; // the same
 };
 
 void report_figures_init(struct report_figures *figures, struct report_model *model,
@@ -44,6 +66,16 @@ void report_figures_deinit(struct report_figures *figures);
 // The scope's events by a key. Returns 0 or -ENOMEM.
 int report_figures_groups(struct report_figures *figures, enum report_key key,
                           const struct report_groups **groups);
+
+// enum report_trait of an event.
+uint8_t report_traits_of(const struct report_event *event);
+
+// The same of each of the scope's events, in their order. NULL when memory is short.
+const uint8_t *report_figures_traits(struct report_figures *figures);
+
+// `key` is the thread or the process. NULL when memory is short.
+const struct report_parts *report_figures_parts(struct report_figures *figures,
+                                                enum report_key key);
 
 // Whether one of the stores is of nvtxtd, and no export.
 bool report_has_store(const struct report_capture *capture);

@@ -7,13 +7,9 @@
 #include "report/catalogue/group.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "protocol/base/hash.h"
-
-#define STORE_SHIFT 56 // a row has its segment and its rowid below it
 
 // An id with the raw number that it comes from.
 struct candidate {
@@ -30,158 +26,17 @@ struct work {
     size_t raw_count;            // raw numbers are below it
     const uint32_t *distinct;    // what the raw numbers stand for, when they were numbered anew
     const struct report_id *ids; // the same, when it is the line
+    bool only_count;             // what belongs to the groups is not asked for
     struct store_arena *arena;
     uint32_t *to_group; // of each raw number
     struct candidate *candidates;
 };
 
-int report_id_compare(const struct report_id *a, const struct report_id *b) {
-    if (!a->is_text) {
-        return (a->number > b->number) - (a->number < b->number);
-    }
-    size_t len = a->text.len < b->text.len ? a->text.len : b->text.len;
-    int order = len ? memcmp(a->text.data, b->text.data, len) : 0;
-    return order ? order : (a->text.len > b->text.len) - (a->text.len < b->text.len);
-}
-
-static struct report_id text_id(struct nvtxt_slice text) {
-    return (struct report_id){.is_text = true, .text = text};
-}
-
-static struct report_id number_id(uint64_t number) {
-    return (struct report_id){.number = number};
-}
-
-static struct report_id name_id(const struct report_capture *capture, uint32_t name,
-                                struct store_arena *arena) {
-    struct nvtxt_slice domain = capture->domains[capture->names[name].domain];
-    struct nvtxt_slice message = capture->messages[capture->names[name].message];
-    size_t len = domain.len + 1 + message.len;
-    char *bytes = store_arena_take(arena, len, 1);
-    if (bytes) {
-        memcpy(bytes, domain.len ? domain.data : "", domain.len);
-        bytes[domain.len] = ':';
-        memcpy(bytes + domain.len + 1, message.len ? message.data : "", message.len);
-    }
-    return text_id((struct nvtxt_slice){bytes, len});
-}
-
-// ---- The same in two stores ---------------------------------------------------------------------
-
-// A thread, process or source by its store and its number there, the order of their arrays.
-struct place {
-    uint32_t store;
-    uint64_t number;
-};
-
-static struct place place_of(const struct report_capture *capture, enum report_key key,
-                             uint32_t raw) {
-    if (key == REPORT_KEY_THREAD) {
-        return (struct place){capture->threads[raw].store, capture->threads[raw].global_tid};
-    }
-    if (key == REPORT_KEY_PROCESS) {
-        return (struct place){capture->processes[raw].store, capture->processes[raw].pid};
-    }
-    return (struct place){capture->sources[raw].store, (uint64_t)capture->sources[raw].id};
-}
-
-static bool comes_before(const struct place *a, const struct place *b, bool is_signed) {
-    if (a->store != b->store) {
-        return a->store < b->store;
-    }
-    return is_signed ? (int64_t)a->number < (int64_t)b->number : a->number < b->number;
-}
-
-static bool has_place(const struct report_capture *capture, enum report_key key,
-                      const struct place *wanted) {
-    bool is_signed = key == REPORT_KEY_SOURCE;
-    uint32_t low = 0;
-    uint32_t high = (uint32_t)(key == REPORT_KEY_THREAD    ? capture->thread_count
-                               : key == REPORT_KEY_PROCESS ? capture->process_count
-                                                           : capture->source_count);
-    uint32_t end = high;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        struct place place = place_of(capture, key, middle);
-        if (comes_before(&place, wanted, is_signed)) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    struct place found = low < end ? place_of(capture, key, low) : (struct place){REPORT_NONE, 0};
-    return found.store == wanted->store && found.number == wanted->number;
-}
-
-// The store that a thread, process or source is of, when an earlier store has its number, too; else
-// 0.
-static uint32_t told_store(const struct report_capture *capture, enum report_key key,
-                           uint32_t raw) {
-    struct place own = place_of(capture, key, raw), other = own;
-    for (other.store = 0; other.store < own.store; other.store++) {
-        if (has_place(capture, key, &other)) {
-            return own.store;
-        }
-    }
-    return 0;
-}
-
-static struct report_id id_in_store(uint32_t store, uint64_t number) {
-    return number_id(number + ((uint64_t)store << STORE_SHIFT));
-}
-
-// ---- Ids ----------------------------------------------------------------------------------------
-
-static struct report_id thread_id(const struct report_capture *capture, uint32_t thread,
-                                  struct store_arena *arena) {
-    const struct report_thread *of = &capture->threads[thread];
-    uint32_t store = told_store(capture, REPORT_KEY_THREAD, thread);
-    char text[48];
-    int len = snprintf(text, sizeof text, "%" PRIu32 ":%" PRIu32,
-                       capture->processes[of->process].pid, report_tid(of));
-    if (store > 0) {
-        len += snprintf(text + len, sizeof text - (size_t)len, "@%" PRIu32, store);
-    }
-    return text_id((struct nvtxt_slice){store_arena_copy(arena, text, (size_t)len), (size_t)len});
-}
-
-struct report_id report_line_id(const struct report_source *source, uint64_t line,
-                                struct store_arena *arena) {
-    struct nvtxt_slice file = source->name.data ? source->name : source->display_name;
-    char digits[24];
-    int len = snprintf(digits, sizeof digits, ":%" PRIu64, line);
-    char *text = store_arena_take(arena, file.len + (size_t)len, 1);
-    if (text) {
-        memcpy(text, file.len ? file.data : "", file.len);
-        memcpy(text + file.len, digits, (size_t)len);
-    }
-    return text_id((struct nvtxt_slice){text, file.len + (size_t)len});
-}
-
 static struct report_id id_of(const struct work *work, uint32_t raw) {
-    const struct report_capture *capture = work->model->capture;
-    raw = work->distinct ? work->distinct[raw] : raw;
-    switch (work->key) {
-    case REPORT_KEY_NAME:
-        return name_id(capture, raw, work->arena);
-    case REPORT_KEY_THREAD:
-        return thread_id(capture, raw, work->arena);
-    case REPORT_KEY_PROCESS:
-        return id_in_store(told_store(capture, work->key, raw), capture->processes[raw].pid);
-    case REPORT_KEY_DOMAIN:
-        return text_id(capture->domains[raw].len ? capture->domains[raw]
-                                                 : NVTXT_SLICE("<default domain>"));
-    case REPORT_KEY_CATEGORY:
-        return number_id((uint64_t)raw + 1);
-    case REPORT_KEY_SOURCE:
-        return id_in_store(told_store(capture, work->key, raw), (uint64_t)capture->sources[raw].id);
-    case REPORT_KEY_ITERATION:
-        return number_id(work->model->iterations.list[raw].number);
-    case REPORT_KEY_LINE:
-        return work->ids[raw];
-    default: // REPORT_KEY_EVENT
-        return id_in_store(capture->events[raw].store, (uint64_t)capture->events[raw].row);
-    }
+    return work->key == REPORT_KEY_LINE
+               ? work->ids[raw]
+               : report_id_of(work->model, work->key, work->distinct ? work->distinct[raw] : raw,
+                              work->arena);
 }
 
 static int compare_candidates(const void *a, const void *b) {
@@ -236,23 +91,26 @@ static int fill_groups(struct work *work) {
     struct report_groups *groups = work->groups;
     uint32_t *next = store_arena_take(work->arena, (groups->count + 2) * sizeof(uint32_t), 4);
     groups->items = store_arena_take(work->arena, (work->count + 1) * sizeof(uint32_t), 4);
-    if (!next || !groups->items) {
+    groups->of = store_arena_take(work->arena, (work->count + 1) * sizeof(uint32_t), 4);
+    if (!next || !groups->items || !groups->of) {
         return -ENOMEM;
     }
     // First next[g + 2] counts the items of g; then next[g + 1] is where its next item goes, and at
     // the end where it ends.
     memset(next, 0, (groups->count + 2) * sizeof(uint32_t));
     for (size_t i = 0; i < work->count; i++) {
-        if (work->raws[i] != REPORT_NONE && work->to_group[work->raws[i]] + 1 < groups->count) {
-            next[work->to_group[work->raws[i]] + 2]++;
+        uint32_t raw = work->raws[i];
+        groups->of[i] = raw == REPORT_NONE ? REPORT_NONE : work->to_group[raw];
+        if (raw != REPORT_NONE && groups->of[i] + 1 < groups->count) {
+            next[groups->of[i] + 2]++;
         }
     }
     for (size_t g = 2; g <= groups->count; g++) {
         next[g] += next[g - 1];
     }
     for (size_t i = 0; i < work->count; i++) {
-        if (work->raws[i] != REPORT_NONE) {
-            groups->items[next[work->to_group[work->raws[i]] + 1]++] = (uint32_t)i;
+        if (groups->of[i] != REPORT_NONE) {
+            groups->items[next[groups->of[i] + 1]++] = (uint32_t)i;
         }
     }
     groups->starts = next;
@@ -266,7 +124,7 @@ static int group_raws(struct work *work) {
     int result = -ENOMEM;
     if (work->to_group && work->candidates) {
         result = number_groups(work);
-        result = result ? result : fill_groups(work);
+        result = result || work->only_count ? result : fill_groups(work);
     }
     free(work->to_group);
     free(work->candidates);
@@ -323,10 +181,20 @@ static int group(struct work *work) {
     return few || work->key == REPORT_KEY_CATEGORY ? group_few(work) : group_raws(work);
 }
 
+static size_t raw_count_of(const struct report_model *model, enum report_key key) {
+    const struct report_capture *capture = model->capture;
+    return key == REPORT_KEY_NAME        ? capture->name_count
+           : key == REPORT_KEY_THREAD    ? capture->thread_count
+           : key == REPORT_KEY_PROCESS   ? capture->process_count
+           : key == REPORT_KEY_DOMAIN    ? capture->domain_count
+           : key == REPORT_KEY_SOURCE    ? capture->source_count
+           : key == REPORT_KEY_ITERATION ? model->iterations.count
+                                         : model->count;
+}
+
 int report_group_raws(struct report_groups *groups, struct report_model *model,
                       const struct report_raws *raws, enum report_key key,
                       struct store_arena *arena) {
-    const struct report_capture *capture = model->capture;
     struct work work = {.groups = groups,
                         .model = model,
                         .key = key,
@@ -335,14 +203,7 @@ int report_group_raws(struct report_groups *groups, struct report_model *model,
                         .ids = raws->ids,
                         .arena = arena};
     *groups = (struct report_groups){.na = NULL};
-    work.raw_count = key == REPORT_KEY_NAME        ? capture->name_count
-                     : key == REPORT_KEY_THREAD    ? capture->thread_count
-                     : key == REPORT_KEY_PROCESS   ? capture->process_count
-                     : key == REPORT_KEY_DOMAIN    ? capture->domain_count
-                     : key == REPORT_KEY_SOURCE    ? capture->source_count
-                     : key == REPORT_KEY_ITERATION ? model->iterations.count
-                     : key == REPORT_KEY_LINE      ? raws->id_count
-                                                   : model->count;
+    work.raw_count = key == REPORT_KEY_LINE ? raws->id_count : raw_count_of(model, key);
     return group(&work);
 }
 
@@ -438,8 +299,9 @@ static int group_events(struct work *work, uint32_t *raws, const uint32_t *event
     for (size_t i = 0; i < work->count; i++) {
         raws[i] = raw_of(work->model->capture, events[i], work->key);
     }
-    const struct report_raws of_events = {.raws = raws, .count = work->count};
-    return report_group_raws(work->groups, work->model, &of_events, work->key, work->arena);
+    work->raws = raws;
+    work->raw_count = raw_count_of(work->model, work->key);
+    return group(work);
 }
 
 // The first of the events, which are in order, that is not before `index`.
@@ -481,7 +343,7 @@ static int group_by_iteration(struct work *work, const uint32_t *events) {
         if (here > 0) {
             memcpy(groups->items + groups->starts[i], events + from, here * sizeof *events);
         }
-        groups->ids[i] = number_id(iteration->number);
+        groups->ids[i] = (struct report_id){.number = iteration->number};
         groups->starts[i + 1] = groups->starts[i] + (uint32_t)here;
     }
     groups->count = count;
@@ -506,5 +368,23 @@ int report_group(struct report_groups *groups, struct report_model *model, const
     for (size_t i = 0; !result && i < groups->starts[groups->count]; i++) {
         groups->items[i] = events[groups->items[i]];
     }
+    return result;
+}
+
+int report_group_count(struct report_model *model, const uint32_t *events, size_t event_count,
+                       enum report_key key, size_t *count) {
+    struct report_groups groups = {.count = 0};
+    struct store_arena arena = {0};
+    struct work work = {.groups = &groups,
+                        .model = model,
+                        .key = key,
+                        .count = event_count,
+                        .only_count = true,
+                        .arena = &arena};
+    uint32_t *raws = malloc((event_count + 1) * sizeof *raws);
+    int result = raws ? group_events(&work, raws, events) : -ENOMEM;
+    *count = groups.count;
+    free(raws);
+    store_arena_deinit(&arena);
     return result;
 }

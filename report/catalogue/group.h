@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "report/catalogue/catalogue.h"
+#include "report/catalogue/group_id.h"
 #include "report/catalogue/value.h"
 #include "report/model/model.h"
 #include "store/value/arena.h"
@@ -18,12 +19,17 @@ struct report_groups {
     size_t count;
     uint32_t *starts; // count + 1: group g is items[starts[g] .. starts[g + 1]), in order
     uint32_t *items;  // indexes of events in the model; of report_group_raws(): positions
+    uint32_t *of;     // the group of each position, or REPORT_NONE; NULL: it may be in several
     const char *na;   // why there can be no groups; NULL: there can
 };
 
 // Groups events. Everything in `groups` is of the arena. Returns 0 or -ENOMEM.
 int report_group(struct report_groups *groups, struct report_model *model, const uint32_t *events,
                  size_t count, enum report_key key, struct store_arena *arena);
+
+// How many groups there would be.
+int report_group_count(struct report_model *model, const uint32_t *events, size_t event_count,
+                       enum report_key key, size_t *count);
 
 // Things that are no events: of each the raw number of the key, which is the index of a name,
 // thread, process, domain, source, or iteration that is not left out (REPORT_NONE: of none). When
@@ -38,10 +44,3 @@ struct report_raws {
 int report_group_raws(struct report_groups *groups, struct report_model *model,
                       const struct report_raws *raws, enum report_key key,
                       struct store_arena *arena);
-
-// Below, at or above 0: the order of ids of one kind.
-int report_id_compare(const struct report_id *a, const struct report_id *b);
-
-// FILE:LINE of a source; its text is of the arena, with data NULL when memory is short.
-struct report_id report_line_id(const struct report_source *source, uint64_t line,
-                                struct store_arena *arena);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/load/idmap.h"
 #include "report/model/spans.h"
 #include "report/model/spread.h"
 
@@ -37,42 +38,28 @@ struct collecting {
     const struct report_event *events; // of the capture
 };
 
-// Marks of one name, in order: the time since the last one of the same process.
-static int intervals_of(const struct collecting *of, const uint32_t *marks, size_t count,
-                        uint32_t *last) {
-    const struct report_thread *threads = of->figures->model->capture->threads;
-    for (size_t i = 0; i < count; i++) {
-        const struct report_event *event = &of->events[marks[i]];
-        uint32_t *before = &last[threads[event->thread].process];
-        if (event->kind == REPORT_MARK && *before != REPORT_NONE) {
-            uint64_t interval = (uint64_t)event->start - (uint64_t)of->events[*before].start;
-            if (add(of->items, event->name, interval)) {
-                return -ENOMEM;
-            }
-        }
-        *before = event->kind == REPORT_MARK ? marks[i] : *before;
-    }
-    for (size_t i = 0; i < count; i++) {
-        last[threads[of->events[marks[i]].thread].process] = REPORT_NONE;
-    }
-    return 0;
-}
-
+// The time from a mark to the last one of its name in its process.
 static int mark_intervals(const struct collecting *of) {
-    const struct report_groups *groups;
+    const struct report_thread *threads = of->figures->model->capture->threads;
+    const struct report_scope *scope = of->figures->scope;
+    const uint8_t *traits = report_figures_traits(of->figures);
+    struct report_idmap last = {NULL, 0, 0}; // mark of a process and name
+    int result = traits ? 0 : -ENOMEM;
     of->samples->empty = "fewer than 2 instances";
-    int result = report_figures_groups(of->figures, REPORT_KEY_NAME, &groups);
-    size_t processes = of->figures->model->capture->process_count;
-    uint32_t *last = malloc((processes + 1) * sizeof *last);
-    result = last ? result : -ENOMEM;
-    for (size_t i = 0; last && i < processes; i++) {
-        last[i] = REPORT_NONE;
+    for (size_t i = 0; !result && i < scope->event_count; i++) {
+        if (!(traits[i] & REPORT_IS_MARK)) {
+            continue;
+        }
+        const struct report_event *event = &of->events[scope->events[i]];
+        uint64_t key = (uint64_t)threads[event->thread].process << 32 | event->name;
+        uint32_t before;
+        if (report_idmap_get(&last, key, &before)) {
+            result = add(of->items, event->name,
+                         (uint64_t)event->start - (uint64_t)of->events[before].start);
+        }
+        result = result ? result : report_idmap_set(&last, key, scope->events[i]);
     }
-    for (size_t g = 0; !result && g < groups->count; g++) {
-        result = intervals_of(of, groups->items + groups->starts[g],
-                              groups->starts[g + 1] - groups->starts[g], last);
-    }
-    free(last);
+    report_idmap_deinit(&last);
     return result;
 }
 
@@ -170,38 +157,18 @@ static bool any_timed(const struct collecting *of, const uint32_t *events, size_
     return false;
 }
 
-static uint32_t part_of(const struct collecting *of, uint32_t event, enum report_key key) {
-    uint32_t thread = of->events[event].thread;
-    return key == REPORT_KEY_THREAD ? thread : of->figures->model->capture->threads[thread].process;
-}
-
 // Calls `part` with the events of each thread or process that has timed ranges of these kinds.
-// Threads of two stores that have the same ids are two.
 static int each_part(const struct collecting *of, enum report_key key, unsigned kinds,
                      part_fn *part) {
-    const struct report_capture *capture = of->figures->model->capture;
-    const struct report_scope *scope = of->figures->scope;
-    size_t parts = key == REPORT_KEY_THREAD ? capture->thread_count : capture->process_count;
-    uint32_t *next = calloc(parts + 2, sizeof *next);
-    uint32_t *events = malloc((scope->event_count + 1) * sizeof *events);
-    int result = next && events ? 0 : -ENOMEM;
-    for (size_t i = 0; !result && i < scope->event_count; i++) {
-        next[part_of(of, scope->events[i], key) + 2]++;
-    }
-    for (size_t p = 2; !result && p <= parts; p++) {
-        next[p] += next[p - 1];
-    }
-    for (size_t i = 0; !result && i < scope->event_count; i++) {
-        events[next[part_of(of, scope->events[i], key) + 1]++] = scope->events[i];
-    }
-    for (uint32_t p = 0; !result && p < parts; p++) {
-        size_t count = next[p + 1] - next[p];
-        if (any_timed(of, events + next[p], count, kinds)) {
-            result = part(of, p, events + next[p], count);
+    const struct report_parts *parts = report_figures_parts(of->figures, key);
+    int result = parts ? 0 : -ENOMEM;
+    for (uint32_t p = 0; !result && p < parts->count; p++) {
+        const uint32_t *events = parts->events + parts->starts[p];
+        size_t count = parts->starts[p + 1] - parts->starts[p];
+        if (any_timed(of, events, count, kinds)) {
+            result = part(of, p, events, count);
         }
     }
-    free(next);
-    free(events);
     return result;
 }
 
@@ -239,18 +206,15 @@ static int busy(const struct collecting *of, uint32_t raw, const uint32_t *event
 
 // Each gap, or their number.
 static int gaps(const struct collecting *of, uint32_t raw, const uint32_t *events, size_t count) {
-    struct report_gap *list;
-    size_t found;
-    int result = report_gaps(of->figures->model->capture, events, count, &list, &found);
-    if (!result && of->samples->id == REPORT_M_GAP_COUNT) {
-        result = add(of->items, raw, found);
-    } else {
-        for (size_t i = 0; !result && i < found; i++) {
-            result = add(of->items, raw, list[i].length);
-        }
+    struct report_gap_walk walk = {of->figures->model->capture, events, count, 0, REPORT_NONE};
+    bool lengths = of->samples->id != REPORT_M_GAP_COUNT;
+    struct report_gap gap;
+    uint64_t found = 0;
+    int result = 0;
+    for (; !result && report_gap_next(&walk, &gap); found++) {
+        result = lengths ? add(of->items, raw, gap.length) : 0;
     }
-    free(list);
-    return result;
+    return lengths || result ? result : add(of->items, raw, found);
 }
 
 static int all_gaps(const struct collecting *of) {
@@ -416,8 +380,9 @@ static int sources(const struct collecting *of) {
     if (!taken) {
         return -ENOMEM;
     }
-    memset(taken, scope->kind == REPORT_SCOPE_CAPTURE, capture->source_count);
-    for (size_t i = 0; i < scope->event_count; i++) {
+    bool all = scope->kind == REPORT_SCOPE_CAPTURE;
+    memset(taken, all, capture->source_count);
+    for (size_t i = 0; !all && i < scope->event_count; i++) {
         uint32_t source = of->events[scope->events[i]].source;
         taken[source == REPORT_NONE ? capture->source_count : source] = true;
     }

@@ -2,109 +2,100 @@
 //
 // Two ways: a number of each event, put side by side for each group of the events; or items that
 // are no events, such as gaps, which are grouped when all are there. The last samples are kept,
-// because the roll-ups of one metric are asked for one after the other.
+// because the roll-ups of one metric are asked for one after the other, often with counts between
+// them: these have a place of their own.
 #include "report/catalogue/samples.h"
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "report/catalogue/items.h"
 
 static const char *const no_ranges = "no ranges";
 
-static bool is_kind(const struct report_event *event, enum report_catalogue_id id) {
+// The traits (figures.h) of an event that has a number for the metric: one of `any`, none of
+// `none`.
+struct wanted {
+    uint8_t any, none;
+};
+
+#define RANGE (REPORT_IS_PUSH_POP | REPORT_IS_START_END)
+
+static struct wanted wanted_of(enum report_catalogue_id id) {
     switch (id) {
     case REPORT_M_RANGE_COUNT:
+        return (struct wanted){RANGE, 0};
     case REPORT_M_RANGE_DURATION:
-        return event->kind != REPORT_MARK;
+        return (struct wanted){RANGE, REPORT_IS_OPEN};
     case REPORT_M_PUSHPOP_COUNT:
+    case REPORT_M_DEPTH:
+    case REPORT_M_CHILD_COUNT:
+        return (struct wanted){REPORT_IS_PUSH_POP, 0};
     case REPORT_M_PUSHPOP_DURATION:
     case REPORT_M_SELF_TIME:
     case REPORT_M_CHILD_TIME:
-    case REPORT_M_DEPTH:
-    case REPORT_M_CHILD_COUNT:
-        return event->kind == REPORT_PUSH_POP;
+        return (struct wanted){REPORT_IS_PUSH_POP, REPORT_IS_OPEN};
     case REPORT_M_STARTEND_COUNT:
+        return (struct wanted){REPORT_IS_START_END, 0};
     case REPORT_M_STARTEND_DURATION:
-        return event->kind == REPORT_START_END;
+        return (struct wanted){REPORT_IS_START_END, REPORT_IS_OPEN};
     case REPORT_M_MARK_COUNT:
-        return event->kind == REPORT_MARK;
+        return (struct wanted){REPORT_IS_MARK, 0};
     case REPORT_M_OPEN_COUNT:
-        return event->flags & REPORT_OPEN;
+        return (struct wanted){REPORT_IS_OPEN, 0};
     case REPORT_M_UNCLOSED_COUNT:
-        return event->flags & REPORT_UNCLOSED;
+        return (struct wanted){REPORT_IS_UNCLOSED, 0};
     case REPORT_M_BACKWARD_COUNT:
-        return event->flags & REPORT_BACKWARD;
-    default: // REPORT_M_EVENT_COUNT, payloads
-        return true;
+        return (struct wanted){REPORT_IS_BACKWARD, 0};
+    case REPORT_M_PAYLOAD_VALUE:
+    case REPORT_M_PAYLOAD_COUNT:
+        return (struct wanted){REPORT_HAS_NUMBER, 0};
+    default: // REPORT_M_EVENT_COUNT
+        return (struct wanted){REPORT_IS_EVENT, 0};
     }
 }
 
-// Whether an event has a number for the metric, and which.
-static bool measure(const struct report_model *model, enum report_catalogue_id id, uint32_t index,
-                    uint64_t *value) {
+static inline bool is_wanted(struct wanted wanted, uint8_t traits) {
+    return (traits & wanted.any) && !(traits & wanted.none);
+}
+
+// The number of an event that has one.
+static uint64_t measure(const struct report_model *model, enum report_catalogue_id id,
+                        uint32_t index) {
     const struct report_event *event = &model->capture->events[index];
-    *value = 1;
-    if (!is_kind(event, id)) {
-        return false;
-    }
     switch (id) {
-    case REPORT_M_RANGE_DURATION:
-    case REPORT_M_PUSHPOP_DURATION:
-    case REPORT_M_STARTEND_DURATION:
-        *value = report_duration(event);
-        return !(event->flags & REPORT_OPEN);
     case REPORT_M_SELF_TIME:
-        *value = model->self_ns[index];
-        return !(event->flags & REPORT_OPEN);
+        return model->self_ns[index];
     case REPORT_M_CHILD_TIME:
-        *value = report_duration(event) - model->self_ns[index];
-        return !(event->flags & REPORT_OPEN);
+        return report_duration(event) - model->self_ns[index];
     case REPORT_M_DEPTH:
-        *value = model->depth[index];
-        return true;
+        return model->depth[index];
     case REPORT_M_CHILD_COUNT:
-        *value = model->child_count[index];
-        return true;
+        return model->child_count[index];
     default:
-        return true;
+        return report_duration(event);
     }
 }
 
-static bool payload(const struct report_event *event, double *value) {
+static double payload(const struct report_event *event) {
     switch (event->payload_kind) {
     case NVTXT_PAYLOAD_UINT64:
-        *value = (double)(uint64_t)event->payload.int64;
-        return true;
-    case NVTXT_PAYLOAD_INT64:
-    case NVTXT_PAYLOAD_UINT32:
-    case NVTXT_PAYLOAD_INT32:
-        *value = (double)event->payload.int64;
-        return true;
+        return (double)(uint64_t)event->payload.int64;
     case NVTXT_PAYLOAD_FLOAT:
     case NVTXT_PAYLOAD_DOUBLE:
-        *value = event->payload.real;
-        return true;
+        return event->payload.real;
     default:
-        return false;
+        return (double)event->payload.int64;
     }
 }
 
-static void take_event(struct report_samples *samples, const struct report_model *model,
-                       uint32_t index, size_t *filled) {
-    uint64_t value;
-    double real;
-    if (samples->id == REPORT_M_PAYLOAD_VALUE || samples->id == REPORT_M_PAYLOAD_COUNT) {
-        if (payload(&model->capture->events[index], &real)) {
-            if (samples->real) {
-                samples->reals[*filled] = real;
-            } else {
-                samples->values[*filled] = 1;
-            }
-            (*filled)++;
-        }
-    } else if (measure(model, samples->id, index, &value)) {
-        samples->values[(*filled)++] = value;
+static inline void put(struct report_samples *samples, const struct report_model *model,
+                       uint32_t event, size_t at) {
+    if (samples->real) {
+        samples->reals[at] = payload(&model->capture->events[event]);
+    } else {
+        samples->values[at] = measure(model, samples->id, event);
     }
 }
 
@@ -113,37 +104,122 @@ static bool needs_store(const struct report_samples *samples) {
     return samples->id == REPORT_M_UNCLOSED_COUNT || samples->key == REPORT_KEY_SOURCE;
 }
 
-static int from_events(struct report_figures *figures, struct report_samples *samples) {
-    const struct report_scope *scope = figures->scope;
-    static const struct report_groups none;
-    const struct report_groups *groups = &none;
-    int result = samples->key ? report_figures_groups(figures, samples->key, &groups) : 0;
-    samples->na = needs_store(samples) && !report_has_store(figures->model->capture)
-                      ? "not in an export"
-                      : groups->na;
-    if (result || samples->na) {
-        return result;
+// Each event has one group at most, so that one walk in their order fills all groups.
+struct walk {
+    struct report_figures *figures;
+    struct report_samples *samples;
+    const struct report_groups *groups; // NULL: all events are in group 0
+    const uint8_t *traits;
+    struct wanted wanted;
+};
+
+// The group that the number of an event goes to; REPORT_NONE: it has none, or no group.
+static inline uint32_t group_at(const struct walk *walk, size_t i) {
+    if (!is_wanted(walk->wanted, walk->traits[i])) {
+        return REPORT_NONE;
     }
-    samples->count = samples->key ? groups->count : 1;
-    size_t all = samples->key ? groups->starts[groups->count] : scope->event_count, filled = 0;
-    uint32_t *starts = store_arena_take(&samples->arena, (samples->count + 1) * sizeof *starts, 4);
-    samples->values = store_arena_take(&samples->arena, (all + 1) * sizeof(uint64_t), 8);
-    if (!starts || !samples->values) {
-        return -ENOMEM;
-    }
-    samples->reals = (double *)(void *)samples->values;
-    for (size_t g = 0; g < samples->count; g++) {
-        const uint32_t *events = samples->key ? groups->items + groups->starts[g] : scope->events;
-        size_t count = samples->key ? groups->starts[g + 1] - groups->starts[g] : all;
-        starts[g] = (uint32_t)filled;
-        for (size_t i = 0; i < count; i++) {
-            take_event(samples, figures->model, events[i], &filled);
+    return walk->groups ? walk->groups->of[i] : 0;
+}
+
+static void count_numbers(const struct walk *walk, uint32_t *starts) {
+    size_t count = walk->figures->scope->event_count, groups = walk->samples->count;
+    memset(starts, 0, (groups + 1) * sizeof *starts);
+    for (size_t i = 0; i < count; i++) {
+        uint32_t group = group_at(walk, i);
+        if (group != REPORT_NONE) {
+            starts[group + 1]++;
         }
     }
-    starts[samples->count] = (uint32_t)filled;
-    samples->starts = starts;
-    samples->ids = samples->key ? groups->ids : NULL;
+    for (size_t g = 0; g < groups; g++) {
+        starts[g + 1] += starts[g];
+    }
+}
+
+static int walk_numbers(const struct walk *walk, const uint32_t *starts) {
+    const struct report_scope *scope = walk->figures->scope;
+    size_t size = (walk->samples->count + 1) * sizeof *starts;
+    uint32_t *next = malloc(size);
+    if (!next) {
+        return -ENOMEM;
+    }
+    memcpy(next, starts, size);
+    for (size_t i = 0; i < scope->event_count; i++) {
+        uint32_t group = group_at(walk, i);
+        if (group != REPORT_NONE) {
+            put(walk->samples, walk->figures->model, scope->events[i], next[group]++);
+        }
+    }
+    free(next);
     return 0;
+}
+
+// An event may be in several groups: they are walked one after the other.
+static void of_groups(const struct walk *walk, uint32_t *starts) {
+    const struct report_groups *groups = walk->groups;
+    const struct report_model *model = walk->figures->model;
+    uint32_t filled = 0;
+    for (size_t g = 0; g < groups->count; g++) {
+        starts[g] = filled;
+        for (uint32_t i = groups->starts[g]; i < groups->starts[g + 1]; i++) {
+            const struct report_event *event = &model->capture->events[groups->items[i]];
+            if (is_wanted(walk->wanted, report_traits_of(event))) {
+                if (!walk->samples->ones) {
+                    put(walk->samples, model, groups->items[i], filled);
+                }
+                filled++;
+            }
+        }
+    }
+    starts[groups->count] = filled;
+}
+
+static int make_values(struct report_samples *samples, size_t count) {
+    samples->values = store_arena_take(&samples->arena, (count + 1) * sizeof(uint64_t), 8);
+    samples->reals = (double *)(void *)samples->values;
+    return samples->values ? 0 : -ENOMEM;
+}
+
+static int fill_numbers(const struct walk *walk) {
+    struct report_samples *samples = walk->samples;
+    const struct report_groups *groups = walk->groups;
+    uint32_t *starts = store_arena_take(&samples->arena, (samples->count + 1) * sizeof *starts, 4);
+    samples->starts = starts;
+    if (!starts) {
+        return -ENOMEM;
+    }
+    if (groups && !groups->of) {
+        int result = samples->ones ? 0 : make_values(samples, groups->starts[groups->count]);
+        if (!result) {
+            of_groups(walk, starts);
+        }
+        return result;
+    }
+    count_numbers(walk, starts);
+    if (samples->ones) {
+        return 0;
+    }
+    int result = make_values(samples, starts[samples->count]);
+    return result ? result : walk_numbers(walk, starts);
+}
+
+static int from_events(struct report_figures *figures, struct report_samples *samples) {
+    const struct report_groups *groups = NULL;
+    int result = samples->key ? report_figures_groups(figures, samples->key, &groups) : 0;
+    if (result) {
+        return result;
+    }
+    samples->na = needs_store(samples) && !report_has_store(figures->model->capture)
+                      ? "not in an export"
+                  : groups ? groups->na
+                           : NULL;
+    if (samples->na) {
+        return 0;
+    }
+    samples->count = groups ? groups->count : 1;
+    samples->ids = groups ? groups->ids : NULL;
+    const struct walk walk = {figures, samples, groups, report_figures_traits(figures),
+                              wanted_of(samples->id)};
+    return walk.traits ? fill_numbers(&walk) : -ENOMEM;
 }
 
 // Puts the items into the groups of their key; without a key into one.
@@ -195,23 +271,26 @@ static int from_items(struct report_figures *figures, struct report_samples *sam
     return result;
 }
 
+static bool is_count(enum report_catalogue_id id) {
+    return id <= REPORT_M_BACKWARD_COUNT || id == REPORT_M_PAYLOAD_COUNT;
+}
+
 static int fill(struct report_figures *figures, struct report_samples *samples) {
     samples->empty = no_ranges;
-    switch (samples->id) {
-    case REPORT_M_PAYLOAD_VALUE:
+    samples->ones = is_count(samples->id);
+    if (samples->id == REPORT_M_PAYLOAD_VALUE) {
         samples->real = true;
         samples->empty = "fewer than 1 instances";
         return from_events(figures, samples);
-    default:
-        return samples->id <= REPORT_M_CHILD_COUNT || samples->id == REPORT_M_PAYLOAD_COUNT
-                   ? from_events(figures, samples)
-                   : from_items(figures, samples);
     }
+    return samples->ones || samples->id <= REPORT_M_CHILD_COUNT ? from_events(figures, samples)
+                                                                : from_items(figures, samples);
 }
 
 int report_samples_get(struct report_figures *figures, const struct report_catalogue_metric *which,
                        const struct report_samples **samples) {
-    struct report_samples *slot = &figures->samples[which->key != REPORT_KEY_NONE];
+    bool is_small = is_count(which->entry->id) || which->entry->id == REPORT_M_GAP_COUNT;
+    struct report_samples *slot = &figures->samples[(which->key != REPORT_KEY_NONE) + 2 * is_small];
     *samples = slot;
     if (slot->filled && slot->id == which->entry->id && slot->key == which->key) {
         return 0;

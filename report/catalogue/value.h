@@ -34,7 +34,7 @@ struct report_id {
 
 struct report_instance {
     struct report_id id;
-    struct report_value value; // of the metric's type
+    struct report_value value; // of the metric's type, but in report files of Nsight Compute
 };
 
 struct report_metric {

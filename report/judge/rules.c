@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// All rules stand in one list, by identifier, those of files before the program's own, so that the
-// first of one identifier counts. The order of application is found once, after loading: rules are
-// visited by identifier, and the parents of each before it.
+// All rules stand in one list; its order, and that of their application, is found once, after
+// loading (order.h).
 #include "report/judge/rules.h"
 
 #include <errno.h>
@@ -10,183 +9,42 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "protocol/base/buf.h"
 #include "protocol/base/near.h"
 #include "report/judge/builtin.h"
+#include "report/judge/chooser.h"
 #include "report/judge/declarative.h"
+#include "report/judge/order.h"
+#include "report/judge/rules_state.h"
+#include "report/judge/runner.h"
 #include "report/load/load.h"
 #include "report/metric/metric.h"
 #include "report/rule/builder.h"
 #include "report/section/files.h"
-#include "report/select/regex.h"
 #include "report/text/message.h"
 #include "store/value/arena.h"
 
-#define NO_RULE SIZE_MAX
-
-struct rule {
-    struct nvtxt_slice identifier, name, description, section;
-    const struct report_file *file;         // NULL: part of the program
-    struct report_declarative *declarative; // owned; NULL: `builtin`
-    const struct report_builtin *builtin;
-    const struct rule *hidden_by; // NULL: it counts
-    size_t place;                 // as found: files in their order, then the program's
-    bool visited;
-    char *cycle; // owned; what its parents have to do with itself; NULL: nothing
-};
-
-struct report_rules {
-    struct rule *list;
-    size_t count, room;
-    size_t *order; // indexes of those that count
-    size_t order_count;
-    size_t failed;
-    struct store_arena arena; // owns what files say
-};
-
 // ---- The list -----------------------------------------------------------------------------------
 
-static struct rule *add_rule(struct report_rules *rules) {
+static struct report_rule *add_rule(struct report_rules *rules) {
     if (rules->count == rules->room) {
         size_t room = rules->room ? rules->room * 2 : 32;
-        struct rule *more = realloc(rules->list, room * sizeof(*more));
+        struct report_rule *more = realloc(rules->list, room * sizeof(*more));
         if (!more) {
             return NULL;
         }
         rules->list = more;
         rules->room = room;
     }
-    struct rule *rule = &rules->list[rules->count];
-    *rule = (struct rule){.place = rules->count};
+    struct report_rule *rule = &rules->list[rules->count];
+    *rule = (struct report_rule){.place = rules->count};
     rules->count++;
     return rule;
 }
 
-static const struct nvtxt_slice *parents_of(const struct rule *rule, size_t index) {
-    const struct report_list *parents =
-        rule->declarative ? &report_declarative_file(rule->declarative)->parents : NULL;
-    const struct report_scalar *parent =
-        parents && index < parents->count ? parents->items[index] : NULL;
-    return parent ? &parent->text : NULL;
-}
-
-static size_t find(const struct report_rules *rules, struct nvtxt_slice identifier) {
-    for (size_t i = 0; i < rules->count; i++) {
-        if (!rules->list[i].hidden_by && nvtxt_slice_equal(rules->list[i].identifier, identifier)) {
-            return i;
-        }
-    }
-    return NO_RULE;
-}
-
-static int by_identifier(const void *a, const void *b) {
-    const struct rule *x = a, *y = b;
-    size_t least = x->identifier.len < y->identifier.len ? x->identifier.len : y->identifier.len;
-    int order = least > 0 ? memcmp(x->identifier.data, y->identifier.data, least) : 0;
-    order = order
-                ? order
-                : (x->identifier.len > y->identifier.len) - (x->identifier.len < y->identifier.len);
-    // The program's own come after files.
-    order = order ? order : (x->builtin != NULL) - (y->builtin != NULL);
-    return order ? order : (x->place > y->place) - (x->place < y->place);
-}
-
-// Puts the list into its order and hides what comes twice.
-static void arrange(struct report_rules *rules) {
-    qsort(rules->list, rules->count, sizeof(*rules->list), by_identifier);
-    for (size_t i = 0; i < rules->count; i++) {
-        struct rule *rule = &rules->list[i];
-        struct rule *before = i > 0 ? &rules->list[i - 1] : NULL;
-        bool same = before && nvtxt_slice_equal(before->identifier, rule->identifier);
-        rule->hidden_by = !same ? NULL : before->hidden_by ? before->hidden_by : before;
-    }
-}
-
-// ---- Parents ------------------------------------------------------------------------------------
-
-// Whether a way leads from `at` over parents to `target`; the identifiers on it go into `way`.
-static bool leads_to(struct report_rules *rules, size_t at, size_t target, struct nvtxt_buf *way) {
-    const struct nvtxt_slice *parent;
-    for (size_t i = 0; (parent = parents_of(&rules->list[at], i)); i++) {
-        size_t next = find(rules, *parent);
-        if (next == NO_RULE || (next != target && rules->list[next].visited)) {
-            continue;
-        }
-        size_t len = way->len;
-        nvtxt_buf_add_string(way, " -> ");
-        nvtxt_buf_add(way, parent->data, parent->len);
-        if (next == target) {
-            return true;
-        }
-        rules->list[next].visited = true;
-        if (leads_to(rules, next, target, way)) {
-            return true;
-        }
-        way->len = nvtxt_buf_failed(way) ? way->len : len;
-    }
-    return false;
-}
-
-static void forget_visits(struct report_rules *rules) {
-    for (size_t i = 0; i < rules->count; i++) {
-        rules->list[i].visited = false;
-    }
-}
-
-static int find_cycles(struct report_rules *rules) {
-    struct nvtxt_buf way = {0};
-    for (size_t i = 0; i < rules->count; i++) {
-        struct rule *rule = &rules->list[i];
-        free(rule->cycle);
-        rule->cycle = NULL;
-        forget_visits(rules);
-        nvtxt_buf_clear(&way);
-        nvtxt_buf_add_string(&way, "a cycle of ParentRules: ");
-        nvtxt_buf_add(&way, rule->identifier.data, rule->identifier.len);
-        if (!rule->hidden_by && leads_to(rules, i, i, &way)) {
-            nvtxt_buf_add(&way, "", 1);
-            rule->cycle = nvtxt_buf_failed(&way) ? NULL : strdup(way.data);
-            if (!rule->cycle) {
-                nvtxt_buf_deinit(&way);
-                return -ENOMEM;
-            }
-        }
-    }
-    nvtxt_buf_deinit(&way);
-    return 0;
-}
-
-// Files are at most as many as a folder has, and each is on the way once.
-static void visit(struct report_rules *rules, size_t index) {
-    const struct nvtxt_slice *parent;
-    if (rules->list[index].visited) {
-        return;
-    }
-    rules->list[index].visited = true;
-    for (size_t i = 0; (parent = parents_of(&rules->list[index], i)); i++) {
-        size_t next = find(rules, *parent);
-        if (next != NO_RULE) {
-            visit(rules, next);
-        }
-    }
-    rules->order[rules->order_count++] = index;
-}
-
-static int put_in_order(struct report_rules *rules) {
-    arrange(rules);
-    size_t *order = realloc(rules->order, (rules->count + 1) * sizeof(*order));
-    if (!order) {
-        return -ENOMEM;
-    }
-    rules->order = order;
-    rules->order_count = 0;
-    forget_visits(rules);
-    for (size_t i = 0; i < rules->count; i++) {
-        if (!rules->list[i].hidden_by) {
-            visit(rules, i);
-        }
-    }
-    return find_cycles(rules);
+static enum report_rule_kind kind_of(const struct report_rule *rule) {
+    return rule->builtin   ? REPORT_RULE_BUILTIN
+           : rule->program ? REPORT_RULE_PYTHON
+                           : REPORT_RULE_DECLARATIVE;
 }
 
 // ---- Loading ------------------------------------------------------------------------------------
@@ -200,7 +58,7 @@ int report_rules_new(struct report_rules **rules) {
     int r = 0;
     for (const struct report_builtin *builtin = report_builtins; builtin->identifier && r == 0;
          builtin++) {
-        struct rule *rule = add_rule(new);
+        struct report_rule *rule = add_rule(new);
         r = rule ? 0 : -ENOMEM;
         if (rule) {
             rule->identifier = nvtxt_slice_of(builtin->identifier);
@@ -209,7 +67,7 @@ int report_rules_new(struct report_rules **rules) {
             rule->builtin = builtin;
         }
     }
-    r = r ?: put_in_order(new);
+    r = r ?: report_rules_put_in_order(new);
     if (r != 0) {
         report_rules_free(new);
         *rules = NULL;
@@ -250,7 +108,7 @@ static int load_file(const struct loading *loading, const struct report_file *fi
         rules->failed += r > 0;
         return r < 0 ? r : 0;
     }
-    struct rule *rule = add_rule(rules);
+    struct report_rule *rule = add_rule(rules);
     if (!rule) {
         report_declarative_free(declarative);
         return -ENOMEM;
@@ -266,25 +124,69 @@ static int load_file(const struct loading *loading, const struct report_file *fi
     return 0;
 }
 
-static void warn_of_parents(const struct loading *loading, const struct rule *rule) {
-    const struct report_list *parents = &report_declarative_file(rule->declarative)->parents;
-    for (size_t i = 0; i < parents->count; i++) {
-        const struct report_scalar *parent = parents->items[i];
-        if (find(loading->rules, parent->text) == NO_RULE) {
-            report_messages_add(loading->messages, rule->file->path, parent->at,
-                                REPORT_FILE_WARNING, "bad-rule", "no rule '%.*s'",
-                                (int)parent->text.len, parent->text.data);
+// What a rule of the language of programs says: nobody knows where.
+static int load_program(const struct loading *loading, const struct report_file *file) {
+    struct report_rules *rules = loading->rules;
+    struct report_program *program = store_arena_make(&rules->arena, sizeof(*program));
+    if (!program) {
+        return -ENOMEM;
+    }
+    if (!file->safe) {
+        report_messages_add(loading->messages, file->path, (struct report_place){0},
+                            REPORT_FILE_ERROR, "unsafe-folder",
+                            "others may write to this file or its folder");
+        rules->failed++;
+        return 0;
+    }
+    int r = rules->runner->describe(rules->runner, file, &rules->arena, program, loading->messages);
+    rules->failed += r == REPORT_PROGRAM_IS_BAD;
+    if (r != 0) {
+        return r < 0 ? r : 0;
+    }
+    struct report_rule *rule = add_rule(rules);
+    if (!rule) {
+        return -ENOMEM;
+    }
+    rule->identifier = program->identifier;
+    rule->name = program->name;
+    rule->description = program->description;
+    rule->section = program->section;
+    rule->file = file;
+    rule->program = program;
+    return 0;
+}
+
+// ---- Warnings -----------------------------------------------------------------------------------
+
+struct said_at {
+    struct report_place identifier, section;
+};
+
+static void warn_of_parents(const struct loading *loading, const struct report_rule *rule) {
+    const struct report_list *said =
+        rule->declarative ? &report_declarative_file(rule->declarative)->parents : NULL;
+    const struct nvtxt_slice *parent;
+    for (size_t i = 0; (parent = report_rule_parent(rule, i)); i++) {
+        const struct report_scalar *scalar = said ? said->items[i] : NULL;
+        if (report_rules_find(loading->rules, *parent) == REPORT_NO_RULE) {
+            report_messages_add(loading->messages, rule->file->path,
+                                scalar ? scalar->at : (struct report_place){0}, REPORT_FILE_WARNING,
+                                "bad-rule", "no rule '%.*s'", (int)parent->len, parent->data);
         }
     }
 }
 
-static void warn(const struct loading *loading, const struct rule *rule) {
-    if (!rule->declarative) {
+static void warn(const struct loading *loading, const struct report_rule *rule) {
+    struct said_at said = {{0}, {0}};
+    if (rule->builtin) {
         return;
     }
-    const struct report_rule_file *said = report_declarative_file(rule->declarative);
+    if (rule->declarative) {
+        const struct report_rule_file *file = report_declarative_file(rule->declarative);
+        said = (struct said_at){file->identifier.at, file->section.at};
+    }
     if (rule->hidden_by) {
-        report_messages_add(loading->messages, rule->file->path, said->identifier.at,
+        report_messages_add(loading->messages, rule->file->path, said.identifier,
                             REPORT_FILE_WARNING, "duplicate-identifier",
                             "rule '%.*s' is hidden by %s", (int)rule->identifier.len,
                             rule->identifier.data, report_file_shown(rule->hidden_by->file));
@@ -292,9 +194,9 @@ static void warn(const struct loading *loading, const struct rule *rule) {
     }
     if (rule->section.data && loading->has_section &&
         !loading->has_section(loading->context, rule->section)) {
-        report_messages_add(loading->messages, rule->file->path, said->section.at,
-                            REPORT_FILE_WARNING, "unknown-section", "no section '%.*s'",
-                            (int)rule->section.len, rule->section.data);
+        report_messages_add(loading->messages, rule->file->path, said.section, REPORT_FILE_WARNING,
+                            "unknown-section", "no section '%.*s'", (int)rule->section.len,
+                            rule->section.data);
     }
     warn_of_parents(loading, rule);
 }
@@ -302,15 +204,19 @@ static void warn(const struct loading *loading, const struct rule *rule) {
 int report_rules_load(struct report_rules *rules, const struct report_files *files,
                       const struct report_definitions *definitions,
                       bool (*has_section)(const void *context, struct nvtxt_slice section),
-                      const void *context, struct report_messages *messages) {
+                      const void *context, struct report_runner *runner,
+                      struct report_messages *messages) {
     struct loading loading = {rules, definitions, has_section, context, messages};
     int r = 0;
+    rules->runner = runner;
     for (size_t i = 0; i < files->count && r == 0; i++) {
         if (report_file_is(&files->files[i], ".rule")) {
             r = load_file(&loading, &files->files[i]);
+        } else if (runner && report_file_is(&files->files[i], ".py")) {
+            r = load_program(&loading, &files->files[i]);
         }
     }
-    r = r ?: put_in_order(rules);
+    r = r ?: report_rules_put_in_order(rules);
     for (size_t i = 0; i < rules->count && r == 0; i++) {
         warn(&loading, &rules->list[i]);
     }
@@ -326,13 +232,13 @@ size_t report_rules_count(const struct report_rules *rules) {
 }
 
 struct report_rule_row report_rules_row(const struct report_rules *rules, size_t index) {
-    const struct rule *rule = &rules->list[index];
+    const struct report_rule *rule = &rules->list[index];
     return (struct report_rule_row){
         .identifier = rule->identifier,
         .name = rule->name,
         .description = rule->description,
         .section = rule->section,
-        .kind = rule->builtin ? REPORT_RULE_BUILTIN : REPORT_RULE_DECLARATIVE,
+        .kind = kind_of(rule),
         .file = rule->file,
         .hidden = rule->hidden_by != NULL,
         .hidden_by = rule->hidden_by ? rule->hidden_by->file : NULL,
@@ -341,70 +247,47 @@ struct report_rule_row report_rules_row(const struct report_rules *rules, size_t
 
 // ---- Choosing -----------------------------------------------------------------------------------
 
-static const char regex_prefix[] = "regex:";
-
-static bool is_regex(const char *name) {
-    return strncmp(name, regex_prefix, sizeof(regex_prefix) - 1) == 0;
-}
-
-// A name of --rule, made ready.
-struct chooser {
-    const char *name;
-    struct report_regex *regex; // NULL: the name counts as it is
-};
-
-// 1: the rule; 0: not; REPORT_RULES_UNKNOWN + 1 when the expression is too costly; or -ENOMEM.
-#define TOO_COSTLY 2
-static int chooses(const struct chooser *chooser, struct nvtxt_slice identifier) {
-    if (!chooser->regex) {
-        return nvtxt_slice_equal(nvtxt_slice_of(chooser->name), identifier);
-    }
-    int r = report_regex_search(chooser->regex, identifier);
-    return r == REPORT_REGEX_COSTLY ? TOO_COSTLY : r;
-}
-
-// Returns 0, REPORT_RULES_UNKNOWN with a sentence (may be NULL), or -ENOMEM.
-static int make_chooser(struct chooser *chooser, const char *name, char *sentence) {
-    char why[REPORT_REGEX_SENTENCE];
-    size_t offset;
-    *chooser = (struct chooser){.name = name};
-    if (!is_regex(name)) {
-        return 0;
-    }
-    int r = report_regex_new(&chooser->regex, nvtxt_slice_of(name + sizeof(regex_prefix) - 1), why,
-                             &offset);
-    if (r > 0 && sentence) {
-        snprintf(sentence, REPORT_SENTENCE_BYTES, "--rule '%.300s': %s", name, why);
-    }
-    return r > 0 ? REPORT_RULES_UNKNOWN : r;
-}
-
 static const char *name_at(const void *context, size_t index) {
     const struct report_rules *rules = context;
     return index < rules->count ? rules->list[index].identifier.data : NULL;
 }
 
-static int check_name(const struct report_rules *rules, const char *name, char *sentence) {
-    struct chooser chooser;
-    bool found = false;
-    int r = make_chooser(&chooser, name, sentence);
-    for (size_t i = 0; i < rules->count && r == 0; i++) {
-        int chosen = chooses(&chooser, rules->list[i].identifier);
-        found = found || chosen == 1;
-        r = chosen < 0 ? chosen : 0;
-        if (chosen == TOO_COSTLY) {
-            snprintf(sentence, REPORT_SENTENCE_BYTES, "--rule '%.300s': too costly", name);
-            r = REPORT_RULES_UNKNOWN;
-        }
-    }
-    report_regex_free(chooser.regex);
-    if (r != 0 || found) {
-        return r;
-    }
-    const char *near = is_regex(name) ? NULL : nvtxt_near(nvtxt_slice_of(name), name_at, rules);
+static int say_unknown(const struct report_rules *rules, const struct report_chooser *chooser,
+                       char *sentence) {
+    const char *name = chooser->name;
+    const char *near = chooser->regex ? NULL : nvtxt_near(nvtxt_slice_of(name), name_at, rules);
     snprintf(sentence, REPORT_SENTENCE_BYTES, "--rule '%.300s': there is no such rule%s%.200s%s",
              name, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
     return REPORT_RULES_UNKNOWN;
+}
+
+// What is asked for by its name, and nothing can run.
+static bool cannot_run(const struct report_rule *rule, const struct report_chooser *chooser) {
+    return rule->program && rule->program->not_run && !rule->hidden_by && !chooser->regex;
+}
+
+static int check_name(const struct report_rules *rules, const char *name, char *sentence) {
+    struct report_chooser chooser;
+    bool found = false;
+    int r = report_chooser_init(&chooser, name, sentence);
+    r = r == REPORT_CHOOSER_BAD ? REPORT_RULES_UNKNOWN : r;
+    for (size_t i = 0; i < rules->count && r == 0; i++) {
+        const struct report_rule *rule = &rules->list[i];
+        int taken = report_chooser_takes(&chooser, rule->identifier);
+        found = found || taken == 1;
+        r = taken < 0 ? taken : 0;
+        if (taken == REPORT_CHOOSER_COSTLY) {
+            snprintf(sentence, REPORT_SENTENCE_BYTES, "--rule '%.300s': too costly", name);
+            r = REPORT_RULES_UNKNOWN;
+        } else if (taken == 1 && cannot_run(rule, &chooser)) {
+            snprintf(sentence, REPORT_SENTENCE_BYTES, "--rule '%.300s': %.*s", name,
+                     (int)rule->program->reason.len, rule->program->reason.data);
+            r = REPORT_RULES_CANNOT_RUN;
+        }
+    }
+    r = r == 0 && !found ? say_unknown(rules, &chooser, sentence) : r;
+    report_chooser_deinit(&chooser);
+    return r;
 }
 
 int report_rules_check(const struct report_rules *rules, const struct report_rules_wanted *wanted,
@@ -423,20 +306,20 @@ static int choose(const struct report_rules *rules, const struct report_rules_wa
         wants[i] = wanted->name_count == 0;
     }
     for (size_t n = 0; n < wanted->name_count; n++) {
-        struct chooser chooser;
-        int r = make_chooser(&chooser, wanted->names[n], NULL);
+        struct report_chooser chooser;
+        int r = report_chooser_init(&chooser, wanted->names[n], NULL);
         for (size_t i = 0; i < rules->count && r == 0; i++) {
-            int chosen = chooses(&chooser, rules->list[i].identifier);
-            wants[i] = wants[i] || chosen == 1;
-            r = chosen < 0 ? chosen : 0;
+            int taken = report_chooser_takes(&chooser, rules->list[i].identifier);
+            wants[i] = wants[i] || taken == 1;
+            r = taken < 0 ? taken : 0;
         }
-        report_regex_free(chooser.regex);
+        report_chooser_deinit(&chooser);
         if (r < 0) {
             return r;
         }
     }
     for (size_t i = 0; i < rules->count; i++) {
-        const struct rule *rule = &rules->list[i];
+        const struct report_rule *rule = &rules->list[i];
         wants[i] = wants[i] && (!rule->section.data || !wanted->shown ||
                                 wanted->shown(wanted->context, rule->section));
     }
@@ -445,8 +328,40 @@ static int choose(const struct report_rules *rules, const struct report_rules_wa
 
 // ---- Applying -----------------------------------------------------------------------------------
 
-static int apply_rule(const struct rule *rule, struct report_builder *builder,
-                      struct report_metrics *metrics, const struct report_rules_wanted *wanted) {
+static bool has_rule(const void *rules, struct nvtxt_slice identifier) {
+    size_t found = report_rules_find(rules, identifier);
+    const struct report_rule *rule =
+        found == REPORT_NO_RULE ? NULL : &((const struct report_rules *)rules)->list[found];
+    return rule && !(rule->program && rule->program->reason.data);
+}
+
+static int apply_program(const struct report_rules *rules, const struct report_rule *rule,
+                         struct report_builder *builder, struct report_metrics *metrics,
+                         const struct report_results *so_far) {
+    const struct report_program *program = rule->program;
+    if (program->reason.data) {
+        report_build_status(builder, program->not_run ? REPORT_RULE_NOT_RUN : REPORT_RULE_FAILED,
+                            program->reason);
+        report_build_output(builder, program->output);
+        return 0;
+    }
+    const struct report_program_call call = {
+        .file = rule->file->path,
+        .program = program,
+        .metrics = metrics,
+        .builder = builder,
+        .has_rule = has_rule,
+        .rules = rules,
+        .results = so_far->results,
+        .result_count = so_far->count - 1,
+    };
+    return rules->runner->apply(rules->runner, &call);
+}
+
+static int apply_rule(const struct report_rules *rules, const struct report_rule *rule,
+                      struct report_builder *builder, struct report_metrics *metrics,
+                      const struct report_rules_wanted *wanted,
+                      const struct report_results *so_far) {
     if (wanted->none) {
         report_build_status(builder, REPORT_RULE_NOT_RUN,
                             NVTXT_SLICE("rules are not applied (--apply-rules no)"));
@@ -459,6 +374,9 @@ static int apply_rule(const struct rule *rule, struct report_builder *builder,
         report_build_status(builder, REPORT_RULE_FAILED, nvtxt_slice_of(rule->cycle));
         return 0;
     }
+    if (rule->program) {
+        return apply_program(rules, rule, builder, metrics, so_far);
+    }
     struct report_builtin_call call = {.metrics = metrics, .builder = builder};
     return rule->builtin ? rule->builtin->apply(&call)
                          : report_declarative_apply(rule->declarative, builder, metrics, wanted);
@@ -470,8 +388,11 @@ static int apply_all(const struct report_rules *rules, const bool *wants,
     struct report_result *list = store_arena_take(arena, (rules->count + 1) * sizeof(*list), 8);
     int r = list ? 0 : -ENOMEM;
     results->results = list;
+    if (rules->runner) {
+        rules->runner->begin(rules->runner);
+    }
     for (size_t i = 0; i < rules->order_count && r == 0; i++) {
-        const struct rule *rule = &rules->list[rules->order[i]];
+        const struct report_rule *rule = &rules->list[rules->order[i]];
         struct report_builder builder;
         if (!wants[rules->order[i]]) {
             continue;
@@ -482,11 +403,11 @@ static int apply_all(const struct report_rules *rules, const bool *wants,
             .name = rule->name,
             .description = rule->description,
             .section = rule->section,
-            .kind = rule->builtin ? REPORT_RULE_BUILTIN : REPORT_RULE_DECLARATIVE,
+            .kind = kind_of(rule),
             .file = nvtxt_slice_of(rule->file ? rule->file->path : NULL),
         };
         report_build_begin(&builder, arena, result);
-        r = apply_rule(rule, &builder, metrics, wanted);
+        r = apply_rule(rules, rule, &builder, metrics, wanted, results);
         r = r ?: report_build_end(&builder);
     }
     return r;

@@ -20,6 +20,7 @@ struct report_definitions;
 struct report_files;
 struct report_messages;
 struct report_metrics;
+struct report_runner;
 struct report_rules; // the rules that are there
 
 // A rule as `list rules` shows it.
@@ -36,14 +37,16 @@ struct report_rule_row {
 int report_rules_new(struct report_rules **rules);
 void report_rules_free(struct report_rules *rules); // NULL is fine
 
-// Reads all *.rule of `files`; of two rules with one identifier the first one counts, and a file
-// goes before the program's own. A file with an error is left out. All that is given has to live as
-// long as the rules. `definitions` may be NULL; `has_section` too: whether there is such a section.
-// Returns 0 or -ENOMEM.
+// Reads all *.rule of `files`, and *.py if there is a `runner`; of two rules with one identifier
+// the first one counts, and a file goes before the program's own. A file with an error is left out.
+// All that is given has to live as long as the rules. `definitions` may be NULL; `has_section` too:
+// whether there is such a section. A file that others may write to is refused if it is a program.
+// Returns 0, -ENOMEM, or -EINTR after a signal that the runner saw.
 int report_rules_load(struct report_rules *rules, const struct report_files *files,
                       const struct report_definitions *definitions,
                       bool (*has_section)(const void *context, struct nvtxt_slice section),
-                      const void *context, struct report_messages *messages);
+                      const void *context, struct report_runner *runner,
+                      struct report_messages *messages);
 
 // The files that report_rules_load() left out.
 size_t report_rules_failed(const struct report_rules *rules);
@@ -51,10 +54,11 @@ size_t report_rules_failed(const struct report_rules *rules);
 size_t report_rules_count(const struct report_rules *rules);
 struct report_rule_row report_rules_row(const struct report_rules *rules, size_t index);
 
-#define REPORT_RULES_UNKNOWN 1 // a name of --rule is not there; `sentence` says which
+#define REPORT_RULES_UNKNOWN 1    // a name of --rule is not there; `sentence` says which
+#define REPORT_RULES_CANNOT_RUN 2 // ... is of a rule that there is nothing to run with
 
-// Whether each name of `wanted` names a rule. Returns 0, REPORT_RULES_UNKNOWN with a sentence that
-// offers the nearest names (REPORT_SENTENCE_BYTES), or -ENOMEM.
+// Whether each name of `wanted` names a rule that can run. Returns 0, one of the above with a
+// sentence (REPORT_SENTENCE_BYTES), which offers the nearest names, or -ENOMEM.
 int report_rules_check(const struct report_rules *rules, const struct report_rules_wanted *wanted,
                        char *sentence);
 

@@ -63,6 +63,9 @@ struct scan {
     bool wide;
     sqlite3_stmt *rows;
     struct cursor unclosed, sources;
+    int64_t source_id; // of the row before
+    uint32_t source;   // its index, or REPORT_NONE; both hold as soon as `has_source`
+    bool has_source;
 };
 
 // ---- Statements ---------------------------------------------------------------------------------
@@ -237,6 +240,18 @@ static void read_times(sqlite3_stmt *row, struct report_event *event) {
     }
 }
 
+// Most rows have the source of the row before.
+static uint32_t source_of(struct scan *scan, int64_t id) {
+    if (!scan->has_source || scan->source_id != id) {
+        if (!report_idmap_get(&scan->load->sources, (uint64_t)id, &scan->source)) {
+            scan->source = REPORT_NONE;
+        }
+        scan->source_id = id;
+        scan->has_source = true;
+    }
+    return scan->source;
+}
+
 static int read_source(struct scan *scan, int64_t rowid, struct report_event *event) {
     int rc = SQLITE_OK;
     event->source = REPORT_NONE;
@@ -244,8 +259,7 @@ static int read_source(struct scan *scan, int64_t rowid, struct report_event *ev
         event->flags |= REPORT_UNCLOSED;
     }
     if (lies_in(&scan->sources, rowid, &rc)) {
-        report_idmap_get(&scan->load->sources, (uint64_t)scan->sources.value, &event->source) ||
-            (event->source = REPORT_NONE);
+        event->source = source_of(scan, scan->sources.value);
     }
     return rc;
 }

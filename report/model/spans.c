@@ -49,25 +49,36 @@ static int add_gap(struct report_gap **gaps, size_t *count, const struct report_
     return 0;
 }
 
-int report_gaps(const struct report_capture *capture, const uint32_t *events, size_t count,
-                struct report_gap **gaps, size_t *gap_count) {
-    uint32_t last = REPORT_NONE; // the range that reaches furthest
-    int result = 0;
-    *gaps = NULL;
-    *gap_count = 0;
-    for (size_t i = 0; i < count && result == 0; i++) {
-        const struct report_event *range = &capture->events[events[i]];
+bool report_gap_next(struct report_gap_walk *walk, struct report_gap *gap) {
+    const struct report_event *all = walk->capture->events;
+    while (walk->at < walk->count) {
+        uint32_t event = walk->events[walk->at++];
+        const struct report_event *range = &all[event];
         if (!counts(range, REPORT_KIND(REPORT_PUSH_POP))) {
             continue;
         }
-        int64_t reached = last == REPORT_NONE ? range->start : capture->events[last].end;
-        if (range->start > reached) {
-            struct report_gap gap = {reached, between(reached, range->start), last, events[i]};
-            result = add_gap(gaps, gap_count, &gap);
-        }
+        uint32_t last = walk->last;
+        int64_t reached = last == REPORT_NONE ? range->start : all[last].end;
         if (last == REPORT_NONE || range->end > reached) {
-            last = events[i];
+            walk->last = event;
         }
+        if (range->start > reached) {
+            *gap = (struct report_gap){reached, between(reached, range->start), last, event};
+            return true;
+        }
+    }
+    return false;
+}
+
+int report_gaps(const struct report_capture *capture, const uint32_t *events, size_t count,
+                struct report_gap **gaps, size_t *gap_count) {
+    struct report_gap_walk walk = {capture, events, count, 0, REPORT_NONE};
+    struct report_gap gap;
+    int result = 0;
+    *gaps = NULL;
+    *gap_count = 0;
+    while (result == 0 && report_gap_next(&walk, &gap)) {
+        result = add_gap(gaps, gap_count, &gap);
     }
     if (result != 0) {
         free(*gaps);

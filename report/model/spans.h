@@ -8,6 +8,7 @@
 // ranges count that have an end and a length, of the kinds that are asked for.
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -29,7 +30,18 @@ struct report_gap {
     uint32_t before; // the first range in order that begins at its end
 };
 
-// The gaps between the push/pop ranges of one thread, as they come. `*gaps` is the caller's to
+// Finds the gaps between the push/pop ranges of one thread, as they come: set the first members,
+// then call until the result is false.
+struct report_gap_walk {
+    const struct report_capture *capture;
+    const uint32_t *events;
+    size_t count;
+    size_t at;     // from here on they were not looked at; begin with 0
+    uint32_t last; // the range that reaches furthest; begin with REPORT_NONE
+};
+bool report_gap_next(struct report_gap_walk *walk, struct report_gap *gap);
+
+// All of them. `*gaps` is the caller's to
 // free. Returns 0 or -ENOMEM; then there are none.
 int report_gaps(const struct report_capture *capture, const uint32_t *events, size_t count,
                 struct report_gap **gaps, size_t *gap_count);

@@ -92,13 +92,32 @@ static uint64_t largest(const uint64_t *values, size_t count) {
     return most;
 }
 
-static double median_of(uint64_t *values, size_t count) {
+double report_median(uint64_t *values, size_t count) {
+    if (count == 0) {
+        return 0;
+    }
     uint64_t upper = report_nth(values, count, count / 2);
     if (count % 2 != 0) {
         return (double)upper;
     }
     unsigned __int128 both = (unsigned __int128)upper + largest(values, count / 2);
     return (double)((long double)both / 2);
+}
+
+static long double mean_of(unsigned __int128 sum, size_t count) {
+    return count > 0 ? (long double)sum / (long double)count : 0;
+}
+
+static unsigned __int128 sum_of(const uint64_t *values, size_t count) {
+    unsigned __int128 sum = 0;
+    for (size_t i = 0; i < count; i++) {
+        sum += values[i];
+    }
+    return sum;
+}
+
+double report_average(const uint64_t *values, size_t count) {
+    return (double)mean_of(sum_of(values, count), count);
 }
 
 static double deviation(const uint64_t *values, size_t count, long double mean) {
@@ -108,6 +127,10 @@ static double deviation(const uint64_t *values, size_t count, long double mean) 
         squares += off * off;
     }
     return count < 2 ? 0 : (double)sqrtl(squares / (long double)(count - 1));
+}
+
+double report_deviation(const uint64_t *values, size_t count) {
+    return deviation(values, count, mean_of(sum_of(values, count), count));
 }
 
 struct report_spread report_spread_of(uint64_t *values, size_t count) {
@@ -121,9 +144,9 @@ struct report_spread report_spread_of(uint64_t *values, size_t count) {
         spread.min = values[i] < spread.min ? values[i] : spread.min;
         spread.max = values[i] > spread.max ? values[i] : spread.max;
     }
-    long double mean = (long double)spread.sum / (long double)count;
+    long double mean = mean_of(spread.sum, count);
     spread.avg = (double)mean;
     spread.stddev = deviation(values, count, mean);
-    spread.median = median_of(values, count);
+    spread.median = report_median(values, count);
     return spread;
 }

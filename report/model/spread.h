@@ -19,6 +19,12 @@ struct report_spread {
 // `values` are put into another order.
 struct report_spread report_spread_of(uint64_t *values, size_t count);
 
+// One figure of them alone, the same to the bit; of no values 0. The median puts them into another
+// order.
+double report_average(const uint64_t *values, size_t count);
+double report_deviation(const uint64_t *values, size_t count);
+double report_median(uint64_t *values, size_t count);
+
 // The ceil(percent / 100 x count)-th smallest value, the smallest for 0. `percent` is from 0 to
 // 100, `count` more than 0. `values` are put into another order; it takes time linear in `count`.
 uint64_t report_percentile(uint64_t *values, size_t count, double percent);

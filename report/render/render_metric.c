@@ -47,7 +47,7 @@ static void id_json(struct report_json *json, const struct report_id *id) {
 }
 
 static void instances_json(struct report_json *json, const struct report_metric *metric) {
-    if (!metric->instanced || metric->na) {
+    if (!metric->instanced || (metric->na && metric->instance_count == 0)) {
         report_json_null(json, "instances");
         return;
     }
@@ -57,6 +57,9 @@ static void instances_json(struct report_json *json, const struct report_metric 
         report_json_object(json, NULL);
         id_json(json, &instance->id);
         value_json(json, &instance->value);
+        if (instance->value.type != metric->type) {
+            report_json_text(json, "type", report_type_name(instance->value.type));
+        }
         if (na_of(&instance->value)) {
             report_json_text(json, "na", na_of(&instance->value));
         }
@@ -65,9 +68,8 @@ static void instances_json(struct report_json *json, const struct report_metric 
     report_json_end_array(json);
 }
 
-void report_render_metric_json(struct report_json *json, const struct report_metric *metric,
-                               const char *label) {
-    report_json_object(json, NULL);
+void report_render_metric_members(struct report_json *json, const struct report_metric *metric,
+                                  const char *label) {
     report_json_text(json, "name", metric->name);
     report_json_text(json, "label", label);
     report_json_text(json, "unit", metric->unit ? metric->unit : "");
@@ -84,6 +86,12 @@ void report_render_metric_json(struct report_json *json, const struct report_met
         report_json_text(json, NULL, metric->notes[i]);
     }
     report_json_end_array(json);
+}
+
+void report_render_metric_json(struct report_json *json, const struct report_metric *metric,
+                               const char *label) {
+    report_json_object(json, NULL);
+    report_render_metric_members(json, metric, label);
     report_json_end_object(json);
 }
 

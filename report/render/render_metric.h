@@ -16,6 +16,10 @@ const char *report_type_name(enum report_type type); // "u64"
 void report_render_metric_json(struct report_json *json, const struct report_metric *metric,
                                const char *label);
 
+// The members of that object alone, for a caller that adds others.
+void report_render_metric_members(struct report_json *json, const struct report_metric *metric,
+                                  const char *label);
+
 // {"kind","id"} as the member `name`.
 void report_render_scope_json(struct report_json *json, const char *name,
                               const struct report_scope *scope);

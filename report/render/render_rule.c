@@ -80,6 +80,91 @@ static void put_status(struct nvtxt_out *out, const struct report_result *result
     }
 }
 
+// ---- What belongs to a message ------------------------------------------------------------------
+
+// How a line begins, and how texts are written.
+struct form {
+    const char *begin;
+    put_fn *put;
+};
+
+static void put_speedup(struct nvtxt_out *out, const struct form *form,
+                        const struct report_speedup *speedup) {
+    put_string(out, form->begin);
+    NVTXT_OUT_LITERAL(out, "Estimated speedup: ");
+    put_real(out, round(speedup->percent * 10) / 10);
+    put_string(out, speedup->global ? " % of the whole (global)\n"
+                                    : " % of this range in isolation (local)\n");
+}
+
+static void put_marker(struct nvtxt_out *out, const struct form *form,
+                       const struct report_source_marker *marker) {
+    put_string(out, form->begin);
+    form->put(out, marker->file);
+    NVTXT_OUT_LITERAL(out, ":");
+    nvtxt_out_uint(out, marker->line);
+    NVTXT_OUT_LITERAL(out, ": ");
+    put_linked(out, marker->text, form->put);
+    NVTXT_OUT_LITERAL(out, "\n");
+}
+
+static void put_focus(struct nvtxt_out *out, const struct form *form,
+                      const struct report_focus_metric *focus) {
+    put_string(out, form->begin);
+    NVTXT_OUT_LITERAL(out, "Key metric: ");
+    form->put(out, focus->name);
+    NVTXT_OUT_LITERAL(out, " = ");
+    if (focus->has_value) {
+        put_value(out, &focus->value, form->put);
+    } else {
+        NVTXT_OUT_LITERAL(out, "N/A");
+    }
+    if (focus->severity != REPORT_FOCUS_DEFAULT) {
+        NVTXT_OUT_LITERAL(out, " (severity ");
+        put_string(out, report_focus_severity_name(focus->severity));
+        NVTXT_OUT_LITERAL(out, ")");
+    }
+    if (focus->info.len > 0) {
+        NVTXT_OUT_LITERAL(out, ": ");
+        put_linked(out, focus->info, form->put);
+    }
+    NVTXT_OUT_LITERAL(out, "\n");
+}
+
+// All but the tables.
+static void put_belongings(struct nvtxt_out *out, const struct form *form,
+                           const struct report_result *result, size_t id, bool details) {
+    for (size_t i = 0; i < result->speedup_count; i++) {
+        if (result->speedups[i].message == id) {
+            put_speedup(out, form, &result->speedups[i]);
+        }
+    }
+    for (size_t i = 0; i < result->marker_count; i++) {
+        if (result->markers[i].message == id) {
+            put_marker(out, form, &result->markers[i]);
+        }
+    }
+    for (size_t i = 0; details && i < result->focus_count; i++) {
+        if (result->focus[i].message == id) {
+            put_focus(out, form, &result->focus[i]);
+        }
+    }
+}
+
+// The lines of what a rule printed, each after `begin`.
+static void put_output(struct nvtxt_out *out, const char *begin, put_fn *put,
+                       struct nvtxt_slice text) {
+    while (text.len > 0) {
+        const char *end = memchr(text.data, '\n', text.len);
+        size_t len = end ? (size_t)(end - text.data) : text.len;
+        put_string(out, begin);
+        put(out, (struct nvtxt_slice){text.data, len});
+        NVTXT_OUT_LITERAL(out, "\n");
+        len += end != NULL;
+        text = (struct nvtxt_slice){text.data + len, text.len - len};
+    }
+}
+
 // ---- Text -------------------------------------------------------------------------------------
 
 // A cell as text in `scratch`, which is emptied before.
@@ -163,36 +248,9 @@ static void text_table(struct nvtxt_out *out, const struct report_rule_table *ta
     text_rows(out, table);
 }
 
-static void text_speedup(struct nvtxt_out *out, const struct report_speedup *speedup) {
-    NVTXT_OUT_LITERAL(out, "      Estimated speedup: ");
-    put_real(out, round(speedup->percent * 10) / 10);
-    put_string(out, speedup->global ? " % of the whole (global)\n"
-                                    : " % of this range in isolation (local)\n");
-}
-
-static void text_focus(struct nvtxt_out *out, const struct report_focus_metric *focus) {
-    NVTXT_OUT_LITERAL(out, "      Key metric: ");
-    report_plain_text(out, focus->name);
-    NVTXT_OUT_LITERAL(out, " = ");
-    if (focus->has_value) {
-        put_value(out, &focus->value, report_plain_text);
-    } else {
-        NVTXT_OUT_LITERAL(out, "N/A");
-    }
-    if (focus->severity != REPORT_FOCUS_DEFAULT) {
-        NVTXT_OUT_LITERAL(out, " (severity ");
-        put_string(out, report_focus_severity_name(focus->severity));
-        NVTXT_OUT_LITERAL(out, ")");
-    }
-    if (focus->info.len > 0) {
-        NVTXT_OUT_LITERAL(out, ": ");
-        put_linked(out, focus->info, report_plain_text);
-    }
-    NVTXT_OUT_LITERAL(out, "\n");
-}
-
 static void text_message(struct nvtxt_out *out, const struct report_result *result, size_t id,
                          bool details) {
+    static const struct form form = {"      ", report_plain_text};
     const struct report_message *message = &result->messages[id];
     NVTXT_OUT_LITERAL(out, "    ");
     put_string(out, report_level_name(message->level));
@@ -203,45 +261,11 @@ static void text_message(struct nvtxt_out *out, const struct report_result *resu
     }
     put_linked(out, message->text, report_plain_text);
     NVTXT_OUT_LITERAL(out, "\n");
-    for (size_t i = 0; i < result->speedup_count; i++) {
-        if (result->speedups[i].message == id) {
-            text_speedup(out, &result->speedups[i]);
-        }
-    }
-    for (size_t i = 0; i < result->marker_count; i++) {
-        const struct report_source_marker *marker = &result->markers[i];
-        if (marker->message == id) {
-            NVTXT_OUT_LITERAL(out, "      ");
-            report_plain_text(out, marker->file);
-            NVTXT_OUT_LITERAL(out, ":");
-            nvtxt_out_uint(out, marker->line);
-            NVTXT_OUT_LITERAL(out, ": ");
-            put_linked(out, marker->text, report_plain_text);
-            NVTXT_OUT_LITERAL(out, "\n");
-        }
-    }
-    for (size_t i = 0; details && i < result->focus_count; i++) {
-        if (result->focus[i].message == id) {
-            text_focus(out, &result->focus[i]);
-        }
-    }
+    put_belongings(out, &form, result, id, details);
     for (size_t i = 0; i < result->table_count; i++) {
         if (result->tables[i].message == id) {
             text_table(out, &result->tables[i]);
         }
-    }
-}
-
-// The lines of what a rule printed, each with blanks before it.
-static void text_output(struct nvtxt_out *out, struct nvtxt_slice text) {
-    while (text.len > 0) {
-        const char *end = memchr(text.data, '\n', text.len);
-        size_t len = end ? (size_t)(end - text.data) : text.len;
-        NVTXT_OUT_LITERAL(out, "    | ");
-        report_plain_text(out, (struct nvtxt_slice){text.data, len});
-        NVTXT_OUT_LITERAL(out, "\n");
-        len += end != NULL;
-        text = (struct nvtxt_slice){text.data + len, text.len - len};
     }
 }
 
@@ -265,31 +289,27 @@ void report_render_rule_text(struct nvtxt_out *out, const struct report_result *
         text_message(out, result, id, details);
     }
     if (details) {
-        text_output(out, result->output);
+        put_output(out, "    | ", report_plain_text, result->output);
     }
 }
 
 // ---- Markdown ---------------------------------------------------------------------------------
 
-static void markdown_table(struct nvtxt_out *out, const struct report_rule_table *table) {
-    NVTXT_OUT_LITERAL(out, "\n");
-    if (table->title.len > 0) {
-        put_linked(out, table->title, report_plain_markdown);
-        NVTXT_OUT_LITERAL(out, "\n\n");
-    }
-    NVTXT_OUT_LITERAL(out, "|");
+// Below a message: 4 blanks.
+static void markdown_rows(struct nvtxt_out *out, const struct report_rule_table *table) {
+    NVTXT_OUT_LITERAL(out, "    |");
     for (size_t i = 0; i < table->column_count; i++) {
         NVTXT_OUT_LITERAL(out, " ");
         report_plain_markdown(out, table->header[i]);
         NVTXT_OUT_LITERAL(out, " |");
     }
-    NVTXT_OUT_LITERAL(out, "\n|");
+    NVTXT_OUT_LITERAL(out, "\n    |");
     for (size_t i = 0; i < table->column_count; i++) {
         NVTXT_OUT_LITERAL(out, " --- |");
     }
     NVTXT_OUT_LITERAL(out, "\n");
     for (size_t row = 0; row < table->row_count; row++) {
-        NVTXT_OUT_LITERAL(out, "|");
+        NVTXT_OUT_LITERAL(out, "    |");
         for (size_t i = 0; i < table->column_count; i++) {
             NVTXT_OUT_LITERAL(out, " ");
             put_cell(out, &table->cells[row * table->column_count + i], report_plain_markdown);
@@ -300,7 +320,16 @@ static void markdown_table(struct nvtxt_out *out, const struct report_rule_table
     NVTXT_OUT_LITERAL(out, "\n");
 }
 
+static void markdown_paragraph(struct nvtxt_out *out, const char *begin, struct nvtxt_slice text) {
+    if (text.len > 0) {
+        put_string(out, begin);
+        put_linked(out, text, report_plain_markdown);
+        NVTXT_OUT_LITERAL(out, "\n\n");
+    }
+}
+
 static void markdown_message(struct nvtxt_out *out, const struct report_result *result, size_t id) {
+    static const struct form form = {"    - ", report_plain_markdown};
     const struct report_message *message = &result->messages[id];
     NVTXT_OUT_LITERAL(out, "  - ");
     put_string(out, report_level_name(message->level));
@@ -311,35 +340,33 @@ static void markdown_message(struct nvtxt_out *out, const struct report_result *
         NVTXT_OUT_LITERAL(out, "** ");
     }
     put_linked(out, message->text, report_plain_markdown);
-    for (size_t i = 0; i < result->speedup_count; i++) {
-        if (result->speedups[i].message == id) {
-            NVTXT_OUT_LITERAL(out, " Estimated speedup: ");
-            put_real(out, round(result->speedups[i].percent * 10) / 10);
-            put_string(out, result->speedups[i].global ? " % (global)." : " % (local).");
-        }
-    }
     NVTXT_OUT_LITERAL(out, "\n");
+    put_belongings(out, &form, result, id, true);
     for (size_t i = 0; i < result->table_count; i++) {
         if (result->tables[i].message == id) {
-            markdown_table(out, &result->tables[i]);
+            NVTXT_OUT_LITERAL(out, "\n");
+            markdown_paragraph(out, "    ", result->tables[i].title);
+            markdown_paragraph(out, "    ", result->tables[i].description);
+            markdown_rows(out, &result->tables[i]);
         }
     }
 }
 
-void report_render_rule_markdown(struct nvtxt_out *out, const struct report_result *result,
-                                 bool details) {
+void report_render_rule_markdown(struct nvtxt_out *out, const struct report_result *result) {
     NVTXT_OUT_LITERAL(out, "- **");
     report_plain_markdown(out, result->identifier);
     NVTXT_OUT_LITERAL(out, "**: ");
     put_status(out, result, report_plain_markdown);
-    NVTXT_OUT_LITERAL(out, "\n");
-    if (details && result->description.len > 0) {
-        NVTXT_OUT_LITERAL(out, "\n  ");
-        put_linked(out, result->description, report_plain_markdown);
-        NVTXT_OUT_LITERAL(out, "\n\n");
-    }
+    NVTXT_OUT_LITERAL(out, "\n\n  ");
+    report_plain_markdown(out, result->name);
+    NVTXT_OUT_LITERAL(out, "\n\n");
+    markdown_paragraph(out, "  ", result->description);
     for (size_t id = 0; id < result->message_count; id++) {
         markdown_message(out, result, id);
+    }
+    if (result->output.len > 0) {
+        NVTXT_OUT_LITERAL(out, "\n");
+        put_output(out, "      ", report_plain_text, result->output); // a block of code
     }
 }
 

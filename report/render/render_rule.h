@@ -17,5 +17,6 @@ void report_render_rule_json(struct report_json *json, const struct report_resul
 // (--print-rule-details). Without it only findings, and what was not applied and why, in short.
 void report_render_rule_text(struct nvtxt_out *out, const struct report_result *result,
                              bool details);
-void report_render_rule_markdown(struct nvtxt_out *out, const struct report_result *result,
-                                 bool details);
+
+// All of it.
+void report_render_rule_markdown(struct nvtxt_out *out, const struct report_result *result);

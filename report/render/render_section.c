@@ -359,7 +359,7 @@ static void render_rules(const struct page *page, const struct report_results *r
             continue;
         }
         if (page->view->markdown) {
-            report_render_rule_markdown(page->out, result, page->view->rule_details);
+            report_render_rule_markdown(page->out, result);
         } else {
             report_render_rule_text(page->out, result, page->view->rule_details);
         }

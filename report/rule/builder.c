@@ -149,6 +149,15 @@ void report_build_row(struct report_builder *builder, struct report_rule_table *
     table->row_count++;
 }
 
+void report_build_proposal(struct report_builder *builder, struct nvtxt_slice identifier) {
+    struct nvtxt_slice copy = report_build_copy(builder, identifier);
+    ADD(builder, proposals, proposal_count, copy);
+}
+
+void report_build_output(struct report_builder *builder, struct nvtxt_slice output) {
+    builder->result->output = report_build_copy(builder, output);
+}
+
 void report_build_status(struct report_builder *builder, enum report_rule_status status,
                          struct nvtxt_slice reason) {
     struct report_result *result = builder->result;

@@ -45,7 +45,12 @@ struct report_rule_table *report_build_table(struct report_builder *builder, siz
 void report_build_row(struct report_builder *builder, struct report_rule_table *table,
                       const struct report_rule_cell *cells);
 
-// The statuses that say why there is nothing; messages so far are forgotten. `reason` is copied.
+// A rule that would say more, by its identifier; and what the rule printed.
+void report_build_proposal(struct report_builder *builder, struct nvtxt_slice identifier);
+void report_build_output(struct report_builder *builder, struct nvtxt_slice output);
+
+// The statuses that say why there is nothing; messages and all else that was said so
+// far are forgotten, the output is not. `reason` is copied.
 void report_build_status(struct report_builder *builder, enum report_rule_status status,
                          struct nvtxt_slice reason);
 

@@ -202,3 +202,12 @@ int report_section_check(const struct report_section *section, const char *file,
     }
     return report_section_each_metric(section, check_metric, &check);
 }
+
+int report_item_check(struct report_section_item *item, const char *file,
+                      struct report_messages *messages) {
+    void *items[] = {item};
+    struct report_section_body body = {.items = {.items = items, .count = 1}};
+    void *bodies[] = {&body};
+    const struct report_section section = {.bodies = {.items = bodies, .count = 1}};
+    return report_section_check(&section, file, messages);
+}

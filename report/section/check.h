@@ -31,3 +31,7 @@ bool report_is_identifier(struct nvtxt_slice text);
 // Adds an error for each fault. Returns 0 or -ENOMEM.
 int report_section_check(const struct report_section *section, const char *file,
                          struct report_messages *messages);
+
+// The same of an item that stands alone, in a file of its own.
+int report_item_check(struct report_section_item *item, const char *file,
+                      struct report_messages *messages);

@@ -57,6 +57,21 @@ static bool is_safe(const struct stat *stat) {
            (stat->st_uid == 0 || stat->st_uid == geteuid());
 }
 
+// What a link leads to counts as well.
+static bool is_safe_link(const char *path) {
+    struct stat stat_;
+    char real[PATH_MAX];
+    if (lstat(path, &stat_) == 0 && !S_ISLNK(stat_.st_mode)) {
+        return true;
+    }
+    char *slash = realpath(path, real) ? strrchr(real, '/') : NULL;
+    if (!slash) {
+        return false;
+    }
+    slash[slash == real] = '\0';
+    return stat(real, &stat_) == 0 && is_safe(&stat_);
+}
+
 static int add_file(struct walk *walk, const char *path, bool safe) {
     struct report_files *files = walk->files;
     if (files->count == files->room) {
@@ -115,7 +130,8 @@ static int walk_entry(struct walk *walk, const char *name, bool folder_is_safe, 
         if (folders) {
             r = S_ISDIR(stat_.st_mode) ? walk_here(walk) : 0;
         } else if (S_ISREG(stat_.st_mode) && is_ours(name)) {
-            r = add_file(walk, walk->path, folder_is_safe && is_safe(&stat_));
+            r = add_file(walk, walk->path,
+                         folder_is_safe && is_safe(&stat_) && is_safe_link(walk->path));
         }
     }
     walk->path[end] = '\0';
@@ -195,6 +211,11 @@ static const char *package_folder(char *path) {
     return has_sections(NVTXT_PKGDATADIR) || !beside_program(path, "/share/nvtxtd")
                ? NVTXT_PKGDATADIR
                : path;
+}
+
+void report_files_package(const char *name, char *path) {
+    char room[PATH_MAX];
+    snprintf(path, PATH_MAX, "%.*s/%s", PATH_MAX - 64, package_folder(room), name);
 }
 
 static int walk_package(struct walk *walk) {

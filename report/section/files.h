@@ -35,6 +35,9 @@ int report_files_find(struct report_files *files, const struct report_search_fol
                       size_t count, const char **missing);
 void report_files_deinit(struct report_files *files); // fine when zeroed
 
+// The folder of that name of the package, such as "python", in `path` (PATH_MAX).
+void report_files_package(const char *name, char *path);
+
 bool report_file_is(const struct report_file *file, const char *extension); // ".section"
 
 // How lists show it: its path, or "(built in)".

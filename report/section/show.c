@@ -306,6 +306,16 @@ static int show_item(struct report_list_view *view, const struct report_section_
     return r;
 }
 
+int report_item_show(const struct report_show *show, const char *file,
+                     const struct report_section_item *said, struct report_shown_body *body) {
+    struct report_list_view view = {.show = show, .file = file};
+    view.filter = report_filter_join(NULL, NULL);
+    *body = (struct report_shown_body){
+        .items = store_arena_make(show->arena, (WIDGETS + 1) * sizeof(*body->items))};
+    int r = body->items ? show_item(&view, said, body) : -ENOMEM;
+    return r == 0 && show->messages->failed ? -ENOMEM : r;
+}
+
 static int show_bodies(struct report_list_view *view, const struct report_section *section,
                        struct report_shown_section *shown) {
     struct store_arena *arena = view->show->arena;

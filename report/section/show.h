@@ -14,6 +14,11 @@
 int report_section_show(const struct report_show *show, const struct report_section_entry *entry,
                         struct report_shown_section *shown);
 
+// Lays out an item that stands alone, in a file of its own. `body` gets its parts: none if a filter
+// does not match. Returns 0 or -ENOMEM.
+int report_item_show(const struct report_show *show, const char *file,
+                     const struct report_section_item *said, struct report_shown_body *body);
+
 // The instance of that id, or NULL.
 const struct report_instance *report_instance_find(const struct report_metric *metric,
                                                    const struct report_id *id);

@@ -309,3 +309,28 @@ void report_filter_free(struct report_filter *filter) {
     free(filter->text);
     free(filter);
 }
+
+bool report_filter_takes_none(const struct report_filter *filter) {
+    size_t i = 0;
+    while (i < filter->count && filter->items[i].kind == REPORT_ITEM_MANY) {
+        i++;
+    }
+    return filter->is_push_pop && i == filter->count;
+}
+
+int report_item_matches(const struct report_filter *filter, bool exclude,
+                        const struct report_item *item, struct nvtxt_slice name,
+                        struct report_fault *fault) {
+    if (!item->regex) {
+        return nvtxt_slice_equal(item->name, name);
+    }
+    int result = report_regex_search(item->regex, name);
+    if (result == REPORT_REGEX_COSTLY) {
+        fault->option = exclude ? "nvtx-exclude" : "nvtx-include";
+        fault->text = nvtxt_slice_of(filter->text);
+        report_fault_set(fault, item->column, "too costly: '%.*s' takes too many steps",
+                         (int)(item->name.len < 100 ? item->name.len : 100), item->name.data);
+        return -EINVAL;
+    }
+    return result;
+}

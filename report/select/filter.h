@@ -41,3 +41,12 @@ struct report_filter {
 int report_filter_parse(struct report_filter **filter, struct nvtxt_slice text,
                         struct report_fault *fault);
 void report_filter_free(struct report_filter *filter); // NULL is fine
+
+// Whether it takes what has no range open: `*` alone does.
+bool report_filter_takes_none(const struct report_filter *filter);
+
+// Whether a name of a filter's stands for `name`: 1 or 0. -EINVAL with a fault, of an include or an
+// exclude, when the expression is too costly; -ENOMEM.
+int report_item_matches(const struct report_filter *filter, bool exclude,
+                        const struct report_item *item, struct nvtxt_slice name,
+                        struct report_fault *fault);

@@ -10,7 +10,6 @@
 
 #include "protocol/base/hash.h"
 #include "report/select/marker.h"
-#include "report/select/regex.h"
 
 struct class {
     struct nvtxt_hash_node node;
@@ -32,21 +31,9 @@ static void set_bit(uint64_t *row, size_t bit) {
 
 // ---- Names --------------------------------------------------------------------------------------
 
-// 1 for a name that matches, 0 for one that does not.
 static int name_matches(struct builder *builder, const struct report_set_filter *of,
                         const struct report_item *item, struct nvtxt_slice name) {
-    if (!item->regex) {
-        return nvtxt_slice_equal(item->name, name);
-    }
-    int result = report_regex_search(item->regex, name);
-    if (result == REPORT_REGEX_COSTLY) {
-        builder->fault->option = of->exclude ? "nvtx-exclude" : "nvtx-include";
-        builder->fault->text = nvtxt_slice_of(of->filter->text);
-        report_fault_set(builder->fault, item->column, "too costly: '%.*s' takes too many steps",
-                         (int)(item->name.len < 100 ? item->name.len : 100), item->name.data);
-        return -EINVAL;
-    }
-    return result;
+    return report_item_matches(of->filter, of->exclude, item, name, builder->fault);
 }
 
 static struct nvtxt_slice domain_name(const struct report_capture *capture, uint32_t domain) {
@@ -106,7 +93,7 @@ static int find_domains(struct builder *builder, const struct report_set_filter 
     struct report_filter_set *set = builder->set;
     const struct report_filter *filter = of->filter;
     // Its domain need not be there: an empty stack is one in each domain.
-    if (filter->is_push_pop && of->first == of->final && !filter->is_regex) {
+    if (report_filter_takes_none(filter) && !filter->is_regex) {
         set_bit(set->always, of->final);
         return 0;
     }

@@ -61,6 +61,7 @@ struct report_stats_options {
     const double *percentiles;           // in the order of the columns; from 0 to 100
     const char *const *percentile_names; // "50", "99.9": as the user wrote them
     size_t percentile_count;
+    size_t most_rows; // of nvtx_tree; 0: all. The table says how many were left out
 };
 
 // A function that fills the table. It gets one with its columns and without rows: with

@@ -68,6 +68,7 @@ struct report_table {
     size_t column_count;
     struct report_cell *cells; // row after row
     size_t row_count, row_cap;
+    size_t left_out; // rows that were not asked for: they would come after the last
     // NULL: `cells` has the rows. Else each row is made when it is written, so that a table of
     // everything is not kept: it fills cells that are empty.
     void (*make_row)(const void *context, size_t row, struct report_cell *cells);

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Paths of push/pop ranges as a tree: each node is a step below another node, found by a hash of
-// both. A range that lies below its parent and all that is below the parent, as nearly every one
-// does, has the path of its parent and one step; for others, which cross, the lane is asked.
+// the numbers of both. A range that lies below its parent and all that is below the parent, as
+// nearly every one does, has the path of its parent and one step; for others, which cross, the lane
+// is asked.
+//
+// No texts of paths are compared. Bytewise, what lies below a path begins with its text and `;`,
+// which no step has. So below one path each step has two places among its siblings, one for its own
+// row and one, with `;`, for all that lies below it; the places of all steps are sorted once.
 #include <errno.h>
 #include <stdalign.h>
 #include <stdlib.h>
@@ -14,90 +19,138 @@
 #include "report/stats/group.h"
 #include "report/stats/reports.h"
 
+struct step {
+    struct nvtxt_hash_node node;
+    struct nvtxt_slice text;
+    uint32_t number;
+    struct path *recent;      // a path that ends with it; NULL: none yet
+    bool has_below;           // something lies below such a path
+    uint32_t place, below_at; // among all steps
+};
+
 struct path {
     struct nvtxt_hash_node node;
     const struct path *parent; // NULL: the step is the first one
-    struct nvtxt_slice step;
-    uint64_t number; // from 1; of no path: 0
-    size_t length;   // of the whole text
+    struct path *first, *next; // what lies directly below it, as a list; the next one of its own
+    struct step *step;
+    uint32_t number; // from 1; of no path: 0
     uint32_t depth;
+    size_t length; // of the whole text
     uint64_t count;
     unsigned __int128 total, self;
 };
 
 struct tree {
-    struct report_table *table; // its arena has the paths and their texts
+    struct report_table *table; // its arena has steps, paths and texts
     const struct report_model *model;
+    size_t most; // rows
     struct nvtxt_slice *names;
-    struct nvtxt_slice *steps; // by name; data NULL: not made yet
+    struct step **steps; // by name; NULL: not made yet
+    struct nvtxt_hash by_text, paths;
+    size_t below_count; // steps with has_below
+    bool has_crossing;  // the lanes are asked
     struct report_lanes lanes;
-    struct nvtxt_hash paths;
     struct path **path_of; // by event; of push/pop ranges
-    uint64_t used;         // paths with a range that counts
-};
-
-struct row {
-    struct nvtxt_slice text;
-    const struct path *path;
+    struct path *first;    // what lies below no path
 };
 
 // A step has no `;`, which stands between steps.
-static int make_step(struct tree *tree, uint32_t name) {
-    struct nvtxt_slice step = report_step_of(tree->model->capture, name, tree->names);
-    if (memchr(step.data, ';', step.len)) {
-        char *copy = store_arena_take(&tree->table->arena, step.len, 1);
+static int text_of(struct tree *tree, uint32_t name, struct nvtxt_slice *step) {
+    *step = report_step_of(tree->model->capture, name, tree->names);
+    if (memchr(step->data, ';', step->len)) {
+        char *copy = store_arena_take(&tree->table->arena, step->len, 1);
         if (!copy) {
             return -ENOMEM;
         }
-        for (size_t i = 0; i < step.len; i++) {
-            copy[i] = step.data[i] == ';' ? ',' : step.data[i];
+        for (size_t i = 0; i < step->len; i++) {
+            copy[i] = step->data[i] == ';' ? ',' : step->data[i];
         }
-        step.data = copy;
+        step->data = copy;
     }
-    tree->steps[name] = step;
     return 0;
 }
 
-// The path of a name below another path; made when there is none yet. NULL when memory is short.
-static struct path *find_path(struct tree *tree, const struct path *parent, uint32_t name) {
-    if (!tree->steps[name].data && make_step(tree, name) != 0) {
+// Two names may have one text.
+static struct step *make_step(struct tree *tree, uint32_t name) {
+    struct nvtxt_slice text;
+    if (text_of(tree, name, &text) != 0) {
         return NULL;
     }
-    struct nvtxt_slice step = tree->steps[name];
-    uint64_t hash = nvtxt_hash_pair(parent ? parent->number : 0, step);
-    struct path *path;
-    NVTXT_HASH_FIND(path, node, &tree->paths, hash,
-                    path->parent == parent && nvtxt_slice_equal(path->step, step));
-    if (path) {
-        return path;
+    uint64_t hash = nvtxt_hash_pair(0, text);
+    struct step *step;
+    NVTXT_HASH_FIND(step, node, &tree->by_text, hash, nvtxt_slice_equal(step->text, text));
+    if (!step) {
+        step = store_arena_take(&tree->table->arena, sizeof(*step), alignof(struct step));
+        if (!step || nvtxt_hash_add(&tree->by_text, &step->node, hash) != 0) {
+            return NULL;
+        }
+        step->text = text;
+        step->number = (uint32_t)tree->by_text.count;
+        step->recent = NULL;
+        step->has_below = false;
     }
-    path = store_arena_take(&tree->table->arena, sizeof(*path), alignof(struct path));
+    return tree->steps[name] = step;
+}
+
+static struct path *make_path(struct tree *tree, struct path *parent, struct step *step,
+                              uint64_t hash) {
+    struct path *path = store_arena_take(&tree->table->arena, sizeof(*path), alignof(struct path));
     if (!path) {
         return NULL;
     }
+    struct path **list = parent ? &parent->first : &tree->first;
     *path = (struct path){
         .parent = parent,
+        .next = *list,
         .step = step,
-        .number = tree->paths.count + 1,
-        .length = parent ? parent->length + 1 + step.len : step.len,
+        .number = (uint32_t)tree->paths.count + 1,
+        .length = parent ? parent->length + 1 + step->text.len : step->text.len,
         .depth = parent ? parent->depth + 1 : 0,
     };
+    *list = path;
+    if (parent && !parent->step->has_below) {
+        parent->step->has_below = true;
+        tree->below_count++;
+    }
     return nvtxt_hash_add(&tree->paths, &path->node, hash) == 0 ? path : NULL;
 }
 
-// The path of what lies under the event, which is on top of its lane.
-static int path_under(struct tree *tree, uint32_t event, struct report_lane *lane,
-                      const struct path **under) {
-    const struct report_model *model = tree->model;
+// The path of a name below another path; made when there is none yet. NULL when memory is short.
+static struct path *find_path(struct tree *tree, struct path *parent, uint32_t name) {
+    struct step *step = tree->steps[name] ? tree->steps[name] : make_step(tree, name);
+    if (!step) {
+        return NULL;
+    }
+    struct path *path = step->recent; // most steps lie below one path
+    if (path && path->parent == parent) {
+        return path;
+    }
+    uint64_t hash = nvtxt_hash_number((uint64_t)(parent ? parent->number : 0) << 32 | step->number);
+    NVTXT_HASH_FIND(path, node, &tree->paths, hash, path->parent == parent && path->step == step);
+    return step->recent = path ? path : make_path(tree, parent, step, hash);
+}
+
+// Whether the range lies below its parent and all that is below the parent.
+static bool is_nested(const struct report_model *model, uint32_t event) {
     uint32_t parent = model->parent[event];
-    *under = NULL;
-    if (parent != REPORT_NONE && model->depth[event] == model->depth[parent] + 1) {
-        *under = tree->path_of[parent];
-        return 0;
+    return model->depth[event] == (parent == REPORT_NONE ? 0 : model->depth[parent] + 1);
+}
+
+// The path of the ranges of the lane that are open when the event begins.
+static int path_of_lane(struct tree *tree, uint32_t event, struct path **under) {
+    const struct report_event *events = tree->model->capture->events;
+    struct report_lane *lane = report_lanes_find(&tree->lanes, &events[event]);
+    if (!lane) {
+        return -ENOMEM;
+    }
+    report_lane_move(&tree->lanes, lane, events[event].start, NULL);
+    int rc = report_lane_push(&tree->lanes, lane, event);
+    if (rc != 0 || is_nested(tree->model, event)) {
+        return rc;
     }
     const uint32_t *stack = report_lane_stack(&tree->lanes, lane);
-    for (uint32_t i = 0; i < model->depth[event]; i++) {
-        *under = find_path(tree, *under, model->capture->events[stack[i]].name);
+    for (uint32_t i = 0; i < tree->model->depth[event]; i++) {
+        *under = find_path(tree, *under, events[stack[i]].name);
         if (!*under) {
             return -ENOMEM;
         }
@@ -105,16 +158,18 @@ static int path_under(struct tree *tree, uint32_t event, struct report_lane *lan
     return 0;
 }
 
+// The path of what lies under the event.
+static int path_under(struct tree *tree, uint32_t event, struct path **under) {
+    uint32_t parent = tree->model->parent[event];
+    bool nested = is_nested(tree->model, event);
+    *under = nested && parent != REPORT_NONE ? tree->path_of[parent] : NULL;
+    return tree->has_crossing ? path_of_lane(tree, event, under) : 0;
+}
+
 static int add_range(struct tree *tree, uint32_t event) {
     const struct report_event *range = &tree->model->capture->events[event];
-    struct report_lane *lane = report_lanes_find(&tree->lanes, range);
-    const struct path *under;
-    if (!lane) {
-        return -ENOMEM;
-    }
-    report_lane_move(&tree->lanes, lane, range->start, NULL);
-    int rc = report_lane_push(&tree->lanes, lane, event);
-    rc = rc == 0 ? path_under(tree, event, lane, &under) : rc;
+    struct path *under;
+    int rc = path_under(tree, event, &under);
     if (rc != 0) {
         return rc;
     }
@@ -124,7 +179,7 @@ static int add_range(struct tree *tree, uint32_t event) {
     }
     tree->path_of[event] = path;
     if (report_is_timed(range)) {
-        tree->used += path->count++ == 0;
+        path->count++;
         path->total += report_duration(range);
         path->self += tree->model->self_ns[event];
     }
@@ -141,6 +196,15 @@ static int add_ranges(struct tree *tree) {
     return rc;
 }
 
+static bool has_crossing(const struct report_model *model) {
+    for (size_t i = 0; i < model->count; i++) {
+        if (!is_nested(model, (uint32_t)i)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static int make(struct tree *tree) {
     const struct report_capture *capture = tree->model->capture;
     tree->table->owned = tree->names = report_name_texts(capture);
@@ -149,6 +213,7 @@ static int make(struct tree *tree) {
     if (!tree->names || !tree->steps || !tree->path_of) {
         return -ENOMEM;
     }
+    tree->has_crossing = has_crossing(tree->model);
     int rc = report_lanes_init(&tree->lanes, capture);
     if (rc == 0) {
         rc = add_ranges(tree);
@@ -157,48 +222,140 @@ static int make(struct tree *tree) {
     return rc;
 }
 
-static bool make_text(struct tree *tree, struct row *row, const struct path *path) {
-    char *text = report_table_room(tree->table, path->length);
-    *row = (struct row){{text, path->length}, path};
-    if (!text) {
-        return false;
+// ---- The order of steps -------------------------------------------------------------------------
+
+// A step, or what begins with it and `;`.
+struct place {
+    struct nvtxt_slice text;
+    uint32_t *place;
+    bool below;
+};
+
+// The byte at a place of the text, which may be the one after its last.
+static int byte_at(const struct place *of, size_t at) {
+    return at < of->text.len ? (unsigned char)of->text.data[at] : of->below ? ';' : -1;
+}
+
+static int by_place(const void *left, const void *right) {
+    const struct place *a = left, *b = right;
+    size_t least = a->text.len < b->text.len ? a->text.len : b->text.len;
+    int order = least > 0 ? memcmp(a->text.data, b->text.data, least) : 0;
+    return order ? order : byte_at(a, least) - byte_at(b, least);
+}
+
+static int order_steps(struct tree *tree) {
+    struct place *places = malloc((tree->by_text.count + tree->below_count + 1) * sizeof(*places));
+    size_t count = 0;
+    if (!places) {
+        return -ENOMEM;
     }
-    for (char *at = text + path->length; path; path = path->parent) {
-        at -= path->step.len;
-        memcpy(at, path->step.data, path->step.len);
+    for (size_t i = 0; i < tree->by_text.bucket_count; i++) {
+        for (struct nvtxt_hash_node *node = tree->by_text.buckets[i]; node; node = node->next) {
+            struct step *step = NVTXT_CONTAINER_OF(node, struct step, node);
+            places[count++] = (struct place){step->text, &step->place, false};
+            if (step->has_below) {
+                places[count++] = (struct place){step->text, &step->below_at, true};
+            }
+        }
+    }
+    qsort(places, count, sizeof(*places), by_place);
+    for (size_t i = 0; i < count; i++) {
+        *places[i].place = (uint32_t)i;
+    }
+    free(places);
+    return 0;
+}
+
+// ---- Rows ---------------------------------------------------------------------------------------
+
+// A path, or all that lies below it.
+struct entry {
+    struct path *path;
+    uint32_t place;
+    bool below;
+};
+
+struct entries {        // what is to be done, the next one last
+    struct entry *list; // owned
+    size_t count, room;
+};
+
+static int later_first(const void *left, const void *right) {
+    const struct entry *a = left, *b = right;
+    return (a->place < b->place) - (a->place > b->place);
+}
+
+static int add_entry(struct entries *entries, struct entry entry) {
+    if (entries->count == entries->room) {
+        size_t room = entries->room > 0 ? 2 * entries->room : 64;
+        struct entry *list = realloc(entries->list, room * sizeof(*list));
+        if (!list) {
+            return -ENOMEM;
+        }
+        entries->list = list;
+        entries->room = room;
+    }
+    entries->list[entries->count++] = entry;
+    return 0;
+}
+
+static int add_list(struct entries *entries, struct path *first) {
+    size_t begin = entries->count;
+    int rc = 0;
+    for (struct path *path = first; rc == 0 && path; path = path->next) {
+        rc = add_entry(entries, (struct entry){path, path->step->place, false});
+        if (rc == 0 && path->first) {
+            rc = add_entry(entries, (struct entry){path, path->step->below_at, true});
+        }
+    }
+    if (rc == 0 && entries->count > begin) {
+        qsort(entries->list + begin, entries->count - begin, sizeof(*entries->list), later_first);
+    }
+    return rc;
+}
+
+static struct nvtxt_slice make_text(struct tree *tree, const struct path *path) {
+    size_t length = path->length;
+    char *text = report_table_room(tree->table, length);
+    for (char *at = text ? text + length : NULL; at && path; path = path->parent) {
+        at -= path->step->text.len;
+        memcpy(at, path->step->text.data, path->step->text.len);
         if (path->parent) {
             *--at = ';';
         }
     }
-    return true;
+    return (struct nvtxt_slice){text, length};
 }
 
-static int by_text(const void *left, const void *right) {
-    return report_text_order(((const struct row *)left)->text, ((const struct row *)right)->text);
-}
+// Rows of a report: a path that counts, with its text.
+typedef int put_row(struct report_table *table, const struct path *path, struct nvtxt_slice text);
 
-// The paths with a range that counts, by their texts. The caller frees them. NULL when memory is
-// short.
-static struct row *make_rows(struct tree *tree) {
-    struct row *rows = malloc((tree->used + 1) * sizeof(*rows));
-    size_t count = 0;
-    for (size_t i = 0; rows && i < tree->paths.bucket_count; i++) {
-        for (struct nvtxt_hash_node *node = tree->paths.buckets[i]; node; node = node->next) {
-            const struct path *path = NVTXT_CONTAINER_OF(node, struct path, node);
-            if (path->count > 0 && !make_text(tree, &rows[count++], path)) {
-                free(rows);
-                return NULL;
-            }
-        }
+static int put_path(struct tree *tree, const struct path *path, put_row *put) {
+    if (path->count == 0) {
+        return 0;
     }
-    if (rows) {
-        qsort(rows, count, sizeof(*rows), by_text);
+    if (tree->table->row_count == tree->most) {
+        tree->table->left_out++;
+        return 0;
     }
-    return rows;
+    struct nvtxt_slice text = make_text(tree, path);
+    return text.data ? put(tree->table, path, text) : -ENOMEM;
 }
 
-static int put_tree_row(struct report_table *table, const struct row *row) {
-    const struct path *path = row->path;
+static int put_rows(struct tree *tree, put_row *put) {
+    struct entries entries = {0};
+    int rc = order_steps(tree);
+    rc = rc == 0 ? add_list(&entries, tree->first) : rc;
+    while (rc == 0 && entries.count > 0) {
+        struct entry entry = entries.list[--entries.count];
+        rc = entry.below ? add_list(&entries, entry.path->first) : put_path(tree, entry.path, put);
+    }
+    free(entries.list);
+    return rc;
+}
+
+static int put_tree_row(struct report_table *table, const struct path *path,
+                        struct nvtxt_slice text) {
     struct report_cell *cells = report_table_row(table);
     if (!cells) {
         return -ENOMEM;
@@ -208,47 +365,43 @@ static int put_tree_row(struct report_table *table, const struct row *row) {
     cells[2] = report_cell_uint(path->count);
     cells[3] = report_cell_real((double)((long double)path->total / (long double)path->count));
     cells[4] = report_cell_uint(path->depth);
-    cells[5] = report_cell_text(row->text);
+    cells[5] = report_cell_text(text);
     return 0;
 }
 
-static int put_folded_row(struct report_table *table, const struct row *row) {
-    if (row->path->self == 0) {
+static int put_folded_row(struct report_table *table, const struct path *path,
+                          struct nvtxt_slice text) {
+    if (path->self == 0) {
         return 0;
     }
     struct report_cell *cells = report_table_row(table);
     if (!cells) {
         return -ENOMEM;
     }
-    cells[0] = report_cell_text(row->text);
-    cells[1] = report_cell_total(table, row->path->self);
+    cells[0] = report_cell_text(text);
+    cells[1] = report_cell_total(table, path->self);
     return 0;
 }
 
 static int fill(struct report_table *table, const struct report_model *model,
-                int (*put_row)(struct report_table *, const struct row *)) {
+                const struct report_stats_options *options, put_row *put) {
     struct tree tree = {.table = table, .model = model};
+    tree.most = options->most_rows > 0 ? options->most_rows : SIZE_MAX;
     int rc = make(&tree);
-    struct row *rows = rc == 0 ? make_rows(&tree) : NULL;
-    rc = rc == 0 && !rows ? -ENOMEM : rc;
-    for (size_t i = 0; rc == 0 && i < tree.used; i++) {
-        rc = put_row(table, &rows[i]);
-    }
-    free(rows);
+    rc = rc == 0 ? put_rows(&tree, put) : rc;
     free(tree.steps);
     free(tree.path_of);
+    nvtxt_hash_deinit(&tree.by_text);
     nvtxt_hash_deinit(&tree.paths);
     return rc == 0 ? report_note_open(table, model, REPORT_KIND(REPORT_PUSH_POP)) : rc;
 }
 
 int report_nvtx_tree(struct report_table *table, const struct report_model *model,
                      const struct report_stats_options *options) {
-    (void)options;
-    return fill(table, model, put_tree_row);
+    return fill(table, model, options, put_tree_row);
 }
 
 int report_nvtx_folded(struct report_table *table, const struct report_model *model,
                        const struct report_stats_options *options) {
-    (void)options;
-    return fill(table, model, put_folded_row);
+    return fill(table, model, options, put_folded_row);
 }

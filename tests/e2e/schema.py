@@ -12,10 +12,15 @@ KNOWN = {"$schema", "$id", "$defs", "$ref", "title", "description", "type", "enu
 
 
 class Schema:
-    def __init__(self, path):
+    def __init__(self, path, *others):
+        self.root = self.read(path)
+        self.others = {other["$id"]: other for other in map(self.read, others)}
+
+    def read(self, path):
         with open(path, encoding="utf-8") as file:
-            self.root = json.load(file)
-        self.check_keywords(self.root)
+            schema = json.load(file)
+        self.check_keywords(schema)
+        return schema
 
     def check_keywords(self, schema):
         unknown = set(schema) - KNOWN
@@ -28,7 +33,9 @@ class Schema:
 
     def resolve(self, schema):
         while "$ref" in schema:
-            schema = self.root["$defs"][schema["$ref"].rsplit("/", 1)[1]]
+            where, name = schema["$ref"].rsplit("/", 1)
+            root = self.root if where.startswith("#") else self.others[where.split("#")[0]]
+            schema = root["$defs"][name]
         return schema
 
     def faults(self, value):
@@ -39,6 +46,11 @@ class Schema:
             if part["properties"]["command"]["const"] == command:
                 return self.look(value, part, "$")
         return ["$: no command %r in the schema" % command]
+
+    def must_fit(self, value, definition):
+        """A value and a definition of the schema, by its name."""
+        faults = self.look(value, {"$ref": "#/$defs/" + definition}, "$")
+        assert not faults, "%s of %r:\n  %s" % (definition, value, "\n  ".join(faults[:10]))
 
     def look(self, value, schema, place):
         schema = self.resolve(schema)
@@ -109,5 +121,6 @@ def parse(text):
     return json.loads(text, parse_constant=no_constant, object_pairs_hook=no_doubles)
 
 
-INSTALLED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "schema",
-                         "nvtxt-report-1.schema.json")
+FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "schema")
+INSTALLED = os.path.join(FOLDER, "nvtxt-report-1.schema.json")
+SERVED = Schema(os.path.join(FOLDER, "nvtxt-report-serve-1.schema.json"), INSTALLED)

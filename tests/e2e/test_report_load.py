@@ -9,14 +9,10 @@ import time
 
 from client import Folder, contains
 from lib import Daemon, equal, run, wait_for
-from report import F1, f1, make_store, query, report
+from report import F1, OLD_EXPORT, f1, make_export, make_segments, make_store, report
 
 REPORTS = ("nvtx_sum,nvtx_pushpop_sum,nvtx_startend_sum,nvtx_mark_sum,nvtx_tree,nvtx_folded,"
            "nvtx_gap_sum,nvtx_concurrency")
-OLD = "start INT, end INT, eventType INT, rangeId INT, text TEXT, category INT, color INT, " \
-      "globalTid INT, domainId INT"
-NEW = OLD + ", endGlobalTid INT, textId INT, uint64Value INT, int64Value INT, doubleValue REAL, " \
-            "uint32Value INT, int32Value INT, floatValue REAL, jsonText TEXT"
 MACHINE = 0x0102 << 48 # hardware and VM, above PID and TID
 NEW_TYPES = {34: 65, 59: 70, 60: 71}
 
@@ -35,38 +31,6 @@ def totals(*stores):
     return {row[name]: row[count] for row in table["rows"]}
 
 
-def events(path):
-    return query(path, "SELECT start, end, eventType, text, globalTid, endGlobalTid FROM "
-                       "NVTX_EVENTS WHERE eventType IN (34, 59, 60) ORDER BY start, end DESC")
-
-
-def make_export(folder, name, store, columns=NEW, text=True, text_id=False, mark_ends=True,
-                types=None, machine=0):
-    """The events of a store as another program writes them: an outer range first."""
-    path = folder.name(name)
-    db = sqlite3.connect(path)
-    db.execute("CREATE TABLE NVTX_EVENTS (%s)" % columns)
-    db.execute("CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT NOT NULL)")
-    strings = {}
-    for start, end, kind, message, tid, end_tid in events(store):
-        number = strings.setdefault(message, len(strings) + 1)
-        row = {"start": start, "end": None if kind == 34 and not mark_ends else end,
-               "eventType": (types or {}).get(kind, kind), "text": message if text else None,
-               "globalTid": tid | machine, "domainId": 0}
-        if text_id:
-            row["textId"] = number
-        if end_tid is not None and columns == NEW:
-            row["endGlobalTid"] = end_tid | machine
-        db.execute("INSERT INTO NVTX_EVENTS (%s) VALUES (%s)" % (
-            ", ".join('"%s"' % column for column in row), ", ".join("?" * len(row))),
-            list(row.values()))
-    db.executemany("INSERT INTO StringIds VALUES (?, ?)",
-                   [(number, message) for message, number in strings.items()])
-    db.commit()
-    db.close()
-    return path
-
-
 def test_exports_of_all_versions_have_the_figures_of_the_store():
     with Folder() as folder:
         store = f1(folder)
@@ -77,7 +41,7 @@ def test_exports_of_all_versions_have_the_figures_of_the_store():
             "textId only": {"text": False, "text_id": True},
             "marks without end": {"mark_ends": False},
             "new types": {"types": NEW_TYPES, "text": False, "text_id": True},
-            "the oldest columns": {"columns": OLD},
+            "the oldest columns": {"columns": OLD_EXPORT},
             "ids of a machine": {"machine": MACHINE, "text_id": True},
         }
         for number, (what, variant) in enumerate(variants.items()):
@@ -134,19 +98,11 @@ def test_kernels_belong_to_the_range_of_their_call():
 
 def test_segments_are_one_store():
     with Folder() as folder:
-        with open(F1, encoding="utf-8") as file:
-            text = file.read()
-        head, cut, tail = text.partition("RangePush, 120")
-        declarations = head[:head.index("\nRangePush, 0")]
-        names = ["s-20261122T06240%dZ-%d.sqlite" % (n, n) for n in (1, 2)]
-        for name, lines in zip(names, (head, declarations + "\n" + cut + tail)):
-            make_store(folder, name, folder.write(name + ".nvtxt", lines))
-        link = folder.name("s.sqlite")
-        os.symlink(names[1], link)
+        link, names = make_segments(folder)
         equal(figures(link), figures(f1(folder)))
-        os.unlink(folder.name(names[0]))
+        os.unlink(names[0])
         equal(totals(link), {":step": 1, ":load": 1, ":compute": 1, ":kernel": 1})
-        os.unlink(folder.name(names[1]))
+        os.unlink(names[1])
         equal(report("stats", link)[0], 66)
 
 

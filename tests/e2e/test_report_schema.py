@@ -42,7 +42,8 @@ def commands():
     status, said, _ = report("--help")
     equal(status, 0)
     table = said.split("Commands", 1)[1].split("\n\n")[0]
-    found = re.findall(r"^  ([a-z]+) ", table, re.M)
+    found = [name for name in re.findall(r"^  ([a-z]+) ", table, re.M)
+             if name not in ("html", "serve")]
     equal(set(COMMANDS) - set(found), set(), "commands that --help lacks")
     return found
 

@@ -1,23 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The n-th allocation fails while a store or an export of Nsight Systems is read, ordered and
-// selected, while all tables and all metrics of it are made, and while rules are read and applied.
-// Each of them must end, free all that it took, and report short memory.
+// selected, while all tables, all metrics and a page of it are made, and while rules are read and
+// applied, also one that is a program. Each of them must end, free all that it took, and report
+// short memory.
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <sqlite3.h>
 
+#include "report/host/host.h"
 #include "report/judge/rules.h"
 #include "report/load/load.h"
 #include "report/metric/metric.h"
 #include "report/metric/names.h"
 #include "report/model/model.h"
 #include "report/model/selecting.h"
+#include "report/page/page_write.h"
 #include "report/section/files.h"
+#include "report/section/shown.h"
 #include "report/stats/reports.h"
 #include "report/text/message.h"
 #include "store/store.h"
@@ -153,13 +158,44 @@ static int select_events(struct report_model *model) {
 static int make_tables(const struct report_model *model) {
     static const double percentiles[] = {50, 99.9};
     static const char *const names[] = {"50", "99.9"};
-    const struct report_stats_options options = {percentiles, names, 2};
+    const struct report_stats_options options = {
+        .percentiles = percentiles, .percentile_names = names, .percentile_count = 2};
     int rc = 0;
     for (size_t i = 0; i < report_stats_report_count && rc == 0; i++) {
         struct report_table table;
         rc = report_stats_make(&table, &report_stats_reports[i], model, &options);
         report_table_deinit(&table);
     }
+    return rc;
+}
+
+// A page without sections and rules, with its timeline.
+static int write_page(struct report_page *page, const struct report_model *model) {
+    const struct report_stats_options options = {.most_rows = 1};
+    struct report_overview *overviews = report_overviews(model);
+    struct report_table tree = {0};
+    struct nvtxt_out out = {.fd = -1};
+    size_t single;
+    int rc = overviews ? nvtxt_out_init(&out, -1) : -ENOMEM;
+    rc = rc ?: report_stats_make(&tree, report_stats_find("nvtx_tree"), model, &options);
+    page->overviews = overviews;
+    page->tree = &tree;
+    rc = rc ?: report_page_write(&out, page, &single);
+    rc = rc ?: out.error;
+    nvtxt_out_deinit(&out);
+    report_table_deinit(&tree);
+    free(overviews);
+    return rc;
+}
+
+static int make_page(const struct report_model *model) {
+    const struct report_results results = {0};
+    const struct report_messages messages = {0};
+    struct report_page page = {
+        .model = model, .results = &results, .messages = &messages, .max_events = 1};
+    int rc = report_page_begin(&page);
+    rc = rc ?: write_page(&page, model);
+    report_page_end(&page);
     return rc;
 }
 
@@ -192,7 +228,7 @@ static int judge(struct report_model *model) {
     struct report_messages messages = {0};
     struct report_rules *all = NULL;
     int rc = report_rules_new(&all);
-    rc = rc ?: report_rules_load(all, &files, NULL, NULL, NULL, &messages);
+    rc = rc ?: report_rules_load(all, &files, NULL, NULL, NULL, NULL, &messages);
     rc = rc ?: apply_rules(all, model);
     report_rules_free(all);
     report_messages_deinit(&messages);
@@ -210,9 +246,109 @@ static int make_all(const void *context) {
     rc = rc ?: select_events(model);
     rc = rc ?: make_tables(model);
     rc = rc ?: make_metrics(model);
+    rc = rc ?: make_page(model);
     rc = rc ?: judge(model);
     report_model_free(model);
     report_capture_free(capture);
+    return rc;
+}
+
+// ---- Rules that are programs --------------------------------------------------------------------
+
+static char programs[64], program[80], shell[80];
+
+// Stands for Python: it describes a rule, or says what one would say.
+static const char shell_text[] =
+    "#!/bin/sh\n"
+    "say() { printf '%s\\n' \"$1\" >&3; IFS= read -r reply <&3; echo \"$reply\"; }\n"
+    "ask() { say \"{\\\"id\\\":1,\\\"method\\\":\\\"$1\\\",\\\"params\\\":{$2}}\"; }\n"
+    "ask rule_begin ''\n"
+    "case $reply in *describe*) ask rule_describe '\"identifier\":\"P\",\"name\":\"N\","
+    "\"description\":\"\",\"parents\":[\"Q\"],\"missing\":[\"get_name\"]' ;; esac\n"
+    "ask require_metrics '\"names\":[\"event__count.sum\"]'\n"
+    "ask message '\"type\":\"warning\",\"text\":\"T\"'\n"
+    "ask speedup '\"message\":0,\"global\":true,\"percent\":1'\n"
+    "ask focus_metric '\"message\":0,\"name\":\"m\",\"value\":1,\"severity\":\"low\"'\n"
+    "ask table '\"message\":0,\"header\":[\"x\"],\"rows\":[[\"a\"],[1]]'\n"
+    "ask vault_put '\"id\":\"k\",\"dict\":{\"json\":\"1\"}'\n"
+    "ask vault_get '\"id\":\"k\"'\n"
+    "ask chart '\"name\":\"chart\"'\n"
+    "ask action ''\n"
+    "ask nvtx_state '\"range\":0,\"action\":0'\n"
+    "ask rule_results ''\n"
+    "ask rule_done ''\n";
+
+static void write_text(const char *path, const char *text, unsigned mode) {
+    FILE *file = fopen(path, "w");
+    must(file && fputs(text, file) >= 0 && fclose(file) == 0 && chmod(path, mode) == 0, path);
+}
+
+static void make_programs(void) {
+    char chart[80];
+    snprintf(programs, sizeof(programs), "%s/programs", folder);
+    snprintf(program, sizeof(program), "%s/rule.py", programs);
+    snprintf(shell, sizeof(shell), "%s/shell", programs);
+    snprintf(chart, sizeof(chart), "%s/chart", programs);
+    must(mkdir(programs, 0755) == 0, "mkdir");
+    write_text(program, "def get_identifier():\n    return 'P'\n", 0644);
+    write_text(shell, shell_text, 0755);
+    write_text(chart, "BarChart { Metrics { Name: 'range__count_per_name.sum' } }", 0644);
+}
+
+static void remove_programs(void) {
+    char chart[80];
+    snprintf(chart, sizeof(chart), "%s/chart", programs);
+    unlink(chart);
+    unlink(program);
+    unlink(shell);
+    rmdir(programs);
+}
+
+static struct report_files found; // scandir() takes memory that nobody counts
+
+// Loads the program with that runner, and applies it.
+static int run_program(struct report_runner *runner, struct report_model *model, bool *good) {
+    const struct report_rules_wanted wanted = {.since_ns = INT64_MIN, .until_ns = INT64_MAX};
+    const struct report_scope scope = {.kind = REPORT_SCOPE_CAPTURE};
+    struct report_messages messages = {0};
+    struct report_results results = {0};
+    struct report_metrics *metrics = NULL;
+    struct report_rules *all = NULL;
+    int rc = report_rules_new(&all);
+    rc = rc ?: report_rules_load(all, &found, NULL, NULL, NULL, runner, &messages);
+    rc = rc ?: report_metrics_new(&metrics, model, &scope, NULL);
+    rc = rc ?: report_rules_apply(all, metrics, &wanted, &results);
+    for (size_t i = 0; i < results.count; i++) {
+        *good |=
+            results.results[i].kind == REPORT_RULE_PYTHON && results.results[i].table_count > 1;
+    }
+    report_results_free(&results);
+    report_metrics_free(metrics);
+    report_rules_free(all);
+    report_messages_deinit(&messages);
+    return rc;
+}
+
+static bool program_was_good;
+
+static int host_program(const void *context) {
+    struct report_model *model = (struct report_model *)(uintptr_t)context;
+    struct report_sections sections = {0};
+    const struct report_filter_view view = {.capture = model->capture};
+    const struct report_host_options options = {
+        .python = shell,
+        .folder = "/",
+        .version = "1",
+        .sandbox = REPORT_SANDBOX_NEVER,
+        .timeout_s = 600,
+        .sections = &sections,
+        .view = &view,
+        .interrupt_fd = -1,
+    };
+    struct report_runner *runner = NULL;
+    int rc = report_host_new(&runner, &options);
+    rc = rc ?: run_program(runner, model, &program_was_good);
+    report_host_free(runner);
     return rc;
 }
 
@@ -226,6 +362,23 @@ static void all_allocations(const char *path, unsigned stride) {
     unsigned once = alloc_each(stride, false, make_all, check_nothing, path);
     unsigned lasting = alloc_each(stride, true, make_all, check_nothing, path);
     printf("# %u and %u allocations of %s, every %u. failed\n", once, lasting, path, stride);
+}
+
+static void program_allocations(unsigned stride) {
+    struct report_capture *capture = NULL;
+    struct report_model *model = NULL;
+    const struct report_search_folder search = {programs, false};
+    const char *path = ours, *missing;
+    char sentence[REPORT_SENTENCE_BYTES];
+    must(report_load(&capture, &path, 1, &REPORT_LOAD_ALL, sentence) == 0, sentence);
+    must(report_model_build(&model, capture) == 0 && select_events(model) == 0, "the model");
+    must(report_files_find(&found, &search, 1, &missing) == 0, "the folder");
+    must(host_program(model) == 0 && program_was_good, "a program without a fault");
+    unsigned once = alloc_each(stride, false, host_program, check_nothing, model);
+    printf("# %u allocations of a rule that is a program, every %u. failed\n", once, stride);
+    report_files_deinit(&found);
+    report_model_free(model);
+    report_capture_free(capture);
 }
 
 int main(void) {
@@ -242,6 +395,9 @@ int main(void) {
     make_rules();
     all_allocations(ours, stride);
     all_allocations(theirs, stride);
+    make_programs();
+    program_allocations(fault_stride(7, 61));
+    remove_programs();
     remove_store(ours);
     remove_store(theirs);
     report_files_deinit(&files);

@@ -60,7 +60,7 @@ static void load(struct world *world, const char *folder) {
     const char *missing;
     cr_assert_eq(report_files_find(&world->files, &search, 1, &missing), 0);
     cr_assert_eq(report_rules_load(world->rules, &world->files, world->definitions, NULL, NULL,
-                                   &world->messages),
+                                   NULL, &world->messages),
                  0);
 }
 

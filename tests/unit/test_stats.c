@@ -11,7 +11,9 @@
 static const char *const percentile_names[] = {"90", "99.9"};
 static const double percentiles[] = {90, 99.9};
 static const struct report_stats_options none = {.percentile_count = 0},
-                                         two = {percentiles, percentile_names, 2};
+                                         two = {.percentiles = percentiles,
+                                                .percentile_names = percentile_names,
+                                                .percentile_count = 2};
 static const struct report_table_view nanoseconds = {.unit_ns = 1};
 
 static char text[65536];

@@ -41,7 +41,7 @@ static void write_text(struct report_job *job, const struct report_results *resu
     enum report_level worst = worst_of(results);
     for (size_t i = 0; i < results->count; i++) {
         if (markdown) {
-            report_render_rule_markdown(&job->out, &results->results[i], details);
+            report_render_rule_markdown(&job->out, &results->results[i]);
         } else {
             report_render_rule_text(&job->out, &results->results[i], details);
         }

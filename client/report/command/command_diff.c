@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-#include "client/report/command/screen.h"
 #include "client/report/job.h"
+#include "client/report/screen.h"
 #include "report/render/render_diff.h"
 
 #define WARNINGS 2

@@ -2,8 +2,8 @@
 //
 // `nvtxt-report events`: the selected events in order. Each is written at once; when the reader of
 // the output goes away, the rest is not made.
-#include "client/report/command/screen.h"
 #include "client/report/job.h"
+#include "client/report/screen.h"
 #include "report/render/render_event.h"
 #include "report/render/render_table.h"
 

@@ -10,8 +10,8 @@
 
 #include "client/report/command/judging.h"
 #include "client/report/command/loaded.h"
-#include "client/report/command/screen.h"
 #include "client/report/command/wanted_metrics.h"
+#include "client/report/screen.h"
 #include "protocol/base/near.h"
 #include "report/catalogue/catalogue.h"
 #include "report/render/kit/plain.h"

@@ -17,52 +17,10 @@
 
 // A page: one scope.
 struct page {
-    struct report_job *job;
-    struct report_loaded *loaded;
-    const struct report_chosen *chosen;
-    struct report_json *json; // NULL: for people
-    const struct report_scope *scope;
-    struct report_metrics *metrics;
-    struct store_arena arena;
-    struct report_shown_section *sections;
-    size_t count;
-    struct report_results results;
+    struct report_sheet sheet;
+    struct report_json *json;            // NULL: for people
     const struct wanted_metrics *wanted; // of --metrics; NULL: none
 };
-
-static bool is_chosen(const void *context, struct nvtxt_slice section) {
-    return report_chosen_has(context, section);
-}
-
-static int lay_out(struct page *page) {
-    const struct report_show show = {
-        .metrics = page->metrics,
-        .definitions = page->loaded->definitions,
-        .sections = &page->loaded->sections,
-        .view = &page->loaded->view,
-        .arena = &page->arena,
-        .messages = &page->loaded->messages,
-    };
-    page->sections =
-        store_arena_make(&page->arena, (page->chosen->count + 1) * sizeof(*page->sections));
-    int r = page->sections ? 0 : -ENOMEM;
-    for (size_t i = 0; i < page->chosen->count && r == 0; i++) {
-        r = report_section_show(&show, page->chosen->entries[i], &page->sections[page->count]);
-        page->count += r == 0;
-        r = r == REPORT_NOT_SHOWN ? 0 : r;
-    }
-    return r;
-}
-
-static int judge(struct page *page) {
-    struct report_rules_wanted wanted;
-    int r = report_judging_begin(page->job, page->loaded->rules, &wanted);
-    wanted.shown = is_chosen;
-    wanted.context = page->chosen;
-    return r
-               ?: report_judging_apply(page->job, page->loaded->rules, page->metrics, &wanted,
-                                       &page->results);
-}
 
 // --- output
 
@@ -72,7 +30,7 @@ static int write_metrics_json(struct page *page) {
     int r = 0;
     report_json_array(page->json, "metrics");
     for (size_t i = 0; i < page->wanted->count && r == 0; i++) {
-        r = report_metrics_get(page->metrics, page->wanted->metrics[i]->name, &metric);
+        r = report_metrics_get(page->sheet.metrics, page->wanted->metrics[i]->name, &metric);
         if (r == 0) {
             report_render_metric_json(page->json, metric, NULL);
         }
@@ -84,13 +42,13 @@ static int write_metrics_json(struct page *page) {
 static int write_json(struct page *page) {
     struct report_json *json = page->json;
     report_json_object(json, NULL);
-    report_render_scope_json(json, "scope", page->scope);
+    report_render_scope_json(json, "scope", page->sheet.scope);
     report_json_array(json, "sections");
-    for (size_t i = 0; i < page->count; i++) {
-        report_render_section_json(json, &page->sections[i], &page->results);
+    for (size_t i = 0; i < page->sheet.count; i++) {
+        report_render_section_json(json, &page->sheet.sections[i], &page->sheet.results);
     }
     report_json_end_array(json);
-    report_render_rules_json(json, &page->results, (struct nvtxt_slice){0});
+    report_render_rules_json(json, &page->sheet.results, (struct nvtxt_slice){0});
     int r = page->wanted ? write_metrics_json(page) : 0;
     report_json_end_object(json);
     return r;
@@ -115,22 +73,22 @@ static struct report_section_view view_of(const struct report_options *options) 
 
 // "process 100"; the capture has the names of its stores.
 static void write_title(struct page *page, bool markdown) {
-    struct nvtxt_out *out = &page->job->out;
+    struct nvtxt_out *out = &page->sheet.job->out;
     char digits[REPORT_ID_DIGITS];
     nvtxt_out_slice(out, markdown ? NVTXT_SLICE("# ") : NVTXT_SLICE("** "));
-    nvtxt_out_slice(out, nvtxt_slice_of(page->scope->kind_word));
+    nvtxt_out_slice(out, nvtxt_slice_of(page->sheet.scope->kind_word));
     NVTXT_OUT_LITERAL(out, " ");
-    if (page->scope->has_id) {
-        struct nvtxt_slice id = report_render_id(&page->scope->id, digits);
+    if (page->sheet.scope->has_id) {
+        struct nvtxt_slice id = report_render_id(&page->sheet.scope->id, digits);
         if (markdown) {
             report_plain_markdown(out, id);
         } else {
             report_plain_text(out, id);
         }
     }
-    for (size_t i = 0; i < page->job->store_count && !page->scope->has_id; i++) {
+    for (size_t i = 0; i < page->sheet.job->store_count && !page->sheet.scope->has_id; i++) {
         nvtxt_out_slice(out, i > 0 ? NVTXT_SLICE(", ") : NVTXT_SLICE(""));
-        report_plain_text(out, nvtxt_slice_of(page->job->stores[i]));
+        report_plain_text(out, nvtxt_slice_of(page->sheet.job->stores[i]));
     }
     nvtxt_out_slice(out, markdown ? NVTXT_SLICE("\n") : NVTXT_SLICE(":\n"));
 }
@@ -138,43 +96,39 @@ static void write_title(struct page *page, bool markdown) {
 static int write_metrics(struct page *page, const struct report_section_view *view) {
     size_t count = page->wanted->count;
     struct report_shown_metrics shown = {.count = count};
-    shown.items = store_arena_make(&page->arena, (count + 1) * sizeof(*shown.items));
+    shown.items = store_arena_make(&page->sheet.arena, (count + 1) * sizeof(*shown.items));
     int r = shown.items ? 0 : -ENOMEM;
     for (size_t i = 0; i < count && r == 0; i++) {
         const struct report_metric *metric;
-        r = report_metrics_get(page->metrics, page->wanted->metrics[i]->name, &metric);
+        r = report_metrics_get(page->sheet.metrics, page->wanted->metrics[i]->name, &metric);
         if (r == 0) {
             shown.items[i] = (struct report_shown_metric){.metric = *metric, .label = metric->name};
         }
     }
-    return r == 0 ? report_render_metrics(&page->job->out, &shown, view) : r;
+    return r == 0 ? report_render_metrics(&page->sheet.job->out, &shown, view) : r;
 }
 
 static int write_page(struct page *page) {
-    const struct report_section_view view = view_of(page->job->options);
+    const struct report_section_view view = view_of(page->sheet.job->options);
     int r = 0;
     write_title(page, view.markdown);
-    for (size_t i = 0; i < page->count && r == 0; i++) {
-        r = report_render_section(&page->job->out, &page->sections[i], &page->results, &view);
+    for (size_t i = 0; i < page->sheet.count && r == 0; i++) {
+        r = report_render_section(&page->sheet.job->out, &page->sheet.sections[i],
+                                  &page->sheet.results, &view);
     }
     r = r == 0 && page->wanted ? write_metrics(page, &view) : r;
-    report_render_other_rules(&page->job->out, &page->results, &view);
+    report_render_other_rules(&page->sheet.job->out, &page->sheet.results, &view);
     return r;
 }
 
 static int run_page(struct page *page) {
-    int r = report_metrics_new(&page->metrics, page->job->model, page->scope,
-                               page->loaded->definitions);
-    r = r == 0 ? lay_out(page) : r;
-    r = r == 0 ? judge(page) : r;
+    int r = report_sheet_fill(&page->sheet);
     if (r == 0 && page->json) {
         r = write_json(page);
     } else if (r == 0) {
         r = write_page(page);
     }
-    report_results_free(&page->results);
-    report_metrics_free(page->metrics);
-    store_arena_deinit(&page->arena);
+    report_sheet_deinit(&page->sheet);
     return r;
 }
 
@@ -191,12 +145,12 @@ static int write_pages(struct report_job *job, struct report_loaded *loaded,
         report_json_array(&json, "scopes");
     }
     for (size_t i = 0; i < report_scopes_count(scopes) && r == 0 && job->out.error == 0; i++) {
-        struct page page = {.job = job,
-                            .loaded = loaded,
-                            .chosen = chosen,
+        struct page page = {.sheet = {.job = job,
+                                      .loaded = loaded,
+                                      .chosen = chosen,
+                                      .scope = report_scopes_at(scopes, i)},
                             .json = is_json ? &json : NULL,
-                            .wanted = wanted,
-                            .scope = report_scopes_at(scopes, i)};
+                            .wanted = wanted};
         nvtxt_out_bytes(&job->out, "\n", i > 0 && !is_json);
         r = run_page(&page);
     }

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/report/command/screen.h"
 #include "client/report/job.h"
+#include "client/report/screen.h"
 #include "protocol/base/near.h"
 #include "report/render/render_table.h"
 #include "report/stats/reports.h"

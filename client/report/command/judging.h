@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the options of a command ask of the rules, for `report` and `check`.
+// What the options of a command ask of the rules, for `report`, `html` and `check`; and a sheet:
+// the sections of a scope, laid out, with what rules say of them.
 #pragma once
 
 #include "client/report/command/loaded.h"
 #include "client/report/job.h"
 #include "report/judge/rules.h"
 #include "report/judge/wanted.h"
+#include "report/section/show.h"
 
 // What --rule, --apply-rules and the span ask for; all sections count as shown. The caller may set
-// `shown`. Says it when --rule names nothing. Returns 0, OUTCOME_USAGE, or -errno.
+// `shown`. Says it when --rule names nothing. Returns 0,
+// OUTCOME_USAGE, OUTCOME_NO_DAEMON, or -errno.
 int report_judging_begin(const struct report_job *job, const struct report_rules *rules,
                          struct report_rules_wanted *wanted);
 
@@ -22,3 +25,20 @@ int report_judging_check(const struct report_job *job, const struct report_loade
 int report_judging_apply(struct report_job *job, const struct report_rules *rules,
                          struct report_metrics *metrics, const struct report_rules_wanted *wanted,
                          struct report_results *results);
+
+// All sections are laid out first, since rules see the metrics of the whole sheet.
+struct report_sheet {
+    struct report_job *job; // these are borrowed, and set by the caller
+    struct report_loaded *loaded;
+    const struct report_chosen *chosen;
+    const struct report_scope *scope;
+    struct report_metrics *metrics; // these are owned
+    struct store_arena arena;
+    struct report_shown_section *sections; // of the arena
+    size_t count;
+    struct report_results results;
+};
+
+// Returns as report_judging_begin() and report_judging_apply() do. Deinit is fine after all of it.
+int report_sheet_fill(struct report_sheet *sheet);
+void report_sheet_deinit(struct report_sheet *sheet);

@@ -2,13 +2,18 @@
 //
 // The order is that of names: files of metrics, options, sections. A cycle that is left after the
 // sections is one of the options.
+#include "config.h"
+
 #include "client/report/command/loaded.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "client/common/input.h"
+#include "client/common/signals.h"
+#include "report/host/host.h"
 
 #define METRICS_FILE_MAX ((size_t)256 * 1024 * 1024)
 
@@ -122,11 +127,51 @@ static bool has_section(const void *context, struct nvtxt_slice section) {
     return report_sections_find(context, section) != NULL;
 }
 
-static int load_rules(struct report_loaded *loaded) {
-    int r = report_rules_new(&loaded->rules);
-    return r < 0 ? r
-                 : report_rules_load(loaded->rules, &loaded->files, loaded->definitions,
-                                     has_section, &loaded->sections, &loaded->messages);
+// Those that show or apply rules: others start no process.
+static bool runs_rules(const struct report_job *job) {
+    const struct arguments_list *words = &job->options->words;
+    switch (job->options->command->bit) {
+    case REPORT_REPORT:
+    case REPORT_CHECK:
+    case REPORT_HTML:
+        return true;
+    case REPORT_LIST:
+        return words->count > 0 && strcmp(words->words[0], "rules") == 0;
+    default:
+        return false;
+    }
+}
+
+static int make_runner(struct report_loaded *loaded, const struct report_job *job) {
+    const struct report_options *options = job->options;
+    char folder[PATH_MAX];
+    report_files_package("python", folder);
+    const struct report_host_options wanted = {
+        .python = options->python,
+        .folder = folder,
+        .version = PACKAGE_VERSION,
+        .sandbox = (enum report_sandbox)options->sandbox,
+        .timeout_s = options->rule_timeout_s,
+        .definitions = loaded->definitions,
+        .sections = &loaded->sections,
+        .view = &loaded->view,
+        .interrupt_fd = signals_fd(),
+    };
+    int r = report_host_new(&loaded->runner, &wanted);
+    if (r == REPORT_HOST_NO_SANDBOX) {
+        term_say(job->term, "--sandbox=always: there is no bubblewrap (bwrap) that starts here");
+        return OUTCOME_NO_DAEMON;
+    }
+    return r;
+}
+
+static int load_rules(struct report_loaded *loaded, const struct report_job *job) {
+    int r = runs_rules(job) ? make_runner(loaded, job) : 0;
+    r = r == 0 ? report_rules_new(&loaded->rules) : r;
+    r = r == 0 ? report_rules_load(loaded->rules, &loaded->files, loaded->definitions, has_section,
+                                   &loaded->sections, loaded->runner, &loaded->messages)
+               : r;
+    return r < 0 && signals_came() ? (int)OUTCOME_STOPPED : r;
 }
 
 int report_loaded_open(struct report_loaded *loaded, struct report_job *job) {
@@ -154,11 +199,12 @@ int report_loaded_open(struct report_loaded *loaded, struct report_job *job) {
                                  loaded->definitions, &loaded->messages);
     }
     r = r == 0 ? find_cycle(loaded, job) : r;
-    return r == 0 ? load_rules(loaded) : r;
+    return r == 0 ? load_rules(loaded, job) : r;
 }
 
 void report_loaded_close(struct report_loaded *loaded) {
     report_rules_free(loaded->rules);
+    report_host_free(loaded->runner);
     report_sections_deinit(&loaded->sections);
     report_files_deinit(&loaded->files);
     report_definitions_free(loaded->definitions);

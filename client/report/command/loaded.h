@@ -20,6 +20,7 @@ struct report_loaded {
     struct report_definitions *definitions;
     struct report_sections sections;
     struct report_rules *rules;
+    struct report_runner *runner; // of rules in Python; NULL: the command needs none
     struct report_messages messages;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The terminal is asked; $COLUMNS is not, because shells seldom export it.
-#include "client/report/command/screen.h"
+#include "client/report/screen.h"
 
 #include <sys/ioctl.h>
 #include <unistd.h>

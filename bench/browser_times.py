@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Opens a page of nvtxt-report html in Chromium and prints how long that takes, as JSON.
+
+    browser_times.py PAGE ROUNDS
+
+"ready": milliseconds from the navigation to the drawn pictures, one a round. "whole", "zoomed" and
+"close": medians of 20 redraws of the timeline in a row, at the whole time, a hundredth and a ten
+thousandth of it. "frames": the median time between two frames while the zoomed view is panned."""
+import json
+import os
+import statistics
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tests", "e2e"))
+import browser  # pylint: disable=wrong-import-position
+
+REDRAWS = 20
+REDRAW = """const times = [];
+for (let i = 0; i < arguments[0]; i++) {
+    const started = performance.now();
+    nvtxtReport.redraw();
+    times.push(performance.now() - started);
+}
+return times;"""
+FRAMES = """const canvas = document.querySelector("#timeline canvas");
+return new Promise((done) => {
+    const times = [];
+    let last = 0;
+    function next(now) {
+        if (last) times.push(now - last);
+        last = now;
+        canvas.dispatchEvent(new KeyboardEvent("keydown", { key: times.length % 2 ? "a" : "d", bubbles: true }));
+        if (times.length < arguments[0]) requestAnimationFrame(next);
+        else done(times);
+    }
+    requestAnimationFrame(next);
+});""".replace("arguments[0]", str(REDRAWS))
+
+
+def zoom(at, whole, part):
+    start, end = int(whole["start"]), int(whole["end"])
+    length = (end - start) // part
+    first = start + (end - start) * 2 // 5
+    at.run("location.hash = '#t=%d..%d'" % (first, first + length))
+    at.wait("return nvtxtReport.view.start === '%d'" % first)
+    # What is counted after a view stands still is not part of a redraw.
+    at.run("return new Promise((done) => setTimeout(done, 500))")
+
+
+def measure(path, rounds):
+    found = {name: [] for name in ("ready", "whole", "zoomed", "close", "frames")}
+    with browser.Browser() as at:
+        for _ in range(rounds):
+            at.open(path)
+            found["ready"].append(at.run("return performance.getEntriesByName('nvtxt-ready')[0].startTime"))
+            whole = at.run("return nvtxtReport.view")
+            found["whole"].append(statistics.median(at.run(REDRAW, REDRAWS)))
+            zoom(at, whole, 100)
+            found["zoomed"].append(statistics.median(at.run(REDRAW, REDRAWS)))
+            found["frames"].append(statistics.median(at.run(FRAMES)))
+            zoom(at, whole, 10000)
+            found["close"].append(statistics.median(at.run(REDRAW, REDRAWS)))
+    return found
+
+
+if __name__ == "__main__":
+    browser.need()
+    print(json.dumps(measure(sys.argv[1], int(sys.argv[2]))))

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `nvtxt-report html`: everything that a page shows is computed here first, as the other commands
+// compute it; then report/page writes it from start to end.
+#include <errno.h>
+#include <malloc.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/report/command/judging.h"
+#include "client/report/command/loaded.h"
+#include "client/report/command/source_columns.h"
+#include "report/page/page_write.h"
+#include "report/render/render_source.h"
+#include "report/stats/reports.h"
+
+// A source whose file is at hand.
+struct making_file {
+    struct report_file_text text;
+    struct report_source_page page;
+    struct report_table table;
+};
+
+struct making {
+    struct report_job *job;
+    struct report_loaded loaded;
+    struct report_chosen chosen;
+    struct report_scopes *scopes;
+    struct report_sheet sheet;
+    struct report_source_columns columns;
+    struct making_file *files; // owned
+    size_t file_count;
+    struct report_page_lines *lines; // owned; those of the page
+    struct report_table tree;
+    struct report_overview *overviews;
+    struct nvtxt_buf command_line;
+    struct report_page page;
+};
+
+static int take_file(struct making *making, const struct report_source *source) {
+    struct making_file *file = &making->files[making->file_count++];
+    file->page = (struct report_source_page){.source = source,
+                                             .text = &file->text,
+                                             .columns = making->columns.columns,
+                                             .column_count = making->columns.count,
+                                             .all_lines = making->job->options->all_lines};
+    int r = report_file_text_read(&file->text, source->file.data);
+    if (r < 0) {
+        term_say(making->job->term, "cannot read %s: %s", source->file.data, strerror(-r));
+        return OUTCOME_NO_INPUT;
+    }
+    r = report_source_page_fill(&file->page);
+    r = r ?: report_source_page_columns(&file->table, &file->page, NULL, false);
+    r = r ?: report_source_page_rows(&file->table, &file->page, false);
+    making->lines[making->page.line_count++] = (struct report_page_lines){source, &file->table};
+    return r;
+}
+
+static int take_files(struct making *making) {
+    const struct report_capture *capture = making->job->capture;
+    int r = report_source_columns_init(&making->columns, &making->loaded, making->job,
+                                       making->sheet.metrics);
+    making->files = calloc(capture->source_count + 1, sizeof(*making->files));
+    making->lines = calloc(capture->source_count + 1, sizeof(*making->lines));
+    making->page.lines = making->lines;
+    r = r == 0 && (!making->files || !making->lines) ? -ENOMEM : r;
+    for (size_t i = 0; i < capture->source_count && r == 0; i++) {
+        r = capture->sources[i].file.data ? take_file(making, &capture->sources[i]) : 0;
+    }
+    return r;
+}
+
+// One figure needs arrays as large as the next one does. They take the same memory, which is not
+// given back in between.
+static void keep_memory(void) {
+#if defined(M_MMAP_THRESHOLD) && defined(M_TRIM_THRESHOLD)
+    mallopt(M_MMAP_THRESHOLD, 1 << 30);
+    mallopt(M_TRIM_THRESHOLD, 1 << 30);
+#endif
+}
+
+static int compute(struct making *making) {
+    const struct report_job *job = making->job;
+    keep_memory();
+    making->page.model = job->model;
+    making->page.max_events = (size_t)job->options->max_events;
+    int r = report_page_begin(&making->page);
+    r = r ?: report_scopes_new(&making->scopes, job->model, REPORT_SCOPE_CAPTURE);
+    if (r != 0) {
+        return r;
+    }
+    making->sheet = (struct report_sheet){.job = making->job,
+                                          .loaded = &making->loaded,
+                                          .chosen = &making->chosen,
+                                          .scope = report_scopes_at(making->scopes, 0)};
+    r = report_sheet_fill(&making->sheet);
+    r = r == 0 && making->job->options->resolved.count > 0 ? take_files(making) : r;
+    return r ?: report_files_sort_messages(&making->loaded.files, &making->loaded.messages);
+}
+
+static int take_summary(struct making *making) {
+    static const struct report_stats_options options = {.most_rows = REPORT_PAGE_TREE_ROWS};
+    const struct report_model *model = making->job->model;
+    making->page.overviews = making->overviews = report_overviews(model);
+    for (char *const *word = making->job->options->arguments; *word; word++) {
+        nvtxt_buf_add_string(&making->command_line, making->command_line.len > 0 ? " " : "");
+        nvtxt_buf_add_string(&making->command_line, *word);
+    }
+    if (!making->overviews || nvtxt_buf_failed(&making->command_line)) {
+        return -ENOMEM;
+    }
+    making->page.command_line =
+        (struct nvtxt_slice){making->command_line.data, making->command_line.len};
+    making->page.tree = &making->tree;
+    return report_stats_make(&making->tree, report_stats_find("nvtx_tree"), model, &options);
+}
+
+static int write_page(struct making *making) {
+    size_t single;
+    making->page.sections = making->sheet.sections;
+    making->page.section_count = making->sheet.count;
+    making->page.results = &making->sheet.results;
+    making->page.messages = &making->loaded.messages;
+    making->page.refused =
+        (struct nvtxt_slice){making->job->refused.data, making->job->refused.len};
+    int r = report_page_write(&making->job->out, &making->page, &single);
+    if (r == 0 && single < making->job->model->selected) {
+        term_say(making->job->term, "note: %zu of %zu events are drawn singly; see --max-events",
+                 single, making->job->model->selected);
+    }
+    return r;
+}
+
+static void free_making(struct making *making) {
+    for (size_t i = 0; i < making->file_count; i++) {
+        report_table_deinit(&making->files[i].table);
+        report_source_page_deinit(&making->files[i].page);
+        report_file_text_deinit(&making->files[i].text);
+    }
+    free(making->files);
+    free(making->lines);
+    report_source_columns_deinit(&making->columns);
+    report_table_deinit(&making->tree);
+    report_page_end(&making->page);
+    report_sheet_deinit(&making->sheet);
+    report_scopes_free(making->scopes);
+    free(making->overviews);
+    nvtxt_buf_deinit(&making->command_line);
+    report_chosen_deinit(&making->chosen);
+    report_loaded_close(&making->loaded);
+}
+
+int report_command_html(struct report_job *job) {
+    struct making making = {.job = job};
+    int r = report_loaded_open(&making.loaded, job);
+    r = r ?: report_loaded_choose(&making.loaded, job, &making.chosen);
+    r = r ?: report_judging_check(job, &making.loaded);
+    r = r ?: compute(&making);
+    r = r ?: take_summary(&making);
+    r = r ?: write_page(&making);
+    if (r == 0) {
+        report_loaded_say(&making.loaded, job, 0);
+        report_loaded_raise(&making.loaded, job);
+    }
+    free_making(&making);
+    return r;
+}

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// An item is laid out as in a section. What has bars there has rows here: one for each value, each
+// instance or each bin.
+#include "report/host/chart.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "report/section/check.h"
+#include "report/section/files.h"
+#include "report/section/show.h"
+#include "report/text/parse.h"
+#include "store/value/arena.h"
+
+#define MOST_ROWS 1000 // of instances
+
+struct chart {
+    struct report_builder *builder;
+    size_t message;
+    struct nvtxt_slice title;
+};
+
+// ---- Cells --------------------------------------------------------------------------------------
+
+static struct report_rule_cell text_cell(const char *text) {
+    return (struct report_rule_cell){REPORT_RULE_CELL_TEXT, .text = nvtxt_slice_of(text)};
+}
+
+static struct report_rule_cell value_cell(const struct report_value *value) {
+    if (value->type == REPORT_STRING) {
+        return (struct report_rule_cell){REPORT_RULE_CELL_TEXT, .text = value->string};
+    }
+    if (value->type <= REPORT_U64 && value->u64 <= INT64_MAX) {
+        return (struct report_rule_cell){REPORT_RULE_CELL_INT, .number = (int64_t)value->u64};
+    }
+    return (struct report_rule_cell){REPORT_RULE_CELL_REAL, .real = report_value_number(value)};
+}
+
+static struct report_rule_cell id_cell(const struct report_id *id) {
+    if (id->is_text) {
+        return (struct report_rule_cell){REPORT_RULE_CELL_TEXT, .text = id->text};
+    }
+    return (struct report_rule_cell){REPORT_RULE_CELL_INT, .number = (int64_t)id->number};
+}
+
+static struct report_rule_cell metric_cell(const struct report_metric *metric) {
+    return metric->na ? (struct report_rule_cell){.kind = REPORT_RULE_CELL_NULL}
+                      : value_cell(&metric->value);
+}
+
+static const char *label_of(const struct report_shown_metric *shown) {
+    return shown->label && *shown->label ? shown->label : shown->metric.name;
+}
+
+// ---- Tables -------------------------------------------------------------------------------------
+
+static struct report_rule_table *begin_table(const struct chart *chart, const char *const *names,
+                                             size_t count) {
+    struct nvtxt_slice header[4];
+    for (size_t i = 0; i < count; i++) {
+        header[i] = nvtxt_slice_of(names[i]);
+    }
+    return report_build_table(chart->builder, chart->message, chart->title, header, count);
+}
+
+static void put_values(const struct chart *chart, const struct report_shown_item *item) {
+    static const char *const names[] = {"Metric", "Id", "Value", "Unit"};
+    struct report_rule_table *table = begin_table(chart, names, 4);
+    for (size_t i = 0; table && i < item->metrics.count; i++) {
+        const struct report_shown_metric *shown = &item->metrics.items[i];
+        const struct report_metric *metric = &shown->metric;
+        bool all = shown->show_instances || item->kind != REPORT_ITEM_TABLE;
+        struct report_rule_cell cells[] = {text_cell(label_of(shown)),
+                                           {.kind = REPORT_RULE_CELL_NULL},
+                                           metric_cell(metric),
+                                           text_cell(metric->unit)};
+        report_build_row(chart->builder, table, cells);
+        size_t count = all && !metric->na ? metric->instance_count : 0;
+        for (size_t j = 0; j < count && j < MOST_ROWS; j++) {
+            cells[1] = id_cell(&metric->instances[j].id);
+            cells[2] = value_cell(&metric->instances[j].value);
+            report_build_row(chart->builder, table, cells);
+        }
+    }
+}
+
+static void put_bins(const struct chart *chart, const struct report_shown_item *item) {
+    static const char *const names[] = {"From", "To", "Count"};
+    struct report_rule_table *table = begin_table(chart, names, 3);
+    for (size_t i = 0; table && i < item->bin_count; i++) {
+        const struct report_rule_cell cells[] = {
+            {REPORT_RULE_CELL_REAL, .real = item->bins[i].from},
+            {REPORT_RULE_CELL_REAL, .real = item->bins[i].to},
+            {REPORT_RULE_CELL_INT, .number = (int64_t)item->bins[i].count}};
+        report_build_row(chart->builder, table, cells);
+    }
+}
+
+// A column for each metric, a row for each of the largest instances of the first one.
+static int put_top(const struct chart *chart, const struct report_shown_item *item) {
+    size_t columns = item->metrics.count + 1;
+    struct store_arena *arena = chart->builder->arena;
+    struct nvtxt_slice *header = store_arena_make(arena, columns * sizeof(*header));
+    struct report_rule_cell *cells = store_arena_make(arena, columns * sizeof(*cells));
+    if (!header || !cells) {
+        return -ENOMEM;
+    }
+    header[0] = NVTXT_SLICE("Id");
+    for (size_t i = 1; i < columns; i++) {
+        header[i] = nvtxt_slice_of(label_of(&item->metrics.items[i - 1]));
+    }
+    struct report_rule_table *table =
+        report_build_table(chart->builder, chart->message, chart->title, header, columns);
+    for (size_t row = 0; table && row < item->top_count; row++) {
+        const struct report_id *id = &item->metrics.items[0].metric.instances[item->top[row]].id;
+        cells[0] = id_cell(id);
+        for (size_t i = 1; i < columns; i++) {
+            const struct report_instance *found =
+                report_instance_find(&item->metrics.items[i - 1].metric, id);
+            cells[i] = found ? value_cell(&found->value)
+                             : (struct report_rule_cell){.kind = REPORT_RULE_CELL_NULL};
+        }
+        report_build_row(chart->builder, table, cells);
+    }
+    return 0;
+}
+
+static int put_item(struct chart *chart, const struct report_shown_item *item) {
+    chart->title = nvtxt_slice_of(item->label ? item->label : item->type);
+    switch (item->kind) {
+    case REPORT_ITEM_HISTOGRAM:
+        put_bins(chart, item);
+        return 0;
+    case REPORT_ITEM_TOP_TABLE:
+    case REPORT_ITEM_FLAME_GRAPH:
+        return put_top(chart, item);
+    default:
+        put_values(chart, item);
+        return 0;
+    }
+}
+
+// ---- The file -----------------------------------------------------------------------------------
+
+static int refuse_file(struct report_request *request, const struct report_messages *messages,
+                       enum report_request_code code, const char *path) {
+    const struct report_file_message *first = messages->count > 0 ? messages->items : NULL;
+    const char *text = first ? first->text : "";
+    if (first && first->at.line > 0) {
+        return report_request_refuse(request, code, "%.300s:%u: %.300s", path, first->at.line,
+                                     text);
+    }
+    return report_request_refuse(request, code, "%.300s: %.300s", path, text);
+}
+
+static int show(struct report_use *use, const char *path, const struct report_section_item *said,
+                struct report_messages *messages) {
+    struct report_builder *builder = use->call->builder;
+    struct report_show how = *use->show;
+    struct report_shown_body body;
+    how.metrics = use->call->metrics;
+    how.arena = builder->arena;
+    how.messages = messages;
+    int result = report_item_show(&how, path, said, &body);
+    struct chart chart = {.builder = builder};
+    if (result == 0 && builder->result->message_count == 0) {
+        report_build_message(builder, REPORT_LEVEL_NONE, NVTXT_SLICE(""),
+                             nvtxt_slice_of(body.item_count > 0 && body.items[0].label
+                                                ? body.items[0].label
+                                                : "A chart"));
+    }
+    chart.message = builder->result->message_count > 0 ? builder->result->message_count - 1 : 0;
+    for (size_t i = 0; result == 0 && i < body.item_count; i++) {
+        result = put_item(&chart, &body.items[i]);
+    }
+    return result;
+}
+
+int report_use_chart(struct report_use *use, struct nvtxt_slice name,
+                     struct report_request *request) {
+    char path[PATH_MAX];
+    const char *slash = strrchr(use->real, '/');
+    struct report_messages messages = {0};
+    struct nvtxt_slice text;
+    void *said = NULL;
+    if (name.len == 0 || memchr(name.data, '/', name.len) || name.len > NAME_MAX) {
+        return report_request_refuse(request, REPORT_NOT_FOUND, "'%.*s' is no file beside the rule",
+                                     (int)(name.len < 200 ? name.len : 200), name.data);
+    }
+    snprintf(path, sizeof(path), "%.*s/%.*s", (int)(slash - use->real), use->real, (int)name.len,
+             name.data);
+    const struct report_file file = {.path = path};
+    struct store_arena *arena = use->call->builder->arena;
+    int result = report_file_read(&file, arena, &text, &messages);
+    if (result > 0) {
+        result = refuse_file(request, &messages, REPORT_NOT_FOUND, path);
+    } else if (result == 0) {
+        result = report_text_parse(&report_item_type, text, path, arena, &messages, &said);
+        result = result ? result : report_item_check(said, path, &messages);
+        result = result > 0 || (result == 0 && messages.errors > 0)
+                     ? refuse_file(request, &messages, REPORT_BAD_PARAMS, path)
+                     : result;
+    }
+    result = result ? result : show(use, path, said, &messages);
+    report_messages_deinit(&messages);
+    return result;
+}

@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Each use of a file: a command line, a process, an exchange, and a reason when it went wrong. The
+// objects that capture() gives are made once, when a rule first asks for them.
+#include "report/host/host.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/host/child.h"
+#include "report/host/exchange.h"
+#include "report/host/peek.h"
+#include "report/host/sandbox.h"
+#include "report/host/use.h"
+#include "report/metric/metric.h"
+#include "report/section/files.h"
+#include "report/serve/captured.h"
+#include "report/text/message.h"
+#include "store/value/arena.h"
+
+#define REASON_BYTES 1024
+
+struct host {
+    struct report_runner runner; // first
+    struct report_host_options options;
+    char python[PATH_MAX];     // empty: there is none
+    bool looked;               // for bubblewrap
+    char bubblewrap[PATH_MAX]; // empty: without it
+    char folder[PATH_MAX];     // of rule_host.py
+    char script[PATH_MAX + 16];
+    struct report_left left;
+    struct report_model *model;     // of `objects`
+    struct report_objects *objects; // of capture(); NULL: nobody asked yet
+    struct report_serve *serve;
+};
+
+static struct host *host_of(struct report_runner *runner) {
+    return (struct host *)runner;
+}
+
+// ---- Requests -----------------------------------------------------------------------------------
+
+static int answer_with(struct report_use *use, const struct report_use_method *methods,
+                       struct report_request *request, struct nvtxt_out *out, bool *found) {
+    for (; methods->name; methods++) {
+        if (strcmp(methods->name, request->method) == 0) {
+            *found = true;
+            return methods->run(use, request, out);
+        }
+    }
+    return 0;
+}
+
+static int answer(void *context, struct report_request *request, struct nvtxt_out *out) {
+    struct report_use *use = context;
+    bool found = false;
+    int result = answer_with(use, report_use_begin_methods, request, out, &found);
+    if (!found && use->call) {
+        result = answer_with(use, report_use_control_methods, request, out, &found);
+    }
+    if (!found && use->call) {
+        result = answer_with(use, report_use_frontend_methods, request, out, &found);
+    }
+    if (!found && use->call) {
+        return report_serve_request(use->serve, request, out);
+    }
+    return found ? result
+                 : report_request_refuse(request, REPORT_UNKNOWN_METHOD, "there is no method '%s'",
+                                         request->method);
+}
+
+// ---- The end ------------------------------------------------------------------------------------
+
+__attribute__((format(printf, 2, 3))) static void because(char *reason, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    vsnprintf(reason, REASON_BYTES, format, args);
+    va_end(args);
+}
+
+static const char *raised_text(const struct report_use *use, const char *name) {
+    const char *text = json_string_value(json_object_get(use->raised, name));
+    return text ? text : "";
+}
+
+static void reason_of_exception(struct report_use *use, char *reason) {
+    const char *text = raised_text(use, "text"), *file = raised_text(use, "file");
+    json_int_t line = json_integer_value(json_object_get(use->raised, "line"));
+    char place[PATH_MAX + 32] = "";
+    if (strcmp(file, use->real) == 0) {
+        file = use->file;
+        use->at = (struct report_place){line > 0 && line < UINT32_MAX ? (uint32_t)line : 0, 1};
+    }
+    if (*file) {
+        snprintf(place, sizeof(place), " (%.*s:%lld)", PATH_MAX, file, (long long)line);
+    }
+    int room = REASON_BYTES - 128 - (int)strlen(place);
+    because(reason, "raised %.100s%s%.*s%s", raised_text(use, "type"), *text ? ": " : "",
+            room > 0 ? room : 0, text, place);
+}
+
+static void reason_of_end(const struct host *host, const struct report_child *child, char *reason) {
+    int signal = child->signal, status = child->status;
+    if (host->bubblewrap[0] && signal == 0 && status > 128) {
+        signal = status - 128; // it says so of the program in it
+    }
+    if (signal == SIGXCPU) {
+        because(reason, "timed out after %g s", host->options.timeout_s);
+    } else if (signal != 0) {
+        because(reason, "killed by signal %d", signal);
+    } else if (status == REPORT_EXCHANGE_LOST_STATUS) {
+        because(reason, "wrote no valid reply");
+    } else {
+        because(reason, "ended by itself with status %d", status);
+    }
+}
+
+// Why the use failed; empty when it did not.
+static void find_reason(const struct host *host, struct report_use *use,
+                        const struct report_child *child, int end, char *reason) {
+    *reason = '\0';
+    if (use->said == REPORT_USE_RAISED) {
+        reason_of_exception(use, reason);
+    } else if (end == REPORT_EXCHANGE_LATE) {
+        because(reason, "timed out after %g s", host->options.timeout_s);
+    } else if (end == REPORT_EXCHANGE_ENDED) {
+        reason_of_end(host, child, reason);
+    } else if (end == REPORT_EXCHANGE_BAD) {
+        because(reason, "wrote no valid reply");
+    }
+}
+
+// ---- A use --------------------------------------------------------------------------------------
+
+static void make_command(const struct host *host, const char *folder, const char *python_folder,
+                         const char *real, struct report_command_line *line) {
+    line->count = 0;
+    memset(line->words, 0, sizeof(line->words));
+    if (host->bubblewrap[0]) {
+        report_sandbox_begin(line, host->bubblewrap);
+        report_sandbox_show(line, python_folder);
+        report_sandbox_show(line, host->folder);
+        report_sandbox_show(line, folder);
+        report_sandbox_add(line, "--");
+    }
+    report_sandbox_add(line, host->python);
+    report_sandbox_add(line, "-I");
+    report_sandbox_add(line, "-B");
+    report_sandbox_add(line, host->script);
+    report_sandbox_add(line, "3");
+    report_sandbox_add(line, real);
+}
+
+static void folder_of(const char *path, char folder[PATH_MAX]) {
+    snprintf(folder, PATH_MAX, "%s", path);
+    char *slash = strrchr(folder, '/');
+    if (slash) {
+        slash[slash == folder] = '\0';
+    }
+}
+
+// A virtual environment has more than the folder of its programs.
+static void find_python_folder(const struct host *host, char folder[PATH_MAX]) {
+    char programs[PATH_MAX];
+    folder_of(host->python, programs);
+    folder_of(programs, folder);
+    if (strcmp(folder, "/tmp") == 0) {
+        memcpy(folder, programs, sizeof(programs));
+    }
+}
+
+// Runs the process of a use. Sets `reason`, empty when all went well, and takes what was printed
+// into `output`. Returns 0, -EINTR, or -ENOMEM.
+static int run_use(const struct host *host, struct report_use *use, char *reason,
+                   struct nvtxt_buf *output) {
+    char real[PATH_MAX], folder[PATH_MAX], python_folder[PATH_MAX];
+    struct report_command_line line;
+    struct report_child child;
+    *reason = '\0';
+    if (!realpath(use->file, real)) {
+        because(reason, "cannot be read: %s", strerror(errno));
+        return errno == ENOMEM ? -ENOMEM : 0;
+    }
+    use->real = real;
+    folder_of(real, folder);
+    find_python_folder(host, python_folder);
+    make_command(host, folder, python_folder, real, &line);
+    int end =
+        report_child_start(&child, line.words, host->options.timeout_s, host->options.interrupt_fd);
+    if (end == 0) {
+        const struct report_exchange exchange = {&child, answer, use};
+        end = report_exchange_run(&exchange);
+    }
+    report_child_end(&child);
+    find_reason(host, use, &child, end, reason);
+    json_decref(use->raised);
+    use->raised = NULL;
+    *output = child.output;
+    if (end < 0 && end != -EINTR && end != -ENOMEM) {
+        because(reason, "cannot be started: %s", strerror(-end));
+        end = 0;
+    }
+    return end < 0 ? end : 0;
+}
+
+// Once, and only when it is needed: looking for it starts a process.
+static void find_sandbox(struct host *host) {
+    bool wanted = host->options.sandbox != REPORT_SANDBOX_NEVER && !host->looked;
+    host->looked = true;
+    if (wanted && !(report_sandbox_find("bwrap", host->bubblewrap) &&
+                    report_sandbox_starts(host->bubblewrap))) {
+        host->bubblewrap[0] = '\0';
+    }
+}
+
+// ---- Asking a file what it is -------------------------------------------------------------------
+
+static int copy(struct nvtxt_slice *text, struct store_arena *arena) {
+    text->data = store_arena_copy(arena, text->data ? text->data : "", text->len);
+    return text->data ? 0 : -ENOMEM;
+}
+
+// The name of the file without its end.
+static struct nvtxt_slice stem_of(const char *path) {
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    return (struct nvtxt_slice){name, strlen(name) - strlen(".py")};
+}
+
+// A rule that could not say what it is: its text tells, or the name of its file.
+static int describe_without(struct report_program *program, const struct report_file *file,
+                            struct store_arena *arena, struct report_messages *messages,
+                            const char *reason) {
+    struct nvtxt_slice text, none;
+    int result = report_file_read(file, arena, &text, messages);
+    if (result != 0) {
+        return result < 0 ? result : REPORT_PROGRAM_IS_BAD;
+    }
+    *program = (struct report_program){.reason = nvtxt_slice_of(reason)};
+    bool has_identifier = report_peek(text, "get_identifier", &program->identifier);
+    if (!has_identifier && !report_peek(text, "apply", &none)) {
+        return REPORT_PROGRAM_IS_HELPER;
+    }
+    report_peek(text, "get_name", &program->name);
+    report_peek(text, "get_description", &program->description);
+    bool has_section = report_peek(text, "get_section_identifier", &program->section);
+    program->identifier = program->identifier.data ? program->identifier : stem_of(file->path);
+    program->name = program->name.data ? program->name : program->identifier;
+    result = copy(&program->identifier, arena);
+    result = result ? result : copy(&program->name, arena);
+    result = result ? result : copy(&program->description, arena);
+    result =
+        result || !has_section || !program->section.data ? result : copy(&program->section, arena);
+    return result ? result : copy(&program->reason, arena);
+}
+
+static int describe(struct report_runner *runner, const struct report_file *file,
+                    struct store_arena *arena, struct report_program *program,
+                    struct report_messages *messages) {
+    struct host *host = host_of(runner);
+    struct report_use use = {.file = file->path,
+                             .version = host->options.version,
+                             .arena = arena,
+                             .program = program,
+                             .messages = messages};
+    struct nvtxt_buf output = {0};
+    char reason[REASON_BYTES];
+    if (!host->python[0]) {
+        because(reason, "%s not found", host->options.python);
+        int result = describe_without(program, file, arena, messages, reason);
+        program->not_run = true;
+        return result;
+    }
+    find_sandbox(host);
+    int result = run_use(host, &use, reason, &output);
+    if (result == 0 && reason[0]) {
+        report_messages_add(messages, file->path, use.at, REPORT_FILE_ERROR, "bad-rule", "%s",
+                            reason);
+        result = describe_without(program, file, arena, messages, reason);
+        program->output = (struct nvtxt_slice){output.data, output.len};
+        result = result ? result : copy(&program->output, arena);
+        result = result == REPORT_PROGRAM_IS_HELPER ? REPORT_PROGRAM_IS_BAD : result;
+        use.bad = use.helper = false;
+    }
+    nvtxt_buf_deinit(&output);
+    return result       ? result
+           : use.bad    ? REPORT_PROGRAM_IS_BAD
+           : use.helper ? REPORT_PROGRAM_IS_HELPER
+                        : 0;
+}
+
+// ---- Applying -----------------------------------------------------------------------------------
+
+static void begin(struct report_runner *runner) {
+    struct host *host = host_of(runner);
+    json_object_clear(host->left.parents);
+    json_object_clear(host->left.vault);
+    host->left.bytes = 0;
+}
+
+// The objects of the capture, with the metrics of the scope for everything.
+static int make_objects(struct host *host, const struct report_program_call *call) {
+    struct report_model *model = report_metrics_model(call->metrics);
+    int result = 0;
+    if (host->model != model) {
+        report_serve_free(host->serve);
+        report_captured_free(host->objects);
+        host->serve = NULL;
+        host->objects = NULL;
+        host->model = NULL;
+        result = report_captured_new(&host->objects, model);
+        result =
+            result ? result : report_serve_new(&host->serve, host->objects, host->options.version);
+        host->model = result == 0 ? model : NULL;
+    }
+    if (result == 0) {
+        report_captured_summarize(host->objects, call->metrics, host->options.definitions);
+    }
+    return result;
+}
+
+static int apply(struct report_runner *runner, const struct report_program_call *call) {
+    struct host *host = host_of(runner);
+    const struct report_show show = {.definitions = host->options.definitions,
+                                     .sections = host->options.sections,
+                                     .view = host->options.view};
+    struct report_use use = {.show = &show,
+                             .file = call->file,
+                             .version = host->options.version,
+                             .call = call,
+                             .left = &host->left,
+                             .arena_before = store_arena_used(call->builder->arena)};
+    struct nvtxt_buf output = {0};
+    char reason[REASON_BYTES];
+    int result = make_objects(host, call);
+    use.serve = host->serve;
+    result = result ? result : run_use(host, &use, reason, &output);
+    if (result == 0 && reason[0]) {
+        report_build_status(call->builder, REPORT_RULE_FAILED, nvtxt_slice_of(reason));
+        json_object_del(host->left.parents, call->program->identifier.data);
+    } else if (result == 0 && use.stopped) {
+        report_build_status(call->builder, REPORT_RULE_NOT_APPLICABLE,
+                            nvtxt_slice_of(use.not_applicable));
+    }
+    if (result == 0) {
+        report_build_output(call->builder, (struct nvtxt_slice){output.data, output.len});
+    }
+    nvtxt_buf_deinit(&output);
+    return result;
+}
+
+// ---- All ----------------------------------------------------------------------------------------
+
+int report_host_new(struct report_runner **runner, const struct report_host_options *options) {
+    struct host *host = calloc(1, sizeof(*host));
+    *runner = NULL;
+    if (!host) {
+        return -ENOMEM;
+    }
+    host->runner = (struct report_runner){describe, begin, apply};
+    host->options = *options;
+    host->left.parents = json_object();
+    host->left.vault = json_object();
+    // The process starts in another folder.
+    if (!realpath(options->folder, host->folder)) {
+        snprintf(host->folder, sizeof(host->folder), "%s", options->folder);
+    }
+    snprintf(host->script, sizeof(host->script), "%s/rule_host.py", host->folder);
+    if (!report_sandbox_find(options->python, host->python)) {
+        host->python[0] = '\0';
+    }
+    int result = host->left.parents && host->left.vault ? 0 : -ENOMEM;
+    if (result == 0 && options->sandbox == REPORT_SANDBOX_ALWAYS) {
+        find_sandbox(host);
+        result = host->bubblewrap[0] ? 0 : REPORT_HOST_NO_SANDBOX;
+    }
+    if (result) {
+        report_host_free(&host->runner);
+        return result;
+    }
+    *runner = &host->runner;
+    return 0;
+}
+
+void report_host_free(struct report_runner *runner) {
+    struct host *host = runner ? host_of(runner) : NULL;
+    if (host) {
+        json_decref(host->left.parents);
+        json_decref(host->left.vault);
+        report_serve_free(host->serve);
+        report_captured_free(host->objects);
+    }
+    free(host);
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The state of the page in the fragment of its address: #t=START..END&sel=ROW&q=TEXT. Times are
+// those of the store, in ns.
+
+function isPlace(fragment) {
+    try {
+        return fragment !== "" && document.getElementById(decodeURIComponent(fragment)) !== null;
+    } catch {
+        return false;
+    }
+}
+
+class Fragment {
+    constructor(capture, view, search, live, go) {
+        Object.assign(this, { capture, view, search, live, go });
+        this.timer = 0;
+        this.written = "";
+        addEventListener("hashchange", () => {
+            if (location.hash !== this.written) this.read();
+            this.written = location.hash;
+        });
+        view.listen((what) => what !== "points" && this.later());
+    }
+
+    start() {
+        if (location.hash) this.read();
+    }
+
+    later() {
+        clearTimeout(this.timer);
+        this.timer = setTimeout(() => this.write(), 200);
+    }
+
+    text() {
+        const parts = [];
+        const { view, capture } = this;
+        const chosen = view.selected !== NONE || this.search.text || !view.isWhole();
+        if (chosen) parts.push(`t=${capture.timeNs(view.start)}..${capture.timeNs(view.end)}`);
+        if (view.selected !== NONE) parts.push(`sel=${capture.rowKey(view.selected)}`);
+        if (this.search.text) parts.push(`q=${encodeURIComponent(this.search.text.toWellFormed?.() ?? this.search.text)}`);
+        return parts.length ? "#" + parts.join("&") : "";
+    }
+
+    write() {
+        clearTimeout(this.timer);
+        try {
+            this.written = this.text();
+            if (location.hash === this.written) return;
+            history.replaceState(null, "", this.written || location.href.split("#")[0]);
+        } catch {
+            // Browsers allow a limited number of changes in some seconds; the next one is written.
+        }
+    }
+
+    // A fragment is a state, or the name of a place in the page, which changes nothing here.
+    read() {
+        const text = location.hash.slice(1);
+        if (isPlace(text)) return;
+        try {
+            const state = this.parse(text);
+            this.search.set(state.q ?? "");
+            this.view.show(...(state.t ?? this.view.whole));
+            if (state.sel === undefined) this.view.select(NONE);
+            else this.go(state.sel, !state.t);
+        } catch (error) {
+            this.search.set("");
+            this.view.select(NONE);
+            this.view.all();
+            this.live.say(`${error.message}; the whole view is shown.`);
+        }
+    }
+
+    parse(text) {
+        const state = {};
+        for (const part of text ? text.split("&") : []) {
+            const [key, value] = [part.slice(0, Math.max(part.indexOf("="), 0)), part.slice(part.indexOf("=") + 1)];
+            if (!["t", "sel", "q"].includes(key) || key in state) throw new Error("The link to a view is damaged");
+            state[key] = this[key](value);
+        }
+        return state;
+    }
+
+    t(value) {
+        const parts = /^(-?\d{1,20})\.\.(-?\d{1,20})$/.exec(value);
+        if (!parts) throw new Error("The link to a view is damaged");
+        const [start, end] = [BigInt(parts[1]), BigInt(parts[2])];
+        const { firstNs } = this.capture;
+        const times = [Number(start - firstNs), Number(end - firstNs)];
+        if (start > end || times[1] < this.view.whole[0] || times[0] > this.view.whole[1]) {
+            throw new Error("The link names a time that is not here");
+        }
+        // A link to a moment shows what is around it.
+        const room = start === end ? (this.view.whole[1] - this.view.whole[0]) / 40 : 0;
+        return [times[0] - room, times[1] + room];
+    }
+
+    sel(value) {
+        const item = this.capture.find(value);
+        if (item === NONE) throw new Error("The link names an event that is not here");
+        return item;
+    }
+
+    q(value) {
+        try {
+            return decodeURIComponent(value);
+        } catch {
+            throw new Error("The link to a view is damaged");
+        }
+    }
+}

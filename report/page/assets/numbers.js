@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Times as people read them. A time inside the page is a double: nanoseconds after the first event,
+// exact below 2^53. Exact times are BigInt (see data.js) and come out as decimal strings.
+
+const THIN = "\u202f";
+
+// A length with its unit, no digit lost: "40 ns", "1.5 ms", "2.000000001 s".
+function exactLength(ns) {
+    const value = BigInt(ns);
+    const size = value < 0n ? -value : value;
+    for (const [unit, digits] of [["s", 9], ["ms", 6], ["µs", 3]]) {
+        const one = 10n ** BigInt(digits);
+        if (size < one) continue;
+        const rest = (size % one).toString().padStart(digits, "0").replace(/0+$/, "");
+        return `${value < 0n ? "-" : ""}${size / one}${rest ? "." + rest : ""} ${unit}`;
+    }
+    return `${value} ns`;
+}
+
+// The same with about four digits, for figures that are means or sums anyway.
+function shortLength(ns) {
+    const size = Math.abs(ns);
+    if (size >= 1e9) return `${trimmed(ns / 1e9)} s`;
+    if (size >= 1e6) return `${trimmed(ns / 1e6)} ms`;
+    if (size >= 1e3) return `${trimmed(ns / 1e3)} µs`;
+    return `${trimmed(ns)} ns`;
+}
+
+function trimmed(value) {
+    return Math.abs(value) >= 1000 ? grouped(Math.round(value)) : String(Number(value.toPrecision(4)));
+}
+
+function grouped(count) {
+    return String(count).replace(/\B(?=(\d{3})+$)/g, THIN);
+}
+
+function plural(count, word) {
+    return `${grouped(count)} ${word}${count === 1 ? "" : "s"}`;
+}
+
+// UTC with nanoseconds, of a BigInt: "2026-11-22 16:45:08.000000040". Years that Date cannot hold
+// are left as a number of nanoseconds.
+function utcText(ns) {
+    let seconds = ns / 1000000000n;
+    let rest = ns % 1000000000n;
+    if (rest < 0n) {
+        rest += 1000000000n;
+        seconds -= 1n;
+    }
+    const date = new Date(Number(seconds) * 1000);
+    if (Number.isNaN(date.getTime())) return `${ns} ns`;
+    return date.toISOString().slice(0, -5).replace("T", " ") + "." + rest.toString().padStart(9, "0");
+}
+
+// Distances of ruler lines: 1, 2 or 5 times a power of ten, at least `least` nanoseconds.
+function rulerStep(least) {
+    const power = 10 ** Math.floor(Math.log10(Math.max(least, 1)));
+    return [1, 2, 5, 10].map((factor) => factor * power).find((step) => step >= least);
+}
+
+// A ruler's label: relative to the first event, as short as the step allows.
+function rulerLabel(ns, step) {
+    const [unit, size] = step >= 1e9 ? ["s", 1e9] : step >= 1e6 ? ["ms", 1e6] : step >= 1e3 ? ["µs", 1e3] : ["ns", 1];
+    const value = Math.round(ns / size);
+    const [bigger, times] = { s: ["s", 1], ms: ["s", 1000], "µs": ["ms", 1000], ns: ["µs", 1000] }[unit];
+    const digits = Math.max(0, Math.ceil(Math.log10((size * times) / step) - 1e-9)); // that differ from line to line
+    if (times > 1 && Math.abs(value) >= 10000) return `${(value / times).toFixed(digits)} ${bigger}`;
+    return `${grouped(value)} ${unit}`;
+}
+
+// The first index of a sorted array, from `low` to before `high`, whose value is not below `wanted`.
+function lowerBound(array, wanted, low = 0, high = array.length) {
+    while (low < high) {
+        const middle = (low + high) >>> 1;
+        if (array[middle] < wanted) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+
+// The first index whose value is above `wanted`.
+function upperBound(array, wanted, low = 0, high = array.length) {
+    while (low < high) {
+        const middle = (low + high) >>> 1;
+        if (array[middle] <= wanted) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The rows of the timeline from top to bottom: headings, and for each lane one row a depth. A row's
+// items are sorted by start; `reach` is the largest end so far, so that the items that a window of
+// time touches are found by two binary searches, and `busy` the length of all before.
+
+const MOST_PACKED = 64; // rows of start/end ranges that overlap; those that find no room share the last
+
+class Row {
+    constructor(lane, label, level, kind = NONE) {
+        Object.assign(this, { lane, label, level, kind, count: 0 });
+    }
+
+    // Takes `count` places from `at` on of arrays that all rows share; they are filled by add().
+    use(shared, at) {
+        const from = (array, length) => array.subarray(at, at + length);
+        this.items = from(shared.items, this.count);
+        this.start = from(shared.start, this.count);
+        this.reach = from(shared.reach, this.count);
+        this.busy = new Float64Array(this.count + 1);
+        this.length = 0;
+        this.latest = -Infinity;
+    }
+
+    add(item, start, end, duration) {
+        const at = this.length++;
+        if (end > this.latest) this.latest = end;
+        this.items[at] = item;
+        this.start[at] = start;
+        this.reach[at] = this.latest;
+        this.busy[at + 1] = this.busy[at] + duration;
+    }
+
+    // Places of the items that touch from..to.
+    between(from, to) {
+        return [lowerBound(this.reach, from), upperBound(this.start, to)];
+    }
+}
+
+// A store names what has no name of its own "Thread 1" and "Process 100"; that is not said twice.
+function labelOf(kind, number, name) {
+    const label = `${kind} ${number}`;
+    return !name || name.toLowerCase() === label ? label : `${label} “${name}”`;
+}
+
+function threadLabel(capture, index) {
+    const thread = capture.threads[index];
+    return labelOf("thread", thread.tid, thread.name);
+}
+
+function processLabel(capture, index) {
+    const process = capture.processes[index];
+    return labelOf("process", process.pid, process.name) + (capture.hasStores ? `, store ${process.store + 1}` : "");
+}
+
+function laneLabel(capture, index) {
+    const lane = capture.lanes[index];
+    if (lane.kind === START_END) {
+        const category = lane.category === undefined ? null : capture.categories[lane.category];
+        if (!category) return "start/end ranges";
+        return `start/end ranges, category ${category.name === null ? category.id : `“${category.name}”`}`;
+    }
+    const thread = threadLabel(capture, lane.thread);
+    if (lane.kind === MARK) return `${thread}, marks`;
+    return lane.domain ? `${thread}, domain “${capture.domains[lane.domain]}”` : thread;
+}
+
+// The thread of an item, for sentences: of a start/end range the one that began it.
+function ownerLabel(capture, item) {
+    const lane = capture.lanes[capture.lane[item]];
+    if (lane.kind !== START_END) return threadLabel(capture, lane.thread);
+    return capture.begunOn[item] ? threadLabel(capture, capture.begunOn[item] - 1) : processLabel(capture, lane.process);
+}
+
+class Layout {
+    constructor(capture) {
+        this.capture = capture;
+        this.rows = [];
+        this.rowOf = new Uint32Array(capture.count);
+        let process = NONE;
+        capture.lanes.forEach((lane, index) => {
+            if (lane.process !== process) this.rows.push(new Row(NONE, processLabel(capture, lane.process), 0));
+            process = lane.process;
+            this.rows.push(new Row(NONE, laneLabel(capture, index), 1));
+            this.addLane(index, lane.kind);
+        });
+        this.fill();
+    }
+
+    // Gives each item of a lane its row.
+    addLane(index, kind) {
+        const { laneFirst, laneItems, depth } = this.capture;
+        const { rows, rowOf } = this;
+        const base = rows.length;
+        const busyUntil = [];
+        for (let i = laneFirst[index]; i < laneFirst[index + 1]; i++) {
+            const item = laneItems[i];
+            const at = base + (kind === PUSH_POP ? depth[item] : kind === START_END ? this.pack(busyUntil, item) : 0);
+            while (rows.length <= at) rows.push(new Row(index, "", 2, kind));
+            rows[at].count++;
+            rowOf[item] = at;
+        }
+    }
+
+    pack(busyUntil, item) {
+        const { start, end } = this.capture;
+        let at = busyUntil.findIndex((until) => until <= start[item]);
+        if (at === NONE) at = Math.min(busyUntil.length, MOST_PACKED - 1);
+        busyUntil[at] = Math.max(end[item], start[item] + 1);
+        return at;
+    }
+
+    fill() {
+        const { rows, rowOf } = this;
+        const { count, laneItems, start, end, duration } = this.capture;
+        const shared = { items: new Uint32Array(count), start: new Float64Array(count), reach: new Float64Array(count) };
+        let at = 0;
+        for (const row of rows) {
+            row.use(shared, at);
+            at += row.count;
+        }
+        for (let i = 0; i < count; i++) {
+            const item = laneItems[i];
+            rows[rowOf[item]].add(item, start[item], end[item], duration[item]);
+        }
+    }
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// report/page: the page of `nvtxt-report html`: one HTML file with summaries, findings, sections,
+// source lines and the data of the timeline. It owns the readable sources of style and script in
+// assets/, which the build puts into the program, and what it computes while it writes. One thread,
+// beside which the data of the pictures is made (report/page/timeline).
+// It opens no file, and computes no figure that another room knows.
+//
+// This header is what a page is made of. It is written from start to end, and nothing of it is
+// kept.
+#pragma once
+
+#include <stddef.h>
+
+#include "report/judge/rules.h"
+#include "report/model/model.h"
+#include "report/section/shown.h"
+#include "report/stats/overview.h"
+#include "report/stats/table.h"
+#include "report/text/message.h"
+
+// The lines of a source's file, with the columns Line, metrics and Source.
+struct report_page_lines {
+    const struct report_source *source;
+    const struct report_table *table;
+};
+
+// Of more than these only the number is told.
+#define REPORT_PAGE_TREE_ROWS 1000 // of nvtx_tree
+#define REPORT_PAGE_INSTANCES 1000 // of a metric
+#define REPORT_PAGE_LINES 20000    // of a source's file
+
+struct page_drawing;
+
+// Everything is borrowed but the drawing.
+struct report_page {
+    const struct report_model *model;
+    const struct report_overview *overviews;
+    const struct report_shown_section *sections;
+    size_t section_count;
+    const struct report_results *results;
+    const struct report_table *tree; // nvtx_tree, of so many rows at most
+    const struct report_page_lines *lines;
+    size_t line_count;
+    const struct report_messages *messages; // of files of sections and rules
+    struct nvtxt_slice refused;             // why files of sources have no lines here, a line each
+    struct nvtxt_slice command_line;
+    size_t max_events;            // more are merged
+    struct page_drawing *drawing; // of report_page_begin()
+};

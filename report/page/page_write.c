@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The page is a text with places. It is written up to a place, then what belongs there, and so on.
+#include "config.h"
+
+#include "report/page/page_write.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "report/page/assets.h"
+#include "report/page/html.h"
+#include "report/page/page_rule.h"
+#include "report/page/page_section.h"
+#include "report/page/page_summary.h"
+#include "report/page/timeline/drawing.h"
+
+#define PIECE ((size_t)64 << 10)
+
+struct writer {
+    struct nvtxt_out *out;
+    const struct report_page *page;
+    struct nvtxt_slice data; // of the pictures
+    size_t single;           // events that are drawn singly
+    bool cut;
+};
+
+// ---- What stands at the places ------------------------------------------------------------------
+
+static void put_cut(struct writer *writer) {
+    page_raw(writer->out, writer->cut ? " data-cut=\"1\"" : "");
+}
+
+static void put_policy(struct writer *writer) {
+    page_raw(writer->out, "default-src 'none'; script-src '");
+    page_raw(writer->out, page_assets_script_hash);
+    page_raw(writer->out, "'; style-src '");
+    page_raw(writer->out, page_assets_style_hash);
+    page_raw(writer->out, "'; img-src data:; base-uri 'none'; form-action 'none'");
+}
+
+static struct nvtxt_slice last_component(struct nvtxt_slice path) {
+    for (size_t i = path.len; i > 0; i--) {
+        if (path.data[i - 1] == '/') {
+            return (struct nvtxt_slice){path.data + i, path.len - i};
+        }
+    }
+    return path;
+}
+
+static void put_stores(struct writer *writer) {
+    const struct report_capture *capture = writer->page->model->capture;
+    for (size_t i = 0; i < capture->store_count; i++) {
+        page_raw(writer->out, i > 0 ? ", " : "");
+        page_text(writer->out, last_component(capture->stores[i].path));
+    }
+}
+
+static void put_title(struct writer *writer) {
+    put_stores(writer);
+    page_raw(writer->out, ": nvtxt-report");
+}
+
+static void put_style(struct writer *writer) {
+    nvtxt_out_slice(writer->out, page_assets_style);
+}
+
+static void put_script(struct writer *writer) {
+    nvtxt_out_slice(writer->out, page_assets_script);
+}
+
+static void put_report_summary(struct writer *writer) {
+    page_report_summary(writer->out, writer->page->model->capture, writer->page->overviews);
+}
+
+static void put_session_summary(struct writer *writer) {
+    page_session_summary(writer->out, writer->page->model->capture);
+}
+
+static void put_findings(struct writer *writer) {
+    page_findings(writer->out, writer->page);
+}
+
+static void put_timeline_message(struct writer *writer) {
+    page_raw(writer->out, writer->page->model->selected > 0
+                              ? "The timeline needs JavaScript; all tables are here without it."
+                              : "This report has no events.");
+}
+
+static void put_flame_message(struct writer *writer) {
+    page_raw(writer->out, writer->page->model->selected > 0
+                              ? "The flame graph needs JavaScript; the table below has its figures."
+                              : "This report has no events.");
+}
+
+static void put_banner(struct writer *writer) {
+    if (writer->cut) {
+        nvtxt_out_uint(writer->out, writer->single);
+        page_raw(writer->out, " of ");
+        nvtxt_out_uint(writer->out, writer->page->model->selected);
+        page_raw(writer->out, " events are drawn singly");
+    }
+}
+
+static void put_tree(struct writer *writer) {
+    page_table(writer->out, writer->page->tree, REPORT_PAGE_TREE_ROWS, NULL);
+}
+
+static void put_sections(struct writer *writer) {
+    page_sections(writer->out, writer->page);
+}
+
+// The sentences about files that were not taken.
+static void put_refused(struct writer *writer) {
+    struct nvtxt_slice rest = writer->page->refused;
+    const char *end;
+    while (rest.len > 0 && (end = memchr(rest.data, '\n', rest.len))) {
+        size_t len = (size_t)(end - rest.data);
+        page_raw(writer->out, "<p class=\"warning\">Warning: ");
+        page_name(writer->out, (struct nvtxt_slice){rest.data, len});
+        page_raw(writer->out, "</p>\n");
+        rest = (struct nvtxt_slice){end + 1, rest.len - len - 1};
+    }
+}
+
+static void put_line_message(struct nvtxt_out *out, const struct report_diagnostic *of) {
+    page_raw(out, "<li>");
+    nvtxt_out_int(out, of->line);
+    page_raw(out, ":");
+    nvtxt_out_int(out, of->column);
+    page_raw(out, ": ");
+    page_name(out, of->severity);
+    page_raw(out, " (");
+    page_name(out, of->stage);
+    page_raw(out, "): ");
+    page_name(out, of->message);
+    page_raw(out, " [");
+    page_name(out, of->code);
+    page_raw(out, "]</li>\n");
+}
+
+// The messages about the lines, which the Session Summary has as a table.
+static void put_line_messages(struct nvtxt_out *out, const struct report_source *source) {
+    page_raw(out, source->diagnostic_count > 0 ? "<ul class=\"diagnostics\">\n" : "");
+    for (size_t i = 0; i < source->diagnostic_count && !out->error; i++) {
+        put_line_message(out, &source->diagnostics[i]);
+    }
+    page_raw(out, source->diagnostic_count > 0 ? "</ul>\n" : "");
+}
+
+static void put_lines(struct writer *writer) {
+    put_refused(writer);
+    if (writer->page->line_count == 0 && writer->page->refused.len == 0) {
+        page_raw(writer->out, "<p>No source file was at hand (--resolve-source-file).</p>\n");
+    }
+    for (size_t i = 0; i < writer->page->line_count; i++) {
+        const struct report_page_lines *lines = &writer->page->lines[i];
+        char made[REPORT_SOURCE_NAME];
+        page_raw(writer->out, "<section");
+        page_attribute_int(writer->out, "data-file-of-source", lines->source->id);
+        page_attribute_int(writer->out, "data-store", lines->source->store);
+        page_raw(writer->out, "><h3>");
+        page_name(writer->out, report_source_name(lines->source, made));
+        page_raw(writer->out, "</h3>\n");
+        char id[PAGE_LINE_ID];
+        page_table(writer->out, lines->table, REPORT_PAGE_LINES, page_line_id(id, lines->source));
+        put_line_messages(writer->out, lines->source);
+        page_raw(writer->out, "</section>\n");
+    }
+}
+
+static void put_messages(struct writer *writer) {
+    const struct report_messages *messages = writer->page->messages;
+    if (messages->count == 0) {
+        return;
+    }
+    page_raw(writer->out, "<h3>Messages about sections and rules</h3>\n<ul>\n");
+    for (size_t i = 0; i < messages->count; i++) {
+        struct nvtxt_buf line = {0};
+        report_message_write(&line, &messages->items[i]);
+        page_raw(writer->out, "<li><code>");
+        page_name(writer->out, (struct nvtxt_slice){line.data, line.failed ? 0 : line.len});
+        page_raw(writer->out, "</code></li>\n");
+        nvtxt_buf_deinit(&line);
+    }
+    page_raw(writer->out, "</ul>\n");
+}
+
+static void put_fact(struct nvtxt_out *out, const char *what, const char *text) {
+    page_raw(out, "<div><dt>");
+    page_raw(out, what);
+    page_raw(out, "</dt><dd>");
+    page_raw(out, text);
+    page_raw(out, "</dd></div>");
+}
+
+// What the page has less of than the stores.
+static void put_cuts(struct writer *writer) {
+    struct nvtxt_out *out = writer->out;
+    page_raw(out, "<p>");
+    if (writer->cut) {
+        put_banner(writer);
+        page_raw(out, "; the others are merged with their neighbours in the timeline. Summaries, "
+                      "findings and sections speak of all events.</p>\n<p>");
+    } else {
+        page_raw(out, "All events are drawn singly.</p>\n<p>");
+    }
+    page_raw(out, "Of paths of the flame graph the table shows at most ");
+    nvtxt_out_uint(out, REPORT_PAGE_TREE_ROWS);
+    page_raw(out, ", of instances of a metric ");
+    nvtxt_out_uint(out, REPORT_PAGE_INSTANCES);
+    page_raw(out, ", of lines of a source ");
+    nvtxt_out_uint(out, REPORT_PAGE_LINES);
+    page_raw(out, "; a table that was cut says how many more there are.</p>\n");
+}
+
+static void put_about(struct writer *writer) {
+    struct nvtxt_out *out = writer->out;
+    page_raw(out, "<dl class=\"facts\">");
+    put_fact(out, "Made by", "nvtxt-report " PACKAGE_VERSION);
+    page_raw(out, "<div><dt>Command line</dt><dd><code>");
+    page_name(out, writer->page->command_line);
+    page_raw(out, "</code></dd></div>");
+    put_fact(out, "Schema", "nvtxt-report/1");
+    page_raw(out, "<div><dt>Events</dt><dd>");
+    nvtxt_out_uint(out, writer->page->model->selected);
+    page_raw(out, "</dd></div></dl>\n");
+    put_cuts(writer);
+    put_messages(writer);
+}
+
+// In pieces, so that the output does not have to hold all of it.
+static void put_data(struct writer *writer) {
+    struct nvtxt_slice data = writer->data;
+    while (data.len > 0 && !writer->out->error) {
+        size_t len = data.len < PIECE ? data.len : PIECE;
+        nvtxt_out_bytes(writer->out, data.data, len);
+        data = (struct nvtxt_slice){data.data + len, data.len - len};
+    }
+}
+
+static const struct {
+    const char *name;
+    void (*put)(struct writer *writer);
+} places[] = {
+    {"about", put_about},
+    {"banner", put_banner},
+    {"csp", put_policy},
+    {"cut", put_cut},
+    {"data", put_data},
+    {"findings", put_findings},
+    {"flame-graph-message", put_flame_message},
+    {"flame-table", put_tree},
+    {"html-attributes", put_cut},
+    {"policy", put_policy},
+    {"report-summary", put_report_summary},
+    {"script", put_script},
+    {"sections", put_sections},
+    {"session-summary", put_session_summary},
+    {"source", put_lines},
+    {"stores", put_stores},
+    {"style", put_style},
+    {"timeline-message", put_timeline_message},
+    {"title", put_title},
+};
+
+// ---- The page -----------------------------------------------------------------------------------
+
+// The place of two equal bytes, or the length.
+static size_t find_pair(struct nvtxt_slice text, size_t from, char byte) {
+    for (size_t i = from; i + 1 < text.len; i++) {
+        if (text.data[i] == byte && text.data[i + 1] == byte) {
+            return i;
+        }
+    }
+    return text.len;
+}
+
+static void put_place(struct writer *writer, struct nvtxt_slice name) {
+    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+        if (nvtxt_slice_equal(nvtxt_slice_of(places[i].name), name)) {
+            places[i].put(writer);
+        }
+    }
+}
+
+static void put_page(struct writer *writer) {
+    struct nvtxt_slice text = page_assets_page;
+    size_t at = 0;
+    while (at < text.len && !writer->out->error) {
+        size_t open = find_pair(text, at, '{'), close = find_pair(text, open, '}');
+        nvtxt_out_bytes(writer->out, text.data + at, open - at);
+        if (close < text.len) {
+            put_place(writer, (struct nvtxt_slice){text.data + open + 2, close - open - 2});
+        }
+        at = close < text.len ? close + 2 : text.len;
+    }
+}
+
+int report_page_begin(struct report_page *page) {
+    page->drawing = page_drawing_begin(page->model, page->max_events);
+    return page->drawing ? 0 : -ENOMEM;
+}
+
+void report_page_end(struct report_page *page) {
+    page_drawing_free(page->drawing);
+    page->drawing = NULL;
+}
+
+int report_page_write(struct nvtxt_out *out, const struct report_page *page, size_t *single) {
+    struct writer writer = {.out = out, .page = page};
+    int result = page_drawing_end(page->drawing, &writer.data, &writer.single);
+    writer.cut = writer.single < page->model->selected;
+    if (result == 0) {
+        put_page(&writer);
+    }
+    *single = writer.single;
+    return result;
+}

@@ -1,0 +1,535 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pages of nvtxt-report html in Chromium: what they show, by keys, by search, by links, saved, without
+JavaScript. Skipped without Chromium, its driver or selenium."""
+import atexit
+import re
+import sqlite3
+
+import browser
+from client import Folder
+from lib import equal, run
+from report import f1, make_export, make_segments, make_store, report
+
+browser.need()
+Keys = browser.Keys
+
+HOSTILE = ["</script><b id=evil>x", "<!--<script>", "\"quotes' & <i id=evil2>", "line\u2028separator\u2029", "\u202eright to left",
+           "\u0645\u0631\u062d\u0628\u0627", "<img src=x onerror=alert(1)>", "x" * 60000, "\x1b[31mred"]
+HEAD = """\
+#nvtxt-session {"protocol":1,"nvtx":1,"escapes":1}
+ProcessId = 100
+@RangePush, Time, ThreadId, Message
+@RangePop, Time, ThreadId
+@Marker, Time, ThreadId, Message
+"""
+WHOLE = {"start": "-4", "end": "264"}  # of F1
+LINE = re.compile(r"(.*), start ([\d.]+ [µm]?n?s), duration ([\d.]+ [µm]?n?s), depth (\d+), (.+)", re.DOTALL)
+DAMAGED = ("#t=1..x", "#sel=999", "#q=%E0%A4", "#t=5..1", "#t=99999..100000", "#t=1..2&t=3..4", "#nothing", "#=", "#sel=",
+           "#t=1..2&", "#sel=1&x=2", "#t=" + "9" * 30 + "..1")
+
+
+class Page(browser.Browser):
+    def key(self, *keys, picture="timeline"):
+        canvas = self.driver.find_element("css selector", "#%s canvas" % picture)
+        for key in keys:
+            canvas.send_keys(key)
+
+    def text(self, name):
+        return self.run("return document.getElementById(arguments[0]).textContent", name)
+
+    def texts(self, selector):
+        return self.run("return [...document.querySelectorAll(arguments[0])].map((at) => at.textContent)", selector)
+
+    def selected(self):
+        return self.run("return nvtxtReport.selected")
+
+    def view(self):
+        return self.run("return nvtxtReport.view")
+
+    def search(self, text):
+        field = self.driver.find_element("id", "search")
+        field.clear()
+        field.send_keys(text)
+
+    def quiet(self):
+        """Nothing in the console, and no request but for the file."""
+        equal(self.said(), [])
+
+    def walk(self, *steps):
+        """Each step: a key and the live region's text after it."""
+        for key, said in steps:
+            self.key(key)
+            equal(self.text("live"), said, repr(key))
+
+
+THE_PAGE = []
+
+
+def page():
+    """One window for all tests."""
+    if not THE_PAGE:
+        THE_PAGE.append(Page())
+        atexit.register(THE_PAGE[0].quit)
+    return THE_PAGE[0]
+
+
+def write(folder, *args, name="page.html"):
+    """The path of a page that the program wrote."""
+    path = folder.name(name)
+    status, out, err = report("html", "-o", path, *args)
+    equal((status, out), (0, ""), err)
+    return path
+
+
+def opened(folder, *args, fragment=""):
+    at = page()
+    at.open(write(folder, *args), fragment)
+    return at
+
+
+def store_of(folder, *lines):
+    return make_store(folder, "made.sqlite", folder.write("made.nvtxt", HEAD + "".join(line + "\n" for line in lines)))
+
+
+def export_of(folder, ranges):
+    """An export with push/pop ranges: (start, end, thread, message)."""
+    path = make_export(folder, "export.sqlite", store_of(folder))
+    store = sqlite3.connect(path)
+    store.executemany("INSERT INTO NVTX_EVENTS (start, end, eventType, globalTid, text, domainId) VALUES (?, ?, 59, ?, ?, 0)",
+                      [(start, end, 100 << 24 | thread, text) for start, end, thread, text in ranges])
+    store.commit()
+    store.close()
+    return path
+
+
+def range_lines(start, end, name, thread=1):
+    return ['RangePush, %d, %d, "%s"' % (start, thread, name), "RangePop, %d, %d" % (end, thread)]
+
+
+# ---- What a page is -----------------------------------------------------------------------------
+
+def test_opens_offline_and_silent():
+    with Folder() as folder:
+        at = opened(folder, f1(folder))
+        equal(at.run("return [nvtxtReport.version, nvtxtReport.ready, nvtxtReport.events, nvtxtReport.selected]"), [1, True, 15, None])
+        equal(at.view(), WHOLE)
+        equal(at.run("return document.documentElement.dataset.ready"), "1")
+        equal(at.run("const c = document.querySelector('#timeline canvas'); return [c.tabIndex, c.getAttribute('role')]"), [0, "img"])
+        assert "15 events" in at.run("return document.querySelector('#timeline canvas').getAttribute('aria-label')")
+        at.quiet()
+
+
+def test_a_page_without_events_says_so():
+    with Folder() as folder:
+        at = opened(folder, store_of(folder))
+        equal(at.run("return [nvtxtReport.events, nvtxtReport.selected, nvtxtReport.select(1)]"), [0, None, False])
+        equal(at.texts(".picture-message"), ["This report has no events."] * 2)
+        equal(at.run("return [...document.querySelectorAll('.picture')].every((part) => part.hidden)"), True)
+        at.quiet()
+
+
+def test_stores_of_all_kinds_have_a_page():
+    with Folder() as folder:
+        store, (segments, _) = f1(folder), make_segments(folder)
+        export = make_export(folder, "export.sqlite", store, text=False, text_id=True)
+        cases = (((store, f1(folder, "again.sqlite")), 30, 4), ((export,), 15, 2), ((segments,), 15, 2),
+                 (("--iterations", "step", store), 15, 2), (("--nvtx-include", "compute/", store), 5, 0))
+        for args, events, steps in cases:
+            at = opened(folder, *args)
+            equal(at.run("return nvtxtReport.events"), events, args)
+            at.search("step")
+            equal(at.text("search-count"), "%d matches" % steps, args)
+            at.key(Keys.ESCAPE, Keys.HOME)
+            start, length = ("30", "60") if steps == 0 else ("0", "100")
+            equal(LINE.fullmatch(at.text("live")).groups()[2], length + " ns", args)
+            equal(at.selected()["start"], start)
+            # Each row is found, and leads to itself.
+            rows = at.run("return [...document.querySelectorAll('#event-grid tr[data-row]')].map((r) => r.dataset.row)")
+            equal([len(rows), len(set(rows))], [events, events])
+            for row in rows:
+                equal(at.run("return nvtxtReport.select(arguments[0])", row), True, row)
+                equal(str(at.selected()["row"]), row)
+            at.quiet()
+
+
+def test_events_of_a_second_store_have_links_of_their_own():
+    with Folder() as folder:
+        path = write(folder, f1(folder), f1(folder, "again.sqlite"))
+        at = page()
+        at.open(path)
+        at.run("nvtxtReport.select('1:9')")
+        at.wait("return location.hash === '#t=-4..264&sel=1:9'")
+        said = at.text("live")
+        at.open(path, "#sel=1:9")
+        equal(at.text("live"), said)
+        at.key(Keys.ESCAPE)
+        at.wait("return location.hash === ''")
+
+
+def test_more_events_than_wanted_are_merged():
+    with Folder() as folder:
+        lines = [line for i in range(20000) for line in range_lines(1000 + i * 100, 1060 + i * 100, "name %d" % (i % 20), 9)]
+        at = opened(folder, "--max-events", "5000", f1(folder), store_of(folder, *lines))
+        equal(at.run("return nvtxtReport.events"), 20015)
+        assert re.search(r"\d+ of 20015 events are drawn singly", at.text("banner")), at.text("banner")
+        at.key(Keys.END, "w", "w", Keys.HOME)
+        row = at.run("return [...document.querySelectorAll('#event-grid tr')].find((r) => r.textContent.includes('ranges merged'))?.dataset.row")
+        assert row, at.text("event-grid")
+        at.quiet()
+
+
+# ---- Keys ---------------------------------------------------------------------------------------
+
+def test_walks_f1_by_keys():
+    with Folder() as folder:
+        at = opened(folder, f1(folder))
+        at.walk((Keys.HOME, "step, start 0 ns, duration 100 ns, depth 0, thread 1"),
+                (Keys.ARROW_UP, "no parent"),
+                (Keys.ARROW_LEFT, "no previous one here"),
+                (Keys.ARROW_DOWN, "load, start 10 ns, duration 20 ns, depth 1, thread 1"),
+                (Keys.ARROW_DOWN, "no child"),
+                (Keys.ARROW_LEFT, "no previous one here"),
+                (Keys.ARROW_RIGHT, "compute, start 30 ns, duration 60 ns, depth 1, thread 1"),
+                (Keys.ARROW_RIGHT, "no next one here"),
+                (Keys.ARROW_DOWN, "kernel, start 40 ns, duration 20 ns, depth 2, thread 1"),
+                (Keys.ARROW_RIGHT, "kernel, start 60 ns, duration 20 ns, depth 2, thread 1"),
+                (Keys.ARROW_LEFT, "kernel, start 40 ns, duration 20 ns, depth 2, thread 1"),
+                (Keys.ARROW_UP, "compute, start 30 ns, duration 60 ns, depth 1, thread 1"),
+                (Keys.ARROW_UP, "step, start 0 ns, duration 100 ns, depth 0, thread 1"),
+                (Keys.ARROW_RIGHT, "step, start 120 ns, duration 140 ns, depth 0, thread 1"))
+        equal({**at.selected(), "row": None}, {"row": None, "name": ":step", "message": "step", "store": 0, "start": "120", "end": "260", "depth": 0})
+        at.key(Keys.ARROW_RIGHT)
+        equal(at.selected()["start"], "120", "where there is none the selection stays")
+        at.key(Keys.ENTER)
+        equal(at.view(), {"start": "110", "end": "264"})
+        for key in "0", "+", "-", "w", "s", "a", "d":
+            at.key(key)
+            view = at.view()
+            length = int(view["end"]) - int(view["start"])
+            expected = {"0": 268, "+": 134, "-": 268, "w": 179, "s": 268, "a": 268, "d": 268}[key]
+            assert abs(length - expected) <= 2, (key, view)
+        at.key("w", "w", "a")
+        view = at.view()
+        at.key("d")
+        assert int(at.view()["start"]) > int(view["start"]), (view, at.view())
+        at.key("0")
+        equal(at.view(), WHOLE)
+        at.key(Keys.ESCAPE)
+        equal(at.selected(), None)
+        at.key(Keys.ARROW_RIGHT)
+        equal(at.selected()["start"], "0", "without a selection every arrow begins at the first event")
+        at.key("?")
+        equal(at.run("return document.getElementById('help').open"), True)
+        at.driver.switch_to.active_element.send_keys(Keys.ESCAPE)
+        equal(at.run("return document.getElementById('help').open"), False)
+        at.quiet()
+
+
+def test_walks_marks_and_start_end_ranges_in_their_lanes():
+    with Folder() as folder:
+        at = opened(folder, f1(folder))
+        at.key("/")
+        equal(at.run("return document.activeElement.id"), "search")
+        at.driver.switch_to.active_element.send_keys("TICK")
+        equal(at.text("search-count"), "3 matches")
+        at.walk(("n", "tick, start 20 ns, duration 0 ns, depth 0, thread 2"),
+                (Keys.ARROW_RIGHT, "tick, start 60 ns, duration 0 ns, depth 0, thread 2"),
+                ("p", "tick, start 20 ns, duration 0 ns, depth 0, thread 2"),
+                ("p", "tick, start 120 ns, duration 0 ns, depth 0, thread 2"),
+                (Keys.ARROW_RIGHT, "no next one here"),
+                (Keys.ARROW_DOWN, "no child"),
+                (Keys.ARROW_UP, "no parent"))
+        at.search("request")
+        equal(at.text("search-count"), "2 matches")
+        at.walk((Keys.ESCAPE, "nothing is selected"),
+                ("n", "request, start 5 ns, duration 100 ns, depth 0, thread 1"),
+                (Keys.ARROW_RIGHT, "request, start 50 ns, duration 20 ns, depth 0, thread 2"))
+        at.key("m")
+        at.key(Keys.ARROW_LEFT)
+        at.walk(("m", "45 ns from 5 ns to 50 ns"))
+        at.search("nowhere")
+        equal(at.text("search-count"), "0 matches")
+        at.walk(("n", "0 matches"))
+        at.driver.find_element("id", "search").send_keys(Keys.BACKSPACE * 7)
+        equal(at.text("search-count"), "")
+
+
+def test_the_flame_graph_has_the_same_keys():
+    with Folder() as folder:
+        at = opened(folder, f1(folder))
+        for key, said in ((Keys.HOME, "step, total 240 ns (82.8 %), self 40 ns, 2 ranges, depth 0"),
+                          (Keys.ARROW_DOWN, "compute, total 170 ns (58.6 %), self 80 ns, 2 ranges, depth 1"),
+                          (Keys.ARROW_RIGHT, "load, total 30 ns (10.3 %), self 30 ns, 2 ranges, depth 1"),
+                          (Keys.ARROW_RIGHT, "no next one here"), (Keys.ARROW_DOWN, "no child"),
+                          (Keys.ARROW_UP, "step, total 240 ns (82.8 %), self 40 ns, 2 ranges, depth 0"),
+                          (Keys.ARROW_UP, "no parent"), (Keys.ENTER, "264 ns in view"), ("+", "132 ns in view"), ("0", "290 ns in view")):
+            at.key(key, picture="flame-graph")
+            equal(at.text("live"), said, repr(key))
+        at.search("kernel")
+        at.key("n", picture="flame-graph")
+        equal(at.text("live"), "kernel, total 90 ns (31.0 %), self 90 ns, 3 ranges, depth 2")
+        at.key(Keys.ESCAPE, picture="flame-graph")
+        equal([at.text("flame-selected"), at.text("live")], ["", "nothing is selected"])
+        at.quiet()
+
+
+# ---- The pointer --------------------------------------------------------------------------------
+
+def test_follows_the_pointer():
+    with Folder() as folder:
+        at = opened(folder, f1(folder))
+        box = at.run("const c = document.getElementById('timeline-canvas'); c.scrollIntoView(); const b = c.getBoundingClientRect(); "
+                     "return [b.left, b.top, b.width]")
+
+        def mouse(kind, share, down=150, **more):
+            at.ask("Input.dispatchMouseEvent", type=kind, x=box[0] + share * box[2], y=box[1] + down, **{"button": "none", **more})
+
+        def pointed(share):
+            view = at.view()
+            return int(view["start"]) + share * (int(view["end"]) - int(view["start"]))
+
+        mouse("mouseWheel", 0.25, deltaX=0, deltaY=-600, modifiers=2)
+        at.wait("return nvtxtReport.view.start !== '-4'")
+        assert abs(pointed(0.25) - 63) <= 2, at.view()
+        mouse("mousePressed", 0.5, button="left", clickCount=1)
+        before = pointed(0.5)
+        mouse("mouseMoved", 0.4, button="left", buttons=1)
+        mouse("mouseMoved", 0.3, button="left", buttons=1)
+        mouse("mouseReleased", 0.3, button="left", clickCount=1)
+        assert abs(pointed(0.3) - before) <= 2, (before, at.view())
+        at.key("0")
+        # A click on the row of compute and load, in the part of compute; none selects nothing.
+        for name, share, down in (("step", 0.2, None), (None, 0.42, None)):
+            at.run("nvtxtReport.select(1)")
+            top = down or next(y for y in range(40, 400, 4) if hits(at, share if name else 0.2, y, "step"))
+            mouse("mousePressed", share, top, button="left", clickCount=1)
+            mouse("mouseReleased", share, top, button="left", clickCount=1)
+            equal(at.selected() and at.selected()["message"], name)
+        at.quiet()
+
+
+def hits(at, share, down, name):
+    """Whether the name is under that place, by what the page says of the pointer there."""
+    at.run("const c = document.getElementById('timeline-canvas'); const b = c.getBoundingClientRect(); c.dispatchEvent(new PointerEvent("
+           "'pointermove', { clientX: b.left + arguments[0] * b.width, clientY: b.top + arguments[1] }))", share, down)
+    return at.text("tip").startswith(name + " ·")
+
+
+# ---- Links --------------------------------------------------------------------------------------
+
+def test_opens_the_view_of_a_link():
+    with Folder() as folder:
+        path = write(folder, f1(folder))
+        at = page()
+        at.open(path)
+        row = at.run("nvtxtReport.select(1); return nvtxtReport.selected.row")
+        equal(row, 1)
+        at.key(Keys.ENTER, "s", "s")
+        view = at.view()
+        at.wait("return location.hash === '#t=' + nvtxtReport.view.start + '..' + nvtxtReport.view.end + '&sel=1'")
+        at.open(path, at.run("return location.hash"))
+        equal([at.view(), at.selected()["row"]], [view, row])
+        at.open(path, "#t=40..60&q=kern%%65l&sel=%d" % row)
+        equal([at.view(), at.text("search-count"), at.selected()["row"]], [{"start": "40", "end": "60"}, "3 matches", row])
+        # Another one while the page is open, and none.
+        at.run("location.hash = '#t=100..200&sel=2'")
+        at.wait("return nvtxtReport.selected?.row === 2")
+        equal([at.view(), at.text("search-count")], [{"start": "100", "end": "200"}, ""])
+        at.run("location.hash = ''")
+        at.wait("return nvtxtReport.selected === null")
+        equal(at.view(), WHOLE)
+        at.run("location.hash = '#t=100..200'")
+        at.wait("return nvtxtReport.view.start === '100'")
+        at.run("location.hash = '#findings'")
+        at.run("return new Promise((done) => setTimeout(done, 50))")
+        equal(at.view(), {"start": "100", "end": "200"}, "a place in the page is no view")
+        at.quiet()
+
+
+def test_says_that_a_link_is_damaged():
+    with Folder() as folder:
+        path = write(folder, f1(folder))
+        at = page()
+        for damaged in DAMAGED:
+            at.open(path, damaged)
+            equal([at.view(), at.selected()], [WHOLE, None], damaged)
+            assert at.text("live").endswith("; the whole view is shown."), (damaged, at.text("live"))
+            at.quiet()
+        at.open(path, "#t=100..200&sel=2&q=step")
+        at.run("location.hash = '#sel=nobody'")
+        at.wait("return nvtxtReport.selected === null")
+        equal([at.view(), at.text("search-count")], [WHOLE, ""])
+        assert at.text("live").endswith("; the whole view is shown."), at.text("live")
+
+
+def test_works_again_when_it_was_saved():
+    with Folder() as folder:
+        at = opened(folder, f1(folder))
+        at.key(Keys.HOME, Keys.ARROW_DOWN, "w")
+        at.search("kernel")
+        at.wait("return document.querySelectorAll('#event-grid tbody tr').length > 0")
+        saved = folder.name("saved.html")
+        with open(saved, "w", encoding="utf-8") as file:
+            file.write("<!DOCTYPE html>\n" + at.run("return document.documentElement.outerHTML"))
+        at.open(saved)
+        at.quiet()
+        equal(at.run("return [nvtxtReport.events, nvtxtReport.selected]"), [15, None])
+        equal([at.text("search-count"), at.text("live")], ["", ""])
+        equal(at.run("return document.querySelectorAll('#event-grid tbody tr').length"), 15)
+        at.walk((Keys.HOME, "step, start 0 ns, duration 100 ns, depth 0, thread 1"))
+
+
+# ---- Reading without seeing ---------------------------------------------------------------------
+
+def test_has_a_treegrid():
+    with Folder() as folder:
+        at = opened(folder, f1(folder))
+        rows = at.run("return [...document.querySelectorAll('#event-grid tr[data-row]')].map((r) => "
+                      "[r.querySelector('bdi').textContent, r.ariaLevel, r.ariaExpanded])")
+        equal(rows[:4], [["request", "1", None], ["request", "1", None], ["step", "1", "true"], ["load", "2", None]])
+        equal(at.run("const g = document.getElementById('event-grid'); return [g.getAttribute('role'), g.ariaRowCount]"), ["treegrid", "16"])
+        row = at.driver.find_element("css selector", "#event-grid tr[aria-expanded]")
+        row.send_keys(Keys.ARROW_LEFT)
+        equal(at.run("return document.querySelectorAll('#event-grid tr[data-row]').length"), 11)
+        at.driver.switch_to.active_element.send_keys(Keys.ENTER)
+        equal(at.selected()["message"], "step")
+        at.driver.switch_to.active_element.send_keys(Keys.ARROW_RIGHT)
+        equal(at.run("return document.querySelectorAll('#event-grid tr[data-row]').length"), 15)
+        # It has what is in view: step, load, wait and the first request.
+        at.run("location.hash = '#t=12..18'")
+        at.wait("return document.querySelectorAll('#event-grid tr[data-row]').length === 4")
+
+
+def test_the_treegrid_has_at_most_200_events():
+    with Folder() as folder:
+        at = opened(folder, store_of(folder, *(line for i in range(500) for line in range_lines(i * 10, i * 10 + 8, "r"))))
+        equal(at.run("return [document.querySelectorAll('#event-grid tr[data-row]').length, "
+                     "document.getElementById('event-grid').getAttribute('aria-rowcount')]"), [200, "501"])
+
+
+def test_names_every_control():
+    with Folder() as folder:
+        at = opened(folder, f1(folder))
+        tree = at.ask("Accessibility.getFullAXTree")["nodes"]
+        roles = ("button", "searchbox", "textbox", "link", "image", "img", "treegrid", "toolbar", "region", "dialog", "row", "status",
+                 "DisclosureTriangle", "table", "figure", "navigation")
+        nodes = [(node["role"]["value"], node.get("name", {}).get("value", ""), node) for node in tree if not node["ignored"]]
+        named = [node for node in nodes if node[0] in roles or any(p["name"] == "focusable" for p in node[2].get("properties", ()))]
+        equal([node[2] for node in named if not node[1].strip() and node[0] not in ("table", "row", "status", "main")], [])
+        for role in ("button", "searchbox", "link", "treegrid", "image"):
+            assert any(node[0] == role for node in named), (role, [node[:2] for node in named])
+        equal(at.run("return document.querySelectorAll('[style],[onclick],[onload]').length"), 0)
+
+
+# ---- Bad input ----------------------------------------------------------------------------------
+
+def test_shows_hostile_texts_as_text():
+    with Folder() as folder:
+        at = opened(folder, export_of(folder, [(i * 100, i * 100 + 90, 1, text) for i, text in enumerate(HOSTILE)]))
+        seen = []
+        for row in at.run("return [...document.querySelectorAll('#event-grid tr[data-row]')].map((r) => r.dataset.row)"):
+            at.run("nvtxtReport.select(arguments[0])", row)
+            seen.append(at.selected()["message"])
+            assert LINE.fullmatch(at.text("live")), at.text("live")
+            equal(at.run("return document.querySelector('#live bdi').textContent"), at.text("live").split(", start ")[0])
+        equal(seen, HOSTILE)
+        equal(at.run("return document.querySelectorAll('#evil, #evil2, img').length"), 0)
+        equal(at.run("return document.querySelectorAll('script').length"), 2)
+        for text in HOSTILE[:4]:
+            at.run("const s = document.getElementById('search'); s.value = arguments[0]; s.dispatchEvent(new Event('input'))", text)
+            equal(at.text("search-count"), "1 matches", text)
+        at.quiet()
+
+
+def test_has_exact_times_at_the_ends_of_int64():
+    with Folder() as folder:
+        low, high = -(1 << 63), (1 << 63) - 1
+        at = opened(folder, export_of(folder, [
+            (low, high, 1, "all time"), (low, low, 1, "empty"), (0, 10, 2, "crossing a"), (5, 15, 2, "crossing b"), (12, 20, 2, "crossing c"),
+            (100, None, 2, "open"), (200, 190, 2, "backward"), (high - 3, high, 3, "three ns")]))
+        at.key(Keys.HOME)
+        equal([at.selected()["start"], at.selected()["end"]], ["-9223372036854775808", "9223372036854775807"])
+        at.walk((Keys.HOME, "all time, start 0 ns, duration 18446744073.709551615 s, depth 0, thread 1"),
+                (Keys.ARROW_DOWN, "empty, start 0 ns, duration 0 ns, depth 1, thread 1"),
+                (Keys.ARROW_UP, "all time, start 0 ns, duration 18446744073.709551615 s, depth 0, thread 1"))
+        assert "Self time18446744073.709551615 s" in at.text("selection"), at.text("selection")
+
+        def look_for(name):
+            at.search(name)
+            at.key("n")
+            return at.selected()
+        equal(look_for("crossing c")["depth"], 1)
+        at.key(Keys.ARROW_UP)
+        equal(at.selected()["message"], "crossing b")
+        equal([look_for("three")["start"], at.selected()["end"]], ["9223372036854775804", "9223372036854775807"])
+        equal(look_for("open")["end"], "9223372036854775807")
+        assert at.text("live").endswith(", open") and "open" in at.text("selection"), at.text("live")
+        look_for("backward")
+        assert ", duration 0 ns, " in at.text("live") and "its end lay before its start" in at.text("selection"), at.text("selection")
+        at.key(Keys.ENTER, "w", "w")
+        at.quiet()
+
+
+def test_is_readable_without_javascript():
+    with Folder() as folder, Page("--blink-settings=scriptEnabled=false") as at:
+        at.load(write(folder, f1(folder)))
+        equal(at.driver.find_element("css selector", "#timeline .picture-message").text,
+              "The timeline needs JavaScript; all tables are here without it.")
+        for name in ("report-summary", "findings", "flame-graph", "sections", "source", "session-summary", "about"):
+            assert at.driver.find_element("id", name).text, name
+
+
+def test_says_that_it_cannot_inflate():
+    with Folder() as folder, Page() as at:
+        at.ask("Page.addScriptToEvaluateOnNewDocument", source="delete window.DecompressionStream")
+        at.open(write(folder, f1(folder)))
+        said = at.driver.find_element("css selector", "#timeline .picture-message").text
+        assert "DecompressionStream" in said, said
+        equal(at.run("return nvtxtReport.events"), 15)
+        assert at.driver.find_element("css selector", "#report-summary table").text
+        at.quiet()
+
+
+def test_is_drawn_in_the_colours_that_are_wanted():
+    with Folder() as folder:
+        at = opened(folder, "--iterations", "step", f1(folder))
+        picture = "nvtxtReport.redraw(); return document.getElementById('timeline-canvas').toDataURL()"
+        seen = [at.run(picture)]
+        for name, value in (("prefers-color-scheme", "dark"), ("forced-colors", "active")):
+            at.ask("Emulation.setEmulatedMedia", features=[{"name": name, "value": value}])
+            seen.append(at.run(picture))
+        at.ask("Emulation.setEmulatedMedia", features=[])
+        equal([len(set(seen)), at.run(picture) == seen[0]], [3, True])
+        equal(at.ask("Page.printToPDF")["data"][:6], "JVBERi", "%PDF in base64")
+        equal(at.run(picture), seen[0], "as before it was printed")
+        at.quiet()
+
+
+def test_is_as_wide_as_the_window():
+    with Folder() as folder:
+        at = opened(folder, f1(folder))
+        for width, size in ((1280, "100%"), (1280, "200%"), (360, "100%")):
+            at.ask("Emulation.setDeviceMetricsOverride", width=width, height=800, deviceScaleFactor=1, mobile=False)
+            at.run("document.documentElement.style.fontSize = arguments[0]", size)
+            equal(at.run("return [document.documentElement.scrollWidth, innerWidth]"), [width, width], (width, size))
+        at.ask("Emulation.clearDeviceMetricsOverride")
+
+
+def test_draws_many_events():
+    """No limit of time: figures are those of bench/. It is drawn, and zooming changes the picture."""
+    with Folder() as folder:
+        lines = []
+        for i in range(20000):
+            lines += [f'RangePush, {i * 50}, {i % 4 + 1}, "outer {i % 7}"', f'RangePush, {i * 50 + 5 + i % 9}, {i % 4 + 1}, "inner"',
+                      f"RangePop, {i * 50 + 20}, {i % 4 + 1}", f"RangePop, {i * 50 + 190}, {i % 4 + 1}"]
+        at = opened(folder, store_of(folder, *lines))
+        picture = "return document.getElementById('timeline-canvas').toDataURL()"
+        before = at.run("nvtxtReport.redraw(); " + picture)
+        at.key("w", "w", "w")
+        after = at.run("nvtxtReport.redraw(); " + picture)
+        assert before != after and len(after) > 5000, (len(before), len(after))
+        at.quiet()
+
+
+if __name__ == "__main__":
+    run(globals())
