@@ -30,6 +30,9 @@ _nvtxt_commands() { # the commands of a program that has some
     nvtxt-report)
         "$1" --help 2>/dev/null | sed -n '/^Commands/,/^$/s/^  \([a-z-]*\) .*/\1/p'
         ;;
+    nvtxt-ship)
+        "$1" --help 2>/dev/null | sed -n 's/^  \([a-z]*\)  .*/\1/p'
+        ;;
     nvtxt-import)
         "$1" --help 2>/dev/null | sed -n 's/^\(Usage:\|      \) *nvtxt-import \([a-z]*\) .*/\2/p'
         ;;
@@ -127,4 +130,5 @@ _nvtxt() {
     esac
 }
 
-complete -o default -F _nvtxt nvtxtd nvtxt-send nvtxt-check nvtxt-ctl nvtxt-import nvtxt-export nvtxt-report
+complete -o default -F _nvtxt nvtxtd nvtxt-send nvtxt-check nvtxt-ctl nvtxt-import nvtxt-export nvtxt-report \
+    nvtxt-ship

@@ -40,11 +40,11 @@ check_options() {
     done
 }
 
-# The file is installed once for the daemon and once for the clients, which may be two packages.
+# The file is installed once for each package that has programs.
 check_installed() {
     root=$(mktemp -d) || exit 1
     make -C "$build/completion" install DESTDIR="$root" >"$root/log" 2>&1 || cat "$root/log"
-    for program in "$build"/daemon/nvtxtd "$build"/client/nvtxt-*; do
+    for program in "$build"/daemon/nvtxtd "$build"/client/nvtxt-* "$build"/ship/nvtxt-ship; do
         { [ -f "$program" ] && [ -x "$program" ]; } || continue
         file=$(find "$root" -name "${program##*/}")
         { [ -n "$file" ] && cmp -s "$file" "$top/completion/nvtxt.bash"; } || {
@@ -53,10 +53,13 @@ check_installed() {
         }
     done
     files=$(find "$root" -type f -name 'nvtxt*' | sed 's|.*/||' | LC_ALL=C sort | tr '\n' ' ')
-    [ "$files" = 'nvtxt-send nvtxtd ' ] || {
+    case $files in
+    'nvtxt-send nvtxtd ' | 'nvtxt-send nvtxt-ship nvtxtd ') ;;
+    *)
         echo "installed as files: $files"
         bad=$((bad + 1))
-    }
+        ;;
+    esac
     rm -rf "$root"
 }
 
@@ -82,7 +85,7 @@ check_report() { # check_report PROGRAM: each command has options of its own, an
     check 'nvtx_sum,nvtx_tree' "$1" stats -r nvtx_sum,nvtx_tr
 }
 
-for program in "$build"/daemon/nvtxtd "$build"/client/nvtxt-*; do
+for program in "$build"/daemon/nvtxtd "$build"/client/nvtxt-* "$build"/ship/nvtxt-ship; do
     { [ -f "$program" ] && [ -x "$program" ]; } || continue
     check '--help' "$program" --he
     check '--version' "$program" --vers
@@ -93,6 +96,11 @@ for program in "$build"/daemon/nvtxtd "$build"/client/nvtxt-*; do
     }
 done
 check_installed
+[ ! -x "$build/ship/nvtxt-ship" ] || {
+    check 'init maintain metrics pull status' "$build/ship/nvtxt-ship" ''
+    check 'maintain' "$build/ship/nvtxt-ship" --target here ma
+    check '' "$build/ship/nvtxt-ship" status ma
+}
 [ ! -x "$build/client/nvtxt-report" ] || check_report "$build/client/nvtxt-report"
 check '--check-config --config --control-socket' "$build/daemon/nvtxtd" --c
 check 'info' "$build/daemon/nvtxtd" --log-level inf
