@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Tests of ship/; see Makefile.am for what a line looks like.
-EXTRA_DIST += e2e/postgres.py e2e/ship.py
+EXTRA_DIST += e2e/fleet_board.py e2e/postgres.py e2e/ship.py
 unit_programs += unit/test_ship_binary
 unit_programs += unit/test_ship_failure
 unit_programs += unit/test_ship_conf
@@ -10,6 +10,8 @@ serial_tests += e2e/test_ship.py
 serial_tests += e2e/test_ship_crash.py
 serial_tests += e2e/test_ship_follow.py
 serial_tests += e2e/test_ship_init.py
+serial_tests += e2e/test_ship_page.py
 serial_tests += e2e/test_ship_pull.py
+serial_tests += e2e/test_ship_queries.py
 serial_tests += e2e/test_ship_tools.py
 serial_tests += e2e/test_ship_network.py
