@@ -50,8 +50,9 @@ def high_water(pid):
 
 
 class Kit:
-    def __init__(self, build, quick, rounds=None, big_events=None, report=None):
+    def __init__(self, build, quick, rounds=None, big_events=None, report=None, top="."):
         self.build = build
+        self.top = top
         self.quick = quick
         self.rounds = rounds or (3 if quick else 5)
         self.events = 100_000 if quick else 1_000_000
@@ -93,7 +94,7 @@ class Kit:
     # ---- Programs ------------------------------------------------------------------------------
 
     def program(self, name):
-        for folder in ("bench", "daemon", "client"):
+        for folder in ("bench", "daemon", "client", "ship"):
             path = os.path.join(self.build, folder, name)
             if os.access(path, os.X_OK):
                 return path

@@ -16,6 +16,7 @@ import kit as shared
 import latency
 import library
 import reports
+import ship
 import stores
 
 BENCHMARKS = {function.__name__: function for function in (
@@ -24,7 +25,7 @@ BENCHMARKS = {function.__name__: function for function in (
     footprint.idle, library.pairs, library.rates, library.rest, library.share, stores.pinned,
     stores.queries, stores.dashboards, stores.export, stores.startup, reports.report,
     reports.beside, reports.scripts, reports.rules, reports.kernels,
-    reports.page, reports.browse)}
+    reports.page, reports.browse, ship.ship, ship.shipping)}
 
 
 def parse_arguments():
@@ -137,7 +138,7 @@ def main():
         print_row(row)
 
     kit = shared.Kit(arguments.build, arguments.quick, arguments.rounds, arguments.big_events,
-                     report)
+                     report, arguments.top)
     try:
         facts = machine(arguments.top, kit.work)
         for name, value in facts.items():

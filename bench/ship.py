@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""nvtxt-ship: against psql's \\copy of the same rows, its memory and CPU, how far it is behind, and
+what the daemon notices of it. The server is a PostgreSQL of the benchmark's own."""
+import contextlib
+import os
+import subprocess
+import sys
+import time
+
+IDENTITY = "0190c0f6-7d3a-7b41-9f36-12cbb0f1a001"
+INSERT = 200_000  # rows at most by INSERT, which is slow
+
+
+@contextlib.contextmanager
+def server_of(top):
+    sys.path.insert(1, os.path.join(top, "tests", "e2e"))
+    import lib
+    import postgres
+    try:
+        with postgres.Postgres(settings=["max_wal_size = 4GB", "shared_buffers = 256MB"]) as server:
+            yield server
+    except lib.Skip as reason:
+        print("left out: %s" % reason, file=sys.stderr)
+
+
+class Schemas:
+    """A schema with empty tables for each turn."""
+
+    def __init__(self, kit, server):
+        self.kit, self.server, self.count = kit, server, 0
+
+    def __enter__(self):
+        self.count += 1
+        self.name = "turn%d" % self.count
+        self.kit.run("nvtxt-ship", "init", "--target", self.server.target(), "--schema", self.name,
+                     "--no-roles", "--keep-days", 20000)
+        # The store of the copied rows is the second one.
+        self.server.rows("INSERT INTO %s.stores (store, host) SELECT gen_random_uuid(), 'bench'; "
+                         "SELECT %s.make_partitions(date '2026-01-01' - 1, current_date)"
+                         % (self.name, self.name))
+        return self.name
+
+    def __exit__(self, kind, value, trace):
+        self.server.rows("DROP SCHEMA %s CASCADE" % self.name)
+
+
+def cpu(command):
+    """Seconds that a command takes, its CPU seconds, and the KiB that it held at most."""
+    started = time.monotonic()
+    process = subprocess.Popen(command)
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode != 0:
+        raise RuntimeError("%s: status %d" % (" ".join(command), process.returncode))
+    return time.monotonic() - started, usage.ru_utime + usage.ru_stime, usage.ru_maxrss
+
+
+def once(kit, server, store, schema):
+    return cpu([kit.program("nvtxt-ship"), "--once", "--store", store, "--store-id", IDENTITY,
+                "--target", server.target(), "--schema", schema])
+
+
+def ship(kit):
+    """nvtxt-ship --once against psql's \\copy, binary and text, and INSERT of the same rows"""
+    store = kit.path("ship.sqlite")
+    kit.run("fill_store", "pushpop", kit.events, store)
+    with server_of(kit.top) as server:
+        schemas = Schemas(kit, server)
+        files = {form: os.path.join(server.folder, form) for form in ("binary", "text")}
+        with schemas as schema:
+            once(kit, server, store, schema)
+            for form, path in files.items():
+                server.rows("COPY (SELECT * FROM %s.events) TO '%s' (FORMAT %s)" % (schema, path, form))
+            inserts = min(kit.events, INSERT)
+            server.rows("CREATE TABLE public.rows AS SELECT * FROM %s.events LIMIT %d"
+                        % (schema, inserts))
+        found = {name: [] for name in ("ship", "binary", "text", "insert")}
+        cost, peak = [], []
+        psql = [os.path.join(server.bin, "psql"), "-X", "-q", server.target(), "-c"]
+        for _ in range(kit.rounds):
+            with schemas as schema:
+                seconds, used, most = once(kit, server, store, schema)
+                found["ship"].append(kit.events / seconds)
+                cost.append(used / kit.events * 1e6)
+                peak.append(most / 1024)
+            for form, path in files.items():
+                with schemas as schema:
+                    server.rows("INSERT INTO %s.stores (store, host) SELECT gen_random_uuid(), "
+                                "'bench'" % schema)
+                    found[form].append(kit.events / kit.seconds(
+                        psql + ["\\copy %s.events FROM '%s' (FORMAT %s)" % (schema, path, form)]))
+            with schemas as schema:
+                server.rows("INSERT INTO %s.stores (store, host) SELECT gen_random_uuid(), 'bench'"
+                            % schema)
+                text = "DO $$ DECLARE n bigint := 0; BEGIN WHILE n < %d LOOP INSERT INTO %s.events " \
+                       "SELECT * FROM public.rows OFFSET n LIMIT 500; n := n + 500; END LOOP; END $$" \
+                       % (min(inserts, 10_000), schema)
+                found["insert"].append(min(inserts, 10_000) / kit.seconds(psql + [text]))
+    note = "{:,} ranges".format(kit.events)
+    for form in ("binary", "text"):
+        kit.compare("ship: --once", "rows/s", ("nvtxt-ship", found["ship"]),
+                    ("\\copy, " + form, found[form]), note)
+    kit.compare("ship: --once", "rows/s", ("nvtxt-ship", found["ship"]),
+                ("INSERT of 500", found["insert"]), note)
+    kit.tell("ship: CPU of the shipper", "us/row", ("nvtxt-ship", cost), note=note)
+    kit.tell("ship: peak memory", "MiB", ("nvtxt-ship", peak), note=note)
+
+
+def rate_with(kit, command):
+    """Events a second that a daemon takes beside a shipper, and the largest log."""
+    with kit.daemon() as daemon:
+        shipper = command and kit.spawn(command + ["--store", daemon.store], stderr=subprocess.DEVNULL)
+        seconds = kit.seconds([kit.program("nvtxt-send"), "--socket", daemon.socket,
+                               kit.input("pushpop", kit.events)])
+        logs = [path + "-wal" for path in daemon.segments() if os.path.exists(path + "-wal")]
+        most = max([os.stat(log).st_size for log in logs] + [0])
+        if shipper:
+            shipper.terminate()
+            shipper.wait()
+            kit.processes.remove(shipper)
+        return kit.events / seconds, most / 2**20
+
+
+def shipping(kit):
+    """A daemon beside a shipper whose engine is stopped, and beside none; the log of its store"""
+    rates = {"stopped": [], "none": []}
+    logs = []
+    with server_of(kit.top) as server:
+        kit.run("nvtxt-ship", "init", "--target", server.target())
+        command = [kit.program("nvtxt-ship"), "--target", server.target()]
+        server.stop()
+        for _ in range(kit.rounds):
+            rate, log = rate_with(kit, command)
+            rates["stopped"].append(rate)
+            logs.append(log)
+            rates["none"].append(rate_with(kit, None)[0])
+    note = "{:,} ranges come in".format(kit.events)
+    kit.compare("ship: a daemon beside it", "events/s", ("engine stopped", rates["stopped"]),
+                ("no shipper", rates["none"]), note)
+    kit.tell("ship: the log meanwhile", "MiB", ("WAL", logs))
