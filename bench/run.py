@@ -11,6 +11,7 @@ import sys
 import time
 
 import end_to_end
+import fleet
 import footprint
 import kit as shared
 import latency
@@ -25,7 +26,8 @@ BENCHMARKS = {function.__name__: function for function in (
     footprint.idle, library.pairs, library.rates, library.rest, library.share, stores.pinned,
     stores.queries, stores.dashboards, stores.export, stores.startup, reports.report,
     reports.beside, reports.scripts, reports.rules, reports.kernels,
-    reports.page, reports.browse, ship.ship, ship.shipping)}
+    reports.page, reports.browse, ship.ship, ship.shipping,
+    fleet.fleet)}
 
 
 def parse_arguments():

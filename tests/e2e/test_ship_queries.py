@@ -2,7 +2,6 @@
 """The queries of a fleet and its dashboard: all of them run, and say what a plain computation says."""
 import contextlib
 import json
-import math
 import os
 import random
 import re
@@ -11,6 +10,7 @@ import subprocess
 import tempfile
 
 import fleet_board
+import fleet_rows
 from client import run_client
 from lib import DEADLINE, equal, run
 from postgres import NULL, database
@@ -62,10 +62,6 @@ def asked(server, name, **variables):
     return [line.split(",") for line in done.stdout.decode().splitlines()]
 
 
-def percentile(values, part):
-    return sorted(values)[max(math.ceil(part * len(values)), 1) - 1]
-
-
 def took(host, message):
     return [end - start for start, end, text in ranges(host) if end >= start and text == message]
 
@@ -77,10 +73,10 @@ def test_percentiles_and_slow_hosts_are_those_of_a_plain_computation():
         equal(sorted(found), sorted(HOSTS))
         for host in HOSTS:
             values = took(host, "GET /")
-            wanted = [percentile(values, part) for part in (0.5, 0.9, 0.99)] + [max(values)]
+            wanted = [fleet_rows.percentile(values, part) for part in (0.5, 0.9, 0.99)] + [max(values)]
             equal([round(value) for value in found[host]], wanted, host)
         everywhere = [(host, value) for host in HOSTS for value in took(host, "GET /")]
-        limit = percentile([value for _, value in everywhere], 0.99)
+        limit = fleet_rows.percentile([value for _, value in everywhere], 0.99)
         wanted = {}
         for host, value in everywhere:
             if value > limit:
@@ -108,6 +104,29 @@ def test_every_query_says_something_true():
         equal(len(asked(server, "timeline", message="PUT /")), 300)
         for name in fleet_board.names():
             asked(server, name)
+
+
+def test_a_thousand_hosts_are_what_a_plain_computation_says():
+    hosts, rows = 1000, 120
+    with database() as server:
+        good("init", "--target", server.target())
+        fleet_rows.generate(server, hosts, rows)
+        since = server.one("SELECT max(committed) - interval '58 minutes 30 seconds' FROM nvtxt.events")
+        found = {row[0]: [int(row[-5]), *(round(float(cell) * 1e6) for cell in row[-4:])]
+                 for row in asked(server, "percentiles_by_host", message="GET /", since=since)}
+        equal(found, fleet_rows.percentiles(hosts, rows, "GET /"))
+        limit, wanted = fleet_rows.slow_hosts(hosts, rows, "flush")
+        slow = asked(server, "slow_hosts", message="flush", since=since)
+        equal(({row[0]: int(row[-3]) for row in slow}, {round(float(row[-1]) * 1e6) for row in slow}),
+              (wanted, {limit}))
+        racks = {}
+        for row in asked(server, "events_per_minute", since=since):
+            racks[row[1]] = racks.get(row[1], 0) + int(row[2])
+        equal(racks, {str(rack): 100 * len(fleet_rows.last_hour(rows)) for rack in range(10)})
+        lagging = asked(server, "hosts_by_lag")
+        equal((len(lagging), sum(row[-6] == "0" for row in lagging)), (hosts, 333))
+        equal([row[0] for row in asked(server, "running_now")][:2], ["host1000", "host999"])
+        equal(asked(server, "find_message", message="nowhere"), [])
 
 
 def interpolated(text, **values):
