@@ -12,12 +12,12 @@ need_for_tests() { # need_for_tests PACKAGE...: these and the usual ones
 }
 
 # Builds take less time with -g1, which still names lines, and those of the sanitizers with -O1; their
-# programs run as fast. nvtxt-report has no threads.
+# programs run as fast. nvtxt-report and nvtxt-ship have no threads.
 suites() {
     suite 'plain build' test check --enable-werror 'CFLAGS=-O2 -g1'
     suite 'AddressSanitizer and UndefinedBehaviorSanitizer' asan check \
         --enable-sanitizers=address,undefined --enable-werror 'CFLAGS=-O1 -g1'
-    suite 'ThreadSanitizer' tsan check --enable-sanitizers=thread --disable-report \
+    suite 'ThreadSanitizer' tsan check --enable-sanitizers=thread --disable-report --with-libpq=no \
         'CFLAGS=-O1 -g1'
     one 'demo' "$build_root/demo.log" timeout --kill-after=10 180 "$top/scripts/demo"
 }

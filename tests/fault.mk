@@ -32,7 +32,7 @@ python_tests += fault/test_enospc.py
 
 # What takes longer with NVTXT_TEST_LONG set; scripts/check-full does.
 long_tests = fault/io_faults fault/alloc_faults fault/alloc_merge fault/alloc_export \
-	$(long_report_tests) \
+	$(long_report_tests) $(long_ship_tests) \
 	crash/acks.py crash/points.py crash/storm.py crash/watched.py \
 	e2e/test_bad_peers.py e2e/test_collect.py e2e/test_command.py e2e/test_merge.py \
 	fault/test_enospc.py e2e/test_export.py e2e/test_speedscope.py golden/test_export.py

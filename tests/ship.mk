@@ -15,3 +15,4 @@ serial_tests += e2e/test_ship_pull.py
 serial_tests += e2e/test_ship_queries.py
 serial_tests += e2e/test_ship_tools.py
 serial_tests += e2e/test_ship_network.py
+long_ship_tests = e2e/test_ship_crash.py
