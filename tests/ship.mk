@@ -10,6 +10,7 @@ serial_tests += e2e/test_ship.py
 serial_tests += e2e/test_ship_crash.py
 serial_tests += e2e/test_ship_follow.py
 serial_tests += e2e/test_ship_init.py
+serial_tests += e2e/test_ship_keep.py
 serial_tests += e2e/test_ship_page.py
 serial_tests += e2e/test_ship_pull.py
 serial_tests += e2e/test_ship_queries.py

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Retention beside a shipper: segments wait for it up to a size, and a follower loses nothing."""
+import os
+
+from lib import Daemon, equal, run, wait_for
+from postgres import database
+from ship import Shipper, compare_store, good
+
+HEAD = "TimeBase = Manual\n@Marker, Time, ProcessId, ThreadId, Message\n"
+KEEP = "[nvtxtd]\nKeepFiles=1\nKeepFree=0\nShippedFile=%s/position\nKeepUnshipped=%s\n"
+
+
+def write(folder, name, text):
+    path = os.path.join(folder, name)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+    return path
+
+
+def send(daemon, number):
+    daemon.send(HEAD + "".join('Marker, %d, 7, 8, "%d"\n' % (number * 100 + n, number * 100 + n)
+                               for n in range(100)))
+
+
+def shipped(server, count):
+    wait_for(lambda: server.one("SELECT count(DISTINCT text) FROM nvtxt.events") == str(count),
+             "%d events" % count)
+    equal(server.one("SELECT count(*) FROM nvtxt.events"), str(count))
+
+
+def test_segments_wait_for_a_shipper_that_is_away():
+    with database() as server, Daemon(config="", start=False) as daemon:
+        write(daemon.folder, "nvtxtd.conf", KEEP % (daemon.folder, "64M"))
+        daemon.start()
+        place = os.path.join(daemon.folder, "position")
+        conf = write(daemon.folder, "ship.conf", "[nvtxt-ship]\nPosition=%s\nInterval=50ms\n" % place)
+        args = ("-c", conf, "--target", server.target(), "--store", daemon.store, "--host", "h")
+        good("init", *args)
+        with Shipper(*args):
+            send(daemon, 0)
+            shipped(server, 100)
+            wait_for(lambda: os.path.exists(place), "the shipper says how far it is")
+        for number in range(1, 6):
+            daemon.control("rotate")
+            send(daemon, number)
+        equal(len(daemon.segments()), 6, "none that was not shipped went")
+        daemon.settled()
+        paths = daemon.segments()
+        with Shipper(*args):
+            shipped(server, 600)
+            wait_for(lambda: open(place, encoding="utf-8").read().endswith(" 6\n"), "all but the last")
+        compare_store(server, paths)
+        equal(server.rows("SELECT * FROM nvtxt.losses"), [])
+        daemon.control("rotate")
+        wait_for(lambda: len(daemon.segments()) == 2, "what was shipped may go")
+
+
+def test_a_full_store_waits_no_longer_and_the_loss_is_counted():
+    with database() as server, Daemon(config="", start=False) as daemon:
+        write(daemon.folder, "nvtxtd.conf", KEEP % (daemon.folder, "1K"))
+        daemon.start()
+        place = os.path.join(daemon.folder, "position")
+        conf = write(daemon.folder, "ship.conf", "[nvtxt-ship]\nPosition=%s\nInterval=50ms\n" % place)
+        args = ("-c", conf, "--target", server.target(), "--store", daemon.store, "--host", "h")
+        good("init", *args)
+        with Shipper(*args):
+            send(daemon, 0)
+            shipped(server, 100)
+        for number in range(1, 4):
+            daemon.control("rotate")
+            send(daemon, number)
+        wait_for(lambda: len(daemon.segments()) == 1, "all but one went")
+        with Shipper(*args):
+            shipped(server, 200)
+        equal(server.rows("SELECT segment, reason, count FROM nvtxt.losses"), [("1", "retention", "200")])
+
+
+def test_a_follower_through_ten_rotations_loses_nothing():
+    with database() as server, Daemon() as daemon:
+        args = ("--target", server.target(), "--store", daemon.store, "--host", "h")
+        good("init", *args)
+        with Shipper(*args, "--interval", "50ms"):
+            for number in range(10):
+                send(daemon, number)
+                daemon.control("rotate")
+            send(daemon, 10)
+            shipped(server, 1100)
+        equal(server.rows("SELECT * FROM nvtxt.losses"), [])
+        equal(server.one("SELECT count(*) FROM nvtxt.segments WHERE complete"), "10")
+
+
+run(globals())
