@@ -575,6 +575,20 @@ def test_more_events_than_wanted_are_merged_and_counted():
         compare_summary(root, store)
         compare_sections(root, store)
         equal(page(store)[1].all("html")[0]["data-cut"], None)
+        equal(page("--max-events", "60015", store)[1].all("html")[0]["data-cut"], None)
+
+
+def test_few_events_that_are_too_many_stay_single():
+    with Folder() as folder:
+        store = f1(folder)
+        status, said, err = report("html", "-o", "-", "--max-events", "14", store)
+        equal((status, err), (0, "nvtxt-report: note: 15 of 15 events are drawn singly; "
+                                 "see --max-events\n"))
+        root = Parser(said).root
+        equal(root.all("html")[0]["data-cut"] is not None, True)
+        for place in ("banner", "about"):
+            contains(root.one(place).text(), "15 of 15 events are drawn singly")
+        compare_events(root, store)
 
 
 def test_the_size_of_many_events():
