@@ -9,8 +9,16 @@ function tell(text) {
     for (const place of document.querySelectorAll(".picture-message")) place.textContent = text;
 }
 
+function showPictures(shown) {
+    for (const part of document.querySelectorAll(".picture")) part.hidden = !shown;
+    for (const place of document.querySelectorAll(".picture-message")) place.hidden = shown;
+}
+
 async function startPage() {
-    delete page.dataset.ready; // a saved page has it
+    // A saved page has what it had when it was saved.
+    delete page.dataset.ready;
+    byId("help").close();
+    showPictures(false);
     const json = JSON.parse(byId("nvtxt-data").textContent);
     const view = { start: json.first, end: json.last };
     const api = { version: 1, ready: false, events: json.events, selected: null, view, select: () => false, redraw() {} };
@@ -19,8 +27,7 @@ async function startPage() {
         tell("This browser cannot unpack the events (it has no DecompressionStream), so the pictures are left out. All tables are complete.");
     } else if (json.items) {
         const capture = await Capture.read(json);
-        for (const part of document.querySelectorAll(".picture")) part.hidden = false;
-        for (const place of document.querySelectorAll(".picture-message")) place.hidden = true;
+        showPictures(true);
         build(capture, api);
     }
     api.ready = true;
@@ -219,8 +226,7 @@ function followLinks(canvas) {
 }
 
 startPage().catch((error) => {
-    for (const part of document.querySelectorAll(".picture")) part.hidden = true;
-    for (const place of document.querySelectorAll(".picture-message")) place.hidden = false;
+    showPictures(false);
     tell(`The pictures cannot be shown: ${error.message}. All tables are complete.`);
     console.error(error);
 });
