@@ -99,10 +99,12 @@ static int copy_parents(struct report_use *use, struct report_request *request) 
     const json_t *texts, *text;
     size_t i;
     int result = report_request_texts(request, "parents", &texts);
+    if (result) {
+        return result;
+    }
     struct nvtxt_slice *parents =
-        result == 0 ? store_arena_make(use->arena, (json_array_size(texts) + 1) * sizeof(*parents))
-                    : NULL;
-    if (result == 0 && !parents) {
+        store_arena_make(use->arena, (json_array_size(texts) + 1) * sizeof(*parents));
+    if (!parents) {
         return -ENOMEM;
     }
     json_array_foreach(texts, i, text) {
@@ -115,7 +117,7 @@ static int copy_parents(struct report_use *use, struct report_request *request) 
     }
     use->program->parents = parents;
     use->program->parent_count = json_array_size(texts);
-    return result;
+    return 0;
 }
 
 static int run_describe(struct report_use *use, struct report_request *request,
