@@ -769,11 +769,13 @@ class IMetric:
         if not self.has_correlation_ids():
             return None
         ids = self.ids()
-        kind = "string" if any(isinstance(one, str) for one in ids) else "u64"
-        return IMetric({"name": self.name(), "unit": "", "type": kind, "value": None,
+        kinds = ["string" if isinstance(one, str) else "u64" for one in ids]
+        return IMetric({"name": self.name(), "unit": "", "value": None,
+                        "type": "string" if "string" in kinds else "u64",
                         "na": "ids of instances", "description": "Ids of the instances.",
                         "metricType": "other", "subtype": None, "rollup": None,
-                        "instances": [{"id": i, "value": one} for i, one in enumerate(ids)]})
+                        "instances": [{"id": i, "value": one, "type": kind}
+                                      for i, (one, kind) in enumerate(zip(ids, kinds))]})
 
     def has_value(self, instance: Optional[int] = None) -> bool:
         """Whether the metric, or an instance, has a value; else it is N/A."""
