@@ -9,7 +9,7 @@ import subprocess
 import zlib
 
 from client import Folder, contains, program
-from lib import equal, run
+from lib import Daemon, equal, run, wait_for
 from report import F1, OLD_EXPORT, f1, make_export, make_segments, make_store, report
 from report_page import Element, Parser, answer, page
 
@@ -511,6 +511,23 @@ def test_segments_and_exports_have_pages():
         check_page(link, export, f1(folder, "third.sqlite"))
         check_page(make_export(folder, "old.sqlite", folder.name("f1.sqlite"), columns=OLD_EXPORT,
                                mark_ends=False))
+
+
+def test_a_live_store_has_a_page():
+    with Daemon() as daemon:
+        with open(F1, encoding="utf-8") as file:
+            daemon.send(file.read())
+        with daemon.plain() as connection:
+            connection.send("ProcessId = 7\n@RangePush, Time, ThreadId, Message\n"
+                            "RangePush, 300, 1, \"open\"\n@RangePop, Time, ThreadId\n"
+                            "RangePush, 310, 1, \"closed\"\nRangePop, 320, 1\n")
+            wait_for(lambda: answer("summary", daemon.store)["stores"][0]["events"] >= 16,
+                     "a range of a source that goes on is stored")
+            _, root = page(daemon.store)
+            contains(root.one("session-summary").text(), "not closed")
+            equal(data_of(root)["events"] >= 16, True)
+        daemon.settled()
+        check_page(daemon.store)
 
 
 def test_columns_without_values_say_why():
