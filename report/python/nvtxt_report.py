@@ -641,7 +641,7 @@ class _Summary(IAction):
         self._listed = reply["metricNames"]
 
     def name(self, base: int = IAction.NameBase_FUNCTION) -> str:
-        """The file, as it was named."""
+        """The word capture, for every base."""
         del base
         return str(self._name)
 
