@@ -301,7 +301,9 @@ def test_a_rule_that_cannot_be_read_fails():
                     json.loads(got[1])["messages"]}
         equal((messages["loops.py"]["code"], messages["loops.py"]["message"]),
               ("bad-rule", "timed out after 1 s"))
+        equal((messages["loops.py"]["line"], messages["loops.py"]["column"]), (1, 1))
         equal((messages["broken.py"]["code"], messages["broken.py"]["line"]), ("bad-rule", 11))
+        equal(Schema(INSTALLED).faults(parse(got[1])), [])
 
 
 def test_a_file_is_a_rule_or_a_helper():
@@ -350,6 +352,7 @@ def test_files_that_others_may_write_are_refused():
             equal((got[0], "declared" in rules, "bad" in rules, "good" in rules),
                   (1, True, False, refused == 1))
             equal(got[2].count("[unsafe-folder]"), refused, got[2])
+            equal(got[2].count(".py:1:1: error: "), refused, got[2])
         # A link is as safe as the folder that it leads to.
         elsewhere = folder.name("elsewhere")
         os.mkdir(elsewhere)
