@@ -313,6 +313,13 @@ def _texts(filters: "Texts") -> List[str]:
     return texts
 
 
+def _is_name(name: object) -> bool:
+    """Whether a metric may be called so: JSON has other texts, no metric has them."""
+    if not isinstance(name, str):
+        raise TypeError("the name of a metric is a text, not %s" % type(name).__name__)
+    return not any(letter == "\0" or "\ud800" <= letter <= "\udfff" for letter in name)
+
+
 class _Column:
     """A metric of neighbouring actions."""
 
@@ -400,8 +407,10 @@ class IRange(_Sequence):
 
         None stands where an action has no such metric, or one without a
         value. Times are in ns. This is the quickest way to the figures of
-        many actions.
+        many actions. Raises TypeError for a name that is no text.
         """
+        if not _is_name(name):
+            return [None] * self._count
         found: List[Optional[Value]] = []
         while len(found) < self._count:
             reply = self._part(len(found), 65536, [name])["metrics"][0]
@@ -516,10 +525,9 @@ class IAction:
 
         Raises TypeError for a name that is no text.
         """
-        if not isinstance(name, str):
-            raise TypeError("the name of a metric is a text, not %s" % type(name).__name__)
+        is_name = _is_name(name)
         given = self._added().get(name)
-        return self._fetch(name) if given is None else given
+        return given if given is not None else self._fetch(name) if is_name else None
 
     def _fetch(self, name: str) -> "Optional[IMetric]":
         if self._range is not None and self._index is not None:
