@@ -510,6 +510,7 @@ def test_segments_and_exports_have_pages():
         contains(root.one("session-summary").text(), "an export of Nsight Systems has no sources")
         equal(data_of(root)["utcBase"], None)
         equal(data_of(page(link)[1])["utcBase"], "0")
+        equal(data_of(page(link, export)[1])["utcBase"], None)
         check_page(link, export, f1(folder, "third.sqlite"))
         check_page(make_export(folder, "old.sqlite", folder.name("f1.sqlite"), columns=OLD_EXPORT,
                                mark_ends=False))
