@@ -3,6 +3,7 @@
 the others. What rules may call is in test_report_rule_host.py."""
 import json
 import os
+import pty
 import shutil
 import signal
 import subprocess
@@ -211,6 +212,28 @@ def test_a_rule_sees_little():
                 assert len(seen["tmp"]) <= 3, seen
             else:
                 equal(seen["group"], True)
+
+
+def test_a_rule_has_no_terminal():
+    with Folder() as folder:
+        store = f1(folder)
+        body = "open('/dev/tty', 'w').write('on the terminal')"
+        option = folder_of(folder, writes=body)
+        for sandbox in SANDBOXES:
+            words = [program("client", "nvtxt-report"), "check", option, store, PYTHON,
+                     "--rule=writes", "--rule-timeout=600", "--sandbox=" + sandbox]
+            child, ours = pty.fork()
+            if child == 0:
+                os.execve(words[0], words, {**os.environ, **ENV})
+            said = b""
+            with os.fdopen(ours, "rb", buffering=0) as terminal:
+                while True:
+                    try:
+                        said += terminal.read(65536)
+                    except OSError:  # nobody has it any more
+                        break
+            equal(os.WEXITSTATUS(os.waitpid(child, 0)[1]), 1)
+            assert b"raised OSError" in said and b"on the terminal" not in said, said
 
 
 def is_there(word):
