@@ -11,7 +11,6 @@ function tell(text) {
 
 function showPictures(shown) {
     for (const part of document.querySelectorAll(".picture")) part.hidden = !shown;
-    for (const place of document.querySelectorAll(".picture-message")) place.hidden = shown;
 }
 
 async function startPage() {
@@ -44,6 +43,8 @@ function build(capture, api) {
     const timeline = new Timeline(canvas, byId("timeline-scroll"), byId("timeline-spacer"), capture, view, palette);
     const overview = new Overview(byId("overview"), capture, view);
     const flame = new Flame(byId("flame-canvas"), byId("flame-scroll"), byId("flame-spacer"), capture, palette);
+    timeline.note = byId("timeline-note");
+    flame.note = byId("flame-note");
     const go = (item, reveal = true) => {
         view.select(item);
         if (reveal) view.reveal(item);
@@ -151,7 +152,7 @@ function usePointer(timeline, { capture, view, go, live }) {
             timeline.canvas.focus();
             const item = timeline.at(x, y);
             if (event.shiftKey) {
-                view.measure(timeline.snap(x, y));
+                measureAt(view, live, timeline.snap(x, y));
             } else if (item !== NONE) {
                 go(item, false);
             } else {
