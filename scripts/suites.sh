@@ -12,7 +12,8 @@ need_for_tests() { # need_for_tests PACKAGE...: these and the usual ones
 }
 
 # Builds take less time with -g1, which still names lines, and those of the sanitizers with -O1; their
-# programs run as fast. nvtxt-report and nvtxt-ship have no threads.
+# programs run as fast. The one thread of nvtxt-report is looked at by scripts/check-full, and
+# nvtxt-ship has none.
 suites() {
     suite 'plain build' test check --enable-werror 'CFLAGS=-O2 -g1'
     suite 'AddressSanitizer and UndefinedBehaviorSanitizer' asan check \

@@ -46,7 +46,7 @@ static int run_begin(struct report_use *use, struct report_request *request,
 
 static void say(struct report_use *use, enum report_file_severity severity, const char *function,
                 const char *what) {
-    report_messages_add(use->messages, use->file, (struct report_place){0}, severity, "bad-rule",
+    report_messages_add(use->messages, use->file, REPORT_FILE_BEGIN, severity, "bad-rule",
                         "%s() %s", function, what);
 }
 
@@ -77,7 +77,7 @@ static void take_missing(struct report_use *use, const json_t *missing) {
 static void check_identifier(struct report_use *use, struct nvtxt_slice identifier) {
     if (!report_is_identifier(identifier)) {
         struct nvtxt_slice shown = nvtxt_slice_cut(identifier, 80);
-        report_messages_add(use->messages, use->file, (struct report_place){0}, REPORT_FILE_ERROR,
+        report_messages_add(use->messages, use->file, REPORT_FILE_BEGIN, REPORT_FILE_ERROR,
                             "bad-identifier",
                             "'%.*s' is no identifier: letters, digits, '_', '-' and '.' are",
                             (int)shown.len, shown.data);
@@ -99,10 +99,12 @@ static int copy_parents(struct report_use *use, struct report_request *request) 
     const json_t *texts, *text;
     size_t i;
     int result = report_request_texts(request, "parents", &texts);
+    if (result) {
+        return result;
+    }
     struct nvtxt_slice *parents =
-        result == 0 ? store_arena_make(use->arena, (json_array_size(texts) + 1) * sizeof(*parents))
-                    : NULL;
-    if (result == 0 && !parents) {
+        store_arena_make(use->arena, (json_array_size(texts) + 1) * sizeof(*parents));
+    if (!parents) {
         return -ENOMEM;
     }
     json_array_foreach(texts, i, text) {
@@ -115,7 +117,7 @@ static int copy_parents(struct report_use *use, struct report_request *request) 
     }
     use->program->parents = parents;
     use->program->parent_count = json_array_size(texts);
-    return result;
+    return 0;
 }
 
 static int run_describe(struct report_use *use, struct report_request *request,

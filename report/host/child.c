@@ -135,6 +135,8 @@ static size_t list_children(pid_t *children, size_t most) {
 }
 
 static int start_child(struct report_child *child, struct start *start) {
+    // Whoever started us may have said that children are not waited for: then no end is seen.
+    (void)signal(SIGCHLD, SIG_DFL);
     child->other_count = list_children(child->others, REPORT_CHILD_OTHERS);
     (void)prctl(PR_SET_CHILD_SUBREAPER, 1);
     child->pid = fork();

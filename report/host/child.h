@@ -16,6 +16,8 @@
 #define REPORT_CHILD_OUTPUT ((size_t)64 * 1024) // bytes of what it prints that are kept
 #define REPORT_CHILD_TICK_MS 20                 // how often it is looked at without a pidfd
 
+// Whoever started this program by exec has a few children, if any. With as many as these, what left
+// the group of a rule is not ended.
 #define REPORT_CHILD_OTHERS 64
 
 struct report_child {

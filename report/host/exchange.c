@@ -97,12 +97,18 @@ static int read_more(struct state *state, bool *more) {
     return 0;
 }
 
-// What a process left in its socket, after its end.
+// What a process left in its socket, after its end. A child of it that has the socket too may write
+// for ever: the time of the rule ends that.
 static int take_rest(struct state *state) {
     bool more = !state->closed;
     int result = 0;
     state->out.len = state->sent = 0;
     while (more && result == 0 && !state->has_end) {
+        int events = report_child_wait(state->exchange->child, false, false);
+        if (events < 0 || events & (REPORT_CHILD_SIGNAL | REPORT_CHILD_LATE)) {
+            result = events < 0 ? events : events & REPORT_CHILD_SIGNAL ? -EINTR : 0;
+            break;
+        }
         result = read_more(state, &more);
         result = result ? result : answer_lines(state);
     }

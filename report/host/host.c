@@ -94,7 +94,7 @@ static void reason_of_exception(struct report_use *use, char *reason) {
     char place[PATH_MAX + 32] = "";
     if (strcmp(file, use->real) == 0) {
         file = use->file;
-        use->at = (struct report_place){line > 0 && line < UINT32_MAX ? (uint32_t)line : 0, 1};
+        use->at = (struct report_place){line > 0 && line < UINT32_MAX ? (uint32_t)line : 1, 1};
     }
     if (*file) {
         snprintf(place, sizeof(place), " (%.*s:%lld)", PATH_MAX, file, (long long)line);
@@ -263,6 +263,7 @@ static int describe(struct report_runner *runner, const struct report_file *file
                     struct report_messages *messages) {
     struct host *host = host_of(runner);
     struct report_use use = {.file = file->path,
+                             .at = REPORT_FILE_BEGIN,
                              .version = host->options.version,
                              .arena = arena,
                              .program = program,

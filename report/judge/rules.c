@@ -132,9 +132,8 @@ static int load_program(const struct loading *loading, const struct report_file 
         return -ENOMEM;
     }
     if (!file->safe) {
-        report_messages_add(loading->messages, file->path, (struct report_place){0},
-                            REPORT_FILE_ERROR, "unsafe-folder",
-                            "others may write to this file or its folder");
+        report_messages_add(loading->messages, file->path, REPORT_FILE_BEGIN, REPORT_FILE_ERROR,
+                            "unsafe-folder", "others may write to this file or its folder");
         rules->failed++;
         return 0;
     }
@@ -170,14 +169,14 @@ static void warn_of_parents(const struct loading *loading, const struct report_r
         const struct report_scalar *scalar = said ? said->items[i] : NULL;
         if (report_rules_find(loading->rules, *parent) == REPORT_NO_RULE) {
             report_messages_add(loading->messages, rule->file->path,
-                                scalar ? scalar->at : (struct report_place){0}, REPORT_FILE_WARNING,
+                                scalar ? scalar->at : REPORT_FILE_BEGIN, REPORT_FILE_WARNING,
                                 "bad-rule", "no rule '%.*s'", (int)parent->len, parent->data);
         }
     }
 }
 
 static void warn(const struct loading *loading, const struct report_rule *rule) {
-    struct said_at said = {{0}, {0}};
+    struct said_at said = {REPORT_FILE_BEGIN, REPORT_FILE_BEGIN};
     if (rule->builtin) {
         return;
     }

@@ -2,9 +2,9 @@
 //
 // report/ncurep: report files of Nsight Compute (.ncu-rep, version 7): the results of kernels, each
 // with its metrics and the NVTX ranges that were open. It owns the bytes of a file, and indexes of
-// it; everything else is read in place, when it is asked for, and is borrowed
-// from the report. One thread; one file is read, none is written. It knows no store, no events and
-// no times: nothing of it goes into a capture.
+// it; everything else is read in place, when it is asked for, and is borrowed from the report. One
+// thread; one file is read, none is written. It knows no store, no events and no times: nothing of
+// it goes into a capture.
 //
 // This header is a report. A caller that goes over all results once, as `nvtx-state` does, needs
 // report_ncurep_open() and report_ncurep_next() only. One that asks for single ones, as `serve`

@@ -200,8 +200,10 @@ static void put_cuts(struct writer *writer) {
     page_raw(out, "<p>");
     if (writer->cut) {
         put_banner(writer);
-        page_raw(out, "; the others are merged with their neighbours in the timeline. Summaries, "
-                      "findings and sections speak of all events.</p>\n<p>");
+        page_raw(out,
+                 "; ranges that are shorter than a part of 4,096 of the whole time, and marks, "
+                 "are merged with their neighbours in the timeline. Summaries, findings and "
+                 "sections speak of all events.</p>\n<p>");
     } else {
         page_raw(out, "All events are drawn singly.</p>\n<p>");
     }
@@ -310,7 +312,7 @@ void report_page_end(struct report_page *page) {
 int report_page_write(struct nvtxt_out *out, const struct report_page *page, size_t *single) {
     struct writer writer = {.out = out, .page = page};
     int result = page_drawing_end(page->drawing, &writer.data, &writer.single);
-    writer.cut = writer.single < page->model->selected;
+    writer.cut = page->model->selected > page->max_events;
     if (result == 0) {
         put_page(&writer);
     }

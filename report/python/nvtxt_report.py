@@ -313,6 +313,13 @@ def _texts(filters: "Texts") -> List[str]:
     return texts
 
 
+def _is_name(name: object) -> bool:
+    """Whether a metric may be called so: JSON has other texts, no metric has them."""
+    if not isinstance(name, str):
+        raise TypeError("the name of a metric is a text, not %s" % type(name).__name__)
+    return not any(letter == "\0" or "\ud800" <= letter <= "\udfff" for letter in name)
+
+
 class _Column:
     """A metric of neighbouring actions."""
 
@@ -400,8 +407,10 @@ class IRange(_Sequence):
 
         None stands where an action has no such metric, or one without a
         value. Times are in ns. This is the quickest way to the figures of
-        many actions.
+        many actions. Raises TypeError for a name that is no text.
         """
+        if not _is_name(name):
+            return [None] * self._count
         found: List[Optional[Value]] = []
         while len(found) < self._count:
             reply = self._part(len(found), 65536, [name])["metrics"][0]
@@ -516,10 +525,9 @@ class IAction:
 
         Raises TypeError for a name that is no text.
         """
-        if not isinstance(name, str):
-            raise TypeError("the name of a metric is a text, not %s" % type(name).__name__)
+        is_name = _is_name(name)
         given = self._added().get(name)
-        return self._fetch(name) if given is None else given
+        return given if given is not None else self._fetch(name) if is_name else None
 
     def _fetch(self, name: str) -> "Optional[IMetric]":
         if self._range is not None and self._index is not None:
@@ -641,7 +649,7 @@ class _Summary(IAction):
         self._listed = reply["metricNames"]
 
     def name(self, base: int = IAction.NameBase_FUNCTION) -> str:
-        """The file, as it was named."""
+        """The word capture, for every base."""
         del base
         return str(self._name)
 
@@ -769,11 +777,13 @@ class IMetric:
         if not self.has_correlation_ids():
             return None
         ids = self.ids()
-        kind = "string" if any(isinstance(one, str) for one in ids) else "u64"
-        return IMetric({"name": self.name(), "unit": "", "type": kind, "value": None,
+        kinds = ["string" if isinstance(one, str) else "u64" for one in ids]
+        return IMetric({"name": self.name(), "unit": "", "value": None,
+                        "type": "string" if "string" in kinds else "u64",
                         "na": "ids of instances", "description": "Ids of the instances.",
                         "metricType": "other", "subtype": None, "rollup": None,
-                        "instances": [{"id": i, "value": one} for i, one in enumerate(ids)]})
+                        "instances": [{"id": i, "value": one, "type": kind}
+                                      for i, (one, kind) in enumerate(zip(ids, kinds))]})
 
     def has_value(self, instance: Optional[int] = None) -> bool:
         """Whether the metric, or an instance, has a value; else it is N/A."""

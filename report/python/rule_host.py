@@ -137,15 +137,19 @@ class Rule:
     def text(self, name: str) -> str:
         """The text that a function returns. Raises Raised."""
         value = self.call(name)
-        return self._check(name, value, isinstance(value, str), "a text", str)
+        return self._check(name, value, isinstance(value, str), "a text",
+                           lambda text: nvtxt_rules._text(text, "what %s() returns" % name))
 
     def texts(self, name: str) -> List[str]:
         """The list of texts that a function returns. Raises Raised."""
         value = self.call(name)
         fits = isinstance(value, (list, tuple)) and all(isinstance(one, str) for one in value)
-        return self._check(name, value, fits, "a list of texts", list)
+        what = "what %s() returns" % name
+        return self._check(name, value, fits, "a list of texts",
+                           lambda texts: [nvtxt_rules._text(text, what) for text in texts])
 
-    def _check(self, name: str, value: Any, fits: bool, what: str, kind: Callable[[Any], Any]) -> Any:
+    def _check(self, name: str, value: Any, fits: bool, what: str,
+               kind: Callable[[Any], Any]) -> Any:
         def check(*_: Any) -> Any:
             if not fits:
                 raise TypeError("%s() returns %s, not %s" % (name, type(value).__name__, what))

@@ -6,13 +6,16 @@
 #include "report/model/model.h"
 #include "report/serve/objects.h"
 
+struct report_definitions;
+struct report_metrics;
+
 // The model is borrowed, and has its selection; a thread without a selected event is no range.
 // Returns 0 or -ENOMEM.
 int report_captured_new(struct report_objects **objects, struct report_model *model);
+
 // The summary is that of these metrics, which are borrowed until the next call; `definitions`
-// (NULL: none) are listed, too. The metrics of the whole capture stand for NULL.
-struct report_definitions;
-struct report_metrics;
+// (NULL: none) are listed, too. Without metrics (NULL) it is that of the whole capture.
 void report_captured_summarize(struct report_objects *objects, struct report_metrics *metrics,
                                const struct report_definitions *definitions);
+
 void report_captured_free(struct report_objects *objects); // NULL is fine

@@ -5,7 +5,7 @@
 #include "report/serve/methods.h"
 
 #include <errno.h>
-#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -354,20 +354,19 @@ static int take_filters(struct call *call, const char *name, const char *option,
     return 0;
 }
 
-// The filters of a request as a text: equal ones have equal texts.
+// The filters of a request as a text, each after its length: equal ones alone have equal texts.
 static int make_key(const struct call *call, struct nvtxt_buf *key) {
     static const char *const names[] = {"include", "exclude"};
     for (size_t i = 0; i < 2; i++) {
         const json_t *texts = report_request_param(call->request, names[i]), *text;
         size_t at;
         json_array_foreach(texts, at, text) {
-            nvtxt_buf_add(key, json_string_value(text), json_string_length(text) + 1);
+            char length[32];
+            snprintf(length, sizeof(length), "%zu:", json_string_length(text));
+            nvtxt_buf_add_string(key, length);
+            nvtxt_buf_add_string(key, json_string_value(text));
         }
-        nvtxt_buf_add(key, "\1", 2);
-    }
-    // No NUL within: a C string.
-    for (size_t i = 0; !nvtxt_buf_failed(key) && i < key->len; i++) {
-        key->data[i] = key->data[i] == '\0' ? '\n' : key->data[i];
+        nvtxt_buf_add_string(key, ";");
     }
     nvtxt_buf_add(key, "", 1);
     return nvtxt_buf_failed(key) ? -ENOMEM : 0;

@@ -22,6 +22,7 @@ struct report_open_ranges {
     size_t lane_count, span_count;
     int64_t *ends; // owned: ends[leaves + i] of spans[i], above them the largest of two
     size_t leaves; // a power of two
+    struct report_domain_scope *scopes; // those of the capture by process, domain and id; owned
 };
 
 // What is open: events in order, each in its domain.
@@ -51,6 +52,26 @@ static int compare_placed(const void *a, const void *b) {
         return one->group < other->group ? -1 : 1;
     }
     return one->event < other->event ? -1 : one->event > other->event;
+}
+
+static int compare_scopes(const void *a, const void *b) {
+    const struct report_domain_scope *one = a, *other = b;
+    if (one->process != other->process) {
+        return one->process < other->process ? -1 : 1;
+    }
+    if (one->domain != other->domain) {
+        return one->domain < other->domain ? -1 : 1;
+    }
+    return one->id < other->id ? -1 : one->id > other->id;
+}
+
+// A copy of the scopes, in order.
+static void sort_scopes(struct report_open_ranges *open) {
+    const struct report_capture *capture = open->model->capture;
+    for (size_t i = 0; i < capture->scope_count; i++) {
+        open->scopes[i] = capture->scopes[i];
+    }
+    qsort(open->scopes, capture->scope_count, sizeof(*open->scopes), compare_scopes);
 }
 
 static void place(struct report_open_ranges *open) {
@@ -96,11 +117,13 @@ int report_open_ranges_new(struct report_open_ranges **open, const struct report
     made->lanes = calloc(made->lane_count + 1, sizeof(*made->lanes));
     made->spans = calloc(made->span_count + 1, sizeof(*made->spans));
     made->ends = calloc(2 * made->leaves, sizeof(*made->ends));
-    if (!made->lanes || !made->spans || !made->ends) {
+    made->scopes = calloc(model->capture->scope_count + 1, sizeof(*made->scopes));
+    if (!made->lanes || !made->spans || !made->ends || !made->scopes) {
         report_open_ranges_free(made);
         return -ENOMEM;
     }
     place(made);
+    sort_scopes(made);
     *open = made;
     return 0;
 }
@@ -110,6 +133,7 @@ void report_open_ranges_free(struct report_open_ranges *open) {
         free(open->lanes);
         free(open->spans);
         free(open->ends);
+        free(open->scopes);
         free(open);
     }
 }
@@ -251,57 +275,65 @@ static void put_range(struct report_json *json, const struct report_capture *cap
     report_json_end_object(json);
 }
 
-static void put_ranges(struct report_json *json, const struct found *found, const char *member,
-                       uint32_t domain, enum report_kind kind) {
-    const struct report_capture *capture = found->open->model->capture;
+// What is open, by domain.
+struct shown {
+    int64_t id; // of the domain
+    uint32_t domain, event;
+    size_t place; // in `found`
+};
+
+static void put_ranges(struct report_json *json, const struct report_capture *capture,
+                       const char *member, const struct shown *shown, size_t count,
+                       enum report_kind kind) {
     report_json_array(json, member);
-    for (size_t i = 0; i < found->count; i++) {
-        uint32_t event = found->events[i];
-        if (capture->events[event].kind == kind && domain_of(capture, event) == domain) {
-            put_range(json, capture, event);
+    for (size_t i = 0; i < count; i++) {
+        if (capture->events[shown[i].event].kind == kind) {
+            put_range(json, capture, shown[i].event);
         }
     }
     report_json_end_array(json);
 }
 
-struct domain {
-    uint32_t domain;
-    int64_t id;
-};
+static void put_domain(struct report_json *json, const struct report_capture *capture,
+                       const struct shown *shown, size_t count) {
+    struct nvtxt_slice name = capture->domains[shown->domain];
+    report_json_object(json, NULL);
+    report_json_int(json, "id", shown->id);
+    report_json_slice(json, "name", name.len > 0 ? name : nvtxt_slice_of("<default domain>"));
+    put_ranges(json, capture, "pushPop", shown, count, REPORT_PUSH_POP);
+    put_ranges(json, capture, "startEnd", shown, count, REPORT_START_END);
+    report_json_end_object(json);
+}
 
 // Two ids of one name in a process are one domain: it has the smaller one.
 static int64_t id_of(const struct found *found, uint32_t domain) {
     const struct report_capture *capture = found->open->model->capture;
-    uint32_t process = capture->threads[found->event->thread].process;
-    int64_t id = INT64_MAX;
-    for (size_t i = 0; i < capture->scope_count; i++) {
-        const struct report_domain_scope *scope = &capture->scopes[i];
-        if (scope->process == process && scope->domain == domain && scope->id < id) {
-            id = scope->id;
-        }
+    const struct report_domain_scope wanted = {.process =
+                                                   capture->threads[found->event->thread].process,
+                                               .domain = domain,
+                                               .id = INT64_MIN};
+    const struct report_domain_scope *scopes = found->open->scopes;
+    size_t low = 0, count = capture->scope_count;
+    while (count > 0) {
+        size_t half = count / 2;
+        bool before = compare_scopes(&scopes[low + half], &wanted) < 0;
+        low += before ? half + 1 : 0;
+        count = before ? count - half - 1 : half;
     }
-    return id;
+    bool is_there = low < capture->scope_count && scopes[low].process == wanted.process &&
+                    scopes[low].domain == domain;
+    return is_there ? scopes[low].id : INT64_MAX;
 }
 
-static int compare_domains(const void *a, const void *b) {
-    const struct domain *one = a, *other = b;
-    return one->id < other->id ? -1 : one->id > other->id;
-}
-
-static size_t list_domains(const struct found *found, struct domain *domains) {
-    size_t count = 0;
-    for (size_t i = 0; i < found->count; i++) {
-        uint32_t domain = domain_of(found->open->model->capture, found->events[i]);
-        size_t at = 0;
-        while (at < count && domains[at].domain != domain) {
-            at++;
-        }
-        if (at == count) {
-            domains[count++] = (struct domain){domain, id_of(found, domain)};
-        }
+static int compare_shown(const void *a, const void *b) {
+    const struct shown *one = a, *other = b;
+    if (one->id != other->id) {
+        return one->id < other->id ? -1 : 1;
     }
-    qsort(domains, count, sizeof(*domains), compare_domains);
-    return count;
+    if (one->domain != other->domain) {
+        return one->domain < other->domain ? -1 : 1;
+    }
+    return one->place < other->place ? -1 : one->place > other->place;
 }
 
 int report_open_ranges_write(const struct report_open_ranges *open, uint32_t event,
@@ -311,20 +343,21 @@ int report_open_ranges_write(const struct report_open_ranges *open, uint32_t eve
         .open = open, .event = &capture->events[event], .index = event, .arena = arena};
     add_lanes(&found);
     add_spans(&found);
-    struct domain *domains = store_arena_take(arena, (found.count + 1) * sizeof(*domains), 8);
-    if (found.failed || !domains) {
+    struct shown *shown = store_arena_take(arena, (found.count + 1) * sizeof(*shown), 8);
+    if (found.failed || !shown) {
         return -ENOMEM;
     }
-    size_t count = list_domains(&found, domains);
+    for (size_t i = 0; i < found.count; i++) {
+        uint32_t domain = domain_of(capture, found.events[i]);
+        shown[i] = (struct shown){id_of(&found, domain), domain, found.events[i], i};
+    }
+    qsort(shown, found.count, sizeof(*shown), compare_shown);
     report_json_array(json, "domains");
-    for (size_t i = 0; i < count; i++) {
-        struct nvtxt_slice name = capture->domains[domains[i].domain];
-        report_json_object(json, NULL);
-        report_json_int(json, "id", domains[i].id);
-        report_json_slice(json, "name", name.len > 0 ? name : nvtxt_slice_of("<default domain>"));
-        put_ranges(json, &found, "pushPop", domains[i].domain, REPORT_PUSH_POP);
-        put_ranges(json, &found, "startEnd", domains[i].domain, REPORT_START_END);
-        report_json_end_object(json);
+    for (size_t first = 0, last = 0; first < found.count; first = last) {
+        while (last < found.count && shown[last].domain == shown[first].domain) {
+            last++;
+        }
+        put_domain(json, capture, &shown[first], last - first);
     }
     report_json_end_array(json);
     return 0;

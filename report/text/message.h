@@ -16,6 +16,9 @@ struct report_place {
     uint32_t line, column;
 };
 
+// The place of what is said of a program as a whole: where it begins.
+#define REPORT_FILE_BEGIN ((struct report_place){1, 1})
+
 enum report_file_severity { REPORT_FILE_ERROR, REPORT_FILE_WARNING };
 
 struct report_file_message {

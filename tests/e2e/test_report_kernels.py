@@ -142,6 +142,12 @@ def test_instances_have_ids():
         equal([metric.kind(i) for i in range(2)],
               [IMetric.ValueKind_DOUBLE, IMetric.ValueKind_UINT32])
         equal(loaded[0][0]["rate"].correlation_ids(), None)
+    mixed = IMetric({"name": "m", "unit": "", "type": "u64", "value": 3, "na": None,
+                     "description": "", "metricType": "other", "subtype": None, "rollup": None,
+                     "instances": [{"id": "a", "value": 1}, {"id": 3, "value": 2}]})
+    ids = mixed.correlation_ids()
+    equal([(ids.value(i), ids.kind(i)) for i in range(2)],
+          [("a", IMetric.ValueKind_STRING), (3, IMetric.ValueKind_UINT64)])
 
 
 def test_states_have_domains_and_ranges():

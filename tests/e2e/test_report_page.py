@@ -368,13 +368,14 @@ def test_works_again_when_it_was_saved():
         at.key(Keys.HOME, Keys.ARROW_DOWN, "w")
         at.search("kernel")
         at.wait("return document.querySelectorAll('#event-grid tbody tr').length > 0")
+        at.key("?")
         saved = folder.name("saved.html")
         with open(saved, "w", encoding="utf-8") as file:
             file.write("<!DOCTYPE html>\n" + at.run("return document.documentElement.outerHTML"))
         at.open(saved)
         at.quiet()
         equal(at.run("return [nvtxtReport.events, nvtxtReport.selected]"), [15, None])
-        equal([at.text("search-count"), at.text("live")], ["", ""])
+        equal([at.text("search-count"), at.text("live"), at.run("return document.getElementById('help').open")], ["", "", False])
         equal(at.run("return document.querySelectorAll('#event-grid tbody tr').length"), 15)
         at.walk((Keys.HOME, "step, start 0 ns, duration 100 ns, depth 0, thread 1"))
 
@@ -485,6 +486,7 @@ def test_says_that_it_cannot_inflate():
         at.open(write(folder, f1(folder)))
         said = at.driver.find_element("css selector", "#timeline .picture-message").text
         assert "DecompressionStream" in said, said
+        equal(at.run("return [...document.querySelectorAll('.picture')].every((part) => part.hidden)"), True)
         equal(at.run("return nvtxtReport.events"), 15)
         assert at.driver.find_element("css selector", "#report-summary table").text
         at.quiet()

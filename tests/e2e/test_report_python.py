@@ -81,6 +81,17 @@ def raises(kind, call, *args):
 
 # ---- Scripts ------------------------------------------------------------------------------------
 
+def test_names_that_no_metric_has():
+    with Folder() as folder, nvtxt_report.load_report(f1(folder)) as report:
+        for name in ("none", "", "a\0b", "\ud800"):
+            equal(report[0][0].metric_by_name(name), None)
+            equal(report.summary().metric_by_name(name), None)
+            equal(set(report[0].values(name)), {None})
+            raises(KeyError, lambda: report[0][0][name])
+        raises(TypeError, lambda: report[0].values(5))
+        raises(TypeError, lambda: report[0][0][5])
+
+
 def test_the_script_of_the_guide_runs():
     with Folder() as folder:
         store = make_store(folder, "s.sqlite", folder.write("s.nvtxt", STACKS))

@@ -3,6 +3,7 @@
 the others. What rules may call is in test_report_rule_host.py."""
 import json
 import os
+import pty
 import shutil
 import signal
 import subprocess
@@ -213,6 +214,28 @@ def test_a_rule_sees_little():
                 equal(seen["group"], True)
 
 
+def test_a_rule_has_no_terminal():
+    with Folder() as folder:
+        store = f1(folder)
+        body = "open('/dev/tty', 'w').write('on the terminal')"
+        option = folder_of(folder, writes=body)
+        for sandbox in SANDBOXES:
+            words = [program("client", "nvtxt-report"), "check", option, store, PYTHON,
+                     "--rule=writes", "--rule-timeout=600", "--sandbox=" + sandbox]
+            child, ours = pty.fork()
+            if child == 0:
+                os.execve(words[0], words, {**os.environ, **ENV})
+            said = b""
+            with os.fdopen(ours, "rb", buffering=0) as terminal:
+                while True:
+                    try:
+                        said += terminal.read(65536)
+                    except OSError:  # nobody has it any more
+                        break
+            equal(os.WEXITSTATUS(os.waitpid(child, 0)[1]), 1)
+            assert b"raised OSError" in said and b"on the terminal" not in said, said
+
+
 def is_there(word):
     """Whether a process has that word in its command line."""
     for name in os.listdir("/proc"):
@@ -301,7 +324,9 @@ def test_a_rule_that_cannot_be_read_fails():
                     json.loads(got[1])["messages"]}
         equal((messages["loops.py"]["code"], messages["loops.py"]["message"]),
               ("bad-rule", "timed out after 1 s"))
+        equal((messages["loops.py"]["line"], messages["loops.py"]["column"]), (1, 1))
         equal((messages["broken.py"]["code"], messages["broken.py"]["line"]), ("bad-rule", 11))
+        equal(Schema(INSTALLED).faults(parse(got[1])), [])
 
 
 def test_a_file_is_a_rule_or_a_helper():
@@ -350,6 +375,7 @@ def test_files_that_others_may_write_are_refused():
             equal((got[0], "declared" in rules, "bad" in rules, "good" in rules),
                   (1, True, False, refused == 1))
             equal(got[2].count("[unsafe-folder]"), refused, got[2])
+            equal(got[2].count(".py:1:1: error: "), refused, got[2])
         # A link is as safe as the folder that it leads to.
         elsewhere = folder.name("elsewhere")
         os.mkdir(elsewhere)

@@ -189,6 +189,12 @@ def test_what_a_rule_says_of_itself_is_a_text():
             equal(program.run(file)[0], 1)
             equal(program.of("rule_raised"),
                   [{"type": "TypeError", "text": said, "file": file, "line": line}])
+        program = Program("describe")
+        file = folder.write("rule.py", HEAD.replace('"Rule"', r'"a\0b"') + "def apply(h): pass\n")
+        equal(program.run(file)[0], 1)
+        equal(program.of("rule_raised"),
+              [{"type": "ValueError", "text": "what get_name() returns has a NUL character",
+                "file": file, "line": 3}])
 
 
 def test_nothing_is_applied_that_is_not_applicable():

@@ -137,7 +137,8 @@ def test_filters_take_what_the_options_take():
             for include, exclude in ((["step/"], []), (["kernel]"], []), (["step/compute/kernel"], []),
                                      (["request"], []), ([], ["request"]), (["step/"], ["request"]),
                                      (["regex:^(load|kernel)$]"], []), (["wait/"], []),
-                                     (["step"], []), ([], []), (["load]", "kernel]"], ["request"])):
+                                     (["step"], []), ([], []), (["load]", "kernel]"], ["request"]),
+                                     (["request", "tick"], []), (["request\ntick"], [])):
                 options = [word for text in include for word in ("--nvtx-include", text)]
                 options += [word for text in exclude for word in ("--nvtx-exclude", text)]
                 lines = report("events", "--format", "jsonl", *options, store)[1].splitlines()

@@ -3,6 +3,7 @@
 // The host of Python rules without Python: a shell script stands for it, and says what a rule would
 // say. What it gets back it prints, so it stands in the output.
 #include <criterion/criterion.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -162,6 +163,16 @@ Test(describe, knows_helpers_and_bad_files) {
     world_free(world);
     world = world_new(DESCRIBE("\"identifier\":\"\",\"missing\":[]"), 600);
     cr_assert_eq(describe(world), REPORT_PROGRAM_IS_BAD);
+    world_free(world);
+}
+
+Test(describe, refuses_what_is_no_list_of_parents) {
+    struct world *world =
+        world_new(DESCRIBE("\"identifier\":\"A\",\"missing\":[],\"parents\":7"), 600);
+    write_file(world->file, "def apply(handle): pass\n", 0644);
+    cr_assert_eq(describe(world), 0);
+    is(world->program.reason, "ended by itself with status 0");
+    cr_assert_eq(world->program.parent_count, 0);
     world_free(world);
 }
 
@@ -355,6 +366,17 @@ Test(apply, hears_the_last_words_of_a_process) {
     cr_assert_eq(world->result.status, REPORT_RULE_NO_ISSUE);
     cr_assert_eq(world->result.message_count, 1);
     world_free(world);
+}
+
+// A child that has the socket, and asks on and on after the end of the rule.
+Test(apply, does_not_listen_for_ever_to_what_a_process_left) {
+    ends_as("yes '{\"id\":1,\"method\":\"hello\"}' >&3 & sleep 0.2; exit 4", 2,
+            "ended by itself with status 4");
+}
+
+Test(apply, needs_no_signal_of_its_children) {
+    signal(SIGCHLD, SIG_IGN);
+    ends_as("exit 3", 600, "ended by itself with status 3");
 }
 
 Test(apply, keeps_so_much_of_what_is_printed) {

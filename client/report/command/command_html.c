@@ -124,7 +124,7 @@ static int write_page(struct making *making) {
     making->page.refused =
         (struct nvtxt_slice){making->job->refused.data, making->job->refused.len};
     int r = report_page_write(&making->job->out, &making->page, &single);
-    if (r == 0 && single < making->job->model->selected) {
+    if (r == 0 && making->job->model->selected > making->page.max_events) {
         term_say(making->job->term, "note: %zu of %zu events are drawn singly; see --max-events",
                  single, making->job->model->selected);
     }

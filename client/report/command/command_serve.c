@@ -56,8 +56,7 @@ static int answer(struct report_job *job, struct report_serve *serve, struct rep
     return result;
 }
 
-// ---- Report files of Nsight Compute
-// --------------------------------------------------------------
+// ---- Report files of Nsight Compute -------------------------------------------------------------
 
 // Whether options ask for what only events have.
 static bool selects_events(const struct report_selection *selection) {

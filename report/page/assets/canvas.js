@@ -3,6 +3,8 @@
 // What all pictures share: a canvas as sharp as the screen, texts cut where they end, hatching.
 
 const LONGEST_LABEL = 160; // characters that are looked at; more never fit
+const TALLEST_PRINTED = 8000; // pixels; that is some pages
+const PAGE = 1.25; // height of a page of paper by its width, with room for a headline
 const FEWEST_LETTERS = 3; // of a text that is cut
 
 // Control characters and those that turn the direction are drawn as a mark, not obeyed.
@@ -18,6 +20,7 @@ class Picture {
         this.fontTexts = {}; // texts that were measured, by font
         this.pending = false;
         this.printing = false;
+        this.slices = [];
         new ResizeObserver(() => this.later()).observe(canvas);
         for (const query of [forcedColors, darkScheme]) query.addEventListener("change", () => this.later());
         addEventListener("beforeprint", () => this.print(true));
@@ -27,6 +30,27 @@ class Picture {
     print(printing) {
         this.printing = printing;
         this.draw();
+        for (const slice of this.slices) slice.remove();
+        this.slices = printing && this.breaks && this.height > this.width * PAGE ? this.slice() : [];
+        this.canvas.classList.toggle("sliced", this.slices.length > 0);
+        if (this.slices.length) this.canvas.after(...this.slices);
+    }
+
+    // A canvas is never broken over pages: a tall one becomes several, which end between rows.
+    slice() {
+        const slices = [];
+        const sharp = this.canvas.height / this.height;
+        for (let from = 0, to; from < this.height; from = to) {
+            to = Math.min(this.height, from + this.width * PAGE);
+            const end = to;
+            if (to < this.height) to = this.breaks().filter((at) => at > from && at <= end).pop() ?? to;
+            const slice = make("canvas", undefined, { class: "slice", "aria-hidden": "true" });
+            slice.width = this.canvas.width;
+            slice.height = Math.max(1, Math.round((to - from) * sharp));
+            slice.getContext("2d").drawImage(this.canvas, 0, Math.round(-from * sharp));
+            slices.push(slice);
+        }
+        return slices;
     }
 
     later() {
@@ -43,10 +67,12 @@ class Picture {
         this.pending = false;
         const { canvas, context } = this;
         this.theme = new Theme(canvas, this.printing);
-        if (this.spacer) this.setContent(String(Math.ceil(this.contentHeight())));
+        const content = this.spacer ? Math.ceil(this.contentHeight()) : 0;
+        if (content) this.setContent(String(content));
         const sharp = Math.min(devicePixelRatio || 1, 3);
         this.width = canvas.clientWidth;
-        this.height = canvas.clientHeight;
+        this.height = content && this.printing ? Math.min(content, TALLEST_PRINTED) : canvas.clientHeight;
+        if (this.note) this.note.textContent = content > TALLEST_PRINTED ? "Not all rows are on paper: there are too many." : "";
         if (!this.width || !this.height) return false;
         const [width, height] = [Math.round(this.width * sharp), Math.round(this.height * sharp)];
         if (canvas.width !== width) canvas.width = width;
@@ -58,6 +84,11 @@ class Picture {
         context.fillStyle = this.theme.paper;
         context.fillRect(0, 0, this.width, this.height);
         return true;
+    }
+
+    // Paper has all rows, whatever is seen on the screen.
+    get scrolled() {
+        return this.printing ? 0 : this.scroller.scrollTop;
     }
 
     setContent(height) {

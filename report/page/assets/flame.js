@@ -98,6 +98,10 @@ class Flame extends Picture {
         return Math.max(1, this.deepest + 1) * this.rowHeight + 2;
     }
 
+    breaks() {
+        return this.nodes.map((node) => Math.max(node.depth, 0) * this.rowHeight).sort((a, b) => a - b);
+    }
+
     draw() {
         if (!this.begin()) return;
         this.palette.use(this.theme);
@@ -110,7 +114,7 @@ class Flame extends Picture {
         const parents = [node];
         while (parents.length) {
             const parent = parents.pop();
-            const y = (parent.depth + 1) * this.rowHeight - this.scroller.scrollTop;
+            const y = (parent.depth + 1) * this.rowHeight - this.scrolled;
             if (y > this.height) continue;
             for (const child of parent.children) {
                 const [x, width] = this.place(child);
@@ -155,7 +159,7 @@ class Flame extends Picture {
     outline(node) {
         const { context, theme } = this;
         const [x, width] = this.place(node);
-        const y = node.depth * this.rowHeight - this.scroller.scrollTop;
+        const y = node.depth * this.rowHeight - this.scrolled;
         const left = Math.max(x, 1);
         const wide = Math.max(Math.min(x + width, this.width - 1) - left, 3);
         for (const [line, color] of [[4, theme.paper], [2, theme.accent]]) {
@@ -167,7 +171,7 @@ class Flame extends Picture {
 
     // The id of the node at a place of the canvas, or NONE.
     at(x, y) {
-        const depth = Math.floor((y + this.scroller.scrollTop) / this.rowHeight);
+        const depth = Math.floor((y + this.scrolled) / this.rowHeight);
         let { children } = this.root;
         for (let level = 0; children.length; level++) {
             const found = children.find((node) => {

@@ -60,6 +60,10 @@ function measureHere(capture, view, timeline, live) {
     const { selected } = view;
     const at = timeline.hover ?? (selected === NONE ? null : capture.start[selected]);
     if (at === null) return live.say("point at a time, or select an event, to measure from");
+    return measureAt(view, live, at);
+}
+
+function measureAt(view, live, at) {
     view.measure(at);
     if (view.points.length < 2) return live.say(`measuring from ${exactLength(Math.round(at))}`);
     const [from, to] = view.points.map(Math.round).sort((a, b) => a - b);

@@ -9,8 +9,15 @@ function tell(text) {
     for (const place of document.querySelectorAll(".picture-message")) place.textContent = text;
 }
 
+function showPictures(shown) {
+    for (const part of document.querySelectorAll(".picture")) part.hidden = !shown;
+}
+
 async function startPage() {
-    delete page.dataset.ready; // a saved page has it
+    // A saved page has what it had when it was saved.
+    delete page.dataset.ready;
+    byId("help").close();
+    showPictures(false);
     const json = JSON.parse(byId("nvtxt-data").textContent);
     const view = { start: json.first, end: json.last };
     const api = { version: 1, ready: false, events: json.events, selected: null, view, select: () => false, redraw() {} };
@@ -19,8 +26,7 @@ async function startPage() {
         tell("This browser cannot unpack the events (it has no DecompressionStream), so the pictures are left out. All tables are complete.");
     } else if (json.items) {
         const capture = await Capture.read(json);
-        for (const part of document.querySelectorAll(".picture")) part.hidden = false;
-        for (const place of document.querySelectorAll(".picture-message")) place.hidden = true;
+        showPictures(true);
         build(capture, api);
     }
     api.ready = true;
@@ -37,6 +43,8 @@ function build(capture, api) {
     const timeline = new Timeline(canvas, byId("timeline-scroll"), byId("timeline-spacer"), capture, view, palette);
     const overview = new Overview(byId("overview"), capture, view);
     const flame = new Flame(byId("flame-canvas"), byId("flame-scroll"), byId("flame-spacer"), capture, palette);
+    timeline.note = byId("timeline-note");
+    flame.note = byId("flame-note");
     const go = (item, reveal = true) => {
         view.select(item);
         if (reveal) view.reveal(item);
@@ -144,7 +152,7 @@ function usePointer(timeline, { capture, view, go, live }) {
             timeline.canvas.focus();
             const item = timeline.at(x, y);
             if (event.shiftKey) {
-                view.measure(timeline.snap(x, y));
+                measureAt(view, live, timeline.snap(x, y));
             } else if (item !== NONE) {
                 go(item, false);
             } else {
@@ -219,8 +227,7 @@ function followLinks(canvas) {
 }
 
 startPage().catch((error) => {
-    for (const part of document.querySelectorAll(".picture")) part.hidden = true;
-    for (const place of document.querySelectorAll(".picture-message")) place.hidden = false;
+    showPictures(false);
     tell(`The pictures cannot be shown: ${error.message}. All tables are complete.`);
     console.error(error);
 });

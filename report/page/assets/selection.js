@@ -88,7 +88,7 @@ class SelectionBar {
             if (!(capture.flags[i] & OPEN)) lengths.push(capture.duration[i]);
         }
         const head = make("p", `${grouped(count)} of this name in view`, { class: "equal" });
-        if (capture.kind(item) === MARK || lengths.length < 2) return [head];
+        if (capture.kind(item) === MARK || !lengths.length) return [head];
         const sorted = Float64Array.from(lengths).sort();
         const figures = [
             ["shortest", sorted[0]],
@@ -97,15 +97,15 @@ class SelectionBar {
             ["90 %", sorted[Math.ceil(0.9 * sorted.length) - 1]],
             ["longest", sorted[sorted.length - 1]],
         ];
-        head.textContent += ": " + figures.map(([name, value]) => `${name} ${shortLength(value)}`).join(", ");
-        return sorted[0] < sorted[sorted.length - 1] ? [head, this.histogram(sorted, item)] : [head];
+        if (lengths.length > 1) head.textContent += ": " + figures.map(([name, value]) => `${name} ${shortLength(value)}`).join(", ");
+        return [head, this.histogram(sorted, item)];
     }
 
     histogram(sorted, item) {
         const { capture } = this;
         const low = sorted[0];
         const high = sorted[sorted.length - 1];
-        const binOf = (length) => Math.min(BINS - 1, Math.floor(((length - low) / (high - low)) * BINS));
+        const binOf = (length) => (high > low ? Math.min(BINS - 1, Math.floor(((length - low) / (high - low)) * BINS)) : BINS / 2);
         const counts = new Array(BINS).fill(0);
         for (const length of sorted) counts[binOf(length)]++;
         const most = Math.max(...counts);

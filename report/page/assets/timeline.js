@@ -35,6 +35,11 @@ class Timeline extends Picture {
         return this.tops[this.layout.rows.length] + this.rulerHeight + size / 2;
     }
 
+    // Where a page may end: between rows.
+    breaks() {
+        return Array.from(this.tops, (top) => top + this.rulerHeight);
+    }
+
     x(time) {
         return (time - this.view.start) * this.scale;
     }
@@ -47,7 +52,7 @@ class Timeline extends Picture {
         if (!this.begin()) return;
         this.palette.use(this.theme);
         this.scale = this.width / this.view.length;
-        this.top = this.rulerHeight - this.scroller.scrollTop;
+        this.top = this.rulerHeight - this.scrolled;
         this.drawIterations();
         this.drawRows();
         this.drawRuler();
@@ -57,7 +62,7 @@ class Timeline extends Picture {
     drawRows() {
         const { rows } = this.layout;
         const shown = [];
-        const first = Math.max(0, lowerBound(this.tops, this.scroller.scrollTop + 1) - 1);
+        const first = Math.max(0, lowerBound(this.tops, this.scrolled + 1) - 1);
         for (let i = first; i < rows.length && this.top + this.tops[i] < this.height; i++) shown.push(i);
         const strips = new Strips(Math.ceil(this.width), shown.length, this.theme);
         const wide = shown.map((i, line) => (rows[i].kind > MARK ? this.sortOut(rows[i], strips, line) : []));

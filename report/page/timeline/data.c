@@ -390,12 +390,22 @@ static int put_columns(struct data *data) {
 
 // ---- The object ---------------------------------------------------------------------------------
 
-// An export may not say what its times count from.
+// An export may not say what its times count from, and two stores may count from two times.
+static bool has_utc_base(const struct report_capture *capture) {
+    for (size_t i = 0; i < capture->store_count; i++) {
+        const struct report_store *store = &capture->stores[i];
+        if ((!store->ours && store->utc_base_ns == 0) ||
+            store->utc_base_ns != capture->stores[0].utc_base_ns) {
+            return false;
+        }
+    }
+    return capture->store_count > 0;
+}
+
 static void put_utc_base(struct data *data) {
     const struct report_capture *capture = data->model->capture;
-    const struct report_store *store = capture->store_count > 0 ? &capture->stores[0] : NULL;
-    if (store && (store->ours || store->utc_base_ns != 0)) {
-        put_time(data, "utcBase", store->utc_base_ns);
+    if (has_utc_base(capture)) {
+        put_time(data, "utcBase", capture->stores[0].utc_base_ns);
     } else {
         report_json_null(&data->json, "utcBase");
     }
