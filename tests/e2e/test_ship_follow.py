@@ -183,10 +183,12 @@ def test_what_the_engine_refuses_is_rolled_back_whole():
 
 class Proxy:
     """Passes bytes to the server; cuts the connection when the answer to the COMMIT of a round is
-    on its way (`lose`), or stops to pass anything (`silent`)."""
+    on its way (`lose`), or after so many pieces of the client (`cut`), or stops to pass anything
+    (`silent`)."""
 
     def __init__(self, port):
         self.port, self.lose, self.silent, self.lost = port, False, False, 0
+        self.cut = None
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.own_port = self.listener.getsockname()[1]
         threading.Thread(target=self.accept, daemon=True).start()
@@ -213,6 +215,10 @@ class Proxy:
                     self.lost += bool(data)
                     self.lose = False
                     break
+                if up and self.cut is not None:
+                    self.cut -= 1
+                    if self.cut < 0:
+                        break
                 if not up:
                     state["commit"] = False
                 target.sendall(data)
@@ -239,6 +245,33 @@ def test_an_answer_to_commit_that_is_lost_doubles_nothing():
                 wait_for(lambda: proxy.lost > number, "an answer was lost")
             equal(shipper.stop(), 0, shipper.said())
         good("--once", *args)
+        compare_store(server, daemon.segments())
+        proxy.close()
+
+
+def test_a_connection_that_is_cut_anywhere_leaves_all_or_nothing():
+    with fleet(tcp=True) as (server, daemon, args):
+        proxy = Proxy(server.port)
+        cut = ("--once", "--target", server.target(host="127.0.0.1", port=proxy.own_port), *args[2:])
+        sent = pieces = 0
+        status = None
+        while status != 0:
+            daemon.send(HEAD + 'Marker, 1, 7, %d, "m%d"\n' % (100 + sent, sent))
+            sent += 1
+            proxy.cut = pieces
+            status, _, said = run_ship(*cut)
+            equal(status in (0, 69), True, said)
+            there = server.one("SELECT count(*) FROM nvtxt.events")
+            equal(there in (str(sent - 1), str(sent)), True, pieces)
+            for sql in ("SELECT coalesce(max(events), 0) FROM nvtxt.cursors",
+                        "SELECT coalesce(sum(events), 0) FROM nvtxt.segments",
+                        "SELECT count(*) FROM nvtxt.threads"):
+                equal(server.one(sql), there, "%d: %s" % (pieces, sql))
+            proxy.cut = None
+            good("--once", *args)
+            equal(server.one("SELECT count(*) FROM nvtxt.events"), str(sent))
+            pieces += 1
+        equal(pieces > 10, True, pieces)
         compare_store(server, daemon.segments())
         proxy.close()
 
