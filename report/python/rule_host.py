@@ -246,6 +246,8 @@ def flush() -> None:
 
 def main() -> int:
     """The exit status: 1 when the rule raised."""
+    for name in set(os.environ) - {"PATH", "LANG", "HOME"}:  # bubblewrap and Python set some
+        del os.environ[name]
     for stream in STREAMS:
         stream.reconfigure(encoding="utf-8", errors="backslashreplace", line_buffering=True)
     connection = open_connection(int(sys.argv[1]))
