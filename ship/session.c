@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "client/common/signals.h"
 #include "client/locate/probe.h"
@@ -89,11 +90,19 @@ static enum failure_class open_store(struct session *session) {
     return FAILURE_NONE;
 }
 
+// The engine gets a path that means something elsewhere, too; links stay.
 static enum outcome find_store(struct session *session) {
     const char *given = session->options->conf.store;
+    char folder[PATH_MAX];
     if (*given) {
-        snprintf(session->path, sizeof(session->path), "%s", given);
-        return OUTCOME_DONE;
+        bool is_relative = *given != '/' && getcwd(folder, sizeof(folder));
+        int len = snprintf(session->path, sizeof(session->path), "%s%s%s",
+                           is_relative ? folder : "", is_relative ? "/" : "", given);
+        if (len < (int)sizeof(session->path)) {
+            return OUTCOME_DONE;
+        }
+        term_say(session->term, "the path of the store is too long: '%.64s...'", given);
+        return OUTCOME_NO_INPUT;
     }
     return probe_find_store(session->term, "name one with --store, or set NVTXT_STORE",
                             session->path, sizeof(session->path));
