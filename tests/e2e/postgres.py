@@ -16,6 +16,7 @@ import shutil
 import socket
 import subprocess
 import tempfile
+import uuid
 
 import lib
 from lib import DEADLINE, Skip
@@ -55,7 +56,7 @@ class Postgres:
             if not shutil.which("setpriv"):
                 raise Skip("setpriv is missing (package util-linux)")
             self.as_server = ["setpriv", "--reuid=postgres", "--regid=postgres", "--init-groups"]
-        self.folder = tempfile.mkdtemp(prefix="nvtxt-pg-")
+        self.folder = os.path.join(tempfile.gettempdir(), "nvtxt-pg-" + uuid.uuid4().hex[:12])
         self.data = os.path.join(self.folder, "data")
         self.tcp, self.port = tcp, 5432
         self.settings, self.hba, self.init = list(settings), hba, list(init)
@@ -90,6 +91,7 @@ class Postgres:
                 raise AssertionError("%s: status %d\n%s" % (command, done.returncode, file.read()))
 
     def make(self):
+        os.mkdir(self.folder)
         os.chmod(self.folder, 0o755)
         if self.as_server:
             user = pwd.getpwnam("postgres")
