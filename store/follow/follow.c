@@ -98,15 +98,25 @@ static const struct store_segment *newest_of(const struct store_follow *follow) 
     return &follow->list.rows[follow->list.count - 1];
 }
 
-// Whether the configured path leads to another kind of store now, or to another plain file.
-static bool is_replaced(const struct store_follow *follow) {
+static bool is_same_file(const struct store_follow *follow, const char *path) {
     struct stat status;
-    bool is_plain = follow->list.rows[0].number == 0;
-    if (follow->facts.number == 0 && !is_plain) {
-        return true;
+    return stat(path, &status) < 0 ||
+           (status.st_ino == follow->inode && status.st_dev == follow->device);
+}
+
+// Whether the configured path leads to another store now: to a file in place of segments or the
+// other way round, to other segments with the same numbers, or to older ones only.
+static bool is_replaced(const struct store_follow *follow) {
+    const struct store_segment *newest = newest_of(follow);
+    if (newest->number == 0) {
+        return !is_same_file(follow, newest->path);
     }
-    return is_plain && stat(follow->path, &status) == 0 &&
-           (status.st_ino != follow->inode || status.st_dev != follow->device);
+    for (size_t i = 0; i < follow->list.count; i++) {
+        if (follow->list.rows[i].number == follow->facts.number) {
+            return !is_same_file(follow, follow->list.rows[i].path);
+        }
+    }
+    return follow->facts.number == 0 || newest->number < follow->facts.number;
 }
 
 static int read_list(struct store_follow *follow) {
@@ -138,10 +148,8 @@ int store_follow_refresh(struct store_follow *follow) {
     if (result != STORE_DONE || !follow->reader) {
         return result;
     }
-    follow->is_later = newest_of(follow)->number > follow->facts.number;
-    if (is_replaced(follow)) {
-        return say(follow, "was replaced", STORE_FOLLOW_NEW_ID);
-    }
+    follow->is_replaced = is_replaced(follow); // what is open is read to its end first
+    follow->is_later = follow->is_replaced || newest_of(follow)->number > follow->facts.number;
     // What nobody had open was opened as a file that does not change.
     if (!follow->had_shm && store_file_size(follow->file, "-shm") >= 0) {
         char file[PATH_MAX];
@@ -174,6 +182,7 @@ static void begin_segment(struct store_follow *follow) {
     follow->batch = (struct store_follow_batch){0};
     follow->scanned = 0;
     follow->at_end = false;
+    follow->is_replaced = false;
     follow->is_later = newest_of(follow)->number > follow->facts.number;
     store_follow_forget_rows(follow);
 }
@@ -308,6 +317,9 @@ int store_follow_next(struct store_follow *follow, struct store_gap *gap) {
     if (!store_follow_is_finished(follow) ||
         (follow->has_limit && number >= follow->limit_segment)) {
         return STORE_NOT_FOUND;
+    }
+    if (follow->is_replaced) {
+        return say(follow, "was replaced by another one", STORE_FOLLOW_NEW_ID);
     }
     int result = store_follow_result(follow, store_sql_int(follow->db, LAST_ROW, &last));
     int64_t end = follow->place.base + last;

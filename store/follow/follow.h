@@ -76,15 +76,14 @@ void store_follow_place(const struct store_follow *follow, struct store_place *p
 void store_follow_segment(const struct store_follow *follow, struct store_follow_segment *segment);
 
 // Reads the link and the list of segments. STORE_NOT_FOUND: there is no store at the moment.
-// STORE_FOLLOW_NEW_ID.
 int store_follow_refresh(struct store_follow *follow);
 
 // The follower ends at what is committed now, instead of going on for ever; also after another
 // seek.
 int store_follow_until_now(struct store_follow *follow);
 
-// True when all events of this segment were handed out, and the link had named a later one before:
-// then none will follow in it.
+// True when all events of this segment were handed out, and the link had named a later one before,
+// or another store stood in its place: then none will follow in it.
 bool store_follow_is_finished(const struct store_follow *follow);
 
 // Goes to the next segment, when this one is finished. `gap` as above. STORE_FOLLOW_NEW_ID.

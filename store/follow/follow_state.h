@@ -72,6 +72,7 @@ struct store_follow {
     struct store_place place;        // after the rows that were handed out
     int64_t scanned;                 // the last row that was read, also if it is no event
     struct store_follow_batch batch; // that of the last event, or one before it
+    bool is_replaced;                // the path leads to another store
     bool is_later;                   // the link named a later segment
     bool at_end;                     // of the events, since then
 

@@ -89,4 +89,43 @@ def test_a_follower_through_ten_rotations_loses_nothing():
         equal(server.one("SELECT count(*) FROM nvtxt.segments WHERE complete"), "10")
 
 
+def test_a_store_that_was_put_aside_does_not_stop_its_shipper():
+    with database() as server, Daemon() as daemon:
+        args = ("--target", server.target(), "--store", daemon.store, "--host", "h")
+        good("init", *args)
+        with Shipper(*args, "--interval", "50ms") as shipper:
+            send(daemon, 0)
+            daemon.control("rotate")
+            send(daemon, 1)
+            shipped(server, 200)
+            daemon.kill()
+            with open(os.path.realpath(daemon.store), "r+b") as file:
+                file.write(b"\xa5" * 4096)
+            os.remove(os.path.realpath(daemon.store) + "-wal")
+            daemon.start()
+            send(daemon, 2)
+            shipped(server, 300)
+            equal(shipper.said(), "")
+        equal(server.rows("SELECT segment, reason FROM nvtxt.losses"), [("3", "store-broken")])
+        equal(server.one("SELECT count(*) FROM nvtxt.stores"), "1")
+
+
+def test_a_store_that_was_removed_is_followed_by_a_new_one():
+    with database() as server, Daemon() as daemon:
+        args = ("--target", server.target(), "--store", daemon.store, "--host", "h")
+        good("init", *args)
+        with Shipper(*args, "--interval", "50ms"):
+            send(daemon, 0)
+            shipped(server, 100)
+            daemon.stop()
+            for name in os.listdir(daemon.folder):
+                if name.startswith("store"):
+                    os.remove(os.path.join(daemon.folder, name))
+            daemon.start()
+            send(daemon, 1)
+            shipped(server, 200)
+        equal(server.rows("SELECT host, segment FROM nvtxt.stores JOIN nvtxt.cursors USING (store_id)"),
+              [("h", "1"), ("h", "1")])
+
+
 run(globals())

@@ -487,7 +487,11 @@ Test(follow, reads_a_plain_file_as_segment_0_and_goes_on_when_it_becomes_the_fir
     kit.options.name = kit.path;
     open_store();
     add_events(5);
-    cr_assert_eq(store_follow_refresh(follow), STORE_FOLLOW_NEW_ID);
+    cr_assert_eq(store_follow_refresh(follow), STORE_DONE);
+    read_events();
+    store_follow_place(follow, &place);
+    cr_assert(store_follow_is_finished(follow));
+    cr_assert_eq(store_follow_next(follow, &gap), STORE_FOLLOW_NEW_ID);
     open_follower();
     cr_assert_eq(store_follow_seek(follow, &place, &gap), STORE_DONE, "%s",
                  store_follow_error(follow));
@@ -496,6 +500,16 @@ Test(follow, reads_a_plain_file_as_segment_0_and_goes_on_when_it_becomes_the_fir
     cr_assert_eq(received, sent);
     cr_assert_eq(place.segment, 1);
     end();
+}
+
+// What is left of the old one is read first.
+static void is_replaced(void) {
+    struct store_gap gap;
+    cr_assert_eq(store_follow_refresh(follow), STORE_DONE);
+    cr_assert_not(store_follow_is_finished(follow));
+    read_events();
+    cr_assert(store_follow_is_finished(follow));
+    cr_assert_eq(store_follow_next(follow, &gap), STORE_FOLLOW_NEW_ID);
 }
 
 Test(follow, notices_that_a_plain_file_was_replaced) {
@@ -509,7 +523,24 @@ Test(follow, notices_that_a_plain_file_was_replaced) {
     cr_assert_eq(store_open(&kit.store, other, &kit.options, kit.error, sizeof(kit.error)),
                  STORE_DONE);
     cr_assert_eq(rename(other, kit.path), 0);
-    cr_assert_eq(store_follow_refresh(follow), STORE_FOLLOW_NEW_ID);
+    is_replaced();
+    end();
+}
+
+Test(follow, notices_that_another_store_has_segments_with_the_same_numbers) {
+    char command[128];
+    begin();
+    add_events(10);
+    start();
+    follow_all();
+    add_events(10); // is read although the file is gone
+    store_close(kit.store);
+    snprintf(command, sizeof(command), "rm '%s'/*", kit.folder);
+    cr_assert_eq(system(command), 0);
+    cr_assert_eq(store_follow_refresh(follow), STORE_NOT_FOUND);
+    open_store();
+    is_replaced();
+    cr_assert_eq(received, 20);
     end();
 }
 
