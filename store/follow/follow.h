@@ -136,5 +136,7 @@ int store_follow_open_ranges(struct store_follow *follow, struct store_follow_op
 int store_follow_watch(struct store_follow *follow, int *fd);
 
 // Empties the descriptor. True when the store may have changed since the last call: then refresh
-// and read. Without a watch it is always true.
+// and read. Without a watch it is always true. A commit writes the log first and can be seen some
+// time after that, when the log is on the disk, which changes nothing more in the folder: so a
+// reader that found nothing looks again somewhat later.
 bool store_follow_changed(struct store_follow *follow);
