@@ -307,15 +307,15 @@ void store_follow_segment(const struct store_follow *follow, struct store_follow
 // ---- The next segment ---------------------------------------------------------------------------
 
 bool store_follow_is_finished(const struct store_follow *follow) {
-    return follow->reader && follow->is_later && follow->at_end;
+    bool ends_here = follow->has_limit && follow->facts.number >= follow->limit_segment;
+    return follow->reader && follow->is_later && follow->at_end && !ends_here;
 }
 
 int store_follow_next(struct store_follow *follow, struct store_gap *gap) {
     int64_t last = 0;
     uint64_t number = follow->facts.number;
     *gap = (struct store_gap){0};
-    if (!store_follow_is_finished(follow) ||
-        (follow->has_limit && number >= follow->limit_segment)) {
+    if (!store_follow_is_finished(follow)) {
         return STORE_NOT_FOUND;
     }
     if (follow->is_replaced) {

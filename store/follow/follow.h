@@ -83,11 +83,12 @@ int store_follow_refresh(struct store_follow *follow);
 int store_follow_until_now(struct store_follow *follow);
 
 // True when all events of this segment were handed out, and the link had named a later one before,
-// or another store stood in its place: then none will follow in it.
+// or another store stood in its place: then none will follow in it. Never in the segment in which
+// store_follow_until_now() ends.
 bool store_follow_is_finished(const struct store_follow *follow);
 
 // Goes to the next segment, when this one is finished. `gap` as above. STORE_FOLLOW_NEW_ID.
-// STORE_NOT_FOUND: with store_follow_until_now() there is none that is wanted.
+// STORE_NOT_FOUND: this one is not finished.
 int store_follow_next(struct store_follow *follow, struct store_gap *gap);
 
 // How many rows of events were committed and not handed out, in all segments, as of the last

@@ -80,8 +80,9 @@ static int open_segment(struct store_follow *follow, const char *file, struct op
                  "%s is an export of another program: name a store", file);
         result = STORE_FOREIGN;
     } else if (stat(file, &opened->status) < 0) {
-        snprintf(follow->error, sizeof(follow->error), "cannot read %s: %s", file, strerror(errno));
         result = -errno;
+        snprintf(follow->error, sizeof(follow->error), "cannot read %s: %s", file,
+                 strerror(-result));
     } else {
         result = store_read_result(opened->reader, read_facts(opened->db, &opened->facts));
         if (result != STORE_DONE) {

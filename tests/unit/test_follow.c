@@ -852,6 +852,7 @@ Test(follow, ends_at_what_was_there_when_it_was_told_to) {
     add_events(5);
     follow_all();
     cr_assert_eq(received, 3010);
+    cr_assert_not(store_follow_is_finished(follow)); // five rows are left in it
     must_seek();
     follow_all();
     cr_assert_eq(received, 3010);
