@@ -215,8 +215,8 @@ static enum outcome pull(const struct ship_options *options, struct term *term) 
     if (pg) {
         outcome = pull_into(options, term, pg, out.temp);
     }
-    if (outcome == OUTCOME_DONE && pg && !signals_came()) {
-        outcome = out_file_publish(&out, term);
+    if (outcome == OUTCOME_DONE) {
+        outcome = signals_came() ? OUTCOME_STOPPED : out_file_publish(&out, term);
     }
     out_file_discard(&out);
     pg_close(pg);
