@@ -494,16 +494,20 @@ int64_t pg_int(const struct pg_rows *rows, size_t row, size_t column) {
 enum failure_class pg_rollback(struct pg *pg) {
     struct failure before = pg->failure;
     enum failure_class class = FAILURE_NONE;
+    if (before.class == FAILURE_GONE) {
+        return FAILURE_GONE; // nobody answers, and the engine rolls back by itself
+    }
     if (pg->in_copy) {
         pg->in_copy = false;
-        PQputCopyEnd(pg->conn, "given up");
-        class = finish(pg, deadline_in(pg, PG_STATEMENT_MS), NULL);
+        class = PQputCopyEnd(pg->conn, "given up") == 1
+                    ? finish(pg, deadline_in(pg, PG_STATEMENT_MS), NULL)
+                    : broken(pg);
         class = class == FAILURE_GONE ? class : FAILURE_NONE;
     }
     if (class == FAILURE_NONE && PQtransactionStatus(pg->conn) != PQTRANS_IDLE) {
         class = pg_run(pg, "ROLLBACK");
     }
-    if (before.class) {
+    if (before.class && class != FAILURE_GONE) {
         pg->failure = before;
     }
     return class;
