@@ -157,9 +157,16 @@ void session_deinit(struct session *session) {
 
 // ---- The place ----------------------------------------------------------------------------------
 
+// A follower without a place reads nothing, also when the store is there again.
+static enum failure_class placed(struct session *session, int result) {
+    return result == STORE_NOT_FOUND ? failure_set(&session->failure, FAILURE_NO_STORE, "%s",
+                                                   store_follow_error(session->follow))
+                                     : session_store_failure(session, result);
+}
+
 enum failure_class session_seek(struct session *session) {
-    int r = store_follow_seek(session->follow, &session->cursor.place, &session->gap);
-    return session_store_failure(session, r);
+    return placed(session,
+                  store_follow_seek(session->follow, &session->cursor.place, &session->gap));
 }
 
 // Where a store begins that is new to the engine.
@@ -173,7 +180,7 @@ static enum failure_class first_place(struct session *session, struct store_plac
     if (strcmp(from, "now") != 0) {
         nvtxt_time_parse(from, &ns);
     }
-    return session_store_failure(session, store_follow_find(session->follow, ns, place));
+    return placed(session, store_follow_find(session->follow, ns, place));
 }
 
 static struct identity identity_of(const struct session *session) {
