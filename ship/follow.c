@@ -108,6 +108,14 @@ static void note_success(struct loop *loop) {
 
 // ---- Rounds -------------------------------------------------------------------------------------
 
+static void note_gap(const struct loop *loop, const struct store_gap *gap) {
+    if (gap->count > 0 && loop->watches) {
+        say(loop, SHIP_LOG_WARNING,
+            "%" PRId64 " rows from segment %" PRIu64 " on were removed before they were shipped",
+            gap->count, gap->segment);
+    }
+}
+
 static void note_position(struct loop *loop) {
     const struct session *session = &loop->session;
     uint64_t segment = session->cursor.place.segment;
@@ -158,6 +166,7 @@ static enum failure_class run_round(struct loop *loop, struct round *round) {
     loop->store_changed = false;
     loop->changes_pending = true;
     enum failure_class class = round_run(session, round);
+    note_gap(loop, &round->gap);
     if (class == FAILURE_AGAIN || class == FAILURE_NEW_STORE) {
         loop->changes_ms = 0;
         round->more = true;

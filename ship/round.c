@@ -22,11 +22,26 @@ struct work {
     int64_t bytes;
     int64_t first_ns, last_ns; // committed, of the rows shipped
     int64_t skipped, last_skipped;
+    struct store_gap gap; // rows that went before they were shipped
+    bool store_ends;      // the next segment is of another store
     struct store_follow_segment segment;
 };
 
 static enum failure_class failed(struct work *work, enum failure_class class) {
     return session_pg_failure(work->session, class);
+}
+
+// Writes what is missing between two segments.
+static enum failure_class write_gap(struct work *work, const struct store_gap *gap) {
+    if (gap->count == 0) {
+        return FAILURE_NONE;
+    }
+    if (work->gap.count == 0) {
+        work->gap.segment = gap->segment;
+    }
+    work->gap.count += gap->count;
+    return failed(work, small_own_loss(&work->session->small, (int64_t)gap->segment, 0, "retention",
+                                       gap->count));
 }
 
 static enum failure_class begin(struct work *work) {
@@ -40,11 +55,8 @@ static enum failure_class begin(struct work *work) {
     if (session->schema.plain_events) {
         work->oldest_ns = INT64_MIN;
     }
-    if (class == FAILURE_NONE && session->gap.count > 0) {
-        class = small_own_loss(&session->small, (int64_t)session->gap.segment, 0, "retention",
-                               session->gap.count);
-    }
-    return failed(work, class);
+    class = failed(work, class);
+    return class ?: write_gap(work, &session->gap);
 }
 
 // ---- Events -------------------------------------------------------------------------------------
@@ -229,7 +241,8 @@ static enum failure_class ship_rest(struct work *work) {
 
 // ---- The end of a round -------------------------------------------------------------------------
 
-// Goes to the next segment: this one is complete, and what is between them is a loss.
+// Goes to the next segment: this one is complete, and what is between them is a loss. When the next
+// one is of another store, the rows of this one are committed all the same.
 static enum failure_class go_on(struct work *work) {
     struct session *session = work->session;
     struct store_gap gap = {0};
@@ -243,12 +256,9 @@ static enum failure_class go_on(struct work *work) {
         return FAILURE_NONE;
     }
     class = session_store_failure(session, r);
-    if (class == FAILURE_NONE && gap.count > 0) {
-        class = failed(
-            work, small_own_loss(&session->small, (int64_t)gap.segment, 0, "retention", gap.count));
-    }
+    work->store_ends = class == FAILURE_NEW_STORE;
     work->round->more = true;
-    return class;
+    return work->store_ends ? FAILURE_NONE : class ?: write_gap(work, &gap);
 }
 
 static enum failure_class commit(struct work *work) {
@@ -263,6 +273,7 @@ static enum failure_class commit(struct work *work) {
     if (class == FAILURE_NONE) {
         session->cursor.place = step.place;
         session->gap = (struct store_gap){0};
+        work->round->gap = work->gap;
         work->round->wrote = true;
     }
     return class;
@@ -292,7 +303,10 @@ static enum failure_class ship(struct work *work) {
     class =
         class
             ?: session_store_failure(session, store_follow_behind(session->follow, &round->behind));
-    return class || !work->begun ? class : commit(work);
+    if (class == FAILURE_NONE && work->begun) {
+        class = commit(work);
+    }
+    return class == FAILURE_NONE && work->store_ends ? FAILURE_NEW_STORE : class;
 }
 
 static enum failure_class make_partitions(struct work *work) {
@@ -312,6 +326,7 @@ enum failure_class round_run(struct session *session, struct round *round) {
     struct work work = {.session = session, .round = round};
     round->events = 0;
     round->more = round->wrote = round->changed = false;
+    round->gap = (struct store_gap){0};
     enum failure_class class = ship(&work);
     if (class && work.begun) {
         enum failure_class again = pg_rollback(session->pg);

@@ -17,10 +17,12 @@ struct round {
     bool wrote;   // out: there was something to write
     bool changed; // out: what changes was looked at
     int64_t events;
-    int64_t behind; // rows that are left
+    int64_t behind;       // rows that are left
+    struct store_gap gap; // rows that were removed before they were shipped; count 0: none
 };
 
 // Reads the link and ships what there is, up to the limits above. After a failure the transaction
 // is rolled back; the next thing is session_seek(), or session_connect() when the connection may be
-// of no use. FAILURE_AGAIN: a partition was made, or the store begins anew.
+// of no use. FAILURE_AGAIN: a partition was made. FAILURE_NEW_STORE: another store goes on at
+// its path, session_reopen().
 enum failure_class round_run(struct session *session, struct round *round);

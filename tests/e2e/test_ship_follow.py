@@ -2,7 +2,9 @@
 """nvtxt-ship while it follows: what is new comes, what fails is tried again, each row once."""
 import contextlib
 import os
+import signal
 import socket
+import sqlite3
 import threading
 import time
 
@@ -324,6 +326,67 @@ def test_segments_that_went_are_a_loss_with_their_number():
         equal(lost >= 4, True, lost)
         good("--once", *args)
         equal(server.one("SELECT count(*) FROM nvtxt.losses"), "1")
+
+
+def test_a_shipper_that_follows_says_what_went():
+    with fleet("--host", "h") as (server, daemon, args):
+        daemon.send(marker("a"))
+        with Shipper(*args) as shipper:
+            arrived(server, ["a"])
+            shipper.process.send_signal(signal.SIGSTOP)
+            for text in "bcd":
+                daemon.control("rotate")
+                daemon.send(marker(text))
+            for path in daemon.segments()[1:3]:
+                for end in ("", "-wal", "-shm"):
+                    with contextlib.suppress(FileNotFoundError):
+                        os.remove(path + end)
+            shipper.process.send_signal(signal.SIGCONT)
+            arrived(server, ["a", "d"])
+            said = shipper.said()
+        equal("2 rows from segment 1 on were removed before they were shipped" in said, True, said)
+        equal(server.one("SELECT lost FROM nvtxt.fleet"), "2")
+
+
+def test_a_store_that_another_one_follows_is_shipped_whole():
+    with fleet("--host", "h") as (server, daemon, args):
+        daemon.send(marker("a"))
+        with Shipper(*args) as shipper:
+            arrived(server, ["a"])
+            shipper.process.send_signal(signal.SIGSTOP)
+            daemon.send(marker("b"))
+            daemon.control("rotate")
+            daemon.send(marker("c"))
+            daemon.stop()
+            paths = daemon.segments()
+            store = sqlite3.connect(paths[-1])
+            store.execute("UPDATE META_DATA_EXPORT SET value = "
+                          "'00000000-0000-4000-8000-000000000000' WHERE name = 'STORE_ID'")
+            store.commit()
+            store.close()
+            for end in ("", "-wal", "-shm"):
+                with contextlib.suppress(FileNotFoundError):
+                    os.remove(paths[0] + end)
+            shipper.process.send_signal(signal.SIGCONT)
+            arrived(server, ["a", "b", "c"])
+        equal(server.rows("SELECT store_id, segment, text FROM nvtxt.events ORDER BY text"),
+              [("1", "1", "a"), ("1", "1", "b"), ("2", "2", "c")])
+
+
+def test_a_store_that_comes_back_after_the_connection_is_shipped():
+    with fleet() as (server, daemon, args):
+        daemon.send(marker("a"))
+        with Shipper(*args) as shipper:
+            arrived(server, ["a"])
+            daemon.stop()
+            os.rename(daemon.store, daemon.store + ".away")
+            server.psql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE "
+                        "application_name = 'nvtxt-ship'")
+            wait_for(lambda: "is not there at the moment" in shipper.said(), "it is missed")
+            os.rename(daemon.store + ".away", daemon.store)
+            daemon.start()
+            daemon.send(marker("b"))
+            arrived(server, ["a", "b"])
 
 
 def test_the_position_is_written_for_the_daemon():
