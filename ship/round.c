@@ -300,9 +300,11 @@ static enum failure_class ship(struct work *work) {
     if (class == FAILURE_NONE && finished) {
         class = go_on(work);
     }
-    class =
-        class
-            ?: session_store_failure(session, store_follow_behind(session->follow, &round->behind));
+    round->behind = 0;
+    if (class == FAILURE_NONE && !work->store_ends) {
+        class =
+            session_store_failure(session, store_follow_behind(session->follow, &round->behind));
+    }
     if (class == FAILURE_NONE && work->begun) {
         class = commit(work);
     }
