@@ -125,6 +125,8 @@ def test_a_page_without_events_says_so():
         equal(at.run("return [nvtxtReport.events, nvtxtReport.selected, nvtxtReport.select(1)]"), [0, None, False])
         equal(at.texts(".picture-message"), ["This report has no events."] * 2)
         equal(at.run("return [...document.querySelectorAll('.picture')].every((part) => part.hidden)"), True)
+        at.open(folder.name("page.html"), "#sel=3")
+        equal(at.driver.find_element("id", "live").text, "This report has no events, so there is nothing to select.")
         at.quiet()
 
 
@@ -160,6 +162,7 @@ def test_events_of_a_second_store_have_links_of_their_own():
         at.run("nvtxtReport.select('1:9')")
         at.wait("return location.hash === '#t=-4..264&sel=1:9'")
         said = at.text("live")
+        assert said.endswith("of process 100, store 2"), said
         at.open(path, "#sel=1:9")
         equal(at.text("live"), said)
         at.key(Keys.ESCAPE)
@@ -175,6 +178,7 @@ def test_more_events_than_wanted_are_merged():
         at.key(Keys.END, "w", "w", Keys.HOME)
         row = at.run("return [...document.querySelectorAll('#event-grid tr')].find((r) => r.textContent.includes('ranges merged'))?.dataset.row")
         assert row, at.text("event-grid")
+        equal(at.text("search-note"), "of those that are drawn singly")
         at.quiet()
 
 
@@ -360,6 +364,9 @@ def test_says_that_a_link_is_damaged():
         at.wait("return nvtxtReport.selected === null")
         equal([at.view(), at.text("search-count")], [WHOLE, ""])
         assert at.text("live").endswith("; the whole view is shown."), at.text("live")
+        at.run("location.hash = '#t=100..200'")
+        at.wait("return nvtxtReport.view.start === '100'")
+        equal(at.text("live"), "")
 
 
 def test_works_again_when_it_was_saved():

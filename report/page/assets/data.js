@@ -134,6 +134,7 @@ class Capture {
         this.color = smallColumn(columns.color, count, Uint32Array);
         this.merged = smallColumn(columns.merged, count, Uint32Array);
         this.begunOn = smallColumn(columns.thread, count, Uint32Array); // of start/end ranges; 0: not known
+        this.hasMerged = Boolean(columns.merged);
         this.kinds = Uint8Array.from(this.lanes, (lane) => lane.kind);
         this.span = Number(BigInt(json.last) - this.firstNs); // in doubles: for drawing
         this.lastNs = BigInt(json.last);
@@ -151,7 +152,12 @@ class Capture {
     }
 
     get self() {
-        return this.keep("self", selfTimes(this, this.corrections.doubles));
+        if (!this.exact.duration && !this.corrections.exact) return this.keep("self", selfTimes(this, this.corrections.doubles));
+        const self = new Float64Array(this.count);
+        for (let i = 0; i < this.count; i++) {
+            if (this.kind(i) === PUSH_POP && !(this.flags[i] & OPEN) && !this.merged[i]) self[i] = Number(this.selfNs(i));
+        }
+        return this.keep("self", self);
     }
 
     keep(name, value) {

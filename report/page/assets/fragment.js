@@ -61,8 +61,12 @@ class Fragment {
             const state = this.parse(text);
             this.search.set(state.q ?? "");
             this.view.show(...(state.t ?? this.view.whole));
-            if (state.sel === undefined) this.view.select(NONE);
-            else this.go(state.sel, !state.t);
+            if (state.sel === undefined) {
+                this.view.select(NONE);
+                this.live.say("");
+            } else {
+                this.go(state.sel, !state.t);
+            }
         } catch (error) {
             this.search.set("");
             this.view.select(NONE);
@@ -97,7 +101,8 @@ class Fragment {
 
     sel(value) {
         const item = this.capture.find(value);
-        if (item === NONE) throw new Error("The link names an event that is not here");
+        const where = this.capture.hasMerged ? "not here, or merged with others" : "not here";
+        if (item === NONE) throw new Error(`The link names an event that is ${where}`);
         return item;
     }
 

@@ -28,10 +28,25 @@ async function startPage() {
         const capture = await Capture.read(json);
         showPictures(true);
         build(capture, api);
+    } else {
+        sayNothingIsHere(api);
     }
     api.ready = true;
     page.dataset.ready = "1";
     performance.mark("nvtxt-ready");
+}
+
+// A page without events has no view to open.
+function sayNothingIsHere(api) {
+    const live = new Live(byId("live"));
+    const say = () => live.say("This report has no events, so there is nothing to select.");
+    const read = () => location.hash.length > 1 && !isPlace(location.hash.slice(1)) && say();
+    api.select = () => {
+        say();
+        return false;
+    };
+    addEventListener("hashchange", read);
+    read();
 }
 
 function build(capture, api) {
@@ -43,6 +58,7 @@ function build(capture, api) {
     const timeline = new Timeline(canvas, byId("timeline-scroll"), byId("timeline-spacer"), capture, view, palette);
     const overview = new Overview(byId("overview"), capture, view);
     const flame = new Flame(byId("flame-canvas"), byId("flame-scroll"), byId("flame-spacer"), capture, palette);
+    byId("search-note").textContent = capture.hasMerged ? "of those that are drawn singly" : "";
     timeline.note = byId("timeline-note");
     flame.note = byId("flame-note");
     const go = (item, reveal = true) => {
