@@ -179,10 +179,23 @@ def test_more_events_than_wanted_are_merged():
         row = at.run("return [...document.querySelectorAll('#event-grid tr')].find((r) => r.textContent.includes('ranges merged'))?.dataset.row")
         assert row, at.text("event-grid")
         equal(at.text("search-note"), "of those that are drawn singly")
+        # The flame graph is that of all events: it has the sums of its table.
+        at.key(Keys.HOME, picture="flame-graph")
+        equal(at.text("live").split(" (")[0], "name 0, total 60 µs")
         at.quiet()
 
 
 # ---- Keys ---------------------------------------------------------------------------------------
+
+def test_the_flame_graph_knows_parents_that_are_not_selected():
+    with Folder() as folder:
+        at = opened(folder, "--match", "kernel", f1(folder))
+        at.key(Keys.HOME, picture="flame-graph")
+        assert at.text("live").startswith("step, total 0 ns"), at.text("live")
+        at.key(Keys.ARROW_DOWN, Keys.ARROW_DOWN, picture="flame-graph")
+        equal(at.text("live"), "kernel, total 90 ns (100.0 %), self 90 ns, 3 ranges, depth 2")
+        at.quiet()
+
 
 def test_walks_f1_by_keys():
     with Folder() as folder:

@@ -6,9 +6,10 @@
 const THINNEST = 0.4; // pixels; what is thinner is drawn together with its thinner siblings
 
 class FlameNode {
-    constructor(id, name, parent) {
+    constructor(id, name, parent, label) {
         this.id = id;
-        this.name = name;
+        this.name = name; // an index, or NONE where the drawn events have no such name
+        this.label = label;
         this.parent = parent;
         this.depth = parent ? parent.depth + 1 : -1;
         this.children = []; // the widest first
@@ -20,14 +21,14 @@ class FlameNode {
 
 const FEW = 8; // children that are looked through before the map is asked
 
-function childNamed(up, name, nodes, known) {
+function childNamed(up, name, nodes, known, capture) {
     const { children } = up;
     for (let i = 0; i < children.length && i < FEW; i++) if (children[i].name === name) return children[i];
     let byName = known.get(up);
     if (!byName && children.length >= FEW) known.set(up, (byName = new Map()));
     let node = byName && byName.get(name);
     if (node) return node;
-    node = new FlameNode(nodes.length, name, up);
+    node = new FlameNode(nodes.length, name, up, capture.names[name][1]);
     nodes.push(node);
     children.push(node);
     if (byName) byName.set(name, node);
@@ -37,13 +38,13 @@ function childNamed(up, name, nodes, known) {
 // All nodes by id; the first one is the root, and parents come before their children.
 function flameNodes(capture) {
     const { count, lane, kinds, parent, name, flags, merged, duration, self } = capture;
-    const nodes = [new FlameNode(0, NONE, null)];
+    const nodes = [new FlameNode(0, NONE, null, "")];
     const nodeOf = new Uint32Array(count);
     const known = new Map(); // of nodes with many children: these by name
     for (let i = 0; i < count; i++) {
         if (kinds[lane[i]] !== PUSH_POP) continue;
         const up = nodes[parent[i] === NONE ? 0 : nodeOf[parent[i]]];
-        const node = childNamed(up, name[i], nodes, known);
+        const node = childNamed(up, name[i], nodes, known, capture);
         nodeOf[i] = node.id;
         if (flags[i] & OPEN) {
             node.open++;
@@ -55,6 +56,41 @@ function flameNodes(capture) {
     }
     placeFlame(nodes);
     return nodes;
+}
+
+// Whether the drawn events are not all that the paths are made of: some are merged, or not selected.
+function lacksEvents(capture) {
+    if (capture.hasMerged) return true;
+    return capture.depth.some((deep, i) => deep > 0 && capture.parent[i] === NONE && capture.kind(i) === PUSH_POP);
+}
+
+// The same from the table beside the picture: its paths have no ";" but between names.
+function flameNodesOfTable(table, capture) {
+    const nodes = [new FlameNode(0, NONE, null, "")];
+    const byPath = new Map([["", nodes[0]]]);
+    const names = new Map(capture.names.map(([domain, message], i) => [pathStep(capture.domains[domain], message), i]));
+    const nodeOf = (path) => {
+        const known = byPath.get(path);
+        if (known) return known;
+        const cut = path.lastIndexOf(";");
+        const label = path.slice(cut + 1);
+        const up = cut < 0 ? nodes[0] : nodeOf(path.slice(0, cut));
+        const made = new FlameNode(nodes.length, names.get(label) ?? NONE, up, label);
+        nodes.push(made);
+        up.children.push(made);
+        byPath.set(path, made);
+        return made;
+    };
+    for (const { cells } of table.tBodies[0].rows) {
+        const node = nodeOf(cells[cells.length - 1].textContent);
+        [node.total, node.self, node.count] = [0, 1, 2].map((at) => Number(cells[at].dataset.value));
+    }
+    placeFlame(nodes);
+    return nodes;
+}
+
+function pathStep(domain, message) {
+    return (domain ? `${domain}:${message}` : message).replaceAll(";", ",");
 }
 
 // A node is as wide as its total, or as its children together if they are wider.
@@ -76,10 +112,11 @@ function placeFlame(nodes) {
 }
 
 class Flame extends Picture {
-    constructor(canvas, scroller, spacer, capture, palette) {
+    // `table` has the paths and their figures.
+    constructor(canvas, scroller, spacer, capture, palette, table) {
         super(canvas);
         Object.assign(this, { scroller, spacer, capture, palette });
-        this.nodes = flameNodes(capture);
+        this.nodes = table && lacksEvents(capture) ? flameNodesOfTable(table, capture) : flameNodes(capture);
         this.root = this.nodes[0];
         this.deepest = this.nodes.reduce((deepest, node) => Math.max(deepest, node.depth), 0);
         this.matches = null; // by name: whether the search finds it
@@ -141,7 +178,7 @@ class Flame extends Picture {
     drawBox(node, x, y, width) {
         const { context } = this;
         const dim = this.matches && !this.matches[node.name];
-        const colors = this.palette.shown(this.theme, dim) || this.palette.ofName(node.name);
+        const colors = this.palette.shown(this.theme, dim) || this.palette.ofText(node.label);
         const left = Math.max(x, -2);
         const right = Math.min(x + width, this.width + 2);
         context.fillStyle = colors.fill;
@@ -153,7 +190,7 @@ class Flame extends Picture {
         }
         if (node.open) this.hatch(left, y + 1, right - left - 1, this.rowHeight - 2, colors.text);
         const inset = Math.max(left, 0);
-        this.label(this.capture.names[node.name][1], inset + 4, y + this.rowHeight / 2 + 0.5, right - inset - 8, colors.text);
+        this.label(node.label, inset + 4, y + this.rowHeight / 2 + 0.5, right - inset - 8, colors.text);
     }
 
     outline(node) {
@@ -198,7 +235,7 @@ class Flame extends Picture {
         const node = this.nodes[id];
         const share = this.root.width ? ` (${((100 * node.width) / this.root.width).toFixed(1)} %)` : "";
         const open = node.open ? `, ${node.open} open` : "";
-        const name = shortened(this.capture.names[node.name][1]);
+        const name = shortened(node.label);
         const figures = `total ${shortLength(node.total)}${share}, self ${shortLength(node.self)}`;
         return [name, `, ${figures}, ${plural(node.count, "range")}, depth ${node.depth}${open}`];
     }

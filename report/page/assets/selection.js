@@ -52,7 +52,7 @@ class SelectionBar {
         if (capture.utcBase !== null) add("UTC", utcText(capture.startNs(item) + capture.utcBase));
         if (capture.kind(item) !== MARK) add("Duration", exactLength(capture.lengthNs(item)) + (capture.flags[item] & OPEN ? " so far" : ""));
         if (capture.kind(item) === PUSH_POP) {
-            if (!(capture.flags[item] & OPEN)) add("Self time", exactLength(capture.selfNs(item)));
+            if (!(capture.flags[item] & OPEN) && !capture.merged[item]) add("Self time", exactLength(capture.selfNs(item)));
             add("Depth", String(capture.depth[item]));
             add("Children", grouped(countChildren(capture, item)));
         }
@@ -87,7 +87,7 @@ class SelectionBar {
             count++;
             if (!(capture.flags[i] & OPEN)) lengths.push(capture.duration[i]);
         }
-        const head = make("p", `${grouped(count)} of this name in view`, { class: "equal" });
+        const head = make("p", `${grouped(count)} of this name${capture.hasMerged ? ", drawn singly," : ""} in view`, { class: "equal" });
         if (capture.kind(item) === MARK || !lengths.length) return [head];
         const sorted = Float64Array.from(lengths).sort();
         const figures = [
