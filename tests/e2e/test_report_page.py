@@ -426,6 +426,10 @@ def test_the_treegrid_has_at_most_200_events():
         at = opened(folder, store_of(folder, *(line for i in range(500) for line in range_lines(i * 10, i * 10 + 8, "r"))))
         equal(at.run("return [document.querySelectorAll('#event-grid tr[data-row]').length, "
                      "document.getElementById('event-grid').getAttribute('aria-rowcount')]"), [200, "501"])
+        at.run("nvtxtReport.select(400)")
+        at.wait("return document.querySelector('#event-grid tr[aria-selected=true]')?.dataset.row === '400'")
+        equal(at.run("return [document.querySelectorAll('#event-grid tr[data-row]').length, "
+                     "document.querySelector('#event-grid tr[aria-selected=true]').ariaRowIndex]"), [200, "401"])
 
 
 def test_names_every_control():
