@@ -69,16 +69,12 @@ class Palette {
     constructor(capture) {
         this.capture = capture;
         this.names = [];
-        this.texts = new Map();
         this.colors = [];
         this.dark = null;
     }
 
     use(theme) {
-        if (this.dark !== theme.dark) {
-            this.names = [];
-            this.texts = new Map();
-        }
+        if (this.dark !== theme.dark) this.names = [];
         this.dark = theme.dark;
     }
 
@@ -90,17 +86,11 @@ class Palette {
     }
 
     ofName(name) {
-        return (this.names[name] ??= this.ofText(this.capture.names[name][1]));
-    }
-
-    ofText(text) {
-        const made = this.texts.get(text);
+        const made = this.names[name];
         if (made) return made;
-        const hash = hashOf(text);
+        const hash = hashOf(this.capture.names[name][1]);
         const lightness = (this.dark ? 0.36 : 0.7) + ((hash >>> 9) % 4) * 0.045;
-        const pair = this.pair(rgbOfHue(((hash % 24) * 15 + 7) % 360, this.dark ? 0.28 : 0.42, lightness));
-        this.texts.set(text, pair);
-        return pair;
+        return (this.names[name] = this.pair(rgbOfHue(((hash % 24) * 15 + 7) % 360, this.dark ? 0.28 : 0.42, lightness)));
     }
 
     of(item) {

@@ -112,9 +112,11 @@ class Capture {
         const count = json.items;
         this.count = count;
         this.total = json.events;
-        for (const table of ["names", "domains", "colors", "categories", "processes", "threads", "lanes"]) {
+        for (const table of ["domains", "colors", "categories", "processes", "threads", "lanes"]) {
             this[table] = json[table];
         }
+        this.flame = json.flame;
+        this.names = json.names.concat(json.flame.names); // those of items, and others of paths
         this.firstNs = BigInt(json.first);
         this.utcBase = json.utcBase === null ? null : BigInt(json.utcBase);
         this.iterations = json.iterations;
@@ -151,13 +153,9 @@ class Capture {
         return this.keep("corrections", wideColumn(this.columns.self, this.count, { signed: true }));
     }
 
-    get self() {
-        if (!this.exact.duration && !this.corrections.exact) return this.keep("self", selfTimes(this, this.corrections.doubles));
-        const self = new Float64Array(this.count);
-        for (let i = 0; i < this.count; i++) {
-            if (this.kind(i) === PUSH_POP && !(this.flags[i] & OPEN) && !this.merged[i]) self[i] = Number(this.selfNs(i));
-        }
-        return this.keep("self", self);
+    // Events that merged items stand for.
+    get mergedEvents() {
+        return this.keep("mergedEvents", this.merged.reduce((sum, count) => sum + count, 0));
     }
 
     keep(name, value) {
@@ -185,7 +183,6 @@ class Capture {
 
     selfNs(item) {
         const { exact } = this.corrections;
-        if (!this.exact.duration && !exact) return BigInt(this.self[item]);
         let self = this.lengthNs(item) + (exact ? exact[item] : BigInt(this.corrections.doubles[item]));
         for (let child = this.firstChild[item]; child !== NONE; child = this.next[child]) self -= this.lengthNs(child);
         return BigInt.asUintN(64, self);

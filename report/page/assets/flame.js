@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The flame graph: push/pop ranges merged by their path of names, over all threads. The outermost are
-// at the top; the width is the summed duration. The table beside it, which is static, has the figures.
+// at the top; the width is the summed duration. Its figures come from the program, as those of the
+// table beside it do: they are of all selected events, whatever the timeline draws.
 
 const THINNEST = 0.4; // pixels; what is thinner is drawn together with its thinner siblings
 
 class FlameNode {
-    constructor(id, name, parent, label) {
+    constructor(id, name, parent) {
         this.id = id;
-        this.name = name; // an index, or NONE where the drawn events have no such name
-        this.label = label;
+        this.name = name;
         this.parent = parent;
         this.depth = parent ? parent.depth + 1 : -1;
         this.children = []; // the widest first
@@ -19,78 +19,18 @@ class FlameNode {
     }
 }
 
-const FEW = 8; // children that are looked through before the map is asked
-
-function childNamed(up, name, nodes, known, capture) {
-    const { children } = up;
-    for (let i = 0; i < children.length && i < FEW; i++) if (children[i].name === name) return children[i];
-    let byName = known.get(up);
-    if (!byName && children.length >= FEW) known.set(up, (byName = new Map()));
-    let node = byName && byName.get(name);
-    if (node) return node;
-    node = new FlameNode(nodes.length, name, up, capture.names[name][1]);
-    nodes.push(node);
-    children.push(node);
-    if (byName) byName.set(name, node);
-    return node;
-}
-
 // All nodes by id; the first one is the root, and parents come before their children.
-function flameNodes(capture) {
-    const { count, lane, kinds, parent, name, flags, merged, duration, self } = capture;
-    const nodes = [new FlameNode(0, NONE, null, "")];
-    const nodeOf = new Uint32Array(count);
-    const known = new Map(); // of nodes with many children: these by name
-    for (let i = 0; i < count; i++) {
-        if (kinds[lane[i]] !== PUSH_POP) continue;
-        const up = nodes[parent[i] === NONE ? 0 : nodeOf[parent[i]]];
-        const node = childNamed(up, name[i], nodes, known, capture);
-        nodeOf[i] = node.id;
-        if (flags[i] & OPEN) {
-            node.open++;
-            continue;
-        }
-        node.count += merged[i] || 1;
-        node.total += duration[i];
-        node.self += self[i];
+function flameNodes({ total, paths }) {
+    const nodes = [new FlameNode(0, NONE, null)];
+    nodes[0].total = total;
+    for (const [parent, name, count, open, length, self] of paths) {
+        const node = new FlameNode(nodes.length, name, nodes[parent]);
+        Object.assign(node, { count, open, total: length, self });
+        nodes[parent].children.push(node);
+        nodes.push(node);
     }
     placeFlame(nodes);
     return nodes;
-}
-
-// Whether the drawn events are not all that the paths are made of: some are merged, or not selected.
-function lacksEvents(capture) {
-    if (capture.hasMerged) return true;
-    return capture.depth.some((deep, i) => deep > 0 && capture.parent[i] === NONE && capture.kind(i) === PUSH_POP);
-}
-
-// The same from the table beside the picture: its paths have no ";" but between names.
-function flameNodesOfTable(table, capture) {
-    const nodes = [new FlameNode(0, NONE, null, "")];
-    const byPath = new Map([["", nodes[0]]]);
-    const names = new Map(capture.names.map(([domain, message], i) => [pathStep(capture.domains[domain], message), i]));
-    const nodeOf = (path) => {
-        const known = byPath.get(path);
-        if (known) return known;
-        const cut = path.lastIndexOf(";");
-        const label = path.slice(cut + 1);
-        const up = cut < 0 ? nodes[0] : nodeOf(path.slice(0, cut));
-        const made = new FlameNode(nodes.length, names.get(label) ?? NONE, up, label);
-        nodes.push(made);
-        up.children.push(made);
-        byPath.set(path, made);
-        return made;
-    };
-    for (const { cells } of table.tBodies[0].rows) {
-        const node = nodeOf(cells[cells.length - 1].textContent);
-        [node.total, node.self, node.count] = [0, 1, 2].map((at) => Number(cells[at].dataset.value));
-    }
-    placeFlame(nodes);
-    return nodes;
-}
-
-function pathStep(domain, message) {
-    return (domain ? `${domain}:${message}` : message).replaceAll(";", ",");
 }
 
 // A node is as wide as its total, or as its children together if they are wider.
@@ -98,7 +38,7 @@ function placeFlame(nodes) {
     for (let i = nodes.length - 1; i >= 0; i--) {
         const node = nodes[i];
         const below = node.children.reduce((sum, child) => sum + child.width, 0);
-        node.width = Math.max(node.parent ? node.total : 0, below);
+        node.width = Math.max(node.total, below);
         node.children.sort((a, b) => b.width - a.width);
     }
     for (const node of nodes) {
@@ -112,11 +52,10 @@ function placeFlame(nodes) {
 }
 
 class Flame extends Picture {
-    // `table` has the paths and their figures.
-    constructor(canvas, scroller, spacer, capture, palette, table) {
+    constructor(canvas, scroller, spacer, capture, palette) {
         super(canvas);
         Object.assign(this, { scroller, spacer, capture, palette });
-        this.nodes = table && lacksEvents(capture) ? flameNodesOfTable(table, capture) : flameNodes(capture);
+        this.nodes = flameNodes(capture.flame);
         this.root = this.nodes[0];
         this.deepest = this.nodes.reduce((deepest, node) => Math.max(deepest, node.depth), 0);
         this.matches = null; // by name: whether the search finds it
@@ -177,8 +116,8 @@ class Flame extends Picture {
 
     drawBox(node, x, y, width) {
         const { context } = this;
-        const dim = this.matches && !this.matches[node.name];
-        const colors = this.palette.shown(this.theme, dim) || this.palette.ofText(node.label);
+        const dim = (!node.count && !node.open) || (this.matches && !this.matches[node.name]);
+        const colors = this.palette.shown(this.theme, dim) || this.palette.ofName(node.name);
         const left = Math.max(x, -2);
         const right = Math.min(x + width, this.width + 2);
         context.fillStyle = colors.fill;
@@ -190,7 +129,7 @@ class Flame extends Picture {
         }
         if (node.open) this.hatch(left, y + 1, right - left - 1, this.rowHeight - 2, colors.text);
         const inset = Math.max(left, 0);
-        this.label(node.label, inset + 4, y + this.rowHeight / 2 + 0.5, right - inset - 8, colors.text);
+        this.label(this.capture.names[node.name][1], inset + 4, y + this.rowHeight / 2 + 0.5, right - inset - 8, colors.text);
     }
 
     outline(node) {
@@ -235,7 +174,9 @@ class Flame extends Picture {
         const node = this.nodes[id];
         const share = this.root.width ? ` (${((100 * node.width) / this.root.width).toFixed(1)} %)` : "";
         const open = node.open ? `, ${node.open} open` : "";
-        const name = shortened(node.label);
+        const name = shortened(this.capture.names[node.name][1]);
+        const below = `, 0 ranges, depth ${node.depth}, not selected; ${shortLength(node.width)}${share} below it`;
+        if (!node.count && !node.open) return [name, `, total 0 ns, self 0 ns${below}`];
         const figures = `total ${shortLength(node.total)}${share}, self ${shortLength(node.self)}`;
         return [name, `, ${figures}, ${plural(node.count, "range")}, depth ${node.depth}${open}`];
     }

@@ -57,8 +57,7 @@ function build(capture, api) {
     const canvas = byId("timeline-canvas");
     const timeline = new Timeline(canvas, byId("timeline-scroll"), byId("timeline-spacer"), capture, view, palette);
     const overview = new Overview(byId("overview"), capture, view);
-    const table = byId("flame-graph").querySelector("table");
-    const flame = new Flame(byId("flame-canvas"), byId("flame-scroll"), byId("flame-spacer"), capture, palette, table);
+    const flame = new Flame(byId("flame-canvas"), byId("flame-scroll"), byId("flame-spacer"), capture, palette);
     byId("search-note").textContent = capture.hasMerged ? "of those that are drawn singly" : "";
     timeline.note = byId("timeline-note");
     flame.note = byId("flame-note");
@@ -133,6 +132,7 @@ function selectedFacts(capture, item) {
         start: String(capture.startNs(item)),
         end: String(capture.endNs(item)),
         depth: capture.depth[item],
+        ...(capture.merged[item] ? { merged: capture.merged[item] } : {}), // how many it stands for
     };
 }
 
@@ -151,9 +151,12 @@ function describePictures(capture, canvas, flame) {
     const ranges = `${plural(capture.total, "event")} on ${plural(capture.lanes.length, "lane")} of ${processes}`;
     const length = exactLength(capture.lastNs - capture.firstNs);
     const sum = shortLength(flame.root.width);
+    const { leftOut } = capture.flame;
+    const left = leftOut ? `, the ${grouped(flame.nodes.length - 1)} widest paths; ${grouped(leftOut)} others are left out` : "";
     const keys = "Home selects the first event, arrows walk, question mark shows all keys.";
     canvas.setAttribute("aria-label", `Timeline: ${ranges}, ${length} long. ${keys}`);
-    flame.canvas.setAttribute("aria-label", `Flame graph: push/pop ranges merged by path, ${sum} together. ${keys} The table has the figures.`);
+    const paths = `push/pop ranges merged by path, ${sum} together${left}`;
+    flame.canvas.setAttribute("aria-label", `Flame graph: ${paths}. ${keys} The table has the figures.`);
 }
 
 function usePointer(timeline, { capture, view, go, live }) {

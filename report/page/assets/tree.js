@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Parents, children, siblings and neighbours of items, and their self times. The columns tell a
+// Parents, children, siblings and neighbours of items. The columns tell a
 // parent only where it is not the last range of the lane that is one less deep.
 
 // Sets capture.laneItems and laneFirst (items by lane, in order), and parent, firstChild, next, previous
@@ -60,18 +60,6 @@ function sortByLane(capture) {
     for (let i = 0; i < count; i++) items[place[lane[i]]++] = i;
     capture.laneFirst = first;
     capture.laneItems = items;
-}
-
-// The column has what the durations of the children do not explain. Exact below 2^53, as durations.
-function selfTimes({ count, lane, kinds, flags, merged, duration, parent }, correction) {
-    const self = new Float64Array(count);
-    for (let i = 0; i < count; i++) {
-        if (kinds[lane[i]] !== PUSH_POP) continue;
-        if (!(flags[i] & OPEN) && !merged[i]) self[i] += duration[i] + correction[i];
-        const up = parent[i];
-        if (up !== NONE && !(flags[up] & OPEN)) self[up] -= duration[i];
-    }
-    return self;
 }
 
 function countChildren(capture, item) {

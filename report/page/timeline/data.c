@@ -19,7 +19,7 @@ struct data {
     const struct report_model *model;
     const struct page_items *items;
     struct page_columns *columns;
-    uint32_t *names; // owned: the number of a name; REPORT_NONE: not used
+    uint32_t *names; // the caller's: the number of a name; REPORT_NONE: not used
     uint32_t *order; // owned: names in the order of their numbers
     size_t name_count;
     struct report_idmap color_of;
@@ -443,7 +443,7 @@ static int prepare(struct data *data) {
 }
 
 int page_data(struct nvtxt_out *out, const struct report_model *model,
-              const struct page_items *items) {
+              const struct page_items *items, uint32_t **names) {
     struct data data = {.out = out, .model = model, .items = items};
     report_json_init(&data.json, &data.buffer);
     int r = prepare(&data);
@@ -453,7 +453,7 @@ int page_data(struct nvtxt_out *out, const struct report_model *model,
     nvtxt_out_deinit(&data.buffer);
     report_idmap_deinit(&data.color_of);
     free(data.colors);
-    free(data.names);
+    *names = data.names;
     free(data.order);
     return r;
 }
